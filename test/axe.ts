@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 
 const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
-/** What axe finds against a page as it stands: the rule, and the first place that breaks it. */
+/** The violations that axe finds on a page in its current state: each rule, and the first place. */
 export async function violations(tab: Page): Promise<readonly string[]> {
   await tab.evaluate(axe)
   return tab.evaluate(

@@ -12,13 +12,13 @@ const places = [
 const executablePath = places.find((place) => place !== undefined && existsSync(place))
 
 /**
- * Whether pages can be looked at here. A test that needs it is skipped with this reason, except in
- * CI, where a missing browser is a failure:
- * `describe.skipIf(!canBrowse)('… (needs chromium: apt-get install chromium)', …)`
+ * Whether Chromium can run here. A test that needs it is skipped with this reason, except in CI,
+ * where a missing browser is a failure: `describe.skipIf(!canBrowse)('… (needs chromium: apt-get
+ * install chromium)', …)`
  */
 export const canBrowse = executablePath !== undefined || process.env.CI !== undefined
 
-/** Headless Chromium that talks to nobody of its own accord. */
+/** Headless Chromium without network traffic of its own. */
 export function openBrowser(): Promise<Browser> {
   if (executablePath === undefined) {
     throw new Error(

@@ -12,7 +12,7 @@ const pages = [
     .map((name) => join('docs', name)),
 ]
 
-/** The code of a page in one of some languages; `` for a block that names none. */
+/** The code blocks of a page in some languages; `` for a block without a language. */
 function blocksIn(page: string, languages: readonly string[]): readonly string[] {
   const text = readFileSync(join(root, page), 'utf8')
   const blocks = text.matchAll(/^```(\w*)\n([\s\S]*?)^```/gm)
@@ -54,19 +54,19 @@ test.each(pages)('every command and option that %s shows exists', async (page) =
   expect(wrong).toEqual([])
 })
 
-test.each(pages)('commands of %s run as they stand: assay is on no PATH', (page) => {
+test.each(pages)('commands of %s run as shown: assay is not on the PATH', (page) => {
   const bare = blocksIn(page, ['', 'sh', 'bash', 'console']).flatMap((block) =>
     block.split('\n').filter((line) => /^(\$ )?(\w+=\S+ )*assay [a-z]/.test(line)),
   )
   expect(bare).toEqual([])
 })
 
-test.each(pages)('every scenario that %s shows is one', (page) => {
+test.each(pages)('every scenario that %s shows parses', (page) => {
   const scenarios = blocksIn(page, ['yaml']).filter((block) => /^steps:/m.test(block))
   for (const text of scenarios) expect(parseScenario(text, page, defaultContract).name).not.toBe('')
 })
 
-test.each(pages)('every link of %s to a file of this repository leads to one', (page) => {
+test.each(pages)('every link of %s to a file of this repository has a target', (page) => {
   const text = readFileSync(join(root, page), 'utf8')
   const links = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map((match) => match[1]!)
   const missing = links.filter((link) => {

@@ -2,7 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 
-/** Who may import whom (docs/architecture.md). A room may always import itself, and `user`. */
+/**
+ * Allowed imports between rooms (docs/architecture.md). A room may always import itself, and
+ * `user`.
+ */
 const mayImport: Record<string, readonly string[]> = {
   user: [],
   contract: [],
@@ -21,7 +24,7 @@ const mayImport: Record<string, readonly string[]> = {
   service: ['contract', 'chart'],
   fleet: ['run'],
 }
-/** These may read every room. */
+/** These may import every room. */
 const doors = ['cli', 'index.ts']
 
 const source = resolve(import.meta.dirname, '../src')
@@ -38,7 +41,7 @@ function importsOf(file: string): readonly string[] {
   ].map((match) => relative(source, resolve(source, dirname(file), match[1]!)))
 }
 
-test('each room imports only the rooms that the house allows', () => {
+test('each room imports only the rooms that the architecture allows', () => {
   const breaches = files.flatMap((file) =>
     importsOf(file)
       .filter((target) => {
@@ -52,12 +55,12 @@ test('each room imports only the rooms that the house allows', () => {
   expect(breaches).toEqual([])
 })
 
-test('every room stands in the table, so that a new one is a decision', () => {
+test('every room is in the table of allowed imports', () => {
   const rooms = new Set(files.map(roomOf))
   expect([...rooms].filter((room) => !(room in mayImport) && !doors.includes(room))).toEqual([])
 })
 
-/** Files that a file loads when it is loaded: imports of types alone do not count. */
+/** Files that a file loads at run time: type imports do not count. */
 function valueImportsOf(file: string): readonly string[] {
   const text = readFileSync(join(source, file), 'utf8')
   const imports = text.matchAll(
@@ -68,7 +71,7 @@ function valueImportsOf(file: string): readonly string[] {
     .map(([, , target]) => join(dirname(file), target!))
 }
 
-/** Chains of imports that come back to where they began, as `a -> b -> a`. */
+/** Cyclic import chains, as `a -> b -> a`. */
 function circlesAmong(graph: ReadonlyMap<string, readonly string[]>): readonly string[] {
   const done = new Set<string>()
   const circles: string[] = []
@@ -83,7 +86,7 @@ function circlesAmong(graph: ReadonlyMap<string, readonly string[]>): readonly s
   return circles
 }
 
-test('no file imports itself by way of others', () => {
+test('no file imports itself through others', () => {
   const graph = new Map(files.map((file) => [file, valueImportsOf(file)]))
   expect(graph.get('index.ts')!.length).toBeGreaterThan(5)
   expect(circlesAmong(graph)).toEqual([])
@@ -98,7 +101,7 @@ test('no file imports itself by way of others', () => {
   ).toEqual(['b -> c -> b'])
 })
 
-test('only the store knows DuckDB', () => {
+test('only the store imports DuckDB', () => {
   const breaches = files.filter(
     (file) =>
       roomOf(file) !== 'store' && /from '@duckdb/.test(readFileSync(join(source, file), 'utf8')),

@@ -22,7 +22,7 @@ test('each command that works on a service or a store is a function of the publi
   expect(functions.filter((name) => typeof Reflect.get(api, name) !== 'function')).toEqual([])
 })
 
-test('an audit tells which rule it decides, and a signal ends it with its reason', async () => {
+test('an audit reports each rule as it decides it, and a signal aborts it with its reason', async () => {
   const store = await seededStore({ attempts: 200 })
   onTestFinished(() => store.close())
   const parts: api.WorkProgress[] = []
@@ -39,7 +39,7 @@ test('an audit tells which rule it decides, and a signal ends it with its reason
   await expect(ended).rejects.toThrow('enough')
 })
 
-test('a report and an export tell what they make, and end by a signal', async () => {
+test('a report and an export report their progress, and a signal aborts them', async () => {
   const store = await seededStore({ attempts: 200 })
   onTestFinished(() => store.close())
   const doing: string[] = []

@@ -36,12 +36,12 @@ const run = promisify(execFile)
 const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest
 const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lock
 
-test('the lockfile names no host of a registry, so it installs from whichever is reached', () => {
+test('the lockfile names no registry host, so any registry can be used to install', () => {
   const withHost = Object.entries(lock.packages).filter(([, entry]) => entry.resolved !== undefined)
   expect(withHost.map(([path]) => path)).toEqual([])
 })
 
-test('every platform package that a dependency lists stands in the lockfile', () => {
+test('every platform package that a dependency lists is in the lockfile', () => {
   const missing = Object.values(lock.packages).flatMap((entry) =>
     Object.keys(entry.optionalDependencies ?? {}).filter(
       (name) => !Object.keys(lock.packages).some((path) => path.endsWith(`node_modules/${name}`)),
@@ -55,7 +55,7 @@ test('dependencies are pinned exactly', () => {
   expect(Object.entries(all).filter(([, version]) => !/^\d+\.\d+\.\d+/.test(version))).toEqual([])
 })
 
-test('the published package holds every file that the code reads beside itself, and its licence', async () => {
+test('the published package has its licence and every asset that the code reads', async () => {
   const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'])
   const packed = new Set(
     (JSON.parse(stdout) as [{ files: { path: string }[] }])[0].files.map(({ path }) => path),
@@ -81,7 +81,7 @@ test('the changelog begins with the version of the package', () => {
   expect(newest).toBe(manifest.version)
 })
 
-test('nothing that is published runs where it is installed', () => {
+test('the published package has no install scripts', () => {
   const install = ['preinstall', 'install', 'postinstall', 'prepare', 'preprepare', 'postprepare']
   expect(install.filter((name) => name in manifest.scripts)).toEqual([])
 })
@@ -89,8 +89,8 @@ test('nothing that is published runs where it is installed', () => {
 test.each([
   ['20.20.2', 'this is 20.20'],
   ['22.18.0', 'this is 22.18'],
-])('Node %s gets one sentence, and no stack', async (version, words) => {
-  // A program of its own, which no other Node need be there for.
+])('Node %s gets one sentence and no stack', async (version, words) => {
+  // A separate program, so no other Node version needs to be installed.
   const pretend = `Object.defineProperty(process, 'versions', { value: { node: '${version}' } })`
   const older = ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`]
   const ended = await run(process.execPath, [...older, manifest.bin.assay, 'runs']).catch(
@@ -103,7 +103,7 @@ test.each([
   })
 })
 
-test('the command runs from a checkout that was not built, and from the package that was', async () => {
+test('the command runs from a checkout without a build, and from the built package', async () => {
   const version = `${manifest.version}\n`
   expect((await run(process.execPath, [manifest.bin.assay, '--version'])).stdout).toBe(version)
   const folder = mkdtempSync(join(tmpdir(), 'assay-package-'))

@@ -12,7 +12,7 @@ import { seededOptions, seededStore } from './report/seeded.ts'
 const root = resolve(import.meta.dirname, '..')
 const text = readFileSync(join(root, 'docs/recipes.md'), 'utf8')
 
-/** The block of a recipe. */
+/** The code block of a recipe. */
 function blockOf(recipe: string): string {
   const part = text.split(/^## /m).find((each) => each.startsWith(`${recipe}\n`))
   return /```\w+\n([\s\S]*?)```/.exec(part ?? '')![1]!
@@ -24,7 +24,7 @@ function temporaryFolder(): string {
   return folder
 }
 
-/** What a module exports that lies where its first line says. */
+/** The exports of a module at the path that its first line names. */
 async function moduleOf(recipe: string): Promise<Readonly<Record<string, unknown>>> {
   const code = blockOf(recipe)
   const place = join(root, dirname(/^\/\/ (\S+)/.exec(code)![1]!))
@@ -36,14 +36,14 @@ async function moduleOf(recipe: string): Promise<Readonly<Record<string, unknown
   return import(pathToFileURL(file).href)
 }
 
-test('every file that a recipe names is there', () => {
+test('every file that a recipe names exists', () => {
   const named = [...text.matchAll(/`((?:src|test|reports|scenarios)\/[^`]*)`/g)]
     .map((match) => match[1]!.replace(/\/?<[^>]*>.*$/, ''))
     .filter((path) => !existsSync(join(root, path)))
   expect(named).toEqual([])
 })
 
-test('the scenario of the recipe is one', () => {
+test('the scenario of the recipe parses', () => {
   const scenario = parseScenario(blockOf('A scenario'), 'evening.yaml', defaultContract)
   expect(scenario.question).toBe('Does the service hold twenty requests per second of short chats?')
 })
@@ -71,7 +71,7 @@ test('the rule of the recipe is decided over a store', async () => {
   })
 })
 
-test('with the fault of the recipe the service knows no key', async () => {
+test('with the fault of the recipe the service rejects every key', async () => {
   const example = (await moduleOf('A fault')).example as Fault
   const statuses: number[] = []
   for (const faults of [[], [example]]) {

@@ -26,7 +26,7 @@ const anyRow = fc.record(
   Object.fromEntries(columnNames.map((name) => [name, anyValue(attemptColumns[name])])),
 ) as unknown as fc.Arbitrary<AttemptRow>
 
-test('a row that is pushed into a batch can be read back cell by cell', () => {
+test('a row that is pushed into a batch is read back unchanged', () => {
   fc.assert(
     fc.property(fc.array(anyRow, { minLength: 1, maxLength: 8 }), (rows) => {
       const batch = new Batch()
@@ -63,7 +63,7 @@ test('a row that is pushed into a batch can be read back cell by cell', () => {
   )
 })
 
-test('a text that no longer fits the arena becomes null and not half a string', () => {
+test('a text that no longer fits the arena becomes null, not a truncated string', () => {
   const batch = new Batch()
   const long = 'x'.repeat(40_000)
   batch.setText('responseId', 0, long)
@@ -73,7 +73,7 @@ test('a text that no longer fits the arena becomes null and not half a string', 
   expect(lengths).toEqual([40_000, -1, -1])
 })
 
-test('a service that sends endless new words fills the list to its bound and no further', () => {
+test('a word list stops growing at its bound when a service sends endless new words', () => {
   const words = new Words()
   const codes = Array.from({ length: 10_000 }, (_, index) => words.codeOf(`word ${index}`))
   expect(new Set(codes).size).toBe(4097)

@@ -11,7 +11,7 @@ interface Answered {
   readonly row?: Partial<AttemptRow>
 }
 
-/** What a rule says of requests and answers that were captured. */
+/** The verdict of a rule on captured requests and responses. */
 function verdictOf(rule: string, answers: readonly Answered[]) {
   const isStream = (body: string) => body.startsWith('data:')
   return verdictOver(
@@ -59,36 +59,36 @@ const help = 'Hello! How can I help you today?'
 
 test.each([
   [
-    'the default temperature says nothing of what a stream must say',
+    'the default temperature is no evidence about the text of a stream',
     undefined,
     [assist, assist],
     [help],
     'not-observed',
   ],
+  ['a stream that differs once is not a failure', 0, [assist, assist], [help, assist], 'pass'],
   [
-    'a stream that is worded otherwise once is no breach',
+    'streams that always differ from plain answers fail',
     0,
     [assist, assist],
-    [help, assist],
-    'pass',
+    [help, help, help],
+    'fail',
   ],
-  ['streams that always say something else are', 0, [assist, assist], [help, help, help], 'fail'],
   [
-    'a stream that lost a piece is',
+    'a stream that lost a piece fails',
     0,
     [assist, assist],
     ['Hello! How can assist you today?'],
     'fail',
   ],
   [
-    'a stream that repeats a piece is',
+    'a stream that repeats a piece fails',
     0,
     [assist, assist],
     ['Hello! How can can I assist you today?'],
     'fail',
   ],
   [
-    'a stream of broken characters is',
+    'a stream of broken characters fails',
     0,
     ['ein café hier', 'ein café hier'],
     ['two caf\ufffd here'],
@@ -103,7 +103,7 @@ test.each([
   expect(verdict.verdict).toBe(expected)
 })
 
-test('chunks that say they have no error are looked at like others (SSE-03)', async () => {
+test('chunks without an error are judged even if an error key is present (SSE-03)', async () => {
   const body = streamed('a').replace('"index":0,', '')
   expect(await verdictOf('SSE-03', [{ asked: hello(), body }])).toMatchObject({
     verdict: 'fail',
@@ -117,17 +117,17 @@ const repeat = (stop: string) => ({
 })
 
 test.each([
-  ['a stop sequence of white space may end the text', repeat('\n'), 'one\n', {}, 'pass'],
-  ['text after it may not follow', repeat('\n'), 'one\ntwo', {}, 'fail'],
+  ['a whitespace stop sequence may end the text', repeat('\n'), 'one\n', {}, 'pass'],
+  ['text after a stop sequence fails', repeat('\n'), 'one\ntwo', {}, 'fail'],
   [
-    'an answer cut at the default length reached none',
+    'an answer cut at the default length did not reach its stop sequence',
     repeat('two'),
     'o n e',
     { finishReason: 'length', completionTokens: 1_024 },
     'not-observed',
   ],
   [
-    'one cut before any limit is',
+    'an answer cut below any limit fails',
     repeat('two'),
     'o n e',
     { finishReason: 'length', completionTokens: 20 },
@@ -138,7 +138,7 @@ test.each([
   expect(verdict.verdict).toBe(expected)
 })
 
-test('a message that is answered again under its Idempotency-Key may have its id again (MSG-01)', async () => {
+test('two answers to the same Idempotency-Key may share a message id (MSG-01)', async () => {
   const body = JSON.stringify({
     ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'svc-k2' },
     ...{ content: [{ type: 'text', text: 'Hi' }], usage: { input_tokens: 1, output_tokens: 1 } },
@@ -151,7 +151,7 @@ test('a message that is answered again under its Idempotency-Key may have its id
   expect(await twice({})).toMatchObject({ verdict: 'fail' })
 })
 
-test('one response cut on the way is no breach yet, a second one like it is (LIM-04)', async () => {
+test('one response that was cut off is inconclusive, a second one is a failure (LIM-04)', async () => {
   const cut: Answered = {
     ...{ asked: hello(), body: streamed('a') },
     row: { outcome: 'broken', reason: 'reset', sentUs: 0, closedUs: 14e6 },
@@ -163,7 +163,7 @@ test('one response cut on the way is no breach yet, a second one like it is (LIM
   expect(await verdictOf('LIM-04', [cut, cut])).toMatchObject({ verdict: 'fail', observations: 2 })
 })
 
-test('an unknown model that is served by its own name is no other than was asked for (CHAT-03)', async () => {
+test('an unknown model that is served under its own name is not a substitution (CHAT-03)', async () => {
   expect(
     (
       await verdictOver('CHAT-03', [
@@ -173,7 +173,7 @@ test('an unknown model that is served by its own name is no other than was asked
   ).toBe('not-observed')
 })
 
-test('a count that the prompt is too short for is not that of the prompt (LIM-01, LIM-03)', async () => {
+test('a token count far above the length of the prompt is no evidence about limits (LIM-01, LIM-03)', async () => {
   const row = { promptTokens: 400_000, completionTokens: 1_000 }
   const words = 'word '.repeat(90_000)
   const sent = (content: string) => [
@@ -185,7 +185,7 @@ test('a count that the prompt is too short for is not that of the prompt (LIM-01
   expect((await verdictOf('LIM-03', sent(words))).verdict).toBe('fail')
 })
 
-test('a 404 on a format that served none is about its path, on one that did about the model (MODEL-04)', async () => {
+test('a 404 is about the model only if its format served another request (MODEL-04)', async () => {
   const asked = { model: 'svc-k2', messages: [{ role: 'user', content: 'Hi' }] }
   const missing = { outcome: 'http_error', status: 404 } as const
   const body = JSON.stringify({ error: { message: 'nothing here', code: null } })
@@ -199,7 +199,7 @@ test('a 404 on a format that served none is about its path, on one that did abou
 
 const stopped = (text: string): Answered => ({ asked: repeat('two'), body: plain(text) })
 
-test('a stop sequence is in every text or in none (CHAT-07)', async () => {
+test('stop sequences are kept in all texts or in none (CHAT-07)', async () => {
   const [kept, dropped] = [stopped('one\ntwo'), stopped('one')]
   expect((await verdictOf('CHAT-07', [kept, kept])).verdict).toBe('pass')
   expect((await verdictOf('CHAT-07', [dropped, dropped])).verdict).toBe('pass')
@@ -210,7 +210,7 @@ test('a stop sequence is in every text or in none (CHAT-07)', async () => {
   })
 })
 
-test('a stream has events of each choice that was asked for (CHAT-04)', async () => {
+test('a stream has events for each requested choice (CHAT-04)', async () => {
   const asked = { ...hello(), n: 2 }
   const second = streamed('b').replace('"index":0', '"index":1')
   expect((await verdictOf('CHAT-04', [{ asked, body: streamed('a') + second }])).verdict).toBe(
@@ -231,11 +231,11 @@ const routed = { 'content-type': 'application/json', 'x-provider': 'a' }
 const unrouted = { 'content-type': 'application/json' }
 
 test.each([
-  ['where none is served', [], 'not-observed'],
-  ['where one with the header is served', [{ headers: routed }], 'pass'],
-  ['where one with no other headers is served', [{ headers: unrouted }], 'fail'],
+  ['no request is served', [], 'not-observed'],
+  ['a request with the header is served', [{ headers: routed }], 'pass'],
+  ['a request without other headers is served', [{ headers: unrouted }], 'fail'],
 ] as const)(
-  'a 400 that a missing header may have caused blames no parameter: %s',
+  'a 400 for a legal parameter fails unless a missing header may explain it: %s',
   async (_, others, verdict) => {
     const refused = { asked: asksWarmly, headers: unrouted, ...refusedFor('{}') }
     const served = others.map((other) => ({ asked: asksWarmly, body: plain(assist), ...other }))

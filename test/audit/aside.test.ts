@@ -17,7 +17,7 @@ afterEach(() => store.close())
 
 const evidence = (): Evidence => ({ store, runIds: ['run'], contract: defaultContract })
 
-test('rules decide in a thread of their own as they do in this one', async () => {
+test('rules reach the same verdicts in a worker thread as in the main thread', async () => {
   const rows = Array.from({ length: 40 }, (_, slot) =>
     attempt(slot, {
       runId: 'run',
@@ -36,7 +36,7 @@ test('rules decide in a thread of their own as they do in this one', async () =>
   expect(here.find(({ rule }) => rule === 'RATE-08')?.verdict.verdict).toBe('fail')
 })
 
-test('a query that fails there is told here, with the rule that asked', async () => {
+test('a query that fails in the worker thread is reported with its rule', async () => {
   await store.execute('DROP VIEW attempts')
   await expect(decideAside(['RATE'], evidence())).rejects.toThrow(/RATE-01 could not be decided/)
 })

@@ -14,11 +14,11 @@ afterEach(() => store.close())
 
 const options = { contract: defaultContract, auditId: 'audit-1', auditedAt: new Date(0) }
 
-test('an empty store is told to be one', async () => {
+test('the audit of an empty store fails with a message that the store holds no runs', async () => {
   await expect(audit(store, options)).rejects.toThrow(/holds no runs.*assay run/s)
 })
 
-test('a run and a rule that there is not are named, with those that there are', async () => {
+test('an unknown run or rule is an error that names it', async () => {
   await enterEndedRun(store, 'a')
   await expect(audit(store, { ...options, runIds: ['b'] })).rejects.toThrow(
     'holds no run b. It holds a.',
@@ -26,7 +26,7 @@ test('a run and a rule that there is not are named, with those that there are', 
   await expect(audit(store, { ...options, rules: ['BULL-1'] })).rejects.toThrow(/BULL-1/)
 })
 
-test('without a choice, the runs against the base URL of the newest one are audited', async () => {
+test('by default, the audit selects all runs with the base URL of the newest run', async () => {
   await enterEndedRun(store, 'old', { startedAtUs: 1, baseUrl: 'http://127.0.0.1:2' })
   await enterEndedRun(store, 'b', { startedAtUs: 2 })
   await enterEndedRun(store, 'c', { startedAtUs: 3 })
@@ -34,7 +34,7 @@ test('without a choice, the runs against the base URL of the newest one are audi
   expect((await selectRuns(store, [])).map((run) => run.runId)).toEqual(['b', 'c'])
 })
 
-test('what the rules said stays in the store', async () => {
+test('the audit writes its findings to the store', async () => {
   await enterEndedRun(store, 'a')
   await appendAttempts(store, [attempt(0)])
   const report = await audit(store, options)

@@ -22,17 +22,17 @@ const template = (headers: Readonly<Record<string, string>>, more: object = {}) 
 })
 const answer = (change: Partial<AttemptRow> = {}) => attempt(0, { template: 0, ...change })
 
-describe('TRN-03 asks for Access-Control-Allow-Origin where the request had an Origin', () => {
-  test('a request without one is no cross-origin request', async () => {
+describe('TRN-03 requires Access-Control-Allow-Origin if the request had an Origin', () => {
+  test('a request without Origin is not a cross-origin request', async () => {
     const templates = [template({ accept: 'application/json' })]
     expect((await verdictOver('TRN-03', [answer()], { templates })).verdict).toBe('not-observed')
   })
 
-  test('nor is one whose template was lost', async () => {
+  test('a request whose template was lost is not a cross-origin request', async () => {
     expect((await verdictOver('TRN-03', [answer()])).verdict).toBe('not-observed')
   })
 
-  test.each([200, 401, 429, 503])('status %i must allow a request with one', async (status) => {
+  test.each([200, 401, 429, 503])('a response with %i must allow the origin', async (status) => {
     const templates = [template(page)]
     const verdictOf = (row: AttemptRow) => verdictOver('TRN-03', [row], { templates })
     expect((await verdictOf(answer({ status }))).verdict).toBe('fail')
@@ -40,8 +40,8 @@ describe('TRN-03 asks for Access-Control-Allow-Origin where the request had an O
   })
 })
 
-describe('TRN-03 reads of a preflight what the format of its path needs', () => {
-  /** What it says of a preflight of chat, or of another path, that allows these headers. */
+describe('TRN-03 requires of a preflight the headers that the format of its path needs', () => {
+  /** The verdict on a preflight of chat, or of another path, that allows these headers. */
   async function verdictOf(
     allowed: string | null,
     status = 204,
@@ -61,9 +61,9 @@ describe('TRN-03 reads of a preflight what the format of its path needs', () => 
   test.each([
     ['no headers at all', null, 'authorization'],
     ['all but authorization, which * does not cover', '*', 'authorization'],
-    ['another header that ends as it', 'x-authorization, content-type', 'authorization'],
+    ['another header ending with authorization', 'x-authorization, content-type', 'authorization'],
     ['no content type', 'Authorization', 'content-type'],
-  ])('one that allows %s is of no use', async (_, allowed, missing) => {
+  ])('a preflight that allows %s fails', async (_, allowed, missing) => {
     expect(await verdictOf(allowed)).toMatchObject({
       verdict: 'fail',
       came: `a preflight that does not allow ${missing}`,
@@ -74,17 +74,17 @@ describe('TRN-03 reads of a preflight what the format of its path needs', () => 
     'Authorization, Content-Type',
     'x-api-key,authorization ,content-type',
     '*, Authorization',
-  ])('one that allows %s is enough', async (allowed) => {
+  ])('a preflight that allows %s passes', async (allowed) => {
     expect((await verdictOf(allowed)).verdict).toBe('pass')
   })
 
-  test('messages needs its own header', async () => {
+  test('a preflight of messages must also allow x-api-key', async () => {
     const { messages } = defaultContract.paths
     expect((await verdictOf('authorization, content-type', 200, messages)).verdict).toBe('fail')
     expect((await verdictOf('*', 200, messages)).verdict).toBe('pass')
   })
 
-  test('a refusal fails, an outage decides nothing', async () => {
+  test('a refused preflight fails, an outage decides nothing', async () => {
     expect((await verdictOf(null, 405)).verdict).toBe('fail')
     for (const status of [429, 503]) {
       expect((await verdictOf(null, status)).verdict).toBe('not-observed')
@@ -92,7 +92,7 @@ describe('TRN-03 reads of a preflight what the format of its path needs', () => 
   })
 })
 
-test('the audit scenarios ask as a page does: successes, streams and refusals alike', async () => {
+test('the audit scenarios send an Origin with successes, streams and errors', async () => {
   const scenarios = await Promise.all(
     ['billing', 'errors', 'limits', 'streams'].map((name) =>
       loadScenario(`scenarios/audit-${name}.yaml`),

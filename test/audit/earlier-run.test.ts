@@ -9,7 +9,7 @@ import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { attempt, enterEndedRun, novemberUs } from '../report/attempts.ts'
 
-/** A stream that the first run left is charged while the second reads its balance. */
+/** A stream that the first run abandoned is charged while the second run reads its balance. */
 let folder: string
 let store: Store
 beforeEach(async () => {
@@ -33,7 +33,7 @@ const read = (slot: number, atS: number, creditsRemaining: number): AttemptRow =
   })
 const left = attempt(1, { runId: 'first', outcome: 'aborted', reason: 'first-event', streamed: 1 })
 
-/** @param laterS when the second run began, after the first */
+/** @param laterS seconds from the start of the first run to the start of the second */
 async function verdictOf(laterS: number, rows: readonly AttemptRow[]) {
   await enterEndedRun(store, 'first')
   await enterEndedRun(store, 'second', { startedAtUs: novemberUs + laterS * 1e6 })
@@ -47,24 +47,24 @@ async function verdictOf(laterS: number, rows: readonly AttemptRow[]) {
   return report.findings[0]!.verdict.verdict
 }
 
-// The charge comes 11 s or more after the client left, where no response took longer than 0.1 s.
-test('a stream that an earlier run left may be charged in this one, which proves nothing', async () => {
+// The charge comes 11 s or more after the abort, and no response took longer than 0.1 s.
+test('a late charge for a stream that an earlier run abandoned makes a missing credit inconclusive', async () => {
   const rows = [left, read(0, 0, 900), read(1, 1, 900), read(2, 30, 899)]
   expect(await verdictOf(10, rows)).toBe('inconclusive')
 })
 
-test('it costs its price and no more', async () => {
+test('an abandoned stream of an earlier run explains no more than its price', async () => {
   const rows = [left, read(0, 0, 900), read(1, 1, 900), read(2, 30, 898)]
   expect(await verdictOf(10, rows)).toBe('fail')
 })
 
-test('what was left longer ago than the service may take is charged no more', async () => {
+test('an abandoned stream cannot be charged after the longest time that the service may take', async () => {
   expect(await verdictOf(700, [left, read(0, 0, 900), read(1, 1, 900), read(2, 30, 899)])).toBe(
     'fail',
   )
 })
 
-test('what another key left has no part in it', async () => {
+test('an abandoned stream of another key explains no missing credit', async () => {
   const rows = [
     { ...left, keyFp: 'ba9876543210' },
     read(0, 0, 900),

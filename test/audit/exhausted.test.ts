@@ -4,7 +4,7 @@ import type { Verdict } from '../../src/audit/verdict.ts'
 import { inFlight, read } from './in-flight.ts'
 import { verdictOver } from './verdict-over.ts'
 
-/** Refusals near the end of a balance that a legal service may give, and those that it may not. */
+/** Refusals near the end of a balance, legal and illegal. */
 async function verdictOf(rule: string, rows: readonly AttemptRow[]): Promise<Verdict['verdict']> {
   return (await verdictOver(rule, rows)).verdict
 }
@@ -18,28 +18,28 @@ const insufficient = {
 const forbidden = { ...refused, errorCode: 'forbidden', errorType: 'permission_error' } as const
 const aborted = { outcome: 'aborted', reason: 'first-event', streamed: 1 } as const
 
-test('BILL-14: a refusal for insufficient credits of what the balance covers is wrong', async () => {
+test('BILL-14: a refusal for insufficient credits fails if the balance covers the request', async () => {
   const rows = [read(0, 0, 1), inFlight(1, 1, 2, null, insufficient), read(2, 3, 1)]
   expect(await verdictOf('BILL-14', rows)).toBe('fail')
 })
 
-test('BILL-14: a 403 for a model that the key may not use says nothing of credits', async () => {
+test('BILL-14: a 403 for a model that the key may not use is no evidence about credits', async () => {
   const rows = [read(0, 0, 500), inFlight(1, 1, 2, 500, forbidden)]
   expect(await verdictOf('BILL-14', rows)).toBe('not-observed')
 })
 
-test('BILL-14: a 403 whose body nobody can read says nothing of credits', async () => {
+test('BILL-14: a 403 with an unreadable body is no evidence about credits', async () => {
   const blocked = { outcome: 'http_error', status: 403 } as const
   const rows = [read(0, 0, 500), inFlight(1, 1, 2, null, blocked)]
   expect(await verdictOf('BILL-14', rows)).toBe('not-observed')
 })
 
-test('BILL-13: a 403 for another reason refuses no request for its price', async () => {
+test('BILL-13: a 403 for another reason is not a refusal for the price', async () => {
   const rows = [read(0, 0, 0), inFlight(1, 1, 2, 0, forbidden)]
   expect(await verdictOf('BILL-13', rows)).toBe('not-observed')
 })
 
-test('BILL-14: a stream that was left before may take the last credit after it was read', async () => {
+test('BILL-14: an earlier aborted stream may take the last credit after the balance was read', async () => {
   const rows = [
     inFlight(0, 0, 1, null, aborted),
     read(1, 2, 1),
@@ -48,17 +48,17 @@ test('BILL-14: a stream that was left before may take the last credit after it w
   expect(await verdictOf('BILL-14', rows)).toBe('not-observed')
 })
 
-test('BILL-13: a stream that was left before may give back the credit that it held', async () => {
+test('BILL-13: an earlier aborted stream may return the credit that it held', async () => {
   const rows = [inFlight(0, 0, 1, null, aborted), read(1, 2, 0), inFlight(2, 3, 4, 0)]
   expect(await verdictOf('BILL-13', rows)).toBe('not-observed')
 })
 
-test('BILL-14: a request in flight beside it may take the last credit first', async () => {
+test('BILL-14: a concurrent request may take the last credit first', async () => {
   const rows = [read(0, 0, 1), inFlight(1, 1, 3, null, insufficient), inFlight(2, 1.1, 2, 0)]
   expect(await verdictOf('BILL-14', rows)).toBe('not-observed')
 })
 
-test('BILL-13: one success at a balance of nothing is one too many', async () => {
+test('BILL-13: a success at a balance of zero fails', async () => {
   const rows = [read(0, 0, 0), inFlight(1, 1, 2, -1), read(2, 3, -1)]
   expect(await verdictOf('BILL-13', rows)).toBe('fail')
 })

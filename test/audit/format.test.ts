@@ -37,7 +37,7 @@ const report: AuditReport = {
 }
 const commands = new Map([['AA-04', 'curl x']])
 
-test('the terminal prints failures first, then inconclusive, not observed, and passes counted', () => {
+test('the terminal prints failures first, then inconclusive and not observed, and counts passes', () => {
   const text = terminalText(report, commands)
   const order = [
     'FAILED  AA-04',
@@ -56,7 +56,7 @@ test('the terminal prints failures first, then inconclusive, not observed, and p
   )
 })
 
-test('on a narrow terminal only commands are longer than a line, and no word is cut', () => {
+test('on a narrow terminal only commands exceed a line, and no word is cut', () => {
   const long = 'a sentence that goes on for longer than a narrow terminal is wide, and ends here'
   const wide = {
     ...report,
@@ -82,7 +82,7 @@ test('on a narrow terminal only commands are longer than a line, and no word is 
   )
 })
 
-test('what a service sent cannot move the cursor, forge a line or become markup', () => {
+test('text from a service cannot move the cursor, forge a line or become markup', () => {
   expect(printable('a\u001b[31m\nb\u202e')).toBe('a\\x1b[31m\\x0ab\\u202e')
   expect(terminalText(report, commands)).not.toContain('\u001b')
   expect(junitText(report, commands)).not.toContain('<script>')
@@ -96,7 +96,7 @@ test('what a service sent cannot move the cursor, forge a line or become markup'
   }
 })
 
-test('a line end in what a service sent begins no line of its own', () => {
+test('a line break in text from a service does not start a new line', () => {
   const forged = '0 failed, 0 inconclusive, 0 not observed, 102 passed'
   const came = `200\r\n${forged}\n\n# ${forged}`
   const text = 'a service said so'
@@ -119,7 +119,7 @@ test('a line end in what a service sent begins no line of its own', () => {
   }
 })
 
-test('JUnit and SARIF hold the command that shows a failure again', () => {
+test('JUnit and SARIF hold the command that reproduces a failure', () => {
   expect(junitText(report, commands)).toContain('&#10;reproduce: curl x</failure>')
   const { runs } = JSON.parse(sarifText(report, commands))
   const results: { ruleId: string; properties?: { again: string } }[] = runs[0].results
@@ -130,7 +130,7 @@ test('SARIF has what code scanning pages require: a file for each result, help f
   const [run] = JSON.parse(sarifText(report, commands)).runs
   expect(run.results.length).toBe(2)
   for (const { locations, partialFingerprints, ruleId } of run.results) {
-    expect(locations.length).toBeGreaterThan(0)
+    expect(locations).toHaveLength(1)
     for (const { physicalLocation } of locations) {
       expect(physicalLocation).toEqual({
         artifactLocation: { uri: 'scenarios/s.yaml' },
@@ -144,7 +144,7 @@ test('SARIF has what code scanning pages require: a file for each result, help f
   }
 })
 
-test('no text of a service is beyond XML, a formula in a ticket or acts in JSON on a terminal', () => {
+test('text from a service is escaped in XML, tickets and JSON', () => {
   const said = '\uffff\ud800 $x$ ~~y~~ \u009b2J\u061c'
   const of = { ...report, findings: [{ ...report.findings[2]!, verdict: inconclusive(said) }] }
   expect(junitText(of, commands)).toMatch(/^[\t\n\r\x20-\x7e]+$/)
@@ -153,13 +153,13 @@ test('no text of a service is beyond XML, a formula in a ticket or acts in JSON 
   expect(JSON.parse(jsonText(of, commands)).findings[0].verdict.why).toBe(said)
 })
 
-test('JUnit never counts as passed what was not decided', () => {
+test('JUnit counts undecided rules as skipped, never as passed', () => {
   const xml = junitText(report, commands)
   expect(xml).toContain('tests="4" failures="1" errors="0" skipped="2" time="0"')
   expect(xml.match(/<skipped/g)).toHaveLength(2)
 })
 
-test('JUnit has what its common schemas require, and nothing that they do not know', () => {
+test('JUnit has what its common schemas require, and no unknown elements', () => {
   const xml = junitText(report, commands)
   const elements = [...xml.matchAll(/<(\w[\w-]*)((?: [\w-]+="[^"<]*")*)\s*\/?>/g)].map(
     ([, name, attributes]) => ({
@@ -180,7 +180,7 @@ test('JUnit has what its common schemas require, and nothing that they do not kn
   expect(xml).toMatch(/timestamp="\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"/)
 })
 
-test('SARIF has the fields that 2.1.0 requires, and names each rule that it speaks of', () => {
+test('SARIF has the fields that 2.1.0 requires, and declares each rule that its results name', () => {
   const { $schema, version, runs } = JSON.parse(sarifText(report, commands))
   expect([$schema, version, runs.length]).toEqual([
     'https://json.schemastore.org/sarif-2.1.0.json',
@@ -203,7 +203,7 @@ test('SARIF has the fields that 2.1.0 requires, and names each rule that it spea
   }
 })
 
-test('each format reads as its golden file does', async () => {
+test('each format matches its golden file', async () => {
   const golden = (name: string) => `golden/${name}`
   await expect(terminalText(report, commands, 80)).toMatchFileSnapshot(golden('terminal.txt'))
   await expect(jsonText(report, commands)).toMatchFileSnapshot(golden('audit.json.txt'))
@@ -212,7 +212,7 @@ test('each format reads as its golden file does', async () => {
   await expect(markdownText(report, commands)).toMatchFileSnapshot(golden('audit.md'))
 })
 
-test('SARIF has a result for the failure and one for what is inconclusive, and JSON has all', () => {
+test('SARIF has results for the failure and the inconclusive rule, JSON has all findings', () => {
   const sarif = JSON.parse(sarifText(report, commands))
   expect(sarif.runs[0].results.map((each: { level: string }) => each.level)).toEqual([
     'note',
@@ -238,7 +238,7 @@ test('a curl command keeps quotes of the request and takes the key from the envi
   )
 })
 
-test('a command takes the key from the variable that the run took it from, and no other word', () => {
+test('a command takes the key from the variable that the run used, and ignores an invalid name', () => {
   const asked = {
     ...{ baseUrl: 'http://127.0.0.1:1', method: 'GET', path: '/v1/models', body: null },
     headers: '{"x-api-key":"$ASSAY_API_KEY"}',
@@ -256,7 +256,7 @@ test('a command takes the key from the variable that the run took it from, and n
   expect(curlOf({ ...asked, keys: '[]' })).toBe(command('$ASSAY_API_KEY'))
 })
 
-/** What a shell would start curl with, and give it to read. */
+/** The arguments and the input that a shell gives to curl. */
 function started(command: string, key: string) {
   const { stdout } = spawnSync('sh', {
     input: `curl() { printf '%s\\n' "$@"; echo; cat; }\n${command}`,
@@ -267,7 +267,7 @@ function started(command: string, key: string) {
   return { arguments: stdout.slice(0, end).split('\n'), input: stdout.slice(end + 2) }
 }
 
-test('a key that was sent spoiled is spoiled by the command, too', () => {
+test('a command alters the key in the same way as the request did', () => {
   const sent = (shown: string, key: string) =>
     started(
       curlOf({
@@ -286,7 +286,7 @@ test('a key that was sent spoiled is spoiled by the command, too', () => {
   expect(sent('$ASSAY_API_KEY', "it's")).toBe("authorization: Bearer it's")
 })
 
-test('a body too long for an argument of a command is what the command reads', () => {
+test('a body too long for a command line is passed on standard input', () => {
   const body = `{"a":"it's $HOME \\n END-OF-BODY \`x\`${'long '.repeat(100_000)}"}`
   const asked = { baseUrl: 'http://127.0.0.1:1', method: 'POST', path: '/v1/x', headers: '{}' }
   const command = curlOf({ ...asked, body, keys: null, account: null })
@@ -296,7 +296,7 @@ test('a body too long for an argument of a command is what the command reads', (
   })
 })
 
-test('where requests in flight together broke a rule, both are sent at once, however long they are', () => {
+test('requests that together broke a rule are reproduced concurrently, whatever their length', () => {
   const asked = { baseUrl: 'http://127.0.0.1:1', method: 'POST', path: '/v1/x', headers: '{}' }
   const long = curlOf({ ...asked, body: 'long '.repeat(100_000), keys: null, account: null })
   const short = curlOf({ ...asked, body: 'short', keys: null, account: null })
@@ -308,14 +308,14 @@ test('where requests in flight together broke a rule, both are sent at once, how
   expect(stdout.trim().split('\n').toSorted()).toEqual(['500001', 'short'])
 })
 
-test('what is only advised is no failure in the last line', () => {
+test('advice is not counted as a failure in the last line', () => {
   const advised = { ...report.findings[3]!, rule: 'AA-05', severity: 'advice' as const }
   expect(summary({ ...report, findings: [...report.findings, advised] })).toBe(
     '1 failed, 1 advised, 1 inconclusive, 1 not observed, 1 passed',
   )
 })
 
-test('at 80 columns sentences break between words, under their beginning, and commands do not', () => {
+test('at 80 columns sentences wrap between words with an indent, and commands do not wrap', () => {
   const command = `curl ${'-H x '.repeat(30)}`
   const came = 'one word after another '.repeat(8).trim()
   const long = finding('AA-05', {

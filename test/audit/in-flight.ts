@@ -1,7 +1,7 @@
 import type { AttemptRow } from '../../src/attempt/columns.ts'
 import { attempt } from '../report/attempts.ts'
 
-/** An attempt in flight from one second to another, which showed a balance or none. */
+/** An attempt in flight from one second to another, which shows a balance or none. */
 export function inFlight(
   slot: number,
   fromS: number,
@@ -19,7 +19,7 @@ export function inFlight(
   })
 }
 
-/** A read of the balance by itself. */
+/** A separate read of the balance. */
 export function read(
   slot: number,
   atS: number,

@@ -3,7 +3,7 @@ import type { AttemptRow } from '../../src/attempt/columns.ts'
 import { inFlight, read } from './in-flight.ts'
 import { verdictOver } from './verdict-over.ts'
 
-/** What BILL-07 says of rows after a stream that its client left, which may be charged at any time. */
+/** The verdict of BILL-07 on rows after an abandoned stream, which may be charged at any time. */
 async function verdictOf(rows: readonly AttemptRow[]) {
   const left = { outcome: 'aborted', reason: 'first-event', streamed: 1 } as const
   return (await verdictOver('BILL-07', [inFlight(0, 0, 1, null, left), read(1, 2, 100), ...rows]))
@@ -23,15 +23,15 @@ const brokeOff = (balanceAfter: number) => [
   read(3, 5, balanceAfter),
 ]
 
-test('BILL-07: a charge for a stream that was left before is no second one for the stream after it', async () => {
+test('BILL-07: a charge for an earlier abandoned stream is not a second charge for the next stream', async () => {
   expect(await verdictOf(readWhileOpen(98))).not.toBe('fail')
 })
 
-test('BILL-07: nor is it one for a stream that the service broke off', async () => {
+test('BILL-07: a charge for a stream that the service cut off is not a second charge for the next stream', async () => {
   expect(await verdictOf(brokeOff(99))).not.toBe('fail')
 })
 
-test('BILL-07: streams that the service broke off, one after the other, cost nothing', async () => {
+test('BILL-07: consecutive streams that the service cut off must cost nothing', async () => {
   const alone = (rows: readonly AttemptRow[]) => verdictOver('BILL-07', [read(1, 2, 100), ...rows])
   const twice = [...brokeOff(100), inFlight(4, 6, 7, null, broken)]
   expect(await alone([...twice, read(5, 8, 100)])).toMatchObject({ verdict: 'pass' })

@@ -3,7 +3,7 @@ import type { AttemptRow } from '../../src/attempt/columns.ts'
 import { attempt } from '../report/attempts.ts'
 import { verdictOver } from './verdict-over.ts'
 
-/** A request each tenth of a second, every third without a key, and what those get. */
+/** One request every tenth of a second, every third without a key, and the statuses of those. */
 const rowsOf = (statuses: readonly number[], withKey = 200): readonly AttemptRow[] =>
   statuses.flatMap((status, nth) =>
     [0, 1, 2].map((at) => {
@@ -17,7 +17,7 @@ const rowsOf = (statuses: readonly number[], withKey = 200): readonly AttemptRow
   )
 const each = (status: number, count = 8) => Array.from({ length: count }, () => status)
 
-test('requests with no key that always fail, among others that are served, are not refused with 401', async () => {
+test('AUTH-03 fails if requests without a key always get a 500 while others are served', async () => {
   expect(await verdictOver('AUTH-03', rowsOf(each(500)))).toMatchObject({
     verdict: 'fail',
     observations: 8,
@@ -27,22 +27,22 @@ test('requests with no key that always fail, among others that are served, are n
 })
 
 test.each([
-  ['two alone may fail by accident', rowsOf(each(500, 2)), '2 of 2', '500'],
-  ['others fail too', rowsOf(each(503), 503), '8 of 8', '503'],
-  ['the limit came first', rowsOf(each(429)), '8 of 8', '429'],
-])('%s: what came instead is said, and decides nothing', async (_, rows, counts, statuses) => {
+  ['two requests may fail by accident', rowsOf(each(500, 2)), '2 of 2', '500'],
+  ['other requests fail, too', rowsOf(each(503), 503), '8 of 8', '503'],
+  ['the rate limit came first', rowsOf(each(429)), '8 of 8', '429'],
+])('a status other than 401 decides nothing: %s', async (_, rows, counts, statuses) => {
   expect(await verdictOver('AUTH-03', rows)).toMatchObject({
     verdict: 'inconclusive',
     why: `${counts} generation requests with no key got ${statuses}, which may come before the key is looked at`,
   })
 })
 
-test('one that was refused with 401 shows that the key is looked at', async () => {
+test('one 401 shows that the service checks the key', async () => {
   expect(await verdictOver('AUTH-03', rowsOf([...each(500), 401]))).toEqual({
     ...{ verdict: 'pass', observations: 1 },
   })
 })
 
-test('a run without such requests observes nothing', async () => {
+test('without requests that lack a key, the rule is not observed', async () => {
   expect(await verdictOver('AUTH-03', [attempt(0)])).toMatchObject({ verdict: 'not-observed' })
 })

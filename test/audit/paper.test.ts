@@ -13,8 +13,8 @@ import { deleteAttempts } from '../store/edit-attempts.ts'
 import { inFlight, read } from './in-flight.ts'
 
 /**
- * Histories worked out on paper: balances that cannot be, and the verdict each must get. They are
- * recorded in a database file, which is closed and opened again before it is audited.
+ * Histories worked out on paper: impossible balances, and the verdict that each must get. They are
+ * recorded in a database file, which is closed and reopened before the audit.
  */
 let folder: string
 let store: Store
@@ -44,7 +44,7 @@ async function verdictOf(rule: string, rows: readonly AttemptRow[]): Promise<Ver
 const slots = (verdict: Verdict) =>
   verdict.verdict === 'fail' ? verdict.witnesses.map((witness) => witness.slot) : []
 
-test('T0: three successes between two reads that differ by 4', async () => {
+test('T0: three successes between two reads that differ by 4 are a failure', async () => {
   const verdict = await verdictOf('BILL-10', [
     read(0, 0, 100),
     inFlight(1, 1, 9, 99),
@@ -61,7 +61,7 @@ test('T0: three successes between two reads that differ by 4', async () => {
   expect(slots(verdict)).toEqual([4, 0])
 })
 
-test('T0: a balance that rises is told as a rise, and others cannot have made it', async () => {
+test('T0: a rising balance is reported as a rise, without the note about other users', async () => {
   const verdict = await verdictOf('BILL-10', [
     read(0, 0, 100),
     inFlight(1, 1, 9, 101),
@@ -71,7 +71,7 @@ test('T0: a balance that rises is told as a rise, and others cannot have made it
   expect(verdict).not.toHaveProperty('note')
 })
 
-test('T0: an aborted stream may have cost its price, and no more', async () => {
+test('T0: an aborted stream may have cost its price, but no more', async () => {
   const aborted = { outcome: 'aborted', reason: 'first-event', streamed: 1, status: 200 } as const
   const rows = [
     read(0, 0, 100),
@@ -83,7 +83,7 @@ test('T0: an aborted stream may have cost its price, and no more', async () => {
   expect(await verdictOf('BILL-10', [...rows, read(3, 10, 97)])).toMatchObject({ verdict: 'fail' })
 })
 
-test('T1: two requests in flight together that both show 99 of 100 lost an update', async () => {
+test('T1: two concurrent requests that both show 99 of 100 lost an update', async () => {
   const verdict = await verdictOf('BILL-11', [
     read(0, 0, 100),
     inFlight(1, 1, 5, 99),
@@ -98,10 +98,11 @@ test('T1: two requests in flight together that both show 99 of 100 lost an updat
   expect(slots(verdict)).toEqual([2, 1])
 })
 
-test('T1: values that a header shows a moment late are legal, though none is exact', async () => {
-  // Both of each pair were charged before either header was read: 100 -> 99 -> 98, and each shows 98, and
-  // so on. Sorted, those of 98 or more cost 2 together, and 100 - 98 allows 2; of 96 or more 4; of 94 or
-  // more 6. Nobody sees more than was left before its call. One such pair alone would be inconclusive.
+test('T1: header values shown a moment late are legal, though none is exact', async () => {
+  // Both of each pair were charged before either header was read: 100 -> 99 -> 98, and each shows
+  // 98, and so on. Sorted: those of 98 or more cost 2 together, and 100 - 98 allows 2; of 96 or
+  // more 4; of 94 or more 6. No request shows more than the balance before its call. One such pair
+  // alone is inconclusive.
   const verdict = await verdictOf('BILL-11', [
     read(0, 0, 100),
     inFlight(1, 1, 5, 98),
@@ -116,9 +117,9 @@ test('T1: values that a header shows a moment late are legal, though none is exa
   expect(verdict).toHaveProperty('note', expect.stringContaining('not an exact balance'))
 })
 
-test('T1: charges that settle late lose nothing in the end, which decides nothing here', async () => {
-  // Each shows the balance without the charges of the last seconds: 100, 100, 99. Taken as the balance
-  // after their own charge they lost updates; but the read long after shows all four gone.
+test('T1: charges that settle late are not lost, and the verdict is inconclusive', async () => {
+  // Each shows the balance without the charges of the last seconds: 100, 100, 99. Read as balances
+  // after their own charge, they lost updates; but the read long after shows all four charges.
   const verdict = await verdictOf('BILL-11', [
     read(0, 0, 100),
     inFlight(1, 1, 2, 100),
@@ -132,7 +133,8 @@ test('T1: charges that settle late lose nothing in the end, which decides nothin
 })
 
 test('T2: an early header bounds the balance and contradicts nothing', async () => {
-  // 3 was called after 2 had shown 98, and shows 97: no rise. 1 was in flight all along: any order.
+  // 3 was called after 2 had shown 98, and shows 97: no rise. 1 was in flight throughout: any
+  // order.
   const verdict = await verdictOf('BILL-11', [
     inFlight(1, 1, 9, 99),
     inFlight(2, 2, 3, 98),
@@ -141,9 +143,9 @@ test('T2: an early header bounds the balance and contradicts nothing', async () 
   expect(verdict).toMatchObject({ verdict: 'pass', observations: 3 })
 })
 
-test('T2: a fall by far more than was charged may be an expiry, and decides nothing', async () => {
-  // 500 credits are gone between two requests of 1: no bound at the start fits both, but a package that
-  // ran out would look the same.
+test('T2: a fall by far more than the charges may be an expiry, so it decides nothing', async () => {
+  // 500 credits are missing between two requests of 1: no bound at the start fits both, but an
+  // expired package would look the same.
   const verdict = await verdictOf('BILL-11', [
     read(0, 0, 1000),
     inFlight(1, 1, 4, 999),
@@ -156,7 +158,7 @@ test('T2: a fall by far more than was charged may be an expiry, and decides noth
   expect(verdict).toHaveProperty('why', expect.stringContaining('expired'))
 })
 
-test('T2: a balance above one that was shown before the call', async () => {
+test('T2: a balance above one that was shown before the call is a failure', async () => {
   const verdict = await verdictOf('BILL-11', [
     inFlight(1, 1, 5, 97),
     inFlight(2, 2, 3, 98),
@@ -179,11 +181,12 @@ test('T3: a hole of one credit is located between its neighbours', async () => {
     verdict: 'fail',
     came: '1 credit missing between 98 and 96 without a request that explains it, between 2.000000 s and 8.000000 s of the run with 4 in flight',
   })
-  // Who showed the credits gone, then by how near to the middle of the hole (5 s) they ended: 5, 4, 9 s.
+  // First the request that showed the missing credits, then by distance of their ends from the
+  // middle of the hole (5 s): 5, 4, 9 s.
   expect(slots(verdict)).toEqual([3, 2, 1, 4])
 })
 
-test('T3: a header one request behind is told as such, not as credits that are gone', async () => {
+test('T3: a header that lags one request is reported as lagging, not as missing credits', async () => {
   const verdict = await verdictOf('BILL-11', [
     read(0, 0, 100),
     inFlight(1, 1, 4, 99),
@@ -200,7 +203,7 @@ test('T3: a header one request behind is told as such, not as credits that are g
   expect(slots(verdict)).toEqual([2, 1])
 })
 
-test('T3: tiles that touch, in an order that the clock allows, are exact', async () => {
+test('T3: touching tiles in an order that the clock allows are exact', async () => {
   // [99,100) [98,99) [96,98) for a request of 2, [95,96): no overlap, no hole; 3 ended after 2 was called.
   const verdict = await verdictOf('BILL-11', [
     read(0, 0, 100),
@@ -217,7 +220,7 @@ test('T3: tiles that touch, in an order that the clock allows, are exact', async
   })
 })
 
-test('T3 alone sees a charge that was doubled and given back, and does not call it a failure', async () => {
+test('T3 alone detects a double charge that was refunded, and the verdict is inconclusive', async () => {
   const exact = Array.from({ length: 20 }, (_, at) =>
     inFlight(10 + at, 20 + at, 21.5 + at, 94 - at),
   )
@@ -234,7 +237,7 @@ test('T3 alone sees a charge that was doubled and given back, and does not call 
   expect(verdict).toMatchObject({ verdict: 'inconclusive' })
 })
 
-test('a service that shows no balance leaves every billing rule not observed', async () => {
+test('without balances, no billing rule but BILL-20 is observed', async () => {
   await appendAttempts(
     store,
     Array.from({ length: 30 }, (_, slot) => attempt(slot)),
@@ -251,12 +254,12 @@ test('a service that shows no balance leaves every billing rule not observed', a
   expect(decided).toEqual([])
 })
 
-test('a package bought during a run is not held against the service', async () => {
+test('a package bought during a run makes a balance rise inconclusive', async () => {
   const verdict = await verdictOf('BILL-10', [read(0, 0, 100), read(1, 1, 600), read(2, 2, 600)])
   expect(verdict).toMatchObject({ verdict: 'inconclusive' })
 })
 
-test('a request that repeats an Idempotency-Key may be free, or cost its price once more', async () => {
+test('a repeated request with the same Idempotency-Key may be free or charged again', async () => {
   await store.execute(
     `INSERT INTO templates VALUES ('a', 1, 'keyed', 'POST', '/v1/chat/completions', '{"idempotency-key":"k"}', '{}', NULL, NULL, NULL)`,
   )
@@ -272,7 +275,7 @@ test('a request that repeats an Idempotency-Key may be free, or cost its price o
   expect(await verdictOf('BILL-10', [...rows, read(3, 10, 97)])).toMatchObject({ verdict: 'fail' })
 })
 
-/** Four of three, in the run that is named. */
+/** Four credits taken for three successes, in the given run. */
 const oneTooMuch = (runId: string) =>
   [
     read(0, 0, 100),
@@ -282,7 +285,7 @@ const oneTooMuch = (runId: string) =>
     read(4, 10, 96),
   ].map((row) => ({ ...row, runId }))
 
-test('a run that was killed lost rows, and accuses nobody by what they may have cost', async () => {
+test('lost rows of a killed run make a missing credit inconclusive', async () => {
   await enterRun(store, 'killed')
   expect(await verdictOf('BILL-10', oneTooMuch('killed'))).toMatchObject({
     verdict: 'inconclusive',
@@ -291,7 +294,7 @@ test('a run that was killed lost rows, and accuses nobody by what they may have 
   })
 })
 
-test('what a run that ended shows is told beside one that was killed', async () => {
+test('a failure in a run that ended is reported even if another run was killed', async () => {
   await enterRun(store, 'killed', { startedAtUs: novemberUs - 3600e6 })
   const rows = [...oneTooMuch('killed'), ...oneTooMuch('a')]
   expect(await verdictOf('BILL-10', rows)).toMatchObject({
@@ -300,13 +303,13 @@ test('what a run that ended shows is told beside one that was killed', async () 
   })
 })
 
-test('requests whose template a killed run lost are not taken for equal prompts', async () => {
+test('requests whose template was lost in a kill are not treated as equal prompts', async () => {
   const asked = (slot: number, promptTokens: number) =>
     inFlight(slot, slot, slot + 0.5, 100 - slot, { template: 7 + slot, promptTokens })
   expect((await verdictOf('CHAT-09', [asked(0, 11), asked(1, 35)])).verdict).toBe('not-observed')
 })
 
-test('USE-07: answers that overlap have no order, and one wholly after another has', async () => {
+test('USE-07: overlapping answers have no order, consecutive answers do', async () => {
   const told = async (slot: number, fromS: number, toS: number, consumed: number) => {
     const body = JSON.stringify({ remaining: 50, total_consumed: consumed })
     await store.execute("INSERT INTO bodies VALUES ('a', $1, 0, '', $2, false, NULL)", [

@@ -5,7 +5,7 @@ import { openStore } from '../../src/store/open.ts'
 import { appendAttempts, Recorder } from '../../src/store/recorder.ts'
 import { attempt, enterEndedRun } from '../report/attempts.ts'
 
-/** What SSE-06 says of streams that each took so long, in so many reads, with so many events of text. */
+/** The verdict of SSE-06 on streams with these times, reads and text events. */
 async function verdictOf(
   streams: readonly (readonly [tookMs: number, reads: number, events?: number, textMs?: number])[],
   { stallMs = 0, lateMs = 0 } = {},
@@ -68,23 +68,23 @@ test('five streams that each came in one read were held back', async () => {
   })
 })
 
-test('four say nothing, neither that streams come in pieces', async () => {
+test('four streams that each came in one read decide nothing', async () => {
   expect((await verdictOf(times(4, [150, 1]))).verdict).toBe('not-observed')
 })
 
-test('one that came in pieces beside them shows that the service can', async () => {
+test('one stream that came in pieces shows that the service streams', async () => {
   expect(await verdictOf([...times(9, [150, 1] as const), [150, 9]])).toEqual({
     verdict: 'pass',
     observations: 1,
   })
 })
 
-test('of a service whose streams are quick, those that a busy client joined late tell nothing', async () => {
+test("streams that a busy client read late decide nothing if the service's streams are short", async () => {
   const late = times(6, [300, 1] as const)
   expect((await verdictOf([...late, ...times(7, [5, 4] as const)])).verdict).toBe('not-observed')
 })
 
-test('long streams that were held back are told, though most are short', async () => {
+test('long streams that were held back are reported even if most streams are short', async () => {
   const long = times(5, [4_000, 1, 400] as const)
   expect(await verdictOf([...long, ...times(40, [80, 1, 8] as const)])).toMatchObject({
     verdict: 'fail',
@@ -92,24 +92,24 @@ test('long streams that were held back are told, though most are short', async (
   })
 })
 
-test('ten seconds of silence and then all of it is told of a single stream', async () => {
+test('one stream with ten seconds of silence before all its text is enough to fail', async () => {
   expect(await verdictOf([[10_000, 1], ...times(3, [5, 4] as const)])).toMatchObject({
     verdict: 'fail',
     observations: 1,
   })
 })
 
-test('an answer that is too long for one read was held back, too, if it came at the end', async () => {
+test('a long answer was held back, too, if all its reads came at the end', async () => {
   expect(await verdictOf(times(10, [1_250, 5, 1_201, 40]))).toMatchObject({
     verdict: 'fail',
     came: 'all text in 5 reads at the end; 10 of 10 break it',
   })
-  // As many reads, all the time; and as late, but piece by piece.
+  // As many reads, but spread over time; and equally late, but in pieces.
   expect((await verdictOf(times(10, [1_250, 5, 1_201, 900]))).verdict).toBe('pass')
   expect((await verdictOf(times(10, [1_250, 30, 60, 40]))).verdict).toBe('pass')
 })
 
-test('a client that stood still reads all at once what came piece by piece', async () => {
+test('a stalled client reads at once what the service sent in pieces', async () => {
   const stalled = [[12_000, 1], ...times(3, [5, 4] as const)] as const
   expect((await verdictOf(stalled, { stallMs: 4_000 })).verdict).toBe('not-observed')
   expect((await verdictOf(stalled, { lateMs: 4_000 })).verdict).toBe('not-observed')

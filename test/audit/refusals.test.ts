@@ -3,7 +3,7 @@ import type { AttemptRow } from '../../src/attempt/columns.ts'
 import { attempt } from '../report/attempts.ts'
 import { verdictOver } from './verdict-over.ts'
 
-/** A failure of the chat shape, its code no string. */
+/** A failure of the chat shape whose code is not a string. */
 const failed = (status: number, change: Partial<AttemptRow> = {}): AttemptRow =>
   attempt(0, {
     outcome: 'http_error',
@@ -14,13 +14,13 @@ const failed = (status: number, change: Partial<AttemptRow> = {}): AttemptRow =>
   })
 const noPath = { endpoint: 'other', expects: 'unknown-path' } as const
 
-describe('ERR-02 leaves open what the table has no code for (G-28)', () => {
+describe('ERR-02 decides nothing where the table has no code (G-28)', () => {
   test.each([
     ['404 with code null on an unknown path', failed(404, noPath)],
-    ['404 with code null on the path of chat, which is not there', failed(404)],
+    ['404 with code null on a missing chat path', failed(404)],
     ['500 with code null on chat', failed(500, { errorType: 'server_error' })],
-    ['503 with a number for a code on chat', failed(503, { errorType: null })],
-    ['401 with a message only on the models', failed(401, { endpoint: 'models', errorType: null })],
+    ['503 with a numeric code on chat', failed(503, { errorType: null })],
+    ['401 with only a message on the models', failed(401, { endpoint: 'models', errorType: null })],
   ])('%s', async (_, row) => {
     expect((await verdictOver('ERR-02', [row])).verdict).toBe('not-observed')
   })
@@ -30,20 +30,20 @@ describe('ERR-02 leaves open what the table has no code for (G-28)', () => {
     ['404 with code null for an unknown model', failed(404, { expects: 'unknown-model' })],
     ['400 of another shape on chat', failed(400, { errorShape: 'messages' })],
     [
-      '401 on the models with a code of the table and no type',
+      '401 on the models with a code of the table but no type',
       failed(401, { endpoint: 'models', errorCode: 'invalid_api_key', errorType: null }),
     ],
-  ])('and accuses %s', async (_, row) => {
+  ])('but it fails on %s', async (_, row) => {
     expect((await verdictOver('ERR-02', [row])).verdict).toBe('fail')
   })
 })
 
-test('ERR-02 accuses a 404 with code null on a path that serves others', async () => {
+test('ERR-02 fails on a 404 with code null on a path that serves other requests', async () => {
   const rows = [attempt(1), failed(404)]
   expect(await verdictOver('ERR-02', rows)).toMatchObject({ verdict: 'fail', observations: 1 })
 })
 
-describe('ERR-03 leaves open what the table has no type for (G-28)', () => {
+describe('ERR-03 decides nothing where the table has no type (G-28)', () => {
   const shape = { errorShape: 'messages', errorType: null } as const
   test.each([
     ['404 without a type on an unknown path', failed(404, { ...shape, ...noPath })],
@@ -57,11 +57,11 @@ describe('ERR-03 leaves open what the table has no type for (G-28)', () => {
   test.each([
     ['400 without a type on messages', failed(400, { ...shape, endpoint: 'messages' })],
     ['400 of the chat shape on messages', failed(400, { endpoint: 'messages' })],
-  ])('and accuses %s', async (_, row) => {
+  ])('but it fails on %s', async (_, row) => {
     expect((await verdictOver('ERR-03', [row])).verdict).toBe('fail')
   })
 
-  test('and a message that is none, on the models with a type of the table', async () => {
+  test('but it fails on an error without a message on the models, if the table has its type', async () => {
     const row = failed(401, { ...shape, endpoint: 'models', errorType: 'authentication_error' })
     const { runId, slot, retry } = row
     const body = '{"type":"error","error":{"type":"authentication_error"}}'
@@ -70,7 +70,7 @@ describe('ERR-03 leaves open what the table has no type for (G-28)', () => {
   })
 })
 
-describe('what may come before the 404 of an unknown path decides nothing (G-26)', () => {
+describe('an error that may come before the 404 of an unknown path decides nothing (G-26)', () => {
   const credits = { errorCode: 'insufficient_credits', errorType: 'insufficient_quota' }
   test.each([
     ['500', failed(500, noPath)],
@@ -87,12 +87,12 @@ describe('what may come before the 404 of an unknown path decides nothing (G-26)
     ['a 200', attempt(0, noPath)],
     ['a 400', failed(400, noPath)],
     ['another 403', failed(403, noPath)],
-  ])('%s is no 404', async (_, row) => {
+  ])('%s in place of the 404 is a failure', async (_, row) => {
     expect((await verdictOver('TRN-06', [row])).verdict).toBe('fail')
   })
 })
 
-describe('ERR-05 holds a type of the messages table to the statuses that it gives to others', () => {
+describe('ERR-05 allows a type of the messages table only with the statuses of the table', () => {
   const typed = (status: number, errorType: string) =>
     failed(status, { endpoint: 'messages', errorShape: 'messages', errorType })
   test.each([
@@ -101,7 +101,7 @@ describe('ERR-05 holds a type of the messages table to the statuses that it give
     [500, 'invalid_request_error', 'fail'],
     [503, 'api_error', 'pass'],
     [401, 'api_error', 'fail'],
-    // A type that the table does not have has no meaning that it could be held to.
+    // A type that is not in the table has no meaning to check.
     [503, 'overloaded_error', 'not-observed'],
   ])('%i with %s: %s', async (status, type, expected) => {
     expect((await verdictOver('ERR-05', [typed(status, type)])).verdict).toBe(expected)

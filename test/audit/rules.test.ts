@@ -3,7 +3,7 @@ import { explanationOf } from '../../src/audit/rules/explain.ts'
 import { allRules } from '../../src/audit/rules/list.ts'
 import { selectRules } from '../../src/audit/rules/select.ts'
 
-test('every rule of the rulebook is there, once, in its order', () => {
+test('the rules are those of the rulebook, once each, in its order', () => {
   const numbers = (family: string, last: number) =>
     Array.from({ length: last }, (_, at) => `${family}-${String(at + 1).padStart(2, '0')}`)
   expect(allRules.map((rule) => rule.id)).toEqual([
@@ -22,18 +22,18 @@ test('every rule of the rulebook is there, once, in its order', () => {
   ])
 })
 
-test('a rule is chosen by its id or its family, in any case', () => {
+test('a rule is selected by its id or its family, in any case', () => {
   expect(selectRules(['bill-11']).map((rule) => rule.id)).toEqual(['BILL-11'])
   expect(selectRules(['PAGE', 'TRN-01']).map((rule) => rule.id)).toEqual(['TRN-01', 'PAGE-01'])
 })
 
-test('an explanation tells the promise, where it is made, and what the rule cannot see', () => {
+test('an explanation names the promise, its source and the blind spots of the rule', () => {
   const text = explanationOf(selectRules(['BILL-10'])[0]!)
   expect(text).toContain('promised   §8.4.1')
   expect(text).toContain('It cannot')
 })
 
-test('an explanation fits the terminal, and is never wider than a page', () => {
+test('an explanation fits the terminal and is at most 100 columns wide', () => {
   const widestLine = (width?: number) =>
     Math.max(
       ...selectRules([]).flatMap((rule) =>

@@ -12,7 +12,7 @@ import { inFlight, read } from './in-flight.ts'
 const of = 3
 const rules = ['BILL', 'RATE', 'AUTH', 'CHAT', 'ERR']
 
-/** Seven accounts that pay what they should, and one that pays twice. */
+/** Seven accounts that are charged correctly, and one that is charged twice. */
 async function storeOf(cheated: number | null): Promise<Store> {
   const store = await openStore(':memory:')
   await enterEndedRun(store, 'a')
@@ -47,7 +47,7 @@ const verdictsOf = (report: { findings: readonly { rule: string; verdict: Verdic
   Object.fromEntries(report.findings.map(({ rule, verdict }) => [rule, verdict.verdict]))
 
 test.each([[null], [0], [5]])(
-  'shares of the accounts, merged, fail and pass the rules of billing as the whole does (%s cheated)',
+  'merged shares of the accounts reach the billing verdicts of the whole (cheated account: %s)',
   async (cheated) => {
     const store = await storeOf(cheated)
     try {
@@ -59,7 +59,7 @@ test.each([[null], [0], [5]])(
       const merged = mergeShares(shares, new Date(0))
       expect(merged.runs[0]!.attempts).toBe(96)
       const whole = verdictsOf(await judged(store))
-      // It compares accounts, which may be of different shares.
+      // It compares accounts, which may be in different shares.
       expect(verdictsOf(merged)).toEqual({ ...whole, 'AUTH-06': 'not-observed' })
       expect(verdictsOf(merged)['BILL-01']).toBe(cheated === null ? 'pass' : 'fail')
     } finally {
@@ -97,7 +97,7 @@ test.each([
   ['inconclusive', 'pass', 'inconclusive', 7],
   ['pass', 'not-observed', 'pass', 2],
   ['not-observed', 'not-observed', 'not-observed', undefined],
-] as const)('%s and %s are %s', (a, b, both, observations) => {
+] as const)('shares with %s and %s merge to %s', (a, b, both, observations) => {
   const merge = (parts: readonly Verdict[]) =>
     mergeShares(
       parts.map((verdict, index) => share(index, verdict)),
@@ -110,7 +110,7 @@ test.each([
   expect(merge([said[b], said[a]]).verdict).toBe(both)
 })
 
-test('shares that are missing, doubled, of other audits or no reports are refused', () => {
+test('shares that are missing, duplicated, of other audits or not reports are refused', () => {
   const [zero, one] = [share(0, said.pass), share(1, said.pass)]
   const merge = (...shares: ReturnType<typeof share>[]) => mergeShares(shares, new Date(0))
   expect(() => merge(zero)).toThrow('of 2 shares, 1 are missing: 1.')

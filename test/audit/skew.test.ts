@@ -42,7 +42,7 @@ async function recorded(folder: string, faults: readonly string[]): Promise<Stor
 
 const times = columnNames.filter((name) => attemptColumns[name].kind === 'micros').map(sqlName)
 
-/** Turns the clock of a machine: narrow rows hang on their first time, others hold each. */
+/** Shifts the clock of a machine: narrow rows only by their first time, others by each. */
 async function turn(store: Store, machine: number, us: number): Promise<void> {
   const asked = `IN (SELECT request_kind FROM request_kinds WHERE shard = ${machine})`
   const moved = (time: string) => `${time} = ${time} + ${us}`
@@ -54,7 +54,7 @@ async function turn(store: Store, machine: number, us: number): Promise<void> {
   )
 }
 
-/** What the rules of accounts say while the clocks are so many microseconds ahead. */
+/** The verdicts of the account rules while the clocks are this many microseconds ahead. */
 async function verdicts(store: Store, aheadUs: readonly number[], clockErrorUs: number | null) {
   await judgeParts(store, 'shared', defaultContract, clockErrorUs)
   for (const [machine, us] of aheadUs.entries()) await turn(store, machine, us)
@@ -69,7 +69,7 @@ async function verdicts(store: Store, aheadUs: readonly number[], clockErrorUs: 
 const rulesThat = (said: string, found: ReadonlyMap<string, string>) =>
   [...found].flatMap(([rule, verdict]) => (verdict === said ? [rule] : []))
 
-/** A bound, and three clocks that are apart by no more. */
+/** A bound, and three clocks that differ by no more. */
 const skews = fc
   .constantFrom(5_000, 100_000, 500_000)
   .chain((boundUs) =>
@@ -95,7 +95,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('clocks that are apart by no more than the stated error accuse no honest service', async () => {
+test('clock differences within the stated error accuse no honest service', async () => {
   await fc.assert(
     fc.asyncProperty(skews, async ([boundUs, aheadUs]) => {
       expect(rulesThat('fail', await verdicts(clean, aheadUs, boundUs))).toEqual([])
@@ -104,7 +104,7 @@ test('clocks that are apart by no more than the stated error accuse no honest se
   )
 }, 120_000)
 
-test('a service that charges twice fails, whatever the clocks within the stated error', async () => {
+test('a service that charges twice fails for any clock differences within the stated error', async () => {
   await fc.assert(
     fc.asyncProperty(skews, async ([boundUs, aheadUs]) => {
       expect(rulesThat('fail', await verdicts(double, aheadUs, boundUs))).not.toEqual([])
@@ -113,7 +113,7 @@ test('a service that charges twice fails, whatever the clocks within the stated 
   )
 }, 120_000)
 
-test('an unknown clock error decides nothing on an account that machines share', async () => {
+test('an unknown clock error makes rules inconclusive on an account that machines share', async () => {
   for (const store of [clean, double]) {
     const found = await verdicts(store, [0, 500_000, 0], null)
     expect([...rulesThat('fail', found), ...rulesThat('pass', found)]).toEqual([])

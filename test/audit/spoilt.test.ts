@@ -3,7 +3,7 @@ import type { AttemptRow } from '../../src/attempt/columns.ts'
 import { inFlight, read } from './in-flight.ts'
 import { verdictOver } from './verdict-over.ts'
 
-/** Reads and lone successes in turn, while each time so many others are made on the account. */
+/** Alternating reads and lone successes, with this many other requests on the account each time. */
 function lone(others: readonly number[], more: Partial<AttemptRow> = {}): readonly AttemptRow[] {
   let [balance, counted] = [1_000, 0]
   return others.flatMap((made, at) => {
@@ -18,7 +18,7 @@ function lone(others: readonly number[], more: Partial<AttemptRow> = {}): readon
 const without = { rateLimit: null, rateRemaining: null }
 const nobody = [0, 0, 0, 0, 0]
 
-test('a second user whom the limiter counted as well is named, and no price is called wrong', async () => {
+test('other traffic that the rate limit counts is named, and no price is called wrong', async () => {
   const rows = lone([2, 0, 3, 1, 2])
   for (const rule of ['BILL-01', 'BILL-10', 'RATE-09']) {
     expect(await verdictOver(rule, rows)).toMatchObject({
@@ -30,7 +30,7 @@ test('a second user whom the limiter counted as well is named, and no price is c
   }
 })
 
-test('where the limiter counts no others, a success that costs too much is one', async () => {
+test('a success that costs too much fails if the rate limit counts no other traffic', async () => {
   const counted = lone([1, 0, 2, 1, 1]).map((row, at) =>
     row.rateLimit === null ? row : { ...row, rateRemaining: 60 - at },
   )
@@ -41,7 +41,7 @@ test('where the limiter counts no others, a success that costs too much is one',
   expect(await verdictOver('BILL-01', lone(nobody))).toMatchObject({ verdict: 'pass' })
 })
 
-test("credits that go while nothing is sent are nobody's price, and spoil a pass as well", async () => {
+test("credits that are lost while idle are no request's price, and make a pass inconclusive", async () => {
   const rows = [read(0, 0, 100), read(1, 1, 100), read(2, 2, 97), read(3, 3, 97), read(4, 4, 92)]
   const more = [inFlight(5, 5, 6, 91), inFlight(6, 7, 8, 90), read(7, 9, 90)]
   const why = 'account main lost 8 credits in 2 stretches in which this run sent nothing but reads'
@@ -58,12 +58,12 @@ test("credits that go while nothing is sent are nobody's price, and spoil a pass
   })
 })
 
-test('what goes when nothing is sent but comes back elsewhere is late, and what goes once is no traffic', async () => {
+test('a single loss of credits while idle is not taken for other traffic', async () => {
   const once = [read(0, 0, 100), read(1, 1, 100), read(2, 2, 97), read(3, 3, 97)]
   expect(await verdictOver('BILL-10', once)).toMatchObject({ verdict: 'fail' })
 })
 
-test('requests that the own list of the account has, and the store has not, are named', async () => {
+test("requests on the account's own list that the store lacks are named", async () => {
   const entries = (...ids: readonly string[]) =>
     ids.map((id, at) => ({
       at: new Date(1_000 * (at + 1)).toISOString(),
@@ -99,12 +99,12 @@ test('requests that the own list of the account has, and the store has not, are 
       'lists requests of account main that no run in this store sent: x7, x8, x9',
     ),
   })
-  // Ids of another kind tell nothing.
+  // Ids of another kind are no evidence.
   expect(await listed('q1', 'q2', 'q3', 'q4', 'q5')).toMatchObject({ verdict: 'fail' })
   expect(await listed('b2', 'c3')).toMatchObject({ verdict: 'fail' })
 })
 
-test('two runs on one account at the same time accuse nobody of what the other cost', async () => {
+test("two concurrent runs on one account are not accused of each other's cost", async () => {
   const rows = (runId: string) => lone([1, 1, 1, 1, 1], { runId, ...without })
   expect(await verdictOver('BILL-10', [...rows('a'), ...rows('b')])).toMatchObject({
     verdict: 'inconclusive',
@@ -112,7 +112,7 @@ test('two runs on one account at the same time accuse nobody of what the other c
   })
 })
 
-test('a run of which a part is missing decides no rule of billing or limits, and others as ever', async () => {
+test('a run with a missing part leaves billing and limit rules inconclusive, and decides other rules', async () => {
   const ledger = { parts: { of: 3, present: 2 } }
   const why =
     'nothing is wrong in what was seen; but 1 of 3 parts of run a are missing or did not end, whose requests used its accounts, too'
@@ -131,7 +131,7 @@ test('a run of which a part is missing decides no rule of billing or limits, and
   })
 })
 
-test('clocks that are apart by no more than their bound make no failure, and hide no double charge', async () => {
+test('clock differences within the bound cause no failure and hide no double charge', async () => {
   // Two hosts: the clock of the second is half a second behind that of the first.
   const skewed = (double: number) =>
     Array.from({ length: 20 }, (_, at) => {

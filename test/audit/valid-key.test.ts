@@ -12,7 +12,10 @@ const asked = (slot: number, change: Partial<AttemptRow> = {}): AttemptRow =>
 const refused = (slot: number, change: Partial<AttemptRow> = {}): AttemptRow =>
   asked(slot, { outcome: 'http_error', status: 401, ...change })
 
-/** What the rule says of requests that carry their key in the header of their own format, and these. */
+/**
+ * The verdict of the rule on requests with their key in the header of their format, and these
+ * headers.
+ */
 function verdictOf(
   rule: string,
   rows: readonly AttemptRow[],
@@ -41,8 +44,8 @@ function verdictOf(
 describe.each([
   ['AUTH-01', 'chat', 'messages'],
   ['AUTH-02', 'messages', 'chat'],
-] as const)('%s: a 401 accuses only for a key that was served', (rule, endpoint, other) => {
-  test('a run with a mistyped key says nothing beside one with the right key', async () => {
+] as const)('%s: a 401 is a failure only for a key that was served', (rule, endpoint, other) => {
+  test('a mistyped key of one run is not a failure if another run has the right key', async () => {
     const mistyped = { endpoint, runId: 'a', keyFp: 'ffffffffffff' }
     const right = { endpoint, runId: 'b' }
     expect(
@@ -50,33 +53,33 @@ describe.each([
     ).toEqual({ verdict: 'pass', observations: 1 })
   })
 
-  test('nor beside another key of the same run', async () => {
+  test('a mistyped key is not a failure if another key of the same run is served', async () => {
     const rows = [refused(0, { endpoint, keyFp: 'ffffffffffff' }), asked(1, { endpoint })]
     expect((await verdictOf(rule, rows)).verdict).toBe('pass')
   })
 
-  test.each([429, 503])('a %i comes before the key is looked at', async (status) => {
+  test.each([429, 503])('a %i may come before the key is checked', async (status) => {
     const early = asked(0, { endpoint, outcome: 'http_error', status })
     expect((await verdictOf(rule, [early, refused(1, { endpoint })])).verdict).toBe('not-observed')
   })
 
-  test('lists that are served may want no key', async () => {
+  test('lists that are served may need no key', async () => {
     const rows = [attempt(0, { endpoint: 'models' }), refused(1, { endpoint })]
     expect((await verdictOf(rule, rows)).verdict).toBe('not-observed')
   })
 
-  test('a key that was revoked meanwhile is refused', async () => {
+  test('a key that was revoked during the run may be refused', async () => {
     const rows = [asked(0, { endpoint }), refused(1, { endpoint }), refused(2, { endpoint })]
     expect((await verdictOf(rule, rows)).verdict).toBe('pass')
   })
 
-  test('another key in the header of the other format may be the one that counts', async () => {
+  test('a different key in the header of the other format may be the valid one', async () => {
     const rows = [refused(0, { endpoint }), asked(1, { endpoint: other })]
     const verdict = await verdictOf(rule, rows, { [headersOf[other].name]: 'a wrong key' })
     expect(verdict.verdict).toBe('not-observed')
   })
 
-  test('a key that the other format takes is valid', async () => {
+  test('a key that the other format accepts is valid', async () => {
     const rows = [refused(0, { endpoint }), asked(1, { endpoint: other })]
     expect(await verdictOf(rule, rows)).toMatchObject({
       verdict: 'fail',

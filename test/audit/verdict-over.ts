@@ -11,12 +11,12 @@ import { enterEndedRun } from '../report/attempts.ts'
 export interface More {
   readonly templates?: readonly TemplateRow[]
   readonly bodies?: readonly BodyRow[]
-  /** What the runs tell of themselves at their end. */
+  /** What the runs record about themselves at their end. */
   readonly ledger?: object
   readonly contract?: Contract
 }
 
-/** What one rule says of these attempts, entered as the runs that they name. */
+/** The verdict of one rule on these attempts, entered under the runs that they name. */
 export async function verdictOver(
   rule: string,
   attempts: readonly AttemptRow[],

@@ -3,7 +3,7 @@ import type { AttemptRow } from '../../src/attempt/columns.ts'
 import { attempt } from '../report/attempts.ts'
 import { verdictOver } from './verdict-over.ts'
 
-/** The same slot in two runs, and once more as a retry, each broken in the same way. */
+/** The same slot in two runs, and again as a retry, each with the same fault. */
 const alike = (change: Partial<AttemptRow>): readonly AttemptRow[] => [
   attempt(3, { runId: 'b', ...change }),
   attempt(3, { runId: 'a', retry: 1, ...change }),
@@ -13,7 +13,7 @@ const alike = (change: Partial<AttemptRow>): readonly AttemptRow[] => [
 test.each([
   ['AUTH-03', { expects: 'missing-key' }],
   ['BILL-09', { creditsRemaining: -1 }],
-] as const)('%s names the same witness in whatever order the rows lie', async (rule, change) => {
+] as const)('%s names the same witness for any order of the rows', async (rule, change) => {
   const rows = alike(change)
   for (const order of [rows, rows.toReversed()]) {
     expect(await verdictOver(rule, order)).toMatchObject({

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { interactiveChart } from '../../src/chart/interactive.ts'
 import { parseChart } from '../../src/chart/spec.ts'
 
-test('words of a column are written once, and each cell finds its own', () => {
+test('a column stores each word once, and its cells refer to it by index', () => {
   const rows = [
     { hour: 'Monday', n: 1, state: null },
     { hour: 'Tuesday', n: 2, state: 'open' },

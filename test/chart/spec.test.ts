@@ -24,7 +24,7 @@ const faultsOf = (spec: unknown) => {
 }
 
 describe('a chart file', () => {
-  test('gives its title, its words for an empty state and its height', () => {
+  test('gives its title, its text for an empty chart and its height', () => {
     expect(parseChart(JSON.stringify({ ...good, height: 120 }), 'x')).toMatchObject({
       title: 'Requests over time',
       empty: 'No request.',
@@ -32,7 +32,7 @@ describe('a chart file', () => {
     })
   })
 
-  test('names every fault at once, with the file that it is in', () => {
+  test('reports every fault at once, with the file name', () => {
     const message = faultsOf({ mark: 'line', encoding: { x: { field: 't' } }, hconcat: [] })
     expect(message).toContain('mine.vl.json')
     for (const fault of [
@@ -46,7 +46,7 @@ describe('a chart file', () => {
     }
   })
 
-  test('may not load anything: rows come from the query beside it', () => {
+  test('may not load data: rows come from its query', () => {
     expect(faultsOf({ ...good, data: { url: 'https://example.org/x.csv' } })).toContain('"data"')
     expect(
       faultsOf({
@@ -56,7 +56,7 @@ describe('a chart file', () => {
     ).toContain('"transform[0].from.data"')
   })
 
-  test('that is no JSON says so', () => {
+  test('is refused with its name if it is not JSON', () => {
     expect(() => parseChart('{', 'mine.vl.json')).toThrow(/^mine\.vl\.json is not JSON/)
   })
 })

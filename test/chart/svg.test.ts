@@ -25,26 +25,26 @@ const rows = Array.from({ length: 60 }, (_, t) => ({
 const size = { id: 'c1', widthPx: 500 }
 
 describe('a drawing', () => {
-  test('is the same bytes for the same rows, however many were drawn before', async () => {
+  test('has the same bytes for the same rows, whatever was drawn before', async () => {
     const first = await renderSvg(chart, rows, size)
     await renderSvg(chart, rows, { ...size, id: 'other' })
     expect((await renderSvg(chart, rows, size)).svg).toBe(first.svg)
     expect(first.warnings).toEqual([])
   })
 
-  test('carries title and description for screen readers, escaped', async () => {
+  test('carries an escaped title and description for screen readers', async () => {
     const { svg } = await renderSvg(chart, rows, size)
     expect(svg).toContain('<title id="c1-t">Latency by &lt;step&gt; &amp; &quot;time&quot;</title>')
     expect(svg).toContain('role="img" aria-labelledby="c1-t c1-d"')
   })
 
-  test('takes its colours from the variables of the page, so that dark and print need no second one', async () => {
+  test('takes its colours from variables of the page, so dark mode and print reuse it', async () => {
     const { svg } = await renderSvg(chart, rows, size)
     expect(svg).toContain('stroke="var(--c1)"')
     expect(svg).not.toMatch(/#[0-9a-f]{6}/i)
   })
 
-  test('writes axes in thousands as people do and small numbers plainly', async () => {
+  test('writes thousands on axes as 20k and small numbers in full', async () => {
     const { svg } = await renderSvg(
       chart,
       rows.map((row) => ({ ...row, v: row.v * 100 })),
@@ -58,7 +58,7 @@ describe('a drawing', () => {
   test.each([
     [500, 'messages-stream: response'],
     [311, 'event-loop delay p99'],
-  ])('%i px wide leaves a name that fits uncut: %s', async (widthPx, step) => {
+  ])('%i px wide does not shorten a name that fits: %s', async (widthPx, step) => {
     const { svg } = await renderSvg(
       chart,
       rows.map((row) => ({ ...row, step })),
@@ -67,13 +67,13 @@ describe('a drawing', () => {
     expect(svg).toContain(`>${step}<`)
   })
 
-  test('without rows says what is missing', async () => {
+  test('without rows shows the text for an empty chart', async () => {
     const { svg, warnings } = await renderSvg(chart, [], size)
     expect(svg).toContain('No request succeeded.')
     expect(warnings).toEqual([])
   })
 
-  test('shows hostile names as text, whatever is in them', async () => {
+  test('shows hostile names as text', async () => {
     const step = '</text><script>alert(1)</script>\u001b[31m\u202egnirts'
     const { svg } = await renderSvg(
       chart,
@@ -85,7 +85,7 @@ describe('a drawing', () => {
     expect(svg).toContain('&lt;script&gt;')
   })
 
-  test('tells what Vega warns of', async () => {
+  test('reports the warnings of Vega', async () => {
     const spec = {
       mark: 'bar',
       encoding: { x: { field: 't', type: 'quantitative', scale: { type: 'log' }, title: 'x' } },
@@ -96,13 +96,13 @@ describe('a drawing', () => {
 })
 
 describe('a picture', () => {
-  test('stands alone: its title is in it, its colours are plain', async () => {
+  test('is self-contained: it has a title and literal colours', async () => {
     const { svg } = await renderPicture(chart, rows, { widthPx: 600 })
     expect(svg).toContain('Latency by &lt;step&gt;')
     expect(svg).not.toContain('var(--')
   })
 
-  test('is a PNG at twice its size', async () => {
+  test('is a PNG of twice its size in pixels', async () => {
     const { png } = await renderPng(chart, rows, { widthPx: 600 })
     const view = new DataView(png.buffer, png.byteOffset)
     expect(view.getUint32(0)).toBe(0x89504e47)

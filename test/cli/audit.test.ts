@@ -19,7 +19,7 @@ phases:
   - { name: one, load: constant, rate: 10/s, duration: 100ms, steps: [long] }
 `
 
-test('a command with a long body is named in the text, and printed whole when asked for', async () => {
+test('a reproduction with a long body is referred to in the text, and --again prints it in full', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-audit-cli-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const service = await startService({ seed: 1, faults: ['context-truncated'] })

@@ -11,8 +11,8 @@ import { type QuickLoad, quickScenario } from '../../src/scenario/quick.ts'
 import { assay } from '../e2e/command.ts'
 
 /**
- * A server in the manner of vLLM, not ours: behind a path, no credits, no limits, no key, and usage
- * in streams only where it is asked for.
+ * A server like vLLM, not ours: under a path prefix, no credits, no limits, no key, and usage in
+ * streams only on request.
  */
 async function foreignServer(tokenMs = 2) {
   const asked: { readonly url: string; readonly body: Record<string, unknown> }[] = []
@@ -79,7 +79,7 @@ function emptyFolder(): string {
   return folder
 }
 
-test('bench goes from an address to a page: no file, no key, no model named', async () => {
+test('bench needs only an address: no file, no key, no model', async () => {
   const { asked, origin } = await foreignServer()
   const folder = emptyFolder()
   const { stdout: out, stderr: error } = await assay(
@@ -144,7 +144,7 @@ const quick: QuickLoad = {
   caFile: null,
 }
 
-test('a search holds the largest share of requests that an objective names to every objective', () => {
+test('a search applies the largest share of requests among the objectives to every objective', () => {
   const { phases, objectives, policy } = parseScenario(quickScenario(quick), 'bench')
   expect(objectives).toMatchObject({ ttftUs: 800_000, tpotUs: 50_000 })
   expect(phases[0]!.load).toMatchObject({
@@ -166,12 +166,12 @@ const scenario = parseScenario(
 )
 const spending = { scenario, contract: defaultContract, seed: 1, isAgreed: false }
 
-test('a run that may cost more than 1,000 credits of another machine must be agreed to', async () => {
+test('a run that may cost more than 1,000 credits on another machine needs consent', async () => {
   const there = 'https://api.example.com'
   await expect(mustMaySpend({ ...spending, baseUrl: there })).rejects.toThrow(
     /^This run may cost \d,\d{3} credits of https:\/\/api\.example\.com\. Confirm with --yes, or limit it with --max-credits\.$/,
   )
-  // A name that only begins like an address of this machine.
+  // A host name that only begins like a local address.
   await expect(mustMaySpend({ ...spending, baseUrl: 'http://127.example.com' })).rejects.toThrow(
     /credits of http:\/\/127\.example\.com\./,
   )

@@ -13,7 +13,7 @@ const printed = (environment: Readonly<Record<string, string>>) =>
 
 const plain = 'chat.ttft.p95 < 1s  held  17 ms\nerrors < 1%  MISSED  3 %\nResult is: INVALID\n'
 
-test('off a terminal, and under NO_COLOR, a verdict has no colour', () => {
+test('a verdict has no colour off a terminal or with NO_COLOR', () => {
   expect(printed({})).toBe(plain)
   expect(printed({ NO_COLOR: '1' })).toBe(plain)
 })

@@ -22,9 +22,9 @@ test.each(commands.map((command) => [command.name(), command] as const))(
 )
 
 test.each(commands.flatMap((command) => examplesOf(command).map((example) => [example] as const)))(
-  'the example "assay %s" gives its command what it takes',
+  'the example "assay %s" parses',
   (example) => {
-    // What follows `>` is the shell's.
+    // `>` and what follows belong to the shell.
     const words = [...example.replace(/ >.*/, '').matchAll(/"([^"]*)"|\S+/g)].map(
       (match) => match[1] ?? match[0],
     )
@@ -53,7 +53,7 @@ test.each([
     'usage --by day',
     "error: option '--by <what>' argument 'day' is invalid. Known: model, key, endpoint.\n",
   ],
-])('assay %s names the value that was probably meant', (line, expected) => {
+])('assay %s suggests the value that was probably meant', (line, expected) => {
   let written = ''
   const assay = program()
   for (const command of assay.commands) {

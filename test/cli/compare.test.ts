@@ -38,8 +38,8 @@ function assay(...args: readonly string[]) {
   })
 }
 
-test('compare ends with 3 when a gate fails or cannot be told, else with 0', async () => {
-  // One after the other: only one process can have the file.
+test('compare ends with 3 if a gate fails or is inconclusive, else with 0', async () => {
+  // Sequentially: only one process can open the file.
   const missed = await assay('compare', 'fast', 'slow', '--fail-on', 'p95 > +10%')
   const untold = await assay('compare', 'fast', 'slow', '--fail-on', 'ttft.p95 > +10%')
   const held = await assay('compare', 'slow', 'fast', '--fail-on', 'p95 > +10%', '--format', 'md')

@@ -4,7 +4,7 @@ import { extraHeaders } from '../../src/cli/extra-headers.ts'
 const braced = '$' + '{PORTKEY_API_KEY}'
 const env = { PORTKEY_API_KEY: ' pk-1 ', EMPTY: '' }
 
-test('a value holds variables of the environment, and the store keeps their names', () => {
+test('a header value may name environment variables, and the store keeps only their names', () => {
   const given = ['X-Portkey-Api-Key: $PORTKEY_API_KEY', 'x-team: a', `x: b-${braced}`]
   expect(extraHeaders('--header', given, env)).toEqual([
     { name: 'x-portkey-api-key', value: 'pk-1', shown: '$PORTKEY_API_KEY', isSecret: true },
@@ -13,7 +13,7 @@ test('a value holds variables of the environment, and the store keeps their name
   ])
 })
 
-test('what is written out, and is as long as a key, is a secret', () => {
+test('a literal value as long as a key is a secret', () => {
   const [header] = extraHeaders('--header', [`x-key: ${'k'.repeat(16)}`], env)
   expect(header).toMatchObject({ isSecret: true, shown: '(value of --header)' })
 })
@@ -24,6 +24,6 @@ test.each([
   ['x-key: $EMPTY', '--header x-key: expected the variable EMPTY; it is not set.'],
   ['x key: a', '--header: header "x key": a name is letters, digits and -'],
   ['host: a', '--header: header host is set by the transport'],
-])('%j is refused in a sentence', (given, message) => {
+])('%j is refused with one sentence', (given, message) => {
   expect(() => extraHeaders('--header', [given], env)).toThrow(message)
 })

@@ -25,7 +25,10 @@ steps:
 phases: [{ name: load, load: constant, rate: 50/s, max_requests: 30 }]
 `
 
-/** Runs the scenario with real processes. Requests come one at a time before the load, then 50 a second. */
+/**
+ * Runs the scenario in real processes. First requests are sent one at a time, then the load at 50
+ * per second.
+ */
 async function runAgainst(baseUrl: string, dbPath: string, ...more: readonly string[]) {
   const file = join(dirname(dbPath), 'launch.yaml')
   writeFileSync(file, scenario)
@@ -50,7 +53,7 @@ test.each([
   ['a wrong key', 401, 'invalid_api_key', 'Set ASSAY_API_KEY to a key that the service accepts.'],
   ['an unknown model', 400, 'unknown_model', 'Correct the model and the fields of the step.'],
 ])(
-  '%s ends a run after one request, with what came and the remedy',
+  '%s ends a run after one request, with the response and the remedy',
   async (_, status, code, remedy) => {
     const service = await target((_, response) => refuse(response, status, `${code} ${key}`))
     await withStorePath(async (dbPath) => {
@@ -72,7 +75,7 @@ test.each([
   },
 )
 
-test('a service that takes the first request gets the whole load, with or without /v1', async () => {
+test('a service that accepts the first request gets the whole load, with or without /v1', async () => {
   const paths: (string | undefined)[] = []
   const service = await target((request, response) => {
     paths.push(request.url)
@@ -98,7 +101,7 @@ test.each([
   [429, 'rate_limit_exceeded'],
   [503, 'overloaded'],
   [400, 'invalid_request'],
-])('a status %i %s does not keep a load back', async (status, code) => {
+])('a first request with status %i %s does not prevent the load', async (status, code) => {
   const service = await target((_, response) => refuse(response, status, code))
   await withStorePath(async (dbPath) => {
     const { out } = await runAgainst(service.baseUrl, dbPath, '--json')
@@ -106,7 +109,7 @@ test.each([
   })
 })
 
-test('--no-first-requests sends the load alone', async () => {
+test('--no-first-requests sends only the load', async () => {
   const service = await target((_, response) => refuse(response, 404, 'not_found'))
   await withStorePath(async (dbPath) => {
     const { out } = await runAgainst(service.baseUrl, dbPath, '--json', '--no-first-requests')
@@ -115,7 +118,7 @@ test('--no-first-requests sends the load alone', async () => {
   })
 })
 
-test('http where https is spoken is told after one request', async () => {
+test('http to an https port is reported after one request', async () => {
   const pem = (name: string) =>
     readFileSync(new URL(`../client/tls/${name}.pem`, import.meta.url), 'utf8')
   const server = createTlsServer({ key: pem('server-key'), cert: pem('server') })
@@ -131,12 +134,12 @@ test('http where https is spoken is told after one request', async () => {
       /got no HTTP answer \(.*\)\. Correct the base URL; perhaps it begins with https:\/\/\.\n/,
     )
     expect(code).toBe(4)
-    // One to see whether anything listens, one for the request.
+    // One connection to see whether anything listens, one for the request.
     expect(connections).toBe(2)
   })
 })
 
-test('while a slow first request is waited for, the health of a thread is kept once a second', async () => {
+test('health rows are kept once a second during a slow first request', async () => {
   const service = await target((_, response) => {
     if (service.requests > 1) answerChat(response)
     else setTimeout(() => answerChat(response), 1200)
@@ -149,7 +152,7 @@ test('while a slow first request is waited for, the health of a thread is kept o
       `SELECT count(*)::INTEGER AS rows, (SELECT max(closed_us) / 1e6 FROM attempts) AS seconds
        FROM health WHERE shard = 0`,
     )
-    // Beside those of whole seconds, one as the first request ends and one at the end.
+    // In addition to one per second: one as the first request ends, and one at the end.
     expect(kept!.rows).toBeGreaterThanOrEqual(Math.floor(kept!.seconds))
     expect(kept!.rows).toBeLessThanOrEqual(Math.ceil(kept!.seconds) + 2)
   })

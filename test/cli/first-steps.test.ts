@@ -17,7 +17,7 @@ function emptyFolder(): string {
   return folder
 }
 
-test('init writes a scenario that runs as it is, and never replaces one', async () => {
+test('init writes a scenario that runs unchanged, and never replaces a file', async () => {
   const folder = emptyFolder()
   const made = assay(folder, 'init', 'a.yaml', '--base-url', 'http://127.0.0.1:9', '--model', 'a"b')
   expect(made).toMatchObject({
@@ -53,7 +53,7 @@ const fit: MachineFacts = {
   isWritable: true,
 }
 
-test('doctor has nothing to say against a fit machine', () => {
+test('doctor finds no fault with a fit machine', () => {
   expect(checksOf(fit).map(({ state, remedy }) => ({ state, remedy }))).toEqual(
     Array(8).fill({ state: 'good', remedy: null }),
   )
@@ -71,13 +71,13 @@ test.each([
   ['timers', { timerLateP99Us: 30_000 }, 'bad', 'Another program'],
   ['disk', { freeBytes: 2 ** 20 }, 'bad', 'Free some space'],
   ['disk', { isWritable: false }, 'bad', '--db'],
-] as const)('doctor finds fault with %s of %o', (name, facts, state, remedy) => {
+] as const)('doctor reports a fault of %s for %o', (name, facts, state, remedy) => {
   const faults = checksOf({ ...fit, ...facts }).filter((check) => check.state !== 'good')
   expect(faults).toMatchObject([{ name, state }])
   expect(faults[0]!.remedy).toContain(remedy)
 })
 
-test('what a system does not show is unknown, not good', () => {
+test('a fact that the system does not show is unknown, not good', () => {
   const checks = checksOf({ ...fit, openFiles: null, ports: null, freeBytes: null })
   expect(checks.filter(({ state }) => state === 'unknown').map(({ name }) => name)).toEqual([
     'open files',
@@ -86,7 +86,7 @@ test('what a system does not show is unknown, not good', () => {
   ])
 })
 
-test('doctor looks at the folder of the store, and exits with 3 when it cannot be written', () => {
+test('doctor checks the folder of the store, and exits with 3 if it is not writable', () => {
   const { status, stdout } = assay(emptyFolder(), 'doctor', '--db', 'nowhere/a.duckdb', '--json')
   expect(JSON.parse(stdout)).toContainEqual({
     name: 'disk',

@@ -11,7 +11,7 @@ import { answerChat, key, startTarget } from '../run/target.ts'
 const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
 
 test(
-  'a store that can grow no further ends the run with its summary, the file, the cause and a remedy',
+  'a store that cannot grow ends the run with its summary, the file, the cause and a remedy',
   {
     timeout: 120_000,
   },

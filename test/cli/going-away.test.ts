@@ -7,7 +7,7 @@ import { openStore } from '../../src/store/open.ts'
 import { assay, type Running } from '../e2e/command.ts'
 import { answerChat, key, startTarget, type Target } from '../run/target.ts'
 
-/** Terminals that close and log collectors that go away. */
+/** Terminals that close and log collectors that exit. */
 const folder = mkdtempSync(join(tmpdir(), 'assay-away-'))
 const scenario = join(folder, 'long.yaml')
 let target: Target
@@ -33,7 +33,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 
-/** A run under way, whose first request has come. */
+/** A run in progress whose first request has arrived. */
 async function running(db: string): Promise<Running> {
   asked = Promise.withResolvers()
   const run = assay(['run', scenario, '--base-url', target.baseUrl, '--db', db], {
@@ -52,7 +52,7 @@ async function endOf(db: string) {
   return row!
 }
 
-test('a run outlives the reader of its standard error and ends with its summary', async () => {
+test('a run continues to its summary after the reader of its standard error exits', async () => {
   const db = join(folder, 'stderr.duckdb')
   const run = await running(db)
   run.child.stderr!.destroy()
@@ -65,7 +65,7 @@ test('a run outlives the reader of its standard error and ends with its summary'
   expect(rows).toBeGreaterThan(0)
 })
 
-test('a run outlives the reader of its standard output, too', async () => {
+test('a run continues after the reader of its standard output exits', async () => {
   const db = join(folder, 'stdout.duckdb')
   const run = await running(db)
   run.child.stdout!.destroy()
@@ -74,7 +74,7 @@ test('a run outlives the reader of its standard output, too', async () => {
   expect(await endOf(db)).toMatchObject({ ended: true })
 })
 
-test('a terminal that closes (SIGHUP) drains a run, as SIGTERM does', async () => {
+test('SIGHUP from a closed terminal drains a run like SIGTERM', async () => {
   const db = join(folder, 'hangup.duckdb')
   const run = await running(db)
   run.child.kill('SIGHUP')
@@ -84,7 +84,7 @@ test('a terminal that closes (SIGHUP) drains a run, as SIGTERM does', async () =
   expect(await endOf(db)).toMatchObject({ ended: true })
 })
 
-test('SIGHUP ends a service and a watch in order', async () => {
+test('SIGHUP ends a service and a watch cleanly', async () => {
   const service = assay(['serve', '--json', '--port', '0'])
   const { baseUrl, keys } = JSON.parse(await service.firstLine())
   const watch = assay(
@@ -98,7 +98,7 @@ test('SIGHUP ends a service and a watch in order', async () => {
   expect((await service.ended).code).toBe(0)
 })
 
-test('SIGHUP leaves nothing of an import under way, and says so', async () => {
+test('SIGHUP during an import imports nothing, and a message says so', async () => {
   const [log, map] = [join(folder, 'log.jsonl'), join(folder, 'map.yaml')]
   const line = (id: number) =>
     `{"id":"${id}","at":"2026-01-01T00:00:00Z","model":"svc-k2","credits":1,"status":200}`

@@ -13,15 +13,15 @@ import { answerChat, key, startTarget } from '../run/target.ts'
 
 const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
 
-/** Rows are handed over after 250 ms; where other tests have the cores, a thread waits for its turn. */
+/** Rows are handed over after 250 ms; if other tests use the cores, a thread waits for its turn. */
 const handedOverMs = 250 + 750
 
-/** A hundred random moments each night; three where somebody waits. */
+/** A hundred random times at night, otherwise three. */
 const times = process.env.NIGHTLY === undefined ? 3 : 100
 
 interface Killed {
   readonly answered: number
-  /** Of those, what was long enough ago to be handed over. */
+  /** How many of those ended long enough ago to be handed over. */
   readonly due: number
   readonly kept: number
   readonly distinct: number
@@ -31,7 +31,7 @@ interface Killed {
   readonly journalLeft: boolean
 }
 
-/** A run, flat out, that is killed so long after its first request. */
+/** A run at full load that is killed this long after its first request. */
 async function killedAfter(ms: number): Promise<Killed> {
   const folder = mkdtempSync(join(tmpdir(), 'assay-kill-'))
   const answeredMs: number[] = []
@@ -100,7 +100,8 @@ phases: [{ name: a, load: concurrency, users: 16, duration: 60s }]
 const name =
   'a run that is killed at any moment keeps each row that was handed over, once, and audits'
 
-// Each starts a process and audits what it left: on a shared core that took twelve seconds.
+// Each starts a process and audits the rest of the store: on a shared core that took twelve
+// seconds.
 test(name, { timeout: 30_000 + times * 15_000 }, async () => {
   const moments = Array.from({ length: times }, () => Math.random() * 1500)
   moments[0] = 1500

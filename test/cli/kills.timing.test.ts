@@ -15,7 +15,7 @@ import { plainRow } from '../store/plain-row.ts'
 
 const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
 
-/** Twenty random moments of each command, each night: they take minutes. */
+/** At night, twenty random times for each command, which takes minutes. */
 const times = 20
 const patience = { timeout: 60_000 + times * 30_000 }
 const nightly = test.skipIf(process.env.NIGHTLY === undefined)
@@ -54,7 +54,7 @@ function start(args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProce
   })
 }
 
-/** How long the command takes, and then as many kills of it, each at a random moment of that time. */
+/** Measures the command once, then kills it this often at random times within that. */
 async function kills(
   args: readonly string[],
   look: () => Promise<void>,
@@ -74,7 +74,7 @@ async function kills(
 }
 
 test(
-  'an export that is killed leaves no file, or a whole one, and the next one clears up',
+  'a killed export leaves no file or a complete file, and the next export cleans up',
   patience,
   async () => {
     const out = join(folder, 'rows.csv')
@@ -100,7 +100,7 @@ nightly('a report that is killed leaves no page, or a whole one', patience, asyn
 })
 
 test(
-  'an import that is killed takes all of a log or nothing, and the next one the rest',
+  'a killed import takes all of a log or nothing, and the next import takes the rest',
   patience,
   async () => {
     const [log, map, imported] = [
@@ -171,7 +171,7 @@ nightly(
       store.close()
       return row!
     }
-    // Where other tests have the cores, the run is invalid for latency.
+    // If other tests use the cores, the run is invalid for latency.
     const ends = [0, 4]
     await kills(
       command,

@@ -78,7 +78,7 @@ test('the block shows rates, times, errors, balances and the health of the clien
   ])
 })
 
-test('where that is too wide, the times of a step stand under each other', () => {
+test('in a narrow terminal the times of a step are on separate lines', () => {
   const lines = blockOf(progress, { columns: 80, rows: 40 })
   expect(lines.slice(3, 9)).toEqual([
     'step   sent/s  planned  sent  failed  ms           p50   p95   p99',
@@ -90,7 +90,7 @@ test('where that is too wide, the times of a step stand under each other', () =>
   ])
 })
 
-test('nothing is wider or higher than the terminal, and what finds no room is counted', () => {
+test('the block fits the terminal in both directions and counts what it omits', () => {
   const many = {
     ...progress,
     steps: Array.from({ length: 20 }, (_, at) => ({
@@ -110,7 +110,7 @@ test('nothing is wider or higher than the terminal, and what finds no room is co
       const lines = blockOf(many, { columns, rows })
       expect(lines.length).toBeLessThanOrEqual(rows)
       expect(lines.filter((line) => line.length > columns)).toEqual([])
-      // The key that is nearest to its end is told first, and the client's own health always.
+      // The key with the least left comes first, and the client's own health is always shown.
       const left = lines.filter((line) => line.startsWith('left: '))
       expect(left.map((line) => line.slice(0, 39))).toEqual([
         'left: key-7 993 credits, 0 of its limit',
@@ -122,7 +122,7 @@ test('nothing is wider or higher than the terminal, and what finds no room is co
   }
 })
 
-test('without a terminal there is a line each five seconds', () => {
+test('without a terminal a line is written every five seconds', () => {
   const written: string[] = []
   const out = { isTTY: false, write: (text: string) => written.push(text) }
   const live = new LiveView(out as unknown as NodeJS.WriteStream)
@@ -133,7 +133,7 @@ test('without a terminal there is a line each five seconds', () => {
   )
 })
 
-test('on a terminal the block is drawn over itself, and taken away at the end', () => {
+test('on a terminal the block is redrawn in place and removed at the end', () => {
   const written: string[] = []
   const out = { isTTY: true, columns: 40, write: (text: string) => written.push(text) }
   const live = new LiveView(out as unknown as NodeJS.WriteStream)
@@ -145,6 +145,6 @@ test('on a terminal the block is drawn over itself, and taken away at the end', 
   live.show(progress)
   live.clear()
   expect(written[0]!.split('\n').every((line) => line.length <= 40)).toBe(true)
-  // What is said stays above the block that is drawn next.
+  // A message stays above the block that is drawn next.
   expect(written).toEqual([written[0], taken, written[0], taken, 'Draining.\n', written[0], taken])
 })

@@ -21,7 +21,7 @@ const main = new URL('../../src/cli/main.ts', import.meta.url).pathname
 const fullDisk = '/dev/full'
 
 test.skipIf(!existsSync(fullDisk))(
-  'a disk that is full is told in a sentence (needs /dev/full, which Linux has)',
+  'a full disk is reported in one sentence (needs /dev/full, which Linux has)',
   () => {
     const { status, stderr } = spawnSync(process.execPath, [main, '--help'], {
       stdio: ['ignore', openSync(fullDisk, 'w'), 'pipe'],
@@ -32,19 +32,19 @@ test.skipIf(!existsSync(fullDisk))(
   },
 )
 
-test('a store that was cut off or damaged is told in a sentence, whenever that shows', async () => {
+test('a truncated or damaged store is reported in one sentence, on opening or later', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-cut-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const db = join(folder, 'a.duckdb')
   const store = await openStore(db)
-  // The columns that are read fill nine tenths of the file, in whatever order its blocks lie.
+  // The columns that are read fill nine tenths of the file, in any order of its blocks.
   await store.execute(`INSERT INTO usage_events BY NAME
     SELECT 'log' AS source, n::VARCHAR AS id, hash(n) % 30000000000000 AS at_us, 0 AS ingested_us,
       1 AS import_no, 'svc-k2' AS model, 'ok' AS outcome, hash(n + 1) % 1000000 AS credits
     FROM range(500000) AS t(n)`)
   store.close()
   const told = () => spawnSync(process.execPath, [main, 'usage', '--db', db], { encoding: 'utf8' })
-  // In the middle of the rows: the store opens, and a query meets it.
+  // In the middle of the rows: the store opens, and a query reaches the damage.
   const bytes = statSync(db).size
   const file = openSync(db, 'r+')
   writeSync(file, Buffer.alloc(bytes >> 1), 0, bytes >> 1, bytes >> 2)
@@ -62,7 +62,7 @@ test('a store that was cut off or damaged is told in a sentence, whenever that s
   })
 })
 
-test('rules are explained by name, several at once, and an unknown one is told', () => {
+test('--explain takes several rules, and an unknown rule is an error', () => {
   const explained = (...args: readonly string[]) =>
     spawnSync(process.execPath, [main, 'audit', ...args], { encoding: 'utf8' })
   for (const args of [
@@ -78,7 +78,7 @@ test('rules are explained by name, several at once, and an unknown one is told',
   })
 })
 
-test('what a start compiled is kept for the next one', () => {
+test('code compiled at one start is cached for the next', () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-compiled-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const command = new URL('../../src/cli/assay.js', import.meta.url).pathname

@@ -12,7 +12,7 @@ const pem = (name: string) =>
 
 const error = (message: string) => JSON.stringify({ error: { message } })
 
-/** A service behind the path /llm, with one key and one model, and what it was sent. */
+/** A service under the path /llm, with one key and one model, and the requests that it got. */
 async function listen(secure: boolean) {
   const sent: string[] = []
   const answer: RequestListener = (request, response) => {
@@ -48,7 +48,7 @@ async function bench(key: string, ...words: readonly string[]) {
     cwd,
     env: { ASSAY_API_KEY: key },
   }).ended
-  // A machine that is busy shows how far it is.
+  // A busy machine shows progress.
   return { code, out: stdout, error: stderr.replace(/^\d+ s \| .*\n/gm, '') }
 }
 
@@ -91,7 +91,7 @@ test.each<Mistake>([
     ...(['https://HOST/llm', 'right', null] as const),
     'HOST was never reached: it does not use TLS there (ERR_SSL_WRONG_VERSION_NUMBER). Correct the base URL; perhaps it begins with http://.\n',
   ],
-])('bench with %s: one request, one sentence, the remedy', async (_, words, key, sent, says) => {
+])('bench with %s sends one request and prints the remedy', async (_, words, key, sent, says) => {
   const service = await listen(false)
   const host = `127.0.0.1:${service.port}`
   const { code, out, error } = await bench(key, ...words.replace('HOST', host).split(' '))
@@ -103,7 +103,7 @@ test.each<Mistake>([
 
 test.each([
   [
-    'a certificate that nobody vouches for',
+    'an untrusted certificate',
     'https://HOST/llm',
     "HOST was never reached: its certificate is not trusted (WHY). Name the authority's PEM file in ca_file of the scenario (--ca-file of bench), or in NODE_EXTRA_CA_CERTS.\n",
   ],
@@ -112,7 +112,7 @@ test.each([
     'http://HOST/llm',
     'GET http://HOST/llm/v1/models got no HTTP answer (WHY). Correct the base URL; perhaps it begins with https://.\n',
   ],
-])('bench with %s: nothing is answered, one sentence, the remedy', async (_, url, says) => {
+])('bench with %s sends nothing and prints the remedy', async (_, url, says) => {
   const service = await listen(true)
   const host = `127.0.0.1:${service.port}`
   const { error, ...ended } = await bench('right', url.replace('HOST', host))
@@ -121,7 +121,7 @@ test.each([
   expect(ended).toEqual({ code: 4, out: '' })
 })
 
-test('bench with --ca-file reaches a service whose authority it names', async () => {
+test('bench with --ca-file reaches a service of that authority', async () => {
   const { port, sent } = await listen(true)
   const authority = new URL('../client/tls/authority.pem', import.meta.url).pathname
   const { error } = await bench('right', `https://127.0.0.1:${port}/llm`, '--ca-file', authority)
@@ -129,7 +129,7 @@ test('bench with --ca-file reaches a service whose authority it names', async ()
   expect(sent).toEqual([list])
 })
 
-test('bench of a closed port says so in a sentence', async () => {
+test('bench of a closed port says so in one sentence', async () => {
   const { port, server } = await listen(false)
   await new Promise((closed) => server.close(closed))
   expect(await bench('right', `http://127.0.0.1:${port}/llm`)).toEqual({

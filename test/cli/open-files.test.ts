@@ -10,7 +10,7 @@ import { answerChat, key, startTarget } from '../run/target.ts'
 
 const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
 
-test('requests that this machine has no files left for are not sent, and the run is invalid', () =>
+test('requests are not sent when the process has no file descriptors left, and the run is invalid', () =>
   withFolder(async (folder) => {
     // Slow enough that each user needs a connection of its own.
     const target = await startTarget(
@@ -49,12 +49,12 @@ phases: [{ name: a, load: concurrency, users: 200, duration: 1s }]
     ])
   }))
 
-/** A network of its own, in which the ports can be few. */
+/** A network namespace with few ports. */
 const ownNetwork = ['-rn', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh']
 const mayHaveOne = spawnSync('unshare', [...ownNetwork, 'true']).status === 0
 
 test.runIf(mayHaveOne)(
-  'requests that this machine has no port left for are not sent, and the run is invalid',
+  'requests are not sent when the machine has no local ports left, and the run is invalid',
   () =>
     withFolder(async (folder) => {
       const [path, db] = [join(folder, 'ports.yaml'), join(folder, 'ports.duckdb')]

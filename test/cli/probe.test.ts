@@ -28,7 +28,7 @@ function folder(): string {
   return path
 }
 
-test('a probe that is stopped keeps what it has beside the whole profile that was there', async () => {
+test('a probe that is stopped writes its answers next to the existing complete profile', async () => {
   const path = folder()
   const service = await startService({ seed: 1 })
   onTestFinished(() => service.close())
@@ -88,7 +88,7 @@ test('--only merges answers into the existing profile of the same deployment', a
   expect(readFileSync(out, 'utf8')).toBe(whole)
 })
 
-test('a service that never settles takes no more reads before the price than a dry run says', async () => {
+test('a service that never settles gets no more reads before the price than a dry run says', async () => {
   let balance = 1_000
   const server = createServer((_, response) => {
     balance -= 2
@@ -114,7 +114,7 @@ test('a service that never settles takes no more reads before the price than a d
   expect(dry.stdout).toMatch(/1-100 +7 credits at most\n/)
 })
 
-test('a server without credits gets answers where there are any, and reasons elsewhere', async () => {
+test('a service without credits gets answers where possible, and reasons elsewhere', async () => {
   const server = createServer((request, response) => {
     request.resume()
     request.on('end', () => {
@@ -167,7 +167,7 @@ test('a server without credits gets answers where there are any, and reasons els
   }
 })
 
-test('a question whose requests are all wrong tells a wrong key from a refusal', async () => {
+test('a question with only failed requests reports a wrong key as such', async () => {
   const service = await startService({ seed: 3 })
   onTestFinished(() => service.close())
   const ended = await assay(
@@ -193,7 +193,7 @@ const refusing: readonly (readonly [string, RequestListener, RegExp])[] = [
     /served nothing.*status 401 \(invalid_api_key\)\. Set ASSAY_API_KEY to a key/,
   ],
   [
-    'a page of HTML for everything',
+    'an HTML page for every request',
     (_request, response) => response.end('<html>hello</html>'),
     /served nothing.*status 200\. Expected status 200 and a completion/,
   ],
@@ -205,7 +205,7 @@ const refusing: readonly (readonly [string, RequestListener, RegExp])[] = [
 ]
 
 test.each(refusing)(
-  '%s is no service to ask: one sentence, and no profile',
+  '%s is not a usable service: one sentence, and no profile',
   async (_, on, says) => {
     const server = createServer(on)
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -224,7 +224,7 @@ test.each(refusing)(
   },
 )
 
-test('what a service says is text on the terminal, never an order to it', async () => {
+test('text from a service cannot control the terminal', async () => {
   const said = '\u001b[2J\u009b1m\u202e'
   const server = createServer((request, response) => {
     request.resume().on('end', () => {
@@ -258,7 +258,7 @@ test('what a service says is text on the terminal, never an order to it', async 
   }
 })
 
-test('the command writes a profile, and says what changed since an older one', async () => {
+test('the command writes a profile, and lists the changes from an older one', async () => {
   const path = folder()
   const outOf = (reset: string) => join(path, `${reset}.yaml`)
   const out = outOf('delta-s')
@@ -289,7 +289,7 @@ test('the command writes a profile, and says what changed since an older one', a
   expect(profileChanges(profile, profile)).toEqual([])
 })
 
-test('wrong usage is told in one sentence each, with exit code 2', async () => {
+test('usage errors are one sentence each, with exit code 2', async () => {
   const noUrl = await assay(['probe'], { ASSAY_API_KEY: 'k' })
   expect(noUrl).toMatchObject({ code: 2, stderr: expect.stringContaining('--base-url: expected') })
   const noKey = await assay(['probe', '--base-url', 'http://127.0.0.1:1'], { ASSAY_API_KEY: '' })

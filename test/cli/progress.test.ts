@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { LiveView } from '../../src/cli/live-view.ts'
 import { progressLine, shown } from '../../src/cli/progress.ts'
 
-/** What work of three parts of 4 s each writes on stderr. */
+/** The stderr of work with three parts of 4 s each. */
 async function written(isTTY: boolean): Promise<readonly string[]> {
   const texts: string[] = []
   const out = { isTTY, columns: 24, rows: 10, write: (text: string) => texts.push(text) }
@@ -36,7 +36,7 @@ test('long work writes a line every five seconds off a terminal', async () => {
   ])
 })
 
-test('on a terminal one line is drawn again, as wide as the terminal, and taken away', async () => {
+test("on a terminal one line is redrawn at the terminal's width and then removed", async () => {
   const away = '\u001b[1F\u001b[0J'
   expect(await written(true)).toEqual([
     'part 1 | 1 of 3 done | 4\n',
@@ -47,7 +47,7 @@ test('on a terminal one line is drawn again, as wide as the terminal, and taken 
   ])
 })
 
-test('nobody guesses how long work takes before its first part is done', () => {
+test('the remaining time is not estimated before the first part is done', () => {
   expect(progressLine({ doing: 'reading', done: 0, of: 3 }, 9000)).toBe(
     'reading | 0 of 3 done | 9 s',
   )

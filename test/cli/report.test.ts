@@ -25,7 +25,7 @@ async function report(...asked: readonly string[]) {
 }
 
 describe('assay report', () => {
-  test('writes a page and its pictures, and says where they are', async () => {
+  test('writes a page and its pictures, and prints their paths', async () => {
     const pictures = join(folder, 'pictures')
     const told = await report('launch', '--out', 'page.html', '--png', pictures, '--json')
     const { out, pictures: files } = JSON.parse(told.stdout)
@@ -39,7 +39,7 @@ describe('assay report', () => {
     expect(files.length).toBeGreaterThan(8)
   })
 
-  test("takes a chart of the reader's own beside ours", async () => {
+  test("adds the user's own chart to the built-in ones", async () => {
     const own = mkdtempSync(join(folder, 'own-'))
     writeFileSync(join(own, '99-mine.sql'), '-- title: My own table\nSELECT 42 AS answer')
     await report('launch', 'run-1', '--reports', own, '--out', 'own.html')
@@ -53,7 +53,7 @@ describe('assay report', () => {
     [['usage', '--timezone', 'Mars/Base'], /Unknown time zone "Mars\/Base"/],
     [['usage', '--from', 'yesterday'], /"yesterday" is not a date/],
     [['launch', '--reports', '/nowhere'], /no folder \/nowhere/],
-  ] as const)('%j is refused with a sentence and exit code 2', async (asked, says) => {
+  ] as const)('%j is refused with one sentence and exit code 2', async (asked, says) => {
     const { code, stderr } = await report(...asked, '--out', 'never.html')
     expect(code).toBe(2)
     expect(stderr).toMatch(says)
@@ -61,7 +61,7 @@ describe('assay report', () => {
     expect(existsSync(join(folder, 'never.html'))).toBe(false)
   })
 
-  test('a query that fails is named, as the mistake of whoever wrote it', async () => {
+  test('an invalid query is reported with its file name as a usage error', async () => {
     const own = mkdtempSync(join(folder, 'broken-'))
     writeFileSync(join(own, '99-mine.sql'), '-- title: Mine\nSELECT nothing FROM nowhere')
     const { code, stderr } = await report('launch', '--reports', own, '--out', 'never.html')
@@ -69,7 +69,7 @@ describe('assay report', () => {
     expect(stderr).toContain('99-mine')
   })
 
-  test('says the same as text, for a pipe', async () => {
+  test('prints the same content as text, for a pipe', async () => {
     const markdown = await report('audit', '--format', 'md')
     const json = await report('audit', '--format', 'json')
     const csv = await report('usage', '--format', 'csv')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { runJunit } from '../../src/cli/run-junit.ts'
 
-test('a run as JUnit has a case for its verdict and for each threshold, and escapes their text', () => {
+test('a run as JUnit has a case for its verdict and for each threshold, with escaped text', () => {
   const threshold = {
     interval: [null, null],
     bound: 8e5,
@@ -33,7 +33,7 @@ test('a run as JUnit has a case for its verdict and for each threshold, and esca
 `)
 })
 
-test('an invalid run is a failed case, with what it says of itself', () => {
+test('an invalid run is a failed case with the sentence of its verdict', () => {
   const verdict = {
     verdict: 'invalid',
     says: 'the client was late',

@@ -46,7 +46,7 @@ interface Ended {
 interface Started {
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
-  /** Waits until standard error holds these words. */
+  /** Waits until standard error contains these words. */
   readonly said: (words: string) => Promise<void>
 }
 
@@ -90,7 +90,7 @@ thresholds: [errors < 1%]`,
   expect(list).toMatchObject([{ scenario: 'good', kind: 'run', attempts: 21 }])
 })
 
-test('a wrong scenario is told with every fault and its line, and ends with 2', async () => {
+test('an invalid scenario is refused with every fault and its line, and exit code 2', async () => {
   const path = scenarioFile('wrong', 'phases: [{ name: a, load: poison, rate: 5 }]\nsead: 4')
   const { code, out, error } = await assay('run', path, '--base-url', quick.baseUrl)
   expect(code).toBe(2)
@@ -101,7 +101,7 @@ test('a wrong scenario is told with every fault and its line, and ends with 2', 
   expect(error).not.toMatch(/\n\s+at /)
 })
 
-test('a port where nothing listens ends with 4 and one sentence', async () => {
+test('a closed port ends with exit code 4 and one sentence', async () => {
   const path = scenarioFile(
     'dead',
     'phases: [{ name: a, load: poisson, rate: 5/s, duration: 60s }]',
@@ -110,7 +110,7 @@ test('a port where nothing listens ends with 4 and one sentence', async () => {
     'run',
     path,
     '--base-url',
-    // Not a port that was just given back: another test may be given it.
+    // Not a port that was just released: another test may get it.
     'http://127.0.0.1:1',
     '--db',
     join(folder, 'd'),
@@ -121,7 +121,7 @@ test('a port where nothing listens ends with 4 and one sentence', async () => {
   ])
 })
 
-test('a threshold that is missed ends with 3, and so does one without samples', async () => {
+test('a missed threshold ends with 3, and so does one without samples', async () => {
   const phases = 'phases: [{ name: steady, load: constant, rate: 40/s, duration: 2s }]'
   for (const [name, threshold] of [
     ['missed', 'chat.response.p50 < 1us'],
@@ -149,7 +149,7 @@ async function firstRequest(target: Target): Promise<void> {
   while (target.requests === 0) await new Promise((done) => setTimeout(done, 20))
 }
 
-test('Ctrl-C twice leaves what is in flight, keeps every row and ends with 130', async () => {
+test('a second Ctrl-C aborts requests in flight, keeps every row and ends with 130', async () => {
   const db = join(folder, 'cut.duckdb')
   const path = scenarioFile(
     'cut',
@@ -180,7 +180,7 @@ test('Ctrl-C twice leaves what is in flight, keeps every row and ends with 130',
   expect(row!.n).toBe(counts.planned)
 })
 
-test('Ctrl-C once drains: what was sent is answered, and nothing new begins', async () => {
+test('one Ctrl-C drains: requests in flight complete, and no new ones start', async () => {
   const db = join(folder, 'drain.duckdb')
   const target = await startTarget(
     (_, response) => void setTimeout(() => answerChat(response), 200),
@@ -201,7 +201,7 @@ test('Ctrl-C once drains: what was sent is answered, and nothing new begins', as
   expect(counts.planned).toBeLessThan(1000)
 })
 
-test('a dry run says what would be sent, and sends nothing', async () => {
+test('a dry run prints the plan and sends nothing', async () => {
   const before = quick.requests
   const path = scenarioFile(
     'dry',
@@ -222,7 +222,7 @@ test('a dry run says what would be sent, and sends nothing', async () => {
   expect(quick.requests).toBe(before)
 })
 
-test('an option that is no rate, duration or number is refused with what was expected', () => {
+test('an option that is not a rate, duration or number is refused with the expected form', () => {
   const path = scenarioFile(
     'options',
     'phases: [{ name: a, load: constant, rate: 5/s, duration: 1s }]',
@@ -256,7 +256,7 @@ test('an option that is no rate, duration or number is refused with what was exp
   ])
 })
 
-test('--rate is the mean of a course, whose shape stays, and --duration stretches it', () => {
+test('--rate sets the mean of a load and keeps its shape, --duration stretches it', () => {
   const weights = [...Array(23).fill(1), 25]
   const scenario = parseScenario(
     `name: shapes
@@ -283,7 +283,7 @@ phases:
   expect(course(3)[0]).toMatchObject({ fromPerS: 10, toPerS: 10 })
 })
 
-test('shards exit with 0 whatever their thresholds say; merge judges the whole, and refuses a part of it', async () => {
+test('shards exit with 0 whatever their thresholds; merge judges the whole, and refuses an incomplete set', async () => {
   const scenario = scenarioFile(
     'shards',
     `phases: [{ name: steady, load: constant, rate: 40/s, duration: 500ms }]

@@ -9,7 +9,7 @@ import { seededStore } from '../report/seeded.ts'
 
 const secret = 'wJalrXUtnFEMI-test-secret'
 
-/** What speaks like S3 in the few words that an upload needs, and keeps what it was given. */
+/** Speaks the part of S3 that an upload needs, and keeps what it received. */
 async function bucketServer(status = 200) {
   const objects = new Map<string, Buffer>()
   const parts = new Map<number, Buffer>()
@@ -50,7 +50,7 @@ async function bucketServer(status = 200) {
   return { objects, credentials, folder, env }
 }
 
-test('a page goes into the bucket, byte for byte, under the prefix and its own name', async () => {
+test('a page is uploaded byte for byte under the prefix and its own name', async () => {
   const { objects, credentials, folder, env } = await bucketServer()
   const store = await seededStore({ attempts: 200, path: join(folder, 'assay.duckdb') })
   store.close()
@@ -65,7 +65,7 @@ test('a page goes into the bucket, byte for byte, under the prefix and its own n
   expect([...credentials]).toEqual(['AKIATEST'])
 })
 
-test('a file of more than one part arrives whole', async () => {
+test('a file of several parts arrives complete', async () => {
   const { objects, folder, env } = await bucketServer()
   for (const [name, value] of Object.entries(env)) process.env[name] = value
   onTestFinished(() => {
@@ -79,7 +79,7 @@ test('a file of more than one part arrives whole', async () => {
   expect(objects.get('/stores/large.duckdb')?.equals(bytes)).toBe(true)
 })
 
-test('a bucket that refuses is told in a sentence, without the secret, and the page stays', async () => {
+test('a bucket that refuses is reported in one sentence without the secret, and the page stays', async () => {
   const { folder, env } = await bucketServer(403)
   const store = await seededStore({ attempts: 200, path: join(folder, 'assay.duckdb') })
   store.close()
@@ -94,7 +94,7 @@ test('a bucket that refuses is told in a sentence, without the secret, and the p
   expect(stderr).not.toContain(secret)
 })
 
-test('what is no bucket is refused before anything is sent', async () => {
+test('an address that is not a bucket is refused before anything is sent', async () => {
   const { code, stderr } = await assay(
     ['bench', 'http://127.0.0.1:1', '--model', 'm', '--upload', 'https://x'],
     {},

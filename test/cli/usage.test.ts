@@ -18,7 +18,7 @@ interface Ended {
   readonly err: string
 }
 
-/** A real process, as a user starts it. */
+/** A real process, started as a user does. */
 function assay(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [main, ...args], {
@@ -39,8 +39,8 @@ function assay(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<En
 
 const day = (n: number, hour: number) => new Date(Date.UTC(2026, 9, n, hour)).toISOString()
 
-describe('from a log to what it says', () => {
-  test('keys that a log calls by name have that name on the terminal and on the page', async () => {
+describe('from a log to the usage page', () => {
+  test('keys with names in the log have these names on the terminal and on the page', async () => {
     const names = ['billing-bot', 'web team']
     const rows = names.map((who, at) => `r${at},${day(1, at)},svc-k2,${who},2`)
     writeFileSync(join(folder, 'named.csv'), ['id,at,model,who,credits', ...rows, ''].join('\n'))
@@ -110,7 +110,7 @@ describe('from a log to what it says', () => {
     }
   }, 120_000)
 
-  test('mistakes are told in a sentence, with exit code 2', async () => {
+  test('usage errors are reported in one sentence, with exit code 2', async () => {
     const cases = [
       [['usage', '--db', join(folder, 'empty.duckdb')], /There is no store at/],
       [['import', 'log.jsonl', '--db', db], /needs --map FILE/],
@@ -138,7 +138,7 @@ describe('from a log to what it says', () => {
   })
 })
 
-test('watch keeps what the service says of itself, without the key', async () => {
+test("watch keeps the service's own figures, without the key", async () => {
   const service = await startService({ seed: 1 })
   const { apiKey, balance } = service.keys[0]!
   const watched = join(folder, 'watched.duckdb')
@@ -181,7 +181,7 @@ test('watch keeps what the service says of itself, without the key', async () =>
   expect(readFileSync(join(folder, 'watched.html'), 'utf8')).toContain('from polls of the balance')
 })
 
-test('watch asks by the contract, and ends with 4 where no poll brought a balance', async () => {
+test('watch polls by the contract, and ends with 4 if no poll returned a balance', async () => {
   const asked: string[] = []
   const server = createServer((request, response) => {
     asked.push(`${request.url} ${request.headers['x-key']}`)

@@ -8,7 +8,7 @@ const shard = (index: number, silentMs: number | null, verdict?: 'valid' | 'inva
 const seen = (shards: readonly ReturnType<typeof shard>[], isConnected = true) =>
   shardsText('launch-7', { shards, isConnected, progress: null })
 
-test('who watches is told which shards ended, which were invalid, and which are silent', () => {
+test('a watch of a fleet shows which shards ended, were invalid, or are silent', () => {
   expect(seen([])).toBe('launch-7: no shard has joined yet')
   expect(seen([shard(0, 900), shard(1, null)])).toBe('launch-7: 2 shards')
   expect(seen([shard(0, 9000, 'invalid'), shard(1, 3000), shard(2, 12_400)])).toBe(

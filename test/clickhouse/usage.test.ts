@@ -72,7 +72,7 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
   const pageOfStore = async (options: UsageOptions) =>
     JSON.stringify(await readUsage(store, options), null, 1)
 
-  test('both engines give the same page, closed days or not, and a file twice changes no byte', async () => {
+  test('both engines give the same page, closed days or not, and importing a file twice changes nothing', async () => {
     expect(await importLog(clickhouse)).toMatchObject({ accepted: 1500, duplicates: 0 })
     await store.execute(
       `INSERT INTO usage_polls (polled_us, base_url, key_fp, status, consumed, remaining)
@@ -95,7 +95,8 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
     expect(await closeDays(clickhouse, utc(2026, 11, 2), utc(2026, 11, 6))).toBe(4)
     expect(await quarters()).toEqual(before)
     for (const options of pages) {
-      // Polls fall within quarters: of closed days, what was spent between two of them is not known to the second.
+      // Polls fall within quarters: on closed days, the usage between two polls is not known to the
+      // second.
       const {
         reconciliation: _,
         anomalies: __,
@@ -132,7 +133,7 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
     for (const each of [...shards, set]) await each.close()
   }, 240_000)
 
-  test('the commands make tables, import, close days and print the page', async () => {
+  test('the commands create tables, import, close days and print the page', async () => {
     await (await database('commands')).close()
     const engine = ['--engine', door.address('commands')]
     const env = { ...process.env, ASSAY_API_KEY: 'sk-of-the-service' }
@@ -167,7 +168,7 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
     expect(stdout + imported.stdout + closed.stdout + refused.stderr).not.toContain('s3cret')
   }, 120_000)
 
-  test('no error holds the password', async () => {
+  test('no error contains the password', async () => {
     const wrong = await openClickhouse(door.address('whole').replace('s3cret', 'wr0ng'))
     const says = await wrong.rows('SELECT 1').catch((error: Error) => error.message)
     expect(says).toMatch(/^clickhouse:\/\/127\.0\.0\.1:\d+\/whole: .*assay:\[password\]: Auth/)
@@ -178,7 +179,7 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
   })
 })
 
-/** Two weeks of some keys and models, with failures, values that are not told, and odd requests. */
+/** Two weeks of some keys and models, with failures, missing values, and odd requests. */
 async function enterWeeks(): Promise<void> {
   await enterEvents(
     store,
@@ -196,7 +197,7 @@ async function enterWeeks(): Promise<void> {
   )
 }
 
-test('an address that is none is refused, and a cluster has its tables on every shard', async () => {
+test('an invalid address is refused, and a cluster has its tables on every shard', async () => {
   await expect(openClickhouse('http://user:hidden@host')).rejects.toThrow(
     /^--engine: expected clickhouse:/,
   )

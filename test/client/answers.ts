@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { chunk, lastChunk, response, scriptedServer, streamHead } from './scripted-server.ts'
 
-/** Answers as a service gives them, from a server that says what a test wants. */
+/** Answers of a service, from a server that sends what a test gives it. */
 
 export const json = { 'Content-Type': 'application/json' }
 

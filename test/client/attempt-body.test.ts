@@ -48,7 +48,7 @@ describe('a plain body', () => {
     expect(doneUs).toBe(closedUs)
   })
 
-  test('of the messages format is read by its own names', async () => {
+  test('of the messages format is read by the names of that format', async () => {
     const { origin } = await answer(
       200,
       JSON.stringify({
@@ -79,7 +79,7 @@ describe('a plain body', () => {
     expect(columns.flags & flags.reasoning).toBe(flags.reasoning)
   })
 
-  test('that comes in pieces is the same', async () => {
+  test('that arrives in pieces is read the same', async () => {
     const { origin } = await scriptedServer(async (socket) => {
       const whole = response(200, json, completion)
       for (let at = 0; at < whole.length; at += 40) {
@@ -95,8 +95,8 @@ describe('a plain body', () => {
     ['half a document', completion.slice(0, -5), flags.notJson],
     ['HTML', '<html></html>', flags.notJson],
     ['nothing', '', flags.notJson],
-    ['something behind the document', `${completion}x`, flags.notJson],
-    ['a document that is no completion', '{"ok":true}', 0],
+    ['text after the document', `${completion}x`, flags.notJson],
+    ['a document that is not a completion', '{"ok":true}', 0],
     ['an error', '{"error":{"message":"m","type":"t","code":"c"}}', flags.bodyContradictsStatus],
   ])('with status 200 and %s is not a success', async (_what, body, flag) => {
     const { origin } = await answer(200, body)
@@ -107,14 +107,14 @@ describe('a plain body', () => {
 
   const nested = `${'['.repeat(300)}${']'.repeat(300)}`
 
-  test('nested deeper than is followed ends with a reason of its own', async () => {
+  test('nested too deeply has its own reason', async () => {
     const { origin } = await answer(200, completion.replace('"Hi"', nested))
     const { columns } = await send(origin)
     expect([columns.outcome, columns.reason]).toEqual(['broken', 'too-deep'])
     expect(columns.flags & flags.notJson).toBe(0)
   })
 
-  test('an event nested deeper than is followed ends with the same reason', async () => {
+  test('is broken for the same reason if an event is nested too deeply', async () => {
     const deep = delta('Hi').replace('"Hi"', nested)
     const { origin } = await stream(delta('Hi'), deep, done)
     const { columns } = await send(origin, { stream: true })
@@ -127,7 +127,7 @@ describe('a plain body', () => {
     ['X-GZIP', 'text/event-stream', 'content-encoding-gzip'],
     ['br', 'application/json', 'content-encoding-br'],
     ['gzip, br', 'application/json', 'content-encoding-other'],
-  ])('compressed by %s as %s is named so', async (coding, type, reason) => {
+  ])('compressed with %s as %s names its encoding', async (coding, type, reason) => {
     const { origin, requests } = await answer(200, '\x1f\x8b', {
       'Content-Type': type,
       'Content-Encoding': coding,
@@ -137,7 +137,7 @@ describe('a plain body', () => {
     expect(requests[0]).toContain('accept-encoding: identity\r\n')
   })
 
-  test('with the coding identity is as it came', async () => {
+  test('with the coding identity is accepted', async () => {
     const { origin } = await answer(200, completion, { ...json, 'Content-Encoding': 'identity' })
     expect((await send(origin)).columns.outcome).toBe('ok')
   })
@@ -157,7 +157,7 @@ describe('a plain body', () => {
     expect(columns.flags & flags.notUtf8).toBe(flags.notUtf8)
   })
 
-  test('where a stream was asked for is broken in the chat format, and may be in messages', async () => {
+  test('instead of a stream is broken in the chat format, and allowed in messages', async () => {
     const chat = await send((await answer(200, completion)).origin, { stream: true })
     expect([chat.columns.outcome, chat.columns.reason]).toEqual([
       'broken',
@@ -210,7 +210,7 @@ describe('an error', () => {
     ['nothing', '', 'other'],
     ['another shape', '{"detail":"x"}', 'other'],
     ['a bare sentence', '{"error":"x"}', 'other'],
-  ])('with %s in its body has another shape', async (_what, body, shape) => {
+  ])('with %s as its body has another shape', async (_what, body, shape) => {
     const { origin } = await answer(503, body)
     const { columns } = await send(origin)
     expect([columns.outcome, columns.errorShape]).toEqual(['http_error', shape])
@@ -223,7 +223,7 @@ describe('an error', () => {
     expect(columns.flags & flags.bodyContradictsStatus).toBe(flags.bodyContradictsStatus)
   })
 
-  test('dressed as an event stream is read as the error that it is', async () => {
+  test('with the type of an event stream is still read as an error', async () => {
     const { origin } = await answer(
       429,
       '{"error":{"message":"m","type":"rate_limit_error","code":"rate_limit_exceeded"}}',
@@ -237,7 +237,7 @@ describe('an error', () => {
     })
   })
 
-  test('is captured where only errors are, and a success is not', async () => {
+  test('is captured if only errors are captured, and a success is not', async () => {
     const { origin } = await scriptedServer((socket, _request, index) =>
       socket.write(response(index === 0 ? 200 : 500, json, index === 0 ? completion : '{}')),
     )
@@ -262,7 +262,7 @@ describe('an error', () => {
     expect(captured).toEqual([null, '{}'])
   })
 
-  test('never counts as a success, whatever its status', async () => {
+  test('is never a success, whatever its body', async () => {
     for (const status of [201, 301, 400, 404, 429, 500, 503]) {
       const { columns } = await send((await answer(status, completion)).origin)
       expect([status, columns.outcome]).toEqual([status, status === 201 ? 'ok' : 'http_error'])

@@ -8,7 +8,7 @@ import { delta, done } from './answers.ts'
 import { ask, noDeadlines, now, send } from './asking.ts'
 import { chunk, lastChunk, scriptedServer, streamHead } from './scripted-server.ts'
 
-describe('a client that leaves on purpose', () => {
+describe('a client that aborts on purpose', () => {
   const points: readonly (readonly [AbortPoint, string, object])[] = [
     [{ at: 'before-headers' }, 'before-headers', { status: null, events: 0 }],
     [{ at: 'after-headers' }, 'after-headers', { status: 200, events: 0 }],
@@ -27,7 +27,7 @@ describe('a client that leaves on purpose', () => {
         socket.write(chunk(delta(text)))
       }
       await sleep(30)
-      // The end is far off for the client that leaves after a time, however slow this machine is.
+      // The end is far off for a client that aborts after a time, however slow this machine is.
       if (abort.at === 'after-us') await left.promise
       socket.write(chunk(delta('', { finish_reason: 'stop' })))
       await left.promise
@@ -42,7 +42,7 @@ describe('a client that leaves on purpose', () => {
     }
   })
 
-  test('finds the client ready for the next attempt', async () => {
+  test('is ready for the next attempt', async () => {
     const { origin } = await scriptedServer((socket) =>
       socket.write(streamHead + chunk(delta('a')) + chunk(done) + lastChunk),
     )
@@ -54,7 +54,7 @@ describe('a client that leaves on purpose', () => {
       deadlines: noDeadlines,
     })
     const outcomes: string[] = []
-    // Each attempt is started inside the end of the one before, as a closed loop does.
+    // Each attempt starts inside the end of the one before, as in a closed loop.
     await new Promise<void>((resolve) => {
       const next = (left: number) => {
         const abort: AbortPoint | null = left % 2 === 0 ? { at: 'first-event' } : null
@@ -74,7 +74,7 @@ describe('a client that leaves on purpose', () => {
   })
 })
 
-test('a client that leaves at once on a kept connection hears of it after the start', async () => {
+test('a client that aborts at once on a kept connection gets the abort after the start', async () => {
   const { origin } = await scriptedServer((socket, _, index) => {
     if (index !== 1) socket.write(streamHead + chunk(delta('a')) + chunk(done) + lastChunk)
   })
@@ -100,13 +100,13 @@ test('a client that leaves at once on a kept connection hears of it after the st
   await transport.close()
 })
 
-test('a time to leave that has passed before its timer is set makes the platform warn of nothing', async () => {
+test('an abort time that passed before its timer is set causes no platform warning', async () => {
   const warnings: string[] = []
   const warned = ({ name }: Error) => warnings.push(name)
   process.on('warning', warned)
   onTestFinished(() => void process.off('warning', warned))
   const { origin } = await scriptedServer(() => {})
-  // Each reading of this clock is a second after the last one, as on a machine that is too busy.
+  // Each reading of this clock is a second after the last, as on an overloaded machine.
   let readings = 0
   const { columns } = await send(
     origin,
@@ -119,7 +119,7 @@ test('a time to leave that has passed before its timer is set makes the platform
   expect(warnings).toEqual([])
 })
 
-describe('a deadline that passes is a row, censored at the deadline', () => {
+describe('an attempt past a deadline is a row that is censored at the deadline', () => {
   const inUs = (name: keyof typeof noDeadlines) => ({ ...noDeadlines, [name]: 50_000 })
 
   test('connect', async () => {
@@ -146,15 +146,15 @@ describe('a deadline that passes is a row, censored at the deadline', () => {
     expect(columns.closedUs! - columns.sentUs!).toBeGreaterThanOrEqual(50_000)
   })
 
-  test('idle, armed anew by each read', async () => {
-    // On a clock of the test, so that no gap is longer than it is meant to be.
+  test('idle, reset by each read', async () => {
+    // On a clock of the test, so no gap is longer than intended.
     let us = 0
     let read = Promise.withResolvers<void>()
     const { origin } = await scriptedServer(async (socket) => {
       socket.write(streamHead)
       for (let at = 0; at < 6; at++) {
         us += 80_000
-        // Meanwhile the timer looks: a deadline that stood since the head would pass.
+        // Meanwhile the timer checks: a deadline counted from the head would pass.
         if (at === 5) await sleep(400)
         read = Promise.withResolvers()
         socket.write(chunk(delta('a')))
@@ -180,7 +180,7 @@ describe('a deadline that passes is a row, censored at the deadline', () => {
     expect(columns.closedUs! - columns.lastContentUs!).toBeGreaterThanOrEqual(300_000)
   })
 
-  test('total, whatever still comes', async () => {
+  test('total, whatever still arrives', async () => {
     const { origin } = await scriptedServer(async (socket) => {
       socket.write(streamHead)
       while (!socket.destroyed) {
@@ -195,13 +195,13 @@ describe('a deadline that passes is a row, censored at the deadline', () => {
 })
 
 describe('a failure before the response', () => {
-  test('of the connection is broken and was never sent', async () => {
+  test('to connect is broken and was never sent', async () => {
     const { columns } = await send('http://127.0.0.1:1')
     expect(columns).toMatchObject({ outcome: 'broken', reason: 'connect-refused', sentUs: null })
     expect(columns.closedUs).not.toBe(null)
   })
 
-  test('of the protocol was sent', async () => {
+  test('by a breach of the protocol was sent', async () => {
     const { origin } = await scriptedServer((socket) => socket.write('what?\r\n'))
     const { columns } = await send(origin)
     expect(columns).toMatchObject({ outcome: 'broken', reason: 'protocol', status: null })

@@ -30,14 +30,14 @@ describe('the key', () => {
     expect(captured!.headers).toContain('X-Echo: [key]')
   })
 
-  test('cut in two by the bound of a capture does not show its beginning', async () => {
+  test('that is cut by the bound of a capture does not show its beginning', async () => {
     const { origin } = await answer(400, `${'x'.repeat(90)}${key}${'y'.repeat(100)}`)
     const { captured } = await send(origin, {}, { captureBytes: 98 })
     expect(captured).toMatchObject({ body: `${'x'.repeat(90)}[key]yyy`, truncated: true })
   })
 })
 
-test('the columnar row and the object hold the same', async () => {
+test('the columnar row and the object of an attempt are equal', async () => {
   const { origin } = await answer(200, completion, { ...json, 'X-Credits-Remaining': '41' })
   const transport = new Http1Transport({ origin, maxConnections: 1, connectTimeoutMs: 5000 })
   const client = new AttemptClient({
@@ -64,7 +64,7 @@ test('the columnar row and the object hold the same', async () => {
   await transport.close()
   const twin = new Batch()
   const twinWords = new Words()
-  // The words of the writer first, so that both count them alike.
+  // The words of the writer first, so both assign them the same codes.
   for (const word of words.takeNew()) twinWords.codeOf(word)
   twin.rows = 1
   twin.push({ ...filler, ...(object as object) } as never, twinWords)
@@ -77,7 +77,7 @@ test('the columnar row and the object hold the same', async () => {
   }
 })
 
-/** The request half, which the client does not write. */
+/** The fields of the request, which the client does not write. */
 const filler = {
   runId: 'r',
   slot: 0,

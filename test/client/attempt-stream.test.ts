@@ -9,10 +9,10 @@ import { ask, noDeadlines, now, send } from './asking.ts'
 import { chunk, lastChunk, scriptedServer, streamHead } from './scripted-server.ts'
 
 describe('a stream', () => {
-  test('is stamped at its first text, and its empty first delta does not count', async () => {
+  test('is stamped at its first text, not at its empty first delta', async () => {
     let read = Promise.withResolvers<void>()
     const { origin } = await scriptedServer(async (socket) => {
-      // Each wait begins when the client has read what came before it, however late that is.
+      // Each wait begins once the client has read the previous part, however late that is.
       for (const text of ['', 'a']) {
         read = Promise.withResolvers()
         socket.write((text === '' ? streamHead : '') + chunk(delta(text)))
@@ -69,13 +69,13 @@ describe('a stream', () => {
       delta('a', { usage: { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 } }) +
         delta('b', { usage: { prompt_tokens: 2, completion_tokens: 5, total_tokens: 7 } }),
     ],
-  ])('with usage %s counts its last word', async (_where, events) => {
+  ])('with usage %s gets its token counts from there', async (_where, events) => {
     const { origin } = await stream(events, done)
     const { columns } = await send(origin, { stream: true })
     expect([columns.promptTokens, columns.completionTokens, columns.totalTokens]).toEqual([2, 5, 7])
   })
 
-  test('takes its id and model from the first chunk in which they say something', async () => {
+  test('takes its id and model from the first chunk in which they are not empty', async () => {
     const empty = `data: {"id":"","object":"","created":0,"model":"","choices":[]}\n\n`
     const named = `data: {"id":"c-7","model":"svc-k2","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n`
     const { origin } = await stream(empty, named, done)
@@ -83,7 +83,7 @@ describe('a stream', () => {
     expect([columns.responseId, columns.responseModel]).toEqual(['c-7', 'svc-k2'])
   })
 
-  test('without usage has none, and not zero', async () => {
+  test('without usage has null tokens, not zero', async () => {
     const { origin } = await stream(delta('a'), done)
     const { columns } = await send(origin, { stream: true })
     expect([columns.promptTokens, columns.totalTokens]).toEqual([null, null])
@@ -91,7 +91,7 @@ describe('a stream', () => {
 
   test.each([
     ['without [DONE]', [delta('a')], 'no-done', 0],
-    ['with [done] in small letters', [delta('a'), 'data: [done]\n\n'], 'no-done', flags.notJson],
+    ['with [done] in lower case', [delta('a'), 'data: [done]\n\n'], 'no-done', flags.notJson],
     [
       'with an error in it',
       [delta('a'), 'data: {"error":{"message":"m","type":"api_error","code":"x"}}\n\n', done],
@@ -99,7 +99,7 @@ describe('a stream', () => {
       flags.errorInStream,
     ],
     [
-      'with an event that is no JSON',
+      'with an event that is not JSON',
       [delta('a'), 'data: {"choices"\n\n', done],
       'malformed-body',
       flags.notJson,
@@ -111,14 +111,14 @@ describe('a stream', () => {
     expect(columns.flags & (flags.notJson | flags.errorInStream)).toBe(flag)
   })
 
-  test('with something after [DONE] is flagged, and a second [DONE] counted', async () => {
+  test('is flagged if anything follows [DONE], and a second [DONE] is counted', async () => {
     const { origin } = await stream(delta('a'), done, done)
     const { columns } = await send(origin, { stream: true })
     expect([columns.outcome, columns.doneMarks]).toEqual(['ok', 2])
     expect(columns.flags & flags.afterDone).toBe(flags.afterDone)
   })
 
-  test('cut off in the middle is closed-early', async () => {
+  test('that is cut off is closed-early', async () => {
     const { origin } = await scriptedServer((socket) => socket.end(streamHead + chunk(delta('a'))))
     const { columns } = await send(origin, { stream: true })
     expect(columns).toMatchObject({
@@ -129,7 +129,7 @@ describe('a stream', () => {
     })
   })
 
-  test('where none was asked for is broken', async () => {
+  test('that was not requested is broken', async () => {
     const { origin } = await stream(delta('a'), done)
     const { columns } = await send(origin)
     expect([columns.outcome, columns.reason]).toEqual(['broken', 'unexpected-content-type'])
@@ -183,7 +183,7 @@ describe('a stream', () => {
     })
   })
 
-  test('tells each gap between its content events', async () => {
+  test('reports each gap between its content events', async () => {
     const { origin } = await stream(delta('a'), delta('b'), delta(''), delta('c'), done)
     const transport = new Http1Transport({ origin, maxConnections: 1, connectTimeoutMs: 5000 })
     const client = new AttemptClient({

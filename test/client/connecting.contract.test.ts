@@ -17,7 +17,7 @@ async function fullBacklog(): Promise<string> {
   return `http://127.0.0.1:${Number(port)}`
 }
 
-/** A server that answers its own name; each answer ends its connection where the request says so. */
+/** A server that answers with its own name and closes the connection if the request asks for it. */
 async function named(name: string, host: string, port: number): Promise<number> {
   const server = createServer((request, response) => {
     if (request.url === '/last') response.setHeader('connection', 'close')
@@ -34,7 +34,7 @@ async function named(name: string, host: string, port: number): Promise<number> 
 
 describe.each(transports)('%s', (_name, open) => {
   test.runIf(process.platform === 'linux')(
-    'where the backlog of the service is full, connecting times out, and nothing was sent',
+    'connecting times out if the backlog of the service is full, and nothing is sent',
     async () => {
       const transport = openOn(open, await fullBacklog(), { connectTimeoutMs: 300 })
       const all = Array.from({ length: 6 }, () => exchange(transport))
@@ -46,7 +46,7 @@ describe.each(transports)('%s', (_name, open) => {
 
   // Only Linux answers at each address of 127.0.0.0/8.
   test.runIf(process.platform === 'linux')(
-    'a name that changes is followed by the next connection, and leaves the open one alone',
+    'a new connection follows a changed name, and an open connection stays',
     async () => {
       const port = await named('old', '127.0.0.1', 0)
       await named('new', '127.0.0.2', port)

@@ -33,7 +33,7 @@ test('a deadline passes once, not early, and within a millisecond', () => {
   expect(passed[0]!.atUs - startUs).toBeLessThanOrEqual(21_500)
 })
 
-test('a deadline that is disarmed does not pass', () => {
+test('a disarmed deadline does not pass', () => {
   const { timer, now, passed, named } = virtual()
   const [a, b] = [named('a'), named('b')]
   timer.arm(a, 'total', now())
@@ -43,7 +43,7 @@ test('a deadline that is disarmed does not pass', () => {
   expect(passed.map(({ name }) => name)).toEqual(['b'])
 })
 
-test('arming again puts a deadline off, and moves it to another length', () => {
+test('rearming postpones a deadline or changes its length', () => {
   const { timer, now, passed, named } = virtual()
   const a = named('a')
   const startUs = now()
@@ -57,7 +57,7 @@ test('arming again puts a deadline off, and moves it to another length', () => {
   expect([passed[0]!.reason, (passed[0]!.atUs - startUs) / 1000]).toEqual(['first-byte', 100])
 })
 
-test('an endless deadline never passes', () => {
+test('an infinite deadline never passes', () => {
   const passed: string[] = []
   const never = Number.POSITIVE_INFINITY
   const timer = new DeadlineTimer(() => performance.now() * 1000, {
@@ -75,7 +75,7 @@ test('an endless deadline never passes', () => {
   expect(passed).toEqual([])
 })
 
-test('whatever is armed and disarmed, exactly the right deadlines pass', () => {
+test('exactly the right deadlines pass, for any order of arming and disarming', () => {
   const reasons = Object.keys(lengthsUs) as TimeoutReason[]
   const step = fc.record({
     waitMs: fc.nat(40),

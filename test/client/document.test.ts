@@ -5,7 +5,7 @@ import type { Span } from '../../src/client/span.ts'
 
 const reader = new DocumentReader()
 
-/** Reads a document from the middle of a larger buffer, as it lies in a read. */
+/** Reads a document from the middle of a larger buffer, as in a read. */
 function read(text: string | Buffer): boolean {
   const bytes = Buffer.from(text)
   const shared = Buffer.concat([Buffer.from('}"x'), bytes, Buffer.from('"}]9')])
@@ -24,7 +24,7 @@ function parses(text: string): boolean {
   }
 }
 
-test('whatever JSON.parse takes is taken', () => {
+test('the reader accepts what JSON.parse accepts', () => {
   fc.assert(
     fc.property(fc.json(), fc.constantFrom(undefined, 2), (text, indent) => {
       expect(read(JSON.stringify(JSON.parse(text), null, indent))).toBe(true)
@@ -39,7 +39,7 @@ const token = fc.constantFrom(
   ...['"index"', '"usage"', '"message"', '"delta"', '"content"', '"error"', '"tool_calls"'],
 )
 
-test('what JSON.parse refuses is refused, and nothing else', () => {
+test('the reader refuses exactly what JSON.parse refuses', () => {
   fc.assert(
     fc.property(fc.array(token, { maxLength: 9 }), (tokens) => {
       const text = tokens.join('')
@@ -62,7 +62,7 @@ test('what JSON.parse refuses is refused, and nothing else', () => {
   )
 })
 
-test('bytes that are not UTF-8 are refused and named', () => {
+test('bytes that are not UTF-8 are refused and reported', () => {
   expect(read(Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xe9]), Buffer.from('"}')]))).toBe(
     false,
   )
@@ -71,7 +71,7 @@ test('bytes that are not UTF-8 are refused and named', () => {
   expect(reader.badUtf8).toBe(false)
 })
 
-test('an escape takes hex digits alone', () => {
+test('a unicode escape takes only hex digits', () => {
   for (let byte = 0; byte < 256; byte++) {
     const digits = Buffer.from([48, 48, 52, byte])
     const text = Buffer.concat([Buffer.from('["\\u'), digits, Buffer.from('"]')])
@@ -79,14 +79,14 @@ test('an escape takes hex digits alone', () => {
   }
 })
 
-test('a document nested without end is given up on, and not called a breach of the grammar', () => {
+test('a document nested too deeply is reported as too deep, not as malformed', () => {
   expect([read(`${'['.repeat(256)}${']'.repeat(256)}`), reader.tooDeep]).toEqual([true, false])
   expect([read(`${'['.repeat(257)}${']'.repeat(257)}`), reader.tooDeep]).toEqual([false, true])
   expect([read('['.repeat(100_000)), reader.tooDeep]).toEqual([false, true])
   expect([read('[1'), reader.tooDeep]).toEqual([false, false])
 })
 
-test('a chat chunk tells its id, model, finish reason and text', () => {
+test('the reader finds id, model, finish reason and text of a chat chunk', () => {
   expect(
     read(
       JSON.stringify({
@@ -148,7 +148,7 @@ test.each([
     [Number.NaN, 9, Number.NaN],
   ],
   [
-    'that is no number',
+    'that is not a number',
     { usage: { prompt_tokens: '3', completion_tokens: null, total_tokens: {} } },
     [Number.NaN, Number.NaN, Number.NaN],
   ],
@@ -161,9 +161,9 @@ test.each([
   ['in chat', { usage: { prompt_tokens: 9, prompt_tokens_details: { cached_tokens: 8 } } }, 8],
   ['in responses', { usage: { input_tokens_details: { audio: 1, cached_tokens: 8 } } }, 8],
   ['in messages', { usage: { input_tokens: 1, cache_read_input_tokens: 8 } }, 8],
-  ['of another place', { cached_tokens: 8, usage: { cached_tokens: 8 } }, Number.NaN],
-  ['that are no number', { usage: { prompt_tokens_details: { cached_tokens: '8' } } }, Number.NaN],
-  ['of no object', { usage: { prompt_tokens_details: 8 } }, Number.NaN],
+  ['at another place', { cached_tokens: 8, usage: { cached_tokens: 8 } }, Number.NaN],
+  ['given as a string', { usage: { prompt_tokens_details: { cached_tokens: '8' } } }, Number.NaN],
+  ['outside an object', { usage: { prompt_tokens_details: 8 } }, Number.NaN],
 ])('cached tokens %s', (_name, document, cached) => {
   for (let again = 0; again < 3; again++) {
     expect(read(JSON.stringify(document))).toBe(true)
@@ -171,7 +171,7 @@ test.each([
   }
 })
 
-test('events of the messages stream tell their type, text and reason', () => {
+test('the reader finds type, text and reason in events of a messages stream', () => {
   read('{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"hi"}}')
   expect([textOf(reader.type), reader.hasText, reader.maxIndex]).toEqual([
     'content_block_delta',
@@ -190,7 +190,7 @@ test('events of the messages stream tell their type, text and reason', () => {
   expect([reader.blocks, reader.hasText]).toEqual([2, true])
 })
 
-test('both shapes of errors are read', () => {
+test('both error shapes are read', () => {
   read('{"error":{"message":"m","type":"rate_limit_error","code":"rate_limit_exceeded"}}')
   expect([reader.hasError, textOf(reader.errorType), textOf(reader.errorCode)]).toEqual([
     true,
@@ -207,12 +207,12 @@ test('both shapes of errors are read', () => {
   expect([reader.hasError, reader.choices]).toEqual([false, 0])
 })
 
-test('only the first choice says why generation finished', () => {
+test('only the finish reason of the first choice counts', () => {
   read('{"choices":[{"index":1,"finish_reason":"stop"},{"index":0,"finish_reason":"length"}]}')
   expect(textOf(reader.finish)).toBe('length')
 })
 
-/** All that a reader says of its last document. */
+/** Everything that a reader found in its last document. */
 const saysOf = (from: DocumentReader, wellFormed: boolean) => ({
   wellFormed,
   ...Object.fromEntries(
@@ -268,7 +268,7 @@ const document = fc.oneof(
   fc.record({ type: word, code: word }).map((of) => ({ error: { ...of, message: 'm' } })),
 )
 
-test('a reader that knows the shapes of documents says what one says that meets them first', () => {
+test('a reader with known shapes finds the same as a fresh reader', () => {
   const damage = fc.option(
     fc.record({ at: fc.nat(), byte: fc.constantFrom(34, 44, 48, 92, 123, 233) }),
   )
@@ -280,7 +280,7 @@ test('a reader that knows the shapes of documents says what one says that meets 
         if (harm !== null) bytes[harm.at % bytes.length] = harm.byte
         const fresh = new DocumentReader()
         const expected = saysOf(fresh, fresh.read(bytes, 0, bytes.length))
-        // Elsewhere in a larger buffer, as documents lie in reads.
+        // At another place in a larger buffer, as in reads.
         const shared = Buffer.concat([Buffer.from('x"'), bytes, Buffer.from('1"}')])
         const found = saysOf(learned, learned.read(shared, 2, 2 + bytes.length))
         if (expected.wellFormed) expect(found).toEqual(expected)
@@ -291,7 +291,7 @@ test('a reader that knows the shapes of documents says what one says that meets 
   )
 })
 
-test('most documents of a stream are read by their shape', () => {
+test('most documents of a stream are read by a known shape', () => {
   const learned = new DocumentReader()
   const times = 2000
   const documents = Array.from({ length: times }, (_, at) =>

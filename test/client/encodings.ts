@@ -28,7 +28,7 @@ export const encodings: Readonly<Record<string, (text: string) => string>> = {
   'letters of two bytes': (text) => each(text, (letter) => `${letter}\0`),
 }
 
-/** Everything that a text may be read as, as deep as `nest` goes. */
+/** Every text that a text may decode to, up to `nest` levels. */
 function readings(text: string, depth: number): readonly string[] {
   if (depth === 0) return [text]
   const plain = text.replaceAll('\0', '')
@@ -52,7 +52,7 @@ function readings(text: string, depth: number): readonly string[] {
   return [text, ...[...next].flatMap((each) => readings(each, depth - 1))]
 }
 
-/** The longest part of the key that a text shows, as anybody may read it. */
+/** The longest part of the key that a text shows in any decoding. */
 export function shown(text: string, secret: string): number {
   let longest = 0
   for (const reading of readings(text, 2)) {

@@ -2,14 +2,14 @@ import type { Socket } from 'node:net'
 import type { FailureCode } from '../../src/client/transport.ts'
 import { chunk, lastChunk, response, streamHead } from './scripted-server.ts'
 
-/** What a server may do to a client, and what the client must say of it, over whatever transport. */
+/** What a server may send, and what the client must report, for every transport. */
 export interface Hostile {
   readonly name: string
-  /** What follows each request. */
+  /** The server's reaction to each request. */
   readonly does: string | ((socket: Socket) => void)
   /** `ok` for a whole answer; `waits` for one that only a deadline ends. */
   readonly is: Verdict
-  /** Where undici cannot tell. */
+  /** If undici reports something else. */
   readonly toUndici?: Verdict
 }
 
@@ -24,7 +24,7 @@ const reset = (bytes: string) => (socket: Socket) => {
 }
 
 export const hostile: readonly Hostile[] = [
-  // No HTTP, or not its first version
+  // Not HTTP, or no known first line
   { name: 'garbage', does: '\x00\x01\x02\x03\r\n\r\n', is: 'protocol' },
   { name: 'another protocol', does: 'SSH-2.0-OpenSSH_9.2\r\n', is: 'protocol' },
   { name: 'the preface of HTTP/2', does: 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', is: 'protocol' },
@@ -51,7 +51,7 @@ export const hostile: readonly Hostile[] = [
     is: 'protocol',
   },
   {
-    name: '101 without a word to what',
+    name: '101 without an upgrade',
     does: 'HTTP/1.1 101 Switching Protocols\r\n\r\n',
     is: 'protocol',
   },
@@ -61,7 +61,7 @@ export const hostile: readonly Hostile[] = [
     is: 'ok',
     toUndici: 'unparsable',
   },
-  { name: '103 and nothing more', does: 'HTTP/1.1 103 Early Hints\r\n\r\n', is: 'waits' },
+  { name: '103 and nothing else', does: 'HTTP/1.1 103 Early Hints\r\n\r\n', is: 'waits' },
   {
     name: 'a 204 with a body',
     does: 'HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello',
@@ -70,7 +70,7 @@ export const hostile: readonly Hostile[] = [
   // Heads
   { name: 'a name with a blank', does: `${ok}X A: b\r\n\r\n`, is: 'protocol' },
   {
-    name: 'a blank before the colon',
+    name: 'a space before the colon',
     does: `${ok}X-A : b\r\nContent-Length: 0\r\n\r\n`,
     is: 'protocol',
   },
@@ -82,13 +82,13 @@ export const hostile: readonly Hostile[] = [
     does: `${ok}X-A: a\0b\r\nContent-Length: 0\r\n\r\n`,
     is: 'protocol',
   },
-  { name: 'a head without end', does: `${ok}${'X-Long: y\r\n'.repeat(20_000)}`, is: 'too-large' },
-  { name: 'a value without end', does: `${ok}X-Long: ${'y'.repeat(200_000)}`, is: 'too-large' },
+  { name: 'an endless head', does: `${ok}${'X-Long: y\r\n'.repeat(20_000)}`, is: 'too-large' },
+  { name: 'an endless value', does: `${ok}X-Long: ${'y'.repeat(200_000)}`, is: 'too-large' },
   { name: 'half a head', does: `${ok}Content-`, is: 'waits' },
   { name: 'nothing', does: '', is: 'waits' },
   // Lengths
-  { name: 'a length that is no number', does: `${ok}Content-Length: ten\r\n\r\n`, is: 'protocol' },
-  { name: 'a length below zero', does: `${ok}Content-Length: -1\r\n\r\n`, is: 'protocol' },
+  { name: 'a non-numeric length', does: `${ok}Content-Length: ten\r\n\r\n`, is: 'protocol' },
+  { name: 'a negative length', does: `${ok}Content-Length: -1\r\n\r\n`, is: 'protocol' },
   { name: 'a length with a fraction', does: `${ok}Content-Length: 1.5\r\n\r\n`, is: 'protocol' },
   { name: 'a length with a sign', does: `${ok}Content-Length: +1\r\n\r\na`, is: 'protocol' },
   { name: 'an empty length', does: `${ok}Content-Length: \r\n\r\n`, is: 'protocol' },
@@ -104,12 +104,12 @@ export const hostile: readonly Hostile[] = [
   },
   { name: 'a list of lengths', does: `${ok}Content-Length: 2, 2\r\n\r\nab`, is: 'protocol' },
   {
-    name: 'a length beyond all numbers',
+    name: 'an overflowing length',
     does: `${ok}Content-Length: 99999999999999999999\r\n\r\nab`,
     is: 'protocol',
   },
   {
-    name: 'a length and chunks',
+    name: 'a length and chunked coding',
     does: `${ok}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n${chunk('ab')}${lastChunk}`,
     is: 'protocol',
   },
@@ -125,53 +125,53 @@ export const hostile: readonly Hostile[] = [
     is: 'closed-early',
   },
   // Chunks
-  { name: 'a chunk size that is no number', does: `${chunked}zz\r\n`, is: 'protocol' },
+  { name: 'a non-numeric chunk size', does: `${chunked}zz\r\n`, is: 'protocol' },
   { name: 'a chunk size with a sign', does: `${chunked}-1\r\n`, is: 'protocol' },
   { name: 'a chunk size with 0x', does: `${chunked}0x2\r\nab\r\n`, is: 'protocol' },
   { name: 'no chunk size', does: `${chunked}\r\nab\r\n`, is: 'protocol' },
   {
-    name: 'a chunk size beyond all numbers',
+    name: 'an overflowing chunk size',
     does: `${chunked}fffffffffffffffff\r\n`,
     is: 'protocol',
   },
   { name: 'a chunk longer than it says', does: `${chunked}2\r\nabc\r\n`, is: 'protocol' },
-  { name: 'chunks with LF alone', does: `${chunked}2\nab\n0\n\n`, is: 'protocol' },
+  { name: 'chunks with bare LF', does: `${chunked}2\nab\n0\n\n`, is: 'protocol' },
   {
-    name: 'a chunk extension without end',
+    name: 'an endless chunk extension',
     does: `${chunked}2;${'a'.repeat(200_000)}`,
     is: 'too-large',
     toUndici: 'waits',
   },
   {
-    name: 'trailers without end',
+    name: 'endless trailers',
     does: `${chunked}0\r\n${'X-T: y\r\n'.repeat(20_000)}`,
     is: 'too-large',
   },
   { name: 'half a chunk, and an end', does: close(`${chunked}a\r\nhalf`), is: 'closed-early' },
   {
-    name: 'chunks without the last, and an end',
+    name: 'chunks without the last one, and an end',
     does: close(`${chunked}${chunk('half')}`),
     is: 'closed-early',
   },
-  { name: 'chunks without the last', does: `${chunked}${chunk('half')}`, is: 'waits' },
+  { name: 'chunks without the last one', does: `${chunked}${chunk('half')}`, is: 'waits' },
   {
-    name: 'a coding that is not chunked, to the end',
+    name: 'a coding other than chunked, to the end',
     does: close(`${ok}Transfer-Encoding: gzip\r\n\r\nab`),
     is: 'ok',
   },
   // Ends
-  { name: 'an end at once', does: close(''), is: 'closed-early' },
+  { name: 'an immediate end', does: close(''), is: 'closed-early' },
   { name: 'an end in the head', does: close(`${ok}Content-`), is: 'closed-early' },
   { name: 'an end of a body without a length', does: close(`${ok}\r\nall`), is: 'ok' },
   {
-    name: 'an end of an interim answer',
+    name: 'an end after an interim response',
     does: close('HTTP/1.1 103 Early Hints\r\n\r\n'),
     is: 'closed-early',
   },
-  { name: 'a reset at once', does: reset(''), is: 'reset' },
+  { name: 'an immediate reset', does: reset(''), is: 'reset' },
   { name: 'a reset in the head', does: reset(`${ok}Content-`), is: 'reset' },
   { name: 'a reset in the body', does: reset(`${ok}Content-Length: 9\r\n\r\nab`), is: 'reset' },
   { name: 'a reset in a chunk', does: reset(`${chunked}a\r\nhalf`), is: 'reset' },
   { name: 'a reset in a body without a length', does: reset(`${ok}\r\nab`), is: 'reset' },
-  { name: 'a stream that stands still', does: `${streamHead}${chunk('data: a\n\n')}`, is: 'waits' },
+  { name: 'a stream that stalls', does: `${streamHead}${chunk('data: a\n\n')}`, is: 'waits' },
 ]

@@ -85,7 +85,7 @@ const cases: readonly Case[] = [
   },
   { name: 'a cancel before the head', does: (stream) => stream.close(NGHTTP2_CANCEL), is: 'reset' },
   {
-    name: 'no error, and no answer',
+    name: 'NO_ERROR without a response',
     does: (stream) => stream.close(NGHTTP2_NO_ERROR),
     is: 'closed-early',
   },
@@ -95,7 +95,7 @@ const cases: readonly Case[] = [
     is: 'reset',
   },
   {
-    name: 'a GOAWAY that lets the stream end',
+    name: 'a GOAWAY that lets the stream finish',
     does: (stream) => {
       stream.session!.goaway(NGHTTP2_NO_ERROR)
       whole(stream)
@@ -140,7 +140,7 @@ const cases: readonly Case[] = [
     is: 'protocol',
   },
   { name: 'nothing', does: () => {}, is: 'waits' },
-  { name: 'a head and nothing more', does: (stream) => head(stream), is: 'waits' },
+  { name: 'a head and nothing else', does: (stream) => head(stream), is: 'waits' },
   { name: 'half a body', does: (stream) => half(stream, () => {}), is: 'waits' },
 ]
 
@@ -155,7 +155,7 @@ test.each(cases)('over HTTP/2 $name: $is', async ({ does, is }) => {
   expect(streams()).toBe(1)
 })
 
-test('a refused stream is sent once: an attempt is a request', async () => {
+test('a refused stream is sent once, because an attempt is one request', async () => {
   const { origin, streams } = await http2Server((stream, index) =>
     index === 0 ? stream.close(NGHTTP2_REFUSED_STREAM) : whole(stream),
   )
@@ -167,7 +167,7 @@ test('a refused stream is sent once: an attempt is a request', async () => {
   expect((await exchange(transport).done).failure).toBe(null)
 })
 
-test('other streams of a connection live on when one is reset', async () => {
+test('other streams of a connection survive the reset of one', async () => {
   const { origin } = await http2Server((stream, index) => {
     if (index === 0) half(stream, () => void stream.destroy(new Error('x')))
     else {

@@ -9,7 +9,7 @@ import { exchange, openOn, transports } from './transports.ts'
 const pem = (name: string) => readFileSync(new URL(`./tls/${name}.pem`, import.meta.url), 'utf8')
 const ok = 'HTTP/1.1 200 OK\r\n'
 
-/** Speaks TLS by hand, so that the connection below can end without it. */
+/** Speaks TLS by hand: the connection below it can then end without close_notify. */
 async function tlsServer(
   script: (secure: TLSSocket, raw: Socket) => void,
 ): Promise<{ readonly origin: string; readonly resumed: boolean[] }> {
@@ -32,7 +32,7 @@ async function tlsServer(
   return { origin: `https://localhost:${(server.address() as AddressInfo).port}`, resumed }
 }
 
-/** Ends the connection without the word that TLS has for it. */
+/** Ends the connection without close_notify. */
 async function cut(raw: Socket): Promise<void> {
   await sleep(20)
   raw.destroySoon()
@@ -41,8 +41,8 @@ async function cut(raw: Socket): Promise<void> {
 describe.each(transports)('%s', (name, open) => {
   test.each([
     ['within a length', `${ok}Content-Length: 9\r\n\r\nhalf`, 'closed-early'],
-    ['behind a body with a length', `${ok}Content-Length: 4\r\n\r\nhalf`, 'ok'],
-    // Node takes it for an end: what was cut shows in the document that was not whole.
+    ['after a body with a length', `${ok}Content-Length: 4\r\n\r\nhalf`, 'ok'],
+    // Node takes it for an end: the cut is only visible in the incomplete document.
     ['in a body without a length', `${ok}\r\nhalf`, 'ok'],
     ['in a chunk', `${ok}Transfer-Encoding: chunked\r\n\r\n9\r\nhalf`, 'closed-early'],
     ['in the head', ok, 'closed-early'],
@@ -62,7 +62,7 @@ describe.each(transports)('%s', (name, open) => {
     expect([failure, body]).toEqual([null, 'whole'])
   })
 
-  test('a session of TLS is resumed', async () => {
+  test('a TLS session is resumed', async () => {
     const { origin, resumed } = await tlsServer((secure) =>
       secure.end(`${ok}Content-Length: 2\r\nConnection: close\r\n\r\nok`),
     )

@@ -7,14 +7,14 @@ import { exchange, getRequest, openOn } from './transports.ts'
 
 const open = (options: TransportOptions) => new Http1Transport(options)
 
-test('a connection tells whether it has carried a request before', async () => {
+test('an exchange reports whether its connection was reused', async () => {
   const { origin } = await scriptedServer((socket) => socket.write(response(200, {}, 'ok')))
   const transport = openOn(open, origin)
   expect((await exchange(transport).done).reused).toBe(false)
   expect((await exchange(transport).done).reused).toBe(true)
 })
 
-test('a connection that the service is about to close is not used again', async () => {
+test('a connection that the service is about to close is not reused', async () => {
   const { origin, connections } = await scriptedServer((socket) =>
     socket.write(response(200, { 'Keep-Alive': 'timeout=1' }, 'ok')),
   )
@@ -27,7 +27,7 @@ test('a connection that the service is about to close is not used again', async 
   expect(connections()).toBe(2)
 })
 
-test('an exchange that leaves while it waits for a connection keeps nobody waiting', async () => {
+test('an exchange that aborts while it waits for a connection blocks nobody', async () => {
   const { origin, requests } = await scriptedServer(async (socket) => {
     await sleep(20)
     socket.write(response(200, {}, 'ok'))
@@ -42,7 +42,7 @@ test('an exchange that leaves while it waits for a connection keeps nobody waiti
   expect(requests.map((request) => request.split(' ')[1])).toEqual(['/1', '/3'])
 })
 
-test('a connection that fails makes room for the next one in line', async () => {
+test('a failed connection makes room for the next exchange in line', async () => {
   const { origin, connections } = await scriptedServer((socket, _request, index) =>
     index === 0 ? socket.destroy() : socket.write(response(200, {}, 'ok')),
   )
@@ -53,7 +53,7 @@ test('a connection that fails makes room for the next one in line', async () => 
   expect(connections()).toBe(2)
 })
 
-test('a response before the request is whole ends the connection with it', async () => {
+test('a response before the request is complete ends the connection', async () => {
   const { origin, server, connections } = await scriptedServer(() => {})
   server.on('connection', (socket) => {
     socket.pause()
@@ -64,13 +64,13 @@ test('a response before the request is whole ends the connection with it', async
   const large = { ...getRequest, method: 'POST' as const, body }
   const { status, body: said } = await exchange(transport, large).done
   expect([status, said]).toEqual([413, 'too much'])
-  // Half a request lies in the socket: the next one must not be written behind it, nor before.
+  // Half a request is in the socket: the next one must not be written after it or before it.
   expect((await exchange(transport).done).status).toBe(413)
   expect(connections()).toBe(2)
   await transport.close()
 })
 
-test('a dispatch after the close is told so, and not during the call', async () => {
+test('a dispatch after close fails with aborted, after the call returns', async () => {
   const { origin } = await scriptedServer(() => {})
   const transport = openOn(open, origin)
   await transport.close()

@@ -4,10 +4,10 @@ import { isSame } from '../../src/client/known-shapes.ts'
 
 const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 
-/** Few different bytes, so that pieces are often the same but for one; 0xff and 0x7f make NaNs. */
+/** Few different bytes, so pieces often differ in one byte only; 0xff and 0x7f make NaNs. */
 const byte = fc.constantFrom(0x61, 0x62, 0x7f, 0xf0, 0xff)
 
-test('bytes that are taken for the same are the same, wherever they lie', () => {
+test('bytes count as equal only if they are, at any offset', () => {
   let same = 0
   fc.assert(
     fc.property(
@@ -23,9 +23,9 @@ test('bytes that are taken for the same are the same, wherever they lie', () => 
         const found = isSame(viewOf(known), from, known.length, viewOf(other), at, other.length)
         if (found) same++
         expect(found && !equal).toBe(false)
-        // Letters are found to be the same, whatever other bytes may be.
+        // Equal letters are found equal, whatever the other bytes are.
         if (equal && text.every((each) => each < 0x7f)) expect(found).toBe(true)
-        // What is missing at the end is not the same.
+        // A piece that is cut short is not equal.
         if (text.length > 0) {
           const short = other.length - 1
           expect(isSame(viewOf(known), from, known.length, viewOf(other), at, short)).toBe(false)

@@ -3,7 +3,9 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { parentPort, workerData } from 'node:worker_threads'
 
-/** Answers each request with `ok`; a second after the first it closes, or sends another answer soon. */
+/**
+ * Answers each request with `ok`; a second after the first it closes, or soon sends another answer.
+ */
 
 const does = workerData as string
 const response = (body: string) =>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { localLimitOf } from '../../src/client/local-limit.ts'
 
-test('what this machine ran out of is told from what the service did', () => {
+test('error codes of exhausted local resources are distinguished from those of the service', () => {
   expect(
     ['EADDRNOTAVAIL', 'EADDRINUSE', 'EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'].map(localLimitOf),
   ).toEqual([

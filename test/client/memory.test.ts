@@ -57,7 +57,7 @@ test.each([
   },
 )
 
-test('codes of errors are counted by their kind, however many a service makes up', () => {
+test('error codes are counted by kind, however many a service invents', () => {
   const counters = new StepCounters()
   counters.error('503 busy')
   for (let code = 0; code < 100_000; code++) counters.error(`400 ${code}`)

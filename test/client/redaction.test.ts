@@ -25,7 +25,7 @@ const secrets = fc.string({
 })
 const around = fc.string({ unit: fc.constantFrom(...'ab {}":,\\n%é'), maxLength: 20 })
 
-test('any nesting of encodings, cut into pieces anywhere, leaves no eight letters of the key', () => {
+test('no eight letters of the key survive any nesting of encodings, cut anywhere', () => {
   fc.assert(
     fc.property(
       secrets,
@@ -53,13 +53,13 @@ test('any nesting of encodings, cut into pieces anywhere, leaves no eight letter
   )
 })
 
-test("eight letters of a key are as good as a key; seven are anybody's", () => {
+test('eight letters of a key are redacted, seven are kept', () => {
   expect(redacted(`id ${key.slice(4, 12)} and ${key.slice(4, 11)}`, key)).toBe(
     `id [key] and ${key.slice(4, 11)}`,
   )
 })
 
-test('a body that was cut within the key, however it is encoded, shows none of it', () => {
+test('a body that was cut within the key shows none of it, in any encoding', () => {
   for (const name of Object.keys(encodings)) {
     const echoed = Buffer.from(`${'x'.repeat(40)} ${encodings[name]!(key)}`)
     for (let bound = 40; bound < echoed.length; bound += 7) {
@@ -70,13 +70,13 @@ test('a body that was cut within the key, however it is encoded, shows none of i
   }
 })
 
-test('a text that is encoded without end is not kept, and says so', () => {
+test('a text with too many encoding levels is not kept, and a note says so', () => {
   const deep = `%${'25'.repeat(50)}41`
   expect(redacted(deep, key)).toBe(null)
   expect(withoutKey(deep, key)).toContain('[not kept: ')
 })
 
-test('a compressed body is not kept, and says so', () => {
+test('a compressed body is not kept, and a note says so', () => {
   const head = Buffer.from(`Content-Encoding: gzip\r\nX-Echo: ${key}\r\n`)
   const capture = new Capture(key, 100, new AnswerMemory(), head, 0, head.length)
   capture.add(Buffer.from('\x1f\x8b'), 0, 2)
@@ -87,7 +87,7 @@ test('a compressed body is not kept, and says so', () => {
   })
 })
 
-test('what does not hold the key is kept as it came', () => {
+test('a text without the key is kept unchanged', () => {
   fc.assert(
     fc.property(fc.json(), fc.constantFrom(0, 2), (text, indent) => {
       const body = JSON.stringify(JSON.parse(text), null, indent)
@@ -99,10 +99,10 @@ test('what does not hold the key is kept as it came', () => {
 })
 
 describe('an id', () => {
-  test('that may hold the key in any encoding of an encoding is always looked into', () => {
+  test('that may hold the key in any two encodings is always searched', () => {
     for (const [first, inner] of Object.entries(encodings)) {
       for (const [second, outer] of Object.entries(encodings)) {
-        // Zero bytes stand in no string of JSON.
+        // A JSON string cannot contain zero bytes.
         if (second === 'letters of two bytes') continue
         const bytes = Buffer.from(`"id-${outer(inner(key))}"`)
         const may = mayHoldKey(bytes, 1, bytes.length - 1, key)
@@ -111,12 +111,12 @@ describe('an id', () => {
     }
   })
 
-  // What a string of JSON may hold as it stands.
+  // Characters that a JSON string may contain unescaped.
   const inStrings = Object.keys(encodings).filter(
     (name) => !['letters of two bytes', 'base64 in lines'].includes(name),
   )
 
-  test('with any nesting of encodings of a key of any length is looked into', () => {
+  test('with any nesting of encodings of a key of any length is searched', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom(...'abcXYZ019-_/+.'), minLength: 4, maxLength: 40 }),
@@ -147,7 +147,7 @@ describe('an id', () => {
   }
   const hash = (nth: number) => createHash('sha256').update(`${nth}`).digest()
 
-  test.each(Object.keys(usual))('that is %s is not, by any key', (shape) => {
+  test.each(Object.keys(usual))('that is %s is rarely searched, for any key', (shape) => {
     for (const length of [4, 6, 8, 10, 12, 15, 16, 28]) {
       let looked = 0
       for (let nth = 0; nth < 1000; nth++) {
@@ -160,7 +160,7 @@ describe('an id', () => {
     }
   })
 
-  test('with eight letters of the key, as they are or encoded once or twice, is looked into', () => {
+  test('with eight letters of the key, plain or encoded up to twice, is searched', () => {
     const plain = ['base64', 'base64url', 'hex'] as const
     fc.assert(
       fc.property(
@@ -183,7 +183,7 @@ describe('an id', () => {
 })
 
 test.each(['', 'none', 'EMPTY', 'sk-no-key-required'])(
-  'the placeholder %j is no secret: nothing is hidden',
+  'the placeholder %j is not a secret: nothing is hidden',
   (placeholder) => {
     const bytes = Buffer.from(
       `"none EMPTY sk-no-key-required ${Buffer.from('none').toString('hex')}"`,

@@ -28,7 +28,7 @@ function build(spec: Partial<RequestSpec>, basePath = '') {
   }
 }
 
-test('chat carries the key as a bearer and the system prompt as a message', () => {
+test('chat carries the key as a bearer token and the system prompt as a message', () => {
   const { wire, headers, body } = build({ system: 'Be brief', maxTokens: 5, stream: true }, '/base')
   expect([wire.method, wire.path]).toEqual(['POST', '/base/v1/chat/completions'])
   expect(headers).toEqual({
@@ -49,7 +49,7 @@ test('chat carries the key as a bearer and the system prompt as a message', () =
   })
 })
 
-test('a stream of chat asks for the count of its tokens where it is to, and nothing else does', () => {
+test('only a chat stream asks for token usage, and only if that is enabled', () => {
   const asked = (spec: Partial<RequestSpec>) =>
     JSON.parse(build({ includeUsage: true, ...spec }).body!).stream_options
   expect(asked({ stream: true })).toEqual({ include_usage: true })
@@ -60,7 +60,7 @@ test('a stream of chat asks for the count of its tokens where it is to, and noth
   expect(asked({ stream: true, body: over })).toEqual({ include_usage: false })
 })
 
-test('messages carry the key in X-API-Key, the system prompt apart, and always max_tokens', () => {
+test('messages carry the key in X-API-Key, a separate system prompt, and always max_tokens', () => {
   const { wire, headers, body } = build({ endpoint: 'messages', system: 'Be brief' })
   expect(wire.path).toBe('/v1/messages')
   expect(headers['x-api-key']).toBe(key)
@@ -83,7 +83,7 @@ test('models and credits are GET requests without a body', () => {
   }
 })
 
-test('extra headers and fields pass through, and undefined takes a field out', () => {
+test('extra headers and fields pass through, and undefined removes a field', () => {
   const { headers, body } = build({
     headers: { 'X-Trace': 'on', 'Content-Type': 'application/json; charset=utf-8' },
     body: { temperature: 0.2, messages: undefined, n: 3 },
@@ -93,7 +93,7 @@ test('extra headers and fields pass through, and undefined takes a field out', (
   expect(JSON.parse(body!)).toEqual({ model: 'svc-k2', temperature: 0.2, n: 3 })
 })
 
-test('a model and a stream asked for in the body are those that the row names', () => {
+test('a model and a stream flag in the body are those of the row', () => {
   const { template } = build({ body: { model: 'svc-k2.5', stream: true } })
   expect(template).toMatchObject({ model: 'svc-k2.5', streamed: true })
   expect(build({ stream: true, body: { stream: false } }).template.streamed).toBe(false)
@@ -101,7 +101,7 @@ test('a model and a stream asked for in the body are those that the row names', 
   expect(build({ wrong: 'unknown-model' }).template.model).toBe('svc-k2')
 })
 
-test('each wrong request is wrong in its own way', () => {
+test('each kind of wrong request has its own fault', () => {
   const wrong = (name: (typeof wrongRequests)[number]) => build({ wrong: name })
   expect(wrong('missing-key').headers.authorization).toBeUndefined()
   expect(wrong('invalid-key').headers.authorization).toMatch(/^Bearer assay-invalid-key/)
@@ -122,7 +122,7 @@ test('each wrong request is wrong in its own way', () => {
   }
 })
 
-test('a prompt that is too long has more words than the model and the general limit allow', () => {
+test('a prompt that is too long exceeds the limit of the model and the general limit', () => {
   const words = (model: string, endpoint: 'chat' | 'messages') => {
     const { body } = build({ wrong: 'context-length', model, endpoint })
     return JSON.parse(body!).messages[0].content.split(' ').length
@@ -131,7 +131,7 @@ test('a prompt that is too long has more words than the model and the general li
   expect(words('svc-k2-0905', 'messages')).toBe(258_000)
 })
 
-test('a fault that an endpoint has no room for is refused with a sentence', () => {
+test('a fault that does not apply to an endpoint is refused with one sentence', () => {
   expect(() => build({ endpoint: 'models', wrong: 'malformed-json' })).toThrow(UserError)
   expect(() => build({ endpoint: 'models', wrong: 'malformed-json' })).toThrow(/chat or messages/)
 })
@@ -142,7 +142,7 @@ test('a header that would break the request is refused', () => {
   expect(() => build({ headers: { Host: 'elsewhere' } })).toThrow(/set by the transport/)
 })
 
-test('a key that cannot stand in a header is refused without being shown', () => {
+test('a key that is invalid in a header is refused without being shown', () => {
   const { template } = build({})
   const bad = `${key}\n`
   expect(() => prepareRequest(template, bad)).toThrow(UserError)
@@ -153,7 +153,7 @@ test('a key that cannot stand in a header is refused without being shown', () =>
   }
 })
 
-test('what is stored of a request has a placeholder where the key was', () => {
+test('a stored request has a placeholder in place of the key', () => {
   const { template } = build({ endpoint: 'messages', maxTokens: 5, body: { n: 2 } })
   const row = templateRow(template, { runId: 'r', template: 3, step: 's' })
   expect(JSON.stringify(row)).not.toContain(key)
@@ -177,7 +177,7 @@ test('equal prompts have equal hashes, whatever else differs', () => {
   expect(hash({ model: 'svc-k2.5' })).not.toBe(hash({}))
 })
 
-test('reads carry the key in both headers, since which one they take is open', () => {
+test('reads carry the key in both headers, because it is open which one they take', () => {
   for (const endpoint of ['models', 'credits'] as const) {
     const { headers } = build({ endpoint })
     expect(headers.authorization).toBe(`Bearer ${key}`)
@@ -185,7 +185,7 @@ test('reads carry the key in both headers, since which one they take is open', (
   }
 })
 
-test('a header that both formats take stands once in a read, since servers refuse a repeated one', () => {
+test('a header that both formats use is sent once in a read, because servers refuse a repeated one', () => {
   const auth = { ...defaultContract.auth, messages: defaultContract.auth.chat }
   const template = buildTemplate({ ...defaultContract, auth }, '', {
     ...plainRequest,
@@ -197,7 +197,7 @@ test('a header that both formats take stands once in a read, since servers refus
   ])
 })
 
-test('probes choose their auth headers', () => {
+test('a probe chooses its auth headers', () => {
   expect(Object.keys(build({ auth: 'both' }).headers)).toContain('x-api-key')
   expect(Object.keys(build({ auth: 'messages' }).headers)).not.toContain('authorization')
   expect(Object.keys(build({ auth: 'none' }).headers)).not.toContain('authorization')

@@ -6,7 +6,7 @@ import { type HeadFields, ResponseHead } from '../../src/client/response-head.ts
 import { defaultContract } from '../../src/contract/default.ts'
 
 const free = ['', '1', '12', 'a b\t', 'Thu']
-/** Names with values that fit, and now and then with one that does not. */
+/** Names with values that fit, and occasionally with one that does not. */
 const lines: Readonly<Record<string, readonly string[]>> = {
   Server: free,
   Date: free,
@@ -23,7 +23,7 @@ const lines: Readonly<Record<string, readonly string[]>> = {
 const rarely = <T>(what: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 9, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: what })
 
-/** A few heads that differ in values, now and then in a byte, and in where they lie. */
+/** A few heads that differ in values, occasionally in a byte, and in position. */
 const heads = fc
   .record({
     statuses: fc.array(fc.constantFrom('200 OK', '429 No', '304'), { minLength: 1, maxLength: 2 }),
@@ -76,7 +76,7 @@ function saidBy(head: ResponseHead, buffer: Buffer, framing: ResponseFraming): H
   return said
 }
 
-/** What one head comes to, as framing and as header values, with places from its start. */
+/** The result for one head, as framing and as header values, with offsets from its start. */
 function read(
   framing: ResponseFraming,
   headers: HeaderReader,
@@ -92,7 +92,7 @@ function read(
   const result = framing.read(buffer, offset, end)
   if (result !== 'read') return { result }
   const said = saidBy(head, buffer, framing)
-  // Where it is known, what it says without a look at its other lines.
+  // For a known head, the result without reading its other lines.
   const varying = framing.shape === 0 ? [] : framing.varying.map((line) => valueAt(line))
   headers.read(buffer, framing)
   expect(varying).toEqual(framing.shape === 0 ? [] : framing.varying.map((line) => valueAt(line)))
@@ -113,7 +113,7 @@ function read(
   }
 }
 
-test('a head that is read as one known before says what it says to whom it is new', () => {
+test('a head that is read by a known shape gives the same result as in a fresh reader', () => {
   let met = 0
   fc.assert(
     fc.property(heads, (sequence) => {
@@ -138,6 +138,6 @@ test('a head that is read as one known before says what it says to whom it is ne
     }),
     { numRuns: 2000 },
   )
-  // It is about heads that are known.
+  // The test is about known heads.
   expect(met).toBeGreaterThan(1000)
 })

@@ -48,7 +48,7 @@ test.each([
   expect([creditsRemaining, found]).toEqual([credits, bits])
 })
 
-test('a header that came twice is not a number', () => {
+test('a duplicate header is flagged as malformed', () => {
   const { creditsRemaining, flags: found } = read([
     'X-Credits-Remaining: 5',
     'x-credits-remaining: 6',
@@ -56,7 +56,7 @@ test('a header that came twice is not a number', () => {
   expect([creditsRemaining, found]).toEqual([5, flags.malformedCredits])
 })
 
-test('rate limit headers may have fractions, and words are told from numbers', () => {
+test('rate limit headers may have fractions, and words are flagged as malformed', () => {
   const said = read([
     'X-RateLimit-Limit: 20',
     'X-RateLimit-Remaining: 0',
@@ -78,13 +78,13 @@ test('Retry-After is seconds, or flagged', () => {
   expect([date.retryAfter, date.flags]).toEqual([Number.NaN, flags.retryAfterNotSeconds])
 })
 
-test('the media type is told without its parameters and its case', () => {
+test('the media type is recognised in any case and with parameters', () => {
   expect(read(['Content-Type: application/json; charset=utf-8']).flags).toBe(flags.jsonType)
   expect(read(['content-type: Text/Event-Stream;charset=utf-8']).flags).toBe(flags.sseType)
   expect(read(['Content-Type: text/html']).flags).toBe(0)
 })
 
-test('dates are read, also when they follow one another', () => {
+test('dates are read, also in sequence', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 4e9 }), { minLength: 1 }), (seconds) => {
       for (const second of seconds) {

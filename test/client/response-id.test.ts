@@ -17,7 +17,7 @@ const piece = fc.constantFrom(
   'sk-a"b',
 )
 
-test('an id reaches its row as it came, with its key gone and its length bounded', () => {
+test('an id reaches its row unchanged but without the key and within its length bound', () => {
   const id = new ResponseId()
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 6 }), key, (pieces, secret) => {

@@ -5,24 +5,24 @@ import { defaultContract } from '../../src/contract/default.ts'
 
 const policy = defaultContract.retry
 
-test('LIM-05: a 429 is tried again after 1 s, then 2 s, each with up to a second of jitter', () => {
+test('LIM-05: a 429 is retried after 1 s, then 2 s, each with up to a second of jitter', () => {
   expect(retryDelayMs(policy, 429, 1, () => 0)).toBe(1000)
   expect(retryDelayMs(policy, 429, 2, () => 0)).toBe(2000)
   expect(retryDelayMs(policy, 429, 2, () => 0.25)).toBe(2250)
   expect(retryDelayMs({ ...policy, maxAttempts: 9 }, 429, 3, () => 0.5)).toBe(4500)
 })
 
-test('LIM-05: there are three attempts at most', () => {
+test('LIM-05: there are at most three attempts', () => {
   expect(retryDelayMs(policy, 429, 3, () => 0)).toBe(null)
 })
 
-test('LIM-05: nothing but a 429 is tried again', () => {
+test('LIM-05: only a 429 is retried', () => {
   for (const status of [200, 400, 401, 403, 404, 500, 503, null]) {
     expect(retryDelayMs(policy, status, 1, () => 0)).toBe(null)
   }
 })
 
-test('LIM-05: no delay is above the cap', () => {
+test('LIM-05: no delay exceeds the cap', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 40 }),

@@ -3,14 +3,14 @@ import { expect, test } from 'vitest'
 import { AnswerMemory } from '../../src/client/memory.ts'
 import { SseDecoder } from '../../src/client/sse.ts'
 
-/** Decodes a stream that comes in the given pieces. */
+/** Decodes a stream that arrives in these pieces. */
 function decode(pieces: readonly Buffer[]): string[] {
   const events: string[] = []
   const decoder = new SseDecoder(
     { onEvent: (bytes, start, end) => events.push(bytes.toString('utf8', start, end)) },
     new AnswerMemory(),
   )
-  // One buffer for all reads, as a transport has: what is needed longer must be copied.
+  // One buffer for all reads, as in a transport: anything needed longer must be copied.
   const shared = Buffer.alloc(Math.max(1, ...pieces.map((piece) => piece.length)) + 2)
   for (const piece of pieces) {
     shared.fill(0x2a)
@@ -37,18 +37,18 @@ test.each([
   ['comments', ': ping\n\n:\ndata: a\n: in the event\n\n', ['a']],
   ['several data lines', 'data: a\ndata: b\ndata\ndata: c\n\n', ['a\nb\n\nc']],
   ['other fields', 'event: delta\nid: 7\nretry: 10\ndata: a\n\n', ['a']],
-  ['names that only begin like data', 'dat: x\ndatab: x\ndata2: x\ndata: a\n\n', ['a']],
+  ['field names that only begin like data', 'dat: x\ndatab: x\ndata2: x\ndata: a\n\n', ['a']],
   ['an event without data', 'event: ping\n\ndata: a\n\n', ['a']],
   ['empty data', 'data\n\ndata:\n\ndata: \n\n', ['', '', '']],
   ['two empty data lines', 'data\ndata\n\n', ['\n']],
-  ['a byte order mark at the start alone', '\ufeffdata: a\n\n\ufeffdata: b\n\n', ['a']],
+  ['a byte order mark at the start only', '\ufeffdata: a\n\n\ufeffdata: b\n\n', ['a']],
   [
     'a tab inside a long line',
     'data: longer than eight\tbytes a turn\n\n',
     ['longer than eight\tbytes a turn'],
   ],
-  ['U+2028 inside JSON is no line end', 'data: {"a":"x\u2028y"}\n\n', ['{"a":"x\u2028y"}']],
-  ['an event that never ended', 'data: a\n\ndata: b\n', ['a']],
+  ['U+2028 inside JSON is not a line end', 'data: {"a":"x\u2028y"}\n\n', ['{"a":"x\u2028y"}']],
+  ['an unfinished event', 'data: a\n\ndata: b\n', ['a']],
   ['blank lines between', '\n\n\ndata: a\n\n\n\n', ['a']],
 ])('the decoder reads %s', (_name, text, events) => {
   expect(whole(text)).toEqual(events)
@@ -62,7 +62,7 @@ test.each([
 /** The standard's algorithm, by the letter: the whole text at once, split into lines. */
 function reference(text: string): string[] {
   const lines = text.replace(/^\ufeff/, '').split(/\r\n|\n|\r/)
-  lines.pop() // what follows the last line end is no line
+  lines.pop() // text after the last line end is not a line
   const events: string[] = []
   let data: string[] = []
   for (const line of lines) {
@@ -115,7 +115,7 @@ test('any stream, cut anywhere, gives the events of the standard', () => {
   )
 })
 
-test('an event beyond its bound ends the decoding instead of filling the memory', () => {
+test('an event over its size limit ends the decoding', () => {
   const decoder = new SseDecoder({ onEvent: () => {} }, new AnswerMemory(), 1000)
   const piece = Buffer.alloc(300, 0x61)
   expect(decoder.feed(Buffer.from('data: '), 0, 6)).toBe(null)
@@ -123,7 +123,7 @@ test('an event beyond its bound ends the decoding instead of filling the memory'
   expect(results).toEqual([null, null, null, 'too-large'])
 })
 
-test('a decoder that is reset forgets the half event before', () => {
+test('a reset decoder forgets an incomplete event', () => {
   const events: string[] = []
   const decoder = new SseDecoder(
     { onEvent: (bytes, start, end) => events.push(bytes.toString('utf8', start, end)) },
@@ -136,7 +136,7 @@ test('a decoder that is reset forgets the half event before', () => {
   expect(events).toEqual(['new'])
 })
 
-/** Feeds a piece again and again. @returns what the last feed said */
+/** Feeds a piece repeatedly. @returns the result of the last feed */
 function flood(decoder: SseDecoder, begin: string, piece: Buffer, times: number) {
   let said = decoder.feed(Buffer.from(begin), 0, Buffer.byteLength(begin))
   for (let time = 0; time < times && said === null; time++) {
@@ -150,9 +150,9 @@ const piece = Buffer.alloc(64 * 1024, 0x61)
 test.each([
   ['a comment', ': '],
   ['an id', 'id: '],
-  ['a name that nobody knows', ''],
-  ['a mark of the order of bytes, and a comment', '\ufeff: '],
-])('a line without end that is %s takes no memory, and what follows it is read', (_what, begin) => {
+  ['an unknown field name', ''],
+  ['a byte order mark and a comment', '\ufeff: '],
+])('an endless line that is %s takes no memory, and later lines are read', (_what, begin) => {
   const memory = new AnswerMemory()
   const events: string[] = []
   const decoder = new SseDecoder(
@@ -164,7 +164,7 @@ test.each([
   expect([decoder.feed(Buffer.from('\ndata: a\n\n'), 0, 10), events]).toEqual([null, ['a']])
 })
 
-test('streams that hold too much between them are given up one by one, and give it back', () => {
+test('streams that together hold too much are given up one by one and release their memory', () => {
   const memory = new AnswerMemory(2 ** 20)
   const decoders = [1, 2, 3].map(() => new SseDecoder({ onEvent: () => {} }, memory))
   expect(flood(decoders[0]!, 'data: ', piece, 8)).toBe(null)
@@ -176,7 +176,7 @@ test('streams that hold too much between them are given up one by one, and give 
   expect(memory.usedBytes).toBe(0)
 })
 
-test('an event of many pages is the same event', () => {
+test('an event that spans many memory pages is read unchanged', () => {
   const memory = new AnswerMemory()
   const events: string[] = []
   const decoder = new SseDecoder(

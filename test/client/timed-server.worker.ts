@@ -7,9 +7,9 @@ import { runClock } from '../../src/run/clock.ts'
 const nowUs = runClock(0n)
 
 /**
- * A server of known truth, in a thread of its own. A request names its plan in its path:
+ * A server with known times, in its own thread. The path of a request holds its plan:
  * `/?first=50&gap=10&tokens=20&bytes=0` waits, then writes tokens; `bytes` of padding come with the
- * last one. Every token carries the moment of its write on the machine's monotonic clock.
+ * last one. Every token carries the time of its write on the machine's monotonic clock.
  */
 const server = createServer({ noDelay: true }, (socket) => {
   let received = 0
@@ -37,7 +37,7 @@ const server = createServer({ noDelay: true }, (socket) => {
       'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n',
     )
     for (let at = 0; at < tokens; at++) {
-      // From the plan's own index, so that lateness does not add up.
+      // From the plan's own index, so lateness does not accumulate.
       await sleep(Math.max(0, startMs + firstMs + at * gapMs - performance.now()))
       const padding = at === tokens - 1 ? 'x'.repeat(bytes) : ''
       const atUs = Math.round(nowUs())

@@ -8,7 +8,7 @@ import { exchange, getRequest, openOn, transports } from './transports.ts'
 
 const chunkedHead = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
 
-/** What carries it: connections that are shared, bounded, left, closed and never there. */
+/** Connections: shared, limited, aborted and refused. */
 describe.each(transports)('%s', (name, open) => {
   test('sequential exchanges share one connection', async () => {
     const { origin, connections } = await scriptedServer((socket, _request, index) =>
@@ -22,11 +22,11 @@ describe.each(transports)('%s', (name, open) => {
     for (let index = 0; index < 6; index++) {
       expect((await exchange(transport).done).body).toBe(`${index}`)
     }
-    // undici tells of the end before it takes the connection back, so it may open one more.
+    // undici reports the end before it takes the connection back, so it may open one more.
     expect(connections()).toBeLessThanOrEqual(name === 'http1' ? 1 : 2)
   })
 
-  test('a thousand concurrent exchanges are a thousand requests at once, with no hidden cap', async () => {
+  test('a thousand concurrent exchanges are a thousand concurrent requests, with no hidden cap', async () => {
     const waiting: (() => void)[] = []
     const { origin } = await scriptedServer((socket) => {
       waiting.push(() => socket.write(response(200, {}, 'ok')))
@@ -37,7 +37,7 @@ describe.each(transports)('%s', (name, open) => {
     expect(all.filter(({ body }) => body === 'ok')).toHaveLength(1000)
   })
 
-  test('beyond the bound of connections exchanges wait their turn, first come first served', async () => {
+  test('exchanges over the connection limit wait in order', async () => {
     const { origin, connections, requests } = await scriptedServer(
       async (socket, _request, index) => {
         await sleep(5)
@@ -54,7 +54,7 @@ describe.each(transports)('%s', (name, open) => {
     expect(requests.map((request) => request.split(' ')[1]!).sort()).toEqual(paths)
   })
 
-  test('a response with Connection: close ends the connection, and the next opens another', async () => {
+  test('a response with Connection: close ends the connection, and the next exchange opens another', async () => {
     const { origin, connections } = await scriptedServer((socket) =>
       socket.end(response(200, { Connection: 'close' }, 'ok')),
     )
@@ -64,7 +64,7 @@ describe.each(transports)('%s', (name, open) => {
     expect(connections()).toBe(2)
   })
 
-  test('a reset in the middle is a reset', async () => {
+  test('a reset in mid-response is reported as a reset', async () => {
     const { origin } = await scriptedServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf')
       setTimeout(() => socket.resetAndDestroy(), 20)
@@ -73,15 +73,15 @@ describe.each(transports)('%s', (name, open) => {
     expect([failure?.code, body]).toEqual(['reset', 'half'])
   })
 
-  test('a port where nothing listens refuses', async () => {
-    // Not a port that was just given back: another test may be given it.
+  test('a closed port is reported as connect-refused', async () => {
+    // Not a port that was just released: another test may get it.
     const { failure, calls } = await exchange(openOn(open, 'http://127.0.0.1:1')).done
     expect(failure?.code).toBe('connect-refused')
     expect(calls).toEqual(['failure'])
   })
 
-  test('a name that does not resolve fails to connect', async () => {
-    // Longer than a label may be, so that no name server is asked, which may take its time.
+  test('a name that does not resolve is reported as connect-failed', async () => {
+    // Longer than a label may be: no name server is asked, which could take time.
     const origin = `http://${'nowhere'.repeat(10)}.invalid`
     const { failure } = await exchange(openOn(open, origin)).done
     expect(failure?.code).toBe('connect-failed')
@@ -103,7 +103,7 @@ describe.each(transports)('%s', (name, open) => {
       const transport = openOn(open, origin)
       const hooks = {
         onSent: () => {
-          // The handle may not be there yet when the request is written during the dispatch.
+          // The handle may not exist yet when the request is written during the dispatch.
           if (when === 'onSent') queueMicrotask(leave)
         },
         onHead: () => when === 'onHead' && leave(),
@@ -115,14 +115,14 @@ describe.each(transports)('%s', (name, open) => {
       expect(failure?.code).toBe('aborted')
       expect(calls.filter((call) => call === 'failure' || call === 'end')).toEqual(['failure'])
       running.handle.abort()
-      // The next exchange is not disturbed by what the first one left behind.
+      // Leftovers of the first exchange do not disturb the next one.
       if (when !== 'before it is sent') await closed.promise
       await transport.close()
       expect(calls.at(-1)).toBe('failure')
     },
   )
 
-  test('bytes behind a response do not become the next response', async () => {
+  test('bytes after a response are not taken for the next response', async () => {
     const { origin, connections } = await scriptedServer((socket, _request, index) =>
       socket.write(
         index === 0
@@ -136,7 +136,7 @@ describe.each(transports)('%s', (name, open) => {
     expect(connections()).toBe(2)
   })
 
-  test('a keep-alive connection that the service closed while idle is not used', async () => {
+  test('a keep-alive connection that the service closed while idle is not reused', async () => {
     let closed = Promise.withResolvers<void>()
     const { origin } = await scriptedServer((socket) => {
       socket.on('close', () => closed.resolve())
@@ -148,12 +148,12 @@ describe.each(transports)('%s', (name, open) => {
       closed = Promise.withResolvers()
       const { body, failure } = await exchange(transport).done
       expect([body, failure]).toEqual(['ok', null])
-      // The service has our end of it back: we have seen its own.
+      // The service has acknowledged our end: we have seen its own.
       await closed.promise
     }
   })
 
-  test('an idle connection that closed while this thread was busy is not used', async () => {
+  test('an idle connection that closed while this thread was busy is not reused', async () => {
     const { origin } = await serverThread('http closes')
     const transport = openOn(open, origin)
     expect((await exchange(transport).done).failure).toBe(null)
@@ -165,19 +165,19 @@ describe.each(transports)('%s', (name, open) => {
   })
 
   test.each(['http', 'https'] as const)(
-    "a second response that comes late over %s is nobody's answer",
+    'a late second response over %s is not taken for the next response',
     async (scheme) => {
       const { origin } = await serverThread(`${scheme} answers twice`)
       const transport = openOn(open, origin, { ca: authority })
       expect((await exchange(transport).done).body).toBe('ok')
-      // It lies in the kernel when the next request is due, and the loop has not seen it.
+      // It is in the kernel when the next request is due, and the loop has not read it.
       busyMs(100)
       const { body, failure } = await exchange(transport).done
       expect([body, failure]).toEqual(['ok', null])
     },
   )
 
-  test('nothing is tried again once bytes were sent', async () => {
+  test('nothing is retried once bytes were sent', async () => {
     const { origin, requests } = await scriptedServer((socket, _request, index) =>
       index === 0 ? socket.write(response(200, {}, 'ok')) : socket.destroy(),
     )
@@ -188,7 +188,7 @@ describe.each(transports)('%s', (name, open) => {
     expect(requests).toHaveLength(2)
   })
 
-  test('close ends idle connections at once and busy ones when they are done', async () => {
+  test('close ends idle connections at once and busy ones when they finish', async () => {
     const { origin } = await scriptedServer(async (socket) => {
       await sleep(30)
       socket.write(response(200, {}, 'ok'))
@@ -212,7 +212,7 @@ function busyMs(ms: number): void {
   while (performance.now() < until);
 }
 
-/** A server in a thread of its own, which goes on while this one is busy. */
+/** A server in its own thread, which continues while this one is busy. */
 async function serverThread(
   does: 'http closes' | 'http answers twice' | 'https answers twice',
 ): Promise<{ readonly origin: string }> {

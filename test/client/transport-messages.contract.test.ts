@@ -16,9 +16,9 @@ const post = (body: string): WireRequest => ({
 
 const chunkedHead = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
 
-/** What travels: requests, heads and bodies, whole, in pieces and broken. */
+/** Messages: requests, heads and bodies, complete, in pieces and broken. */
 describe.each(transports)('%s', (name, open) => {
-  test('a request arrives whole, in one piece, with its own headers', async () => {
+  test('a request arrives complete, in one piece, with its own headers', async () => {
     const { origin, requests, port } = await scriptedServer((socket) =>
       socket.write(response(200, {}, 'ok')),
     )
@@ -36,13 +36,13 @@ describe.each(transports)('%s', (name, open) => {
     expect(Buffer.from(sentBody!, 'latin1').toString()).toBe(body)
   })
 
-  test('callbacks come in their order, and each of the last ones once', async () => {
+  test('callbacks come in order, and each of the last ones once', async () => {
     const { origin } = await scriptedServer((socket) => socket.write(response(200, {}, 'ok')))
     const { calls } = await exchange(openOn(open, origin)).done
     expect(calls).toEqual(['sent', 'head', 'body', 'end'])
   })
 
-  test('headers are handed on as lines', async () => {
+  test('headers are passed on as lines', async () => {
     const { origin } = await scriptedServer((socket) =>
       socket.write(response(429, { 'Retry-After': '7', 'X-Ü': 'ä' }, '').replace('X-Ü', 'X-U')),
     )
@@ -60,7 +60,7 @@ describe.each(transports)('%s', (name, open) => {
     expect([body, failure]).toEqual(['all of it', null])
   })
 
-  test('interim responses are passed over', async () => {
+  test('interim responses are skipped', async () => {
     const { origin } = await scriptedServer((socket) =>
       socket.write(
         `HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n${response(200, {}, 'ok')}`,
@@ -71,7 +71,7 @@ describe.each(transports)('%s', (name, open) => {
     expect(calls).toEqual(['sent', 'head', 'body', 'end'])
   })
 
-  test('204 and 304 have no body, and the connection goes on', async () => {
+  test('204 and 304 have no body, and the connection stays open', async () => {
     const { origin, connections } = await scriptedServer((socket, _request, index) =>
       socket.write(
         index === 2 ? response(200, {}, 'ok') : `HTTP/1.1 ${index === 0 ? 204 : 304} X\r\n\r\n`,
@@ -85,7 +85,7 @@ describe.each(transports)('%s', (name, open) => {
     expect(connections()).toBeLessThanOrEqual(name === 'http1' ? 1 : 2)
   })
 
-  test('chunks with extensions and trailers give the body alone', async () => {
+  test('chunk extensions and trailers are not part of the body', async () => {
     const { origin } = await scriptedServer((socket) =>
       socket.write(`${chunkedHead}3;a=b\r\nabc\r\nA\r\n0123456789\r\n0\r\nX-Trailer: 1\r\n\r\n`),
     )
@@ -93,7 +93,7 @@ describe.each(transports)('%s', (name, open) => {
     expect(body).toBe('abc0123456789')
   })
 
-  test('many chunks that arrive together are handed on together', async () => {
+  test('chunks that arrive together are passed on together', async () => {
     const { origin } = await scriptedServer((socket) =>
       socket.write(chunkedHead + 'abcdef'.split('').map(chunk).join('') + lastChunk),
     )
@@ -101,7 +101,7 @@ describe.each(transports)('%s', (name, open) => {
     expect(pieces).toEqual(['abcdef'])
   })
 
-  test('a response that comes byte by byte is the same response', async () => {
+  test('a response that arrives byte by byte is read the same', async () => {
     const { origin } = await scriptedServer(async (socket) => {
       const bytes = `HTTP/1.1 200 OK\r\nX-A: b\r\nTransfer-Encoding: chunked\r\n\r\n${chunk('hello')}${chunk('world')}${lastChunk}`
       for (const byte of bytes) {
@@ -117,7 +117,7 @@ describe.each(transports)('%s', (name, open) => {
     ])
   })
 
-  test('a megabyte of answer to fifty kilobytes of prompt arrives whole', async () => {
+  test('a response of a megabyte to a prompt of fifty kilobytes arrives complete', async () => {
     const answer = 'x'.repeat(1024 * 1024)
     const { origin, requests } = await scriptedServer((socket) =>
       socket.write(response(200, {}, answer)),
@@ -133,7 +133,7 @@ describe.each(transports)('%s', (name, open) => {
     ['half a head', 'HTTP/1.1 200 OK\r\nContent-'],
     ['half a body', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf'],
     ['half a chunk', `${chunkedHead}a\r\nhalf`],
-    ['chunks without the last', `${chunkedHead}4\r\nhalf\r\n`],
+    ['chunks without the last one', `${chunkedHead}4\r\nhalf\r\n`],
   ])('a connection closed after %s is closed-early', async (_what, bytes) => {
     const { origin } = await scriptedServer((socket) => socket.end(bytes))
     const { failure, calls } = await exchange(openOn(open, origin)).done
@@ -143,20 +143,20 @@ describe.each(transports)('%s', (name, open) => {
 
   test.each([
     ['no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n'],
-    ['a length that is no number', 'HTTP/1.1 200 OK\r\nContent-Length: ten\r\n\r\n'],
+    ['a non-numeric length', 'HTTP/1.1 200 OK\r\nContent-Length: ten\r\n\r\n'],
     ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
-    ['a chunk size that is no number', `${chunkedHead}zz\r\n`],
-    ['a chunk longer than it says', `${chunkedHead}2\r\nabc\r\n`],
-    ['a name with a blank', 'HTTP/1.1 200 OK\r\nX A: b\r\n\r\n'],
+    ['a non-numeric chunk size', `${chunkedHead}zz\r\n`],
+    ['a chunk longer than its size', `${chunkedHead}2\r\nabc\r\n`],
+    ['a name with a space', 'HTTP/1.1 200 OK\r\nX A: b\r\n\r\n'],
     ['a line without a colon', 'HTTP/1.1 200 OK\r\nnonsense\r\n\r\n'],
-  ])('%s is a breach of the protocol, seen at once', async (_what, bytes) => {
-    // The connection stays open: it must not take a deadline to notice.
+  ])('%s is a breach of the protocol, detected at once', async (_what, bytes) => {
+    // The connection stays open: the client must detect it without a deadline.
     const { origin } = await scriptedServer((socket) => socket.write(bytes))
     const { failure } = await exchange(openOn(open, origin)).done
     expect(failure?.code).toBe('protocol')
   })
 
-  test('a head without end is too large', async () => {
+  test('an endless head is too large', async () => {
     const { origin } = await scriptedServer((socket) =>
       socket.write(`HTTP/1.1 200 OK\r\n${'X-Long: y\r\n'.repeat(20_000)}`),
     )

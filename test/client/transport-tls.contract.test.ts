@@ -25,7 +25,7 @@ describe.each(transports)('%s', (name, open) => {
     expect([failure?.code, calls]).toEqual(['connect-timeout', ['failure']])
   })
 
-  test('over TLS with a trusted certificate all is the same', async () => {
+  test('exchanges over TLS with a trusted certificate succeed', async () => {
     const { origin } = await tlsServer('server')
     const transport = openOn(open, origin, { ca: pem('authority') })
     for (let round = 0; round < 2; round++) {
@@ -36,8 +36,8 @@ describe.each(transports)('%s', (name, open) => {
   })
 
   test.each([
-    ['an authority that nobody trusts', 'server', undefined],
-    ['the name of another host', 'other', 'authority'],
+    ['an untrusted authority', 'server', undefined],
+    ['another host name', 'other', 'authority'],
   ] as const)('a certificate of %s is refused', async (_what, certificate, ca) => {
     const { origin } = await tlsServer(certificate)
     const options = ca === undefined ? {} : { ca: pem(ca) }

@@ -5,13 +5,13 @@ import { UndiciTransport } from '../../src/client/undici/transport.ts'
 import { scriptedServer } from './scripted-server.ts'
 import { type Exchanged, exchange } from './transports.ts'
 
-/** A response as bytes, and where it is cut on its way. */
+/** The bytes of a response, and where it is cut in transit. */
 interface Case {
   readonly bytes: Buffer
   readonly cuts: readonly number[]
 }
 
-/** For a time, where the fuzzer asks for it. */
+/** For a limited time, if the fuzzer sets one. */
 const runs = process.env.FUZZ_MS
   ? { numRuns: 1e9, interruptAfterTimeLimit: Number(process.env.FUZZ_MS) }
   : { numRuns: 300 }
@@ -35,7 +35,7 @@ function chunked(pieces: readonly string[], extension: string, trailer: string):
 
 const extension = fc.constantFrom('', ';a', ';a=b', ';a;b=c', ';a="q \\" \\\\ ;"', ';a="";b=')
 
-/** Framing headers and the body as it goes on the wire. */
+/** Framing headers, and the body as sent. */
 const framed = fc.oneof(
   text.map((body) => `Content-Length: ${body.length}\r\n\r\n${body}`),
   fc
@@ -51,7 +51,7 @@ const whole = fc
     return Buffer.from(`${before}HTTP/1.1 ${code} ${reason}\r\n${headers}${close}${rest}`, 'latin1')
   })
 
-/** One byte taken out, put in, or changed; or the end cut off. */
+/** One byte removed, inserted or changed; or the end cut off. */
 const breakage = fc.oneof(
   fc.record({ kind: fc.constant('cut' as const), at: fc.nat() }),
   fc.record({
@@ -74,7 +74,7 @@ function broken(bytes: Buffer, how: Breakage): Buffer {
 
 const cuts = fc.array(fc.nat(400), { maxLength: 6 })
 
-/** Header lines as a set of facts: undici gives its own order of equal names and no padding. */
+/** Header lines as a set: undici has its own order of equal names and no padding. */
 function headersOf(head: string): readonly string[] {
   return head
     .split('\r\n')
@@ -92,7 +92,7 @@ const seen = ({ status, head, body, failure }: Exchanged) => ({
   failure: failure?.code ?? null,
 })
 
-/** Sends the case through both transports, each on connections of its own. */
+/** Sends the case through both transports, each on its own connections. */
 async function both({ bytes, cuts: places }: Case) {
   const ends = [...places.map((place) => Math.min(place, bytes.length)), bytes.length].sort(
     (a, b) => a - b,
@@ -114,7 +114,7 @@ async function both({ bytes, cuts: places }: Case) {
   return results.map(seen) as [ReturnType<typeof seen>, ReturnType<typeof seen>]
 }
 
-test('whole responses, cut anywhere, are the same to both transports', async () => {
+test('both transports read complete responses the same, cut anywhere', async () => {
   await fc.assert(
     fc.asyncProperty(whole, cuts, async (bytes, places) => {
       const [ours, theirs] = await both({ bytes, cuts: places })
@@ -125,12 +125,12 @@ test('whole responses, cut anywhere, are the same to both transports', async () 
 })
 
 /**
- * Where the two differ on purpose, by what the bytes hold. We are stricter with the start of a
- * response.
+ * Intended differences, by the bytes that cause them. Our transport is stricter about the start of
+ * a response.
  */
 const differences: Readonly<Record<string, RegExp>> = {
   'control characters in a reason phrase: protocol to us, taken by llhttp':
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are the subject
     /HTTP\/1\.1 [^\r\n]*[\x00-\x08\x0b-\x1f\x7f]/,
   'line ends before the status line: protocol to us, passed over by llhttp':
     /(^|\r\n\r\n)[\r\n]+HTTP/,
@@ -138,7 +138,7 @@ const differences: Readonly<Record<string, RegExp>> = {
     /content-length: \d+[ \t]+\r\n/i,
 }
 
-test('extensions of chunks are taken and refused alike', async () => {
+test('both transports accept and refuse the same chunk extensions', async () => {
   const broken = fc
     .array(fc.constantFrom(';', '=', '"', '\\', 'a', ' ', '\t', 'é', '\u007f'), { maxLength: 6 })
     .map((parts) => parts.join(''))
@@ -155,7 +155,7 @@ test('extensions of chunks are taken and refused alike', async () => {
   )
 })
 
-test('broken responses are the same to both, or broken to both', async () => {
+test('both transports read broken responses the same, or both fail, except for known differences', async () => {
   await fc.assert(
     fc.asyncProperty(whole, breakage, cuts, async (bytes, how, places) => {
       const damaged = broken(bytes, how)

@@ -17,17 +17,17 @@ export const transports: readonly (readonly [
   ['undici', (options) => new UndiciTransport(options)],
 ]
 
-/** What one exchange came to, with the order of its callbacks. */
+/** The result of one exchange, with the order of its callbacks. */
 export interface Exchanged {
   readonly status: number | null
   readonly head: string
   readonly body: string
-  /** Pieces of the body as they were handed on. */
+  /** Pieces of the body as they were passed on. */
   readonly pieces: readonly string[]
   readonly failure: Failure | null
   readonly calls: readonly string[]
   readonly reused: boolean
-  /** How often `onRead` came. */
+  /** How often `onRead` was called. */
   readonly reads: number
 }
 

@@ -10,12 +10,15 @@ import { defaultContract } from '../../src/contract/default.ts'
 import { runClock } from '../../src/run/clock.ts'
 import { ask, noDeadlines } from './asking.ts'
 
-/** Other work on the machine may delay a measured time; no wrong count is repeated until it is right. */
+/**
+ * Other work on the machine may delay a measured time, so times are retried; wrong counts are not.
+ */
 const retry = 2
 
 /**
- * One clock for the server's thread and ours, as the threads of a run have it. Wall times at which
- * threads began are none: they are read apart from the monotonic ones, and may be set meanwhile.
+ * One clock for the server's thread and ours, as the threads of a run have it. Wall times of thread
+ * starts are not one clock: they are read separately from the monotonic ones, and may be set
+ * meanwhile.
  */
 const now = runClock(0n)
 
@@ -84,7 +87,8 @@ test('TTFT and the gaps of fifty streams are within a millisecond of the truth',
 }, async () => {
   await timed('/?first=1&gap=1&tokens=200')
   const all = await Promise.all(
-    // Begun one after the other: fifty writes in one millisecond would measure the server's thread.
+    // Started one after the other: fifty writes in one millisecond would measure the server's
+    // thread.
     Array.from({ length: 50 }, async (_, at) => {
       await sleep(at)
       return timed('/?first=50&gap=10&tokens=20')
@@ -95,7 +99,7 @@ test('TTFT and the gaps of fifty streams are within a millisecond of the truth',
   expect(median(all.flatMap(({ gapErrorsMs }) => gapErrorsMs))).toBeLessThan(1)
 })
 
-test('fifty kilobytes of prompt and a megabyte of answer do not change TTFT', {
+test('a large prompt and a large response do not change TTFT', {
   retry,
 }, async () => {
   const prompt = 'p'.repeat(50_000)

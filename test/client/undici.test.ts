@@ -11,7 +11,7 @@ import { exchange } from './transports.ts'
 const pem = (name: string) => readFileSync(new URL(`./tls/${name}.pem`, import.meta.url), 'utf8')
 const options = { maxConnections: Number.POSITIVE_INFINITY, connectTimeoutMs: 5000 }
 
-test('HTTP/2 is spoken where it is asked for and offered', async () => {
+test('HTTP/2 is used if it is requested and offered', async () => {
   const seen: string[] = []
   const server = createSecureServer(
     { key: pem('server-key'), cert: pem('server') },
@@ -32,7 +32,7 @@ test('HTTP/2 is spoken where it is asked for and offered', async () => {
   await transport.close()
 })
 
-test('a proxy is gone through where one is given', async () => {
+test('requests go through a proxy if one is given', async () => {
   const target = await scriptedServer((socket) => socket.write(response(200, {}, 'through')))
   const tunnels: string[] = []
   const proxy = createHttpServer().listen(0, '127.0.0.1')

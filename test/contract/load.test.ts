@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import { loadContract, parseContract } from '../../src/contract/load.ts'
 
-test('without a file the contract is the specification’s', () => {
+test('without a file the contract is that of the specification', () => {
   expect(loadContract()).toBe(defaultContract)
 })
 
-test('what a file leaves out is the specification’s, and header names are lower case', () => {
+test('values that a file omits come from the specification, and header names become lower case', () => {
   const contract = parseContract(
     { name: 'mine', headers: { credits_remaining: 'X-Balance' }, grants: { new_account: 7 } },
     'mine.yaml',
@@ -16,14 +16,14 @@ test('what a file leaves out is the specification’s, and header names are lowe
   expect(contract.models).toEqual(defaultContract.models)
 })
 
-test('the shipped example is a whole contract of its own', () => {
+test('the shipped example is a complete contract', () => {
   const contract = loadContract('contracts/open-gateway.yaml')
   expect(contract.models.map((model) => model.costCredits)).toEqual([1, 3, 10, 0])
   expect(contract.headers.creditsRemaining).toBe('x-account-credits')
   expect(contract.auth.messages).toEqual({ name: 'authorization', prefix: 'Bearer ' })
 })
 
-test('every fault is named at once, with its path and what came', () => {
+test('every fault is reported at once, with its path and the given value', () => {
   const given = {
     models: [{ id: 'a', context_window_tokens: 1, cost_credits: 1.5 }],
     bands: [
@@ -43,7 +43,7 @@ test('every fault is named at once, with its path and what came', () => {
   )
 })
 
-test('a band that ends before it begins and two models of one name are faults', () => {
+test('a band that ends before it begins and two models with one name are faults', () => {
   const model = { id: 'a', context_window_tokens: 1, cost_credits: 1 }
   expect(() =>
     parseContract(
@@ -58,7 +58,7 @@ test('a band that ends before it begins and two models of one name are faults', 
   ).toThrow(/models\.1\.id.*bands\.0\.max_balance: expected 9 or more/s)
 })
 
-test('a balance that is in no band between two, and one header for two values, are faults', () => {
+test('a balance between two bands and one header for two values are faults', () => {
   const requests = { minute: 1, hour: 1, day: 1 }
   const bands = (firstEnds: number) => [
     { name: 'x', min_balance: 1, max_balance: firstEnds, requests },
@@ -73,7 +73,7 @@ test('a balance that is in no band between two, and one header for two values, a
   })
 })
 
-test('a file that cannot be read, or is no mapping, is told so', () => {
+test('a file that is unreadable or not a mapping is refused', () => {
   expect(() => loadContract('/nowhere/contract.yaml')).toThrow(/expected a readable YAML file/)
   expect(() => parseContract([1], 'mine.yaml')).toThrow(/expected a mapping/)
 })

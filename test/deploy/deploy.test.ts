@@ -12,8 +12,8 @@ const text = (name: string) => readFileSync(resolve(deploy, name), 'utf8')
 const manifestsOf = (yaml: string) => parseAllDocuments(yaml).map((each) => each.toJS())
 
 /**
- * What the API of Kubernetes says against manifests: its types, made from its OpenAPI document, in which a field
- * that is unknown, missing or of another type is a fault of the compiler.
+ * Checks manifests against the types of the Kubernetes API, made from its OpenAPI document: an
+ * unknown field, a missing field or a wrong type is an error of the compiler.
  */
 function faultsOf(documents: readonly { apiVersion: string; kind: string }[]): string {
   const require = createRequire(import.meta.url)
@@ -34,7 +34,7 @@ function faultsOf(documents: readonly { apiVersion: string; kind: string }[]): s
   return stdout
 }
 
-test('the manifests are what the API of Kubernetes takes, and no shard runs twice', () => {
+test('the manifests match the Kubernetes API, and no shard runs twice', () => {
   const [files, shards] = manifestsOf(text('kubernetes/shards.yaml'))
   const [merge] = manifestsOf(text('kubernetes/merge.yaml'))
   expect(faultsOf([files, shards, merge])).toBe('')
@@ -49,7 +49,7 @@ test('the manifests are what the API of Kubernetes takes, and no shard runs twic
   expect([merge.spec.backoffLimit, merge.spec.template.spec.restartPolicy]).toEqual([0, 'Never'])
 })
 
-test('a manifest with an unknown field, a missing one or one of another type is not', () => {
+test('a manifest with an unknown field, a missing field or a wrong type does not match the API', () => {
   const changes = [
     ['backoffLimit:', 'backoffLimits:'],
     ['- name: assay', '- named: assay'],
@@ -66,7 +66,7 @@ test('a manifest with an unknown field, a missing one or one of another type is 
   ])
 })
 
-test('the workflow of GitHub sends as many shards as its matrix has, and merges when one failed', () => {
+test('the GitHub workflow runs a shard for each index of its matrix, and merges even if one failed', () => {
   const { jobs } = parse(text('github/load.yml'))
   const { index } = jobs.shard.strategy.matrix
   const command = jobs.shard.steps.find(({ run = '' }) => run.includes('assay run')).run
@@ -78,7 +78,7 @@ test('the workflow of GitHub sends as many shards as its matrix has, and merges 
   expect(gate.runs.steps[0].run).toMatch(/GITHUB_STEP_SUMMARY[\s\S]*exit \$code/)
 })
 
-test('no file waits for somebody to agree to the cost', () => {
+test('every deployment file agrees to the cost with --yes', () => {
   for (const name of ['kubernetes/shards.yaml', 'slurm/shard.sbatch', 'github/load.yml']) {
     expect(text(name)).toMatch(/--yes/)
   }

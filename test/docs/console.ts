@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { createServer } from 'node:net'
 import { resolve } from 'node:path'
 
-/** A command of a page, and what the page says that it prints. */
+/** A command of a page, and the output that the page shows. */
 export interface Shown {
   readonly command: string
   readonly output: readonly string[]
@@ -21,8 +21,8 @@ export function shownIn(markdown: string): readonly Shown[] {
 }
 
 /**
- * A line without what changes from run to run: figures with their units, ids, keys, and words that hang
- * on how busy the machine is.
+ * A line without what changes from run to run: figures with their units, ids, keys, and words that
+ * depend on the load of the machine.
  */
 export function masked(line: string): string {
   return line
@@ -37,7 +37,10 @@ export function masked(line: string): string {
     .trim()
 }
 
-/** Where `actual` first leaves `shown`, in which a line `…` stands for any lines and `…` for any text; null where it does not. */
+/**
+ * The first difference of `actual` from `shown`, or null. In `shown`, a line `…` matches any lines
+ * and `…` in a line any text.
+ */
 export function firstDifference(
   shown: readonly string[],
   actual: readonly string[],
@@ -91,7 +94,7 @@ export class Terminal {
     delete this.#env.ASSAY_API_KEY
   }
 
-  /** @returns what the command printed; of a service that stays, its first words */
+  /** @returns the output of the command; for a service that keeps running, its first output */
   async run(command: string): Promise<readonly string[]> {
     const variable = /^export (\w+)=(\S+)$/.exec(command)
     if (variable !== null) {

@@ -9,7 +9,7 @@ import { seededStore } from '../report/seeded.ts'
 const examples = join(import.meta.dirname, 'examples')
 const docs = resolve(import.meta.dirname, '../../docs')
 
-test('every program that the documents show is an example of this folder', () => {
+test('the programs in the documents are the examples of this folder', () => {
   const pages = readdirSync(docs, { recursive: true, encoding: 'utf8' })
   const shown = [...pages.map((page) => join(docs, page)), resolve(docs, '../README.md')]
     .filter((path) => path.endsWith('.md'))
@@ -20,13 +20,13 @@ test('every program that the documents show is an example of this folder', () =>
   expect(shown.toSorted()).toEqual(files.toSorted())
 })
 
-test('the scenario as a program is a scenario whose prompts follow from the index', async () => {
+test('the example scenario in TypeScript loads', async () => {
   const scenario = await loadScenario(join(examples, 'numbers.ts'), defaultContract)
   expect(scenario.name).toBe('numbers')
   expect(scenario.steps.map(({ name }) => name)).toEqual(['chat'])
 })
 
-test('the program that makes a page writes it', async () => {
+test('the example program that makes a page writes it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-examples-'))
   const home = process.cwd()
   onTestFinished(() => {

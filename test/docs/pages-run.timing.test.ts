@@ -6,7 +6,7 @@ import { firstDifference, freePort, shownIn, Terminal } from './console.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
-// A minute in which nothing else may run: for the night.
+// Needs a minute without other load, so it runs at night.
 test.skipIf(process.env.NIGHTLY === undefined).each(['README.md', 'docs/tutorial.md'])(
   'every command of %s prints what the page shows',
   async (page) => {
@@ -29,7 +29,7 @@ test.skipIf(process.env.NIGHTLY === undefined).each(['README.md', 'docs/tutorial
   240_000,
 )
 
-/** The address in a scenario that `init` wrote is the one of the page; here the port is another. */
+/** The page uses the address in the scenario that `init` wrote; the test uses another port. */
 function setPort(file: string, port: number): void {
   const text = readFileSync(file, 'utf8')
   writeFileSync(file, text.replace('127.0.0.1:8787', `127.0.0.1:${port}`))

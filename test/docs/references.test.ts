@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { references } from '../../src/cli/write-reference.ts'
 
-test.each(Object.keys(references))('docs/%s is what npm run reference writes', (name) => {
+test.each(Object.keys(references))('docs/%s matches the output of npm run reference', (name) => {
   const written = readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8')
   expect(written).toBe(references[name]!())
 })

@@ -1,18 +1,21 @@
 import { expect, test } from 'vitest'
 import { auditScenarios, tryScenario } from '../../bench/audit-scenarios.ts'
 
-/** The service's time passes so many times as fast, and the scenarios with it. */
+/** The service's clock runs this many times as fast, and the scenarios with it. */
 const scale = 20
 
 /** All at once, each of three processes: on two shared cores that took forty seconds. */
 const timeout = 300_000
 
-/** The long one is left to `node bench/audit-scenarios.ts`, and all faults but one to the night. */
+/**
+ * The longest scenario runs only in `node bench/audit-scenarios.ts`, and all faults but one only at
+ * night.
+ */
 const quick = auditScenarios.filter(({ name }) => name !== 'audit-limits')
 const faulty = process.env.NIGHTLY === undefined ? quick.slice(0, 1) : quick
 
 test.concurrent.each(quick)(
-  '$name fails nothing on an honest service, for no more than it said',
+  '$name fails nothing on an honest service, and costs no more than announced',
   { timeout },
   async (scenario) => {
     const outcome = await tryScenario(scenario, [], scale)

@@ -12,7 +12,7 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** A command under way: a real process, as a user starts it. */
+/** A command in progress: a real process, started as a user does. */
 export class Running {
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
@@ -44,7 +44,7 @@ export class Running {
     }))
   }
 
-  /** Waits until standard output holds a whole first line. */
+  /** Waits until standard output has a complete first line. */
   async firstLine(): Promise<string> {
     while (!this.stdout.includes('\n')) {
       const ended = await Promise.race([
@@ -73,7 +73,7 @@ export function assay(
   return new Running(args, env, cwd, within)
 }
 
-/** A folder of a test's own, gone when the test is over. */
+/** A temporary folder of one test, removed at its end. */
 export function withFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'assay-e2e-'))
   return use(folder).finally(() => rmSync(folder, { recursive: true, force: true }))

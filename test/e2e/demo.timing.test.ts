@@ -6,7 +6,7 @@ import { canBrowse, openBrowser } from '../chromium.ts'
 import { assay, withFolder } from './command.ts'
 
 test.skipIf(!canBrowse)(
-  'the demo shows the whole line: traffic of every kind, an audit without a failure, a page that opens from disk (needs chromium: apt-get install chromium)',
+  'the demo sends all kinds of traffic, audits it without a failure, and writes a page that opens from disk (needs chromium: apt-get install chromium)',
   { timeout: 180_000 },
   () =>
     withFolder(async (folder) => {

@@ -16,7 +16,7 @@ steps: { chat: { endpoint: chat, prompt: Hello, max_tokens: 4 } }
 phases: [{ name: steady, load: constant, rate: 40/s, duration: ${s}s }]
 `
 
-/** Answers at once, and stamps what comes. */
+/** Answers at once, and records the time of each request. */
 async function stampingTarget() {
   const cameMs: number[] = []
   const target = await startTarget((_, response) => {
@@ -27,7 +27,7 @@ async function stampingTarget() {
 }
 
 test.skipIf(process.env.NIGHTLY === undefined || withoutNats !== null)(
-  `processes that meet begin together, go on without the server, end by one Ctrl-C, and wait for nobody for ever${withoutNats === null ? '' : ` (skipped: ${withoutNats})`}`,
+  `processes that join a fleet start together, survive the loss of the server, end on one Ctrl-C, and wait only until the deadline${withoutNats === null ? '' : ` (skipped: ${withoutNats})`}`,
   async () => {
     const server = await natsServer()
     await withService(['--ttft', '5ms'], ({ baseUrl, keys }) =>
@@ -62,7 +62,7 @@ test.skipIf(process.env.NIGHTLY === undefined || withoutNats !== null)(
         const seen = (stdout: string) =>
           stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as RunSeen]))
 
-        // One who never comes: the others end at the deadline, by its index.
+        // One shard never joins: the others end at the deadline and name its index.
         const few = ['--join', server.address, '--join-timeout', '3s']
         const lonely = await Promise.all(
           [0, 1, 3].map((index) => shard('fleet.yaml', 'lonely', index, few).ended),
@@ -74,7 +74,7 @@ test.skipIf(process.env.NIGHTLY === undefined || withoutNats !== null)(
           )
         }
 
-        // One Ctrl-C is for all of them.
+        // One Ctrl-C stops all of them.
         const stopped = shards('long.yaml', 'stopped')
         const over = assay(['watch', 'stopped', ...meet, '--json'], { cwd: folder })
         while (!seen(over.stdout).some(({ progress }) => (progress?.counts.ok ?? 0) > 40))
@@ -107,7 +107,7 @@ test.skipIf(process.env.NIGHTLY === undefined || withoutNats !== null)(
         for (const target of targets) target.close()
         const result = await merge('lost', of)
         expect(result.counts).toMatchObject({ planned: 240, sent: 240 })
-        // Each came to a target of its own, whose clock tells when the run began for it.
+        // Each process has its own target, whose clock shows when the run began.
         const began = targets.map(({ cameMs }, index) =>
           Math.min(...cameMs.map((ms, at) => ms - (index + at * of) * 25)),
         )

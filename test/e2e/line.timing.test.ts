@@ -9,7 +9,10 @@ const quickPath = resolve(import.meta.dirname, '../../scenarios/quick.yaml')
 /** The quick scenario, quicker: 300 requests in six seconds. */
 const quick = [quickPath, ...['--rate', '50/s', '--duration', '3s']]
 
-/** Its requests by users: a run at a rate is invalid, with 4, when two leave late over a second's end. */
+/**
+ * Its requests by users: a run at a rate is invalid, with exit code 4, if two are sent late across
+ * the end of a second.
+ */
 const byUsers = readFileSync(quickPath, 'utf8').replace(
   /^phases:\n(?:[ ].*\n)+/m,
   'phases: [{ name: steady, load: concurrency, users: 8, max_requests: 300, duration: 60s }]\n',
@@ -28,9 +31,9 @@ async function textOf(path: string): Promise<string> {
   return JSON.stringify(rows)
 }
 
-// Up to five processes one after the other, each of which may take seconds to start on a shared core.
-describe('the line, command by command', { timeout: 120_000 }, () => {
-  test('run, audit and report end with 0 on a clean service, and no key is left anywhere', () =>
+// Up to five sequential processes, each of which may take seconds to start on a shared core.
+describe('the workflow, command by command', { timeout: 120_000 }, () => {
+  test('run, audit and report end with 0 on a clean service, and the key is in no file', () =>
     withFolder((folder) =>
       withService(['--seed', '11'], async ({ baseUrl, keys }) => {
         const key = keys.at(-1)!.apiKey
@@ -54,7 +57,7 @@ describe('the line, command by command', { timeout: 120_000 }, () => {
       }),
     ))
 
-  test('audit ends with 3 and names the rule and its rows when one charge in fifty is doubled', () =>
+  test('audit ends with 3 and names the rule and its rows if one charge in fifty is doubled', () =>
     withFolder((folder) =>
       withService(['--seed', '11', '--fault', 'double-charge'], async ({ baseUrl, keys }) => {
         const env = { ASSAY_API_KEY: keys.at(-1)!.apiKey }
@@ -66,7 +69,7 @@ describe('the line, command by command', { timeout: 120_000 }, () => {
       }),
     ))
 
-  test('a run against a port where nothing listens ends with 4 and says so', () =>
+  test('a run against a closed port ends with 4 and says so', () =>
     withFolder(async (folder) => {
       const run = await assay(['run', ...quick, '--base-url', 'http://127.0.0.1:9'], {
         env: { ASSAY_API_KEY: 'sk-none' },
@@ -76,7 +79,7 @@ describe('the line, command by command', { timeout: 120_000 }, () => {
       expect(run.stderr).toContain('127.0.0.1:9 was never reached')
     }))
 
-  test('a command that does not exist ends with 2 and names what there is', async () => {
+  test('an unknown command ends with 2 and is named', async () => {
     const ended = await assay(['frobnicate']).ended
     expect(ended.code).toBe(2)
     expect(ended.stderr).toContain("unknown command 'frobnicate'")

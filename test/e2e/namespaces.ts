@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
 
-/** Machines as the kernel makes them: a network of their own each, and a wire to one service. */
+/** Simulated machines: a network namespace each, with a link to one service. */
 export interface Namespaces {
   /** Where the service listens. */
   readonly address: string
   readonly service: readonly string[]
-  /** What starts a command on a machine. */
+  /** The prefix that starts a command on a machine. */
   readonly machines: readonly (readonly string[])[]
   remove(): void
 }
@@ -18,7 +18,7 @@ function ip(words: string): string | null {
   return status === 0 ? null : (error?.message ?? stderr.trim())
 }
 
-/** Why this machine lets nobody make a network namespace; null where it does. */
+/** Why this machine allows no network namespaces; null if it allows them. */
 export function whyNoNamespaces(): string | null {
   const name = `assay-${process.pid}-try`
   const why = ip(`netns add ${name}`) ?? ip(`-n ${name} link set lo up`)

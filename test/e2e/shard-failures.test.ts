@@ -26,7 +26,7 @@ interface Part {
   readonly startMs: number
 }
 
-/** A shard of two, whose store is named as it is. */
+/** One of two shards, with a store of the same name. */
 function shard(
   { folder, baseUrl, startMs }: Part,
   name: string,
@@ -56,7 +56,7 @@ async function untilRows(folder: string, name: string, running: Running): Promis
 }
 
 test.skipIf(process.env.NIGHTLY === undefined)(
-  'a shard that is killed, late, missing, doubled, of another plan or on another clock ends as the table says',
+  'a shard that is killed, late, missing, duplicated, of another plan or on another clock ends as the documents say',
   async () => {
     await withService(['--ttft', '5ms'], ({ baseUrl, keys }) =>
       withFolder(async (folder) => {
@@ -78,7 +78,10 @@ test.skipIf(process.env.NIGHTLY === undefined)(
           expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
           return stderr.replaceAll(/\s+/g, ' ')
         }
-        /** What the rules of billing say of a store, each once; not of what they did not see. */
+        /**
+         * The verdicts of the billing rules on a store, without duplicates and without not
+         * observed.
+         */
         const billing = async (db: string) => {
           const { stdout } = await assay(
             ['audit', '--db', `${db}.duckdb`, '--rule', 'BILL', '--json'],
@@ -89,7 +92,7 @@ test.skipIf(process.env.NIGHTLY === undefined)(
           return [...said].filter((verdict) => verdict !== 'not-observed')
         }
 
-        // Accounts are not shared between sets, or each would spoil the billing of the other.
+        // The sets do not share accounts, because each would disturb the billing of the other.
         const set: Part = { folder, baseUrl, startMs: Date.now() + 6000 }
         const first = shard(set, '0', 0, a)
         const second = shard(set, '1', 1, a)
@@ -128,7 +131,7 @@ test.skipIf(process.env.NIGHTLY === undefined)(
         expect(judged(gap).verdict.tests[0]).toMatchObject({ figure: '1 of 2 present' })
         expect(await billing('gap')).toEqual(['inconclusive'])
 
-        // The start is long over: each of these is a late machine, too.
+        // The start is long past: each of these counts as a late machine, too.
         const late = shard(set, 'late', 1, a)
         const other = shard(set, 'other', 1, a, {}, ['--duration', '100ms'])
         expect([(await late.ended).code, (await other.ended).code]).toEqual([0, 0])
@@ -141,7 +144,7 @@ test.skipIf(process.env.NIGHTLY === undefined)(
           figure: expect.stringMatching(/; failed in [12] of 2\)$/),
         })
 
-        // The first whole try counts; what the other spent is told.
+        // The first complete try counts; the spend of the other is reported.
         const again = judged(await merge('m2', ['0', '1', 'late']))
         expect(again.counts.planned).toBe(160)
         expect(again.verdict.tests[1]).toMatchObject({

@@ -12,7 +12,7 @@ import { namespaces, whyNoNamespaces } from './namespaces.ts'
 const why = whyNoNamespaces()
 const of = 4
 const users = 6
-/** Half a minute of load each night; two seconds where somebody waits. */
+/** Half a minute of load at night, otherwise two seconds. */
 const [perS, seconds] = process.env.NIGHTLY === undefined ? [40, 0.5] : [200, 8]
 
 const scenario = `name: parts
@@ -32,14 +32,14 @@ phases:
   - { name: last, load: constant, rate: ${perS}/s, duration: ${seconds}s }
 `
 
-/** First turns of open phases: what hangs on the seed alone. */
+/** First turns of open phases: rows that depend only on the seed. */
 const plannedSql = (
   from: string,
 ) => `SELECT phase, slot, turn, attempts.step, key_fp, sha256(body), intended_us
   FROM ${from}attempts LEFT JOIN ${from}templates USING (run_id, template)
   WHERE phase <> 'closed' AND turn = 0 AND retry = 0`
 
-/** What one store has of the plan and another has not. */
+/** Rows of the plan that one store has and another lacks. */
 async function differing(here: string, there: string): Promise<readonly unknown[]> {
   const store = await openStore(here)
   try {
@@ -70,7 +70,7 @@ async function p95Of(paths: readonly string[]): Promise<number> {
 }
 
 test.skipIf(why !== null)(
-  `four machines send what one sends by the same seed, and are judged once${why === null ? '' : ` (skipped: ${why})`}`,
+  `four machines send what one machine sends by the same seed, and are judged once${why === null ? '' : ` (skipped: ${why})`}`,
   async () => {
     const net = namespaces(of)
     const serve = ['serve', '--json', '--port', '0', '--host', net.address, '--ttft', '5ms']

@@ -8,7 +8,7 @@ const ping = fc.record({
   backUs: fc.integer({ min: 1, max: 50_000 }),
 })
 
-test('the true clock of shard 0 is never further away than the bound, whatever pings take and clocks drift', () => {
+test('the clock of shard 0 is within the error bound, for any ping times and clock drift', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: -1e9, max: 1e9 }),
@@ -41,7 +41,7 @@ test('the true clock of shard 0 is never further away than the bound, whatever p
   )
 })
 
-test('the tightest of several pings decides the clock, and a loose one later worsens nothing', () => {
+test('the tightest ping decides the clock, and a later loose ping does not worsen it', () => {
   const clock = new SharedClock()
   clock.see({ sentUs: 0, theirUs: 5_000, gotUs: 9_000 })
   clock.see({ sentUs: 10_000, theirUs: 11_050, gotUs: 10_100 })
@@ -51,7 +51,7 @@ test('the tightest of several pings decides the clock, and a loose one later wor
   expect(clock.errorUs(200_000)).toBeCloseTo(50.1 + 189.9, 9)
 })
 
-test('a clock that was set is told by its bound', () => {
+test('a clock that was set shows in a larger error bound', () => {
   const clock = new SharedClock()
   clock.see({ sentUs: 0, theirUs: 50, gotUs: 100 })
   expect(clock.agree()).toBe(0)
@@ -59,6 +59,6 @@ test('a clock that was set is told by its bound', () => {
   expect(clock.errorUs(1_100)).toBeCloseTo(500_050, -1)
 })
 
-test('without a ping nothing is known', () => {
+test('without a ping the error is infinite', () => {
   expect(new SharedClock().errorUs(0)).toBe(Infinity)
 })

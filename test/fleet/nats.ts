@@ -4,13 +4,13 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Why there is no NATS server here; null where there is one. */
+/** Why there is no NATS server here; null if there is one. */
 export const withoutNats =
   spawnSync('nats-server', ['--version']).error === undefined
     ? null
     : 'nats-server is not installed (Debian has it)'
 
-/** A real server in a process of its own. */
+/** A real server in its own process. */
 export interface NatsServer {
   readonly address: string
   readonly port: number

@@ -20,7 +20,7 @@ const scenario = chatScenario(
 )
 
 test.skipIf(withoutNats !== null)(
-  `shards that hear each other share a sweep and a count, and each phase begins at once for all${withoutNats === null ? '' : ` (skipped: ${withoutNats})`}`,
+  `shards of a fleet share a sweep and a request count, and start each phase together${withoutNats === null ? '' : ` (skipped: ${withoutNats})`}`,
   async () => {
     const [server, target] = await Promise.all([
       natsServer(),
@@ -46,7 +46,7 @@ test.skipIf(withoutNats !== null)(
         [null, true],
         [null, true],
       ])
-      // Each saw the same trials, whose counts are those of both.
+      // Each saw the same trials, with counts of both shards.
       const [sweep] = results[0]!.sweeps
       expect(results[1]!.sweeps).toEqual(results[0]!.sweeps)
       expect(sweep).toMatchObject({ phase: 'find', safePerS: 40, failedPerS: null })
@@ -72,7 +72,7 @@ test.skipIf(withoutNats !== null)(
         { phase: 'find 2', n: 20, shards: 2, slots: 20 },
         { phase: 'last', n: 10, shards: 2, slots: 10 },
       ])
-      // What is due is due on one clock: the shards take turns, a twentieth of a second apart.
+      // Requests are due on one clock: the shards alternate, a twentieth of a second apart.
       const due = await query<{ us: number; shard: number }>(
         path('all'),
         `SELECT (intended_us - min(intended_us) OVER ())::INTEGER AS us, shard FROM attempts

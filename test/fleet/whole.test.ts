@@ -34,7 +34,7 @@ const counted = (us: readonly number[]): Counted => ({
 const word = (own: Partial<Progress>, us: readonly number[] = []) =>
   parsed.live(liveWord({ ...progress, ...own }, counted(us)))!
 
-test('percentiles of the whole are those of all samples, as one machine would count them', () => {
+test('percentiles of the whole equal those of one machine with all samples', () => {
   fc.assert(
     fc.property(
       fc.array(fc.array(fc.integer({ min: 0, max: 9e9 }), { maxLength: 40 }), {
@@ -56,7 +56,7 @@ test('percentiles of the whole are those of all samples, as one machine would co
   )
 })
 
-test('counts of shards are added, and what is left of a key is the lowest that one was told', () => {
+test('counts of shards are added, and a key has the lowest remaining values that any shard saw', () => {
   const other = word({
     atUs: 2e6,
     phase: 'last',
@@ -90,7 +90,7 @@ test('counts of shards are added, and what is left of a key is the lowest that o
   })
 })
 
-test('a bound that one shard lacks is none of the whole, and a closed step has no rate', () => {
+test('the whole has no bound if one shard has none, and a closed step has no rate', () => {
   const closed = { step: 'chat', ...step, plannedPerS: null }
   const whole = wholeOf([
     word({}),
@@ -102,7 +102,7 @@ test('a bound that one shard lacks is none of the whole, and a closed step has n
   expect([whole.maxCredits, whole.steps[0]!.plannedPerS]).toEqual([null, null])
 })
 
-test('a word that is no JSON, of another shape or not of a number counts as not said', () => {
+test('a word that is not valid JSON or has another shape counts as missing', () => {
   expect(parsed.live('{')).toBeNull()
   expect(parsed.live(JSON.stringify({ ...progress, times: {}, inFlight: 'many' }))).toBeNull()
   expect(parsed.said('{"atUs":"soon"}', { atUs: 0 })).toBeNull()
@@ -111,7 +111,7 @@ test('a word that is no JSON, of another shape or not of a number counts as not 
   expect(parsed.end(undefined)).toBeNull()
 })
 
-test('what another shard says does nothing to a terminal', () => {
+test('text from another shard cannot control the terminal', () => {
   const said = JSON.parse(liveWord({ ...progress, phase: 'a\u001b[2Jb' }, null))
   expect(parsed.live(JSON.stringify(said))!.phase).toBe('a [2Jb')
 })

@@ -25,7 +25,7 @@ function created() {
   return Math.floor(Date.now() / 1000)
 }
 
-/** The same words for everybody, up to the token limit or a stop sequence. */
+/** The same words for every request, up to the token limit or a stop sequence. */
 function endOf({ max_tokens: limit = 16, stop, stop_sequences }) {
   const words = []
   for (const word of ['Hello', ' there', ',', ' my', ' friend', '.']) {

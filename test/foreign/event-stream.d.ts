@@ -1,2 +1,2 @@
-/** The data of each event, by a parser of another make. */
+/** The data of each event, by a third-party parser. */
 export function eventsIn(text: string): readonly string[]

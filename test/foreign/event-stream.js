@@ -8,7 +8,7 @@ export function eventsIn(text) {
   const events = []
   const parser = createParser({ onEvent: ({ data }) => events.push(data) })
   parser.feed(':\n')
-  // At the end it waits for the second half of a CRLF.
+  // At the end the parser waits for the second half of a CRLF.
   parser.feed(text.endsWith('\r') ? `${text}\n` : text)
   return events
 }

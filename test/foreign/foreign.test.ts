@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type AuditOptions, audit, isBroken } from '../../src/audit/audit.ts'
 import { contractOf, type Probed, probeForeign, startForeign } from './foreign.ts'
 
-/** What an audit says of each promise that it finds broken. */
+/** What an audit reports of each broken promise. */
 async function failuresOf({ store, ...known }: Probed & Pick<AuditOptions, 'contract'>) {
   const { findings } = await audit(store, {
     ...{ ...known, auditId: 'audit-1', auditedAt: new Date(0) },
@@ -20,7 +20,7 @@ const draft6 = {
   rateReset: 'ratelimit-reset',
 }
 
-/** The unit of each by its source, and what it is set to count by itself. */
+/** The reset unit of each by its source, and its count per key by default. */
 const limiters = [
   ['express-rate-limit', 'address', 'epoch-s', {}],
   ['fastify', 'route', 'delta-s', {}],
@@ -30,7 +30,7 @@ const limiters = [
 ] as const
 
 describe.each(limiters)('%s, one count for each %s', (limiter, scope, unit, headers) => {
-  test('is probed by its source, and audited without a false accusation', async () => {
+  test('has the probe answers of its source, and no false failure in the audit', async () => {
     const contract = contractOf(headers)
     const { profile, store } = await probeForeign(await startForeign(limiter, scope), contract)
     expect(profile.answers['G-21']).toMatchObject({ status: 'answered', is: { unit } })
@@ -41,14 +41,14 @@ describe.each(limiters)('%s, one count for each %s', (limiter, scope, unit, head
   })
 })
 
-test('windows that begin with a first request on the minute are told from those of the clock', async () => {
+test('anchored windows that begin on the minute are distinguished from aligned windows', async () => {
   // The question begins after two minutes of rest and a second.
   const foreign = await startForeign('fastify', 'key', 59)
   const { profile } = await probeForeign(foreign, contractOf({}), ['G-22'])
   expect(profile.answers['G-22']).toMatchObject({ is: { algorithm: 'fixed-anchored' } })
 })
 
-test('a gateway in the manner of LiteLLM is probed, and accused of what it does alone', async () => {
+test('a gateway like LiteLLM is probed, and fails only what it breaks', async () => {
   const contract = contractOf({
     rateLimit: 'x-ratelimit-limit-requests',
     rateRemaining: 'x-ratelimit-remaining-requests',
@@ -62,7 +62,8 @@ test('a gateway in the manner of LiteLLM is probed, and accused of what it does 
   expect(answers['G-33']).toMatchObject({ is: {} })
   expect(answers['G-06']).toMatchObject({ between: { key: ['none', 'either'] } })
   const accused = await failuresOf({ contract, profile, store })
-  // Of limits, the count below zero alone; the others are the missing credits, the plain text and the stops.
+  // Of the limit rules, only the count below zero; the others are missing credits, plain text and
+  // stops.
   expect(Object.keys(accused).sort()).toEqual(['CHAT-07', 'RATE-08', 'RATE-10', 'TRN-02', 'TRN-05'])
   expect(accused).toMatchObject({ 'RATE-08': '-1', 'RATE-10': 'remaining -1 of 20' })
 })

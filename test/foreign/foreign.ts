@@ -8,7 +8,7 @@ import type { DeploymentProfile, GapId } from '../../src/contract/profile.ts'
 import { probe } from '../../src/probe/probe.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 
-/** Requests of a minute that each limiter is set to. */
+/** Requests per minute that each limiter allows. */
 export const minuteLimit = 20
 
 export interface Foreign {
@@ -17,7 +17,7 @@ export interface Foreign {
   advance(us: number): Promise<void>
 }
 
-/** What one count of the limiter holds: see key.js. */
+/** The scope of one count of the limiter: see key.js. */
 export type Scope = 'address' | 'bearer' | 'key' | 'route'
 
 /**
@@ -50,7 +50,7 @@ async function heardFrom<Message>(child: ChildProcess): Promise<Message> {
   return message as Message
 }
 
-/** What a service with such a limiter promises: no credits, two models of one price, one band. */
+/** The promises of a service with such a limiter: no credits, two models of one price, one band. */
 export function contractOf(headers: Partial<Contract['headers']>): Contract {
   const model = { contextWindowTokens: 128_000, costCredits: 1, listed: true, reasoning: false }
   return {
@@ -72,7 +72,7 @@ export interface Probed {
   readonly store: Store
 }
 
-/** Probes it with two keys, its clock moved where the prober waits. */
+/** Probes it with two keys; its clock is moved while the prober waits. */
 export async function probeForeign(
   foreign: Foreign,
   contract: Contract,

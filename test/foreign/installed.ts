@@ -2,7 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Before the tests: installs the packages of this folder, where they are not there or are of another lock file. */
+/**
+ * Before the tests: installs the packages of this folder if they are missing or from another lock
+ * file.
+ */
 export default function setup(): void {
   const changedMs = (file: string) => statSync(join(import.meta.dirname, file)).mtimeMs
   const installed = 'node_modules/.package-lock.json'

@@ -1,4 +1,4 @@
-/** Whose requests one count holds, as deployments choose it: the limiters' own default is an address. */
+/** The scope of one count, as deployments choose it; the limiters' own default is an address. */
 const scopes = {
   address: () => 'everybody',
   bearer: ({ authorization }) => authorization ?? 'no key',

@@ -7,7 +7,7 @@ import { createServer } from 'node:http'
 import { advance } from './clock.js'
 
 const [name, limit] = process.argv.slice(2)
-// After the clock: a library may keep what it finds when it is loaded.
+// After the clock: a library may keep references that it takes when it is loaded.
 const { listener } = await import(`./limiters/${name}.js`)
 const listen = await listener(Number(limit))
 

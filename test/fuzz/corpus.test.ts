@@ -3,7 +3,7 @@ import { corpusOf } from './corpus.ts'
 import { targets } from './targets.ts'
 
 test.each(targets.map((target) => [target.name, target] as const))(
-  'what %s is meant to read, and what was once found, is read as by others or refused in words',
+  '%s reads its corpus and every earlier finding like other readers, or refuses it with an error',
   (name, target) => {
     const wrong = corpusOf(name).flatMap(({ file, input }) => {
       const words = target.check(input)

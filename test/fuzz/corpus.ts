@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 export const corpusFolder = join(import.meta.dirname, 'corpus')
 
-/** Inputs of a target: what it is meant to read, and each finding since. */
+/** Inputs of a target: samples of valid input, and each finding since. */
 export function corpusOf(
   target: string,
 ): readonly { readonly file: string; readonly input: Buffer }[] {

@@ -37,7 +37,7 @@ for (const name of chosen) {
   if (found) process.exitCode = 1
 }
 
-/** @returns whether something was found */
+/** @returns whether a fault was found */
 async function fuzz(name: string): Promise<boolean> {
   const target = targets.find((each) => each.name === name)!
   const inputs = corpusOf(name).map(({ input }) => input)
@@ -51,7 +51,7 @@ async function fuzz(name: string): Promise<boolean> {
     if (target.check(input) === null) continue
     const short = await smallest(input, async (bytes) => target.check(bytes) !== null)
     const words = target.check(short)!
-    // One fault is met again and again, in other words.
+    // One fault is found repeatedly, in other words.
     const kind = words.replace(/[\d"'].*/s, '')
     if (found.has(kind)) continue
     const file = join(name, createHash('sha256').update(short).digest('hex').slice(0, 12))
@@ -64,7 +64,9 @@ async function fuzz(name: string): Promise<boolean> {
   return found.size > 0
 }
 
-/** Whole exchanges, on our transport and on llhttp in undici: a property test that runs for longer. */
+/**
+ * Complete exchanges, on our transport and on llhttp in undici: a property test that runs longer.
+ */
 function fuzzHttp(): boolean {
   const vitest = resolve(import.meta.dirname, '../../node_modules/vitest/vitest.mjs')
   const { status } = spawnSync(

@@ -1,4 +1,4 @@
-/** A source of numbers that a seed repeats (mulberry32). */
+/** A seeded, repeatable source of numbers (mulberry32). */
 export function randomOf(seed: number): (below: number) => number {
   let state = seed >>> 0
   return (below) => {
@@ -9,7 +9,7 @@ export function randomOf(seed: number): (below: number) => number {
   }
 }
 
-/** Signs that mean something to one of the readers, beside single bytes. */
+/** Tokens that mean something to one of the readers, in addition to single bytes. */
 const tokens = [
   ...['\n', '\r', '\r\n', '\n\n', ':', ' ', '\t', '"', '\\', '\\u00', '{', '}', '[', ']', ',', '-'],
   ...['data:', 'data: ', '\ufeff', 'null', 'true', '1e999', '0', '-1', '9007199254740993', '0x1'],
@@ -19,7 +19,7 @@ const tokens = [
 
 const mostBytes = 4_096
 
-/** An input with a few bytes taken out, put in, doubled or swapped for those of another. */
+/** An input with a few bytes removed, inserted, doubled or replaced by those of another input. */
 export function mutated(
   input: Buffer,
   others: readonly Buffer[],
@@ -46,7 +46,7 @@ export function mutated(
   return bytes
 }
 
-/** The shortest input found that still does what the whole did, by leaving out ever smaller parts. */
+/** The shortest input found with the same result, by leaving out ever smaller parts. */
 export async function smallest(
   input: Buffer,
   does: (input: Buffer) => Promise<boolean>,

@@ -14,15 +14,15 @@ import { readJournal } from '../../src/store/journal.ts'
 import { UserError, type UserErrorCode } from '../../src/user/user-error.ts'
 import { eventsIn } from '../foreign/event-stream.js'
 
-/** A reader of what others write. */
+/** A reader of foreign input. */
 export interface Target {
-  /** Also the folder of its corpus. */
+  /** Also the name of its corpus folder. */
   readonly name: string
-  /** What is wrong about the way it reads these bytes; null for nothing. */
+  /** What is wrong with its reading of these bytes, or null. */
   check(input: Buffer): string | null
 }
 
-/** Cuts an input into reads, the same each time. */
+/** Splits an input into reads, the same way each time. */
 function readsOf(input: Buffer): readonly Buffer[] {
   const reads: Buffer[] = []
   let state = input.length + 1
@@ -62,7 +62,7 @@ class Grammar extends JsonCursor {
 const json: Target = {
   name: 'json',
   check(input) {
-    // What is no UTF-8 is replaced before JSON.parse sees it.
+    // Invalid UTF-8 is replaced before JSON.parse sees it.
     const bytes = Buffer.from(input.toString('utf8'))
     const grammar = new Grammar()
     const ours = grammar.isJson(bytes)
@@ -81,7 +81,7 @@ function isParsed(text: string): boolean {
   }
 }
 
-/** A parser that must take its input, or refuse it in an error of ours that is meant for users. */
+/** A parser that must accept its input or refuse it with a UserError. */
 function refusing(
   name: string,
   codes: readonly UserErrorCode[],
@@ -101,7 +101,7 @@ function refusing(
   }
 }
 
-/** A document of YAML; null for text that is none. */
+/** A YAML document; null for text that is not YAML. */
 function documentOf(text: string): unknown {
   try {
     return parseYaml(text, { logLevel: 'error' })
@@ -123,7 +123,7 @@ const journal: Target = {
         ? null
         : `${bytesLost} bytes and ${rowsLost} rows are lost of ${input.length} bytes`
     } catch (error) {
-      // One of another version is refused in a sentence.
+      // A document of another version is refused with one sentence.
       return error instanceof UserError ? null : `an error: ${error}`
     } finally {
       rmSync(folder, { recursive: true })

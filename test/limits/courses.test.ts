@@ -29,7 +29,7 @@ const rejected = { decision: 'rejected', status: 429 } as const
 const decisions = (...given: Parameters<typeof cut>) =>
   cut(...given).flatMap(({ requests }) => requests.map(({ decision }) => decision))
 
-test('a course ends where a key rests for more than two windows after its last response', () => {
+test('a course ends if the key rests for more than two windows after its last response', () => {
   const sizes = (requests: readonly Placed[]) =>
     cut(requests).map((course) => [course.requests.length, course.earlierAtMost])
   const first = placed(0, { closedUs: 5e6 })
@@ -40,7 +40,7 @@ test('a course ends where a key rests for more than two windows after its last r
   ])
 })
 
-test('a course has the limit of the band that headers name, else of the balance', () => {
+test('a course has the limit of the band that headers name, or else of the balance', () => {
   const limits = (...requests: readonly Placed[]) =>
     cut(requests).map(({ band, limit, requests: own }) => [band.name, limit, own.length])
   expect(limits(placed(0))).toEqual([['1-100', 20, 1]])
@@ -56,7 +56,7 @@ test('a course has the limit of the band that headers name, else of the balance'
   ])
 })
 
-test('what was counted before a course is known from its first success alone', () => {
+test('only the first success shows the count before a course', () => {
   const earlier = (change: Partial<LimitedRequest>, window: Window = 'minute') =>
     cut([placed(0, change)], { window })[0]!.earlierAtMost
   expect(earlier({ limit: 20, remaining: 15 })).toBe(4)
@@ -72,19 +72,19 @@ test('what was counted before a course is known from its first success alone', (
   expect(cut([placed(0, { limit: 20, remaining: 15 })], twice)[0]!.earlierAtMost).toBe(4)
 })
 
-test('a rejection is of the window that it names, or of any that may be full', () => {
+test('a rejection belongs to the window that it names, or to any that may be full', () => {
   const named = (limit: number | null, contract = defaultContract) =>
     decisions([placed(0), placed(1), placed(2, { ...rejected, limit })], { contract })[2]
   expect([20, null, 7].map((limit) => named(limit))).toEqual(Array(3).fill('rejected'))
   expect(named(600)).toBe('unknown')
   expect(named(20, withFirst({ hour: 20 }))).toBe('rejected')
-  // The hour is full from the third on; its requests lie in the course before.
+  // The hour is full from the third request on; its requests are in the previous course.
   const later = [0, 1, 2, 200e6, 200e6 + 1].map((atUs) => placed(atUs, atUs > 2e8 ? rejected : {}))
   expect(decisions(later, { contract: withFirst({ hour: 3 }) })[4]).toBe('unknown')
   expect(decisions(later, { contract: withFirst({ hour: 9 }) })[4]).toBe('rejected')
 })
 
-test('a long course is cut, and what ended after the cut is of unknown fate', () => {
+test('a long course is cut, and requests that ended after the cut have an unknown decision', () => {
   const requests = Array.from({ length: 6_001 }, (_, at) =>
     placed(at * 1e3, at === 5_996 || at === 5_997 ? rejected : {}),
   )
@@ -96,7 +96,7 @@ test('a long course is cut, and what ended after the cut is of unknown fate', ()
   expect([found.length, found[5_996], found[5_997]]).toEqual([6_000, 'rejected', 'unknown'])
 })
 
-test('an edge is known where the clock is known to a window', () => {
+test('an edge is known if the clock is known to within a window', () => {
   const edge = (lowUs: number, highUs: number) =>
     cut([placed(0)], { clock: { lowUs, highUs } })[0]!.edge
   expect(edge(30e6, 90e6)).toEqual({ lowUs: 30e6, highUs: 90e6 })

@@ -44,7 +44,7 @@ const anyRequests = fc
   )
 const sum = (numbers: readonly number[]) => numbers.reduce((all, each) => all + each, 0)
 
-/** The definition of a bracket, by a walk over all requests for each sum. */
+/** The definition of a bracket, computed by a walk over all requests for each sum. */
 function bracketByDefinition(requests: readonly LimitedRequest[], at: number) {
   const { fromUs, untilUs, credits, costCredits } = requests[at]!
   const costs = (chosen: (request: LimitedRequest) => boolean) =>
@@ -73,7 +73,7 @@ function bracketByDefinition(requests: readonly LimitedRequest[], at: number) {
     : [after.credits!, ceiling]
 }
 
-test('brackets of a balance are the sums of their definition', () => {
+test('brackets of a balance equal the sums of their definition', () => {
   fc.assert(
     fc.property(anyRequests, (requests) => {
       const { low, high } = balanceBrackets(requests)
@@ -127,7 +127,7 @@ test('a burst follows a rest of more than two windows and lasts a quarter of one
   expect(startsOf([0, 1, 2, 202, 203, 204], true)).toEqual([[3, 0, 2]])
 })
 
-test('a status tells what the limiter decided, and of a read only that it was one', () => {
+test('a status shows the decision of the limiter, and for a read only that it was a read', () => {
   const statuses = [null, 101, 199, 200, 299, 300, 399, 400, 428, 429, 430, 499, 500, 503]
   expect(statuses.map((status) => decisionOf(status, 'chat'))).toEqual([
     ...['unknown', 'unknown', 'unknown', 'admitted', 'admitted', 'unknown', 'unknown'],
@@ -141,7 +141,7 @@ test('a status tells what the limiter decided, and of a read only that it was on
   ])
 })
 
-test('a key rests from the end of its last response on', () => {
+test('a key rests from the end of its last response', () => {
   const burstsAfter = (closedUs: number, restedAtStart: boolean) => {
     const first = [arrivalOf(0, 0, 1, { closedUs }), arrivalOf(1, 10, 10)]
     const later = [240, 241, 242].map((atUs, slot) => arrivalOf(slot + 2, atUs, atUs))
@@ -151,7 +151,7 @@ test('a key rests from the end of its last response on', () => {
   expect([39, 40, 90].map((closedUs) => burstsAfter(closedUs, false))).toEqual([1, 0, 0])
 })
 
-test('two bursts share an edge of windows where they lie a window apart, but for their length', () => {
+test('two bursts share an edge of windows if they are a window apart, within their length', () => {
   const burst = (startUs: number, endUs: number) => ({ requests: [], startUs, endUs })
   const shares = (start: number) => mayShareAnEdge(burst(0, 10), burst(start, start + 5), 100, 2)
   expect([300, 314, 315, 385, 386].map(shares)).toEqual([true, true, false, false, true])
@@ -179,7 +179,7 @@ test('a value of the limit table names its cells, and a shared balance names two
   ])
 })
 
-test('a limit is reachable with as many credits as the band holds, and not with one less', () => {
+test('a limit is reachable if its band holds enough credits, and not with one less', () => {
   const band = { ...defaultContract.bands[0]!, requests: { minute: 10, hour: 60, day: 100 } }
   expect(reachOf(band, 'minute')).toEqual({ reachable: true, credits: 11, minutes: 1 })
   expect(reachOf(band, 'day')).toEqual({ reachable: true, credits: 101, minutes: 100 })
@@ -189,7 +189,7 @@ test('a limit is reachable with as many credits as the band holds, and not with 
   })
 })
 
-test('the shortest gap between two admissions is the one that surely lay there', () => {
+test('the shortest gap between two admissions is the shortest one that is certain', () => {
   const requests = [
     arrivalOf(0, 0, 5),
     arrivalOf(1, 6, 7, { decision: 'rejected' }),
@@ -201,7 +201,7 @@ test('the shortest gap between two admissions is the one that surely lay there',
   expect(pacingOf([arrivalOf(0, 9, 9), arrivalOf(1, 3, 4)])).toEqual({ shortestGapUs: 0 })
 })
 
-test('another window may refuse where it was full for two windows, or where it paces', () => {
+test('another window may refuse if it may be full, or if it paces requests', () => {
   const band = { ...defaultContract.bands[0]!, requests: { minute: 2, hour: 3, day: 9 } }
   const mayRefuse = (atUs: number, shortestGapUs = 0, index = 3) =>
     otherWindowMayRefuse(band, 'minute', at(0, 1, 2, atUs), index, { shortestGapUs })
@@ -212,7 +212,7 @@ test('another window may refuse where it was full for two windows, or where it p
   expect(mayRefuse(9_000e6, 1_175e6)).toBe(false)
 })
 
-test('a value of remaining is shown too often where more answers show it than were left', () => {
+test('a remaining value is repeated too often if more answers show it than the value allows', () => {
   const anyValues = fc.array(fc.option(fc.nat({ max: 8 }), { freq: 8 }), { maxLength: 12 })
   fc.assert(
     fc.property(
@@ -260,7 +260,7 @@ test('a trailing bracket holds the lowest and the highest balance of its window'
   )
 })
 
-test('the offset of a clock is what every Date allows, 50 ms to either side', () => {
+test('the offset of a clock is the range that every Date allows, with 50 ms on either side', () => {
   const dated = (fromS: number, untilS: number, dateS: number | null) =>
     arrivalOf(0, fromS * 1e6, untilS * 1e6, { dateS })
   expect(serviceClock([dated(1, 2, 101), dated(2.5, 3, 102), dated(8, 9, null)])).toEqual({

@@ -1,6 +1,6 @@
 import type { LimitedRequest } from '../../src/limits/limited-request.ts'
 
-/** A chat success of one key that was decided somewhere between two times, unless told otherwise. */
+/** A chat success of one key, decided between two times, by default. */
 export function arrivalOf(
   slot: number,
   fromUs: number,

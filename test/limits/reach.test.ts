@@ -3,7 +3,7 @@ import { windows } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { reachOf } from '../../src/limits/reach.ts'
 
-test('five of the twelve limits end with the credits of their band', () => {
+test('five of the twelve limits are unreachable with the credits of their band', () => {
   const unreachable = defaultContract.bands.flatMap((band) =>
     windows
       .filter((window) => !reachOf(band, window).reachable)
@@ -18,7 +18,7 @@ test('five of the twelve limits end with the credits of their band', () => {
   ])
 })
 
-test('the others say how long it takes and from which balance', () => {
+test('reachable limits come with the time and the balance that they need', () => {
   expect(reachOf(defaultContract.bands[2]!, 'hour')).toEqual({
     reachable: true,
     credits: 7_001,

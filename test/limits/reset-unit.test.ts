@@ -11,7 +11,7 @@ import { arrivalOf } from './limited-requests.ts'
 
 const epochS = 1_767_225_600
 
-/** Answers of a fixed minute window at these seconds, the reset written in a unit. */
+/** Answers of a fixed minute window at these seconds, with the reset in a unit. */
 function samples(unit: ResetUnit, seconds: readonly number[]) {
   const write = (atS: number) => {
     const leftS = 60 - (atS % 60)
@@ -43,23 +43,23 @@ const infer = (given: ReturnType<typeof samples>) =>
 
 describe('the unit of a reset', () => {
   test.each(['delta-s', 'delta-ms', 'epoch-s', 'epoch-ms', 'epoch-us'] as const)(
-    '%s is told from eight seconds of traffic',
+    '%s is identified from eight seconds of traffic',
     (unit) => {
       expect(infer(samples(unit, [1, 2, 3, 4, 5, 6, 7, 8]))).toEqual([unit])
     },
   )
 
-  test('two stay where one sample fits both', () => {
+  test('stays open between two units if one sample fits both', () => {
     expect(infer(samples('delta-s', [20]))).toEqual(['delta-s', 'delta-ms'])
   })
 
-  test('none is left for microseconds from now', () => {
+  test('is none for microseconds from now', () => {
     const [sample] = samples('delta-s', [20])
     expect(infer([{ ...sample!, value: 40e6 }])).toEqual([])
   })
 
-  test('milliseconds that are about the same each time may fall with the seconds for a while', () => {
-    // A bucket gives a token back in 300 ms; the answer is a little later each time, and then is not.
+  test('stays open if nearly constant milliseconds happen to fall with the seconds for a while', () => {
+    // A bucket returns a token in 300 ms; each answer is a little later, until one is not.
     const values = [300, 299, 298, 297, 296, 295, 294, 293, 300]
     const seconds = values.map((_, at) => at)
     const told = samples('delta-ms', seconds).map((sample, at) => ({
@@ -70,11 +70,11 @@ describe('the unit of a reset', () => {
     expect(infer(told)).toEqual(['delta-s', 'delta-ms'])
   })
 
-  test('a count to the end is followed by one from the start', () => {
+  test('is found across the end of a window', () => {
     expect(infer(samples('delta-s', [50, 53, 56, 59, 61, 64, 67]))).toEqual(['delta-s'])
   })
 
-  test('a window that waits for its first request tells its whole length, and is no count that broke off', () => {
+  test('is found if a window shows its whole length until its first request', () => {
     const waiting = [0, 5, 10, 15].map((second) => ({ second, value: 60 }))
     const counting = [60, 58, 56, 54, 52].map((value, at) => ({ second: 20 + 2 * at, value }))
     const told = [...waiting, ...counting]
@@ -85,7 +85,7 @@ describe('the unit of a reset', () => {
     expect(infer(given)).toEqual(['delta-s'])
   })
 
-  test('an answer of eight seconds tells what was left at its end, and breaks no count', () => {
+  test('is found despite an answer that takes eight seconds and shows the value at its end', () => {
     const given = samples('delta-s', [1, 3, 5, 7, 9, 11, 21, 23, 25])
     const [slow] = samples('delta-s', [20])
     const { request, value, windowUs } = slow!
@@ -93,15 +93,16 @@ describe('the unit of a reset', () => {
     expect(infer(given)).toEqual(['delta-s'])
   })
 
-  test('one value of another counter amid a count does not hide that it falls with time', () => {
+  test('is found despite one value of another counter', () => {
     const seconds = [1, 3, 5, 7, 9, 11, 13]
     const given = samples('delta-s', seconds)
     given.splice(3, 0, { ...given[3]!, value: 12 })
     expect(infer(given)).toEqual(['delta-s'])
   })
 
-  test('seconds of a long window, looked at for a moment each time, never prove milliseconds', () => {
-    // 3,412 s fall to 3,411 in a second: as milliseconds they stand still, near the line for 1.5 s.
+  test('is never milliseconds for seconds of a long window that are sampled for a moment each time', () => {
+    // 3,412 s fall to 3,411 in a second: as milliseconds they are constant, near the line for 1.5
+    // s.
     const looks = Array.from({ length: 6 }, (_, nth) => [nth * 600, nth * 600 + 1.1]).flat()
     const resets = looks.map((atS, slot) => ({
       request: arrivalOf(slot, atS * 1e6, atS * 1e6 + 2_000, {
@@ -114,7 +115,7 @@ describe('the unit of a reset', () => {
     expect(infer(resets)).toContain('delta-s')
   })
 
-  test('a count that broke off once is outvoted by those that ran on', () => {
+  test('is found if one count breaks off and the others continue', () => {
     const counted = [1, 4, 7, 10, 13, 16]
     const later = [60, 120, 180].flatMap((start) => counted.map((second) => start + second))
     const given = samples('delta-s', [1, 3, 5, 7, 9, ...later])
@@ -122,7 +123,7 @@ describe('the unit of a reset', () => {
     expect(infer(given)).toEqual(['delta-s'])
   })
 
-  test('counters of two keys and of two routes are looked at each by itself', () => {
+  test('is found for each of two keys and two routes separately', () => {
     const given = samples('delta-s', [1, 3, 5, 7, 9, 11]).flatMap((sample, nth) => [
       sample,
       { ...sample, request: { ...sample.request, key: 'key-b' }, value: 31 - 7 * (nth % 3) },
@@ -131,7 +132,7 @@ describe('the unit of a reset', () => {
     expect(infer(given)).toEqual(['delta-s'])
   })
 
-  test('milliseconds of a bucket are never taken for seconds, whatever the traffic', () => {
+  test('is never seconds for milliseconds of a bucket, whatever the traffic', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 3, max: 3_000 }),
@@ -154,7 +155,7 @@ describe('the unit of a reset', () => {
     )
   })
 
-  test('the true unit is never dropped, whatever the traffic', () => {
+  test('always includes the true unit, whatever the traffic', () => {
     fc.assert(
       fc.property(
         fc.constantFrom<ResetUnit>('delta-s', 'delta-ms', 'epoch-s', 'epoch-ms', 'epoch-us'),
@@ -184,12 +185,12 @@ describe('the clock of the service', () => {
     expect(ticked.highUs - ticked.lowUs).toBeLessThan(0.81e6)
   })
 
-  test('is unknown where no offset fits all, as when Date does not run at the same speed', () => {
+  test('is unknown if no offset fits all, as when Date does not run at the same speed', () => {
     expect(serviceClock([at(0, 1_000), at(10e6, 1_002)])).toBeNull()
   })
 })
 
-test('values four seconds off a count are strays, and strays against votes leave both units', () => {
+test('two values four seconds off a count leave both units open', () => {
   const counted = [0, 2, 4, 6, 8].map((second) => ({ second, value: 60 - second }))
   const told = (strays: readonly { second: number; value: number }[]) => {
     const all = [...counted, ...strays].sort((a, b) => a.second - b.second)
@@ -208,7 +209,7 @@ test('values four seconds off a count are strays, and strays against votes leave
   ).toEqual(['delta-s', 'delta-ms'])
 })
 
-test('of several counts, the longest rules the other unit out', () => {
+test('the longest of several counts rules the other unit out', () => {
   const seconds = [50, 52, 54, 61, 64, 67, 70]
   const given = samples('delta-s', seconds)
   const clock = serviceClock(given.map(({ request }) => request))
@@ -216,7 +217,7 @@ test('of several counts, the longest rules the other unit out', () => {
   expect(pair?.map(({ request }) => request.fromUs / 1e6)).toEqual([61, 70])
 })
 
-test('a reset lies a unit around what it says, on the clock of the requests', () => {
+test('a reset is within one unit of its value, on the clock of the requests', () => {
   const [sample] = samples('delta-s', [20])
   expect(resetInstant('delta-s', sample!, null)).toEqual({ lowUs: 59e6, highUs: 61.002e6 })
   const [epoch] = samples('epoch-s', [20])
@@ -225,7 +226,7 @@ test('a reset lies a unit around what it says, on the clock of the requests', ()
   expect(resetInstant('epoch-s', epoch!, clock)).toEqual({ lowUs: 59e6 - 5, highUs: 61e6 + 5 })
 })
 
-test('a count takes three votes a second apart, and five seconds in all', () => {
+test('a count needs three votes, a second apart, over five seconds', () => {
   const both = ['delta-s', 'delta-ms']
   expect(infer(samples('delta-s', [1, 2, 3, 6]))).toEqual(['delta-s'])
   const told = (seconds: readonly number[]) =>
@@ -251,13 +252,13 @@ describe('the range of a reset', () => {
   const atUs = epochS * 1e6
   const clock = { lowUs: atUs, highUs: atUs }
 
-  test('of a delta is the window and a second and a half', () => {
+  test('of a delta is the window plus a second and a half', () => {
     expect([-1, 0, 61.5, 61.500001, 61_500, 61_500.001].map((each) => unitsOf(each, null))).toEqual(
       [[], ['delta-s', 'delta-ms'], ['delta-s', 'delta-ms'], ['delta-ms'], ['delta-ms'], []],
     )
   })
 
-  test('of an epoch without a clock is from 2001 on, below ten times that', () => {
+  test('of an epoch without a clock begins in 2001 and ends at ten times that value', () => {
     const values = [1e9 - 1, 1e9, 1e10 - 1, 1e10, 1e12 - 1, 1e12, 1e13, 1e15 - 1, 1e15, 1e16]
     expect(values.map((each) => unitsOf(each, null).join())).toEqual([
       ...['', 'epoch-s', 'epoch-s', ''],
@@ -266,7 +267,7 @@ describe('the range of a reset', () => {
     ])
   })
 
-  test('of an epoch by a clock is from now to a window ahead, a minute of skew to either side', () => {
+  test('of an epoch with a clock is from now to a window ahead, with a minute of skew on either side', () => {
     // A minute of skew, a second and a half of slack, and one microsecond of rounding.
     const earliestUs = atUs - 61.5e6 - 1
     const latestUs = atUs + 60e6 + 61.5e6 + 1
@@ -276,7 +277,7 @@ describe('the range of a reset', () => {
     ])
   })
 
-  test('holds all epochs by one clock, or rules them out by the two that are furthest apart', () => {
+  test('holds all epochs by one clock, or rules them out by the two furthest apart', () => {
     const [late, early] = [sampleOf(atUs + 110e6, 1), sampleOf(atUs - 50e6, 2)]
     const found = inferResetUnit([sampleOf(atUs + 9e6), late, early], clock)
     expect(found.units).toEqual([])

@@ -8,7 +8,7 @@ const long = {
   maxTokens: 400,
 }
 
-/** What an operator sets up with accounts: balances, keys, gifts, and what is reported of them. */
+/** Acts that need an operator: balances, keys, gifts, and the reports on accounts. */
 export const accountActs = {
   exhaustion: act(
     [
@@ -23,7 +23,7 @@ export const accountActs = {
         Sender,
       ]
       await stage.send(poor, balance)
-      // What the header shows is open (G-12); what a read shows is not.
+      // The meaning of the header is open (G-12); that of a read is not.
       for (let nth = 0; nth < 8; nth++) {
         await stage.send(poor, balance)
         await stage.send(poor)
@@ -39,7 +39,7 @@ export const accountActs = {
       await stage.send(burst)
       await stage.send(burst, balance)
     },
-    // The long answers take a second, so that all twenty are asked for before the first is paid.
+    // The long answers take a second, so all twenty are requested before the first is paid.
     {
       shape: {
         timeToFirstUs: { kind: 'constant', value: 1_000 },
@@ -63,7 +63,7 @@ export const accountActs = {
       }
       await stage.together(12, (nth) => stage.send(nth % 2 === 0 ? first : sibling))
       for (const sender of [first, second]) await stage.send(sender, balance)
-      // Stopped before its first token: whether that costs anything is open.
+      // Aborted before its first token: whether that costs anything is open.
       const stopped = {
         messages: [{ role: 'user', content: 'Say: stop' }],
         body: { stop: ['stop'] },
@@ -99,7 +99,7 @@ export const accountActs = {
         await stage.send(sender, { endpoint: 'messages', stream: true })
         await stage.send(sender, balance)
       }
-      // The alias of an upper case must be unknown, or cost what it stands for.
+      // The upper-case alias must be unknown, or cost the price of its model.
       await stage.send(stage.sender('band-4'), { model: 'SVC-K2.5' })
       await stage.send(stage.sender('band-4'), balance)
     },
@@ -146,14 +146,14 @@ export const accountActs = {
     await stage.send(sender)
     for (const size of [500, 50]) {
       stage.service.operator.topUp(stage.service.keys[0]!.account, size)
-      // One that paces by the old band until its next request lets the next one in after 3 s.
+      // A service that paces by the old band until its next request admits the next one after 3 s.
       stage.rest(4)
       await stage.send(sender, balance)
       await stage.send(sender)
     }
     await stage.send(sender, balance)
 
-    // Who was invited, and by whom, is the operator's doing; the accounts' statements show it.
+    // The operator sets who was invited by whom; the accounts' statements show it.
     const { customers, operator } = stage.service
     const host = customers.register('host', 'host-code')
     const guest = customers.register('guest', 'guest-code', { inviteCode: 'host-code' })

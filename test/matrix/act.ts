@@ -4,11 +4,11 @@ import type { ServiceOptions } from '../../src/service/options.ts'
 import type { RunningUpstream } from './breaking-upstream.ts'
 import type { Stage } from './stage.ts'
 
-/** A service of its own, and what is sent to it. */
+/** A service of its own, and the requests to it. */
 export interface Act {
   readonly contract: Contract
   readonly options: ServiceOptions
-  /** Another server that makes the answers while it is played. */
+  /** An upstream server that makes the answers during the act. */
   readonly upstream: (() => Promise<RunningUpstream>) | null
   play(stage: Stage): Promise<void>
 }

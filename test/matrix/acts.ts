@@ -4,7 +4,7 @@ import { answerActs } from './answer-acts.ts'
 import { rateActs } from './rate-acts.ts'
 import { scenarioActs } from './scenario-acts.ts'
 
-/** Each a stage of its own: the audit scenarios, and what only an operator can set up. */
+/** Each on its own stage: the audit scenarios, and the acts that need an operator. */
 export const acts = {
   ...scenarioActs,
   ...accountActs,
@@ -14,7 +14,7 @@ export const acts = {
 
 export type ActName = keyof typeof acts
 
-/** Acts that put the rules of a family to work, and its faults to the test. */
+/** Acts that exercise the rules of a family and their faults. */
 const actsOfFamily: Readonly<Record<string, readonly ActName[]>> = {
   TRN: ['errors', 'outages', 'usage'],
   AUTH: ['errors', 'accounts'],

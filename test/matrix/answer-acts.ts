@@ -3,7 +3,7 @@ import { defaultContract } from '../../src/contract/default.ts'
 import { type Act, act, balance } from './act.ts'
 import { breakingUpstream } from './breaking-upstream.ts'
 
-/** A contract whose windows are so small that short prompts reach them. */
+/** A contract with windows so small that short prompts reach them. */
 const smallWindows: Contract = {
   ...defaultContract,
   models: defaultContract.models.map((model) => ({ ...model, contextWindowTokens: 300 })),
@@ -15,7 +15,7 @@ const smallWindows: Contract = {
   },
 }
 
-/** Answers of a kind: that fail, that are too long, that take their time. */
+/** Answers that fail, are too long, or take their time. */
 export const answerActs = {
   retries: act([{ name: 'main', balance: 95 }], async (stage) => {
     const sender = stage.sender('main')
@@ -31,7 +31,7 @@ export const answerActs = {
     async (stage) => {
       const sender = stage.sender('main')
       await stage.send(sender, balance)
-      // As a page asks: it must be able to read that the service is out.
+      // With an Origin, as from a page: it must be able to read that the service is out.
       const headers = { origin: 'https://example.com' }
       for (let nth = 0; nth < 40; nth++)
         await stage.send(sender, { stream: nth % 2 === 1, headers })
@@ -45,7 +45,7 @@ export const answerActs = {
       const sender = stage.sender('main')
       const words = (count: number) => Array.from({ length: count }, (_, at) => `w${at}`).join(' ')
       const ask = (content: string) => ({ messages: [{ role: 'user', content }] })
-      // Twice: what a read costs is told by reads alone.
+      // Twice: only reads show the price of a read.
       await stage.send(sender, balance)
       await stage.send(sender, balance)
       for (const endpoint of ['chat', 'messages'] as const) {
@@ -110,7 +110,7 @@ export const answerActs = {
       const sender = stage.sender('main')
       for (let nth = 0; nth < 4; nth++) {
         await stage.send(sender, balance)
-        // A messages stream tells that it failed; one that only ends may have been cut on the way.
+        // A failed messages stream reports it; one that only ends may have been cut in transit.
         await stage.send(sender, { endpoint: 'messages', stream: true })
       }
       await stage.send(sender, balance)

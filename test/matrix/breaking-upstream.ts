@@ -11,8 +11,8 @@ const event = (delta: object) =>
   `data: ${JSON.stringify({ id: 'up-1', object: 'chat.completion.chunk', created: 1, model: 'up', choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`
 
 /**
- * A server that begins every stream and never ends one: what a service does with a request that
- * fails after it began shows behind it.
+ * A server that begins every stream and never ends one: it shows what a service does with a request
+ * that fails after it began.
  */
 export async function breakingUpstream(): Promise<RunningUpstream> {
   const server = createServer((request, response) => {

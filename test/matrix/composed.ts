@@ -7,14 +7,17 @@ import { header, hiddenLimit } from '../../src/service/faults/primitives.ts'
 import { noteOf } from '../../src/service/honest/billing.ts'
 import type { RefusalKind } from '../../src/service/refusal.ts'
 
-/** What becomes of a field: a number that is off, or something else. */
+/** The effect on a field: a number that is off, or something else. */
 export type Change = { readonly plus: number } | { readonly to: unknown } | 'dropped'
 
-/** Which calls are befallen. The first five are known at the start, the others once the request was read. */
+/**
+ * Which calls are affected. The first five are known at the start, the others once the request is
+ * read.
+ */
 export type Condition =
   | { readonly on: 'always' }
   | { readonly on: 'endpoint'; readonly endpoint: 'chat' | 'messages' }
-  /** Keys by their number. */
+  /** Keys by index. */
   | { readonly on: 'key'; readonly of: number; readonly rest: number }
   /** Seconds of the minute by the service's clock. */
   | { readonly on: 'second'; readonly from: number; readonly to: number }
@@ -23,18 +26,18 @@ export type Condition =
   | { readonly on: 'model'; readonly model: string }
   | { readonly on: 'prompt'; readonly aboveTokens: number }
   | { readonly on: 'max-tokens'; readonly above: number }
-  /** As many are at work, this one included, when it is reserved. */
+  /** This many requests are in progress, including this one, when it is reserved. */
   | { readonly on: 'in-flight'; readonly atLeast: number }
 
-/** Bodies whose fields may be other than they should. */
+/** Bodies whose fields may be wrong. */
 export type BodyKind = 'chat' | 'messages' | 'error' | 'models' | 'credits'
 
-/** What befalls them, with how much of it: each can be none at all. */
+/** The effect and its size: each can be zero. */
 export type Effect =
-  /** A success costs its price so many times. */
+  /** A success costs this many times its price. */
   | { readonly does: 'charge'; readonly times: number }
   | { readonly does: 'charge-refusal'; readonly refusal: RefusalKind; readonly credits: number }
-  /** The header shows what it showed so many answers ago, and so much more. */
+  /** The header shows the value of this many answers ago, plus this much. */
   | { readonly does: 'credits-header'; readonly plus: number; readonly answersAgo: number }
   | {
       readonly does: 'rate-header'
@@ -56,18 +59,18 @@ export type Effect =
     }
   | { readonly does: 'status'; readonly refusal: RefusalKind; readonly plus: number }
 
-/** A fault without a name: nobody made a rule for it. */
+/** A composed fault: no rule was made for it. */
 export interface Composition {
   readonly when: Condition
   readonly effect: Effect
 }
 
-/** How often a composed fault made something other than it should be. */
+/** How often a composed fault changed something. */
 export interface Strikes {
   count: number
 }
 
-/** Whether a call is befallen. */
+/** Whether a call is affected. */
 type When = (call: Call) => boolean
 
 /** The composition as a fault that `startService` takes. */
@@ -89,7 +92,7 @@ export function composed({ when, effect }: Composition, strikes: Strikes): Fault
   }
 }
 
-/** Calls are asked once each, so that all parts of a fault agree. */
+/** Conditions are evaluated once per call, so all parts of a fault agree. */
 function conditionOf(when: Condition, honest: Behaviour, { clock }: Kit) {
   const decided = new WeakMap<Call, boolean>()
   const atWork = new WeakMap<Call, number>()
@@ -253,7 +256,7 @@ function effectOf(
   }
 }
 
-/** Takes credits beyond the price; below zero gives them back. */
+/** Takes credits beyond the price; a negative value returns them. */
 function chargeMore({ ledger }: Kit, call: Call, credits: number, usage?: Usage): void {
   ledger.move(call.key!.accountId, -credits, credits > 0 ? 'charge' : 'refund', 'fault', {
     charge: noteOf(call, usage),
@@ -261,8 +264,8 @@ function chargeMore({ ledger }: Kit, call: Call, credits: number, usage?: Usage)
 }
 
 /**
- * The body with one field changed, at the end of the path; `*` is each element. A path that
- * leads nowhere changes nothing, and what is not a number is not added to.
+ * The body with one field changed, at the end of the path; `*` is each element. A path without a
+ * target changes nothing, and nothing is added to a value that is not a number.
  */
 export function changed(body: unknown, path: readonly string[], change: Change): unknown {
   const [name, ...rest] = path

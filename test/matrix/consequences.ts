@@ -1,4 +1,4 @@
-/** A fault breaks the promise it was made for; some break another with it, which is no accident. */
+/** A fault breaks the promise it was made for; some also break another by necessity. */
 interface Consequence {
   readonly because: string
   readonly faults: readonly string[]
@@ -199,7 +199,7 @@ const all: readonly Consequence[] = [
   },
 ]
 
-/** Why a rule that a fault was not made for fails with it; null where nobody can say. */
+/** Why a rule fails with a fault of another rule; null if there is no known reason. */
 export function whyAlso(fault: string, rule: string): string | null {
   return (
     all.find(({ faults, rules }) => faults.includes(fault) && rules.includes(rule))?.because ?? null

@@ -14,19 +14,19 @@ test('every gap of the rulebook has a variant for each answer, or a reason for h
   expect(Object.keys(gapAnswers).sort()).toEqual([...gapIds].sort())
   const known = new Set(singleVariants.map(({ name }) => name))
   expect([...named].filter((name) => !known.has(name))).toEqual([])
-  // All that stands for no answer alone: the classes of G-18 together.
+  // The one variant that is not an answer by itself: the classes of G-18 together.
   const stranger = singleVariants.filter(({ name }) => !named.has(name)).map(({ name }) => name)
   expect(stranger).toEqual([
     'counts={"request":true,"credits":true,"rate":true,"models":true,"usage":true}',
   ])
 })
 
-test('what a reason calls a fault is one', () => {
+test('every rule that a reason names has a fault', () => {
   const rules = faults.map(({ rule }) => rule)
   expect(rules).toEqual(expect.arrayContaining(['BILL-09', 'BILL-17']))
 })
 
-test('random variants draw every answer sooner or later', () => {
+test('random variants eventually draw every answer', () => {
   const drawn = new Set(
     randomVariants(300, 1).flatMap(({ profile }) =>
       Object.entries(profile).map(

@@ -4,8 +4,8 @@ import type { GapId } from '../../src/contract/profile.ts'
 type Answers = Readonly<Record<string, readonly string[] | string>>
 
 /**
- * Section 1.12 of the rulebook: each gap with its answers, and where the matrix plays each: the
- * names of variants, or in words why there is none.
+ * Section 1.12 of the rulebook: each gap with its answers, and the names of the variants that play
+ * each, or the reason why there is none.
  */
 export const gapAnswers: Readonly<Record<GapId, Answers>> = {
   'G-01': {

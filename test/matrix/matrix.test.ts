@@ -5,9 +5,9 @@ import { singleVariants } from './variants.ts'
 import { verdictsOf } from './verdicts.ts'
 
 /**
- * The auditor's own audit: each fault of the reference service must be failed by the rule that it
- * was made for, and on a legal service nothing may fail. `npm run matrix` holds them all by night;
- * here is one fault of each act, and a few services.
+ * The audit of the auditor: the rule of each fault of the reference service must fail on it, and
+ * nothing may fail on a legal service. `npm run matrix` runs them all at night; here is one fault
+ * of each act, and a few services.
  */
 const sample: Readonly<Record<string, ActName>> = {
   'latin1-body': 'errors',
@@ -23,7 +23,7 @@ const sample: Readonly<Record<string, ActName>> = {
   'reward-on-every-payment': 'gifts',
 }
 
-describe.concurrent('a fault is failed by the rule that it was made for', () => {
+describe.concurrent('the rule of a fault fails on it', () => {
   test.each(Object.entries(sample))('%s', async (name, act) => {
     const { rule } = faults.find((fault) => fault.name === name)!
     const verdicts = await verdictsOf({ faults: [name] }, [act], [rule])
@@ -36,11 +36,11 @@ const quickActs: readonly ActName[] = ['billing', 'streams', 'exhaustion', 'acco
 describe('nothing fails on a legal service', () => {
   const chosen = ['creditsHeader=snapshot', 'algorithm=gcra']
   test.each([
-    { name: 'as it comes', profile: {} },
+    { name: 'the default service', profile: {} },
     ...singleVariants.filter(({ name }) => chosen.includes(name)),
   ])('$name', async ({ profile }) => {
     const verdicts = await verdictsOf({ profile }, quickActs)
-    // Rate rules have a suite of variants of their own, on traffic made for them (test/audit/rates).
+    // Rate rules have their own suite of variants, on traffic made for them (test/audit/rates).
     const failed = [...verdicts.values()].filter(
       ({ rule, verdict }) => verdict.verdict === 'fail' && !rule.startsWith('RATE'),
     )

@@ -33,7 +33,7 @@ const ofPart = <Line>(lines: readonly Line[]) => lines.filter((_, at) => at % pa
 const failedIn = (verdicts: ReadonlyMap<string, Finding>) =>
   [...verdicts.values()].filter(({ verdict }) => verdict.verdict === 'fail')
 
-/** @returns how many survived, were not covered, or were noticed by a rule that nobody expects */
+/** @returns how many survived, were not covered, or failed an unexpected rule */
 async function faultsByRules(): Promise<number> {
   print('fault                              made for  verdict      also failed (! unexplained)')
   const counts = { killed: 0, survived: 0, 'not covered': 0 }
@@ -62,7 +62,7 @@ async function faultsByRules(): Promise<number> {
   return counts.survived + counts['not covered'] + unexplained.length
 }
 
-/** @returns how many variants were accused of something */
+/** @returns how many variants failed a rule */
 async function variantsByRules(): Promise<number> {
   const all = [...singleVariants, ...randomVariants(randomCount, seed)]
   const variants = ofPart(all.filter(({ name }) => wanted.test(name)))
@@ -112,7 +112,7 @@ async function unnamedByRules(): Promise<number> {
   return reasons.get('a hole in a rule') ?? 0
 }
 
-/** So many compositions without effect are switched on at once. */
+/** This many compositions without effect are switched on together. */
 const together = 10
 
 /** @returns how many rules failed on compositions without effect */

@@ -13,10 +13,10 @@ const rateAccounts = [
 ]
 
 /**
- * Traffic that puts every rate rule to work: more than twice the limit in a row, again at another
- * phase, a single request where a bucket would have regained some, polling until the window is
+ * Traffic that exercises every rate rule: more than twice the limit in a row, again at another
+ * phase, a single request after a bucket would have refilled some, polling until the window is
  * over, concurrent bursts at two phases, both endpoints and several keys in turn, errors and reads
- * in between, and a slow walk over the lowest edge that goes on after a minute's rest.
+ * in between, and a slow walk over the lowest edge that continues after a minute's rest.
  */
 async function allRateTraffic(stage: Stage): Promise<void> {
   const [lowest, second, third, highest, edge] = rateAccounts.map(({ name }) =>
@@ -26,7 +26,7 @@ async function allRateTraffic(stage: Stage): Promise<void> {
   const sibling = stage.sibling('second')
   const beganUs = stage.now()
   await sequence(stage, lowest, 45, 0.02)
-  // Begins 38 tokens and a half later, however long the answers took: no tick of a bucket falls into both.
+  // Begins 38 tokens and a half later, for any answer times: no tick of a bucket falls into both.
   stage.rest(115.5 - (stage.now() - beganUs) / 1e6)
   await sequence(stage, lowest, 22, 0.02)
   stage.rest(137)
@@ -112,7 +112,7 @@ const instant = {
   lengthTokens: { kind: 'constant', value: 3 },
 } as const
 
-/** What fills the windows of the limits. */
+/** Requests that fill the windows of the limits. */
 export const rateActs = {
   limits: act(rateAccounts, allRateTraffic, { shape: instant }),
   hours: act([{ name: 'long', balance: 5_000 }], hoursOfTraffic, {

@@ -21,22 +21,22 @@ import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts, Recorder } from '../../src/store/recorder.ts'
 import { endRun, startRun } from '../../src/store/runs.ts'
 
-/** Answers that take real, but little, time: streams come in several reads. */
+/** Answers that take a short real time: streams come in several reads. */
 const quick = {
   timeToFirstUs: { kind: 'constant', value: 1_000 },
   betweenTokensUs: { kind: 'constant', value: 150 },
   lengthTokens: { kind: 'constant', value: 24 },
 } as const
 
-/** Who sends: a key, and the account that the rows name for it. */
+/** The sender: a key, and the account of its rows. */
 export interface Sender {
   readonly apiKey: string
   readonly account: string
 }
 
 /**
- * One service with some faults, some legal answers, and everything that is sent to it: real
- * requests over real sockets, recorded as a run, while the clock jumps instead of being waited for.
+ * One service with some faults and some legal answers, and everything that is sent to it: real
+ * requests over real sockets, recorded as a run, while the clock jumps in place of waits.
  */
 export class Stage {
   readonly service: RunningService
@@ -62,7 +62,7 @@ export class Stage {
   }
 
   static async open(options: ServiceOptions, runId: string): Promise<Stage> {
-    // Another seed, other keys: stages that are audited together are strangers to each other.
+    // Another seed gives other keys: stages that are audited together share no accounts.
     const seed = [...runId].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7) % 2 ** 31
     const service = await startService({ seed, shape: quick, ...options })
     return new Stage(service, options.contract ?? defaultContract, runId)
@@ -89,7 +89,7 @@ export class Stage {
     return this.service.operator.nowUs() - this.beganUs
   }
 
-  /** Moves the clock of the service and of the record alike. */
+  /** Moves the clocks of the service and of the record together. */
   rest(seconds: number): void {
     this.service.operator.advance(seconds * 1e6)
   }
@@ -143,7 +143,7 @@ export class Stage {
     return row
   }
 
-  /** Sends again under the same slot until it is no failure that a client would repeat. */
+  /** Repeats a request under the same slot until it is not a failure that a client would retry. */
   async sendWithRetries(sender: Sender, change: Partial<RequestSpec> = {}): Promise<void> {
     const slot = this.nextSlot++
     for (let retry = 0; retry < 4; retry++) {
@@ -157,7 +157,7 @@ export class Stage {
     await Promise.all(Array.from({ length: count }, (_, nth) => send(nth)))
   }
 
-  /** Plays a scenario by its phases, its steps in turn; what it thinks, the clock jumps. */
+  /** Plays a scenario by its phases, its steps in turn; the clock jumps over think times. */
   async play(scenario: Scenario, sender: Sender): Promise<void> {
     for (const phase of scenario.phases) await this.playPhase(scenario, phase, sender)
   }
@@ -198,7 +198,7 @@ export class Stage {
     return row
   }
 
-  /** Enters the run with everything that was sent. */
+  /** Enters the run with all its rows. */
   async record(store: Store): Promise<void> {
     await startRun(store, {
       runId: this.runId,
@@ -229,7 +229,7 @@ export class Stage {
   }
 }
 
-/** As many words as a synthetic prompt has tokens, at least. */
+/** At least as many words as a synthetic prompt has tokens. */
 function wordsOf(prompt: Step['prompt']): string {
   const fixed = prompt.kind === 'synthetic' && prompt.tokens.kind === 'fixed'
   const count = fixed ? prompt.tokens.tokens : 300
@@ -247,7 +247,7 @@ function specOf(step: Step): Partial<RequestSpec> {
     system: step.system,
     maxTokens: step.maxTokens,
     headers: step.headers,
-    // As the runner does: null sends none.
+    // As in the runner: null sends none.
     body:
       step.maxTokens === null && step.endpoint === 'messages'
         ? { max_tokens: undefined, ...step.body }
@@ -259,7 +259,7 @@ function specOf(step: Step): Partial<RequestSpec> {
   }
 }
 
-/** Audits stages together, as runs of one store. */
+/** Audits stages together, as runs in one store. */
 export async function auditStages(
   stages: readonly Stage[],
   contract: Contract,

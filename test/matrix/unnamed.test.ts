@@ -9,28 +9,28 @@ const onContext = (rest: number): Composition => ({
   effect: { does: 'charge-refusal', refusal: 'context', credits: 2 },
 })
 
-/** `npm run matrix -- unnamed` plays hundreds, at a fresh seed. */
-test('a fault that has no name is found', async () => {
+/** `npm run matrix -- unnamed` plays hundreds, with a fresh seed. */
+test('a composed fault is found', async () => {
   expect(await outcomeOf(onContext(0))).toEqual({ is: 'found', by: ['BILL-10', 'USE-04'] })
 })
 
-test('a composition that befalls nothing is missed since no traffic met it', async () => {
+test('a composition that affects no request is missed for lack of traffic', async () => {
   expect(await outcomeOf(onContext(1))).toEqual({ is: 'missed', because: 'no traffic for it' })
 })
 
-test('compositions without effect are quiet, ten at once', async () => {
+test('ten concurrent compositions without effect raise no alarm', async () => {
   const ofContext = compositions(800, 5).filter(
     ({ effect }) => effect.does === 'charge-refusal' && effect.refusal === 'context',
   )
   expect(await alarmsOf(ofContext.slice(0, 10))).toEqual([])
 })
 
-test('a seed gives the same compositions again', () => {
+test('a seed repeats its compositions', () => {
   expect(compositions(50, 3)).toEqual(compositions(50, 3))
   expect(compositions(50, 3)).not.toEqual(compositions(50, 4))
 })
 
-test('a change of nothing, and one of a field that is not there, leave every body as it is', () => {
+test('a null change and a change of a missing field leave every body as it is', () => {
   fc.assert(
     fc.property(fc.json(), fc.oneof(fc.string(), fc.constantFrom('0', '1')), (text, name) => {
       const body = JSON.parse(text) as unknown
@@ -40,7 +40,7 @@ test('a change of nothing, and one of a field that is not there, leave every bod
   )
 })
 
-test('a field is changed in each element that a path leads to', () => {
+test('a field is changed in each element on its path', () => {
   const body = { data: [{ id: 1, at: 5 }, { id: 2 }] }
   expect(changed(body, ['data', '*', 'at'], { plus: 2 })).toEqual({
     data: [{ id: 1, at: 7 }, { id: 2 }],

@@ -12,7 +12,7 @@ import {
 } from './composed.ts'
 import { verdictsOf } from './verdicts.ts'
 
-/** Compositions of primitives at random: faults that nobody thought of when the rules were made. */
+/** Random compositions of primitives: faults that nobody anticipated when the rules were made. */
 export function compositions(count: number, seed: number): readonly Composition[] {
   const random = seededRandom(seed)
   return Array.from({ length: count }, () => composition(random))
@@ -28,7 +28,10 @@ function composition(random: Random): Composition {
   return { when: pick(random, conditionsFor(random, effect)), effect }
 }
 
-/** Conditions that traffic of the acts can meet: what is looked at before the request is read knows no model. */
+/**
+ * Conditions that the traffic of the acts can meet: a condition before the request is read knows no
+ * model.
+ */
 function conditionsFor(random: Random, effect: Effect): readonly Condition[] {
   const ofAll: readonly Condition[] = [
     { on: 'always' },
@@ -125,7 +128,7 @@ const status = (random: Random): Effect => ({
 const numbers: readonly Change[] = [{ plus: -1 }, { plus: 1 }, { plus: 7 }]
 const words: readonly Change[] = [{ to: null }, { to: 'other' }, { to: 7 }, 'dropped']
 
-/** Fields that answers promise, by the body that they stand in. */
+/** Fields that answers promise, by the body that contains them. */
 const fields: readonly (readonly [BodyKind, string, readonly Change[]])[] = [
   ['chat', 'id', words],
   ['chat', 'object', words],
@@ -175,7 +178,7 @@ const field = (random: Random): Effect => {
   return { does: 'field', body, path: path.split('.'), change: pick(random, changes) }
 }
 
-/** The same composition, with an effect of nothing. */
+/** The same composition without an effect. */
 export function withoutEffect({ when, effect }: Composition): Composition {
   return { when, effect: emptied(effect) }
 }
@@ -200,7 +203,7 @@ function emptied(effect: Effect): Effect {
   }
 }
 
-/** Acts in which it can show itself. */
+/** Acts in which its effect can show. */
 function actsFor({ effect, when }: Composition): readonly ActName[] {
   switch (effect.does) {
     case 'charge':
@@ -234,7 +237,7 @@ function actsFor({ effect, when }: Composition): readonly ActName[] {
   }
 }
 
-/** Why nobody outside can tell it from a legal service, by this traffic; null where somebody might. */
+/** Why this traffic cannot distinguish it from a legal service; null if it can. */
 function whyHidden({ effect }: Composition): string | null {
   const isOff = 'plus' in effect && Math.abs(effect.plus) <= 5
   if (effect.does === 'rate-header' && effect.header === 'rateReset' && isOff)
@@ -255,7 +258,7 @@ function whyHidden({ effect }: Composition): string | null {
   return null
 }
 
-/** What became of a composition. */
+/** The outcome of a composition. */
 export type Outcome =
   | { readonly is: 'found'; readonly by: readonly string[] }
   | { readonly is: 'inconclusive'; readonly by: readonly string[] }
@@ -295,7 +298,7 @@ async function usuallyOpen(acts: readonly ActName[]): Promise<ReadonlySet<string
   return rules
 }
 
-/** Rules that fail on a service with compositions of no effect, all of them switched on. */
+/** Rules that fail on a service with compositions without effect, all switched on. */
 export async function alarmsOf(compositions: readonly Composition[]): Promise<readonly string[]> {
   const strikes = { count: 0 }
   const acts = new Set(compositions.flatMap(actsFor))

@@ -1,7 +1,7 @@
 import type { ProfileAnswers } from '../../src/service/profile.ts'
 import { seededRandom } from '../../src/service/random.ts'
 
-/** A service that answers what the specification leaves open in its own way, and breaks nothing. */
+/** A legal service that answers gaps of the specification in its own way. */
 export interface Variant {
   readonly name: string
   readonly profile: ProfileAnswers
@@ -10,7 +10,7 @@ export interface Variant {
 /**
  * Every answer to every gap that the reference service knows, each once; `assay serve
  * --list-profile` names the gap of each. All but one: that streams carry no X-Credits-Remaining is an
- * answer to G-12 and breaks BILL-09, so it stands among the faults.
+ * answer to G-12 and breaks BILL-09, so it is among the faults.
  */
 const answers = {
   algorithm: [
@@ -77,7 +77,7 @@ const answers = {
 
 type Answers = { readonly [name: string]: readonly unknown[] }
 
-/** One variant for each answer: the rest as the reference service has it. */
+/** One variant for each answer: the rest as in the reference service. */
 export const singleVariants: readonly Variant[] = Object.entries(answers as Answers).flatMap(
   ([question, all]) =>
     all.map((answer) => ({
@@ -86,7 +86,7 @@ export const singleVariants: readonly Variant[] = Object.entries(answers as Answ
     })),
 )
 
-/** Variants that answer every question at random, from a seed. */
+/** Variants with random answers to every question, from a seed. */
 export function randomVariants(count: number, seed: number): readonly Variant[] {
   const random = seededRandom(seed)
   return Array.from({ length: count }, (_, nth) => ({

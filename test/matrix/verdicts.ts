@@ -5,9 +5,8 @@ import { type ActName, acts } from './acts.ts'
 import { auditStages, Stage } from './stage.ts'
 
 /**
- * What an audit of acts against one service says of each rule: a failure in any of them counts.
- *
- * The acts are played side by side, each on a service of its own: most of their time is waiting.
+ * The verdicts of an audit of acts against one service: a failure in any act counts. The acts are
+ * played concurrently, each on its own service: most of their time is waiting.
  */
 export async function verdictsOf(
   options: ServiceOptions,
@@ -38,7 +37,7 @@ export async function verdictsOf(
 const order = ['not-observed', 'pass', 'inconclusive', 'fail']
 const weight = ({ verdict }: Finding) => order.indexOf(verdict.verdict)
 
-/** Plays one act against a service of these options; the stage is closed, its record kept. */
+/** Plays one act against a service with these options; the stage is closed, its record kept. */
 export async function playAct(name: ActName, options: ServiceOptions): Promise<Stage> {
   const { options: own, play, upstream } = acts[name] as Act
   const answering = await upstream?.()
@@ -48,7 +47,7 @@ export async function playAct(name: ActName, options: ServiceOptions): Promise<S
   )
   try {
     await play(stage)
-    // Whatever the service still meant to do, it does before it is closed.
+    // The service completes its pending work before it is closed.
     stage.rest(10)
     await new Promise((resolve) => setTimeout(resolve, 5))
   } finally {

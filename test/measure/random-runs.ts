@@ -3,17 +3,17 @@ import type { AttemptRow } from '../../src/attempt/columns.ts'
 import type { Objectives } from '../../src/scenario/scenario.ts'
 import { attempt } from '../run/rows.ts'
 
-/** The steps of a random run: what each asks for. */
+/** The steps of a random run, with their requests. */
 export const steps = {
   plain: { streamed: 0, expects: 'ok' },
   stream: { streamed: 1, expects: 'ok' },
   wrong: { streamed: 0, expects: 'unknown-model' },
 } as const
 
-/** Evenly, since a run of extremes meets no objective. */
+/** Evenly distributed, because a run of extremes meets no objective. */
 const us = (max: number) => fc.noBias(fc.integer({ min: 0, max }))
 
-/** One attempt: how it ends decides which stamps it has, as in a real run. */
+/** One attempt: its outcome decides which stamps it has, as in a real run. */
 const oneAttempt = fc
   .record({
     step: fc.constantFrom(...(Object.keys(steps) as (keyof typeof steps)[])),
@@ -63,7 +63,7 @@ const oneAttempt = fc
     }
     if (outcome === 'not_sent') return attempt({ ...base, reason: 'budget' })
     const dispatchedUs = intendedUs + drawn.lag
-    // What never got a connection was not sent; only a timeout or a broken attempt is such a one.
+    // An attempt without a connection was not sent; only timeouts and broken attempts can be that.
     const unsent = drawn.wait === null && (outcome === 'timeout' || outcome === 'broken')
     const sentUs = unsent ? null : dispatchedUs + (drawn.wait ?? 0)
     const began = sentUs ?? dispatchedUs
@@ -93,7 +93,7 @@ const oneAttempt = fc
     })
   })
 
-/** A small run, never without a steady attempt. */
+/** A small run with at least one steady attempt. */
 export const randomRun = (most = 120): fc.Arbitrary<readonly AttemptRow[]> =>
   fc
     .array(oneAttempt, { minLength: 1, maxLength: most, size: 'max' })

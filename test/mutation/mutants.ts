@@ -40,7 +40,7 @@ const otherFunction: Readonly<Record<string, string>> = {
   some: 'every',
   every: 'some',
 }
-/** Of SQL in a template: what is looked for, and what takes its place. */
+/** In SQL of a template: the text, and its replacement. */
 const otherSql: readonly (readonly [RegExp, string])[] = [
   [/ AND /g, ' OR '],
   [/ OR /g, ' AND '],
@@ -59,7 +59,9 @@ const otherSql: readonly (readonly [RegExp, string])[] = [
 ]
 const isSql = /\b(SELECT|WHERE|CASE|FILTER|coalesce|count)\b/
 
-/** Every mutant of a source file, in order of place. Types, imports and messages of errors have none. */
+/**
+ * Every mutant of a source file, in order of position. Types, imports and error messages have none.
+ */
 export function mutantsOf(source: string): readonly Mutant[] {
   const mutants: Mutant[] = []
   const add = (start: number, end: number, replacement: string) =>

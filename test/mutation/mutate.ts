@@ -50,7 +50,7 @@ if (!Number.isInteger(drawn) || drawn < 1) {
   )
   process.exit(2)
 }
-/** Of a folder these are left out: their tests need the library of ClickHouse, and take minutes. */
+/** Left out of folder samples: their tests need the library of ClickHouse, and take minutes. */
 const slow = ['src/report/usage/engine/clickhouse.ts']
 /** The files of each sample. */
 const samples = (positionals.length > 0 ? positionals : usual).flatMap((path) => {
@@ -64,7 +64,7 @@ const samples = (positionals.length > 0 ? positionals : usual).flatMap((path) =>
 
 const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
 
-/** Who imports whom, by paths from the root. */
+/** The importers of each file, by paths from the root. */
 const importers = new Map<string, string[]>()
 for (const file of globSync(['src/**/*.ts', 'test/**/*.ts'], { cwd: root })) {
   for (const [, from] of textOf(file).matchAll(/from '(\.[^']+)'/g)) {
@@ -74,7 +74,10 @@ for (const file of globSync(['src/**/*.ts', 'test/**/*.ts'], { cwd: root })) {
 }
 
 const most = 4
-/** Tests that take minutes, look at a clock or send the requests of a run say nothing of one line. */
+/**
+ * Tests that take minutes, check times or send the requests of a run are not evidence about one
+ * line.
+ */
 const isQuick = (file: string) =>
   !/timing|e2e|^test\/(cli|docs|clickhouse|foreign)\//.test(file) &&
   !textOf(file).includes("from './target.ts'")
@@ -112,7 +115,7 @@ function nearestTests(file: string): readonly string[] {
       id!.toLowerCase().replace('-', ''),
     ])
   const ids = idsOf(textOf(file))
-  // What rules share is noticed by the tests of these.
+  // Mutants of files that rules share are noticed by these tests.
   const rules =
     ids.length > 0 ? ids : (importers.get(file) ?? []).flatMap((each) => idsOf(textOf(each)))
   const isNearest = (test: string) => isOwn(test) || rules.some((id) => textOf(test).includes(id))
@@ -137,7 +140,7 @@ for (const name of [
 }
 symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
 const remove = () => rmSync(copy, { recursive: true, force: true })
-/** The tests that run now, a group of processes of their own. */
+/** The running tests, in their own process group. */
 let running: number | null = null
 process.on('exit', () => {
   if (running !== null) process.kill(-running, 'SIGKILL')
@@ -146,7 +149,7 @@ process.on('exit', () => {
 process.on('SIGINT', () => process.exit(130))
 process.on('SIGTERM', () => process.exit(143))
 
-/** Whether tests hold, or do not end within some seconds. */
+/** Whether tests pass; null if they do not end within some seconds. */
 async function judged(tests: readonly string[], mostS = 300): Promise<'held' | 'red' | 'endless'> {
   const run = spawn(
     process.execPath,
@@ -165,7 +168,7 @@ async function judged(tests: readonly string[], mostS = 300): Promise<'held' | '
 
 const random = randomOf(Number(values.seed))
 
-/** Some mutants of these files, by file, in order of place. */
+/** Some mutants of these files, by file, in order of position. */
 function sampleOf(files: readonly string[]): readonly (readonly [string, readonly Mutant[]])[] {
   const all = files.flatMap((file) =>
     mutantsOf(textOf(file)).map((mutant) => ({
@@ -183,11 +186,11 @@ function sampleOf(files: readonly string[]): readonly (readonly [string, readonl
 
 let [all, noticed] = [0, 0]
 for (const [file, mutants] of samples.flatMap(sampleOf)) {
-  // Of the copy: the tree may change meanwhile.
+  // From the copy: the tree may change meanwhile.
   const source = readFileSync(join(copy, file), 'utf8')
   if (mutants.length === 0) continue
   const tests = nearestTests(file)
-  // Most changes are noticed by the nearest test; the others run only where it holds.
+  // Most changes are noticed by the nearest test; the others run only if it passes.
   const rounds: { readonly tests: readonly string[]; readonly mostS: number }[] = []
   for (const some of [tests.slice(0, 1), tests.slice(1)].filter(({ length }) => length > 0)) {
     const began = performance.now()

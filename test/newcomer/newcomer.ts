@@ -31,7 +31,7 @@ function assay(...words: readonly string[]) {
   return ended
 }
 
-/** What a run prints whose requests all come back whole. A machine that is busy otherwise has two more tries. */
+/** The output of a run whose requests all succeed. A busy machine has two more tries. */
 function measured(...words: readonly string[]): string {
   for (let tries = 3; ; tries--) {
     const { status, stdout } = assay(...words)

@@ -1,4 +1,6 @@
-/** The foreign API behind a path, in a thread of its own: what starts it waits for other processes. */
+/**
+ * The foreign API under a path prefix, in its own thread: its starter blocks on other processes.
+ */
 import { createServer } from 'node:http'
 import { parentPort } from 'node:worker_threads'
 import { answerTo } from '../foreign/api.js'

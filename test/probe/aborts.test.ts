@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { GapAnswer } from '../../src/contract/profile.ts'
 import { type Asked, probeService } from './probing.ts'
 
-/** A standstill of this machine leaves an answer open, now and then; never does it make it another. */
+/** A stall of this machine may leave an answer open, but never changes it. */
 async function askedUntilTold(
   gap: 'G-14' | 'G-15',
   is: Readonly<Record<string, string>>,
@@ -27,9 +27,9 @@ const policies = [
   ['G-14', 'abortedStream', 'after-first-token', ['before headers']],
 ] as const
 
-// Those of streams take a quarter of a minute each: by day there is one.
+// Those of streams take a quarter of a minute each, so only one runs by day.
 test.each(process.env.NIGHTLY === undefined ? policies.slice(0, 3) : policies)(
-  '%s of a service far away with %s %s: what is left while it works is not taken for finished',
+  '%s of a distant service with %s %s: requests aborted mid-generation are not taken for finished',
   { timeout: 120_000 },
   async (gap, setting, policy, facets) => {
     const each = policy === 'charged' ? 'charged' : 'free'
@@ -45,7 +45,7 @@ test.each(process.env.NIGHTLY === undefined ? policies.slice(0, 3) : policies)(
   },
 )
 
-test('a stream that is over before the service can hear that it was left tells no policy', async () => {
+test('a stream that ends before the service can detect the abort leaves its policy open', async () => {
   const { profile } = await probeService({
     ...{ profile: { abortedStream: 'free' }, only: ['G-14'], awayMs: 40 },
     shape: { betweenTokensUs: { kind: 'constant', value: 100 } },
@@ -57,7 +57,7 @@ test('a stream that is over before the service can hear that it was left tells n
 })
 
 test.each(['fixed-aligned', 'sliding-counter', 'gcra'] as const)(
-  'requests that the limit of a %s turned away unseen are not taken for free ones',
+  'requests that the limit of a %s rejected unseen are not taken for free ones',
   async (algorithm) => {
     const { profile } = await probeService({
       ...{ balance: 95, only: ['G-14', 'G-15'], awayMs: 40 },

@@ -26,18 +26,18 @@ const fits = (each: readonly Partial<LimitedRequest>[], limit: number, began = 0
     : [answer.status === 'answered' ? answer.is.algorithm : answer.between.algorithm].flat()
 }
 
-test('what a band counted before its edge was crossed is not forgotten', () => {
-  // 101 credits: fifteen by a limit of 60, which the limit of 20 goes on counting.
+test('the count in a band before its edge was crossed is included', () => {
+  // 101 credits: fifteen requests by a limit of 60, which also count for the limit of 20.
   const crossed = [...admitted(15, 60, 59), ...admitted(5, 20, 4), ...rejected(4, 20)]
   expect(fits(crossed, 60)).toEqual(expect.arrayContaining(['fixed-anchored', 'sliding-log']))
 })
 
-test('what an hour counted before the probe is not forgotten', () => {
+test('the count of an hour before the probe is included', () => {
   const used = [...admitted(10, 20, 19), ...rejected(4, 600)]
   expect(fits(used, 20)).toEqual(expect.arrayContaining(['fixed-anchored', 'sliding-log']))
 })
 
-test('what a minute counts after two of rest is known from its first', () => {
+test('the first answer after two minutes of rest shows the count of the minute', () => {
   const atRest = [...admitted(19, 20, 19), ...rejected(4, 20)]
   expect(fits(atRest, 20)).not.toContain('fixed-anchored')
   expect(fits([...admitted(20, 20, 19), ...rejected(4, 20)], 20)).toContain('fixed-anchored')

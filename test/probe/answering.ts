@@ -5,7 +5,7 @@ import type { ProbeResponse } from '../../src/probe/probe-response.ts'
 import type { Prober } from '../../src/probe/prober.ts'
 import type { Question } from '../../src/probe/question.ts'
 
-/** What a service made by hand answers: a status, or one with some columns and a body. */
+/** The answer of a fake service: a status, or a status with columns and a body. */
 export type Answer =
   | number
   | null
@@ -17,7 +17,7 @@ export type Answer =
 
 export type Sent = Partial<RequestSpec> & Pick<RequestSpec, 'endpoint'>
 
-/** What a question asks through, where each request is answered by hand. */
+/** A prober for a question, with a function that answers each request. */
 export function answeredBy(
   answer: (sent: Sent, nth: number) => Answer,
   change: Partial<Prober> = {},

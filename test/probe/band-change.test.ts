@@ -9,8 +9,8 @@ const answers = ['kept', 'reset', 'scaled'] as const
 /**
  * A service that counts in minutes of the clock: 60 requests from 100 credits, 20 below.
  *
- * @param edgeBefore the request of the first walk that a new minute begins with
- * @param isPaced shows that nothing remains, as a limiter does that lets one in at a time
+ * @param edgeBefore the request of the first walk that starts a new minute
+ * @param isPaced shows zero remaining, like a limiter that admits one request at a time
  */
 function service(change: (typeof answers)[number], { edgeBefore = 500, isPaced = false } = {}) {
   let nowS = 60_000 - 121 - everyS * (edgeBefore - 0.5)
@@ -50,7 +50,7 @@ async function told(prober: ReturnType<typeof service>) {
   return asked['G-23']
 }
 
-test.each(answers)('G-23: a count that is %s is told, wherever a minute ends', async (change) => {
+test.each(answers)('G-23: a %s count is recognised wherever a minute ends', async (change) => {
   for (let edgeBefore = 1; edgeBefore <= 35; edgeBefore++) {
     expect([edgeBefore, await told(service(change, { edgeBefore }))]).toMatchObject([
       edgeBefore,
@@ -59,7 +59,7 @@ test.each(answers)('G-23: a count that is %s is told, wherever a minute ends', a
   }
 })
 
-test.each(answers)('G-23: where what remains is no count, %s is not told', async (change) => {
+test.each(answers)('G-23: a %s count stays open if remaining is not a count', async (change) => {
   expect(await told(service(change, { isPaced: true }))).toMatchObject({
     status: 'ambiguous',
     between: { counts: [...answers] },

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Budget, BudgetError } from '../../src/probe/budget.ts'
 
-test('a budget is never passed, whatever is in flight or given back', () => {
+test('a budget is never exceeded, whatever is in flight or given back', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 50 }),
@@ -27,7 +27,7 @@ test('a budget is never passed, whatever is in flight or given back', () => {
   )
 })
 
-test('what was told to be the most bounds what is left, and never raises it', () => {
+test('a promised maximum lowers what is left, and never raises it', () => {
   const budget = new Budget(10)
   budget.reserve(2)
   budget.promise(50)
@@ -37,7 +37,7 @@ test('what was told to be the most bounds what is left, and never raises it', ()
   expect(() => budget.reserve(4)).toThrow('would cost 4 credits, and 3 are left')
 })
 
-test('what the account holds is known from the last read of its balance on', () => {
+test('the credits of the account are known once its balance was read', () => {
   const budget = new Budget(500)
   expect(budget.held).toBe(Number.POSITIVE_INFINITY)
   budget.reserve(1)

@@ -4,7 +4,7 @@ import type { Prober } from '../../src/probe/prober.ts'
 import { countedClasses } from '../../src/probe/questions/counted.ts'
 
 /**
- * A service that takes its time for each answer, and puts back so many of 60 in a second.
+ * A service that takes time for each answer, and refills this many of 60 per second.
  *
  * @param edgeAfter answers after which a window ends
  */
@@ -43,13 +43,13 @@ function service({
 
 const told = async (prober: Prober) => (await countedClasses.ask(prober))['G-18']
 
-test('what takes nothing at once is not counted', async () => {
+test('a request after which remaining does not fall is not counted', async () => {
   expect(await told(service({}))).toMatchObject({
     is: { '400': 'not counted', models: 'not counted' },
   })
 })
 
-test('what takes nothing while as much may come back is open, and is told where nothing does', async () => {
+test('a request class stays open if as much may have been refilled, and is answered otherwise', async () => {
   const bucket = { answerS: 0.67, perS: 1 }
   const open = {
     between: { '400': ['counted', 'not counted'], models: ['counted', 'not counted'] },
@@ -62,7 +62,7 @@ test('what takes nothing while as much may come back is open, and is told where 
   })
 })
 
-test('a class whose calls end otherwise is open, and says how they ended', async () => {
+test('a request class with another status is open, and its statuses are shown', async () => {
   const changed = { 'invalid-parameter': 200, models: 404 }
   const answer = await told(service({ countsAll: true, changed }))
   const either = ['counted', 'not counted']
@@ -73,7 +73,7 @@ test('a class whose calls end otherwise is open, and says how they ended', async
   expect(JSON.stringify(answer)).toContain('400: statuses 200, 200, 200, 200')
 })
 
-test('where no paid request is served, nothing is told', async () => {
+test('without a served paid request, the question is not askable', async () => {
   expect(await told(service({ changed: { right: 503 } }))).toMatchObject({
     status: 'not-askable',
     why: expect.stringContaining('400: statuses 503, 400, 400, 503'),
@@ -81,7 +81,7 @@ test('where no paid request is served, nothing is told', async () => {
 })
 
 test.each([true, false])(
-  'a window that ends between two requests puts back what was counted: %s',
+  'a window that ends between two requests does not change the answer: %s',
   async (countsAll) => {
     // One was counted before: what remains after both is as if nothing had been in between.
     const prober = service({ countsAll, remaining: 59, edgeAfter: 1 })

@@ -11,7 +11,7 @@ test.each<[string, (state: FakeState) => object]>([
   ['seconds', ({ seconds }) => ({ as_of: Math.floor(seconds), due_s: 2e6 - Math.floor(seconds) })],
   ['seconds and a quarter', ({ seconds }) => ({ up: seconds * 1.25, due: -seconds * 1.25 })],
   ['reads', ({ reads }) => ({ served_reads: reads.credits })],
-])('a clock of %s that moves by as much is none of the figures', async (_, clock) => {
+])('a clock of %s that moves by the same amount is not taken for a figure', async (_, clock) => {
   const { answers } = await probeFake(
     { creditsBody: (state) => ({ ...clock(state), ...body(state) }) },
     ['G-09'],
@@ -22,7 +22,7 @@ test.each<[string, (state: FakeState) => object]>([
   })
 })
 
-test.each([0, 1])('figures are told where a read costs %i', async (readPrice) => {
+test.each([0, 1])('figures are found if a read costs %i', async (readPrice) => {
   const { answers, state } = await probeFake({ readPrice, creditsBody: body }, ['G-09'])
   expect(answers['G-09']).toMatchObject({
     status: 'answered',
@@ -31,7 +31,7 @@ test.each([0, 1])('figures are told where a read costs %i', async (readPrice) =>
   expect(state.reads.credits).toBeLessThan(16)
 })
 
-test('where every request costs one credit, credits and requests are not told apart', async () => {
+test('credits and requests are not distinguished if every request costs one credit', async () => {
   const models = defaultContract.models.map((model) => ({ ...model, costCredits: 1 }))
   const { answers } = await probeFake(
     { creditsBody: body, contract: { ...defaultContract, models } },

@@ -7,7 +7,7 @@ const [after, before] = ['after own charge', 'before own charge']
 const uncharged = ({ balance }: FakeState, price: number) => balance + price
 const kinds = ['chat', 'chat stream', 'messages', 'messages stream']
 const each = <T>(value: T) => Object.fromEntries(kinds.map((kind) => [kind, value]))
-/** Where no price tells a charge from that of a read. */
+/** A contract in which no price distinguishes a charge from a read. */
 const contract = {
   ...defaultContract,
   models: defaultContract.models.map((model) => ({ ...model, costCredits: 1 })),
@@ -17,7 +17,7 @@ test.each([
   ['after', { concurrent: ['own charge, atomic', 'later snapshot'] }],
   ['before', {}],
 ] as const)(
-  'values %s each charge that do not repeat are no proof of an atomic one',
+  'values %s each charge that do not repeat are no proof of an atomic header',
   async (header, open) => {
     const { answers } = await probeFake(header === 'after' ? {} : { header: uncharged }, ['G-12'])
     expect(answers['G-12']).toMatchObject({ is: each(header === 'after' ? after : before) })
@@ -25,7 +25,7 @@ test.each([
   },
 )
 
-test('values after the charge that repeat at once are later snapshots', async () => {
+test('values after the charge that repeat in concurrent answers are later snapshots', async () => {
   const profile = { creditsHeader: 'snapshot' } as const
   const { profile: told } = await probeService({ profile, only: ['G-12'] })
   expect(told.answers['G-12']).toMatchObject({
@@ -33,8 +33,8 @@ test('values after the charge that repeat at once are later snapshots', async ()
   })
 })
 
-test('values before the charge that repeat at once are no later snapshots', async () => {
-  // Of those at once, each second one is let in before the charge of the one before it.
+test('values before the charge that repeat in concurrent answers are not later snapshots', async () => {
+  // Of the concurrent ones, every second request is admitted before the charge of the previous one.
   const header = (state: FakeState, price: number) =>
     uncharged(state, price) + (state.requests > kinds.length ? state.requests % 2 : 0)
   const { answers } = await probeFake({ header }, ['G-12'])
@@ -50,7 +50,7 @@ test.each<[string, Fake, string]>([
   ['after, header before', { header: uncharged }, before!],
   ['after, header before, one price', { contract, header: uncharged }, before!],
   ['before, header after, one price', { contract, readChargedFirst: false }, after!],
-])('a read tells the balance %s its own charge', async (_, fake, meaning) => {
+])('a read shows the balance %s its own charge', async (_, fake, meaning) => {
   const { answers } = await probeFake({ readPrice: 1, ...fake }, ['G-12'])
   expect(answers['G-12']).toMatchObject({ is: each(meaning) })
 })
@@ -59,14 +59,14 @@ test.each<[string, Fake]>([
   ['after', {}],
   ['before', { readChargedFirst: false, header: uncharged }],
 ])(
-  'one price for all, reads too: read and header that both tell the balance %s their charge',
+  'if reads have the price of requests, read and header that both show the balance %s their charge stay open',
   async (_, fake) => {
     const { answers } = await probeFake({ readPrice: 1, contract, ...fake }, ['G-12'])
     expect(answers['G-12']).toMatchObject({ status: 'ambiguous', between: each([after, before]) })
   },
 )
 
-test('one endpoint that tells where a read stands tells it for the others', async () => {
+test('one endpoint that shows the meaning of a read decides it for the others', async () => {
   const header = (state: FakeState, price: number) =>
     state.stream ? state.balance : uncharged(state, price)
   const { answers } = await probeFake({ readPrice: 1, contract, header }, ['G-12'])

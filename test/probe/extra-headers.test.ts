@@ -7,7 +7,7 @@ const header = {
   ...{ shown: '$PORTKEY_API_KEY', isSecret: true },
 }
 
-test('a gateway gets its own header with each request, and the store keeps none of its value', async () => {
+test('a gateway gets its own header with each request, and the store does not keep its value', async () => {
   const echo = (heard: { headers: object }) => JSON.stringify(heard.headers)
   const heardBy = new Set<string>()
   const { store, answers } = await probeFake(

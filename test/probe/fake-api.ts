@@ -8,7 +8,7 @@ import type { ExtraHeader } from '../../src/probe/extra-headers.ts'
 import { probe } from '../../src/probe/probe.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 
-/** A request as the fake hears it; `nth` counts those to the same endpoint, from 1. */
+/** A request to the fake; `nth` counts those to the same endpoint, from 1. */
 export interface Heard {
   readonly endpoint: 'models' | 'credits' | 'chat' | 'messages'
   readonly body: Readonly<Record<string, unknown>>
@@ -16,21 +16,24 @@ export interface Heard {
   readonly nth: number
 }
 
-/** What the fake has counted, and its clock: seconds that pass in a generation or while the probe waits. */
+/**
+ * The counts of the fake, and its clock: seconds that pass in a generation or while the probe
+ * waits.
+ */
 export interface FakeState {
   balance: number
   requests: number
-  /** Served. */
+  /** Served requests. */
   readonly reads: { models: number; credits: number }
   seconds: number
-  /** Whether the request that is being answered asks for a stream. */
+  /** Whether the current request asks for a stream. */
   stream: boolean
 }
 
-/** Where the fake differs from a small honest service of 900 credits. */
+/** How the fake differs from a small honest service with 900 credits. */
 export interface Fake {
   readonly contract?: Contract
-  /** What an error says. */
+  /** The message of an error. */
   errorText?(heard: Heard): string
   /** A status other than 200, which costs nothing. */
   status?(heard: Heard): number
@@ -40,15 +43,15 @@ export interface Fake {
   readonly readChargedFirst?: boolean
   /** Seconds after its answer that a generation is charged, by the fake's clock. */
   readonly chargedLateS?: number
-  /** Balance in the header of a generation; after its own charge unless told. */
+  /** Balance in the header of a generation; by default after its own charge. */
   header?(state: FakeState, price: number): number
-  /** Text of an answer that a stop sequence ended; none of them is in it unless given. */
+  /** Text of an answer that a stop sequence ended; by default it contains none of them. */
   readonly stoppedText?: string
   readonly ignoresStops?: boolean
   creditsBody?(state: FakeState): object
 }
 
-/** Asks some gaps of a service in a few lines, in no time. */
+/** Asks some gaps of a minimal service without delay. */
 export async function probeFake(
   fake: Fake,
   only: readonly GapId[],
@@ -154,7 +157,7 @@ function serverOf(fake: Fake, contract: Contract, state: FakeState) {
   })
 }
 
-/** A stream of messages is a plain answer. */
+/** A messages stream is sent as a plain answer. */
 function bodyOf(fake: Fake, { endpoint, body }: Heard, state: FakeState): object | string {
   if (endpoint === 'models') return { object: 'list', data: [] }
   if (endpoint === 'credits') {

@@ -12,14 +12,14 @@ const byHour = { status: 429, limit: 2_000, remaining: 0 }
 
 test.each([
   ['one answer with the minute', [minute], ['minute', 'failed', 'tightest', 'rotate']],
-  ['the minute alone', [minute, minute, byMinute], ['minute', 'failed', 'tightest']],
+  ['only the minute', [minute, minute, byMinute], ['minute', 'failed', 'tightest']],
   ['an hour that rejects', [minute, minute, byMinute, byHour], ['failed', 'tightest']],
   ['an hour that rejects right after a minute with room', [minute, minute, byHour], ['failed']],
-  ['the hour alone', [hour, hour, hour], ['hour', 'tightest']],
+  ['only the hour', [hour, hour, hour], ['hour', 'tightest']],
   ['the hour, then the minute', [hour, minute], ['tightest', 'rotate']],
   ['the hour after a rest', [minute, minute, minute, minute, hour], ['tightest']],
-  ['three in turn, a few times', [minute, hour, day, minute], ['tightest', 'rotate']],
-  ['three in turn, often', [minute, hour, day, minute, hour, day, minute], ['rotate']],
+  ['three in rotation, a few times', [minute, hour, day, minute], ['tightest', 'rotate']],
+  ['three in rotation, often', [minute, hour, day, minute, hour, day, minute], ['rotate']],
 ])('rate headers that show %s', (_, answers, fits) => {
   expect(windowShown([answers], defaultContract)).toMatchObject(
     fits.length === 1
@@ -28,7 +28,7 @@ test.each([
   )
 })
 
-test('windows of other keys and routes are no turns of this one', () => {
+test('windows of other keys and routes are not counted as alternation', () => {
   const routes = [
     [minute, minute, minute, minute],
     [hour, hour, hour, hour],
@@ -39,7 +39,7 @@ test('windows of other keys and routes are no turns of this one', () => {
 })
 
 test.each(['minute', 'failed', 'tightest', 'rotate'] as const)(
-  'a service that shows its windows by %s is among what fits',
+  'the true answer is among those that fit if a service shows its windows by %s',
   async (window) => {
     const { profile } = await probeService({
       profile: { ...defaultProfile, window },

@@ -17,14 +17,14 @@ test.each([
   ['new', 'charged', ['a', 'b'], [9, 8, 7]],
   ['replayed', 'free', ['a', 'a'], [9, 8, 8]],
   ['replayed', 'charged', ['a', 'a'], [9, 8, 7]],
-] as const)('the same key again: %s and %s', async (answer, second, ids, balances) => {
+] as const)('an answer to a repeated key is %s and %s', async (answer, second, ids, balances) => {
   expect(await asked(ids.map(served), balances)).toMatchObject({
     status: 'answered',
     is: { answer, 'second time': second },
   })
 })
 
-test.each([503, 400, 409, null])('a second request that ends with %s is no answer', async (end) => {
+test.each([503, 400, 409, null])('a second request with %s decides nothing', async (end) => {
   expect(await asked([served('a'), end], [9, 8, 8])).toEqual({
     status: 'not-askable',
     why: `one of the two was not served: statuses 200 and ${end ?? 'none'}`,
@@ -33,8 +33,8 @@ test.each([503, 400, 409, null])('a second request that ends with %s is no answe
 
 test.each([
   ['no balance can be read', [null, null, null]],
-  // A ledger that shows no charge at all, or a late one.
-  ['the first was not seen to be charged', [9, 9, 9]],
+  // A ledger that shows no charge, or a late one.
+  ['no charge of the first was seen', [9, 9, 9]],
   ['the balance rose', [9, 8, 20]],
 ])('the charge stays open where %s', async (_, balances) => {
   expect(await asked([served('a'), served('b')], balances)).toMatchObject({
@@ -43,7 +43,7 @@ test.each([
   })
 })
 
-test('answers without an id may be the same one', async () => {
+test('without an id, replayed and new answers are not distinguished', async () => {
   expect(await asked([served(), served()], [9, 8, 7])).toMatchObject({
     between: { answer: ['replayed', 'new'] },
   })

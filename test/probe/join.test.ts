@@ -21,7 +21,7 @@ function profile(run: string, given: Partial<Record<GapId, GapAnswer>>): Deploym
   }
 }
 
-test('what was asked again takes the older place, and the rest stays with the probe it is from', () => {
+test('a new answer replaces the older one, and other answers keep their probe', () => {
   const first = profile('1', { 'G-01': is('a'), 'G-02': is('b'), 'G-12': is('c') })
   const second = joined(first, profile('2', { 'G-02': is('B'), 'G-22': is('d') }), ['G-02', 'G-22'])
   expect(second).toMatchObject({
@@ -37,13 +37,13 @@ test('what was asked again takes the older place, and the rest stays with the pr
   expect(parseDeploymentProfile(third, 'third')).toEqual(third)
 })
 
-test('a question that could not be asked this time takes no answer away, but says why where there is none', () => {
+test('a question that could not be asked keeps its older answer, or gets the reason if it has none', () => {
   const first = profile('1', { 'G-01': is('a') })
   const { answers } = joined(first, profile('2', { 'G-01': dear, 'G-22': dear }), ['G-01', 'G-22'])
   expect([answers['G-01'], answers['G-22'], answers['G-02']]).toEqual([is('a'), dear, unasked])
 })
 
-test('when every older answer was given anew, no earlier probe is named', () => {
+test('if every older answer is replaced, no earlier probe is named', () => {
   const first = profile('1', { 'G-01': is('a') })
   const second = profile('2', { 'G-01': is('A') })
   expect(joined(first, second, ['G-01'])).toEqual({ ...second, credits_spent: 20 })

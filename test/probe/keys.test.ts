@@ -12,7 +12,7 @@ const open = {
 test.each([
   ['fresh', 59, 53],
   ['inherited', 53, 53],
-  // One count of both keys.
+  // One count for both keys.
   ['inherited', 53, 52],
 ])('a second key that is %s shows %i of 60', (counts, ofSecond, after) => {
   const first = [...falling, after].map((remaining) => shown(remaining))
@@ -28,7 +28,7 @@ test.each([
   expect(countsOf(first, shown(ofSecond))).toEqual(open)
 })
 
-test('a second key that looks fresh stays open where the first shows another window after it', () => {
+test('a second key that looks fresh stays open if the first key then shows another window', () => {
   const first = [...falling.map((each) => shown(each)), shown(1990, 2000)]
   expect(countsOf(first, shown(59))).toMatchObject({
     status: 'ambiguous',
@@ -40,12 +40,12 @@ test.each([
   ['gcra', 'fresh', open],
   ['fixed-anchored', 'fresh', { status: 'answered', is: { counts: 'fresh' } }],
   ['fixed-anchored', 'inherited', { status: 'answered', is: { counts: 'inherited' } }],
-] as const)('under %s, a key whose counts are %s', async (algorithm, newKey, told) => {
+] as const)('under %s, counts of a new key that are %s', async (algorithm, newKey, told) => {
   const { profile } = await probeService({ profile: { algorithm, newKey }, only: ['G-36'] })
   expect(profile.answers['G-36']).toMatchObject(told)
 })
 
-test('one key in both variables cannot be asked what a second one counts', async () => {
+test('one key in both variables leaves the counts of a second key not askable', async () => {
   const { profile } = await probeService({ secondKey: 'same', only: ['G-36'] })
   expect(profile.answers['G-36']).toEqual({
     status: 'not-askable',

@@ -4,7 +4,7 @@ import { answeredBy, told } from './answering.ts'
 
 const [headersUs, standstillUs] = [30_000, 400_000]
 
-test('whole answers that were late by chance do not make what had finished look left in time', async () => {
+test('complete answers that happen to be late do not make finished requests look aborted in time', async () => {
   let nowUs = 1e6
   let balance = 100
   let wholes = 0
@@ -16,11 +16,11 @@ test('whole answers that were late by chance do not make what had finished look 
       if (abort?.at === 'after-us') {
         left++
         nowUs += abort.us
-        // Nothing that is left is charged unless it was over by then.
+        // An aborted request is charged only if it was finished by then.
         if (abort.us > headersUs) balance--
         return { status: null, columns: { outcome: 'aborted', sentUs, closedUs: nowUs } }
       }
-      // The first, and the one after those that were left.
+      // The first answer, and the one after the aborted requests.
       nowUs += headersUs + (wholes++ === 0 || left > 0 ? standstillUs : 0)
       balance--
       return { status: 200, columns: { sentUs, headersUs: nowUs, doneUs: nowUs } }

@@ -3,7 +3,7 @@ import type { SendOptions } from '../../src/probe/prober.ts'
 import { chargeTime } from '../../src/probe/questions/credits.ts'
 import { answeredBy, told } from './answering.ts'
 
-/** A stream whose events come at these moments, and a balance read at its first one. */
+/** A stream with events at these times, and a balance that is read at its first event. */
 async function asked(eventsMs: readonly number[], readMs: number) {
   let nowUs = 0
   const balance = 10
@@ -27,10 +27,10 @@ async function asked(eventsMs: readonly number[], readMs: number) {
   return told(chargeTime, 'G-13', prober)
 }
 
-test('a balance that fell while events went on coming was charged at the start', async () => {
+test('a balance that fell while events were still arriving was charged at the start', async () => {
   expect(await asked([20, 30, 40, 50, 60, 70, 80], 35)).toMatchObject({ is: { charge: 'start' } })
 })
 
-test('a rest of a stream that came late and at once may have been over before the balance was read', async () => {
+test('a stream whose rest came late and at once may have ended before the balance was read', async () => {
   expect(await asked([20, 30, 430, 430, 430, 430], 35)).toMatchObject({ status: 'not-askable' })
 })

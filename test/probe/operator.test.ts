@@ -10,7 +10,7 @@ interface Ready {
   readonly operatorKey: string | null
 }
 
-/** A service in a process of its own. */
+/** A service in its own process. */
 async function serving<T>(
   flags: readonly string[],
   work: (ready: Ready) => Promise<T>,
@@ -35,7 +35,7 @@ async function serving<T>(
 }
 
 test(
-  'with an operator over HTTP, the command line asks what takes balances and a clock',
+  'with an operator over HTTP, the command line asks the questions that need balances and a clock',
   { timeout: 60_000 },
   () =>
     withFolder((folder) =>
@@ -70,7 +70,7 @@ test(
           const credits = await fetch(`${baseUrl}/user/credits`, {
             headers: { authorization: `Bearer ${key!.apiKey}` },
           })
-          // The balance is as it was: what was set was set back.
+          // The balance is as it was: it was restored.
           expect(await credits.json()).toMatchObject({ remaining: 100 })
         },
       ),
@@ -78,7 +78,7 @@ test(
 )
 
 test(
-  'an operator of another machine, and a service without one, are refused in words',
+  'an operator on another machine and a service without one are refused with an explanation',
   { timeout: 60_000 },
   () =>
     withFolder((folder) =>

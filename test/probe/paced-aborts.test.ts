@@ -4,7 +4,7 @@ import { answeredBy, told } from './answering.ts'
 
 const paceUs = 100_000
 
-test('requests that a paced limiter turned away unseen, between two that it let in, are not free', async () => {
+test('requests that a paced limiter rejected unseen between two admissions are not free', async () => {
   let nowUs = 1e6
   let nextUs = 0
   let balance = 100
@@ -16,7 +16,7 @@ test('requests that a paced limiter turned away unseen, between two that it let 
   const prober = answeredBy(
     ({ abort }) => {
       const wasLeft = abort != null
-      // The one that looks for a rejection comes late enough to be let in.
+      // The request that checks for a rejection comes late enough to be admitted.
       nowUs += wasLeft ? 10_000 : paceUs
       if (isLetIn()) balance--
       else if (!wasLeft) return 429

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { parameters } from '../../src/probe/questions/errors.ts'
 import { type Answer, answeredBy, told } from './answering.ts'
 
-/** A service that answers each parameter in its way, and all else with success. */
+/** A service that answers each parameter in its own way, and everything else with success. */
 const asked = (answers: Readonly<Record<string, Answer>>) =>
   told(
     parameters,
@@ -13,19 +13,19 @@ const asked = (answers: Readonly<Record<string, Answer>>) =>
     }),
   )
 
-test('where the plain request is refused, no parameter is', async () => {
+test('parameters are not askable if the plain request is refused', async () => {
   expect(await asked({ plain: 400, n: 400, top_p: 400, messages: 400 })).toEqual({
     status: 'not-askable',
     why: 'the same request without them ended with status 400',
   })
 })
 
-test('the plain request is one that is served elsewhere, too', async () => {
+test('the plain request is one that the service serves', async () => {
   const prober = answeredBy(({ maxTokens }) => (maxTokens === 1 ? 400 : 200))
   expect(await told(parameters, 'G-31', prober)).toMatchObject({ is: { 'top_p 0': 'accepted' } })
 })
 
-test('what was accepted, and what refused', async () => {
+test('each parameter is accepted, refused, or has a status', async () => {
   expect(await asked({ 'top_p 1.5': 400, messages: 422, 'n 4': 400 })).toMatchObject({
     status: 'answered',
     is: {
@@ -51,7 +51,7 @@ test.each([
   })
 })
 
-test('where each n is accepted, a higher one may be refused', async () => {
+test('if each n is accepted, a higher one may still be refused', async () => {
   expect(await asked({})).toMatchObject({
     is: { 'n accepted': 8 },
     between: { 'n refused': ['above 8', 'never'] },

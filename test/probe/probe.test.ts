@@ -25,7 +25,7 @@ test('each of the 37 gaps is asked by exactly one question', () => {
   expect(gapIds).toHaveLength(37)
 })
 
-test('no question costs more than it said, and the whole no more than its budget', async () => {
+test('no question costs more than its price, and the probe no more than its budget', async () => {
   const prices = priceOf(
     { ...circumstances, hasOperator: true, secondKey: 'another' },
     [],
@@ -49,17 +49,17 @@ test('no question costs more than it said, and the whole no more than its budget
   expect(JSON.stringify(profile.answers['G-22'])).toMatch(
     /credits, and the budget has \d+ left; raise --max-credits/,
   )
-  // The operator's balance is put back, so the account is where it was.
+  // The operator restored the balance, so the account is unchanged.
   expect(service.operator.balance(service.keys[0]!.account)).toBe(899 + 1)
 })
 
 test.each([
   // Two reads agree; whether they were free is not asked here, so they may have cost one each.
   ['nothing', 'none', { credits: 3, firstReadsCredits: 2, balance: 900 }],
-  // Four tell that each costs one, the fifth that this is all.
+  // Four show that each costs one, the fifth confirms it.
   ['a credit', 'both', { credits: 6, firstReadsCredits: 5, balance: 895 }],
 ] as const)(
-  'where a read costs %s, the price holds those made before it',
+  'if a read costs %s, the price includes the first reads',
   async (_, readsCharged, told) => {
     const { profile, price } = await probeService({ profile: { readsCharged }, only: ['G-02'] })
     expect(price).toMatchObject(told)
@@ -71,7 +71,7 @@ test.each([
   ['free', 'none', ['G-02', 'G-21'], 11],
   ['paid', 'both', ['G-13', 'G-14', 'G-15', 'G-18', 'G-37'], 148],
 ] as const)(
-  'with reads that are %s, no more is spent than the price',
+  'with %s reads, the probe spends no more than its price',
   async (_, readsCharged, only, credits) => {
     const { profile, price, store } = await probeService({ profile: { readsCharged }, only })
     expect(price.credits).toBe(credits)
@@ -84,7 +84,7 @@ test.each([
   },
 )
 
-test('a new account is not spent to its end: what it may not cover is left unasked', async () => {
+test('a question that the account may not cover is not asked', async () => {
   const { profile, store } = await probeService({ balance: 40, only: ['G-09', 'G-22'] })
   expect(profile.answers['G-09'].status).toBe('answered')
   expect(profile.answers['G-22']).toEqual({
@@ -98,7 +98,7 @@ test('a new account is not spent to its end: what it may not cover is left unask
 })
 
 test.each(questions.map(({ gaps }) => [gaps.join(', '), gaps] as const))(
-  '%s can be asked alone of a service that serves',
+  '%s can be asked alone',
   async (_, gaps) => {
     const { profile, asked, price } = await probeService({ only: gaps })
     expect([...asked].sort()).toEqual([...gaps].sort())
@@ -110,13 +110,13 @@ test.each(questions.map(({ gaps }) => [gaps.join(', '), gaps] as const))(
   },
 )
 
-test('a contract with a free model and one header is asked with what costs something', async () => {
+test('a contract with a free model and one header is probed with a paid model', async () => {
   const contract = loadContract(resolve(import.meta.dirname, '../../contracts/open-gateway.yaml'))
   const { profile, store } = await probeService({
     ...{ contract, balance: 6_000, secondKey: false },
     ...{ only: ['G-02', 'G-08', 'G-14', 'G-16', 'G-37'] },
     profile: { abortedStream: 'charged' },
-    // A stream so long that it is left in time even where this machine stands still meanwhile.
+    // A stream so long that it is aborted in time even if this machine stalls meanwhile.
     shape: { betweenTokensUs: { kind: 'constant', value: 20_000 } },
   })
   const { answers } = profile
@@ -136,11 +136,11 @@ const belowLimit = 'a bucket of fewer than the limit'
 
 test.each([
   [40, 4, 20, null],
-  // Twice the limit over an edge of two windows, or from a bucket that regains meanwhile.
+  // Twice the limit over an edge of two windows, or from a bucket that refills meanwhile.
   [40, 2, 20, [...neverKept, 'fixed-aligned', belowLimit, 'token-bucket']],
   [61, 1, 20, neverKept],
   [104, 0.9, 60, [...neverKept, 'fixed-aligned', belowLimit, 'token-bucket']],
-])('%i requests, one each %d s, and no rejection by a limit of %i', (requests, s, limit, fits) => {
+])('%i admissions, one per %d s, fit models of a limit of %i', (requests, s, limit, fits) => {
   const limited = Array.from({ length: requests }, (_, slot) => {
     const us = slot * s * 1e6
     return arrivalOf(slot, us, us + 0.6e6, { decision: 'admitted', status: 200, limit })
@@ -156,7 +156,7 @@ test.each([
   )
 })
 
-test('a probe that is stopped while a service hangs was interrupted, and blames nobody', async () => {
+test('a probe that is stopped while a service hangs is reported as interrupted', async () => {
   const stop = new AbortController()
   const server = createServer(() => stop.abort())
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -174,7 +174,7 @@ test('a probe that is stopped while a service hangs was interrupted, and blames 
   expect(profile.answers['G-02']).toMatchObject({ why: 'the probe was interrupted before it' })
 })
 
-test('numbers of ledger entries are no counts of requests', async () => {
+test('numbers of ledger entries are not taken for counts of requests', async () => {
   const { profile } = await probeService({ only: ['G-09'] })
   const told = profile.answers['G-09']
   expect(told).toMatchObject({ status: 'answered' })
@@ -182,7 +182,7 @@ test('numbers of ledger entries are no counts of requests', async () => {
   expect(JSON.stringify(told)).not.toMatch(/\bid\b/)
 })
 
-test('a budget that pays for no generation leaves what their headers show unasked', async () => {
+test('without a budget for a generation, questions about its headers are not asked', async () => {
   const { profile } = await probeService({ only: ['G-02', 'G-19'], maxCredits: 3 })
   expect(profile.answers['G-19']).toEqual({
     status: 'not-askable',

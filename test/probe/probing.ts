@@ -11,7 +11,7 @@ import { openStore, type Store } from '../../src/store/open.ts'
 
 export interface Probed extends ProbeResult {
   readonly store: Store
-  /** As it was told before the first question. */
+  /** The price as announced before the first question. */
   readonly price: Price
   readonly service: RunningService
 }
@@ -21,11 +21,11 @@ export interface Asked extends ServiceOptions {
   readonly maxCredits?: number
   readonly only?: readonly GapId[]
   readonly secondKey?: boolean | 'same'
-  /** Milliseconds that everything takes from the probe to the service, and back. */
+  /** Latency in milliseconds from the probe to the service, and back. */
   readonly awayMs?: number
 }
 
-/** Probes a service of its own, whose clock the operator moves instead of waiting. */
+/** Probes a dedicated service, whose clock the operator moves in place of waiting. */
 export async function probeService({
   balance = 900,
   maxCredits = 2_000,
@@ -72,7 +72,7 @@ export async function probeService({
     only,
     startedAt: new Date(),
     now: () => (performance.now() - began) * 1000,
-    // Waits for the service to settle stay real, and short.
+    // Waits for the service to settle are real, and short.
     sleep: async (us) => {
       await wait(Math.min(us / 1000, 120))
     },
@@ -82,7 +82,7 @@ export async function probeService({
   return { ...result, store, price: prices[0]!, service }
 }
 
-/** The same service behind a long line: bytes and ends arrive later, in their order. */
+/** The same service behind a slow link: bytes and ends arrive later, in order. */
 async function farAway(baseUrl: string, awayMs: number): Promise<string> {
   const carry = (from: Socket, to: Socket) => {
     from.on('data', (bytes) => setTimeout(() => to.write(bytes), awayMs))

@@ -6,14 +6,14 @@ import { defaultProfile, type Profile, type ProfileAnswers } from '../../src/ser
 import type { Store } from '../../src/store/open.ts'
 import { probeService } from './probing.ts'
 
-/** Where each body of the credits endpoint tells them. */
+/** The path of each figure in each body of the credits endpoint. */
 const creditsPaths = {
   flat: { remaining: 'remaining', consumed: 'total_consumed' },
   nested: { remaining: 'balance.remaining', consumed: 'usage.total_consumed' },
   renamed: { remaining: 'credits_left', consumed: 'total_used' },
 } as const
 
-/** What the profile of the service says about each facet that the probe may answer. */
+/** The value in the service's profile for each facet that the probe may answer. */
 function truths(profile: Profile): readonly (readonly [GapId, string, unknown])[] {
   const counted = (yes: boolean) => (yes ? 'counted' : 'not counted')
   const before = (a: string, b: string) =>
@@ -104,10 +104,10 @@ function truths(profile: Profile): readonly (readonly [GapId, string, unknown])[
   ]
 }
 
-/** The values that an answer leaves possible for a facet; null where it says nothing of it. */
+/** The possible values of a facet by an answer; null if it does not mention the facet. */
 function possible(answer: GapAnswer, facet: string): readonly unknown[] | null {
   if ('why' in answer) return null
-  // A list names all that it may be.
+  // A list names all possible values.
   if (facet in answer.is) return [answer.is[facet]].flat()
   return answer.status === 'ambiguous' ? (answer.between[facet] ?? null) : null
 }
@@ -115,7 +115,7 @@ function possible(answer: GapAnswer, facet: string): readonly unknown[] | null {
 const services: readonly { readonly name: string; readonly profile: ProfileAnswers }[] = [
   { name: 'the standard service', profile: {} },
   {
-    name: 'a service that answers everything otherwise',
+    name: 'a service with all other answers',
     profile: {
       algorithm: 'sliding-counter',
       reset: 'epoch-us',
@@ -158,7 +158,7 @@ const services: readonly { readonly name: string; readonly profile: ProfileAnswe
     },
   },
   {
-    name: 'a service of a token bucket',
+    name: 'a service with a token bucket',
     profile: {
       algorithm: 'token-bucket',
       reset: 'epoch-s',
@@ -177,8 +177,8 @@ const services: readonly { readonly name: string; readonly profile: ProfileAnswe
   },
 ]
 
-describe('the answers are the settings of the service', () => {
-  // A quarter of a minute each: the third waits for the night.
+describe('the answers of a probe match the settings of the service', () => {
+  // A quarter of a minute each, so the third runs only at night.
   test.each(process.env.NIGHTLY === undefined ? services.slice(0, 2) : services)(
     '$name',
     { timeout: 240_000 },
@@ -189,7 +189,7 @@ describe('the answers are the settings of the service', () => {
         counts: { ...defaultProfile.counts, ...profile.counts },
       } as Profile
       const told = { answered: new Set<GapId>(), askable: new Set<GapId>() }
-      // A machine that stands still at a bad moment leaves an answer open, and is asked again.
+      // A machine that stalls at a bad moment leaves an answer open, which is asked again.
       for (
         let asked = 0;
         asked < 3 && (told.answered.size < 28 || told.askable.size < 33);

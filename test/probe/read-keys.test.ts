@@ -18,7 +18,7 @@ test.each([
   ['either', 401, 200, 200, 200],
   ['bearer', 401, 200, 401, 200],
   ['x-api-key', 401, 403, 200, 200],
-  // A service may say of what a key opens that it is not there.
+  // A service may answer 404 for resources that need a key.
   ['bearer', 404, 200, 404, 200],
 ])('the key that a read takes: %s', async (key, none, chat, messages, both) => {
   expect(await asked({ none, chat, messages, both })).toMatchObject({
@@ -35,11 +35,11 @@ test.each([
     ['either', 'bearer'],
   ],
   ['no header', { none: 429, chat: 200, messages: 200, both: 200 }, ['none', 'either']],
-])('a failure with %s leaves open what it may be', async (_, statuses, key) => {
+])('a failure with %s leaves the possible keys open', async (_, statuses, key) => {
   expect(await asked(statuses)).toMatchObject({ status: 'ambiguous', between: { key } })
 })
 
-test.each([503, 401])('nothing is told where nothing was served: status %i', async (each) => {
+test.each([503, 401])('the question is not askable if nothing is served: %i', async (each) => {
   const statuses = { none: each, chat: each, messages: each, both: each }
   expect(await asked(statuses)).toMatchObject({
     status: 'not-askable',
@@ -50,7 +50,7 @@ test.each([503, 401])('nothing is told where nothing was served: status %i', asy
 test.each([
   ['bearer', 401, 200],
   ['none', 200, 200],
-])('where both formats have one header, it is asked once: %s', async (key, none, chat) => {
+])('one header of both formats is tried once: %s', async (key, none, chat) => {
   const contract = loadContract(resolve(import.meta.dirname, '../../contracts/open-gateway.yaml'))
   const sent: (string | undefined)[] = []
   const prober = answeredBy(

@@ -7,7 +7,7 @@ const refused =
     endpoint === 'models' && (nths.length === 0 || nths.includes(nth)) ? 404 : 200
 
 test.each([0, 1])(
-  'a list of models that is never served costs nobody knows what',
+  'the price of a model list that is never served stays unknown',
   async (readPrice) => {
     const { answers } = await probeFake({ readPrice, status: refused() }, ['G-17'])
     const cost = readPrice === 1 ? '1 credit each' : 'free'
@@ -16,7 +16,7 @@ test.each([0, 1])(
   },
 )
 
-test('a charged read that failed is not counted among those charged', async () => {
+test('a failed read is not counted among charged reads', async () => {
   const { answers } = await probeFake({ readPrice: 1, status: refused(2) }, ['G-17'])
   expect(answers['G-17']).toMatchObject({
     status: 'answered',
@@ -24,14 +24,14 @@ test('a charged read that failed is not counted among those charged', async () =
   })
 })
 
-test('while reads of models are not known to be free, each read may have cost', async () => {
+test('until reads of models are known to be free, each may have cost a credit', async () => {
   const { profile, state } = await probeFake({ status: refused() }, ['G-17', 'G-13'])
-  // Of streams that come all at once, the probe opens three.
+  // The probe opens three streams that arrive at once.
   expect(state.balance).toBe(900 - 3)
   expect(profile.credits_spent).toBe(state.reads.credits + 3)
 })
 
-test('what falls by no whole number for each read is left open', async () => {
+test('a price of a read that is not a whole number is left open', async () => {
   const { answers } = await probeFake(
     { creditsBody: ({ balance, reads }) => ({ remaining: balance - (reads.models > 2 ? 1 : 0) }) },
     ['G-17'],

@@ -4,7 +4,7 @@ import { type Heard, probeFake } from './fake-api.ts'
 const only = ['G-04', 'G-16'] as const
 const isShort = ({ body }: Heard) => body.max_tokens === 1
 
-test('what next to nothing costs, and why answers end, is told by served answers', async () => {
+test('served answers show the price of minimal answers and the reasons why answers end', async () => {
   const { answers } = await probeFake({}, only)
   expect(answers['G-04']).toMatchObject({
     is: {
@@ -36,7 +36,7 @@ test.each([400, 503])(
   },
 )
 
-test('where messages are not served, nothing is known of why they end', async () => {
+test('without served messages, the reasons why they end are not askable', async () => {
   const { answers } = await probeFake(
     { status: ({ endpoint }) => (endpoint === 'messages' ? 404 : 200) },
     only,
@@ -47,7 +47,7 @@ test('where messages are not served, nothing is known of why they end', async ()
   })
 })
 
-test('a service that refuses stop sequences of whitespace is asked with none', async () => {
+test('a service that refuses whitespace stop sequences is asked without them', async () => {
   const isBlank = (stop: unknown) => typeof stop === 'string' && stop.trim() === ''
   const { answers } = await probeFake(
     { status: ({ body }) => ([body.stop_sequences].flat().some(isBlank) ? 400 : 200) },
@@ -64,7 +64,7 @@ test.each([
   expect(answers['G-33']).toMatchObject({ status: 'answered', is: { chat: stop, messages: stop } })
 })
 
-test('a service that ignores stop sequences includes none, and ends for none', async () => {
+test('a service that ignores stop sequences leaves their questions open', async () => {
   const { answers } = await probeFake({ ignoresStops: true }, ['G-33'])
   const open = ['included', 'excluded']
   expect(answers['G-33']).toMatchObject({ is: {}, between: { chat: open, messages: open } })

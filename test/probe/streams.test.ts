@@ -11,7 +11,7 @@ interface Asked {
   readonly max_tokens: number
 }
 
-/** Probes a server that answers generations with what is given, and knows nothing else. */
+/** Probes a server that gives these answers to generations, and 404 to everything else. */
 async function askedOf(answer: (asked: Asked) => string | number, only: readonly GapId[]) {
   const server = createServer(async (request, response) => {
     let body = ''
@@ -58,7 +58,7 @@ function streamed(deltas: readonly string[], usage: object | null): string {
     .join('')
 }
 
-test('reasoning is inline where its end alone is in the text, or its mark comes in pieces', async () => {
+test('reasoning is inline even if the text has only its end tag, or its tag comes in pieces', async () => {
   const answers = await askedOf(
     ({ stream }) =>
       stream ? streamed(['<', 'think', '>so', '391'], null) : plain('so</think>391', 'stop'),
@@ -76,7 +76,7 @@ test('reasoning is inline where its end alone is in the text, or its mark comes 
   })
 })
 
-test('an answer that was cut off before its thought could end does not tell where reasoning is', async () => {
+test('an answer cut off before its reasoning could end leaves the place of reasoning open', async () => {
   const answers = await askedOf(
     ({ stream }) => (stream ? 503 : plain('so it goes', 'length')),
     ['G-01', 'G-05'],
@@ -93,7 +93,7 @@ test('an answer that was cut off before its thought could end does not tell wher
   })
 })
 
-test('usage in every chunk of a stream is not taken for usage in its last', async () => {
+test('usage in every chunk of a stream is not taken for usage in the last', async () => {
   const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
   const answers = await askedOf(
     ({ stream }) => (stream ? streamed(['a', 'b', 'c'], usage) : plain('abc', 'stop')),

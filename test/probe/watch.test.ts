@@ -12,7 +12,7 @@ import { openStore } from '../../src/store/open.ts'
 const folder = mkdtempSync(join(tmpdir(), 'assay-polls-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-test('figures are found by the names that services give them, the shallowest first', () => {
+test('figures are found by common names, the shallowest first', () => {
   expect(
     readCreditsBody({
       object: 'credits',
@@ -36,7 +36,7 @@ test('figures are found by the names that services give them, the shallowest fir
   }
 })
 
-test('credits with an expiry are grants, with times in any of the usual units', () => {
+test('credits with an expiry are grants, with times in any common unit', () => {
   const body = {
     grants: [
       { package: 'Standard', remaining: 400, expires_at: '2026-12-01T00:00:00Z' },
@@ -58,7 +58,7 @@ test('credits with an expiry are grants, with times in any of the usual units', 
   )
 })
 
-test('what answers is kept, what is no JSON as it came, and silence is no row', async () => {
+test('every answer is kept, also if it is not JSON, and a missing answer is not a row', async () => {
   const dbPath = join(folder, 'polls.duckdb')
   let polls = 0
   const answer = (): CreditsAnswer => ({
@@ -87,7 +87,7 @@ test('what answers is kept, what is no JSON as it came, and silence is no row', 
   store.close()
 })
 
-test('while another process holds the file polls wait in memory, and none is lost', async () => {
+test('polls wait in memory while another process holds the file, and none is lost', async () => {
   const dbPath = join(folder, 'held.duckdb')
   ;(await openStore(dbPath)).close()
   const holder = spawn(process.execPath, [

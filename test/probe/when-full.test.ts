@@ -17,20 +17,20 @@ const met = (status: number | null, ms: number) => ({
 const open = { oneOf: ['429', '400'] }
 
 test.each([
-  ['a 429 tells, whatever came before and after', [200, 429, 400, 200], 1000, '429'],
-  ['two between rejections tell', [429, 400, 400, 429], 1000, '400'],
-  ['a service may refuse what is wrong by another status', [429, 422, 422, 429], 1000, '422'],
-  ['nothing tells where the limit had room before', [200, 400, 400, 429], 1000, open],
-  ['nothing tells where it had room after', [429, 400, 400, 200], 1000, open],
-  ['what came free may have been taken by the wrong ones', [429, 400, 400, 429], 25, open],
-  ['an answer that is served tells nothing', [429, 200, 200, 429], 1000, open],
-  ['no answer tells nothing', [429, null, null, 429], 1000, open],
+  ['a 429 decides, whatever came before and after', [200, 429, 400, 200], 1000, '429'],
+  ['two answers between rejections decide', [429, 400, 400, 429], 1000, '400'],
+  ['a service may refuse a wrong body with another status', [429, 422, 422, 429], 1000, '422'],
+  ['nothing is decided if the limit had room before', [200, 400, 400, 429], 1000, open],
+  ['nothing is decided if the limit had room after', [429, 400, 400, 200], 1000, open],
+  ['nothing is decided if wrong requests may have used freed room', [429, 400, 400, 429], 25, open],
+  ['a served answer decides nothing', [429, 200, 200, 429], 1000, open],
+  ['a missing answer decides nothing', [429, null, null, 429], 1000, open],
 ] as const)('with a limit used up, %s', (_, statuses, freesMs, told) => {
   const [before, first, second, after] = statuses.map((status, nth) => met(status, nth * 10))
   expect(seenFirst(before!, [first!, second!], after!, freesMs * 1000)).toEqual(told)
 })
 
-test('a standstill between two rejections is no answer while the limit is still full: it is asked again', async () => {
+test('answers with a stall between two rejections are asked again while the limit is still full', async () => {
   let ms = 0
   const prober = answeredBy(({ body }, nth) => {
     ms += nth === 1 ? 400 : 10
@@ -42,7 +42,7 @@ test('a standstill between two rejections is no answer while the limit is still 
   expect(prober.responses).toHaveLength(6)
 })
 
-/** A service that judges the rate first, and whose limit has room again after two rejections. */
+/** A service that checks the rate first, and whose limit has room again after two rejections. */
 async function soonFree(): Promise<string> {
   let served = 0
   let rejections = 0
@@ -77,7 +77,7 @@ async function soonFree(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('a 400 right after a rejection is no order of faults where a plain request is let in again', async () => {
+test('a 400 right after a rejection leaves the order open if a plain request is then admitted', async () => {
   const store = await openStore(':memory:')
   onTestFinished(() => store.close())
   const { profile } = await probe({
@@ -96,7 +96,7 @@ test('a 400 right after a rejection is no order of faults where a plain request 
 test.each([
   ['429', ['key', 'rate', 'request', 'credits']],
   ['400', ['key', 'request', 'rate', 'credits']],
-] as const)('a full limit and a wrong body: %s comes first', async (first, precedence) => {
+] as const)('with a full limit and a wrong body, %s comes first', async (first, precedence) => {
   const { profile } = await probeService({
     profile: { algorithm: 'fixed-anchored', precedence: [...precedence] },
     only: ['G-22', 'G-26'],

@@ -5,7 +5,7 @@ import { endRun, startRun } from '../../src/store/runs.ts'
 /** 2026-11-01 00:00 UTC, in microseconds. */
 export const novemberUs = Date.UTC(2026, 10, 1) * 1000
 
-/** A successful plain chat of 100 ms at `slot` seconds; every part of it can be changed. */
+/** A successful plain chat of 100 ms at `slot` seconds; every field can be changed. */
 export function attempt(slot: number, change: Partial<AttemptRow> = {}): AttemptRow {
   const empty = Object.fromEntries(
     columnNames.map((name) => {
@@ -42,7 +42,7 @@ export function attempt(slot: number, change: Partial<AttemptRow> = {}): Attempt
   }
 }
 
-/** Enters a run that came to its end, with all rows. */
+/** Enters a run that ended, with all rows. */
 export async function enterEndedRun(store: Store, runId = 'a', change: object = {}): Promise<void> {
   await enterRun(store, runId, change)
   await endRun(store, runId, {
@@ -53,7 +53,7 @@ export async function enterEndedRun(store: Store, runId = 'a', change: object = 
   })
 }
 
-/** Enters the run that attempts belong to; it has not ended. */
+/** Enters the run of the attempts; it has not ended. */
 export async function enterRun(store: Store, runId = 'a', change: object = {}): Promise<void> {
   await startRun(store, {
     runId,

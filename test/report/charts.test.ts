@@ -18,10 +18,10 @@ beforeAll(async () => {
 })
 afterAll(() => store.close())
 
-/** A chart is shown where it has something to show. */
+/** A chart is shown if its query returns rows. */
 const runOf = (part: string) => (part === '05-rate-sweep' ? 'run-sweep' : 'run-1')
 
-/** What the tables of the queries were last made ready for. */
+/** The page that the tables of the queries were last prepared for. */
 let prepared = ''
 
 async function rowsOf(page: PageName, part: Part) {
@@ -51,7 +51,7 @@ async function prepare(page: PageName, part: Part): Promise<void> {
   })
 }
 
-/** Every way to leave layers of a chart without rows. */
+/** Every combination of chart layers without rows. */
 function thinned(chart: ChartSpec): readonly ChartSpec[] {
   const whole = chart.vegaLite as unknown as { layer?: readonly Layer[] } & Layer
   const layers = whole.layer ?? [whole]
@@ -68,7 +68,7 @@ const without = (layer: Layer): Layer => ({
   transform: [...(layer.transform ?? []), { filter: 'false' }],
 })
 
-/** The rows with one column of them not measured at all, for each column. */
+/** For each column, the rows with that column entirely unmeasured. */
 const unmeasured = (rows: readonly ChartRow[]) =>
   Object.keys(rows[0] ?? {}).map((column) => rows.map((row) => ({ ...row, [column]: null })))
 
@@ -96,7 +96,7 @@ for (const folder of folders) {
         })
         continue
       }
-      test(`${part.name} draws what it drew, and warns of nothing with any layer or column empty`, async () => {
+      test(`${part.name} matches its golden drawing, and has no warnings if any layer or column is empty`, async () => {
         const rows = await rowsOfAny(folder, part)
         const { svg, warnings } = await renderSvg(chart, rows, { id: part.name, widthPx: 500 })
         expect(warnings).toEqual([])

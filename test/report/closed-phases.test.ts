@@ -11,14 +11,14 @@ const scenario = chatScenario(`  - { name: open, load: poisson, rate: 1/s, durat
   - { name: users, load: concurrency, users: 2, duration: 1s }
   - { name: flat <out>, load: saturate, connections: 2, duration: 1s }`)
 
-test('phases are closed whose users wait for answers, of whatever a store may hold', () => {
+test('closed phases are found by their load, and any other scenario text has none', () => {
   expect(closedPhases(JSON.stringify(scenario))).toEqual(['users', 'flat <out>'])
   for (const other of ['{}', '', 'null', '{"phases":[7,{"name":"a"}]}', '{"phases":{}}']) {
     expect(closedPhases(other)).toEqual([])
   }
 })
 
-test('the page of a run says which load was closed, as data', async () => {
+test('the page of a run names its closed loads, as data', async () => {
   const store = await openStore(':memory:')
   await enterRun(store, 'a', { scenarioJson: JSON.stringify(scenario) })
   await appendAttempts(store, [attempt(0)])
@@ -28,7 +28,7 @@ test('the page of a run says which load was closed, as data', async () => {
   expect(top).toContain('Closed load (users, flat &#60;out&#62;): its users wait for answers')
 })
 
-test('where a load was closed, the cards claim no rate and say what response time leaves out', async () => {
+test('with a closed load, the cards claim no rate and say what response time leaves out', async () => {
   const topOf = async (scenarioJson: string) => {
     const store = await openStore(':memory:')
     await enterRun(store, 'a', { scenarioJson })

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => store.close())
 
-test('a comparison as a page: conditions first, a change with its interval, no warning', async () => {
+test('a comparison page shows conditions and changes with intervals, without warnings', async () => {
   const gates = [parseGate('p95 > +10%'), parseGate('tpot.p50 > +1%')]
   const results = gates.map((gate) => judgeGate(comparison, gate))
   const { html, warnings } = await renderComparison(store, comparison, results)
@@ -28,7 +28,7 @@ test('a comparison as a page: conditions first, a change with its interval, no w
   expect(html).toContain(`${notPassed} of 2 gates not passed`)
 })
 
-test('a comparison says first on how many metrics b regressed, and folds what did not change', async () => {
+test('a comparison page begins with the number of regressed metrics, and folds unclear ones', async () => {
   const { html } = await renderComparison(store, comparison, [])
   expect(html).toMatch(/b regressed on \d+ of \d+ metrics/)
   const because = /<h2>.*?<\/h2><p>(.*?)<\/p>/.exec(html)?.[1]

@@ -7,7 +7,7 @@ const failure = (rule: string): StoredFinding => ({
   detail: { expected: '1 credit', came: '2 credits', note: 'once', witnesses: [] },
 })
 
-test('the first failure is open, and each further one is a title with its details behind a click', async () => {
+test('the first failure is open, and each further one is a title that unfolds', async () => {
   const store = await openStore(':memory:')
   const { body } = await renderFindings(store, [failure('BILL-01'), failure('BILL-10')], [])
   store.close()

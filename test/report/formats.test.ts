@@ -48,7 +48,7 @@ async function storeOf(change: object = {}) {
   return store
 }
 
-/** What a service, a scenario or an imported file may hold. */
+/** Text that a service, a scenario or an imported file may contain. */
 const hostile = [
   '</script><script>alert(1)</script>',
   `=cmd|' /C calc'!A0`,
@@ -59,7 +59,7 @@ const hostile = [
 ]
 
 describe('a summary in every format', () => {
-  test('the terminal fits 80 columns and says what is too few or at least', async () => {
+  test('the terminal fits 80 columns and marks percentiles with too few samples or lower bounds', async () => {
     const store = await storeOf()
     const text = terminalSummary(await summarise(store, 'a', defaultContract))
     store.close()
@@ -71,7 +71,7 @@ describe('a summary in every format', () => {
     expect(text).toContain('http_error 429 rate_limit_exceeded')
   })
 
-  test('errors beyond those that are listed are counted, and JSON holds all of them', async () => {
+  test('unlisted errors are counted, and JSON holds all of them', async () => {
     const store = await openStore(':memory:')
     await enterRun(store)
     const failed = (slot: number, errorCode: string, expects = 'ok') =>
@@ -95,7 +95,7 @@ describe('a summary in every format', () => {
     expect(terminalSummary(few)).toContain('          1  http_error 400 code-0 (on purpose)\n\n')
   })
 
-  test('retries are told among the attempts, where there are any', async () => {
+  test('the attempt count names retries if there are any', async () => {
     const store = await storeOf()
     const told = async () => {
       const summary = await summarise(store, 'a', defaultContract)
@@ -110,7 +110,7 @@ describe('a summary in every format', () => {
     store.close()
   })
 
-  test('a closed load is told as one, for its response times leave waiting out', async () => {
+  test('a closed load is named, because its response times leave waiting out', async () => {
     const phase = (name: string, kind: string) => ({ name, part: 'steady', load: { kind } })
     const phases = [phase('main', 'concurrency'), phase('never begun', 'saturate')]
     const closed = await storeOf({ scenarioJson: JSON.stringify({ phases }) })
@@ -176,7 +176,7 @@ describe('a summary in every format', () => {
     }
   })
 
-  test('the published schema is the one of the code, and validates a summary', async () => {
+  test('the published schema matches the code, and a summary is valid by it', async () => {
     const published = readFileSync(
       new URL('../../docs/schema/run-summary.json', import.meta.url),
       'utf8',
@@ -192,7 +192,7 @@ describe('a summary in every format', () => {
     expect(validator.safeParse(broken).success).toBe(false)
   })
 
-  test('the block of vLLM has its layout and its definitions', async () => {
+  test('the vLLM block has the layout and the definitions of vLLM', async () => {
     const store = await storeOf()
     const summary = await summarise(store, 'a', defaultContract)
     const block = vllmBlock(await vllmFigures(store, 'a'), summary)
@@ -228,7 +228,7 @@ describe('a summary in every format', () => {
   })
 })
 
-test('a cell of CSV is never a formula and comes back as it was, signs that act on a terminal as pictures', () => {
+test('a CSV cell is never a formula and keeps its text, with control characters made visible', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 20 }), (text) => {
       const cell = csvCell(text)
@@ -254,7 +254,7 @@ test('printable text has no control character and keeps its length', () => {
   expect(markdownCell('a|b<c>`d`')).toBe('a\\|b\\<c\\>\\`d\\`')
 })
 
-test('exported rows come back, and no cell of CSV begins a formula', async () => {
+test('exported rows are read back, and no CSV cell begins a formula', async () => {
   const store = await openStore(':memory:')
   await enterRun(store)
   const models = ['=1+1', '@x', '+1', '-2', '\t=x', 'plain', 'a,"b"\nc']

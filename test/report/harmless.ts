@@ -1,17 +1,17 @@
 import { expect } from 'vitest'
 
-/** Controls of a terminal (C0 without tab and line feed, C1) and marks that turn text around. */
+/** Terminal controls (C0 without tab and line feed, C1) and bidirectional marks. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it looks for
 const acting = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/
 
-/** Text that a terminal shows as it stands. */
+/** Text that a terminal shows literally. */
 export function expectQuiet(text: string, what: string, longest = 300_000): void {
   const at = text.search(acting)
   expect(at === -1 ? null : JSON.stringify(text.slice(at - 40, at + 20)), what).toBeNull()
   expect(text.length, what).toBeLessThan(longest)
 }
 
-/** Markdown whose tables are whole and which holds no markup but ours. */
+/** Markdown with complete tables and no foreign markup. */
 export function expectPlainMarkdown(text: string, what: string): void {
   expectQuiet(text, what)
   const outside = text.replace(/^```[\s\S]*?^```$/gm, '').split('\n')
@@ -27,7 +27,7 @@ export function expectPlainMarkdown(text: string, what: string): void {
   }
 }
 
-/** CSV (RFC 4180) of equally long records, none of whose cells starts a formula. */
+/** CSV (RFC 4180) of equally long records, without a cell that starts a formula. */
 export function expectNoFormula(text: string, what: string): void {
   const records = recordsOf(text)
   expect(new Set(records.map((record) => record.length)).size, what).toBe(1)
@@ -49,7 +49,7 @@ function recordsOf(text: string): readonly (readonly string[])[] {
   return records.filter((record) => record.length > 1 || (record[0] ?? '') !== '')
 }
 
-/** A page in which nothing of theirs is markup. */
+/** A page in which no foreign text is markup. */
 export function expectPlainHtml(text: string, what: string): void {
   const [markup, ...scripts] = text.split('<script')
   expect(scripts.length, what).toBeLessThanOrEqual(2)
@@ -62,7 +62,7 @@ export function expectPlainHtml(text: string, what: string): void {
   expect(text.length, what).toBeLessThan(3_000_000)
 }
 
-/** XML without a character that is none, and without an element but these. */
+/** XML with valid characters and only these elements. */
 export function expectXmlOf(elements: readonly string[], text: string, what: string): void {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it looks for
   expect(text, what).not.toMatch(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/)

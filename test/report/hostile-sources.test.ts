@@ -18,7 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const db = join(folder, 'a.duckdb')
 const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
 
-/** What the command prints, on both streams. */
+/** The output of the command, on both streams. */
 function assay(...args: readonly string[]): Promise<string> {
   return new Promise((done, failed) => {
     const child = spawn(process.execPath, [main, ...args, '--db', db], {
@@ -36,7 +36,7 @@ function assay(...args: readonly string[]): Promise<string> {
   })
 }
 
-/** The pages of these runs and of all usage, as all that they can be written as. */
+/** The pages of these runs and of all usage, in every format. */
 async function expectHarmlessStore(runIds: readonly string[]): Promise<void> {
   const store = await openStore(db)
   const options = {
@@ -71,7 +71,7 @@ async function expectHarmlessStore(runIds: readonly string[]): Promise<void> {
 }
 
 const textOf = (n: number) => hostileTexts[n % hostileTexts.length]!
-/** As a header line can carry it: everything but the end of the line. */
+/** As a header line can carry it: without line ends. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: no header can carry those
 const headerOf = (n: number) => textOf(n).replace(/[\r\n\u0000\u2028]/g, '')
 
@@ -116,7 +116,7 @@ function answer(path: string, n: number): string {
   )
 }
 
-test('a service that answers with them in every place changes nothing that is shown of it', async () => {
+test("hostile texts in every field of a service's answers stay harmless in all output", async () => {
   const server = await scriptedServer((socket, request, n) => {
     socket.write(answer(request.split(' ')[1] ?? '', n))
   })
@@ -136,14 +136,14 @@ test('a service that answers with them in every place changes nothing that is sh
     '0.1',
   )
   expectQuiet(watched, 'watch')
-  // A megabyte beside them does not hide the totals.
+  // A megabyte next to them does not hide the totals.
   expect(watched).toMatch(/consumed \d+, remaining 500/)
   expectQuiet(await assay('audit'), 'audit')
   expectQuiet(await assay('runs'), 'runs')
   await expectHarmlessStore([])
 }, 60_000)
 
-test('logs and records of other tools that hold them change nothing that is shown of them', async () => {
+test('hostile texts in logs and records of other tools stay harmless in all output', async () => {
   const lines = hostileTexts.map((text, n) => ({
     [text]: text,
     id: `${text}${n}`,

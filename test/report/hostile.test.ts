@@ -35,7 +35,7 @@ const folder = mkdtempSync(join(tmpdir(), 'assay-hostile-'))
 const fileOf = (page: string) => join(folder, `${page}.html`)
 let store: Store
 
-/** What the profile says comes from answers of a service. */
+/** The profile holds text from answers of a service. */
 const hostileOptions = () => {
   const options = seededOptions(store)
   const answers = structuredClone(options.profile.answers) as Record<string, object>
@@ -73,8 +73,8 @@ afterAll(() => store.close())
 
 const htmlPages = [...pageNames, 'compare']
 
-describe('strings that a service, a log or another tool chose to do harm', () => {
-  test('stand in every text column that they can choose', async () => {
+describe('hostile strings from a service, a log or another tool', () => {
+  test('are in every text column that outsiders can fill', async () => {
     for (const [table, columns] of await hostileColumns(store)) {
       for (const column of columns) {
         const [found] = await store.rows<{ n: number }>(
@@ -101,20 +101,17 @@ describe('strings that a service, a log or another tool chose to do harm', () =>
     },
   )
 
-  test.each(pageNames)(
-    'are text in what the page %s says as Markdown, JSON and CSV',
-    async (page) => {
-      const told = new Map<string, string>()
-      for (const format of textFormats) {
-        told.set(format, await makeText({ ...hostileOptions(), page }, format))
-      }
-      expectPlainMarkdown(told.get('md')!, page)
-      expectNoFormula(told.get('csv')!, page)
-      // JSON is for programs: whole, but quiet where it is printed.
-      expectQuiet(told.get('json')!, page, 10_000_000)
-      JSON.parse(told.get('json')!)
-    },
-  )
+  test.each(pageNames)('are text in the page %s as Markdown, JSON and CSV', async (page) => {
+    const told = new Map<string, string>()
+    for (const format of textFormats) {
+      told.set(format, await makeText({ ...hostileOptions(), page }, format))
+    }
+    expectPlainMarkdown(told.get('md')!, page)
+    expectNoFormula(told.get('csv')!, page)
+    // JSON is for programs: complete, but harmless when printed.
+    expectQuiet(told.get('json')!, page, 10_000_000)
+    JSON.parse(told.get('json')!)
+  })
 
   test('are text on a terminal: summary, vLLM block, usage', async () => {
     const summary = await summarise(store, 'run-1', hostileOptions().contract)
@@ -123,7 +120,7 @@ describe('strings that a service, a log or another tool chose to do harm', () =>
     expectQuiet(terminalUsage(await readUsageOf({ ...hostileOptions(), page: 'usage' })), 'usage')
   })
 
-  test('are text in every form of an audit', async () => {
+  test('are text in every format of an audit', async () => {
     const report = await audit(store, {
       contract: hostileOptions().contract,
       profile: hostileOptions().profile,
@@ -161,10 +158,10 @@ describe('strings that a service, a log or another tool chose to do harm', () =>
 })
 
 describe.skipIf(!canBrowse)('in a browser (needs chromium: apt-get install chromium)', () => {
-  test('no page runs or makes anything of theirs, logs anything or grows out of a phone', async () => {
+  test('on no page run scripts, add elements, log messages or overflow a phone', async () => {
     const browser = await openBrowser()
     try {
-      // The page run holds all of launch and audit.
+      // The run page contains all of launch and audit.
       for (const page of ['run', 'usage', 'compare']) {
         const context = await browser.newContext({
           viewport: { width: 375, height: 800 },

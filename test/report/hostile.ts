@@ -2,7 +2,7 @@ import { fillTable } from '../../src/report/temp-table.ts'
 import type { Store } from '../../src/store/open.ts'
 import { editAttempts } from '../store/edit-attempts.ts'
 
-/** All that markup, shells, spreadsheets, Markdown and terminals could take for their own. */
+/** Everything that markup, shells, spreadsheets, Markdown and terminals could interpret. */
 const core = [
   '</script><script>window.owned=1</script>',
   '"><img src=x onerror="window.owned=1">',
@@ -13,7 +13,7 @@ const core = [
   '\u202egnirts\u2066\u2028javascript:window.owned=1',
 ].join('')
 
-/** What comes first is what spreadsheets look at; the rest is in each. */
+/** Spreadsheets look at the first character; the rest is in each text. */
 export const hostileTexts: readonly string[] = [
   `=cmd()|'/c calc'!A1${core}`,
   core,
@@ -25,8 +25,8 @@ export const hostileTexts: readonly string[] = [
 export const megabyte = '\u001b<b>x'.repeat(1_000_000 / 5)
 
 /**
- * Text columns of the store whose words are ours alone: made by this program, or checked against a
- * list before they are written. Each other one can be chosen by a service, a log or another tool.
+ * Text columns of the store whose values are ours alone: made by this program, or checked against a
+ * list before they are written. A service, a log or another tool can fill every other column.
  */
 export const ours: Readonly<Record<string, readonly string[]>> = {
   attempts: ['run_id', 'part', 'endpoint', 'expects', 'outcome', 'error_shape'],
@@ -53,11 +53,13 @@ export const ours: Readonly<Record<string, readonly string[]>> = {
   usage_polls: ['grants_json'],
 }
 
-/** The text columns that others choose, as the schema has them: a new one is hostile at once. */
+/**
+ * The text columns that outsiders can fill, by the schema: a new column counts as hostile at once.
+ */
 export async function hostileColumns(
   store: Store,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  // Attempts lie in several tables, which the view of that name puts together.
+  // Attempts are in several tables, which the view of that name joins.
   const rows = await store.rows<{ table_name: string; column_name: string }>(`
     SELECT table_name, column_name FROM duckdb_columns()
     WHERE data_type = 'VARCHAR' AND (table_name = 'attempts' OR table_name IN (
@@ -72,7 +74,10 @@ export async function hostileColumns(
   return found
 }
 
-/** Puts the hostile texts into every text column that others choose, each row another one. */
+/**
+ * Puts the hostile texts into every text column that outsiders can fill, a different one in each
+ * row.
+ */
 export async function makeHostile(store: Store): Promise<void> {
   await fillTable(store, 'hostile', { texts: 'VARCHAR[]', long: 'VARCHAR' }, [
     { texts: hostileTexts, long: megabyte },
@@ -81,7 +86,7 @@ export async function makeHostile(store: Store): Promise<void> {
     `INSERT INTO imported_gaps SELECT 'run-1', 'steady', '', n FROM range(40) AS t(n)`,
   )
   for (const [table, columns] of await hostileColumns(store)) {
-    // The name of the column is in its text, so that what leaks through tells where it came from.
+    // The text contains the name of its column, so a leak shows where it came from.
     const set = columns.map((column) => {
       const text = `(SELECT texts FROM hostile)[1 + ((rowid + hash('${column}')) % ${hostileTexts.length})::INTEGER]`
       const long = `rowid = 7 THEN (SELECT long FROM hostile)`
@@ -91,7 +96,7 @@ export async function makeHostile(store: Store): Promise<void> {
     if (table === 'attempts') await editAttempts(store, `UPDATE edited SET ${set.join(', ')}`)
     else await store.execute(`UPDATE ${table} SET ${set.join(', ')}`)
   }
-  // Words of others stand within our JSON, too.
+  // Foreign text is also inside our JSON.
   const within = (column: string, ...old: readonly string[]) =>
     old.reduce(
       (text, each) =>

@@ -12,9 +12,9 @@ import { seededStore } from './seeded.ts'
 let store: Store
 
 /**
- * 100 streams, one each 10 ms, sent 1 ms late: stream i has its first event after 5 ms, its first
- * content after 10 + i ms, 10 tokens more, 2 ms apart, and ends with the last. Around them: a warm-up
- * that was slow, a 429 at once, a timeout after 3 s, and a request that was never sent.
+ * 100 streams, one every 10 ms, sent 1 ms late: stream i has its first event after 5 ms, its first
+ * content after 10 + i ms, 10 more tokens, 2 ms apart, and ends with the last. Around them: a slow
+ * warm-up, an immediate 429, a timeout after 3 s, and a request that was never sent.
  */
 beforeAll(async () => {
   store = await openStore(':memory:')
@@ -55,7 +55,7 @@ async function rows(name: string): Promise<readonly Record<string, unknown>[]> {
 }
 
 describe('the figures of the launch page', () => {
-  test('tell latency of successes and timeouts: no fast failure, no warm-up', async () => {
+  test('have latency of successes and timeouts, without fast failures and warm-up', async () => {
     const [chat] = await rows('10-latency-by-step')
     // 101 samples: 30 to 129 ms and the timeout; R-7 puts p50 on the 51st, p90 on the 91st.
     expect(chat).toMatchObject({ step: 'chat', n: 101, service_p50_ms: 80, service_p90_ms: 120 })
@@ -66,10 +66,10 @@ describe('the figures of the launch page', () => {
     })
   })
 
-  test('tell time to first token from the socket, and between tokens from content to content', async () => {
+  test('have time to first token from the socket, and time between tokens from content to content', async () => {
     const [chat] = await rows('20-token-timing')
     expect(chat).toMatchObject({
-      // The timeout never brought text: its TTFT is at least 3 s, and it is the longest of 101.
+      // The timeout had no text: its TTFT is at least 3 s, and the longest of 101.
       n: 101,
       ttft_cut_ms: 3000,
       ttft_p50_ms: 60,
@@ -79,7 +79,7 @@ describe('the figures of the launch page', () => {
     })
   })
 
-  test('tell the same run under the definitions of other tools', async () => {
+  test('have the same run under the definitions of other tools', async () => {
     const told = Object.fromEntries((await rows('60-other-tools')).map((row) => [row.tool, row]))
     expect(told.AIPerf).toMatchObject({ ttft_p50_ms: 59.5, tpot_p50_ms: 2, n: 100 })
     // Step function, and the first token inside: (59 + 20) / 11 for the 50th.
@@ -87,7 +87,7 @@ describe('the figures of the launch page', () => {
       ttft_p50_ms: 59,
       tpot_p50_ms: expect.closeTo(79 / 11, 3),
     })
-    // First event of any kind, and what is left of the whole over 10.
+    // First event of any kind, and the rest of the time divided by 10.
     expect(told['vLLM bench']).toMatchObject({
       ttft_p50_ms: 5,
       tpot_p50_ms: expect.closeTo(7.45, 3),
@@ -96,7 +96,7 @@ describe('the figures of the launch page', () => {
     expect(told.evalscope).toMatchObject({ ttft_p50_ms: 5, tpot_p50_ms: 7.5, latency_p99_ms: 129 })
   })
 
-  test('account for every request, and count failures among goodput', async () => {
+  test('account for every request, and count failures in goodput', async () => {
     const went = await rows('34-where-requests-went')
     expect(went.map((row) => [row.step, row.attempts, row.sent, row.ok, row.timeout])).toEqual([
       ['chat', 103, 102, 100, 1],
@@ -109,7 +109,7 @@ describe('the figures of the launch page', () => {
     expect([sum('good'), sum('n')]).toEqual([51, 102])
   })
 
-  test('count what is in flight from the stamps', async () => {
+  test('count requests in flight from the stamps', async () => {
     const flight = await rows('31-in-flight')
     const at = (second: number) => flight.find((row) => row.at_s === second)?.in_flight
     // At 0.5 s: the warm-up, the timeout, and the streams 44 to 49, of which each lasts 30 + i ms.
@@ -119,7 +119,7 @@ describe('the figures of the launch page', () => {
     expect(at(9)).toBe(1)
   })
 
-  test('name what went wrong, and how often', async () => {
+  test('name each error with its count', async () => {
     const wrong = await rows('41-errors')
     expect(wrong.map((row) => [row.outcome, row['code or reason'], row.n])).toEqual([
       ['429', 'rate_limit_exceeded', 1],
@@ -128,7 +128,7 @@ describe('the figures of the launch page', () => {
     ])
   })
 
-  test('draw every percentile on both clocks, to the last that has enough samples', async () => {
+  test('have every percentile on both clocks, up to the last with enough samples', async () => {
     const curve = await rows('12-percentile-curve')
     const service = curve.filter((row) => row.clock === 'service time')
     expect(service[0]).toMatchObject({ one_in: 1, latency_ms: 30 })
@@ -138,7 +138,7 @@ describe('the figures of the launch page', () => {
   })
 })
 
-test('kinds of errors past thirty are counted in one row', async () => {
+test('error kinds beyond thirty are counted in one row', async () => {
   const many = await openStore(':memory:')
   await enterRun(many)
   await appendAttempts(
@@ -165,7 +165,7 @@ test('kinds of errors past thirty are counted in one row', async () => {
   })
 })
 
-test('a self-test that was not judged is none that held', async () => {
+test('a self-test that was not judged does not count as held', async () => {
   const tests = ['held', 'held', 'not judged', 'degraded'].map((result, at) => ({
     ...{ name: `test ${at}`, result, figure: '1', bound: '< 2', remedy: '' },
   }))
@@ -185,7 +185,7 @@ test('a card without its percentile says how many samples it needs', async () =>
   )
 })
 
-test('failures at rates that the sweep found too high say where the limit is', async () => {
+test('failures above the safe rate of a sweep are attributed to those rates', async () => {
   const sweep = await seededStore({ attempts: 100 })
   const topOf = async () => {
     await prepareScope(sweep, { runIds: ['run-sweep'], timeZone: 'UTC' })

@@ -30,7 +30,7 @@ interface Entry {
   readonly model: string
 }
 
-/** What the service's own ledger holds: it shares nothing with the page but the facts. */
+/** The service's own ledger: it shares only the facts with the page. */
 function chargesOf(path: string): readonly Entry[] {
   const ledger = new DatabaseSync(path, { readOnly: true })
   const rows = ledger
@@ -45,7 +45,7 @@ function chargesOf(path: string): readonly Entry[] {
 const sumOf = (entries: readonly { credits: number | null }[]) =>
   entries.reduce((sum, entry) => sum + (entry.credits ?? 0), 0)
 
-/** Credits by local day, as the page has them and as the calendar of the runtime cuts the ledger. */
+/** Credits by local day, from the page, and from the ledger by the runtime's calendar. */
 function byDay(page: UsagePage): Readonly<Record<string, number>> {
   const days: Record<string, number> = {}
   for (const point of page.days) {
@@ -67,7 +67,7 @@ function ledgerByDay(
   return days
 }
 
-describe('a month across a clock change, each request at its moment', () => {
+describe('a month across a clock change, with each request at its own time', () => {
   const dataPath = join(folder, 'held.sqlite')
   const dbPath = join(folder, 'held.duckdb')
   const startUs = Date.UTC(2026, 9, 15) * 1000
@@ -95,7 +95,7 @@ describe('a month across a clock change, each request at its moment', () => {
     const rows = []
     let atUs = 0
     for (let slot = 0; slot < 300; slot++) {
-      // 300 requests, about ten a day, none two alike in their second.
+      // 300 requests, about ten a day, each at another fraction of its second.
       const passedUs = Math.floor(random() * 2 * 8_640) * 1e6 + 1
       service.operator.advance(passedUs)
       atUs += passedUs
@@ -123,7 +123,7 @@ describe('a month across a clock change, each request at its moment', () => {
   }, 60_000)
 
   test.each(zones)(
-    'days, hours, cards and models of the page are those of the ledger in %s',
+    'days, hours, cards and models of the page match the ledger in %s',
     async (timezone) => {
       const entries = chargesOf(dataPath)
       expect(entries.length).toBeGreaterThan(250)
@@ -147,7 +147,7 @@ describe('a month across a clock change, each request at its moment', () => {
 
 describe('scenarios/month.yaml in scaled time', () => {
   test.each(zones)(
-    'the page of %s holds every credit of the ledger',
+    'the page of %s has every credit of the ledger',
     async (timezone) => {
       const { dataPath, dbPath } = await month()
       const entries = chargesOf(dataPath)
@@ -175,7 +175,7 @@ describe('scenarios/month.yaml in scaled time', () => {
 
   let made: Promise<{ dataPath: string; dbPath: string }> | null = null
 
-  /** Thirty days in five seconds, begun at 1 March so that New York's clocks change within. */
+  /** Thirty days in five seconds, from 1 March, so New York's clocks change within. */
   function month() {
     made ??= (async () => {
       const dataPath = join(folder, 'scaled.sqlite')

@@ -58,7 +58,7 @@ async function enter(
   await recorder.close()
 }
 
-/** Every figure of a threshold that has the same name in a summary. */
+/** Every threshold figure that has the same name in a summary. */
 async function thresholdFigures(store: Store, objectives: Objectives, step: string | null) {
   const figures: Record<string, number | null> = {}
   const check = async (text: string) => {
@@ -88,7 +88,7 @@ async function thresholdFigures(store: Store, objectives: Objectives, step: stri
   return figures
 }
 
-/** The same figures as a summary has them. */
+/** The same figures from a summary. */
 function summaryFigures(group: SummaryGroup, held: Readonly<Record<string, number | null>>) {
   const figures: Record<string, number | null> = {}
   for (const metric of timeMetrics) {
@@ -102,8 +102,8 @@ function summaryFigures(group: SummaryGroup, held: Readonly<Record<string, numbe
       [`${metric} n`]: of.n,
     })
     for (const p of ['p50', 'p95'] as const) {
-      // Held is never said of a percentile that the table refuses. One that is "at least" may be: even
-      // if its timeouts had never ended.
+      // A threshold is never held on a percentile that the table refuses. One on an "at least"
+      // value may be: it would hold even if the timeouts had never ended.
       const told = of[p].mark !== 'too-few' && of[p].mark !== 'none'
       if (told && held[`${metric} ${p} held`] === 1) figures[`${metric} ${p} held`] = 1
     }
@@ -129,7 +129,7 @@ const near = (value: number | null) => (value === null ? null : expect.closeTo(v
 const nearAll = (figures: Readonly<Record<string, number | null>>) =>
   Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, near(value)]))
 
-/** Numbers of a row of the terminal's or Markdown's table; what is marked too few is null. */
+/** Numbers of a row in the terminal's or Markdown's table; values marked too few are null. */
 function cellsOf(cells: readonly string[]): readonly (number | null)[] {
   return cells.map((cell) => {
     const number = cell.replaceAll(/[\\,]/g, '').trim()
@@ -137,7 +137,7 @@ function cellsOf(cells: readonly string[]): readonly (number | null)[] {
   })
 }
 
-/** What a table of a summary must read, as far as its four digits tell. */
+/** The expected numbers of a summary table, to their four digits. */
 function tableRows({ all, steps }: RunSummary) {
   const groups = steps.length > 1 ? [all, ...steps] : [all]
   const shown = ['service', 'response', 'ttft', 'tpot', 'itl', 'failure'] as const
@@ -287,7 +287,7 @@ async function checkComparison(store: Store, a: RunSummary): Promise<void> {
   }
 }
 
-test('a figure of one name is one number: threshold, terminal, JSON, Markdown, CSV, page, comparison', async () => {
+test('a named figure has one value in threshold, terminal, JSON, Markdown, CSV, page and comparison', async () => {
   await fc.assert(
     fc.asyncProperty(
       randomRun(),
@@ -375,7 +375,7 @@ test('a figure of one name is one number: threshold, terminal, JSON, Markdown, C
 const zip = (names: readonly string[], cells: readonly string[]) =>
   names.map((name, at) => [name, cells[at]!] as const)
 
-test('each measure has one row of an attempt in attempt_measures, as its column has it', async () => {
+test('attempt_measures has one row for each measure of an attempt, with the value of its column', async () => {
   const store = await openStore(':memory:')
   await fc.assert(
     fc.asyncProperty(randomRun(40), async (rows) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readPageVerdict, stoppedText } from '../../src/report/page-verdict.ts'
 
-test('why a run ended early is told in a sentence, whatever a store may hold', () => {
+test('an early end is explained in a sentence, for any stored reason', () => {
   expect(stoppedText('budget')).toBe(
     'Ended early: the rest of max_credits does not cover another request.',
   )
@@ -13,7 +13,7 @@ test('why a run ended early is told in a sentence, whatever a store may hold', (
   expect(readPageVerdict('{').stopped).toBe(null)
 })
 
-test('a rate that failed once is named, and an invalid run has no safe rate with a tick', () => {
+test('a rate that failed once is named, and an invalid run never has a good safe rate', () => {
   const sweep = {
     phase: 'climb',
     safePerS: 320,

@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => store.close())
 
-/** Usage of several keys with a forecast: bands that are lost, credits that expire, costs. */
+/** Usage of several keys with a forecast: lost bands, expiring credits, costs. */
 async function writeMonth(): Promise<void> {
   const month = await seededStore({ attempts: 60 })
   await seedUsage(month)
@@ -48,7 +48,7 @@ async function writeMonth(): Promise<void> {
   month.close()
 }
 
-/** A folder of one's own: a chart and a table. */
+/** A user's own folder: a chart and a table. */
 function ownReports(): string {
   const own = mkdtempSync(join(folder, 'own-'))
   const sql = 'SELECT step, count(*) AS n FROM shown_attempts GROUP BY step ORDER BY step'
@@ -68,7 +68,7 @@ function ownReports(): string {
   return own
 }
 
-/** A tab with the page, and what a reader would notice beside it. */
+/** A tab with the page, and its messages and requests. */
 async function openPage(browser: Browser, page: string, javaScriptEnabled: boolean) {
   const context = await browser.newContext({ javaScriptEnabled, offline: true })
   const tab = await context.newPage()
@@ -82,7 +82,7 @@ async function openPage(browser: Browser, page: string, javaScriptEnabled: boole
   return { tab, noticed, close: () => context.close() }
 }
 
-/** Scrolls each chart into view, which is when it comes alive. */
+/** Scrolls each chart into view, which makes it interactive. */
 async function wake(tab: Page): Promise<void> {
   for (const figure of await tab.locator('figure[data-chart]').all()) {
     await figure.scrollIntoViewIfNeeded()
@@ -90,7 +90,7 @@ async function wake(tab: Page): Promise<void> {
   }
 }
 
-/** What is wrong to the eye: overflow, blank or cut charts, ink like the paper under it. */
+/** Visual faults: overflow, blank or cut charts, text in the colour of its background. */
 function eyesores(tab: Page): Promise<readonly string[]> {
   return tab.locator('html').evaluate((html) => {
     const faults: string[] = []
@@ -126,7 +126,7 @@ function eyesores(tab: Page): Promise<readonly string[]> {
           const room = words.width > 0 && (words.right > frame.right || words.left < frame.left)
           if (room) faults.push(`${figure.id}: "${text.textContent}" is cut`)
         }
-        // A scale between colours that are variables comes out black.
+        // A scale between colours that are variables is drawn black.
         const black = [...svg.querySelectorAll('.mark-rect path, [fill^="rgb"]')].filter(
           (mark) => view.getComputedStyle(mark).fill === 'rgb(0, 0, 0)',
         )
@@ -139,7 +139,7 @@ function eyesores(tab: Page): Promise<readonly string[]> {
   })
 }
 
-/** To look at every word of a page once takes a busy machine longer than the second that is usual. */
+/** On a busy machine, checking every word of a page once takes longer than the usual second. */
 const looking = { timeout: 5_000 }
 
 describe.skipIf(!canBrowse)(
@@ -151,11 +151,11 @@ describe.skipIf(!canBrowse)(
     })
     afterAll(() => browser.close())
 
-    // The page run holds all of launch.
+    // The run page contains all of launch.
     const pages = ['audit', 'usage', 'month', 'run', 'compare', 'own']
     const cases = pages.flatMap((page) => [true, false].map((script) => ({ page, script })))
     test.each(cases)(
-      '$page, scripts $script, is whole, silent and within its width: desk, phone, light, dark, paper',
+      '$page, scripts $script, is complete, without messages and without overflow: desktop, phone, light, dark, paper',
       async ({ page, script }) => {
         const { tab, noticed, close } = await openPage(browser, page, script)
         expect(await tab.locator('figure[data-chart]').count()).toBeGreaterThan(0)
@@ -168,7 +168,7 @@ describe.skipIf(!canBrowse)(
             if (script) expect(await violations(tab)).toEqual([])
           }
         }
-        // A4 less its margins, from a reader who likes it dark.
+        // A4 less its margins, from a reader with dark mode.
         await tab.setViewportSize({ width: 688, height: 1000 })
         await tab.emulateMedia({ media: 'print', colorScheme: 'dark' })
         await expect.poll(() => eyesores(tab), looking).toEqual([])
@@ -177,7 +177,7 @@ describe.skipIf(!canBrowse)(
       },
     )
 
-    // Beside the first column, which sticks.
+    // Next to the first column, which is sticky.
     test.each([
       ['audit', 'Witnesses of BILL-10', 'shows'],
       ['audit', 'Rules that could not be decided', 'promise'],
@@ -185,7 +185,7 @@ describe.skipIf(!canBrowse)(
       ['month', 'When each rate band is lost', 'about'],
       ['month', 'Credits that expire unused', 'expires'],
       ['month', 'Models', 'credits'],
-    ])('on a phone, %s: "%s" has "%s" in sight', async (page, table, column) => {
+    ])('on a phone, %s: the table "%s" shows the column "%s"', async (page, table, column) => {
       const { tab, close } = await openPage(browser, page, false)
       await tab.setViewportSize({ width: 375, height: 900 })
       const region = tab.getByRole('region', { name: table, exact: true })
@@ -199,7 +199,7 @@ describe.skipIf(!canBrowse)(
       await close()
     })
 
-    test('the usage page by key and by model: a choice leaves its rows and tells their sums', async () => {
+    test('a choice on the usage page by key and by model keeps its rows and shows their sums', async () => {
       const { tab, noticed, close } = await openPage(browser, 'usage', true)
       const card = tab.locator('[id="31-key-models"]')
       const rows = () => card.locator('tbody tr:visible').allTextContents()
@@ -239,7 +239,7 @@ describe.skipIf(!canBrowse)(
       }
       const tip = () => tab.locator('.chart-tip')
 
-      test('tells a bar under the pointer, and its legend filters', async () => {
+      test('shows the values of a bar under the pointer, and its legend filters', async () => {
         const figure = await live('02-usage-by-hour')
         const bars = figure.locator('.chart-live .role-mark path')
         await bars.first().hover()
@@ -255,7 +255,7 @@ describe.skipIf(!canBrowse)(
         await expect.poll(faint).toBeGreaterThan(0)
       })
 
-      test('hands out its rows as CSV by a click, from a file and offline', async () => {
+      test('downloads its rows as CSV on a click, from a file and offline', async () => {
         const saved = async (from: Page, title: string) => {
           const button = from.getByRole('button', { name: `CSV: ${title}` })
           const [file] = await Promise.all([from.waitForEvent('download'), button.click()])
@@ -277,7 +277,7 @@ describe.skipIf(!canBrowse)(
         await usage.close()
       })
 
-      test('tells the nearest point of a line, wherever in the plot the pointer is', async () => {
+      test('shows the nearest point of a line, anywhere in the plot', async () => {
         const figure = await live('42-rate-remaining')
         const box = (await figure.locator('.chart-live svg').boundingBox())!
         const at = (share: number) =>
@@ -296,7 +296,7 @@ describe.skipIf(!canBrowse)(
         await tip().waitFor({ state: 'hidden' })
       })
 
-      test('zooms by the wheel with Ctrl, moves by a drag, and comes back by a double click', async () => {
+      test('zooms with Ctrl and the wheel, pans by dragging, and resets on a double click', async () => {
         const figure = await live('30-throughput')
         const ticks = async () => {
           const labels = figure.locator('.chart-live .role-axis-label').first().locator('text')
@@ -328,7 +328,7 @@ describe.skipIf(!canBrowse)(
 )
 
 describe('a page as a file', () => {
-  test('allows its own style and script by their hashes and nothing else', () => {
+  test('allows only its own style and script, by their hashes', () => {
     const text = readFileSync(fileOf('run'), 'utf8')
     const policy = /Content-Security-Policy" content="([^"]*)"/.exec(text)?.[1] ?? ''
     expect(policy).toContain("default-src 'none'")
@@ -336,24 +336,24 @@ describe('a page as a file', () => {
     expect(policy).not.toContain('unsafe')
   })
 
-  test('names no address of the network that a browser would open', () => {
+  test('links to no network address that a browser would open', () => {
     const text = readFileSync(fileOf('run'), 'utf8').replace(/<script>[\s\S]*<\/script>/, '')
     expect(text).not.toMatch(/(src|href|action)="(?!#)/)
   })
 
-  test.each(pageNames)('%s weighs less than a mail may: 1.5 MB', (page) => {
+  test.each(pageNames)('%s is smaller than the limit of a mail: 1.5 MB', (page) => {
     expect(readFileSync(fileOf(page)).length).toBeLessThan(1_500_000)
   })
 
-  test('gives the verdict of the run before anything else', () => {
-    const text = readFileSync(fileOf('launch'), 'utf8')
-    expect(
-      text.indexOf('It holds: the run is valid and every threshold was met, yet 4.3 % failed'),
-    ).toBeGreaterThan(0)
-    expect(text.indexOf('class="card verdict good"')).toBeLessThan(text.indexOf('<figure'))
+  test('has the verdict of the run before anything else', () => {
+    const [beforeFigures] = readFileSync(fileOf('launch'), 'utf8').split('<figure')
+    expect(beforeFigures).toContain('class="card verdict good"')
+    expect(beforeFigures).toContain(
+      'It holds: the run is valid and every threshold was met, yet 4.3 % failed',
+    )
   })
 
-  test('shows a failed rule with what was expected, what came, and its witnesses', () => {
+  test('shows a failed rule with the expected and the actual values, and its witnesses', () => {
     const text = readFileSync(fileOf('audit'), 'utf8')
     for (const said of [
       '1 rule failed',

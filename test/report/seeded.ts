@@ -134,13 +134,13 @@ export async function seedUsage(store: Store): Promise<void> {
     FROM range(42) AS t(d)`)
 }
 
-/** What a report of that store is asked for; each test adds the page. */
+/** Report options for that store; each test adds the page. */
 export function seededOptions(store: Store) {
   const nowUs = Date.UTC(2026, 2, 15, 12) * 1000
   return { store, contract: defaultContract, runIds: [], timeZone: 'UTC', nowUs, profile }
 }
 
-/** Nothing could be asked but one question, and one stayed open. */
+/** Only one question could be asked, and one stayed open. */
 const profile: DeploymentProfile = {
   version: 1,
   base_url: 'http://127.0.0.1:8787',
@@ -237,7 +237,7 @@ async function storeFindings(store: Store): Promise<void> {
   }
 }
 
-/** An earlier run, `run-sweep`: five rates, of which the last two are too many. */
+/** An earlier run, `run-sweep`: five rates, of which the last two are too high. */
 async function storeSweep(store: Store): Promise<void> {
   const trials = [10, 20, 40, 80, 160].map((ratePerS, at) => ({
     phase: `trial ${at}`,

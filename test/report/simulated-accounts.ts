@@ -2,7 +2,7 @@ import { type Random, randomOf } from '../../src/report/random.ts'
 import type { PastDay } from '../../src/report/usage/burn-model.ts'
 import { forecastBurn, lookAhead } from '../../src/report/usage/forecast.ts'
 
-/** How the accounts that a forecast is tried on use their credits. */
+/** Usage patterns of the accounts that test a forecast. */
 export const accountKinds = ['flat', 'weekly', 'trend', 'bursts'] as const
 export type AccountKind = (typeof accountKinds)[number]
 
@@ -23,7 +23,7 @@ function burnOf(kind: AccountKind, day: number, weekday: number, random: Random)
     case 'trend':
       return usual * (1 + grownDaily * day)
     case 'bursts': {
-      // As many as chance brings, one a day on average, each 600 credits on average.
+      // As many as chance brings, on average one a day of 600 credits.
       const exponential = () => -Math.log(1 - random())
       let burn = 0.7 * usual
       for (let at = exponential(); at < 1; at += exponential()) burn += 600 * exponential()
@@ -32,15 +32,18 @@ function burnOf(kind: AccountKind, day: number, weekday: number, random: Random)
   }
 }
 
-/** Of an account: whether the interval of its end held the end, and how many days of the week after theirs. */
+/**
+ * For an account: whether the interval of its end contained the end, and how many of the next
+ * week's days were in theirs.
+ */
 export interface Held {
   readonly runOut: boolean
   readonly days: number
 }
 
 /**
- * Makes an account that begins and is asked at a random time of a random weekday, looks ahead, and lets it
- * live on until nothing is left.
+ * Makes an account that begins and is forecast at a random time of a random weekday, and lets it
+ * continue until nothing is left.
  */
 export function simulateAccount(kind: AccountKind, historyDays: number, seed: number): Held {
   const random = randomOf(seed)

@@ -8,11 +8,11 @@ import { appendAttempts } from '../../src/store/recorder.ts'
 import { resolveRun } from '../../src/store/runs.ts'
 import { attempt, enterRun } from './attempts.ts'
 
-test('the samples that a percentile needs are those of MLPerf', () => {
+test('a percentile needs the sample counts of MLPerf', () => {
   expect([0.9, 0.99, 0.999].map(samplesNeeded)).toEqual([64, 662, 6636])
 })
 
-test('percentiles of rows are the linear interpolation of the sorted values', async () => {
+test('percentiles of rows are linear interpolations of the sorted values', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 1, max: 1e9 }), { minLength: 1, maxLength: 60 }),
@@ -58,7 +58,7 @@ test('a timeout counts as at least its deadline, and marks every percentile abov
   expect(all.counts).toMatchObject({ attempts: 1000, sent: 1000, ok: 960, timeout: 40 })
 })
 
-test('a fast failure never flatters the latency of successes', async () => {
+test('a fast failure is not part of the latency of successes', async () => {
   const store = await openStore(':memory:')
   await enterRun(store)
   await appendAttempts(store, [
@@ -88,12 +88,12 @@ test('a fast failure never flatters the latency of successes', async () => {
   ])
 })
 
-test('figures cover the steady part, credits the whole run, each by the contract', async () => {
+test('metrics cover the steady part, credits the whole run at contract prices', async () => {
   const store = await openStore(':memory:')
   await enterRun(store)
   await appendAttempts(store, [
     attempt(0, { part: 'warmup', creditsRemaining: 100 }),
-    // A saturating load tells when an answer was whole, not when its headers were.
+    // A saturating load has the time when an answer was complete, not the time of its headers.
     attempt(1, { model: 'svc-k2.5', creditsRemaining: 98, headersUs: null }),
     attempt(2, { outcome: 'aborted', status: null, doneUs: null, model: 'svc-k2.5' }),
     attempt(3, { outcome: 'not_sent', sentUs: null, dispatchedUs: null, reason: 'budget' }),
@@ -111,7 +111,7 @@ test('figures cover the steady part, credits the whole run, each by the contract
   })
 })
 
-test('what was not measured is null and never 0', async () => {
+test('a value that was not measured is null, never 0', async () => {
   const store = await openStore(':memory:')
   await enterRun(store)
   await appendAttempts(store, [
@@ -125,7 +125,7 @@ test('what was not measured is null and never 0', async () => {
   expect(summary.all.metrics.ttft.p99).toMatchObject({ us: null, mark: 'none' })
 })
 
-test('a run is found by its beginning, and what does not fit is told with what is there', async () => {
+test('a run is found by a prefix, and an ambiguous or unknown one is refused with the known runs', async () => {
   const store = await openStore(':memory:')
   await enterRun(store, 'abc')
   await enterRun(store, 'abd')

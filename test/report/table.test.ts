@@ -23,7 +23,7 @@ describe('a table', () => {
   const cellsOf = (row: Record<string, unknown>) =>
     textOf(renderTable([row], front).text.split('<tbody>')[1]!).trim()
 
-  test('says "n too small" below the samples that a percentile needs, and the figure at them', () => {
+  test('shows "n too small" below the samples that a percentile needs, and the value from there on', () => {
     const few = renderTable(
       [
         { n: 661, p99_ms: 12.34 },
@@ -35,7 +35,7 @@ describe('a table', () => {
     expect(cellsOf({ n: 662, p99_ms: 12.34, cut_ms: null })).toBe('662 12.3')
   })
 
-  test('tells once, below, of a percentile that no row has samples for', () => {
+  test('has one note below for a percentile that no row has samples for', () => {
     const all = textOf(
       renderTable(
         [
@@ -48,7 +48,7 @@ describe('a table', () => {
     expect(all.trim()).toBe('n 5 6 n too small for Service p99: up to 662 samples needed.')
   })
 
-  test('says in one word that no percentile has samples enough', () => {
+  test('has one note if no percentile has enough samples', () => {
     const columns = { n: { hidden: true }, ...columnsOf(['p50', 'p95', 'p99']) }
     const rows = [{ step: 'chat', n: 5, p50_ms: 1, p95_ms: 1, p99_ms: 1 }]
     expect(textOf(renderTable(rows, { columns }).text).trim()).toBe(
@@ -56,23 +56,23 @@ describe('a table', () => {
     )
   })
 
-  test('folds the rows that say so behind their number', () => {
+  test('folds uninteresting rows behind their count', () => {
     const rows = [1, 2, 3].map((n) => ({ n, folded: n > 1 }))
     const text = textOf(renderTable(rows, { ...front, fold: 'of no interest' }).text)
     expect(text.trim()).toBe('n 1 2 of no interest n 2 3')
   })
 
-  test('marks a percentile that reaches what was cut off as at least', () => {
+  test('marks a percentile that reaches the cut-off as at least', () => {
     expect(cellsOf({ n: 700, p99_ms: 3000, cut_ms: 3000 })).toBe('700 ≥ 3,000')
     expect(cellsOf({ n: 700, p99_ms: 2999, cut_ms: 3000 })).toBe('700 2,999')
   })
 
-  test('shows what was not measured as a dash, never as 0', () => {
+  test('shows an unmeasured value as a dash, never as 0', () => {
     expect(cellsOf({ n: 700, p99_ms: null, cut_ms: null })).toBe('700 –')
     expect(cellsOf({ n: 0, p99_ms: null, cut_ms: null })).toBe('0 –')
   })
 
-  test('heads each column with its unit, and groups under one heading', () => {
+  test('has the unit in each column head, and groups under one heading', () => {
     const head = textOf(renderTable([{ n: 700, p99_ms: 1 }], front).text.split('<tbody>')[0]!)
     expect(head).toContain('Service')
     expect(head).toContain('p99 ms')
@@ -96,7 +96,7 @@ describe('a figure as text', () => {
     expect(formatCell(column, value)).toBe(text)
   })
 
-  test('numbers have four digits at most, and durations their own words', () => {
+  test('numbers have at most four digits, and durations have units', () => {
     expect([0.01234, 1.234, 123.45, 1234.5].map(formatNumber)).toEqual([
       '0.0123',
       '1.23',
@@ -114,7 +114,7 @@ describe('a figure as text', () => {
 })
 
 describe('the files of a chart', () => {
-  test('are refused with what was expected: no title, no query, no YAML', () => {
+  test('are refused with the expected form: no title, no query, no YAML', () => {
     const folder = mkdtempSync(join(tmpdir(), 'assay-parts-'))
     writeFileSync(join(folder, '01-a.sql'), 'SELECT 1')
     expect(() => readParts([folder])).toThrow(/01-a\.sql is a table without a title/)
@@ -126,7 +126,7 @@ describe('the files of a chart', () => {
     expect(() => readFront('-- titel: T\nSELECT 1', 'x.sql')).toThrow(/titel/)
   })
 
-  test('a namesake in a later folder takes the place of an earlier one', () => {
+  test('a file with the same name in a later folder replaces an earlier one', () => {
     const [ours, own] = [
       mkdtempSync(join(tmpdir(), 'assay-p-')),
       mkdtempSync(join(tmpdir(), 'assay-p-')),
@@ -137,14 +137,14 @@ describe('the files of a chart', () => {
   })
 })
 
-describe('what a page is given', () => {
-  test('JSON in a script cannot end it', () => {
+describe('data of a page', () => {
+  test('JSON in a script cannot end the script', () => {
     const json = scriptJson({ a: '</script><!--\u2028' }).text
     expect(json).not.toMatch(/[<>\u2028]/)
     expect(JSON.parse(json)).toEqual({ a: '</script><!--\u2028' })
   })
 
-  test('a verdict that cannot be read says nothing, which is never good', () => {
+  test('an unreadable verdict is empty, never good', () => {
     for (const json of [null, '', '{', '[]', '{"tests":7}']) {
       expect(readPageVerdict(json)).toMatchObject({ tests: [], thresholds: [] })
     }
@@ -157,7 +157,7 @@ describe('what a page is given', () => {
     })
   })
 
-  test('intervals of time are round, and no more than asked', () => {
+  test('time buckets have round widths, and no more than the limit', () => {
     expect([
       bucketWidthS(20, 120),
       bucketWidthS(3600, 120),

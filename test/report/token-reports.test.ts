@@ -34,7 +34,7 @@ beforeAll(async () => {
 })
 afterAll(() => store.close())
 
-test('a summary tells how many answers report their tokens, and estimates the rest by content events', () => {
+test('a summary counts the answers that report tokens, and estimates the others by content events', () => {
   expect(summary.all).toMatchObject({
     completionTokens: 1320,
     tokenReports: { answers: 205, reported: 66, estimated: 2780 },
@@ -48,25 +48,25 @@ test('a summary tells how many answers report their tokens, and estimates the re
 const says =
   '1,320 output tokens, reported by 66 of 205 answers. The streams among the others had 2,780 content events, an estimate of their tokens. Set include_usage: true in the step to request the counts.'
 
-test('terminal and Markdown say so, with the remedy', () => {
+test('terminal and Markdown show this count with the remedy', () => {
   const terminal = terminalSummary(summary)
   expect(terminal.replace(/\s+/g, ' ')).toContain(says)
   expect(Math.max(...terminal.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
   expect(markdownSummary(summary)).toContain(says)
 })
 
-test('answers of which none reports its tokens have no number of them', () => {
+test('answers without any token report have no token count', () => {
   const [, , streams] = summary.steps
   const told = terminalSummary({ ...summary, all: streams!, steps: [] }).replace(/\s+/g, ' ')
   expect(told).toContain('None of 139 answers reported its tokens. The streams among them had')
 })
 
-test('where every answer reports its tokens nothing is said of reports', () => {
+test('nothing is noted about token reports if every answer has one', () => {
   const [chat] = summary.steps
   expect(terminalSummary({ ...summary, all: chat!, steps: [] })).not.toContain('answers.')
 })
 
-test('the launch page says so at its tokens', async () => {
+test('the launch page notes token reports at its tokens', async () => {
   await prepareScope(store, { runIds: ['a'], timeZone: 'UTC' })
   const page = (await launchTop(store)).text.replace(/\s+/g, ' ')
   expect(page).toContain('of 66 of 205 answers')

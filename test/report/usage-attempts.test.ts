@@ -13,14 +13,14 @@ beforeEach(async () => {
 afterEach(() => store.close())
 
 describe('attempts of runs', () => {
-  test('they are priced by the contract and told in the time of the service', async () => {
+  test('they are priced by the contract and shown in the time of the service', async () => {
     await enterRun(store, 'a', { timeScale: 1 })
     const serviceS = Date.UTC(2026, 10, 5, 6) / 1000
     await appendAttempts(store, [
       attempt(0, { dateS: serviceS }),
       attempt(1, { dateS: serviceS + 1, model: 'svc-k2.5' }),
       attempt(2, { outcome: 'http_error', status: 429, dateS: serviceS + 2 }),
-      // No Date: the offset that the others show is taken.
+      // No Date: the offset of the others is used.
       attempt(3, { outcome: 'aborted', status: null, doneUs: null, model: 'svc-k2.5' }),
       attempt(4, { outcome: 'not_sent', sentUs: null, reason: 'budget' }),
       attempt(5, { endpoint: 'models', dateS: serviceS + 5 }),
@@ -46,7 +46,7 @@ describe('attempts of runs', () => {
     ])
   })
 
-  test('a scaled run is told in scaled time, from the Date of the service', async () => {
+  test('a scaled run is shown in scaled time, from the Date of the service', async () => {
     await enterRun(store, 'a', { timeScale: 86_400 })
     await appendAttempts(
       store,
@@ -63,7 +63,7 @@ describe('attempts of runs', () => {
 
   const dayS = 86_400
   const novemberS = novemberUs / 1e6
-  /** Requests of each local day that has any. */
+  /** Requests of each local day with any. */
   const requestsOfDays = async () =>
     Object.fromEntries(
       (await readUsage(store, usageOptions())).days.flatMap(({ label, requests }) =>
@@ -71,7 +71,7 @@ describe('attempts of runs', () => {
       ),
     )
 
-  test('a Date that few answers have moves none of them, nor their balances', async () => {
+  test('a Date that few answers have shifts no answers or balances', async () => {
     await enterRun(store)
     await appendAttempts(
       store,
@@ -91,10 +91,10 @@ describe('attempts of runs', () => {
   test.each([
     ['the year 9999', () => Date.UTC(9999, 11, 31) / 1000],
     ['the year 1970', () => 0],
-    ['the farthest date there is', () => 8.64e12],
-    ['one date that stands still', () => novemberS + 400 * dayS],
-    ['dates that no two answers share', (at: number) => novemberS + at * at * 1_000],
-  ])('Dates of %s are no clock: the run keeps its own', async (_, dateS) => {
+    ['the last date of JavaScript', () => 8.64e12],
+    ['one constant date', () => novemberS + 400 * dayS],
+    ['dates without a common offset', (at: number) => novemberS + at * at * 1_000],
+  ])('Dates of %s are not a clock: the run keeps its own', async (_, dateS) => {
     await enterRun(store)
     const last = 20
     await appendAttempts(
@@ -104,13 +104,13 @@ describe('attempts of runs', () => {
     expect(await requestsOfDays()).toEqual({ '2026-11-01': last })
   })
 
-  test('one answer alone does not set the clock', async () => {
+  test('a single answer does not set the clock', async () => {
     await enterRun(store)
     await appendAttempts(store, [attempt(0, { dateS: novemberS + 3 * dayS }), attempt(1)])
     expect(await requestsOfDays()).toEqual({ '2026-11-01': 2 })
   })
 
-  test('usage of a run lies within the run, whatever its answers say', async () => {
+  test('usage of a run is within the run, for any Dates in its answers', async () => {
     const runs = fc.sample(
       fc.record({
         timeScale: fc.constantFrom(1, 60, 86_400),
@@ -144,7 +144,7 @@ describe('attempts of runs', () => {
     }
   })
 
-  test('a Date of a poll does not move it out of our own time', async () => {
+  test('the Date of a poll does not shift it', async () => {
     await enterRun(store)
     await appendAttempts(store, [attempt(0), attempt(3600)])
     for (const [at, serviceUs] of [
@@ -164,7 +164,7 @@ describe('attempts of runs', () => {
     ])
   })
 
-  test('only the runs and sources that are named count, and an overlap is told', async () => {
+  test('only the named runs and sources count, and an overlap is noted', async () => {
     await enterRun(store)
     await appendAttempts(store, [attempt(0)])
     await enterEvents(store, [
@@ -204,7 +204,7 @@ describe('attempts of runs', () => {
   })
 })
 
-test('balances of several accounts are added up, and the page says so', async () => {
+test('balances of several accounts are added, with a note', async () => {
   await enterRun(store)
   await appendAttempts(store, [
     attempt(0, { creditsRemaining: 100 }),

@@ -18,13 +18,13 @@ export interface EventChange {
   readonly requests?: number
 }
 
-/** Unix microseconds of a moment in UTC; months from 1. */
+/** Unix microseconds of a time in UTC; months from 1. */
 export const utc = (...parts: [number, number, number, number?, number?]) =>
   Date.UTC(parts[0], parts[1] - 1, parts[2], parts[3] ?? 0, parts[4] ?? 0) * 1000
 
 let made = 0
 
-/** Enters imported events at these moments (Unix microseconds), each one credit unless changed. */
+/** Enters imported events at these times (Unix microseconds), each one credit by default. */
 export async function enterEvents(
   store: Store,
   events: readonly (EventChange & { readonly atUs: number })[],

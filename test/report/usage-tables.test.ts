@@ -14,7 +14,7 @@ function pageOf(days: readonly (number | null)[]): UsagePage {
     scope: { timezone: 'UTC', nowUs, sources: [{ lastUs: nowUs }] },
     depletion: { known: true, balance: 1000, runsOut, wasted: [], says: '' },
     forecast: { known: true, medianPerDay: 2, lowPerDay: 1, highPerDay: 3, fullDays: 9, says: '' },
-    // Polled later than anything was used: it begins no forecast.
+    // Polled after the last usage: it does not begin a forecast.
     balance: [{ atUs: nowUs + 9 * dayUs, account: 'a', remaining: 1000, from: 'poll' }],
     bandLosses: [],
     reconciliation: { known: false, says: '' },
@@ -27,7 +27,7 @@ test.each([
   { days: [60, 300, null], until: 300, low: 0, high: 700 },
   { days: [null, null, null], until: 45, low: 865, high: 955 },
   { days: [1, 2, 4], until: 4, low: 0, high: 0 },
-])('the outlook reaches the dates that the page gives: $days', async ({ days, until, ...ends }) => {
+])('the outlook reaches the dates of the page: $days', async ({ days, until, ...ends }) => {
   const store = await openStore(':memory:')
   await fillUsageTables(store, pageOf(days))
   const [last] = await store.rows<Record<string, number>>(

@@ -37,7 +37,7 @@ const zones = [
 ]
 
 describe('days and hours of a zone', () => {
-  test('days, hours and cards sum to the same, and each day is the day on the wall', async () => {
+  test('days, hours and cards have the same sum, and each day is the local calendar day', async () => {
     const from = utc(2026, 10, 20)
     await fc.assert(
       fc.asyncProperty(
@@ -95,7 +95,7 @@ describe('days and hours of a zone', () => {
     }
     expect(wallOf('2026-11-01 00:00 -04:00')).toBe('2026-11-01T00:00')
     expect(wallOf('2026-11-02 00:00 -05:00')).toBe('2026-11-02T00:00')
-    // The repeated hour is two halves of one, in their order.
+    // The repeated hour is two half hours, in order.
     expect(wallOf('2026-11-01 01:00 -04:00')).toBe('2026-11-01T01:00')
     expect(wallOf('2026-11-01 01:00 -05:00')).toBe('2026-11-01T01:30')
     expect(wallOf('2026-11-01 02:00 -05:00')).toBe('2026-11-01T02:00')
@@ -110,7 +110,7 @@ describe('days and hours of a zone', () => {
     expect(days(await readUsage(store, usageOptions()))).toBe(31)
   })
 
-  test('the day of a clock change has 25 or 23 hours, and the repeated hour is two', async () => {
+  test('the day of a clock change has 25 or 23 hours, and the repeated hour appears twice', async () => {
     await enterEvents(store, [
       { atUs: utc(2026, 10, 31, 12) },
       { atUs: utc(2026, 11, 1, 5, 30) },
@@ -140,8 +140,8 @@ describe('days and hours of a zone', () => {
   })
 })
 
-describe('what was not measured', () => {
-  test('a gap is 0 where it was covered, null before and after, and the last bucket is open', async () => {
+describe('missing measurements', () => {
+  test('a gap is 0 inside the covered time, null before and after, and the last bucket is open', async () => {
     await enterEvents(store, [{ atUs: utc(2026, 11, 3, 10) }, { atUs: utc(2026, 11, 5, 10, 5) }])
     const page = await readUsage(
       store,
@@ -158,7 +158,7 @@ describe('what was not measured', () => {
     ])
   })
 
-  test('requests that do not tell credits or tokens are counted as such, never as 0', async () => {
+  test('requests without credits or tokens are counted as unmeasured, never as 0', async () => {
     await enterEvents(store, [
       { atUs: utc(2026, 11, 3), credits: null, promptTokens: null },
       { atUs: utc(2026, 11, 4), credits: 2, promptTokens: 5, completionTokens: 7 },
@@ -176,7 +176,7 @@ describe('what was not measured', () => {
     expect(terminal).toContain('of 2 of 3 requests')
   })
 
-  test('the average is sum over sum of successes, not a mean of means', async () => {
+  test('the average is the sum over the number of successes, not a mean of means', async () => {
     await enterEvents(store, [
       { atUs: utc(2026, 11, 3), promptTokens: 100, completionTokens: 0 },
       ...Array.from({ length: 9 }, () => ({
@@ -189,7 +189,7 @@ describe('what was not measured', () => {
     expect(page.cards[3]).toMatchObject({ name: 'averageTokens', value: 19, n: 10 })
   })
 
-  test('rows that tell one kind of token alone are not in the average', async () => {
+  test('rows with only one kind of token are not in the average', async () => {
     await enterEvents(
       store,
       Array.from({ length: 100 }, (_, at) => ({
@@ -209,7 +209,7 @@ describe('what was not measured', () => {
     expect(page.days[0]).toMatchObject({ promptTokens: 100_000, completionTokens: 10 })
   })
 
-  test('cached tokens are those that were told, and none where nothing told of them', async () => {
+  test('cached tokens are the sum of the reported ones, and null if none are reported', async () => {
     const at = utc(2026, 11, 3, 10)
     await enterEvents(store, [
       { atUs: at, cachedTokens: 8 },
@@ -255,7 +255,7 @@ describe('what was not measured', () => {
     expect(page.errors.map(({ error, count }) => [error, count])).toEqual([['429', 10]])
   })
 
-  test('a period is held against as much of the one before as has passed of it', async () => {
+  test('a running period is compared with the same part of the period before', async () => {
     await enterEvents(
       store,
       Array.from({ length: 40 }, (_, day) => ({ atUs: utc(2026, 10, 1) + day * 86_400e6 })),
@@ -264,12 +264,12 @@ describe('what was not measured', () => {
       store,
       usageOptions({ fromUs: utc(2026, 11, 1), toUs: utc(2026, 12, 1) }),
     )
-    // 1 to 9 November against the first days of the 30 before, which begin on 2 October.
+    // 1 to 9 November, compared with the first days of the previous 30, which begin on 2 October.
     expect(page.cards[1]).toMatchObject({ name: 'requests', value: 9, before: 9, change: 0 })
   })
 })
 
-test('a period before that was not measured from its beginning is compared with nothing', async () => {
+test('a previous period that was not measured from its start is not compared', async () => {
   const days = (from: number, count: number) =>
     Array.from({ length: count }, (_, day) => ({ atUs: from + day * 86_400e6 }))
   await enterEvents(store, days(utc(2026, 10, 30), 30))
@@ -281,7 +281,7 @@ test('a period before that was not measured from its beginning is compared with 
   expect(whole.cards[1]).toMatchObject({ name: 'requests', value: 28, before: 27 })
 })
 
-test('usage of an unknown service has no rate bands, packages or limits unless a contract is given', async () => {
+test('usage of an unknown service has no rate bands, packages or limits without a contract', async () => {
   await enterEvents(
     store,
     Array.from({ length: 10 * 24 }, (_, hour) => ({
@@ -302,10 +302,13 @@ test('usage of an unknown service has no rate bands, packages or limits unless a
   await store.execute('DELETE FROM usage_events')
   await enterRun(store)
   await appendAttempts(store, [attempt(0)])
-  expect((await readUsage(store, usageOptions({ contract: null }))).plan).not.toBeNull()
+  expect((await readUsage(store, usageOptions({ contract: null }))).plan).toEqual({
+    known: false,
+    says: 'Only 0 full days of usage: a forecast needs 3.',
+  })
 })
 
-test('by key and by endpoint, the largest nine have a name and the rest is one', async () => {
+test('by key and by endpoint, the largest nine are named and the rest is combined', async () => {
   await enterEvents(
     store,
     Array.from({ length: 12 }, (_, key) =>
@@ -336,7 +339,7 @@ test('the peak is the busiest clock minute, hour and day of one key', async () =
   expect((await readUsage(store, usageOptions())).peak).toEqual({ minute: 30, hour: 50, day: 50 })
 })
 
-test('a store without usage, an unknown zone and an empty period are told, not shown as 0', async () => {
+test('a store without usage, an unknown zone and an empty period are errors, not 0', async () => {
   await expect(readUsage(store, usageOptions())).rejects.toThrow(/holds no usage/)
   await expect(readUsage(store, usageOptions({ timezone: 'Mars' }))).rejects.toThrow(/IANA/)
   await enterEvents(store, [{ atUs: novemberUs }])
@@ -345,7 +348,7 @@ test('a store without usage, an unknown zone and an empty period are told, not s
   ).rejects.toThrow(/is empty/)
 })
 
-test('hostile names stay data: in queries, on the terminal and in CSV', async () => {
+test('hostile names stay data in queries, on the terminal and in CSV', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-hostile-'))
   const names = [
     `x'); DROP TABLE usage_events; --`,
@@ -365,7 +368,7 @@ test('hostile names stay data: in queries, on the terminal and in CSV', async ()
       keyFp: name,
       account: name,
       endpoint: name,
-      // So that each is told as an anomaly, with its id.
+      // Each of them is reported as an anomaly with its id.
       outcome: 'http_error',
       credits: 1,
     })),
@@ -398,7 +401,7 @@ describe('a log that begins and ends within a day', () => {
       Array.from({ length: hours }, (_, hour) => ({ atUs: fromUs + hour * 3600e6, credits: 40 })),
     )
 
-  test('an even burn that begins at 23:00 is even, and so is the need of a month', async () => {
+  test('an even burn that begins at 23:00 is even, and so is the monthly need', async () => {
     await enterHours(utc(2026, 11, 1, 23), 7 * 24)
     const nowUs = utc(2026, 11, 8, 23)
     const page = await readUsage(store, usageOptions({ nowUs, grants }))
@@ -414,7 +417,7 @@ describe('a log that begins and ends within a day', () => {
     }
   })
 
-  test('a date that has passed is said to have passed', async () => {
+  test('a date that has passed is described as passed', async () => {
     await enterHours(utc(2026, 11, 1, 23), 7 * 24)
     const nowUs = utc(2026, 12, 24)
     const page = await readUsage(store, usageOptions({ nowUs, grants }))
@@ -424,7 +427,7 @@ describe('a log that begins and ends within a day', () => {
     expect(usageAnswer(page).says).toMatch(/^The credits ran out about .*, if usage continued$/)
   })
 
-  test('credits that expire unused are the news, before the day on which the rest is gone', async () => {
+  test('credits that expire unused come first in the answer, before the end of the rest', async () => {
     await enterHours(utc(2026, 11, 1), 14 * 24)
     const page = await readUsage(
       store,
@@ -437,7 +440,7 @@ describe('a log that begins and ends within a day', () => {
       }),
     )
     const answer = usageAnswer(page)
-    // Five days of 960 and the hour after the last request are spent of the first grant.
+    // Five days of 960 and the hour after the last request are taken from the first grant.
     expect(answer.says).toBe('15,160 credits expire unused on Fri 20 Nov 2026')
     expect(answer.because).toContain('The credits run out about Thu 21 Jan 2027.')
     expect(answer.tone).toBe('warn')
@@ -445,7 +448,7 @@ describe('a log that begins and ends within a day', () => {
     expect(bands.map(({ figure }) => figure)).toHaveLength(1)
   })
 
-  test('the terminal lists what --by splits by, with tokens in and out', async () => {
+  test('the terminal lists the split of --by, with tokens in and out', async () => {
     await enterEvents(
       store,
       Array.from({ length: 48 }, (_, hour) => ({
@@ -466,7 +469,7 @@ describe('a log that begins and ends within a day', () => {
     ])
   })
 
-  test('named keys are called by their names, in series, top keys and keys by model', async () => {
+  test('named keys have their names in series, top keys and keys by model', async () => {
     await enterEvents(store, [
       { atUs: utc(2026, 11, 1, 3), keyFp: '3f2a91c04d7e', model: 'svc-k2', credits: 4 },
       { atUs: utc(2026, 11, 1, 4), keyFp: '3f2a91c04d7e', model: 'svc-mini', credits: 2 },
@@ -489,7 +492,7 @@ describe('a log that begins and ends within a day', () => {
     ])
   })
 
-  test('credits have a cost in money where a price is given, and no column of it elsewhere', async () => {
+  test('credits have a cost if a price is given, and no cost column otherwise', async () => {
     await enterEvents(store, [
       { atUs: utc(2026, 11, 1, 3), keyFp: '3f2a91c04d7e', model: 'svc-k2', credits: 250 },
     ])

@@ -12,8 +12,8 @@ import { chatScenario, key } from './target.ts'
 const seconds = 10
 
 /**
- * When a sender dispatched each request, on a clock of the test: its timer comes each millisecond
- * or up to a millisecond later, and once the machine stalls for 80 ms.
+ * Dispatch times of a sender, on a clock of the test: its timer fires each millisecond or up to a
+ * millisecond later, and once the machine stalls for 80 ms.
  */
 function dispatches(load: string, seed: number) {
   const scenario = chatScenario(
@@ -87,12 +87,12 @@ test.each([
   ['poisson', 2],
   ['poisson', 3],
 ] as const)(
-  '%s arrivals by seed %i leave at the planned rate to a thousandth, late timers or not',
+  '%s arrivals by seed %i are sent at the planned rate to a thousandth, despite late timers',
   (load, seed) => {
     const { sentUs, intendedUs } = dispatches(load, seed)
     expect(sentUs.length).toBe(intendedUs.length)
     expect(Math.abs(perSOf(sentUs) / perSOf(intendedUs) - 1)).toBeLessThan(0.001)
-    // No request before its time, and none later than the tick after it, but for the stall.
+    // No request before its time, and none later than the next tick, except for the stall.
     const lagsUs = sentUs.map((us, at) => us - intendedUs[at]!)
     expect(Math.min(...lagsUs.slice(0, 1000))).toBeGreaterThanOrEqual(0)
     const late = lagsUs.filter((us) => us < 0 || us >= 2000).length

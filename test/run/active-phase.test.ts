@@ -21,7 +21,7 @@ phases:
   'a.yaml',
 )
 
-/** Shares of the steps that a phase draws, of a thousand. */
+/** How often a phase draws each step, of a thousand draws. */
 function drawn(name: string): Readonly<Record<string, number>> {
   const phase = scenario.phases.find((each) => each.name === name)!
   const active = new ActivePhase(
@@ -44,14 +44,14 @@ function drawn(name: string): Readonly<Record<string, number>> {
   return counts
 }
 
-test('steps are drawn by weight, and one of weight 0 never from the whole mix', () => {
+test('steps are drawn by weight, and a step of weight 0 is never drawn from the whole mix', () => {
   const { often, seldom, ...others } = drawn('mix')
   expect(others).toEqual({})
   expect(Math.abs(often! - 750)).toBeLessThan(45)
   expect(often! + seldom!).toBe(1000)
 })
 
-test('a phase that names steps of weight 0 sends them, each as often as the others', () => {
+test('a phase that names steps of weight 0 sends them, all equally often', () => {
   expect(drawn('named')).toEqual({ probe: 1000 })
   const { probe, list } = drawn('both')
   expect(Math.abs(probe! - 500)).toBeLessThan(50)

@@ -5,7 +5,7 @@ import { appendAttempts } from '../../src/store/recorder.ts'
 import { startRun } from '../../src/store/runs.ts'
 import { attempt, startOf } from './rows.ts'
 
-/** One hundred a second for ten seconds from 0.5 s on, each so late. */
+/** A hundred requests per second for ten seconds from 0.5 s on, each this late. */
 async function achieved(lateUs: (at: number) => number | null) {
   const store = await openStore(':memory:')
   await startRun(store, startOf('r'))
@@ -26,19 +26,19 @@ async function achieved(lateUs: (at: number) => number | null) {
   return found.inTime / found.planned
 }
 
-test('a rate is achieved by what left within the second that it was due in', async () => {
+test('a request within the lag bound counts for the achieved rate', async () => {
   expect(await achieved(() => 0)).toBe(1)
-  // The bound of lag: nobody is counted out for it at the end of a second.
+  // The lag bound: no request is discounted for it at the end of a second.
   expect(await achieved(() => 4_999)).toBe(1)
 })
 
-test('lateness is not made up for: half a second late throughout is half the rate', async () => {
+test('lateness is not made up: constantly half a second late is half the rate', async () => {
   expect(await achieved(() => 505_000)).toBe(0.5)
   expect(await achieved(() => 2e6)).toBe(0)
-  // Every request left before the phase ended, and yet a second of it held none.
+  // Every request was sent before the phase ended, but none in one of its seconds.
   expect(await achieved((at) => (at >= 300 && at < 400 ? 1.2e6 : 0))).toBe(0.9)
 })
 
-test('what was not sent is not achieved', async () => {
+test('a request that was not sent does not count for the achieved rate', async () => {
   expect(await achieved((at) => (at % 10 === 0 ? null : 0))).toBe(0.9)
 })

@@ -10,7 +10,7 @@ interface Machine {
   giveUp: (most: number) => number
 }
 
-/** Machines that share a bound and hear each other; of what they answer, `isLost` may lose some. */
+/** Machines that share a bound and exchange messages; `isLost` may lose some of their answers. */
 function machines(shares: readonly number[], isLost: () => boolean = () => false): Machine[] {
   const all: Machine[] = []
   for (const share of shares) {
@@ -32,7 +32,7 @@ function machines(shares: readonly number[], isLost: () => boolean = () => false
   return all
 }
 
-test('whatever machines spend, ask and lose, they never spend more than the bound together', async () => {
+test('machines together never spend more than the bound, whatever they spend, request and lose', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 0, max: 200 }), { minLength: 1, maxLength: 5 }),
@@ -67,7 +67,7 @@ test('a machine that runs short gets half of what another can spare', async () =
   expect(short.budget.isSpent).toBe(false)
 })
 
-test('the budget is spent when all is gone here and nobody can spare any', async () => {
+test('the budget is spent if nothing is left here and no other machine can spare any', async () => {
   const [short, poor] = machines([10, 2]) as [Machine, Machine]
   expect(short.shared.reserve(10)).toBe(true)
   expect(poor.shared.reserve(1)).toBe(true)
@@ -78,7 +78,7 @@ test('the budget is spent when all is gone here and nobody can spare any', async
   expect([short.shared.bound, poor.shared.bound]).toEqual([10, 2])
 })
 
-test('a machine alone has spent its budget when the cheapest request is too dear', () => {
+test('a single machine has spent its budget if the cheapest request is too dear', () => {
   const shared = new SharedNumbers()
   shared.bound = 10
   const budget = new Budget(shared, null, 2)

@@ -17,7 +17,7 @@ import { startRun } from '../../src/store/runs.ts'
 import { attempt, startOf } from './rows.ts'
 import { answerChat, chatScenario, key, startTarget, withStorePath } from './target.ts'
 
-/** A second of a thread in which nothing happened, changed. */
+/** An uneventful second of a thread, with these changes. */
 const second = (change: Partial<HealthRow>): HealthRow => ({
   runId: 'r',
   shard: 0,
@@ -63,7 +63,7 @@ const from = (startMs: number, endMs: number, change: Partial<AttemptRow> = {}) 
   ...change,
 })
 
-test('the medians are those of what each step reports in steady phases, or of all where none is steady', () => {
+test('medians are taken per step from steady phases, or from all phases if none is steady', () => {
   const scenario = chatScenario('  - { name: p, load: constant, rate: 1/s, duration: 1s }')
   const medians = (parts: readonly ('warmup' | 'steady')[]) => {
     const phases = parts.map((part) => ({ part }) as PhaseRun)
@@ -101,14 +101,14 @@ test('the medians are those of what each step reports in steady phases, or of al
   expect(medians(['warmup'])).toContainEqual(['response', 'chat', 8000])
 })
 
-test('a request is tainted that was due or in flight in a gap of its own thread, and no other', async () => {
+test('a request is tainted only if it was due or in flight during a gap of its own thread', async () => {
   const gap = { loopGapUs: 100_000, loopGapEndUs: 600_000 }
   const found = await withRows(
     [
       from(400, 500.1),
       from(590, 700),
       from(450, 650),
-      // Due in the gap, and sent after it.
+      // Due during the gap, and sent after it.
       from(620, 700, { intendedUs: 550_000 }),
       from(400, 499.9),
       from(600, 700),
@@ -127,7 +127,7 @@ test('a request is tainted that was due or in flight in a gap of its own thread,
   expect(found).toEqual({ greatestUs: 100_000, limitUs: 20_000, requests: 8, tainted: 4 })
 })
 
-test('the greatest gap is found though each request in it met a smaller one later', async () => {
+test('the greatest gap is found even if each of its requests met a smaller one later', async () => {
   const found = await withRows(
     [from(500, 2100), from(600, 2200), from(2050, 2300)],
     [
@@ -203,7 +203,7 @@ test('if no gap exceeds the limit, the greatest gap is reported and no request i
   expect(found).toEqual({ greatestUs: 3000, limitUs: 20_000, requests: 1, tainted: 0 })
 })
 
-test('rows are in flight at an instant from their dispatch to their end, on the thread that counted', async () => {
+test('a row is in flight from its dispatch to its end, on its own thread', async () => {
   const found = await withRows(
     [
       from(0, 1000),
@@ -223,7 +223,7 @@ test('rows are in flight at an instant from their dispatch to their end, on the 
   expect(found).toEqual({ instants: 3, counted: 5, byRows: 5 })
 })
 
-test('a client that stood still for a while in a closed load makes its run invalid, for what it tainted', async () => {
+test('a client stall in a closed load makes the run invalid, by the requests that it tainted', async () => {
   const target = await startTarget((_, response) => setTimeout(() => answerChat(response), 20))
   const folder = mkdtempSync(join(tmpdir(), 'assay-gap-'))
   const path = join(folder, 'stops.mjs')

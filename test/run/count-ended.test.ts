@@ -31,7 +31,7 @@ phases: [{ name: main, load: constant, rate: 1/s, duration: 1s }]
   'a.yaml',
 )
 
-/** What the sending thread counts of these rows, as one phase. */
+/** The counts of the sending thread for these rows, as one phase. */
 function counted(rows: readonly AttemptRow[], objectives: Objectives) {
   const phase = new ActivePhase(
     {
@@ -101,7 +101,7 @@ function counted(rows: readonly AttemptRow[], objectives: Objectives) {
   }
 }
 
-test('what a sending thread counts is what SQL makes of the rows, for any run and objectives', async () => {
+test('the counts of a sending thread match SQL over the rows, for any run and objectives', async () => {
   const store = await openStore(':memory:')
   let run = 0
   await fc.assert(
@@ -151,13 +151,9 @@ test.each([
   ['tpotUs', 300, { ...stream, completionTokens: 2 }],
   ['tpotUs', 0, { ...stream, completionTokens: 1 }],
   ['tpotUs', 0, { ...stream, step: 'plain', streamed: 0 }],
-] as const)(
-  'a success whose %s is the bound of %d us is good, and one above it is not',
-  (name, boundUs, row) => {
-    const objectives = { serviceUs: null, responseUs: null, ttftUs: null, tpotUs: null }
-    const goodWith = (bound: number) =>
-      counted([attempt(row)], { ...objectives, [name]: bound }).good
-    expect(goodWith(boundUs)).toBe(1)
-    if (boundUs > 0) expect(goodWith(boundUs - 0.5)).toBe(0)
-  },
-)
+] as const)('a success is good if its %s is at most the bound of %d us', (name, boundUs, row) => {
+  const objectives = { serviceUs: null, responseUs: null, ttftUs: null, tpotUs: null }
+  const goodWith = (bound: number) => counted([attempt(row)], { ...objectives, [name]: bound }).good
+  expect(goodWith(boundUs)).toBe(1)
+  if (boundUs > 0) expect(goodWith(boundUs - 0.5)).toBe(0)
+})

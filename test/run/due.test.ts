@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { DueQueue } from '../../src/run/due.ts'
 
-test('things come out in the order of their time, whatever the order they went in', () => {
+test('entries are taken in order of their time, whatever the order of insertion', () => {
   const step = fc.oneof(fc.record({ add: fc.nat({ max: 50 }) }), fc.constant('take' as const))
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
@@ -21,7 +21,7 @@ test('things come out in the order of their time, whatever the order they went i
   )
 })
 
-test('only what is due before all others is told of', () => {
+test('the callback is called only for an entry that is due before all others', () => {
   let told = 0
   const queue = new DueQueue<string>(() => told++)
   queue.add(20, 'first')
@@ -32,7 +32,7 @@ test('only what is due before all others is told of', () => {
   expect(told).toBe(2)
 })
 
-test('what is dropped is gone, and the rest comes out in the order of its time', () => {
+test('dropped entries are gone, and the rest is taken in order of its time', () => {
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 50 })), fc.integer({ min: 1, max: 5 }), (times, by) => {
       const queue = new DueQueue<number>(() => {})

@@ -9,7 +9,7 @@ const attemptOf = (headers: string, body: string) =>
 
 const mebibyte = 'x'.repeat(1 << 20)
 
-test('bodies are handed over by their length, and given up while the recorder is far behind', () => {
+test('bodies are handed over by size, and given up if the recorder is far behind', () => {
   const bodies = new KeptBodies('r', 'all')
   expect(bodies.keep(flight, attemptOf('', mebibyte))).toBe(true)
   expect(bodies.isFull).toBe(false)
@@ -18,7 +18,7 @@ test('bodies are handed over by their length, and given up while the recorder is
   const [first, second] = bodies.take()
   expect([first!.body.length, second!.body]).toEqual([1 << 20, 'y'])
   expect(bodies.isFull).toBe(false)
-  // 32 MiB may be under way, handed over or not.
+  // 32 MiB may be pending, handed over or not.
   let kept = 0
   while (bodies.keep(flight, attemptOf('', mebibyte))) kept++
   expect([kept, bodies.givenUp]).toEqual([30, 1])
@@ -29,7 +29,7 @@ test('bodies are handed over by their length, and given up while the recorder is
   expect(bodies.givenUp).toBe(2)
 })
 
-test('a capture with a head of over 16 KiB is given up', () => {
+test('a capture with a head over 16 KiB is given up', () => {
   const bodies = new KeptBodies('r', 'all')
   expect(bodies.keep(flight, attemptOf('h'.repeat(16 * 1024), 'body'))).toBe(true)
   expect(bodies.keep(flight, attemptOf('h'.repeat(16 * 1024 + 1), 'body'))).toBe(false)

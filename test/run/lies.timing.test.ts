@@ -6,27 +6,29 @@ import type { Progress } from '../../src/run/tally.ts'
 import { openStore } from '../../src/store/open.ts'
 import { answerChat, chatScenario, key, query, startTarget, withStorePath } from './target.ts'
 
-/** Other work on the machine may delay a measured time; no wrong count is repeated until it is right. */
+/**
+ * Other work on the machine may delay a measured time, so times are retried; wrong counts are not.
+ */
 const retry = 2
 
 /**
- * Known lies of load testers (measurement.md, 5), each turned into a figure that must be true. Here
- * are those that need a whole run; which test holds which lie:
+ * Known lies of load testers (measurement.md, 5), each turned into a figure that must be true. The
+ * tests here need a whole run; the others are in these files:
  *
- *     1 clock starts after the client's queue   here: a request that waits in the client
- *     2 a stall is not seen                     here: a stall of the service
+ *     1 clock starts after the client's queue   here: the response time of a request
+ *     2 a stall is not seen                     here: a service stall
  *     3 whole streams buffered                  client/attempt-stream: that arrives in one read
- *     4 small read buffers                      client/truth.timing: fifty kilobytes of prompt
- *     5 a hidden cap on concurrency             here: a thousand users
+ *     4 small read buffers                      client/truth.timing: a large prompt
+ *     5 a hidden cap on concurrency             here: a thousand planned users
  *     6 SSE                                     client/sse, client/attempt-stream
  *     7 the client's cost as the server's time  here and client/truth.timing: within a millisecond
  *     8 any answer is a success                 run: success is a 2xx with a whole body
- *     9 averages of percentiles                 counts: a merged percentile is not the mean
+ *     9 averages of percentiles                 time-histogram: a merged percentile is not the mean
  */
 
 const keys = { default: key }
 
-test('a request that waits in the client has its waiting in its response time', {
+test('the response time of a request includes its wait in the client', {
   retry,
 }, async () => {
   // Eight arrivals at 10/s, one at a time over one connection, 0.5 s each: 0.5 + 0.4 i seconds.
@@ -53,7 +55,7 @@ test('a request that waits in the client has its waiting in its response time', 
         live = progress
       },
     })
-    // What is counted while sending says the same: the live view must not flatter either.
+    // The counts while sending agree: the live view must not flatter either.
     const { responseUs, serviceUs } = (live as Progress | null)!.steps[0]!
     expect(responseUs!.p99).toBeGreaterThan(3.28e6)
     expect(serviceUs!.p99).toBeLessThan(0.6e6)
@@ -62,7 +64,7 @@ test('a request that waits in the client has its waiting in its response time', 
       `SELECT avg(response_us) / 1e6 AS mean, max(response_us) / 1e6 AS max,
          avg(service_us) / 1e6 AS service FROM attempt_times`,
     )
-    // By the service's own clock, whose half seconds are a little longer on a busy machine.
+    // By the service's own clock: its half seconds are a little longer on a busy machine.
     const truth = finishedMs.reduce((sum, ms) => sum + ms, 0) / 8000 - 0.35
     expect(truth).toBeGreaterThan(1.89)
     expect(Math.abs(times!.mean / truth - 1)).toBeLessThan(0.01)
@@ -72,11 +74,11 @@ test('a request that waits in the client has its waiting in its response time', 
   target.close()
 })
 
-test('a stall of the service shows in p99, for the arrivals never wait for it', {
+test('a service stall shows in p99, because arrivals do not wait for it', {
   retry,
 }, async () => {
   // 50/s for 4 s; nothing answers from 1 s to 3 s. A request of the stall waits for its end.
-  // The plan's zero is told from the 26th arrival: the first ones find everything cold.
+  // The plan's zero is derived from the 26th arrival: the first ones find everything cold.
   let seen = 0
   let seenInStall = 0
   const stall = { fromMs: Infinity, toMs: Infinity }
@@ -94,7 +96,7 @@ test('a stall of the service shows in p99, for the arrivals never wait for it', 
     const scenario = chatScenario('  - { name: steady, load: constant, rate: 50/s, duration: 4s }')
     const summary = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
     expect(seenInStall).toBeGreaterThanOrEqual(99)
-    // Of 200, a hundred wait 0.02, 0.04 … 2.00 s: the 99th percentile lies at 1.96 s.
+    // Of 200, a hundred wait 0.02, 0.04 … 2.00 s: the 99th percentile is 1.96 s.
     expect(summary.counts).toMatchObject({ planned: 200, ok: 200 })
     const store = await openStore(dbPath)
     const { steps } = await summarise(store, summary.runId, defaultContract)
@@ -104,7 +106,7 @@ test('a stall of the service shows in p99, for the arrivals never wait for it', 
   target.close()
 })
 
-test('a thousand users asked for are a thousand that the service sees at once', {
+test('a thousand planned users are a thousand concurrent requests at the service', {
   retry,
 }, async () => {
   const held: (() => void)[] = []
@@ -119,7 +121,7 @@ test('a thousand users asked for are a thousand that the service sees at once', 
     held.push(() => answerChat(response))
     most = Math.max(most, held.length)
     clearTimeout(quiet)
-    // Where nobody else comes, those who wait are all that it will ever see at once.
+    // If no more arrive, the waiting requests are all that it will ever see at once.
     if (!waits || held.length === 1000) answerAll()
     else quiet = setTimeout(answerAll, 5000)
   })
@@ -134,11 +136,11 @@ test('a thousand users asked for are a thousand that the service sees at once', 
   target.close()
 })
 
-test('time to the first token and between tokens are those of the service within 1 ms', {
+test('TTFT and the time between tokens match the service within 1 ms', {
   retry,
 }, async () => {
   const tokens = 12
-  // What the service did, by its own watch: a busy machine's timers are late.
+  // The service's own measurements: timers of a busy machine are late.
   const truth: { ttft: number; itl: number }[] = []
   let opened = 0
   const target = await startTarget((_, response) => {
@@ -177,7 +179,7 @@ test('time to the first token and between tokens are those of the service within
     expect(Math.min(...truth.map(({ ttft }) => ttft))).toBeGreaterThan(49)
     for (const figure of ['ttft', 'itl'] as const) {
       const off = told.map((stream, index) => stream[figure] - truth[index]![figure])
-      // A lie is in every stream; what a busy machine adds is in some.
+      // A systematic error is in every stream; the effect of a busy machine is in some.
       expect(Math.abs(off.toSorted((a, b) => a - b)[20]!)).toBeLessThan(1)
     }
   })

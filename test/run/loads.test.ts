@@ -14,7 +14,7 @@ import { answerChat, chatScenario, key, query, startTarget, withStorePath } from
 const keys = { default: key }
 const scenarios = resolve(import.meta.dirname, '../../scenarios')
 
-test('a trace is replayed at tenfold speed, each request as long as the trace says', async () => {
+test('a trace is replayed at tenfold speed, with the lengths of its requests', async () => {
   const asked: { prompt: number; maxTokens: number }[] = []
   const target = await startTarget((_, response, body) => {
     const { messages, max_tokens } = JSON.parse(body)
@@ -51,7 +51,7 @@ test('a trace is replayed at tenfold speed, each request as long as the trace sa
   target.close()
 })
 
-test('a scenario in TypeScript sends what its prompt functions say, the same for the same seed', async () => {
+test('a scenario in TypeScript sends the prompts of its functions, the same for the same seed', async () => {
   const prompts = async (threads: number) => {
     const said = new Set<string>()
     const target = await startTarget((_, response, body) => {
@@ -82,7 +82,7 @@ test('a scenario in TypeScript sends what its prompt functions say, the same for
   expect(await prompts(1)).toEqual(said)
 })
 
-test('a prompt function that throws is told as the scenario’s fault, without a stack', async () => {
+test('a prompt function that throws is reported as an error of the scenario, without a stack', async () => {
   const target = await startTarget((_, response) => answerChat(response))
   const folder = mkdtempSync(join(tmpdir(), 'assay-prompt-'))
   const path = join(folder, 'throws.mjs')
@@ -106,7 +106,7 @@ test('a prompt function that throws is told as the scenario’s fault, without a
   target.close()
 })
 
-test('synthetic text has exactly the tokens that were asked for, by the real tokenizer', () => {
+test('synthetic text has exactly the requested tokens, by the real tokenizer', () => {
   const text = new TokenText(7)
   for (const tokens of [1, 2, 17, 500]) {
     for (const index of [0, 1, 99]) expect(countTokens(text.text(tokens, index))).toBe(tokens)
@@ -135,7 +135,7 @@ test('precise pacing sends the same plan', async () => {
   target.close()
 })
 
-test('a calibration leaves its figures in the store and no attempts; a run is held against it', async () => {
+test('a calibration stores its figures and no attempts, and a run is compared with it', async () => {
   await withStorePath(async (dbPath) => {
     const found = await calibrate({ dbPath, threads: 1, seconds: 0.5, with: 'autocannon' })
     expect(found.autocannonPerS).toBeGreaterThan(500)
@@ -159,7 +159,7 @@ test('a calibration leaves its figures in the store and no attempts; a run is he
   })
 })
 
-test('requests of a trace that share blocks share the beginning of their prompts, to the token', () => {
+test('trace requests with shared blocks share the beginning of their prompts, to the token', () => {
   const text = new TokenText(7)
   const first = text.prompt({ inputTokens: 1100, hashIds: [5, 6, 7] }, 0)
   const second = text.prompt({ inputTokens: 1500, hashIds: [5, 6, 8] }, 1)
@@ -168,9 +168,9 @@ test('requests of a trace that share blocks share the beginning of their prompts
   expect([countTokens(first), countTokens(second)]).toEqual([1100, 1500])
   expect(words(first, 0, 1024)).toBe(words(second, 0, 1024))
   expect(words(first, 1024, 1100)).not.toBe(words(second, 1024, 1100))
-  // The same block in another place, and cut short, is the same text.
+  // The same block at another place, cut short, has the same text.
   expect(text.prompt({ inputTokens: 40, hashIds: [6] }, 9)).toBe(words(first, 512, 552))
-  // What no block names is the request's own.
+  // Text outside of blocks is unique to the request.
   const own = (index: number) => text.prompt({ inputTokens: 600, hashIds: [5] }, index)
   expect(countTokens(own(1))).toBe(600)
   expect(words(own(1), 0, 512)).toBe(words(first, 0, 512))

@@ -87,7 +87,7 @@ async function merged<T>(
   }
 }
 
-/** A copy of a store in which something is otherwise. */
+/** A copy of a store with a change. */
 async function edited(from: string, to: string, sql: string): Promise<void> {
   const bodies = bodiesPath(path(from))
   copyFileSync(path(from), path(to))
@@ -97,7 +97,9 @@ async function edited(from: string, to: string, sql: string): Promise<void> {
   store.close()
 }
 
-/** Everything of the run in an order of its own, numbers of shared tables and places of bodies apart. */
+/**
+ * Everything of the run in a fixed order, without numbers of shared tables and positions of bodies.
+ */
 async function contents(store: Store): Promise<readonly unknown[]> {
   const queries = [
     'SELECT * FROM attempts ORDER BY ALL',
@@ -116,7 +118,7 @@ async function contents(store: Store): Promise<readonly unknown[]> {
 const openSql = (from: string) => `SELECT phase, slot, turn, step, key_fp, template, intended_us
   FROM ${from}attempts WHERE phase <> 'closed'`
 
-test('a merge tells which store it takes, and how many are done', async () => {
+test('a merge reports the store that it takes, and how many are done', async () => {
   const told: unknown[] = []
   const store = await openStore(path('told'))
   await mergeParts(store, parts, false, { onProgress: (progress) => told.push(progress) })
@@ -126,7 +128,7 @@ test('a merge tells which store it takes, and how many are done', async () => {
   )
 })
 
-test('merged shards are row by row the open phases that one machine sends by the same seed', async () => {
+test('merged shards equal, row by row, the open phases that one machine sends by the same seed', async () => {
   await merged('all', [parts], async (store) => {
     const result = await judgeParts(store, 'launch-7', defaultContract, 5000)
     await store.execute(`ATTACH '${whole}' AS one (READ_ONLY)`)
@@ -169,7 +171,7 @@ test('merged shards are row by row the open phases that one machine sends by the
     await judgeParts(store, 'launch-7', defaultContract, null)
     expect(await unknownClocks(store, ['launch-7'])).toEqual([{ runId: 'launch-7' }])
 
-    // Two shards are apart at most by what each measured from shard 0.
+    // Two shards differ at most by the sum of what each measured from shard 0.
     await store.execute('UPDATE run_shards SET clock_error_us = [0, 700, 300][shard + 1]')
     await judgeParts(store, 'launch-7', defaultContract, null)
     const [measured] = await store.rows<{ us: number }>(
@@ -182,7 +184,7 @@ test('merged shards are row by row the open phases that one machine sends by the
   })
 })
 
-test('in any order, in groups, or twice, the same rows are there', async () => {
+test('merging in any order, in groups, or twice gives the same rows', async () => {
   const [a, b, c] = parts as [string, string, string]
   const judged = async (store: Store) => {
     await judgeParts(store, 'launch-7', defaultContract, null)
@@ -195,7 +197,7 @@ test('in any order, in groups, or twice, the same rows are there', async () => {
   expect(await merged('grouped', [[a, b, c, path('group')]], judged)).toEqual(first)
 })
 
-test('a missing shard, another plan, another start and one shard twice at once are refused by name', async () => {
+test('a missing shard, another plan, another start and a shard that ran twice at once are refused by name', async () => {
   const refusal = (name: string, group: readonly string[]) =>
     merged(name, [group], async () => 'merged').catch((error: Error) => error.message)
   expect(await refusal('r1', parts.slice(0, 2))).toContain('of 3 shards, 1 are missing: 2.')
@@ -208,7 +210,7 @@ test('a missing shard, another plan, another start and one shard twice at once a
   expect(await refusal('r4', [whole])).toContain('holds no part of a run')
 })
 
-test('of a shard that ran again the first whole try counts; the other is kept, named and its spend counted', async () => {
+test('the first complete try of a shard counts; a later try is kept and named, and its spend is counted', async () => {
   const again = path('again')
   const judged = async (store: Store) => {
     const result = await judgeParts(store, 'launch-7', defaultContract, 5000)
@@ -243,7 +245,7 @@ test('of a shard that ran again the first whole try counts; the other is kept, n
   const groups = [[first], [again], [path('both'), first, again]]
   expect((await merged('both again', groups, judged, true)).rows).toEqual(rows)
   expect((await merged('copied', [[path('both')]], judged, true)).rows).toEqual(rows)
-  // An audit takes both, so that what both spent is explained.
+  // An audit takes both, so the spend of both is explained.
   const audited = await merged('both', [], async (store) => [
     (await selectRuns(store, ['launch-7'])).map(({ runId }) => runId),
     await missingParts(store, [row.id]),
@@ -251,7 +253,7 @@ test('of a shard that ran again the first whole try counts; the other is kept, n
   expect(audited).toEqual([['launch-7', row.id], []])
 })
 
-test('a killed try of a shard does not count where a later one is whole', async () => {
+test('a killed try of a shard does not count if a later one is complete', async () => {
   await edited(
     '0',
     'killed',
@@ -277,7 +279,7 @@ test('a killed try of a shard does not count where a later one is whole', async 
   expect(before).toContain('counts a try of shard 0 that another came before')
 })
 
-test('a run with a shard missing is judged invalid, and says how many are there', async () => {
+test('a run with a missing shard is invalid, and names how many are present', async () => {
   await merged(
     'gap',
     [parts.slice(0, 2)],
@@ -294,7 +296,7 @@ test('a run with a shard missing is judged invalid, and says how many are there'
   )
 })
 
-test('long bodies come with their rows', async () => {
+test('long bodies are merged with their rows', async () => {
   const copy = path('copy')
   copyFileSync(path('first'), copy)
   expect(existsSync(bodiesPath(path('first')))).toBe(true)

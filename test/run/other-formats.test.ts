@@ -12,7 +12,7 @@ const response = (status: string, output: readonly object[]) => ({
 })
 const message = { type: 'message', content: [{ type: 'output_text', text: 'one two' }] }
 
-/** The events of a response of a thought and two pieces of text, as the format has them. */
+/** The events of a response with reasoning and two pieces of text, in its format. */
 const events = [
   { type: 'response.created', response: response('in_progress', []) },
   { type: 'response.output_item.added', item: { type: 'message', content: [] }, output_index: 0 },
@@ -40,7 +40,7 @@ phases:
   defaultContract,
 )
 
-test('responses and embeddings are asked, read and measured in their own formats', async () => {
+test('responses and embeddings are requested, read and measured in their own formats', async () => {
   const asked = new Map<string, unknown>()
   const target = await startTarget(({ url }, answer, body) => {
     const fields = JSON.parse(body)

@@ -5,13 +5,13 @@ const loopTurns = async (turns: number) => {
   for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** So that no sleep ends by itself, however long the turns of the loop take. */
+/** Prevents sleeps from ending by themselves, however long the turns of the loop take. */
 const timersStandStill = () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
 }
 
-/** What is due first at 0, then at `nextUs`, by a clock that stands still unless it is moved. */
+/** First due at 0, then at `nextUs`, by a clock that only moves when the test moves it. */
 function paced(nextUs: number, expectsAnswers: boolean) {
   timersStandStill()
   const clock = { us: 0, perReading: 0 }
@@ -30,7 +30,7 @@ function paced(nextUs: number, expectsAnswers: boolean) {
   return { clock, due, pacing }
 }
 
-test('dense requests that are overdue go with whatever wakes the thread, a few at a time', async () => {
+test('overdue dense requests are sent at any wake-up, a few at a time', async () => {
   const { clock, due } = paced(800, true)
   expect(due.ticks).toBe(1)
   clock.us = 1099
@@ -41,7 +41,7 @@ test('dense requests that are overdue go with whatever wakes the thread, a few a
   expect(due.ticks).toBe(2)
 })
 
-test('a sparse request goes as soon as it is due, whatever woke the thread', async () => {
+test('a sparse request is sent as soon as it is due, at any wake-up', async () => {
   const { clock, due } = paced(1_000_000, true)
   clock.us = 999_999 - 2500
   await loopTurns(3)
@@ -51,9 +51,9 @@ test('a sparse request goes as soon as it is due, whatever woke the thread', asy
   expect(due.ticks).toBe(2)
 })
 
-test('a timer waits out the last milliseconds by a nap, unless an answer to dense requests may come', async () => {
+test('a timer naps through the last milliseconds, unless answers to dense requests are expected', async () => {
   const { clock, due, pacing } = paced(800, true)
-  // Each reading of the clock takes a microsecond, and a nap lies between two.
+  // Each reading of the clock takes a microsecond, and there is a nap between two.
   clock.perReading = 1
   await loopTurns(3)
   expect(due.ticks).toBe(1)
@@ -65,7 +65,7 @@ test('a timer waits out the last milliseconds by a nap, unless an answer to dens
   expect(pacing.nappedUs).toBe(1)
 })
 
-test('between sparse requests it naps in slices while answers may come, and looks at them between', async () => {
+test('between sparse requests, pacing naps in slices and checks for answers in between', async () => {
   const { clock, due, pacing } = paced(2000, true)
   clock.perReading = 1
   const startMs = performance.now()
@@ -76,7 +76,7 @@ test('between sparse requests it naps in slices while answers may come, and look
   expect(performance.now() - startMs).toBeGreaterThanOrEqual(0.6)
 })
 
-test('a loop that answers keep busy is not put to sleep before a sparse request', async () => {
+test('a loop that is busy with answers does not nap before a sparse request', async () => {
   const { clock, due, pacing } = paced(2000, true)
   clock.perReading = 1
   await loopTurns(1)
@@ -93,7 +93,7 @@ test.each([
   ['timer', false],
   ['precise', true],
 ] as const)(
-  '%s pacing sends nothing early, and ends when told (answers expected: %s)',
+  '%s pacing sends nothing early, and ends when stopped (answers expected: %s)',
   async (kind, expectsAnswers) => {
     const now = () => performance.now() * 1000
     const due = [2000, 2500, 7000, 30_000].map((us) => now() + us)
@@ -130,7 +130,7 @@ test.each([
 )
 
 test.each(['timer', 'precise'] as const)(
-  '%s pacing that sleeps is woken for what came to be due sooner',
+  'sleeping %s pacing is woken for a request that became due sooner',
   async (kind) => {
     const startMs = performance.now()
     const now = () => (performance.now() - startMs) * 1000
@@ -157,7 +157,7 @@ test.each(['timer', 'precise'] as const)(
   },
 )
 
-test('a timer far from all that is due does not look at each waking', async () => {
+test('a timer far from the next due time does not check at each wake-up', async () => {
   timersStandStill()
   let looks = 0
   const pacing = pace(

@@ -41,26 +41,26 @@ const users: SenderLoad = {
   think: { kind: 'fixed', us: 0 },
 }
 
-test('what is asked for is the plan’s rate by the weights of the steps, sent or not', () => {
+test('the planned rate is divided by the weights of the steps, sent or not', () => {
   expect(plannedBetween(scenario, [phase(arrivals(40))], 3e6, 4e6)).toEqual([30, 10])
-  // Half of the time before the phase, or after its end, asks for nothing.
+  // The half before the phase, or after its end, plans nothing.
   expect(plannedBetween(scenario, [phase(arrivals(40))], 0.5e6, 1.5e6)).toEqual([15, 5])
   expect(plannedBetween(scenario, [phase(arrivals(40))], 10.5e6, 11.5e6)).toEqual([15, 5])
   expect(plannedBetween(scenario, [phase(arrivals(40))], 12e6, 13e6)).toEqual([0, 0])
 })
 
-test('a ramp asks for the area under it', () => {
+test('a ramp plans the area under it', () => {
   expect(amountBy([{ durationUs: 10e6, fromPerS: 0, toPerS: 100 }], 5e6)).toBe(125)
   expect(plannedBetween(scenario, [phase(arrivals(0, 100))], 5e6, 7e6)).toEqual([75, 25])
 })
 
-test('no more is asked for than a phase may send', () => {
+test('no more is planned than a phase may send', () => {
   const few = phase(arrivals(40), { durationUs: null, maxRequests: 60 })
   expect(plannedBetween(scenario, [few], 2e6, 3e6)).toEqual([15, 5])
   expect(plannedBetween(scenario, [few], 4e6, 5e6)).toEqual([0, 0])
 })
 
-test('a trace asks for its requests at its speed', () => {
+test('a trace plans its requests at its speed', () => {
   const requests = Array.from({ length: 100 }, (_, at) => ({
     atUs: at * 1e6,
     inputTokens: 1,
@@ -74,7 +74,7 @@ test('a trace asks for its requests at its speed', () => {
   expect(plannedBetween(scenario, [replay], 2e6, 4e6)).toEqual([15, 5])
 })
 
-test('users ask for no rate, and what follows them does again', () => {
+test('users have no planned rate, and phases after them do', () => {
   const phases = [
     phase(users, { steps: [0] }),
     phase(arrivals(8), { startUs: 11e6, steps: [0, 1] }),

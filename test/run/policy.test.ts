@@ -15,7 +15,7 @@ import {
 
 const keys = { default: key }
 
-test('what may not be sent is a row that says why, and the counts add up', async () => {
+test('a request that may not be sent is a row with its reason, and the counts add up', async () => {
   const target = await startTarget(
     (_, response) => void setTimeout(() => answerChat(response), 300),
   )
@@ -40,7 +40,7 @@ test('what may not be sent is a row that says why, and the counts add up', async
   target.close()
 })
 
-test('a budget is never passed, for what is in flight counts as spent', async () => {
+test('a budget is never exceeded, because requests in flight count as spent', async () => {
   let open = 0
   let most = 0
   const target = await startTarget((_, response) => {
@@ -66,7 +66,7 @@ test('a budget is never passed, for what is in flight counts as spent', async ()
   target.close()
 })
 
-test('a refused request gives its credits back, so that a budget counts charges only', async () => {
+test('a refused request returns its credits, so a budget counts only charges', async () => {
   let seen = 0
   const target = await startTarget((_, response) =>
     ++seen % 2 === 0 ? refuse(response, 500, 'oops') : answerChat(response),
@@ -82,7 +82,7 @@ test('a refused request gives its credits back, so that a budget counts charges 
   target.close()
 })
 
-test('retries by the specification are rows of their own that name their parent', async () => {
+test('retries by the specification are separate rows that name their parent', async () => {
   let seen = 0
   const target = await startTarget((_, response) =>
     ++seen === 1 ? refuse(response, 429, 'rate_limit_exceeded') : answerChat(response),
@@ -109,7 +109,7 @@ test('retries by the specification are rows of their own that name their parent'
   target.close()
 })
 
-test('a run gives up by itself when failures follow each other', async () => {
+test('a run stops by itself after consecutive failures', async () => {
   const target = await startTarget((_, response) => refuse(response, 500, 'oops'))
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(
@@ -144,7 +144,7 @@ test('a deadline ends an attempt as a timeout that is at least as long', async (
   target.close()
 })
 
-test('a threshold that is to abort ends the run as soon as it is missed', async () => {
+test('a threshold with abort ends the run as soon as it is missed', async () => {
   let seen = 0
   const target = await startTarget((_, response) =>
     ++seen % 2 === 0 ? refuse(response, 429, 'rate_limit_exceeded') : answerChat(response),
@@ -164,7 +164,7 @@ test('a threshold that is to abort ends the run as soon as it is missed', async 
   target.close()
 })
 
-test('a run that is interrupted while a sweep cools down ends then and there', async () => {
+test('a run that is interrupted while a sweep cools down ends at once', async () => {
   const target = await startTarget((_, response) => answerChat(response))
   const [drain, leave] = [new AbortController(), new AbortController()]
   await withStorePath(async (dbPath) => {

@@ -11,7 +11,7 @@ const reach = (baseUrl: string, ca?: string) =>
 const pem = (name: string) =>
   readFileSync(new URL(`../client/tls/${name}.pem`, import.meta.url), 'utf8')
 
-/** A TLS server for `localhost`, whose certificate `authority.pem` vouches for. */
+/** A TLS server for `localhost` with a certificate of `authority.pem`. */
 async function secureServer(certificate = 'server'): Promise<number> {
   const server = createServer(
     { key: pem(`${certificate}-key`), cert: pem(certificate) },
@@ -23,12 +23,12 @@ async function secureServer(certificate = 'server'): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-test('a service over TLS is reached when its certificate is vouched for', async () => {
+test('a TLS service with a trusted certificate is reached', async () => {
   const port = await secureServer()
   await expect(reach(`https://localhost:${port}`, pem('authority'))).resolves.toBe(undefined)
 })
 
-test('a certificate that nobody vouches for is told before anything is sent, with the way out', async () => {
+test('an untrusted certificate is refused before anything is sent, with the remedy', async () => {
   const port = await secureServer()
   await expect(reach(`https://localhost:${port}`)).rejects.toThrow(
     new RegExp(
@@ -37,14 +37,14 @@ test('a certificate that nobody vouches for is told before anything is sent, wit
   )
 })
 
-test('a certificate of another name gets a remedy of its own', async () => {
+test('a certificate for another name has its own remedy', async () => {
   const port = await secureServer('other')
   await expect(reach(`https://localhost:${port}`, pem('authority'))).rejects.toThrow(
     /its certificate is for another name \(Hostname\/IP does not match certificate's altnames.*\)\. Use a base URL with a name in the certificate/,
   )
 })
 
-test('a service that speaks no TLS is told, and that http may be meant', async () => {
+test('a service without TLS is recognised, and http is suggested', async () => {
   const server = createTcpServer((socket) => {
     socket.on('error', () => {})
     socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
@@ -57,7 +57,7 @@ test('a service that speaks no TLS is told, and that http may be meant', async (
   )
 })
 
-test('a handshake that stalls is given up after timeouts.connect, and is no service that is not there', async () => {
+test('a stalled handshake ends after timeouts.connect, and is not reported as a missing service', async () => {
   const server = createTcpServer((socket) => void socket.on('error', () => {})).listen(
     0,
     '127.0.0.1',
@@ -70,7 +70,7 @@ test('a handshake that stalls is given up after timeouts.connect, and is no serv
   )
 })
 
-test('a certificate that has expired gets a remedy of its own', async () => {
+test('an expired certificate has its own remedy', async () => {
   const port = await secureServer('expired')
   await expect(reach(`https://localhost:${port}`, pem('expired'))).rejects.toThrow(
     /its certificate has expired\. Renew it at the service; if it is valid there, correct this machine's clock\.$/,

@@ -6,7 +6,7 @@ import { defaultContract } from '../../src/contract/default.ts'
 import { promptPools } from '../../src/run/prompts.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 
-/** The pool of a step that takes its prompts from a file with this text. */
+/** The pool of a step whose prompt file has this text. */
 function poolOf(text: string) {
   const folder = mkdtempSync(join(tmpdir(), 'assay-prompts-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -16,7 +16,7 @@ function poolOf(text: string) {
   return promptPools(parseScenario(yaml, join(folder, 'a.yaml'), defaultContract), 1)[0]
 }
 
-test('a file of ShareGPT gives the first question of each conversation that has one', () => {
+test('a ShareGPT file gives the first question of each conversation that has one', () => {
   const turns = (...list: string[][]) => ({
     id: 'x',
     conversations: list.map(([from, value]) => ({ from, value })),
@@ -29,7 +29,7 @@ test('a file of ShareGPT gives the first question of each conversation that has 
   expect(poolOf(JSON.stringify(file))).toEqual(['first?', 'second?'])
 })
 
-test('lines give a text, a prompt, or messages with their images and tools but no last answer', () => {
+test('lines give a text, a prompt, or messages with images and tools, without the last answer', () => {
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }
   const messages = [
     { role: 'system', content: 'be brief' },
@@ -45,6 +45,6 @@ test('lines give a text, a prompt, or messages with their images and tools but n
   ])
 })
 
-test('a line of JSON without a prompt is refused, with its place', () => {
+test('a JSON line without a prompt is refused with its line number', () => {
   expect(() => poolOf('a\n{"question":"b"}')).toThrow(/prompts, line 2: expected a prompt/)
 })

@@ -35,7 +35,7 @@ const requests = [
 ] as unknown as readonly PreparedRequest[]
 
 const drawn = fc.record({
-  /** Runs are what is tested, so most rows are like the one before. */
+  /** Series are under test, so most rows are like the one before. */
   again: fc.integer({ min: 1, max: 6 }),
   how: fc.constantFrom('success', 'success', 'stream', 'refused', 'closed', 'not_sent'),
   phase: fc.nat(1),
@@ -90,7 +90,7 @@ function attemptOf(how: string, slot: number): Attempt {
   return fields as unknown as Attempt
 }
 
-test('a row that has waited for 250 ms is handed over with the next one, however busy the thread', () => {
+test('a row that waited for 250 ms is handed over with the next one, even on a busy thread', () => {
   const handed: number[] = []
   const writes = new RowWriter({ runId: 'r', shard: 0, keys: [] }, ({ rows }) => handed.push(rows))
   const each: Drawn = {
@@ -103,7 +103,7 @@ test('a row that has waited for 250 ms is handed over with the next one, however
   expect(handed).toEqual([4, 2])
 })
 
-/** All rows as they would reach the recorder. */
+/** All rows, as they reach the recorder. */
 function writer() {
   const rows: Record<string, unknown>[] = []
   const words: string[] = []
@@ -115,7 +115,7 @@ function writer() {
         Object.fromEntries(columnNames.map((name) => [name, cellOf(batch, name, row, words)])),
       )
     }
-    // As the recorder does, but with what no cell may be left to show.
+    // As the recorder does, but overwritten with values that must not remain in any cell.
     new Uint8Array(message.buffer).fill(0x5a)
     writes.giveBack(message.buffer)
   }
@@ -156,7 +156,7 @@ function cellOf(
   }
 }
 
-test('a row is the same whatever rows were written before it, into whatever buffer', () => {
+test('a row is the same whatever rows were written before it, and into any buffer', () => {
   fc.assert(
     fc.property(fc.array(drawn, { maxLength: 12 }), fc.nat(3), (found, flushEvery) => {
       const each = found.flatMap((one) => Array.from({ length: one.again }, () => one))
@@ -177,7 +177,7 @@ test('a row is the same whatever rows were written before it, into whatever buff
   )
 })
 
-test('a run of like rows goes on from one full batch to the next', () => {
+test('a series of similar rows continues from one full batch to the next', () => {
   const { rows, write, flush } = writer()
   const like: Drawn = {
     again: 1,

@@ -25,7 +25,7 @@ export function attempt(change: Partial<AttemptRow>): AttemptRow {
   }
 }
 
-/** The entry of a run that nothing more is known of. */
+/** The entry of a run with no further details. */
 export function startOf(runId: string): RunStart {
   return {
     runId,

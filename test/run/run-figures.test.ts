@@ -7,7 +7,7 @@ import { appendAttempts } from '../../src/store/recorder.ts'
 import { startRun } from '../../src/store/runs.ts'
 import { attempt, startOf } from './rows.ts'
 
-test('what a run asked of the machine is the rate of its busiest steady phase, not a mean over all', async () => {
+test('the rate of a run is that of its busiest steady phase, not a mean over all phases', async () => {
   const store = await openStore(':memory:')
   await startRun(store, startOf('r'))
   let slot = 0
@@ -31,7 +31,7 @@ test('what a run asked of the machine is the rate of its busiest steady phase, n
     ...phase('warm', 'warmup', 5000, 500, 0),
     ...phase('slow', 'steady', 100, 400, 1e6),
     ...phase('fast', 'steady', 2000, 1000, 5e6),
-    // A handful of requests at once is a moment, and no load.
+    // A handful of concurrent requests is not a load.
     ...phase('few', 'steady', 1e6, 50, 6e6),
   ])
   const { busiestPerS } = await runFigures(store, 'r', defaultContract)
@@ -39,7 +39,7 @@ test('what a run asked of the machine is the rate of its busiest steady phase, n
   expect(busiestPerS).toBeCloseTo(2000, 6)
 })
 
-/** Rows of a warm-up and of a steady phase: each figure of the run differs by which of them it takes. */
+/** Rows of a warm-up and of a steady phase: each figure differs by the part it is taken from. */
 const warm = Array.from({ length: 4 }, (_, slot) =>
   attempt({
     slot,
@@ -80,7 +80,7 @@ const figuresOf = async (rows: readonly AttemptRow[]) => {
 
 const rare = { step: 'rare', intendedUs: 1_020_000 }
 
-test('counts are of all rows, lag and samples of the steady part', async () => {
+test('counts cover all rows, lag and samples only the steady part', async () => {
   const figures = await figuresOf([
     ...warm,
     ...steady,
@@ -110,7 +110,7 @@ test('counts are of all rows, lag and samples of the steady part', async () => {
   })
 })
 
-test('a run without a steady part is figured by all that it has, and one without rows by nothing', async () => {
+test('a run without a steady part is measured by all its rows, and a run without rows has no figures', async () => {
   const { lag, fewestSamples, busiestPerS } = await figuresOf(warm)
   expect([lag, fewestSamples, busiestPerS]).toEqual([
     { p50Us: 7_000, p90Us: 7_000, p99Us: 7_000, samples: 4 },
@@ -125,7 +125,7 @@ test('a run without a steady part is figured by all that it has, and one without
   expect([none.lag, none.fewestSamples, none.lastUs, none.rows.planned]).toEqual([null, null, 0, 0])
 })
 
-test('a rate takes a hundred requests at more than one instant', async () => {
+test('a rate needs a hundred requests at more than one instant', async () => {
   const burst = (n: number, apartUs: number) =>
     Array.from({ length: n }, (_, slot) =>
       attempt({

@@ -15,7 +15,7 @@ import {
 
 const keys = { default: key }
 
-test('two sending threads share one plan: each slot once, the same as one thread sends', async () => {
+test('two sending threads share one plan: each slot once, the same as with one thread', async () => {
   const target = await startTarget((_, response) => answerChat(response))
   const sent = async (threads: number) =>
     withStorePath(async (dbPath) => {
@@ -36,7 +36,7 @@ test('two sending threads share one plan: each slot once, the same as one thread
       )
       expect(rows.length).toBe(counts.planned)
       expect(new Set(rows.map((row) => row.shard)).size).toBe(threads)
-      // Both threads' counts are in one histogram of each metric, and not one is lost.
+      // The counts of both threads are in one histogram per metric, and none is lost.
       const counted = await query(
         dbPath,
         `SELECT metric, sum(samples)::INTEGER AS n FROM histograms GROUP BY metric ORDER BY metric`,
@@ -52,7 +52,7 @@ test('two sending threads share one plan: each slot once, the same as one thread
   target.close()
 })
 
-test('phases follow each other without a gap, and their slots go on', async () => {
+test('phases follow each other without a gap, and their slots continue', async () => {
   const target = await startTarget((_, response) => answerChat(response))
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(
@@ -69,7 +69,8 @@ test('phases follow each other without a gap, and their slots go on', async () =
     )
     expect(rows.map((row) => row.phase)).toEqual(['warm', 'steady', 'closed', 'last'])
     expect(rows.map((row) => row.last - row.first + 1)).toEqual(rows.map((row) => row.n))
-    // After a closed phase slots go on where they do on every machine: a slot a microsecond.
+    // After a closed phase, slots continue at the same point on every machine: a slot per
+    // microsecond.
     expect(rows.map((row) => row.first)).toEqual([0, 25, 75, 75 + 1_500_000])
     expect(rows[1]!.us - rows[0]!.us).toBe(500_000)
     expect(rows[3]!.n).toBe(5)
@@ -77,7 +78,7 @@ test('phases follow each other without a gap, and their slots go on', async () =
   target.close()
 })
 
-test('success is a 2xx with a whole body: errors and broken answers are told apart', async () => {
+test('success is a 2xx with a whole body, distinct from errors and broken answers', async () => {
   let at = 0
   const target = await startTarget((_, response) => {
     switch (at++ % 4) {
@@ -102,7 +103,7 @@ test('success is a 2xx with a whole body: errors and broken answers are told apa
   target.close()
 })
 
-test('a conversation carries on what was said, on one key, turn by turn', async () => {
+test('a conversation repeats its earlier turns, on one key, turn by turn', async () => {
   const asked: { auth: string; messages: readonly { role: string; content: string }[] }[] = []
   const target = await startTarget((request, response, body) => {
     const { messages } = JSON.parse(body)
@@ -142,7 +143,7 @@ test('a conversation carries on what was said, on one key, turn by turn', async 
   target.close()
 })
 
-test('no key is to be found in the store, in whatever encoding a service sends it back', async () => {
+test('no key is in the store, in any encoding that a service echoes', async () => {
   const forms = Object.values(encodings).map((encode) => encode(key))
   let sent = 0
   const target = await startTarget((request, response) => {
@@ -177,7 +178,7 @@ test('no key is to be found in the store, in whatever encoding a service sends i
   target.close()
 })
 
-test('capture: all keeps long answers beside the store, and each reads back as it came', async () => {
+test('capture: all keeps long answers in a file next to the store, and each reads back unchanged', async () => {
   const body = JSON.stringify({ error: { message: 'a long story '.repeat(4000), code: 'c' } })
   const target = await startTarget((_, response) => {
     response.writeHead(400, { 'content-type': 'application/json' })
@@ -201,8 +202,8 @@ test('capture: all keeps long answers beside the store, and each reads back as i
   target.close()
 })
 
-test('where nothing listens a run ends at once with a sentence, and leaves no run behind', async () => {
-  // Not a port that was just given back: another test may be given it.
+test('if nothing listens, a run ends at once with one sentence and leaves no run behind', async () => {
+  // Not a port that was just released: another test may get it.
   const baseUrl = 'http://127.0.0.1:1'
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario('  - { name: steady, load: constant, rate: 5/s, duration: 60s }')
@@ -212,7 +213,7 @@ test('where nothing listens a run ends at once with a sentence, and leaves no ru
   })
 })
 
-test('a key that is not there is named by its variable, never by its value', async () => {
+test('a missing key is named by its variable, never by its value', async () => {
   const scenario = chatScenario(
     '  - { name: steady, load: constant, rate: 5/s, duration: 1s }',
     'keys: { gold: { env: ASSAY_TEST_NO_SUCH_KEY } }',
@@ -248,7 +249,7 @@ test('histograms of intervals add up to the rows, and failures have their own', 
   target.close()
 })
 
-test('saturating finds a ceiling: a row for each answer, one request on each connection at all times', async () => {
+test('a saturating load keeps one request on each connection and writes a row for each answer', async () => {
   const target = await startTarget((_, response) => void setTimeout(() => answerChat(response), 20))
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(
@@ -280,7 +281,7 @@ test('saturating finds a ceiling: a row for each answer, one request on each con
   target.close()
 })
 
-test('saturating sends steps, keys and prompts by their weights, and a wrong step is no failure', async () => {
+test('a saturating load sends steps, keys and prompts by weight, and a wrong step is not a failure', async () => {
   const target = await startTarget((_, response, body) =>
     body.includes('"messages"')
       ? setTimeout(() => answerChat(response), 2)
@@ -319,7 +320,7 @@ test('saturating sends steps, keys and prompts by their weights, and a wrong ste
   target.close()
 })
 
-test('saturating gives up after failures in a row, as every load does', async () => {
+test('a saturating load stops after consecutive failures, like every load', async () => {
   const target = await startTarget((_, response) => refuse(response, 500, 'oops'))
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(
@@ -332,7 +333,7 @@ test('saturating gives up after failures in a row, as every load does', async ()
   target.close()
 })
 
-test('saturating never passes the budget, what is in flight counted, and says that it ended', async () => {
+test('a saturating load never exceeds the budget, including requests in flight, and reports its end', async () => {
   const target = await startTarget((_, response) => void setTimeout(() => answerChat(response), 5))
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(
@@ -343,7 +344,7 @@ test('saturating never passes the budget, what is in flight counted, and says th
     expect(target.requests).toBeLessThanOrEqual(40)
     expect(counts.ok).toBe(40)
     expect(stopped).toBe('budget')
-    // Once for each connection, and again where the second was not over yet.
+    // Once for each connection, and again if the second was not over yet.
     expect(counts.notSent).toBeGreaterThanOrEqual(8)
     expect(counts.notSent).toBeLessThanOrEqual(16)
     const rows = await query(
@@ -355,7 +356,7 @@ test('saturating never passes the budget, what is in flight counted, and says th
   target.close()
 })
 
-test('a sample keeps one success in a hundred and twenty failures of a kind, and says so', async () => {
+test('a sample keeps one success in a hundred and twenty failures of each kind, and flags them', async () => {
   let seen = 0
   const target = await startTarget((_, response) =>
     ++seen % 4 === 0 ? refuse(response, 500, 'oops') : answerChat(response),
@@ -379,7 +380,7 @@ test('a sample keeps one success in a hundred and twenty failures of a kind, and
   target.close()
 })
 
-test('neither a sweep nor the end of a run waits for users who think past their phase', async () => {
+test('neither a sweep nor the end of a run waits for users whose think time outlasts their phase', async () => {
   const target = await startTarget((_, response) => answerChat(response))
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { SenderHealth } from '../../src/run/sender-health.ts'
 
-test('a nap outside of the event loop is not work', async () => {
+test('a nap outside of the event loop does not count as work', async () => {
   const naps = { us: 0 }
   const health = new SenderHealth(
     () => performance.now() * 1000,

@@ -23,7 +23,7 @@ import { SharedNumbers } from '../../src/run/shared.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 import type { Scenario } from '../../src/scenario/scenario.ts'
 
-/** Phases as a coordinator lays them out from microsecond 0. */
+/** Phases from microsecond 0, as a coordinator arranges them. */
 function laidOut(scenario: Scenario, seed: number): readonly PhaseRun[] {
   const runs: PhaseRun[] = []
   const loads = phaseLoads(scenario)
@@ -41,7 +41,10 @@ function laidOut(scenario: Scenario, seed: number): readonly PhaseRun[] {
   return runs
 }
 
-/** What the threads of one machine send of a plan, on a clock of the test: one line a request. */
+/**
+ * The part of a plan that the threads of one machine send, on a clock of the test: one line per
+ * request.
+ */
 function sentBy(scenario: Scenario, seed: number, index: number, of: number) {
   const shared = new SharedNumbers()
   const sent: string[] = []
@@ -141,7 +144,10 @@ function scenarioWith(more: object): Scenario {
   )
 }
 
-/** What each shard sends: together the whole plan, each request once, as many users, and as its plan says. */
+/**
+ * Checks that the shards together send the whole plan, each request once, with all users, and as
+ * each plan says.
+ */
 function wholeOfShards(scenario: Scenario, seed: number, of: number) {
   const whole = sentBy(scenario, seed, 0, 1)
   const parts = Array.from({ length: of }, (_, index) => sentBy(scenario, seed, index, of))
@@ -158,7 +164,7 @@ function wholeOfShards(scenario: Scenario, seed: number, of: number) {
   return parts
 }
 
-test('shards of any number send the whole plan, each request once, and as many users', () => {
+test('shards of any number send the whole plan, each request once, and have all its users', () => {
   fc.assert(
     fc.property(
       fc.array(phase, { minLength: 1, maxLength: 4 }),
@@ -177,7 +183,7 @@ test('shards of any number send the whole plan, each request once, and as many u
   )
 })
 
-test('by account, shards send the whole plan, and each account has one shard', () => {
+test('with shards by account, the whole plan is sent, and each account has one shard', () => {
   fc.assert(
     fc.property(
       fc.array(phase, { minLength: 1, maxLength: 3 }),
@@ -185,7 +191,7 @@ test('by account, shards send the whole plan, and each account has one shard', (
       fc.integer({ min: 1, max: 3 }),
       fc.nat(),
       (phases, of, threads, seed) => {
-        // Seven keys of five accounts.
+        // Seven keys on five accounts.
         const keys = Object.fromEntries(
           Array.from({ length: 7 }, (_, at) => [
             `k${at}`,
@@ -213,7 +219,7 @@ test('by account, shards send the whole plan, and each account has one shard', (
   )
 })
 
-test('fewer accounts than shards are refused by account, in a sentence', () => {
+test('shards by account are refused with one sentence if there are fewer accounts than shards', () => {
   const phases = [{ name: 'p', load: 'constant', rate: '1/s', duration: '1s' }]
   const scenario = scenarioWith({ shards: 'by account', phases })
   expect(scenarioOf(scenario, { index: 0, of: 2 }).shards).toBe('by account')
@@ -224,7 +230,7 @@ test('fewer accounts than shards are refused by account, in a sentence', () => {
 
 const steady = [{ name: 'steady', load: 'constant', rate: '1/s', duration: '1s' }]
 
-test('credits are dealt so that the shares of all shards are the bound', () => {
+test('the credit shares of all shards add up to the bound', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1e9 }), fc.integer({ min: 1, max: 16 }), (most, of) => {
       const scenario = scenarioWith({ max_credits: most, phases: steady })
@@ -240,7 +246,7 @@ test('credits are dealt so that the shares of all shards are the bound', () => {
 test.each([
   [{ load: 'sweep', start: '1/s', max: '9/s', trial: '1s' }, 'the next rate of the sweep p'],
   [{ load: 'concurrency', users: 2, max_requests: 9 }, 'p is closed and ends by max_requests'],
-])('what machines can only send together is refused in a sentence', (load, says) => {
+])('a load that needs communication between machines is refused in one sentence', (load, says) => {
   const scenario = scenarioWith({
     objectives: { service: '1s' },
     phases: [{ name: 'p', ...load }],
@@ -249,14 +255,14 @@ test.each([
   expect(scenarioOf(scenario, unsharded)).toBe(scenario)
 })
 
-test('a bound of less than one for each sending thread is refused', () => {
+test('a bound of less than one per sending thread is refused', () => {
   const scenario = scenarioWith({ threads: 2, max_in_flight: 7, phases: steady })
   expect(() => scenarioOf(scenario, { index: 0, of: 4 })).toThrow(
     'max_in_flight is 7, less than the 8 sending threads of 4 shards',
   )
 })
 
-test('the index of a shard is given, or the scheduler’s, and is always below the number', () => {
+test('the index of a shard is given or comes from the scheduler, and is always below the count', () => {
   expect(shardOf('3/8', { JOB_COMPLETION_INDEX: '5' })).toEqual({ index: 3, of: 8 })
   expect(shardOf('8', { JOB_COMPLETION_INDEX: '5' })).toEqual({ index: 5, of: 8 })
   expect(shardOf('8', { SLURM_ARRAY_TASK_ID: '0' })).toEqual({ index: 0, of: 8 })
@@ -269,7 +275,7 @@ test('the index of a shard is given, or the scheduler’s, and is always below t
   }
 })
 
-test('shards need one name and one start, which is an instant that is near', () => {
+test('shards need one name and one start, which must be near', () => {
   const shard = { index: 0, of: 2 }
   expect(() => mustHaveOneClock(shard, { runId: 'a' })).toThrow(
     'the same --run-id, and the same --start-at or --join',

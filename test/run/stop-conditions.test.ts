@@ -44,7 +44,7 @@ function reportOf(counters: StepCounters, response = new TimeHistogram()): Sende
   }
 }
 
-/** Why a run would stop whose one thread has counted this. */
+/** The reason why a run with one thread and these counts would stop. */
 function reason(
   more: string,
   count: (counters: StepCounters, shared: SharedNumbers) => void,
@@ -68,11 +68,11 @@ function reason(
   return reasonToStop(scenario, tally, shared, isSpent, refusedUs)
 }
 
-test('a run goes on while nothing speaks against it', () => {
+test('a run continues while no stop condition applies', () => {
   expect(reason('stop: { error_share: 10%, consecutive_failures: 5 }', () => {})).toBeNull()
 })
 
-test('a share of errors stops it from the hundredth request on', () => {
+test('an error share stops it from the hundredth request on', () => {
   const half = (sent: number) => (counters: StepCounters) => {
     counters.sent = sent
     counters.failures = sent / 2
@@ -82,7 +82,7 @@ test('a share of errors stops it from the hundredth request on', () => {
   expect(reason('stop: { error_share: 60% }', half(1000))).toBeNull()
 })
 
-test('failures in a row count over all threads, and a success ends the row', () => {
+test('consecutive failures count over all threads, and a success resets the count', () => {
   const row = (successAt: number) => (_: StepCounters, shared: SharedNumbers) => {
     for (let at = 0; at < 10; at++) {
       if (at === successAt) shared.succeeded()
@@ -93,7 +93,7 @@ test('failures in a row count over all threads, and a success ends the row', () 
   expect(reason('stop: { consecutive_failures: 10 }', row(5))).toBeNull()
 })
 
-test('a service that went away before it ever answered is unreachable', () => {
+test('a service that went away before its first answer is unreachable', () => {
   expect(
     reason('', (counters) => {
       counters.sent = 50
@@ -102,7 +102,10 @@ test('a service that went away before it ever answered is unreachable', () => {
   ).toBe('unreachable')
 })
 
-/** For how long everything was refused, after looks at a time, with so many sent and these errors. */
+/**
+ * For how long every request was refused, after looks at these times with these sent counts and
+ * errors.
+ */
 function refused(
   looks: readonly (readonly [s: number, sent: number, errors: Readonly<Record<string, number>>])[],
   step = '',
@@ -122,7 +125,7 @@ function refused(
   }, 0)
 }
 
-test('a service that went away is refused for as long as nothing else came, from a hundred requests on', () => {
+test('a service counts as refusing while nothing else came, from a hundred requests on', () => {
   expect(
     refused([
       [1, 500, {}],
@@ -144,7 +147,7 @@ test('a service that went away is refused for as long as nothing else came, from
       [31, 600, { '401 invalid_api_key': 100 }],
     ]),
   ).toBe(22)
-  // It came back in between.
+  // It recovered in between.
   expect(
     refused([
       [1, 500, {}],
@@ -152,7 +155,7 @@ test('a service that went away is refused for as long as nothing else came, from
       [31, 900, { 'connect-refused': 399 }],
     ]),
   ).toBe(0)
-  // A limit that is met is what a load may be there for.
+  // Reaching a rate limit may be the purpose of a load.
   expect(
     refused([
       [1, 500, {}],
@@ -161,7 +164,7 @@ test('a service that went away is refused for as long as nothing else came, from
   ).toBe(0)
 })
 
-test('a step that is wrong on purpose may be refused for ever', () => {
+test('a step that is wrong on purpose may be refused forever', () => {
   expect(
     refused(
       [
@@ -173,13 +176,13 @@ test('a step that is wrong on purpose may be refused for ever', () => {
   ).toBe(0)
 })
 
-test('a run ends after 30 s of refusals, or after what the scenario says', () => {
+test('a run ends after 30 s of refusals, or after the time that the scenario sets', () => {
   expect(reason('', () => {}, '', 29e6)).toBeNull()
   expect(reason('', () => {}, '', 30e6)).toBe('errors')
   expect(reason('stop: { refused_for: 2m }', () => {}, '', 119e6)).toBeNull()
 })
 
-test('a budget stops it once a request was refused and all is spent or set aside', () => {
+test('a budget stops it once a request was refused and all credits are spent or reserved', () => {
   const spend =
     (credits: number, notSent: number) => (counters: StepCounters, shared: SharedNumbers) => {
       shared.reserve(credits)
@@ -192,11 +195,11 @@ test('a budget stops it once a request was refused and all is spent or set aside
   const dear = ", model: 'svc-k2.5'"
   expect(reason('max_credits: 10', spend(9, 1), dear)).toBe('budget')
   expect(reason('max_credits: 10', spend(8, 1), dear)).toBeNull()
-  // Nothing costs any credits: what was refused was refused for something else.
+  // Nothing costs credits: the refusals have another reason.
   expect(reason('max_credits: 10', spend(0, 1), ', wrong: missing-key')).toBeNull()
 })
 
-test('only thresholds that are to abort stop it, and only when they are missed', () => {
+test('only missed thresholds with abort stop it', () => {
   expect(reason('thresholds: [chat.response.p50 < 1ms]', () => {})).toBeNull()
   const abort = (check: string) => `thresholds: [{ check: '${check}', abort: true }]`
   expect(reason(abort('chat.response.p50 < 1ms'), () => {})).toBe('threshold')
@@ -204,7 +207,7 @@ test('only thresholds that are to abort stop it, and only when they are missed',
   expect(reason(abort('chat.ttft.p50 < 1ms'), () => {})).toBeNull()
 })
 
-test('what is set aside never passes the bound, whoever asks', () => {
+test('reserved credits never exceed the bound, whichever thread reserves them', () => {
   const shared = new SharedNumbers()
   shared.bound = 30
   const granted = Array.from({ length: 20 }, () =>
@@ -216,7 +219,7 @@ test('what is set aside never passes the bound, whoever asks', () => {
   expect(shared.credits).toBe(30)
 })
 
-test('a share of what was not sent is of all that was planned', () => {
+test('the share of unsent requests is of all planned ones', () => {
   const abort = (check: string) =>
     reason(`thresholds: [{ check: '${check}', abort: true }]`, (counters) => {
       counters.planned = 200

@@ -54,7 +54,7 @@ phases: [{ name: a, load: constant, rate: 1/s, duration: 1s }]
   return tally
 }
 
-test('the progress of a step is that of all phases together', () => {
+test('the progress of a step covers all phases together', () => {
   const { steps } = tallyOf(2).progress(2e6, null)
   expect(steps).toHaveLength(stepCount)
   expect(steps[7]!.serviceUs).toEqual({ p50: 1007, p95: 1008, p99: 1008 })
@@ -67,7 +67,7 @@ test('progress takes time in proportion to the steps, not to their square', () =
   const began = process.cpuUsage()
   for (let nth = 0; nth < 3; nth++) tally.progress(2e6 + nth, null)
   const { user, system } = process.cpuUsage(began)
-  // By the square it took 0.9 s; so it takes 0.03 s.
+  // In quadratic time it took 0.9 s; now it takes 0.03 s.
   expect((user + system) / 1e6).toBeLessThan(0.3)
 })
 
@@ -101,7 +101,7 @@ interface Told {
   readonly errors?: Readonly<Record<string, number>>
 }
 
-/** A report of a thread: chat was sent so often, one request is not, and one stream failed. */
+/** A report of a thread: chat was sent this often, one request was not, and one stream failed. */
 function reportOf({ shard, atUs, sent, remaining, errors = {} }: Told): SenderReport {
   const chat = Object.assign(new StepCounters(), {
     ...{ planned: sent + 1, sent, notSent: 1, ok: sent, credits: 2 * sent },
@@ -128,7 +128,7 @@ function reportOf({ shard, atUs, sent, remaining, errors = {} }: Told): SenderRe
   } as unknown as SenderReport
 }
 
-test('what two threads report adds up, and of a balance the lowest counts', () => {
+test('reports of two threads add up, and the lowest balance counts', () => {
   const tally = new Tally(small, 'r', [main, late] as unknown as PhaseRun[])
   const errors = { 'no-local-port': 2, '429': 1 }
   tally.add(reportOf({ shard: 0, atUs: 1e6, sent: 5, remaining: [9, null], errors }))
@@ -173,7 +173,7 @@ test('what two threads report adds up, and of a balance the lowest counts', () =
   expect([...tally.histogramsOfSteps('service').keys()]).toEqual(['chat'])
 })
 
-test('counts are of all phases, of one, or of those that are wanted', () => {
+test('counts cover all phases, one phase, or selected phases', () => {
   const tally = new Tally(small, 'r', [main, late] as unknown as PhaseRun[])
   const report = reportOf({ shard: 0, atUs: 1e6, sent: 5, remaining: [] })
   const ofLate = { ...report.steps[0]!, ordinal: 1, counters: report.steps[1]!.counters }
@@ -185,7 +185,7 @@ test('counts are of all phases, of one, or of those that are wanted', () => {
   expect(planned).toEqual([6, 6])
 })
 
-test('rates are of the time since the last look, which lasts half a second or more', () => {
+test('rates cover the time since the last look, at least half a second', () => {
   const tally = new Tally(small, 'r', [main, late] as unknown as PhaseRun[], 2)
   const look = (atUs: number, sent: number) => {
     tally.add(reportOf({ shard: 0, atUs, sent, remaining: [] }))
@@ -193,7 +193,7 @@ test('rates are of the time since the last look, which lasts half a second or mo
     return [phase, steps[0]!.plannedPerS, steps[0]!.achievedPerS]
   }
   expect(look(499_999, 4)).toEqual(['main', 0, 0])
-  // Half of the plan is another machine's, and half of it is of the other step.
+  // Half of the plan belongs to another machine, and half of it to the other step.
   expect(look(1e6, 4)).toEqual(['main', 2.5, 4])
   expect(look(1_499_999, 50)).toEqual(['main', 2.5, 4])
   expect(look(1.5e6, 7)).toEqual(['main', 2.5, 6])
@@ -202,11 +202,11 @@ test('rates are of the time since the last look, which lasts half a second or mo
   expect(tally.progress(14e6, null).steps[1]!.plannedPerS).toBe(0)
 })
 
-test('retries and later turns are planned on top of the plan, and users plan nothing', () => {
+test('retries and later turns are planned in addition to the plan, and users plan nothing', () => {
   const plannedPerS = (line: string, phase: object) => {
     const tally = new Tally(twoSteps(line), 'r', [phase] as unknown as PhaseRun[])
     return [1e6, 3e6].map((atUs) => {
-      // Nine requests a second of chat, where five are due.
+      // Nine chat requests per second, where five are due.
       tally.add(reportOf({ shard: 0, atUs, sent: 9e-6 * atUs - 1, remaining: [] }))
       return tally.progress(atUs, null).steps.map((step) => step.plannedPerS)
     })
@@ -230,7 +230,7 @@ test('retries and later turns are planned on top of the plan, and users plan not
   expect(sessions.progress(1e6, null).steps.map((step) => step.plannedPerS)).toEqual([9, 5])
 })
 
-test('histograms are stored when their interval is over, and one more', () => {
+test('histograms are stored one interval after their own is over', () => {
   const tally = new Tally(small, 'r', [main] as unknown as PhaseRun[])
   for (const atUs of [1e6, 4_999_999, 5e6]) {
     tally.add(reportOf({ shard: 0, atUs, sent: 1, remaining: [] }))

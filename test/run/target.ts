@@ -7,9 +7,9 @@ import { parseScenario } from '../../src/scenario/parse.ts'
 import type { Scenario } from '../../src/scenario/scenario.ts'
 import { openStore } from '../../src/store/open.ts'
 
-/** A service whose truth is known, in this process. */
+/** A service with known behaviour, in this process. */
 export interface Target {
-  /** How many requests came so far. */
+  /** How many requests arrived so far. */
   readonly requests: number
   readonly baseUrl: string
   close(): void
@@ -51,7 +51,7 @@ export async function startTarget(
   }
 }
 
-/** A whole, well-formed answer of chat. */
+/** A complete, well-formed chat answer. */
 export function answerChat(response: ServerResponse, content = 'Yes.', tokens = 2): void {
   response.writeHead(200, { 'content-type': 'application/json', 'x-credits-remaining': '99' })
   response.end(
@@ -90,7 +90,7 @@ ${more}`,
 
 export const key = 'sk-test-0123456789abcdef'
 
-/** A place for a store that is gone after the test. */
+/** A path for a store that is removed after the test. */
 export async function withStorePath<T>(use: (dbPath: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'assay-run-'))
   try {
@@ -100,7 +100,7 @@ export async function withStorePath<T>(use: (dbPath: string) => Promise<T>): Pro
   }
 }
 
-/** The rows of a query over the store that a run left. */
+/** The rows of a query over the store of a run. */
 export async function query<Row>(dbPath: string, sql: string): Promise<readonly Row[]> {
   const store = await openStore(dbPath)
   try {

@@ -16,7 +16,7 @@ interface Machine {
   readonly of?: number
 }
 
-/** Threads of a load on a machine of 64 cores, unless another is given. */
+/** The thread count of a load, on a machine with 64 cores by default. */
 function threads(load: string, rest = '', step = steps.plain, machine: Machine = {}): number {
   const { cores = 64, baseUrl = 'https://service.test', of = 1 } = machine
   const scenario = parseScenario(
@@ -29,12 +29,12 @@ function threads(load: string, rest = '', step = steps.plain, machine: Machine =
 const constant = (perS: number) => `load: constant, rate: ${perS}/s, duration: 1s`
 
 test.each([
-  // 40 us a request keep a thread busy to a half at 12,500 a second.
+  // At 40 us per request, 12,500 per second keep a thread half busy.
   ['a plain rate', constant(12_500), steps.plain, 1],
-  ['a higher one', constant(12_501), steps.plain, 2],
-  // 40 us and 196 events of 10 us keep it so at 250 a second.
+  ['a higher plain rate', constant(12_501), steps.plain, 2],
+  // At 40 us and 196 events of 10 us each, 250 per second do.
   ['a rate of streams', constant(250), steps.stream, 1],
-  ['a higher one of streams', constant(251), steps.stream, 2],
+  ['a higher rate of streams', constant(251), steps.stream, 2],
   ['a mix, by weight', constant(496), `${steps.plain}, ${steps.stream}`, 2],
   [
     'a ramp, at its peak',
@@ -46,11 +46,11 @@ test.each([
   ['users of streams', 'load: concurrency, users: 2001, duration: 1s', steps.stream, 3],
   ['users of plain requests', 'load: concurrency, users: 65, duration: 1s', steps.plain, 2],
   ['flat out', 'load: saturate, connections: 64, duration: 1s', steps.plain, 4],
-] as const)('%s takes as many threads as it keeps half busy', (_, load, step, expected) => {
+] as const)('%s gets enough threads to keep each half busy', (_, load, step, expected) => {
   expect(threads(load, 'objectives: { service: 1s }', step)).toBe(expected)
 })
 
-test('a plan takes no more threads than the machine has to spare', () => {
+test('a plan gets no more threads than the machine can spare', () => {
   const most = (machine: Machine) => threads(constant(1_000_000), '', steps.plain, machine)
   expect(most({ cores: 8 })).toBe(7)
   expect(most({ cores: 2 })).toBe(1)
@@ -59,20 +59,20 @@ test('a plan takes no more threads than the machine has to spare', () => {
   expect(most({ cores: 3, baseUrl: 'http://localhost:80' })).toBe(1)
 })
 
-test('a bound on what is in flight is not dealt out in small shares', () => {
+test('an in-flight bound is not split into small shares', () => {
   const load = constant(1_000_000)
   expect(threads(load, 'max_in_flight: 128')).toBe(2)
   expect(threads(load, 'max_connections: 63')).toBe(1)
 })
 
-test('threads that a scenario names are taken, and shards have one each unless it does', () => {
+test('the thread count of a scenario is used, and shards have one thread by default', () => {
   const load = constant(1_000_000)
   expect(threads(load, 'threads: 3', steps.plain, { cores: 1 })).toBe(3)
   expect(threads(load, '', steps.plain, { of: 2 })).toBe(1)
   expect(threads(load, 'threads: 3', steps.plain, { of: 2 })).toBe(3)
 })
 
-test('a run keeps the number of its threads with its scenario', async () => {
+test('a run stores its thread count with its scenario', async () => {
   const target = await startTarget((_, response) => answerChat(response))
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario('  - { name: p, load: constant, rate: 50/s, duration: 0.1s }')

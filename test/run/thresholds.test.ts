@@ -8,7 +8,7 @@ import { appendAttempts } from '../../src/store/recorder.ts'
 import { startRun } from '../../src/store/runs.ts'
 import { attempt, startOf } from './rows.ts'
 
-/** One success a second, answered after `at` times 10 ms, of one hundred. */
+/** One success per second, a hundred in all, each answered after 10 ms more than the one before. */
 const successes = Array.from({ length: 100 }, (_, at): AttemptRow => {
   const intendedUs = at * 1e6
   const doneUs = intendedUs + 1000 + (at + 1) * 10_000
@@ -55,7 +55,7 @@ async function check(text: string, rows: readonly AttemptRow[], ttftUs = 1000) {
 }
 
 test('percentiles are exact, by linear interpolation', async () => {
-  // Service times are 10, 20 … 1000 ms: the 95th percentile lies at 950.5.
+  // Service times are 10, 20 … 1000 ms: the 95th percentile is 950.5.
   const result = await check('chat.service.p95 < 880ms', successes)
   expect(result).toMatchObject({ result: 'missed', value: 950_500, samples: 100, unit: 'us' })
   expect(await check('chat.response.max <= 1001ms', successes)).toMatchObject({ result: 'held' })
@@ -63,18 +63,18 @@ test('percentiles are exact, by linear interpolation', async () => {
 
 test('a percentile is decided by the interval of its order statistics, or needs more samples', async () => {
   const many = successes.concat(successes.map((row) => ({ ...row, slot: row.slot + 100 })))
-  // Of 200 samples the 95th percentile lies between the 184th and the 197th: 920 and 990 ms.
+  // Of 200 samples, the 95th percentile is between the 184th and the 197th: 920 and 990 ms.
   const p95 = (bound: string) => check(`chat.service.p95 < ${bound}`, many)
   expect(await p95('991ms')).toMatchObject({ result: 'held', interval: [920_000, 990_000] })
   expect(await p95('920ms')).toMatchObject({ result: 'missed', needs: null })
-  // 98 % lie within 980 ms: 3 points from 95 %, which takes 1.96² x 0.95 x 0.05 / 0.03² samples.
+  // 98 % are within 980 ms: 3 points from 95 %, which takes 1.96² x 0.95 x 0.05 / 0.03² samples.
   expect(await p95('980ms')).toMatchObject({
     result: 'inconclusive',
     value: expect.closeTo(950_500, 3),
     needs: 203,
   })
   expect(await p95('950ms')).toMatchObject({ result: 'inconclusive', needs: null })
-  // All 100 lie within the bound, and a p95 needs 130 samples wherever it is shown.
+  // All 100 are within the bound, and a p95 needs 130 samples wherever it is shown.
   expect(await check('chat.service.p95 < 2s', successes)).toMatchObject({
     result: 'inconclusive',
     needs: 130,
@@ -82,14 +82,14 @@ test('a percentile is decided by the interval of its order statistics, or needs 
   expect(await check('chat.service.p95 > 2s', successes)).toMatchObject({ result: 'missed' })
 })
 
-test('without samples a threshold is inconclusive, and not a pass', async () => {
+test('without samples a threshold is inconclusive, not passed', async () => {
   const warm = successes.map((row): AttemptRow => ({ ...row, part: 'warmup' }))
   for (const rows of [[], warm]) {
     for (const text of ['chat.ttft.p95 < 800ms', 'errors < 1%', 'goodput > 0.5', 'requests > 0']) {
       expect(await check(text, rows)).toMatchObject({ result: 'inconclusive', value: null })
     }
   }
-  // Named, the phase counts whatever its part is.
+  // A named phase counts, whatever its part.
   expect(await check('main/chat.ttft.p90 < 800ms', warm)).toMatchObject({ result: 'held' })
 })
 
@@ -113,7 +113,7 @@ test('streams that hang until their timeout are in TTFT, and a held bound counts
     value: 2e6,
     samples: 200,
   })
-  // Nobody knows how long they would have hung: above the deadline a bound is not decided.
+  // It is unknown how long they would have hung: above the deadline, a bound is undecided.
   expect(await check('ttft.p95 < 3s', hung)).toMatchObject({
     result: 'inconclusive',
     interval: [2e6, null],
@@ -123,7 +123,7 @@ test('streams that hang until their timeout are in TTFT, and a held bound counts
   expect(await check('ttft.p50 < 800ms', hung)).toMatchObject({ result: 'held' })
 })
 
-test('streams that failed bring no tokens, and what nobody reported is not counted as none', async () => {
+test('failed streams have no tokens, and unreported tokens are not counted as zero', async () => {
   const broken = successes.slice(0, 60).map((row) => ({ ...row, outcome: 'broken' as const }))
   expect(await check('tokens.rate > 1/s', broken)).toMatchObject({
     result: 'inconclusive',
@@ -134,7 +134,7 @@ test('streams that failed bring no tokens, and what nobody reported is not count
   expect(await check('tokens < 600', half)).toMatchObject({ result: 'inconclusive', value: 550 })
 })
 
-test('a stream without text is never good, whatever the objectives are', async () => {
+test('a stream without text is never good, for any objectives', async () => {
   const rows = successes.map((row, at) =>
     at < 80 ? row : { ...row, events: 3, firstContentUs: null, lastContentUs: null },
   )
@@ -149,12 +149,12 @@ test('a timeout counts as at least its deadline, and a fast refusal never as a f
   expect(await check('chat.service.min > 5ms', rows)).toMatchObject({ result: 'held' })
 })
 
-test('shares of errors are of all that was sent, or those that a filter names', async () => {
+test('an error share is of all sent requests, or of those that a filter selects', async () => {
   const rows = [
     ...successes.slice(0, 90),
     ...[0, 1, 2].map((at) => failure(300 + at, {})),
     ...[0, 1, 2, 3, 4].map((at) => failure(400 + at, { status: 500, errorCode: null })),
-    // Wrong on purpose: an error that was asked for.
+    // Wrong on purpose: an expected error.
     ...[0, 1].map((at) =>
       failure(500 + at, { expects: 'unknown-model', status: 404, errorCode: null }),
     ),
@@ -168,7 +168,7 @@ test('shares of errors are of all that was sent, or those that a filter names', 
   expect(await check('success > 91%', rows)).toMatchObject({ result: 'held' })
 })
 
-test('a filter by account or model chooses whose requests a share is of', async () => {
+test('a filter by account or model selects the denominator of a share', async () => {
   const of = (account: string) => (row: AttemptRow) => ({ ...row, account })
   const rows = [
     ...successes.slice(0, 6).map(of('a')),
@@ -185,14 +185,14 @@ test('a filter by account or model chooses whose requests a share is of', async 
   expect(await check('success{model=none} > 0', rows)).toMatchObject({ result: 'inconclusive' })
 })
 
-test('goodput is what met every objective, of all that succeeded or failed', async () => {
+test('goodput is the share of successes and failures that meet every objective', async () => {
   // Every TTFT is 1 ms, so half are good when the other half failed.
   const rows = [...successes.slice(0, 5), ...[0, 1, 2, 3, 4].map((at) => failure(300 + at, {}))]
   expect(await check('goodput >= 50%', rows)).toMatchObject({ value: 0.5, result: 'held' })
   expect(await check('goodput >= 50%', rows, 999)).toMatchObject({ value: 0, result: 'missed' })
 })
 
-test('counts, rates and credits are of what was sent', async () => {
+test('counts, rates and credits are of sent requests', async () => {
   const rows = [...successes, failure(300, { outcome: 'not_sent', dispatchedUs: null })]
   expect(await check('requests.count == 100', rows)).toMatchObject({ result: 'held' })
   expect(await check('credits == 100', rows)).toMatchObject({ result: 'held' })
@@ -201,7 +201,7 @@ test('counts, rates and credits are of what was sent', async () => {
   expect((await check('requests.rate > 0.9/s', rows)).value).toBeCloseTo(1, 1)
 })
 
-test('each comparison compares', () => {
+test('each comparison operator compares', () => {
   const table = (['<', '<=', '>', '>=', '=='] as const).map((operator) =>
     [1, 2, 3].map((value) => compare(value, operator, 2)),
   )

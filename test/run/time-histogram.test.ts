@@ -16,7 +16,7 @@ const anyUs = fc.oneof(
   fc.nat({ max: highestUs }),
 )
 
-test('every value falls into a cell that holds it and is at most 0.1 % wide', () => {
+test('every value falls into a cell that contains it and is at most 0.1 % wide', () => {
   fc.assert(
     fc.property(anyUs, (us) => {
       const cell = cellOf(us)
@@ -28,7 +28,7 @@ test('every value falls into a cell that holds it and is at most 0.1 % wide', ()
   )
 })
 
-test('cells follow each other without gap or overlap', () => {
+test('cells are contiguous, without overlap', () => {
   const torn = Array.from({ length: cellOf(highestUs) }, (_, cell) => cell).filter(
     (cell) => lowestOf(cell) + widthOf(cell) !== lowestOf(cell + 1),
   )
@@ -50,7 +50,7 @@ test('percentiles are within 0.1 % of the exact ones', () => {
   )
 })
 
-test('threads merge exactly: their histograms together are those of one thread that saw all', () => {
+test('merged histograms of threads equal that of one thread with all values', () => {
   fc.assert(
     fc.property(fc.array(fc.array(anyUs), { minLength: 1, maxLength: 4 }), (threads) => {
       const merged = new TimeHistogram()
@@ -79,7 +79,7 @@ test('a merged percentile is not the mean of the threads’ percentiles', () => 
   expect((fast.percentile(95)! + slow.percentile(95)!) / 2).toBeLessThan(1_100_000)
 })
 
-test('taking leaves nothing behind, and nothing is taken twice', () => {
+test('taking a histogram empties it, and nothing is taken twice', () => {
   const histogram = new TimeHistogram()
   histogram.record(5)
   histogram.record(70_000)
@@ -89,7 +89,7 @@ test('taking leaves nothing behind, and nothing is taken twice', () => {
   expect(histogram.take()).toEqual({ from: 9, cells: new Uint32Array([1]), samples: 1 })
 })
 
-test('the library of HDR histograms reads the stored bytes: each count, at its own value', () => {
+test('an HDR histogram library reads the stored bytes: each count at its own value', () => {
   fc.assert(
     fc.property(fc.array(anyUs, { maxLength: 300 }), fc.nat({ max: 2 ** 20 }), (values, often) => {
       const histogram = new TimeHistogram()
@@ -109,7 +109,7 @@ test('the library of HDR histograms reads the stored bytes: each count, at its o
   )
 })
 
-test('what is longer than any deadline is counted as the longest, and below zero as zero', () => {
+test('values above any deadline count as the highest, and negative values as zero', () => {
   const histogram = new TimeHistogram()
   histogram.record(1e12)
   histogram.record(-5)

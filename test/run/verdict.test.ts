@@ -88,7 +88,7 @@ test.each([
   expect(judge({ ...sound, ...change }).verdict).toBe(result === 'failed' ? 'invalid' : 'degraded')
 })
 
-test('up to one in a hundred not sent degrades a run, more makes it invalid', () => {
+test('up to one in a hundred unsent degrades a run, more makes it invalid', () => {
   const missing = (notSent: number) => {
     const short = {
       ...noCounts,
@@ -114,7 +114,7 @@ test('slow answers allow more lag: one percent of their median', () => {
   expect(judged(5e5)).toMatchObject({ result: 'failed', bound: '< 5.00 ms' })
 })
 
-test('lag is bounded by the shortest time that the run reports: the gaps of its streams, not their length', () => {
+test('the lag bound comes from the shortest reported time: the gaps of streams, not their length', () => {
   const lag = { p50Us: 2000, p90Us: 6000, p99Us: 13_000, samples: 1000 }
   const medians = [
     { of: 'response', step: 'chat', us: 4.2e6 },
@@ -130,7 +130,7 @@ test('lag is bounded by the shortest time that the run reports: the gaps of its 
   })
 })
 
-test('an event loop that is as late as the gaps of the streams are long degrades the run', () => {
+test('a loop delay above the time between tokens degrades the run', () => {
   const threads = [{ shard: 0, loopDelayP99Us: 9000, utilisation: 0.2 }]
   const itl = (us: number) => [...sound.medians, { of: 'itl', step: 'chat', us } as const]
   const judged = (us: number) =>
@@ -140,7 +140,7 @@ test('an event loop that is as late as the gaps of the streams are long degrades
   expect(judged(30_000)).toMatchObject({ result: 'held', bound: '< 20 ms' })
 })
 
-test('a gap of the event loop is judged by how many requests it tainted, and by how long it was', () => {
+test('a gap of the event loop is judged by the share of tainted requests and by its length', () => {
   const judged = (tainted: number, greatestUs: number, requests = 1000) =>
     testOf({ ...sound, gaps: { greatestUs, limitUs: 20_000, requests, tainted } }, 'event-loop gap')
   expect(judged(9, 1e6)).toMatchObject({
@@ -162,7 +162,7 @@ test('a gap of the event loop is judged by how many requests it tainted, and by 
   })
 })
 
-test('a gap counts from 20 ms on, or a tenth of the shortest time that a request waits', () => {
+test('a gap counts from 20 ms on, or from a tenth of the shortest time that a request waits', () => {
   expect(gapLimitUs([])).toBe(20_000)
   expect(gapLimitUs(responseOf(80_000))).toBe(20_000)
   expect(gapLimitUs(responseOf(4e6))).toBe(400_000)
@@ -171,7 +171,7 @@ test('a gap counts from 20 ms on, or a tenth of the shortest time that a request
   expect(gapLimitUs([...responseOf(4e6), ttft, itl])).toBe(50_000)
 })
 
-test('what senders counted in flight is held to what the rows have in flight at the same instants', () => {
+test("the senders' in-flight count is compared with the rows at the same instants", () => {
   const judged = (counted: number, byRows: number) =>
     testOf({ ...sound, inFlight: { instants: 20, counted, byRows } }, 'in flight')
   expect(judged(200, 209)).toMatchObject({
@@ -183,7 +183,7 @@ test('what senders counted in flight is held to what the rows have in flight at 
   expect(judged(0, 0).result).toBe('not judged')
 })
 
-test('lag is judged by the highest percentile that its samples can carry, and says which', () => {
+test('lag is judged by the highest percentile with enough samples, which is named', () => {
   const lag = { p50Us: 600, p90Us: 6000, p99Us: 90_000 }
   const judged = (samples: number) =>
     judge({ ...sound, lag: { ...lag, samples } }).tests.find((each) => each.name.startsWith('lag'))!
@@ -204,7 +204,7 @@ test('a run that is invalid for latency still says that its rows can be judged',
   )
 })
 
-test('what was not measured is not judged, and is no reason to call a run valid or not', () => {
+test('unmeasured tests are not judged, and do not affect the verdict', () => {
   const blind = {
     ...sound,
     lag: null,
@@ -219,7 +219,7 @@ test('what was not measured is not judged, and is no reason to call a run valid 
   expect(tests.filter((each) => each.result === 'not judged').length).toBe(6)
 })
 
-test('counts that do not add up are told with its numbers', () => {
+test('counts that do not add up are shown with their numbers', () => {
   const odd = { ...counts, ok: 900 }
   expect(rowOf({ ...sound, counts: odd, rows: odd }, 'counts')).toEqual([
     'failed',
@@ -229,7 +229,7 @@ test('counts that do not add up are told with its numbers', () => {
   ])
 })
 
-test('where a budget kept requests back, the remedy is a larger one', () => {
+test('if a budget prevented requests, the remedy is a larger budget', () => {
   const spent = {
     ...sound,
     counts: { ...counts, sent: 400, ok: 400, notSent: 600 },
@@ -272,7 +272,7 @@ test('a sound run shows the figure and the bound of each test', () => {
   ])
 })
 
-test('what was not sent is told by its cause', () => {
+test('unsent requests have a remedy by their cause', () => {
   const short = { ...noCounts, planned: 1000, sent: 995, ok: 995, notSent: 5 }
   const remedyOf = (change: Partial<RunFacts>) =>
     rowOf({ ...sound, counts: short, rows: short, ...change }, 'not sent')
@@ -315,7 +315,7 @@ test('counts that do not add up are a fault of Assay, unless the store could not
   ])
 })
 
-test('few samples and no calibration are not judged; a client near its ceiling degrades', () => {
+test('few samples and a missing calibration are not judged, and a client near its ceiling degrades', () => {
   const samples = (fewestSamples: number | null) => rowOf({ ...sound, fewestSamples }, 'samples')
   const needs = 'p99 needs 662, p95 130'
   expect([662, 661, null].map(samples)).toEqual([
@@ -335,7 +335,7 @@ test('few samples and no calibration are not judged; a client near its ceiling d
   ])
 })
 
-test('a bound itself is still held, and what lies beyond it is not', () => {
+test('a value at its bound is held, and a value beyond it is not', () => {
   const results = (name: string, changes: readonly Partial<RunFacts>[]) =>
     changes.map((change) => testOf({ ...sound, ...change }, name).result)
   const arrived = [9_899, 9_900, 10_100, 10_101].map((arrivedInTime) => ({

@@ -8,13 +8,13 @@ import { run } from '../../src/run/run.ts'
 import { openStore } from '../../src/store/open.ts'
 import { answerChat, chatScenario, key, startTarget, withStorePath } from './target.ts'
 
-/** The ways that a run may go beside our own HTTP/1.1: undici, HTTP/2 and a proxy. */
+/** Other transports than our HTTP/1.1: undici, HTTP/2 and a proxy. */
 
 const keys = { default: key }
 const tls = (name: string) => new URL(`../client/tls/${name}.pem`, import.meta.url).pathname
 const phase = '  - { name: steady, load: constant, rate: 100/s, max_requests: 20 }'
 
-/** A service over TLS that tells by which protocol it was asked. */
+/** A TLS service that records the protocol of each request. */
 async function secureTarget(asks = false) {
   const spoken = new Set<string>()
   const server = createSecureServer(
@@ -58,7 +58,7 @@ test.each([
   },
 )
 
-test('a service whose certificate nobody vouches for is told before a row is made', async () => {
+test('an untrusted certificate is refused before a row is made', async () => {
   const { baseUrl, spoken } = await secureTarget()
   await withStorePath(async (dbPath) => {
     await expect(run(chatScenario(phase), { baseUrl, dbPath, keys })).rejects.toThrow(
@@ -69,10 +69,10 @@ test('a service whose certificate nobody vouches for is told before a row is mad
   expect(spoken.size).toBe(0)
 })
 
-test('a service that nobody vouches for from now on gets no request, whatever the transport, and was never reached', async () => {
+test('a service whose certificate becomes untrusted gets no request on any transport, and is unreachable', async () => {
   for (const transport of ['own', 'undici', 'http2']) {
     const { baseUrl, spoken, server } = await secureTarget()
-    // The first to connect asks whether it is there at all.
+    // The first connection only checks that the service is there.
     server.once('connection', () =>
       server.setSecureContext({
         key: readFileSync(tls('other-key')),
@@ -94,12 +94,12 @@ test('a service that nobody vouches for from now on gets no request, whatever th
   }
 })
 
-test('a service that was never reached is unreachable, whatever stop condition came up first', async () => {
+test('a service that was never reached is unreachable, whichever stop condition applied first', async () => {
   const gone = createTcpServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
   await once(gone, 'listening')
   gone.once('connection', (knock) => {
     gone.close()
-    // Our end of the knock stays open, so that no other test is given the port.
+    // Our end of the probe connection stays open, so no other test gets the port.
     onTestFinished(() => void knock.destroy())
   })
   const baseUrl = `http://127.0.0.1:${(gone.address() as AddressInfo).port}`
@@ -115,7 +115,7 @@ test('a service that was never reached is unreachable, whatever stop condition c
   })
 })
 
-/** An HTTP proxy that makes tunnels, and remembers what it was asked. */
+/** An HTTP proxy that opens tunnels and records its requests. */
 async function startProxy() {
   const asked: { readonly to: string; readonly as: string | undefined }[] = []
   const proxy = createServer().listen(0, '127.0.0.1')
@@ -137,7 +137,7 @@ async function startProxy() {
   return { port: (proxy.address() as AddressInfo).port, asked }
 }
 
-test('requests go through the proxy that the variable names, and its URL is not kept', async () => {
+test('requests go through the proxy of the variable, and its URL is not stored', async () => {
   const target = await startTarget((_, response) => answerChat(response))
   onTestFinished(() => target.close())
   const secure = await secureTarget()
@@ -161,7 +161,7 @@ test('requests go through the proxy that the variable names, and its URL is not 
 })
 
 test.each(['own', 'undici', 'http2'])(
-  'transport: %s shows the certificate of the client to a service that asks for one',
+  'transport: %s presents the client certificate to a service that requires one',
   async (transport) => {
     const { baseUrl, spoken, server } = await secureTarget(true)
     const named = `transport: ${transport}\nca_file: ${tls('authority')}`
@@ -186,7 +186,7 @@ test.each(['own', 'undici', 'http2'])(
   },
 )
 
-test('a key that is not of the certificate, or no key, is told before anything is sent', async () => {
+test('a key that does not match the certificate, or no key, is refused before anything is sent', async () => {
   const told = (pair: string) =>
     run(chatScenario(phase, pair), { baseUrl: 'http://127.0.0.1:9', dbPath: 'x', keys })
   const cert = `cert_file: ${tls('other')}`
@@ -199,7 +199,7 @@ test('a key that is not of the certificate, or no key, is told before anything i
   expect(() => chatScenario(phase, cert)).toThrow('cert_file also needs key_file')
 })
 
-test('authorities that cannot be read are told before anything is sent', async () => {
+test('unreadable authorities are refused before anything is sent', async () => {
   const scenario = chatScenario(phase, 'ca_file: /no/such/authority.pem')
   await expect(run(scenario, { baseUrl: 'http://127.0.0.1:9', dbPath: 'x', keys })).rejects.toThrow(
     'The authorities come from the file /no/such/authority.pem, which cannot be read.',
@@ -210,14 +210,14 @@ test('authorities that cannot be read are told before anything is sent', async (
   )
 })
 
-test('a proxy is named by its variable, and a variable without a URL is told', async () => {
+test('a proxy is named by its variable, and a variable without a URL is refused', async () => {
   const scenario = chatScenario(phase, 'proxy_env: ASSAY_TEST_NO_SUCH_PROXY')
   await expect(run(scenario, { baseUrl: 'http://127.0.0.1:9', dbPath: 'x', keys })).rejects.toThrow(
     'The proxy comes from the variable ASSAY_TEST_NO_SUCH_PROXY, which holds no URL.',
   )
 })
 
-test('a proxy that is not there is told in a row of each request', async () => {
+test('with an unreachable proxy, the row of each request has the reason', async () => {
   process.env.ASSAY_TEST_NO_PROXY_THERE = 'http://127.0.0.1:9'
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(

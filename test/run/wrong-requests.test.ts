@@ -30,7 +30,7 @@ stop: { consecutive_failures: 1 }
   'every-error.yaml',
 )
 
-test('every wrong request meets its own error in both formats, and none is a failure', async () => {
+test('every wrong request gets its own error in both formats, and none is a failure', async () => {
   const { service } = await serving({
     accounts: [
       { name: 'full', balance: 50_000 },
@@ -77,7 +77,7 @@ test('every wrong request meets its own error in both formats, and none is a fai
   })
 })
 
-test('only a request that an account with credits could be charged for is put into the budget', () => {
+test('the budget includes only wrong requests that could be charged to an account with credits', () => {
   const [plan] = planOf(scenario, defaultContract, 1)
   const { bySteps, mostCredits } = plan!
   expect(mostCredits).toBe(bySteps['no-credits-chat']! + bySteps['no-credits-messages']!)
@@ -96,7 +96,7 @@ phases: [{ name: steady, load: constant, rate: 10/s, max_requests: 4 }]`,
   expect(planOf(many, defaultContract, 1)[0]!.mostCredits).toBe(24)
 })
 
-test('a dry run tells of a file of prompts that is not there', () => {
+test('a dry run reports a missing prompt file', () => {
   const text = `
 name: files
 question: Is the file there?
@@ -108,7 +108,7 @@ phases: [{ name: steady, load: constant, rate: 10/s, max_requests: 4 }]`
   )
 })
 
-test('a request is priced by the model that goes out, wherever the scenario names it', () => {
+test('a request is priced by the model that is sent, wherever the scenario names it', () => {
   const dear = parseScenario(
     `
 name: dear

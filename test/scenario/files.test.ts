@@ -9,20 +9,17 @@ import { loadScenario } from '../../src/scenario/parse.ts'
 const folder = resolve(import.meta.dirname, '../../scenarios')
 const files = readdirSync(folder).filter((file) => /\.(yaml|ts)$/.test(file))
 
-test.each(files)(
-  '%s is a whole scenario with a question, and its files are there',
-  async (file) => {
-    const scenario = await loadScenario(join(folder, file))
-    expect(scenario.question).toMatch(/\?/)
-    const paths = [
-      ...scenario.steps.flatMap(({ prompt }) => (prompt.kind === 'file' ? [prompt.path] : [])),
-      ...scenario.phases.flatMap(({ load }) => (load.kind === 'replay' ? [load.path] : [])),
-    ]
-    expect(paths.filter((path) => !existsSync(path))).toEqual([])
-  },
-)
+test.each(files)('%s is a complete scenario with a question, and its files exist', async (file) => {
+  const scenario = await loadScenario(join(folder, file))
+  expect(scenario.question).toMatch(/\?/)
+  const paths = [
+    ...scenario.steps.flatMap(({ prompt }) => (prompt.kind === 'file' ? [prompt.path] : [])),
+    ...scenario.phases.flatMap(({ load }) => (load.kind === 'replay' ? [load.path] : [])),
+  ]
+  expect(paths.filter((path) => !existsSync(path))).toEqual([])
+})
 
-test('each load of the language has a scenario that shows it', async () => {
+test('each load type has a shipped scenario', async () => {
   const shown = new Set<string>()
   for (const file of files) {
     const { phases } = await loadScenario(join(folder, file))
@@ -41,13 +38,13 @@ test('each load of the language has a scenario that shows it', async () => {
   ])
 })
 
-test('a replay says before it is run how many requests its trace holds', async () => {
+test('the plan of a replay shows how many requests its trace has', async () => {
   const scenario = await loadScenario(join(folder, 'replay.yaml'))
   const [plan] = planOf(scenario, defaultContract, 1)
   expect(plan).toMatchObject({ load: 'replay', requests: 120, mostCredits: 120 })
 })
 
-test('thresholds of shipped scenarios ask only for percentiles that their samples can decide', async () => {
+test('thresholds of shipped scenarios use only percentiles that their samples can decide', async () => {
   const asked: string[] = []
   for (const file of files) {
     const scenario = await loadScenario(join(folder, file))
@@ -56,7 +53,7 @@ test('thresholds of shipped scenarios ask only for percentiles that their sample
       const phases = plan.filter((each) =>
         phase === null ? each.part === 'steady' : each.phase === phase,
       )
-      // How many requests a closed load or a search sends, its answers decide.
+      // The number of requests of a closed load or a search depends on the answers.
       const isOpen = phases.some(({ phase: name, requests }) => {
         const { steps } = scenario.phases.find((each) => each.name === name)!
         return requests === null && (steps.length === 0 || step === null || steps.includes(step))

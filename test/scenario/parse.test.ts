@@ -27,7 +27,7 @@ const faultsOf = (text: string): readonly string[] => {
   return []
 }
 
-test('a small scenario is filled in with what the service promises, and frozen', () => {
+test('a small scenario is completed with defaults and frozen', () => {
   const scenario = parseScenario(small, 'a.yaml')
   expect(scenario.phases).toEqual([
     {
@@ -55,7 +55,7 @@ test('a small scenario is filled in with what the service promises, and frozen',
   expect(Object.isFrozen(scenario.phases[0]!.load)).toBe(true)
 })
 
-test('every fault is reported at once, each with its line, what came and a way out', () => {
+test('every fault is reported at once, each with its line, the given value and a remedy', () => {
   const lines = faultsOf(`name: quick
 question: Does it hold?
 sead: 3
@@ -98,7 +98,7 @@ thresholds:
   ])
 })
 
-test('text that is not YAML, an empty file and a missing one are told in a sentence', async () => {
+test('text that is not YAML, an empty file and a missing file are refused with one sentence', async () => {
   expect(faultsOf('name: [a')[1]).toMatch(/^line 1: this is not YAML: /)
   expect(faultsOf('name: a\nname: b\n')[1]).toMatch(/^line 2: this is not YAML: .*unique/)
   expect(faultsOf('')[1]).toBe(
@@ -108,13 +108,13 @@ test('text that is not YAML, an empty file and a missing one are told in a sente
   await expect(loadScenario('no-such.ts')).rejects.toThrow('there is no such file')
 })
 
-test('a scenario may not hold a key, only say where it comes from', () => {
+test('a scenario may only name the source of a key, not hold it', () => {
   const lines = faultsOf(`${small}keys:\n  gold: sk-secret\n  iron: { env: A, file: b }\n`)
   expect(lines[1]).toContain('expected where a key comes from: { env: NAME } or { file: path }')
   expect(lines[2]).toContain('exactly one of them')
 })
 
-test('a step of weight 0 beside others, or alone without being named, is told', () => {
+test('a step of weight 0 is refused in a phase with other steps, and alone unless the phase names it', () => {
   const scenario = (steps: string, phase: string) => `
 name: a
 question: Does it hold?
@@ -135,7 +135,7 @@ phases:
   expect(parseScenario(scenario(two, ', steps: [never]'), 'a.yaml').phases.length).toBe(1)
 })
 
-test('a replay draws no step with a session, whose turns a trace cannot tell the length of', () => {
+test('a replay with a session step is refused, because a trace has the length of each request', () => {
   const steps = `  turns: { endpoint: chat, session: { turns: 3 } }
   single: { endpoint: chat }`
   const scenario = (more: string) => `name: a
@@ -202,7 +202,7 @@ test('every load of the language becomes a load of the engine', () => {
   expect(h).toEqual({ kind: 'replay', path: '/x/trace.jsonl', format: 'mooncake', speed: 10 })
 })
 
-test('a module is checked like a file, and its prompt functions are kept as such', async () => {
+test('a module is checked like a file, and its prompt functions are kept', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-scenario-'))
   const define = resolve(import.meta.dirname, '../../src/scenario/define.ts')
   try {
@@ -229,7 +229,7 @@ export default defineScenario({
   }
 })
 
-test('the schema that is published for editors is the one that scenarios are checked by', async () => {
+test('the published schema matches the one that scenarios are checked by', async () => {
   const published = await readFile(
     resolve(import.meta.dirname, '../../scenarios/scenario.schema.json'),
     'utf8',
@@ -239,7 +239,7 @@ test('the schema that is published for editors is the one that scenarios are che
   )
 })
 
-test('quantities are read in every unit, and anything else is not a quantity', () => {
+test('quantities are read in every unit, and other text is refused', () => {
   expect(['250us', '800ms', '30s', '1m30s', '1.5h', '2d'].map(durationUsOf)).toEqual([
     250, 800e3, 30e6, 90e6, 5400e6, 172_800e6,
   ])
@@ -249,7 +249,7 @@ test('quantities are read in every unit, and anything else is not a quantity', (
   expect(['5%', '99.9%', '5'].map(shareOf)).toEqual([0.05, 0.999, null])
 })
 
-test('every field of the schema has a description, for editors to show', () => {
+test('every field of the schema has a description', () => {
   const bare: string[] = []
   const walk = (node: unknown, path: string) => {
     if (typeof node !== 'object' || node === null) return

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { ScenarioError } from '../../src/scenario/faults.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 
-/** Sentences about a scenario of one step and one phase, without their path. */
+/** The faults of a scenario with one step and one phase, without their path. */
 function faultsOf(phase: string, { step = '', more = '' } = {}): readonly string[] {
   const text = `name: n
 question: q
@@ -22,7 +22,7 @@ ${more}`
 
 const plain = 'load: poisson, rate: 5/s, duration: 1s'
 
-test('include_usage is for streams of chat', () => {
+test('include_usage is only for chat streams', () => {
   const fault =
     '  line 5, steps.chat.include_usage: include_usage requests the token counts of a chat stream: it needs endpoint: chat and stream: true.'
   expect(faultsOf(plain, { step: ', include_usage: true' })).toEqual([fault])
@@ -30,7 +30,7 @@ test('include_usage is for streams of chat', () => {
   expect(faultsOf(plain, { step: ', include_usage: false' })).toEqual([])
 })
 
-test('ranges that stand on their head are faults', () => {
+test('a range whose maximum is below its minimum is a fault', () => {
   expect(
     faultsOf('load: concurrency, users: 2, think: { min: 5s, max: 900ms }, duration: 1s', {
       step: ', prompt: { synthetic: { uniform: { min: 20, max: 10 } } }',
@@ -67,7 +67,7 @@ test('a phase that would send nothing is a fault', () => {
   ])
 })
 
-test('what cannot be sent as it is written is a fault of its line', () => {
+test('a request that cannot be sent as written is a fault of its line', () => {
   expect(faultsOf(plain, { step: ", headers: { Host: x, 'a b': y, x-fine: '1' }" })).toEqual([
     '  line 5, steps.chat.headers.Host: header Host is set by the transport from the base URL and the body; leave it out.',
     '  line 5, steps.chat.headers.a b: header "a b": a name is letters, digits and -, a value printable ASCII on one line.',
@@ -79,7 +79,7 @@ test('what cannot be sent as it is written is a fault of its line', () => {
   ])
 })
 
-test('one mistake is told once, and without what follows from it', () => {
+test('one mistake is reported once, without its consequences', () => {
   expect(faultsOf(plain, { step: ' }\n  other: { endpoint: chatt, stream: true' })).toEqual([
     '  line 6, steps.other.endpoint: expected one of chat, messages, responses, embeddings, models, credits, other; got "chatt".',
   ])
@@ -88,14 +88,14 @@ test('one mistake is told once, and without what follows from it', () => {
   ])
 })
 
-test('gaps of streams take no filter, for they have no rows', () => {
+test('gaps of streams take no filter, because they have no rows', () => {
   const more = "thresholds: ['chat.itl{model=a}.p95 < 1s']"
   expect(faultsOf(plain, { step: ', stream: true', more })).toEqual([
     '  line 8, thresholds[0]: gaps of streams have no rows of their own, so itl takes no filter; name a step.',
   ])
 })
 
-test('a key that was written into a scenario is never shown', () => {
+test('a key in a scenario is never shown', () => {
   for (const keys of [
     'keys: { k: sk-secret }',
     'keys: sk-secret',
@@ -108,7 +108,7 @@ test('a key that was written into a scenario is never shown', () => {
   }
 })
 
-test('a header that would carry a key is a fault, and its value is not shown', () => {
+test('a header with a key is a fault, and its value is not shown', () => {
   const told = faultsOf(plain, {
     step: ", headers: { Authorization: 'Bearer sk-secret', x-goog-api-key: sk-secret, x-keep: '1' }",
   })
@@ -118,7 +118,7 @@ test('a header that would carry a key is a fault, and its value is not shown', (
   ])
 })
 
-test('a base URL that holds more than host, port and path is a fault, told without it', () => {
+test('a base URL with more than host, port and path is a fault, shown without the rest', () => {
   const expected =
     'expected an http or https URL without user, password, query or fragment: none of them would be sent'
   for (const [url, shown] of [
@@ -134,7 +134,7 @@ test('a base URL that holds more than host, port and path is a fault, told witho
   expect(faultsOf(plain, { more: 'base_url: https://a.test:8443/base' })).toEqual([])
 })
 
-test('an abort point that a plain answer never comes to is a fault', () => {
+test('an abort point that a plain answer never reaches is a fault', () => {
   const told = (point: string, more = '') =>
     faultsOf(plain, { step: `, abort: ${point}${more}` }).map((line) => line.slice(2))
   const fault = (point: string) => [
@@ -150,7 +150,7 @@ test('an abort point that a plain answer never comes to is a fault', () => {
   expect(told('first-event', ', body: { stream: true }')).toEqual([])
 })
 
-test('a deadline of 0 and a rate past a hundred requests a microsecond are faults', () => {
+test('a deadline of 0 and a rate above a hundred requests per microsecond are faults', () => {
   expect(faultsOf(plain, { more: 'timeouts: { total: 0s, idle: 1ms }' })).toEqual([
     '  line 8, timeouts.total: expected a timeout above 0; got "0s".',
   ])

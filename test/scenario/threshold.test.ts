@@ -57,7 +57,7 @@ test.each([
     'credits <= 100',
     { ...all, metric: 'credits', operator: '<=', statistic: { kind: 'count' }, bound: 100 },
   ],
-])('%s is understood', (text, expected) => {
+])('%s is parsed', (text, expected) => {
   expect(parseThreshold(text)).toEqual({ text, operator: '<', ...expected })
 })
 
@@ -70,6 +70,6 @@ test.each([
   ['errors < 3', 'a share such as 1%'],
   ['errors{colour=red} < 3%', 'filters such as {code=429}'],
   ['goodput.p95 > 1%', 'a statistic of goodput'],
-])('%s is refused with what was expected', (text, expected) => {
+])('%s is refused with the expected form', (text, expected) => {
   expect(parseThreshold(text)).toContain(expected)
 })

@@ -22,13 +22,13 @@ const planOf = (
   seed = 1,
 ) => new ArrivalPlan(spacing, rate, { durationUs, maxRequests: null }, seed, 'steady')
 
-test('constant arrivals stand at equal gaps from the first microsecond on', () => {
+test('constant arrivals have equal gaps from the first microsecond on', () => {
   expect(timesOf(planOf({ kind: 'constant' }, flat(4), 1e6))).toEqual([
     0, 250_000, 500_000, 750_000,
   ])
 })
 
-test('a constant ramp from 0 to 100 per second holds the area under it, at the square roots', () => {
+test('a constant ramp from 0 to 100 per second has the area under it, at the square roots', () => {
   const ramp = [{ durationUs: 10e6, fromPerS: 0, toPerS: 100 }]
   const times = timesOf(planOf({ kind: 'constant' }, ramp, 10e6))
   expect(times.length).toBe(500)
@@ -36,7 +36,7 @@ test('a constant ramp from 0 to 100 per second holds the area under it, at the s
   expect(times.map((us) => Math.round(5 * (us / 1e6) ** 2))).toEqual(times.map((_, at) => at))
 })
 
-test('a stage without any rate holds no arrival, and the next begins where it ends', () => {
+test('a stage with rate 0 has no arrival, and the next stage begins at its end', () => {
   const stages = [...flat(10, 1e6), ...flat(0, 2e6), ...flat(10, 1e6)]
   const times = timesOf(planOf({ kind: 'constant' }, stages, 4e6))
   expect(times.length).toBe(20)
@@ -44,7 +44,7 @@ test('a stage without any rate holds no arrival, and the next begins where it en
   expect(times[10]).toBe(3e6)
 })
 
-test('a course of many pieces holds no arrival too many at its end, where sums are not exact', () => {
+test('a course of many stages has no extra arrival at its end despite rounding', () => {
   const durationUs = 2e6 / 24
   const hours = Array.from({ length: 24 }, (_, hour) => {
     const perS = hour < 12 ? 0 : 48
@@ -54,7 +54,7 @@ test('a course of many pieces holds no arrival too many at its end, where sums a
   expect([times.length, times[0]]).toEqual([48, 1e6])
 })
 
-test('any course holds its area of constant arrivals, in order and inside its duration', () => {
+test('any course has its area of constant arrivals, in order and within its duration', () => {
   const segment = fc.record({
     durationUs: fc.integer({ min: 1000, max: 5_000_000 }),
     fromPerS: fc.double({ min: 0, max: 2000, noNaN: true }),
@@ -71,7 +71,7 @@ test('any course holds its area of constant arrivals, in order and inside its du
   )
 })
 
-test('the plan is the seed’s alone: the same again, another for another seed or phase', () => {
+test('a plan depends only on seed and phase', () => {
   const plan = (seed: number, phase: string) =>
     timesOf(
       new ArrivalPlan(
@@ -109,7 +109,7 @@ test.each([1, 2, 3, 4, 5])('Poisson counts of seed %i pass a chi-square test', (
   expect(chiSquareP(found, expected)).toBeGreaterThan(0.001)
 })
 
-test('gaps of gamma arrivals have the mean of the rate and the burstiness asked for', () => {
+test('gaps of gamma arrivals have the mean of the rate and the requested burstiness', () => {
   for (const shape of [0.25, 1, 4]) {
     const times = timesOf(planOf({ kind: 'gamma', shape }, flat(1000), null, 3), 60_000)
     const gaps = times.map((us, at) => us - (times[at - 1] ?? 0))
@@ -121,7 +121,7 @@ test('gaps of gamma arrivals have the mean of the rate and the burstiness asked 
   }
 })
 
-/** Ten thousand expected arrivals at most: over two stretches of 4,096. */
+/** At most ten thousand expected arrivals: over two stretches of 4,096. */
 const ramps = fc.array(
   fc.record({
     durationUs: fc.integer({ min: 1000, max: 2_000_000 }),
@@ -136,7 +136,7 @@ const spacings = fc.oneof(
   fc.double({ min: 0.1, max: 9, noNaN: true }).map((shape): Spacing => ({ kind: 'gamma', shape })),
 )
 
-test('the shards of a plan skip to their arrivals, and together send each once, as one walks them', () => {
+test('the shards of a plan skip to their arrivals, and together send each once, as without shards', () => {
   fc.assert(
     fc.property(
       spacings,
@@ -164,7 +164,7 @@ test('the shards of a plan skip to their arrivals, and together send each once, 
   )
 })
 
-test('the last arrival of billions is found, and one far on is as if all before were walked', () => {
+test('the last arrival of billions is found, and skipping equals walking', () => {
   const bounds = { durationUs: 600e6, maxRequests: null }
   const end = (spacing: Spacing) => {
     const plan = new ArrivalPlan(spacing, flat(1e7), bounds, 3, 'steady')
@@ -182,7 +182,7 @@ test('the last arrival of billions is found, and one far on is as if all before 
   expect(Math.abs(far.index - 6e6)).toBeLessThan(3 * 2449)
 })
 
-test('Poisson gaps are exponential and do not hang together, by 40 seeds', () => {
+test('Poisson gaps are exponential and independent, by 40 seeds', () => {
   const distances: number[] = []
   const sums: number[] = []
   for (let seed = 1; seed <= 40; seed++) {
@@ -205,7 +205,7 @@ test('Poisson gaps are exponential and do not hang together, by 40 seeds', () =>
 })
 
 test.each([16, 100, 1024, 4096])(
-  'counts of Poisson arrivals by %i have their mean as variance',
+  'counts of Poisson arrivals with mean %i have the same variance',
   (mean) => {
     const windows = 400
     const counts = new Array<number>(windows).fill(0)

@@ -5,7 +5,7 @@ import { chiSquareP } from './chi-square.ts'
 
 const many = 40_000
 
-test.each([0, 1, 42, 2 ** 40 + 5])('draws of seed %i spread evenly, also over pairs', (seed) => {
+test.each([0, 1, 42, 2 ** 40 + 5])('draws of seed %i are uniform, also in pairs', (seed) => {
   const random = new RandomStream(seed, 'step')
   const single = new Array<number>(100).fill(0)
   const pairs = new Array<number>(100).fill(0)
@@ -19,7 +19,7 @@ test.each([0, 1, 42, 2 ** 40 + 5])('draws of seed %i spread evenly, also over pa
   expect(chiSquareP(pairs, expected)).toBeGreaterThan(0.001)
 })
 
-test('a weighted choice draws each in the share of its weight, and never one of weight 0', () => {
+test('a weighted choice draws each entry by its weight, and never one of weight 0', () => {
   const choice = new WeightedChoice([3, 0, 1, 6])
   const random = new RandomStream(9, 'step')
   const found = [0, 0, 0, 0]
@@ -30,7 +30,7 @@ test('a weighted choice draws each in the share of its weight, and never one of 
   expect(() => new WeightedChoice([0, 0])).toThrow(/above 0/)
 })
 
-test('think times have the mean that was asked for', () => {
+test('think times have the requested mean', () => {
   const random = new RandomStream(1, 'think')
   const mean = (draw: (index: number) => number) => {
     let sum = 0
@@ -44,7 +44,7 @@ test('think times have the mean that was asked for', () => {
   expect(uniform / 2000).toBeCloseTo(1, 1)
 })
 
-test('token lengths keep to their distribution and are never under one', () => {
+test('token lengths follow their distribution and are at least one', () => {
   const random = new RandomStream(1, 'tokens')
   const draws = (lengths: Parameters<typeof tokensOf>[0]) =>
     Array.from({ length: many }, (_, index) => tokensOf(lengths, random, index)).sort(

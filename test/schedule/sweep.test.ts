@@ -34,27 +34,27 @@ test('any capacity is found within the precision, by doubling and then halving',
   )
 })
 
-test('a service beyond the highest rate holds it, and no failure is claimed', () => {
+test('a capacity above the highest rate gives that rate, and no rate counts as failed', () => {
   expect(run(1e9)).toMatchObject({ safePerS: 100_000, failedPerS: null })
 })
 
-test('a service that holds nothing has no safe rate', () => {
+test('a service that holds no rate has no safe rate', () => {
   expect(run(0)).toMatchObject({ safePerS: null })
 })
 
-test('a pause follows a failed trial, and only that', () => {
+test('a pause follows only a failed trial', () => {
   expect(nextTrial(sweep, [{ ratePerS: 10, held: true }])).toMatchObject({ coolDown: false })
   const failed = { ratePerS: 10, held: false }
   expect(nextTrial(sweep, [failed, failed])).toMatchObject({ ratePerS: 5, coolDown: true })
 })
 
-test('one failure is tried again, and believed only when it comes back', () => {
+test('a failure is retried, and counts only if it is repeated', () => {
   const failed = { ratePerS: 10, held: false }
   expect(nextTrial(sweep, [failed])).toMatchObject({ ratePerS: 10, coolDown: true })
   expect(nextTrial(sweep, [failed, { ratePerS: 10, held: true }])).toMatchObject({ ratePerS: 20 })
 })
 
-test('a sweep that is cut short still knows what its trials told', () => {
+test('a sweep that is cut short keeps the results of its trials', () => {
   const trials = [10, 20, 40, 40].map((ratePerS, at) => ({ ratePerS, held: at < 2 }))
   expect(bracketOf(trials)).toEqual({ safePerS: 20, failedPerS: 40 })
   expect(bracketOf(trials.slice(0, 2))).toEqual({ safePerS: 20, failedPerS: null })

@@ -3,7 +3,7 @@ import { parseTrace } from '../../src/schedule/trace.ts'
 
 const silent = { hashIds: [], endpoint: null, stream: null, model: null }
 
-test('a Mooncake trace is read with its milliseconds, in order of time', () => {
+test('a Mooncake trace is read in milliseconds, in order of time', () => {
   const text = [
     '{"timestamp": 3000, "input_length": 20, "output_length": 2, "hash_ids": [1]}',
     '{"timestamp": 1000, "input_length": 10, "output_length": 1, "hash_ids": [1]}',
@@ -25,12 +25,12 @@ test('an Azure trace is read as CSV and as JSON Lines, to the microsecond', () =
   ]
   expect(parseTrace(csv, 'azure', 't')).toEqual(expected)
   expect(parseTrace(lines, 'azure', 't')).toEqual(expected)
-  // As some tools write UTF-8, with a mark before it.
+  // Some tools write UTF-8 with a byte order mark.
   expect(parseTrace(`\uFEFF${csv}`, 'azure', 't')).toEqual(expected)
   expect(parseTrace(`\uFEFF${lines}`, 'azure', 't')).toEqual(expected)
 })
 
-test('our own export gives first attempts of generations, with what was asked', () => {
+test('our own export gives first attempts of generations, with their request fields', () => {
   const row = { retry: 0, endpoint: 'chat', streamed: 1, model: 'm', outcome: 'ok' }
   const text = [
     { ...row, intended_us: 500, prompt_tokens: 5, completion_tokens: 6 },
@@ -62,7 +62,7 @@ test('our own export gives first attempts of generations, with what was asked', 
   ])
 })
 
-test('a line that is no request is named with its number and what was expected', () => {
+test('a line that is not a request is refused with its number and the expected form', () => {
   expect(() => parseTrace('{"timestamp": 1}\n', 'mooncake', 'a.jsonl')).toThrow(
     'a.jsonl, line 1: expected timestamp (milliseconds), input_length, output_length',
   )
@@ -72,7 +72,7 @@ test('a line that is no request is named with its number and what was expected',
   expect(() => parseTrace('', 'assay', 'a.jsonl')).toThrow('has no requests')
 })
 
-test('blocks of a Mooncake trace are whole numbers, or a fault of their line', () => {
+test('blocks of a Mooncake trace must be whole numbers', () => {
   const line = (ids: string) => `{"timestamp":0,"input_length":1,"output_length":1${ids}}`
   expect(parseTrace(line(''), 'mooncake', 't')[0]!.hashIds).toEqual([])
   expect(parseTrace(line(',"hash_ids":[]'), 'mooncake', 't')[0]!.hashIds).toEqual([])

@@ -4,7 +4,7 @@ import { serving } from './serving.ts'
 
 const later = { timeToFirstUs: { kind: 'constant', value: 20_000 } } as const
 
-test('64 at once on an account with 50 credits: exactly 50 successes, and never below zero', async () => {
+test('64 concurrent requests on an account with 50 credits get exactly 50 successes, and never a negative balance', async () => {
   for (const shape of [{}, later]) {
     const target = await serving({
       accounts: [{ name: 'small', balance: 50 }],
@@ -66,9 +66,10 @@ test('a stream is charged when it completes, not when it begins', async () => {
   expect((await target.credits(key)).remaining).toBe(9)
 })
 
-test('a double charge befalls about the share that was asked for', async () => {
+test('a double charge affects about its share of requests', async () => {
   const target = await serving({ faults: ['double-charge=0.25'] })
-  // One after the other: side by side, whom the seed's draws befall is for the scheduler to say.
+  // Sequentially: with concurrent requests, the scheduler decides which ones the seed's draws
+  // affect.
   for (let nth = 0; nth < 200; nth++) await target.chat()
   const { requests, total_consumed } = await target.credits()
   const doubled = total_consumed! - 200
@@ -77,7 +78,7 @@ test('a double charge befalls about the share that was asked for', async () => {
   expect(doubled).toBeLessThan(80)
 })
 
-test('a fault can befall one request alone: the third success is charged twice', async () => {
+test('a fault can affect a single request: the third success is charged twice', async () => {
   const target = await serving({ faults: ['double-charge=#3'] })
   const consumed: number[] = []
   for (let nth = 0; nth < 5; nth++) {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { manualClock, realClock } from '../../src/service/clock.ts'
 
-test('what is due runs in order of time, once, and not before', () => {
+test('due callbacks run in order of time, once, and not early', () => {
   const timer = fc.record({ dueUs: fc.integer({ min: 0, max: 500 }), cancelled: fc.boolean() })
   fc.assert(
     fc.property(
@@ -31,7 +31,7 @@ test('what is due runs in order of time, once, and not before', () => {
   )
 })
 
-test('a callback may ask for more, within the same move', () => {
+test('a callback may schedule another within the same move', () => {
   const clock = manualClock(0)
   const times: number[] = []
   const tick = () => {
@@ -45,7 +45,7 @@ test('a callback may ask for more, within the same move', () => {
 
 test('real time passes at its scale, and jumps when it is moved', async () => {
   const clock = realClock(1000)
-  // Read before and after it, so that no pause between the two is taken for its error.
+  // Read before and after it, so no pause in between counts as its error.
   const before = performance.now()
   const startUs = clock.nowUs()
   const after = performance.now()
@@ -66,7 +66,7 @@ test('real time passes at its scale, and jumps when it is moved', async () => {
   expect(jumped).toBe(true)
 })
 
-test('what is paced runs at each time that it gives, in order with all else, until it gives none', () => {
+test('a paced callback runs at each time that it returns, in order with all others, until it returns null', () => {
   const clock = manualClock(0)
   const ran: string[] = []
   let left = 3
@@ -80,7 +80,7 @@ test('what is paced runs at each time that it gives, in order with all else, unt
   expect(ran).toEqual(['paced 10', 'asked first', 'paced 20', 'between', 'paced 30'])
 })
 
-test('what is paced ends when it is cancelled, in a step of its own too', () => {
+test('a paced callback ends when it is cancelled, even from inside itself', () => {
   const clock = manualClock(0)
   const times: number[] = []
   const outside = clock.pace(1, (nowUs) => times.push(nowUs) && nowUs + 1)
@@ -95,7 +95,7 @@ test('what is paced ends when it is cancelled, in a step of its own too', () => 
   expect(times).toEqual([1, 2, 100])
 })
 
-test('what is due already can be had at once, in a step too no sooner than it is due', () => {
+test('catching up runs due callbacks at once, and never early', () => {
   const clock = realClock()
   const startUs = clock.nowUs()
   const ran: string[] = []

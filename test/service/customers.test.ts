@@ -13,7 +13,7 @@ async function opened(faults: readonly string[] = []) {
   return { clock, customers, balance: (account: number) => operator.balance(account) }
 }
 
-test('a new account has 100 credits, and whoever invited it gets 50', async () => {
+test('a new account has 100 credits, and its inviter gets 50', async () => {
   const { customers, balance } = await opened()
   const inviter = customers.register('ann', 'ann-code')
   const invitee = customers.register('ben', 'ben-code', { inviteCode: 'ann-code' })
@@ -30,7 +30,7 @@ test('the first payment of an invited account pays its inviter 500, once', async
   expect(balance(inviter)).toBe(650)
 })
 
-test('nobody invites himself, or is invited twice', async () => {
+test('an account cannot invite itself or be invited twice', async () => {
   const { customers, balance } = await opened()
   const ann = customers.register('ann', 'ann-code')
   const ben = customers.register('ben', 'ben-code')
@@ -40,7 +40,7 @@ test('nobody invites himself, or is invited twice', async () => {
   expect([balance(ann), balance(ben)]).toEqual([150, 100])
 })
 
-test('credits that expire burn first, and cannot be spent after their month', async () => {
+test('expiring credits are spent first, and cannot be spent after their month', async () => {
   const { clock, customers, balance } = await opened()
   const ann = customers.register('ann', 'ann-code')
   customers.buy(ann, 'Starter')
@@ -54,7 +54,7 @@ test('credits that expire burn first, and cannot be spent after their month', as
   expect(balance(ann)).toBe(600)
 })
 
-test('what was burnt came from the credits that expire soonest', async () => {
+test('spent credits come from those that expire soonest', async () => {
   const clock = manualClock(startUs)
   const target = await serving({ clock, accounts: [{ name: 'ann', balance: 100 }] })
   const { customers, keys, operator } = target.service

@@ -14,7 +14,7 @@ const rows = (guide.match(/^\| `.*$/gm) ?? []).map((row) =>
 )
 const rowOf = (name: string) => rows.find((cells) => cells[1] === `\`${name}\``)
 
-test('the guide has every fault, with its rule and what it does', () => {
+test('the guide lists every fault with its rule and its effect', () => {
   for (const { name, rule, does } of faults) {
     const [, , breaks, description] = rowOf(name) ?? []
     expect([name, breaks]).toEqual([name, rule])
@@ -22,7 +22,7 @@ test('the guide has every fault, with its rule and what it does', () => {
   }
 })
 
-test('the guide has every question of a profile, with its answers and its standard', () => {
+test('the guide lists every question of a profile, with its answers and its standard', () => {
   for (const { name, description, answers, standard } of profileQuestions()) {
     const listed = answers.split(' | ')
     const cell = listed.length === 1 ? answers : `\`${listed.join('` `')}\``
@@ -30,7 +30,7 @@ test('the guide has every question of a profile, with its answers and its standa
   }
 })
 
-test('the guides know every flag of the command', () => {
+test('the guides mention every flag of the command', () => {
   for (const { long } of serveCommand().options) {
     if (['--host', '--port', '--help'].includes(long ?? '')) continue
     expect([long, `${guide}${pages}`.includes(long ?? '')]).toEqual([long, true])

@@ -31,14 +31,14 @@ async function statuses(broken: readonly string[], profile: ProfileAnswers = {})
   return found
 }
 
-test('two faults that bend the same answer work together, in either order', async () => {
+test('two faults in the same answer work together, in either order', async () => {
   for (const pair of [...pairsOf(models), ...pairsOf([...usage, ...remaining])]) {
     expect([pair, await statuses(pair)]).toEqual([pair, [200, 200, 200]])
   }
 })
 
 test.each(['nested', 'renamed'] as const)(
-  'faults of the usage break a body of the credits that is %s, too',
+  'faults in usage also break a credits body that is %s',
   async (creditsBody) => {
     for (const name of [...usage, ...remaining]) {
       expect([name, await statuses([name], { creditsBody })]).toEqual([name, [200, 200, 200]])
@@ -49,7 +49,7 @@ test.each(['nested', 'renamed'] as const)(
 test.each([
   [['models-bare-array', 'model-missing', 'models-duplicated']],
   [['models-duplicated', 'model-missing', 'models-bare-array']],
-])('a list of models has all that %j do', async (broken) => {
+])('a list of models has the effects of all faults in %j', async (broken) => {
   const list = (await (await serving({ faults: broken })).get('/v1/models')).json()
   expect(((await list) as { id: string }[]).map(({ id }) => id)).toEqual([
     'svc-k2',
@@ -62,7 +62,7 @@ test.each([
   ['flat', 'by_day'],
   ['nested', 'usage'],
   ['renamed', 'daily'],
-] as const)('no usage by hour: none in a %s body either', async (creditsBody, kept) => {
+] as const)('with no usage by hour, a %s body has none either', async (creditsBody, kept) => {
   const target = await serving({ profile: { creditsBody }, faults: ['usage-not-hourly'] })
   const body = await (await target.get('/user/credits')).text()
   expect(body).toContain(`"${kept}"`)

@@ -5,19 +5,19 @@ import { parseFaults } from '../../src/service/faults/fault.ts'
 import { faults } from '../../src/service/faults/list.ts'
 import { hello, serving } from './serving.ts'
 
-/** These need requests side by side, or real time: `timing.test.ts` shows them. */
+/** These need concurrent requests or real time: `timing.test.ts` shows them. */
 const timed = ['check-then-act', 'rate-non-atomic', 'lost-update', 'stream-buffered']
-/** These need prompts that are longer than the contract below takes: the matrix shows them. */
+/** These need longer prompts than the contract below allows: the matrix shows them. */
 const long = ['long-prompts-double']
 
-/** Time moves to whatever is waited for, so that slow answers take no time and none differs. */
+/** Time jumps to the next event, so slow answers take no time and all are alike. */
 function skippingClock() {
   const clock = manualClock(Date.parse('2026-05-05T10:00:00Z') * 1000)
   const skipping: Clock = {
     nowUs: clock.nowUs,
     at(dueUs, callback) {
       const cancel = clock.at(dueUs, callback)
-      // What lies far ahead, such as an expiry, is not waited for.
+      // Far events, such as an expiry, are not waited for.
       if (dueUs - clock.nowUs() < 3e6) {
         setImmediate(() => clock.advance(Math.max(0, dueUs - clock.nowUs())))
       }
@@ -36,7 +36,7 @@ function skippingClock() {
   return { ...skipping, advance: clock.advance }
 }
 
-/** Limits that a test reaches: windows of tokens, requests by the hour and the day. */
+/** Limits that a test can reach: windows of tokens, requests per hour and day. */
 const contract = {
   ...defaultContract,
   limits: { ...defaultContract.limits, maxInputTokens: 300, maxTotalTokens: 8_300 },
@@ -49,15 +49,15 @@ const contract = {
 const word = 'word '
 const echo = (text: string) => [{ role: 'user', content: `Repeat after me: ${text}` }]
 
-/** The random half of an id moves when a fault draws; that alone is not to be seen. */
+/** The random half of an id changes when a fault draws; that alone must not count as visible. */
 const steady = (text: string) => text.replace(/\b([0-9a-f]{10})[0-9a-f]{8}\b/g, '$1')
 
 class Different extends Error {}
 
 /**
- * All that a service shows to one client, from every side that some fault has.
+ * Everything that a service shows to one client, from every angle that some fault affects.
  *
- * @param expected ends with `Different` at the first line that is not the same
+ * @param expected ends with `Different` at the first line that differs
  */
 async function transcript(
   fault: string | null,
@@ -192,7 +192,7 @@ test('the same seed and the same requests give the same service, byte for byte',
   expect(await transcript(null, false)).toEqual(await transcript(null, false))
 })
 
-test('every fault shows itself to a client', async () => {
+test('every fault is visible to a client', async () => {
   const clean = await transcript(null, false)
   const cleanSlow = await transcript(null, true)
   const invisible: string[] = []
@@ -210,12 +210,12 @@ test('every fault shows itself to a client', async () => {
   expect(invisible).toEqual([])
 }, 60_000)
 
-test('faults have names of their own, and say which rule they break', () => {
+test('fault names are unique, and each names its rule', () => {
   expect(new Set(faults.map(({ name }) => name)).size).toBe(faults.length)
   for (const { rule } of faults) expect(rule).toMatch(/^[A-Z]+-\d\d$/)
 })
 
-test('an unknown fault and a wrong share are refused with what is near', () => {
+test('an unknown fault and a wrong share are refused with the nearest valid value', () => {
   expect(() => parseFaults(['double-ch'], faults)).toThrow('Did you mean double-charge?')
   expect(() => parseFaults(['double-charge=2'], faults)).toThrow('at most 1; got "2"')
   expect(() => parseFaults(['double-charge=0.5=1'], faults)).toThrow('got "0.5=1"')
@@ -227,16 +227,13 @@ test.each([
   ['charge-on-503', 503],
   ['refund-forgotten', 500],
   ['failed-attempt-charged', 500],
-])(
-  '%s fails the request that it is told to, and all where it is told all',
-  async (name, status) => {
-    const statuses = async (share: string) => {
-      const target = await serving({ faults: [`${name}=${share}`] })
-      const all = []
-      for (let nth = 0; nth < 4; nth++) all.push((await target.chat()).status)
-      return all
-    }
-    expect(await statuses('#2')).toEqual([200, status, 200, 200])
-    expect(await statuses('1')).toEqual([status, status, status, status])
-  },
-)
+])('%s fails only the selected request, or all of them', async (name, status) => {
+  const statuses = async (share: string) => {
+    const target = await serving({ faults: [`${name}=${share}`] })
+    const all = []
+    for (let nth = 0; nth < 4; nth++) all.push((await target.chat()).status)
+    return all
+  }
+  expect(await statuses('#2')).toEqual([200, status, 200, 200])
+  expect(await statuses('1')).toEqual([status, status, status, status])
+})

@@ -6,7 +6,7 @@ import { seededRandom } from '../../src/service/random.ts'
 import { countTokens, piecesOf } from '../../src/service/tokens.ts'
 import { openings, words } from '../../src/service/vocabulary.ts'
 
-test('each made-up word is one token, so that pieces are tokens', () => {
+test('each generated word is one token, so pieces are tokens', () => {
   for (const word of words) expect([word, countTokens(` ${word}`)]).toEqual([word, 1])
   for (const word of openings) expect([countTokens(word), countTokens(` ${word}`)]).toEqual([1, 1])
   fc.assert(
@@ -19,7 +19,7 @@ test('each made-up word is one token, so that pieces are tokens', () => {
   )
 })
 
-test('a made-up text begins alike at any length, whichever was asked for before', () => {
+test('a generated text begins the same at any length', () => {
   fc.assert(
     fc.property(
       fc.nat(),
@@ -32,7 +32,7 @@ test('a made-up text begins alike at any length, whichever was asked for before'
   )
 })
 
-test('any text is the sum of its pieces, as many as its tokens, no character cut', () => {
+test('the pieces of any text join to the text, one per token, without cut characters', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), (text) => {
       const pieces = piecesOf(text)
@@ -43,12 +43,12 @@ test('any text is the sum of its pieces, as many as its tokens, no character cut
   )
 })
 
-test('text that looks like a control token is text', () => {
+test('text that looks like a control token is ordinary text', () => {
   expect(countTokens('a <|endoftext|> b')).toBeGreaterThan(3)
   expect(piecesOf('a <|endoftext|> b').join('')).toBe('a <|endoftext|> b')
 })
 
-test('what comes first, a stop sequence or the limit, ends the text', () => {
+test('a text ends at a stop sequence or at the limit, whichever comes first', () => {
   const piece = fc.stringMatching(/^[abc ]{1,3}$/)
   fc.assert(
     fc.property(
@@ -80,7 +80,7 @@ test('what comes first, a stop sequence or the limit, ends the text', () => {
   )
 })
 
-test('distributions have the middle that they name', () => {
+test('distributions have the named mean or median', () => {
   const mean = (shape: Parameters<typeof draw>[0]) => {
     const random = seededRandom(7)
     const draws = Array.from({ length: 20_000 }, () => draw(shape, random))

@@ -8,22 +8,24 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 
-/** Fifty lives each night, of up to a second and a half; a test run does as many as fit a few seconds. */
+/**
+ * At night fifty lives, of up to a second and a half each; otherwise as many as fit a few seconds.
+ */
 const isNight = process.env.NIGHTLY !== undefined
 const kills = isNight ? 50 : 8
 const clients = 64
 
-/** What clients know of one life of the service. */
+/** The clients' knowledge of one life of the service. */
 interface Known {
-  /** Requests whose response was read whole: their charge must be kept. */
+  /** Requests with a complete response: their charge must be kept. */
   readonly acknowledged: Map<string, number>
-  /** Requests that were sent, and what they cost when each is charged. */
+  /** Requests that were sent, and their cost if each is charged. */
   sent: number
   askedCredits: number
 }
 
 test(
-  `killed ${kills} times under load, it loses no charge and charges nothing twice`,
+  `killed ${kills} times under load, the service loses no charge and charges nothing twice`,
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'assay-kill-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -33,7 +35,7 @@ test(
     let askedCredits = 0
     for (let life = 0; life < kills; life++) {
       const child = fork(join(import.meta.dirname, 'kill.worker.ts'), [path], {
-        // Compiled once for all lives; the rest of a start is the service's own.
+        // Compiled once for all lives; the rest of a start is the service's own work.
         env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
       })
       const [ready] = (await Promise.race([
@@ -42,7 +44,7 @@ test(
           throw new Error('the service did not start')
         }),
       ])) as [{ baseUrl: string; apiKey: string }]
-      // Every fourth life ends at any moment; the others only once a charge can be lost.
+      // Every fourth life ends at any time; the others only once a charge can be lost.
       const answersFirst = life % 4 === 0 ? 0 : 2
       const afterMs = isNight ? Math.random() * 1500 : 4 + ((life * 37) % 60)
       const known = await loadUntilKilled(child, ready, answersFirst, afterMs)
@@ -55,7 +57,7 @@ test(
       const spent = check(path, acknowledged, sent)
       const acknowledgedCredits = [...acknowledged.values()].reduce((sum, cost) => sum + cost, 0)
       expect(spent).toBeGreaterThanOrEqual(acknowledgedCredits)
-      // What is not acknowledged is ambiguous: charged, or not.
+      // Unacknowledged requests are ambiguous: charged, or not.
       expect(spent).toBeLessThanOrEqual(askedCredits)
       const ambiguous = askedCredits - acknowledgedCredits
       if (isNight && life === kills - 1) console.info({ acknowledgedCredits, spent, ambiguous })
@@ -67,7 +69,7 @@ test(
 
 const costOf = (model: string) => (model === 'svc-k2.5' ? 2 : 1)
 
-/** Sends as fast as answers come, and kills so long after so many of them. */
+/** Sends as fast as answers come, and kills this long after this many of them. */
 async function loadUntilKilled(
   child: ChildProcess,
   { baseUrl, apiKey }: { readonly baseUrl: string; readonly apiKey: string },
@@ -104,7 +106,7 @@ async function loadUntilKilled(
         },
       )
       outgoing.on('error', ({ code }: NodeJS.ErrnoException) => {
-        // A service that is gone was asked nothing.
+        // A dead service received nothing.
         if (code === 'ECONNREFUSED') {
           known.sent--
           known.askedCredits -= costOf(model)
@@ -129,7 +131,7 @@ async function loadUntilKilled(
   return known
 }
 
-/** What the file says, read by nobody's code but SQLite's. @returns the credits that were charged */
+/** The contents of the file, read only by SQLite itself. @returns the credits that were charged */
 function check(path: string, acknowledged: ReadonlyMap<string, number>, sent: number): number {
   const file = new DatabaseSync(path)
   try {
@@ -137,7 +139,7 @@ function check(path: string, acknowledged: ReadonlyMap<string, number>, sent: nu
       .prepare("SELECT request_id, credits FROM entries WHERE kind = 'charge'")
       .all()
     const charged = new Map(charges.map((row) => [String(row.request_id), -Number(row.credits)]))
-    // Nothing twice, nothing that was not asked for, and nothing lost that a client was told of.
+    // Nothing twice, nothing that was not requested, and no acknowledged charge lost.
     expect(charged.size).toBe(charges.length)
     expect(charges.length).toBeLessThanOrEqual(sent)
     for (const [id, cost] of acknowledged) expect(charged.get(id)).toBe(cost)

@@ -1,6 +1,6 @@
 import { startService } from '../../src/service/start.ts'
 
-/** A service on a file, until somebody kills it. */
+/** A service on a file, until it is killed. */
 const service = await startService({
   dataPath: process.argv[2]!,
   accounts: [{ name: 'a', balance: 1_000_000 }],

@@ -4,7 +4,7 @@ import { hello, operatorKey, serving } from './serving.ts'
 const tooLong = { ...hello, padding: 'x'.repeat(16 << 20) }
 const message = /^the body must not exceed 16777216 bytes; got 16777\d{3}$/
 
-test('a body that is too long is a fault of the request: its key is looked at before', async () => {
+test('a body that is too long is a request error: its key is checked before', async () => {
   const target = await serving()
   expect((await target.chat(tooLong, 'sk-svc-nobody')).status).toBe(401)
   const refused = await target.chat(tooLong)
@@ -19,7 +19,7 @@ test('a body that is too long is a fault of the request: its key is looked at be
   ])
 })
 
-test("its place among other faults is the profile's, and so is whether it counts", async () => {
+test('its place among other errors, and whether it counts, depend on the profile', async () => {
   const accounts = [{ name: 'empty', balance: 0 }]
   for (const [precedence, status] of [
     [['key', 'credits', 'request', 'rate'], 403],
@@ -36,7 +36,7 @@ test("its place among other faults is the profile's, and so is whether it counts
   expect(await left()).toBe(before - 1)
 })
 
-test('it is a 400 where no body is expected, too', async () => {
+test('a long body is also a 400 where no body is expected', async () => {
   const target = await serving({ operatorKey })
   for (const path of ['/operator/clock', '/sign-in', '/nowhere']) {
     expect([path, (await target.post(path, tooLong, {})).status]).toEqual([path, 400])

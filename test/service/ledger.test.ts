@@ -22,7 +22,7 @@ const note = {
   completionTokens: 1,
 }
 
-/** A ledger in memory with one account, and a clock that stands still. */
+/** A ledger in memory with one account, and a stopped clock. */
 function withAccount(burnOrder: 'expiry' | 'purchase') {
   const clock = manualClock(startUs)
   const database = new Database(':memory:', 'process')
@@ -63,7 +63,7 @@ class Oracle {
     this.#coins.sort((a, b) => a.expiresUs - b.expiresUs || a.order - b.order)
   }
 
-  /** What is expired goes, first to burn first, but for as many coins as are held. */
+  /** Expired credits are removed, first those that are spent first, except as many as are held. */
   expire(nowUs: number): void {
     const heldCredits = this.held.reduce((sum, credits) => sum + credits, 0)
     while (this.#coins.length > heldCredits && (this.#coins[0]?.expiresUs ?? Infinity) <= nowUs) {
@@ -84,7 +84,7 @@ class Oracle {
   }
 }
 
-test('whatever happens, it agrees with counting credits one by one', () => {
+test('the ledger agrees with counting credits one by one, for any sequence of entries', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const clock = manualClock(startUs)
@@ -116,7 +116,9 @@ test('whatever happens, it agrees with counting credits one by one', () => {
           case 'settle': {
             const credits = oracle.held.pop()
             if (credits === undefined) break
-            expect(ledger.charge(account, credits, credits, note)).not.toBeNull()
+            expect(ledger.charge(account, credits, credits, note)).toMatchObject({
+              ...{ before: oracle.balance, after: oracle.balance - credits },
+            })
             oracle.burn(credits)
             break
           }
@@ -143,7 +145,7 @@ test('whatever happens, it agrees with counting credits one by one', () => {
   )
 })
 
-test('credits burn in the order of purchase where the profile says so', async () => {
+test('credits are spent in order of purchase if the profile says so', async () => {
   const { clock, database, ledger, account } = withAccount('purchase')
   ledger.move(account, 10, 'purchase', 'lasting')
   ledger.move(account, 10, 'purchase', 'fleeting', { expiresUs: startUs + 100 })
@@ -153,7 +155,7 @@ test('credits burn in the order of purchase where the profile says so', async ()
   await database.close()
 })
 
-test('a key is kept as its hash, and a revoked one stays known', async () => {
+test('a key is stored as its hash, and a revoked key stays known', async () => {
   const clock = manualClock(startUs)
   const database = new Database(':memory:', 'process')
   const accounts = new Accounts(database, clock)
@@ -169,13 +171,14 @@ test('a key is kept as its hash, and a revoked one stays known', async () => {
   await database.close()
 })
 
-test('what expired is written down at the moment at which it did, however late that is noticed', () => {
+test('an expiry is recorded at its own time, however late it is noticed', () => {
   const { clock, database, ledger, account } = withAccount('expiry')
   ledger.move(account, 10, 'purchase', 'short', { expiresUs: startUs + 100 })
   ledger.move(account, 10, 'purchase', 'long', { expiresUs: startUs + 200 })
   ledger.reserve(account, 14)
   clock.advance(150)
-  // Six of the short ones go; four are needed by a request until it is done, and go after it.
+  // Six of the short-lived credits expire; four are held by a request until it is done, and expire
+  // after it.
   expect(ledger.balance(account).balance).toBe(14)
   clock.advance(10)
   ledger.charge(account, 1, 1, note)
@@ -196,7 +199,7 @@ test('what expired is written down at the moment at which it did, however late t
   void database.close()
 })
 
-test('what an operator took from under a request is not charged, and is not held for ever', async () => {
+test('credits that an operator took from a running request are not charged, and are not held forever', async () => {
   const { database, ledger, account } = withAccount('expiry')
   ledger.move(account, 10, 'grant', 'free credits')
   ledger.reserve(account, 2)
@@ -206,11 +209,11 @@ test('what an operator took from under a request is not charged, and is not held
   await database.close()
 })
 
-test('an account and its key are in the file before anybody is told of them', async () => {
+test('an account and its key are in the file before anybody learns of them', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-ledger-'))
   const dataPath = join(folder, 'ledger.db')
   const service = await startService({ dataPath, accounts: [{ name: 'a', balance: 7 }] })
-  // Another reader of the file sees what is committed, as whoever comes after a `kill -9` does.
+  // Another reader of the file sees committed data, as after a `kill -9`.
   const file = new DatabaseSync(dataPath, { readOnly: true })
   onTestFinished(async () => {
     file.close()

@@ -6,7 +6,7 @@ import { RateTable } from '../../src/service/rates.ts'
 const windowUs = 60e6
 const startUs = 1_800_000_000e6
 
-/** Drives a limiter as the service does, and gives the times of what it admitted. */
+/** Drives a limiter as the service does, and returns the times of its admissions. */
 function admitted(
   algorithm: (typeof algorithms)[number],
   limit: number,
@@ -54,7 +54,7 @@ describe.each(algorithms)('%s', (algorithm) => {
     )
   })
 
-  test('admits all that come evenly, a hair slower than the limit', () => {
+  test('admits all evenly spaced requests slightly below the limit', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 60 }), (limit) => {
         const even = Array(3 * limit).fill(Math.ceil(windowUs / limit) + 1)
@@ -63,7 +63,7 @@ describe.each(algorithms)('%s', (algorithm) => {
     )
   })
 
-  test('admits after a rest of a window, though refused requests were counted, too', () => {
+  test('admits a request after a rest of a window, even if refused requests were counted', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 30 }), gaps, (limit, gapsUs) => {
         const limiter = createLimiter(algorithm, windowUs)
@@ -72,14 +72,14 @@ describe.each(algorithms)('%s', (algorithm) => {
           nowUs += gapUs
           limiter.count(nowUs, limit)
         }
-        // A counter that weights the last window takes two to forget.
+        // A counter that weights the last window takes two windows to forget.
         const restUs = algorithm === 'sliding-counter' ? 2 * windowUs : windowUs
         expect(limiter.admits(nowUs + restUs, limit)).toBe(true)
       }),
     )
   })
 
-  test('tells no lie: remaining lies within the limit and is zero exactly when it refuses', () => {
+  test('shows a remaining count within the limit, which is zero exactly when it refuses', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 30 }), gaps, (limit, gapsUs) => {
         const limiter = createLimiter(algorithm, windowUs)
@@ -96,7 +96,7 @@ describe.each(algorithms)('%s', (algorithm) => {
     )
   })
 
-  test('admits again at the reset that it names, which lies within a window', () => {
+  test('admits again at the reset that it shows, which is within a window', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 30 }), gaps, (limit, gapsUs) => {
         const limiter = createLimiter(algorithm, windowUs)
@@ -126,7 +126,7 @@ test('a sliding log never admits more than the limit in any window', () => {
   )
 })
 
-test('an aligned window turns at a multiple of its length, an anchored one after its first request', () => {
+test('an aligned window ends at a multiple of its length, an anchored one a window after its first request', () => {
   const aligned = createLimiter('fixed-aligned', windowUs)
   const anchored = createLimiter('fixed-anchored', windowUs)
   const first = startUs + 50e6
@@ -137,7 +137,7 @@ test('an aligned window turns at a multiple of its length, an anchored one after
 })
 
 test.each(algorithms)(
-  '%s: a look shows its own request as one, though it was counted later',
+  '%s: a look counts its own request as one, even if it was counted later',
   (algorithm) => {
     const limits = { minute: 60, hour: 2_000, day: 20_000 }
     const table = new RateTable(algorithm, 'kept')

@@ -12,7 +12,7 @@ function folder(): string {
   return path
 }
 
-test('a port that is taken is told as what it is, with the way out', async () => {
+test('an occupied port is reported as such, with the remedy', async () => {
   const { service } = await serving()
   const port = Number(new URL(service.baseUrl).port)
   await expect(startService({ port })).rejects.toThrow(
@@ -20,13 +20,13 @@ test('a port that is taken is told as what it is, with the way out', async () =>
   )
 })
 
-test('an address of another machine is told as what it is', async () => {
+test('an address of another machine is reported as such', async () => {
   await expect(startService({ host: '192.0.2.1' })).rejects.toThrow(
     '--host: expected an address of this machine; got "192.0.2.1"',
   )
 })
 
-test('a service that could not start has let go of its ledger', async () => {
+test('a service that could not start releases its ledger', async () => {
   const { service } = await serving()
   const port = Number(new URL(service.baseUrl).port)
   const dataPath = join(folder(), 'ledger.db')
@@ -39,7 +39,7 @@ test.each([
   ['none of our tables', 'songs', 'a database of another program, with tables songs'],
   ['a table by a name of ours', 'accounts', 'no such column: accounts.balance'],
 ])(
-  'a database of another program, with %s, is refused and left as it was',
+  'a database of another program, with %s, is refused and left unchanged',
   async (_, table, why) => {
     const path = folder()
     const dataPath = join(path, 'theirs.db')
@@ -55,7 +55,7 @@ test.each([
   },
 )
 
-test('a ledger from before a table was thought of is taken, and gets the table', async () => {
+test('a ledger from before a table was added is accepted, and gets the table', async () => {
   const dataPath = join(folder(), 'ledger.db')
   await (await startService({ dataPath })).close()
   const older = new DatabaseSync(dataPath)

@@ -12,7 +12,7 @@ const source = resolve(import.meta.dirname, '../../src/service')
 const clocks =
   /\bDate\.now\b|\bnew Date\(\)|\bDate\(\)|\bperformance\.|\bhrtime\b|\bset(?:Timeout|Interval)\b|['"](?:node:)?timers(?:\/promises)?['"]|\bTemporal\b|'now'|\bCURRENT_(?:TIME|DATE)|\bunixepoch\(|\bAtomics\.wait/g
 
-test('no file of the service but its clock reads a clock or waits', () => {
+test('only the clock file of the service reads a clock or waits', () => {
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
   const found = files
     .filter((file) => /\.(?:ts|sql)$/.test(file) && file !== 'clock.ts')
@@ -21,16 +21,16 @@ test('no file of the service but its clock reads a clock or waits', () => {
         ([clock]) => `${file}: ${clock}`,
       ),
     )
-  // How long another server may take is real time, whatever the time here is.
+  // The deadline for another server is real time, whatever the time here.
   expect(found).toEqual(['upstream/relay.ts: setTimeout'])
 })
 
-test('all that the service writes down or tells is in the time of its one clock', async () => {
+test('all times that the service stores or sends come from its one clock', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-clock-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const dataPath = join(folder, 'ledger.db')
   const { target, clock, visitor } = await openHouse({ dataPath, operatorKey })
-  // Months away from the time of this machine, and standing still.
+  // Months from the time of this machine, and stopped.
   const times = [startUs, startUs + 3_600e6, startUs + 60 * dayUs]
   const told: string[] = []
 
@@ -100,7 +100,7 @@ async function lastKey(of: {
   return [...text.matchAll(/name="key" value="(\d+)"/g)].at(-1)?.[1] ?? ''
 }
 
-/** The distinct values of every column of times, by table and column. */
+/** The distinct values of every time column, by table and column. */
 function timesIn(ledger: DatabaseSync): ReadonlyMap<string, readonly number[]> {
   const tables = ledger.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all()
   return new Map(

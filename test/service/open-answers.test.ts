@@ -35,7 +35,7 @@ test.each([
     left,
     4 - left,
   ])
-  // A read is none of the requests whose tokens are averaged.
+  // A read is not among the requests whose tokens are averaged.
   expect(read.json.requests).toBe(0)
   expect((await t.creditsOf(key, '?from=never')).status).toBe(400)
   for (let spent = 0; spent < left; spent++) await t.chat({}, key)
@@ -87,7 +87,7 @@ test.each(['fresh', 'inherited'] as const)('a new key starts %s (G-36)', async (
   const second = await t.issueKey(id)
   const used = newKey === 'fresh' ? 0 : 5
   expect((await t.rawChat({}, second)).remaining).toBe(19 - used)
-  // From then on each counts for itself.
+  // From then on each key counts for itself.
   expect((await t.rawChat({}, key)).remaining).toBe(14)
   expect((await t.rawChat({}, second)).remaining).toBe(18 - used)
 })

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest'
 import { manualClock } from '../../src/service/clock.ts'
 import { asOperator, operatorKey, serving } from './serving.ts'
 
-test("the operator's endpoint is not there unless it was asked for", async () => {
+test("the operator's endpoint exists only if it was requested", async () => {
   const target = await serving()
   expect((await target.post('/operator/clock', { advance_s: 60 }, {})).status).toBe(404)
 })
 
-test('it moves the clock, balances and keys, for this machine and no browser', async () => {
+test('it moves the clock, balances and keys, only from this machine and not from a browser', async () => {
   const target = await serving({ operatorKey })
   const operate = async (path: string, body: object, headers = {}) => {
     const response = await target.post(`/operator${path}`, body, { ...asOperator, ...headers })
@@ -38,7 +38,7 @@ test.each([
   ['no key', {}],
   ['another key', { authorization: 'Bearer op-other' }],
   ['the key of an account', null],
-])('with %s nobody is the operator, whatever proxy they come through', async (_, headers) => {
+])("with %s a request is not the operator's, even through a proxy", async (_, headers) => {
   const target = await serving({ operatorKey })
   const sent = headers ?? { authorization: `Bearer ${target.key()}` }
   const refused = await target.post('/operator/accounts/1/balance', { balance: 7 }, sent)
@@ -47,7 +47,7 @@ test.each([
   expect(target.service.operator.balance(1)).toBe(100)
 })
 
-test('what is wrong with a call is said: what was expected and what came', async () => {
+test('an invalid call is refused with the expected and the given value', async () => {
   const target = await serving({ operatorKey })
   const said = async (path: string, body: unknown) => {
     const response = await target.post(`/operator${path}`, body, asOperator)
@@ -76,7 +76,7 @@ test('what is wrong with a call is said: what was expected and what came', async
   expect(await said('/clock', [])).toBe('the body: expected {"advance_s": 60}; got []')
 })
 
-test('the clock stays where its microseconds are whole numbers', async () => {
+test('the clock cannot move beyond times that are whole microseconds', async () => {
   const target = await serving({
     operatorKey,
     clock: manualClock(Date.UTC(2190, 0) * 1000),
@@ -88,11 +88,11 @@ test('the clock stays where its microseconds are whole numbers', async () => {
 })
 
 test.each([
-  ['a page of a browser', { origin: 'null' }],
-  ['a browser that names no origin', { 'sec-fetch-site': 'same-origin' }],
+  ['a browser page', { origin: 'null' }],
+  ['a browser without an Origin header', { 'sec-fetch-site': 'same-origin' }],
   ['a proxy', { 'x-forwarded-for': '203.0.113.7' }],
-  ['a name that somebody made point here', { host: 'evil.example:80' }],
-])('the operator does not speak through %s', async (_, headers) => {
+  ['a foreign host name for this address', { host: 'evil.example:80' }],
+])('operator calls from %s are refused', async (_, headers) => {
   const target = await serving({ operatorKey })
   const { statusCode, body } = await request(`${target.service.baseUrl}/operator/accounts`, {
     headers: { ...asOperator, ...headers },
@@ -101,7 +101,7 @@ test.each([
   expect(await body.text()).not.toContain('band-1')
 })
 
-test('a request that comes again with its Idempotency-Key is answered again, free', async () => {
+test('a request that repeats its Idempotency-Key gets the same answer, free', async () => {
   const target = await serving({ profile: { idempotencyKey: 'replayed' } })
   const send = (key: string) => target.chat({}, target.key(), { 'idempotency-key': key })
   const [first, again, other] = [await send('a'), await send('a'), await send('b')]
@@ -113,7 +113,7 @@ test('a request that comes again with its Idempotency-Key is answered again, fre
   expect((await target.credits()).total_consumed).toBe(2)
 })
 
-test('a stream that comes again with its Idempotency-Key is a new one, and charged', async () => {
+test('a stream that repeats its Idempotency-Key is a new one, and charged', async () => {
   const target = await serving({ profile: { idempotencyKey: 'replayed' } })
   for (let sent = 0; sent < 2; sent++) {
     const answer = await target.chat({ stream: true }, target.key(), { 'idempotency-key': 'a' })
@@ -122,7 +122,7 @@ test('a stream that comes again with its Idempotency-Key is a new one, and charg
   expect((await target.credits()).total_consumed).toBe(2)
 })
 
-test('tools are no parameter of the specification: not looked at, or refused', async () => {
+test('tools are not a parameter of the specification: ignored, or refused', async () => {
   const tools = [{ type: 'function', function: { name: 'f', parameters: {} } }]
   expect((await (await serving()).chat({ tools })).status).toBe(200)
   const strict = await serving({ profile: { unknownFields: 'refused' } })

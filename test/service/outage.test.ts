@@ -15,7 +15,7 @@ test('BILL-06: a failure of the service costs nothing, in the shape of its forma
   }
 })
 
-test('failures come as often as asked for, from the seed', async () => {
+test('failures come at the requested rate, from the seed', async () => {
   const statuses = async (seed: number) => {
     const target = await serving({ seed, outage: { status: 503, probability: 0.3 } })
     const seen = []

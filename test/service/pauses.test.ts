@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 
-/** What lives for some turns, as streams do, until the young generation has had all reason to grow. */
+/**
+ * Objects that live for some turns, as in streams, until the young generation has every reason to
+ * grow.
+ */
 const load = `
   // Between two collections V8 lends it more pages, and takes them back at the next.
   const halfMiB = () => {
@@ -18,7 +21,7 @@ const load = `
   }
   process.stdout.write(JSON.stringify([began, halfMiB()]))`
 
-/** MiB of a half of the young generation of a process of its own: at first, and after some load. */
+/** MiB per half of the young generation of a separate process: at first, and after some load. */
 function halvesMiB(begin: string): [began: number, ended: number] {
   const pauses = new URL('../../src/service/pauses.ts', import.meta.url)
   const program = `import v8 from 'node:v8'
@@ -29,11 +32,11 @@ function halvesMiB(begin: string): [began: number, ended: number] {
   return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }))
 }
 
-test('the young generation of a service grows to 4 MB a half, and no further', () => {
+test('the young generation of a service grows to 4 MB per half, and no further', () => {
   expect(halvesMiB('holdYoung(); keepPausesShort()')).toEqual([4, 4])
 })
 
-test('until it is let grow, the young generation stays as small as it began', () => {
+test('the young generation keeps its initial size until it may grow', () => {
   const [began, ended] = halvesMiB('holdYoung()')
   expect(ended).toBe(began)
   expect(began).toBeLessThan(4)

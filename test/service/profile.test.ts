@@ -7,7 +7,7 @@ import { defaultProfile, parseProfile, profileQuestions } from '../../src/servic
 import { readProfile } from '../../src/service/profile-reading.ts'
 import { UserError } from '../../src/user/user-error.ts'
 
-/** A file of answers, gone when the test is. */
+/** A file of answers, removed after the test. */
 function file(text: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'assay-profile-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -16,7 +16,7 @@ function file(text: string): string {
   return path
 }
 
-test('what is not answered has the answer of the default', () => {
+test('an unanswered question has its default answer', () => {
   expect(parseProfile({}, 'profile')).toEqual(defaultProfile)
   const flags = ['reset=epoch-s', 'counts.rate=true', 'precedence=[key,credits,rate,request]']
   expect(readProfile(undefined, flags)).toEqual({
@@ -27,7 +27,7 @@ test('what is not answered has the answer of the default', () => {
   })
 })
 
-test('an order is taken as the list of questions prints it, and in brackets', () => {
+test('an order is accepted as the list of questions prints it, and in brackets', () => {
   for (const order of ['key, credits, request, rate', '[key,credits,request,rate]']) {
     const { precedence } = readProfile(undefined, [`precedence=${order}`])
     expect(precedence).toEqual(['key', 'credits', 'request', 'rate'])
@@ -36,7 +36,7 @@ test('an order is taken as the list of questions prints it, and in brackets', ()
   expect(readProfile(undefined, [`precedence=${printed}`])).toEqual(defaultProfile)
 })
 
-test('a flag wins over the file, one question at a time', () => {
+test('a flag overrides the file, one question at a time', () => {
   const path = file('reset: epoch-ms\ncounts: { request: true, rate: true }\nmaxN: 4\n')
   expect(readProfile(path, ['counts.rate=false', 'maxN=16'])).toEqual({
     ...defaultProfile,
@@ -47,7 +47,7 @@ test('a flag wins over the file, one question at a time', () => {
   expect(readProfile(file(''), [])).toEqual(defaultProfile)
 })
 
-test('every wrong answer is named at once: where it stands, what was expected, what came', () => {
+test('every wrong answer is reported at once: its place, the expected and the given value', () => {
   const path = file(
     'reset: minutes\nlimiter: leaky\ncounts:\n  rate: maybe\n  rat: true\nprecedence: [key]\nmaxN: 3\nmodelNotFound: 410\n',
   )
@@ -69,7 +69,7 @@ test('every wrong answer is named at once: where it stands, what was expected, w
   )
 })
 
-test('a group that is none is one fault, and not one for each question', () => {
+test('a malformed group is one fault, not one for each question', () => {
   expect(() => readProfile(file('counts: yes\n'), [])).toThrow(
     /service\n {2}line 1, counts: expected true or false for each of request, credits, rate, models, usage; got "yes"\nassay/,
   )
@@ -81,7 +81,7 @@ test.each([
   ['reset: delta-s\nreset: epoch-s', 'line 2: expected YAML: Map keys must be unique'],
   ['__proto__: x', 'line 1, __proto__: no such question'],
   ['precedence: [rate, key, request, credits]', 'line 1, precedence: expected key first'],
-])('a file that holds %j is refused in words', (text, words) => {
+])('a file with %j is refused with an explanation', (text, words) => {
   expect(() => readProfile(file(text), [])).toThrow(words)
 })
 
@@ -100,7 +100,7 @@ test.each([
   expect(() => readProfile(file('reset: epoch-s'), [flag])).toThrow(words)
 })
 
-test('a file that is not there is named', () => {
+test('a missing file is named', () => {
   expect(() => readProfile('none.yaml', [])).toThrow(
     '--profile: expected a readable YAML or JSON file; got "none.yaml"',
   )
@@ -120,7 +120,7 @@ test('every question has a description, its answers and a default', () => {
   }
 })
 
-test('times and lengths are read with their shapes, or refused in words', () => {
+test('times and lengths are parsed with their distributions, or refused with an explanation', () => {
   expect(parseDurations('20ms', '--itl')).toEqual({ kind: 'constant', value: 20_000 })
   expect(parseDurations('5', '--itl')).toEqual({ kind: 'constant', value: 5_000 })
   expect(parseDurations('uniform(10ms, 0.5s)', '--itl')).toEqual({

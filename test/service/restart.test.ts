@@ -16,7 +16,7 @@ function newFile(): string {
   return join(folder, 'ledger.db')
 }
 
-/** One life of a service, closed when what it is for is done. */
+/** One life of a service, which is closed after its use. */
 async function life<Result>(
   options: ServiceOptions,
   act: (target: Target) => Promise<Result>,
@@ -30,14 +30,14 @@ async function life<Result>(
 const report = async (target: Target) =>
   (await (await target.get('/user/credits?limit=1000')).json()) as CreditsReport
 
-/** The ids of a charged request, of one that is none, and of a read, and the key. */
+/** The ids of a charged request, a rejected one and a read, and the key. */
 async function idsOf(target: Target) {
   const { id } = (await (await target.chat()).json()) as { id: string }
   const others = [await target.chat({ model: 'none' }), await target.get('/v1/models')]
   return [id, ...others.map(({ headers }) => headers.get('x-request-id'))]
 }
 
-test('no id comes again after a restart with the same seed, and with a new file all do', async () => {
+test('no id is repeated after a restart with the same seed, and a new file repeats them all', async () => {
   const dataPath = newFile()
   const first = await life({ dataPath }, idsOf)
   const more = [await life({ dataPath }, idsOf), await life({ dataPath }, idsOf)].flat()
@@ -49,7 +49,7 @@ test('no id comes again after a restart with the same seed, and with a new file 
   expect(await life({}, idsOf)).toEqual(first)
 })
 
-test('a file from before starts were counted gets new ids, too', async () => {
+test('a file from before starts were counted also gets new ids', async () => {
   const dataPath = newFile()
   const first = await life({ dataPath }, idsOf)
   const sql = new DatabaseSync(dataPath)
@@ -58,7 +58,7 @@ test('a file from before starts were counted gets new ids, too', async () => {
   expect(new Set([...first, ...(await life({ dataPath }, idsOf))]).size).toBe(6)
 })
 
-test('time goes on after a restart, where the clock had been ahead', async () => {
+test('time continues after a restart if the clock had been ahead', async () => {
   const dataPath = newFile()
   const endedUs = await life({ dataPath }, async (target) => {
     target.service.operator.advance(40 * 86_400e6)
@@ -75,7 +75,7 @@ test('time goes on after a restart, where the clock had been ahead', async () =>
   })
 })
 
-test('an account or a key that is newer than every entry is no older than the clock', async () => {
+test('after a restart the clock is not behind the newest account or key', async () => {
   const dataPath = newFile()
   const keyUs = await life({ dataPath }, async ({ service }) => {
     service.operator.advance(86_400e6)
@@ -87,7 +87,7 @@ test('an account or a key that is newer than every entry is no older than the cl
   })
 })
 
-test('a clock that was given stays as it is', async () => {
+test('a clock that was passed in is not changed', async () => {
   const dataPath = newFile()
   await life({ dataPath }, async () => {})
   await life({ dataPath, clock: manualClock(1e15) }, async ({ service }) => {
@@ -95,7 +95,7 @@ test('a clock that was given stays as it is', async () => {
   })
 })
 
-test('a file is one file under all of its names: two services never share it', () => {
+test('a file is recognised under all its names: two services never share it', () => {
   const dataPath = newFile()
   const first = new Database(dataPath, 'process')
   onTestFinished(() => first.close())

@@ -25,7 +25,7 @@ test('the openai client gets a completion', async () => {
   expect(response.headers.get('x-credits-remaining')).toBe('999999')
 })
 
-test('the openai client streams the words that it gets plain, and usage when it asks', async () => {
+test('the openai client streams the text of a plain answer, and usage if it asks for it', async () => {
   const client = openai(await serving())
   const request = { model: 'svc-k2', messages: user('Tell me something'), n: 2 }
   const plain = await client.chat.completions.create(request)
@@ -50,7 +50,7 @@ test('the openai client lists the models', async () => {
   expect(models.data.map((model) => model.id)).toEqual(['svc-k2', 'svc-k2-0905', 'svc-k2-thinking'])
 })
 
-test('the openai client reads the errors as its own', async () => {
+test('the openai client recognises the errors', async () => {
   const target = await serving()
   await expect(
     openai(target, 'sk-wrong').chat.completions.create({ model: 'svc-k2', messages: echo }),
@@ -77,7 +77,7 @@ test('the anthropic client gets a message', async () => {
   expect(message).toMatchObject({ stop_reason: 'end_turn', stop_sequence: null, role: 'assistant' })
 })
 
-test('the anthropic client streams the blocks that it gets plain, and goes on from them', async () => {
+test('the anthropic client streams the blocks of a plain answer, and continues from them', async () => {
   const client = anthropic(
     await serving({ shape: { lengthTokens: { kind: 'constant', value: 20 } } }),
   )
@@ -97,7 +97,7 @@ test('the anthropic client streams the blocks that it gets plain, and goes on fr
   expect(next.content).toEqual([{ type: 'text', text: 'one café, two cafés' }])
 })
 
-test('the anthropic client is told which stop sequence ended it', async () => {
+test('the anthropic client gets the stop sequence that ended its message', async () => {
   const client = anthropic(await serving())
   const message = await client.messages.create({
     model: 'svc-k2',
@@ -109,7 +109,7 @@ test('the anthropic client is told which stop sequence ended it', async () => {
   expect(message.content).toEqual([{ type: 'text', text: 'one café,' }])
 })
 
-test('the anthropic client reads the errors as its own', async () => {
+test('the anthropic client recognises the errors', async () => {
   const target = await serving()
   await expect(
     anthropic(target, 'sk-wrong').messages.create({

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 const main = join(import.meta.dirname, '../../src/cli/main.ts')
 
-/** `assay serve` as a process; what it wrote, and how it ended. */
+/** `assay serve` as a process, with its output and its end. */
 function serve(...args: readonly string[]) {
   const child = spawn(process.execPath, [main, 'serve', ...args])
   onTestFinished(() => {
@@ -39,7 +39,7 @@ async function ready(child: ChildProcess) {
   }
 }
 
-test('it prints its address and a key for each band, serves, and ends when told to', async () => {
+test('the command prints its address and a key for each band, serves, and ends on a signal', async () => {
   const { child, ended } = serve('--port', '0', '--json')
   const { baseUrl, keys } = await ready(child)
   expect(keys.map(({ band }) => band)).toEqual(['1-100', '101-1000', '1001-10000', '10000+'])
@@ -51,7 +51,7 @@ test('it prints its address and a key for each band, serves, and ends when told 
   expect(await ended).toMatchObject({ code: 0, err: '' })
 })
 
-test('with a file and a seed, keys and balances outlive a restart', async () => {
+test('with a file and a seed, keys and balances survive a restart', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-serve-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const args = ['--port', '0', '--json', '--seed', '5', '--data', join(folder, 'ledger.db')]
@@ -73,7 +73,7 @@ test('with a file and a seed, keys and balances outlive a restart', async () => 
   expect((await ready(again.child)).keys[0]).toMatchObject({ apiKey, balance: 98 })
 })
 
-test('what is wrong with its flags is said in words, with exit code 2', async () => {
+test('wrong flags are reported in one sentence, with exit code 2', async () => {
   const taken = serve('--port', '0', '--json')
   const { port } = new URL((await ready(taken.child)).baseUrl)
   for (const [args, words] of [
@@ -97,7 +97,7 @@ test('what is wrong with its flags is said in words, with exit code 2', async ()
   }
 })
 
-test('with a contract of small windows, limits are reached in a few words', async () => {
+test('with a contract of small windows, short prompts reach the limits', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-serve-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const contract = join(folder, 'small.yaml')
@@ -121,25 +121,25 @@ test('with a contract of small windows, limits are reached in a few words', asyn
   })
 })
 
-test('a person can read what it prints', async () => {
+test('its plain output is readable', async () => {
   const { child, written, ended } = serve('--port', '0', '--fault', 'double-charge')
   await once(child.stdout, 'data')
-  // At once: whoever reads that it is there may end it.
+  // At once: a reader of the first line may end it.
   child.kill('SIGINT')
   expect((await ended).code).toBe(0)
   expect(written.out).toMatch(/^Listening on http:\/\/127\.0\.0\.1:\d+\n/)
   expect(written.out).toContain('Broken on purpose: double-charge')
   const keys = written.out.match(/sk-svc-\w{40}/g)!
   expect(keys).toHaveLength(5)
-  // The key to copy is that of the largest account, which may send most.
+  // The key to copy is that of the largest account, which may send the most.
   expect(written.out).toContain(`  1000000     ${keys[3]}\n\n  export ASSAY_API_KEY=${keys[3]}\n`)
 })
 
-test('a ledger that cannot be written ends the service in a sentence, and what was told is in it', async () => {
+test('an unwritable ledger ends the service with one sentence, and holds every acknowledged charge', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-full-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'ledger.db')
-  // No file of its may grow beyond 300 blocks of 512 bytes, as if the disk were full.
+  // No file may grow beyond 300 blocks of 512 bytes, as on a full disk.
   const child = spawn('sh', [
     '-c',
     `ulimit -f 300; exec "${process.execPath}" "${main}" serve --port 0 --json --tokens 4 --data "${path}"`,

@@ -2,25 +2,25 @@ import { onTestFinished } from 'vitest'
 import type { ServiceOptions } from '../../src/service/options.ts'
 import { type RunningService, startService } from '../../src/service/start.ts'
 
-/** Answers come at once and are short, unless a test says otherwise. */
+/** By default, answers come at once and are short. */
 const quick = {
   timeToFirstUs: { kind: 'constant', value: 0 },
   betweenTokensUs: { kind: 'constant', value: 0 },
   lengthTokens: { kind: 'constant', value: 6 },
 } as const
 
-/** Of services with an operator. */
+/** For services with an operator. */
 export const operatorKey = 'op-test'
 export const asOperator = { authorization: `Bearer ${operatorKey}` }
 
-/** A service for one test, closed when the test is. */
+/** A service for one test, closed after it. */
 export async function serving(options: ServiceOptions = {}): Promise<Target> {
   const service = await startService({ seed: 1, ...options, shape: { ...quick, ...options.shape } })
   onTestFinished(() => service.close())
   return new Target(service)
 }
 
-/** A service and the ways in which tests talk to it. */
+/** A service, and the requests of tests to it. */
 export class Target {
   readonly service: RunningService
   constructor(service: RunningService) {

@@ -14,7 +14,11 @@ function dial(baseUrl: string) {
   return socket
 }
 
-/** Begins heads that never end, and waits until the service has closed the last. @returns what came */
+/**
+ * Begins heads that never end, and waits until the service has closed the last.
+ *
+ * @returns what was received
+ */
 async function endlessHeads(drips: boolean): Promise<readonly string[]> {
   const { service } = await serving({ headTimeoutMs: 300 })
   const began = performance.now()
@@ -35,7 +39,7 @@ async function endlessHeads(drips: boolean): Promise<readonly string[]> {
   return answers
 }
 
-test('a head that does not end in its time is told why', async () => {
+test('a head that does not end in time is closed with the reason', async () => {
   const answers = await endlessHeads(false)
   const why = answers.filter((answer) => answer.includes('the request did not end in time'))
   expect(why).toHaveLength(20)
@@ -45,17 +49,17 @@ test('a byte at a time does not keep a head open', async () => {
   expect(await endlessHeads(true)).toHaveLength(20)
 })
 
-/** Bytes of buffers that somebody holds: what is garbage went when the collector came, or did not yet. */
+/** Bytes of buffers in use: garbage was collected by then. */
 function heldBytes(): number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  // A second collection waits for the sweeping that the first began.
+  // A second collection waits for the sweep that the first began.
   collect()
   collect()
   return process.memoryUsage().arrayBuffers
 }
 
-test('bodies of somebody without a key are not kept while they come', async () => {
+test('request bodies without a key are not buffered', async () => {
   const { service } = await serving()
   const body = Buffer.alloc(12 << 20)
   const before = heldBytes()
@@ -74,7 +78,7 @@ test('bodies of somebody without a key are not kept while they come', async () =
   for (const socket of sockets) socket.destroy()
 })
 
-test('a form or a call of the operator is short', async () => {
+test('bodies of forms and operator calls have a small limit', async () => {
   const target = await serving()
   const form = await target.post('/sign-in', { ...hello, padding: 'x'.repeat(64 << 10) }, {})
   expect(form.status).toBe(400)
@@ -83,7 +87,7 @@ test('a form or a call of the operator is short', async () => {
 
 const idle = 10_000
 
-/** Sends one request and leaves the connection open. @returns what came */
+/** Sends one request and leaves the connection open. @returns what was received */
 function askOnce(socket: Socket, key: string): Promise<string> {
   socket.write(`GET /user/credits HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`)
   return new Promise((resolve) => {
@@ -92,9 +96,9 @@ function askOnce(socket: Socket, key: string): Promise<string> {
   })
 }
 
-// Twenty thousand descriptors and half a minute: for the night.
+// Twenty thousand descriptors and half a minute: only at night.
 test.skipIf(process.env.NIGHTLY === undefined)(
-  'ten thousand idle connections are held, and nobody else waits for them',
+  'ten thousand idle connections are held, and other requests do not wait',
   () =>
     withService([], async ({ baseUrl, keys }) => {
       const key = keys.at(-1)!.apiKey

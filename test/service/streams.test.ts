@@ -43,7 +43,7 @@ test('a stream that drips for 590 s is not cut', async () => {
   expect(clock.nowUs() - startUs).toBeGreaterThan(590e6)
 })
 
-test('a client that reads nothing until the end gets every byte in its order', async () => {
+test('a client that reads nothing until the end gets every byte in order', async () => {
   const clock = manualClock(startUs)
   const n = 4
   const target = await serving({
@@ -66,7 +66,7 @@ test('a client that reads nothing until the end gets every byte in its order', a
   await expect.poll(held).toBe('999998')
   clock.advance(1_000)
   const [response] = (await once(asked, 'response')) as [IncomingMessage]
-  // More than the buffers of both ends hold: from some token on the rest has to wait.
+  // More than the buffers of both ends hold: from some token on, the rest must wait.
   clock.advance(8_192_000)
   const text = (await response.setEncoding('utf8').toArray()).join('')
   const said = Array.from({ length: n }, () => '')
@@ -82,7 +82,7 @@ test('a client that reads nothing until the end gets every byte in its order', a
   expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
 })
 
-test('the injected clock is the only one: what it says is in every header and body', async () => {
+test('every header and body has the time of the injected clock', async () => {
   const clock = manualClock(Date.parse('2001-02-03T04:05:06Z') * 1000)
   const target = await serving({ clock, profile: { reset: 'epoch-s' } })
   const plain = await target.chat()
@@ -103,8 +103,8 @@ test('the injected clock is the only one: what it says is in every header and bo
   expect(to.slice(0, 19)).toBe('2001-02-03T04:05:06')
 })
 
-test('nothing in the service but its clock reads a clock of its own', () => {
-  // A relay's deadline is for a real machine, which keeps its own time.
+test('only the clock of the service reads a clock', () => {
+  // A relay's deadline is real time of the machine.
   const allowed = ['clock.ts', join('upstream', 'relay.ts')]
   const room = resolve(import.meta.dirname, '../../src/service')
   const breaches = readdirSync(room, { recursive: true, encoding: 'utf8' })
@@ -117,7 +117,7 @@ test('nothing in the service but its clock reads a clock of its own', () => {
   expect(breaches).toEqual([])
 })
 
-test('a stream is charged by the profile when its client leaves', async () => {
+test('a stream whose client aborts is charged by the profile', async () => {
   for (const [abortedStream, charged] of [
     ['free', 0],
     ['charged', 1],
@@ -141,14 +141,14 @@ test('a stream is charged by the profile when its client leaves', async () => {
     leaving.abort()
     const { account } = target.service.keys[0]!
     expect((await target.chat({ max_tokens: 1 }, target.key(1))).status).toBe(200)
-    // The request after it is charged too; what was held for the aborted one is free again.
+    // The request after it is also charged; the credits held for the aborted one are free again.
     await expect.poll(() => 50 - target.service.operator.balance(account)).toBe(charged + 1)
     const next = await target.chat({ max_tokens: 1 }, target.key(1))
     expect(next.headers.get('x-credits-remaining')).toBe(String(50 - charged - 2))
   }
 })
 
-test('a client that leaves before the first token pays nothing by default', async () => {
+test('a client that aborts before the first token pays nothing by default', async () => {
   const clock = manualClock(startUs)
   const target = await serving({
     clock,
@@ -173,7 +173,7 @@ test('a client that leaves before the first token pays nothing by default', asyn
   expect(target.service.operator.balance(target.service.keys[0]!.account)).toBe(50)
 })
 
-test('closing in the middle of streams ends them, and charges what the profile says', async () => {
+test('closing the service ends open streams, and charges them by the profile', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-close-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const dataPath = join(folder, 'ledger.db')
@@ -181,7 +181,7 @@ test('closing in the middle of streams ends them, and charges what the profile s
     dataPath,
     faults: ['async-settle=0.5'],
     accounts: [{ name: 'a', balance: 100 }],
-    // So far apart that none is over before the last of them has begun.
+    // So far apart that all are still running when the last begins.
     shape: { betweenTokensUs: { kind: 'constant', value: 60e6 } },
   })
   const responses = await Promise.all(
@@ -204,7 +204,7 @@ test('closing in the middle of streams ends them, and charges what the profile s
   expect(balance).toBe(entries)
 })
 
-test('tokens that are due go before a connection that comes, and before each of its requests', async () => {
+test('due tokens are sent before a new connection and each of its requests is handled', async () => {
   const clock = realClock()
   const order: string[] = []
   const catchUp = () => {

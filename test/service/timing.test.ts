@@ -3,18 +3,18 @@ import { manualClock } from '../../src/service/clock.ts'
 import type { ServiceOptions } from '../../src/service/options.ts'
 import { serving, type Target } from './serving.ts'
 
-/** A service whose time stands still, so that what is side by side is so on any machine. */
+/** A service with stopped time, so concurrent requests are concurrent on any machine. */
 async function still(options: ServiceOptions) {
   const clock = manualClock(Date.UTC(2026, 0) * 1000)
   return { clock, target: await serving({ ...options, clock }) }
 }
 
-/** How many more requests the limit lets in, which falls with each that has come. */
+/** How many more requests the limit allows; it falls with each that has arrived. */
 async function left(target: Target, key: string): Promise<number> {
   return Number((await target.get('/v1/models', key)).headers.get('x-ratelimit-remaining'))
 }
 
-/** Goes on with requests once all of them have come. */
+/** Continues once all of them have arrived. */
 async function together(count: number, key: number, options: ServiceOptions): Promise<Target> {
   const { clock, target } = await still(options)
   const apiKey = target.key(key)
@@ -26,18 +26,18 @@ async function together(count: number, key: number, options: ServiceOptions): Pr
   return target
 }
 
-test('a lost update charges less than the successes cost', async () => {
+test('with a lost update, the charges are less than the cost of the successes', async () => {
   const target = await together(50, 4, { faults: ['lost-update'] })
   expect((await target.credits()).remaining).toBeGreaterThan(1_000_000 - 50)
 })
 
-test('checked first and charged later, a small balance is overdrawn', async () => {
+test('with a charge after the check, concurrent requests overdraw a small balance', async () => {
   const accounts = [{ name: 'a', balance: 5 }]
   const target = await together(15, 1, { accounts, faults: ['check-then-act'] })
   expect(target.service.operator.balance(target.service.keys[0]!.account)).toBeLessThan(0)
 })
 
-test('counted late, a burst exceeds the limit', async () => {
+test('with a late count, a burst exceeds the limit', async () => {
   const burst = async (faults: readonly string[]) => {
     const { target } = await still({ accounts: [{ name: 'a', balance: 100 }], faults })
     const responses = await Promise.all(
@@ -49,8 +49,11 @@ test('counted late, a burst exceeds the limit', async () => {
   expect(await burst(['rate-non-atomic'])).toBeGreaterThan(20)
 })
 
-test('a stream comes bit by bit, and in one piece only when it is buffered', async () => {
-  /** What a client has of a stream of ten words: after the first was due, halfway, and at the end. */
+test('a stream arrives in pieces, and in one piece only if it is buffered', async () => {
+  /**
+   * What a client has received of a stream of ten words: after the first was due, halfway, and at
+   * the end.
+   */
   const words = async (faults: readonly string[]) => {
     const { clock, target } = await still({
       faults,
@@ -74,7 +77,7 @@ test('a stream comes bit by bit, and in one piece only when it is buffered', asy
       [4, 10],
     ] as const) {
       clock.advance(tokens * 10_000)
-      // A buffered one has nothing until its end, however long that is waited for.
+      // A buffered stream has nothing until its end, however long the wait.
       if (faults.length === 0 || due === 10) await expect.poll(soFar).toBe(due)
       else for (let round = 0; round < 5; round++) await left(target, target.key())
       had.push(soFar())

@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { countTokens, piecesOf } from '../../src/service/tokens.ts'
 
-test('a megabyte of one letter is counted, and not in the square of its length', () => {
+test('a megabyte of one letter is counted, and not in quadratic time', () => {
   expect(countTokens('x'.repeat(1 << 20))).toBe((1 << 20) / 8)
   expect(countTokens(' '.repeat(1 << 16))).toBeGreaterThan(100)
 })
 
-test('counting ends where nothing more is taken, however long the text is', () => {
+test('counting stops above the limit, however long the text', () => {
   const words = 'several words of a text '.repeat(40_000)
   expect(countTokens(words, 1_000)).toBe(1_001)
   expect(countTokens(`${'x'.repeat(300)} ${words}`, 1_000)).toBe(1_001)
@@ -16,18 +16,18 @@ test('counting ends where nothing more is taken, however long the text is', () =
   fc.assert(
     fc.property(text, fc.nat(300), (some, most) => {
       const tokens = countTokens(some)
-      // Once more, in another text, since counts are remembered.
+      // Once more with another text, because counts are cached.
       expect(countTokens(`${some}\u2028`, most) > most).toBe(countTokens(`${some}\u2028`) > most)
       expect(countTokens(some, tokens)).toBe(tokens)
     }),
   )
 })
 
-test('half a character is one that nobody knows, and the rest is as it was', () => {
+test('half a surrogate pair becomes a replacement character, and the rest is unchanged', () => {
   expect(piecesOf('a \ud83d b').join('')).toBe('a \ufffd b')
 })
 
-test('pieces are the text, one for each token, also of runs without a space', () => {
+test('the pieces join to the text, one for each token, also for runs without a space', () => {
   const run = fc.tuple(fc.constantFrom('x', 'é', '€', '漢', '😀', ' ', '\n'), fc.nat(700))
   fc.assert(
     fc.property(fc.array(run, { maxLength: 5 }), (runs) => {

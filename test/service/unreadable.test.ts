@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { manualClock } from '../../src/service/clock.ts'
 import { hello, serving, type Target } from './serving.ts'
 
-/** What a connection answers to these bytes, until it ends. */
+/** The response of a connection to these bytes, until it ends. */
 function answerTo({ service }: Target, sent: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = createConnection(Number(new URL(service.baseUrl).port), '127.0.0.1')
@@ -28,10 +28,10 @@ function request(
 test.each([
   ['another protocol', 'hello\r\n\r\n', 'Invalid method encountered'],
   ['a header without a name', 'GET / HTTP/1.1\r\nhost: x\r\n: y\r\n\r\n', 'Invalid header token'],
-  ['a body of no chunks', 'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz', ''],
+  ['a malformed chunk', 'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz', ''],
   ['endless headers', `GET / HTTP/1.1\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`, 'exceed 16384 bytes'],
   ['no host', 'GET / HTTP/1.1\r\nconnection: close\r\n\r\n', 'expected a Host'],
-])('%s is a 400 of ours: in JSON, and for pages of any origin to read', async (_, sent, why) => {
+])('%s gets a 400 in JSON that pages of any origin can read', async (_, sent, why) => {
   const answer = await answerTo(await serving(), sent)
   expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)
   expect(answer).toContain('\r\naccess-control-allow-origin: *\r\n')
@@ -41,7 +41,7 @@ test.each([
   expect(error).toHaveProperty('message', expect.stringContaining(why))
 })
 
-test('a body that breaks off is refused in the shape of the endpoint that it was sent to', async () => {
+test('a body that breaks off is refused in the format of its endpoint', async () => {
   const target = await serving()
   const refused = async (path: string) => {
     const head = `POST ${path} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n`
@@ -57,7 +57,7 @@ test('a body that breaks off is refused in the shape of the endpoint that it was
   })
 })
 
-test('a tunnel is an endpoint that is not there, and its connection ends', async () => {
+test('CONNECT is a 404, and its connection ends', async () => {
   const answer = await answerTo(
     await serving(),
     'CONNECT a.b:443 HTTP/1.1\r\nhost: a.b:443\r\n\r\n',
@@ -73,8 +73,8 @@ test('a tunnel is an endpoint that is not there, and its connection ends', async
   })
 })
 
-test('bytes that are no request do not spoil the answer that has begun', async () => {
-  // Time stands still: the answer has begun, and is not over by the time that they come.
+test('bytes that are not a request do not spoil a response that has begun', async () => {
+  // Time is stopped: the answer has begun, and is not over when they arrive.
   const clock = manualClock(Date.UTC(2026, 0) * 1000)
   const shape = { betweenTokensUs: { kind: 'constant', value: 1e5 } } as const
   const target = await serving({ clock, shape })
@@ -92,7 +92,7 @@ test('bytes that are no request do not spoil the answer that has begun', async (
   expect((await answer).match(/HTTP\/1\.1 /g)).toHaveLength(1)
 })
 
-test('what a client expects, or takes this for a proxy, does not keep it from its answer', async () => {
+test('an unknown expectation or an absolute URL does not prevent an answer', async () => {
   const target = await serving()
   const odd = request(target, 'connection: close\r\nexpect: the-best\r\n')
   expect(await answerTo(target, odd)).toMatch(/^HTTP\/1\.1 200 /)

@@ -11,7 +11,7 @@ import { serving } from './serving.ts'
 
 const us = (iso: string) => Date.parse(iso) * 1000
 
-/** A service whose clock stands at a moment, and one request at each moment given. */
+/** A service with a clock at a given time, and one request at each given time. */
 async function used(moments: readonly string[], models: readonly string[] = ['svc-k2']) {
   const clock = manualClock(us(moments[0]!) - 3600e6)
   const target = await serving({ clock, accounts: [{ name: 'a', balance: 5_000 }] })
@@ -28,7 +28,7 @@ async function used(moments: readonly string[], models: readonly string[] = ['sv
   return { clock, target, key, report }
 }
 
-test('an hour of autumn that comes twice is two hours, of a day that has 25', async () => {
+test('an hour that is repeated in autumn is two hours, of a day with 25', async () => {
   const { report } = await used([
     '2026-10-24T23:30:00Z', // 01:30 +02:00
     '2026-10-25T00:30:00Z', // 02:30 +02:00
@@ -63,7 +63,7 @@ test('the day on which clocks go forward has 23 hours', async () => {
   expect(day.every((hour) => hour.average_tokens_per_request === null)).toBe(true)
 })
 
-test('a zone that is a quarter of an hour off has its own hours and days', async () => {
+test('a zone with an offset of a quarter of an hour has its own hours and days', async () => {
   const { report } = await used(['2026-05-01T18:14:00Z', '2026-05-01T18:15:00Z'])
   const { by_day, by_hour } = await report('timezone=Asia/Kathmandu')
   expect(by_day.map(({ date }) => date)).toEqual(['2026-05-01', '2026-05-02'])
@@ -73,13 +73,13 @@ test('a zone that is a quarter of an hour off has its own hours and days', async
   ])
 })
 
-test('an evening west of Greenwich belongs to that evening', async () => {
+test('an evening west of Greenwich belongs to its local day', async () => {
   const { report } = await used(['2026-05-02T03:30:00Z'])
   const { by_day } = await report('timezone=America/Los_Angeles')
   expect(by_day.map(({ date, credits }) => [date, credits])).toEqual([['2026-05-01', 1]])
 })
 
-test('hours add up to days, days and models to the total, in every zone and range', async () => {
+test('hours add up to days, and days and models to the total, in every zone and range', async () => {
   const moments = Array.from({ length: 60 }, (_, index) =>
     new Date(us('2026-10-24T10:00:00Z') / 1000 + index * 3_100_000).toISOString(),
   )
@@ -119,7 +119,7 @@ test('the average is the sum of tokens over the sum of successes', async () => {
   expect(by_hour.map(({ requests }) => requests)).toEqual([1, 2])
 })
 
-test('each entry of the ledger has the balance before and after', async () => {
+test('each ledger entry has the balance before and after', async () => {
   const { report } = await used(['2026-05-01T10:00:00Z', '2026-05-01T12:00:00Z'], ['svc-k2.5'])
   const { entries } = await report('limit=10')
   expect(entries.map((e) => [e.kind, e.credits, e.balance_before, e.balance_after])).toEqual([
@@ -136,7 +136,7 @@ test.each([
     'timezone: expected an IANA time zone such as Europe/Berlin; got "Mars/Base"',
   ],
   ['from=yesterday', 'from: expected a date such as 2026-10-25'],
-  // Without an offset it would be a time of the machine that the service runs on.
+  // Without an offset it would be a time of the machine that runs the service.
   ['from=2026-05-01T10:00', 'got "2026-05-01T10:00"'],
   ['to=2026-02-31', 'to: expected a date such as 2026-10-25'],
   ['to=2026-02-31T10:00:00Z', 'to: expected a date'],
@@ -145,7 +145,7 @@ test.each([
   ['fill=yes', 'fill: expected true or false; got "yes"'],
   ['limit=-1', 'limit: expected a whole number; got "-1"'],
   ['limit=1001', 'limit: expected at most 1000; got 1001'],
-])('a query such as %s is refused in words, and is not charged', async (query, words) => {
+])('a query such as %s is refused with an explanation, and not charged', async (query, words) => {
   const { target, key } = await used(['2026-05-01T10:00:00Z'])
   const response = await target.get(`/user/credits?${query}`, key)
   expect(response.status).toBe(400)
@@ -155,13 +155,13 @@ test.each([
   expect((await target.credits(key)).total_consumed).toBe(1)
 })
 
-test('an offset may be written with a plus that was not escaped', async () => {
+test('an offset may be written with an unescaped plus', async () => {
   const { report } = await used(['2026-05-01T10:00:00Z'])
   expect((await report('from=2026-05-01T13:00:00+02:00')).consumed).toBe(0)
   expect((await report('from=2026-05-01T13:00:00%2B03:00')).consumed).toBe(1)
 })
 
-test('filling leaves out no hour, even one that the clocks make half as long', async () => {
+test('filling omits no hour, even one that a clock change halves', async () => {
   // Lord Howe goes forward from 02:00 to 02:30; the account is opened 40 minutes past an hour.
   const { clock, report } = await used(['2026-10-03T12:10:00Z'])
   clock.advance(us('2026-10-03T18:00:00Z') - clock.nowUs())
@@ -172,7 +172,7 @@ test('filling leaves out no hour, even one that the clocks make half as long', a
   ])
 })
 
-test('an hour label is the moment that it names', () => {
+test('an hour label parses to the start of its hour', () => {
   const zones = [
     'UTC',
     'Europe/Berlin',
@@ -196,7 +196,7 @@ test('an hour label is the moment that it names', () => {
   )
 })
 
-test('a refund is booked where its charge was: no hour is negative, and no range', () => {
+test('a refund is booked at the time of its charge, so no hour or range is negative', () => {
   const clock = manualClock(us('2026-03-01T12:50:00Z'))
   const database = new Database(':memory:', 'process')
   const ledger = new Ledger(database, clock, 'expiry')

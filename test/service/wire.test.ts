@@ -32,7 +32,7 @@ const behaviour = {
   frame: (_, { data }) => `data: ${JSON.stringify(data)}\n\n`,
 } satisfies Pick<Behaviour, 'events' | 'frame'> as unknown as Behaviour
 
-test('a chunk whose unchanging part was made before is the chunk that is made anew', () => {
+test('a chunk with a prepared constant part equals one that is built from scratch', () => {
   const quick = new Framer(behaviour, call, defaultProfile, true)
   const slow = new Framer(behaviour, call, defaultProfile, false)
   const piece = fc.record({
@@ -51,10 +51,10 @@ test('a chunk whose unchanging part was made before is the chunk that is made an
   expect(bytesOf(quick.frames(moment))).toEqual(bytesOf(slow.frames(moment)))
 })
 
-/** A copy, since the next frames may be made in its place. */
+/** A copy, because the next frames may overwrite it. */
 const bytesOf = ({ buffer, from, to }: Frames) => buffer.toString('latin1', from, to)
 
-/** What a connection answers to bytes, until it answered so many streams or ended. */
+/** The response of a connection to these bytes, until this many streams ended or it closed. */
 async function raw(target: Target, bytes: string, streams: number): Promise<string> {
   const socket = connect(Number(new URL(target.service.baseUrl).port), '127.0.0.1')
   let text = ''
@@ -81,7 +81,7 @@ const contentsOf = (text: string) =>
     .map((match) => JSON.parse(match[1]!))
     .join('')
 
-test('streams that were asked for in a row come one after the other, each in its own chunks', async () => {
+test('pipelined streams come one after the other, each in its own chunks', async () => {
   const target = await serving({ shape: { betweenTokensUs: { kind: 'constant', value: 2_000 } } })
   const both = question(target, 'α βήτα 🙂 first') + question(target, 'second')
   const [first, second, rest] = (await raw(target, both, 2)).split('0\r\n\r\n')
@@ -106,7 +106,7 @@ test('streams that were asked for in a row come one after the other, each in its
   expect(rest).toBe('')
 })
 
-test('a client of HTTP/1.0 gets the events without chunks, until the connection ends', async () => {
+test('an HTTP/1.0 client gets the events without chunks, until the connection ends', async () => {
   const target = await serving()
   const text = await raw(target, question(target, 'once', '1.0'), 2)
   const [head, body] = text.split('\r\n\r\n', 2)
@@ -116,7 +116,7 @@ test('a client of HTTP/1.0 gets the events without chunks, until the connection 
   expect(contentsOf(text)).toBe('once')
 })
 
-test('an error has the status that a contract of another service gives to its code', async () => {
+test('an error has the status that another contract gives to its code', async () => {
   const contract = loadContract(resolve(import.meta.dirname, '../../contracts/open-gateway.yaml'))
   const target = await serving({ contract, accounts: [{ name: 'empty', balance: 0 }] })
   const ask = async (model: string, path = contract.paths.chat) => {

@@ -3,7 +3,7 @@ import type { Contract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { serving } from './serving.ts'
 
-/** What a developer of a client reads: what was expected, what came, and where. */
+/** The message for the developer of a client: the expected and the given value, and the place. */
 async function said(response: Response, status: number): Promise<string> {
   expect(response.status).toBe(status)
   return ((await response.json()) as { error: { message: string } }).error.message
@@ -22,7 +22,7 @@ test.each([
     { model: 'svc-k9' },
     'model: expected one of svc-k2, svc-k2-0905, svc-k2-thinking, svc-k2.5; got "svc-k9"',
   ],
-])('a request with %j is answered in words', async (body, words) => {
+])('a request with %j is refused with an explanation', async (body, words) => {
   const target = await serving()
   expect(await said(await target.chat(body), 400)).toBe(words)
   expect((await target.credits()).total_consumed).toBe(0)
@@ -36,7 +36,7 @@ test.each([
     '{"model":"svc-k2","max_tokens":1e999,"messages":[{"role":"user","content":""}]}',
     'max_tokens: expected an integer from 1 to 128000; got Infinity',
   ],
-])('a body %j is answered in words, in the shape of its endpoint', async (body, words) => {
+])('a body %j is refused in the format of its endpoint', async (body, words) => {
   const target = await serving()
   const headers = { authorization: `Bearer ${target.key()}` }
   expect(await said(await target.post('/v1/chat/completions', body, headers), 400)).toContain(words)
@@ -49,7 +49,7 @@ test.each([
     'messages[0].content[0]: expected a text block; got a block of type "image"',
   ],
   [['Hi'], 'messages[0].content[0]: expected a text block; got a string'],
-])('a message of %j is answered in words', async (content, words) => {
+])('a message of %j is refused with an explanation', async (content, words) => {
   const target = await serving()
   const answer = await target.messages({ messages: [{ role: 'user', content }] })
   expect(await said(answer, 400)).toBe(words)
@@ -63,13 +63,13 @@ test.each([
   ['GET', '/v1/messages', '; it takes POST'],
   ['GET', '/v1/nope', ''],
   ['GET', '/', ''],
-])('%s %s is a 404 that shows the way', async (method, path, way) => {
+])('%s %s is a 404 that suggests the right path', async (method, path, way) => {
   const { service } = await serving()
   const response = await fetch(service.baseUrl + path, { method })
   expect(await said(response, 404)).toBe(`no such endpoint: ${method} ${path}${way}`)
 })
 
-test('types of errors are those of the contract, and of the kind of status where it has none', async () => {
+test('error types are those of the contract, or else those of the kind of status', async () => {
   const contract: Contract = {
     ...defaultContract,
     messagesErrors: [

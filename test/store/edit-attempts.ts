@@ -9,12 +9,12 @@ import {
 } from '../../src/store/layout.ts'
 import type { Store } from '../../src/store/open.ts'
 
-/** Takes the rows of all attempts away. */
+/** Removes the rows of all attempts. */
 export async function deleteAttempts(store: Store): Promise<void> {
   for (const { table } of forms) await store.execute(`DELETE FROM ${table}`)
 }
 
-/** Runs SQL over `edited`, a plain table of all attempts, and puts its rows in their place. */
+/** Runs SQL over `edited`, a plain table of all attempts, and replaces them with its rows. */
 export async function editAttempts(store: Store, sql: string): Promise<void> {
   await store.execute('CREATE TEMP TABLE edited AS FROM attempts')
   await deleteAttempts(store)
@@ -23,7 +23,7 @@ export async function editAttempts(store: Store, sql: string): Promise<void> {
   await store.execute('DROP TABLE edited')
 }
 
-/** Takes rows over from a plain table that has the columns of attempts. */
+/** Takes over rows from a plain table with the columns of attempts. */
 export async function adoptAttempts(store: Store, table: string): Promise<void> {
   for (const into of sharedTables) await adoptShared(store, table, into)
   await store.execute(
@@ -36,7 +36,7 @@ export async function adoptAttempts(store: Store, table: string): Promise<void> 
   )
 }
 
-/** What no row of the store shares yet gets numbers after those that are there. */
+/** Values that no row in the store shares yet get numbers after the existing ones. */
 async function adoptShared(store: Store, table: string, into: SharedTable): Promise<void> {
   const number = numberOf[into]
   await store.execute(

@@ -24,7 +24,7 @@ const plain: Partial<AttemptRow> = {
 }
 const edge = 2 ** 31
 
-/** Rows by the smaller table that holds them: what they differ in from a plain one. */
+/** Rows by the smaller table that holds them: their differences from a plain one. */
 const kinds = {
   narrow_rows: [
     {},
@@ -52,7 +52,7 @@ const kinds = {
 
 const tables = forms.map(({ table }) => table)
 
-/** Records batches, each of plain rows with one in the middle that is another. */
+/** Records batches of plain rows, each with one different row in the middle. */
 async function recorded(store: Store, odd: readonly Partial<AttemptRow>[], rowsOfEach: number) {
   const recorder = await Recorder.open(store)
   const words = new Words()
@@ -93,7 +93,7 @@ async function attemptsOf(store: Store): Promise<readonly AttemptRow[]> {
 const kindsOfRows = tables.flatMap((table, at) => kinds[table].map((odd) => ({ table, at, odd })))
 
 test.each(kindsOfRows)(
-  'a row with $odd lies in $table and comes back as it was',
+  'a row with $odd is in $table and is read back unchanged',
   async ({ at, odd }) => {
     const store = await openStore(':memory:')
     const rows = await recorded(store, [odd], 67)
@@ -103,7 +103,7 @@ test.each(kindsOfRows)(
   },
 )
 
-test('rows that need a larger table are followed into it by all after them, in their order', async () => {
+test('once a row needs a larger table, all rows after it go there, in order', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.constantFrom(...kindsOfRows), { minLength: 1, maxLength: 6 }),
@@ -132,7 +132,7 @@ test('rows that need a larger table are followed into it by all after them, in t
   )
 })
 
-test('a column that is null in whole batches has its values again in the batch that has any', async () => {
+test('a column that is null in whole batches has its values again in later batches', async () => {
   const store = await openStore(':memory:')
   const recorder = await Recorder.open(store)
   const words = new Words()

@@ -15,7 +15,7 @@ import { plainRow } from './plain-row.ts'
 const folder = mkdtempSync(join(tmpdir(), 'assay-journal-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Records rows of ever new slots until told to look at the files as a kill would leave them. */
+/** Records rows with new slots, and can copy the files as a kill would leave them. */
 async function recording(name: string) {
   const path = join(folder, `${name}.duckdb`)
   const store = await openStore(path)
@@ -51,7 +51,7 @@ async function recording(name: string) {
   }
 }
 
-/** How many rows there are, and that they are the first ones, each once and whole. */
+/** The row count, after a check that they are the first ones, each once and complete. */
 async function rowsOf(path: string): Promise<number> {
   const store = await openStore(path)
   const [row] = await store.rows<{ n: number; wrong: number }>(
@@ -66,7 +66,7 @@ async function rowsOf(path: string): Promise<number> {
   return row!.n
 }
 
-test('a kill loses no row that was appended, and opening the store takes the journal in once', async () => {
+test('a kill loses no appended row, and opening the store takes in the journal once', async () => {
   const writer = await recording('once')
   writer.append(100)
   writer.append(1)
@@ -76,7 +76,7 @@ test('a kill loses no row that was appended, and opening the store takes the jou
   await writer.close()
   expect(await rowsOf(copy)).toBe(101 + batchRows)
   expect(existsSync(journalPath(copy))).toBe(false)
-  // As if the one that took it in had been killed before it took the file away.
+  // As if the first reader had been killed before it removed the journal.
   writeFileSync(journalPath(copy), journal)
   expect(await rowsOf(copy)).toBe(101 + batchRows)
   expect(existsSync(journalPath(writer.path))).toBe(false)
@@ -85,7 +85,7 @@ test('a kill loses no row that was appended, and opening the store takes the jou
 
 test('rows on both sides of a row group are there once, wherever the kill falls', async () => {
   const writer = await recording('groups')
-  // The first rows lie in a smaller table than those that fill the row group.
+  // The first rows are in a smaller table than those that fill the row group.
   writer.append(40)
   let appended = 40
   const copies: { path: string; rows: number }[] = []
@@ -100,7 +100,7 @@ test('rows on both sides of a row group are there once, wherever the kill falls'
   expect(await rowsOf(writer.path)).toBe(appended)
 })
 
-test('a kill loses no row where rows begin to need a larger table', async () => {
+test('a kill loses no row at the switch to a larger table', async () => {
   const writer = await recording('forms')
   const changes = [{}, { session: 3 }, { retryAfter: 0.5 }, {}]
   const copies: string[] = []
@@ -117,7 +117,7 @@ test('a kill loses no row where rows begin to need a larger table', async () => 
   expect(await rowsOf(writer.path)).toBe(copies.length * 40)
 })
 
-test('a record that the kill cut off is left out, and those before it are kept', async () => {
+test('a record that the kill cut off is dropped, and those before it are kept', async () => {
   const writer = await recording('cut')
   for (const rows of [10, 20, 30]) writer.append(rows)
   const copy = writer.killed()
@@ -134,7 +134,7 @@ test('a record that the kill cut off is left out, and those before it are kept',
   expect([...found.values()]).toEqual([0, 0, 10, 10, 30, 30, 60])
 })
 
-/** Opens the store, and gives its rows and what it says of its journal. */
+/** Opens the store, and returns its rows and its messages about the journal. */
 async function opened(path: string): Promise<{ readonly slots: string; readonly says: string }> {
   let says = ''
   const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((words) => {
@@ -166,7 +166,7 @@ async function threeRecords(name: string): Promise<{ copy: string; starts: reado
   return { copy, starts }
 }
 
-test('a journal with a damaged record gives all others, says so, and is set aside', async () => {
+test('a journal with a damaged record gives all others, reports it, and is set aside', async () => {
   const { copy, starts } = await threeRecords('zeroed')
   const bytes = readFileSync(journalPath(copy))
   bytes.fill(0, starts[1]! + 600, starts[1]! + 700)
@@ -191,7 +191,7 @@ test('a journal with a wrong length in a record still gives the others', async (
   expect((await opened(copy)).slots).toBe(`${slotsOf(0, 10)} ${slotsOf(30, 60)}`)
 })
 
-test('whatever is written over a journal, every record that it spares is read', async () => {
+test('every record that damage to a journal spares is read', async () => {
   const { copy, starts } = await threeRecords('fuzzed')
   const whole = readFileSync(journalPath(copy))
   const ends = [...starts.slice(1), whole.length]
@@ -212,7 +212,7 @@ test('whatever is written over a journal, every record that it spares is read', 
         const found = readJournal(path)
         const same = bytes.equals(whole)
         expect(found.records.map(({ place }) => place)).toEqual(same ? [0, 10, 30] : spared)
-        // A cut between two records is what a kill leaves.
+        // A cut between two records is the normal result of a kill.
         const clean = same || (cut && [64, ...ends].includes(bytes.length))
         expect(found.bytesLost > 0).toBe(!clean)
       },
@@ -221,7 +221,7 @@ test('whatever is written over a journal, every record that it spares is read', 
   )
 })
 
-test('a journal of many small records is taken in within little memory', async () => {
+test('a journal of many small records is taken in with little memory', async () => {
   const writer = await recording('small')
   for (let nth = 0; nth < 300; nth++) writer.append(1)
   const copy = writer.killed()
@@ -229,7 +229,7 @@ test('a journal of many small records is taken in within little memory', async (
   const before = process.memoryUsage().arrayBuffers
   const found = readJournal(journalPath(copy))
   expect(found.records).toHaveLength(300)
-  // Unpacked at once they would take two hundred megabytes.
+  // Decompressed all at once, they would take two hundred megabytes.
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(50e6)
 })
 
@@ -243,7 +243,7 @@ test('a journal whose store lost its log is set aside, never deleted', async () 
   expect(readFileSync(`${journalPath(copy)}.damaged`)).toEqual(journal)
 })
 
-test('a journal of another form is refused by its name, and a store made anew takes none', async () => {
+test('a journal of another version is refused by name, and a recreated store takes in none', async () => {
   const path = join(folder, 'other.duckdb')
   ;(await openStore(path)).close()
   writeFileSync(journalPath(path), 'assay journal 99 0'.padEnd(64))

@@ -31,14 +31,14 @@ afterAll(() => {
 
 const fullDisk = '/dev/full'
 
-test('an output into a folder that is not there names the folder, and blames no store', async () => {
+test('an output into a missing folder names the folder, and does not blame the store', async () => {
   const csv = join(folder, 'missing/x.csv')
   const says = `${csv} cannot be written: there is no folder ${join(folder, 'missing')}. Make it, or name another file.`
   await expect(exportTable(store, 'attempts', [], csv, 'csv')).rejects.toThrow(says)
   expect(() => writeOutput(csv, 'x')).toThrow(says)
 })
 
-test('an output onto a folder says so', async () => {
+test('an output onto a folder is refused as such', async () => {
   const path = join(folder, 'a-folder')
   mkdirSync(path)
   const says = `${path} cannot be written: it is a folder. Name a file in it.`
@@ -47,7 +47,7 @@ test('an output onto a folder says so', async () => {
 })
 
 test.skipIf(!existsSync(fullDisk))(
-  'an output on a full disk says so (needs /dev/full)',
+  'an output on a full disk is reported as such (needs /dev/full)',
   async () => {
     const says = `${fullDisk} cannot be written: its disk is full. Free some room, or name a file on another disk.`
     expect(() => writeOutput(fullDisk, 'x')).toThrow(says)
@@ -55,9 +55,9 @@ test.skipIf(!existsSync(fullDisk))(
   },
 )
 
-test('an output is whole when it gets its name, and takes the place of what was there', async () => {
+test('an output gets its name when it is complete, and replaces the old file', async () => {
   const [csv, link] = [join(folder, 'rows.csv'), join(folder, 'link.csv')]
-  // What a killed export left.
+  // Left over from a killed export.
   writeFileSync(`${csv}.partial`, 'half a')
   expect(await exportTable(store, 'attempts', [], csv, 'csv')).toBe(2)
   const lines = readFileSync(csv, 'utf8').trimEnd().split('\n')
@@ -68,13 +68,13 @@ test('an output is whole when it gets its name, and takes the place of what was 
   expect(readdirSync(folder).filter((name) => name.includes('partial'))).toEqual([])
 })
 
-test('an export is packed as its name tells', async () => {
+test('an export is compressed by its extension', async () => {
   const file = join(folder, 'rows.jsonl.gz')
   await exportTable(store, 'attempts', [], file, 'jsonl')
   expect([...readFileSync(file).subarray(0, 2)]).toEqual([0x1f, 0x8b])
 })
 
-test('a store in memory is refused where a file is meant', () => {
+test('a store in memory is refused if a file is required', () => {
   for (const path of [':memory:', ':memory:x', '']) {
     expect(() => storeFile(path)).toThrow('--db: expected a file; got')
   }

@@ -20,14 +20,14 @@ const bodyRow = (slot: number, body: string): BodyRow => ({
   truncated: false,
 })
 
-/** What the recorder of a run may keep in memory. */
+/** The memory bound of a run's recorder. */
 const memoryMiB = 128
 
-test('bodies of any length are kept in a recorder of 128 MiB, and read back as they came', async () => {
+test('bodies of any length fit a recorder of 128 MiB, and are read back unchanged', async () => {
   const path = join(folder, 'long.duckdb')
   const store = await openStore(path)
   const recorder = await Recorder.open(store, memoryMiB)
-  // More than one vector of DuckDB's, of more than its memory: 2,100 bodies of 96 KiB.
+  // More than one vector of DuckDB, and more than its memory: 2,100 bodies of 96 KiB.
   const bodies = Array.from({ length: 2100 }, (_, slot) =>
     `${slot} é ${randomBytes(48).toString('hex')} `.repeat(950),
   )
@@ -56,7 +56,7 @@ test('bodies of any length are kept in a recorder of 128 MiB, and read back as t
   expect(recorder.bodiesGivenUp).toBe(0)
 })
 
-test('a body whose bytes are gone or damaged is none, and never another', () => {
+test('a body with missing or damaged bytes is null, never another body', () => {
   const path = join(folder, 'long.duckdb')
   truncateSync(bodiesPath(path), 40)
   expect(readPackedBodies(path, [0, 8, 1e9, null])).toEqual([null, null, null, null])
@@ -64,7 +64,7 @@ test('a body whose bytes are gone or damaged is none, and never another', () => 
 })
 
 test.skipIf(!existsSync('/dev/full'))(
-  'a disk without room gives bodies up (needs /dev/full)',
+  'on a full disk bodies are given up (needs /dev/full)',
   async () => {
     const path = join(folder, 'full.duckdb')
     symlinkSync('/dev/full', bodiesPath(path))

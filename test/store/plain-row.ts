@@ -1,6 +1,6 @@
 import { type AttemptRow, attemptColumns, columnNames } from '../../src/attempt/columns.ts'
 
-/** The emptiest row that the row type allows, changed. */
+/** The emptiest row that the row type allows, with changes. */
 export function plainRow(slot: number, change: Partial<AttemptRow> = {}): AttemptRow {
   const empty = Object.fromEntries(
     columnNames.map((name) => {

@@ -44,7 +44,7 @@ async function attemptsOf(store: Store, fromSlot = 0): Promise<readonly AttemptR
   )
 }
 
-test('what is appended is what the store gives back, cell by cell', async () => {
+test('appended rows are read back, cell by cell', async () => {
   const store = await openStore(':memory:')
   let slot = 2 ** 52
   await fc.assert(
@@ -66,7 +66,7 @@ test('what is appended is what the store gives back, cell by cell', async () => 
 const inOrder = (row: AttemptRow) =>
   Object.fromEntries(columnNames.map((name) => [name, row[name]]))
 
-test('each sender has word codes of its own, and a word list grows over many batches', async () => {
+test('each sender has its own word codes, and a word list grows over many batches', async () => {
   const store = await openStore(':memory:')
   const recorder = await Recorder.open(store)
   const senders = [new Words(), new Words()]
@@ -95,7 +95,7 @@ test('each sender has word codes of its own, and a word list grows over many bat
   expect(wrong).toEqual({ n: 0, all: 9000 })
 })
 
-test('bytes in the arena that are not UTF-8 are mended and never reach the store as they are', async () => {
+test('invalid UTF-8 in the arena is replaced before it reaches the store', async () => {
   const store = await openStore(':memory:')
   const recorder = await Recorder.open(store)
   const words = new Words()
@@ -110,7 +110,7 @@ test('bytes in the arena that are not UTF-8 are mended and never reach the store
   expect(ids).toEqual(['cha\ufffdcmpl-0123456789', 'chatcmpl-9876543210'])
 })
 
-test('a table that is not the one of the row type is refused before anything is copied', async () => {
+test('a table that does not match the row type is refused before anything is copied', async () => {
   const store = await openStore(':memory:')
   await store.execute('ALTER TABLE attempt_rows ALTER bytes_in TYPE UBIGINT')
   await expect(appendAttempts(store, [])).rejects.toThrow(
@@ -119,7 +119,7 @@ test('a table that is not the one of the row type is refused before anything is 
   store.close()
 })
 
-test('the lesser tables have the columns of the schema, in its order', async () => {
+test('the minor tables have the columns of the schema, in order', async () => {
   const store = await openStore(':memory:')
   for (const table of ['templates', 'bodies', 'histograms', 'health'] as const) {
     const found = await store.rows<{ name: string }>(
@@ -132,7 +132,7 @@ test('the lesser tables have the columns of the schema, in its order', async () 
   store.close()
 })
 
-test('evidence, histograms and health come back as they were given', async () => {
+test('evidence, histograms and health are read back unchanged', async () => {
   const store = await openStore(':memory:')
   const recorder = await Recorder.open(store)
   const body = {
@@ -187,7 +187,7 @@ test('evidence, histograms and health come back as they were given', async () =>
   })
 })
 
-test('more rows than a chunk of the database holds are all appended', async () => {
+test('more rows than one database chunk holds are all appended', async () => {
   const store = await openStore(':memory:')
   const recorder = await Recorder.open(store)
   const row = { runId: 'r', retry: 0, headers: '', body: '', truncated: false }
@@ -200,7 +200,7 @@ test('more rows than a chunk of the database holds are all appended', async () =
   expect(found).toEqual([{ n: 2 * batchRows + 1, last: 2 * batchRows }])
 })
 
-test('text goes to the database by four million characters, however few rows it has', async () => {
+test('text is flushed every four million characters, however few the rows', async () => {
   const store = await openStore(':memory:')
   const recorder = await Recorder.open(store)
   const million = 1 << 20
@@ -210,14 +210,14 @@ test('text goes to the database by four million characters, however few rows it 
   }
   const inStore = async () =>
     (await store.rows<{ n: number }>('SELECT count(*)::INTEGER AS n FROM bodies'))[0]!.n
-  // Four of a million, and four of which the last has a character less.
+  // Four of a million, and four of which the last is one character shorter.
   recorder.appendBodies(
     [0, 1, 2, 3, 4, 5, 6, 7].map((slot) => body(slot, slot === 7 ? million - 1 : million)),
   )
   expect(await inStore()).toBe(4)
   recorder.flush()
   expect(await inStore()).toBe(8)
-  // A row of a million is a chunk of its own: the last one waits.
+  // A row of a million is its own chunk: the last one waits.
   recorder.appendBodies([body(8, 3 * million), body(9, million), body(10, million)])
   expect(await inStore()).toBe(10)
   recorder.appendBodies([body(11, 4 * million - 1)])
@@ -226,7 +226,7 @@ test('text goes to the database by four million characters, however few rows it 
   store.close()
 })
 
-test('a long body lies outside its row, and bodies that find no room are counted and left out', async () => {
+test('a long body is stored outside of its row, and bodies without room are counted and left out', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-recorder-'))
   const kept = async (name: string, spoil: (path: string) => void) => {
     const path = join(folder, name)
@@ -257,7 +257,7 @@ test('a long body lies outside its row, and bodies that find no room are counted
       [3, 1, null],
     ],
   ])
-  // The next flush looks for room anew.
+  // The next flush tries again.
   expect(await kept('b.duckdb', mkdirSync)).toEqual([
     2,
     [
@@ -268,7 +268,7 @@ test('a long body lies outside its row, and bodies that find no room are counted
   rmSync(folder, { recursive: true })
 })
 
-test('a run is entered without the credentials of its URL, and its end is entered later', async () => {
+test('a run is entered without the credentials of its URL, and its end is added later', async () => {
   const store = await openStore(':memory:')
   await startRun(store, {
     runId: 'r',
@@ -301,7 +301,7 @@ test('a run is entered without the credentials of its URL, and its end is entere
   })
 })
 
-test('a recorder takes one thread, a bound of memory and seldom checkpoints, and refuses rows when closed', async () => {
+test('a recorder uses one thread, bounded memory and rare checkpoints, and refuses rows when closed', async () => {
   const store = await openStore(':memory:')
   const settings = async () =>
     (

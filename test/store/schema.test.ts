@@ -19,7 +19,7 @@ const columnsOf = (store: Store, table: string) =>
     [table],
   )
 
-/** Past the store, as another program would. */
+/** Bypasses the store, as another program would. */
 async function askTheirs(path: string, sql: string) {
   const instance = await DuckDBInstance.create(path)
   const connection = await instance.connect()
@@ -41,7 +41,7 @@ test('the view of attempts has the columns of the row type, in order', async () 
   )
 })
 
-test('the view of usage counts the endpoints that generate, and no other', async () => {
+test('the view of usage counts only the endpoints that generate', async () => {
   const store = await openStore(':memory:')
   await enterRun(store)
   await appendAttempts(
@@ -55,7 +55,7 @@ test('the view of usage counts the endpoints that generate, and no other', async
   expect(found.map(({ endpoint }) => endpoint)).toEqual(generating.toSorted())
 })
 
-test('the view of attempts tells what each column holds', async () => {
+test('the view of attempts describes each column', async () => {
   const store = await openStore(':memory:')
   const found = await store.rows<{ name: string; comment: string }>(
     `SELECT column_name AS name, comment FROM duckdb_columns() WHERE table_name = 'attempts'`,
@@ -68,7 +68,7 @@ test('the view of attempts tells what each column holds', async () => {
   )
 })
 
-test('the tables that take any row have nulls only where the row type has them', async () => {
+test('the row tables allow nulls only where the row type does', async () => {
   const store = await openStore(':memory:')
   for (const [table, names] of Object.entries({ ...shared, attempt_rows: rowColumns })) {
     const found = await columnsOf(store, table)
@@ -113,7 +113,7 @@ test('a store of another version is refused with both versions named', async () 
   }
 })
 
-test('a DuckDB file of another program is refused by its tables, and gets none of ours', async () => {
+test('a DuckDB file of another program is refused with its tables named, and is left unchanged', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-store-'))
   try {
     const path = join(folder, 'theirs.duckdb')
@@ -127,7 +127,7 @@ test('a DuckDB file of another program is refused by its tables, and gets none o
   }
 })
 
-test('a store that is not there is named, and no empty file is left behind', async () => {
+test('a missing store is named, and no empty file is created', async () => {
   const path = join(tmpdir(), `assay-none-${process.pid}.duckdb`)
   await expect(openExistingStore(path)).rejects.toThrow(`There is no store at ${path}.`)
   expect(existsSync(path)).toBe(false)

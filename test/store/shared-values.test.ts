@@ -14,7 +14,7 @@ function batchOf(triples: readonly Triple[]): Batch {
   return batch
 }
 
-test('rows have the same number when all their values are equal, over all batches, and only then', () => {
+test('rows have the same number exactly if all their values are equal, over all batches', () => {
   const value = fc.constantFrom(0, 1, 2, 2 ** 31 - 1)
   const triple = fc.tuple(value, value, value)
   fc.assert(
@@ -37,7 +37,7 @@ test('rows have the same number when all their values are equal, over all batche
   )
 })
 
-test('values without end are forgotten and numbered anew, so that memory has a bound', () => {
+test('endless new values are forgotten and renumbered, so memory is bounded', () => {
   let next = 0
   const values = new SharedValues(columns, () => next++)
   const into = new Int32Array(2048)

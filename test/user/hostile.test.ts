@@ -10,8 +10,8 @@ const hostile =
 
 test.each([
   ['a finding', auditText],
-  ['a table of the terminal', (text: string) => printable(text)],
-  ['a table of Markdown', (text: string) => markdownCell(text)],
+  ['a table on the terminal', (text: string) => printable(text)],
+  ['a table in Markdown', (text: string) => markdownCell(text)],
   ['JSON of a summary', (text: string) => jsonText(text)],
   ['JSON of an audit', (text: string) => safeJson(JSON.stringify(text))],
   ['CSV', csvCell],

@@ -4,7 +4,7 @@ import { rate01 } from '../../../src/audit/rules/rates/rate-01.ts'
 import { rate02 } from '../../../src/audit/rules/rates/rate-02.ts'
 import { evidenceOf, rowOf } from './evidence.ts'
 
-/** The minute's limit of a balance, as the table of §8.1 says it. */
+/** The limit per minute of a balance, by the table of §8.1. */
 function minuteLimit(balance: number): number {
   if (balance <= 100) return 20
   if (balance <= 1000) return 60
@@ -31,7 +31,7 @@ function walk(
 
 describe('RATE-01', () => {
   test.each(['before', 'after'] as const)(
-    'passes over every edge when the band is chosen by the balance %s the charge',
+    'passes over every edge if the band is chosen by the balance %s the charge',
     async (basis) => {
       for (const [from, to] of [
         [103, 97],
@@ -44,7 +44,7 @@ describe('RATE-01', () => {
     },
   )
 
-  test('fails on a row that the balance was never near', async () => {
+  test('fails on a row of the table that the balance was never near', async () => {
     const verdict = await rate01.decide(await evidenceOf(walk(50, 45, { limitAt: () => 60 })))
     expect(verdict).toMatchObject({
       verdict: 'fail',
@@ -54,19 +54,19 @@ describe('RATE-01', () => {
     })
   })
 
-  test('fails on a value that is in no row', async () => {
+  test('fails on a value that is in no row of the table', async () => {
     const verdict = await rate01.decide(await evidenceOf(walk(50, 45, { limitAt: () => 19 })))
     expect(verdict).toMatchObject({ verdict: 'fail', came: '19' })
   })
 
-  test('decides nothing where a window from before the record may still hold its old band', async () => {
+  test('is inconclusive if a window from before the record may still hold its old band', async () => {
     const verdict = await rate01.decide(
       await evidenceOf(walk(100, 95, { limitAt: () => 60, used: 30 })),
     )
     expect(verdict).toMatchObject({ verdict: 'inconclusive', observations: 5 })
   })
 
-  test('lets an old band stay in effect for a window after the edge, and not longer', async () => {
+  test('lets an old band apply for one window after the edge, and no longer', async () => {
     const stale = (startMs: number) =>
       evidenceOf([
         ...walk(103, 101),
@@ -79,7 +79,7 @@ describe('RATE-01', () => {
     expect((await rate01.decide(await stale(61_000))).verdict).toBe('fail')
   })
 
-  test('shrinks the window by the time scale of the run', async () => {
+  test('scales the window by the time scale of the run', async () => {
     const rows = [
       ...walk(103, 101),
       ...walk(100, 97, { limitAt: () => 60, startMs: 1_500 }).map((row) => ({
@@ -90,7 +90,7 @@ describe('RATE-01', () => {
     expect((await rate01.decide(await evidenceOf(rows, 60))).verdict).toBe('fail')
   })
 
-  test('widens the bracket by requests in flight, so that concurrency over an edge is no failure', async () => {
+  test('widens the bracket by requests in flight, so concurrent requests across an edge pass', async () => {
     const rows = Array.from({ length: 10 }, (_, index) =>
       rowOf(index, index * 0.01, {
         headersUs: 50_000 + index,
@@ -103,7 +103,7 @@ describe('RATE-01', () => {
     expect(await rate01.decide(await evidenceOf(rows))).toMatchObject({ verdict: 'pass' })
   })
 
-  test('says not-observed on answers without a credits header, never pass', async () => {
+  test('is not observed, never passed, without a credits header', async () => {
     const verdict = await rate01.decide(
       await evidenceOf([rowOf(0, 0, { rateLimit: 60, rateRemaining: 59, rateReset: 1 })]),
     )
@@ -113,21 +113,21 @@ describe('RATE-01', () => {
 
 describe('RATE-02', () => {
   test.each(['before', 'after'] as const)(
-    'passes an edge that lies where the table says, by the balance %s the charge',
+    'passes an edge that matches the table, by the balance %s the charge',
     async (basis) => {
       const verdict = await rate02.decide(await evidenceOf(walk(103, 97, { basis })))
       expect(verdict).toMatchObject({ verdict: 'pass', observations: 1 })
     },
   )
 
-  test('passes at 10,000 whichever of the two rows is chosen', async () => {
+  test('passes at 10,000 for either of the two rows', async () => {
     const upper = walk(10_003, 9_997, { limitAt: (balance) => (balance >= 10_000 ? 500 : 200) })
     const lower = walk(10_003, 9_997, { limitAt: (balance) => (balance > 10_000 ? 500 : 200) })
     expect((await rate02.decide(await evidenceOf(upper))).verdict).toBe('pass')
     expect((await rate02.decide(await evidenceOf(lower))).verdict).toBe('pass')
   })
 
-  test('fails on an edge that is off by one, with the two rows beside it', async () => {
+  test('fails on an edge that is off by one, with the two rows around it', async () => {
     const limitAt = (balance: number) => (balance < 100 ? 20 : 60)
     const verdict = await rate02.decide(await evidenceOf(walk(103, 97, { limitAt })))
     expect(verdict).toMatchObject({
@@ -138,14 +138,14 @@ describe('RATE-02', () => {
     })
   })
 
-  test('is inconclusive where a window began at the late change', async () => {
+  test('is inconclusive if a window began at the late change', async () => {
     const rows = walk(103, 97, { limitAt: (balance) => (balance < 99 ? 20 : 60) }).map((row) =>
       row.rateLimit === 20 ? { ...row, rateRemaining: 19 } : row,
     )
     expect((await rate02.decide(await evidenceOf(rows))).verdict).toBe('inconclusive')
   })
 
-  test('names the walks that it takes when no edge was crossed', async () => {
+  test('names the walks that it needs if no edge was crossed', async () => {
     const verdict = await rate02.decide(await evidenceOf(walk(90, 85)))
     expect(verdict).toMatchObject({
       verdict: 'not-observed',

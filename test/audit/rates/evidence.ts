@@ -5,7 +5,7 @@ import { openStore } from '../../../src/store/open.ts'
 import { appendAttempts } from '../../../src/store/recorder.ts'
 import { startRun } from '../../../src/store/runs.ts'
 
-/** A row of a plain chat success, unless told otherwise. `atMs` is when it was sent. */
+/** A row of a plain chat success by default. `atMs` is when it was sent. */
 export function rowOf(slot: number, atMs: number, change: Partial<AttemptRow> = {}): AttemptRow {
   const sentUs = atMs * 1000
   const headersUs = change.headersUs ?? sentUs + 1000

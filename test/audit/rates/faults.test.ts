@@ -14,7 +14,7 @@ async function decide(id: string, rows: readonly AttemptRow[], contract?: Contra
   return rule.decide(contract === undefined ? evidence : { ...evidence, contract })
 }
 
-/** What a limiter of 20 a minute answers to requests at these seconds, all headers honest. */
+/** The answers of a limiter of 20 a minute to requests at these seconds, with correct headers. */
 function play(
   limiter: Limiter,
   seconds: readonly number[],
@@ -46,8 +46,8 @@ const range = (count: number, fromS: number, gapS: number) =>
 /** 21 in a row, one 12 s later, then polls until the window is over. */
 const probing = [...range(21, 0, 0.05), 13, ...range(20, 20, 3)]
 
-describe('each rate rule fails on the fault made for it', () => {
-  test('RATE-03: more than twice the limit in a minute', async () => {
+describe('each rate rule decides on its own fault', () => {
+  test('RATE-03: more than twice the limit in a minute fails', async () => {
     const verdict = await decide(
       'RATE-03',
       play(() => true, range(41, 0, 0.5)),
@@ -55,7 +55,7 @@ describe('each rate rule fails on the fault made for it', () => {
     expect(verdict).toMatchObject({ verdict: 'fail', came: '41 admitted within one minute' })
   })
 
-  test('RATE-03: windows of half a minute, which admit what no minute does', async () => {
+  test('RATE-03: windows of half a minute fail, because they admit what no minute does', async () => {
     const seconds = Array.from({ length: 6 }, (_, nth) => range(20, nth * 30, 0.5)).flat()
     const verdict = await decide(
       'RATE-03',
@@ -64,7 +64,7 @@ describe('each rate rule fails on the fault made for it', () => {
     expect(verdict.verdict).toBe('fail')
   })
 
-  test('RATE-03: 21 of 20 at once, twice; in twenty seconds it is what a bucket lets in', async () => {
+  test('RATE-03: 21 of 20 at once, twice, fails, but over twenty seconds a bucket allows it', async () => {
     const twice = (gapS: number, apartS: number) =>
       decide(
         'RATE-03',
@@ -78,7 +78,7 @@ describe('each rate rule fails on the fault made for it', () => {
     expect(await twice(0.05, 20 * 94.5)).toMatchObject({ verdict: 'pass' })
   })
 
-  test('RATE-03: a sliding log, known by the profile, that admits more than the limit', async () => {
+  test('RATE-03: more than the limit fails if the profile says that the limiter is a sliding log', async () => {
     const rows = play(() => true, [...range(15, 0, 0.1), ...range(15, 40, 0.1)])
     const rule = rateRules.find(({ id }) => id === 'RATE-03')!
     const evidence = await evidenceOf(rows)
@@ -89,7 +89,7 @@ describe('each rate rule fails on the fault made for it', () => {
     expect(await rule.decide({ ...evidence, profile })).toMatchObject({ verdict: 'fail' })
   })
 
-  test('RATE-04: a burst of 30 admitted whole, twice', async () => {
+  test('RATE-04: a burst of 30 that is fully admitted twice fails', async () => {
     const seconds = [...range(30, 0, 0.001), ...range(30, 200, 0.001)]
     const verdict = await decide(
       'RATE-04',
@@ -98,7 +98,7 @@ describe('each rate rule fails on the fault made for it', () => {
     expect(verdict).toMatchObject({ verdict: 'fail', observations: 2 })
   })
 
-  test('RATE-04: one burst may lie over an edge, so it decides nothing', async () => {
+  test('RATE-04: one burst may cross an edge of windows, so it is inconclusive', async () => {
     const verdict = await decide(
       'RATE-04',
       play(() => true, range(30, 0, 0.001)),
@@ -106,7 +106,7 @@ describe('each rate rule fails on the fault made for it', () => {
     expect(verdict.verdict).toBe('inconclusive')
   })
 
-  test('RATE-04: a burst that a bucket explains by what it regains is told as such', async () => {
+  test('RATE-04: a burst that a token bucket explains passes with a note', async () => {
     const verdict = await decide(
       'RATE-04',
       play(() => true, [...range(21, 0, 0.05), ...range(21, 200, 0.05)]),
@@ -117,12 +117,12 @@ describe('each rate rule fails on the fault made for it', () => {
     })
   })
 
-  test('RATE-05: the twentieth request rejected', async () => {
+  test('RATE-05: a rejection of the twentieth request fails', async () => {
     const verdict = await decide('RATE-05', play(fixedAnchored(19), probing))
     expect(verdict).toMatchObject({ verdict: 'fail', witnesses: [{ slot: 19 }] })
   })
 
-  test('RATE-05: reads that a probe found not to count explain no rejection', async () => {
+  test('RATE-05: reads do not explain a rejection if a probe found that they do not count', async () => {
     const rows = play(fixedAnchored(20), probing).map((row, nth) =>
       nth > 0 && nth < 6 ? { ...row, endpoint: 'models' as const } : row,
     )
@@ -135,7 +135,7 @@ describe('each rate rule fails on the fault made for it', () => {
     expect((await rule.decide({ ...evidence, profile })).verdict).toBe('fail')
   })
 
-  test('RATE-06: a rate limit told as 403', async () => {
+  test('RATE-06: a rate limit reported as 403 fails', async () => {
     const rows = play(fixedAnchored(20), probing, ({ status }) =>
       status === 429 ? { status: 403 } : {},
     )
@@ -145,12 +145,12 @@ describe('each rate rule fails on the fault made for it', () => {
     })
   })
 
-  test('RATE-06: a rejection that costs a credit', async () => {
+  test('RATE-06: a rejection that costs a credit fails', async () => {
     const rows = play(fixedAnchored(20), [...range(21, 0, 0.05), 61])
     expect(await decide('RATE-06', rows)).toMatchObject({ verdict: 'fail' })
   })
 
-  test('RATE-09: each request counted twice', async () => {
+  test('RATE-09: counting each request twice fails', async () => {
     const rows = play(fixedAnchored(20), range(8, 0, 1), ({ rateRemaining }) => ({
       rateRemaining: 20 - 2 * (20 - rateRemaining!),
     }))
@@ -160,9 +160,9 @@ describe('each rate rule fails on the fault made for it', () => {
     })
   })
 
-  test('RATE-09: two counters that take turns, and that one answer showed the fuller one of', async () => {
+  test('RATE-09: two counters that alternate fail', async () => {
     const shown = (atS: number, remaining: number) => ({ atS, remaining })
-    // Every value twice, in two bursts that no edge of windows falls into both of.
+    // Every value twice, in two bursts that no edge of windows can cross both.
     const burst = (fromS: number) =>
       Array.from({ length: 24 }, (_, nth) => shown(fromS + nth * 0.05, 19 - (nth >> 1)))
     const rows = [shown(0, 19), shown(1, 12), ...burst(200), ...burst(407)].map(
@@ -180,7 +180,7 @@ describe('each rate rule fails on the fault made for it', () => {
     })
   })
 
-  test('RATE-09: a counter for each of three replicas', async () => {
+  test('RATE-09: a counter for each of three replicas fails', async () => {
     const rows = play(
       () => true,
       range(15, 0, 0.1),
@@ -191,7 +191,7 @@ describe('each rate rule fails on the fault made for it', () => {
     expect(await decide('RATE-09', rows)).toMatchObject({ verdict: 'fail' })
   })
 
-  test('RATE-10: five remaining on a rejection', async () => {
+  test('RATE-10: a rejection with five remaining fails', async () => {
     const rows = play(fixedAnchored(20), probing, ({ status }) =>
       status === 429 ? { rateRemaining: 5 } : {},
     )
@@ -201,21 +201,21 @@ describe('each rate rule fails on the fault made for it', () => {
     })
   })
 
-  test('RATE-11: one more remaining than is granted', async () => {
+  test('RATE-11: a remaining count above the requests that are admitted fails', async () => {
     const rows = play(fixedAnchored(20), probing, ({ rateRemaining }) => ({
       rateRemaining: rateRemaining! + 5,
     }))
     expect(await decide('RATE-11', rows)).toMatchObject({ verdict: 'fail' })
   })
 
-  test('RATE-12: milliseconds on a rejection, seconds elsewhere', async () => {
+  test('RATE-12: milliseconds on a rejection and seconds elsewhere fail', async () => {
     const rows = play(fixedAnchored(20), [...range(15, 0, 0.5), ...range(6, 8, 0.1)], (row) =>
       row.status === 429 ? { rateReset: row.rateReset! * 1000 } : {},
     )
     expect(await decide('RATE-12', rows)).toMatchObject({ verdict: 'fail' })
   })
 
-  test('RATE-09: a burst whose first answer shows more than the limit', async () => {
+  test('RATE-09: a burst whose first answer shows more than the limit fails', async () => {
     const seconds = [...range(10, 0, 0.001), ...range(10, 200, 0.001)]
     const rows = play(fixedAnchored(20), seconds, ({ rateRemaining }) => ({
       rateRemaining: rateRemaining! + 5,
@@ -227,7 +227,7 @@ describe('each rate rule fails on the fault made for it', () => {
     })
   })
 
-  test('RATE-12: where two units fit, the one that a probe established is meant', async () => {
+  test('RATE-12: if two units fit, the unit from the profile decides', async () => {
     const rows = play(fixedAnchored(20), range(3, 0, 1), () => ({ rateReset: 30 }))
     const rule = rateRules.find(({ id }) => id === 'RATE-12')!
     const evidence = await evidenceOf(rows)
@@ -238,7 +238,7 @@ describe('each rate rule fails on the fault made for it', () => {
     expect(await rule.decide({ ...evidence, profile })).toMatchObject({ note: 'unit: delta-s' })
   })
 
-  test('RATE-12: a horizon beyond the window', async () => {
+  test('RATE-12: a reset beyond the window fails', async () => {
     const rows = play(fixedAnchored(20), range(3, 0, 1), () => ({ rateReset: 900_000 }))
     expect(await decide('RATE-12', rows)).toMatchObject({
       verdict: 'fail',
@@ -246,7 +246,7 @@ describe('each rate rule fails on the fault made for it', () => {
     })
   })
 
-  test('RATE-13: a reset that comes and admits nothing', async () => {
+  test('RATE-13: a reset after which nothing is admitted fails', async () => {
     const rows = play(fixedAnchored(20), [...range(15, 0, 0.5), ...range(6, 8, 0.1), 25], (row) =>
       row.sentUs! < 24e6 ? { rateReset: Math.ceil(10 - row.sentUs! / 1e6) } : {},
     )
@@ -260,7 +260,7 @@ describe('each rate rule fails on the fault made for it', () => {
     ['pass', 200],
     ['fail', 429],
   ])(
-    'RATE-13: the pause of audit-limits is long enough to say %s of a %i',
+    'RATE-13: after the pause of audit-limits the rule can decide %s for status %i',
     async (said, status) => {
       const scenario = readFileSync('scenarios/audit-limits.yaml', 'utf8')
       const pauseS = Number(/name: until-reset,.* duration: (\d+)s/.exec(scenario)?.[1])
@@ -273,8 +273,8 @@ describe('each rate rule fails on the fault made for it', () => {
     },
   )
 
-  test('RATE-13: a window that reopens early, told by all that is free again at once', async () => {
-    // The record begins in the midst of a window, so that a bucket or a log may explain its decisions.
+  test('RATE-13: a window that reopens early fails if all of it is free again at once', async () => {
+    // The record begins in mid-window, so a bucket or a log may explain its decisions.
     const reopened = async (rateRemaining: number) => {
       const rows = [3, 2, 1, 0].map((left, nth) =>
         rowOf(nth, nth * 100, { rateLimit: 20, rateRemaining: left, rateReset: 17 }),
@@ -297,7 +297,7 @@ describe('each rate rule fails on the fault made for it', () => {
     expect((await reopened(1)).verdict).not.toBe('fail')
   })
 
-  test('RATE-14: answers that tell the count of another key', async () => {
+  test('RATE-14: answers that show the count of another key fail', async () => {
     const counts = { a: 0, b: 0 }
     const rows = (shownBy: (own: 'a' | 'b') => 'a' | 'b') =>
       play(
@@ -334,7 +334,7 @@ describe('each rate rule fails on the fault made for it', () => {
     ).toBe('pass')
   })
 
-  test('RATE-14: one counter for keys of two accounts', async () => {
+  test('RATE-14: one counter for keys of two accounts fails', async () => {
     const rows = play(
       () => true,
       range(12, 0, 0.2),
@@ -343,7 +343,7 @@ describe('each rate rule fails on the fault made for it', () => {
     expect(await decide('RATE-14', rows)).toMatchObject({ verdict: 'fail' })
   })
 
-  test('RATE-15: a counter for each endpoint', async () => {
+  test('RATE-15: a separate counter for each endpoint fails', async () => {
     const rows = play(
       () => true,
       range(12, 0, 0.2),
@@ -355,7 +355,7 @@ describe('each rate rule fails on the fault made for it', () => {
     expect(await decide('RATE-15', rows)).toMatchObject({ verdict: 'fail' })
   })
 
-  test('RATE-16: an hour that is never enforced', async () => {
+  test('RATE-16: an hour limit that is never enforced fails', async () => {
     const contract: Contract = {
       ...defaultContract,
       bands: [
@@ -376,7 +376,7 @@ describe('each rate rule fails on the fault made for it', () => {
     expect(verdict).toMatchObject({ verdict: 'fail', came: '120 admitted within one hour' })
   })
 
-  test('RATE-18: a limit that changes while the balance stays in its band', async () => {
+  test('RATE-18: a limit that changes while the balance stays in its band fails', async () => {
     const rows = play(
       () => true,
       range(6, 0, 1),
@@ -388,7 +388,7 @@ describe('each rate rule fails on the fault made for it', () => {
     })
   })
 
-  test('RATE-19: a number of seconds after which the next request is rejected again', async () => {
+  test('RATE-19: a Retry-After that ends in another rejection fails', async () => {
     const waiting = (retryAfter: number) =>
       play(fixedAnchored(20), probing, ({ status }) => (status === 429 ? { retryAfter } : {}))
     expect(await decide('RATE-19', waiting(0))).toMatchObject({
@@ -398,7 +398,7 @@ describe('each rate rule fails on the fault made for it', () => {
     expect((await decide('RATE-19', waiting(59))).verdict).toBe('pass')
   })
 
-  test('RATE-19: an epoch and milliseconds in Retry-After', async () => {
+  test('RATE-19: an epoch or milliseconds in Retry-After fail', async () => {
     for (const retryAfter of [1_767_225_600, 42_000]) {
       const rows = play(fixedAnchored(20), probing, ({ status }) =>
         status === 429 ? { retryAfter } : {},

@@ -24,14 +24,14 @@ describe('RATE-06', () => {
   const verdictOf = async (rows: readonly AttemptRow[]) =>
     (await rate06.decide(await evidenceOf(rows))).verdict
 
-  test('a stream that tells the balance before its own charge, and a plain answer after its own', async () => {
+  test('passes a stream that shows the balance before its charge, and a plain answer after its charge', async () => {
     expect(await verdictOf(threeOf({ streamed: 1 }))).toBe('pass')
     expect(await verdictOf(threeOf({ endpoint: 'messages' }))).toBe('pass')
     expect(await verdictOf(threeOf({ streamed: 1 }, { streamed: 1 }))).toBe('fail')
     expect(await verdictOf(threeOf({ streamed: 1 }, { creditsRemaining: 97 }))).toBe('fail')
   })
 
-  test('an aborted stream may be charged later, before the rejection or after', async () => {
+  test('allows the charge of an aborted stream to come later, before or after the rejection', async () => {
     const aborted = { streamed: 1, outcome: 'aborted', creditsRemaining: 101 } as const
     expect(await verdictOf(threeOf(aborted, { streamed: 1, creditsRemaining: 99 }))).toBe('pass')
     const later = [rowOf(9, -1000, aborted), ...threeOf({})]
@@ -67,7 +67,7 @@ describe('RATE-07', () => {
     })
   })
 
-  test('asks for no reset where the contract promises none', async () => {
+  test('requires no reset header if the contract names none', async () => {
     const rows = [rowOf(0, 0, { ...headers, rateReset: null })]
     const evidence = await evidenceOf(rows)
     const contract = parseContract({ headers: { rate_reset: null } }, 'mine.yaml')
@@ -78,7 +78,7 @@ describe('RATE-07', () => {
     })
   })
 
-  test('fails on a header that is there and is no number', async () => {
+  test('fails on a header that is present but not a number', async () => {
     const verdict = await rate07.decide(
       await evidenceOf([
         rowOf(0, 0, { ...headers, rateReset: null, flags: flags.malformedRateReset }),
@@ -87,7 +87,7 @@ describe('RATE-07', () => {
     expect(verdict).toMatchObject({ verdict: 'fail', came: 'x-ratelimit-reset is not a number' })
   })
 
-  test('lets other errors go without the headers, which the specification leaves open', async () => {
+  test('does not require the headers on other errors, which the specification leaves open', async () => {
     const verdict = await rate07.decide(await evidenceOf([rowOf(0, 0, { status: 400 })]))
     expect(verdict).toMatchObject({ verdict: 'not-observed' })
   })
@@ -108,14 +108,14 @@ describe('RATE-08', () => {
     if (verdict.verdict === 'fail') expect(verdict.witnesses[0].slot).toBe(1)
   })
 
-  test('says not-observed without headers, never pass', async () => {
+  test('is not observed, never passed, without headers', async () => {
     const verdict = await rate08.decide(await evidenceOf([rowOf(0, 0)]))
     expect(verdict.verdict).toBe('not-observed')
   })
 })
 
 describe('RATE-12', () => {
-  test('refusals that a counter counts push its reset beyond a window, as rejections do', async () => {
+  test('allows counted refusals to push the reset beyond a window, as rejections do', async () => {
     const rows = Array.from({ length: 60 }, (_, slot) =>
       rowOf(slot, slot * 500, {
         status: slot < 5 ? 200 : 403,
@@ -140,14 +140,14 @@ describe('RATE-12', () => {
     )
 
   test.each([0, 5, -40])(
-    'an epoch by a clock that is %i s ahead of the one that writes Date',
+    'passes an epoch from a clock that is %i s ahead of the clock of Date',
     async (aheadS) => {
       const verdict = await rate12.decide(await evidenceOf(epochs(aheadS)))
       expect(verdict).toMatchObject({ verdict: 'pass', note: 'unit: epoch-s' })
     },
   )
 
-  test('an epoch that no one clock explains: two windows late, now and then, or hours ahead', async () => {
+  test('fails on an epoch that no single clock explains', async () => {
     const late = await rate12.decide(
       await evidenceOf(epochs(5, (nth) => (nth === 0 ? { rateReset: epochS + 183 } : {}))),
     )
@@ -162,7 +162,7 @@ describe('RATE-12', () => {
 })
 
 describe('RATE-13', () => {
-  /** Twenty at once and a rejection, all of whose resets are epochs of another clock. */
+  /** A burst of twenty and a rejection, with resets that are epochs of another clock. */
   const burst = (aheadS: number) =>
     Array.from({ length: 21 }, (_, nth) =>
       rowOf(nth, nth, {
@@ -174,7 +174,7 @@ describe('RATE-13', () => {
       }),
     )
 
-  test('a reset by a clock that is behind is not over when the other has come to it', async () => {
+  test('treats a reset as over only by the clock that wrote it', async () => {
     const again = { status: 429, rateLimit: 20, rateRemaining: 0, rateReset: epochS + 20 }
     const rows = [...burst(-40), rowOf(21, 35_000, { ...again, dateS: epochS + 35 })]
     expect((await rate13.decide(await evidenceOf(rows))).verdict).not.toBe('fail')
@@ -182,7 +182,7 @@ describe('RATE-13', () => {
 })
 
 describe('RATE-15', () => {
-  test('one bucket for both endpoints, which regains a token for every two requests', async () => {
+  test('does not accuse one bucket for both endpoints that regains tokens', async () => {
     const used = [1, 2, 2, 3, 3, 3, 4, 4]
     const rows = used.map((count, nth) =>
       rowOf(nth, nth * 600, {
@@ -194,7 +194,7 @@ describe('RATE-15', () => {
     expect((await rate15.decide(await evidenceOf(rows))).verdict).not.toBe('fail')
   })
 
-  test('reads that count between two answers are no counter of their own', async () => {
+  test('does not take reads that count between two answers for a separate counter', async () => {
     // m10, a rest of 6 s that a bucket of 60 uses to regain 6, c5, five reads, m11; three times.
     const round = (first: number, fromMs: number) => [
       rowOf(first, fromMs, { endpoint: 'messages', rateLimit: 60, rateRemaining: 50 }),

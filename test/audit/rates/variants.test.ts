@@ -54,18 +54,18 @@ const failedIn = async (...asked: Parameters<typeof verdictsOf>) =>
   [...(await verdictsOf(...asked)).values()].filter(({ verdict }) => verdict.verdict === 'fail')
 
 describe('no rate rule fails on a legal service', () => {
-  // `npm run matrix` has random ones by night.
+  // `npm run matrix` also runs random variants at night.
   test.each(
     process.env.NIGHTLY === undefined ? variants.filter((_, at) => at % 4 === 0) : variants,
   )('$name', async ({ profile }) => {
-    // An account spent to its end by its header alone: what it covered depends on that header.
+    // An account that is spent by its header alone: what it covered depends on that header.
     const rules = ['RATE', 'BILL-13', 'BILL-14']
     expect(await failedIn({ profile: profile as ProfileAnswers }, ['limits'], rules)).toEqual([])
   })
 
   test.each([
-    ['a full day shown as the minute', { window: 'minute' }],
-    ['counters of three windows in turn', { window: 'rotate', algorithm: 'gcra' }],
+    ['a full day shown in place of the minute', { window: 'minute' }],
+    ['counters of three windows in rotation', { window: 'rotate', algorithm: 'gcra' }],
   ] as const)('%s', async (_name, profile) => {
     expect(await failedIn({ profile }, ['hours'], ['RATE'])).toEqual([])
   })

@@ -3,8 +3,8 @@ import { attempt } from '../../report/attempts.ts'
 import { verdictOver } from '../verdict-over.ts'
 
 /**
- * The verdict on answers of other services, whose bodies §4.4 leaves open (G-09), that came one after
- * the other; a text is that of the page.
+ * The verdict on sequential answers of other services, whose bodies §4.4 leaves open (G-09). A
+ * string is the body of the page.
  */
 export function verdictOn(rule: string, ...bodies: readonly (object | string)[]): Promise<Verdict> {
   return verdictOfAnswers(
@@ -16,7 +16,7 @@ export function verdictOn(rule: string, ...bodies: readonly (object | string)[])
   )
 }
 
-/** The same, of answers to queries. */
+/** The same for answers to queries. */
 export function verdictOfAnswers(
   rule: string,
   answers: readonly {

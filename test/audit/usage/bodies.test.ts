@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { verdictOfAnswers, verdictOn } from './answers.ts'
 
-/** Bodies of other services, which §4.4 leaves open (G-09): what may be held against them. */
+/** Bodies of other services, which §4.4 leaves open (G-09), and the contradictions in them. */
 const days = (count: number, line: object) =>
   Array.from({ length: count }, (_, at) => ({
     date: new Date(Date.UTC(2026, 9, 1 + at)).toISOString().slice(0, 10),
@@ -14,9 +14,12 @@ const hours = (fromDay: number, count: number, line: object) =>
   }))
 
 test.each([
-  ['purchases are not all that is granted', [{ purchased: 0, consumed: 3, remaining: 97 }]],
+  ['purchases are not all grants', [{ purchased: 0, consumed: 3, remaining: 97 }]],
   ['one of several grants', [{ granted_free: 100, granted: 50, consumed: 3, remaining: 147 }]],
-  ['purchases come beside grants', [{ granted: 100, purchased: 500, consumed: 3, remaining: 597 }]],
+  [
+    'purchases are listed separately from grants',
+    [{ granted: 100, purchased: 500, consumed: 3, remaining: 597 }],
+  ],
   [
     'credits that expired',
     [
@@ -35,7 +38,7 @@ test.each([
   expect((await verdictOn('USE-02', ...bodies)).verdict).not.toBe('fail')
 })
 
-test('USE-02: what is consumed beyond what is missing was not granted', async () => {
+test('USE-02: consumption that exceeds the fall of the balance is a contradiction', async () => {
   const verdict = await verdictOn(
     'USE-02',
     { data: { granted: 100, consumed: 3, remaining: 97 } },
@@ -57,7 +60,7 @@ test.each([
     },
   ],
   [
-    'the numbers of today, and limits',
+    'the figures of today, and limits',
     {
       total_consumed: 50,
       today: { requests: 5, credits: 7 },
@@ -66,7 +69,7 @@ test.each([
     },
   ],
   [
-    'a total of the month, on an account older than the days',
+    'a total of the month, on an account older than the listed days',
     {
       created_at: '2026-01-01T00:00:00Z',
       consumed: 5000,
@@ -75,7 +78,7 @@ test.each([
     },
   ],
   [
-    'hours of UTC, and days of another zone',
+    'hours in UTC, and days in another zone',
     {
       timezone: 'Asia/Tokyo',
       by_day: days(3, { credits: 15 }),
@@ -86,7 +89,7 @@ test.each([
   expect((await verdictOn('USE-03', body)).verdict).not.toBe('fail')
 })
 
-test('USE-03: a day whose hours are all told is their sum', async () => {
+test('USE-03: a day with all of its hours must equal their sum', async () => {
   const body = { daily: days(3, { credits: 25 }), hourly: hours(1, 72, { credits: 1 }) }
   expect(await verdictOn('USE-03', { data: { usage: body } })).toMatchObject({
     verdict: 'fail',
@@ -94,12 +97,12 @@ test('USE-03: a day whose hours are all told is their sum', async () => {
   })
 })
 
-test('USE-03: no day is less than some of its hours', async () => {
+test('USE-03: a day must not be less than some of its hours', async () => {
   const body = { daily: days(1, { credits: 5 }), hourly: hours(1, 6, { credits: 1 }) }
   expect(await verdictOn('USE-03', body)).toMatchObject({ verdict: 'fail' })
 })
 
-test('USE-03: days that reach back to the beginning of the account hold its total', async () => {
+test('USE-03: days back to the start of the account must add up to its total', async () => {
   const body = { created_at: '2026-10-01T08:00:00Z', by_day: days(3, { credits: 24 }) }
   expect(await verdictOn('USE-03', { ...body, total_consumed: 80 })).toMatchObject({
     verdict: 'fail',
@@ -111,10 +114,10 @@ test.each([
   ['2026-10-01T09:00:00Z', 'pass'],
   ['2026-10-01T18:00:00Z', 'fail'],
   ['2026-10-01T18:00:00+09:00', 'pass'],
-  // Without its zone, an hour may be one of any.
+  // Without its zone, an hour may be in any zone.
   ['2026-10-01 22:00', 'pass'],
   ['2026-10-02 09:00', 'fail'],
-] as const)('USE-03: an hour of %s in an answer of 09:30 UTC: %s', async (hour, expected) => {
+] as const)('USE-03: an hour of %s in an answer at 09:30 UTC: %s', async (hour, expected) => {
   const by_day = [{ date: hour.slice(0, 10), credits: 3 }]
   const answer = {
     path: '/user/credits',
@@ -124,7 +127,7 @@ test.each([
   expect((await verdictOfAnswers('USE-03', [answer])).verdict).toBe(expected)
 })
 
-test('USE-03: hours with all requests of their day have all of its credits', async () => {
+test('USE-03: hours with all requests of a day must have all of its credits', async () => {
   const answer = (requests: number) => ({
     by_day: [{ date: '2026-10-01', credits: 5, requests: 4 }],
     by_hour: [{ start: '2026-10-01T08:00:00Z', credits: 4, requests }],
@@ -136,7 +139,7 @@ test('USE-03: hours with all requests of their day have all of its credits', asy
   expect((await verdictOn('USE-03', answer(3))).verdict).toBe('pass')
 })
 
-test('USE-03: an hour without usage may be one to come', async () => {
+test('USE-03: an hour without usage may be in the future', async () => {
   const answer = {
     path: '/user/credits',
     body: {
@@ -148,7 +151,7 @@ test('USE-03: an hour without usage may be one to come', async () => {
   expect((await verdictOfAnswers('USE-03', [answer])).verdict).toBe('pass')
 })
 
-test('USE-03: hours of a day that the list leaves out', async () => {
+test('USE-03: hours of a day that the list omits are a contradiction', async () => {
   const listed = days(3, { credits: 24 }).filter((_, nth) => nth !== 1)
   const body = { by_day: listed, by_hour: hours(1, 72, { credits: 1 }) }
   expect(await verdictOn('USE-03', body)).toMatchObject({
@@ -159,7 +162,7 @@ test('USE-03: hours of a day that the list leaves out', async () => {
 
 const line = { requests: 10, prompt_tokens: 100, completion_tokens: 200 }
 
-test('USE-05: an average over all time is not that of the last days', async () => {
+test('USE-05: an all-time average need not match the last days', async () => {
   const daily = days(30, line)
   for (const told of [{ requests: 9000 }, {}]) {
     const body = { ...told, average_tokens: 55, daily }
@@ -167,7 +170,7 @@ test('USE-05: an average over all time is not that of the last days', async () =
   }
 })
 
-test('USE-05: an average of the requests of its days is theirs', async () => {
+test('USE-05: an average over the requests of its days must match them', async () => {
   const body = { data: { requests: 300, average_tokens: 55, daily: days(30, line) } }
   expect(await verdictOn('USE-05', body)).toMatchObject({
     verdict: 'fail',
@@ -175,7 +178,7 @@ test('USE-05: an average of the requests of its days is theirs', async () => {
   })
 })
 
-test('USE-07: what was used of a limit may become less', async () => {
+test('USE-07: the used part of a limit may decrease', async () => {
   const told = (used: number) => ({ remaining: 50, limits: { day: { limit: 100, used } } })
   expect((await verdictOn('USE-07', told(12), told(2))).verdict).not.toBe('fail')
 })

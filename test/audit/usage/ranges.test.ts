@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { verdictOfAnswers } from './answers.ts'
 
-/** What three answers tell: of a range, and of its two parts. */
+/** The credits in three answers: for a range, and for its two parts. */
 function verdictOf(whole: number, first: number, second: number) {
   const answer = (from: number, to: number, consumed: number) => ({
     path: `/user/credits?from=2026-11-0${from}&to=2026-11-0${to}`,
@@ -14,7 +14,7 @@ function verdictOf(whole: number, first: number, second: number) {
   ])
 }
 
-test('parts that are less than their range are a breach of USE-06', async () => {
+test('USE-06 fails if the parts of a range add up to less than the range', async () => {
   expect(await verdictOf(50, 20, 20)).toMatchObject({
     verdict: 'fail',
     came: '50 credits in all, 20 and 20 in its parts',
@@ -22,6 +22,6 @@ test('parts that are less than their range are a breach of USE-06', async () => 
   expect(await verdictOf(50, 20, 30)).toMatchObject({ verdict: 'pass' })
 })
 
-test('a service that tells the same for every range takes none, and breaks nothing', async () => {
+test('USE-06 is not observed if the service gives the same for every range', async () => {
   expect(await verdictOf(50, 50, 50)).toMatchObject({ verdict: 'not-observed' })
 })

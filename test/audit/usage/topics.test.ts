@@ -18,13 +18,13 @@ test.each([
   expect(await verdictOn('USE-01', body)).toMatchObject({ verdict: 'pass' })
 })
 
-test('USE-01: a body of other words is not judged', async () => {
+test('USE-01: a body with unknown words is not judged', async () => {
   expect(await verdictOn('USE-01', { guthaben: 97, verbraucht: 3 })).toMatchObject({
     verdict: 'not-observed',
   })
 })
 
-test('USE-01: limits by day and hour, and tokens used, are none of the topics', async () => {
+test('USE-01: limits by day and hour and used tokens are not among the topics', async () => {
   const limits = { day: { limit: 5000, used: 12 }, hour: { limit: 500, used: 2 } }
   expect(await verdictOn('USE-01', { remaining: 97, tokens_used: 8, limits })).toMatchObject({
     verdict: 'fail',

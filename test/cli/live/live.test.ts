@@ -15,14 +15,14 @@ beforeAll(async () => {
   let asked = 0
   target = await startTarget(({ url, headers }, response) => {
     if (url === '/user/credits') response.end(JSON.stringify({ remaining: 100 - asked++ }))
-    // A service that says the key itself, and what would end a label.
+    // An error code that holds the key, and characters that end a label.
     else if (asked++ % 5 === 4) refuse(response, 500, `a"b\\c ${headers.authorization}`)
     else answerChat(response)
   })
 })
 afterAll(() => target.close())
 
-/** A command with a live page; it lasts until it is told to end. */
+/** A command with a live page; it lasts until it is stopped. */
 async function withLive(
   command: (folder: string) => readonly string[],
   use: (url: string, running: Running) => Promise<void>,
@@ -64,7 +64,7 @@ const watchOf = () => ['usage', 'watch', '--every', '0.2']
 
 const metricsOf = async (url: string) => (await fetch(`${url}metrics`)).text()
 
-/** The metrics as soon as they hold something. */
+/** The metrics, once the condition holds. */
 async function metricsWith(
   url: string,
   holds: (families: ReadonlyMap<string, Family>) => boolean,
@@ -99,7 +99,7 @@ function statusOf(url: string, headers: Record<string, string>, method = 'GET'):
   })
 }
 
-test('a run tells its counters and times as Prometheus text, and never its key', () =>
+test('a run exports its counters and times as Prometheus text, never its key', () =>
   withLive(runOf, async (url) => {
     const { text, families } = await metricsWith(
       url,
@@ -123,7 +123,7 @@ test('a run tells its counters and times as Prometheus text, and never its key',
     ])
   }))
 
-test('only this machine is answered: no other name, no other origin, no other method', () =>
+test('only local requests are answered: no other host, origin or method', () =>
   withLive(watchOf, async (url) => {
     const port = new URL(url).port
     expect(await statusOf(url, {})).toBe(200)
@@ -139,7 +139,7 @@ test('only this machine is answered: no other name, no other origin, no other me
     expect(await statusOf(`${url}store`, {})).toBe(404)
   }))
 
-test('a watch tells its polls and the balance of the last as Prometheus text', () =>
+test('a watch exports its polls and the latest balance as Prometheus text', () =>
   withLive(watchOf, async (url) => {
     const { families } = await metricsWith(
       url,
@@ -150,7 +150,7 @@ test('a watch tells its polls and the balance of the last as Prometheus text', (
     await metricsWith(url, (now) => sampleOf(now, 'assay_credits_remaining') < left)
   }))
 
-test('a port that is no port, or taken, is refused in words', async () => {
+test('an invalid or occupied port is refused with one sentence', async () => {
   const { port } = new URL(target.baseUrl)
   const watch = (live: string) =>
     assay(['usage', 'watch', '--base-url', target.baseUrl, '--live', live], {
@@ -177,7 +177,7 @@ describe.skipIf(!canBrowse)('a live page (needs chromium: apt-get install chromi
     return { tab, noticed }
   }
 
-  /** Wide, narrow, light and dark: within its width, and no rule of axe broken. */
+  /** Wide, narrow, light and dark: no overflow, and no violation of axe. */
   async function looksRight(tab: Page): Promise<void> {
     for (const width of [1440, 375]) {
       await tab.setViewportSize({ width, height: 900 })
@@ -189,7 +189,7 @@ describe.skipIf(!canBrowse)('a live page (needs chromium: apt-get install chromi
     }
   }
 
-  test('shows a run while it lasts, aloud too, and its launch report after it', () =>
+  test('shows a run and announces its progress, then shows its launch report', () =>
     withLive(runOf, async (url, { child }) => {
       const { tab, noticed } = await openPage(url)
       await tab.getByText('failed unexpectedly').first().waitFor()
@@ -204,7 +204,7 @@ describe.skipIf(!canBrowse)('a live page (needs chromium: apt-get install chromi
       expect(noticed).toEqual([])
     }))
 
-  test('shows a watch, and what somebody reads keeps its place', () =>
+  test('shows a watch, and does not update a region that has the focus', () =>
     withLive(watchOf, async (url) => {
       const { tab, noticed } = await openPage(url)
       const polls = tab.getByRole('region', { name: 'Last polls' })

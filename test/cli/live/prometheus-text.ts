@@ -1,4 +1,4 @@
-/** What a scraper reads in Prometheus text, by the rules of the format 0.0.4. */
+/** Parses Prometheus text as a scraper does, by the rules of format 0.0.4. */
 export interface Family {
   readonly type: string
   readonly help: string
@@ -13,7 +13,7 @@ const nameRule = '[a-zA-Z_:][a-zA-Z0-9_:]*'
 const label = '([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\\\\n]|\\\\[\\\\"n])*)"'
 const sampleRule = new RegExp(`^(${nameRule})(?:\\{(${label}(?:,${label})*)\\})? (\\S+)$`)
 
-/** @throws Error for a line that the format does not know, and for a family that breaks its rules */
+/** @throws Error for a line that is not in the format, and for a family that breaks its rules */
 export function readPrometheus(text: string): ReadonlyMap<string, Family> {
   if (!text.endsWith('\n')) throw new Error('the last line does not end')
   const families = new Map<string, Family & { samples: Family['samples'][number][] }>()
@@ -47,7 +47,7 @@ export function readPrometheus(text: string): ReadonlyMap<string, Family> {
   return families
 }
 
-/** Buckets grow up to +Inf, which holds as many as are counted. */
+/** Buckets increase up to +Inf, which holds the total count. */
 function mustAddUp(name: string, { samples }: Family): void {
   const series = new Map<string, number[]>()
   for (const sample of samples) {

@@ -4,7 +4,7 @@ import { family, histogram } from '../../../src/cli/live/prometheus.ts'
 import { TimeHistogram } from '../../../src/run/time-histogram.ts'
 import { readPrometheus } from './prometheus-text.ts'
 
-test('any text of a label is read back as it is', () => {
+test('any text of a label is read back unchanged', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (code) => {
       const text = family('assay_errors_total', 'counter', 'Errors.', [[{ code }, 3]])
@@ -15,7 +15,7 @@ test('any text of a label is read back as it is', () => {
   )
 })
 
-test('a histogram says how many samples are at most so long, in seconds', () => {
+test('a histogram counts the samples up to each bound in seconds', () => {
   const times = new TimeHistogram()
   for (const us of [1000, 2000, 30_000, 200e6]) times.record(us)
   const { samples } = readPrometheus(

@@ -17,7 +17,7 @@ export async function listener(limit) {
   app.setErrorHandler((_, request, reply) =>
     send(reply, refusal(request.url, 429, 'rate_limit_exceeded'), request),
   )
-  // The body was read before.
+  // The body has already been read.
   app.addContentTypeParser('*', (_, __, done) => done(null))
   app.removeContentTypeParser('application/json')
   app.all('/*', (request, reply) => {

@@ -24,8 +24,9 @@ import {
 } from './limiters.ts'
 
 /**
- * Where each decision fell at one known moment, a model explains a course exactly where its limiter answers so:
- * admissions are held to what surely was counted before, rejections to what may have been.
+ * If each decision has one known time, a model explains a course exactly if its limiter answers so:
+ * admissions are checked against the certain count before them, rejections against the possible
+ * count.
  */
 const windowUs = 16
 
@@ -86,7 +87,7 @@ const courseOf = ({ limit, earlierAtMost, hits }: Given): Course => ({
 const found = (contradiction: Contradiction | null) =>
   contradiction && [contradiction.kind, contradiction.request.slot]
 
-/** Of several contradictions the first admission, or the first rejection where all admissions hold. */
+/** Of several contradictions the first admission, or the first rejection if all admissions hold. */
 const firstOf = (
   { hits }: Given,
   { over, under }: { over: (nth: number) => boolean; under: (nth: number) => boolean },
@@ -116,7 +117,7 @@ const check = (
     { numRuns: 1_500, seed: 1 },
   )
 
-test.each([0, 3, 40])('fixed windows from phase %i on admit N in each and no more', (phaseUs) => {
+test.each([0, 3, 40])('fixed windows from phase %i admit N in each and no more', (phaseUs) => {
   const windowOf = (at: number) => Math.floor((at - phaseUs) / windowUs)
   check(
     anyGiven(),
@@ -144,7 +145,8 @@ test.each([false, true])('a sliding log admits N in any window, rejections count
     (given) => explainBySlidingLog(courseOf(given), counts),
     (given) => {
       const { limit, earlierAtMost, hits } = given
-      // What is a window old has left it for an admission, and may still be in it for a rejection.
+      // A request a window old has left it for an admission, and may still be in it for a
+      // rejection.
       const within = (nth: number, longUs: number) =>
         hits.slice(0, nth).filter(({ at }) => hits[nth]!.at - at < longUs)
       const earlier = (nth: number) => (hits[nth]!.at - hits[0]!.at < windowUs ? earlierAtMost : 0)
@@ -166,7 +168,7 @@ test.each([
   [5, 'yes'],
   [40, 'yes'],
 ] as const)(
-  'a sliding counter from phase %i on weights the last window, rejections count: %s',
+  'a sliding counter from phase %i weights the last window, rejections count: %s',
   (phaseUs, rejections) => {
     const windowOf = (at: number) => Math.floor((at - phaseUs) / windowUs)
     check(
@@ -202,7 +204,7 @@ test.each([
 )
 
 test.each([false, true])(
-  'a bucket holds its burst and gains N in a window, rejections count: %s',
+  'a bucket holds its burst and gains N per window, rejections count: %s',
   (counts) => {
     for (const burst of [1, 2, 3]) {
       check(
@@ -216,7 +218,7 @@ test.each([false, true])(
           const gap = windowUs / limit
           const depth = (burst - 1) * gap
           const earlier = counts ? given.earlierAtMost : Math.min(burst, given.earlierAtMost)
-          // When it is full again, at the earliest and at the latest.
+          // The earliest and the latest time at which it is full again.
           let [soonest, latest] = [
             -Infinity,
             earlier === 0 ? -Infinity : hits[0]!.at + earlier * gap,
@@ -242,14 +244,14 @@ test.each([false, true])(
   },
 )
 
-test('a window begins with the first request after the last one ended, and admits N', () => {
+test('an anchored window begins with the first request after the previous one ended, and admits N', () => {
   check(
     anyGiven(),
     (given) => explainByAnchoredWindows(courseOf(given)),
     ({ limit, earlierAtMost, hits }) => {
       const first = hits[0]!.at
       const started = Array.from({ length: windowUs }, (_, back) => first - back)
-      // Of each window that may be running, how many it has counted at least and at most.
+      // For each window that may be running, its least and its greatest count.
       let states = [
         { began: -Infinity, sure: 0, possible: 0 },
         ...(earlierAtMost === 0 ? [] : started).map((began) => ({
@@ -318,7 +320,7 @@ test.each<[string, (limit: number) => Limiter, (course: Course) => Contradiction
       ],
     ],
   ),
-])('%s explain their own answers wherever the decisions fell', (_, limiterOf, explain) => {
+])('%s explain their own answers for any decision times', (_, limiterOf, explain) => {
   fc.assert(
     fc.property(anySent, fc.constantFrom(1, 2, 4), fc.nat({ max: 3 }), (sent, limit, unseen) => {
       const limiter = limiterOf(limit)

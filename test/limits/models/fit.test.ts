@@ -16,7 +16,7 @@ import {
 
 const limit = 20
 
-/** A decision time and how far its interval reaches to each side. */
+/** A decision time, and how far its interval extends on each side. */
 interface Sent {
   readonly atUs: number
   readonly beforeUs: number
@@ -51,7 +51,7 @@ function play(limiter: Limiter, sent: readonly Sent[]): readonly LimitedRequest[
     .sort(byStart)
 }
 
-/** Bursts, trickles and pauses, crowded around the edges of windows, with intervals that overlap. */
+/** Bursts, trickles and pauses near the edges of windows, with overlapping intervals. */
 const traffic: fc.Arbitrary<readonly Sent[]> = fc
   .array(
     fc.record({
@@ -124,7 +124,7 @@ const truths: readonly {
   ),
 ]
 
-describe('the true model is never dropped', () => {
+describe('the true model always fits', () => {
   test.each(truths)('$name', ({ limiter, is }) => {
     fc.assert(
       fc.property(traffic, fc.integer({ min: 0, max: minuteUs - 1 }), (sent, phaseUs) => {
@@ -163,7 +163,7 @@ function probe(phaseUs = 0): readonly Sent[] {
   return [...burst, ...polls]
 }
 
-describe('the probe plan tells algorithms apart', () => {
+describe('the probe plan distinguishes the algorithms', () => {
   const edge = { lowUs: 0, highUs: 0 }
   const seen = (limiter: Limiter) =>
     nameModels(modelsThatExplain(courseOf(play(limiter, probe()), { edge })), limit)
@@ -185,17 +185,17 @@ describe('the probe plan tells algorithms apart', () => {
   })
 })
 
-test('a limiter that turns one away too early is explained by no model', () => {
+test('no model explains a limiter that rejects one request too early', () => {
   const early = play(fixedAligned(limit - 1, 0), probe())
   expect(modelsThatExplain(courseOf(early, { edge: { lowUs: 0, highUs: 0 } }))).toEqual([])
 })
 
-test('a limiter that lets one too many in is explained by no model', () => {
+test('no model explains a limiter that admits one request too many', () => {
   const late = play(fixedAligned(limit + 1, 0), probe())
   expect(modelsThatExplain(courseOf(late, { edge: { lowUs: 0, highUs: 0 } }))).toEqual([])
 })
 
-test('21 of 20 from rest, sent before the one before was answered, are more than an anchored window admits', () => {
+test('21 of 20 pipelined requests after a rest are more than an anchored window admits', () => {
   const sent = Array.from({ length: 21 }, (_, nth) => ({
     atUs: 3 * minuteUs + nth * 25_000,
     beforeUs: 5_000,
@@ -218,28 +218,28 @@ describe('a bucket at its bounds', () => {
         model.algorithm === 'bucket' && model.burst === burst && !model.rejectionsCount,
     )?.contradiction?.kind
 
-  test('two admissions lie a token apart, but for the tolerance on both sides and a rounding', () => {
+  test('admits two requests a token apart, within the tolerance on both sides and rounding', () => {
     const apart = (us: number) => kindOf([arrivalOf(0, 0, 0), arrivalOf(1, us, us)], 1, 0)
     const tokenUs = minuteUs / limit
     expect(apart(tokenUs - 2_001)).toBeUndefined()
     expect(apart(tokenUs - 2_002)).toBe('should-be-rejected')
   })
 
-  test('a first rejection shows that less than one token was left', () => {
+  test('had less than one token left at a first rejection', () => {
     const first = arrivalOf(0, 0, 0, rejected)
     const [second, third] = [4_000, 8_000].map((atUs, slot) => arrivalOf(slot + 1, atUs, atUs))
     expect(kindOf([first, second!], 5, Infinity)).toBeUndefined()
     expect(kindOf([first, second!, third!], 5, Infinity)).toBe('should-be-rejected')
   })
 
-  test('what comes after a rejection does not explain it', () => {
+  test('is not explained by requests after a rejection', () => {
     const requests = [arrivalOf(0, 0, 0, rejected), arrivalOf(1, 100, 100)]
     expect(kindOf(requests, 1, 0)).toBe('should-be-admitted')
     expect(kindOf(requests, 1, 1)).toBeUndefined()
   })
 })
 
-test('a sliding counter may have counted in the window before the course, by the share that is left', () => {
+test('a sliding counter may have counted in the window before the course, by its remaining share', () => {
   const rejection = arrivalOf(0, 3 * minuteUs, 3 * minuteUs, { decision: 'rejected', status: 429 })
   const found = (earlierAtMost: number) =>
     fitModels(
@@ -253,13 +253,13 @@ test('a sliding counter may have counted in the window before the course, by the
   expect(found(12)).toBe('should-be-admitted')
 })
 
-describe('a phase is searched in steps of a six hundredth of a window', () => {
+describe('a phase is searched in steps of 1/600 of a window', () => {
   const stepUs = minuteUs / 600
   const edgeUs = 5 * minuteUs
   const rejected = { decision: 'rejected', status: 429 } as const
   const admitted = (count: number, atUs: number) =>
     Array.from({ length: count }, (_, slot) => arrivalOf(slot, atUs, atUs))
-  /** Whether fixed windows explain it, and a sliding counter that forgets rejections or counts them. */
+  /** Whether fixed windows explain it, and sliding counters without and with counted rejections. */
   const explained = (requests: readonly LimitedRequest[], edge: Course['edge']) => {
     const fits = fitModels({ ...courseOf(requests, { edge }), toleranceUs: 0 })
     return ['fixed-aligned', 'sliding-counter'].flatMap((algorithm) =>
@@ -273,27 +273,27 @@ describe('a phase is searched in steps of a six hundredth of a window', () => {
     [-1, 1, minuteUs + apartUs - 1, minuteUs + apartUs + 1].flatMap((us) =>
       admitted(limit, edgeUs + us),
     )
-  /** After N, a counter admits one at its edge, and rejects the next one within six seconds. */
+  /** After N, a counter admits one at its edge, and rejects the next within six seconds. */
   const oneEdge = (apartUs: number) => [
     ...admitted(limit, edgeUs - 20e6),
     ...admitted(1, edgeUs + 1),
     arrivalOf(99, edgeUs + 6e6 + apartUs - 1, edgeUs + 6e6 + apartUs - 1, rejected),
   ]
 
-  test('and found wherever it lies, up to the last half of a step', () => {
+  test('and found anywhere, up to the last half of a step', () => {
     const edge = { lowUs: edgeUs - 1.6 * stepUs, highUs: edgeUs }
     expect(explained(twoEdges(0), edge)[0]).toBe(true)
     expect(explained(oneEdge(0), edge).slice(1)).toEqual([true, true])
   })
 
-  test('but what lies more than a step and a half apart has no phase in common', () => {
+  test('but edges more than a step and a half apart have no common phase', () => {
     const edge = { lowUs: edgeUs - 3 * stepUs, highUs: edgeUs + 3 * stepUs }
     expect(explained(twoEdges(1.6 * stepUs), null)[0]).toBe(false)
     expect(explained(oneEdge(1.6 * stepUs), edge).slice(1)).toEqual([false, false])
   })
 })
 
-test('each depth of a bucket is tried up to 512 of them, and beyond that 512 up to the limit', () => {
+test('bucket depths up to 512 are all tried, and above that 512 values up to the limit', () => {
   const depths = (most: number) =>
     fitModels({ ...courseOf([arrivalOf(0, 0, 0)]), limit: most }).flatMap(({ model }) =>
       model.algorithm === 'bucket' && !model.rejectionsCount ? [model.burst] : [],

@@ -1,6 +1,6 @@
 /**
- * Limiters as people write them, exact and with one clock: what the inference must recognise.
- * They share no line with `src/limits` (which reasons about intervals) nor with the service.
+ * Limiters as commonly implemented, exact and with one clock, which the inference must recognise.
+ * They share no code with `src/limits` (which reasons about intervals) nor with the service.
  */
 export type Limiter = (atUs: number) => boolean
 

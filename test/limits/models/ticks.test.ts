@@ -31,7 +31,7 @@ const row = (count: number, fromS: number, gapS = 0.05) =>
   Array.from({ length: count }, (_, nth) => 1e9 + (fromS + nth * gapS) * 1e6)
 
 describe('a bucket that gains a whole token at each tick of a clock', () => {
-  test('lets in 21 of 20 twice, which no other model explains', () => {
+  test('admits 21 of 20 twice, which no other model explains', () => {
     const course = courseOf(
       tickedBucket(limit, 1e9 + 2.1e6),
       [...row(45, 0), ...row(22, 94.9)],
@@ -43,7 +43,7 @@ describe('a bucket that gains a whole token at each tick of a clock', () => {
     expect(ticksExplainAdmissions(course)).toBe(true)
   })
 
-  test('is explained whatever the phase of its ticks and the traffic', () => {
+  test('is explained for any phase of its ticks and any traffic', () => {
     fc.assert(
       fc.property(
         fc.double({ min: 0, max: 1, noNaN: true }),
@@ -70,12 +70,12 @@ describe('a bucket that gains a whole token at each tick of a clock', () => {
     )
   })
 
-  test('does not let in 21 of 20 at two moments half a tick apart', () => {
+  test('does not admit 21 of 20 at two times half a tick apart', () => {
     const all = courseOf(() => true, [...row(21, 0), ...row(21, 94.5)], 1_000)
     expect(ticksExplainAdmissions(all)).toBe(false)
   })
 
-  test('is found at whatever part of a tick it ticks, to a sixtieth of one', () => {
+  test('is found at any phase of a tick, to a sixtieth of a tick', () => {
     const tickUs = minuteUs / limit
     const stepUs = tickUs / 60
     const explained = (...ticksUs: readonly number[]) => {

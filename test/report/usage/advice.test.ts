@@ -6,8 +6,8 @@ import { planInWords } from '../../../src/report/usage/packages.ts'
 
 const noPeak = { minute: 1, hour: 1, day: 1 }
 
-describe('what to buy', () => {
-  test('two Standards are one cent under a Premium, which is advised, with the reason', () => {
+describe('advice', () => {
+  test('a Premium is advised over two Standards for one cent more, with the reason', () => {
     const advice = adviseOn(defaultContract, {
       burnCredits: 9_000,
       lastingCredits: 0,
@@ -38,7 +38,7 @@ describe('what to buy', () => {
     }
   }
 
-  test('credits in hand that cover the month are enough', () => {
+  test('nothing is advised if credits in hand cover the month', () => {
     expect(advised({ burnCredits: 3_000.4, lastingCredits: 3_500 })).toEqual({
       known: true,
       needCredits: 0,
@@ -49,7 +49,7 @@ describe('what to buy', () => {
     })
   })
 
-  test('what is short is bought, and what of it expires unused is in the reasons', () => {
+  test('missing credits are bought, and the reasons name the part that expires unused', () => {
     expect(advised({ burnCredits: 4_000, lastingCredits: 900 })).toEqual({
       known: true,
       needCredits: 3_100,
@@ -67,7 +67,7 @@ describe('what to buy', () => {
     })
   })
 
-  test('a credit that expires unused is in the reasons', () => {
+  test('even one credit that expires unused is in the reasons', () => {
     expect(advised({ burnCredits: 4_999 }).reasons[1]).toBe(
       '1 of its credits would expire unused after a month.',
     )
@@ -111,7 +111,7 @@ describe('what to buy', () => {
         '1 Starter (4.99 USD, 500 credits) covers the month, but would leave 50 credits at its end, below the 101 of the band 101-1000, which the observed peak of 60 requests a minute, 601 requests an hour needs.',
       ],
     })
-    // 101 are left: the band is kept as it is.
+    // 101 are left: the band is kept.
     expect(
       advised({ burnCredits: 149, lastingCredits: 250, peak: { minute: 60, hour: 1, day: 1 } }),
     ).toMatchObject({ needCredits: 0, plans: ['nothing', 'nothing', null] })
@@ -120,7 +120,7 @@ describe('what to buy', () => {
     ).toMatchObject({ plans: ['nothing', '1 Starter (4.99 USD, 500 credits)', 'nothing'] })
   })
 
-  test('a peak that no band carries is in the reasons', () => {
+  test('a peak above every band is in the reasons', () => {
     const { floorBalance, reasons } = advised({
       lastingCredits: 50_000,
       peak: { minute: 501, hour: null, day: null },
@@ -132,7 +132,7 @@ describe('what to buy', () => {
     ])
   })
 
-  test('a contract without packages advises nothing', () => {
+  test('a contract without packages gives no advice', () => {
     const contract = { ...defaultContract, packages: [] }
     expect(adviseOn(contract, { burnCredits: 1, lastingCredits: 0, peak: noPeak })).toEqual({
       known: false,
@@ -142,7 +142,7 @@ describe('what to buy', () => {
 })
 
 describe('the veto of the band', () => {
-  test('the band is the lowest that carries the peak in all three windows', () => {
+  test('the band is the lowest with limits for the peak in all three windows', () => {
     expect(bandFor(defaultContract, { minute: 20, hour: 600, day: 5_000 }).name).toBe('1-100')
     expect(bandFor(defaultContract, { minute: 21, hour: 1, day: 1 }).name).toBe('101-1000')
     expect(bandFor(defaultContract, { minute: 1, hour: 6_001, day: 1 }).name).toBe('10000+')
@@ -151,7 +151,7 @@ describe('the veto of the band', () => {
     expect(bandFor({ ...defaultContract, bands }, noPeak).name).toBe('1-100')
   })
 
-  test('six Starters pay for 3,000, but a peak of 150 a minute needs 1,001 at the end', () => {
+  test('six Starters cover 3,000 credits, but are vetoed because a peak of 150 a minute needs 1,001 at the end', () => {
     const advice = adviseOn(defaultContract, {
       burnCredits: 3_000,
       lastingCredits: 0,
@@ -168,7 +168,7 @@ describe('the veto of the band', () => {
     )
   })
 
-  test('what is chosen never ends below the floor, and never costs less than the cheapest', () => {
+  test('the chosen plan never ends below the floor, and never costs less than the cheapest', () => {
     fc.assert(
       fc.property(
         fc.nat({ max: 60_000 }),

@@ -21,7 +21,7 @@ beforeEach(async () => {
 })
 afterEach(() => store.close())
 
-describe('hours that want a look', () => {
+describe('unusual hours', () => {
   const hoursOf = (count: number, of: (at: number) => Partial<HourFigures> = () => ({})) =>
     Array.from({ length: count }, (_, at): HourFigures => {
       const startUs = utc(2026, 11, 2) + at * 3600e6
@@ -32,10 +32,10 @@ describe('hours that want a look', () => {
     judgeHours(hours).filter(({ count }) => count > 0)
 
   test.each([
-    // The median is 100, and counting scatters by its root: more than 130 is unusual.
+    // The median is 100, and counts vary by their square root: more than 130 is unusual.
     { credits: 130, found: 0 },
     { credits: 131, found: 1 },
-  ])('of 25 hours, one of $credits credits is unusual: $found', ({ credits, found }) => {
+  ])('one hour of 25 with $credits credits is flagged: $found', ({ credits, found }) => {
     const hours = hoursOf(25, (at) => (at === 24 ? { credits } : {}))
     expect(flags(hours)).toEqual(
       found === 0
@@ -58,7 +58,7 @@ describe('hours that want a look', () => {
     )
   })
 
-  test('the median absolute deviation widens what is usual', () => {
+  test('the median absolute deviation widens the usual range', () => {
     // Half of the hours are 20 away from the median: three times 1.4826 * 20 is 88.956.
     const spread = (credits: number) =>
       hoursOf(25, (at) => ({ credits: at === 24 ? credits : [80, 100, 100, 120][at % 4]! }))
@@ -69,7 +69,7 @@ describe('hours that want a look', () => {
     expect(flags(wide(189)).map(({ kind, count }) => [kind, count])).toEqual([['unusual-hour', 1]])
   })
 
-  test('an hour is held against its time of day once that was busy on seven days', () => {
+  test('an hour is compared with its time of day once that time was busy on seven days', () => {
     const busyAtNine = (days: number) =>
       hoursOf(days * 24, (at) => ({ credits: at % 24 === 9 ? 1_000 : 100 }))
     expect(flags(busyAtNine(7))).toEqual([])
@@ -88,7 +88,7 @@ describe('hours that want a look', () => {
     ).toMatchObject([{ kind: 'unusual-hour', count: 1 }])
   })
 
-  test.each([23, 24])('hours without credits count as none: %i busy hours', (busy) => {
+  test.each([23, 24])('an unusual hour needs 24 hours with credits: %i busy hours', (busy) => {
     const hours = hoursOf(30, (at) =>
       at < busy ? { credits: at === 0 ? 500 : 100 } : { credits: at % 2 === 0 ? 0 : null },
     )
@@ -101,10 +101,11 @@ describe('hours that want a look', () => {
     )
 
   test.each([
-    // All others: 9 of 900 failed. Of 100, one is usual, and eight come by chance once in 100,000 hours.
+    // All others: 9 of 900 failed. Of 100, one is usual, and eight occur by chance once in 100,000
+    // hours.
     { failed: 8, usual: 1, jump: false },
     { failed: 9, usual: 1, jump: true },
-    // Without any other failure the usual is one of all others.
+    // Without any other failure, one failure in all others counts as usual.
     { failed: 3, usual: 0, jump: false },
     { failed: 4, usual: 0, jump: true },
   ])(
@@ -121,36 +122,36 @@ describe('hours that want a look', () => {
 
   test.each([
     [
-      'no more than twice the usual share',
+      'up to twice the usual share is no jump',
       { requests: 10_000, failed: 2_000 },
       { requests: 10_000, failed: 1_000 },
       0,
     ],
     [
-      'more than twice the usual share',
+      'more than twice the usual share is a jump',
       { requests: 10_000, failed: 2_001 },
       { requests: 10_000, failed: 1_000 },
       1,
     ],
-    ['an hour of 19 requests', { requests: 19, failed: 19 }, {}, 0],
-    ['an hour of 20 requests', { requests: 20, failed: 20 }, {}, 1],
-    ['all other hours have 19 requests', { failed: 100 }, { requests: 1 }, 0],
+    ['an hour of 19 requests is no jump', { requests: 19, failed: 19 }, {}, 0],
+    ['an hour of 20 requests is a jump', { requests: 20, failed: 20 }, {}, 1],
+    ['19 requests in all other hours are too few', { failed: 100 }, { requests: 1 }, 0],
   ])('errors: %s', (_, first, others, found) => {
     expect(withJump(first, others, 20)).toHaveLength(found)
   })
 
-  test('all other hours have 20 requests', () => {
+  test('a jump is flagged if all other hours have 20 requests together', () => {
     expect(withJump({ failed: 100 }, { requests: 1 }, 21)).toEqual([
       ['error-jump', '100.0 % of 100 failed'],
     ])
   })
 })
 
-describe('what wants a look', () => {
+describe('anomalies', () => {
   const kinds = async () =>
     (await readUsage(store, usageOptions())).anomalies.map(({ kind, count }) => [kind, count])
 
-  test('charges without success, successes without charge, tokens over the limit', async () => {
+  test('are charges without success, successes without charge, and tokens over the limit', async () => {
     const at = utc(2026, 11, 3)
     await enterEvents(store, [
       { atUs: at, outcome: 'http_error', status: 500, credits: 1 },
@@ -166,7 +167,7 @@ describe('what wants a look', () => {
     ])
   })
 
-  test('an hour far over the median, a jump of errors, a new key; an even week is quiet', async () => {
+  test('are an hour far over the median, a jump of errors, and a new key, but not an even week', async () => {
     const week = Array.from({ length: 7 * 24 }, (_, hour) =>
       Array.from({ length: 20 + (hour % 5) }, (_, at) => ({
         atUs: utc(2026, 11, 2) + hour * 3600e6 + at * 60e6,
@@ -189,9 +190,9 @@ describe('what wants a look', () => {
     ])
   })
 
-  test('the chance of a count is that of Poisson', () => {
+  test('the chance of a count is that of a Poisson distribution', () => {
     expect(chanceOfAtLeast(2, 1)).toBeCloseTo(1 - 2 / Math.E, 12)
-    // Beyond 745 it is the bound of the normal tail.
+    // Above 745 the bound of the normal tail applies.
     expect(chanceOfAtLeast(1_000, 1_000)).toBe(1)
     expect(chanceOfAtLeast(999, 1_000)).toBe(1)
     expect(chanceOfAtLeast(1_100, 1_000)).toBeCloseTo(Math.exp(-5) / 2, 12)
@@ -203,7 +204,7 @@ describe('what wants a look', () => {
     expect(chanceOfAtLeast(5_000, 1_000)).toBeLessThan(1e-12)
   })
 
-  test('a balance that stands still under charges is flagged', async () => {
+  test('a balance that does not fall despite charges is flagged', async () => {
     await enterRun(store)
     await appendAttempts(
       store,
@@ -219,7 +220,7 @@ describe('what wants a look', () => {
     (await readUsage(store, usageOptions(change))).anomalies.find((each) => each.kind === kind) ??
     null
 
-  test('a charged failure is shown with its status and credits, the first five of all', async () => {
+  test('charged failures are shown with status and credits, up to five', async () => {
     const failed = { outcome: 'http_error', credits: 2, source: 'log' }
     await enterEvents(store, [
       { ...failed, atUs: at, id: 'a', status: 500 },
@@ -253,7 +254,7 @@ describe('what wants a look', () => {
     })
   })
 
-  test('a success without a charge is one of a model that has a price', async () => {
+  test('a success without a charge is flagged if its model has a price', async () => {
     const contract = {
       ...defaultContract,
       models: defaultContract.models.map((model) =>
@@ -281,7 +282,7 @@ describe('what wants a look', () => {
     })
   })
 
-  test('tokens over a limit are those beyond it on the mean of a row', async () => {
+  test('tokens over a limit are flagged by the mean of a row', async () => {
     const contract = {
       ...defaultContract,
       limits: { ...defaultContract.limits, maxInputTokens: 1_000, maxOutputTokens: 5_000 },
@@ -310,7 +311,7 @@ describe('what wants a look', () => {
     ])
   })
 
-  test('hours are judged by the sums of their series, where all tell their credits', async () => {
+  test('an hour is judged by the sum of its series, if all report credits', async () => {
     const hour = (of: number) => at + of * 3600e6
     const spread = (of: number, credits: number | null) =>
       ['svc-k2', 'svc-k2.5'].map((model) => ({
@@ -338,7 +339,7 @@ describe('what wants a look', () => {
     expect(await shows('limit-jump')).toEqual([[12, '16.7 % of 48 were limited']])
   })
 
-  test('keys are new once a day of usage knew none of them', async () => {
+  test('a key is new if it first appears a day or more after usage began', async () => {
     const dayUs = 86_400e6
     await enterEvents(store, [
       { atUs: at },
@@ -365,12 +366,12 @@ describe('what wants a look', () => {
     expect(later).toMatchObject({ count: 6 })
   })
 
-  test('one new key is one key', async () => {
+  test('a single new key is described in the singular', async () => {
     await enterEvents(store, [{ atUs: at }, { atUs: at + 86_400e6, keyFp: 'fresh' }])
     expect(await flagged('new-key')).toMatchObject({ says: '1 key never seen before.' })
   })
 
-  test('a balance is flat over twenty successes in a row that cost', async () => {
+  test('a balance is flat after twenty paid successes in a row', async () => {
     await enterRun(store)
     await enterRun(store, 'b')
     const free = { ...defaultContract.models[0]!, id: 'free', costCredits: 0 }
@@ -382,7 +383,7 @@ describe('what wants a look', () => {
     await appendAttempts(store, [
       ...stretch(0, 19, 500),
       row(19, 499),
-      // The balance is seen again, and the stretch before does not count.
+      // The balance is missing in between, and the stretch before does not count.
       ...stretch(20, 20, 500),
       ...stretch(40, 21, 400, { account: null }),
       ...stretch(100, 25, 300, { model: 'free' }),

@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => store.close())
 
-/** An answer so many seconds into the run, and what it says is left. */
+/** An answer this many seconds into the run, with its remaining credits. */
 const answer = (slot: number, creditsRemaining: number | null, change = {}) =>
   attempt(slot, { headersUs: slot * 1e6, creditsRemaining, ...change })
 const poll = (
@@ -63,7 +63,7 @@ test('the balance is the last of each quarter and account, from headers and poll
   ])
 })
 
-test('balances are those of the period, and of the runs that are named', async () => {
+test('balances are those of the period and of the named runs', async () => {
   await enterRun(store)
   await enterRun(store, 'b')
   await appendAttempts(store, [
@@ -92,7 +92,7 @@ test('the time of a header is that of the service, in a scaled run', async () =>
   expect(await balance()).toEqual([[600, 'main', 5, 'header']])
 })
 
-test('what is held are the grants of the last poll of each key, else its balance', async () => {
+test('the credits held are the grants of the last poll of each key, or else its balance', async () => {
   await enterRun(store)
   await appendAttempts(store, [answer(1, 100)])
   const grants = [{ name: 'Standard', credits: 7, expiresUs: 5 }]
@@ -105,7 +105,7 @@ test('what is held are the grants of the last poll of each key, else its balance
   expect(held).toEqual([...grants, { name: 'balance', credits: 50, expiresUs: null }])
 })
 
-test('without a poll it is the last header of each account so far, and null without one', async () => {
+test('without a poll they are the last header of each account so far, and null without one', async () => {
   await enterRun(store)
   await appendAttempts(store, [
     answer(1, 100),

@@ -37,7 +37,7 @@ describe('burning down', () => {
     )
   })
 
-  test('it is what a walk in small steps gives', () => {
+  test('the result matches a simulation in small steps', () => {
     fc.assert(
       fc.property(anyGrants, anyDemand, (grants, demand) => {
         const steps = 240
@@ -63,7 +63,7 @@ describe('burning down', () => {
         }
         const exact = burnDown(grants, demand, [])
         const total = (list: readonly number[]) => list.reduce((a, b) => a + b, 0)
-        // A grant that expires in the very last instant is still held by the walk.
+        // The simulation still holds a grant that expires at the very last instant.
         expect(total(exact.expired) + total(exact.left)).toBeCloseTo(
           total(expired) + total(held.map((grant) => grant.credits)),
           4,
@@ -73,7 +73,7 @@ describe('burning down', () => {
     )
   })
 
-  test('a band is lost on a slope at its moment, and at an expiry in a step', () => {
+  test('a band is lost when the balance falls below it, or at an expiry', () => {
     const grants: Grant[] = [
       { name: 'Standard', credits: 900, expiresUs: 2.5 * dayUs },
       { name: 'Starter', credits: 200, expiresUs: null },
@@ -93,7 +93,7 @@ describe('burning down', () => {
     expect(walk.left).toEqual([0, 0])
   })
 
-  /** Days of these burns from day 10 on. */
+  /** Days with these burns, from day 10 on. */
   const daysOf = (...burns: readonly number[]) =>
     burns.map((credits, day) => ({
       startUs: (10 + day) * dayUs,
@@ -124,7 +124,7 @@ describe('burning down', () => {
       [0],
     ],
     [
-      'the last grant takes the balance with it',
+      'with the last grant the balance becomes zero',
       [held(500, 11.5)],
       daysOf(100, 100, 100),
       11.5,
@@ -132,7 +132,7 @@ describe('burning down', () => {
       [0],
     ],
     [
-      'what has expired before is not spent',
+      'a grant that has expired before is not spent',
       [held(0, 9), held(50, 9.5)],
       daysOf(100),
       9.5,
@@ -142,7 +142,7 @@ describe('burning down', () => {
     ['no balance is empty from the first demand on', [held(0, 9)], daysOf(100), 10, [0], [0]],
     ['a day without demand spends nothing', [held(0, null)], daysOf(0, 0), null, [0], [0]],
     [
-      'an empty balance is empty from the end of such a day on',
+      'an empty balance is empty from the end of a day without demand',
       [held(0, null)],
       daysOf(0, 100),
       11,
@@ -151,7 +151,7 @@ describe('burning down', () => {
     ],
     ['a balance that just lasts is not empty', [held(200, null)], daysOf(100, 100), null, [0], [0]],
     [
-      'it was empty when the last credit went',
+      'a balance is empty when its last credit is spent',
       [held(200, null)],
       daysOf(100, 100, 0, 100),
       12,
@@ -167,12 +167,12 @@ describe('burning down', () => {
     })
   })
 
-  test('a balance at a threshold is not below it, and one that begins below it is so at once', () => {
+  test('a balance at a threshold is not below it, and a balance that starts below is below at once', () => {
     const { belowUs } = burnDown([held(200, null)], daysOf(50, 50), [300, 201, 150, 100, 99])
     expect(belowUs).toEqual([10 * dayUs, 10 * dayUs, 11 * dayUs, null, null])
   })
 
-  test('an expiry between the thresholds loses those above at its moment', () => {
+  test('an expiry loses every threshold that it crosses at its time', () => {
     const grants = [held(100, 10.5), held(100, null)]
     expect(burnDown(grants, daysOf(40), [101, 99]).belowUs).toEqual([10.5 * dayUs, 10.525 * dayUs])
   })

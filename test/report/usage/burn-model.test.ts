@@ -3,8 +3,8 @@ import { randomOf } from '../../../src/report/random.ts'
 import { fitBurn, type PastDay } from '../../../src/report/usage/burn-model.ts'
 import { noisyWeeks, pastDays, unevenDays } from '../usage-days.ts'
 
-describe('what a day is expected to burn', () => {
-  test('days before the last six weeks count nothing, and the first of these counts', () => {
+describe('the expected burn of a day', () => {
+  test('days before the last six weeks do not count, and the first day of the six weeks does', () => {
     const weeks = Array.from({ length: 42 }, () => 100)
     expect(fitBurn(pastDays([1e6, ...weeks])).expected(1, 1)).toBeCloseTo(100, 6)
     expect(fitBurn(pastDays([1e6, ...weeks.slice(1)])).expected(1, 1)).toBe(0)
@@ -12,14 +12,14 @@ describe('what a day is expected to burn', () => {
 
   test.each([
     { last: 0.5, credits: 80, tomorrow: 170 },
-    // Without a trend it is the level of working days.
+    // Without a trend, the level of working days applies.
     { last: 0.4, credits: 64, tomorrow: 120 },
   ])('a trend needs six and a half days: $last of the last one', ({ last, credits, tomorrow }) => {
     const days = pastDays([100, 110, 120, 130, 140, 150, credits], { 6: last })
     expect(fitBurn(days).expected(1, 1)).toBeCloseTo(tomorrow, 6)
   })
 
-  test('a trend goes on for as many days as were seen, and never below nothing', () => {
+  test('a trend continues for as many days as were seen, and never goes below zero', () => {
     const { expected } = fitBurn(pastDays([800, 700, 600, 500, 400, 300, 200]))
     expect([1, 2, 3, 7].map((ahead) => expected(ahead, 1))).toEqual([
       expect.closeTo(100, 6),
@@ -45,7 +45,7 @@ describe('what a day is expected to burn', () => {
     { what: 'a Tuesday', days: 14, gap: 27.359, of: tuesdayLevels },
     { what: 'a Tuesday', days: 21, gap: 7.6819, of: tuesdayLevels },
     { what: 'a Tuesday', days: 28, gap: 5.3872, of: tuesdayLevels },
-  ])('$what has a level of its own from a gap of $gap in $days days', ({ what, days, gap, of }) => {
+  ])('$what has its own level from a gap of $gap in $days days', ({ what, days, gap, of }) => {
     const isApart = (each: number) => {
       const { expected } = of(days, each)
       const weekday = what === 'a weekend' ? 6 : 2
@@ -54,7 +54,7 @@ describe('what a day is expected to burn', () => {
     expect([gap - 0.02, gap + 0.02].map(isApart)).toEqual([false, true])
   })
 
-  test('three days are too few for a level of weekends', () => {
+  test('three days are too few for a weekend level', () => {
     const days = [100, 50, 60].map((credits, day) => ({
       startUs: day * 86_400e6,
       weekday: 5 + day,
@@ -64,7 +64,7 @@ describe('what a day is expected to burn', () => {
     expect(fitBurn(days).expected(1, 6)).toBeCloseTo(70, 9)
   })
 
-  test('two days of which one is a weekend are one level', () => {
+  test('two days, one of them a weekend, share one level', () => {
     const days: readonly PastDay[] = [
       { startUs: 0, weekday: 5, credits: 90, share: 1 },
       { startUs: 86_400e6, weekday: 6, credits: 110, share: 1 },
@@ -75,7 +75,7 @@ describe('what a day is expected to burn', () => {
   })
 })
 
-describe('what a future burns', () => {
+describe('the simulated burn of a day', () => {
   const asked = [
     [1, 6, 1],
     [2, 7, 1],
@@ -87,14 +87,14 @@ describe('what a future burns', () => {
   test.each([
     [1, [12.303847, 13.016846, 117.059141, 27.010029, 6.470493]],
     [2, [4.283515, 4.742106, 99.042294, 26.452136, 4.679283]],
-  ])('a seed draws the same days: %i', (seed, drawn) => {
+  ])('seed %i always draws the same days', (seed, drawn) => {
     const draw = fitBurn(unevenDays).draw(randomOf(seed))
     expect(asked.map(([ahead, weekday, share]) => draw(ahead, weekday, share))).toEqual(
       drawn.map((each) => expect.closeTo(each, 5)),
     )
   })
 
-  test('a day of next to nothing has the noise of a tenth of the mean', () => {
+  test('a day with almost no burn has the noise of a tenth of the mean', () => {
     const days = pastDays([95, 104, 101, 97, 103, 3, 1, 99, 100, 102])
     const draw = fitBurn(days).draw(randomOf(3))
     expect([6, 7, 1].map((weekday) => draw(2, weekday, 1))).toEqual(
@@ -102,11 +102,11 @@ describe('what a future burns', () => {
     )
   })
 
-  test('futures of no burn are none', () => {
+  test('draws without any burn are zero', () => {
     expect(fitBurn(pastDays([0, 0, 0])).draw(randomOf(1))(1, 4, 1)).toBe(0)
   })
 
-  test('futures of an even burn are all alike', () => {
+  test('draws of an even burn are all equal', () => {
     const { draw } = fitBurn(pastDays([100, 100, 100, 100, 50], { 4: 0.5 }))
     expect(draw(randomOf(1))(3, 2, 0.25)).toBeCloseTo(25, 6)
   })

@@ -13,7 +13,7 @@ const scopeOf = (
   sources: readonly { firstUs: number; lastUs: number; requests: number }[],
   change: Partial<UsageScope> = {},
 ) => ({ sources, timezone: 'UTC', nowUs: utc(2027, 1, 1), ...change }) as UsageScope
-/** From 06:00 on 1 November, so many hours, one request in each. */
+/** This many hours from 06:00 on 1 November, with one request in each. */
 const hours = (count: number) => ({
   firstUs: utc(2026, 11, 1, 6),
   lastUs: utc(2026, 11, 1, 6) + (count - 1) * hourUs,
@@ -22,7 +22,7 @@ const hours = (count: number) => ({
 const sharesOf = (days: readonly SeriesPoint[], scope: UsageScope) =>
   pastDays(days, scope).map(({ credits, share }) => [credits, share])
 
-test('days have the sum of their series, their weekday, and the part that was seen', () => {
+test('days have the sum of their series, their weekday, and the share that was seen', () => {
   const days = [day(1, 3), day(1, 4), day(2, 5), day(3, 6)]
   expect(pastDays(days, scopeOf([hours(48)]))).toEqual([
     { startUs: utc(2026, 11, 1), weekday: 7, credits: 7, share: 0.75 },
@@ -32,13 +32,13 @@ test('days have the sum of their series, their weekday, and the part that was se
   ])
 })
 
-test('a day of which a series does not tell its credits is left out', () => {
+test('a day with unknown credits of a series is left out', () => {
   expect(
     sharesOf([day(1, 3), day(2, null), day(2, 5), day(3, 1), day(3, null)], scopeOf([hours(48)])),
   ).toEqual([[3, 0.75]])
 })
 
-test('the last request lasts as long as from one to the next, over all sources', () => {
+test('the last request lasts as long as the mean gap between requests, over all sources', () => {
   const two = [
     { firstUs: utc(2026, 11, 1), lastUs: utc(2026, 11, 1), requests: 1 },
     { firstUs: utc(2026, 11, 1), lastUs: utc(2026, 11, 1, 12), requests: 4 },
@@ -60,7 +60,7 @@ test('the last request lasts as long as from one to the next, over all sources',
 test.each([
   { fromS: 8, share: 1 },
   { fromS: 9, share: 1 - 9 / 86_400 },
-])('a day seen from $fromS seconds on is a share of $share', ({ fromS, share }) => {
+])('a day seen from $fromS seconds on has a share of $share', ({ fromS, share }) => {
   const source = { firstUs: utc(2026, 11, 1) + fromS * 1e6, lastUs: utc(2026, 11, 3), requests: 9 }
   expect(sharesOf([day(1, 5)], scopeOf([source]))).toEqual([[5, share]])
 })
@@ -74,7 +74,7 @@ test.each([
   expect(sharesOf([day(1, 5)], scopeOf([source]))).toHaveLength(found)
 })
 
-test('a day that the period begins within is the part from there on', () => {
+test('a day in which the period begins is the part from there on', () => {
   const half = day(1, 5, { startUs: utc(2026, 11, 1, 12), lengthS: 43_200 })
   const source = { firstUs: utc(2026, 10, 1), lastUs: utc(2026, 11, 9), requests: 9 }
   expect(pastDays([half], scopeOf([source]))).toEqual([
@@ -82,7 +82,7 @@ test('a day that the period begins within is the part from there on', () => {
   ])
 })
 
-test('days to come begin now, and end at their midnights across a change of the clock', () => {
+test('coming days begin now, and end at their midnights across a clock change', () => {
   const timezone = 'America/New_York'
   expect(comingDays(utc(2026, 11, 1, 5), timezone, 3)).toEqual([
     { startUs: utc(2026, 11, 1, 5), endUs: utc(2026, 11, 2, 5), weekday: 7, share: 24 / 25 },

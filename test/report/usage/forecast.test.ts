@@ -33,7 +33,7 @@ describe('the forecast', () => {
       share: 1,
     }))
 
-  test('fewer than three full days are no forecast', () => {
+  test('a forecast needs three full days', () => {
     const says = (...burns: number[]) => forecastBurn(pastDays(burns, { 1: 0.5 }), randomOf(1))
     expect(says(5)).toEqual({
       known: false,
@@ -48,7 +48,7 @@ describe('the forecast', () => {
     expect(says(5, 6, 7, 8)).toMatchObject({ known: true, fullDays: 3 })
   })
 
-  test('a day of the coming week lies between a weekend and a working day', () => {
+  test('the median day of the coming week is between a weekend and a working day', () => {
     expect(forecastBurn(unevenDays, randomOf(1))).toEqual({
       known: true,
       medianPerDay: expect.closeTo(99.558774, 5),
@@ -61,7 +61,7 @@ describe('the forecast', () => {
     expect(bandLosses).toEqual([])
   })
 
-  test('an uneven burn has dates and credits that expire with their intervals', () => {
+  test('dates and expiring credits of an uneven burn have intervals', () => {
     const at = (day: number) => mondayUs + day * dayUs
     const { depletion, bandLosses } = lookAhead(
       { ...defaultContract, bands: [...defaultContract.bands].reverse() },
@@ -103,7 +103,7 @@ describe('the forecast', () => {
     ])
   })
 
-  test('a balance that lasts is said to last, and keeps its bands', () => {
+  test('a balance that lasts is described as lasting, and keeps its bands', () => {
     const grants = [{ name: 'held', credits: 10_000.04, expiresUs: null }]
     const { depletion, bandLosses } = lookAhead(
       defaultContract,
@@ -135,7 +135,7 @@ describe('the forecast', () => {
     expect(lost!.lost!.medianUs).toBe(mondayUs + 3 * dayUs)
   })
 
-  test('without a forecast the balance alone is known', () => {
+  test('without a forecast only the balance is known', () => {
     const grants = [{ name: 'held', credits: 5.25, expiresUs: null }]
     expect(lookAhead(defaultContract, pastDays([5]), coming(9, 1), grants, randomOf(1))).toEqual({
       depletion: {
@@ -146,14 +146,14 @@ describe('the forecast', () => {
     })
   })
 
-  test('what has begun of a day is not expected again', () => {
+  test('the elapsed part of a day is not expected again', () => {
     const [first, ...rest] = coming(2, 7)
     const begun = { ...first!, startUs: first!.startUs + dayUs / 4, share: 3 / 4 }
     const days = pastDays([10, 20, 30, 40, 50, 60, 70])
     expect(expectedBurn(days, [begun, ...rest])).toBeCloseTo(60 + 90, 6)
   })
 
-  test('an even burn is its own median and band, whatever parts of days it began and ended with', () => {
+  test('an even burn is its own median and band, for any partial first and last day', () => {
     const parts = [
       { startUs: mondayUs - dayUs, weekday: 7, credits: 40, share: 1 / 24 },
       ...pastDays([960, 960, 960, 960, 960, 960]),
@@ -168,7 +168,7 @@ describe('the forecast', () => {
     expect(expectedBurn(parts, coming(30, 7))).toBeCloseTo(30 * 960, 6)
   })
 
-  test('a steady growth goes on for as long as it was seen, and then stays', () => {
+  test('a steady growth continues for as long as it was seen, then levels off', () => {
     const growing = pastDays(Array.from({ length: 28 }, (_, day) => 100 + day))
     expect(expectedBurn(growing, coming(1, 28))).toBeCloseTo(128, 6)
     expect(expectedBurn(growing, coming(1, 28 + 27))).toBeCloseTo(155, 6)
@@ -196,7 +196,7 @@ describe('the forecast', () => {
     expect(bandLosses[3]!.lost).toBeNull()
   })
 
-  test('quiet weekends stay quiet: the weekday decides where four weeks were seen', () => {
+  test('with four weeks of data, quiet weekends are forecast by weekday', () => {
     const week = [100, 100, 100, 100, 100, 0, 0]
     const { depletion } = lookAhead(
       defaultContract,
@@ -210,7 +210,7 @@ describe('the forecast', () => {
     expect(depletion.runsOut.medianUs).toBe(mondayUs + (28 + 12) * dayUs)
   })
 
-  test('the band holds the median, more credits last longer, and a seed repeats', () => {
+  test('the band contains the median, more credits last longer, and a seed repeats', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: 500 }), { minLength: 3, maxLength: 30 }),
@@ -241,7 +241,7 @@ describe('the forecast', () => {
     )
   })
 
-  test('credits that expire unused are told with their date and their band', () => {
+  test('credits that expire unused are given with their date and their band', () => {
     const expiresUs = mondayUs + 17 * dayUs
     const { depletion } = lookAhead(
       defaultContract,
@@ -260,7 +260,7 @@ describe('the forecast', () => {
     expect(depletion.runsOut.medianUs).toBe(mondayUs + 18 * dayUs)
   })
 
-  test('of simulated accounts of all kinds the intervals hold about four fifths', () => {
+  test('the intervals hold for about four fifths of simulated accounts', () => {
     // So few are within ten points of it; bench/forecast.ts asks 2,000 of each.
     const held = accountKinds.flatMap((kind) =>
       [7, 30, 90].flatMap((history) =>
@@ -277,7 +277,7 @@ describe('the forecast', () => {
     }
   })
 
-  test('an unknown balance is said to be unknown', () => {
+  test('an unknown balance is described as unknown', () => {
     const { depletion } = lookAhead(
       defaultContract,
       pastDays([1, 2, 3]),

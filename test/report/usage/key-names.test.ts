@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { fingerprintOf } from '../../../src/attempt/fingerprint.ts'
 import { parseKeyNames } from '../../../src/report/usage/key-names.ts'
 
-test('names are those of their fingerprints, which may be digits alone', () => {
+test('names are assigned to fingerprints, which may be all digits', () => {
   expect(
     parseKeyNames(`3f2a91c04d7e: billing (a1b2)\n012345678901: ${'n'.repeat(60)}\n`, 'n'),
   ).toEqual({
@@ -26,7 +26,7 @@ test.each([
   [`0123456789ab: ''`, `names.yaml: entry 1 ${letters}`],
   [`0123456789ab: ${'n'.repeat(61)}`, `names.yaml: entry 1 ${letters}`],
   ['0123456789ab: [one]', `names.yaml: entry 1 ${letters}`],
-])('a list of names with a fault is refused without a word of it: %#', (text, says) => {
+])('an invalid list of names is refused without quoting it: %#', (text, says) => {
   const refuse = () => parseKeyNames(text, 'names.yaml')
   expect(refuse).toThrow(`${says}. Expected a line for each key`)
   expect(refuse).not.toThrow(/sk-live-1/)

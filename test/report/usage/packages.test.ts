@@ -21,7 +21,7 @@ const countsOf = (plan: ReturnType<typeof cheapestPlan> | null) =>
 describe('packages', () => {
   const price = (need: number) => cheapestPlan(packages, need).priceUsdCents
 
-  test('the prices of the rulebook come out to the cent', () => {
+  test('the prices of the rulebook are exact to the cent', () => {
     expect(planInWords(cheapestPlan(packages, 3_000))).toBe('6 Starter (29.94 USD, 3,000 credits)')
     expect(planInWords(cheapestPlan(packages, 3_001))).toBe('1 Standard (29.99 USD, 5,000 credits)')
     expect(price(5_000)).toBe(29_99)
@@ -45,7 +45,7 @@ describe('packages', () => {
     { minLength: 1, maxLength: 3, selector: (pack) => pack.credits },
   )
 
-  test('the search is exact: it agrees with trying every mix of packs', () => {
+  test('the search is exact: it agrees with trying every combination of packages', () => {
     fc.assert(
       fc.property(anyPackages, fc.nat({ max: 90 }), (sizes, need) => {
         const list = packs(...sizes.map(({ credits, cents }) => [credits, cents] as const))
@@ -68,7 +68,7 @@ describe('packages', () => {
     )
   })
 
-  test('a need of millions is searched as exactly, its bulk in the pack of the best price', () => {
+  test('a need of millions is searched exactly, with most of it in the package of the best price', () => {
     expect(cheapestPlan(packages, 5_000_001)).toMatchObject({
       priceUsdCents: 250 * 5999 + 499,
       packs: [{ count: 1 }, { count: 0 }, { count: 250 }],
@@ -76,24 +76,19 @@ describe('packages', () => {
   })
 
   test.each([
+    ['four large packages, if most in small ones is dearer', packs([5, 50], [9, 91]), 36, [0, 4]],
+    ['the best price, though a larger package exists', packs([10, 100], [4, 30]), 1_000, [0, 250]],
+    ['at equal prices the most credits', packs([3, 10], [4, 10]), 3, [0, 1]],
+    ['at equal prices the most credits, in any order', packs([4, 10], [3, 10]), 3, [1, 0]],
+    ['at equal prices the fewest packages', packs([1, 10], [2, 20], [3, 30]), 6, [0, 0, 2]],
+    ['at equal prices the fewest packages in bulk', packs([5, 50], [10, 100]), 1_000, [0, 100]],
     [
-      'four large packs where the bulk of small ones is dearer',
-      packs([5, 50], [9, 91]),
-      36,
-      [0, 4],
-    ],
-    ['the best price, though a larger pack is there', packs([10, 100], [4, 30]), 1_000, [0, 250]],
-    ['of equal prices the most credits', packs([3, 10], [4, 10]), 3, [0, 1]],
-    ['of equal prices the most credits, in any order', packs([4, 10], [3, 10]), 3, [1, 0]],
-    ['of equal prices the fewest packs', packs([1, 10], [2, 20], [3, 30]), 6, [0, 0, 2]],
-    ['of equal prices the fewest packs in bulk', packs([5, 50], [10, 100]), 1_000, [0, 100]],
-    [
-      'of equal prices the fewest packs in bulk, in any order',
+      'at equal prices the fewest packages in bulk, in any order',
       packs([10, 100], [5, 50]),
       1_000,
       [100, 0],
     ],
-    ['of packs alike the first', packs([2, 20], [2, 20], [3, 40]), 2, [1, 0, 0]],
+    ['of identical packages the first', packs([2, 20], [2, 20], [3, 40]), 2, [1, 0, 0]],
   ])('the plan is %s', (_, list, need, counts) => {
     expect(countsOf(cheapestPlan(list, need))).toEqual(counts)
   })
@@ -103,20 +98,60 @@ describe('a plan that costs nearly as much', () => {
   const plan = (credits: number, priceUsdCents: number) => ({ packs: [], credits, priceUsdCents })
 
   test.each([
-    ['it holds twice as much for a cent more', packages, plan(10_000, 5998), [0, 0, 1]],
-    ['the larger pack is first', [...packages].reverse(), plan(10_000, 5998), [1, 0, 0]],
-    ['it costs a thousandth more', packs([10, 1_000], [20, 1_001]), plan(10, 1_000), [0, 1]],
-    ['it costs all that is allowed', packs([1, 2_999], [20, 6_003]), plan(2, 5_998), [0, 1]],
-    ['it costs a cent more than allowed', packs([1, 2_999], [20, 6_004]), plan(2, 5_998), null],
-    ['it holds half as much again', packs([10, 100], [15, 100]), plan(10, 100), [0, 1]],
-    ['it holds less than half as much again', packs([10, 100], [14, 100]), plan(10, 100), null],
-    ['packs of a cent fill it', packs([1, 1_000], [2, 1]), plan(1, 1_000), [0, 1_001]],
-    ['two packs are alike', packs([10, 100], [10, 100]), plan(5, 100), [1, 0]],
-    ['nothing is to be bought', packages, plan(0, 0), null],
-    ['it costs 50,000 USD', packs([10, 4_995_005], [20, 5_000_000]), plan(10, 4_995_005), [0, 1]],
-    ['it costs more', packs([10, 4_995_006], [20, 5_000_001]), plan(10, 4_995_006), null],
-    ['the rulebook has none for 8,000', packages, cheapestPlan(packages, 8_000), null],
-    ['the rulebook has none for 3,000', packages, cheapestPlan(packages, 3_000), null],
+    ['twice the credits for one cent more are a near tie', packages, plan(10_000, 5998), [0, 0, 1]],
+    [
+      'the order of the packages does not matter',
+      [...packages].reverse(),
+      plan(10_000, 5998),
+      [1, 0, 0],
+    ],
+    ['a thousandth more is a near tie', packs([10, 1_000], [20, 1_001]), plan(10, 1_000), [0, 1]],
+    [
+      'the highest allowed price is a near tie',
+      packs([1, 2_999], [20, 6_003]),
+      plan(2, 5_998),
+      [0, 1],
+    ],
+    [
+      'one cent above the allowed price is not',
+      packs([1, 2_999], [20, 6_004]),
+      plan(2, 5_998),
+      null,
+    ],
+    [
+      'half as many credits again are a near tie',
+      packs([10, 100], [15, 100]),
+      plan(10, 100),
+      [0, 1],
+    ],
+    ['fewer than half as many again are not', packs([10, 100], [14, 100]), plan(10, 100), null],
+    [
+      'packages of one cent fill the allowed price',
+      packs([1, 1_000], [2, 1]),
+      plan(1, 1_000),
+      [0, 1_001],
+    ],
+    [
+      'of two identical packages the first is chosen',
+      packs([10, 100], [10, 100]),
+      plan(5, 100),
+      [1, 0],
+    ],
+    ['without a need there is no near tie', packages, plan(0, 0), null],
+    [
+      'a near tie costs at most 50,000 USD',
+      packs([10, 4_995_005], [20, 5_000_000]),
+      plan(10, 4_995_005),
+      [0, 1],
+    ],
+    [
+      'a higher price is no near tie',
+      packs([10, 4_995_006], [20, 5_000_001]),
+      plan(10, 4_995_006),
+      null,
+    ],
+    ['the rulebook has no near tie for 8,000', packages, cheapestPlan(packages, 8_000), null],
+    ['the rulebook has no near tie for 3,000', packages, cheapestPlan(packages, 3_000), null],
   ])('%s', (_, list, given, counts) => {
     expect(countsOf(nearTiePlan(list, given))).toEqual(counts)
   })

@@ -14,7 +14,7 @@ const month = Array.from({ length: 30 }, (_, day) => ({
   share: 1,
 }))
 const burn = { known: true } as Forecast
-/** What expires so many days from the beginning of the month. */
+/** A grant that expires this many days after the start of the month. */
 const grant = (credits: number, day: number | null): Grant => ({
   name: 'held',
   credits,
@@ -24,11 +24,11 @@ const peak = { minute: 1, hour: 1, day: 1 }
 
 test.each<[string, readonly Grant[], number]>([
   ['nothing is held', [], 3_000],
-  ['a grant lasts', [grant(1_000, null)], 2_000],
+  ['a grant never expires', [grant(1_000, null)], 2_000],
   ['a grant expires at the end of the month', [grant(1_000, 30)], 2_000],
   ['a grant expires on the last day', [grant(5_000, 29)], 100],
   ['a grant that expires on the tenth day is spent before', [grant(400, 10)], 2_600],
-  ['what is left on the tenth day is not spent', [grant(5_000, 10)], 2_000],
+  ['the rest of a grant on the tenth day is not spent', [grant(5_000, 10)], 2_000],
   ['two grants expire one after the other', [grant(1_500, 20), grant(1_500, 10)], 1_000],
   [
     'two grants expire one after the other, in any order',
@@ -36,8 +36,8 @@ test.each<[string, readonly Grant[], number]>([
     1_200,
   ],
   ['a grant has expired', [grant(1_000, -1)], 3_000],
-  ['more is held than burns', [grant(9_000, null)], 0],
-])('of 3,000 credits that a month burns, where %s, %d are to be bought', (...[, grants, need]) => {
+  ['more is held than is burned', [grant(9_000, null)], 0],
+])('of 3,000 credits for a month, if %s, %d are to be bought', (...[, grants, need]) => {
   const plan = planFor(defaultContract, past, burn, month, grants, peak)
   if (!plan.known) throw new Error(plan.says)
   expect(plan.needCredits).toBeCloseTo(need, 6)

@@ -17,7 +17,7 @@ const prepare = (change: Partial<UsageOptions> = {}) => prepareUsage(store, usag
 const at = utc(2026, 11, 3, 10)
 
 describe('the scope', () => {
-  test('it has the sources, and a last usage ahead of our clock as now', async () => {
+  test('it has the sources, and now is at least the last usage', async () => {
     await enterEvents(store, [
       { atUs: at + 5, source: 'b', requests: 3 },
       { atUs: at + 7, source: 'b' },
@@ -41,8 +41,8 @@ describe('the scope', () => {
 
   test.each<[string, Partial<UsageOptions>, number, number]>([
     ['neither end is given', {}, utc(2026, 11, 3), utc(2026, 11, 6)],
-    ['the beginning is given', { fromUs: utc(2026, 11, 1) }, utc(2026, 11, 1), utc(2026, 11, 6)],
-    ['the end is given', { toUs: utc(2026, 11, 4) }, utc(2026, 11, 3), utc(2026, 11, 4)],
+    ['only the start is given', { fromUs: utc(2026, 11, 1) }, utc(2026, 11, 1), utc(2026, 11, 6)],
+    ['only the end is given', { toUs: utc(2026, 11, 4) }, utc(2026, 11, 3), utc(2026, 11, 4)],
     [
       'the end is where usage begins',
       { toUs: utc(2026, 11, 3) },
@@ -70,7 +70,7 @@ describe('the scope', () => {
     await expect(prepare({ fromUs, toUs })).rejects.toThrow(says)
   })
 
-  test('logs that cover the time of any run are in a note', async () => {
+  test('a note names the logs that cover the time of any run', async () => {
     await enterRun(store)
     await enterRun(store, 'b', { startedAtUs: novemberUs + 100e6 })
     const first = attempt(10, { closedUs: 10e6, doneUs: 10e6 })
@@ -97,7 +97,7 @@ describe('the scope', () => {
     ])
   })
 
-  test('polls are sources where there is nothing else, and measure no requests', async () => {
+  test('polls are sources if there is nothing else, and measure no requests', async () => {
     const poll = (minutes: number, remaining: number | null, consumed: number | null, url = 'u') =>
       store.execute(
         `INSERT INTO usage_polls (polled_us, base_url, key_fp, status, remaining, consumed)
@@ -135,49 +135,49 @@ describe('the period before', () => {
     readonly [number, number] | null,
   ][] = [
     [
-      'a day of 25 hours is held against one of 24',
+      'a day of 25 hours is compared with one of 24',
       { timezone: ny, fromUs: utc(2026, 11, 1, 4), toUs: utc(2026, 11, 2, 5) },
       utc(2026, 10, 20),
       utc(2026, 11, 9),
       [utc(2026, 10, 31, 4), utc(2026, 11, 1, 4)],
     ],
     [
-      'twelve hours are held against twelve',
+      'twelve hours are compared with twelve',
       { fromUs: utc(2026, 11, 3, 6), toUs: utc(2026, 11, 3, 18) },
       utc(2026, 10, 20),
       utc(2026, 11, 9),
       [utc(2026, 11, 2, 18), utc(2026, 11, 3, 6)],
     ],
     [
-      'what has passed is rounded to a quarter',
+      'the elapsed part is rounded to a quarter',
       { fromUs: utc(2026, 11, 3), toUs: utc(2026, 11, 5) },
       utc(2026, 10, 20),
       utc(2026, 11, 3, 10, 1),
       [utc(2026, 11, 1), utc(2026, 11, 1, 10, 15)],
     ],
     [
-      'a whole quarter that has passed is one quarter',
+      'a whole elapsed quarter is one quarter',
       { fromUs: utc(2026, 11, 3), toUs: utc(2026, 11, 5) },
       utc(2026, 10, 20),
       utc(2026, 11, 3, 10, 15) - 1,
       [utc(2026, 11, 1), utc(2026, 11, 1, 10, 15)],
     ],
     [
-      'nothing of the period has passed',
+      'nothing of the period has elapsed',
       { fromUs: utc(2026, 11, 3), toUs: utc(2026, 11, 5) },
       utc(2026, 10, 20),
       utc(2026, 11, 2),
       [utc(2026, 11, 1), utc(2026, 11, 1)],
     ],
     [
-      'a fiftieth is missing',
+      'up to a fiftieth may be missing',
       { fromUs: utc(2026, 11, 3), toUs: utc(2026, 11, 3, 5) },
       utc(2026, 11, 2, 19, 6),
       utc(2026, 11, 9),
       [utc(2026, 11, 2, 19), utc(2026, 11, 3)],
     ],
     [
-      'more than a fiftieth is missing',
+      'more than a fiftieth may not be missing',
       { fromUs: utc(2026, 11, 3), toUs: utc(2026, 11, 3, 5) },
       utc(2026, 11, 2, 19, 7),
       utc(2026, 11, 9),
@@ -296,7 +296,7 @@ describe('sums', () => {
     expect(rows.map(({ covered }) => covered)).toEqual([false, true, true, false])
   })
 
-  test('a series that is in the first quarter alone is in all hours, filled with 0', async () => {
+  test('a series that is only in the first quarter is in all hours, filled with 0', async () => {
     await enterEvents(store, [
       ...Array.from({ length: 20 }, (_, event) => ({
         atUs: at + 3600e6 * (event + 1),
@@ -311,7 +311,7 @@ describe('sums', () => {
     expect(rows.map(({ requests }) => requests)).toEqual([1, 0, 0])
   })
 
-  test('means of the hours of a week leave out open hours and credits that are not known', async () => {
+  test('weekly means by hour leave out open hours and unknown credits', async () => {
     await enterEvents(store, [
       { atUs: at, credits: 4 },
       { atUs: at + 7 * 86_400e6, credits: 8, requests: 3, model: 'other' },
@@ -334,7 +334,7 @@ describe('sums', () => {
     ])
   })
 
-  test('attempts of a run have the prices of the contract that is given', async () => {
+  test('attempts of a run have the prices of the given contract', async () => {
     await enterRun(store)
     await appendAttempts(store, [attempt(0)])
     const models = defaultContract.models.map((model) => ({ ...model, costCredits: 7 }))
@@ -348,7 +348,7 @@ describe('sums', () => {
     ])
   })
 
-  test('keys are called by their names', async () => {
+  test('keys have their given names', async () => {
     await enterEvents(store, [
       { atUs: at, keyFp: 'k1' },
       { atUs: at, keyFp: 'k2' },

@@ -18,13 +18,13 @@ const hourUs = 3600e6
 const read = (change: Partial<UsageOptions> = {}) => readUsage(store, usageOptions(change))
 
 describe('cards', () => {
-  test('they sum the period, and as much of the one before', async () => {
+  test('they sum the period, and the same part of the one before', async () => {
     const tokens = (promptTokens: number | null, completionTokens: number | null) => ({
       promptTokens,
       completionTokens,
     })
     await enterEvents(store, [
-      // Before: the first two quarters of two hours, and one that is later than what has passed.
+      // Before: the first two quarters of two hours, and one later than the elapsed part.
       { atUs: at - 2 * hourUs, credits: 4, ...tokens(1, 2) },
       { atUs: at - 2 * hourUs + 900e6, credits: 6, ...tokens(5, 2) },
       { atUs: at - 2 * hourUs + 1800e6, credits: 100, ...tokens(100, 100) },
@@ -57,7 +57,7 @@ describe('cards', () => {
     ])
   })
 
-  test('a value that nothing tells is null, and one of nothing before has no change', async () => {
+  test('a value without measurements is null, and a change from zero is null', async () => {
     await enterEvents(store, [
       { atUs: at - 2 * hourUs, credits: 0, promptTokens: null, completionTokens: null },
       { atUs: at + hourUs, credits: 5, promptTokens: null, completionTokens: 7 },
@@ -72,7 +72,7 @@ describe('cards', () => {
     ])
   })
 
-  test('a period without requests has none', async () => {
+  test('a period without requests has no values', async () => {
     await enterEvents(store, [{ atUs: at - 30 * hourUs }, { atUs: at - 24 * hourUs }])
     const { cards } = await read({ fromUs: at, toUs: at + hourUs })
     expect(cards.map(({ value, before, n, unmeasured }) => [value, before, n, unmeasured])).toEqual(
@@ -81,7 +81,7 @@ describe('cards', () => {
   })
 })
 
-test('errors are summed by hour, keys by all of their requests', async () => {
+test('errors are summed by hour, and keys over all of their requests', async () => {
   const error = { outcome: 'http_error', credits: 0 }
   await enterEvents(store, [
     { atUs: at, ...error, status: 500 },
@@ -160,7 +160,7 @@ describe('the outlook', () => {
     )
   const grants = [{ name: 'held', credits: 480, expiresUs: null }]
 
-  test('it begins where usage ends, and looks at a year', async () => {
+  test('it begins where usage ends, and covers a year', async () => {
     await enterDays(4)
     const page = await read({ grants, nowUs: utc(2026, 11, 5) })
     const beginUs = utc(2026, 11, 4, 23)
@@ -175,7 +175,7 @@ describe('the outlook', () => {
     expect(page.depletion.says).toBe('480 credits at 240 a day.')
   })
 
-  test('an outlook whose date has passed has the age of the last usage', async () => {
+  test('an outlook whose date has passed gives the age of the last usage', async () => {
     await enterDays(4)
     const says = async (nowUs: number) => (await read({ grants, nowUs })).depletion.says
     const passed = (days: number) =>
@@ -193,7 +193,7 @@ describe('the outlook', () => {
   })
 })
 
-test('a contract is the one of the runs, where all that is shown are runs of it', async () => {
+test('the contract of the runs is used if everything shown belongs to runs with it', async () => {
   await enterRun(store)
   await appendAttempts(store, [attempt(0)])
   const contract = null
@@ -207,7 +207,7 @@ test('a contract is the one of the runs, where all that is shown are runs of it'
   ])
   expect((await read({ contract: defaultContract })).plan).toMatchObject({ known: false })
   expect((await read({ contract, runIds: ['a'] })).plan).toMatchObject({ known: false })
-  // A log may have the name of a run.
+  // A log may have the same name as a run.
   await enterEvents(store, [{ atUs: at, source: 'a' }])
   expect((await read({ contract, sources: ['a'] })).plan).toBeNull()
 })

@@ -19,7 +19,7 @@ describe('reconciliation', () => {
        VALUES (${novemberUs + minutes * 60e6}, 'http://127.0.0.1', '0123456789ab', 200, ${consumed})`,
     )
 
-  test('what the service says is held against what was seen, with what is ambiguous', async () => {
+  test("the service's figures are compared with what was seen, including ambiguous requests", async () => {
     await enterRun(store)
     await appendAttempts(store, [
       attempt(60),
@@ -77,7 +77,7 @@ describe('reconciliation', () => {
     ])
   })
 
-  test('the sums of all intervals are in the sentence', () => {
+  test('the sentence has the sums of all intervals', () => {
     const agreeing = [interval(1_500, 1_500, 1_500), interval(7, 5, 9)]
     expect(judge(agreeing)).toMatchObject({
       known: true,
@@ -91,7 +91,7 @@ describe('reconciliation', () => {
     })
   })
 
-  test('without two polls nothing is known', () => {
+  test('without two polls, reconciliation is not possible', () => {
     expect(judge([])).toEqual({
       known: false,
       says: 'Two polls of GET /user/credits are needed: assay usage watch makes them.',
@@ -130,7 +130,7 @@ describe('reconciliation', () => {
     })
   })
 
-  test('more polls than one query takes are all judged', async () => {
+  test('all polls are judged, even more than one query takes', async () => {
     await enterRun(store)
     await appendAttempts(store, [attempt(5_200.5)])
     await store.execute(

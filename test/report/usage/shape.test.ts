@@ -17,7 +17,7 @@ test.each([
   [card('credits'), 'of 1,200 of 1,234 requests'],
   [card('credits', { unmeasured: 1 }), 'of 1,200 of 1,201 requests'],
   [card('requests', { unmeasured: 0 }), null],
-])('a value of some requests is given with their number: %#', (given, text) => {
+])('a value measured on some requests shows their number: %#', (given, text) => {
   expect(measuredShare(given)).toBe(text)
 })
 
@@ -27,6 +27,6 @@ test.each([
   [card('credits', { value: null }), 0.012, null],
   [card('credits'), null, null],
   [card('requests'), 0.012, null],
-])('credits alone have a cost, and only at a price: %#', (given, price, text) => {
+])('only credits have a cost, and only with a price: %#', (given, price, text) => {
   expect(costText(given, price)).toBe(text)
 })

@@ -3,7 +3,7 @@ import type { SeriesPoint, UsagePage } from '../../../src/report/usage/shape.ts'
 import { terminalUsage } from '../../../src/report/usage/terminal.ts'
 import { utc } from '../usage-events.ts'
 
-/** A day that was not measured has null for its requests. */
+/** An unmeasured day has null for its requests. */
 type Change = { readonly [Name in keyof SeriesPoint]?: SeriesPoint[Name] | null }
 
 const point = (day: number, series: string, change: Change) =>
@@ -132,7 +132,7 @@ const page: UsagePage = {
   ],
 }
 
-test('the page in text has its cards, days, series, dates and reasons in 80 columns', () => {
+test('the text page has cards, days, series, dates and reasons in 80 columns', () => {
   expect(terminalUsage(page)).toBe(`Usage from 2026-11-01 to 2026-11-03 (UTC)
 
 credits used               1,234.6   (1,000 before, +23.5 %)
@@ -173,7 +173,7 @@ const linesOf = (change: Partial<UsagePage>, word: RegExp) =>
     .split('\n')
     .filter((line) => word.test(line))
 
-test('of 15 days the last 14 are listed, and an open day as open', () => {
+test('the last 14 of 15 days are listed, and an open day is marked', () => {
   const days = Array.from({ length: 15 }, (_, at) => point(at + 1, 'one', { open: at === 14 }))
   const bar = '█'.repeat(34)
   expect(linesOf({ days }, /^2026/)).toEqual(
@@ -185,14 +185,14 @@ test('of 15 days the last 14 are listed, and an open day as open', () => {
   )
 })
 
-test('credits below one have a bar of their share of one', () => {
+test('fewer credits than one have a bar of their share of one', () => {
   const days = [point(1, 'one', { credits: 0.5 })]
   expect(linesOf({ days }, /^2026/)).toEqual([
     `2026-11-01            10         0.5  ${'█'.repeat(17)}`,
   ])
 })
 
-test('without a plan, a balance or a price there is no line of them', () => {
+test('an unknown plan or balance shows its reason, and without a price there is no cost', () => {
   const depletion = { known: false, says: 'Unknown.' } as const
   expect(linesOf({ plan: null, depletion }, /^(buy|runs out|expires|cost|balance)/)).toEqual([
     'balance    Unknown.',
@@ -204,7 +204,7 @@ test('without a plan, a balance or a price there is no line of them', () => {
   ])
 })
 
-test('answers alone report cached tokens, and a single one does', () => {
+test('cached tokens are shown if any successful answer reports them', () => {
   const shown = (ok: number, cachedTokens: number | null) => {
     const lines = terminalUsage({ ...page, days: [point(1, 'one', { ok, cachedTokens })] }).split(
       '\n',
@@ -223,7 +223,7 @@ test('answers alone report cached tokens, and a single one does', () => {
   ])
 })
 
-test('long names are cut, each to its room', () => {
+test('long names are cut to fit their place', () => {
   const long = 'n'.repeat(500)
   const depletion = {
     ...page.depletion,

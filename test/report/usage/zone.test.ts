@@ -17,10 +17,10 @@ test.each([
   ['2026-01-31', 'Pacific/Kiritimati', utc(2026, 1, 30, 10)],
   ['2026-01-31', 'Pacific/Pago_Pago', utc(2026, 1, 31, 11)],
   ['2026-11-01 12:07:09', 'America/New_York', utc(2026, 11, 1, 17, 7) + 9e6],
-  // The first of two, where a change repeats the hour.
+  // The first of two, if a change repeats the hour.
   ['2026-11-01 01:30', 'America/New_York', utc(2026, 11, 1, 5, 30)],
   ['2026-10-25 02:30', 'Europe/Rome', utc(2026, 10, 25, 0, 30)],
-  // The moment of the change, where it skips the time.
+  // The time of the change, if it skips the time.
   ['2026-03-08T02:30', 'America/New_York', utc(2026, 3, 8, 7)],
   ['2026-03-08T02:00', 'America/New_York', utc(2026, 3, 8, 7)],
   ['2026-03-29T02:59:59', 'Europe/Rome', utc(2026, 3, 29, 1)],
@@ -29,7 +29,7 @@ test.each([
   ['2026-11-01T09:30Z', 'Asia/Kolkata', utc(2026, 11, 1, 9, 30)],
   ['2026-11-01T09:30:15.250+05:30', 'UTC', utc(2026, 11, 1, 4) + 15.25e6],
   ['2026-11-01T09:30-0100', 'UTC', utc(2026, 11, 1, 10, 30)],
-])('%s in %s is that moment', (text, timezone, us) => {
+])('%s in %s is the expected time', (text, timezone, us) => {
   expect(parseMoment(text, timezone)).toBe(us)
 })
 
@@ -40,7 +40,7 @@ test.each([
   '2026-11-01T25:00Z',
   '2026-11-01Z',
   '01.11.2026',
-])('%s is no date', (text) => {
+])('%s is not a date', (text) => {
   expect(() => parseMoment(text, 'UTC')).toThrow(
     `"${text}" is not a date: expected 2026-11-01, 2026-11-01T09:30 (both in UTC) or 2026-11-01T09:30Z`,
   )
@@ -68,13 +68,13 @@ test('a day later has the same time of day', () => {
   expect(shiftDaysUs(utc(2026, 3, 1, 16) + 123_000, 1, 'UTC')).toBe(utc(2026, 3, 2, 16) + 123_000)
 })
 
-test('Monday is 1, and Sunday 7, of the local day', () => {
+test('Monday is 1 and Sunday 7, by the local day', () => {
   expect(weekdayOf(utc(2026, 11, 2), 'UTC')).toBe(1)
   expect(weekdayOf(utc(2026, 11, 1), 'UTC')).toBe(7)
   expect(weekdayOf(utc(2026, 11, 2), 'America/New_York')).toBe(7)
 })
 
-test('a name that is no zone is refused', () => {
+test('an unknown time zone is refused', () => {
   checkTimeZone('Asia/Kolkata')
   expect(() => checkTimeZone('Mars')).toThrow(
     'Unknown time zone "Mars". Use an IANA name, such as UTC, Asia/Kolkata or America/New_York.',

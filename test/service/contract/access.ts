@@ -8,7 +8,7 @@ export const accessChecks: readonly Check[] = [
   check('AUTH-02', 'messages takes X-API-Key', async (t) => {
     expect((await t.messages()).status).toBe(200)
   }),
-  check('AUTH-03', 'without a key there is no answer, streamed or not', async (t) => {
+  check('AUTH-03', 'without a key a request is refused, streamed or not', async (t) => {
     const { chat, messages } = t.contract.paths
     for (const path of [chat, messages]) {
       for (const stream of [false, true]) {
@@ -19,7 +19,7 @@ export const accessChecks: readonly Check[] = [
       }
     }
   }),
-  check('AUTH-04', 'a key that is not exactly one is none', async (t) => {
+  check('AUTH-04', 'a key that differs in any way is refused', async (t) => {
     const { key } = t.address
     const flipped = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a')
     const folded = key.toUpperCase() === key ? key.toLowerCase() : key.toUpperCase()
@@ -64,12 +64,12 @@ export const accessChecks: readonly Check[] = [
       expect(model.created).toBeLessThan(2_600_000_000)
     }
   }),
-  check('MODEL-03', 'the listed models are listed once', async (t) => {
+  check('MODEL-03', 'each listed model is listed once', async (t) => {
     const ids = (await t.models()).json.data.map(({ id }: { id: string }) => id)
     expect(new Set(ids).size).toBe(ids.length)
     for (const { id, listed } of t.contract.models) if (listed) expect(ids).toContain(id)
   }),
-  check('MODEL-04', 'every model is usable in both formats', async (t) => {
+  check('MODEL-04', 'every model works in both formats', async (t) => {
     for (const { id } of t.contract.models) {
       expect((await t.chat({ model: id })).status).toBe(200)
       expect((await t.messages({ model: id })).status).toBe(200)

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { type Check, check, operated } from './check.ts'
 import { type Answer, say, type Target } from './target.ts'
 
-/** What a phase cost, between two reads of an account that nobody else uses. */
+/** The cost of a phase, between two reads of an account that nobody else uses. */
 async function cost(t: Target, key: string, phase: () => Promise<unknown>): Promise<number> {
   const before = await t.remaining(key)
   await phase()
@@ -10,8 +10,9 @@ async function cost(t: Target, key: string, phase: () => Promise<unknown>): Prom
 }
 
 /**
- * Whether values could have been shown by some order of the requests: sorted from the top, those
- * at or above each value cannot have cost more than what is gone at it (rulebook, section 2, T1).
+ * Whether values could have been shown by some order of the requests: sorted from the top, those at
+ * or above each value cannot have cost more than the credits missing at it (rulebook, section 2,
+ * T1).
  */
 function isPossible(values: readonly number[], costs: readonly number[], start: number): boolean {
   const pairs = values.map((value, index) => [value, costs[index]!] as const)
@@ -34,7 +35,7 @@ export const billingChecks: readonly Check[] = [
     expect(await cost(t, key, () => t.chat({ model: 'svc-k2.5' }, key))).toBe(2)
     expect(await cost(t, key, () => t.messages({ model: 'svc-k2.5' }, key))).toBe(2)
   }),
-  operated('BILL-03', 'the price knows nothing but the model', async (t) => {
+  operated('BILL-03', 'the price depends only on the model', async (t) => {
     const { key } = await t.account(500)
     const long = say('word '.repeat(500))
     for (const [price, model] of [
@@ -63,7 +64,7 @@ export const billingChecks: readonly Check[] = [
       }
     }
   }),
-  operated('BILL-05', 'a refusal costs nothing, whichever it is', async (t) => {
+  operated('BILL-05', 'no refusal costs anything', async (t) => {
     const { key } = await t.account(90)
     for (const phase of [
       () => t.chat({ temperature: 9 }, key),
@@ -89,7 +90,7 @@ export const billingChecks: readonly Check[] = [
     const empty = await t.account(0)
     expect(await cost(t, empty.key, () => t.chat({}, empty.key))).toBe(0)
   }),
-  operated('BILL-07', 'deducted in full when the stream is over', async (t) => {
+  operated('BILL-07', 'a stream is charged in full at its end', async (t) => {
     const { key } = await t.account(500)
     const response = await fetch(t.address.baseUrl + t.contract.paths.chat, {
       method: 'POST',
@@ -97,12 +98,13 @@ export const billingChecks: readonly Check[] = [
       body: JSON.stringify({ model: 'svc-k2.5', stream: true, messages: say('a b c d e f') }),
     })
     expect(response.status).toBe(200)
-    // Whether it is deducted already is the profile's (G-13); more than the price it never is.
+    // Whether it is already deducted depends on the profile (G-13), but never by more than the
+    // price.
     expect([498, 500]).toContain(await t.remaining(key))
     await response.text()
     expect(await t.remaining(key)).toBe(498)
   }),
-  operated('BILL-08', 'settled by the end of the response', async (t) => {
+  operated('BILL-08', 'a charge has settled by the end of the response', async (t) => {
     const { key } = await t.account(500)
     for (let request = 1; request <= 3; request++) {
       await t.chat({ stream: request % 2 === 0 }, key)
@@ -116,7 +118,7 @@ export const billingChecks: readonly Check[] = [
       if (value !== null || answer.json !== null) expect(value).toMatch(/^\d+$/)
     }
   }),
-  operated('BILL-10', 'what is gone is what the successes cost', async (t) => {
+  operated('BILL-10', 'the balance falls by what the successes cost', async (t) => {
     const { key } = await t.account(5_000)
     const costs = await cost(t, key, async () => {
       for (let request = 0; request < 20; request++) {
@@ -127,7 +129,7 @@ export const billingChecks: readonly Check[] = [
     })
     expect(costs).toBe(20 * 3)
   }),
-  operated('BILL-11', 'values side by side fit some order', async (t) => {
+  operated('BILL-11', 'concurrent values fit some order', async (t) => {
     const { key } = await t.account(8_000)
     const models = Array.from({ length: 24 }, (_, index) => (index % 3 ? 'svc-k2' : 'svc-k2.5'))
     const answers = await Promise.all(models.map((model) => t.rawChat({ model }, key)))
@@ -139,7 +141,7 @@ export const billingChecks: readonly Check[] = [
     expect(isPossible(values, paid, 8_000) || isPossible(before, paid, 8_000)).toBe(true)
     expect(await t.remaining(key)).toBe(8_000 - paid.reduce((sum, c) => sum + c, 0))
   }),
-  operated('BILL-12', 'the header and /user/credits say the same', async (t) => {
+  operated('BILL-12', 'the header and /user/credits agree', async (t) => {
     const { key } = await t.account(500)
     const { credits } = await t.chat({}, key)
     // Its own charge may not be in it (G-12).
@@ -147,7 +149,7 @@ export const billingChecks: readonly Check[] = [
     const read = await t.creditsOf(key)
     expect(read.credits).toBe(read.json.remaining)
   }),
-  operated('BILL-13', 'a balance below the price is 403, and stays', async (t) => {
+  operated('BILL-13', 'a balance below the price gives 403 and does not change', async (t) => {
     for (const [balance, model] of [
       [0, 'svc-k2'],
       [1, 'svc-k2.5'],
@@ -160,7 +162,7 @@ export const billingChecks: readonly Check[] = [
       expect(await t.remaining(key)).toBe(balance)
     }
   }),
-  operated('BILL-14', 'every credit can be spent, and none more', async (t) => {
+  operated('BILL-14', 'every credit can be spent, and no more', async (t) => {
     const { key } = await t.account(5)
     const statuses = []
     for (let request = 0; request < 7; request++) statuses.push((await t.chat({}, key)).status)
@@ -188,7 +190,7 @@ export const billingChecks: readonly Check[] = [
     await t.chat({}, second)
     expect([await t.remaining(key), await t.remaining(second)]).toEqual([498, 498])
   }),
-  operated('BILL-17', 'a request that was refused before costs once', async (t) => {
+  operated('BILL-17', 'a request that is repeated after a refusal costs once', async (t) => {
     const { key } = await t.account(500)
     const retried = async () => {
       const answers: Answer[] = [await t.chat({ model: 'none' }, key), await t.chat({}, key)]

@@ -17,16 +17,16 @@ export const chatChecks: readonly Check[] = [
       'total_tokens',
     ])
   }),
-  check('CHAT-02', 'each has an id of its own', async (t) => {
+  check('CHAT-02', 'each completion has its own id', async (t) => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => t.chat()))
     expect(new Set(answers.map(({ json }) => json.id)).size).toBe(5)
   }),
-  check('CHAT-03', 'it names the model that was asked for', async (t) => {
+  check('CHAT-03', 'a completion names the requested model', async (t) => {
     for (const { id } of t.contract.models) {
       expect((await t.chat({ model: id })).json.model).toBe(id)
     }
   }),
-  check('CHAT-04', 'n choices, numbered, from the assistant', async (t) => {
+  check('CHAT-04', 'n choices are numbered and from the assistant', async (t) => {
     for (const n of [1, 2, 4]) {
       const { choices } = (await t.chat({ n })).json
       expect(choices.map(({ index }: { index: number }) => index)).toEqual([...Array(n).keys()])
@@ -36,13 +36,13 @@ export const chatChecks: readonly Check[] = [
       }
     }
   }),
-  check('CHAT-05', 'finish_reason is one of the two', async (t) => {
+  check('CHAT-05', 'finish_reason is one of the contract', async (t) => {
     for (const body of [{}, { max_tokens: 1 }, { stop: ['a'] }]) {
       const [{ finish_reason }] = (await t.chat(body)).json.choices
       expect(t.contract.finishReasons).toContain(finish_reason)
     }
   }),
-  check('CHAT-06', 'length when the limit was hit, and never beyond it', async (t) => {
+  check('CHAT-06', 'an answer at the limit ends with length and never exceeds it', async (t) => {
     for (const n of [1, 3]) {
       const { choices, usage } = (await t.chat({ max_tokens: 1, n, messages: say('one two') })).json
       for (const { finish_reason } of choices) expect(finish_reason).toBe('length')
@@ -58,7 +58,7 @@ export const chatChecks: readonly Check[] = [
       expect(choice.message.content).toMatch(/^one two (three)?$/)
     }
   }),
-  check('CHAT-08', 'the total is the sum', async (t) => {
+  check('CHAT-08', 'total tokens are the sum', async (t) => {
     for (const body of [{}, { n: 2 }, { model: 'svc-k2-thinking' }]) {
       const { usage } = (await t.chat(body)).json
       for (const tokens of Object.values(usage)) expect(Number.isInteger(tokens)).toBe(true)
@@ -66,7 +66,7 @@ export const chatChecks: readonly Check[] = [
       expect(usage.prompt_tokens).toBeGreaterThan(0)
     }
   }),
-  check('CHAT-09', 'prompt tokens belong to the prompt', async (t) => {
+  check('CHAT-09', 'prompt tokens match the prompt', async (t) => {
     const tokens = async (body: object) => (await t.chat(body)).json.usage.prompt_tokens
     const short = await tokens({ messages: user('Tell me') })
     const long = await tokens({ messages: user('Tell me about the history of light') })
@@ -90,7 +90,7 @@ export const chatChecks: readonly Check[] = [
       expect((await t.chat({ messages: [{ role, content: 'x' }] })).status).toBe(200)
     }
   }),
-  check('CHAT-12', 'just inside the ranges is accepted, just outside is not', async (t) => {
+  check('CHAT-12', 'values just inside the ranges are accepted, just outside not', async (t) => {
     for (const body of [
       ...[{ temperature: 0 }, { temperature: 2 }, { frequency_penalty: -2 }, { top_p: 1 }],
       ...[{ frequency_penalty: 2 }, { presence_penalty: -2 }, { presence_penalty: 2 }],
@@ -110,7 +110,7 @@ export const chatChecks: readonly Check[] = [
       expect([body, (await t.chat(body)).status]).toEqual([body, 400])
     }
   }),
-  check('CHAT-13', 'defaults: 1024 tokens, one choice, no stream', async (t) => {
+  check('CHAT-13', 'the defaults are 1024 tokens, one choice, no stream', async (t) => {
     const { json } = await t.chat({ messages: user('Count from 1 to 900') })
     expect(json.object).toBe('chat.completion')
     expect(json.choices).toHaveLength(1)

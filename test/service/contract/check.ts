@@ -1,10 +1,10 @@
 import type { Target } from './target.ts'
 
-/** One rule of the rulebook, walked from outside. */
+/** One rule of the rulebook, checked from outside. */
 export interface Check {
   readonly rule: string
   readonly title: string
-  /** Whether it takes the operator's endpoint: balances and time of its own. */
+  /** Whether it needs the operator's endpoint: balances and time of its own. */
   readonly operated: boolean
   run(target: Target): Promise<void>
 }

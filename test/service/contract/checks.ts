@@ -9,7 +9,7 @@ import { streamingChecks } from './streaming.ts'
 import { transportChecks } from './transport.ts'
 import { usageChecks } from './usage.ts'
 
-/** Every rule of sections 1.1 to 1.11 that can be walked from outside. */
+/** Every rule of sections 1.1 to 1.11 that can be checked from outside. */
 export const checks: readonly Check[] = [
   ...transportChecks,
   ...accessChecks,
@@ -22,7 +22,7 @@ export const checks: readonly Check[] = [
   ...usageChecks,
 ]
 
-/** Says which rules are not walked where nobody moves balances and the clock. */
+/** Names the rules that are not checked without an operator for balances and the clock. */
 export function operatorTold(): void {
   const skipped = [...new Set(checks.flatMap(({ rule, operated }) => (operated ? [rule] : [])))]
   process.stderr.write(

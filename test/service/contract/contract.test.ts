@@ -10,13 +10,13 @@ import { checks, operatorTold } from './checks.ts'
 import { Target } from './target.ts'
 
 /**
- * Every rule of sections 1.1 to 1.11, over HTTP. To walk them against another service:
+ * Every rule of sections 1.1 to 1.11, over HTTP. To check another service:
  *
  *     ASSAY_CONTRACT_BASE_URL=http://127.0.0.1:8787 ASSAY_CONTRACT_KEY=… \
  *     ASSAY_CONTRACT_OTHER_KEY=… ASSAY_CONTRACT_OPERATOR=yes npx vitest run test/service/contract
  *
- * The second key is of another account. Without an operator's endpoint, rules that take balances or
- * time of their own are skipped. `docs/service.md` shows it.
+ * The second key is of another account. Without an operator's endpoint, rules that need their own
+ * balances or time are skipped. See `docs/service.md`.
  */
 const env = process.env
 const elsewhereUrl = env.ASSAY_CONTRACT_BASE_URL
@@ -43,7 +43,7 @@ const anyProfile: fc.Arbitrary<Profile> = fc.record({
   creditsHeader: fc.constantFrom('after', 'snapshot', 'before'),
   creditsBody: fc.constantFrom('flat', 'nested', 'renamed'),
   emptyAnswers: fc.constantFrom('charged', 'free'),
-  // Nearly every check reads balances by the way; what a read costs is held in open-answers.test.ts.
+  // Nearly every check also reads balances; the price of a read is checked in open-answers.test.ts.
   readsCharged: fc.constant('none'),
   creditsHeaderOnStreams: fc.boolean(),
   creditsHeaderOnErrors: fc.boolean(),
@@ -73,7 +73,7 @@ const anyProfile: fc.Arbitrary<Profile> = fc.record({
   idempotencyKey: fc.constantFrom('ignored', 'replayed'),
 })
 
-/** A dozen that hold every algorithm twice, the same each time; at a desk the first three. */
+/** A dozen with every algorithm twice, always the same; outside CI only the first three. */
 const random = fc
   .sample(anyProfile, { seed: 20261120, numRuns: env.CI === undefined ? 3 : 12 })
   .map((profile, index) => ({ ...profile, algorithm: algorithms[index % algorithms.length]! }))
@@ -144,9 +144,9 @@ for (const { name, profile } of variants)
     afterAll(() => service?.close())
 
     const operator = profile !== null || env.ASSAY_CONTRACT_OPERATOR !== undefined
-    // Elsewhere the limits of the hour and the day are those of the specification: thousands.
+    // Other services have the limits per hour and day of the specification: thousands.
     const timeout = profile === null ? 300_000 : 30_000
-    // Side by side where they have accounts of their own would share one clock: one after the other.
+    // Sequential: concurrent checks have accounts of their own, but would share one clock.
     for (const { rule, title, operated, run } of checks) {
       const skipped = operated && !operator
       test.skipIf(skipped)(`${rule} ${title}`, () => run(target), timeout)
@@ -154,7 +154,7 @@ for (const { name, profile } of variants)
     if (!operator) operatorTold()
   })
 
-/** Rules of 1.1 to 1.11 that this suite cannot walk, and where they are held instead. */
+/** Rules of 1.1 to 1.11 that this suite cannot check, and where they are checked. */
 const heldElsewhere: Readonly<Record<string, string>> = {
   'LIM-04': 'streams.test.ts, on a clock that stands still',
   'LIM-05': "the client's own tests: it is about retries",
@@ -165,7 +165,7 @@ const heldElsewhere: Readonly<Record<string, string>> = {
   'PAGE-01': "the pages' tests, in Chromium",
 }
 
-test('every rule of the rulebook is walked, or held elsewhere', () => {
+test('every rule of the rulebook is checked here, or elsewhere', () => {
   const sizes = { TRN: 6, AUTH: 6, MODEL: 5, CHAT: 13, MSG: 7, SSE: 7, ERR: 6, LIM: 5 }
   const counts = { ...sizes, BILL: 20, RATE: 19, USE: 7, PAGE: 1 }
   const rules = Object.entries(counts).flatMap(([family, size]) =>

@@ -1,7 +1,9 @@
-// biome-ignore lint/suspicious/noExplicitAny: tests look at what may be there
+// biome-ignore lint/suspicious/noExplicitAny: tests examine fields that may be missing
 type Body = any
 
-/** The body of the credits endpoint by the standard's names, whatever a profile calls them (G-09). */
+/**
+ * The body of the credits endpoint with the standard's names, whatever names a profile uses (G-09).
+ */
 export function flatBody(body: Body): Body {
   if (body?.balance !== undefined) return { ...body.balance, ...body.usage, ...body.ledger }
   if (body?.credits_left === undefined) return body

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { type Check, check, operated } from './check.ts'
 import type { Target } from './target.ts'
 
-/** One of each failure that a client can bring about, in both formats. */
+/** One of each failure that a client can cause, in both formats. */
 async function failures(t: Target) {
   const poor = t.address.operatorKey !== null ? await t.account(0) : null
   return [
@@ -20,7 +20,7 @@ const both = async (t: Target, body: object, key = t.address.key) => ({
 })
 
 export const errorChecks: readonly Check[] = [
-  check('ERR-01', 'only statuses of the table', async (t) => {
+  check('ERR-01', 'only statuses of the table are sent', async (t) => {
     for (const { chat, messages } of await failures(t)) {
       expect(t.contract.statuses).toContain(chat.status)
       expect(t.contract.statuses).toContain(messages.status)
@@ -47,7 +47,7 @@ export const errorChecks: readonly Check[] = [
       expect(t.contract.chatErrors.find((row) => row.code === code)?.type).toBe(type)
     }
   }),
-  check('ERR-05', 'each meaning has its status', async (t) => {
+  check('ERR-05', 'each kind of failure has its status', async (t) => {
     const statuses: Record<string, readonly number[]> = {
       key: [401],
       request: [400],

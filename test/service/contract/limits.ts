@@ -3,7 +3,7 @@ import { bandsAt } from '../../../src/contract/contract.ts'
 import { type Check, check, operated } from './check.ts'
 import type { Answer, Target } from './target.ts'
 
-/** Requests one after the other until one is refused; at most `most`. */
+/** Sequential requests until one is refused; at most `most`. */
 async function burst(t: Target, key: string, most: number): Promise<readonly Answer[]> {
   const answers: Answer[] = []
   while (answers.length < most) {
@@ -26,8 +26,8 @@ function untilReset({ headers, reset }: Answer): number {
 }
 
 /**
- * The same for a window of a minute, in seconds: a delta that is none of them is in milliseconds. A
- * counter that counts what it rejects, and lets the last window fade, takes two minutes to forget.
+ * The same for a window of a minute, in seconds: a value that does not fit seconds is in
+ * milliseconds. A sliding counter that counts rejections takes two minutes to forget.
  */
 function secondsUntilReset(answer: Answer): number {
   const until = untilReset(answer)
@@ -35,7 +35,7 @@ function secondsUntilReset(answer: Answer): number {
 }
 
 export const limitChecks: readonly Check[] = [
-  operated('RATE-01', 'the limit is of the row that the balance is in', async (t) => {
+  operated('RATE-01', 'the limit is that of the row for the balance', async (t) => {
     for (const { minBalance, requests } of t.contract.bands) {
       const { key } = await t.account(minBalance + 5)
       expect(Object.values(requests)).toContain((await t.chat({}, key)).limit)
@@ -89,7 +89,7 @@ export const limitChecks: readonly Check[] = [
     }
     expect([...statuses]).toEqual([200])
   }),
-  operated('RATE-06', 'beyond the limit is 429 with its code', async (t) => {
+  operated('RATE-06', 'a request beyond the limit gets 429 with its code', async (t) => {
     const { key } = await t.account(90)
     await burst(t, key, 50)
     const { status, json } = await t.rawChat({ stream: true }, key)
@@ -98,7 +98,7 @@ export const limitChecks: readonly Check[] = [
     const { status: second, json: message } = await t.rawMessages({}, key)
     expect([second, message.error.type]).toEqual([429, 'rate_limit_error'])
   }),
-  operated('RATE-07', 'three numeric headers on successes and on 429', async (t) => {
+  operated('RATE-07', 'successes and 429 have three numeric headers', async (t) => {
     const { key } = await t.account(90)
     const answers = await burst(t, key, 50)
     expect(answers.at(-1)!.status).toBe(429)
@@ -109,7 +109,7 @@ export const limitChecks: readonly Check[] = [
       }
     }
   }),
-  operated('RATE-08', 'remaining lies between zero and the limit', async (t) => {
+  operated('RATE-08', 'remaining is between zero and the limit', async (t) => {
     const { key } = await t.account(90)
     for (const { limit, remaining } of await burst(t, key, 50)) {
       expect(Number.isInteger(remaining)).toBe(true)
@@ -117,7 +117,7 @@ export const limitChecks: readonly Check[] = [
       expect(remaining).toBeLessThanOrEqual(limit)
     }
   }),
-  operated('RATE-09', 'remaining falls by one for each that counts', async (t) => {
+  operated('RATE-09', 'remaining falls by one for each counted request', async (t) => {
     const { key } = await t.account(90)
     const answers = admitted(await burst(t, key, 15))
     for (const window of new Set(answers.map(({ limit }) => limit))) {
@@ -131,12 +131,12 @@ export const limitChecks: readonly Check[] = [
       expect([counted, counted - 1]).toContain(fallen)
     }
   }),
-  operated('RATE-10', 'nothing remains on 429', async (t) => {
+  operated('RATE-10', 'remaining is zero on 429', async (t) => {
     const { key } = await t.account(90)
     const refused = (await burst(t, key, 50)).at(-1)!
     expect([refused.status, refused.remaining]).toEqual([429, 0])
   }),
-  operated('RATE-11', 'what remains is admitted', async (t) => {
+  operated('RATE-11', 'as many requests as remain are admitted', async (t) => {
     const { key } = await t.account(90)
     const answers = await burst(t, key, 50)
     const minute = t.contract.bands[0]!.requests.minute
@@ -160,16 +160,16 @@ export const limitChecks: readonly Check[] = [
     }
     expect(units.size).toBe(1)
   }),
-  operated('RATE-13', 'after the reset one is admitted again', async (t) => {
+  operated('RATE-13', 'after the reset a request is admitted again', async (t) => {
     const { key } = await t.account(90)
     const refused = (await burst(t, key, 50)).at(-1)!
     await t.advance(secondsUntilReset(refused) + 0.1)
     expect((await t.rawChat({}, key)).status).toBe(200)
   }),
-  operated('RATE-14', "a key's limit is its own", async (t) => {
+  operated('RATE-14', 'each key has its own limit', async (t) => {
     const { id, key } = await t.account(90)
     const sibling = await t.issueKey(id)
-    // Used before the other: what a new key starts with is open (G-36).
+    // Used before the other: the initial count of a new key is open (G-36).
     expect((await t.rawChat({}, sibling)).status).toBe(200)
     const stranger = await t.account(90)
     await burst(t, key, 50)
@@ -178,14 +178,14 @@ export const limitChecks: readonly Check[] = [
     expect((await t.rawChat({}, sibling)).status).toBe(200)
     expect((await t.rawChat({}, stranger.key)).status).toBe(200)
   }),
-  operated('RATE-15', 'both endpoints count together', async (t) => {
+  operated('RATE-15', 'both endpoints share one count', async (t) => {
     const { key } = await t.account(90)
     while ((await t.rawChat({}, key)).status !== 429);
     expect((await t.rawMessages({}, key)).status).toBe(429)
   }),
-  operated('RATE-16', 'the hour has a limit too', (t) => longWindow(t, 'hour')),
-  operated('RATE-17', 'the day has a limit too', (t) => longWindow(t, 'day')),
-  operated('RATE-18', 'a new band has its limits by the next window', async (t) => {
+  operated('RATE-16', 'there is a limit per hour', (t) => longWindow(t, 'hour')),
+  operated('RATE-17', 'there is a limit per day', (t) => longWindow(t, 'day')),
+  operated('RATE-18', 'the limits of a new band apply by the next window', async (t) => {
     const [first, second] = t.contract.bands as [Row, Row]
     const { id, key } = await t.account(second.minBalance + 1)
     const high = (await t.chat({}, key)).limit
@@ -197,7 +197,7 @@ export const limitChecks: readonly Check[] = [
     await t.advance(86_401)
     expect(Object.values(first.requests)).toContain((await t.chat({}, key)).limit)
   }),
-  operated('RATE-19', 'Retry-After, if there, is a time not before the reset', async (t) => {
+  operated('RATE-19', 'Retry-After, if present, is not before the reset', async (t) => {
     const { key } = await t.account(90)
     const refused = (await burst(t, key, 50)).at(-1)!
     const value = refused.headers.get('retry-after')
@@ -227,7 +227,7 @@ async function longWindow(t: Target, window: 'hour' | 'day'): Promise<void> {
     await t.advance(apartS)
     if ((await t.rawChat({}, key)).status === 429) break
   }
-  // Windows that forget as they go admit a little more than one window's worth.
+  // Sliding windows admit a little more than one window's worth.
   expect(admittedInWindow).toBeLessThanOrEqual(2 * requests[window])
   if (apartS * requests[window] < (window === 'hour' ? 3_600 : 86_400) / 2) {
     expect(admittedInWindow).toBeGreaterThan(0)

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-/** What a messages request for a stream got, in any of the formats that are legal (G-10). */
+/** The response to a streamed messages request, in any of the legal formats (G-10). */
 export interface StreamedMessage {
   readonly text: string
   readonly outputTokens: number | null

@@ -11,7 +11,7 @@ export const messagesChecks: readonly Check[] = [
     expect(Number.isInteger(json.usage.input_tokens)).toBe(true)
     expect(Number.isInteger(json.usage.output_tokens)).toBe(true)
   }),
-  check('MSG-02', 'stop_sequence is null, or the one that ended it', async (t) => {
+  check('MSG-02', 'stop_sequence is null, or the one that ended the message', async (t) => {
     const plain = (await t.messages()).json
     expect(typeof plain.stop_reason).toBe('string')
     expect(plain.stop_sequence).toBeNull()
@@ -35,7 +35,7 @@ export const messagesChecks: readonly Check[] = [
       expect((await t.messages({ messages: [{ role, content: 'x' }] })).status).toBe(200)
     }
   }),
-  check('MSG-05', 'temperature goes to 1 here, and to 2 on chat', async (t) => {
+  check('MSG-05', 'temperature goes up to 1 on messages, and to 2 on chat', async (t) => {
     for (const temperature of [0, 1]) expect((await t.messages({ temperature })).status).toBe(200)
     for (const temperature of [-0.01, 1.01, 1.5]) {
       expect((await t.messages({ temperature })).status).toBe(400)
@@ -44,7 +44,7 @@ export const messagesChecks: readonly Check[] = [
   }),
   check(
     'MSG-06',
-    'at most four stop sequences; metadata and system have their types',
+    'at most four stop sequences are accepted, and metadata and system have their types',
     async (t) => {
       for (const body of [
         { stop_sequences: ['a', 'b', 'c', 'd'], metadata: { user_id: 'u' }, system: 'Be brief.' },
@@ -60,7 +60,7 @@ export const messagesChecks: readonly Check[] = [
       }
     },
   ),
-  check('MSG-07', 'the system prompt counts, and the limit holds', async (t) => {
+  check('MSG-07', 'the system prompt is counted, and the limit holds', async (t) => {
     const without = (await t.messages()).json.usage.input_tokens
     const withSystem = (await t.messages({ system: 'Answer in verse.' })).json.usage.input_tokens
     expect(withSystem).toBeGreaterThan(without)

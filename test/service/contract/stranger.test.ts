@@ -5,10 +5,10 @@ import { checks } from './checks.ts'
 import { Target } from './target.ts'
 
 /**
- * The rules as a stranger walks them: a process of its own, an address and two keys, and nobody who
- * moves its balances or its clock.
+ * The rules from outside: another process, an address and two keys, without an operator for its
+ * balances or its clock.
  */
-describe('a service in a process of its own', () => {
+describe('a service in its own process', () => {
   let serving: Running
   let target: Target
 

@@ -5,7 +5,7 @@ import { say } from './target.ts'
 
 const messages = say('eins café – zwei')
 
-/** The data of each event, by the letter of §6: one line, then a blank one. */
+/** The data of each event, strictly by §6: one line, then a blank one. */
 export function dataOf(text: string): readonly string[] {
   const blocks = text.split('\n\n')
   expect(blocks.pop()).toBe('')
@@ -18,7 +18,7 @@ export function dataOf(text: string): readonly string[] {
 }
 
 export const streamingChecks: readonly Check[] = [
-  check('SSE-01', 'a stream when asked for, and only then', async (t) => {
+  check('SSE-01', 'a response is a stream if requested, and only then', async (t) => {
     expect((await t.chat({ stream: true })).headers.get('content-type')).toMatch(
       /^text\/event-stream/,
     )
@@ -41,12 +41,12 @@ export const streamingChecks: readonly Check[] = [
       }
     }
   }),
-  check('SSE-04', 'it ends with one [DONE]', async (t) => {
+  check('SSE-04', 'a stream ends with one [DONE]', async (t) => {
     const data = dataOf((await t.chat({ stream: true })).text)
     expect(data.filter((each) => each === '[DONE]')).toHaveLength(1)
     expect(data.at(-1)).toBe('[DONE]')
   }),
-  check('SSE-05', 'the pieces are the whole', async (t) => {
+  check('SSE-05', 'the pieces join to the plain text', async (t) => {
     for (const body of [{ messages }, { model: 'svc-k2-thinking' }, { stop: ['zwei'], messages }]) {
       const whole = (await t.chat(body)).json.choices[0]
       const chunks = dataOf((await t.chat({ ...body, stream: true })).text)
@@ -56,19 +56,19 @@ export const streamingChecks: readonly Check[] = [
       expect(chunks.at(-1).finish_reason).toBe(whole.finish_reason)
     }
   }),
-  check('SSE-06', 'it comes bit by bit', async (t) => {
+  check('SSE-06', 'a stream arrives in pieces', async (t) => {
     const response = await fetch(t.address.baseUrl + t.contract.paths.chat, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${t.address.key}` },
       body: JSON.stringify({ model: 'svc-k2', stream: true, messages: say('word '.repeat(400)) }),
     })
-    // A limit may be in the way of this one; others look at limits.
+    // A rate limit may prevent this one; other checks cover limits.
     if (response.status === 429) return
     let arrivals = 0
     for await (const _ of response.body!) arrivals++
     expect(arrivals).toBeGreaterThanOrEqual(2)
   }),
-  check('SSE-07', 'what fails before the first token is a plain failure', async (t) => {
+  check('SSE-07', 'a failure before the first token is a plain response', async (t) => {
     for (const answer of [
       await t.chat({ stream: true, model: 'none' }),
       await t.chat({ stream: true, temperature: 9 }),
@@ -79,7 +79,7 @@ export const streamingChecks: readonly Check[] = [
       expect(answer.json.error.message).toBeTypeOf('string')
     }
   }),
-  check('G-10', 'a messages stream, in whichever format, adds up to the message', async (t) => {
+  check('G-10', 'a messages stream in any format adds up to the message', async (t) => {
     const whole = (await t.messages({ messages })).json
     const { text, headers } = await t.messages({ messages, stream: true })
     const streamed = readMessagesStream(text, headers.get('content-type') ?? '')

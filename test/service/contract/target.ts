@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Contract } from '../../../src/contract/contract.ts'
 import { flatBody } from './credits-body.ts'
 
-/** A service as somebody outside sees it; the operator's endpoint where there is one. */
+/** A service as seen from outside, with its operator's endpoint if there is one. */
 export interface TargetAddress {
   readonly baseUrl: string
   readonly contract: Contract
@@ -10,7 +10,9 @@ export interface TargetAddress {
   readonly key: string
   /** A key of another account. */
   readonly otherKey: string
-  /** What `/operator/` takes to move its clock and balances; null where there is none. */
+  /**
+   * The headers that `/operator/` needs to move its clock and balances; null without an operator.
+   */
   readonly operatorKey: string | null
 }
 
@@ -19,7 +21,7 @@ export interface Answer {
   readonly headers: Headers
   readonly text: string
   /** Null where the body is not JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look at what may be there
+  // biome-ignore lint/suspicious/noExplicitAny: tests examine fields that may be missing
   readonly json: any
   readonly credits: number
   readonly limit: number
@@ -35,7 +37,7 @@ export interface AccountUnderTest {
 export const hello = { model: 'svc-k2', messages: [{ role: 'user', content: 'Hello there' }] }
 export const say = (text: string) => [{ role: 'user', content: `Repeat after me: ${text}` }]
 
-/** The ways in which checks talk to a service. */
+/** The requests of the checks to a service. */
 export class Target {
   readonly address: TargetAddress
   readonly contract: Contract
@@ -45,7 +47,7 @@ export class Target {
     this.contract = address.contract
   }
 
-  /** Sends once, whatever comes. */
+  /** Sends once, and returns any response. */
   async send(
     method: string,
     path: string,
@@ -80,7 +82,7 @@ export class Target {
     }
   }
 
-  /** Sends; when the limit of the minute is in the way, moves the clock past it. */
+  /** Sends; if the limit of the minute prevents it, moves the clock past it. */
   async #patiently(send: () => Promise<Answer>): Promise<Answer> {
     for (let attempt = 0; ; attempt++) {
       const answer = await send()
@@ -120,7 +122,7 @@ export class Target {
     return { ...answer, json: flatBody(answer.json) }
   }
 
-  /** With both headers, since which one these take is open (G-06, G-07). */
+  /** With both headers, because it is open which one these endpoints take (G-06, G-07). */
   get(path: string, key = this.address.key): Promise<Answer> {
     return this.#patiently(() =>
       this.send('GET', path, { headers: { authorization: `Bearer ${key}`, 'x-api-key': key } }),
@@ -137,14 +139,15 @@ export class Target {
   }
 
   /**
-   * A new account with a key of its own, in the first half of a minute: windows that end with the
-   * minute of the clock end in the middle of no burst.
+   * A new account with its own key, in the first half of a minute: windows that end with the minute
+   * of the clock then do not end in the middle of a burst.
    */
   async account(balance: number): Promise<AccountUnderTest> {
     const { headers } = await this.send('GET', '/operator/clock', { headers: this.#asOperator() })
     const second = new Date(headers.get('date') ?? '').getUTCSeconds()
     if (second >= 30) await this.advance(60 - second)
-    // Of no other walk either: an account has its name for as long as the service has its ledger.
+    // Nor of an earlier check: an account keeps its name for as long as the service keeps its
+    // ledger.
     const name = `contract ${randomUUID()}`
     const { account } = await this.#operate('/accounts', { name, balance })
     return { id: account, key: await this.issueKey(account) }

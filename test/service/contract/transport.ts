@@ -3,12 +3,12 @@ import { type Check, check } from './check.ts'
 import { say } from './target.ts'
 
 export const transportChecks: readonly Check[] = [
-  check('TRN-01', 'HTTPS, unless on this machine', async ({ address }) => {
+  check('TRN-01', 'the service uses HTTPS, except on this machine', async ({ address }) => {
     const { protocol, hostname } = new URL(address.baseUrl)
     const local = ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
     expect(protocol === 'https:' || local).toBe(true)
   }),
-  check('TRN-02', 'bodies are JSON in UTF-8, whatever is in them', async (t) => {
+  check('TRN-02', 'bodies are JSON in UTF-8, for any content', async (t) => {
     const text = 'naïve café – 東京 🎉'
     const answers = [
       await t.chat({ messages: say(text) }),
@@ -25,7 +25,7 @@ export const transportChecks: readonly Check[] = [
     expect(answers[0]!.json.choices[0].message.content).toBe(text)
     expect(answers[1]!.json.content.at(-1).text).toBe(text)
   }),
-  check('TRN-03', 'browsers may ask, and read failures too', async (t) => {
+  check('TRN-03', 'browsers may send requests, and read failures', async (t) => {
     for (const path of [t.contract.paths.chat, t.contract.paths.messages]) {
       const asked = await t.send('OPTIONS', path, {
         headers: {
@@ -58,7 +58,7 @@ export const transportChecks: readonly Check[] = [
     const exposed = (await t.chat()).headers.get('access-control-expose-headers')?.toLowerCase()
     for (const name of Object.values(t.contract.headers)) expect(exposed).toContain(name)
   }),
-  check('TRN-05', 'the four endpoints are where they belong', async (t) => {
+  check('TRN-05', 'the four endpoints are at their paths', async (t) => {
     for (const answer of [
       await t.chat(),
       await t.messages(),

@@ -10,7 +10,7 @@ interface Line {
 const sum = (lines: readonly Line[]) => lines.reduce((total, { credits }) => total + credits, 0)
 
 export const usageChecks: readonly Check[] = [
-  operated('USE-01', 'consumed, remaining, by hour and day, tokens per request', async (t) => {
+  operated('USE-01', 'usage has consumed, remaining, hours, days and average tokens', async (t) => {
     const { key } = await t.account(500)
     await t.chat({ model: 'svc-k2.5' }, key)
     const { json } = await t.creditsOf(key)
@@ -19,7 +19,7 @@ export const usageChecks: readonly Check[] = [
     expect(json.by_day).toHaveLength(1)
     expect(json.average_tokens_per_request).toBeGreaterThan(0)
   }),
-  operated('USE-02', 'what came in is consumed or remains', async (t) => {
+  operated('USE-02', 'granted credits are consumed or remain', async (t) => {
     const { key } = await t.account(500)
     await t.chat({}, key)
     await t.chat({ temperature: 9 }, key)
@@ -41,7 +41,7 @@ export const usageChecks: readonly Check[] = [
       expect(total_consumed).toBe(6)
     }
   }),
-  operated('USE-04', 'usage is what was asked for, streams too', async (t) => {
+  operated('USE-04', 'usage matches the requests, including streams', async (t) => {
     const { key } = await t.account(500)
     let tokens = 0
     for (const body of [{}, { n: 2 }, { max_tokens: 2 }]) {
@@ -54,7 +54,7 @@ export const usageChecks: readonly Check[] = [
     const expected = (2 * tokens + usage.input_tokens + usage.output_tokens) / 7
     expect(average_tokens_per_request).toBeCloseTo(expected, 6)
   }),
-  operated('USE-05', 'the average is sum over sum', async (t) => {
+  operated('USE-05', 'the average is tokens over requests', async (t) => {
     const { key } = await t.account(500)
     const totals = []
     for (const max_tokens of [1, 1, 1, 6]) {
@@ -64,7 +64,7 @@ export const usageChecks: readonly Check[] = [
     const { average_tokens_per_request } = (await t.creditsOf(key)).json
     expect(average_tokens_per_request).toBeCloseTo(totals.reduce((a, b) => a + b) / 4, 6)
   }),
-  operated('USE-06', 'ranges side by side add up', async (t) => {
+  operated('USE-06', 'adjacent ranges add up', async (t) => {
     const { key } = await t.account(500)
     await t.chat({}, key)
     await t.advance(7_200)
@@ -74,7 +74,7 @@ export const usageChecks: readonly Check[] = [
     const after = (await t.creditsOf(key, `?from=${middle}`)).json.consumed
     expect(before + after).toBe(3)
   }),
-  operated('USE-07', 'what was consumed never becomes less', async (t) => {
+  operated('USE-07', 'consumed never decreases', async (t) => {
     const { key } = await t.account(500)
     let before = 0
     for (let request = 0; request < 4; request++) {

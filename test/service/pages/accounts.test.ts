@@ -12,7 +12,7 @@ describe('accounts', () => {
     expect(await ada.balance()).toBe(100)
   })
 
-  test('name and password sign in again; a wrong password does not', async () => {
+  test('e-mail address and password sign in again, and a wrong password does not', async () => {
     const { visitor } = await openHouse()
     const first = visitor()
     await first.register('ada@example.com')
@@ -28,7 +28,7 @@ describe('accounts', () => {
     ['not an address', 'ada', 'long enough', 'Expected an e-mail address'],
     ['a short password', 'ada@example.com', 'seven77', 'Expected a password of 8 to 200'],
     ['an unknown invite code', 'ada@example.com', 'long enough', 'There is no invite code'],
-  ])('registration refuses %s and keeps what was typed', async (what, email, password, says) => {
+  ])('registration refuses %s and keeps the address', async (what, email, password, says) => {
     const { visitor } = await openHouse()
     const invite = what.includes('invite') ? 'nobodys' : ''
     const page = await visitor().post('/register', { email, password, invite })
@@ -86,7 +86,7 @@ describe('API keys', () => {
     expect(again.text).toContain(`sk-svc-…${key.slice(-4)}`)
   })
 
-  test("nobody revokes another account's key", async () => {
+  test('a key of another account cannot be revoked', async () => {
     const { visitor, target } = await openHouse()
     const [ada, eve] = [visitor(), visitor()]
     await ada.register('ada@example.com')
@@ -99,7 +99,7 @@ describe('API keys', () => {
     expect((await target.chat({}, key)).status).toBe(200)
   })
 
-  test('a name that looks like markup is text', async () => {
+  test('a name that looks like markup is shown as text', async () => {
     const { visitor } = await openHouse()
     const ada = visitor()
     await ada.register('ada@example.com')
@@ -110,7 +110,7 @@ describe('API keys', () => {
 })
 
 describe('invites (BILL-18)', () => {
-  test('50 credits when somebody registers, 500 at the first payment, nothing at the second', async () => {
+  test('an inviter gets 50 credits at registration, 500 at the first payment, nothing at the second', async () => {
     const { visitor } = await openHouse()
     const [ada, bob] = [visitor(), visitor()]
     await ada.register('ada@example.com')
@@ -124,7 +124,7 @@ describe('invites (BILL-18)', () => {
     expect(await bob.balance()).toBe(1100)
   })
 
-  test('nobody invites themselves by another address of the same mailbox', async () => {
+  test("another address of the same mailbox cannot use the owner's invite code", async () => {
     const { visitor } = await openHouse()
     const ada = visitor()
     await ada.register('ada@example.com')
@@ -134,7 +134,7 @@ describe('invites (BILL-18)', () => {
     expect(await ada.balance()).toBe(100)
   })
 
-  test('a code can be entered afterwards, once, and not by its owner', async () => {
+  test('a code can be entered later, once, and not by its owner', async () => {
     const { visitor } = await openHouse()
     const [ada, bob] = [visitor(), visitor()]
     await ada.register('ada@example.com')
@@ -146,7 +146,7 @@ describe('invites (BILL-18)', () => {
     expect(await ada.balance()).toBe(150)
   })
 
-  test('the payment of somebody who was not invited rewards nobody', async () => {
+  test('the payment of an account without an inviter rewards nobody', async () => {
     const { visitor } = await openHouse()
     const [ada, bob] = [visitor(), visitor()]
     await ada.register('ada@example.com')
@@ -178,7 +178,7 @@ describe('packages (BILL-19)', () => {
     expect(await ada.balance()).toBe(600)
   })
 
-  test('a month later, on the last day of a shorter month, Standard is gone and Starter is not', async () => {
+  test('a month later, on the last day of a shorter month, Standard has expired and Starter has not', async () => {
     const { visitor, clock } = await openHouse()
     const ada = visitor()
     await ada.register('ada@example.com')
@@ -191,7 +191,7 @@ describe('packages (BILL-19)', () => {
     expect(await ada.balance()).toBe(600)
   })
 
-  test('all that expires on the next day of expiry is told of', async () => {
+  test('the dashboard shows all credits that expire on the next expiry date', async () => {
     const { visitor, clock } = await openHouse()
     const ada = visitor()
     await ada.register('ada@example.com')
@@ -207,7 +207,7 @@ describe('packages (BILL-19)', () => {
     expect(await aside()).toBe('25,000 expire on 28 Feb 2026 (UTC)')
   })
 
-  test('credits that expire burn first, and those that are expired cannot be spent', async () => {
+  test('expiring credits are spent first, and expired credits cannot be spent', async () => {
     const { visitor, clock, target } = await openHouse()
     const ada = visitor()
     await ada.register('ada@example.com')
@@ -216,7 +216,7 @@ describe('packages (BILL-19)', () => {
     for (let sent = 0; sent < 3; sent++) await target.chat({}, key)
     expect(await ada.balance()).toBe(5_097)
     clock.advance(28 * dayUs)
-    // All three came out of Standard: the 100 free credits are untouched.
+    // All three were taken from Standard: the 100 free credits are untouched.
     expect(await ada.balance()).toBe(100)
     const answer = await target.chat({}, key)
     expect(answer.headers.get('x-credits-remaining')).toBe('99')
@@ -232,7 +232,7 @@ describe('packages (BILL-19)', () => {
   })
 })
 
-test('limits and the order of burning are those of the profile, at a shared edge, too', async () => {
+test('limits and the order of spending follow the profile, also at a shared edge', async () => {
   const shown = async (profile: ProfileAnswers) => {
     const { target, visitor } = await openHouse({ profile })
     const ada = visitor()

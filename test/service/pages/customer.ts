@@ -2,7 +2,7 @@ import { type MovableClock, manualClock } from '../../../src/service/clock.ts'
 import type { ServiceOptions } from '../../../src/service/options.ts'
 import { serving, type Target } from '../serving.ts'
 
-/** Somebody who uses the dashboard as a browser without scripts does: cookies, forms, redirects. */
+/** A user of the dashboard like a browser without scripts: cookies, forms, redirects. */
 export class Customer {
   readonly #origin: string
   #cookie = ''
@@ -24,7 +24,7 @@ export class Customer {
     )
   }
 
-  /** Sends a form with the token that the dashboard's forms hold. */
+  /** Sends a form with the token of the dashboard's forms. */
   async send(path: string, fields: Record<string, string>): Promise<Page> {
     const { text } = await this.get('/dashboard')
     const token = /name="token" value="([^"]+)"/.exec(text)?.[1] ?? ''
@@ -65,7 +65,7 @@ export class Customer {
     return /id="invite-code">([^<]+)</.exec(text)?.[1] ?? ''
   }
 
-  /** The balance that the dashboard shows. */
+  /** The balance on the dashboard. */
   async balance(): Promise<number> {
     const { text } = await this.get('/dashboard')
     return Number(/id="balance">([\d,]+)</.exec(text)?.[1]?.replaceAll(',', '') ?? Number.NaN)
@@ -86,11 +86,11 @@ export interface Page {
   readonly headers: Headers
 }
 
-/** 31 January 2026, 12:00 UTC: a day that the next month does not have. */
+/** 31 January 2026, 12:00 UTC: a day that does not exist in the next month. */
 export const startUs = Date.UTC(2026, 0, 31, 12) * 1000
 export const dayUs = 86_400e6
 
-/** A service whose time stands still until a test moves it, without ready accounts. */
+/** A service whose time is stopped until a test moves it, without ready accounts. */
 export async function openHouse(options: ServiceOptions = {}): Promise<{
   readonly target: Target
   readonly clock: MovableClock

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { dayUs, openHouse } from './customer.ts'
 
-describe('who may do what on the pages', () => {
+describe('access to the pages', () => {
   test('a form without the token of its session changes nothing', async () => {
     const { visitor } = await openHouse()
     const ada = visitor()
@@ -17,7 +17,7 @@ describe('who may do what on the pages', () => {
   test.each([
     ['another origin', { origin: 'https://evil.example' }],
     ['another port of this machine', { 'sec-fetch-site': 'same-site' }],
-    ['a page that hides where it is', { origin: 'null' }],
+    ['a page that hides its origin', { origin: 'null' }],
   ])('a form from %s is refused, even with the right token', async (_, headers) => {
     const { visitor } = await openHouse()
     const ada = visitor()
@@ -30,7 +30,7 @@ describe('who may do what on the pages', () => {
     expect(await ada.balance()).toBe(100)
   })
 
-  test('the cookie is out of reach of scripts and of other sites', async () => {
+  test('the cookie is not accessible to scripts or other sites', async () => {
     const { target } = await openHouse()
     const answer = await fetch(`${target.service.baseUrl}/register`, {
       method: 'POST',
@@ -40,7 +40,7 @@ describe('who may do what on the pages', () => {
     expect(answer.headers.get('set-cookie')).toMatch(/; Path=\/; HttpOnly; SameSite=Strict$/)
   })
 
-  test('behind a proxy that speaks TLS, the cookie travels by TLS alone', async () => {
+  test('behind a TLS proxy, the cookie is sent over TLS only', async () => {
     const { target } = await openHouse()
     const answer = await fetch(`${target.service.baseUrl}/register`, {
       method: 'POST',
@@ -51,7 +51,7 @@ describe('who may do what on the pages', () => {
     expect(answer.headers.get('set-cookie')).toMatch(/; SameSite=Strict; Secure$/)
   })
 
-  test('pages load nothing from elsewhere, run nothing inline, and are not kept', async () => {
+  test('pages load nothing from elsewhere, run nothing inline, and are not cached', async () => {
     const { visitor } = await openHouse()
     const { headers } = await visitor().get('/sign-in')
     const policy = headers.get('content-security-policy') ?? ''
@@ -62,7 +62,7 @@ describe('who may do what on the pages', () => {
     expect(headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  test('after five wrong passwords for an account the sixth try waits, right or not', async () => {
+  test('after five wrong passwords for an account, the sixth try must wait, right or wrong', async () => {
     const { visitor, clock } = await openHouse()
     await visitor().register('ada@example.com')
     await visitor().register('bob@example.com')
@@ -82,7 +82,7 @@ describe('who may do what on the pages', () => {
     expect((await guess('ada@example.com', 'long enough')).status).toBe(200)
   })
 
-  test('behind a trusted proxy each client has tries of its own; untrusted, it is one address', async () => {
+  test('behind a trusted proxy each client has its own tries; otherwise they share one address', async () => {
     for (const [trustProxy, owner] of [
       [true, 200],
       [false, 429],
@@ -96,7 +96,7 @@ describe('who may do what on the pages', () => {
           { 'x-forwarded-for': forwarded },
         )
       for (let tries = 0; tries < 5; tries++) {
-        // What the client wrote itself counts for nothing.
+        // The address that the client wrote itself does not count.
         expect((await guess('wrong', `198.51.100.${tries}, 203.0.113.7`)).status).toBe(401)
       }
       expect((await guess('wrong', '203.0.113.7')).status).toBe(429)
@@ -104,7 +104,7 @@ describe('who may do what on the pages', () => {
     }
   })
 
-  test('wrong keys and wrong invite codes have a limit each, for each address', async () => {
+  test('wrong keys and wrong invite codes each have a limit per address', async () => {
     const { visitor, clock } = await openHouse()
     const ada = visitor()
     await ada.register('ada@example.com')
@@ -129,7 +129,7 @@ describe('who may do what on the pages', () => {
     expect((await bob.send('/dashboard/invite', { invite: code })).status).toBe(200)
   })
 
-  test('right keys and codes are no tries', async () => {
+  test('right keys and codes do not count as tries', async () => {
     const { visitor } = await openHouse()
     const ada = visitor()
     await ada.register('ada@example.com')
@@ -141,7 +141,7 @@ describe('who may do what on the pages', () => {
     }
   })
 
-  test('a right password forgets the wrong ones before it; guesses side by side all count', async () => {
+  test('a right password resets the count of wrong ones, and concurrent guesses all count', async () => {
     const { visitor } = await openHouse()
     await visitor().register('ada@example.com')
     const guess = (password: string) =>
@@ -157,7 +157,7 @@ describe('who may do what on the pages', () => {
     ])
   })
 
-  test('a key opens the usage of its account and nothing else', async () => {
+  test('a key gives access only to the usage of its account', async () => {
     const { visitor } = await openHouse()
     const ada = visitor()
     await ada.register('ada@example.com')
@@ -167,7 +167,7 @@ describe('who may do what on the pages', () => {
     expect((await reader.get('/dashboard')).status).toBe(403)
   })
 
-  test('a usage page that a key opened closes when the key is revoked', async () => {
+  test('a usage page that was opened with a key closes when the key is revoked', async () => {
     const { visitor } = await openHouse()
     const ada = visitor()
     await ada.register('ada@example.com')
@@ -181,7 +181,7 @@ describe('who may do what on the pages', () => {
     expect((await reader.get('/my-credits')).text).toContain('<h1>Sign in</h1>')
   })
 
-  test('a session that is used stays; one that lies idle for 90 days ends', async () => {
+  test('a session that is used stays open, and one that is idle for 90 days ends', async () => {
     const { visitor, clock } = await openHouse()
     const ada = visitor()
     await ada.register('ada@example.com')
@@ -193,7 +193,7 @@ describe('who may do what on the pages', () => {
     expect((await ada.get('/dashboard')).text).toContain('<h1>Sign in</h1>')
   })
 
-  test('neither passwords nor keys nor sessions are in the file as they are', async () => {
+  test('passwords, keys and sessions are not in the file in plain text', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'assay-pages-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const { visitor, target } = await openHouse({ dataPath: join(folder, 'ledger.db') })
@@ -207,7 +207,7 @@ describe('who may do what on the pages', () => {
     for (const hidden of [key, secret, 'long enough']) expect(bytes.join('')).not.toContain(hidden)
   })
 
-  test('paths that are no pages stay the errors of the API', async () => {
+  test('other paths keep the errors of the API', async () => {
     const { target } = await openHouse()
     for (const [method, path] of [
       ['GET', '/'],
@@ -223,14 +223,14 @@ describe('who may do what on the pages', () => {
     }
   })
 
-  test('a page can be asked for its head alone', async () => {
+  test('a page can be requested with HEAD', async () => {
     const { target } = await openHouse()
     const answer = await fetch(`${target.service.baseUrl}/sign-in`, { method: 'HEAD' })
     expect([answer.status, await answer.text()]).toEqual([200, ''])
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
   })
 
-  test('a browser that opens the bare address is led to the dashboard', async () => {
+  test('a browser that opens the root address is redirected to the dashboard', async () => {
     const { visitor } = await openHouse()
     expect((await visitor().get('/')).text).toContain('<h1>Sign in</h1>')
   })

@@ -23,7 +23,7 @@ const rows = (text: string, id: string) =>
     .slice(1)
     .map((row) => [...row.matchAll(/<t[hd][^>]*>([^<]*)/g)].map((cell) => cell[1]))
 
-test('the page shows what GET /user/credits tells, right after each request (PAGE-01)', async () => {
+test('the page shows the figures of GET /user/credits, right after each request (PAGE-01)', async () => {
   const { target, visitor } = await openHouse()
   const ada = visitor()
   await ada.register('ada@example.com')
@@ -41,7 +41,7 @@ test('the page shows what GET /user/credits tells, right after each request (PAG
   }
 })
 
-test('the average is tokens over successes: failures and the order of days change nothing', async () => {
+test('the average is tokens over successes: failures and the order of days do not matter', async () => {
   const { target, visitor, clock } = await openHouse()
   const ada = visitor()
   await ada.register('ada@example.com')
@@ -58,7 +58,7 @@ test('the average is tokens over successes: failures and the order of days chang
   expect(shown(text).average).toBe(String(Math.round((tokens / 4) * 10) / 10))
 })
 
-test('an hour that the clocks of autumn show twice is two lines, and no request is lost', async () => {
+test('an hour that is repeated in autumn is two lines, and no request is lost', async () => {
   // 2026-10-25 00:30 UTC is 02:30 in Berlin, for the first time.
   const clock = manualClock(Date.UTC(2026, 9, 25, 0, 30) * 1000)
   const target = await serving({ clock, accounts: [{ name: 'ready', balance: 100 }] })
@@ -77,7 +77,7 @@ test('an hour that the clocks of autumn show twice is two lines, and no request 
   expect(rows(text, 'days').map((row) => row.slice(0, 3))).toEqual([['25 Oct 2026', '3', '3']])
 })
 
-test('what expires when stands in the order of spending', async () => {
+test('expiring credits are listed in the order of spending', async () => {
   const { visitor } = await openHouse()
   const ada = visitor()
   await ada.register('ada@example.com')
@@ -93,7 +93,7 @@ test('what expires when stands in the order of spending', async () => {
   expect((await ada.get('/my-credits')).text).toContain('25,000 expire on 28 Feb 2026, 12:00:00')
 })
 
-test('what each key used has its name and last letters; a range leaves out what is older', async () => {
+test('usage by key has names and last letters, and a range leaves out older usage', async () => {
   const { target, visitor, clock } = await openHouse()
   const ada = visitor()
   await ada.register('ada@example.com')
@@ -116,7 +116,7 @@ test('what each key used has its name and last letters; a range leaves out what 
   expect(rows(text, 'hours').length).toBe(1)
 })
 
-test('news of an account are for who is signed in', async () => {
+test('only a signed-in visitor gets the events of an account', async () => {
   const { target, clock, visitor } = await openHouse()
   const events = await fetch(`${target.service.baseUrl}/my-credits/events`, { redirect: 'manual' })
   expect([events.status, events.headers.get('location')]).toEqual([303, '/sign-in'])
@@ -139,7 +139,7 @@ test('news of an account are for who is signed in', async () => {
   leave.abort()
 })
 
-test('a page that changed nothing since is not sent again', async () => {
+test('an unchanged page is not sent again', async () => {
   const { target, visitor } = await openHouse()
   const ada = visitor()
   await ada.register('ada@example.com')
@@ -152,7 +152,7 @@ test('a page that changed nothing since is not sent again', async () => {
   expect((await again()).status).toBe(200)
 })
 
-test('a time zone that is none is told in words, as text', async () => {
+test('an unknown time zone is refused, and shown as text', async () => {
   const { visitor } = await openHouse()
   const ada = visitor()
   await ada.register('ada@example.com')
@@ -165,7 +165,7 @@ test('a time zone that is none is told in words, as text', async () => {
   expect(page.text).not.toContain('<img')
 })
 
-test('a program looks at the page with its key; a wrong key and nobody are shown the door', async () => {
+test('a program gets the page with its key, and a wrong key leads to the sign-in page', async () => {
   const target = await serving({ accounts: [{ name: 'ready', balance: 70 }] })
   const page = await target.get('/my-credits', target.service.keys[0]!.apiKey)
   expect(shown(await page.text()).remaining).toBe('70')

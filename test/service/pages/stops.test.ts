@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { expect, onTestFinished, test } from 'vitest'
 import { hello } from '../serving.ts'
 
-test('Ctrl-C ends a service whose charts were looked at', async () => {
+test('Ctrl-C ends a service after its charts were viewed', async () => {
   const child = spawn(process.execPath, ['src/cli/main.ts', 'serve', '--port', '0', '--json'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

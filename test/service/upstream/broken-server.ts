@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** An upstream that does what a test says; gives its base address. */
+/** An upstream controlled by the test; returns its base address. */
 export async function upstreamThat(
   answers: (request: IncomingMessage, response: ServerResponse, body: string) => void,
 ): Promise<string> {

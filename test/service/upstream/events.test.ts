@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { EventData } from '../../../src/service/upstream/events.ts'
 
-test('events come out the same wherever the bytes are cut', () => {
+test('events are the same wherever the bytes are cut', () => {
   const stream =
     ': hello\r\n\r\ndata: é1\n\ndata:2\ndata: 3\r\n\r\nevent: x\n\ndata: €\n\ndata: unfinished'
   const bytes = new TextEncoder().encode(stream)

@@ -29,7 +29,7 @@ describe('an upstream that fails is a 5xx and costs nothing', () => {
     expect((await target.chat({}, key)).headers.get('retry-after')).toBe(here)
   })
 
-  test('a body that is cut short is an answer that broke off, from a server that was reached', async () => {
+  test('a truncated body is an answer that broke off, from a server that was reached', async () => {
     const url = await upstreamThat((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '900' })
       response.write('{"choices":', () => response.destroy())
@@ -45,7 +45,7 @@ describe('an upstream that fails is a 5xx and costs nothing', () => {
     expect(await remaining(target, key)).toBe(50)
   })
 
-  test('headers of its own go there, and what is secret of them is told to nobody', async () => {
+  test('configured headers are sent upstream, and their secrets are hidden from clients', async () => {
     const url = await upstreamThat(({ headers }, response) => {
       response.writeHead(400, { 'content-type': 'application/json' })
       response.end(
@@ -63,7 +63,7 @@ describe('an upstream that fails is a 5xx and costs nothing', () => {
     })
   })
 
-  test('nobody listens there: the operator is told once why, the client only that', async () => {
+  test('if nothing listens there, the operator gets the reason once, and the client only the failure', async () => {
     const told: string[] = []
     const tell = (words: string) => told.push(words)
     const { target, key } = await inFrontOf('http://127.0.0.1:1/v1', { tell })
@@ -113,10 +113,10 @@ describe('an upstream that fails is a 5xx and costs nothing', () => {
 
   test.each([
     ['ends without a reason', ''],
-    ['is done before its end', 'data: [DONE]\n\n'],
-    ['brings an error', 'data: {"error":{"message":"no"}}\n\n'],
-    ['brings what is not JSON', 'data: {"cho\n\n'],
-  ])('a stream that %s is cut off here, without its end', async (_, bad) => {
+    ['is done before its finish reason', 'data: [DONE]\n\n'],
+    ['contains an error', 'data: {"error":{"message":"no"}}\n\n'],
+    ['contains invalid JSON', 'data: {"cho\n\n'],
+  ])('a stream that %s is cut off without its end', async (_, bad) => {
     const passedOn = Promise.withResolvers<void>()
     const url = await upstreamThat(async (_request, response) => {
       response.writeHead(200, streamed).write(chunk({ content: 'one' }))
@@ -144,7 +144,7 @@ describe('an upstream that fails is a 5xx and costs nothing', () => {
     expect(await remaining(target, key)).toBe(50)
   })
 
-  test('what an upstream says went wrong in a stream is told to the operator alone', async () => {
+  test("the upstream's error in a stream is reported only to the operator", async () => {
     const url = await upstreamThat((_request, response) => {
       response.writeHead(200, streamed).end('data: {"error":{"message":"out of memory"}}\n\n')
     })
@@ -155,7 +155,7 @@ describe('an upstream that fails is a 5xx and costs nothing', () => {
     expect(told).toEqual(['an error in the stream: {"message":"out of memory"}'])
   })
 
-  test('a connection that breaks in the middle of a stream breaks here too', async () => {
+  test('a connection that breaks in mid-stream also breaks for the client', async () => {
     const url = await upstreamThat((_, response) => {
       response.writeHead(200, streamed)
       response.write(chunk({ content: 'one' }), () => response.destroy())
@@ -171,7 +171,7 @@ test.each([
   ['fewer', [0]],
   ['more', [0, 1, 2]],
   ['others', [0, 2]],
-])('it answers with %s choices than the two that were asked for', async (_, indexes) => {
+])('it answers with %s choices than the two requested', async (_, indexes) => {
   const url = await upstreamThat((_request, response, body) => {
     const message = { role: 'assistant', content: 'one' }
     const choices = indexes.map((index) => ({ index, message, finish_reason: 'stop' }))

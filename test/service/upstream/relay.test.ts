@@ -14,7 +14,7 @@ describe('in front of a second reference service', () => {
     return { there, theirKey, ...(await inFrontOf(there.service.baseUrl, { apiKey: theirKey })) }
   }
 
-  test('both formats, plain and streamed, say what the upstream says and charge our credits', async () => {
+  test("both formats, plain and streamed, relay the upstream's text and charge our credits", async () => {
     const { there, theirKey, target, key } = await chained()
     const said = { messages: [{ role: 'user', content: 'Say: one two three' }] }
     const plain = await (await target.chat(said, key)).json()
@@ -42,7 +42,7 @@ describe('in front of a second reference service', () => {
     expect(await remaining(there, theirKey)).toBe(996)
   })
 
-  test('usage is what the upstream counted, in the answer and in the account', async () => {
+  test("usage is the upstream's count, in the answer and in the account", async () => {
     const { target, key } = await chained()
     const { usage } = (await (await target.chat({}, key)).json()) as {
       usage: { total_tokens: number }
@@ -50,7 +50,7 @@ describe('in front of a second reference service', () => {
     expect((await target.credits(key)).average_tokens_per_request).toBe(usage.total_tokens)
   })
 
-  test('a limit that is reached there ends the answer here the same', async () => {
+  test('a token limit that is reached upstream ends the answer in the same way', async () => {
     const { target, key } = await chained()
     const cut = { messages: [{ role: 'user', content: 'Say: one two three' }], max_tokens: 2 }
     expect(await (await target.chat(cut, key)).json()).toMatchObject({
@@ -61,7 +61,7 @@ describe('in front of a second reference service', () => {
     })
   })
 
-  test('what is wrong with a request is refused here and never sent', async () => {
+  test('an invalid request is refused here and never sent', async () => {
     const { there, theirKey, target, key } = await chained()
     expect((await target.chat({ temperature: 3 }, key)).status).toBe(400)
     expect((await target.chat({}, 'sk-svc-wrong')).status).toBe(401)
@@ -105,7 +105,7 @@ describe('in front of a second reference service', () => {
   })
 })
 
-test('a stream is relayed as it comes, not when it is over', async () => {
+test('a stream is relayed as it arrives, not at its end', async () => {
   const release = Promise.withResolvers<void>()
   const url = await upstreamThat(async (_, response) => {
     response.writeHead(200, streamed)
@@ -126,7 +126,7 @@ test('a stream is relayed as it comes, not when it is over', async () => {
   expect((await target.credits(key)).average_tokens_per_request).toBe(33)
 })
 
-test('a client that leaves cancels upstream', async () => {
+test('a client that aborts cancels the upstream request', async () => {
   const cancelled = Promise.withResolvers<void>()
   const url = await upstreamThat((_, response) => {
     response.writeHead(200, streamed)
@@ -141,7 +141,7 @@ test('a client that leaves cancels upstream', async () => {
   await expect(cancelled.promise).resolves.toBeUndefined()
 })
 
-test('an upstream is read no faster than the client reads', async () => {
+test('the upstream is read no faster than the client reads', async () => {
   const piece = chunk({ content: 'x'.repeat(256 << 10) })
   let sent = 0
   let enough = false
@@ -152,8 +152,8 @@ test('an upstream is read no faster than the client reads', async () => {
   })
   const { target, key } = await inFrontOf(url)
   const answer = await target.chat({ stream: true }, key)
-  // Until nothing moves any more: what is sent then lies in the buffers between the two, which are
-  // as large as the system makes them, and far from a quarter of a gigabyte.
+  // Until nothing is sent any more: the data is then in the buffers between the two, which are as
+  // large as the system makes them, but far below a quarter of a gigabyte.
   for (let before = -1, still = 0; still < 8; still = before === sent ? still + 1 : 0) {
     expect(sent).toBeLessThan(1_000)
     before = sent
@@ -164,7 +164,7 @@ test('an upstream is read no faster than the client reads', async () => {
   expect(text.length).toBe(sent * (256 << 10))
 })
 
-test('deltas that hold more than text are relayed as they are, and so is why they ended', async () => {
+test('deltas with more than text are relayed unchanged, and so is the finish reason', async () => {
   const tool_calls = [{ index: 0, id: 'call_1', function: { name: 'look', arguments: '{}' } }]
   const url = await upstreamThat((_, response, body) => {
     if (JSON.parse(body).stream) {
@@ -186,7 +186,7 @@ test('deltas that hold more than text are relayed as they are, and so is why the
   expect(stream).toContain('"finish_reason":"tool_calls"')
 })
 
-test('the upstream gets its own key and model names, and what the client asked for', async () => {
+test("the upstream gets its own key and model names, and the client's parameters", async () => {
   const seen: { authorization: string | undefined; body: Record<string, unknown> }[] = []
   const url = await upstreamThat((request, response, body) => {
     seen.push({ authorization: request.headers.authorization, body: JSON.parse(body) })
@@ -218,7 +218,7 @@ test.each([
   ['ftp://example.com', 'expected an address such as'],
   ['not an address', 'expected an address such as'],
   ['http://me:secret@127.0.0.1', 'expected no user or password'],
-])('an address that cannot be used is told at the start: %s', async (url, says) => {
+])('an unusable address is refused at the start: %s', async (url, says) => {
   await expect(inFrontOf(url)).rejects.toThrow(says)
 })
 
@@ -231,7 +231,7 @@ function textOfChunks(stream: string): string {
 }
 
 test.each(['chat', 'messages'] as const)(
-  'the head of a %s stream comes before its first text',
+  'the head of a %s stream is sent before its first text',
   async (endpoint) => {
     const goOn = Promise.withResolvers<void>()
     const url = await upstreamThat(async (_request, response) => {

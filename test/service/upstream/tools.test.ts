@@ -54,7 +54,7 @@ async function lookingUp() {
   return { seen, client, target, key }
 }
 
-test('the anthropic client has a tool called, says what came of it, and gets an answer', async () => {
+test('the anthropic client gets tool calls, sends their results, and gets an answer', async () => {
   const { seen, client, target, key } = await lookingUp()
   const first = await client.messages.create({
     ...question,
@@ -63,7 +63,7 @@ test('the anthropic client has a tool called, says what came of it, and gets an 
   })
   expect(first).toMatchObject({ content: uses, stop_reason: 'tool_use' })
   expect(first.content).toHaveLength(2)
-  // The upstream tells no usage: what it called is counted here.
+  // The upstream reports no usage, so the calls are counted here.
   expect(first.usage.output_tokens).toBe(countTokens('look{"word":"assay"}look{"word":"say"}'))
   const results = [
     { type: 'tool_result' as const, tool_use_id: 'call_0', content: 'a test of metal' },
@@ -110,7 +110,7 @@ test('the anthropic client has a tool called, says what came of it, and gets an 
   expect(await remaining(target, key)).toBe(48)
 })
 
-test('a stream has each call of a tool as a block of its own, after the text', async () => {
+test('a stream has each tool call as its own block, after the text', async () => {
   const { client } = await lookingUp()
   const message = await client.messages.stream({ ...question, messages: [asked] }).finalMessage()
   expect(message).toMatchObject({
@@ -121,7 +121,7 @@ test('a stream has each call of a tool as a block of its own, after the text', a
   expect(message.content).toHaveLength(3)
 })
 
-test('arguments of a tool that are not JSON are a failure of the upstream, and free', async () => {
+test('tool arguments that are not JSON are a failure of the upstream, and free', async () => {
   const url = await upstreamThat((_, response) => {
     const call = { ...called(0, 'x'), function: { name: 'look', arguments: '{"wo' } }
     const message = { role: 'assistant', content: null, tool_calls: [call] }
@@ -142,7 +142,7 @@ test.each([
     { tools: [look], messages: [{ role: 'user', content: [result] }] },
     'messages[0].content[0]: expected a text block; got a block of type "tool_result"',
   ],
-])('what cannot be said in chat is a 400 in words, and free: %j', async (body, words) => {
+])('a request that chat cannot express is a free 400: %j', async (body, words) => {
   const { target, key, seen } = await lookingUp()
   const answer = await target.messages(body, key)
   expect(answer.status).toBe(400)

@@ -12,7 +12,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** What a file without a mapping becomes, as a user imports it. */
+/** The import of a file without a mapping, as a user does it. */
 async function importedOf(name: string, text: string): Promise<readonly object[]> {
   const file = join(folder, name)
   const db = join(folder, 'a.duckdb')
@@ -70,11 +70,11 @@ test.each([
   ['a list', JSON.stringify([spend])],
   ['a page', JSON.stringify({ data: [spend], total: 1, page: 1 })],
   ['lines', `${JSON.stringify(spend)}\n`],
-])("LiteLLM's spend log is known by itself, as %s", async (_, text) => {
+])("LiteLLM's spend log is recognised, as %s", async (_, text) => {
   expect(await importedOf('spend.json', text)).toEqual([imported])
 })
 
-test("LiteLLM's spend log is known as CSV, with a key as it is and a failure", async () => {
+test("LiteLLM's spend log is recognised as CSV, with a plain key and a failure", async () => {
   const names = ['request_id', 'call_type', 'api_key', 'spend', 'startTime', 'model', 'status']
   const row = ['r1', 'acompletion', 'sk-secret', '0', '2026-11-01 09:30:00.25', 'm', 'failure']
   expect(await importedOf('spend.csv', `${names.join()}\n${row.join()}\n`)).toMatchObject([
@@ -82,7 +82,7 @@ test("LiteLLM's spend log is known as CSV, with a key as it is and a failure", a
   ])
 })
 
-test("OpenAI's usage is known by itself: a bucket stands for its requests", async () => {
+test("OpenAI's usage is recognised: a bucket counts as its requests", async () => {
   const result = (model: string, change: object = {}) => ({
     object: 'organization.usage.completions.result',
     input_tokens: 1_000,
@@ -130,7 +130,7 @@ test("OpenAI's usage is known by itself: a bucket stands for its requests", asyn
   })
 })
 
-test("OpenAI's older usage, with n_requests, is known by itself", async () => {
+test("OpenAI's older usage, with n_requests, is recognised", async () => {
   const text = JSON.stringify({
     object: 'list',
     data: [

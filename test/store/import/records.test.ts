@@ -77,7 +77,7 @@ describe('AIPerf', () => {
     '{"metadata":{}}',
   ].join('\n')
 
-  test('its records become a run whose figures are its own', async () => {
+  test('its records become a run with its figures', async () => {
     const { ledger } = await importText(text, 'llama')
     expect(ledger).toMatchObject({ accepted: 4, duplicates: 0, rejected: 2 })
     expect(ledger.lacks.join(' ')).toMatch(/intended times.*credits and rate-limit headers/)
@@ -98,7 +98,7 @@ describe('AIPerf', () => {
     expect(readFileSync(ledger.rejectsFile!, 'utf8')).toContain('"line":5,"reason":"expected JSON"')
   })
 
-  test('the same file again adds nothing', async () => {
+  test('importing the same file again adds nothing', async () => {
     const { ledger, again } = await importText(`${text}\n`)
     const before = await store.rows('SELECT count(*) AS n FROM attempts')
     expect(await again()).toMatchObject({ runId: ledger.runId, accepted: 0, duplicates: 4 })
@@ -106,7 +106,7 @@ describe('AIPerf', () => {
   })
 })
 
-/** numpy's percentile(values, 100 * p, method='linear'), written down again. */
+/** numpy's percentile(values, 100 * p, method='linear'), reimplemented. */
 function linear(values: readonly number[], p: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   const at = (sorted.length - 1) * p
@@ -133,7 +133,7 @@ async function expectLinear(
   }
 }
 
-describe('percentiles of records are those of numpy', () => {
+describe('percentiles of records equal those of numpy', () => {
   const random = randomOf(5)
   const of = <T>(count: number, make: () => T) => Array.from({ length: count }, make)
   // A third of them are of one token, and have no gap.
@@ -154,13 +154,13 @@ describe('percentiles of records are those of numpy', () => {
     ['TTFT', ttftUs, [131_876.762, 1_207_096.804, 1_672_994.277, 1_988_509.595]],
     ['latency', latencyUs, [678_980.401, 1_689_468.408, 2_025_966.961, 2_530_625.061]],
     ['ITL', gapsUs, [25_314.803, 147_450.895, 172_825.616, 194_675.912]],
-  ])('the percentiles of %s written down here are what numpy prints', (_, us, printed) => {
+  ])('the percentiles of %s in this test are those that numpy prints', (_, us, printed) => {
     for (const [at, p] of [0.5, 0.9, 0.95, 0.99].entries()) {
       expect(linear(us, p)).toBeCloseTo(printed[at]!, 2)
     }
   })
 
-  test('of AIPerf, whose older records have other names', async () => {
+  test('of AIPerf, with the names of older records', async () => {
     const lines = seen.map(({ ttftS, gapsS, latencyS }, at) => {
       const value = (ms: number) => ({ value: ms, unit: 'ms' })
       return JSON.stringify({
@@ -274,7 +274,7 @@ describe('percentiles of records are those of numpy', () => {
     ])
   })
 
-  test('of reports that GuideLLM wrote before 0.4', async () => {
+  test('of reports before GuideLLM 0.4', async () => {
     const successful = timings.map((times, at) => ({
       type_: 'generative_text_response',
       request_id: `r${at}`,
@@ -318,7 +318,7 @@ describe('vLLM', () => {
     errors: ['', '', 'Traceback (most recent call last):\n  File "x"\nTimeoutError: slow'],
   }
 
-  test('its detailed result becomes a run, latencies from TTFT and gaps where there are none', async () => {
+  test('its detailed result becomes a run, with latencies from TTFT and gaps if it has none', async () => {
     const { ledger } = await importText(JSON.stringify(result))
     expect(ledger).toMatchObject({ accepted: 3, rejected: 0 })
     expect(ledger.lacks.join(' ')).toMatch(/latencies.*statuses/)
@@ -345,7 +345,7 @@ describe('vLLM', () => {
     ])
   })
 
-  test('latencies and queue times of newer results are taken as they are', async () => {
+  test('latencies and queue times of newer results are used directly', async () => {
     const { ledger } = await importText(
       JSON.stringify({ ...result, latencies: [0.2, 0.3, 0], queue_times: [0.1, 0.1, 0.1] }),
     )
@@ -354,7 +354,7 @@ describe('vLLM', () => {
     expect(all.metrics.response).toMatchObject({ minUs: 300_000 })
   })
 
-  test('appended results are a run each, and one without details says what is missing', async () => {
+  test('appended results are a run each, and one without details is refused with the missing fields', async () => {
     const other = { ...result, date: '20261101-103010' }
     const { ledger } = await importText(`${JSON.stringify(result)}\n${JSON.stringify(other)}\n`)
     expect(ledger.runId.split(', ')).toHaveLength(2)
@@ -363,7 +363,7 @@ describe('vLLM', () => {
   })
 })
 
-test('other files are not taken for records', () => {
+test('other files are not recognised as records', () => {
   const file = join(folder, 'other.jsonl')
   writeFileSync(file, '{"id":1,"time":2}\n')
   expect(looksLikeRecords(file)).toBeNull()

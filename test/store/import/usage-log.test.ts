@@ -64,7 +64,7 @@ async function importText(text: string | Uint8Array, extension = 'jsonl', change
 
 const at = Date.UTC(2026, 0, 1) * 1000
 
-test('a line becomes an event: paths, units, zone, fingerprint, endpoint, and null for absent', async () => {
+test('a line becomes an event: paths, units, zone, fingerprint, endpoint, and null for a missing value', async () => {
   const { ledger, events } = await importText(
     [
       `{"request":{"id":"a"},"at":"2026-01-01T05:30:00","model":"svc-k2","path":"/v1/chat/completions","api_key":"sk-secret-1","cost":1,"usage":{"prompt_tokens":3,"completion_tokens":4},"status":200}`,
@@ -99,7 +99,7 @@ test('a line becomes an event: paths, units, zone, fingerprint, endpoint, and nu
   ])
 })
 
-test('an array of lines with requests, durations in any unit and long decimals comes in whole', async () => {
+test('an array of lines with requests, durations in any unit and long decimals is imported completely', async () => {
   const own = parseMapping(
     `fields:
   id: id
@@ -148,7 +148,7 @@ test('an array of lines with requests, durations in any unit and long decimals c
   )
 })
 
-test('bad lines go to the rejects file with what was expected and what came, the rest comes in', async () => {
+test('bad lines go to the rejects file with the expected and the given value, the rest is imported', async () => {
   const { ledger, rejects, events } = await importText(
     Buffer.concat([
       Buffer.from(
@@ -189,7 +189,7 @@ test('bad lines go to the rejects file with what was expected and what came, the
   expect(rejects().find((reject) => reject.reason === 'line: expected JSON')!.line).toBe('no json')
 })
 
-test('the same file again adds nothing, and a longer one adds what is new, late or not', async () => {
+test('importing the same file again adds nothing, and a longer one adds its new lines, late or not', async () => {
   const line = (id: number, time = at) => `{"request":{"id":"${id}"},"at":${time},"cost":1}\n`
   const first = await importText(line(1) + line(2, at + 7e9) + line(2, at + 7e9))
   expect(first.ledger).toMatchObject({ lines: 3, accepted: 2, duplicates: 1, rejected: 0 })
@@ -199,7 +199,7 @@ test('the same file again adds nothing, and a longer one adds what is new, late 
   expect((await first.events()).length).toBe(3)
 })
 
-test('an id that comes back with other content is not counted twice and not lost from sight', async () => {
+test('a repeated id with other content is not counted twice, and is rejected', async () => {
   const { ledger, rejects, events } = await importText(
     `{"request":{"id":"a"},"at":${at},"cost":1}\n{"request":{"id":"a"},"at":${at},"cost":2}\n`,
   )
@@ -208,7 +208,7 @@ test('an id that comes back with other content is not counted twice and not lost
   expect(rejects()[0]!.reason).toMatch(/seen before with other content/)
 })
 
-test('the ledger adds up over any cut of a log into files that overlap', async () => {
+test('the import counts add up for any cut of a log into overlapping files', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.nat({ max: 30 }), { minLength: 1, maxLength: 40 }),
@@ -252,7 +252,7 @@ test('no key reaches the store or the rejects file', async () => {
   expect(events).not.toContain('sk-secret-1')
 })
 
-test('credits lie in 64 bits until a log needs more, and each stays what it was', async () => {
+test('credits are stored in 64 bits until a log needs more, and all keep their values', async () => {
   const own = await openStore(join(folder, 'credits.duckdb'))
   const file = (name: string) => join(folder, name)
   const simple = parseMapping('fields: { id: id, time: at, credits: cost }', 'map.yaml')
@@ -313,7 +313,7 @@ test('credits lie in 64 bits until a log needs more, and each stays what it was'
   }
 })
 
-test('credits of any text are those of a cast to 18 decimals', async () => {
+test('credits from any text equal a cast to 18 decimals', async () => {
   const digits = fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: 12 })
   const decimal = fc
     .tuple(digits, fc.option(digits), fc.option(fc.integer({ min: -12, max: 3 })))
@@ -385,7 +385,7 @@ describe('other formats', () => {
     ])
   })
 
-  test('numbers of a Parquet file come in as the same numbers of a CSV file do', async () => {
+  test('numbers of a Parquet file are imported like those of a CSV file', async () => {
     const own = parseMapping(
       `fields: { id: id, time: at, status: status, credits: cost, promptTokens: tokens, requests: n,
          ttft: { column: ttft, unit: us }, latency: { column: ms, unit: ms } }`,
@@ -444,14 +444,14 @@ describe('other formats', () => {
     }
   })
 
-  test('a mapped column that is not there is told with those that are', async () => {
+  test('a missing mapped column is reported with the existing columns', async () => {
     await expect(importText('id,time\n1,2', 'csv', { mapping: flat })).rejects.toThrow(
       /has no column "when", "model", "cost"; it has id, time/,
     )
   })
 })
 
-test('every fault of a mapping is told at once', () => {
+test('every fault of a mapping is reported at once', () => {
   expect(() => parseMapping('fields: { idd: x, time: { column: t, unit: h } }', 'm.yaml')).toThrow(
     /m\.yaml is no mapping:[\s\S]*idd[\s\S]*fields\.id[\s\S]*fields\.time/,
   )

@@ -6,7 +6,7 @@ import { seeded } from './histories.ts'
 const moment = (atUs: number, of: number) => ({ fromUs: atUs, toUs: atUs, of })
 const prediction = (atUs: number) => ({ atUs, scaleUs: 10, share: 0.9 })
 
-test('the moment that nothing was predicted for costs the least to leave over', () => {
+test('the moment without a prediction costs the least to leave out', () => {
   const jitter = fc.integer({ min: -10, max: 10 })
   const lines = fc.record({
     offsUs: fc.array(jitter, { minLength: 3, maxLength: 60 }),
@@ -27,7 +27,7 @@ test('the moment that nothing was predicted for costs the least to leave over', 
   )
 })
 
-test('two credits of one hole are left over together rather than one each of two holes', () => {
+test('leaving out two credits of one hole costs less than one credit of each of two holes', () => {
   const moments = [moment(0, 0), moment(1_000, 1), moment(1_000, 1), moment(2_000, 2)]
   const costs = costOfLeaving(moments, [prediction(0), prediction(2_000)])
   expect(costs.indexOf(Math.min(...costs))).toBe(1)
@@ -36,7 +36,10 @@ test('two credits of one hole are left over together rather than one each of two
 type Moments = Parameters<typeof costOfLeaving>[0]
 type Predictions = Parameters<typeof costOfLeaving>[1]
 
-/** What the best matching costs that leaves a moment over, alone or as the first of some of one thing; without a band. */
+/**
+ * The cost of the best matching that leaves a moment out, found without a band. A moment counts
+ * alone or as the first of its group.
+ */
 function searched(moments: Moments, predictions: Predictions, left: number): number {
   const skip = ({ share }: Predictions[number]) => -Math.log(1 - share)
   const ends = predictions.map((_, nth) =>
@@ -67,8 +70,8 @@ function searched(moments: Moments, predictions: Predictions, left: number): num
 
 test.each([
   ['a few predictions', 400, 6, 40],
-  ['more predictions than its band, of which it needs the near ones', 40, 250, 1_000],
-])('it costs what the best of all matchings costs, for %s', (_, cases, most, spanUs) => {
+  ['more predictions than its band, with only near ones needed', 40, 250, 1_000],
+])('the cost is that of the best of all matchings, for %s', (_, cases, most, spanUs) => {
   const random = seeded(5)
   const pick = (below: number) => Math.floor(random() * below)
   for (let nth = 0; nth < cases; nth++) {

@@ -6,7 +6,7 @@ import { suspectsOf } from '../../../../src/audit/evidence/billing/suspects.ts'
 import { seeded } from './histories.ts'
 import { type HistoryRow, historyOf } from './made-history.ts'
 
-test('the table of detection power: what each tier sees of one fault, atomic header', () => {
+test('each tier detects the faults of the detection power table with an atomic header', () => {
   const power = (fault: Parameters<typeof detectionPower>[0]['fault']) =>
     detectionPower({ header: 'atomic', fault }, 60, seeded(7))
   expect(power('none')).toEqual({ T0: 0, T1: 0, T2: 0, T3: 0 })
@@ -16,7 +16,7 @@ test('the table of detection power: what each tier sees of one fault, atomic hea
   expect(power('double and given back')).toMatchObject({ T0: 0, T1: 0, T3: 60 })
 })
 
-test('a snapshot header is no reason for alarm, and hides no lost update', () => {
+test('a snapshot header raises no alarm, and a lost update is still found', () => {
   const random = seeded(11)
   const fits = (fault: Parameters<typeof simulate>[0]['fault']) =>
     Array.from(
@@ -49,7 +49,7 @@ test('aborted and timed-out requests raise no alarm, whether they are charged or
   }
 })
 
-test('where no read settles what the header means, the meaning that conserves is taken', () => {
+test('without reads, the meaning of the header under which credits are conserved is chosen', () => {
   // Plain answers cost 1 and streams 2; each header shows the balance before its own charge.
   const rows = [100, 99, 97, 96, 94, 93, 91, 90].map(
     (value, slot): HistoryRow => ({
@@ -69,7 +69,7 @@ test('where no read settles what the header means, the meaning that conserves is
   ])
 })
 
-/** Requests one after the other, each of cost 1, with the values that the header shows. */
+/** Sequential requests that cost 1 each, with the values that the header shows. */
 const sequential = (values: readonly number[], change: Partial<HistoryRow> = {}) =>
   values.map(
     (value, slot): HistoryRow => ({
@@ -83,7 +83,7 @@ const sequential = (values: readonly number[], change: Partial<HistoryRow> = {})
     }),
   )
 
-test('a header that shows the balance before its own charge is recognised by reads around it', () => {
+test('reads around it show that a header gives the balance before its own charge', () => {
   const read = (slot: number, atUs: number, value: number): HistoryRow => ({
     slot,
     callUs: atUs,
@@ -127,8 +127,8 @@ test('charges that settle 5 seconds late are late, not lost', () => {
   expect(readBalance(historyOf(rows))).toMatchObject({ fits: 'late', settleUs: 5e6 })
 })
 
-test('a stream whose header foretells its charge is read as such', () => {
-  // Two streams in flight at once, both told 99: neither had been charged when they asked.
+test('a stream whose header anticipates its charge is read as such', () => {
+  // Two concurrent streams both show 99: neither had been charged when they started.
   const stream = (slot: number, callUs: number, value: number): HistoryRow => ({
     slot,
     callUs,
@@ -166,7 +166,7 @@ test('a double charge among 10,000 requests, 64 in flight, is found and located'
 
 const abandoned = { header: 'atomic', abortedShare: 0.05, timedOutShare: 0.02 } as const
 
-test('with 5 % aborted and 2 % timed out it is located too, to at most 64 suspects', () => {
+test('a double charge is located to at most 64 suspects with 5 % aborts and 2 % timeouts', () => {
   const random = seeded(19)
   for (const chargesLeft of ['none', 'all', 'streams', 'finished'] as const) {
     const options = { ...abandoned, requests: 10_000, concurrency: 64, chargesLeft }
@@ -174,10 +174,10 @@ test('with 5 % aborted and 2 % timed out it is located too, to at most 64 suspec
     const { fits, stray, tiles, history, places } = readBalance(
       simulate({ ...options, fault: 'double charge' }, random),
     )
-    // Where all are charged, one hole too many is a contradiction by itself.
+    // Where all are charged, one extra hole is a contradiction by itself.
     expect(fits).toBe(chargesLeft === 'all' ? 'none' : 'exact')
     const faults = stray.length > 0 ? stray : tiles.faults
-    // A double charge of 2 may be told as two holes of 1 where others fill the rest.
+    // A double charge of 2 may appear as two holes of 1 if others fill the rest.
     expect([1, 2]).toContain(faults.length)
     expect(faults.every((fault) => fault.kind === 'hole')).toBe(true)
     const [likeliest, ...others] = places()
@@ -188,7 +188,7 @@ test('with 5 % aborted and 2 % timed out it is located too, to at most 64 suspec
 })
 
 test.each([
-  // A price shows as taken from the call on, by an atomic header that tells what is held.
+  // An atomic header that shows holds shows a price as taken from the call on.
   { header: 'held', chargesLeft: 'none', located: 10 },
   { header: 'held', chargesLeft: 'streams', located: 10 },
   // The charge of an abandoned stream comes at any of 4,000 moments.
@@ -196,7 +196,7 @@ test.each([
   { header: 'atomic', chargesLeft: 'streams', located: 9 },
   { header: 'atomic', chargesLeft: 'finished', located: 10 },
 ] as const)(
-  'the request that was charged twice is among the 64 suspects: $located of 10, $header, $chargesLeft charged',
+  'the request that was charged twice is among 64 suspects in $located of 10 runs, with a $header header and $chargesLeft charged',
   ({ header, chargesLeft, located }) => {
     const seeds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
     const found = seeds.filter((seed) => {
@@ -223,7 +223,7 @@ test.each([
   },
 )
 
-test('a double charge is proven where aborted streams are charged, as no policy leaves one over', () => {
+test('a double charge is proven if aborted streams are charged, because no policy leaves one over', () => {
   for (const seed of [1, 2, 3, 4, 5]) {
     const ledger = readBalance(
       simulate(
@@ -241,7 +241,7 @@ test('a double charge is proven where aborted streams are charged, as no policy 
   }
 })
 
-test('no policy of charging what clients left raises an alarm by itself', () => {
+test('no policy of charging abandoned requests raises an alarm by itself', () => {
   const random = seeded(23)
   for (const chargesLeft of leavingPolicies) {
     for (let at = 0; at < 25; at++) {
@@ -265,7 +265,7 @@ test('no policy of charging what clients left raises an alarm by itself', () => 
   }
 })
 
-test('a package bought in the midst of a burst leaves both sides of it decided', () => {
+test('a package bought during a burst leaves both sides of the burst decided', () => {
   const options = { header: 'atomic', requests: 2_000, concurrency: 64 } as const
   const bought = (fault: 'none' | 'double charge', seed: number) => {
     const history = simulate({ ...options, fault }, seeded(seed))
@@ -285,7 +285,7 @@ test('a package bought in the midst of a burst leaves both sides of it decided',
   }
 })
 
-test('a package beside one charge is told whole by the meaning of the header that explains it', () => {
+test('the meaning of the header that explains a package next to a charge gives its whole size', () => {
   const bought = (shown: number, effect: 'read' | 'failure') =>
     readBalance(
       historyOf([
@@ -302,7 +302,7 @@ test('a package beside one charge is told whole by the meaning of the header tha
       [50, 100, 500],
     )
   for (const effect of ['read', 'failure'] as const) {
-    // Shown before its own charge of a balance of 100, and after it.
+    // Shown before its own charge from a balance of 100, and after it.
     for (const shown of [100, 99]) {
       const { fits, gifts, conservation } = bought(shown, effect)
       expect(fits).toBe('exact')

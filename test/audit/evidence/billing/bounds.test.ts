@@ -31,67 +31,67 @@ type Options = Parameters<typeof bounds>[1]
 
 test.each([
   [
-    'no value bounds nothing',
+    'without a value there is no bound',
     [charge(0, 10)],
     {},
     { observations: 0, least: [-1, -Infinity], most: [-1, Infinity], rise: null },
   ],
   [
-    'a charge that was over before a read is surely in it, and its own is in a value after it',
+    'a charge that ended before a read is certainly in it, and a value after its charge includes it',
     [charge(0, 10, 99), read(11, 12, 99)],
     {},
     { observations: 2, least: [0, 100], most: [0, 100], rise: null },
   ],
   [
-    'one that ends as the read is called only may be in it',
+    'a charge that ends as the read is called may be in it',
     [charge(0, 10), read(10, 12, 99)],
     {},
     { observations: 1, least: [1, 99], most: [1, 100], rise: null },
   ],
   [
-    'one that is called as the read is read may be in it',
+    'a charge that is called as the read is read may be in it',
     [charge(12, 20, undefined, dear), read(10, 12, 99)],
     {},
     { observations: 1, least: [0, 99], most: [0, 102], rise: null },
   ],
   [
-    'one that is called later is not',
+    'a charge that is called later is not in it',
     [charge(13, 20, undefined, dear), read(10, 12, 99)],
     {},
     { observations: 1, least: [0, 99], most: [0, 99], rise: null },
   ],
   [
-    'an ambiguous one may be in it, and surely never is',
+    'an ambiguous charge may be in it, but never certainly',
     [row('ambiguous', 0, 1, undefined, dear), read(10, 12, 97)],
     {},
     { observations: 1, least: [1, 97], most: [1, 100], rise: null },
   ],
   [
-    'an ambiguous one that shows a value may be in it, too',
+    'an ambiguous charge that shows a value may also be in it',
     [row('ambiguous', 0, 1, 97, dear)],
     {},
     { observations: 1, least: [0, 97], most: [0, 100], rise: null },
   ],
   [
-    'a value before its own charge has none of it',
+    'a value before its own charge does not include it',
     [charge(0, 10, 100, dear), charge(20, 30, 97, dear)],
     { after: false },
     { observations: 2, least: [0, 100], most: [0, 100], rise: null },
   ],
   [
-    'with a grace a charge is sure so much after its end',
+    'with a grace, a charge is certain only that long after its end',
     [charge(0, 10), read(15, 16, 99), read(16, 17, 99)],
     { graceUs: 5 },
     { observations: 2, least: [2, 100], most: [1, 100], rise: null },
   ],
   [
-    'the tightest bounds of all are kept, of the first row that gives them',
+    'the tightest bounds are kept, with the first row that gives them',
     [read(0, 1, 100), charge(10, 20), read(15, 16, 99), read(30, 31, 99), read(40, 41, 98)],
     {},
     { observations: 4, least: [0, 100], most: [4, 99], rise: null },
   ],
   [
-    'a value that rises against the clock rises from the lowest before it',
+    'a rise against the clock is measured from the lowest earlier value',
     [read(0, 1, 98), read(2, 3, 99), read(4, 5, 100)],
     {},
     {
@@ -100,7 +100,7 @@ test.each([
     },
   ],
   [
-    'of two rises as high the first is named',
+    'of two equal rises the first is named',
     [read(0, 1, 98), read(2, 3, 99), read(4, 5, 99)],
     {},
     {
@@ -109,7 +109,7 @@ test.each([
     },
   ],
   [
-    'of two values as low the first is named',
+    'of two equally low values the first is named',
     [read(0, 1, 98), read(2, 3, 98), read(4, 5, 99)],
     {},
     {
@@ -124,7 +124,7 @@ test.each([
     { observations: 2, least: [1, 99], most: [0, 98], rise: null },
   ],
   [
-    'the own charge of a later value counts: it saw that much more',
+    'the own charge of a later value adds to its rise',
     [read(0, 1, 98), charge(2, 3, 98, dear)],
     {},
     {
@@ -133,13 +133,13 @@ test.each([
     },
   ],
   [
-    'not where it may settle later',
+    'the own charge does not add if it may settle later',
     [read(0, 1, 98), charge(2, 3, 98, dear)],
     { graceUs: 1 },
     { observations: 2, least: [1, 101], most: [0, 98], rise: null },
   ],
   [
-    'a charge that its own value does not show is settled when it has ended',
+    'a charge that its own value does not show is settled once it has ended',
     [charge(0, 10, 100, dear), read(11, 12, 100)],
     { after: false },
     {
@@ -148,13 +148,13 @@ test.each([
     },
   ],
   [
-    'not yet as it ends, nor within the grace after it',
+    'it is not settled as it ends, nor within the grace after it',
     [charge(0, 10, 100, dear), read(14, 15, 100)],
     { after: false, graceUs: 4 },
     { observations: 2, least: [0, 100], most: [0, 100], rise: null },
   ],
   [
-    'a read settles nothing when it ends',
+    'the end of a read settles nothing',
     [{ ...read(0, 10, 100), costCredits: 3 }, read(11, 12, 100)],
     { after: false },
     { observations: 2, least: [0, 100], most: [0, 100], rise: null },
@@ -177,7 +177,7 @@ test.each([
   expect(bounds(rows, { holds: true })).toMatchObject({ most, rise })
 })
 
-test('a service that holds nothing has no failure to excuse a rise', () => {
+test('a failure excuses no rise if the service holds nothing', () => {
   const rows = [refused(0, 20), read(10, 12, 97), read(21, 22, 100)]
   expect(bounds(rows)).toMatchObject({
     ...{ most: [1, 97], rise: { earlier: 1, later: 2, credits: 3 } },
@@ -194,7 +194,7 @@ test('an ambiguous request may hold its price until it settles, which excuses a 
   })
 })
 
-test('a charge that is not in its value yet, and a hold, excuse a rise together', () => {
+test('a charge that its value does not include yet and a hold together excuse a rise', () => {
   const rows = [charge(0, 10, 97, dear), refused(0, 20), read(21, 22, 97)]
   expect(bounds(rows, { after: false, holds: true }).rise).toBeNull()
   expect(bounds(rows, { after: false }).rise).toEqual({ earlier: 0, later: 2, credits: 3 })

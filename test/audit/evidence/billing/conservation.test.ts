@@ -25,13 +25,13 @@ const none = { ambiguous: 0, returned: 0 }
 
 test.each([
   [
-    'one value alone has no segment',
+    'a single value has no segment',
     [read(0, 100)],
     {},
     { idle: [0], balance: [100], segments: [], whole: null },
   ],
   [
-    'two values have one, with what succeeded in between and with its own',
+    'two values have one segment, with the successes in between and its own',
     [read(0, 100), row('charge', 10, 20, undefined, 3), row('charge', 30, 40, 96)],
     {},
     {
@@ -41,7 +41,7 @@ test.each([
     },
   ],
   [
-    'a value before its own charge is lower by it',
+    'a value before its own charge is lowered by it',
     [read(0, 100), row('charge', 10, 20, 100, 3)],
     { after: false },
     {
@@ -51,7 +51,7 @@ test.each([
     },
   ],
   [
-    'that of a read is not',
+    'the value of a read is not lowered',
     [row('read', 0, 1, 100, 2)],
     { after: false },
     { idle: [0], balance: [100], segments: [], whole: null },
@@ -63,7 +63,7 @@ test.each([
     { idle: [2], balance: [97], segments: [], whole: null },
   ],
   [
-    'an ambiguous one may take its cost from its call to its end, and disturbs no value',
+    'an ambiguous request may be charged from its call to its end, and disturbs no value',
     [read(0, 100), row('ambiguous', 10, 20, undefined, 3), read(15, 97), read(30, 97)],
     {},
     {
@@ -76,7 +76,7 @@ test.each([
     },
   ],
   [
-    'one that settles as the first value is called still may; later it may not',
+    'a request that settles as the first value is called may still be charged, and later not',
     [read(0, 100), row('ambiguous', 5, 6), read(15, 99), read(20, 99), read(30, 99)],
     { lifetimeUs: 10 },
     {
@@ -89,7 +89,7 @@ test.each([
     },
   ],
   [
-    'an ambiguous one with a value is not idle',
+    'an ambiguous request with a value is not idle',
     [read(0, 100), row('ambiguous', 5, 6, 99), read(15, 99)],
     { lifetimeUs: 5 },
     {
@@ -98,7 +98,7 @@ test.each([
     },
   ],
   [
-    'only what was taken beyond the successes can be given back',
+    'only credits taken beyond the successes can be returned',
     [
       ...[read(0, 100), row('ambiguous', 10, 20, undefined, 3), row('charge', 21, 22)],
       ...[read(30, 98), read(40, 99)],
@@ -117,10 +117,10 @@ test.each([
 })
 
 test.each([
-  ['nothing more than the successes', { taken: 5, sure: 5, ambiguous: 2, returned: 2 }, 0],
-  ['what ambiguous ones may cost', { taken: 7, sure: 5, ambiguous: 2, returned: 0 }, 0],
-  ['more than these', { taken: 8, sure: 5, ambiguous: 2, returned: 0 }, 1],
-  ['less by what they give back', { taken: 3, sure: 5, ambiguous: 0, returned: 2 }, 0],
+  ['only the cost of the successes', { taken: 5, sure: 5, ambiguous: 2, returned: 2 }, 0],
+  ['the possible cost of ambiguous requests', { taken: 7, sure: 5, ambiguous: 2, returned: 0 }, 0],
+  ['more than both', { taken: 8, sure: 5, ambiguous: 2, returned: 0 }, 1],
+  ['less by the returned credits', { taken: 3, sure: 5, ambiguous: 0, returned: 2 }, 0],
   ['less than that', { taken: 2, sure: 5, ambiguous: 9, returned: 2 }, -1],
 ])('the excess of a segment that took %s', (_, segment, excess) => {
   expect(excessOf({ from: 0, to: 1, charges: 1, ...segment })).toBe(excess)

@@ -12,31 +12,31 @@ const read = (callUs: number, value: number): HistoryRow => ({
 })
 
 test.each([
-  ['values that fall have none', [read(0, 100), request(2, 3, 99)], true, [100, 99], []],
+  ['falling values have no package', [read(0, 100), request(2, 3, 99)], true, [100, 99], []],
   [
-    'a rise of a size that the contract knows is one, and later values are lowered by it',
+    'a rise by a size of the contract is a package, and later values are lowered by it',
     [read(0, 100), read(2, 150), request(4, 5, 149)],
     true,
     [100, 100, 99],
     [[50, 1]],
   ],
-  ['a rise of another size is none', [read(0, 100), read(2, 149)], true, [100, 149], []],
+  ['a rise by another size is not a package', [read(0, 100), read(2, 149)], true, [100, 149], []],
   [
-    'a rise may be off by what was in flight',
+    'a rise may be off by the cost of requests in flight',
     [read(0, 100), request(2, 9), read(5, 149)],
     true,
     [100, Number.NaN, 99],
     [[50, 2]],
   ],
   [
-    'a rise that what was in flight may have caused is none',
+    'a rise that requests in flight may explain is not a package',
     [request(0, 9, 48, 50), request(1, 20, undefined, 2), read(5, 100)],
     true,
     [48, Number.NaN, 100],
     [],
   ],
   [
-    'the nearest size is taken',
+    'the nearest size is chosen',
     [read(0, 100), read(2, 200), read(4, 250)],
     true,
     [100, 100, 100],
@@ -46,31 +46,31 @@ test.each([
     ],
   ],
   [
-    'a value from before the gift, of a request in flight meanwhile, stays as it is',
+    'a concurrent value from before the package is not lowered',
     [read(0, 100), request(2, 9, 99), read(3, 150), request(10, 11, 148)],
     true,
     [100, 99, 100, 98],
     [[50, 2]],
   ],
   [
-    'a value before its own charge is lower at once',
+    'a value before its own charge is lowered by it first',
     [request(0, 1, 100, 10), read(2, 140)],
     false,
     [100, 90],
     [[50, 1]],
   ],
-  ['a first value is no rise', [read(0, 50)], true, [50], []],
+  ['a first value is not a rise', [read(0, 50)], true, [50], []],
 ] as const)('%s', (_, rows, after, values, gifts) => {
   const result = withoutGifts(historyOf(rows), [100, 50, 0], () => after)
   expect([...result.history.value]).toEqual(values)
   expect(result.gifts.map(({ credits, row }) => [credits, row])).toEqual(gifts)
 })
 
-test('without sizes above zero nothing may come in', () => {
+test('without package sizes above zero, no credits are taken for a package', () => {
   const history = historyOf([read(0, 100), read(2, 150)])
   expect(withoutGifts(history, [0], () => true)).toEqual({ history, gifts: [] })
 })
 
-test('one, two or three of the sizes may come in between two values, each sum once', () => {
+test('up to three packages may arrive between two values, and each sum is listed once', () => {
   expect(sumsOf([1, 10, 0])).toEqual([1, 10, 2, 11, 20, 3, 12, 21, 30])
 })

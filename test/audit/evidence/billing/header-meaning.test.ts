@@ -10,7 +10,9 @@ const row = (effect: HistoryRow['effect'], callUs: number, value: number): Histo
   costCredits: effect === 'read' ? 0 : 2,
 })
 const [after, before] = ['after', 'before'] as const
-/** So many reads, the first of 100 and each of 10 less, and behind each a charge of 2 that shows so much less. */
+/**
+ * This many reads from 100 down by 10, each followed by a charge of 2 that shows this much less.
+ */
 const votes = (count: number, value: number, more: Partial<HistoryRow> = {}, fromUs = 0) =>
   Array.from({ length: count }, (_, at) => [
     row('read', fromUs + at * 20, 100 - 10 * at),
@@ -22,34 +24,34 @@ const plain = (rows: readonly HistoryRow[]) => {
 }
 
 test.each([
-  ['without a vote both are possible', [], [after, before]],
-  ['five votes for after decide', votes(5, 98), [after]],
-  ['four do not', votes(4, 98), [after, before]],
-  ['five votes for before decide', votes(5, 100), [before]],
-  ['four rank it first', votes(4, 100), [before, after]],
+  ['without a vote both meanings are possible', [], [after, before]],
+  ['five votes for "after" decide', votes(5, 98), [after]],
+  ['four votes for "after" do not decide', votes(4, 98), [after, before]],
+  ['five votes for "before" decide', votes(5, 100), [before]],
+  ['four votes for "before" rank it first', votes(4, 100), [before, after]],
   [
-    'twenty against one do not decide for after',
+    '20 votes to one for "after" do not decide',
     [...votes(20, 98), ...votes(1, 100, {}, 1000)],
     [after, before],
   ],
-  ['twenty-one do', [...votes(21, 98), ...votes(1, 100, {}, 1000)], [after]],
+  ['21 votes to one for "after" decide', [...votes(21, 98), ...votes(1, 100, {}, 1000)], [after]],
   [
-    'twenty against one do not decide for before',
+    '20 votes to one for "before" do not decide',
     [...votes(20, 100), ...votes(1, 98, {}, 1000)],
     [before, after],
   ],
-  ['twenty-one do, too', [...votes(21, 100), ...votes(1, 98, {}, 1000)], [before]],
-  ['even votes rank after first', [...votes(1, 100), ...votes(1, 98, {}, 40)], [after, before]],
-  ['a fall of another size has no vote', votes(5, 99), [after, before]],
+  ['21 votes to one for "before" decide', [...votes(21, 100), ...votes(1, 98, {}, 1000)], [before]],
+  ['at a tie "after" ranks first', [...votes(1, 100), ...votes(1, 98, {}, 40)], [after, before]],
+  ['a fall by another size is not a vote', votes(5, 99), [after, before]],
   [
-    'a charge that touches the read has none',
+    'a charge that touches the read is not a vote',
     votes(5, 98).map((each) =>
       each.effect === 'read' ? { ...each, endUs: each.callUs + 10 } : each,
     ),
     [after, before],
   ],
   [
-    'a charge before a read shows which it is as well',
+    'a charge before a read is also a vote',
     Array.from({ length: 5 }, (_, at) => [
       row('charge', at * 40, 98),
       row('read', at * 40 + 20, 98),
@@ -59,7 +61,7 @@ test.each([
     [after],
   ],
   [
-    'so does one that shows its balance before',
+    'a charge before a read that shows the earlier balance is a vote for "before"',
     Array.from({ length: 5 }, (_, at) => [
       row('charge', at * 40, 100 - 10 * at),
       row('read', at * 40 + 20, 98 - 10 * at),
@@ -67,19 +69,19 @@ test.each([
     [before],
   ],
   [
-    'a failure shows the balance as a read does',
+    'a failure shows the balance like a read',
     votes(5, 98).map((each) =>
       each.effect === 'read' ? { ...each, effect: 'failure' as const } : each,
     ),
     [after],
   ],
   [
-    'two charges have no vote',
+    'two charges are not a vote',
     votes(5, 98).map((each) => ({ ...each, effect: 'charge' as const })),
     [after, before],
   ],
   [
-    'an ambiguous request and one without a value come between without a vote',
+    'ambiguous requests and requests without a value in between do not matter',
     votes(5, 98).flatMap((each, at) => [
       each,
       { ...row('ambiguous', each.callUs + 6, 0), slot: at },
@@ -90,7 +92,7 @@ test.each([
   expect(plain(rows as readonly HistoryRow[])).toEqual(meanings)
 })
 
-test('streams have votes of their own', () => {
+test('plain answers and streams are voted on separately', () => {
   const rows = [...votes(5, 98), ...votes(5, 100, { streamed: true }, 1000)]
   expect(possibleMeanings(historyOf(rows))).toEqual([{ plain: after, stream: before }])
   expect(possibleMeanings(historyOf([]))).toEqual([
@@ -101,7 +103,7 @@ test('streams have votes of their own', () => {
   ])
 })
 
-test('whether a value includes its own charge is that of its kind', () => {
+test('a value includes its own charge if the meaning for its kind is "after"', () => {
   const history = historyOf([row('charge', 0, 1), { ...row('charge', 1, 1), streamed: true }])
   const includes = (meaning: Parameters<typeof includesOwnCharge>[1]) =>
     [0, 1].map(includesOwnCharge(history, meaning))

@@ -17,13 +17,15 @@ export interface SmallHistory {
   readonly reads: number
   readonly ambiguous: number
   readonly costs: readonly number[]
-  /** Whether ambiguous charges may come at any time after their call, or only for a while. */
+  /**
+   * Whether ambiguous charges may come at any time after their call, or only for a limited time.
+   */
   readonly expire: boolean
 }
 
 /**
- * Operations of a correct service on a short clock, of which each may then be falsified a little,
- * so that about half of the histories have an explanation and half have none.
+ * Operations of a correct service on a short clock. Each may then be falsified a little: about half
+ * of the histories have an explanation and half have none.
  */
 export function smallHistory(random: () => number, shape: SmallHistory): readonly Operation[] {
   const pick = (below: number) => Math.floor(random() * below)

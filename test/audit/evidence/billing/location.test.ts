@@ -8,7 +8,7 @@ import { type HistoryRow, historyOf } from './made-history.ts'
 /** Charges of one credit 1,000 us apart, each taken 100 us after its call and 800 us before its end. */
 const tookUs = 100
 type Left = Partial<HistoryRow> & { readonly callUs: number; readonly endUs: number }
-/** A credit that went at each of these moments, and attempts that may have cost it. */
+/** A credit taken at each of these moments, and attempts that may have cost it. */
 function places(count: number, goneUs: readonly number[], left: readonly Left[], credits = 1) {
   const charges = Array.from({ length: count }, (_, at): HistoryRow => {
     const callUs = at * 1_000
@@ -34,16 +34,16 @@ function places(count: number, goneUs: readonly number[], left: readonly Left[],
 }
 const stray = (of: ReturnType<typeof places>) => of.filter(({ share }) => share > 0.01)
 
-test('a hole that nothing else may be has its own times and the whole share', () => {
+test('a hole with no alternative keeps its own times and the whole share', () => {
   const hole = { above: 1, below: 2, credits: 1, fromUs: 5, toUs: 9 }
   expect(certainPlace(hole)).toEqual({ hole, fromUs: 5, toUs: 9, share: 1 })
 })
 
-test('the times of a hole are those of the charges around it', () => {
+test('a hole spans the times of the charges around it', () => {
   expect(places(8, [3_500], [])).toEqual([{ below: 4, fromUs: 3_000, toUs: 4_100, share: 1 }])
 })
 
-/** Calls of eight attempts that were left. */
+/** Calls of eight abandoned attempts. */
 const calls = [2, 5, 9, 14, 20, 27, 35, 44].map((at) => at * 1_000)
 const from = (lastedUs: (at: number) => number, more: Partial<HistoryRow> = {}) =>
   calls.map(
@@ -52,13 +52,13 @@ const from = (lastedUs: (at: number) => number, more: Partial<HistoryRow> = {}) 
 
 test.each([
   [
-    'where each was charged at its call, though they lasted differently long',
+    'where each was charged at its call, with different durations',
     from((at) => 500 + ((at * 7) % 8) * 700),
     calls.map((us) => us + 400),
     [[33, 1]],
   ],
   [
-    'where each was charged at its leaving',
+    'where each was charged when it was aborted',
     from((at) => 500 + ((at * 7) % 8) * 700),
     calls.map((us, at) => us + 400 + 500 + ((at * 7) % 8) * 700),
     [
@@ -73,7 +73,7 @@ test.each([
     [[33, 1]],
   ],
 ])('the credit that no attempt took is the likeliest stray one, %s', (_, left, goneUs, shares) => {
-  // One credit more went at 32,500 us.
+  // One extra credit was taken at 32,500 us.
   const found = places(
     60,
     [...goneUs, 32_500].sort((a, b) => a - b),
@@ -85,8 +85,9 @@ test.each([
 })
 
 /**
- * Requests that may lie on each other, of a service that charges plain timeouts 5 ms after their calls, aborted
- * streams at their leaving, and some successes that show no value; and one credit more, or many.
+ * Requests that may overlap. The service charges plain timeouts 5 ms after their calls, aborted
+ * streams when they are aborted, and some successes that show no value; plus one extra credit, or
+ * many.
  */
 function mixed(takenAtUs: 'call' | 'end', strayCredits: number, seed: number) {
   const random = seeded(seed)
@@ -151,13 +152,13 @@ test.each([
     '44 2 107670 111503 0.01; 46 2 110114 116529 5.27; 41 1 98389 105090 16.81; 72 2 175210 182117 16.85; 52 1 125207 132920 21.47; 63 1 152966 159795 23.66; 8 3 12691 22695 23.66; 20 3 42996 51688 23.66; 87 1 215653 220494 24.24; 60 1 148048 152525 24.24; 69 1 170120 174936 24.24; 78 1 192735 197882 24.24; 24 2 58259 62734 24.24; 33 3 75132 84173 24.24; 15 2 35263 39252 24.24; 86 1 207821 217027 27.9',
   ],
   [
-    'many credits, of which no more than 64 are matched',
+    'many credits, of which at most 64 are matched',
     'call',
     90,
     5,
     '87 1 215052 220241 0.78; 46 91 110450 116845 0.78; 86 1 208013 217986 2.52; 43 2 105095 109956 7.03; 78 2 192528 197294 7.34; 33 3 75227 85255 11.14; 69 2 170537 174152 13.3; 8 4 12517 22430 14.32; 61 1 150454 154970 16.75; 16 1 37782 42544 17.42; 20 3 42544 51786 17.49; 52 1 125691 132600 18.82; 25 1 60705 64630 19.68; 63 2 152952 159356 26.22; 72 1 175178 182868 27.23',
   ],
-] as const)('every hole has its share: %s', (_, takenAtUs, credits, seed, found) => {
+] as const)('every hole gets its share: %s', (_, takenAtUs, credits, seed, found) => {
   const rows = mixed(takenAtUs, credits, seed).map((each) => each.join(' '))
   expect(rows.join('; ')).toBe(found)
 })

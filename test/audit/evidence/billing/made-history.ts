@@ -22,7 +22,7 @@ export interface HistoryRow {
   readonly step?: number
   readonly contentEvents?: number
   readonly abandonment?: keyof typeof abandonments
-  /** Whether an ambiguous one was answered whole, so that it is charged by its end. */
+  /** Whether an ambiguous one was answered in full: it is then charged by its end. */
   readonly isComplete?: boolean
 }
 

@@ -11,7 +11,10 @@ import { inFlight, read } from '../../in-flight.ts'
 import { verdictOver } from '../../verdict-over.ts'
 import { type HistoryRow, historyOf } from './made-history.ts'
 
-/** What BILL-10 and BILL-11 say of rows after two lone reads of the balance, which show that these are free. */
+/**
+ * The verdicts of BILL-10 and BILL-11 on rows after two separate reads of the balance, which show
+ * that reads are free.
+ */
 async function verdictsOf(rows: readonly AttemptRow[]) {
   const all = [read(100, 0, 100), read(101, 0.5, 100), ...rows]
   const [sums, history] = [await verdictOver('BILL-10', all), await verdictOver('BILL-11', all)]
@@ -21,7 +24,7 @@ async function verdictsOf(rows: readonly AttemptRow[]) {
 const models = (slot: number, fromS: number, toS: number, balance: number | null) =>
   inFlight(slot, fromS, toS, balance, { endpoint: 'models', model: null })
 
-/** Three times a read of the models beside a success, the second read taking so much. */
+/** A read of the models next to a success, three times; the second read takes this much. */
 const besideSuccesses = (second: number) => [
   inFlight(0, 1, 3.6, 99),
   models(1, 2, 4, 99),
@@ -35,12 +38,12 @@ const besideSuccesses = (second: number) => [
   read(9, 16, 94 - second),
 ]
 
-test('a credit that one of three reads alone may have taken is a failure: a price is the same for all', async () => {
+test('a credit that only one of three reads can have taken is a failure, because all reads have one price', async () => {
   expect(await verdictsOf(besideSuccesses(0))).toEqual({ sums: 'pass', history: 'pass' })
   expect(await verdictsOf(besideSuccesses(1))).toEqual({ sums: 'fail', history: 'fail' })
 })
 
-test('a service that charges a credit for each read of the models is not accused, seen alone or not', async () => {
+test('a service that charges a credit for each read of the models is not accused', async () => {
   const charged = [
     inFlight(0, 1, 3.6, 99),
     models(1, 2, 4, 98),
@@ -60,7 +63,7 @@ test('a service that charges a credit for each read of the models is not accused
   expect(await verdictsOf(unseen)).toEqual({ sums: 'pass', history: 'pass' })
 })
 
-test('one read that may have cost the credit that is missing leaves it open', async () => {
+test('a missing credit is inconclusive if one read may have cost it', async () => {
   const rows = [
     inFlight(0, 1, 3.6, 99),
     models(1, 2, 4, 98),
@@ -70,7 +73,7 @@ test('one read that may have cost the credit that is missing leaves it open', as
   expect(await verdictsOf(rows)).toEqual({ sums: 'inconclusive', history: 'inconclusive' })
 })
 
-test('a read that was over takes no credit that is missing later', async () => {
+test('a read that ended before a credit went missing does not explain it', async () => {
   const rows = [
     inFlight(0, 1, 3.6, 99),
     models(1, 2, 4, null),
@@ -82,7 +85,7 @@ test('a read that was over takes no credit that is missing later', async () => {
   expect(await verdictsOf(rows)).toEqual({ sums: 'fail', history: 'fail' })
 })
 
-test('credits that some of the attempts that were left alone can have taken, by no policy, are no pass', async () => {
+test('credits that only some abandoned attempts can have taken, by no policy, are inconclusive', async () => {
   const left = (slot: number, fromS: number) =>
     inFlight(slot, fromS, fromS + 1, null, {
       outcome: 'aborted',
@@ -114,22 +117,22 @@ const readOf = (mark: 'models' | 'credits', callUs: number, endUs: number, value
 
 test.each([
   [
-    'a read and all that comes later are raised by its price',
+    'a read and everything later are raised by its price',
     [readOf('credits', 0, 10, 99), request(20, 30, 98), readOf('models', 40, 50, 98)],
     { value: [100, 99, 99], spentOnReads: [1, 1, 1] },
   ],
   [
-    'a read that shows no balance is a charge of its price',
+    'a read without a balance is a charge of its price',
     [readOf('credits', 0, 10), request(20, 30, 98)],
     { value: [Number.NaN, 98], effect: [effects.charge, effects.charge], costCredits: [1, 1] },
   ],
   [
-    'what shows more than a read in flight with it came before the read',
+    'a concurrent value above that of a read came before the read',
     [readOf('credits', 0, 20, 98), request(5, 15, 99)],
     { value: [99, 99] },
   ],
   [
-    'what shows as much or less came after it',
+    'a concurrent value not above that of a read came after it',
     [readOf('credits', 0, 20, 98), request(5, 15, 98), request(6, 15, 97)],
     { value: [99, 99, 98] },
   ],
@@ -139,17 +142,17 @@ test.each([
     { value: [99, 99] },
   ],
   [
-    'one that is called later does not, though it shows as much',
+    'a read that is called later does not come before it, even with the same value',
     [request(0, 20, 98), readOf('credits', 21, 30, 98)],
     { value: [98, 99] },
   ],
   [
-    'one that is read as another is called may come before it or after it',
+    'a read that is read as another request is called may come before it or after it',
     [readOf('credits', 0, 20, 98), request(20, 30, 99)],
     { value: [99, 99] },
   ],
   [
-    'of many reads in flight with a value those that show as much come before it',
+    'of many concurrent reads, those with the same value come before the request',
     [
       ...[readOf('credits', 0, 60, 97), readOf('credits', 1, 30, 99), readOf('credits', 2, 40, 98)],
       ...[request(3, 35, 98), request(70, 80, 95)],
@@ -164,7 +167,7 @@ test.each([
   }
 })
 
-/** What the prices may be of these rows, in one history. */
+/** The possible prices of these rows, in one history. */
 async function assumed(rows: readonly MarkedRow[]) {
   const marks = rows.flatMap(({ slot, mark }) => (mark ? [{ name: `run/${slot}/0`, mark }] : []))
   const assumptions = await withoutOpenPrices(
@@ -191,7 +194,7 @@ const lone = (callUs: number, value: number) => ({
 })
 const noPrice = { models: 0, credits: 0 }
 
-test('without a read or an empty answer nothing is open', async () => {
+test('without a read or an empty answer, no price is open', async () => {
   expect(await assumed([lone(0, 100), request(10, 15, 99)])).toEqual([
     {
       prices: { reads: noPrice, openReads: [], emptyIsFree: null },
@@ -200,7 +203,7 @@ test('without a read or an empty answer nothing is open', async () => {
   ])
 })
 
-test('reads that lose a credit each cost one, and are told as if they were free', async () => {
+test('reads that lose a credit each are priced at one, and the history shows them as free', async () => {
   const rows = [0, 1, 2, 3].map((at) => readOf('credits', at * 10, at * 10 + 5, 99 - at))
   expect(await assumed([...rows, request(50, 55, 95)])).toEqual([
     {
@@ -211,7 +214,7 @@ test('reads that lose a credit each cost one, and are told as if they were free'
   ])
 })
 
-test('a read whose price is open is free, or costs a credit', async () => {
+test('a read with an open price is tried as free and as one credit', async () => {
   const rows = [
     ...[readOf('credits', 0, 5, 100), readOf('credits', 10, 15, 100), request(20, 25, 99)],
     ...[readOf('models', 30, 35), request(40, 45, 98), readOf('credits', 50, 55, 98)],
@@ -227,61 +230,61 @@ test('a read whose price is open is free, or costs a credit', async () => {
 
 test.each([
   [
-    'one that stands alone between two like values is free',
+    'an answer alone between two equal values is free',
     [lone(0, 100), empty(10), lone(20, 100)],
     { emptyIsFree: true, effect: '333', costCredits: [0, 0, 0] },
   ],
   [
-    'one that takes its price costs it',
+    'an answer that takes its price costs it',
     [lone(0, 100), empty(10), lone(20, 99)],
     { emptyIsFree: false, effect: '303', costCredits: [0, 1, 0] },
   ],
   [
-    'two that do not agree leave it open, and may each have been charged',
+    'two answers that disagree leave the price open, and each may have been charged',
     [lone(0, 100), empty(10), lone(20, 99), empty(30), lone(40, 99)],
     { emptyIsFree: null, effect: '31313', costCredits: [0, 1, 0, 1, 0] },
   ],
   [
-    'two that agree do not',
+    'two answers that agree do not',
     [lone(0, 100), empty(10), lone(20, 99), empty(30), lone(40, 98)],
     { emptyIsFree: false, effect: '30303', costCredits: [0, 1, 0, 1, 0] },
   ],
   [
-    'one that touches the value before it shows nothing',
+    'an answer that touches the value before it is no evidence',
     [{ ...lone(0, 100), endUs: 10 }, empty(10), lone(20, 99)],
     { emptyIsFree: null, effect: '313', costCredits: [0, 1, 0] },
   ],
   [
-    'one that touches the value behind it shows nothing',
+    'an answer that touches the value after it is no evidence',
     [lone(0, 100), { ...empty(10), endUs: 20 }, lone(20, 99)],
     { emptyIsFree: null, effect: '313', costCredits: [0, 1, 0] },
   ],
   [
-    'one beside a success shows nothing',
+    'an answer next to a success is no evidence',
     [request(0, 5, 100), empty(10), lone(20, 99)],
     { emptyIsFree: null, effect: '013', costCredits: [1, 1, 0] },
   ],
   [
-    'nor does one before a success, nor the first or the last',
+    'an answer before a success is no evidence, nor is the first or the last',
     [empty(0), lone(10, 100), empty(20), request(30, 35, 98), empty(40)],
     { emptyIsFree: null, effect: '13101', costCredits: [1, 0, 1, 1, 1] },
   ],
   [
-    'one that perhaps was empty shows nothing, and is open where empty ones are free',
+    'an answer that may have been empty is no evidence, and is open if empty ones are free',
     [lone(0, 100), empty(10), lone(20, 100), empty(30, 'perhaps-empty'), lone(40, 99)],
     { emptyIsFree: true, effect: '33313', costCredits: [0, 0, 0, 1, 0] },
   ],
   [
-    'it alone is open',
+    'alone it is open',
     [lone(0, 100), empty(10, 'perhaps-empty'), lone(20, 100)],
     { emptyIsFree: null, effect: '313', costCredits: [0, 1, 0] },
   ],
   [
-    'a refused one is none of it',
+    'a refused answer does not count',
     [lone(0, 100), { ...empty(10), effect: 'failure' as const }, empty(16), lone(30, 100)],
     { emptyIsFree: null, effect: '3213', costCredits: [0, 1, 1, 0] },
   ],
-])('of answers without a token, %s', async (_, rows, { emptyIsFree, ...columns }) => {
+])('for answers without a token, %s', async (_, rows, { emptyIsFree, ...columns }) => {
   expect(await assumed(rows)).toMatchObject([{ prices: { emptyIsFree }, ...columns }])
 })
 
@@ -293,7 +296,7 @@ test.each([
   ['open', 20, 3, false],
   ['open', 19, 3, true],
 ] as const)(
-  'where they are %s, of %i successes %i may be empty: %s',
+  'if empty answers are %s, %i successes may include %i empty ones: %s',
   async (policy, successes, count, isApplied) => {
     const rows = Array.from({ length: successes }, (_, at) =>
       at < count ? empty(100 + at * 10) : request(100 + at * 10, 105 + at * 10),

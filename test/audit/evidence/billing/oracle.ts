@@ -1,11 +1,10 @@
 import type { Operation } from './made-operations.ts'
 
 /**
- * Whether any order of the operations explains every value, by trying all of them: what the tiers
- * are held to. Exponential, for a handful of operations.
- *
- * An order is possible when moments can be chosen in it, each inside its own closed interval: that
- * is, when each operation ends no earlier than the latest call before it in the order.
+ * Whether any order of the operations explains every value, found by trying all of them; the tiles
+ * are checked against it. Exponential, so only for a handful of operations. An order is possible if
+ * each operation can get a moment inside its own closed interval: each operation ends no earlier
+ * than the latest call before it in the order.
  */
 export function isLinearizable(operations: readonly Operation[]): boolean {
   const values = operations.flatMap(({ after }) => (after === null ? [] : [after]))

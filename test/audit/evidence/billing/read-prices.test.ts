@@ -15,11 +15,11 @@ interface Service {
   /** Whether failures show the balance. */
   readonly failuresShow: boolean
   readonly modelsShow: boolean
-  /** Credits taken wrongly with the request of that number. */
+  /** Credits taken wrongly with the request of this index. */
   readonly wrong?: Readonly<Record<number, number>>
 }
 
-/** One request after another against a service that shows a balance after its own charge. */
+/** Sequential requests to a service that shows the balance after its own charge. */
 function inferred(asked: readonly Asked[], service: Service): ReadPrices | InferredReadPrices {
   let balance = 1000
   const marks: (Mark | undefined)[] = []
@@ -50,7 +50,7 @@ const prices = fc.constantFrom<ReadPrices>(
   { models: 1, credits: 1 },
 )
 
-test('the price of reads is found whatever comes between them, and whatever failures show', () => {
+test('the price of reads is found whatever requests come between them and whatever failures show', () => {
   fc.assert(
     fc.property(
       prices,
@@ -67,7 +67,7 @@ test('the price of reads is found whatever comes between them, and whatever fail
   )
 })
 
-test('a single stretch of a failure that shows nothing and a read tells the price, too', () => {
+test('one stretch with a read and a failure that shows no balance is enough to find the price', () => {
   const service = { failuresShow: false, modelsShow: true }
   for (const credits of [0, 1]) {
     const truth = { models: 0, credits }
@@ -77,7 +77,7 @@ test('a single stretch of a failure that shows nothing and a read tells the pric
   }
 })
 
-test('one wrong charge among free reads is no price', () => {
+test('one wrong charge among free reads does not set a price', () => {
   const asked: Asked[] = ['credits', 'credits', 'chat', 'credits', 'models', 'models', 'credits']
   for (const slot of asked.keys()) {
     const service: Service = {
@@ -90,16 +90,16 @@ test('one wrong charge among free reads is no price', () => {
   }
 })
 
-test('what two prices explain alike stays open, and so does a read that no stretch tells of', () => {
+test('the price of a read stays open if two prices fit, or if no stretch shows it', () => {
   const service = { failuresShow: true, modelsShow: false, prices: { models: 1, credits: 1 } }
-  // One of each in every stretch: as well the price of one alone, twice as much.
+  // One of each in every stretch: one of them may cost twice as much and the other nothing.
   expect(inferred(['credits', 'chat', 'models', 'chat', 'credits', 'credits'], service)).toEqual({
     prices: { models: 0, credits: 1 },
     open: ['models'],
   })
 })
 
-test('reads of the models that stand beside successes alone have no known price, though others are free', () => {
+test('the price of reads next to successes only stays open, though other reads are free', () => {
   const service = { failuresShow: true, modelsShow: false, prices: { models: 1, credits: 0 } }
   expect(inferred(['credits', 'credits', 'chat', 'models', 'chat', 'credits'], service)).toEqual({
     prices: { models: 0, credits: 0 },

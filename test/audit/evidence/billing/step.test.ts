@@ -25,18 +25,20 @@ const places = (
     ...{ from: 0, to: history.size - 1, credits, isProven: true, charged: new Set(charged) },
   })
 }
-/** The share of a place that this many values speak against, of all that so many do. */
+/** The share of a place that this many values contradict, given the count for each place. */
 const share = (misfit: number, all: readonly number[]) =>
   Math.exp(-misfit) / all.reduce((sum, each) => sum + Math.exp(-each), 0)
 
-/** Charges 100 us apart that each show a credit less, and from one on a credit less again. */
+/**
+ * Charges 100 us apart that each show one credit less, and one more credit less from one point on.
+ */
 const steps = (values: readonly number[], more: Partial<HistoryRow> = {}) => [
   read(0, 0, 100),
   ...values.map((value, at) => charge(at + 1, 100 * (at + 1), value, more)),
   read(values.length + 1, 100 * (values.length + 1), values.at(-1)!),
 ]
 
-test('the step is where the values fall by one credit more than their own costs', () => {
+test('the step is the point where values fall by one credit more than the requests cost', () => {
   const all = places(steps([99, 98, 97, 95, 94, 93]))
   const misfits = [0, 1, 1, 2, 2, 3, 3]
   expect(all.map((each) => each.share)).toEqual(
@@ -64,7 +66,7 @@ test('the step is where the values fall by one credit more than their own costs'
   ])
 })
 
-test('a stretch without a value has one place, from one settled value to the other', () => {
+test('a stretch without a value has one place, between its two settled values', () => {
   expect(places([read(0, 0, 100), read(1, 700, 99)])).toEqual([
     {
       hole: { above: 0, below: 1, credits: 1, fromUs: 0, toUs: 700 },
@@ -82,7 +84,7 @@ const misfits4 = [0, 1, 1, 2, 2]
 
 test.each([
   [
-    'what is held from the call to the end of an attempt that was left is no step',
+    'credits held from the call to the end of an abandoned attempt are not a step',
     [
       ...[read(0, 0, 100), charge(1, 100, 99), left(2, 150, 350), charge(3, 200, 97)],
       ...[charge(4, 300, 96), charge(5, 400, 95), read(6, 500, 95)],
@@ -91,7 +93,7 @@ test.each([
     [4, 5, share(0, misfits3)],
   ],
   [
-    'a charge that shows no value lowers the values after it',
+    'a charge without a value lowers the values after it',
     [
       ...[read(0, 0, 100), charge(1, 100, 99), charge(2, 150), charge(3, 200, 97)],
       ...[charge(4, 300, 95), charge(5, 400, 94), read(6, 500, 94)],
@@ -100,7 +102,7 @@ test.each([
     [3, 4, share(0, misfits4)],
   ],
   [
-    'so does an attempt that was left and charged',
+    'an abandoned attempt that was charged lowers them, too',
     [
       ...[read(0, 0, 100), charge(1, 100, 99), left(2, 150, 160), charge(3, 200, 97)],
       ...[charge(4, 300, 95), charge(5, 400, 94), read(6, 500, 94)],
@@ -109,19 +111,19 @@ test.each([
     [3, 4, share(0, misfits4)],
   ],
   [
-    'a value that is shown before its own charge is lower by it',
+    "a stream's value before its own charge is lowered by it",
     steps([100, 99, 97, 96], { streamed: true }),
     { meaning: { plain: 'after', stream: 'before' } },
     [2, 3, share(0, misfits4)],
   ],
   [
-    'that of a plain answer as well',
+    "a plain answer's value before its own charge is lowered by it",
     steps([100, 99, 97, 96]),
     { meaning: { plain: 'before', stream: 'after' } },
     [2, 3, share(0, misfits4)],
   ],
   [
-    'a step of two credits counts a misfit of one half',
+    'in a step of two credits, a misfit counts half',
     steps([99, 98, 95, 94]),
     { credits: 2 },
     [2, 3, share(0, misfits4)],
@@ -130,7 +132,7 @@ test.each([
   expect(at(places(rows, more))).toEqual([above, below, Number(part.toFixed(6))])
 })
 
-test('where values fall in the order of reads, a step has the time of reads', () => {
+test('if values fall in the order of reads, a step has the times of the reads', () => {
   // Each later call was read 10 us earlier, and shows a credit more.
   const rows = [
     read(0, 0, 100),
@@ -145,7 +147,7 @@ test('where values fall in the order of reads, a step has the time of reads', ()
   })
 })
 
-test('no more than 64 places are named', () => {
+test('at most 64 places are named', () => {
   const values = Array.from({ length: 70 }, (_, nth) => 99 - nth - (nth < 35 ? 0 : 1))
   expect(places(steps(values))).toHaveLength(64)
 })

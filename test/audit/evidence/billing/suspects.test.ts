@@ -8,7 +8,7 @@ const request = (callUs: number, endUs: number, more: Partial<HistoryRow> = {}):
   ...more,
 })
 const left = { effect: 'ambiguous', abandonment: 'aborted' } as const
-/** A hole of one credit above a row that nobody names, unless given. */
+/** A hole of one credit above a row that does not exist, unless given. */
 const placeOf = (fromUs: number, toUs: number, share: number, hole: object = {}): Place => ({
   hole: { above: -1, below: -1, credits: 1, fromUs, toUs, ...hole },
   ...{ fromUs, toUs, share },
@@ -22,7 +22,7 @@ const suspects = (
 
 test.each([
   [
-    'whose request touches the hole is in flight, and no read is',
+    'requests that touch the hole are in flight, except reads',
     [
       request(0, 9),
       request(1, 10),
@@ -34,7 +34,7 @@ test.each([
     { inFlight: 2, otherPlaces: 0, rows: [1, 3] },
   ],
   [
-    'a success comes before what was left or refused, and a fitting price before another',
+    'a success ranks above abandoned and failed requests, and a fitting price above another',
     [
       request(0, 15, { effect: 'failure' }),
       request(1, 15, { ...left }),
@@ -46,38 +46,38 @@ test.each([
     { inFlight: 5, otherPlaces: 0, rows: [3, 2, 0, 1, 4] },
   ],
   [
-    'of one price, the one that ended within the moment of the hole, then nearest to it, comes first',
+    'of equal prices, the one that ended in the place of the hole ranks first, then the nearest',
     [request(0, 12), request(1, 31), request(2, 25), request(3, 21), request(4, 19)],
     [{ ...placeOf(20, 24, 1), hole: { ...placeOf(10, 40, 1).hole } }],
     { inFlight: 5, otherPlaces: 0, rows: [3, 2, 4, 1, 0] },
   ],
   [
-    'of those within the moment, the nearest to its middle comes first',
+    'of requests that ended in the place, the nearest to its middle ranks first',
     [request(0, 20), request(1, 23), request(2, 25), request(3, 30)],
     [placeOf(20, 28, 1)],
     { inFlight: 4, otherPlaces: 0, rows: [1, 2, 0, 3] },
   ],
   [
-    'the charge right below the hole comes first, whatever its price',
+    'the charge right below the hole ranks first, for any price',
     [request(0, 15), request(1, 19, { costCredits: 2 })],
     [placeOf(10, 20, 1, { below: 1 })],
     { inFlight: 2, otherPlaces: 0, rows: [1, 0] },
   ],
   [
-    'a likelier place names its rows first, and one as likely in sum comes in between',
+    'rows of a likelier place rank first, except a row with a higher sum of shares',
     [request(0, 15), request(1, 115), request(2, 215)],
     [placeOf(10, 20, 0.5), placeOf(110, 120, 0.3), placeOf(210, 220, 0.05)],
     // 0: 0.5; 1: 0.5 / 2 + 0.3; 2: 0.5 / 3 + 0.3 / 2 + 0.05.
     { inFlight: 3, otherPlaces: 2, rows: [1, 0, 2] },
   ],
   [
-    'a place with a tenth of the share is about as likely',
+    'places count as about as likely down to a tenth of the share',
     [request(0, 15)],
     [placeOf(10, 20, 0.5), placeOf(110, 120, 0.05), placeOf(210, 220, 0.049)],
     { inFlight: 1, otherPlaces: 1, rows: [0] },
   ],
   [
-    'a place of half a percent has suspects, and a lesser one has none',
+    'a place with half a percent has suspects, and one with less has none',
     [request(0, 15), request(100, 115), request(200, 215)],
     [placeOf(10, 20, 0.99), placeOf(110, 120, 0.005), placeOf(210, 220, 0.0049)],
     { inFlight: 1, otherPlaces: 0, rows: [0, 1] },
@@ -86,18 +86,18 @@ test.each([
   expect(suspects(rows, places as [Place, ...Place[]])).toEqual(result)
 })
 
-test('an attempt that was left and surely charged is like a success', () => {
+test('an abandoned attempt that was surely charged ranks like a success', () => {
   const rows = [request(0, 15, left), request(1, 14, left), request(2, 13)]
   expect(suspects(rows, [placeOf(10, 20, 1)]).rows).toEqual([2, 0, 1])
   expect(suspects(rows, [placeOf(10, 20, 1)], 1, [0, 1]).rows).toEqual([0, 1, 2])
 })
 
-test('a price fits that is the hole or what is unexplained of it', () => {
+test('a price fits if it equals the hole or its unexplained part', () => {
   const rows = [2, 3, 4].map((costCredits, at) => request(at, 15, { costCredits }))
   expect(suspects(rows, [placeOf(10, 20, 1, { credits: 4 })], 3).rows).toEqual([1, 2, 0])
 })
 
-test('no more than 64 are named, of no more than 64 places', () => {
+test('at most 64 suspects are named, from at most 64 places', () => {
   const rows = Array.from({ length: 70 }, (_, at) => request(at * 100, at * 100 + 10))
   const [first, ...others] = rows.map(({ callUs }) => placeOf(callUs + 5, callUs + 6, 1 / 70))
   const result = suspects(rows, [first!, ...others])
@@ -110,12 +110,12 @@ test('no more than 64 are named, of no more than 64 places', () => {
   expect([inFlight, named.length]).toEqual([70, 64])
 })
 
-test('of two as likely the one that the hole lies above comes first', () => {
+test('of two equally likely suspects, the one below the hole comes first', () => {
   const rows = [request(0, 10), request(1, 10)]
   const places: [Place, Place] = [
     placeOf(5, 6, 0.5, { below: 1, credits: 1 }),
     placeOf(5, 6, 0.5, { below: 0, credits: 1 }),
   ]
-  // Each comes first at one place, and second at the other.
+  // Each comes first at one place and second at the other.
   expect(suspects(rows, places).rows).toEqual([0, 1])
 })

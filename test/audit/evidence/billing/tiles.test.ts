@@ -4,7 +4,7 @@ import { type SmallHistory, seeded, smallHistory } from './histories.ts'
 import { type Operation, operationsOf } from './made-operations.ts'
 import { isLinearizable } from './oracle.ts'
 
-/** How often tiles and oracle agreed over seeded histories. */
+/** How often tiles and oracle agree over seeded histories. */
 function compare(shape: SmallHistory, histories: number, seed: number) {
   const random = seeded(seed)
   const counts = { clean: 0, faulty: 0, falseAlarms: 0, missed: 0 }
@@ -18,21 +18,21 @@ function compare(shape: SmallHistory, histories: number, seed: number) {
   return counts
 }
 
-test('tiles and a search of all orders agree on 40,000 histories with ambiguous charges of 1 and 2', () => {
+test('tiles agree with an exhaustive search on 40,000 histories with ambiguous charges of 1 and 2', () => {
   const shape = { charges: 5, unseen: 0, reads: 0, ambiguous: 3, costs: [1, 1, 2], expire: false }
   const counts = compare(shape, 40_000, 1)
   expect(counts).toMatchObject({ falseAlarms: 0, missed: 0 })
   expect(Math.min(counts.clean, counts.faulty)).toBeGreaterThan(8_000)
 })
 
-test('they agree on 20,000 histories with reads, charges that nobody saw and fills that expire', () => {
+test('tiles agree with an exhaustive search on 20,000 histories with reads, unseen charges and expiring fills', () => {
   const shape = { charges: 4, unseen: 2, reads: 2, ambiguous: 2, costs: [1], expire: true }
   const counts = compare(shape, 20_000, 2)
   expect(counts).toMatchObject({ falseAlarms: 0, missed: 0 })
   expect(Math.min(counts.clean, counts.faulty)).toBeGreaterThan(4_000)
 })
 
-test('with sizes mixed among charges that nobody saw, no history that has an explanation fails', () => {
+test('no history that has an explanation fails where unseen charges have mixed sizes', () => {
   const shape = { charges: 4, unseen: 2, reads: 1, ambiguous: 2, costs: [1, 2, 3], expire: true }
   const counts = compare(shape, 10_000, 3)
   expect(counts.falseAlarms).toBe(0)
@@ -47,7 +47,7 @@ const charge = (
   certain = true,
 ): Operation => ({ callUs, untilUs, after, costCredits, certain })
 
-test('a hole tells between which charges and when its credits went', () => {
+test('a hole names the charges around it and the time when its credits were taken', () => {
   const { faults } = readTiles(
     operationsOf([charge(0, 10, 99), charge(20, 30, 98), charge(25, 45, 96), charge(50, 60, 95)]),
   )
@@ -60,7 +60,7 @@ test('a hole tells between which charges and when its credits went', () => {
   ])
 })
 
-test('a hole is filled by an ambiguous charge that was called in time, and not by a later one', () => {
+test('an ambiguous charge fills a hole only if it was called before the hole closed', () => {
   const tiles = [charge(0, 10, 99), charge(20, 30, 97)]
   const inTime = readTiles(operationsOf([...tiles, charge(30, Infinity, null, 1, false)]))
   expect(inTime).toMatchObject({ faultCount: 0, uncertainCredits: 1 })
@@ -73,12 +73,12 @@ test('two charges that show the same balance overlap', () => {
   expect(faults).toEqual([{ kind: 'overlap', upper: 0, lower: 1, credits: 1 }])
 })
 
-test('a balance that goes up against the clock is out of order', () => {
+test('a balance that rises against the clock is out of order', () => {
   const { faults } = readTiles(operationsOf([charge(0, 9, 98), charge(10, 20, 99)]))
   expect(faults).toEqual([{ kind: 'order', earlier: 1, later: 0 }])
 })
 
-test('a charge that nobody saw and that finds no room between two reads is missing', () => {
+test('an unseen charge that does not fit between two reads is missing', () => {
   const { faults } = readTiles(
     operationsOf([charge(0, 1, 100, 0), charge(2, 3, null), charge(4, 5, 100, 0)]),
   )
@@ -100,7 +100,7 @@ const nothing = {
 const overlap = (upper: number, lower: number, credits: number) => ({
   ...{ kind: 'overlap', upper, lower, credits },
 })
-/** Two tiles with a hole of one credit between them, that came about from 0 to 30 us. */
+/** Two tiles with a hole of one credit between them, which opened from 0 to 30 us. */
 const oneHole = [charge(0, 10, 99), charge(20, 30, 97)]
 const itsHole = hole(0, 1, 1, 0, 30)
 /** The same with a hole of three. */
@@ -109,29 +109,29 @@ const hole3 = [charge(0, 10, 99), charge(20, 30, 95)]
 const holes31 = [...hole3, charge(40, 50, 93)]
 
 test.each([
-  ['no operation shows nothing', [], nothing],
+  ['without operations there is no finding', [], nothing],
   [
-    'an ambiguous charge that is called when the hole closes fills it, uncertainly',
+    'an ambiguous charge that is called as the hole closes fills it, uncertainly',
     [...oneHole, ambiguous(30, Infinity)],
     { ...nothing, placed: 2, filled: [itsHole], uncertainCredits: 1 },
   ],
   [
-    'so does one that ends some time',
+    'an ambiguous charge with an end also fills it, uncertainly',
     [...oneHole, ambiguous(30, 60)],
     { ...nothing, placed: 2, filled: [itsHole], uncertainCredits: 1 },
   ],
   [
-    'a charge without a value fills it surely',
+    'a charge without a value fills it certainly',
     [...oneHole, unseen(5, 25)],
     { ...nothing, placed: 2, filled: [itsHole] },
   ],
   [
-    'a sure and an uncertain charge share a hole',
+    'a certain and an uncertain charge share a hole',
     [...hole3, unseen(5, 25), ambiguous(5, Infinity, 2)],
     { ...nothing, placed: 2, filled: [hole(0, 1, 3, 0, 30)], uncertainCredits: 2 },
   ],
   [
-    'what a fill leaves of a hole is missing',
+    'the rest of a partly filled hole is missing',
     [...hole3, ambiguous(0, Infinity, 2)],
     {
       ...{ ...nothing, placed: 2, faultCount: 1, missingCredits: 1, uncertainCredits: 2 },
@@ -147,7 +147,7 @@ test.each([
     },
   ],
   [
-    'what an overlap shows twice is not missing in a hole',
+    'credits that an overlap shows twice are not missing in a hole',
     [charge(0, 9, 99), charge(1, 8, 99), charge(2, 7, 96)],
     {
       ...{ ...nothing, placed: 3, faultCount: 2, overlaps: 1, missingCredits: 1 },
@@ -160,7 +160,7 @@ test.each([
     { ...nothing, placed: 2, faultCount: 1, overlaps: 1, faults: [overlap(1, 0, 3)] },
   ],
   [
-    'a charge that is over before the hole fills none of it',
+    'a charge that ended before the hole does not fill it',
     [charge(0, 10, 99), charge(26, 30, 98), charge(40, 50, 96), ambiguous(1, 25)],
     {
       ...{ ...nothing, placed: 3, faultCount: 1, missingCredits: 1 },
@@ -168,12 +168,12 @@ test.each([
     },
   ],
   [
-    'one that ends as the hole opens fills it',
+    'a charge that ends as the hole opens fills it',
     [charge(0, 10, 99), charge(26, 30, 98), charge(40, 50, 96), ambiguous(1, 26)],
     { ...nothing, placed: 3, filled: [hole(1, 2, 1, 26, 50)], uncertainCredits: 1 },
   ],
   [
-    'a cost of three fills what a cost of one leaves',
+    'charges of three and one fill holes of three and one',
     [...holes31, ambiguous(1, Infinity, 3), ambiguous(1, Infinity)],
     {
       ...{ ...nothing, placed: 3, uncertainCredits: 4 },
@@ -181,7 +181,7 @@ test.each([
     },
   ],
   [
-    'costs of two are not, where nothing expires',
+    'two charges of two do not, if neither expires',
     [...holes31, ambiguous(1, Infinity, 2), ambiguous(1, Infinity, 2)],
     {
       ...{ ...nothing, placed: 3, faultCount: 2, missingCredits: 2, uncertainCredits: 2 },
@@ -192,7 +192,7 @@ test.each([
     },
   ],
   [
-    'they are where one of them is sure',
+    'two charges of two do, if one of them is certain',
     [...holes31, ambiguous(1, Infinity, 2), unseen(1, Infinity, 2)],
     {
       ...{ ...nothing, placed: 3, uncertainCredits: 2 },
@@ -200,7 +200,7 @@ test.each([
     },
   ],
   [
-    'a two and a one fill a hole of three, and the next hole has the one that is left',
+    'charges of two and one fill a hole of three, and another of one fills the next hole',
     [...holes31, ambiguous(1, Infinity, 2), ambiguous(1, Infinity), ambiguous(2, Infinity)],
     {
       ...{ ...nothing, placed: 3, uncertainCredits: 4 },
@@ -208,7 +208,7 @@ test.each([
     },
   ],
   [
-    'a one that a hole took is not there for the next',
+    'a charge of one in the first hole is not available for the next',
     [...holes31, ambiguous(1, Infinity, 2), ambiguous(1, Infinity)],
     {
       ...{ ...nothing, placed: 3, faultCount: 1, missingCredits: 1, uncertainCredits: 3 },
@@ -217,7 +217,7 @@ test.each([
     },
   ],
   [
-    'a two that a hole took is not there for the next',
+    'a charge of two in the first hole is not available for the next',
     [charge(0, 10, 99), charge(20, 30, 96), charge(40, 50, 93), ambiguous(1, Infinity, 2)],
     {
       ...{ ...nothing, placed: 3, faultCount: 1, missingCredits: 2, uncertainCredits: 2 },
@@ -226,7 +226,7 @@ test.each([
     },
   ],
   [
-    'the fill that ends first fills the first hole',
+    'the charge that ends first fills the first hole',
     [
       ...[charge(0, 10, 99), charge(20, 30, 97), charge(40, 50, 95)],
       ...[ambiguous(1, 60), ambiguous(2, 15)],
@@ -237,7 +237,7 @@ test.each([
     },
   ],
   [
-    'a balance that goes up as a call meets an end is in order',
+    'a balance that rises as a call meets an end is in order',
     [charge(0, 10, 98), charge(10, 20, 99)],
     { ...nothing, placed: 2 },
   ],
@@ -252,17 +252,17 @@ test.each([
     { ...nothing, placed: 2 },
   ],
   [
-    'a charge without a value that is called as the first ends may lie before all',
+    'a charge without a value that is called as the first ends may come before all',
     [read(0, 1, 100), unseen(1, 3), read(4, 5, 100)],
     { ...nothing, placed: 2 },
   ],
   [
-    'one that ends as the last is called may lie after all',
+    'a charge without a value that ends as the last is called may come after all',
     [read(0, 1, 100), unseen(2, 4), read(4, 5, 100)],
     { ...nothing, placed: 2 },
   ],
   [
-    'of two that share one hole between reads, one is missing',
+    'of two charges for one hole between reads, one is missing',
     [read(0, 1, 100), unseen(2, 3), unseen(2, 3), read(4, 5, 99)],
     {
       ...{ ...nothing, placed: 2, faultCount: 1, filled: [hole(0, 3, 1, 0, 5)] },
@@ -273,7 +273,7 @@ test.each([
   expect(readTiles(operationsOf(operations))).toEqual(reading)
 })
 
-test('a thousand faults are kept, and all of them counted', () => {
+test('at most a thousand faults are kept, and all are counted', () => {
   const same = Array.from({ length: 1_003 }, (_, at) => charge(at, 2_000, 99))
   const { faults, faultCount, overlaps } = readTiles(operationsOf(same))
   expect([faults.length, faultCount, overlaps]).toEqual([1_000, 1_002, 1_002])

@@ -4,10 +4,10 @@ import { defaultContract } from '../../../../src/contract/default.ts'
 import { read } from '../../in-flight.ts'
 import { failed, inTurn, type Step, testCases, testStored } from './in-turn.ts'
 
-/** Reads of one account by two keys in turn. */
+/** Reads of one account, alternating between two keys. */
 const byTurns = (...balances: readonly number[]) =>
   balances.map((balance, at) => read(at, at, balance, { keyFp: `key-${at % 2}` }))
-/** A request that was refused for its rate at first, and made again. */
+/** A request that was first rejected by the rate limit, and its retry. */
 const retried = (balances: readonly number[]): readonly AttemptRow[] => {
   const steps: Step[] = balances.flatMap((balance, at) =>
     at === 0 ? [balance] : [failed(429), { retry: 1 }, balance],
@@ -39,13 +39,13 @@ testCases([
     { verdict: 'pass', observations: 3 },
   ],
   [
-    'one key shows nothing of a shared balance',
+    'one key is no evidence of a shared balance',
     bill16,
     someBalance,
     { verdict: 'not-observed', takes: 'two keys of one account (keys: … account: …)' },
   ],
   [
-    'two keys that each keep a balance of their own fail',
+    'two keys with separate balances fail',
     bill16,
     byTurns(100, 70, 100, 70, 100, 70),
     {
@@ -60,13 +60,13 @@ testCases([
     },
   ],
   [
-    'keys of which each alone is wrong, too, are another rule’s',
+    'keys that are each wrong on their own belong to another rule',
     bill16,
     byTurns(100, 71, 93, 64, 86, 57, 79),
     { verdict: 'not-observed' },
   ],
   [
-    'one change from key to key is no balance for each',
+    'one difference between keys does not mean separate balances',
     bill16,
     byTurns(100, 70, 70, 70),
     { verdict: 'not-observed' },
@@ -79,14 +79,14 @@ testCases([
     packages([2, 0.0066], [1, 0.0033]),
   ],
   [
-    'prices that are rounded pass, too',
+    'prices that are all rounded pass',
     bill20,
     someBalance,
     { verdict: 'pass', observations: 2 },
     packages([2, 0.0067], [1, 0.0033]),
   ],
   [
-    'one that is rounded and one that is cut off are inconsistent',
+    'a rounded price and a cut-off price are inconsistent',
     bill20,
     someBalance,
     {
@@ -97,14 +97,14 @@ testCases([
     packages([2, 0.0067], [2, 0.0066], [1, 0.0033]),
   ],
   [
-    'a price that is neither is named',
+    'a price that is neither rounded nor cut off is named',
     bill20,
     someBalance,
     { verdict: 'inconclusive', why: 'p0 0.00667 is listed as 0.007 (neither)' },
     packages([2, 0.007]),
   ],
   [
-    'a contract without packages lists no price',
+    'a contract without packages lists no prices',
     bill20,
     someBalance,
     { verdict: 'not-observed', takes: 'a contract with packages' },
@@ -114,12 +114,12 @@ testCases([
 
 testStored('BILL-17', [
   [
-    'a request that was tried again and paid once passes',
+    'a retried request that was paid once passes',
     retried([100, 99, 98]),
     { verdict: 'pass', observations: 2 },
   ],
   [
-    'a failed attempt that was paid as well fails',
+    'a failed attempt that was also paid fails',
     retried([100, 99, 97]),
     {
       verdict: 'fail',
@@ -130,7 +130,7 @@ testStored('BILL-17', [
     },
   ],
   [
-    'requests that were not tried again show nothing',
+    'requests without retries are no evidence',
     someBalance,
     {
       verdict: 'not-observed',
@@ -138,19 +138,19 @@ testStored('BILL-17', [
     },
   ],
   [
-    'a request under the key of one before may cost its price once more',
+    'a request that repeats an Idempotency-Key may cost its price again',
     inTurn(100, one, 99, one, 98, one, 98),
     { verdict: 'pass', observations: 2 },
     keys,
   ],
   [
-    'one such request is enough',
+    'one repeated request is enough',
     inTurn(100, one, 99, one, 98),
     { verdict: 'pass', observations: 1 },
     keys,
   ],
   [
-    'it may cost no more than that',
+    'a repeated request may not cost more than that',
     inTurn(100, one, 99, one, 96),
     {
       verdict: 'fail',
@@ -162,7 +162,7 @@ testStored('BILL-17', [
     keys,
   ],
   [
-    'requests under keys of their own repeat nothing',
+    'requests with different Idempotency-Keys are not repeated',
     inTurn(100, one, 99, two, 98),
     { verdict: 'not-observed' },
     keys,

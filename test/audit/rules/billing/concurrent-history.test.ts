@@ -13,21 +13,21 @@ const none = {
 const exact = 'Every value is exact: the header shows the balance at each charge.'
 
 testCases([
-  ['requests in turn are in flight alone', bill11, inTurn(100, {}, 99, {}, 98), none],
+  ['sequential requests are not concurrent', bill11, inTurn(100, {}, 99, {}, 98), none],
   [
-    'a request that begins as another ends is in flight alone',
+    'a request that begins as another ends is not concurrent with it',
     bill11,
     [inFlight(0, 0, 1, 99), inFlight(1, 1, 2, 98)],
     none,
   ],
   [
-    'reads and failures beside a request are no charges beside it',
+    'reads and failures do not count as concurrent charges',
     bill11,
     [inFlight(0, 0, 5, 99), read(1, 1, 100), inFlight(2, 2, 3, null, failed(500))],
     none,
   ],
   [
-    'a short request within a long one is in flight with the next, too',
+    'a short request within a long one is also concurrent with the next',
     bill11,
     [inFlight(0, 0, 9, 97), inFlight(1, 1, 2, 99), inFlight(2, 3, 4, 98)],
     { verdict: 'pass', observations: 3, note: exact },
@@ -46,7 +46,7 @@ testCases([
     { verdict: 'pass', observations: 4 },
   ],
   [
-    'credits that went to an abandoned request are told',
+    'credits taken by an abandoned request are noted',
     bill11,
     [
       read(0, 0, 100),
@@ -58,7 +58,7 @@ testCases([
     { verdict: 'pass', observations: 4, note: '1 credit went to ambiguous attempts.' },
   ],
   [
-    'a package that came in meanwhile is told',
+    'a package that was added meanwhile is noted',
     bill11,
     [
       read(0, 0, 100),
@@ -71,7 +71,7 @@ testCases([
     { verdict: 'pass', note: '500 credits came in meanwhile; both sides are decided.' },
   ],
   [
-    'a hole is told with its place and all that were in flight',
+    'a hole is reported with its place and all requests in flight',
     bill11,
     [
       read(0, 0, 100),
@@ -96,7 +96,7 @@ testCases([
     },
   ],
   [
-    'of two holes the first is told, and that there are two',
+    'of two holes the first is reported, with the number of holes',
     bill11,
     [
       read(0, 0, 100),
@@ -132,7 +132,7 @@ testCases([
     },
   ],
   [
-    'a balance above one that had been reached is told with both',
+    'a balance above an earlier one is reported with both',
     bill11,
     [inFlight(1, 1, 5, 97), inFlight(2, 2, 3, 98), inFlight(3, 6, 7, 101)],
     {
@@ -145,7 +145,7 @@ testCases([
     },
   ],
   [
-    'a header one request behind is told as that',
+    'a header that lags one request is reported as such',
     bill11,
     [
       read(0, 0, 100),
@@ -165,7 +165,7 @@ testCases([
     },
   ],
   [
-    'fifty credits for each charge may have expired',
+    'a loss of fifty credits per charge may be an expiry',
     bill11,
     [
       read(0, 0, 1000),
@@ -180,7 +180,7 @@ testCases([
     },
   ],
   [
-    'less than that may not',
+    'a smaller loss cannot be an expiry',
     bill11,
     [
       read(0, 0, 1000),
@@ -210,7 +210,7 @@ testCases([
     },
   ],
   [
-    'one value that is read a moment late among exact ones is open',
+    'one late value among exact ones is inconclusive',
     bill11,
     [read(0, 0, 100), inFlight(1, 1, 5, 98), inFlight(2, 2, 6, 98), read(3, 7, 98)],
     {
@@ -222,7 +222,7 @@ testCases([
     },
   ],
   [
-    'nor is it open where a failure may have held credits',
+    'one late value passes if a failure may have held credits',
     bill11,
     [
       read(0, 0, 100),
@@ -234,7 +234,7 @@ testCases([
     { verdict: 'pass', observations: 4 },
   ],
   [
-    'charges that settle late are told with their delay',
+    'charges that settle late are reported with their delay',
     bill11,
     [
       read(0, 0, 100),

@@ -19,13 +19,13 @@ const gift = (credits: number) => `A package or grant of ${credits} credits woul
 
 testCases([
   [
-    'a balance that falls by what successes cost passes',
+    'a balance that falls by the cost of the successes passes',
     bill10,
     inTurn(100, {}, 99, {}, dear, 96),
     { verdict: 'pass', observations: 2 },
   ],
   [
-    'one value falls by nothing',
+    'a single value is no evidence',
     bill10,
     inTurn(100, {}),
     {
@@ -48,13 +48,13 @@ testCases([
     }),
   ],
   [
-    'a balance that falls by less fails, and others cannot have made it',
+    'a balance that falls by less fails, and other traffic cannot explain it',
     bill10,
     inTurn(100, dear, 99),
     { ...fails('a fall by 2 for 1 success', 'a fall by 1: 1 credit too little') },
   ],
   [
-    'a balance that falls though nothing succeeded fails',
+    'a balance that falls without a success fails',
     bill10,
     inTurn(100, 98),
     fails('no fall, since nothing succeeded', 'a fall by 2: 2 credits too much'),
@@ -66,7 +66,7 @@ testCases([
     fails('a fall by 1 to 2 (ambiguous attempts) for 1 success', 'a fall by 4: 2 credits too much'),
   ],
   [
-    'an abandoned request alone is a reason to fall',
+    'an abandoned request alone may explain a fall by its price',
     bill10,
     inTurn(100, aborted, 97),
     fails(
@@ -84,7 +84,7 @@ testCases([
     }),
   ],
   [
-    'a rise that is no grant fails as a rise',
+    'a rise that is not a grant fails as a rise',
     bill10,
     inTurn(100, {}, 103),
     fails('a fall by 1 for 1 success', 'a rise by 3: 4 credits too little', {
@@ -92,7 +92,7 @@ testCases([
     }),
   ],
   [
-    'a rise by a grant is open',
+    'a rise by a grant is inconclusive',
     bill10,
     inTurn(100, {}, 149),
     open(`the balance rose by 49 since slot 0, where 1 success cost 1. ${gift(50)}`, {
@@ -101,13 +101,13 @@ testCases([
     }),
   ],
   [
-    'a grant of which an abandoned request took a part is open',
+    'a grant minus the price of an abandoned request is inconclusive',
     bill10,
     inTurn(100, aborted, 149),
     open(`the balance rose by 49 since slot 0, where 0 successes cost 0. ${gift(49)}`),
   ],
   [
-    'it takes no more than its price',
+    'an abandoned request explains no more than its price',
     bill10,
     inTurn(100, aborted, 148),
     fails(
@@ -116,25 +116,25 @@ testCases([
     ),
   ],
   [
-    'what is fifty times too much may have expired',
+    'a fall of fifty times the price may be an expiry',
     bill10,
     inTurn(400, {}, 349),
     open(`the balance fell by 51 since slot 0, where 1 success cost 1. ${expired}`),
   ],
   [
-    'what is less than fifty times too much may not',
+    'a smaller fall cannot be an expiry',
     bill10,
     inTurn(400, dear, 299),
     fails('a fall by 2 for 1 success', 'a fall by 101: 99 credits too much'),
   ],
   [
-    'fifty credits may expire while nothing succeeds, too',
+    'a fall of fifty credits without a success may also be an expiry',
     bill10,
     inTurn(400, 350),
     open(`the balance fell by 50 since slot 0, where 0 successes cost 0. ${expired}`),
   ],
   [
-    'the price of abandoned requests counts for that',
+    'the price of abandoned requests counts in that comparison',
     bill10,
     inTurn(400, {}, aborted, 300),
     fails(
@@ -143,19 +143,19 @@ testCases([
     ),
   ],
   [
-    'what nothing else explains is shown before what may have expired',
+    'a failure that an expiry cannot explain is shown first',
     bill10,
     inTurn(400, 350, {}, {}, 347),
     fails('a fall by 2 for 2 successes', 'a fall by 3: 1 credit too much', { observations: 2 }),
   ],
   [
-    'nor is it hidden by a narrower place that may have',
+    'a narrower place with a possible expiry does not hide it',
     bill10,
     inTurn(400, {}, {}, 397, 347),
     fails('a fall by 2 for 2 successes', 'a fall by 3: 1 credit too much'),
   ],
   [
-    'charges that settle late are right as a whole',
+    'charges that settle late are right in total',
     bill10,
     [
       read(0, 0, 100),
@@ -168,13 +168,13 @@ testCases([
     { verdict: 'pass', observations: 1 },
   ],
   [
-    'credits that an abandoned request held may be given back once',
+    'credits that an abandoned request held may be returned once',
     bill10,
     inTurn(100, aborted, 99, 100, 100),
     { verdict: 'pass', observations: 3 },
   ],
   [
-    'no more is given back than was held',
+    'no more is returned than was held',
     bill10,
     inTurn(100, aborted, 99, 101),
     fails(
@@ -183,7 +183,7 @@ testCases([
     ),
   ],
   [
-    'requests one at a time that show the balance fall by their price',
+    'sequential requests that show the balance must fall by their price',
     bill10,
     inTurn(shows(99), shows(98), shows(95)),
     fails('a fall by 1 for 1 success', 'a fall by 3: 2 credits too much', {
@@ -192,7 +192,7 @@ testCases([
     }),
   ],
   [
-    'of two places alike the first is shown',
+    'of two equal places the first is shown',
     bill10,
     inTurn(100, {}, 98, {}, 96),
     fails('a fall by 1 for 1 success', 'a fall by 2: 1 credit too much', {
@@ -201,7 +201,7 @@ testCases([
     }),
   ],
   [
-    'a balance that stays falls by nothing',
+    'a balance that does not fall fails after a success',
     bill10,
     inTurn(100, {}, 100),
     fails('a fall by 1 for 1 success', 'a fall by 0: 1 credit too little', {
@@ -209,7 +209,7 @@ testCases([
     }),
   ],
   [
-    'what never expires did not expire',
+    'without packages that expire there is no expiry',
     bill10,
     inTurn(400, 350),
     fails('no fall, since nothing succeeded', 'a fall by 50: 50 credits too much'),

@@ -32,53 +32,55 @@ const served = (cost: string, balance: number, slot: number) => ({
 const together = (...values: readonly number[]) =>
   values.map((value, at) => inFlight(1 + at, 1 + at / 8, 3, value))
 
-/** Enough of requests and reads in turn to tell that a header shows the balance after its own charge. */
+/**
+ * Enough alternating requests and reads to show that a header gives the balance after its charge.
+ */
 const sevenToOne = [7, 6, 5, 4, 3, 2].flatMap((balance) => [balance, shows(balance - 1)])
 
 testCases([
   [
-    'a request above the balance that is refused passes',
+    'a refused request above the balance passes',
     bill13,
     inTurn(0, refused, 0),
     { verdict: 'pass', observations: 1 },
   ],
   [
-    'a request above the balance that is served fails',
+    'a served request above the balance fails',
     bill13,
     inTurn(1, dear, -1),
     served('2 credits', 1, 1),
   ],
-  ['a request of just the balance is covered', bill13, inTurn(2, dear, 0), poor],
+  ['a request that costs exactly the balance is covered', bill13, inTurn(2, dear, 0), poor],
   ['a refusal for another reason decides nothing', bill13, inTurn(0, failed(429), 0), poor],
-  ['an abandoned request may give back what it held', bill13, inTurn(aborted, 0, shows(0)), poor],
+  ['an abandoned request may return what it held', bill13, inTurn(aborted, 0, shows(0)), poor],
   [
-    'it gives back no more than that',
+    'an abandoned request returns no more than that',
     bill13,
     inTurn(aborted, 0, shows(0, dear)),
     served('2 credits', 1, 2),
   ],
   [
-    'a refused request meets the balance that the one before it left',
+    'a refused request meets the balance that the previous one left',
     bill13,
     inTurn(shows(0), refused),
     { verdict: 'pass', observations: 1 },
   ],
   [
-    'a request while the balance is read meets no known one',
+    'a request while the balance is read meets no known balance',
     bill13,
     [inFlight(0, 0, 2, 0, { endpoint: 'credits', model: null }), inFlight(1, 2, 3, 0)],
     poor,
   ],
   ['of two requests after a balance only the first meets it', bill13, inTurn(1, {}, {}), poor],
   [
-    'reads before a request leave the balance as it is',
+    'reads before a request do not change the balance',
     bill13,
     inTurn(0, 0, {}),
     { ...served('1 credit', 0, 2), observations: 2 },
   ],
 
   [
-    'a request of just the balance that is refused fails',
+    'a refused request that costs exactly the balance fails',
     bill14,
     inTurn(2, 2, { ...refused, ...dear }, 2),
     {
@@ -96,12 +98,12 @@ testCases([
     last,
   ],
   [
-    'the last credits that are spent pass',
+    'spending the last credits passes',
     bill14,
     inTurn(3, dear, 1, {}, 0),
     { verdict: 'pass', observations: 2 },
   ],
-  ['a request that leaves its price is not the last', bill14, inTurn(4, dear, 2), last],
+  ['a request after which its price remains is not the last', bill14, inTurn(4, dear, 2), last],
   [
     'an abandoned request may take the last credit first',
     bill14,
@@ -109,29 +111,24 @@ testCases([
     last,
   ],
   [
-    'it takes no more than that',
+    'an abandoned request takes no more than its price',
     bill14,
     inTurn(aborted, 2, refused, 2),
     { verdict: 'fail', expected: 'a request of 1 credit served at a balance of 1' },
   ],
   [
-    'a request beside it may take the last credit first',
+    'a concurrent request may take the last credit first',
     bill14,
     [read(0, 0, 1), inFlight(1, 1, 4, null, refused), inFlight(2, 2, 3, 0)],
     last,
   ],
   [
-    'a request after it takes nothing from it',
+    'a later request does not',
     bill14,
     [read(0, 0, 1), inFlight(1, 1, 4, null, refused), inFlight(2, 4, 5, 0)],
     { verdict: 'fail', observations: 1 },
   ],
-  [
-    'a header may show the balance before its charge or after it, which decides nothing',
-    bill14,
-    inTurn(shows(1), refused),
-    last,
-  ],
+  ['a header whose meaning is unknown decides nothing', bill14, inTurn(shows(1), refused), last],
 
   [
     'a balance below zero is overdrawn',
@@ -140,33 +137,38 @@ testCases([
     overdrawn('a balance of -1', 1),
   ],
   [
-    'a balance of zero is not, nor one that a failure shows',
+    "a balance of zero is not overdrawn, and a failure's balance does not count",
     bill15,
     inTurn(1, shows(0), failed(403, shows(-1))),
     burst,
   ],
   [
-    'successes of more than the balance overdraw it',
+    'successes that cost more than the balance overdraw it',
     bill15,
     inTurn(2, {}, {}, {}),
     overdrawn('successes of 3 credits from a balance of 2', 3),
   ],
-  ['successes of all of the balance do not', bill15, inTurn(2, {}, {}), burst],
-  ['credits that came in meanwhile may be spent', bill15, inTurn(2, {}, {}, 50, {}), burst],
+  ['successes that cost exactly the balance do not', bill15, inTurn(2, {}, {}), burst],
+  ['credits that were added meanwhile may be spent', bill15, inTurn(2, {}, {}, 50, {}), burst],
   [
-    'a burst that reached the end of a balance passes',
+    'a burst that exhausted a balance passes',
     bill15,
     [read(0, 0, 3), ...together(2, 1, 0), inFlight(9, 1.5, 3, null, refused)],
     { verdict: 'pass', observations: 2 },
   ],
-  ['requests in turn are no burst', bill15, inTurn(1, {}, refused), burst],
+  ['sequential requests are not a burst', bill15, inTurn(1, {}, refused), burst],
   [
-    'a burst that nobody was refused in shows no end',
+    'a burst without a refusal did not exhaust the balance',
     bill15,
     [read(0, 0, 3), ...together(2, 1, 0)],
     burst,
   ],
-  ['what an abandoned request held may be spent', bill15, inTurn(aborted, 2, {}, {}, {}), burst],
+  [
+    'credits that an abandoned request held may be spent',
+    bill15,
+    inTurn(aborted, 2, {}, {}, {}),
+    burst,
+  ],
   [
     'a first value below zero is overdrawn',
     bill15,
@@ -175,37 +177,32 @@ testCases([
   ],
   ['a balance that rose by two may have been topped up', bill15, inTurn(1, {}, 3, {}), burst],
   [
-    'one that rose by one was not',
+    'a balance that rose by one was not topped up',
     bill15,
     inTurn(1, {}, 2, {}),
     overdrawn('successes of 2 credits from a balance of 1', 3),
   ],
   [
-    'a grant beside as many successes may be spent',
+    'a grant that equals the cost of concurrent successes may be spent',
     bill15,
     inTurn(10, ...Array<object>(60).fill({}), 0),
     burst,
   ],
+  ['spending before the first value does not count', bill15, inTurn({}, 2, {}, {}), burst],
   [
-    'what was spent before the first value was is no part of it',
-    bill15,
-    inTurn({}, 2, {}, {}),
-    burst,
-  ],
-  [
-    'a request that begins as another ends is no burst',
+    'a request that begins as another ends is not a burst',
     bill15,
     [read(0, 0, 2), inFlight(1, 1, 2, 1), inFlight(2, 2, 3, 0), inFlight(3, 2.5, 3, null, refused)],
     burst,
   ],
   [
-    'two at once that reached the end are the least burst',
+    'two concurrent requests that exhausted the balance are the smallest burst',
     bill15,
     [read(0, 0, 2), ...together(1, 0), inFlight(9, 1.5, 3, null, refused)],
     { verdict: 'pass', observations: 1 },
   ],
   [
-    'a package that came in between requests in flight may be spent',
+    'a package that was added between concurrent requests may be spent',
     bill15,
     [
       read(0, 0, 3),
@@ -218,19 +215,19 @@ testCases([
   ],
 
   [
-    'the last credit that is spent passes by itself',
+    'spending a single last credit passes',
     bill14,
     inTurn(1, {}, 0),
     { verdict: 'pass', observations: 1 },
   ],
   [
-    'a package that comes in before a request pays for it',
+    'a package that was added before a request pays for it',
     bill13,
     [read(0, 0, 0), inFlight(1, 1, 3, 499), inFlight(2, 2, 4, 498)],
     poor,
   ],
   [
-    'a package that has come in covers what is asked next',
+    'a package that was added covers the next request',
     bill14,
     inTurn(0, 500, refused, 500),
     {
@@ -241,25 +238,25 @@ testCases([
   ],
   ['credits that may have expired cover nothing', bill14, inTurn(500, refused, 0), last],
   [
-    'a fall that is no expiry leaves them known',
+    'a fall that cannot be an expiry leaves the balance known',
     bill14,
     inTurn(3, refused, 2),
     { verdict: 'fail', expected: 'a request of 1 credit served at a balance of 3' },
   ],
   [
-    'a header that is known to show the balance after its charge tells the next',
+    'a header known to show the balance after its charge sets the next balance',
     bill14,
     inTurn(...sevenToOne, refused),
     { verdict: 'fail', expected: 'a request of 1 credit served at a balance of 1' },
   ],
   [
-    'what plain headers show decides no stream',
+    'the meaning for plain headers does not apply to a stream',
     bill14,
     inTurn(...sevenToOne.slice(0, -1), shows(1, { streamed: 1 }), refused),
     last,
   ],
   [
-    'an abandoned request whose time is over takes nothing any more',
+    'an abandoned request past its time takes nothing',
     bill14,
     [inFlight(0, 0, 1, null, aborted), read(1, 700, 1), inFlight(2, 701, 702, null, refused)],
     { verdict: 'fail', expected: 'a request of 1 credit served at a balance of 1' },

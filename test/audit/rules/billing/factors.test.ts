@@ -2,7 +2,7 @@ import type { AttemptRow } from '../../../../src/attempt/columns.ts'
 import { bill04 } from '../../../../src/audit/rules/billing/factors.ts'
 import { inTurn, type Step, shows, testCases, testStored } from './in-turn.ts'
 
-/** Requests one at a time, each with what it took. */
+/** Sequential requests, each with the credits that it took. */
 function taking(...requests: readonly (readonly [took: number, request: Partial<AttemptRow>])[]) {
   let balance = 900
   const steps: Step[] = [balance]
@@ -42,19 +42,19 @@ const twoAccounts = (
 
 testCases([
   [
-    'a price that is the same in two bands passes, and names them',
+    'an equal price in two bands passes, and the bands are named',
     bill04,
     inTurn(103, shows(102), 102, shows(101), 101, shows(100), 100, shows(99), 99),
     { verdict: 'pass', observations: 4, note: 'seen in 101-1000, 1-100' },
   ],
   [
-    'accounts in one band compare nothing',
+    'accounts in one band cannot be compared',
     bill04,
     inTurn(99, shows(98), 98, shows(97), 97),
     { verdict: 'not-observed', takes: 'requests one at a time on balances in two bands' },
   ],
   [
-    'rich accounts that are not charged break the price',
+    'rich accounts that are not charged fail',
     bill04,
     twoAccounts([500, 500, 500], [50, 49, 48]),
     {
@@ -69,7 +69,7 @@ testCases([
     },
   ],
   [
-    'poor accounts that pay double break the price',
+    'poor accounts that pay double fail',
     bill04,
     twoAccounts([500, 499, 498], [50, 48, 46]),
     {
@@ -80,7 +80,7 @@ testCases([
     },
   ],
   [
-    'one wrong price is not the balance’s',
+    'one wrong price does not depend on the balance',
     bill04,
     twoAccounts([500, 500, 499], [50, 49, 48]),
     {
@@ -90,13 +90,13 @@ testCases([
     },
   ],
   [
-    'wrong prices on both sides are not the balance’s',
+    'wrong prices on both sides do not depend on the balance',
     bill04,
     twoAccounts([500, 498, 497], [50, 48, 46]),
     { verdict: 'inconclusive', observations: 4 },
   ],
   [
-    'requests that show no balance are in no band',
+    'requests without a balance are in no band',
     bill04,
     inTurn(103, shows(102), 102, {}, 101, {}, 100, shows(99), 99),
     { verdict: 'pass', observations: 2, note: 'seen in 101-1000, 1-100' },
@@ -105,7 +105,7 @@ testCases([
 
 testStored('BILL-03', [
   [
-    'streams that cost double where plain requests do not break the price',
+    'streams that cost double while plain requests do not fail',
     taking(...times(2, 1), ...times(2, 2, streamed)),
     {
       verdict: 'fail',
@@ -119,7 +119,7 @@ testStored('BILL-03', [
     },
   ],
   [
-    'each factor that was seen at two levels is named, with the prompts',
+    'each factor with two levels is named, with the prompt lengths',
     taking(
       [1, { promptTokens: 12 }],
       [1, { endpoint: 'messages', promptTokens: 30 }],
@@ -139,13 +139,13 @@ testStored('BILL-03', [
     },
   ],
   [
-    'a parameter that has the same value throughout is no factor, nor is a prompt that is short enough',
+    'a constant parameter is not a factor, nor is a prompt that is short enough',
     taking([1, {}], [1, streamed], [1, { template: 1 }]),
     { verdict: 'pass', note: 'seen at two levels: stream; prompts of 10 to 10 tokens' },
     { templates: [template(0, { n: 1 }), template(1, { p: 'x'.repeat(992) })] },
   ],
   [
-    'requests that are all alike compare nothing',
+    'requests that are all alike cannot be compared',
     taking(...times(3, 1)),
     {
       verdict: 'not-observed',
@@ -153,17 +153,17 @@ testStored('BILL-03', [
     },
   ],
   [
-    'one stream that cost double is no rule of streams',
+    'one stream that cost double is inconclusive',
     taking(...times(2, 1), [2, streamed]),
     inconclusive(1, 3),
   ],
   [
-    'a level is wrong where half of it is, and right where a tenth is not',
+    'a level fails if half of it is wrong and a tenth of the other level is not',
     taking(...times(9, 1), [2, {}], ...times(2, 1, streamed), ...times(2, 2, streamed)),
     { verdict: 'fail', came: '2 credits instead of 1; 2 of 4 requests with streamed' },
   ],
   [
-    'less than half of a level is no rule of it',
+    'a level of which less than half is wrong is inconclusive',
     taking(...times(2, 1), ...times(3, 1, streamed), ...times(2, 2, streamed)),
     inconclusive(2, 7),
   ],

@@ -5,7 +5,10 @@ import { verdictOver } from '../../verdict-over.ts'
 const refused = (slot: number, fromS: number, toS: number) =>
   inFlight(slot, fromS, toS, null, { status: 400, outcome: 'http_error' })
 
-/** Twice a refused request beside a success whose stretch takes 2 credits, after a success that takes `alone`. */
+/**
+ * A refused request concurrent with a success, twice, where the stretch takes 2 credits; before
+ * that, a lone success takes `alone`.
+ */
 const besideSuccesses = (alone: number) => [
   read(100, 0, 100),
   inFlight(0, 1, 2, 100 - alone),
@@ -17,7 +20,7 @@ const besideSuccesses = (alone: number) => [
   read(101, 9, 96 - alone),
 ]
 
-test('refused requests are blamed for what is missing where that explains every stretch', async () => {
+test('refused requests are blamed for missing credits if that explains every stretch', async () => {
   expect(await verdictOver('BILL-05', besideSuccesses(1))).toMatchObject({
     verdict: 'fail',
     came: '1 credit charged',
@@ -25,7 +28,7 @@ test('refused requests are blamed for what is missing where that explains every 
   })
 })
 
-test('refused requests beside successes are not blamed where a success alone took too much, too', async () => {
+test('refused requests are not blamed if a success alone also took too much', async () => {
   expect(await verdictOver('BILL-05', besideSuccesses(2))).toMatchObject({
     verdict: 'inconclusive',
     why: expect.stringContaining('either may have been charged wrongly'),

@@ -22,7 +22,7 @@ testCases([
     },
   ],
   [
-    'at most five of the failures of a stretch are witnesses',
+    'at most five failures of a stretch are witnesses',
     bill05,
     inTurn(100, ...Array.from({ length: 6 }, () => failed(429)), 94),
     {
@@ -33,19 +33,19 @@ testCases([
     },
   ],
   [
-    'failures that take nothing pass, and each counts',
+    'failures that cost nothing pass, and each counts',
     bill06,
     inTurn(100, failed(500), failed(599), 100, failed(499), 100, {}, 98),
     { verdict: 'pass', observations: 2 },
   ],
   [
-    'a 5xx shows nothing of a 4xx',
+    'a 5xx is no evidence about a 4xx',
     bill05,
     inTurn(100, failed(500), 99),
     { verdict: 'not-observed', takes: 'a 4xx between two idle values of the balance' },
   ],
   [
-    'a 4xx shows nothing of a 5xx',
+    'a 4xx is no evidence about a 5xx',
     bill06,
     inTurn(100, failed(499), 99),
     {
@@ -54,31 +54,31 @@ testCases([
     },
   ],
   [
-    'a failure may have taken the price of its model',
+    'a failure may have cost the price of its model',
     bill05,
     inTurn(100, failed(400, dear), 98),
     { verdict: 'fail', came: '2 credits charged' },
   ],
   [
-    'more than a failure can cost was taken by another',
+    'credits beyond the possible cost of a failure have another cause',
     bill05,
     inTurn(100, failed(400, dear), 97),
     mixed('3 credits', 0, 1),
   ],
   [
-    'of two kinds of failures either may have been charged',
+    'with two kinds of failures either may have been charged',
     bill05,
     inTurn(100, 100, failed(400), failed(500), 99),
     mixed('1 credit', 0, 1),
   ],
   [
-    'a failure beside a success, once, may be either',
+    'a failure next to a success, once, is inconclusive',
     bill06,
     inTurn(100, failed(500), failed(500), {}, 97),
     mixed('2 credits', 1, 2),
   ],
   [
-    'what two stretches took by the number of their failures was taken for them',
+    'two falls that match the number of failures are charged to them',
     bill06,
     inTurn(100, failed(503), failed(503), {}, 97, failed(503), {}, {}, 94),
     {
@@ -89,25 +89,25 @@ testCases([
     },
   ],
   [
-    'what two stretches took by the price of their failures was taken for them',
+    'two falls that match the price of failures are charged to them',
     bill06,
     inTurn(100, failed(503, dear), {}, 97, failed(503, dear), {}, {}, 93),
     { verdict: 'fail', observations: 2, came: '2 credits charged' },
   ],
   [
-    'failures of another status explain nothing of ours',
+    'failures with other statuses do not count for the rule',
     bill05,
     inTurn(100, failed(503), {}, 98, failed(503), {}, 96, failed(400), 96),
     { verdict: 'pass', observations: 1 },
   ],
   [
-    'failures that took nothing beside others that did are not all charged',
+    'if some failures cost nothing, not all are charged',
     bill06,
     inTurn(100, failed(503), {}, 98, failed(503), {}, 97),
     mixed('1 credit', 1, 2),
   ],
   [
-    'values that fit one history prove the failures among them free',
+    'values that fit one history prove its failures free',
     bill05,
     [
       read(0, 0, 100),
@@ -120,7 +120,7 @@ testCases([
     { verdict: 'pass', observations: 2 },
   ],
   [
-    'they are proven free where no balance was read at rest, too',
+    'they are also proven free without an idle balance',
     bill05,
     [
       read(0, 0, 100),

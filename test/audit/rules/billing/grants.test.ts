@@ -5,7 +5,7 @@ const template = {
   ...{ headers: '{}', body: null, maxTokens: null, n: null, promptHash: null },
 }
 const asked = { endpoint: 'credits', model: null, template: 1 } as const
-/** One answer of the credits endpoint, in December, that says this. */
+/** One answer of the credits endpoint, in December, with this body. */
 const told = (body: object) => ({
   templates: [template],
   bodies: [
@@ -18,7 +18,7 @@ const told = (body: object) => ({
 })
 const rows = inTurn(100, asked).slice(1)
 
-/** Movements a second apart unless their time is given, which add up to the balance. */
+/** Movements, a second apart by default, which add up to the balance. */
 const movements = (
   ...list: readonly (readonly [credits: number, kind: string, note?: string, atMs?: number])[]
 ) =>
@@ -47,7 +47,7 @@ const silent = {
   takes: 'a grant during the run, or a list of all changes at the credits endpoint',
 }
 
-/** What is left of purchases, and when these were made. */
+/** The rest of each purchase, and its time. */
 const lots = (
   lot: {
     readonly source: string
@@ -76,7 +76,7 @@ const passes = { verdict: 'pass', observations: 1 }
 
 testStored('BILL-18', [
   [
-    'a rise of the size of a grant is one',
+    'a rise by the size of a grant is a grant',
     inTurn(100, 100, 150, 650, 750, 749),
     {
       verdict: 'pass',
@@ -84,16 +84,16 @@ testStored('BILL-18', [
       note: 'Whether each was due is not seen from outside.',
     },
   ],
-  ['a rise of another size is none', inTurn(100, 100, 160), silent],
-  ['an invitation of its size passes', rows, passes, movements(own, invited, reward)],
+  ['a rise by another size is not a grant', inTurn(100, 100, 160), silent],
+  ['a correct invitation grant passes', rows, passes, movements(own, invited, reward)],
   [
-    'a grant for a registration by invitation has its size',
+    'a grant for a registration by invitation of another size fails',
     rows,
     fails(1, '60 credits for a registration by invite code'),
     movements(own, [60, 'grant', 'registered by invitation']),
   ],
   [
-    'the first grant of an account may be its own in the same words',
+    'the first grant of an account may be its own, with the same words',
     rows,
     passes,
     movements([100, 'grant', 'registered by invitation'], invited),
@@ -105,43 +105,43 @@ testStored('BILL-18', [
     movements(own, [100, 'grant', 'registered by invitation']),
   ],
   [
-    'the first grant has the size of a new account',
+    'a first grant that is not the size of a new account fails',
     rows,
     fails(1, '99 credits for a registration by invite code'),
     movements([99, 'bonus', 'joined by referral'], invited),
   ],
   [
-    'there are no more rewards than invited accounts',
+    'more rewards than invited accounts fail',
     rows,
     fails(1, '2 rewards for a first payment, 1 invited'),
     movements(own, invited, reward, reward),
   ],
   [
-    'a gift of the size of a reward is none without a payment',
+    'a gift of the size of a reward is not a reward without a payment',
     rows,
     passes,
     movements(own, invited, reward, [500, 'grant', 'happy new year']),
   ],
   [
-    'a reward within a millisecond of a purchase is for the own one',
+    "a reward within a millisecond of a purchase is for the account's own payment",
     rows,
     fails(1, '500 credits for its own payment'),
     movements(own, invited, [5_000, 'purchase', '', 5_000], [...reward, 5_001]),
   ],
   [
-    'a purchase right after the reward is the own one, too',
+    'a reward right before a purchase is also for the own payment',
     rows,
     fails(1, '500 credits for its own payment'),
     movements(own, invited, [...reward, 5_000], [5_000, 'purchase', '', 5_001]),
   ],
   [
-    'a purchase two milliseconds away is another',
+    'a purchase two milliseconds away belongs to another account',
     rows,
     passes,
     movements(own, invited, [5_000, 'purchase', '', 5_000], [...reward, 5_002]),
   ],
   [
-    'a list that does not add up to the balance says nothing',
+    'a list that does not add up to the balance is no evidence',
     rows,
     silent,
     told({
@@ -157,7 +157,7 @@ testStored('BILL-18', [
       ],
     }),
   ],
-  ['an account that invited nobody says nothing', rows, silent, movements(own)],
+  ['an account that invited nobody is no evidence', rows, silent, movements(own)],
 ])
 
 testStored('BILL-19', [
@@ -167,7 +167,7 @@ testStored('BILL-19', [
     { verdict: 'pass', observations: 2, note: 'Expiry was not seen.' },
   ],
   [
-    'a rise of no sum of packages and grants fails',
+    'a rise that is no sum of packages and grants fails',
     inTurn(100, 100, 126),
     {
       verdict: 'fail',
@@ -178,19 +178,19 @@ testStored('BILL-19', [
     },
   ],
   [
-    'a rise by half the smallest grant is too small for one',
+    'a rise of half the smallest grant is too small to count',
     inTurn(100, 100, 125),
     { verdict: 'not-observed' },
   ],
-  ['a rise by a grant is no purchase', inTurn(100, 100, 150), { verdict: 'not-observed' }],
+  ['a rise by a grant is not a purchase', inTurn(100, 100, 150), { verdict: 'not-observed' }],
   [
-    'Starter never expires',
+    'Starter without an expiry passes',
     rows,
     passes,
     lots({ source: 'Starter', credits: 500, expires_at: null }),
   ],
   [
-    'Starter that expires fails',
+    'Starter with an expiry fails',
     rows,
     {
       ...priceList('Starter that expires'),
@@ -199,13 +199,13 @@ testStored('BILL-19', [
     lots({ source: 'Starter', credits: 500, expires_at: '2027-01-01T00:00:00Z' }),
   ],
   [
-    'Standard that never expires fails',
+    'Standard without an expiry fails',
     rows,
     priceList('Standard that never expires'),
     lots(standard(null)),
   ],
   [
-    'a lot of another size or name is no package',
+    'a lot of another size or name is not a package',
     rows,
     {
       verdict: 'not-observed',
@@ -214,13 +214,18 @@ testStored('BILL-19', [
     lots({ source: 'Starter', credits: 400, expires_at: '2027-01-01T00:00:00Z' }),
   ],
   [
-    'credits left a day after their expiry fail',
+    'credits that remain a day after their expiry fail',
     rows,
     priceList('Standard left after its expiry'),
     lots(standard('2026-12-14T23:59:59Z')),
   ],
-  ['credits left for a day are not yet gone', rows, passes, lots(standard('2026-12-15T00:00:00Z'))],
-  ['nothing left is gone', rows, passes, lots(standard('2026-12-14T23:59:59Z', 0))],
+  ['credits may remain for one day', rows, passes, lots(standard('2026-12-15T00:00:00Z'))],
+  [
+    'an expired lot without remaining credits passes',
+    rows,
+    passes,
+    lots(standard('2026-12-14T23:59:59Z', 0)),
+  ],
   ...(
     [
       ['27 days', '2026-12-28T00:00:00Z', passes],

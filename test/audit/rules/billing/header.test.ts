@@ -16,12 +16,12 @@ const malformed = { flags: flags.malformedCredits } as const
 
 testStored('BILL-09', [
   [
-    'a header on each success passes, and one that is missing on a failure or a read is none',
+    'a header on each success passes, and failures and reads do not need it',
     inTurn(shows(0), shows(5, { streamed: 1 }), failed(500), read),
     { verdict: 'pass', observations: 2 },
   ],
   [
-    'each kind that lacks it is told with how many of it do',
+    'each kind of request without a header is reported with its count',
     inTurn(shows(9), {}, {}, { streamed: 1 }),
     fails(
       4,
@@ -31,7 +31,7 @@ testStored('BILL-09', [
     ),
   ],
   [
-    'a balance below zero fails, on a failure and on a read as well',
+    'a negative balance fails, also on a failure and on a read',
     inTurn(shows(1), failed(500, shows(-1)), shows(-2, read)),
     fails(
       3,
@@ -41,23 +41,23 @@ testStored('BILL-09', [
     ),
   ],
   [
-    'half a credit is no integer',
+    'half a credit is not an integer',
     inTurn(shows(1.5)),
     fails(1, 'malformed on 1 of chat', { slot: 0, shows: 'malformed: 1.5' }),
   ],
   [
-    'a header that is no number is shown as it came',
+    'a header that is not a number is shown as sent',
     inTurn(malformed),
     fails(1, 'malformed on 1 of chat', { slot: 0, shows: 'malformed: 1e3' }),
     answer('date: today\nX-Credits-Remaining:  1e3'),
   ],
   [
-    'one of which nothing was kept is malformed all the same',
+    'a malformed header without a stored value also fails',
     inTurn(malformed),
     fails(1, 'malformed on 1 of chat', { slot: 0, shows: 'malformed' }),
   ],
   [
-    'a service that shows no balance anywhere promises none',
+    'a service without any balance promises no header',
     inTurn({}, {}),
     {
       verdict: 'not-observed',
@@ -65,17 +65,17 @@ testStored('BILL-09', [
     },
   ],
   [
-    'one that has a credits endpoint promises the header, too',
+    'a service with a credits endpoint promises the header',
     inTurn({}, read),
     fails(1, 'missing on 1 of chat', { slot: 0 }),
   ],
   [
-    'a credits endpoint that fails is none',
+    'a credits endpoint that fails does not count',
     inTurn({}, { ...read, ...failed(404) }),
     { verdict: 'not-observed' },
   ],
   [
-    'failures alone show nothing of it',
+    'failures alone are no evidence',
     inTurn(failed(500)),
     { verdict: 'not-observed', takes: 'a success on a generation endpoint' },
   ],

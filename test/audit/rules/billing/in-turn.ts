@@ -10,10 +10,10 @@ import { type HistoryRow, historyOf } from '../../evidence/billing/made-history.
 import { inFlight, read } from '../../in-flight.ts'
 import { type More, verdictIn } from '../../verdict-over.ts'
 
-/** A balance that is read, or a request that shows none unless it is given one. */
+/** A balance that is read, or a request without a balance by default. */
 export type Step = number | Partial<AttemptRow>
 
-/** One step after the other, ten seconds apart, each of its place as its slot. */
+/** Steps in sequence, ten seconds apart; the slot of each is its position. */
 export function inTurn(...steps: readonly Step[]): readonly AttemptRow[] {
   return steps.map((step, at) =>
     typeof step === 'number'
@@ -36,7 +36,7 @@ export const shows = (
   more: Partial<AttemptRow> = {},
 ): Partial<AttemptRow> => ({ creditsRemaining, ...more })
 
-/** A rule, a history, and the verdict that the rule must give on it. */
+/** A rule, a history, and the verdict that the rule must reach. */
 type Case = readonly [
   name: string,
   rule: BillingRule,
@@ -45,7 +45,7 @@ type Case = readonly [
   contract?: Contract,
 ]
 
-/** A test for each history, of one run, whose reads are free. */
+/** A test for each history of one run whose reads are free. */
 export function testCases(cases: readonly Case[]): void {
   test.each(cases.map(([name, rule, ...rest]) => [rule.id, name, rule, ...rest] as const))(
     '%s: %s',
@@ -94,7 +94,7 @@ function historyRow(row: AttemptRow): HistoryRow {
 
 type StoredCase = readonly [name: string, rows: readonly AttemptRow[], verdict: object, more?: More]
 
-/** A test for each history of a rule that also looks at requests and answers: runs of one store. */
+/** A test for each history of a rule that also examines requests and answers: runs of one store. */
 export function testStored(rule: string, cases: readonly StoredCase[]): void {
   let store: Store
   beforeAll(async () => {

@@ -16,13 +16,13 @@ const threeAtOnce = [
 
 testCases([
   [
-    'a success by itself that takes its price passes',
+    'a lone success that takes its price passes',
     bill01,
     inTurn(100, {}, 99, {}, 98, dear, 96),
     { verdict: 'pass', observations: 2 },
   ],
   [
-    'a success by itself that takes another price fails, and the wrong ones are counted',
+    'a lone success that takes another price fails, and the wrong ones are counted',
     bill01,
     inTurn(100, {}, 98, {}, 97, {}, 97),
     {
@@ -34,7 +34,7 @@ testCases([
     },
   ],
   [
-    'a model of a higher price is the other rule’s',
+    'a model with a higher price belongs to the other rule',
     bill02,
     inTurn(100, dear, 99, {}, 96),
     {
@@ -45,13 +45,13 @@ testCases([
     },
   ],
   [
-    'no success on a model of a higher price shows nothing of it',
+    'without a success on a model of a higher price, the rule is not observed',
     bill02,
     inTurn(100, {}, 99),
     { verdict: 'not-observed', takes: 'a success on svc-k2.5' },
   ],
   [
-    'one other price that explains every stretch is the price',
+    'one other price that explains every stretch is reported as the price',
     bill01,
     inTurn(100, {}, {}, 96, dear, 94, {}, {}, {}, 88),
     {
@@ -63,44 +63,44 @@ testCases([
     },
   ],
   [
-    'a lower price that explains every stretch is the price, too',
+    'a lower price that explains every stretch is also reported',
     bill02,
     inTurn(100, dear, dear, 98, dear, dear, 96),
     { verdict: 'fail', observations: 4, came: 'between idle values it cost 1 throughout' },
   ],
   [
-    'two other prices explain nothing',
+    'two different prices are inconclusive',
     bill01,
     inTurn(100, {}, {}, 96, {}, {}, 90),
     inconclusive(4),
   ],
-  ['half a credit each is no price', bill01, inTurn(100, {}, {}, 97), inconclusive(2)],
+  ['half a credit each is not a price', bill01, inTurn(100, {}, {}, 97), inconclusive(2)],
   [
-    'a price does not explain what went beside another model',
+    'a price does not explain credits taken next to another model',
     bill01,
     inTurn(100, {}, {}, 96, dear, dear, 91),
     inconclusive(2),
   ],
   [
-    'a stretch in which the balance rose decides no price',
+    'a stretch in which the balance rose does not decide the price',
     bill01,
     inTurn(100, 100, {}, {}, 96, {}, 103, {}, {}, 99),
     { verdict: 'fail', observations: 4, came: 'between idle values it cost 2 throughout' },
   ],
   [
-    'a success that takes nothing fails',
+    'a success that costs nothing fails',
     bill01,
     inTurn(100, {}, 100),
     { verdict: 'fail', came: 'it cost 0, in 1 of 1 requests seen by themselves' },
   ],
   [
-    'a success beside a failure is not seen by itself',
+    'a success next to a failure is not alone',
     bill01,
     inTurn(100, {}, failed(500), 99, {}, failed(500), 97),
     inconclusive(2),
   ],
   [
-    'values that fit one history prove the price of requests in flight together',
+    'values that fit one history prove the price of concurrent requests',
     bill01,
     [...threeAtOnce, read(4, 10, 97)],
     { verdict: 'pass', observations: 3 },
@@ -112,19 +112,19 @@ testCases([
     inconclusive(3),
   ],
   [
-    'three falls of the size of a package may be three packages that expired',
+    'three falls by the size of a package may be three expiries',
     bill01,
     inTurn(400, {}, 340, {}, 280, {}, 220),
     inconclusive(3),
   ],
   [
-    'an expiry beside others that took their price decides nothing of them',
+    'an expiry next to one success does not affect the others',
     bill01,
     inTurn(400, {}, 349, {}, 348),
     { verdict: 'pass', observations: 1 },
   ],
   [
-    'what is too much by less than fifty times is no expiry',
+    'a fall by less than fifty times the price is not an expiry',
     bill01,
     inTurn(400, {}, 350),
     { verdict: 'fail', came: 'it cost 50, in 1 of 1 requests seen by themselves' },

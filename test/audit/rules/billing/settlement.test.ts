@@ -4,7 +4,7 @@ import { inFlight, read } from '../../in-flight.ts'
 import { aborted, dear, failed, inTurn, shows, testCases, testStored } from './in-turn.ts'
 
 const streamed = { streamed: 1 } as const
-/** A stream from one second to six, meanwhile what is given, and a read after it. */
+/** A stream from second one to second six, the given rows during it, and a read after it. */
 const whileOpen = (balanceAfter: number, ...meanwhile: readonly AttemptRow[]) => [
   read(0, 0, 100),
   inFlight(1, 1, 6, null, streamed),
@@ -13,7 +13,7 @@ const whileOpen = (balanceAfter: number, ...meanwhile: readonly AttemptRow[]) =>
 ]
 
 const broken = { outcome: 'broken', reason: 'error-in-stream', ...streamed } as const
-/** Two pairs of requests whose values leave out what the pair took, and the sum of it in the end. */
+/** Two pairs of requests whose values leave out the cost of the pair, and the total at the end. */
 const late = [
   read(0, 0, 100),
   inFlight(1, 1, 2, 100),
@@ -53,24 +53,24 @@ testCases([
     },
   ],
   [
-    'charges that are in the next value have settled',
+    'charges in the next value have settled',
     bill08,
     inTurn(100, {}, 99, shows(98), 98),
     { verdict: 'pass', observations: 4 },
   ],
   [
-    'balances that no charge explains settle nothing',
+    'balances that charges do not explain are no evidence',
     bill08,
     inTurn(100, {}, 92, {}, 104),
     { verdict: 'not-observed', takes: 'a success, and a value of the balance after it' },
   ],
-  ['reads alone settle nothing', bill08, inTurn(100, 100), { verdict: 'not-observed' }],
-  ['one value settles nothing', bill08, inTurn(shows(99)), { verdict: 'not-observed' }],
+  ['reads alone are no evidence', bill08, inTurn(100, 100), { verdict: 'not-observed' }],
+  ['a single value is no evidence', bill08, inTurn(shows(99)), { verdict: 'not-observed' }],
 ])
 
 testStored('BILL-07', [
   [
-    'a stream during which the balance was read takes its price once it is over',
+    'a stream during which the balance was read must take its price at its end',
     whileOpen(99, read(2, 3, 100)),
     { verdict: 'pass', observations: 1 },
   ],
@@ -86,7 +86,7 @@ testStored('BILL-07', [
     },
   ],
   [
-    'a read that ends after the stream was not made while it was open',
+    'a read that ends after the stream does not count as during it',
     whileOpen(98, inFlight(2, 3, 7, 98, { endpoint: 'credits', model: null })),
     {
       verdict: 'not-observed',
@@ -94,32 +94,32 @@ testStored('BILL-07', [
     },
   ],
   [
-    'a request that shows the balance meanwhile is no read of it',
+    'a request that shows the balance during the stream is not a read',
     whileOpen(97, inFlight(2, 3, 5, 99)),
     { verdict: 'not-observed' },
   ],
   [
-    'a read that shows nothing was none',
+    'a read without a balance does not count',
     whileOpen(98, read(2, 3, null)),
     { verdict: 'not-observed' },
   ],
   [
-    'what a failure beside the stream may have taken is another rule’s',
+    'credits that a failure next to the stream may have cost belong to another rule',
     whileOpen(98, read(2, 3, 100), inFlight(3, 4, 5, null, failed(500))),
     { verdict: 'not-observed' },
   ],
   [
-    'a failure beside a stream that took its price spoils nothing',
+    'a failure next to a stream that took its price does not matter',
     whileOpen(99, read(2, 3, 100), inFlight(3, 4, 5, null, failed(500))),
     { verdict: 'pass', observations: 1 },
   ],
   [
-    'an abandoned request beside the stream leaves its price open',
+    'an abandoned request next to the stream leaves its price open',
     whileOpen(98, read(2, 3, 100), inFlight(3, 4, 5, null, aborted)),
     { verdict: 'not-observed' },
   ],
   [
-    'a stream that the service broke off may take nothing',
+    'a stream that the service cut off must cost nothing',
     inTurn(100, 100, broken, 99),
     {
       verdict: 'fail',
@@ -130,12 +130,12 @@ testStored('BILL-07', [
     },
   ],
   [
-    'a stream that only ended may have been cut on the way',
+    'a stream that only ended may have been cut in transit',
     inTurn(100, 100, { ...broken, reason: 'cut' }, 99),
     { verdict: 'not-observed' },
   ],
   [
-    'each stream that the service broke off for nothing counts',
+    'each stream that the service cut off without a charge counts',
     inTurn(100, broken, { ...broken, reason: 'cut', errorType: 'api_error' }, 100),
     { verdict: 'pass', observations: 2 },
   ],
@@ -143,13 +143,13 @@ testStored('BILL-07', [
 
 testStored('BILL-12', [
   [
-    'a body that tells what its header tells passes',
+    'a body that agrees with its header passes',
     inTurn(100, {}, shows(99, asked)),
     { verdict: 'pass', observations: 1 },
     bodies(answer(2, 99, '99')),
   ],
   [
-    'a body that tells another balance than its header fails',
+    'a body that disagrees with its header fails',
     inTurn(100, {}, shows(99, asked)),
     {
       verdict: 'fail',
@@ -161,13 +161,13 @@ testStored('BILL-12', [
     bodies(answer(2, 98, '99')),
   ],
   [
-    'a body without a header tells what the value before it leaves',
+    'a body without a header is compared with the previous value',
     inTurn(100, 100, dear, asked),
     { verdict: 'pass', observations: 1 },
     bodies(answer(3, 98)),
   ],
   [
-    'a body without a header that tells another balance fails by the value before it',
+    'a body without a header that disagrees with the previous value fails',
     inTurn(100, 100, dear, asked),
     {
       verdict: 'fail',
@@ -179,7 +179,7 @@ testStored('BILL-12', [
     bodies(answer(3, 99)),
   ],
   [
-    'what an abandoned request may have taken leaves the body open',
+    'an abandoned request leaves the body undecided',
     inTurn(100, aborted, shows(99, asked)),
     {
       verdict: 'not-observed',
@@ -188,13 +188,13 @@ testStored('BILL-12', [
     bodies(answer(2, 98, '99')),
   ],
   [
-    'a body that was read beside a request is not compared',
+    'a body that was read during a request is not compared',
     [read(0, 0, 100), inFlight(1, 1, 6, 99), inFlight(2, 2, 3, 100, asked), read(3, 8, 99)],
     { verdict: 'not-observed' },
     bodies(answer(2, 99, '100')),
   ],
   [
-    'an answer about a range of days is not the balance',
+    'an answer for a range of days is not the balance',
     inTurn(100, {}, shows(99, asked)),
     { verdict: 'not-observed' },
     { templates: [answers('/user/credits?from=1')], bodies: [answer(2, 98, '99')] },
@@ -206,7 +206,7 @@ testStored('BILL-12', [
     bodies(answer(0, 98, '99')),
   ],
   [
-    'each read is compared, the second as the first',
+    'each read is compared, not only the first',
     inTurn(shows(100, asked), {}, shows(99, asked)),
     { verdict: 'fail', observations: 2, came: '98' },
     bodies(answer(0, 100, '100'), answer(2, 98, '99')),

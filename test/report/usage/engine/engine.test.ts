@@ -12,7 +12,7 @@ beforeEach(async () => {
   await enterRun(store)
   await enterRun(store, 'b')
   await appendAttempts(store, [attempt(0), attempt(0, { runId: 'b' })])
-  // Logs that have the names of runs.
+  // Logs with the names of runs.
   await enterEvents(
     store,
     ['a', 'log'].map((source) => ({ atUs: novemberUs, source })),
@@ -25,16 +25,16 @@ test.each([
   [['a'], [], ['run a']],
   [[], ['a'], ['import a']],
   [['b'], ['a', 'b'], ['import a', 'run b']],
-])('of runs %j and sources %j the page shows %j', async (runIds, sources, shown) => {
+])('for runs %j and sources %j the page shows %j', async (runIds, sources, shown) => {
   const scope = await prepareUsage(store, usageOptions({ runIds, sources }))
   expect(scope.sources.map(({ origin, source }) => `${origin} ${source}`).sort()).toEqual(shown)
 })
 
-test('the store itself has no name, and its requests are single ones', () => {
+test('the engine of the store has no name and holds single requests', () => {
   expect([storeEngine.name, storeEngine.holdsRequests]).toEqual([null, true])
 })
 
-test('sums that two queries read are in the text of each', () => {
+test('sums that two queries share are in the text of each', () => {
   for (const name of ['outcomes', 'key-outcomes']) {
     expect(queryText(name)).toContain('status = 429 AS limited')
     expect(queryText(name)).not.toContain('/* outcome-sums */')

@@ -19,7 +19,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true })
 })
 
-/** Two weeks of some keys and models, with failures, and values that are not told. */
+/** Two weeks of some keys and models, with failures and missing values. */
 async function enterWeeks(): Promise<void> {
   await enterEvents(
     store,
@@ -40,7 +40,7 @@ async function enterWeeks(): Promise<void> {
 }
 
 test.each(['model', 'key', 'endpoint'] as const)(
-  'the table of quarters gives the page of its events, to the last digit, by %s',
+  'a table of quarters gives the page of its events, to the last digit, by %s',
   async (by) => {
     await enterWeeks()
     const file = join(folder, 'quarters.parquet')
@@ -79,7 +79,7 @@ test('four columns and a folder of files are enough', async () => {
   expect(peak.minute).toBeNull()
 })
 
-test('a file that is no table of quarters is refused in words', async () => {
+test('a file that is not a table of quarters is refused with an explanation', async () => {
   const file = join(folder, 'few.parquet')
   await expect(quartersFile(store, file)).rejects.toThrow(/no such file/)
   await write('SELECT 1 AS source')
@@ -94,7 +94,7 @@ test('a file that is no table of quarters is refused in words', async () => {
   await expect(quartersFile(store, file)).rejects.toThrow(/cannot be read: .*many/)
 })
 
-test('the sources that are named are read from a file', async () => {
+test('only the named sources are read from a file', async () => {
   await write(`${few} UNION ALL SELECT * REPLACE ('other' AS source) FROM (${few})`)
   const engine = await quartersFile(store, join(folder, 'few.parquet'))
   expect([engine.name, engine.holdsRequests]).toEqual([join(folder, 'few.parquet'), false])
@@ -104,7 +104,7 @@ test('the sources that are named are read from a file', async () => {
   expect(await requests(['other'])).toBe(6)
 })
 
-test('a decimal of a file keeps its digits, and a quarter its minutes', async () => {
+test('decimals of a file keep their digits, and the minutes of a quarter give the peak', async () => {
   const minutes = (first: number) => `[${[first, ...Array.from({ length: 14 }, () => 0)]}]`
   await write(`SELECT * REPLACE (0.123456789::DECIMAL(20, 9) AS credits), CASE WHEN i = 1 THEN ${minutes(2)} END AS minutes
     FROM (SELECT *, quarter - 1980000 AS i FROM (${few}))`)
@@ -133,7 +133,7 @@ test.each([
     true,
   ],
   [
-    'times at its ends',
+    'times within its ends',
     `SELECT *, quarter * ${quarterUs} AS first_us, (quarter + 1) * ${quarterUs} - 1 AS last_us FROM (${few})`,
     false,
   ],
@@ -156,7 +156,7 @@ test.each([
   )
 })
 
-test('a path that has signs of a pattern is that path', async () => {
+test('a path with pattern characters is taken literally', async () => {
   await write(few, 'a[1].parquet')
   expect((await quartersFile(store, join(folder, 'a[1].parquet'))).name).toMatch(/a\[1\]/)
   await expect(quartersFile(store, join(folder, 'none'))).rejects.toThrow(

@@ -10,7 +10,7 @@ import { isLinearizable } from '../oracle.ts'
 
 const meaning = { plain: 'after', stream: 'after' } as const
 
-/** The accusation, with no bound on what the likeliest policy leaves. */
+/** The accusation, with no bound on what the likeliest policy leaves unexplained. */
 function accuses(history: History): boolean {
   const operations = tileOperations(history, meaning, true)
   const { faultCount, uncertainCredits } = readTiles(operations)
@@ -18,7 +18,7 @@ function accuses(history: History): boolean {
   return isChargedWrongly(history, operations, uncertainCredits, Infinity)
 }
 
-/** A few charges and a few that were left, between two idle reads, with any credits missing. */
+/** A few charges and a few abandoned requests between two idle reads, with any credits missing. */
 function smallHistory(random: () => number): History {
   const pick = (below: number) => Math.floor(random() * below)
   const rows: HistoryRow[] = []
@@ -57,7 +57,7 @@ function smallHistory(random: () => number): History {
   return historyOf(rows)
 }
 
-/** Whether some policy of each kind, tried in all ways, and any order of charges explain the values. */
+/** Whether any policy of each kind and any order of charges explain the values, by trying all. */
 function someLegalServiceExplains(history: History): boolean {
   const {
     size,
@@ -123,7 +123,8 @@ function someLegalServiceExplains(history: History): boolean {
         others: kind.filter((row) => contentEvents[row] === 0),
       },
     ]
-    // A deadline makes most of a kind as long: then nothing but all or none of them can be from a point.
+    // A deadline makes most of a kind last equally long: then a threshold selects all of them or
+    // none.
     const atOnce = byTime.filter((row) => took(row) >= took(byTime[0]!) - noticeUs)
     for (let count = 1; count <= kind.length && 2 * atOnce.length <= kind.length; count++) {
       policies.push({
@@ -135,7 +136,7 @@ function someLegalServiceExplains(history: History): boolean {
         others: byTime.slice(count),
       })
     }
-    // What the service had finished, on top of it.
+    // In addition, the requests that the service had finished.
     return policies.flatMap(({ charged, others }) => {
       const late = others.filter(
         (row) => took(row) >= shortUs - noticeUs && took(row) <= longUs + noticeUs,
@@ -154,7 +155,7 @@ function subsets(rows: readonly number[]): readonly (readonly number[])[] {
   return all
 }
 
-test('nobody is accused whom some policy and some order of charges explain, over 3,000 histories', () => {
+test('no history is accused if some policy and some order of charges explain it, over 3,000 histories', () => {
   const random = seeded(29)
   const counts = { explained: 0, accused: 0, spared: 0 }
   for (let at = 0; at < 3_000; at++) {
@@ -169,11 +170,12 @@ test('nobody is accused whom some policy and some order of charges explain, over
   expect(counts.accused).toBeGreaterThan(2 * counts.spared)
 })
 
-test('where the client stood still, the answer of a timeout may have waited and be charged', () => {
+test('a timeout may be charged if the client stalled, because its response may have been waiting', () => {
   const read = { effect: 'read', costCredits: 0 } as const
   const paid = { effect: 'charge', costCredits: 1 } as const
   const timeout = { effect: 'ambiguous', abandonment: 'timeout', costCredits: 1 } as const
-  // One credit is missing at 140 us; a first request timed out at 112 us, a second at its own time.
+  // One credit is missing at 140 us; the first request timed out at 112 us, the second at its own
+  // time.
   const withSecondOver = (endUs: number) =>
     historyOf([
       { ...read, slot: 0, callUs: 0, endUs: 1, value: 50 },

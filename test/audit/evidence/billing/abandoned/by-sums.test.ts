@@ -10,13 +10,13 @@ const policies = ['none', 'all', 'content', 'from', 'delayed', 'held'] as const
 interface Service {
   /** For aborts and for timeouts, each streamed and plain. */
   readonly policies: readonly (typeof policies)[number][]
-  /** How much later it charges or gives back, where that is its policy. */
+  /** How much later it charges or returns credits, if its policy does. */
   readonly laterUs: number
   /** Whether it holds the price while a request runs. */
   readonly holds: boolean
-  /** Which request it charges once more: none, one that succeeded, one that was aborted and charged. */
+  /** Which request it charges twice: none, a success, or an aborted request that it charges. */
   readonly twice: 'none' | 'success' | 'abort'
-  /** Aborts come within this time after 150 us; else at any time of the answer. */
+  /** Aborts come within this time after 150 us, or else at any time of the response. */
   readonly earlyUs?: number
   /** Whether streams never hang. */
   readonly plainHangs?: boolean
@@ -24,7 +24,7 @@ interface Service {
 
 const [oneWayUs, deadlineUs, restUs] = [5, 9_000, 12_000]
 
-/** Waves of requests, 64 in flight, with settled reads between; some are left, some hang. */
+/** Waves of requests, 64 in flight, with settled reads between; some are abandoned, some hang. */
 function waves(service: Service, random: () => number, count = 5, perWave = 600) {
   const { earlyUs, plainHangs = false } = service
   const pick = (below: number) => Math.floor(random() * below)
@@ -125,7 +125,7 @@ const anyService = (random: () => number): Service => {
   }
 }
 
-test('no policy of charging or holding what clients left is accused by sums, over 120 services', () => {
+test('sums accuse no policy of charging or holding abandoned requests, over 120 services', () => {
   const random = seeded(41)
   for (let at = 0; at < 120; at++) {
     const service = anyService(random)
@@ -135,7 +135,7 @@ test('no policy of charging or holding what clients left is accused by sums, ove
   }
 })
 
-/** It holds credits of what timed out, gives them back, and charges one request twice. */
+/** It holds credits of timeouts, returns them, and charges one request twice. */
 const holdsForTimeouts = {
   policies: ['none', 'all', 'none', 'none'],
   laterUs: 0,
@@ -145,7 +145,7 @@ const holdsForTimeouts = {
   plainHangs: true,
 } as const
 
-test('a double charge is proven and located where timeouts hold credits and give them back', () => {
+test('a double charge is proven and located where timeouts hold credits and return them', () => {
   const random = seeded(43)
   let [proven, located] = [0, 0]
   for (let at = 0; at < 5; at++) {
@@ -185,13 +185,13 @@ test('an abort that the policy charges is a suspect like any success', () => {
   }
 })
 
-test('an answer that a client at a standstill took for a timeout may be charged: no alarm', () => {
+test('a timeout during a client stall may be charged, so it raises no alarm', () => {
   const random = seeded(47)
   const { history } = waves(holdsForTimeouts, random, 10, 600)
   const settled = readBalance(history).settled()
-  expect(settled).not.toBeNull()
+  expect(settled).toMatchObject({ isProven: true })
   const endUs = history.endUs.slice()
-  // One timeout of that stretch came late by half of its deadline.
+  // One timeout of that stretch was late by half of its deadline.
   const late = history.abandonment.findIndex((left, row) => left === 2 && row > settled!.from)
   endUs[late] = endUs[late]! + deadlineUs / 2
   expect(readBalance({ ...history, endUs }).settled()).toBeNull()

@@ -10,13 +10,13 @@ const range = (least: number[], most: number[]): Ranges => ({
   most: Float64Array.from(most),
 })
 
-test('sums that are sure to the credit are certain, and others impossible', () => {
+test('sums without open credits are certain or impossible', () => {
   const parts = [range([1, 2], [1, 2]), range([3, 0], [3, 0])]
   expect(logLikelihoodOf([4, 2], parts)).toBe(0)
   expect(logLikelihoodOf([4, 3], parts)).toBe(-Infinity)
 })
 
-test('open credits count as so many coins of the chance that fits best', () => {
+test('each open credit counts as a coin toss with the likeliest chance', () => {
   // One of two in each stretch: chance 1/2, and 2 of 4 ways.
   expect(logLikelihoodOf([1, 1], [range([0, 0], [2, 2])])).toBeCloseTo(2 * Math.log(1 / 2), 6)
   // One of four in all: 4 x 1/4 x (3/4)^3, then (3/4)^4 for a stretch without any.
@@ -26,9 +26,9 @@ test('open credits count as so many coins of the chance that fits best', () => {
   )
 })
 
-test('two parts with chances of their own: all of the one and none of the other are likely', () => {
+test('each of two parts has its own chance: all of one and none of the other is likely', () => {
   const parts = [range([0, 0, 0], [9, 4, 7]), range([0, 0, 0], [2, 8, 5])]
-  // Half a credit is left to the other side of each.
+  // Half a credit falls to the other side of each.
   expect(logLikelihoodOf([9, 4, 7], parts)).toBeGreaterThan(-1.2)
   expect(logLikelihoodOf([9, 4, 7], parts)).toBeLessThan(-0.8)
 })
@@ -38,8 +38,9 @@ const everywhere = (credits: number) => Array<number>(stretches).fill(credits)
 const oneMore = everywhere(30).with(5, 31)
 const sure = range(everywhere(0), everywhere(0))
 
-test('a policy that leaves much open explains no sums that a plain policy gives all but once', () => {
-  // Thirty aborts in each stretch, of which anyhow many are charged, and twelve timeouts that all are.
+test('a policy that leaves much open does not explain sums that a plain policy misses by one', () => {
+  // In each stretch, thirty aborts, of which any number is charged, and twelve timeouts, all
+  // charged.
   const aborts = [range(everywhere(5), everywhere(30))]
   const timeouts = [range(everywhere(12), everywhere(12))]
   expect(isExplained(oneMore, sure, [aborts, timeouts], -Infinity)).toBe(true)
@@ -51,7 +52,7 @@ test('one attempt that may be charged explains one credit', () => {
   expect(isExplained(oneMore, sure, [aborts], Math.log(1e-6))).toBe(true)
 })
 
-test('policies that leave nothing open are found by the credits that are left', () => {
+test('policies that leave nothing open are found by the credits that remain', () => {
   const aborts = Array.from({ length: 40 }, (_, of) => range(everywhere(of), everywhere(of)))
   const moved = [3, 5].map((at) => everywhere(2).with(at, 3)).map((each) => range(each, each))
   expect(isExplained(oneMore, sure, [aborts, moved], Math.log(1e-6))).toBe(true)

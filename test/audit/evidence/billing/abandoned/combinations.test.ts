@@ -13,13 +13,13 @@ const range = (least: readonly number[], most = least): Ranges => ({
   most: Float64Array.from(most),
 })
 
-test('what is added lies in a stretch, or nowhere', () => {
+test('add() adds to one stretch, or to none', () => {
   const sums = ranges(2)
   for (const at of [-1, 0, 1, 1, 2]) add(sums, at, 1 + at, 5)
   expect(sums).toEqual(range([1, 4], [5, 10]))
 })
 
-test('policies that charge the same everywhere are one', () => {
+test('policies that charge the same in every stretch are merged', () => {
   const same = [range([1, 2], [3, 4]), range([1, 2], [3, 4])]
   const others = [range([1, 2], [3, 5]), range([1, 1], [3, 4])]
   expect(unlike([...same, ...others])).toEqual([same[1], ...others])
@@ -30,23 +30,23 @@ const policy = (charged: readonly number[], least: readonly number[], most = lea
 })
 
 test.each([
-  ['nothing to choose from leaves what the rest does not take', [5, 3], [], [2, 3], []],
+  ['without policies, the sum that the fixed part does not take remains', [5, 3], [], [2, 3], []],
   [
-    'of two policies the one that leaves less is taken',
+    'of two policies, the one with the smaller remainder is chosen',
     [5, 3],
     [[policy([1], [0, 0]), policy([2], [1, 3])]],
     [1, 0],
     [2],
   ],
   [
-    'of two that leave as much the first is',
+    'of two policies with equal remainders, the first is chosen',
     [5, 3],
     [[policy([1], [2, 0]), policy([2], [0, 2])]],
     [0, 3],
     [1],
   ],
   [
-    'one of each kind is taken, and charges with those of the others',
+    'one policy of each kind is chosen, and their charges are combined',
     [9, 9],
     [
       [policy([1], [0, 0]), policy([2], [4, 4])],
@@ -56,7 +56,7 @@ test.each([
     [2, 3],
   ],
   [
-    'what a policy may charge leaves nothing, and what it surely charges too much is less than nothing',
+    'possible charges leave no remainder, and surplus certain charges leave a negative one',
     [5, 2, 3],
     [[policy([1], [0, 4, 1], [2, 4, 3])]],
     [0, -2, 0],
@@ -77,14 +77,14 @@ const explained = (
 ) => isExplained(taken, fixed, kinds, leastLog)
 
 test.each([
-  ['a policy that charges just what was taken explains it', [2, 1], [[range([2, 1])]], true],
-  ['one that charges less does not', [2, 1], [[range([2, 0])]], false],
-  ['nor one that charges more', [2, 1], [[range([2, 2])]], false],
-  ['one that may charge so much does', [2, 1], [[range([0, 0], [2, 1])]], true],
-  ['one that surely charges more does not', [2, 1], [[range([0, 2], [2, 2])]], false],
+  ['a policy that charges just the taken credits explains them', [2, 1], [[range([2, 1])]], true],
+  ['a policy that charges less does not', [2, 1], [[range([2, 0])]], false],
+  ['a policy that charges more does not', [2, 1], [[range([2, 2])]], false],
+  ['a policy whose range includes the taken credits does', [2, 1], [[range([0, 0], [2, 1])]], true],
+  ['a policy that certainly charges more does not', [2, 1], [[range([0, 2], [2, 2])]], false],
   ['without policies nothing is explained', [2, 1], [[]], false],
   [
-    'a policy of each kind explains it together',
+    'one policy of each kind together explain the taken credits',
     [2, 1],
     [
       [range([5, 5]), range([2, 0])],
@@ -93,7 +93,7 @@ test.each([
     true,
   ],
   [
-    'not where one of them may charge in either stretch but not in both',
+    'together they do not if the open charge fits either stretch but not both',
     [2, 1],
     [
       [range([2, 0]), range([1, 1])],
@@ -102,7 +102,7 @@ test.each([
     false,
   ],
   [
-    'of three kinds the most numerous is looked up by what is left',
+    'of three kinds, the most numerous is looked up by the remainder',
     [4, 4],
     [
       [range([0, 1]), range([1, 0])],
@@ -112,7 +112,7 @@ test.each([
     true,
   ],
   [
-    'a sure policy explains what others leave open',
+    'a certain policy explains the remainder of the others',
     [4, 4],
     [
       [range([0, 0], [1, 1]), range([0, 0], [1, 0])],
@@ -121,7 +121,7 @@ test.each([
     true,
   ],
   [
-    'one that may charge anything explains what sure ones leave',
+    'an open policy explains the remainder of certain ones',
     [4, 4],
     [[range([3, 3])], [range([9, 9]), range([0, 0], [1, 1]), range([0, 0])]],
     true,
@@ -130,13 +130,13 @@ test.each([
   expect(explained(taken, kinds)).toBe(is)
 })
 
-test('what is fixed counts', () => {
+test('the fixed part of the charges is included', () => {
   expect(explained([2, 1], [[range([1, 1])]], range([1, 0]))).toBe(true)
   expect(explained([2, 1], [[range([2, 1])]], range([1, 0]))).toBe(false)
   expect(explained([2, 1], [[range([0, 0])]], range([0, 0], [2, 1]))).toBe(true)
 })
 
-test('a coincidence explains nothing: it must be as likely as the least', () => {
+test('a coincidental fit explains nothing: its likelihood must reach the least', () => {
   // One of two in each of two stretches has a likelihood of 1/4.
   const open = [[range([0, 0], [2, 2])]]
   expect(explained([1, 1], open, undefined, Math.log(0.2501))).toBe(false)

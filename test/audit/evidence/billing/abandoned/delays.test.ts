@@ -7,7 +7,7 @@ import {
 const leaver = (own: number, anchorUs: number, costCredits = 1, finishedCredits = 0): Leaver => ({
   ...{ own, anchorUs, costCredits, finishedCredits },
 })
-/** Least and most of each stretch, of what is charged late and of what is given back. */
+/** Least and most of each stretch, of late charges and of returned credits. */
 const policies = (leavers: readonly Leaver[], readUs: readonly number[], noticeUs = 0) =>
   delayedPolicies(leavers, readUs, noticeUs).map(({ least, most }) =>
     [...least]
@@ -17,18 +17,19 @@ const policies = (leavers: readonly Leaver[], readUs: readonly number[], noticeU
 
 test.each([
   [
-    'one attempt is charged in its stretch, in each later one, and after the record',
+    'an attempt is charged in its stretch, in a later one, or after the record',
     [leaver(0, 10)],
     [0, 100, 200],
     0,
     [
-      // No delay, and one that ends as the value is read; then beyond it, at the next value, beyond that.
+      // No delay, and one that ends as the value is read; then later, at the next value, and after
+      // that.
       ...['1 0', '0 0', '1 0', '0 0'],
       ...['0 1', '1 -1', '0 1', '1 -1', '0 0', '1 0'],
     ],
   ],
   [
-    'one that had perhaps finished may cost it at once',
+    'an attempt that may have finished may be charged at once',
     [leaver(0, 10, 2, 2)],
     [0, 100, 200],
     0,
@@ -38,7 +39,7 @@ test.each([
     ],
   ],
   [
-    'about a value it lies on either side',
+    'an attempt near a value is charged on either side of it',
     [leaver(0, 10)],
     [0, 100, 200],
     5,
@@ -54,7 +55,7 @@ test.each([
   expect(policies(leavers, readUs, noticeUs)).toEqual(found)
 })
 
-test('four about one value lie on its sides in every way, five only the last ones behind it', () => {
+test('four attempts near a value are tried in every combination, five only in order of time', () => {
   const about = (count: number) =>
     policies(
       Array.from({ length: count }, (_, at) => leaver(0, at, 2 ** at)),

@@ -17,7 +17,7 @@ const left = (callUs: number, tookUs: number, more: Partial<HistoryRow> = {}) =>
   lasting('ambiguous', callUs, tookUs, { abandonment: 'aborted', ...more })
 const timeout = { abandonment: 'timeout' } as const
 
-test('attempts that were left are of a kind by how they were left, and whether they streamed', () => {
+test('abandoned attempts are grouped by abandonment and by whether they streamed', () => {
   const history = historyOf([
     ...[lasting('charge', 0, 9), left(1, 9), left(2, 9, timeout), left(3, 9, { streamed: true })],
     ...[left(4, 9, { ...timeout, streamed: true }), left(5, 9), left(6, 9, { abandonment: 'no' })],
@@ -39,25 +39,25 @@ const timing = timingOf(
   ]),
 )
 
-test('a service notices an abort within twice the shortest exchange of known effect', () => {
+test('the notice is twice the shortest exchange of known effect', () => {
   expect(timing.noticeUs).toBe(8)
 })
 
-test('what was left is over when the longest success would be, or as it is left, and is noticed', () => {
+test('an abandoned attempt is over once the longest success would be and the notice has passed', () => {
   expect([6, 7].map(timing.overUs)).toEqual([178, 298])
 })
 
-test('a step lasts as long as its longest success, or for ever', () => {
+test('the longest time of a step is that of its longest success, or Infinity without one', () => {
   expect([6, 4, 8].map(timing.longestOfStepUs)).toEqual([50, 70, Infinity])
 })
 
 test.each([
-  ['22 us, the shortest of its step less the notice', 22, 50, 0, true],
+  ['22 us, the shortest success of its step minus the notice', 22, 50, 0, true],
   ['less', 21, 50, 0, false],
-  ['58 us, the longest and the notice', 58, 50, 0, true],
+  ['58 us, the longest success plus the notice', 58, 50, 0, true],
   ['more', 59, 50, 0, false],
-  ['more, where the client was late by it', 59, 50, 1, true],
-] as const)('whether it may have finished: %s', (_, tookUs, longUs, lateUs, may) => {
+  ['more, if the client was that late', 59, 50, 1, true],
+] as const)('an abandoned attempt may have finished: %s', (_, tookUs, longUs, lateUs, may) => {
   const own = timingOf(
     historyOf([
       ...[lasting('read', 0, 4), lasting('charge', 1, 30), lasting('charge', 2, 50)],
@@ -67,12 +67,12 @@ test.each([
   expect(own.mayHaveFinished(3, longUs, lateUs)).toBe(may)
 })
 
-test('of a step without a success anything may have finished', () => {
+test('an attempt of a step without a success may have finished after any time', () => {
   expect(timing.mayHaveFinished(8, 12, 0)).toBe(true)
   expect(timing.mayHaveFinished(8, 11, 0)).toBe(false)
 })
 
-test('none, all and those with text are the policies of each attempt alone', () => {
+test('the plain policies charge none, all, or those with text', () => {
   const history = historyOf([
     ...[lasting('read', 0, 5), left(1, 10), left(2, 11), left(3, 11, { contentEvents: 1 })],
   ])
@@ -82,7 +82,7 @@ test('none, all and those with text are the policies of each attempt alone', () 
   expect([1, 2, 3].map(content)).toEqual([false, false, true])
 })
 
-test('the lateness of timeouts is three times the latest of a stretch against the earliest of all', () => {
+test('the lateness of a stretch is three times its latest timeout minus the earliest of all', () => {
   const history = historyOf([
     ...[left(0, 100, timeout), left(1, 103, timeout), left(500, 101, timeout)],
     ...[left(501, 110), left(900, 100, timeout), lasting('charge', 901, 1)],

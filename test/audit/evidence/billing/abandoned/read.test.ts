@@ -22,7 +22,7 @@ function reading(rows: readonly HistoryRow[], fits: 'exact' | 'loose' | 'none' =
   return readAbandoned(history, readTiles(operations()), fits, conservation, operations)
 }
 
-/** An attempt that was left before each read, and the value that each read shows. */
+/** An abandoned attempt before each read, and the value that each read shows. */
 const between = (values: readonly number[], kinds: readonly Partial<HistoryRow>[]) => [
   read(0, 100),
   ...values.flatMap((value, at) => [left(50 + at * 100, kinds[at]), read(100 + at * 100, value)]),
@@ -31,13 +31,13 @@ const between = (values: readonly number[], kinds: readonly Partial<HistoryRow>[
 test.each([
   ['none', [100, 100, 100], [{}, {}, {}], 0],
   ['all', [99, 98, 97], [{}, text, streamed], 0],
-  ['those with text', [99, 98, 98], [text, { ...streamed, ...text }, streamed], 0],
+  ['attempts with text', [99, 98, 98], [text, { ...streamed, ...text }, streamed], 0],
   ['streams', [100, 99, 98], [text, { ...streamed, ...text }, streamed], 0],
-  ['plain ones', [99, 99, 98], [text, { ...streamed, ...text }, {}], 0],
-  ['by no policy some', [99, 99, 99], [{}, {}, {}], 1],
-  ['by no policy others', [99, 98, 98], [{}, {}, {}], 2],
+  ['plain attempts', [99, 99, 98], [text, { ...streamed, ...text }, {}], 0],
+  ['some by no policy', [99, 99, 99], [{}, {}, {}], 1],
+  ['others by no policy', [99, 98, 98], [{}, {}, {}], 2],
 ] as const)(
-  'where a service charged %s the values leave open so much',
+  'the likeliest policy decides the open credits if a service charges %s',
   (_, values, kinds, open) => {
     expect(reading(between(values, kinds)).openCredits).toBe(open)
     expect(reading(between(values, kinds), 'loose').openCredits).toBe(open)
@@ -49,27 +49,27 @@ test('an attempt is charged no later than the longest response would have come',
   const rows = (endUs: number) => [
     ...[read(0, 100), left(50), { ...read(60, 100), endUs }, read(200, 100), read(300, 99)],
   ]
-  // It was called at 50 us; the credit went from 200 us on.
+  // It was called at 50 us; the credit was taken after 200 us.
   expect(reading(rows(70)).openCredits).toBe(1)
   expect(reading([...rows(70), left(301, { endUs: 450 })]).openCredits).toBe(1)
-  // The longest response of all lasts 150 us, and a charge may come as late.
+  // The longest response lasts 150 us, and a charge may be as late.
   expect(reading([...rows(70), left(301, { endUs: 451 })]).openCredits).toBe(0)
 })
 
-test('values that are loose leave nothing open where the balance did not fall by more than its successes', () => {
+test('loose values leave no credit open if the balance fell by no more than its successes', () => {
   const rows = [read(0, 100), left(50), read(100, 101)]
   expect(reading(rows, 'loose').openCredits).toBe(0)
   // One value alone shows no fall.
   expect(reading([left(50), read(100, 99)], 'loose').openCredits).toBe(0)
 })
 
-test('what was left before the first value or after the last is not counted', () => {
+test('attempts abandoned before the first value or after the last are not counted', () => {
   const rows = [left(-50, { costCredits: 3 }), ...between([99, 99], [{}, {}]), left(300)]
   expect(reading(rows, 'loose').openCredits).toBe(1)
   expect(reading(between([97], [{ costCredits: 3 }]), 'loose').openCredits).toBe(0)
 })
 
-/** So many attempts that were left, uncharged but for those of the last places. */
+/** This many abandoned attempts, of which only the last few are charged. */
 const many = (count: number, charged: number) =>
   between(
     Array.from({ length: count }, (_, at) => 100 - Math.max(0, at + 1 + charged - count)),
@@ -84,7 +84,7 @@ test.each([
   [99, 2, []],
   [100, 2, [1, 1]],
 ] as const)(
-  'of %i attempts %i that were charged by no policy are stray',
+  'charges that fit no policy are stray up to one in fifty: %i abandoned attempts, %i charged',
   (count, charged, credits) => {
     const { stray, isProven, settled } = reading(many(count, charged))
     expect(stray.map((fault) => fault.kind === 'hole' && fault.unexplained)).toEqual(credits)
