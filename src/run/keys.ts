@@ -18,10 +18,7 @@ export function resolveKeys(
   return scenario.keys.map((source) => {
     const key = (given[source.name] ?? readKey(source, environment)).trim()
     if (key === '') {
-      throw new UserError(
-        'run',
-        `The key ${source.name} is empty: ${whereOf(source)} has no text.`,
-      )
+      throw new UserError('run', `The key ${source.name} is empty: ${whereOf(source)} has no text.`)
     }
     if (!isHeaderValue(key)) {
       throw new UserError(

@@ -268,7 +268,8 @@ function thresholdFaults(scenario: Loose): readonly Found[] {
     if (read.metric === 'goodput' && objectives.length === 0) {
       found.push({
         path,
-        message: 'goodput counts requests that meet the objectives; name some, such as ttft: 800ms.',
+        message:
+          'goodput counts requests that meet the objectives; name some, such as ttft: 800ms.',
       })
     }
     return found

@@ -86,7 +86,6 @@ function once(callback: () => void): Step {
  * starts no timer, because a timer takes a millisecond or more. At three quarters of a core of
  * paced tokens, each millisecond lost between two rounds makes both four times as long.
  */
- */
 function soon(callback: () => void, waitMs: number): () => void {
   if (waitMs <= 0) {
     const immediate = setImmediate(callback)
