@@ -1,8 +1,9 @@
 /**
- * Where the CPU of a run goes: `node bench/profile.ts chat|streams|open|stall [--open 500] [--checkout folder]`.
+ * Where the CPU of a run goes: `node bench/profile.ts chat|streams|open|stall [--open 500] [--checkout folder] [--perf]`.
  *
  * Plays a work of `npm run peers` with V8's sampling profiler on, and prints for each thread the time by folder
- * and the functions that took most. Another checkout of Assay can be profiled with the same work.
+ * and the functions that took most. With --perf it samples the cores instead (perf of Linux), and prints the CPU per
+ * request or event by kind of thread and by program. Another checkout of Assay can be profiled with the same work.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,8 +13,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { apiKey, scenarioOf } from './peers/own.ts'
 import { serverOf } from './peers/trial.ts'
-import { worksOf } from './peers/works.ts'
-import { clientCore, timed } from './processes.ts'
+import { type Work, worksOf } from './peers/works.ts'
+import { clientCore, cpuSeconds, timed } from './processes.ts'
 
 interface Profile {
   readonly nodes: readonly {
@@ -24,11 +25,16 @@ interface Profile {
   readonly timeDeltas: readonly number[]
 }
 
+interface Result {
+  readonly summary: { readonly all: { readonly counts: { readonly ok: number } } }
+}
+
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     open: { type: 'string', default: '500' },
     checkout: { type: 'string', default: resolve(import.meta.dirname, '..') },
+    perf: { type: 'boolean', default: false },
   },
 })
 const works = worksOf(false, Number(values.open))
@@ -50,11 +56,14 @@ try {
   const scenario = join(home, 'load.yaml')
   // Older checkouts do not know this field.
   writeFileSync(scenario, scenarioOf(work).replace(', include_usage: true', ''))
-  const node = [process.execPath, '--cpu-prof', `--cpu-prof-dir=${join(home, 'profiles')}`]
+  const samples = join(home, 'perf.data')
+  const node = values.perf
+    ? ['perf', 'record', '-q', '-F', '999', '-o', samples, process.execPath, '--perf-basic-prof']
+    : [process.execPath, '--cpu-prof', `--cpu-prof-dir=${join(home, 'profiles')}`]
   const store = ['--db', join(home, 'assay.duckdb'), '--json']
   const target = ['--base-url', `http://127.0.0.1:${server.port}`]
-  const run = [join(checkout, 'src/cli/main.ts'), 'run', scenario, ...target, ...store]
-  const { status, stderr } = spawnSync(...timed(clientCore, [...node, ...run]), {
+  const run = [join(checkout, 'src/cli/assay.js'), 'run', scenario, ...target, ...store]
+  const { status, stdout, stderr } = spawnSync(...timed(clientCore, [...node, ...run]), {
     cwd: home,
     env: { ...process.env, ASSAY_API_KEY: apiKey },
     encoding: 'utf8',
@@ -62,12 +71,32 @@ try {
   })
   // A run on a full machine is invalid: its profile is there all the same.
   if (status !== 0 && status !== 4) throw new Error(`the run ended with ${status}: ${stderr}`)
-  for (const file of readdirSync(join(home, 'profiles')).toSorted()) {
-    print(JSON.parse(readFileSync(join(home, 'profiles', file), 'utf8')))
-  }
+  if (values.perf) printPrograms(samples, stdout, work)
+  else
+    for (const file of readdirSync(join(home, 'profiles')).toSorted()) {
+      print(JSON.parse(readFileSync(join(home, 'profiles', file), 'utf8')))
+    }
 } finally {
   server.stop()
   rmSync(home, { recursive: true, force: true })
+}
+
+/** The CPU of a request or event, as shares of the samples: a sleep has none. */
+function printPrograms(samples: string, stdout: string, { unitsPerRequest }: Work): void {
+  const { ok } = (JSON.parse(stdout.slice(0, stdout.lastIndexOf('}') + 1)) as Result).summary.all
+    .counts
+  const cpuUs = cpuSeconds(stdout.trimEnd().split('\n').at(-1)!) * 1e6
+  const perUnitUs = cpuUs / (ok * unitsPerRequest)
+  const report = ['report', '-i', samples, '--stdio', '-g', 'none', '--sort', 'comm,dso']
+  const { stdout: lines } = spawnSync('perf', report, { encoding: 'utf8', maxBuffer: 1 << 26 })
+  process.stdout.write(`${perUnitUs.toFixed(2)} us\n`)
+  for (const [, share, thread, from] of lines.matchAll(
+    /^ +([\d.]+)% +(\S+) +(\[?\w.*?)(?: +-.*)?$/gm,
+  )) {
+    const us = (Number(share) / 100) * perUnitUs
+    if (Number(share) >= 1)
+      process.stdout.write(`${us.toFixed(2).padStart(8)} us  ${thread} ${from}\n`)
+  }
 }
 
 /** Samples also count the time in which a thread waits for its core, and the naps of the pacing. */

@@ -69,6 +69,6 @@ test('nothing is noted about token reports if every answer has one', () => {
 test('the launch page notes token reports at its tokens', async () => {
   await prepareScope(store, { runIds: ['a'], timeZone: 'UTC' })
   const page = (await launchTop(store)).text.replace(/\s+/g, ' ')
-  expect(page).toContain('of 66 of 205 answers')
+  expect(page).toContain('by 66 of 205 answers')
   expect(page).toContain('2,780 content events')
 })
