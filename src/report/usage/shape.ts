@@ -118,7 +118,10 @@ export interface UsageSums {
   readonly completionTokens: number | null
 }
 
-export interface SeriesPoint extends UsageSums {
+/** Sums that are null where no source covers the bucket. */
+type CoveredSums = { readonly [Name in keyof UsageSums]: UsageSums[Name] | null }
+
+export interface SeriesPoint extends CoveredSums {
   readonly startUs: number
   /** Local start with its offset: `2026-11-01 01:00 -04:00`, or the day `2026-11-01`. */
   readonly label: string

@@ -99,7 +99,7 @@ function dayLines(page: UsagePage): readonly string[] {
 
 /** Rows by model, key or endpoint (`--by`). */
 function seriesLines({ days, scope }: UsagePage): readonly string[] {
-  const tellsCached = days.some(({ ok, cachedTokens }) => ok > 0 && cachedTokens !== null)
+  const tellsCached = days.some(({ ok, cachedTokens }) => (ok ?? 0) > 0 && cachedTokens !== null)
   const columns = [
     { head: 'tokens in', of: ({ promptTokens }: SeriesPoint) => promptTokens },
     ...(tellsCached
@@ -119,7 +119,7 @@ function seriesLines({ days, scope }: UsagePage): readonly string[] {
     const credits = sum((point) => point.credits)
     const requests = sum((point) => point.requests)
     // A day without successes has 0 tokens and does not show whether responses report them.
-    const answered = points.filter(({ ok }) => ok > 0)
+    const answered = points.filter(({ ok }) => (ok ?? 0) > 0)
     const tokens = columns.map(({ of }) => (answered.length === 0 ? 0 : sum(of, answered)))
     return { credits: credits ?? 0, text: row(name, [requests, credits, ...tokens].map(whole)) }
   })
