@@ -123,6 +123,8 @@ function wrongPrice(stretches: readonly Stretch[], model: number) {
   let off: number | null = null
   let worst: Stretch | null = null
   let observations = 0
+  // Next to a failure each time, the failures may have cost what is off.
+  let isAlone = false
   for (const stretch of stretches) {
     const { history } = stretch.reading
     const count = rowsOf(stretch, 'charge').filter((row) => history.model[row] === model).length
@@ -135,8 +137,9 @@ function wrongPrice(stretches: readonly Stretch[], model: number) {
       return null
     off = stretch.excess / count
     worst = stretch
+    isAlone ||= rowsOf(stretch, 'failure').length === 0
   }
-  return off === null || off === 0 || worst === null
+  return off === null || off === 0 || worst === null || !isAlone
     ? null
     : { model, off, stretch: worst, observations }
 }

@@ -100,6 +100,18 @@ testCases([
     inconclusive(2),
   ],
   [
+    'a credit too much next to a failure each time may be the cost of the failure',
+    bill01,
+    inTurn(100, {}, failed(500), 98, {}, failed(500), 96),
+    inconclusive(2),
+  ],
+  [
+    'another price is reported if a stretch without a failure has it, too',
+    bill01,
+    inTurn(100, {}, {}, 96, {}, failed(500), 94),
+    { verdict: 'fail', observations: 3, came: 'between idle values it cost 2 throughout' },
+  ],
+  [
     'values that fit one history prove the price of concurrent requests',
     bill01,
     [...threeAtOnce, read(4, 10, 97)],
