@@ -107,7 +107,7 @@ test('clock differences within the stated error accuse no honest service', async
 test('a service that charges twice fails for any clock differences within the stated error', async () => {
   await fc.assert(
     fc.asyncProperty(skews, async ([boundUs, aheadUs]) => {
-      expect(rulesThat('fail', await verdicts(double, aheadUs, boundUs))).not.toEqual([])
+      expect(rulesThat('fail', await verdicts(double, aheadUs, boundUs))).toContain('BILL-11')
     }),
     { numRuns, examples: atTheBound },
   )
@@ -117,6 +117,8 @@ test('an unknown clock error makes rules inconclusive on an account that machine
   for (const store of [clean, double]) {
     const found = await verdicts(store, [0, 500_000, 0], null)
     expect([...rulesThat('fail', found), ...rulesThat('pass', found)]).toEqual([])
-    expect(rulesThat('inconclusive', found)).not.toEqual([])
+    expect(rulesThat('inconclusive', found)).toEqual(
+      expect.arrayContaining(['BILL-01', 'BILL-09', 'BILL-10', 'BILL-11', 'BILL-20', 'RATE-01']),
+    )
   }
 }, 60_000)
