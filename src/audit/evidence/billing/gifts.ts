@@ -29,14 +29,13 @@ export function withoutGifts(
   includesOwn: IncludesOwn,
 ): { readonly history: History; readonly gifts: readonly Gift[] } {
   const { size, value, callUs, readUs, endUs, effect, costCredits } = history
-  const positive = sizes.filter((credits) => credits > 0)
-  if (positive.length === 0) return { history, gifts: [] }
+  if (sizes.length === 0) return { history, gifts: [] }
   const order = rowsWhere(
     size,
     (row) => !Number.isNaN(value[row]!),
     (a, b) => readUs[a]! - readUs[b]!,
   )
-  const charging = rowsWhere(size, (row) => costCredits[row]! > 0)
+  const charging = rowsWhere(size, (row) => costCredits[row] !== 0)
   const cost = (row: number) => costCredits[row]!
   /** What a value does not show yet. */
   const toCome = (row: number) =>
@@ -51,11 +50,11 @@ export function withoutGifts(
   for (const row of order) {
     // In flight while the gift came in: it may show the balance from before.
     const sides = [value[row]! - received, value[row]! - before]
-    let normal = Number.isFinite(lowest) ? nearest(sides, lowest) : sides[0]!
+    let normal = nearest(sides, lowest)
     const rise = normal - lowest
     // Requests in flight together are shown their charges in any order.
     const inFlight = callsUpTo(row) - endsBefore(row)
-    const gift = rise > inFlight && Number.isFinite(lowest) ? nearest(positive, rise) : Infinity
+    const gift = rise > inFlight ? nearest(sizes, rise) : Infinity
     if (Math.abs(rise - gift) <= inFlight) {
       gifts.push({ credits: gift, row })
       before = received
