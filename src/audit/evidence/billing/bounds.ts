@@ -61,7 +61,7 @@ export function readBounds(history: History, options: BoundsOptions): BoundsRead
     (row) =>
       holds &&
       (effect[row] === effects.failure || effect[row] === effects.ambiguous) &&
-      costCredits[row]! > 0,
+      costCredits[row] !== 0,
   )
   const held = new RunningSum(holding, (row) => callUs[row]!, cost)
   const released = new RunningSum(
@@ -69,9 +69,8 @@ export function readBounds(history: History, options: BoundsOptions): BoundsRead
     (row) => (effect[row] === effects.ambiguous ? settlesByUs[row]! : endUs[row]!),
     cost,
   )
-  const mayBeHeld = (row: number) =>
-    holds ? held.upTo(readUs[row]!) - released.before(callUs[row]!) : 0
-  // An ambiguous request holds at most its cost, which is counted already.
+  const mayBeHeld = (row: number) => held.upTo(readUs[row]!) - released.before(callUs[row]!)
+  // What an ambiguous one holds is no more than what it may have cost, which is counted as such.
   const failing = holding.filter((row) => effect[row] === effects.failure)
   const heldByFailures = new RunningSum(failing, (row) => callUs[row]!, cost)
   const releasedByFailures = new RunningSum(failing, (row) => endUs[row]!, cost)
@@ -83,14 +82,13 @@ export function readBounds(history: History, options: BoundsOptions): BoundsRead
     const seen = value[row]!
     if (Number.isNaN(seen)) continue
     observations++
-    const own = all(row) ? costCredits[row]! : 0
-    const ownIn = own > 0 && includesOwn(row)
-    const certain = effect[row] === effects.charge
-    const low = seen + surely.before(callUs[row]!) + (ownIn && certain ? own : 0)
+    const own = effect[row] === effects.charge ? costCredits[row]! : 0
+    const ownIn = includesOwn(row)
+    const low = seen + surely.before(callUs[row]!) + (ownIn ? own : 0)
     const high =
       seen +
       possibly.upTo(readUs[row]!) -
-      (ownIn || !certain ? 0 : own) +
+      (ownIn ? 0 : own) +
       heldByFailures.upTo(readUs[row]!) -
       releasedByFailures.before(callUs[row]!)
     if (low > least.credits) least = { row, credits: low }

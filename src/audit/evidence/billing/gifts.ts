@@ -27,14 +27,13 @@ export function withoutGifts(
   includesOwn: IncludesOwn,
 ): { readonly history: History; readonly gifts: readonly Gift[] } {
   const { size, value, callUs, readUs, endUs, effect, costCredits } = history
-  const positive = sizes.filter((credits) => credits > 0)
-  if (positive.length === 0) return { history, gifts: [] }
+  if (sizes.length === 0) return { history, gifts: [] }
   const order = rowsWhere(
     size,
     (row) => !Number.isNaN(value[row]!),
     (a, b) => readUs[a]! - readUs[b]!,
   )
-  const charging = rowsWhere(size, (row) => costCredits[row]! > 0)
+  const charging = rowsWhere(size, (row) => costCredits[row] !== 0)
   const cost = (row: number) => costCredits[row]!
   /** The row's charge if its value excludes it. */
   const toCome = (row: number) =>
@@ -49,11 +48,11 @@ export function withoutGifts(
   for (const row of order) {
     // A request in flight during the gift may show the balance before it.
     const sides = [value[row]! - received, value[row]! - before]
-    let normal = Number.isFinite(lowest) ? nearest(sides, lowest) : sides[0]!
+    let normal = nearest(sides, lowest)
     const rise = normal - lowest
     // Requests in flight together may show their charges in any order.
     const inFlight = callsUpTo(row) - endsBefore(row)
-    const gift = rise > inFlight && Number.isFinite(lowest) ? nearest(positive, rise) : Infinity
+    const gift = rise > inFlight ? nearest(sizes, rise) : Infinity
     if (Math.abs(rise - gift) <= inFlight) {
       gifts.push({ credits: gift, row })
       before = received

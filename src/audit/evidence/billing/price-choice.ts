@@ -51,7 +51,7 @@ function misfitOf(readings: readonly BalanceReading[]): number {
     // Late charges are explained in the end, but some price may explain them without the delay.
     if (fits === 'late') return sum + 1
     const astray = segments.reduce((total, segment) => total + Math.abs(excessOf(segment)), 0)
-    const faults = fits === 'none' ? Math.max(1, tiles.faultCount) : doubt === null ? 0 : 1
+    const faults = fits === 'none' ? tiles.faultCount : doubt === null ? 0 : 1
     return sum + astray + faults
   }, 0)
 }

@@ -93,9 +93,9 @@ export function readPricesOf(
 function stretchesOf(history: History, markOf: (row: number) => Mark | undefined): Stretch[] {
   const { size, callUs, endUs, effect, value } = history
   const stretches: Stretch[] = []
-  let first = -1
+  let first = -Infinity
   let isOpen = false
-  let counts = { models: 0, credits: 0 }
+  let counts = free
   let busyUntilUs = -Infinity
   for (let row = 0; row < size; row++) {
     const mark = effect[row] === effects.read ? markOf(row) : undefined
@@ -118,7 +118,7 @@ function stretchesOf(history: History, markOf: (row: number) => Mark | undefined
     }
     first = row
     isOpen = false
-    counts = { models: 0, credits: 0 }
+    counts = free
   }
   return stretches
 }

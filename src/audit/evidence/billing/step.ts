@@ -32,13 +32,12 @@ export function placesOfStep(
     meaning[streamed[row] === 1 ? 'stream' : 'plain'] === 'after'
       ? value[row]!
       : value[row]! - cost(row)
-  // Charges are taken about their calls or their ends, whichever follows the balance more closely.
-  const byValue = [...rows!].sort((a, b) => after(b) - after(a) || callUs[a]! - callUs[b]!)
+  // Whether charges are taken about their calls or their ends shows in which runs along with the balance.
+  const byValue = [...rows!].sort((a, b) => after(b) - after(a))
   const scatter = (times: Float64Array) =>
-    byValue.reduce(
-      (total, row, at) => (at === 0 ? 0 : total + Math.abs(times[row]! - times[byValue[at - 1]!]!)),
-      0,
-    )
+    byValue
+      .slice(1)
+      .reduce((total, row, at) => total + Math.abs(times[row]! - times[byValue[at]!]!), 0)
   const times = scatter(callUs) <= scatter(readUs) ? callUs : readUs
   const gone = sum(hidden!, times === callUs ? callUs : endUs)
   const owned = new Map(
@@ -48,20 +47,21 @@ export function placesOfStep(
     ]),
   )
   const order = [...rows!].sort((a, b) => owned.get(b)! - owned.get(a)! || times[a]! - times[b]!)
-  const start = value[from]!
+  const start = effect[from] === effects.charge ? after(from) : value[from]!
   let fallen = 0
   const beyond = order.map((row) => {
     fallen += cost(row)
     return start - owned.get(row)! - fallen
   })
-  // Cost of a step at each place: the distance of earlier values from zero, and of later values from the step.
-  let misfit = beyond.reduce((total, each) => total + Math.abs(each - credits), 0)
+  // What a step at each place costs: how far the values before are from zero, and those after from it.
+  // That of the first place is left out of all: only differences count.
+  let misfit = 0
   const misfits = [misfit]
   for (const each of beyond) {
     misfit += Math.abs(each) - Math.abs(each - credits)
     misfits.push(misfit)
   }
-  const least = Math.min(...misfits)
+  const least = misfits.reduce((some, each) => Math.min(some, each), Infinity)
   const weights = misfits.map((each) => Math.exp((least - each) / credits))
   const total = weights.reduce((all, each) => all + each, 0)
   return weights

@@ -1,6 +1,7 @@
 import type { Credits } from '../../../contract/contract.ts'
 import { effects, type History } from './history.ts'
 import type { Place } from './location.ts'
+import { rowsWhere } from './operations.ts'
 
 /** Requests that may have taken the credits of a hole. */
 export interface Suspects {
@@ -38,22 +39,20 @@ export function suspectsOf(
 ): Suspects {
   const weights = new Map<number, number>()
   const [likeliest] = places
-  let inFlight = 0
   for (const place of places.slice(0, mostSuspects)) {
     if (place.share < leastShare) break
     const rows = inFlightAt(history, place, unexplained, charged)
-    if (place === likeliest) inFlight = rows.length
     for (const [rank, row] of rows.entries()) {
       const weight = row === place.hole.below ? 1 : 1 / (rank + 1)
       weights.set(row, (weights.get(row) ?? 0) + place.share * weight)
     }
   }
-  const shows = (row: number) => (row === likeliest.hole.below ? 1 : 0)
+  const shows = (row: number) => Number(row === likeliest.hole.below)
   const rows = [...weights]
     .sort(([one, a], [other, b]) => b - a || shows(other) - shows(one))
     .map(([row]) => row)
   return {
-    inFlight,
+    inFlight: inFlightAt(history, likeliest, unexplained, charged).length,
     otherPlaces: places.filter(({ share }) => share >= aboutAsLikely * likeliest.share).length - 1,
     rows: rows.slice(0, mostSuspects),
   }
@@ -66,18 +65,16 @@ function inFlightAt(
   unexplained: Credits,
   charged: ReadonlySet<number>,
 ): readonly number[] {
-  const rows: number[] = []
-  for (let row = 0; row < size; row++) {
-    if (effect[row] === effects.read || callUs[row]! > hole.toUs) continue
-    if (endUs[row]! >= hole.fromUs) rows.push(row)
-  }
-  const misfit = (row: number) =>
-    (effect[row] === effects.charge || charged.has(row) ? 0 : 2) +
-    // Abandoned requests may have filled a part of the hole.
-    (costCredits[row] === unexplained || costCredits[row] === hole.credits ? 0 : 1)
-  const offUs = (row: number) => Math.max(0, fromUs - endUs[row]!, endUs[row]! - toUs)
+  const isCharged = (row: number) => Number(effect[row] === effects.charge || charged.has(row))
+  // What others left may have filled a part of the hole.
+  const fits = (row: number) =>
+    Number(costCredits[row] === unexplained || costCredits[row] === hole.credits)
   const fromMiddleUs = (row: number) => Math.abs(2 * endUs[row]! - fromUs - toUs)
-  return rows.sort(
-    (a, b) => misfit(a) - misfit(b) || offUs(a) - offUs(b) || fromMiddleUs(a) - fromMiddleUs(b),
+  const rows = rowsWhere(
+    size,
+    (row) =>
+      effect[row] !== effects.read && callUs[row]! <= hole.toUs && endUs[row]! >= hole.fromUs,
+    (a, b) => isCharged(b) - isCharged(a) || fits(b) - fits(a) || fromMiddleUs(a) - fromMiddleUs(b),
   )
+  return [...rows]
 }

@@ -59,16 +59,61 @@ test.each([
     [100, 90],
     [[50, 1]],
   ],
-  ['a first value is not a rise', [read(0, 50)], true, [50], []],
+  ['a first value is no rise', [read(0, 50)], true, [50], []],
+  [
+    'a rise by just what was in flight is none',
+    [read(0, 100), request(2, 99, undefined, 50), read(5, 150)],
+    true,
+    [100, Number.NaN, 150],
+    [],
+  ],
+  [
+    'what has ended by then is not in flight, so a rise must be of just the size',
+    [read(0, 100), request(2, 3, 99), read(5, 148)],
+    true,
+    [100, 99, 148],
+    [],
+  ],
+  [
+    'of two sizes as near to a rise the first is taken',
+    [read(0, 100), request(2, 99, undefined, 25), read(5, 175)],
+    true,
+    [100, Number.NaN, 75],
+    [[100, 2]],
+  ],
+  [
+    'after two gifts a value may be from between them',
+    [read(0, 100), read(2, 150), request(4, 9, 149), read(5, 249)],
+    true,
+    [100, 100, 99, 99],
+    [
+      [50, 1],
+      [100, 3],
+    ],
+  ],
+  [
+    'a value after its own charge is lower by nothing more',
+    [request(0, 1, 100, 10), read(2, 140)],
+    true,
+    [100, 140],
+    [],
+  ],
+  [
+    'nor is that of a failure, which costs nothing',
+    [{ ...request(0, 1, 100, 10), effect: 'failure' }, read(2, 140)],
+    false,
+    [100, 140],
+    [],
+  ],
 ] as const)('%s', (_, rows, after, values, gifts) => {
   const result = withoutGifts(historyOf(rows), [100, 50, 0], () => after)
   expect([...result.history.value]).toEqual(values)
   expect(result.gifts.map(({ credits, row }) => [credits, row])).toEqual(gifts)
 })
 
-test('without package sizes above zero, no credits are taken for a package', () => {
+test.each([[[]], [[0]]])('with the sizes %j nothing may come in', (sizes) => {
   const history = historyOf([read(0, 100), read(2, 150)])
-  expect(withoutGifts(history, [0], () => true)).toEqual({ history, gifts: [] })
+  expect(withoutGifts(history, sizes, () => true)).toEqual({ history, gifts: [] })
 })
 
 test('up to three packages may arrive between two values, and each sum is listed once', () => {

@@ -90,7 +90,123 @@ test('one wrong charge among free reads does not set a price', () => {
   }
 })
 
-test('the price of a read stays open if two prices fit, or if no stretch shows it', () => {
+const shown = { failuresShow: true, modelsShow: true }
+const reads = (count: number) => Array<Asked>(count).fill('credits')
+
+test.each([
+  // Three of four stretches fall by a credit.
+  [5, { 2: -1 }, { models: 0, credits: 1 }],
+  // Two of three do.
+  [4, { 2: -1 }, { models: 0, credits: 0 }],
+] as const)(
+  'a price must explain three quarters of all stretches: %i reads',
+  (count, wrong, found) => {
+    const service = { ...shown, prices: { models: 0, credits: 1 }, wrong }
+    expect(inferred(reads(count), service)).toEqual(found)
+    // Stretches without a read count for nothing.
+    const failures: readonly Asked[] = ['failure', 'failure', 'failure']
+    expect(inferred([...reads(count), ...failures], service)).toEqual(found)
+  },
+)
+
+test('reads of the balance that lie between successes alone have an open price if three may show it', () => {
+  const between = (count: number) =>
+    inferred(
+      reads(count).flatMap((each): Asked[] => [each, 'chat']),
+      { ...shown, prices: { models: 0, credits: 1 } },
+    )
+  // The first shows nothing.
+  expect(between(3)).toEqual({ models: 0, credits: 0 })
+  expect(between(4)).toEqual({ prices: { models: 0, credits: 0 }, open: ['credits'] })
+})
+
+test.each([0, 1])(
+  'one read of the models behind a failure leaves it open whether its value has its price in it: %i',
+  (models) => {
+    const service = { ...shown, prices: { models, credits: 0 } }
+    expect(inferred(['failure', 'models'], service)).toEqual({
+      prices: { models: 0, credits: 0 },
+      open: ['models'],
+    })
+  },
+)
+
+test('where each stretch has a read of either kind, either may be the one that costs a credit', () => {
+  const asked: readonly Asked[] = ['credits', 'models', 'credits', 'models', 'credits']
+  const service = { failuresShow: true, modelsShow: false, prices: { models: 1, credits: 0 } }
+  expect(inferred(asked, service)).toEqual({
+    prices: { models: 0, credits: 0 },
+    open: ['models', 'credits'],
+  })
+})
+
+/** What reads of the balance cost by their times and values; a row without a value is a read of something else. */
+const pricesOf = (rows: readonly (readonly [number, number, number?])[]) =>
+  readPricesOf(
+    [
+      historyOf(
+        rows.map(([callUs, endUs, value], slot) => ({
+          ...{ slot, callUs, endUs, effect: 'read' as const, costCredits: 0 },
+          ...(value === undefined ? {} : { value }),
+        })),
+      ),
+    ],
+    (_, row) => (rows[row]![2] === undefined ? undefined : 'credits'),
+  ).prices.credits
+
+test.each([
+  [
+    'reads that came alone show their price',
+    [
+      [0, 9, 100],
+      [10, 19, 99],
+      [20, 29, 98],
+    ],
+    1,
+  ],
+  [
+    'reads that touch show none',
+    [
+      [0, 10, 100],
+      [10, 20, 99],
+      [30, 40, 98],
+    ],
+    0,
+  ],
+  [
+    'nor do reads during a longer request',
+    [
+      [0, 100],
+      [10, 20, 100],
+      [30, 40, 99],
+      [110, 120, 98],
+    ],
+    0,
+  ],
+] as const)('%s', (_, rows, credits) => {
+  expect(pricesOf(rows)).toBe(credits)
+})
+
+test('the price of a read may be taken after its value was shown', () => {
+  // The balance is 100. Each read of it costs a credit, which the next value shows.
+  const rows = [
+    ...['credits', 'models', 'failure', 'models', 'failure'],
+    ...['credits', 'models', 'failure', 'models', 'failure'],
+  ]
+  const values = [100, null, 99, null, 99, 99, null, 98, null, 98]
+  const history = historyOf(
+    rows.map((what, slot) => ({
+      ...{ slot, callUs: slot * 10, endUs: slot * 10 + 5, costCredits: 0 },
+      effect: what === 'failure' ? ('failure' as const) : ('read' as const),
+      ...(values[slot] === null ? {} : { value: values[slot]! }),
+    })),
+  )
+  const markOf = (_: unknown, row: number) =>
+    rows[row] === 'failure' ? undefined : (rows[row] as Mark)
+  expect(readPricesOf([history], markOf)).toEqual({ prices: { models: 0, credits: 1 }, open: [] })
+})
+
+test('what two prices explain alike stays open, and so does a read that no stretch tells of', () => {
   const service = { failuresShow: true, modelsShow: false, prices: { models: 1, credits: 1 } }
   // One of each in every stretch: one of them may cost twice as much and the other nothing.
   expect(inferred(['credits', 'chat', 'models', 'chat', 'credits', 'credits'], service)).toEqual({

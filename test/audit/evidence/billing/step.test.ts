@@ -17,12 +17,17 @@ const left = (slot: number, callUs: number, endUs: number, costCredits = 1): His
 })
 const places = (
   rows: readonly HistoryRow[],
-  more: { credits?: number; charged?: readonly number[]; meaning?: typeof after | object } = {},
+  more: {
+    credits?: number
+    charged?: readonly number[]
+    meaning?: typeof after | object
+    from?: number
+  } = {},
 ) => {
   const history = historyOf(rows)
-  const { credits = 1, charged = [], meaning = after } = more
+  const { credits = 1, charged = [], meaning = after, from = 0 } = more
   return placesOfStep(history, meaning as typeof after, {
-    ...{ from: 0, to: history.size - 1, credits, isProven: true, charged: new Set(charged) },
+    ...{ from, to: history.size - 1, credits, isProven: true, charged: new Set(charged) },
   })
 }
 /** The share of a place that this many values contradict, given the count for each place. */
@@ -95,8 +100,8 @@ test.each([
   [
     'a charge without a value lowers the values after it',
     [
-      ...[read(0, 0, 100), charge(1, 100, 99), charge(2, 150), charge(3, 200, 97)],
-      ...[charge(4, 300, 95), charge(5, 400, 94), read(6, 500, 94)],
+      ...[read(0, 0, 100), charge(1, 100, 99), charge(2, 150, undefined, { endUs: 260 })],
+      ...[charge(3, 200, 97), charge(4, 300, 95), charge(5, 400, 94), read(6, 500, 94)],
     ],
     {},
     [3, 4, share(0, misfits4)],
@@ -123,7 +128,26 @@ test.each([
     [2, 3, share(0, misfits4)],
   ],
   [
-    'in a step of two credits, a misfit counts half',
+    'a stretch may lie between two charges that show the balance before them',
+    [102, 101, 100, 99, 97, 96, 95].map((value, nth) => charge(nth, 100 * nth, value)),
+    { meaning: { plain: 'before', stream: 'before' }, from: 1 },
+    [3, 4, share(0, misfits4)],
+  ],
+  [
+    'a refused request begins a stretch with the balance that it shows',
+    [{ ...charge(0, 0, 100), effect: 'failure' as const }, ...steps([100, 99, 97, 96]).slice(1)],
+    { meaning: { plain: 'before', stream: 'before' } },
+    [2, 3, share(0, misfits4)],
+  ],
+  [
+    'values are ordered by what they show, not by their calls',
+    // By calls, the misfits are 0, 1, 0, 1, 2 from the first place on.
+    steps([98, 99, 96, 95]),
+    {},
+    [1, 3, share(0, misfits4)],
+  ],
+  [
+    'a step of two credits counts a misfit of one half',
     steps([99, 98, 95, 94]),
     { credits: 2 },
     [2, 3, share(0, misfits4)],
@@ -147,7 +171,51 @@ test('if values fall in the order of reads, a step has the times of the reads', 
   })
 })
 
-test('at most 64 places are named', () => {
+test('whether a step has the time of calls or of reads is seen along the values', () => {
+  // Taken as they were read: 2, 4, 1, 3. Along the values calls are 200, 300 and 200 us apart, reads 200 us.
+  const rows = [
+    read(0, 0, 100),
+    charge(1, 100, 96, { readUs: 900, endUs: 2_000 }),
+    charge(2, 200, 99, { readUs: 500, endUs: 2_000 }),
+    charge(3, 300, 95, { readUs: 1_100, endUs: 2_000 }),
+    charge(4, 400, 98, { readUs: 700, endUs: 2_000 }),
+    read(5, 3_000, 95),
+  ]
+  expect(places(rows)[0]).toMatchObject({
+    hole: { above: 4, below: 1 },
+    ...{ fromUs: 500, toUs: 1_100 },
+  })
+})
+
+test('of values alike the earlier comes first', () => {
+  // Read in the order 5, 4, 3, 2, 1; beyond their own costs they fall by 0, 0, 0, 1 and 0.
+  const rows = [
+    read(0, 0, 100),
+    ...[95, 95, 97, 98, 99].map((value, nth) =>
+      charge(nth + 1, 100 + nth * 100, value, { readUs: 1_000 - nth * 10, endUs: 1_000 }),
+    ),
+    read(6, 2_000, 95),
+  ]
+  expect(places(rows).slice(0, 2)).toMatchObject([
+    { hole: { above: 3, below: 2 } },
+    { hole: { above: 1, below: 6 } },
+  ])
+})
+
+test('a stretch of very many values has its places, too', () => {
+  const count = 200_000
+  const values = Array.from({ length: count }, (_, nth) => count - 1 - nth - (nth < 90 ? 0 : 1))
+  const rows = steps(values)
+  const [first, second, ...others] = places([read(0, 0, count), ...rows.slice(1)])
+  expect(first!.hole).toMatchObject({ above: 90, below: 91 })
+  // On either side, a place that is n values from the step has e^-n of its weight.
+  const all = (1 + Math.exp(-1)) / (1 - Math.exp(-1))
+  expect(first!.share).toBeCloseTo(1 / all, 9)
+  expect(second!.share).toBeCloseTo(Math.exp(-1) / all, 9)
+  expect(others).toHaveLength(62)
+})
+
+test('no more than 64 places are named', () => {
   const values = Array.from({ length: 70 }, (_, nth) => 99 - nth - (nth < 35 ? 0 : 1))
   expect(places(steps(values))).toHaveLength(64)
 })

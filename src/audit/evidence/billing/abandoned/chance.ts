@@ -76,9 +76,9 @@ function binomial(count: number, chance: number): readonly number[] {
 
 /** Probabilities of the sum of two variables. */
 function joined(a: readonly number[], b: readonly number[]): readonly number[] {
-  const sums = new Array<number>(a.length + b.length - 1).fill(0)
+  const sums: number[] = []
   for (const [x, one] of a.entries()) {
-    for (const [y, other] of b.entries()) sums[x + y] = sums[x + y]! + one * other
+    for (const [y, other] of b.entries()) sums[x + y] = (sums[x + y] ?? 0) + one * other
   }
   return sums
 }

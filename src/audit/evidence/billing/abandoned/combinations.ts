@@ -43,8 +43,9 @@ export function nearestOf(
       }
       return
     }
-    const off = taken.map((credits, at) =>
-      credits < sums.least[at]! ? credits - sums.least[at]! : Math.max(0, credits - sums.most[at]!),
+    const off = taken.map(
+      (credits, at) =>
+        Math.min(0, credits - sums.least[at]!) + Math.max(0, credits - sums.most[at]!),
     )
     const sum = off.reduce((total, credits) => total + Math.abs(credits), 0)
     if (sum >= bestSum) return
@@ -121,7 +122,6 @@ function possible(
         fixed,
       )
       left[nth] = left[nth]!.filter((policy) => fits(taken, rest, policy))
-      if (left[nth].length === 0) return left
     }
   }
   return left

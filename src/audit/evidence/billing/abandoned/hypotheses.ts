@@ -1,4 +1,5 @@
 import { abandonments, effects, type History } from '../history.ts'
+import { rowsWhere } from '../operations.ts'
 
 /**
  * What a service may legally charge for requests that their clients abandoned (gaps G-14, G-15).
@@ -37,16 +38,12 @@ export function kindsOf(
   { size, effect, abandonment, streamed }: History,
   keep: (row: number) => boolean,
 ): readonly Kind[] {
-  const kinds = new Map<number, { rows: number[]; abandonment: number }>()
-  for (let row = 0; row < size; row++) {
-    if (effect[row] !== effects.ambiguous || abandonment[row] === abandonments.no || !keep(row))
-      continue
-    const name = abandonment[row]! * 2 + streamed[row]!
-    const kind = kinds.get(name)
-    if (kind === undefined) kinds.set(name, { rows: [row], abandonment: abandonment[row]! })
-    else kind.rows.push(row)
-  }
-  return [...kinds.values()]
+  const abandoned = rowsWhere(
+    size,
+    (row) => effect[row] === effects.ambiguous && abandonment[row] !== abandonments.no && keep(row),
+  )
+  const kinds = Map.groupBy(abandoned, (row) => `${abandonment[row]} ${streamed[row]}`)
+  return Array.from(kinds.values(), (rows) => ({ rows, abandonment: abandonment[rows[0]!]! }))
 }
 
 /** Bounds on abandoned requests, from the durations of requests with a known effect. */
@@ -67,7 +64,8 @@ export interface Timing {
 }
 
 export function timingOf({ size, callUs, endUs, effect, step }: History): Timing {
-  let [shortestUs, longestUs] = [Infinity, 0]
+  let [shortestUs, longestUs] = [Infinity, -Infinity]
+  /** Shortest and longest success of each step. */
   const durations = new Map<number, { shortUs: number; longUs: number }>()
   const tookUs = (row: number) => endUs[row]! - callUs[row]!
   for (let row = 0; row < size; row++) {
@@ -75,7 +73,7 @@ export function timingOf({ size, callUs, endUs, effect, step }: History): Timing
     shortestUs = Math.min(shortestUs, tookUs(row))
     if (effect[row] !== effects.charge) continue
     longestUs = Math.max(longestUs, tookUs(row))
-    const { shortUs = Infinity, longUs = 0 } = durations.get(step[row]!) ?? {}
+    const { shortUs = Infinity, longUs = -Infinity } = durations.get(step[row]!) ?? {}
     durations.set(step[row]!, {
       shortUs: Math.min(shortUs, tookUs(row)),
       longUs: Math.max(longUs, tookUs(row)),
@@ -87,7 +85,7 @@ export function timingOf({ size, callUs, endUs, effect, step }: History): Timing
     overUs: (row) => Math.max(endUs[row]!, callUs[row]! + longestUs) + noticeUs,
     longestOfStepUs: (row) => durations.get(step[row]!)?.longUs ?? Infinity,
     mayHaveFinished(row, longUs, lateUs) {
-      const shortUs = durations.get(step[row]!)?.shortUs ?? 0
+      const shortUs = durations.get(step[row]!)?.shortUs ?? -Infinity
       return tookUs(row) >= shortUs - noticeUs && tookUs(row) <= longUs + noticeUs + lateUs
     },
   }
@@ -107,16 +105,13 @@ export function latenessOf(
   { size, callUs, endUs, abandonment }: History,
   stretchOf: (row: number) => number,
 ): (row: number) => number {
+  const isTimeout = (row: number) => abandonment[row] === abandonments.timeout
   let deadlineUs = Infinity
   const latestUs = new Map<number, number>()
-  for (let row = 0; row < size; row++) {
-    if (abandonment[row] !== abandonments.timeout) continue
+  for (const row of rowsWhere(size, isTimeout)) {
     const tookUs = endUs[row]! - callUs[row]!
     deadlineUs = Math.min(deadlineUs, tookUs)
-    latestUs.set(stretchOf(row), Math.max(latestUs.get(stretchOf(row)) ?? 0, tookUs))
+    latestUs.set(stretchOf(row), Math.max(latestUs.get(stretchOf(row)) ?? -Infinity, tookUs))
   }
-  return (row) =>
-    abandonment[row] === abandonments.timeout
-      ? 3 * ((latestUs.get(stretchOf(row)) ?? 0) - deadlineUs)
-      : 0
+  return (row) => (isTimeout(row) ? 3 * (latestUs.get(stretchOf(row))! - deadlineUs) : 0)
 }

@@ -2,7 +2,7 @@ import type { Credits } from '../../../../contract/contract.ts'
 import { once } from '../../once.ts'
 import type { Conservation } from '../conservation.ts'
 import { effects, type History } from '../history.ts'
-import type { Operations } from '../operations.ts'
+import { type Operations, rowsWhere } from '../operations.ts'
 import { readTiles, type TileFault, type TileReading } from '../tiles.ts'
 import { isChargedWrongly } from './by-holes.ts'
 import { chargedBeyondPolicies, type Settled } from './by-sums.ts'
@@ -39,8 +39,8 @@ export function readAbandoned(
     0,
   )
   const isMany = ambiguous >= fewAmbiguous
-  const isOpen = tiles.faultCount === 0 && tiles.uncertainCredits > 0
-  const left = isOpen || isMany ? leftByOnePolicy(history, operations) : nothingLeft
+  const left =
+    tiles.uncertainCredits !== 0 || isMany ? leftByOnePolicy(history, operations) : nothingLeft
   const isStray =
     isMany &&
     left.faultCount * 50 <= ambiguous &&
@@ -90,10 +90,10 @@ const nothingLeft: Left = { faults: [], faultCount: 0 }
 function leftByOnePolicy(history: History, operations: () => Operations): Left {
   let best: Left | null = null
   const lingerUs = longestResponseUs(history)
+  const ambiguous = rowsWhere(history.size, (row) => history.effect[row] === effects.ambiguous)
   for (const charges of policies) {
     const tried = operations()
-    for (let row = 0; row < history.size; row++) {
-      if (history.effect[row] !== effects.ambiguous) continue
+    for (const row of ambiguous) {
       if (charges(history, row)) {
         tried.certain[row] = 1
         tried.untilUs[row] = Math.min(tried.untilUs[row]!, history.callUs[row]! + lingerUs)
@@ -123,5 +123,5 @@ function openInAll(history: History, { whole }: Conservation): Credits {
   }
   const takes = (charges: (typeof policies)[number]) =>
     rows.reduce((sum, row) => sum + (charges(history, row) ? history.costCredits[row]! : 0), 0)
-  return went <= 0 || policies.some((charges) => takes(charges) === went) ? 0 : went
+  return policies.some((charges) => takes(charges) === went) ? 0 : Math.max(0, went)
 }

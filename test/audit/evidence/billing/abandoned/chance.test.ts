@@ -26,7 +26,37 @@ test('each open credit counts as a coin toss with the likeliest chance', () => {
   )
 })
 
-test('each of two parts has its own chance: all of one and none of the other is likely', () => {
+test('a stretch counts for the chance by what it leaves open, over its variance', () => {
+  // One of one is charged, and three of nine. Least squares, each stretch over a tenth and its variance.
+  const slopeAt = (chance: number) =>
+    [
+      [1, 1],
+      [9, 3],
+    ].reduce(
+      (sum, [open, taken]) =>
+        sum + (open! * (taken! - open! * chance)) / (0.1 + open! * chance * (1 - chance)),
+      0,
+    )
+  let [low, high] = [0, 1]
+  while (high - low > 1e-15) {
+    const middle = (low + high) / 2
+    if (slopeAt(middle) > 0) low = middle
+    else high = middle
+  }
+  // 84 ways to choose three of nine.
+  expect(logLikelihoodOf([1, 3], [range([0, 0], [1, 9])])).toBeCloseTo(
+    Math.log(low) + Math.log(84 * low ** 3 * (1 - low) ** 6),
+    9,
+  )
+})
+
+test('where all or none of thirteen credits are charged, half a credit is left to the other side', () => {
+  const part = range([0, 0], [9, 4])
+  expect(logLikelihoodOf([9, 4], [part])).toBeCloseTo(13 * Math.log(25 / 26), 9)
+  expect(logLikelihoodOf([0, 0], [part])).toBeCloseTo(13 * Math.log(25 / 26), 9)
+})
+
+test('two parts with chances of their own: all of the one and none of the other are likely', () => {
   const parts = [range([0, 0, 0], [9, 4, 7]), range([0, 0, 0], [2, 8, 5])]
   // Half a credit falls to the other side of each.
   expect(logLikelihoodOf([9, 4, 7], parts)).toBeGreaterThan(-1.2)

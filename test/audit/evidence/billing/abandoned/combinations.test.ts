@@ -126,6 +126,57 @@ test.each([
     [[range([3, 3])], [range([9, 9]), range([0, 0], [1, 1]), range([0, 0])]],
     true,
   ],
+  [
+    'one that may charge too little in the first stretch does not explain it',
+    [2, 1],
+    [[range([0, 0], [1, 1])]],
+    false,
+  ],
+  [
+    'where one policy of each kind fits alone, together the others of both may be needed',
+    [2, 2],
+    [
+      [range([1, 0]), range([0, 1])],
+      [range([1, 1]), range([2, 1]), range([2, 2])],
+    ],
+    true,
+  ],
+  [
+    'where each fits with some policy of the other in each stretch, none may fit in both',
+    [2, 2],
+    [
+      [range([1, 0]), range([0, 1])],
+      [range([1, 1]), range([2, 2])],
+    ],
+    false,
+  ],
+  [
+    'of three sure ones that all fit in each stretch, one explains what others leave open',
+    [2, 3],
+    [
+      [range([1, 0], [2, 0]), range([0, 1], [1, 1])],
+      [range([0, 2]), range([2, 3]), range([1, 2])],
+    ],
+    true,
+  ],
+  [
+    'a policy that leaves one stretch open explains what sure ones leave',
+    [4, 4],
+    [
+      [range([3, 3]), range([2, 2])],
+      [range([0, 1], [1, 1]), range([2, 1]), range([1, 2])],
+    ],
+    true,
+  ],
+  [
+    'so do two policies that both leave all stretches open',
+    [4, 4],
+    [
+      [range([3, 3], [4, 4]), range([2, 2])],
+      [range([0, 0], [1, 1]), range([2, 1]), range([1, 2])],
+    ],
+    true,
+  ],
 ] as const)('%s', (_, taken, kinds, is) => {
   expect(explained(taken, kinds)).toBe(is)
 })

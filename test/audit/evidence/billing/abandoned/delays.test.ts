@@ -51,6 +51,29 @@ test.each([
       ...['0 1', '1 -1', '0 0', '1 0'],
     ],
   ],
+  [
+    'one microsecond before a value it lies before it',
+    [leaver(0, 99)],
+    [0, 100, 200],
+    0,
+    // Delays of 0, 1, 51, 101 and 102 us.
+    ['1 0', '0 0', '1 0', '0 0', '0 1', '1 -1', '0 1', '1 -1', '0 0', '1 0'],
+  ],
+  [
+    'without a delay it lies before a value that it would have been noticed by',
+    [leaver(0, 10)],
+    [0, 15, 200],
+    5,
+    [
+      ...['1 0', '0 0'],
+      // As the value is read, and then between the values.
+      ...['1 0', '0 0', '0 1', '1 -1'],
+      ...['0 1', '1 -1'],
+      // As the last value is read, and beyond.
+      ...['0 1', '1 -1', '0 0', '1 0'],
+      ...['0 1', '1 -1', '0 0', '1 0'],
+    ],
+  ],
 ] as const)('%s', (_, leavers, readUs, noticeUs, found) => {
   expect(policies(leavers, readUs, noticeUs)).toEqual(found)
 })
@@ -67,5 +90,7 @@ test('four attempts near a value are tried in every combination, five only in or
       .slice(0, 2 * ways)
       .filter((_, at) => at % 2 === 0)
   expect(first(4, 16)).toEqual(Array.from({ length: 16 }, (_, late) => `${15 - late} ${late}`))
-  expect(first(5, 6)).toEqual(['0 31', '1 30', '3 28', '7 24', '15 16', '31 0'])
+  // Without a delay, and with the one by which the last of them is charged as the value is read.
+  const lastOnes = ['0 31', '1 30', '3 28', '7 24', '15 16', '31 0']
+  expect(first(5, 12)).toEqual([...lastOnes, ...lastOnes])
 })
