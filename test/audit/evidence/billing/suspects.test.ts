@@ -71,13 +71,13 @@ test.each([
     { inFlight: 3, otherPlaces: 2, rows: [1, 0, 2] },
   ],
   [
-    'the charge right below a hole counts whole, as the first of a place does',
+    'the charge directly below a hole counts fully, like the first of a place',
     [request(0, 15), request(100, 115)],
     [placeOf(10, 20, 0.5), placeOf(110, 120, 0.3, { below: 1 })],
     { inFlight: 1, otherPlaces: 1, rows: [0, 1] },
   ],
   [
-    'a place with a tenth of the share is about as likely',
+    'places count as about as likely down to a tenth of the share',
     [request(0, 15)],
     [placeOf(10, 20, 0.5), placeOf(110, 120, 0.05), placeOf(210, 220, 0.049)],
     { inFlight: 1, otherPlaces: 1, rows: [0] },
@@ -116,13 +116,13 @@ test('at most 64 suspects are named, from at most 64 places', () => {
   expect([inFlight, named.length]).toEqual([70, 64])
 })
 
-test('of very many places none is likely enough for suspects, but the first has its requests in flight', () => {
+test('among very many places, none is likely enough for suspects, and the first gives the requests in flight', () => {
   const rows = Array.from({ length: 250 }, (_, at) => request(at * 100, at * 100 + 10))
   const [first, ...others] = rows.map(({ callUs }) => placeOf(callUs + 5, callUs + 6, 1 / 250))
   expect(suspects(rows, [first!, ...others])).toEqual({ inFlight: 1, otherPlaces: 249, rows: [] })
 })
 
-test('of two as likely the one that the hole lies above comes first', () => {
+test('of two equally likely suspects, the one below the hole comes first', () => {
   const rows = [request(0, 10), request(1, 10)]
   const places: [Place, Place] = [
     placeOf(5, 6, 0.5, { below: 1, credits: 1 }),
