@@ -89,7 +89,6 @@ class WatchPage implements LiveSource {
             : `The last poll was answered with status ${status}.`,
       checks: [],
     })}${renderCards([
-      { label: 'Credits left', value: said(remaining), aside: '' },
       { label: 'Credits used', value: said(consumed), aside: 'as the service reports' },
       { label: 'Requests', value: said(requests), aside: 'as the service reports' },
       { label: 'Polls', value: formatNumber(polls), aside: '' },
@@ -113,10 +112,10 @@ class WatchPage implements LiveSource {
       html`<section class="card"><h2>Last polls</h2>${renderTable(
         this.latest.map(({ poll, kept }) => ({
           at: new Date(poll.polledUs / 1000),
-          status: poll.status === null ? 'nothing answered' : String(poll.status),
-          used_credits: poll.figures.consumed,
           left_credits: poll.figures.remaining,
+          used_credits: poll.figures.consumed,
           requests: poll.figures.requests,
+          status: poll.status === null ? 'nothing answered' : String(poll.status),
           kept,
         })),
         { title: 'Last polls' },
