@@ -350,6 +350,25 @@ test.each([
   },
 )
 
+test.each([
+  // Half of 40 in each of six stretches by chance: (0.125)^6, or 4e-6.
+  [240, false],
+  // Half of 100: (0.0796)^6, or 3e-7.
+  [600, true],
+])(
+  'that any of %i attempts may be charged explains a credit more unless it is less likely than 1e-6: %s',
+  (attempts, isProven) => {
+    // All last as long, so that a service that charges from there on may charge any of them.
+    const alike = (nth: number) => {
+      const callUs = (nth % 6) * 9_990 + 100 + Math.floor(nth / 6) * 50
+      return { callUs, endUs: callUs + 300, contentEvents: Math.floor(nth / 6) % 2 }
+    }
+    const charges = (nth: number) => alike(nth).contentEvents === 1
+    const found = sums({ attempts, charges, more: { 3: 1 }, change: alike })
+    expect(found).toMatchObject({ between: [3, 4], credits: 1, isProven })
+  },
+)
+
 test('a value is settled when all that was left before is over', () => {
   // The longest success takes 1,000 us, and the notice is 4 us.
   const late = (callUs: number) =>
