@@ -37,13 +37,12 @@ export function costOfLeaving(
   predictions: readonly Prediction[],
 ): Float64Array {
   const count = moments.length
-  // Row `at` of the table covers predictions first[at] .. first[at] + width - 1.
-  const first = new Int32Array(count + 1)
+  // Row `at` of the table knows matchings of predictions first[at] .. first[at] + width - 1.
+  const first = new Int32Array(count)
   for (let at = 0, next = 0; at < count; at++) {
     while (next < predictions.length && predictions[next]!.atUs < moments[at]!.fromUs) next++
-    first[at] = Math.max(at === 0 ? 0 : first[at - 1]!, next - band)
+    first[at] = Math.max(0, next - band)
   }
-  first[count] = Math.max(first[count - 1] ?? 0, predictions.length - width + 1)
   const skips = Float64Array.from(predictions, ({ share }) => -Math.log(1 - share))
   /** Total cost of leaving all predictions before this one unmatched. */
   const skipped = new Float64Array(predictions.length + 1)
@@ -55,39 +54,37 @@ export function costOfLeaving(
     return Math.log1p(off ** 2) - Math.log(share)
   }
 
-  // forward[at][nth]: least cost of the first `at` moments and the first `nth` predictions.
-  const forward = new Float64Array((count + 1) * width).fill(Infinity)
-  for (let at = 0; at <= count; at++) {
+  // forward[at][nth]: the first `at` moments are done, and the first `nth` predictions.
+  const forward = new Float64Array(count * width).fill(Infinity)
+  for (let at = 0; at < count; at++) {
     for (let offset = 0; offset < width; offset++) {
       const nth = first[at]! + offset
       if (nth > predictions.length) break
       let least = at === 0 ? skipped[nth]! : Infinity
       if (at > 0) {
         for (let from = at - 1; isTogether(from, at - 1); from--) {
-          least = Math.min(least, cell(forward, from, nth) + leavingOf(at - from))
+          least = Math.min(least, done(from, nth) + leavingOf(at - from))
         }
-        if (nth > 0) least = Math.min(least, cell(forward, at - 1, nth - 1) + pair(at - 1, nth - 1))
-        // The band may have jumped over unmatched predictions.
+        if (nth > 0) least = Math.min(least, done(at - 1, nth - 1) + pair(at - 1, nth - 1))
+        // A band that leapt has left predictions behind that nobody took.
         if (offset === 0) least = Math.min(least, leapt(at, nth))
       }
       if (offset > 0) least = Math.min(least, forward[at * width + offset - 1]! + skips[nth - 1]!)
       forward[at * width + offset] = least
     }
   }
-  const backward = new Float64Array((count + 1) * width).fill(Infinity)
-  for (let at = count; at >= 0; at--) {
+  const backward = new Float64Array(count * width).fill(Infinity)
+  for (let at = count - 1; at >= 0; at--) {
     for (let offset = width - 1; offset >= 0; offset--) {
       const nth = first[at]! + offset
       if (nth > predictions.length) continue
-      let least = at === count ? skipped.at(-1)! - skipped[nth]! : Infinity
-      if (at < count) {
-        for (let to = at; isTogether(at, to); to++) {
-          least = Math.min(least, onward(to, nth) + leavingOf(to - at + 1))
-        }
-        if (nth < predictions.length) least = Math.min(least, onward(at, nth + 1) + pair(at, nth))
+      let least = Infinity
+      for (let to = at; isTogether(at, to); to++) {
+        least = Math.min(least, onward(to, nth) + leavingOf(to - at + 1))
       }
-      if (offset < width - 1 && nth < predictions.length) {
-        least = Math.min(least, backward[at * width + offset + 1]! + skips[nth]!)
+      if (nth < predictions.length) {
+        least = Math.min(least, onward(at, nth + 1) + pair(at, nth))
+        least = Math.min(least, cell(backward, at, nth + 1) + skips[nth]!)
       }
       backward[at * width + offset] = least
     }
@@ -116,25 +113,27 @@ export function costOfLeaving(
     return offset >= 0 && offset < width ? table[at * width + offset]! : Infinity
   }
 
-  /** The least cost from the previous row with fewer predictions than this band covers. */
+  /** The first `at` moments at their best with `nth` predictions done; those beyond the band are skipped. */
+  function done(at: number, nth: number): number {
+    const last = first[at]! + width - 1
+    return nth <= last
+      ? cell(forward, at, nth)
+      : forward[at * width + width - 1]! + skipped[nth]! - skipped[last]!
+  }
+
+  /** The moment before is paired with a prediction before this band, and those between are skipped. */
   function leapt(at: number, nth: number): number {
     let least = Infinity
-    for (let offset = 0; offset < width; offset++) {
-      const before = first[at - 1]! + offset
-      if (before >= nth) break
-      const left = forward[(at - 1) * width + offset]! + leaving + skipped[nth]! - skipped[before]!
-      const paired =
-        forward[(at - 1) * width + offset]! +
-        pair(at - 1, before) +
-        skipped[nth]! -
-        skipped[before + 1]!
-      least = Math.min(least, left, paired)
+    for (let before = first[at - 1]!; before < nth; before++) {
+      const paired = done(at - 1, before) + pair(at - 1, before)
+      least = Math.min(least, paired + skipped[nth]! - skipped[before + 1]!)
     }
     return least
   }
 
   /** The cost after moment `at`, with `nth` predictions done. */
   function onward(at: number, nth: number): number {
+    if (at + 1 === count) return skipped.at(-1)! - skipped[nth]!
     const start = first[at + 1]!
     return nth >= start
       ? cell(backward, at + 1, nth)

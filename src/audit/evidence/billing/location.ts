@@ -51,8 +51,8 @@ export function placesOf(
     .sort((a, b) => middle(a) - middle(b))
   const kinds = Map.groupBy(unplaced(history, operations), (row) =>
     history.effect[row] === effects.charge
-      ? -1
-      : history.abandonment[row]! * 2 + history.streamed[row]!,
+      ? 'charge'
+      : `${history.abandonment[row]} ${history.streamed[row]}`,
   )
   const predicted = [...kinds.values()]
     .flatMap((rows) => predictionsOf(history, rows, missing))
@@ -78,7 +78,7 @@ const middle = ({ fromUs, toUs }: { readonly fromUs: number; readonly toUs: numb
 /** Attempts that may have been charged at an unknown place. */
 function unplaced({ size }: History, { after, certain, costCredits }: Operations): number[] {
   return Array.from({ length: size }, (_, row) => row).filter(
-    (row) => costCredits[row]! > 0 && !(certain[row] === 1 && !Number.isNaN(after[row]!)),
+    (row) => costCredits[row] !== 0 && !(certain[row] === 1 && !Number.isNaN(after[row]!)),
   )
 }
 
@@ -89,7 +89,7 @@ function unplaced({ size }: History, { after, certain, costCredits }: Operations
 function momentsOf({ size, callUs, untilUs, after, certain }: Operations, holes: readonly Hole[]) {
   const order = Array.from({ length: size }, (_, row) => row)
     .filter((row) => certain[row] === 1 && !Number.isNaN(after[row]!))
-    .sort((a, b) => after[b]! - after[a]! || callUs[a]! - callUs[b]!)
+    .sort((a, b) => after[b]! - after[a]!)
   const scatter = (times: Float64Array) =>
     median(order.slice(1).map((row, at) => Math.abs(times[row]! - times[order[at]!]!)))
   const times = scatter(callUs) <= scatter(untilUs) ? callUs : untilUs
@@ -144,7 +144,7 @@ function delayOf(anchorsUs: readonly number[], holesUs: Float64Array) {
     }
   }
   const sorted = Float64Array.from(delays).sort()
-  const spanUs = (holesUs.at(-1) ?? 0) - (holesUs[0] ?? 0) || 1
+  const spanUs = holesUs.at(-1)! - holesUs[0]!
   const byChance = (widthUs: number) => (sampled.length * holesUs.length * widthUs) / spanUs
   let [best, bestScore] = [{ delayUs: 0, scaleUs: 1, hits: 0 }, 0]
   for (const widthUs of widthsUs) {
@@ -159,12 +159,12 @@ function delayOf(anchorsUs: readonly number[], holesUs: Float64Array) {
       }
     }
   }
-  return { ...best, hits: best.hits * (anchorsUs.length / Math.max(1, sampled.length)) }
+  return { ...best, hits: best.hits * (anchorsUs.length / sampled.length) }
 }
 
 const neighbours = { earlierUs: 20_000, most: 200 }
 const widthsUs = [100, 300, 1_000, 3_000, 10_000, 30_000, 100_000]
 
 function median(numbers: readonly number[]): number {
-  return [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? 0
+  return [...numbers].sort((a, b) => a - b)[numbers.length >> 1]!
 }

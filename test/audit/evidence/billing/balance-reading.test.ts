@@ -127,8 +127,20 @@ test('charges that settle 5 seconds late are late, not lost', () => {
   expect(readBalance(historyOf(rows))).toMatchObject({ fits: 'late', settleUs: 5e6 })
 })
 
-test('a stream whose header anticipates its charge is read as such', () => {
-  // Two concurrent streams both show 99: neither had been charged when they started.
+test.each([0.1e6, 0.5e6, 1e6, 2e6, 5e6, 10e6, 30e6, 60e6])(
+  'a charge that shows in no value until %i us after its end settles so late',
+  (lateUs) => {
+    const read = (callUs: number, value: number): HistoryRow => ({
+      ...{ slot: callUs, callUs, endUs: callUs + 1, effect: 'read', costCredits: 0, value },
+    })
+    const charge = { ...read(0, 100), endUs: 50, effect: 'charge', costCredits: 1 } as const
+    const rows = [read(-10, 100), charge, read(50 + lateUs, 100), read(51 + 2 * lateUs, 99)]
+    expect(readBalance(historyOf(rows))).toMatchObject({ fits: 'late', settleUs: lateUs })
+  },
+)
+
+test('a stream whose header foretells its charge is read as such', () => {
+  // Two streams in flight at once, both told 99: neither had been charged when they asked.
   const stream = (slot: number, callUs: number, value: number): HistoryRow => ({
     slot,
     callUs,

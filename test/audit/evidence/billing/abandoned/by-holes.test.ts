@@ -188,3 +188,150 @@ test('a timeout may be charged if the client stalled, because its response may h
   expect(accuses(withSecondOver(300))).toBe(true)
   expect(accuses(withSecondOver(360))).toBe(false)
 })
+
+/** An attempt that its client left: when it was called, how long it lasted, and when it was charged, if it was. */
+interface Left {
+  readonly callUs: number
+  readonly tookUs?: number
+  readonly chargedUs?: number
+  readonly events?: number
+  readonly abandonment?: 'aborted' | 'timeout'
+}
+
+/**
+ * Reads of 2 us each 20 us until 2,000 us, so that a service notices an abort within 4 us, and a success that
+ * lasts 40 us from 1,001 us on, so that an attempt had finished if it lasted from 36 to 44 us.
+ */
+function isAccused(left: readonly Left[], { astray = Infinity, lifetimeUs = 60 } = {}) {
+  const changes = [1_040, ...left.flatMap(({ chargedUs }) => chargedUs ?? [])]
+  const valueAt = (us: number) => 100 - changes.filter((each) => each < us).length
+  const rows = [
+    ...Array.from({ length: 101 }, (_, at): HistoryRow => {
+      const callUs = at * 20
+      const times = { slot: at, callUs, endUs: callUs + 2 }
+      return { ...times, effect: 'read', costCredits: 0, value: valueAt(callUs + 1) }
+    }),
+    ...left.map(({ callUs, tookUs = 30, events = 0, abandonment = 'aborted' }): HistoryRow => {
+      const times = { slot: 200, callUs, endUs: callUs + tookUs }
+      const more = { abandonment, contentEvents: events }
+      return { ...times, ...more, effect: 'ambiguous', costCredits: 1 }
+    }),
+  ]
+  const success: HistoryRow = {
+    ...{ slot: 300, callUs: 1_001, endUs: 1_041, effect: 'charge', costCredits: 1 },
+    value: valueAt(1_041),
+  }
+  const history = historyOf([...rows, success], { lifetimeUs })
+  const operations = tileOperations(history, meaning, true)
+  const { faultCount, uncertainCredits } = readTiles(operations)
+  expect(faultCount).toBe(0)
+  return isChargedWrongly(history, operations, uncertainCredits, astray)
+}
+/** Attempts from 105, 205 and 305 us on; each that is charged is so as the service notices its end. */
+const three = (...each: readonly (Omit<Left, 'callUs'> & { readonly is?: boolean })[]) =>
+  each.map(({ is = false, ...more }, at): Left => {
+    const callUs = 105 + at * 100
+    const chargedUs = callUs + (more.tookUs ?? 30) + 2
+    return { callUs, ...(is ? { chargedUs } : {}), ...more }
+  })
+const is = true
+
+test.each([
+  ['none', false, three({}, {}, {})],
+  ['all', false, three({ is }, { is }, { is })],
+  ['those with text', false, three({ is, events: 1 }, {}, { is, events: 2 })],
+  ['one with text and one without', true, three({ events: 1 }, { is }, { is, events: 2 })],
+  ['one of three alike', true, three({}, { is }, {})],
+  [
+    'the longest',
+    false,
+    three({ tookUs: 10, events: 3 }, { is, tookUs: 30, events: 1 }, { tookUs: 20, events: 2 }),
+  ],
+  [
+    'the one with the most text',
+    false,
+    three({ is, tookUs: 10, events: 3 }, { tookUs: 30, events: 1 }, { tookUs: 20, events: 2 }),
+  ],
+  [
+    'one with less text than another, and shorter than the third',
+    true,
+    three({ tookUs: 10, events: 3 }, { tookUs: 30, events: 1 }, { is, tookUs: 20, events: 2 }),
+  ],
+  [
+    'the two longest',
+    false,
+    three({ tookUs: 10, events: 3 }, { is, tookUs: 30, events: 1 }, { is, tookUs: 20, events: 2 }),
+  ],
+  [
+    'one that is shorter than the longest by no more than the notice',
+    false,
+    three({ tookUs: 10, events: 3 }, { events: 1 }, { is, tookUs: 26, events: 2 }, { tookUs: 12 }),
+  ],
+  [
+    'one that is shorter by more',
+    true,
+    three({ tookUs: 10, events: 3 }, { events: 1 }, { is, tookUs: 25, events: 2 }, { tookUs: 12 }),
+  ],
+  [
+    'one of those that are as long, which are more than half',
+    true,
+    three({ tookUs: 10, events: 3 }, { events: 1 }, { is, tookUs: 26, events: 2 }),
+  ],
+  ['one that had finished', false, three({ tookUs: 36 }, { is, tookUs: 36 }, {})],
+  ['one that had finished at the latest', false, three({ tookUs: 44 }, { is, tookUs: 44 }, {})],
+  ['one that had not', true, three({ tookUs: 35 }, { is, tookUs: 35 }, {})],
+  ['one that lasted longer than a success', true, three({ tookUs: 45 }, { is, tookUs: 45 }, {})],
+  [
+    'one that had finished, but later',
+    true,
+    three({ tookUs: 36 }, { tookUs: 36, chargedUs: 262 }, {}),
+  ],
+  ['all but one that was left at once', false, three({ is }, { is }, { tookUs: 4 })],
+  ['all but one that the service had to notice', true, three({ is }, { is }, { tookUs: 5 })],
+  ['all but one before the first value', false, [...three({ is }, { is }), { callUs: 2 }]],
+  ['all but one behind it', true, [...three({ is }, { is }), { callUs: 3 }]],
+  [
+    'all but one that may be charged behind the last',
+    false,
+    [...three({ is }, { is }), { callUs: 1956 }],
+  ],
+  ['all but one that may not', true, [...three({ is }, { is }), { callUs: 1955 }]],
+  [
+    'aborts and no timeouts',
+    false,
+    [...three({ is }, { is }, { is }), ...three({}, {}).map((each) => timedOut(each))],
+  ],
+] as const)('a service that charged %s is accused: %s', (_, accused, left) => {
+  expect(isAccused(left)).toBe(accused)
+})
+
+/** The same as a timeout, 500 us later. */
+function timedOut({ callUs, chargedUs, ...more }: Left): Left {
+  const charged = chargedUs === undefined ? {} : { chargedUs: chargedUs + 500 }
+  return { ...more, ...charged, callUs: callUs + 500, abandonment: 'timeout' }
+}
+
+test.each([
+  // The others are called 100 us later and more: then they are charged behind the record, which ends at 2,002 us.
+  [1_901, false],
+  [1_881, false],
+  [1_879, true],
+  [1_500, true],
+])(
+  'where one of three is charged at %i us, all may be charged so much later: it is accused: %s',
+  (chargedUs, accused) => {
+    const left = [{ callUs: 105, chargedUs }, ...three({}, {}, {}).slice(1)]
+    expect(isAccused(left, { lifetimeUs: Infinity })).toBe(accused)
+  },
+)
+
+test('a timeout that no policy charges is accused where all aborts are charged', () => {
+  const left = [...three({ is }, { is }, { is }), ...three({}, { is }).map(timedOut)]
+  expect(isAccused(left, { astray: 1 })).toBe(true)
+})
+
+test('nothing is accused where no policy takes as much but for what is astray', () => {
+  const left = three({}, { is }, {})
+  expect(isAccused(left, { astray: 1 })).toBe(true)
+  expect(isAccused(left, { astray: 0 })).toBe(false)
+})

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { chargedBeyondPolicies } from '../../../../../src/audit/evidence/billing/abandoned/by-sums.ts'
 import { readBalance } from '../../../../../src/audit/evidence/billing/balance-reading.ts'
+import { readConservation } from '../../../../../src/audit/evidence/billing/conservation.ts'
 import type { History } from '../../../../../src/audit/evidence/billing/history.ts'
 import { placesOfStep } from '../../../../../src/audit/evidence/billing/step.ts'
 import { suspectsOf } from '../../../../../src/audit/evidence/billing/suspects.ts'
@@ -210,4 +212,193 @@ test('a stall in one stretch hides no double charge in another', () => {
   )
   endUs[slow] = history.callUs[slow]! + deadlineUs + 4
   expect(readBalance({ ...history, endUs }).settled()).toMatchObject({ from, isProven: true })
+})
+
+/** What is changed of the attempts that clients left, and what is charged beyond the policy by stretch. */
+interface Sums {
+  readonly attempts?: number
+  readonly charges?: (nth: number) => boolean
+  readonly more?: Readonly<Record<number, number>>
+  readonly change?: (nth: number) => Partial<HistoryRow>
+  readonly extra?: readonly HistoryRow[]
+}
+
+/**
+ * Six stretches of 10 ms between reads of 2 us, a success of 1 ms in the first, and attempts that were left in turn
+ * in each stretch, 10 us earlier than in the one before, so that one delay moves those of the first stretch first.
+ * Each lasts 5 us less than the one before, which is more than the notice of 4 us; every other one
+ * had text. None had finished.
+ */
+function sums({
+  attempts = 60,
+  charges = () => false,
+  more = {},
+  change = () => ({}),
+  extra = [],
+}: Sums) {
+  const left = Array.from({ length: attempts }, (_, nth): HistoryRow => {
+    const callUs = (nth % 6) * 9_990 + 100 + Math.floor(nth / 6) * 100
+    const common = { slot: nth, callUs, endUs: callUs + 910 - 5 * nth, costCredits: 1 }
+    const text = { contentEvents: nth % 2 }
+    return { ...common, ...text, effect: 'ambiguous', abandonment: 'aborted', ...change(nth) }
+  })
+  const success = { slot: 900, callUs: 5_000, endUs: 6_000, costCredits: 1 }
+  let balance = 1_000
+  const reads = Array.from({ length: 7 }, (_, at): HistoryRow => {
+    const taken = left.filter((_row, nth) => nth % 6 === at - 1 && charges(nth)).length
+    balance -= taken + (more[at - 1] ?? 0) + (at === 1 ? 1 : 0)
+    const times = { slot: 901 + at, callUs: at * 10_000, endUs: at * 10_000 + 2 }
+    return { ...times, effect: 'read', costCredits: 0, value: balance }
+  })
+  const history = historyOf([...left, { ...success, effect: 'charge' }, ...reads, ...extra])
+  const settled = chargedBeyondPolicies(
+    history,
+    readConservation(history, () => true),
+  )
+  if (settled === null) return null
+  const { from, to, credits, isProven, charged } = settled
+  return {
+    ...{ between: [from, to].map((row) => history.callUs[row]! / 10_000), credits, isProven },
+    charged: [...charged].map((row) => history.slot[row]!).toSorted((a, b) => a - b),
+  }
+}
+const nths = (count: number, keep: (nth: number) => boolean) =>
+  Array.from({ length: count }, (_, nth) => nth).filter(keep)
+const hasText = (nth: number) => nth % 2 === 1
+const third = { between: [3, 4], credits: 1, isProven: true }
+
+test.each([
+  ['none', {}, null],
+  ['all', { charges: () => true }, null],
+  ['those with text', { charges: hasText }, null],
+  ['none, and a credit more', { more: { 3: 1 } }, { ...third, charged: [] }],
+  [
+    'all, and a credit more',
+    { charges: () => true, more: { 3: 1 } },
+    { ...third, charged: nths(60, () => true) },
+  ],
+  [
+    'those with text, and a credit more',
+    { charges: hasText, more: { 3: 1 } },
+    { ...third, charged: nths(60, hasText) },
+  ],
+  ['none of 50, and a credit more', { attempts: 50, more: { 3: 1 } }, { ...third, charged: [] }],
+  ['none of 49, and a credit more', { attempts: 49, more: { 3: 1 } }, null],
+  ['those with text but one', { charges: hasText, more: { 3: -1 } }, null],
+  [
+    'three credits more in two stretches, the most in the first of them',
+    { attempts: 150, more: { 1: 2, 4: 1 } },
+    { between: [1, 2], credits: 2, isProven: true, charged: [] },
+  ],
+  [
+    'a credit more in one stretch and a credit less in another, which may have moved',
+    { attempts: 120, charges: hasText, more: { 3: 1, 2: -1 } },
+    { ...third, isProven: false, charged: nths(120, hasText) },
+  ],
+  [
+    'a credit more where a response broke, which may have cost it',
+    {
+      more: { 3: 1 },
+      extra: [{ slot: 800, callUs: 32_000, endUs: 32_050, effect: 'ambiguous', costCredits: 1 }],
+    },
+    null,
+  ],
+  [
+    'the longest, as a service may that charges from a point on',
+    { charges: (nth: number) => nth === 0 },
+    { between: [0, 1], credits: 1, isProven: false, charged: [] },
+  ],
+  [
+    'the second longest, which no such point explains',
+    { charges: (nth: number) => nth === 1 },
+    { between: [1, 2], credits: 1, isProven: true, charged: [] },
+  ],
+  [
+    'the first so late that all others are charged behind the record',
+    { more: { 5: 1 } },
+    { between: [5, 6], credits: 1, isProven: false, charged: [] },
+  ],
+  [
+    'one that had finished, of an unfinished kind',
+    {
+      charges: (nth: number) => nth === 3,
+      change: (nth: number) => (nth === 3 ? { endUs: 30_070 + 996 } : {}),
+    },
+    null,
+  ],
+  [
+    'one that had not quite',
+    {
+      charges: (nth: number) => nth === 3,
+      change: (nth: number) =>
+        nth === 3 ? { endUs: 30_070 + 995 } : nth === 1 ? { endUs: 10_090 + 1_000 } : {},
+    },
+    { ...third, charged: [] },
+  ],
+  [
+    'a credit more among attempts of which one costs nothing',
+    {
+      ...{ attempts: 50, more: { 3: 1 } },
+      change: (nth: number) => (nth === 7 ? { costCredits: 0 } : {}),
+    },
+    null,
+  ],
+] as const)(
+  'the sums of a service that charged %s show what no plain policy charges',
+  (_, service, found) => {
+    expect(sums(service as Sums)).toEqual(found)
+  },
+)
+
+test.each([
+  // Half of 40 in each of six stretches by chance: (0.125)^6, or 4e-6.
+  [240, false],
+  // Half of 100: (0.0796)^6, or 3e-7.
+  [600, true],
+])(
+  'that any of %i attempts may be charged explains a credit more unless it is less likely than 1e-6: %s',
+  (attempts, isProven) => {
+    // All last as long, so that a service that charges from there on may charge any of them.
+    const alike = (nth: number) => {
+      const callUs = (nth % 6) * 9_990 + 100 + Math.floor(nth / 6) * 50
+      return { callUs, endUs: callUs + 300, contentEvents: Math.floor(nth / 6) % 2 }
+    }
+    const charges = (nth: number) => alike(nth).contentEvents === 1
+    const found = sums({ attempts, charges, more: { 3: 1 }, change: alike })
+    expect(found).toMatchObject({ between: [3, 4], credits: 1, isProven })
+  },
+)
+
+test('a value is settled when all that was left before is over', () => {
+  // The longest success takes 1,000 us, and the notice is 4 us.
+  const late = (callUs: number) =>
+    sums({
+      more: { 3: 1 },
+      extra: [
+        {
+          slot: 800,
+          callUs,
+          endUs: callUs + 20,
+          effect: 'ambiguous',
+          costCredits: 1,
+          abandonment: 'aborted',
+        },
+      ],
+    })
+  // Of the value at 40 ms.
+  expect(late(40_000 - 1_005)?.between).toEqual([3, 4])
+  expect(late(40_000 - 1_004)?.between).toEqual([3, 5])
+})
+
+test('with fewer than two settled values nothing is found', () => {
+  const history = historyOf([
+    { slot: 0, callUs: 0, endUs: 2, effect: 'read', costCredits: 0, value: 100 },
+    { slot: 1, callUs: 10, endUs: 20, effect: 'ambiguous', costCredits: 1, abandonment: 'aborted' },
+  ])
+  expect(
+    chargedBeyondPolicies(
+      history,
+      readConservation(history, () => true),
+    ),
+  ).toBeNull()
 })
