@@ -22,9 +22,9 @@ test('a filtered history keeps its rows whole and in order, with the runs of ear
     ...historyOf(rows, { lifetimeUs: 100 }),
     ...{ earlierRunIds: ['one', 'two'], spentOnReads: new Float64Array(4) },
   }
-  const kept = filterHistory(history, (at) => at !== 0 && at !== 2)
+  const kept = filterHistory(history, (at) => at !== 1 && at !== 2)
   expect(kept).toEqual({
-    ...historyOf([rows[1]!, rows[3]!], { lifetimeUs: 100 }),
-    earlierRunIds: ['two'],
+    ...historyOf([rows[0]!, rows[3]!], { lifetimeUs: 100 }),
+    earlierRunIds: ['one'],
   })
 })

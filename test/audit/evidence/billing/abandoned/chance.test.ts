@@ -26,6 +26,13 @@ test('each open credit counts as a coin toss with the likeliest chance', () => {
   )
 })
 
+test('in a stretch with two open parts every way to share the credits counts', () => {
+  // Two of three: the part of two credits has a chance of 3/4, that of one has 1/2, as (2 - 1/2) / 2 and 2 - 2 * 3/4.
+  const parts = [range([0], [2]), range([0], [1])]
+  // Both of the first and not the second, or one of the first in two ways and the second.
+  expect(logLikelihoodOf([2], parts)).toBeCloseTo(Math.log(9 / 16 / 2 + (2 * 3) / 16 / 2), 9)
+})
+
 test('a stretch counts for the chance by what it leaves open, over its variance', () => {
   // One of one is charged, and three of nine. Least squares, each stretch over a tenth and its variance.
   const slopeAt = (chance: number) =>
