@@ -33,12 +33,14 @@ const nibbles = Int8Array.from({ length: 256 }, (_, byte) => {
  * more. The alignment of an encoded run is unknown, so each is tried.
  *
  * @param keyLength letters of the key, at least 4
+ * @param leastAgain length of the shortest base64 of the key in escapes
  */
 export function mayBeEncodedAgain(
   bytes: Buffer,
   start: number,
   end: number,
   keyLength: number,
+  leastAgain: number,
 ): boolean {
   // Four digits of base64 are three bytes. A run with the key has at least this many whole groups.
   const least = Math.floor((keyLength - 1) / 3)
@@ -57,7 +59,7 @@ export function mayBeEncodedAgain(
       ) {
         groups = 0
       } else if (++groups === least) {
-        if (holdsRun(base64Kinds(bytes, start, first, end), keyLength)) return true
+        if (holdsRun(base64Kinds(bytes, start, first, end), keyLength, leastAgain)) return true
       }
     }
   }
@@ -66,7 +68,7 @@ export function mayBeEncodedAgain(
     for (let at = first; at + 2 <= end; at += 2) {
       run = hexKind(bytes, at) === nothing ? 0 : run + 1
       if (run <= keyLength) continue
-      if (holdsRun(hexKinds(bytes, first, end), keyLength)) return true
+      if (holdsRun(hexKinds(bytes, first, end), keyLength, leastAgain)) return true
       break
     }
   }
@@ -96,15 +98,13 @@ function hexKind(bytes: Buffer, at: number): number {
 }
 
 /** Whether enough consecutive bytes could be an encoded key. */
-function holdsRun(decoded: readonly number[], keyLength: number): boolean {
-  // Shortest base64 of base64 of a key.
-  const twice = Math.ceil((Math.ceil((keyLength * 4) / 3) * 4) / 3)
+function holdsRun(decoded: readonly number[], keyLength: number, least: number): boolean {
   let [run, words, signed] = [0, 0, false]
   for (const kind of decoded) {
     run = kind === nothing ? 0 : run + 1
     words = kind === word ? words + 1 : 0
     signed = run > 0 && (signed || kind === sign)
-    if (words >= twice || (signed && run > keyLength)) return true
+    if (words >= least || (signed && run > keyLength)) return true
   }
   return false
 }

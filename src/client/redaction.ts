@@ -61,7 +61,7 @@ export function mayHoldKey(bytes: Buffer, start: number, end: number, key: strin
   }
   if (matcher.mayStandIn(view, bytes, start, end)) return true
   if (length < matcher.leastAgain || !matcher.mayBeEncoded) return false
-  return mayBeEncodedAgain(bytes, start, end, key.length)
+  return mayBeEncodedAgain(bytes, start, end, key.length, matcher.leastAgain)
 }
 
 /** Sets the high bit of each byte that may be `%`, `&` or a backslash (Warren, Hacker's Delight, 6-1). */

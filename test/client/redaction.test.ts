@@ -133,7 +133,10 @@ describe('an id', () => {
           ])
         },
       ),
-      { numRuns: 3000 },
+      {
+        numRuns: 3000,
+        examples: [['aaa/aaa', ['json, slashes too', 'base64 for URLs'], 'base64 for URLs', '']],
+      },
     )
   })
 
