@@ -125,6 +125,11 @@ export const cutOf = (name: MeasureName): string | null =>
  */
 export const countedSql = (hasSteady: string) => `(part = 'steady' OR NOT ${hasSteady})`
 
+/** SQL of whether a row of the run `$1` counts. */
+export const countedOfRun = countedSql(
+  `EXISTS (FROM request_kinds WHERE run_id = $1 AND part = 'steady')`,
+)
+
 /** How an attempt counts: SQL over a row of `attempts`. */
 export const standings = {
   counted: {

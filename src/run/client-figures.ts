@@ -1,3 +1,4 @@
+import { countedOfRun } from '../measure/measures.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { Store } from '../store/open.ts'
 import type { GapFigures, InFlightFigures, Median } from './client-tests.ts'
@@ -21,8 +22,6 @@ export function mediansOf(
   )
 }
 
-const noSteady = `NOT EXISTS (FROM request_kinds WHERE run_id = $1 AND part = 'steady')`
-
 /**
  * The greatest gap of the sending threads, and the requests that were due or in flight in gaps over the
  * limit. Requests are those of the steady part, or all if there is none. Null without health rows.
@@ -32,26 +31,31 @@ export async function clientGaps(
   runId: string,
   limitUs: number,
 ): Promise<GapFigures | null> {
-  const gaps = await store.rows<Gap>(
-    `SELECT loop_gap_us AS us, loop_gap_end_us AS "endUs" FROM health
-     WHERE run_id = $1 AND loop_gap_us IS NOT NULL AND shard >= 0 ORDER BY us DESC`,
+  const [longest] = await store.rows<{ us: number | null }>(
+    'SELECT max(loop_gap_us) AS us FROM health WHERE run_id = $1 AND shard >= 0',
     [runId],
   )
-  if (gaps.length === 0) return null
-  const greatestUs = gaps[0]!.us
+  const greatestUs = longest!.us
+  if (greatestUs === null) return null
   const sent = `SELECT shard, intended_us, closed_us FROM attempts
-    WHERE run_id = $1 AND dispatched_us IS NOT NULL AND (part = 'steady' OR ${noSteady})`
+    WHERE run_id = $1 AND dispatched_us IS NOT NULL AND ${countedOfRun}`
   const [counted] = await store.rows<{ n: number }>(`SELECT count(*) AS n FROM (${sent})`, [runId])
   const requests = counted!.n
   if (greatestUs <= limitUs) return { greatestUs, limitUs, requests, tainted: 0 }
   // Sorting costs the most here, so only requests near a gap are sorted. Gaps of a thread do not overlap: a
   // request met those from the first that ended after it was due to the last that began before it closed.
-  const near = ticksOf(gaps.filter(({ us }) => us > limitUs))
+  const gaps = `SELECT shard, loop_gap_us, loop_gap_end_us, loop_gap_end_us - loop_gap_us AS from_us
+    FROM health WHERE run_id = $1 AND loop_gap_us > $2 AND shard >= 0`
+  const near = ticksOf(
+    await store.rows<Gap>(
+      `SELECT from_us AS "fromUs", loop_gap_end_us AS "endUs" FROM (${gaps}) ORDER BY "endUs"`,
+      [runId, limitUs],
+    ),
+  )
   const [row] = await store.rows<{ tainted: number; greatest: number | null }>(
     `WITH gaps AS (
-       SELECT shard, loop_gap_us, loop_gap_end_us, loop_gap_end_us - loop_gap_us AS from_us,
-         row_number() OVER (PARTITION BY shard ORDER BY loop_gap_end_us) AS nth
-       FROM health WHERE run_id = $1 AND loop_gap_us > $2 AND shard >= 0),
+       SELECT *, row_number() OVER (PARTITION BY shard ORDER BY loop_gap_end_us) AS nth
+       FROM (${gaps})),
      met AS (
        SELECT sent.shard, first_gap.nth AS from_nth, last_gap.nth AS to_nth, count(*) AS requests
        FROM (FROM (${sent}) WHERE closed_us - intended_us >= ${tickUs}
@@ -72,18 +76,22 @@ export async function clientGaps(
 }
 
 interface Gap {
-  readonly us: number
+  readonly fromUs: number
   readonly endUs: number
 }
 
 /** Shorter requests begin or end in a tick of each gap that they meet. */
 const tickUs = 20_000
 
-/** A bit for each tick of the run, 1 where it holds a part of a gap; the last is 0. */
+/**
+ * A bit for each tick of the run, 1 where it holds a part of a gap; the last is 0.
+ *
+ * @param gaps in the order of their ends
+ */
 function ticksOf(gaps: readonly Gap[]): string {
   const tickOf = (us: number) => Math.max(0, Math.floor(us / tickUs))
-  const bits = new Array<string>(tickOf(Math.max(...gaps.map(({ endUs }) => endUs))) + 2).fill('0')
-  for (const { us, endUs } of gaps) bits.fill('1', tickOf(endUs - us), tickOf(endUs) + 1)
+  const bits = new Array<string>(tickOf(gaps.at(-1)!.endUs) + 2).fill('0')
+  for (const { fromUs, endUs } of gaps) bits.fill('1', tickOf(fromUs), tickOf(endUs) + 1)
   return bits.join('')
 }
 

@@ -1,6 +1,6 @@
 import {
   columnOf,
-  countedSql,
+  countedOfRun,
   cutOf,
   goodSql,
   type MeasureName,
@@ -39,7 +39,7 @@ export interface Counted {
 }
 
 export function countedOf(runId: string, scenarioJson: string): Counted {
-  const where = `run_id = $1 AND ${countedSql(`EXISTS (FROM request_kinds WHERE run_id = $1 AND part = 'steady')`)}`
+  const where = `run_id = $1 AND ${countedOfRun}`
   return {
     from: `(FROM attempt_values WHERE ${where})`,
     histograms: where,

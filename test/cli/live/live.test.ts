@@ -210,6 +210,16 @@ describe.skipIf(!canBrowse)('a live page (needs chromium: apt-get install chromi
       const polls = tab.getByRole('region', { name: 'Last polls' })
       await tab.getByRole('img', { name: 'Credits left' }).first().waitFor()
       await looksRight(tab)
+      // A phone shows the first columns: the balance is one of them.
+      const heads = await polls.locator('thead th').allTextContents()
+      expect(heads.map((head) => head.trim())).toEqual([
+        'at',
+        'left credits',
+        'used credits',
+        'requests',
+        'status',
+        'kept',
+      ])
       await polls.focus()
       const [rows, says] = [await polls.textContent(), await tab.locator('.verdict').textContent()]
       await expect.poll(() => tab.locator('.verdict').textContent()).not.toBe(says)

@@ -39,8 +39,8 @@ export function readAbandoned(
     0,
   )
   const isMany = ambiguous >= fewAmbiguous
-  const left =
-    tiles.uncertainCredits !== 0 || isMany ? leftByOnePolicy(history, operations) : nothingLeft
+  const isOpen = fits === 'exact' && tiles.uncertainCredits > 0
+  const left = isOpen || isMany ? leftByOnePolicy(history, operations) : nothingLeft
   const isStray =
     isMany &&
     left.faultCount * 50 <= ambiguous &&
