@@ -74,7 +74,7 @@ export const attemptColumns = {
   firstContentUs: column('micros', true, 'first event with non-empty text'),
   lastContentUs: column('micros', true, 'last event with non-empty text'),
   doneUs: column('micros', true, '[DONE], message_stop, or the end of a plain body'),
-  closedUs: column('micros', true, 'when the response finished or broke'),
+  closedUs: column('micros', true, 'when the response was handled whole, or broke'),
 
   // Outcome
   outcome: column('word', false, 'ok, http_error, broken, timeout, aborted or not_sent'),

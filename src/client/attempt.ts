@@ -39,6 +39,8 @@ export class Attempt extends ResponseFields implements BodyReader {
   contentLength = Number.NaN
   /** Content-Encoding; null for none. */
   encoding: Encoding | null = null
+  /** When its last bytes arrived, or it was given up. */
+  endedUs = Number.NaN
   private wellFormed = false
 
   constructor(bench: Bench) {
@@ -61,6 +63,7 @@ export class Attempt extends ResponseFields implements BodyReader {
     this.capture = null
     this.stream = null
     this.wellFormed = false
+    this.endedUs = Number.NaN
     this.call = call
     this.request = call.request
     this.dispatchedUs = call.dispatchedUs
@@ -107,12 +110,12 @@ export class Attempt extends ResponseFields implements BodyReader {
 
   /** The exchange is over. @returns how it ended */
   onEnd(): End {
-    this.closedUs = this.bench.readUs
+    this.endedUs = this.bench.readUs
     if (this.stream !== null) {
       this.take(this.stream)
       return streamEnd(this.request.streamed, this)
     }
-    this.doneUs = this.closedUs
+    this.doneUs = this.endedUs
     return this.plain.end() ? this.plainEnd() : broken('no-memory')
   }
 
@@ -120,7 +123,9 @@ export class Attempt extends ResponseFields implements BodyReader {
   close(end: End): void {
     this.outcome = end.outcome
     this.reason = 'reason' in end ? end.reason : null
-    if (Number.isNaN(this.closedUs)) this.closedUs = this.bench.now()
+    // The clock is read, because what is sent from here on is sent after this response, whenever its bytes came.
+    this.closedUs = this.bench.now()
+    if (Number.isNaN(this.endedUs)) this.endedUs = this.closedUs
     // A stream that was aborted or broke off counts up to that point.
     if (this.stream !== null) this.take(this.stream)
     if (end.outcome === 'broken' && end.reason === 'no-memory') this.bench.memory.givenUp++

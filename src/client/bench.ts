@@ -4,6 +4,7 @@ import type { DeadlineTimer } from './deadlines.ts'
 import type { DocumentReader } from './document.ts'
 import type { EventNumbers } from './event-stream.ts'
 import type { AnswerMemory } from './memory.ts'
+import type { PollTime } from './poll-time.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { ResponseWords } from './response-words.ts'
 import type { Transport } from './transport.ts'
@@ -26,6 +27,7 @@ export interface AttemptListener {
 export interface Bench {
   readonly transport: Transport
   readonly now: () => number
+  readonly pollTime: PollTime
   readonly timer: DeadlineTimer
   readonly head: ResponseHead
   readonly document: DocumentReader
@@ -33,7 +35,7 @@ export interface Bench {
   readonly numbers: EventNumbers
   readonly captureBytes: number
   readonly memory: AnswerMemory
-  /** Time of the read that is being handled, the time stamp of all its content. */
+  /** When the bytes being handled had arrived (`PollTime`): the time stamp of all their content. */
   readUs: number
   /** Returns an unused attempt. */
   take(): Attempt

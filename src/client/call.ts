@@ -82,8 +82,9 @@ export class Call implements WireSink {
     } else if (abort.at === 'after-us') this.abortAt(nowUs + abort.us)
   }
 
-  onRead(): void {
-    this.bench.readUs = this.bench.now()
+  onRead(isContinued = false): void {
+    const { bench } = this
+    bench.readUs = isContinued ? bench.now() : bench.pollTime.of(this.sentUs)
   }
 
   onHead(status: number, head: Buffer, start: number, end: number, lines: HeaderLines): void {

@@ -6,6 +6,7 @@ import { type Deadlines, DeadlineTimer } from './deadlines.ts'
 import { DocumentReader } from './document.ts'
 import { EventNumbers } from './event-stream.ts'
 import { AnswerMemory } from './memory.ts'
+import { PollTime } from './poll-time.ts'
 import type { PreparedRequest } from './request.ts'
 import { ResponseHead } from './response-head.ts'
 import { ResponseWords } from './response-words.ts'
@@ -36,6 +37,7 @@ export class AttemptClient {
     this.bench = {
       transport: options.transport,
       now: options.now,
+      pollTime: new PollTime(options.now),
       timer: new DeadlineTimer(options.now, options.deadlines),
       head: new ResponseHead(options.contract),
       document: new DocumentReader(),
@@ -52,7 +54,7 @@ export class AttemptClient {
     }
   }
 
-  /** When bytes of a response were last read; NaN before the first. */
+  /** When bytes of a response last arrived; NaN before the first. */
   get readUs(): number {
     return this.bench.readUs
   }

@@ -73,8 +73,10 @@ export interface WireSink {
   /**
    * Bytes or the end were read; the following `onHead`, `onBody` and `onEnd` belong to this read. No
    * callback may follow, as for a part of a head.
+   *
+   * @param isContinued whether the read before filled its buffer, so that these bytes may have arrived since
    */
-  onRead(): void
+  onRead(isContinued?: boolean): void
   /**
    * The final response head is complete (1xx heads are skipped).
    * `head[start..end)` has the header lines, `Name: value\r\n` each, without the status line.

@@ -102,7 +102,7 @@ export const measures = {
   failure: {
     title: 'failures',
     says: 'response time of errors, kept separate so that a fast 429 never improves a percentile',
-    value: 'closed_us - intended_us',
+    value: `${ended} - intended_us`,
     of: `outcome IN ('http_error', 'broken')`,
     who: 'HTTP errors and broken answers, including expected ones',
     cut: null,

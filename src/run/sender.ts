@@ -53,6 +53,9 @@ export class Sender implements FlightDeck {
   private readonly flying = new InFlight()
   /** The machine of each key, if shards split accounts. */
   private readonly owners: readonly number[] | null
+  /** This machine, and how many share the run. */
+  private readonly machine: number
+  private readonly machines: number
   private readonly maxInFlight: number
   private readonly retryDraws: RandomStream
   private readonly keysSeen: KeysSeen
@@ -69,7 +72,9 @@ export class Sender implements FlightDeck {
     const { scenario, shard, shards } = data
     this.rows = new RowWriter(data, parts.handOver)
     this.shared = new SharedNumbers(data.shared, shards === 1)
-    this.owners = ownersOf(scenario, shards / scenario.threads)
+    this.machine = Math.floor(shard / scenario.threads)
+    this.machines = shards / scenario.threads
+    this.owners = ownersOf(scenario, this.machines)
     this.maxInFlight = shareOf(scenario.policy.maxInFlight, shard, shards)
     this.retryDraws = new RandomStream(data.seed, 'retries')
     this.keysSeen = new KeysSeen(data.keys.length)
@@ -183,7 +188,7 @@ export class Sender implements FlightDeck {
   }
 
   ended(flight: Flight, attempt: Attempt): void {
-    const nowUs = attempt.closedUs
+    const nowUs = attempt.endedUs
     this.flying.remove(flight)
     if (attempt.outcome === 'not_sent') {
       this.notStarted(flight, attempt.reason as LocalLimit)
@@ -235,9 +240,8 @@ export class Sender implements FlightDeck {
   }
 
   private ownsKey(phase: ActivePhase, index: number, owners: readonly number[]): boolean {
-    const { shard, scenario } = this.parts.data
     const { keys } = this.requester.plans[phase.stepAt(index)]!
-    return owners[phase.keyOf(index, keys)] === Math.floor(shard / scenario.threads)
+    return owners[phase.keyOf(index, keys)] === this.machine
   }
 
   private issued(phase: ActivePhase): void {
@@ -260,12 +264,10 @@ export class Sender implements FlightDeck {
     const { load, startUs } = phase.run
     if (load.kind !== 'concurrency' || phase.issued) return
     if (atUs >= phase.endUs || atUs - startUs >= leavesUs(load, user.number)) return
-    const { scenario, shard, shards } = this.parts.data
-    const [machine, machines] = [Math.floor(shard / scenario.threads), shards / scenario.threads]
-    const { owners } = this
-    const next = () => this.shared.nextRequest(phase.run.ordinal)
-    let index = owners === null ? next() * machines + machine : next()
-    while (owners !== null && !this.ownsKey(phase, index, owners)) index = next()
+    let index = this.nextIndex(phase)
+    while (this.owners !== null && !this.ownsKey(phase, index, this.owners)) {
+      index = this.nextIndex(phase)
+    }
     if (index >= mostOfClosed(phase.run)) {
       this.issued(phase)
       return
@@ -274,6 +276,12 @@ export class Sender implements FlightDeck {
     const flight = this.draw(phase, plan, index, atUs)
     flight.user = user
     this.launch(flight)
+  }
+
+  /** The index of the next request of a closed phase: each machine takes its own, unless shards split accounts. */
+  private nextIndex({ run }: ActivePhase): number {
+    const next = this.shared.nextRequest(run.ordinal)
+    return this.owners === null ? next * this.machines + this.machine : next
   }
 
   private userThinks(user: User, nowUs: number): void {

@@ -70,6 +70,21 @@ test('a response before the request is complete ends the connection', async () =
   await transport.close()
 })
 
+test('a read after one that filled the buffer says so, and no other does', async () => {
+  const { origin } = await scriptedServer((socket) =>
+    socket.write(response(200, {}, 'a'.repeat(1024 * 1024))),
+  )
+  const transport = openOn(open, origin)
+  const { reads, pieces } = await exchange(transport).done
+  const full = 64 * 1024
+  const filled = pieces.map((piece) => piece.length === full)
+  // The head takes a part of the first read.
+  filled[0] = pieces[0]!.length > full - 200
+  expect(filled).toContain(true)
+  expect(reads).toEqual([false, ...filled.slice(0, -1)])
+  expect((await exchange(transport).done).reads[0]).toBe(false)
+})
+
 test('a dispatch after close fails with aborted, after the call returns', async () => {
   const { origin } = await scriptedServer(() => {})
   const transport = openOn(open, origin)

@@ -27,8 +27,8 @@ export interface Exchanged {
   readonly failure: Failure | null
   readonly calls: readonly string[]
   readonly reused: boolean
-  /** How often `onRead` was called. */
-  readonly reads: number
+  /** Of each read, whether the one before had filled its buffer. */
+  readonly reads: readonly boolean[]
 }
 
 export interface Hooks {
@@ -73,7 +73,7 @@ export function exchange(
   let status: number | null = null
   let head = ''
   let reused = false
-  let reads = 0
+  const reads: boolean[] = []
   const { promise, resolve } = Promise.withResolvers<Exchanged>()
   const end = (failure: Failure | null) =>
     resolve({ status, head, body: pieces.join(''), pieces, failure, calls, reused, reads })
@@ -83,8 +83,8 @@ export function exchange(
       reused = again
       hooks.onSent?.()
     },
-    onRead: () => {
-      reads++
+    onRead: (isContinued = false) => {
+      reads.push(isContinued)
     },
     onHead: (code, bytes, start, stop) => {
       calls.push('head')

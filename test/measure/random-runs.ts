@@ -72,7 +72,8 @@ const oneAttempt = fc
     const firstContentUs = withText ? began + drawn.toContent! : null
     const lastContentUs = withText ? firstContentUs! + drawn.content : null
     const ends = (lastContentUs ?? began + drawn.content) + drawn.rest
-    const closedUs = outcome === 'timeout' ? ends + drawn.endless : ends
+    // A response is handled after it has arrived.
+    const closedUs = outcome === 'aborted' || outcome === 'broken' ? ends : ends + drawn.endless
     const ok = outcome === 'ok'
     return attempt({
       ...base,

@@ -68,7 +68,9 @@ test('a fast failure is not part of the latency of successes', async () => {
         outcome: 'http_error',
         status: 429,
         errorCode: 'rate_limit_exceeded',
-        closedUs: (at + 1) * 1e6 + 500,
+        doneUs: (at + 1) * 1e6 + 500,
+        // It was handled later than it arrived.
+        closedUs: (at + 1) * 1e6 + 900,
       }),
     ),
   ])

@@ -85,6 +85,8 @@ export class Connection {
   /** The socket's file descriptor; -1 if it cannot be written to directly. */
   private fd = -1
   private used = false
+  /** Whether the last read filled its buffer. */
+  private filled = false
   closed = false
   private connectTimer: NodeJS.Timeout | null
 
@@ -205,7 +207,8 @@ export class Connection {
     }
     this.parser ??= this.pool.takeParser()
     const { parser } = this
-    sink.onRead()
+    sink.onRead(this.filled)
+    this.filled = length === this.pool.readBuffer.length
     const result = parser.read(this.pool.readBuffer, 0, length, sink)
     if (this.exchange !== exchange) return
     switch (result) {
