@@ -186,6 +186,7 @@ export class EventStream implements SseSink, BodyReader {
       !(
         Number.isNaN(document.promptTokens) &&
         Number.isNaN(document.completionTokens) &&
+        Number.isNaN(document.cachedTokens) &&
         Number.isNaN(document.totalTokens)
       )
     )

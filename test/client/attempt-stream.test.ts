@@ -75,6 +75,13 @@ describe('a stream', () => {
     expect([columns.promptTokens, columns.completionTokens, columns.totalTokens]).toEqual([2, 5, 7])
   })
 
+  test('takes cached tokens from an event that has nothing else', async () => {
+    const cached = `data: {"choices":[],"usage":{"prompt_tokens_details":{"cached_tokens":4}}}\n\n`
+    const { origin } = await stream(delta('a') + cached, done)
+    const { columns } = await send(origin, { stream: true })
+    expect(columns.cachedTokens).toBe(4)
+  })
+
   test('takes its id and model from the first chunk in which they are not empty', async () => {
     const empty = `data: {"id":"","object":"","created":0,"model":"","choices":[]}\n\n`
     const named = `data: {"id":"c-7","model":"svc-k2","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n`
