@@ -36,7 +36,9 @@ const watchWithinUs = 1_000_000
  * microseconds. While no response is expected, a nap delays only messages and closed connections, which
  * are not measured.
  */
-const napWithinUs = 2500
+const napWithinUs = 1200
+/** A sleep in the event loop is up to this much longer than its whole milliseconds. */
+const oversleepUs = 200
 /** A shorter nap would cost more wakes than it gains; something due sooner waits this long. */
 const shortestNapUs = 150
 /** Longest nap while a response may arrive: it delays the time stamp by at most this. */
@@ -92,11 +94,15 @@ function sleep(paced: Paced, now: () => number): Pace {
   const rest = (): void => {
     const nowUs = now()
     const waitUs = paced.nextUs - nowUs
-    // A timer is up to a millisecond late, so it aims early, and a nap covers the rest.
-    const sleepMs = Math.min(longestSleepMs, Math.max(1, Math.floor(waitUs / 1000) - 1))
+    aim(waitUs, nowUs)
+    watch(waitUs)
+  }
+  /** Sets the timer as late as it is never too late; a nap covers the rest. */
+  const aim = (waitUs: number, nowUs: number): void => {
+    const wholeMs = Math.floor((waitUs - oversleepUs) / 1000)
+    const sleepMs = Math.min(longestSleepMs, Math.max(1, wholeMs))
     wakeUs = nowUs + sleepMs * 1000
     timer = setTimeout(turn, sleepMs)
-    watch(waitUs)
   }
   const watch = (waitUs: number): void => {
     if (waitUs > watchWithinUs) return
@@ -113,12 +119,16 @@ function sleep(paced: Paced, now: () => number): Pace {
     const us = napUs(waitUs)
     if (waitUs > 0 && us > 0) nap(us, startUs)
     const leftUs = paced.nextUs - now()
-    if (leftUs > (isSparse || us > 0 ? 0 : -overdueUs)) {
-      watch(leftUs)
+    const isDue = leftUs <= (isSparse || us > 0 ? 0 : -overdueUs)
+    // The wake-up has put the timer off by up to a millisecond.
+    const isPutOff = isSparse && leftUs >= napWithinUs && leftUs < longestSleepMs * 1000
+    if (isDue || isPutOff) clearTimeout(timer)
+    if (isDue) {
+      turn()
       return
     }
-    clearTimeout(timer)
-    turn()
+    if (isPutOff) aim(leftUs, now())
+    watch(leftUs)
   }
   /** Naps, unless the last turn of the loop read a response: more may have arrived. */
   const nap = (us: number, startUs: number): void => {

@@ -14,6 +14,7 @@ const timersStandStill = () => {
 /** First due at 0, then at `nextUs`, by a clock that only moves when the test moves it. */
 function paced(nextUs: number, expectsAnswers: boolean) {
   timersStandStill()
+  const timers = vi.spyOn(globalThis, 'setTimeout')
   const clock = { us: 0, perReading: 0 }
   const due = {
     ...{ nextUs: 0, expectsAnswers, readUs: Number.NaN, ticks: 0 },
@@ -27,7 +28,7 @@ function paced(nextUs: number, expectsAnswers: boolean) {
     return clock.us
   })
   onTestFinished(pacing.stop)
-  return { clock, due, pacing }
+  return { clock, due, pacing, timers }
 }
 
 test('overdue dense requests are sent at any wake-up, a few at a time', async () => {
@@ -65,8 +66,23 @@ test('a timer naps through the last milliseconds, unless answers to dense reques
   expect(pacing.nappedUs).toBe(1)
 })
 
+test.each([
+  ['the whole milliseconds that surely end in time', 5300, [], [5]],
+  ['a millisecond at least', 1000, [], [1]],
+  ['less after each wake-up, which has put it off', 9300, [2100], [9, 9, 7]],
+  ['the longest sleep, whatever wakes it before the last one', 25_300, [2100], [20]],
+])('before a sparse request the timer is set to %s', async (_what, dueUs, wakesUs, timersMs) => {
+  const { clock, timers } = paced(dueUs, true)
+  for (const wakeUs of wakesUs) {
+    await loopTurns(1)
+    clock.us = wakeUs
+    await loopTurns(1)
+  }
+  expect(timers.mock.calls.map(([, ms]) => ms)).toEqual(timersMs)
+})
+
 test('between sparse requests, pacing naps in slices and checks for answers in between', async () => {
-  const { clock, due, pacing } = paced(2000, true)
+  const { clock, due, pacing } = paced(1100, true)
   clock.perReading = 1
   const startMs = performance.now()
   await loopTurns(4)
@@ -77,7 +93,7 @@ test('between sparse requests, pacing naps in slices and checks for answers in b
 })
 
 test('a loop that is busy with answers does not nap before a sparse request', async () => {
-  const { clock, due, pacing } = paced(2000, true)
+  const { clock, due, pacing } = paced(1100, true)
   clock.perReading = 1
   await loopTurns(1)
   expect(pacing.nappedUs).toBe(1)
