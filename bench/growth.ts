@@ -1,5 +1,5 @@
 /**
- * What ten times the attempts cost: `node bench/growth.ts [--sizes 10000,100000,1000000]`.
+ * What ten times the attempts cost: `npx node bench/growth.ts [--sizes 10000,100000,1000000] [--only run,audit]`.
  *
  * At each size a closed load of plain chat is recorded, audited, shown as the launch page and the usage
  * page, exported as a usage log, imported again, and merged from two shards, each by its own command. Prints
@@ -14,8 +14,13 @@ import { parseArgs } from 'node:util'
 import { module, serve, serverCore } from './processes.ts'
 
 const { values } = parseArgs({
-  options: { sizes: { type: 'string', default: '10000,100000,1000000' } },
+  options: {
+    sizes: { type: 'string', default: '10000,100000,1000000' },
+    only: { type: 'string' },
+  },
 })
+/** `run` is always wanted: the others need its file. */
+const wanted = values.only?.split(',')
 const sizes = values.sizes.split(',').map(Number)
 if (sizes.length < 2) throw new Error('a slope needs two sizes or more')
 const main = resolve(import.meta.dirname, '../src/cli/main.ts')
@@ -36,6 +41,7 @@ const env = { ...process.env, ASSAY_API_KEY: 'sk-bench-growth' }
 const costs = new Map<string, Cost[]>()
 
 function assay(name: string, ...words: readonly string[]): void {
+  if (name !== 'run' && wanted?.includes(name) === false) return
   const began = performance.now()
   const { status, stderr } = spawnSync(
     process.execPath,
@@ -99,6 +105,7 @@ try {
     assay('usage page', 'report', 'usage', '--db', db, '--out', 'usage.html')
     assay('export', 'export', 'usage', '--db', db, '--out', 'usage.csv')
     assay('import', 'import', 'usage.csv', '--map', 'assay', '--db', `import-${db}`)
+    if (wanted?.includes('merge') === false) continue
     assay('merge', 'merge', ...(await sendShards(size)), '--db', `merged-${db}`)
   }
 } finally {

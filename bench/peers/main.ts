@@ -64,7 +64,8 @@ print(`# Compared with other tools
 
 \`npm run peers\`${process.argv.slice(2).length === 0 ? '' : ` with \`${process.argv.slice(2).join(' ')}\``}, ${new Date().toISOString().slice(0, 10)}. The server runs on core 0, the measured tool on core ${clientCore}.
 ${cpus().length} cores of ${cpus()[0]?.model ?? 'unknown kind'}, Linux ${release()}, Node ${process.versions.node}. CPU is that of the
-whole process tree, including start and end. Figures are medians of n rounds, with their ranges.
+whole process tree, including start and end. Figures are medians of n rounds, with their ranges. "At the server" is from
+the arrival of a request in the kernel to the return of the write, or of the handler of a plain answer.
 `)
 print(markdown(['tool', 'from', 'version'], chosen.map(versionRow)))
 

@@ -69,7 +69,9 @@ export const own: readonly Peer[] = [
             )
           }
           const own = { done: summary.all.counts.ok, verdict: verdict.verdict }
-          return { ...own, response: times('response'), ttft: times('ttft'), itl: times('itl') }
+          // Without a plan the peers measure from the send, too.
+          const response = times(task.work.ratePerS === null ? 'service' : 'response')
+          return { ...own, response, ttft: times('ttft'), itl: times('itl') }
         },
       }
     },

@@ -2,7 +2,9 @@
 //
 // POST /v1/chat/completions answers after -service. With "stream": true it sends -tokens events, the
 // first after -first and the rest every -gap. Between 5 s and 5 s + -stall after the first request
-// it begins to serve nothing. GET /truth tells what was served since the last GET, in milliseconds.
+// it begins to serve nothing. GET /truth tells what was served since the last GET, in milliseconds:
+// from the arrival of a request in the kernel (arrival.go) to the return of the write, or of the handler of a plain
+// answer.
 package main
 
 import (
@@ -41,8 +43,8 @@ const usage = `{"prompt_tokens":12,"completion_tokens":%d,"total_tokens":%d}`
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // begin counts a request, and returns when it came and until when it must wait.
-func begin() (came, until time.Time) {
-	came = time.Now()
+func begin(r *http.Request) (came, until time.Time) {
+	came = arrivalOf(r)
 	seen.Lock()
 	defer seen.Unlock()
 	if seen.requests == 0 {
@@ -70,7 +72,7 @@ func end(came time.Time, ttft float64, gaps []float64) {
 }
 
 func chat(w http.ResponseWriter, r *http.Request) {
-	came, until := begin()
+	came, until := begin(r)
 	body, _ := io.ReadAll(r.Body)
 	if bytes.Contains(body, []byte(`"stream":true`)) || bytes.Contains(body, []byte(`"stream": true`)) {
 		stream(w, r, came, bytes.Contains(body, []byte("include_usage")))
@@ -99,6 +101,7 @@ func stream(w http.ResponseWriter, r *http.Request, came time.Time, withUsage bo
 			return
 		case <-time.After(time.Until(due)):
 		}
+		chunk(`{"index":0,"delta":{"role":"assistant","content":" word"},"finish_reason":null}`, "")
 		now := time.Now()
 		if at == 0 {
 			ttft = milliseconds(now.Sub(came))
@@ -106,7 +109,6 @@ func stream(w http.ResponseWriter, r *http.Request, came time.Time, withUsage bo
 			gaps = append(gaps, milliseconds(now.Sub(before)))
 		}
 		before = now
-		chunk(`{"index":0,"delta":{"role":"assistant","content":" word"},"finish_reason":null}`, "")
 		due = due.Add(*gap)
 	}
 	chunk(`{"index":0,"delta":{},"finish_reason":"stop"}`, "")
@@ -151,10 +153,11 @@ func main() {
 	http.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"object":"list","data":[{"id":"m","object":"model"}]}`)
 	})
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := listen("127.0.0.1:0")
 	if err != nil {
 		panic(err)
 	}
 	fmt.Println(listener.Addr().(*net.TCPAddr).Port)
-	panic(http.Serve(listener, nil))
+	server := http.Server{ConnContext: withConnection}
+	panic(server.Serve(listener))
 }
