@@ -53,7 +53,7 @@ export const contractOption = () =>
 export const uploadOption = () =>
   new Option(
     '--upload <s3-url>',
-    'also upload the files to s3://bucket/prefix (needs @aws-sdk/client-s3)',
+    'also upload the files to s3://bucket/prefix (needs @aws-sdk/client-s3 and @aws-sdk/lib-storage)',
   )
 
 export const liveOption = () =>
