@@ -244,9 +244,9 @@ function countSql(
   filter: readonly string[],
   scope: ThresholdScope,
 ): { readonly select: string; readonly samples: string; readonly unknown: string } {
-  const { one, all, unknown } = countedBy(metric, filter.length > 0, scope)
+  const { one, all, ofNone, unknown } = countedBy(metric, filter.length > 0, scope)
   const also = filter.length === 0 ? 'true' : filter.join(' AND ')
-  const sum = `sum(${one}) FILTER (${also})`
+  const sum = `coalesce(sum(${one}) FILTER (${also}), ${ofNone})`
   const seconds = `nullif((max(coalesce(closed_us, intended_us)) - min(intended_us)) / 1e6, 0)`
   const samples = `count(*) FILTER (${all})`
   const select =
@@ -258,15 +258,19 @@ function countSql(
   return { select, samples, unknown: `count(*) FILTER (${also} AND ${unknown})` }
 }
 
-/** SQL: what a row adds to a count, whether it is in the denominator, and whether it may add more. */
+/**
+ * SQL: what a row adds to a count, whether it is in the denominator, the sum over no row, and whether a row
+ * may add more. No row is a count of 0, but an amount that no row has is unknown.
+ */
 function countedBy(
   metric: string,
   filtered: boolean,
   { objectives, contract }: ThresholdScope,
-): { readonly one: string; readonly all: string; readonly unknown: string } {
+): Readonly<Record<'one' | 'all' | 'ofNone' | 'unknown', string>> {
   const of = (standing: string, all: string) => ({
     one: `(${standing})::INTEGER`,
     all,
+    ofNone: '0',
     unknown: 'false',
   })
   const credits = creditsSql(contract.models)
@@ -287,10 +291,11 @@ function countedBy(
       return {
         one: 'output_tokens',
         all: 'was_sent',
+        ofNone: 'NULL',
         unknown: 'unreported',
       }
     case 'credits':
-      return { one: credits, all: 'was_sent', unknown: `(${credits}) IS NULL` }
+      return { one: credits, all: 'was_sent', ofNone: 'NULL', unknown: `(${credits}) IS NULL` }
     default:
       return of('was_sent', 'was_sent')
   }

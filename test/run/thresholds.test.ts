@@ -93,6 +93,28 @@ test('without samples a threshold is inconclusive, not passed', async () => {
   expect(await check('main/chat.ttft.p90 < 800ms', warm)).toMatchObject({ result: 'held' })
 })
 
+test('a count whose filter selects no row is 0, and an amount that no row has is not', async () => {
+  for (const text of ['errors{code=429}.count == 0', 'requests{outcome=timeout} < 1']) {
+    expect(await check(text, successes)).toMatchObject({
+      result: 'held',
+      value: 0,
+      interval: [0, 0],
+      samples: 100,
+    })
+  }
+  expect(await check('errors{code=429}.rate < 1/s', successes)).toMatchObject({
+    result: 'held',
+    value: 0,
+  })
+  expect(await check('errors{code=429}.count > 0', successes)).toMatchObject({ result: 'missed' })
+  // Without any row, or any of the named model, there is no data, which is not zero.
+  const unknown = { result: 'inconclusive', value: null }
+  expect(await check('errors{code=429}.count == 0', [])).toMatchObject(unknown)
+  expect(await check('errors{model=another,code=429}.count == 0', successes)).toMatchObject(unknown)
+  expect(await check('tokens{outcome=timeout} == 0', successes)).toMatchObject(unknown)
+  expect(await check('credits{outcome=timeout} == 0', successes)).toMatchObject(unknown)
+})
+
 test('streams that hang until their timeout are in TTFT, and a held bound counts them', async () => {
   const stream = (slot: number, hangs: boolean) =>
     hangs
