@@ -144,11 +144,13 @@ export function delayTest(threads: readonly ThreadFigures[], medians: readonly M
  */
 export function gapTest(gaps: GapFigures | null, medians: readonly Median[]): RunTest {
   const name = 'event-loop gap'
-  if (gaps === null) return notJudged(name, 'under 1 % of the requests in gaps', 'nothing was sent')
+  if (gaps === null || gaps.requests === 0) {
+    return notJudged(name, 'under 1 % of the requests in gaps', 'nothing was sent')
+  }
   const { greatestUs, limitUs, requests, tainted } = gaps
   const { rest } = carried(requests)
   const bound = `under ${rest * 100} % of the requests in gaps`
-  const share = requests === 0 ? 0 : tainted / requests
+  const share = tainted / requests
   const held = share < rest
   const figure = `${milliseconds(greatestUs)}; ${tainted} of ${requests} requests (${(share * 100).toFixed(2)} %) in gaps over ${milliseconds(limitUs)}`
   // A gap as long as the shortest median spoils the measurement.

@@ -162,6 +162,16 @@ test('a gap of the event loop is judged by the share of tainted requests and by 
   })
 })
 
+test('gaps without a request are not judged', () => {
+  const gaps = { greatestUs: 1e6, limitUs: 20_000, requests: 0, tainted: 0 }
+  expect(rowOf({ ...sound, gaps }, 'event-loop gap')).toEqual([
+    'not judged',
+    'nothing was sent',
+    'under 1 % of the requests in gaps',
+    '',
+  ])
+})
+
 test('a gap counts from 20 ms on, or from a tenth of the shortest time that a request waits', () => {
   expect(gapLimitUs([])).toBe(20_000)
   expect(gapLimitUs(responseOf(80_000))).toBe(20_000)
