@@ -16,13 +16,13 @@ import { gapLimitUs } from './client-tests.ts'
 import type { Coordinator } from './coordinator.ts'
 import { firstRefusal } from './first-requests.ts'
 import type { RunOptions, RunResult } from './run.ts'
-import { runFigures } from './run-figures.ts'
+import { type RunFigures, runFigures } from './run-figures.ts'
 import { unsharded } from './shard.ts'
 import { neverReached } from './stop-conditions.ts'
 import type { SweepResult } from './sweep-run.ts'
 import type { CrewedScenario } from './threads.ts'
 import { checkThreshold, type ThresholdResult, undecided } from './thresholds.ts'
-import { judge } from './verdict.ts'
+import { judge, type RunFacts } from './verdict.ts'
 
 /** A run whose requests have all ended. */
 export interface Ended {
@@ -54,7 +54,6 @@ export async function conclude(store: Store, ended: Ended): Promise<RunResult> {
     planned += counted.planned
     inTime += counted.inTime
   }
-  const seconds = figures.lastUs / 1e6
   const medians = mediansOf(scenario, coordinator.phases, tally)
   const verdict = judge({
     ...countedFacts(ended),
@@ -67,10 +66,10 @@ export async function conclude(store: Store, ended: Ended): Promise<RunResult> {
     gaps: await clientGaps(store, runId, gapLimitUs(medians)),
     inFlight: await inFlightFigures(store, runId),
     fewestSamples: figures.fewestSamples,
-    ceilingShare: shareOfCeiling(await latestCeiling(store, start.machineJson, scenario.threads), {
-      perS: figures.busiestPerS,
-      eventsPerS: seconds > 0 ? figures.events / seconds : 0,
-    }),
+    ceilingShare: shareOfCeiling(
+      await latestCeiling(store, start.machineJson, scenario.threads),
+      figures,
+    ),
   })
   const thresholds: ThresholdResult[] = []
   for (const threshold of isPart(options) ? [] : scenario.thresholds) {
@@ -176,13 +175,14 @@ function identityOf({ scenario, options, start }: Ended) {
   }
 }
 
-/** The sum of two shares of the machine's capacity: those of requests and of events. */
+/** The sum of two shares of the machine's capacity in the busiest steady phase: those of requests and of events. */
 function shareOfCeiling(
   ceiling: Ceiling | null,
-  offered: { readonly perS: number; readonly eventsPerS: number },
-): number | null {
+  { busiestPerS, busiestEventsPerS }: RunFigures,
+): RunFacts['ceilingShare'] {
   if (ceiling === null) return null
-  return offered.perS / ceiling.plainPerS + offered.eventsPerS / ceiling.eventsPerS
+  if (busiestPerS === null || busiestEventsPerS === null) return 'too few'
+  return busiestPerS / ceiling.plainPerS + busiestEventsPerS / ceiling.eventsPerS
 }
 
 /** Whether thresholds wait for the merge, because percentiles of a part are not those of the run. */

@@ -11,10 +11,10 @@ export interface RunFigures {
   /** Successes and timeouts of the step with the fewest; null without any. */
   readonly fewestSamples: number | null
   readonly creditsByContract: number
-  /** Planned requests per second of the busiest steady phase. */
-  readonly busiestPerS: number
-  /** Events of streams that were read. */
-  readonly events: number
+  /** Planned requests per second of the busiest steady phase; null if none has enough for a rate. */
+  readonly busiestPerS: number | null
+  /** Events of streams that this phase read per second; null likewise. */
+  readonly busiestEventsPerS: number | null
   readonly lastUs: number
 }
 
@@ -52,8 +52,7 @@ export async function runFigures(
     lag: lagOf(row, sumOf(chosen, 'lag_n')),
     fewestSamples: fewestOf(chosen),
     creditsByContract: sumOf(groups, 'credits'),
-    busiestPerS: busiestOf(steady),
-    events: sumOf(groups, 'events'),
+    ...busiestOf(steady),
     lastUs: Math.max(0, ...groups.map(({ end_us }) => end_us)),
   }
 }
@@ -78,21 +77,28 @@ interface Quantiles {
   readonly lag: readonly number[] | null
 }
 
-function sumOf(groups: readonly Group[], figure: 'lag_n' | 'credits' | 'events') {
+function sumOf(groups: readonly Group[], figure: 'n' | 'lag_n' | 'credits' | 'events') {
   return groups.reduce((sum, group) => sum + group[figure], 0)
 }
 
 /** Requests that a rate needs. */
 const enoughForRate = 100
 
-function busiestOf(steady: readonly Group[]): number {
-  const rates = [...Map.groupBy(steady, ({ phase }) => phase).values()].map((groups) => {
-    const n = groups.reduce((sum, group) => sum + group.n, 0)
+type Rates = Pick<RunFigures, 'busiestPerS' | 'busiestEventsPerS'>
+
+function busiestOf(steady: readonly Group[]): Rates {
+  let busiest: Rates = { busiestPerS: null, busiestEventsPerS: null }
+  for (const groups of Map.groupBy(steady, ({ phase }) => phase).values()) {
+    const n = sumOf(groups, 'n')
     const first = Math.min(...groups.map((group) => group.first_us))
     const last = Math.max(...groups.map((group) => group.last_us))
-    return n < enoughForRate || last <= first ? 0 : ((n - 1) / (last - first)) * 1e6
-  })
-  return Math.max(0, ...rates)
+    if (n < enoughForRate || last <= first) continue
+    const perS = ((n - 1) / (last - first)) * 1e6
+    if (perS <= (busiest.busiestPerS ?? 0)) continue
+    // Streams end after the last send, so events are counted by request.
+    busiest = { busiestPerS: perS, busiestEventsPerS: (perS * sumOf(groups, 'events')) / n }
+  }
+  return busiest
 }
 
 function countsOf(groups: readonly Group[]): AttemptCounts {

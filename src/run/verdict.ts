@@ -57,7 +57,7 @@ export interface RunFacts {
   /** Samples of the step with the fewest. */
   readonly fewestSamples: number | null
   /** Share of the machine's calibrated ceiling; null if it is not calibrated. */
-  readonly ceilingShare: number | null
+  readonly ceilingShare: number | 'too few' | null
 }
 
 /** Batches that may wait for the recorder before it counts as behind. */
@@ -236,6 +236,9 @@ function ceilingTest({ ceilingShare }: RunFacts): RunTest {
   const bound = '< 70 %'
   if (ceilingShare === null) {
     return notJudged(name, bound, 'this machine is not calibrated: assay calibrate')
+  }
+  if (ceilingShare === 'too few') {
+    return notJudged(name, bound, 'no steady phase has enough requests for a rate')
   }
   const held = ceilingShare < 0.7
   return {

@@ -148,14 +148,22 @@ test('a calibration stores its figures and no attempts, and a run is compared wi
     )
     expect(left).toEqual({ attempts: 0, runs: 2 })
     const target = await startTarget((_, response) => answerChat(response))
-    const scenario = chatScenario(
-      '  - { name: steady, load: constant, rate: 20/s, max_requests: 5 }',
-    )
-    const { verdict } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
-    target.close()
-    const share = verdict.tests.find((each) => each.name === 'share of calibrated ceiling')!
+    const shareOf = async (requests: number) => {
+      const scenario = chatScenario(
+        `  - { name: steady, load: constant, rate: 200/s, max_requests: ${requests} }`,
+      )
+      const { verdict } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+      return verdict.tests.find((each) => each.name === 'share of calibrated ceiling')!
+    }
+    const share = await shareOf(100)
     expect(share.result).not.toBe('not judged')
-    expect(share.figure).toMatch(/^\d+\.\d %$/)
+    expect(share.figure).toMatch(/^[1-9]?\d\.\d %$/)
+    expect(Number.parseFloat(share.figure)).toBeGreaterThan(0)
+    expect(await shareOf(5)).toMatchObject({
+      result: 'not judged',
+      figure: 'no steady phase has enough requests for a rate',
+    })
+    target.close()
   })
 })
 

@@ -7,7 +7,7 @@ import { appendAttempts } from '../../src/store/recorder.ts'
 import { startRun } from '../../src/store/runs.ts'
 import { attempt, startOf } from './rows.ts'
 
-test('the rate of a run is that of its busiest steady phase, not a mean over all phases', async () => {
+test('the rates of a run are those of its busiest steady phase, not a mean over all phases', async () => {
   const store = await openStore(':memory:')
   await startRun(store, startOf('r'))
   let slot = 0
@@ -17,9 +17,11 @@ test('the rate of a run is that of its busiest steady phase, not a mean over all
     perS: number,
     n: number,
     fromUs: number,
+    events: number,
   ) =>
     Array.from({ length: n }, (_, at) =>
       attempt({
+        events,
         slot: slot++,
         phase: name,
         part,
@@ -28,15 +30,17 @@ test('the rate of a run is that of its busiest steady phase, not a mean over all
       }),
     )
   await appendAttempts(store, [
-    ...phase('warm', 'warmup', 5000, 500, 0),
-    ...phase('slow', 'steady', 100, 400, 1e6),
-    ...phase('fast', 'steady', 2000, 1000, 5e6),
+    ...phase('warm', 'warmup', 5000, 500, 0, 500),
+    ...phase('slow', 'steady', 100, 400, 1e6, 900),
+    ...phase('fast', 'steady', 2000, 1000, 5e6, 30),
     // A handful of concurrent requests is not a load.
-    ...phase('few', 'steady', 1e6, 50, 6e6),
+    ...phase('few', 'steady', 1e6, 50, 6e6, 70),
   ])
-  const { busiestPerS } = await runFigures(store, 'r', defaultContract)
+  const { busiestPerS, busiestEventsPerS } = await runFigures(store, 'r', defaultContract)
   store.close()
   expect(busiestPerS).toBeCloseTo(2000, 6)
+  // 30 events per request of that phase, whatever the other phases read and however long they took.
+  expect(busiestEventsPerS).toBeCloseTo(60_000, 4)
 })
 
 /** Rows of a warm-up and of a steady phase: each figure differs by the part it is taken from. */
@@ -104,8 +108,8 @@ test('counts cover all rows, lag and samples only the steady part', async () => 
     fewestSamples: 3,
     // Ten successes at 1, two at 2.
     creditsByContract: 14,
-    busiestPerS: 0,
-    events: 21,
+    busiestPerS: null,
+    busiestEventsPerS: null,
     lastUs: 1_400_000,
   })
 })
@@ -115,7 +119,7 @@ test('a run without a steady part is measured by all its rows, and a run without
   expect([lag, fewestSamples, busiestPerS]).toEqual([
     { p50Us: 7_000, p90Us: 7_000, p99Us: 7_000, samples: 4 },
     4,
-    0,
+    null,
   ])
   expect((await figuresOf(warm.slice(0, 1))).lag?.samples).toBe(1)
   expect((await figuresOf([...warm, steady[2]!])).lag).toEqual({
@@ -137,7 +141,12 @@ test('a rate needs a hundred requests at more than one instant', async () => {
     )
   const rates = []
   for (const rows of [burst(99, 1000), burst(100, 1000), burst(100, 0)]) {
-    rates.push((await figuresOf(rows)).busiestPerS)
+    const { busiestPerS, busiestEventsPerS } = await figuresOf(rows)
+    rates.push([busiestPerS, busiestEventsPerS])
   }
-  expect(rates).toEqual([0, 1000, 0])
+  expect(rates).toEqual([
+    [null, null],
+    [1000, 0],
+    [null, null],
+  ])
 })

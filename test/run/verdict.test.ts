@@ -336,12 +336,13 @@ test('few samples and a missing calibration are not judged, and a client near it
     ],
     ['not judged', 'no success', needs, ''],
   ])
-  const ceiling = (ceilingShare: number | null) =>
+  const ceiling = (ceilingShare: RunFacts['ceilingShare']) =>
     rowOf({ ...sound, ceilingShare }, 'share of calibrated ceiling')
-  expect([0.699, 0.7, null].map(ceiling)).toEqual([
+  expect(([0.699, 0.7, null, 'too few'] as const).map(ceiling)).toEqual([
     ['held', '69.9 %', '< 70 %', ''],
     ['degraded', '70.0 %', '< 70 %', 'The client is near its own limit: add threads or machines.'],
     ['not judged', 'this machine is not calibrated: assay calibrate', '< 70 %', ''],
+    ['not judged', 'no steady phase has enough requests for a rate', '< 70 %', ''],
   ])
 })
 
