@@ -31,6 +31,8 @@ export class StepCounters {
   good = 0
   /** Requests meant to succeed that ended, except own aborts. */
   judged = 0
+  /** Those of them that did. */
+  succeeded = 0
   credits = 0
   tokens = 0
   readonly errors = new Map<string, number>()

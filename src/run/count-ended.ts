@@ -52,6 +52,7 @@ export function countEnded(
   const ttftUs = (withText ? attempt.firstContentUs : endUs) - beganUs
   if (asStream) phase.countTtft(plan.index, ttftUs)
   if (outcome !== 'ok') return
+  counters.succeeded++
   if (streamed) phase.countGaps(plan.index, flight.gaps)
   const { completionTokens } = attempt
   if (!Number.isNaN(completionTokens)) counters.tokens += completionTokens

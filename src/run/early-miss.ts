@@ -86,7 +86,7 @@ function countedSoFar({ metric, filter }: Threshold, sum: Sum): number | null {
     case 'errors':
       return sum((each) => each.failures)
     case 'success':
-      return sum((each) => each.ok)
+      return sum((each) => each.succeeded)
     case 'goodput':
       return sum((each) => each.good)
     case 'not_sent':

@@ -92,6 +92,7 @@ function counted(rows: readonly AttemptRow[], objectives: Objectives) {
   return {
     good: sum((each) => each.good),
     judged: sum((each) => each.judged),
+    succeeded: sum((each) => each.succeeded),
     failed: sum((each) => each.failures),
     tokens: sum((each) => each.tokens),
     gaps: taken.reduce((all, { histograms }) => all + (histograms.itl?.samples ?? 0), 0),
@@ -119,6 +120,7 @@ test('the counts of a sending thread match SQL over the rows, for any run and ob
       >(
         `SELECT count(*) FILTER (${goodSql((name) => objectives[name] ?? null)}) AS good,
            count(*) FILTER (judged) AS judged, count(*) FILTER (failed) AS failed,
+           count(*) FILTER (succeeded) AS succeeded,
            coalesce(sum(output_tokens), 0)::BIGINT AS tokens,
            2 * count(*) FILTER (succeeded AND streamed = 1) AS gaps,
            [${times.join(', ')}] AS times

@@ -230,6 +230,18 @@ test('the share of unsent requests is of all planned ones', () => {
   expect(abort('not_sent < 25%')).toBe('threshold')
 })
 
+test('an answer to a request that is wrong on purpose is no success', () => {
+  // Of 100 requests that were meant to succeed 50 did; 100 others were answered, though they should be refused.
+  const abort = (check: string) =>
+    reason(`thresholds: [{ check: '${check}', abort: true }]`, (counters) => {
+      Object.assign(counters, { sent: 200, ok: 150, httpError: 50, judged: 100, succeeded: 50 })
+    })
+  expect(abort('success >= 50%')).toBeNull()
+  expect(abort('success > 50%')).toBe('threshold')
+  expect(abort('success.count <= 50')).toBeNull()
+  expect(abort('success.count < 50')).toBe('threshold')
+})
+
 test('a count that is not reached yet is not missed before the end', () => {
   const counted = (check: string) =>
     reason(`thresholds: [{ check: '${check}', abort: true }]`, (counters) => {
