@@ -58,6 +58,64 @@ test('a timeout counts as at least its deadline, and marks every percentile abov
   expect(all.counts).toMatchObject({ attempts: 1000, sent: 1000, ok: 960, timeout: 40 })
 })
 
+test('a percentile between a finished request and one that was cut off is at least its value', async () => {
+  const ended = (slot: number, us: number) =>
+    attempt(slot, { doneUs: slot * 1e6 + 20 + us, closedUs: slot * 1e6 + 20 + us })
+  /** The p90 of so many fast requests, then these slower ones, and those that were cut off after 708 ms. */
+  const p90Of = async (fast: number, slowerUs: readonly number[], cutOff: number) => {
+    const store = await openStore(':memory:')
+    await enterRun(store)
+    const times = [...Array<number>(fast).fill(100_000), ...slowerUs]
+    await appendAttempts(store, [
+      ...times.map((us, slot) => ended(slot, us)),
+      ...Array.from({ length: cutOff }, (_, at) => {
+        const slot = times.length + at
+        const closedUs = slot * 1e6 + 20 + 708_000
+        return attempt(slot, { outcome: 'timeout', status: null, doneUs: null, closedUs })
+      }),
+      attempt(200, { step: 'other', doneUs: 200e6 + 40, closedUs: 200e6 + 40 }),
+    ])
+    const { all, steps } = await summarise(store, 'a', defaultContract)
+    store.close()
+    expect(steps[1]!.metrics.service).toMatchObject({ n: 1, censored: 0 })
+    expect(all.metrics.service.n).toBe(times.length + cutOff + 1)
+    return [all, steps[0]!].map(({ metrics }) => metrics.service.p90)
+  }
+  // The p90 of 100 values is a tenth of the way from the 90th to the 91st.
+  const [, toCutOff] = await p90Of(89, [698_000], 10)
+  expect(toCutOff).toMatchObject({ us: expect.closeTo(699_000, 3), mark: 'at-least' })
+  const [, toFinished] = await p90Of(89, [698_000, 706_000], 9)
+  expect(toFinished).toMatchObject({ us: expect.closeTo(698_800, 3), mark: 'exact' })
+  // That of 101 values is the 91st: of the step without the other, then of all.
+  const [, atFinished] = await p90Of(90, [698_000], 10)
+  expect(atFinished).toMatchObject({ us: 698_000, mark: 'exact' })
+  const [ofAll] = await p90Of(88, [697_000, 698_000], 10)
+  expect(ofAll).toMatchObject({ us: 698_000, mark: 'exact' })
+  // That of 102 is nine tenths of the way from the 91st to the 92nd.
+  const [between] = await p90Of(89, [698_000], 11)
+  expect(between).toMatchObject({ us: expect.closeTo(707_000, 3), mark: 'at-least' })
+})
+
+test('a request that was cut off in one step leaves the percentiles of the others exact', async () => {
+  const store = await openStore(':memory:')
+  await enterRun(store)
+  const timeout = { outcome: 'timeout', status: null, doneUs: null } as const
+  await appendAttempts(
+    store,
+    Array.from({ length: 40 }, (_, slot) =>
+      slot % 2 === 0
+        ? attempt(slot, { step: 'slow', ...timeout, closedUs: slot * 1e6 + 20 + 5e6 })
+        : attempt(slot, { step: 'sound' }),
+    ),
+  )
+  const { steps } = await summarise(store, 'a', defaultContract)
+  store.close()
+  expect(steps.map(({ step, metrics }) => [step, metrics.service.p50])).toEqual([
+    ['slow', { us: 5e6, mark: 'at-least', needs: 11 }],
+    ['sound', { us: 100_000, mark: 'exact', needs: 11 }],
+  ])
+})
+
 test('a fast failure is not part of the latency of successes', async () => {
   const store = await openStore(':memory:')
   await enterRun(store)

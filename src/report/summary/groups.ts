@@ -17,6 +17,8 @@ interface Figures {
   readonly n: number
   readonly censored: number
   readonly lowest_censored: number | null
+  /** Values below that; meaningless without one. */
+  readonly below: number | null
   readonly mean: number | null
   /** The minimum, each percentile, the maximum. */
   readonly q: readonly number[] | null
@@ -78,12 +80,13 @@ export async function readGroups(
   return [{ ...whole[0]!, step: null }, ...steps].map((row) => groupFrom(row, gaps.get(row.step)))
 }
 
-function readRows(
+async function readRows(
   store: Store,
-  { from, parameters, offsetUs, good }: Counted,
+  counted: Counted,
   names: readonly MeasureName[],
   grouped: string,
-) {
+): Promise<readonly GroupRow[]> {
+  const { from, parameters, offsetUs, good } = counted
   const metrics = names.map((name) => {
     const us = columnOf(name)
     const cut = cutOf(name)
@@ -92,13 +95,13 @@ function readRows(
         ? ['0', 'NULL']
         : [`count(${us}) FILTER (${cut})`, `(min(${us}) FILTER (${cut}))::DOUBLE`]
     return `{
-      n: count(${us}), censored: ${censored}, lowest_censored: ${lowest},
+      n: count(${us}), censored: ${censored}, lowest_censored: ${lowest}, below: NULL,
       mean: avg(${us}),
       q: quantile_cont(${us}, [0, ${percentiles.map(([, p]) => p).join(', ')}, 1])
     } AS "${name}"`
   })
   const ended = (outcome: string) => `count(*) FILTER (outcome = '${outcome}')`
-  return store.rows<GroupRow>(
+  const rows = await store.rows<GroupRow>(
     `SELECT ${grouped === '' ? 'NULL AS ' : ''}step,
        count(*) AS attempts, ${ended('not_sent')} AS "notSent", count(*) FILTER (was_sent) AS sent,
        ${ended('ok')} AS ok, ${ended('http_error')} AS "httpError", ${ended('broken')} AS broken,
@@ -115,7 +118,44 @@ function readRows(
      FROM ${from} ${grouped}`,
     [...parameters],
   )
+  const cut = names.filter((name) => rows.some((row) => figuresOf(row, name).censored > 0))
+  if (cut.length === 0) return rows
+  const below = await countBelow(store, counted, cut, grouped !== '')
+  return rows.map((row) => ({
+    ...row,
+    ...Object.fromEntries(
+      cut.map((name) => [
+        name,
+        { ...figuresOf(row, name), below: below.get(row.step)![name] } as unknown as Cell,
+      ]),
+    ),
+  }))
 }
+
+/** By step, how many values of each measure are below the lowest that was cut off. */
+async function countBelow(
+  store: Store,
+  { from, parameters }: Counted,
+  names: readonly MeasureName[],
+  bySteps: boolean,
+) {
+  const each = (sql: (us: string, cut: string, name: MeasureName) => string) =>
+    names.map((name) => sql(columnOf(name), cutOf(name)!, name)).join(', ')
+  const rows = await store.rows<
+    { readonly step: string | null } & Readonly<Record<MeasureName, number>>
+  >(
+    `SELECT lowest.step, ${each((us, _, name) => `count(*) FILTER (each.${us} < lowest.${us}) AS "${name}"`)}
+     FROM ${from} AS each JOIN (
+       SELECT ${bySteps ? 'step' : 'NULL AS step'}, ${each((us, cut) => `min(${us}) FILTER (${cut}) AS ${us}`)}
+       FROM ${from} GROUP BY ALL) AS lowest ON ${bySteps ? 'each.step = lowest.step' : 'true'}
+     GROUP BY lowest.step`,
+    [...parameters],
+  )
+  return new Map(rows.map((row) => [row.step, row]))
+}
+
+const figuresOf = (row: GroupRow, name: MeasureName) =>
+  (row[name] ?? noFigures) as unknown as Figures
 
 function groupFrom(row: GroupRow, gaps: Gaps | undefined): SummaryGroup {
   const number = (name: string) => (row[name] === null ? null : Number(row[name]))
@@ -124,10 +164,7 @@ function groupFrom(row: GroupRow, gaps: Gaps | undefined): SummaryGroup {
   const perS = (value: number | null) =>
     spanS === null || spanS <= 0 || value === null ? null : value / spanS
   const metrics = Object.fromEntries(
-    measureNames.map((name) => [
-      name,
-      distributionOf((row[name] ?? noFigures) as unknown as Figures),
-    ]),
+    measureNames.map((name) => [name, distributionOf(figuresOf(row, name))]),
   ) as Record<MeasureName, Distribution>
   const completionTokens = number('completionTokens')
   const good = number('good')
@@ -168,8 +205,15 @@ const noFigures: Figures = {
   n: 0,
   censored: 0,
   lowest_censored: null,
+  below: null,
   mean: null,
   q: null,
+}
+
+/** Whether one of the two values between which a percentile is interpolated may be larger. */
+function isCutOff({ n, censored, below }: Figures, p: number): boolean {
+  // Less than a millionth of the way to the next value is an error of rounding.
+  return Number(censored) > 0 && Math.ceil((Number(n) - 1) * p - 1e-6) >= Number(below)
 }
 
 function distributionOf(figures: Figures, exact: 'exact' | 'rounded' = 'exact'): Distribution {
@@ -179,13 +223,7 @@ function distributionOf(figures: Figures, exact: 'exact' | 'rounded' = 'exact'):
     const us = figures.q?.[at + 1] ?? null
     const needs = samplesNeeded(p)
     const mark =
-      us === null
-        ? 'none'
-        : n < needs
-          ? 'too-few'
-          : figures.lowest_censored !== null && figures.lowest_censored <= us
-            ? 'at-least'
-            : exact
+      us === null ? 'none' : n < needs ? 'too-few' : isCutOff(figures, p) ? 'at-least' : exact
     return [name, { us, mark, needs }] as const
   })
   return {
