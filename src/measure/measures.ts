@@ -223,6 +223,12 @@ export function creditsSql(
   return `CASE WHEN outcome = 'ok' AND ${generatesSql} THEN ${priced} ELSE 0 END`
 }
 
+/**
+ * SQL: the order of balances of an account. Answers that one poll of the event loop read share their time;
+ * charges lower a balance, so the lower of two at the same time is the later.
+ */
+export const balanceOrder = (atUs: string, remaining: string) => `(${atUs}, -${remaining})`
+
 const valueSql = (name: MeasureName) =>
   `CASE WHEN ${measures[name].of} THEN ${measures[name].value} END`
 

@@ -171,6 +171,21 @@ test('metrics cover the steady part, credits the whole run at contract prices', 
   })
 })
 
+test('of balances at the same time the lower is the later', async () => {
+  // Answers that one poll of the event loop read share the time of their headers.
+  const together = [8, 10, 7, 9].map((creditsRemaining, slot) =>
+    attempt(slot, { creditsRemaining, headersUs: 5e6 }),
+  )
+  for (const rows of [together, together.toReversed()]) {
+    const store = await openStore(':memory:')
+    await enterRun(store)
+    await appendAttempts(store, rows)
+    const { credits } = await summarise(store, 'a', defaultContract)
+    store.close()
+    expect(credits.balances).toEqual([{ account: 'main', first: 10, last: 7 }])
+  }
+})
+
 test('a value that was not measured is null, never 0', async () => {
   const store = await openStore(':memory:')
   await enterRun(store)

@@ -1,6 +1,6 @@
 import { type Contract, costOf } from '../../contract/contract.ts'
 import { generatesSql } from '../../contract/request.ts'
-import { standings } from '../../measure/measures.ts'
+import { balanceOrder, standings } from '../../measure/measures.ts'
 import type { Store } from '../../store/open.ts'
 import { otherTries } from '../../store/run-shards.ts'
 import { type RunRow, resolveRun } from '../../store/runs.ts'
@@ -92,11 +92,13 @@ async function readCredits(
   runId: string,
   contract: Contract,
 ): Promise<RunSummary['credits']> {
+  const atUs = 'coalesce(headers_us, done_us)'
+  const order = balanceOrder(atUs, 'credits_remaining')
   const balances = await store.rows<{ account: string; first: number; last: number }>(
     `SELECT coalesce(account, key_fp, '(unknown)') AS account,
-            arg_min(credits_remaining, coalesce(headers_us, done_us)) AS first,
-            arg_max(credits_remaining, coalesce(headers_us, done_us)) AS last
-     FROM attempts WHERE run_id = $1 AND credits_remaining IS NOT NULL AND coalesce(headers_us, done_us) IS NOT NULL GROUP BY 1 ORDER BY 1`,
+            arg_min(credits_remaining, ${order}) AS first,
+            arg_max(credits_remaining, ${order}) AS last
+     FROM attempts WHERE run_id = $1 AND credits_remaining IS NOT NULL AND ${atUs} IS NOT NULL GROUP BY 1 ORDER BY 1`,
     [runId],
   )
   const own = await readSpent(store, runId, contract)

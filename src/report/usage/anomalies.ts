@@ -1,5 +1,6 @@
 import { type Contract, costOf } from '../../contract/contract.ts'
 import { generatesSql } from '../../contract/request.ts'
+import { balanceOrder } from '../../measure/measures.ts'
 import { percentileOf } from '../../measure/percentile.ts'
 import { textList } from '../../store/import/literal.ts'
 import type { Store } from '../../store/open.ts'
@@ -258,14 +259,15 @@ async function newKeys(store: Store, engine: UsageEngine): Promise<readonly Anom
 
 /** Balances that do not fall despite successes with a price: a cached header, or no charge. */
 async function flatRemaining(store: Store): Promise<readonly Anomaly[]> {
+  const order = `${balanceOrder('headers_us', 'credits_remaining')}, slot, retry`
   const rows = await store.rows<Row>(
     `SELECT run_id AS source, any_value(coalesce(account, key_fp)) || ' at ' || remaining AS id,
        min(at_us) AS "atUs", count(*) || ' consecutive successes with an unchanged balance' AS shows
      FROM (
        SELECT run_id, account, key_fp, credits_remaining AS remaining,
          service_start_us + (closed_us * time_scale)::BIGINT AS at_us,
-         row_number() OVER (PARTITION BY run_id, account, key_fp ORDER BY headers_us)
-           - row_number() OVER (PARTITION BY run_id, account, key_fp, credits_remaining ORDER BY headers_us)
+         row_number() OVER (PARTITION BY run_id, account, key_fp ORDER BY ${order})
+           - row_number() OVER (PARTITION BY run_id, account, key_fp, credits_remaining ORDER BY ${order})
            AS island
        FROM attempts JOIN run_clocks USING (run_id)
        JOIN model_prices ON model_prices.contract = run_clocks.contract

@@ -1,4 +1,5 @@
 import type { Grant } from '../../contract/grant.ts'
+import { balanceOrder } from '../../measure/measures.ts'
 import type { Store } from '../../store/open.ts'
 import { quarterUs } from './prepare.ts'
 import type { BalancePoint } from './shape.ts'
@@ -19,11 +20,13 @@ const seen = `
     at_us, remaining::DOUBLE
   FROM poll_times WHERE remaining IS NOT NULL`
 
+const order = balanceOrder('at_us', 'remaining')
+
 /** The last balance of each quarter hour and account in the period. */
 export function readBalance(store: Store): Promise<readonly BalancePoint[]> {
   return store.rows<BalancePoint>(
-    `SELECT max(at_us) AS "atUs", account, arg_max(remaining, at_us) AS remaining,
-       arg_max(seen_in, at_us) AS "from"
+    `SELECT max(at_us) AS "atUs", account, arg_max(remaining, ${order}) AS remaining,
+       arg_max(seen_in, ${order}) AS "from"
      FROM (${seen})
      WHERE at_us >= getvariable('usage_from') AND at_us < getvariable('usage_to')
      GROUP BY account, at_us // ${quarterUs} ORDER BY "atUs", account`,
@@ -49,7 +52,7 @@ export async function readGrants(store: Store, nowUs: number): Promise<readonly 
     })
   }
   const balances = await store.rows<{ account: string; remaining: number }>(
-    `SELECT account, arg_max(remaining, at_us) AS remaining FROM (${seen})
+    `SELECT account, arg_max(remaining, ${order}) AS remaining FROM (${seen})
      WHERE at_us <= $1 GROUP BY account ORDER BY account`,
     [BigInt(Math.round(nowUs))],
   )

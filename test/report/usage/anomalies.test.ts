@@ -215,6 +215,25 @@ describe('anomalies', () => {
     expect(await kinds()).toEqual([['flat-remaining', 1]])
   })
 
+  test('a balance that answers read at the same time show in turns is flat while it is the same', async () => {
+    await enterRun(store)
+    // Ten polls, each of which read ten answers: the balance falls once, in the middle of a poll.
+    const rows = Array.from({ length: 100 }, (_, at) =>
+      attempt(at, {
+        creditsRemaining: at < 55 ? 500 : 499,
+        headersUs: Math.floor(at / 10) * 1e6,
+      }),
+    )
+    // Threads write rows in any order.
+    const mixed = rows.toSorted((a, b) => ((a.slot * 37) % 100) - ((b.slot * 37) % 100))
+    await appendAttempts(store, mixed)
+    const found = await flagged('flat-remaining')
+    expect(found?.rows.map(({ id, shows }) => [id, shows])).toEqual([
+      ['main at 500.0', '55 consecutive successes with an unchanged balance'],
+      ['main at 499.0', '45 consecutive successes with an unchanged balance'],
+    ])
+  })
+
   const at = utc(2026, 11, 3)
   const flagged = async (kind: string, change: Partial<UsageOptions> = {}) =>
     (await readUsage(store, usageOptions(change))).anomalies.find((each) => each.kind === kind) ??

@@ -119,3 +119,27 @@ test('without a poll they are the last header of each account so far, and null w
   expect(await readGrants(store, novemberUs + 2e6)).toEqual([held('main', 99), held('other', 20)])
   expect(await readGrants(store, novemberUs + 0.5e6)).toBeNull()
 })
+
+test('of balances at the same time the lower is the later', async () => {
+  await enterRun(store)
+  const together = { headersUs: 3e6 }
+  await appendAttempts(store, [
+    answer(1, 100),
+    answer(2, 98, together),
+    answer(3, 96, together),
+    answer(4, 97, together),
+    answer(901, 96),
+    answer(902, 95),
+  ])
+  await poll(3, 95)
+  await poll(902, 96)
+  expect(await balance()).toEqual([
+    [3, 'main', 95, 'poll'],
+    [902, 'main', 95, 'header'],
+  ])
+  await store.execute('DELETE FROM usage_polls')
+  await prepareUsage(store, usageOptions())
+  expect(await readGrants(store, novemberUs + 3e6)).toEqual([
+    { name: 'main', credits: 96, expiresUs: null },
+  ])
+})
