@@ -29,8 +29,8 @@ export async function importAction(files: readonly string[], options: Options): 
   let reading = ''
   try {
     for (const file of files) {
-      if (stop.signal.aborted) break
       reading = file
+      stop.signal.throwIfAborted()
       await importOne(take, file, options, stop.signal)
     }
   } catch (error) {
@@ -38,11 +38,11 @@ export async function importAction(files: readonly string[], options: Options): 
     process.stderr.write(
       `Interrupted: nothing from ${reading} was imported. Import it again; known lines count once.\n`,
     )
+    process.exitCode = exit.interrupted
   } finally {
     ignoreSignals()
     await close()
   }
-  if (stop.signal.aborted) process.exitCode = exit.interrupted
 }
 
 /** Opens the target of an import: the store, or an engine. */

@@ -42,7 +42,7 @@ export interface ImportedLog {
  * Staging uses a database of its own next to the store. The store does not grow by it, and memory is bounded for any
  * file.
  *
- * A signal before the commit ends the import and leaves no rows.
+ * A signal before the commit ends the import and leaves no rows. After the commit a signal is ignored.
  *
  * @throws UserError when the file cannot be read, or lacks a mapped column
  */
@@ -59,6 +59,7 @@ export async function importUsageLog(store: Store, log: UsageLogImport): Promise
   await store.execute(`SET memory_limit = '1200MB'; SET TimeZone = ${literal(timezone)}`)
   await store.execute(`ATTACH ${literal(staging)} AS staging`)
   const interrupt = () => store.interrupt()
+  const ignoreSignal = () => log.signal?.removeEventListener('abort', interrupt)
   log.signal?.addEventListener('abort', interrupt)
   try {
     log.signal?.throwIfAborted()
@@ -76,12 +77,13 @@ export async function importUsageLog(store: Store, log: UsageLogImport): Promise
     // Catches a signal that came between two queries and interrupted neither.
     beginPart(log, 'entering lines', 2, 3)
     const counts = await enter(store, log)
+    ignoreSignal()
     return { ...counts, rejectsFile: await writeRejects(store, log, counts.rejected) }
   } catch (error) {
     if (error instanceof UserError) throw error
     throw new UserError('import', explain(log.file, String(error)))
   } finally {
-    log.signal?.removeEventListener('abort', interrupt)
+    ignoreSignal()
     await store.execute('DETACH staging')
     await store.execute(`RESET memory_limit; RESET force_compression; SET TimeZone = 'UTC'`)
     await store.execute('DROP TABLE IF EXISTS import_errors; DROP TABLE IF EXISTS import_scans')

@@ -99,6 +99,30 @@ test('a line becomes an event: paths, units, zone, fingerprint, endpoint, and nu
   ])
 })
 
+test('a signal while the rejected lines are written no longer ends an import, whose lines are in', async () => {
+  const file = join(folder, 'late.jsonl')
+  const line = (id: number) =>
+    `{"request":{"id":"${id}"},"at":${id % 2 === 0 ? at / 1e6 : '"never"'}}`
+  writeFileSync(file, Array.from({ length: 40_000 }, (_, id) => line(id)).join('\n'))
+  const stop = new AbortController()
+  const signalled: Store = {
+    ...store,
+    execute(sql, parameters) {
+      const done = store.execute(sql, parameters)
+      if (sql.startsWith('COPY')) stop.abort()
+      return done
+    },
+  }
+  const rejectsFile = `${file}.rejects.jsonl`
+  const imported = await importUsageLog(signalled, {
+    ...{ file, mapping, source: 'late', format: 'jsonl', rejectsFile, nowUs: at },
+    signal: stop.signal,
+  })
+  expect(stop.signal.aborted).toBe(true)
+  expect(imported).toMatchObject({ lines: 40_000, accepted: 20_000, rejected: 20_000, rejectsFile })
+  expect(readFileSync(rejectsFile, 'utf8').trim().split('\n').length).toBe(20_000)
+})
+
 test('an array of lines with requests, durations in any unit and long decimals is imported completely', async () => {
   const own = parseMapping(
     `fields:

@@ -1,0 +1,55 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, expect, test, vi } from 'vitest'
+import { importAction } from '../../src/cli/import.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'assay-import-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+afterEach(() => {
+  vi.restoreAllMocks()
+  process.exitCode = undefined
+})
+
+const map = join(folder, 'map.yaml')
+writeFileSync(map, 'fields: { time: at, id: id }\n')
+const logOf = (name: string) => {
+  const file = join(folder, `${name}.jsonl`)
+  writeFileSync(file, '{"id":"a","at":"2026-01-01T00:00:00Z"}\n')
+  return file
+}
+
+/** Imports the logs; a signal comes when the counts of the first are printed. */
+async function interrupted(db: string, logs: readonly string[]) {
+  const told = { out: '', err: '' }
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    if (told.out === '') process.emit('SIGTERM')
+    told.out += text
+    return true
+  })
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    told.err += text
+    return true
+  })
+  await importAction(logs, { db: join(folder, db), map })
+  vi.restoreAllMocks()
+  return { ...told, code: process.exitCode ?? 0 }
+}
+
+test('a signal after the last log is in is too late to interrupt an import', async () => {
+  const log = logOf('only')
+  expect(await interrupted('one.duckdb', [log])).toEqual({
+    out: `${log}: 1 lines = 1 accepted + 0 known + 0 rejected\n`,
+    err: '',
+    code: 0,
+  })
+})
+
+test('a signal between two logs names the one that is not imported', async () => {
+  const [first, second] = [logOf('first'), logOf('second')]
+  expect(await interrupted('two.duckdb', [first, second])).toEqual({
+    out: `${first}: 1 lines = 1 accepted + 0 known + 0 rejected\n`,
+    err: `Interrupted: nothing from ${second} was imported. Import it again; known lines count once.\n`,
+    code: 130,
+  })
+})
