@@ -21,7 +21,7 @@ WITH
   ),
   placed AS (
     SELECT balances.*,
-      row_number() OVER (ORDER BY ended_s, slot, retry) AS place,
+      row_number() OVER (ORDER BY ended_s, credits_remaining DESC, slot, retry) AS place,
       lag(credits_remaining) OVER (ORDER BY credits_remaining DESC, ended_s) - credits_remaining AS fell,
       prices.credits::DOUBLE AS price
     FROM balances

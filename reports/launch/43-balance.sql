@@ -2,7 +2,7 @@
 -- section: Errors and limits
 -- note: The fall of X-Credits-Remaining since the first response of the account, at its lowest in each interval.
 WITH shown AS (
-  SELECT *, arg_min(credits_remaining, ended_s) OVER (PARTITION BY account) AS credits_at_first
+  SELECT *, arg_min(credits_remaining, (ended_s, -credits_remaining)) OVER (PARTITION BY account) AS credits_at_first
   FROM shown_attempts WHERE credits_remaining IS NOT NULL
 ),
 cells AS (
