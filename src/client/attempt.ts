@@ -123,7 +123,7 @@ export class Attempt extends ResponseFields implements BodyReader {
   close(end: End): void {
     this.outcome = end.outcome
     this.reason = 'reason' in end ? end.reason : null
-    // The clock is read, because what is sent from here on is sent after this response, whenever its bytes came.
+    // A later time than `endedUs`: a request sent before it may not have followed this response.
     this.closedUs = this.bench.now()
     if (Number.isNaN(this.endedUs)) this.endedUs = this.closedUs
     // A stream that was aborted or broke off counts up to that point.

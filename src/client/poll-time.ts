@@ -1,6 +1,6 @@
 /**
- * Reads of one poll after which the clock is read again: bytes that arrive while others are read would else
- * be stamped too early by all of that time.
+ * Reads of one poll after which the clock is read again: without that, bytes that arrive while others are
+ * read would be stamped too early by all of that time.
  */
 const freshEvery = 256
 

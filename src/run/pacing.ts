@@ -97,7 +97,7 @@ function sleep(paced: Paced, now: () => number): Pace {
     aim(waitUs, nowUs)
     watch(waitUs)
   }
-  /** Sets the timer as late as it is never too late; a nap covers the rest. */
+  /** Sets the timer as late as possible without firing after the due time; a nap covers the rest. */
   const aim = (waitUs: number, nowUs: number): void => {
     const wholeMs = Math.floor((waitUs - oversleepUs) / 1000)
     const sleepMs = Math.min(longestSleepMs, Math.max(1, wholeMs))

@@ -56,7 +56,7 @@ export interface RunFacts {
   readonly localLimits: ReadonlyMap<LocalLimit, number>
   /** Samples of the step with the fewest. */
   readonly fewestSamples: number | null
-  /** Share of the machine's calibrated ceiling; null if it is not calibrated. */
+  /** Share of the machine's calibrated ceiling; null if it is not calibrated, `too few` if no phase has a rate. */
   readonly ceilingShare: number | 'too few' | null
 }
 
