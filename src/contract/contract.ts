@@ -1,7 +1,7 @@
 /**
  * The promises of a credit-billed text-generation service, as data.
  *
- * Every room may read it, and it imports nothing. The auditor and the reference service thus share the
+ * Many rooms read it. Of ours, it imports only `money` and `tokens`. The auditor and the reference service thus share the
  * facts (prices, bands, names) but no logic. `load.ts` reads the contract of another deployment.
  */
 

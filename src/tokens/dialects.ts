@@ -1,0 +1,318 @@
+import type { StatedCounts, UsageForm } from './usage.ts'
+
+/**
+ * How a service, or a log, names its counts. Each field lists the places where the count may be, and the
+ * first that is there counts. A place is a path such as `prompt_tokens_details.cached_tokens`; `list[AUDIO]`
+ * is the element of a list with this `modality` or `ttl`.
+ */
+export interface Dialect extends UsageForm {
+  readonly counts: Readonly<Partial<Record<keyof StatedCounts, readonly string[]>>>
+  /** Calls and seconds, by the name of their price. */
+  readonly calls?: Readonly<Record<string, readonly string[]>>
+}
+
+const inclusive = { input: 'all', output: 'all' } as const satisfies UsageForm
+const exclusive = { input: 'uncached', output: 'all' } as const satisfies UsageForm
+
+const chatCounts = {
+  input: ['prompt_tokens'],
+  cacheRead: [
+    'prompt_tokens_details.cached_tokens',
+    'prompt_cache_hit_tokens',
+    'cached_tokens',
+    'cache_read_input_tokens',
+  ],
+  cacheReadAudio: ['prompt_tokens_details.cached_tokens_details.audio_tokens'],
+  cacheWrite: [
+    'prompt_tokens_details.cache_write_tokens',
+    'prompt_tokens_details.cache_creation_tokens',
+    'cache_creation_input_tokens',
+  ],
+  inputAudio: ['prompt_tokens_details.audio_tokens'],
+  inputImage: ['prompt_tokens_details.image_tokens'],
+  output: ['completion_tokens'],
+  reasoning: ['completion_tokens_details.reasoning_tokens', 'reasoning_tokens'],
+  outputAudio: ['completion_tokens_details.audio_tokens'],
+  outputImage: ['completion_tokens_details.image_tokens'],
+  total: ['total_tokens'],
+} as const satisfies Dialect['counts']
+const searches = { search: ['server_tool_use.web_search_requests', 'num_search_queries'] } as const
+const chat: Dialect = { ...inclusive, counts: chatCounts, calls: searches }
+
+const anthropicCounts = {
+  input: ['input_tokens'],
+  cacheRead: ['cache_read_input_tokens'],
+  cacheWrite: ['cache_creation_input_tokens'],
+  cacheWrite5m: ['cache_creation.ephemeral_5m_input_tokens'],
+  cacheWrite1h: ['cache_creation.ephemeral_1h_input_tokens'],
+  output: ['output_tokens'],
+  reasoning: ['output_tokens_details.thinking_tokens'],
+} as const satisfies Dialect['counts']
+
+const newApiCounts = {
+  ...chatCounts,
+  input: ['prompt_tokens', 'input_tokens'],
+  cacheWrite: [
+    'prompt_tokens_details.cached_creation_tokens',
+    ...chatCounts.cacheWrite,
+    'input_tokens_details.cached_creation_tokens',
+  ],
+  cacheWrite5m: ['claude_cache_creation_5_m_tokens'],
+  cacheWrite1h: ['claude_cache_creation_1_h_tokens'],
+  output: ['completion_tokens', 'output_tokens'],
+} as const satisfies Dialect['counts']
+
+/** Dialects of answers. */
+export const answerDialects = {
+  /** OpenAI, Azure, vLLM, Groq, Together, Fireworks, Z.ai. */
+  'openai-chat': chat,
+  'openai-responses': {
+    ...inclusive,
+    counts: {
+      input: ['input_tokens'],
+      cacheRead: ['input_tokens_details.cached_tokens'],
+      cacheReadAudio: ['input_tokens_details.cached_tokens_details.audio_tokens'],
+      cacheWrite: ['input_tokens_details.cache_write_tokens'],
+      inputAudio: ['input_tokens_details.audio_tokens'],
+      inputImage: ['input_tokens_details.image_tokens'],
+      output: ['output_tokens'],
+      reasoning: ['output_tokens_details.reasoning_tokens'],
+      outputAudio: ['output_tokens_details.audio_tokens'],
+      outputImage: ['output_tokens_details.image_tokens'],
+      total: ['total_tokens'],
+    },
+    calls: { second: ['seconds'] },
+  },
+  /** Also its form on Bedrock and Vertex. */
+  anthropic: {
+    ...exclusive,
+    counts: anthropicCounts,
+    calls: {
+      search: ['server_tool_use.web_search_requests'],
+      'tool.web_fetch': ['server_tool_use.web_fetch_requests'],
+    },
+  },
+  'bedrock-converse': {
+    ...exclusive,
+    counts: {
+      input: ['inputTokens'],
+      cacheRead: ['cacheReadInputTokens', 'cacheReadInputTokenCount'],
+      cacheWrite: ['cacheWriteInputTokens', 'cacheWriteInputTokenCount'],
+      cacheWrite5m: ['cacheDetails[5m]'],
+      cacheWrite1h: ['cacheDetails[1h]'],
+      output: ['outputTokens'],
+      total: ['totalTokens'],
+    },
+  },
+  gemini: {
+    input: 'all',
+    output: 'visible',
+    counts: {
+      input: ['promptTokenCount'],
+      moreInput: ['toolUsePromptTokenCount'],
+      cacheRead: ['cachedContentTokenCount'],
+      cacheReadAudio: ['cacheTokensDetails[AUDIO]'],
+      inputAudio: ['promptTokensDetails[AUDIO]'],
+      inputImage: ['promptTokensDetails[IMAGE]'],
+      output: ['candidatesTokenCount', 'responseTokenCount'],
+      reasoning: ['thoughtsTokenCount'],
+      outputAudio: ['candidatesTokensDetails[AUDIO]', 'responseTokensDetails[AUDIO]'],
+      outputImage: ['candidatesTokensDetails[IMAGE]', 'responseTokensDetails[IMAGE]'],
+      total: ['totalTokenCount'],
+    },
+  },
+  deepseek: {
+    ...chat,
+    counts: {
+      ...chatCounts,
+      cacheRead: ['prompt_cache_hit_tokens', 'prompt_tokens_details.cached_tokens'],
+      cacheMiss: ['prompt_cache_miss_tokens'],
+    },
+  },
+  'xai-chat': { ...chat, output: 'by-total' },
+  openrouter: chat,
+  mistral: chat,
+  groq: chat,
+  moonshot: {
+    ...chat,
+    counts: { ...chatCounts, cacheRead: ['cached_tokens', 'prompt_tokens_details.cached_tokens'] },
+  },
+  cohere: {
+    ...inclusive,
+    counts: {
+      input: ['billed_units.input_tokens', 'meta.billed_units.input_tokens'],
+      output: ['billed_units.output_tokens', 'meta.billed_units.output_tokens'],
+    },
+    calls: { search: ['billed_units.search_units'], image: ['billed_units.images'] },
+  },
+  perplexity: {
+    input: 'all',
+    output: 'visible',
+    counts: {
+      input: ['prompt_tokens'],
+      output: ['completion_tokens'],
+      reasoning: ['reasoning_tokens'],
+      citation: ['citation_tokens'],
+      total: ['total_tokens'],
+    },
+    calls: { search: ['num_search_queries'] },
+  },
+  litellm: {
+    ...chat,
+    counts: {
+      ...chatCounts,
+      cacheWrite1h: [
+        'prompt_tokens_details.cache_creation_token_details.ephemeral_1h_input_tokens',
+        'cache_creation.ephemeral_1h_input_tokens',
+      ],
+    },
+    calls: {
+      search: ['server_tool_use.web_search_requests', 'prompt_tokens_details.web_search_requests'],
+    },
+  },
+  'new-api': { ...chat, counts: newApiCounts },
+  /** new-api's answers with `usage_semantic: anthropic`. */
+  'new-api-anthropic': { ...exclusive, counts: newApiCounts },
+} as const satisfies Record<string, Dialect>
+
+/** Dialects of logs and reports. */
+export const logDialects = {
+  'openai-usage': {
+    ...inclusive,
+    counts: {
+      input: ['input_tokens'],
+      cacheRead: ['input_cached_tokens'],
+      cacheWrite: ['input_cache_write_tokens'],
+      output: ['output_tokens'],
+    },
+  },
+  'anthropic-report': {
+    ...exclusive,
+    counts: {
+      ...anthropicCounts,
+      input: ['uncached_input_tokens', 'input_tokens'],
+    },
+    calls: { search: ['server_tool_use.web_search_requests'] },
+  },
+  'litellm-log': {
+    ...inclusive,
+    counts: {
+      input: ['prompt_tokens'],
+      cacheRead: [
+        'metadata.usage_object.prompt_tokens_details.cached_tokens',
+        'metadata.usage_object.cache_read_input_tokens',
+        'cache_read_input_tokens',
+      ],
+      cacheWrite: [
+        'metadata.usage_object.cache_creation_input_tokens',
+        'metadata.usage_object.prompt_tokens_details.cache_creation_tokens',
+        'cache_creation_input_tokens',
+      ],
+      output: ['completion_tokens'],
+      reasoning: ['metadata.usage_object.completion_tokens_details.reasoning_tokens'],
+      total: ['total_tokens'],
+    },
+  },
+  'bedrock-log': {
+    ...exclusive,
+    counts: {
+      input: ['input.inputTokenCount'],
+      cacheRead: ['input.cacheReadInputTokenCount'],
+      cacheWrite: ['input.cacheWriteInputTokenCount'],
+      output: ['output.outputTokenCount'],
+    },
+  },
+  helicone: {
+    ...exclusive,
+    counts: {
+      input: ['prompt_tokens'],
+      cacheRead: ['prompt_cache_read_tokens'],
+      cacheWrite: ['prompt_cache_write_tokens'],
+      output: ['completion_tokens'],
+      reasoning: ['reasoning_tokens'],
+    },
+  },
+  /** Every key but `total` is a part of its own. */
+  langfuse: {
+    input: 'uncached',
+    output: 'visible',
+    counts: {
+      input: ['usage_details.input'],
+      cacheRead: [
+        'usage_details.input_cached_tokens',
+        'usage_details.cache_read_input_tokens',
+        'usage_details.input_cache_read',
+      ],
+      cacheWrite: [
+        'usage_details.input_cache_creation',
+        'usage_details.cache_creation_input_tokens',
+      ],
+      output: ['usage_details.output'],
+      reasoning: ['usage_details.output_reasoning_tokens', 'usage_details.output_reasoning'],
+      total: ['usage_details.total'],
+    },
+  },
+  'new-api-log': {
+    ...inclusive,
+    counts: {
+      input: ['prompt_tokens'],
+      cacheRead: ['other.cache_tokens'],
+      cacheWrite: ['other.cache_creation_tokens'],
+      cacheWrite5m: ['other.cache_creation_tokens_5m'],
+      cacheWrite1h: ['other.cache_creation_tokens_1h'],
+      output: ['completion_tokens'],
+    },
+  },
+  /** new-api's rows with `other.claude`. */
+  'new-api-log-claude': {
+    ...exclusive,
+    counts: {
+      input: ['prompt_tokens'],
+      cacheRead: ['other.cache_tokens'],
+      cacheWrite: ['other.cache_creation_tokens'],
+      cacheWrite5m: ['other.cache_creation_tokens_5m'],
+      cacheWrite1h: ['other.cache_creation_tokens_1h'],
+      output: ['completion_tokens'],
+    },
+  },
+  /** A generation, or a line of the activity: native counts where there are any. */
+  'openrouter-log': {
+    ...inclusive,
+    counts: {
+      input: ['native_tokens_prompt', 'tokens_prompt', 'prompt_tokens'],
+      cacheRead: ['native_tokens_cached'],
+      output: ['native_tokens_completion', 'tokens_completion', 'completion_tokens'],
+      reasoning: ['native_tokens_reasoning', 'tokens_reasoning', 'reasoning_tokens'],
+    },
+    calls: { search: ['num_search_results'] },
+  },
+  otel: {
+    ...inclusive,
+    counts: {
+      input: ['gen_ai.usage.input_tokens'],
+      cacheRead: ['gen_ai.usage.cache_read.input_tokens'],
+      cacheWrite: [
+        'gen_ai.usage.cache_creation.input_tokens',
+        'gen_ai.usage.cache_write.input_tokens',
+      ],
+      output: ['gen_ai.usage.output_tokens'],
+      reasoning: ['gen_ai.usage.reasoning.output_tokens'],
+    },
+  },
+  vercel: {
+    ...inclusive,
+    counts: {
+      input: ['input_tokens'],
+      cacheRead: ['cached_input_tokens'],
+      cacheWrite: ['cache_creation_input_tokens'],
+      output: ['output_tokens'],
+      reasoning: ['reasoning_tokens'],
+    },
+  },
+} as const satisfies Record<string, Dialect>
+
+export const dialects: Readonly<Record<DialectName, Dialect>> = {
+  ...answerDialects,
+  ...logDialects,
+}
+export type DialectName = keyof typeof answerDialects | keyof typeof logDialects

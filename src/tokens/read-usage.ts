@@ -1,0 +1,133 @@
+import { type Dialect, type DialectName, dialects } from './dialects.ts'
+import { normalUsage, type StatedCounts, type Usage, unknownUsage } from './usage.ts'
+
+/**
+ * Reads a usage object, or a row of a log, in its dialect.
+ *
+ *     readUsage({ prompt_tokens: 2006, completion_tokens: 300, prompt_tokens_details: { cached_tokens: 1920 } }, 'openai-chat')
+ *       .parts   // { input_uncached: 86, cache_read: 1920, cache_write: null, output_visible: 300, … }
+ *
+ * new-api's own field `usage_semantic`, and `other.claude` in its log, choose between its two forms.
+ *
+ * @param usage parsed JSON; inner JSON texts, as in CSV cells, are parsed on the way
+ */
+export function readUsage(usage: unknown, dialect: DialectName): Usage {
+  if (!isObject(usage)) return unknownUsage
+  const form = dialects[formOf(usage, dialect)]
+  const counts: { -readonly [Name in keyof StatedCounts]: number } = {}
+  let isWrong = false
+  for (const [name, places] of fieldsOf(form.counts)) {
+    const value = firstOf(usage, places)
+    if (value === undefined) continue
+    const count = countOf(value)
+    if (count === null) isWrong = true
+    else counts[name as keyof StatedCounts] = count
+  }
+  const calls: Record<string, number> = {}
+  for (const [name, places] of fieldsOf(form.calls ?? {})) {
+    const value = Number(firstOf(usage, places) ?? Number.NaN)
+    if (Number.isFinite(value) && value >= 0) calls[name] = value
+  }
+  const read = normalUsage(counts, form)
+  return { ...read, calls, flags: isWrong ? [...read.flags, 'not-a-count'] : read.flags }
+}
+
+/** The dialect of a usage whose writer is unknown: by its fields, and by the endpoint where they leave it open. */
+export function dialectOf(
+  usage: unknown,
+  endpoint?: 'chat' | 'messages' | 'responses' | string,
+): DialectName {
+  const has = (...names: readonly string[]) =>
+    isObject(usage) && names.some((name) => usage[name] !== undefined && usage[name] !== null)
+  if (has('promptTokenCount', 'candidatesTokenCount')) return 'gemini'
+  if (has('inputTokens', 'outputTokens')) return 'bedrock-converse'
+  if (has('billed_units')) return 'cohere'
+  if (has('usage_semantic')) return 'new-api'
+  if (has('citation_tokens', 'num_search_queries')) return 'perplexity'
+  if (has('prompt_cache_hit_tokens')) return 'deepseek'
+  if (has('prompt_tokens', 'completion_tokens'))
+    return has('cache_read_input_tokens', 'cache_creation_input_tokens') ? 'litellm' : 'openai-chat'
+  if (has('cache_read_input_tokens', 'cache_creation_input_tokens', 'cache_creation'))
+    return 'anthropic'
+  if (has('input_tokens_details', 'total_tokens')) return 'openai-responses'
+  if (endpoint === 'messages') return 'anthropic'
+  return endpoint === 'responses' || has('input_tokens') ? 'openai-responses' : 'openai-chat'
+}
+
+function formOf(usage: Mapping, dialect: DialectName): DialectName {
+  if (dialect === 'new-api' && usage.usage_semantic === 'anthropic') return 'new-api-anthropic'
+  if (dialect === 'new-api-log' && firstOf(usage, [placeOf('other.claude')]) === true)
+    return 'new-api-log-claude'
+  return dialect
+}
+
+type Mapping = Readonly<Record<string, unknown>>
+
+function isObject(value: unknown): value is Mapping {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A whole number of 0 or more, also as a text of digits; else null. */
+function countOf(value: unknown): number | null {
+  const count = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
+  return Number.isSafeInteger(count) && (count as number) >= 0 ? (count as number) : null
+}
+
+interface Place {
+  /** The whole path as one name, for flat attributes such as `gen_ai.usage.input_tokens`. */
+  readonly flat: string
+  readonly steps: readonly string[]
+  /** The `modality` or `ttl` of the element to read. */
+  readonly element: string | undefined
+}
+
+function placeOf(path: string): Place {
+  const [, names, element] = /^([^[]*)(?:\[(.*)\])?$/.exec(path)!
+  return { flat: path, steps: names!.split('.'), element }
+}
+
+type Fields = readonly (readonly [string, readonly Place[]])[]
+const known = new WeakMap<object, Fields>()
+
+/** The places of a dialect's fields, parsed once. */
+function fieldsOf(paths: Dialect['counts'] | NonNullable<Dialect['calls']>): Fields {
+  let fields = known.get(paths)
+  if (fields === undefined) {
+    fields = Object.entries(paths).map(([name, list]) => [name, list.map(placeOf)])
+    known.set(paths, fields)
+  }
+  return fields
+}
+
+/** The first value that is there and not null. */
+function firstOf(usage: Mapping, places: readonly Place[]): unknown {
+  for (const place of places) {
+    const value = Object.hasOwn(usage, place.flat) ? usage[place.flat] : valueAt(usage, place)
+    if (value !== undefined && value !== null && value !== '') return value
+  }
+  return undefined
+}
+
+function valueAt(usage: Mapping, { steps, element }: Place): unknown {
+  let value: unknown = usage
+  for (const step of steps) {
+    if (typeof value === 'string') value = parsed(value)
+    if (!isObject(value) || !Object.hasOwn(value, step)) return undefined
+    value = value[step]
+  }
+  if (element === undefined) return value
+  if (!Array.isArray(value)) return undefined
+  const found = value.find(
+    (one) => isObject(one) && (one.modality === element || one.ttl === element),
+  )
+  // A list without this modality says that it has none.
+  return found === undefined ? 0 : (found.tokenCount ?? found.inputTokens)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

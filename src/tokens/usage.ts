@@ -1,0 +1,210 @@
+/**
+ * The one normal form of usage: disjoint parts, so that each token is counted, and priced, once.
+ *
+ * A part is null if the service does not report it. Its tokens, if there are any, are then counted in its
+ * parent: unknown apart from 0. If the parent is null too, nothing is known.
+ *
+ *     const usage = readUsage(body.usage, 'anthropic')
+ *     usage.parts.cache_read          // 192, 0 or null
+ *     promptOf(usage.parts)           // the whole prompt; null if the service reports none
+ *     pageCounts(usage.parts)         // { input, cached, cacheWrite, output, reasoning }
+ *     usage.flags                     // what is wrong with the usage itself: ['parts>prompt']
+ *
+ * A reader of its own, such as the client's, calls `normalUsage(stated, form)` with the counts it found.
+ */
+
+/** The parts of a prompt, then those of the output. */
+export const inputParts = [
+  'input_uncached',
+  'cache_read',
+  'cache_read_audio',
+  'cache_write',
+  'cache_write_1h',
+  'input_audio',
+  'input_image',
+] as const
+export const outputParts = ['output_visible', 'reasoning', 'output_audio', 'output_image'] as const
+/** A citation is text that the service adds to an answer: neither sent nor generated. */
+export const parts = [...inputParts, ...outputParts, 'citation'] as const
+export type Part = (typeof parts)[number]
+export type Parts = Readonly<Record<Part, number | null>>
+
+/**
+ * What is wrong with a usage in itself. Overlapping parts keep their counts, and the rest of their
+ * total is 0.
+ */
+export const usageFlags = {
+  'parts>prompt': 'cached and other parts of the prompt exceed the prompt',
+  'parts>output': 'reasoning and other parts of the output exceed the output',
+  'write-split': 'cache writes by life do not add up to the cache writes',
+  'hit+miss': 'cache hits and misses do not add up to the prompt',
+  total: 'the total is neither input and output, nor those and reasoning',
+  'not-a-count': 'a count is negative, or not a whole number',
+} as const
+export type UsageFlag = keyof typeof usageFlags
+
+export interface Usage {
+  readonly parts: Parts
+  /** Calls and seconds that the usage reports beside tokens: `{ search: 3 }`. */
+  readonly calls: Readonly<Record<string, number>>
+  readonly flags: readonly UsageFlag[]
+  /**
+   * What the stated total is: input and output, or those and reasoning once more. It is constant for a model.
+   * Null if no total is stated, if both are the same, or if it is neither.
+   */
+  readonly totalIs: 'input+output' | 'input+output+reasoning' | null
+}
+
+/** Counts as a service states them. Null or absent: not stated. */
+export interface StatedCounts {
+  readonly input?: number | null
+  /** Input beside `input`, such as Gemini's `toolUsePromptTokenCount`. */
+  readonly moreInput?: number | null
+  /** All reads, with those of audio. */
+  readonly cacheRead?: number | null
+  readonly cacheReadAudio?: number | null
+  /** All writes, of whatever life. */
+  readonly cacheWrite?: number | null
+  readonly cacheWrite5m?: number | null
+  readonly cacheWrite1h?: number | null
+  readonly cacheMiss?: number | null
+  /** All audio and image tokens of the prompt, with cached ones. */
+  readonly inputAudio?: number | null
+  readonly inputImage?: number | null
+  readonly output?: number | null
+  readonly reasoning?: number | null
+  readonly outputAudio?: number | null
+  readonly outputImage?: number | null
+  readonly citation?: number | null
+  readonly total?: number | null
+}
+
+/** Which counts include which: the difference between dialects. */
+export interface UsageForm {
+  /** `all`: cache reads and writes are part of `input`. `uncached`: they are counted beside it. */
+  readonly input: 'all' | 'uncached'
+  /**
+   * `all`: reasoning is part of `output`. `visible`: it is counted beside it. `by-total`: beside it if the
+   * total is input, output and reasoning, else part of it.
+   */
+  readonly output: 'all' | 'visible' | 'by-total'
+}
+
+/** @returns the disjoint parts of the stated counts, which are whole numbers of 0 or more */
+export function normalUsage(stated: StatedCounts, form: UsageForm): Usage {
+  const flags = new Set<UsageFlag>()
+  const of = (name: keyof StatedCounts) => stated[name] ?? null
+  const rest = (whole: number | null, inner: readonly (number | null)[], flag: UsageFlag) => {
+    if (whole === null) return null
+    const left = whole - sumKnown(inner)
+    if (left < 0) flags.add(flag)
+    return Math.max(0, left)
+  }
+
+  const [lives5m, lives1h] = [of('cacheWrite5m'), of('cacheWrite1h')]
+  const writes =
+    of('cacheWrite') ?? (lives5m === null && lives1h === null ? null : sumKnown([lives5m, lives1h]))
+  const lives = sumKnown([lives5m, lives1h])
+  const isWhole = lives5m !== null && lives1h !== null
+  if (writes !== null && (lives > writes || (isWhole && lives < writes))) flags.add('write-split')
+  const reads = of('cacheRead')
+  const input = of('input') === null ? null : sumKnown([of('input'), of('moreInput')])
+  const [audio, image] = [of('inputAudio'), of('inputImage')]
+  const readAudio = of('cacheReadAudio')
+  const apart = [
+    audio === null ? null : Math.max(0, audio - (readAudio ?? 0)),
+    image,
+    ...(form.input === 'all' ? [reads, writes] : []),
+  ]
+  const miss = of('cacheMiss')
+  if (miss !== null && reads !== null && input !== null && miss + reads !== input)
+    flags.add('hit+miss')
+  const uncached = rest(input, apart, 'parts>prompt')
+
+  const output = of('output')
+  const reasoning = of('reasoning')
+  const total = of('total')
+  const prompt =
+    input === null ? null : input + (form.input === 'all' ? 0 : sumKnown([reads, writes]))
+  const isBeside =
+    form.output === 'visible' ||
+    (form.output === 'by-total' &&
+      prompt !== null &&
+      output !== null &&
+      total === prompt + output + (reasoning ?? 0))
+  const visible = rest(
+    output,
+    [isBeside ? null : reasoning, of('outputAudio'), of('outputImage')],
+    'parts>output',
+  )
+
+  let totalIs: Usage['totalIs'] = null
+  if (total !== null && input !== null && output !== null) {
+    const inner = new Set([input + output, prompt! + output])
+    const withReasoning = new Set([...inner].map((sum) => sum + (reasoning ?? 0)))
+    if (inner.has(total)) totalIs = 'input+output'
+    else if (withReasoning.has(total)) totalIs = 'input+output+reasoning'
+    else flags.add('total')
+    if ((reasoning ?? 0) === 0) totalIs = null
+  }
+  return {
+    parts: {
+      input_uncached: uncached,
+      cache_read: reads === null ? null : Math.max(0, reads - (readAudio ?? 0)),
+      cache_read_audio: readAudio,
+      cache_write: writes === null ? null : Math.max(0, writes - (lives1h ?? 0)),
+      cache_write_1h: lives1h,
+      input_audio: apart[0]!,
+      input_image: image,
+      output_visible: visible,
+      reasoning,
+      output_audio: of('outputAudio'),
+      output_image: of('outputImage'),
+      citation: of('citation'),
+    },
+    calls: {},
+    flags: [...flags],
+    totalIs,
+  }
+}
+
+/** Nothing is reported. */
+export const unknownUsage: Usage = normalUsage({}, { input: 'all', output: 'all' })
+
+/** The whole prompt, with what was read from and written to a cache; null if it is unknown. */
+export function promptOf(of: Parts): number | null {
+  return of.input_uncached === null ? null : sumKnown(inputParts.map((part) => of[part]))
+}
+
+/** Everything generated, with reasoning; null if it is unknown. */
+export function outputOf(of: Parts): number | null {
+  return of.output_visible === null ? null : sumKnown(outputParts.map((part) => of[part]))
+}
+
+/** The five counts of a page: `cached` and `cacheWrite` are part of `input`, `reasoning` of `output`. */
+export interface PageCounts {
+  readonly input: number | null
+  readonly cached: number | null
+  readonly cacheWrite: number | null
+  readonly output: number | null
+  readonly reasoning: number | null
+}
+
+export function pageCounts(of: Parts): PageCounts {
+  return {
+    input: promptOf(of),
+    cached: sumIfKnown([of.cache_read, of.cache_read_audio]),
+    cacheWrite: sumIfKnown([of.cache_write, of.cache_write_1h]),
+    output: outputOf(of),
+    reasoning: of.reasoning,
+  }
+}
+
+function sumKnown(counts: readonly (number | null)[]): number {
+  return counts.reduce<number>((sum, count) => sum + (count ?? 0), 0)
+}
+
+/** Null if the first is unknown, since the rest are splits of it. */
+function sumIfKnown(counts: readonly [number | null, ...(number | null)[]]): number | null {
+  return counts[0] === null ? null : sumKnown(counts)
+}

@@ -1,0 +1,249 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { answerDialects, type dialects, type logDialects } from '../../src/tokens/dialects.ts'
+import { dialectOf, readUsage } from '../../src/tokens/read-usage.ts'
+import {
+  normalUsage,
+  outputOf,
+  pageCounts,
+  parts,
+  promptOf,
+  unknownUsage,
+} from '../../src/tokens/usage.ts'
+import { priceVectors } from '../contract/price-vectors/vectors.ts'
+
+test('all price vectors have the parts that they must, and their flags', () => {
+  expect(priceVectors).toHaveLength(81)
+  for (const { id, usage, model, normal, flags } of priceVectors) {
+    if (normal === undefined) continue
+    const read = readUsage(usage, model.usage)
+    const counted = Object.fromEntries(
+      Object.entries(read.parts).filter(([, count]) => count !== null && count > 0),
+    )
+    expect({ id, counted, flags: read.flags }).toEqual({ id, counted: normal, flags: flags ?? [] })
+  }
+})
+
+test('the vectors use every dialect of answers but the one that new-api names itself', () => {
+  const used = new Set(priceVectors.map(({ model }) => model.usage))
+  expect(Object.keys(answerDialects).filter((name) => !used.has(name as 'groq'))).toEqual([
+    'new-api-anthropic',
+  ])
+})
+
+test('what is not reported is unknown, and counted in its parent', () => {
+  const { parts: plain } = readUsage({ prompt_tokens: 11, completion_tokens: 7 }, 'openai-chat')
+  expect(plain).toMatchObject({ input_uncached: 11, cache_read: null, reasoning: null })
+  expect(pageCounts(plain)).toEqual({
+    input: 11,
+    cached: null,
+    cacheWrite: null,
+    output: 7,
+    reasoning: null,
+  })
+  const { parts: zero } = readUsage(
+    { prompt_tokens: 11, prompt_tokens_details: { cached_tokens: 0 }, completion_tokens: null },
+    'openai-chat',
+  )
+  expect(zero).toMatchObject({ input_uncached: 11, cache_read: 0, output_visible: null })
+  expect(outputOf(zero)).toBeNull()
+  for (const nothing of [undefined, null, 'x', [], {}])
+    expect(readUsage(nothing, 'anthropic').parts).toEqual(unknownUsage.parts)
+  expect(promptOf(unknownUsage.parts)).toBeNull()
+})
+
+test('faults of a usage are flagged', () => {
+  const flags = (usage: object, dialect: keyof typeof dialects = 'openai-chat') =>
+    readUsage(usage, dialect).flags
+  const plain = { prompt_tokens: 10, completion_tokens: 5 }
+  expect(flags({ ...plain, total_tokens: 15 })).toEqual([])
+  expect(flags({ ...plain, total_tokens: 16 })).toEqual(['total'])
+  expect(flags({ ...plain, prompt_tokens: -1 })).toEqual(['not-a-count'])
+  expect(flags({ ...plain, completion_tokens: 1.5 })).toEqual(['not-a-count'])
+  expect(flags({ ...plain, completion_tokens_details: { reasoning_tokens: 6 } })).toEqual([
+    'parts>output',
+  ])
+  expect(
+    flags({ ...plain, prompt_cache_hit_tokens: 8, prompt_cache_miss_tokens: 3 }, 'deepseek'),
+  ).toEqual(['hit+miss'])
+  expect(
+    flags(
+      {
+        input_tokens: 1,
+        output_tokens: 1,
+        cache_creation_input_tokens: 9,
+        cache_creation: { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 5 },
+      },
+      'anthropic',
+    ),
+  ).toEqual(['write-split'])
+})
+
+test('a total says whether it counts reasoning once more', () => {
+  const usage = (total: number) =>
+    readUsage(
+      {
+        prompt_tokens: 10,
+        completion_tokens: 8,
+        total_tokens: total,
+        completion_tokens_details: { reasoning_tokens: 3 },
+      },
+      'openai-chat',
+    )
+  expect([usage(18).totalIs, usage(21).totalIs, usage(20).totalIs]).toEqual([
+    'input+output',
+    'input+output+reasoning',
+    null,
+  ])
+})
+
+test('calls that a usage counts are read', () => {
+  expect(
+    readUsage(
+      { input_tokens: 1, output_tokens: 1, server_tool_use: { web_search_requests: 2 } },
+      'anthropic',
+    ).calls,
+  ).toEqual({ search: 2 })
+  expect(readUsage({ prompt_tokens: 1, num_search_queries: 18 }, 'perplexity').calls).toEqual({
+    search: 18,
+  })
+})
+
+test('logs have the same five counts', () => {
+  const counts = (row: object, dialect: keyof typeof logDialects) =>
+    Object.values(pageCounts(readUsage(row, dialect).parts))
+  expect(
+    counts({ input_tokens: 5208, output_tokens: 1247, input_cached_tokens: 1056 }, 'openai-usage'),
+  ).toEqual([5208, 1056, null, 1247, null])
+  expect(
+    counts(
+      {
+        uncached_input_tokens: 100,
+        cache_read_input_tokens: 20,
+        cache_creation: { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 4 },
+        output_tokens: 9,
+      },
+      'anthropic-report',
+    ),
+  ).toEqual([127, 20, 7, 9, null])
+  expect(
+    counts(
+      {
+        prompt_tokens: 1399,
+        completion_tokens: 1361,
+        other: '{"cache_tokens": 5, "claude": true, "cache_creation_tokens": 653}',
+      },
+      'new-api-log',
+    ),
+  ).toEqual([2057, 5, 653, 1361, null])
+  expect(
+    counts(
+      { prompt_tokens: 3766, completion_tokens: 286, other: { cache_tokens: 1325 } },
+      'new-api-log',
+    ),
+  ).toEqual([3766, 1325, null, 286, null])
+  expect(
+    counts(
+      {
+        usage_details: {
+          input: 3000,
+          input_cached_tokens: 2097,
+          input_cache_creation: 0,
+          output: 52,
+          output_reasoning_tokens: 8,
+        },
+      },
+      'langfuse',
+    ),
+  ).toEqual([5097, 2097, 0, 60, 8])
+  expect(
+    counts(
+      {
+        prompt_tokens: 843,
+        prompt_cache_write_tokens: 140,
+        prompt_cache_read_tokens: 0,
+        completion_tokens: 1344,
+        reasoning_tokens: 0,
+      },
+      'helicone',
+    ),
+  ).toEqual([983, 0, 140, 1344, 0])
+  expect(
+    counts(
+      { 'gen_ai.usage.input_tokens': '40', 'gen_ai.usage.cache_read.input_tokens': '10' },
+      'otel',
+    ),
+  ).toEqual([40, 10, null, null, null])
+  expect(
+    counts(
+      {
+        prompt_tokens: 20,
+        completion_tokens: 5,
+        metadata: {
+          usage_object: {
+            prompt_tokens_details: { cached_tokens: 7 },
+            cache_creation_input_tokens: 2,
+            completion_tokens_details: { reasoning_tokens: 1 },
+          },
+        },
+      },
+      'litellm-log',
+    ),
+  ).toEqual([20, 7, 2, 5, 1])
+  expect(
+    counts(
+      {
+        input: { inputTokenCount: 1117, cacheReadInputTokenCount: 321 },
+        output: { outputTokenCount: 103 },
+      },
+      'bedrock-log',
+    ),
+  ).toEqual([1438, 321, null, 103, null])
+})
+
+test('a usage is recognised by its fields, then by its endpoint', () => {
+  // Dialects with the same fields have the same reading.
+  const same: Partial<Record<string, string>> = {
+    openrouter: 'openai-chat',
+    mistral: 'openai-chat',
+    groq: 'openai-chat',
+    moonshot: 'openai-chat',
+    'new-api': 'openai-chat',
+  }
+  for (const { id, usage, model, normal } of priceVectors) {
+    if (normal === undefined || ['xai-chat', 'perplexity'].includes(model.usage)) continue
+    const endpoint = { anthropic: 'messages', 'openai-responses': 'responses' }[
+      model.usage as string
+    ]
+    const found = dialectOf(usage, endpoint ?? 'chat')
+    expect([id, readUsage(usage, found)]).toEqual([id, readUsage(usage, model.usage)])
+    if (found !== model.usage) expect([id, found]).toEqual([id, same[model.usage] ?? model.usage])
+  }
+})
+
+test('parts add up to what was stated, whatever is part of what', () => {
+  const count = fc.option(fc.integer({ min: 0, max: 1000 }))
+  const stated = fc.record({
+    input: fc.integer({ min: 0, max: 3000 }),
+    cacheRead: count,
+    cacheWrite: count,
+    cacheWrite1h: fc.option(fc.integer({ min: 0, max: 50 })),
+    inputAudio: count,
+    output: fc.integer({ min: 0, max: 1000 }),
+    reasoning: count,
+  })
+  fc.assert(
+    fc.property(stated, (counts) => {
+      const inside = normalUsage(counts, { input: 'all', output: 'all' })
+      const beside = normalUsage(counts, { input: 'uncached', output: 'visible' })
+      for (const { parts: of } of [inside, beside])
+        for (const part of parts) expect(of[part] ?? 0).toBeGreaterThanOrEqual(0)
+      if (inside.flags.length === 0) {
+        expect(promptOf(inside.parts)).toBe(counts.input)
+        expect(outputOf(inside.parts)).toBe(counts.output)
+      }
+      if (beside.flags.length === 0)
+        expect(outputOf(beside.parts)).toBe(counts.output + (counts.reasoning ?? 0))
+    }),
+  )
+})
