@@ -5,6 +5,11 @@ import { defineConfig } from 'vitepress'
 /** The site of `docs/`: `npm run site` builds it into `site/dist`, and fails at a link that leads nowhere. */
 const docs = resolve(import.meta.dirname, '../../docs')
 
+/** What the repository holds beside `docs/`, as links name it. */
+const besideDocs = new Set(
+  readdirSync(resolve(docs, '..')).map((name) => name.replace(/\.md$/, '')),
+)
+
 /** A page's first heading. */
 const titleOf = (file: string) => /^# (.+)$/m.exec(readFileSync(join(docs, file), 'utf8'))![1]!
 
@@ -26,7 +31,9 @@ export default defineConfig({
   outDir: 'dist',
   cleanUrls: true,
   // The documents link to files of the repository, which the site does not hold; test/docs.test.ts checks them.
-  ignoreDeadLinks: [/^(\.\/)?\.\.\/(\.\.\/)?(src|test|bench|contracts|scenarios|deploy)\//],
+  ignoreDeadLinks: [
+    (link: string) => besideDocs.has(/^(?:\.{1,2}\/)+([^/]+)/.exec(link)?.[1] ?? ''),
+  ],
   // What looks like markup in the documents is text; the comments of generated pages are dropped.
   markdown: {
     html: false,
