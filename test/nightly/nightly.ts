@@ -1,0 +1,73 @@
+/**
+ * `npm run nightly [-- PART…]`: the proofs that take too long for each commit, one after the other.
+ * `out/nightly/PART.log` keeps what a part printed. A table says how each ended and how long it took.
+ * It exits 1 if a part failed.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createWriteStream, mkdirSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { performance } from 'node:perf_hooks'
+
+/** Where `test/clickhouse` looks for ClickHouse as a library. */
+const clickhouse = process.env.ASSAY_CHDB ?? join(homedir(), '.cache/assay-chdb')
+
+/** Each part: its name, its command for a shell, and what it proves. Later parts need what the first installs. */
+const parts: readonly (readonly [name: string, command: string, proves: string])[] = [
+  [
+    'engine',
+    `npm install --silent --prefix '${clickhouse}' chdb@3.4.0`,
+    'ClickHouse (548 MB) installs',
+  ],
+  ['suite', 'npm test', 'every test, with the cases that only a night has time for'],
+  ['newcomer', 'npm run newcomer', 'the packed package works in an empty folder'],
+  ['site', 'npm run site', 'the documents build as a site, and their links lead somewhere'],
+  ['matrix', 'npm run matrix', 'every fault is told, every legal variant is quiet'],
+  ['engines', 'node bench/usage-engines.ts --events 0.1', 'both engines give one usage page'],
+  ['fuzz', 'npm run fuzz -- --minutes 10', 'readers survive inputs that nobody thought of'],
+  ['slurm', 'test/slurm/proof.sh', 'an array of deploy/slurm merges into one page'],
+]
+
+const asked = process.argv.slice(2)
+const unknown = asked.filter((name) => !parts.some(([part]) => part === name))
+if (unknown.length > 0) {
+  const names = parts.map(([name]) => name).join(', ')
+  process.stderr.write(`no part ${unknown.join(', ')}; the parts are ${names}\n`)
+  process.exit(2)
+}
+
+const folder = resolve(import.meta.dirname, '../../out/nightly')
+mkdirSync(folder, { recursive: true })
+
+/** @returns the exit code, and null if a signal ended the part */
+async function exitOf(name: string, command: string): Promise<number | null> {
+  const log = createWriteStream(join(folder, `${name}.log`))
+  const child = spawn('bash', ['-c', command], {
+    cwd: resolve(import.meta.dirname, '../..'),
+    env: { ...process.env, NIGHTLY: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  for (const output of [child.stdout, child.stderr]) {
+    output.pipe(log, { end: false })
+    output.pipe(process.stdout, { end: false })
+  }
+  const [code] = (await once(child, 'close')) as [number | null]
+  log.end()
+  return code
+}
+
+const rows: string[] = []
+let failed = 0
+for (const [name, command, proves] of parts) {
+  if (asked.length > 0 && !asked.includes(name)) continue
+  process.stdout.write(`\n=== ${name}: ${command}\n`)
+  const begun = performance.now()
+  const code = await exitOf(name, command)
+  const minutes = (performance.now() - begun) / 60_000
+  if (code !== 0) failed++
+  const end = code === 0 ? 'passed' : code === null ? 'killed' : `exit ${code}`
+  rows.push(`${name.padEnd(10)}${end.padEnd(9)}${minutes.toFixed(1).padStart(6)} min  ${proves}`)
+}
+process.stdout.write(`\n${rows.join('\n')}\n`)
+process.exitCode = failed === 0 ? 0 : 1
