@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { loadContract } from '../contract/load.ts'
 import { headerFault } from '../contract/request.ts'
@@ -10,6 +9,7 @@ import { parseScenario } from '../scenario/parse.ts'
 import { durationUsOf, ratePerSOf } from '../scenario/quantity.ts'
 import { type QuickLoad, quickScenario } from '../scenario/quick.ts'
 import { openExistingStore } from '../store/open.ts'
+import { writeOutput } from '../store/output.ts'
 import { UserError } from '../user/user-error.ts'
 import { quantityOf, wholeOf } from './numbers.ts'
 import { runAndPrint } from './run.ts'
@@ -55,7 +55,7 @@ export async function benchAction(url: string, options: Options): Promise<void> 
   const text = textOf(options, options.model ?? (await firstModel(baseUrl, key, contract, tls)))
   const scenario = parseScenario(text, 'the scenario made by assay bench', contract)
   if (options.save !== undefined) {
-    writeFileSync(options.save, `# assay run ${options.save} --base-url ${baseUrl}\n${text}`)
+    writeOutput(options.save, `# assay run ${options.save} --base-url ${baseUrl}\n${text}`)
   }
   const seed = options.seed === undefined ? scenario.seed : wholeOf('--seed', options.seed)
   await mustMaySpend({ scenario, contract, seed, baseUrl, isAgreed: options.yes === true })

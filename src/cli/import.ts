@@ -1,7 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { openClickhouse } from '../store/clickhouse/clickhouse.ts'
 import { importToClickhouse } from '../store/clickhouse/import-log.ts'
-import { type FileImport, type FileImported, importFile } from '../store/import/import-file.ts'
+import { mustStandApart, type NamedFile } from '../store/files-apart.ts'
+import {
+  type FileImport,
+  type FileImported,
+  importFile,
+  rejectsOf,
+} from '../store/import/import-file.ts'
 import type { LogFormat } from '../store/import/log-scan.ts'
 import { type Mapping, ownMapping, parseMapping } from '../store/import/mapping.ts'
 import type { RecordTool } from '../store/import/records.ts'
@@ -23,6 +29,7 @@ export interface Options {
 }
 
 export async function importAction(files: readonly string[], options: Options): Promise<void> {
+  mustHaveRoomForRejects(files, options)
   const { take, close } = await openTarget(options)
   const stop = new AbortController()
   const ignoreSignals = onStopSignal(() => stop.abort())
@@ -43,6 +50,21 @@ export async function importAction(files: readonly string[], options: Options): 
     ignoreSignals()
     await close()
   }
+}
+
+/** @throws UserError if the rejects of a log would replace a log, the store, or those of another log */
+function mustHaveRoomForRejects(files: readonly string[], { rejects, db }: Options): void {
+  if (rejects !== undefined && files.length > 1) {
+    throw new UserError(
+      'usage',
+      `--rejects: expected one log, because each log has its own rejects; got ${files.length}. Import them one by one, or leave --rejects out.`,
+    )
+  }
+  const logs = [...new Set(files)].flatMap((path): readonly NamedFile[] => [
+    { name: path, path, role: 'input' },
+    { name: `the rejects of ${path}`, path: rejectsOf(path, rejects), role: 'output' },
+  ])
+  mustStandApart([...logs, { name: '--db', path: db, role: 'store' }])
 }
 
 /** Opens the target of an import: the store, or an engine. */

@@ -12,6 +12,8 @@ import type { Progress } from '../run/tally.ts'
 import { threadsOf } from '../run/threads.ts'
 import { loadScenario } from '../scenario/parse.ts'
 import type { Scenario } from '../scenario/scenario.ts'
+import { scenarioFiles } from '../scenario/scenario-files.ts'
+import { mustStandApart, type NamedFile } from '../store/files-apart.ts'
 import { openStore } from '../store/open.ts'
 import { writeOutput } from '../store/output.ts'
 import { coloured } from './colour.ts'
@@ -53,6 +55,7 @@ export interface Options extends RunOverrides, ShardOptions {
 export async function runAction(path: string, options: Options): Promise<void> {
   const contract = loadContract(options.contract)
   const scenario = overridden(await loadScenario(path, contract), options)
+  mustStandApart(filesOf(scenario, options))
   const seed = options.seed === undefined ? scenario.seed : wholeOf('--seed', options.seed)
   const shard = shardOf(options.shard, process.env)
   if (options.dryRun) {
@@ -91,6 +94,17 @@ export async function runAction(path: string, options: Options): Promise<void> {
   )
   if (options.junit !== undefined) writeOutput(options.junit, runJunit(result, new Date()))
   await upload(options.db, ...(options.junit === undefined ? [] : [options.junit]))
+}
+
+/** The files that a run writes, and those that its scenario names. */
+function filesOf(scenario: Scenario, { db, junit }: Options): readonly NamedFile[] {
+  return [
+    { name: '--db', path: db, role: 'store' },
+    ...(junit === undefined ? [] : [{ name: '--junit', path: junit, role: 'output' as const }]),
+    ...scenarioFiles(scenario).map((path) => ({
+      ...{ name: 'a file of the scenario', path, role: 'input' as const },
+    })),
+  ]
 }
 
 /** Runs with the live view, prints the result, and sets the exit code. */

@@ -5,6 +5,7 @@ import { measureViews } from '../measure/measures.ts'
 import { UserError } from '../user/user-error.ts'
 import { attemptTablesSql } from './attempt-tables.ts'
 import { readDoubles } from './doubles.ts'
+import { protectStore } from './output.ts'
 import { recover } from './recover.ts'
 import { runShardsSql } from './run-shards.ts'
 
@@ -77,6 +78,7 @@ export async function openStore(path: string): Promise<Store> {
     throw openFailure(path, String(error))
   })
   const connection = await instance.connect()
+  const release = path === ':memory:' ? () => {} : protectStore(path)
   /** SQL for the temporary view that hides the view `attempts`. Each connection needs its own. */
   let narrowed: string | null = null
   const store: Store = {
@@ -111,6 +113,7 @@ export async function openStore(path: string): Promise<Store> {
     createAppender: (table) => connection.createAppender(table),
     interrupt: () => connection.interrupt(),
     close() {
+      release()
       connection.closeSync()
       instance.closeSync()
     },

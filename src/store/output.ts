@@ -8,12 +8,13 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { cannotWrite } from './errors.ts'
+import { mustStandApart, type NamedFile, partialOf } from './files-apart.ts'
 
 /**
  * Writes a file under the name `FILE.partial` and renames it when it is complete. So a killed command leaves no
  * incomplete result, and the next command overwrites the partial file.
  *
- * @throws UserError with the file, the cause and the remedy
+ * @throws UserError for a file of a store that is open, and with the file, the cause and the remedy
  */
 export function writeOutput(path: string, content: string | Uint8Array): void {
   const output = outputAt(path)
@@ -44,6 +45,16 @@ export async function writeOutputBy<T>(
   }
 }
 
+/** The stores that this process has open. */
+const openStores = new Set<NamedFile>()
+
+/** Protects a store and the files next to it from outputs. @returns how to end that */
+export function protectStore(path: string): () => void {
+  const store: NamedFile = { name: '--db', path, role: 'store' }
+  openStores.add(store)
+  return () => void openStores.delete(store)
+}
+
 interface Output {
   readonly partial: string
   /** Gives the file its final name. */
@@ -52,6 +63,7 @@ interface Output {
 }
 
 function outputAt(path: string): Output {
+  mustStandApart([{ name: 'the output', path, role: 'output' }, ...openStores])
   try {
     const there = statSync(path, { throwIfNoEntry: false })
     // A pipe or a device cannot be renamed.
@@ -60,7 +72,7 @@ function outputAt(path: string): Output {
     }
     // A link is followed, not replaced.
     const target = there === undefined ? path : realpathSync(path)
-    const partial = `${target}.partial`
+    const partial = partialOf(target)
     closeSync(openSync(there?.isDirectory() ? target : partial, 'w'))
     return {
       partial,

@@ -1,6 +1,13 @@
 import type { Command } from 'commander'
 import type { MergeOptions, Options } from '../audit.ts'
-import { choice, command, contractOption, storeOption } from './command.ts'
+import {
+  choice,
+  command,
+  contractOption,
+  inputArgument,
+  inputOption,
+  storeOption,
+} from './command.ts'
 
 export const auditFormats = ['text', 'json', 'junit', 'sarif', 'md'] as const
 
@@ -29,9 +36,11 @@ export const auditCommand = () =>
     )
     .option('--again <rule>', 'print the command that reproduces a failed rule')
     .addOption(contractOption())
-    .option(
-      '--profile <file>',
-      'the profile that assay probe wrote; some rules decide more with it',
+    .addOption(
+      inputOption(
+        '--profile <file>',
+        'the profile that assay probe wrote; some rules decide more with it',
+      ),
     )
     .option('--accounts <index/count>', 'judge a share of the accounts, as 3/16; see audit merge')
     .addOption(formatOption())
@@ -55,7 +64,7 @@ const mergeCommand = () =>
     ],
     sends: false,
   })
-    .argument('<reports...>', 'the JSON report on each share')
+    .addArgument(inputArgument('<reports...>', 'the JSON report on each share'))
     // Commander gives options that audit also has to audit, so they are read with optsWithGlobals.
     .addOption(storeOption('the store that was judged'))
     .addOption(formatOption())

@@ -1,6 +1,15 @@
 import { prompted } from '../../contract/request.ts'
 import type { Options } from '../bench.ts'
-import { choice, command, contractOption, gather, storeOption, uploadOption } from './command.ts'
+import {
+  choice,
+  command,
+  contractOption,
+  gather,
+  inputOption,
+  outputOption,
+  storeOption,
+  uploadOption,
+} from './command.ts'
 
 /** `assay bench <url>`: finds a safe rate and writes a page, without a scenario file. */
 export const benchCommand = () =>
@@ -37,13 +46,13 @@ export const benchCommand = () =>
       [],
     )
     .option('--header <header>', "a further header, as 'x-team: a'; may be repeated", gather, [])
-    .option('--ca-file <file>', 'PEM file of further authorities to trust')
+    .addOption(inputOption('--ca-file <file>', 'PEM file of further authorities to trust'))
     .option('--max-credits <number>', 'stop before the run spends more credits')
     .option('--seed <number>', 'another seed for prompts and arrivals')
     .addOption(contractOption())
     .addOption(storeOption())
-    .option('--out <file>', 'the launch page', 'assay-launch.html')
-    .option('--save <file>', 'save the scenario to this file')
+    .addOption(outputOption('--out <file>', 'the launch page').default('assay-launch.html'))
+    .addOption(outputOption('--save <file>', 'save the scenario to this file'))
     .addOption(uploadOption())
     .option('--yes', 'spend without asking')
     .option('--json', 'print the summary as JSON')

@@ -1,4 +1,5 @@
 import { Argument, Command, Help, InvalidArgumentError, Option } from 'commander'
+import type { FileRole, NamedFile } from '../../store/files-apart.ts'
 import { storeFile } from '../../store/store-file.ts'
 import { suggestion } from '../../user/nearest.ts'
 
@@ -41,14 +42,67 @@ function optionDescription(this: Help, option: Option): string {
   return isEmpty ? option.description : Help.prototype.optionDescription.call(this, option)
 }
 
+/** An option or an argument that names a file, so that no output is another file of the command. */
+class FileOption extends Option {
+  readonly role: FileRole
+  constructor(flags: string, does: string, role: FileRole) {
+    super(flags, does)
+    this.role = role
+  }
+}
+
+class FileArgument extends Argument {
+  readonly role: FileRole
+  constructor(name: string, does: string, role: FileRole) {
+    super(name, does)
+    this.role = role
+  }
+}
+
+export const inputOption = (flags: string, does: string) => new FileOption(flags, does, 'input')
+export const outputOption = (flags: string, does: string) => new FileOption(flags, does, 'output')
+export const olderOption = (flags: string, does: string) => new FileOption(flags, does, 'older')
+export const picturesOption = (flags: string, does: string) =>
+  new FileOption(flags, does, 'pictures')
+export const otherStoreOption = (flags: string, does: string) =>
+  new FileOption(flags, does, 'store')
+export const inputArgument = (name: string, does: string) => new FileArgument(name, does, 'input')
+export const outputArgument = (name: string, does: string) => new FileArgument(name, does, 'output')
+export const storesArgument = (name: string, does: string) => new FileArgument(name, does, 'store')
+
+/** The files that the user named to a command, or that are its defaults. */
+export function namedFiles(command: Command): readonly NamedFile[] {
+  // A command under another may have the same option as that.
+  const options = new Map(
+    [...(command.parent?.options ?? []), ...command.options]
+      .filter((option) => option instanceof FileOption)
+      .map((option) => [option.long, option] as const),
+  )
+  const values = command.optsWithGlobals<Record<string, unknown>>()
+  const given = [
+    ...[...options.values()].map((option) => ({
+      ...{ name: option.long ?? option.flags, role: option.role },
+      value: values[option.attributeName()],
+    })),
+    ...command.registeredArguments.flatMap((argument, at) =>
+      argument instanceof FileArgument
+        ? [{ name: `<${argument.name()}>`, role: argument.role, value: command.processedArgs[at] }]
+        : [],
+    ),
+  ]
+  return given.flatMap(({ name, role, value }) =>
+    [value].flat().flatMap((path) => (typeof path === 'string' ? [{ name, role, path }] : [])),
+  )
+}
+
 export const storeOption = (does = 'the store') =>
-  new Option('--db <file>', does).default('assay.duckdb').argParser(storeFile)
+  new FileOption('--db <file>', does, 'store').default('assay.duckdb').argParser(storeFile)
 
 export const engineOption = (does = 'ClickHouse instead of the store') =>
   new Option('--engine <url>', `${does}: clickhouse://user:password@host:port/db`)
 
 export const contractOption = () =>
-  new Option('--contract <file>', 'the promises of the service (YAML); default: the specification')
+  inputOption('--contract <file>', 'the promises of the service (YAML); default: the specification')
 
 export const uploadOption = () =>
   new Option(

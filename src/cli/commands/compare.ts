@@ -1,5 +1,12 @@
 import type { Options } from '../compare.ts'
-import { choice, command, contractOption, storeOption } from './command.ts'
+import {
+  choice,
+  command,
+  contractOption,
+  otherStoreOption,
+  outputOption,
+  storeOption,
+} from './command.ts'
 
 /** `assay compare <a> <b>`: finds differences between two runs beyond chance. */
 export const compareCommand = () =>
@@ -12,13 +19,15 @@ export const compareCommand = () =>
     .argument('<b>', 'the run to compare with it')
     .addOption(storeOption())
     .option('--all', 'print every metric of every step, not only changes beyond chance')
-    .option('--db-b <file>', 'the store of run b, if it is another')
+    .addOption(otherStoreOption('--db-b <file>', 'the store of run b, if it is another'))
     .addOption(
       choice('--format <format>', 'output format', ['terminal', 'md', 'json', 'html']).default(
         'terminal',
       ),
     )
-    .option('--out <file>', 'output file of --format html', 'assay-compare.html')
+    .addOption(
+      outputOption('--out <file>', 'output file of --format html').default('assay-compare.html'),
+    )
     .option(
       '--fail-on <condition...>',
       'exit with 3 if a condition holds: "p95 > +10%", "errors > +1%"',

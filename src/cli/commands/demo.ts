@@ -1,5 +1,5 @@
 import type { Options } from '../demo.ts'
-import { command, storeOption } from './command.ts'
+import { command, outputOption, storeOption } from './command.ts'
 
 /** `assay demo`: runs, audits and reports against a built-in service. */
 export const demoCommand = () =>
@@ -9,5 +9,5 @@ export const demoCommand = () =>
     sends: false,
   })
     .addOption(storeOption())
-    .option('--out <file>', 'the report', 'assay-report.html')
+    .addOption(outputOption('--out <file>', 'the report').default('assay-report.html'))
     .action(async (options: Options) => (await import('../demo.ts')).demoAction(options))

@@ -1,6 +1,13 @@
 import { type Exportable, exportable, exportFormats } from '../../store/export.ts'
 import type { Options } from '../export.ts'
-import { choice, choiceArgument, command, contractOption, storeOption } from './command.ts'
+import {
+  choice,
+  choiceArgument,
+  command,
+  contractOption,
+  outputOption,
+  storeOption,
+} from './command.ts'
 
 /** `assay export <what>`: writes rows of the store as Parquet, CSV, JSON or JSON Lines. */
 export const exportCommand = () =>
@@ -10,7 +17,12 @@ export const exportCommand = () =>
     sends: false,
   })
     .addArgument(choiceArgument('<what>', 'which rows', exportable))
-    .requiredOption('--out <file>', 'output file: .parquet, .csv, .json or .jsonl')
+    .addOption(
+      outputOption(
+        '--out <file>',
+        'output file: .parquet, .csv, .json or .jsonl',
+      ).makeOptionMandatory(),
+    )
     .addOption(
       choice(
         '--format <format>',

@@ -1,5 +1,13 @@
 import type { Options } from '../import.ts'
-import { choice, command, engineOption, storeOption } from './command.ts'
+import {
+  choice,
+  command,
+  engineOption,
+  inputArgument,
+  inputOption,
+  outputOption,
+  storeOption,
+} from './command.ts'
 
 /** `assay import <file…>`: imports usage logs by a mapping, or per-request records of other tools. */
 export const importCommand = () =>
@@ -12,8 +20,15 @@ export const importCommand = () =>
     ],
     sends: false,
   })
-    .argument('<file...>', 'logs, or records of AIPerf, vllm bench serve or GuideLLM')
-    .option('--map <file>', 'YAML: which column is which field; "assay" for an export of Assay')
+    .addArgument(
+      inputArgument('<file...>', 'logs, or records of AIPerf, vllm bench serve or GuideLLM'),
+    )
+    .addOption(
+      inputOption(
+        '--map <file>',
+        'YAML: which column is which field; "assay" for an export of Assay',
+      ),
+    )
     .option('--source <name>', 'ids are unique within a source; default: the name of the file')
     .addOption(
       choice('--format <format>', 'the format, if the name of the file does not show it', [
@@ -25,7 +40,7 @@ export const importCommand = () =>
         'guidellm',
       ]),
     )
-    .option('--rejects <file>', 'where bad lines go; default: FILE.rejects.jsonl')
+    .addOption(outputOption('--rejects <file>', 'where bad lines go; default: FILE.rejects.jsonl'))
     .option('--model <name>', 'the model, for records without one (AIPerf)')
     .addOption(storeOption())
     .addOption(engineOption())

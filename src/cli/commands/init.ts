@@ -1,5 +1,5 @@
 import type { Options } from '../init.ts'
-import { command } from './command.ts'
+import { command, outputArgument } from './command.ts'
 
 /** `assay init [file]`: writes a first scenario to change. */
 export const initCommand = () =>
@@ -8,7 +8,7 @@ export const initCommand = () =>
     examples: ['init', 'init launch.yaml --base-url https://api.example.com --model svc-k2'],
     sends: false,
   })
-    .argument('[file]', 'the scenario', 'first.yaml')
+    .addArgument(outputArgument('[file]', 'the scenario').default('first.yaml'))
     .option('--base-url <url>', 'the address of the service')
     .option('--model <name>', 'a model of the service')
     .action(async (file: string, options: Options) =>

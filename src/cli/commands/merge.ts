@@ -1,5 +1,5 @@
 import type { Options } from '../merge.ts'
-import { command, contractOption, storeOption } from './command.ts'
+import { command, contractOption, storeOption, storesArgument } from './command.ts'
 
 /** `assay merge <stores...>`: merges the shards of several machines into one run. */
 export const mergeCommand = () =>
@@ -11,7 +11,7 @@ export const mergeCommand = () =>
     ],
     sends: false,
   })
-    .argument('<stores...>', 'the store of each shard')
+    .addArgument(storesArgument('<stores...>', 'the store of each shard'))
     .addOption(storeOption('the store of the whole run'))
     .option('--allow-missing', 'judge without the shards that are missing; the run is invalid')
     .option(

@@ -1,5 +1,12 @@
 import type { Options } from '../probe.ts'
-import { command, contractOption, gather, storeOption } from './command.ts'
+import {
+  command,
+  contractOption,
+  gather,
+  olderOption,
+  outputOption,
+  storeOption,
+} from './command.ts'
 
 /** `assay probe`: finds out how a deployment answers the gaps of the specification. */
 export const probeCommand = () =>
@@ -18,8 +25,8 @@ export const probeCommand = () =>
     .option('--base-url <url>', 'the service')
     .addOption(storeOption())
     .option('--max-credits <number>', 'the most that the probe may spend', '600')
-    .option('--out <file>', 'the profile', 'profile.yaml')
-    .option('--diff <file>', 'an older profile: print what changed since')
+    .addOption(outputOption('--out <file>', 'the profile').default('profile.yaml'))
+    .addOption(olderOption('--diff <file>', 'an older profile: print what changed since'))
     .addOption(contractOption())
     .option(
       '--only <gaps>',

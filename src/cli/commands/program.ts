@@ -1,8 +1,10 @@
 import { Command } from 'commander'
+import { mustStandApart } from '../../store/files-apart.ts'
 import { assayVersion } from '../../store/machine.ts'
 import { auditCommand } from './audit.ts'
 import { benchCommand } from './bench.ts'
 import { calibrateCommand } from './calibrate.ts'
+import { namedFiles } from './command.ts'
 import { compareCommand } from './compare.ts'
 import { completionCommand } from './completion.ts'
 import { demoCommand } from './demo.ts'
@@ -26,6 +28,7 @@ export function program(): Command {
     .description('Load-tests, audits and reports on credit-billed text-generation APIs.')
     .version(assayVersion())
     .exitOverride()
+    .hook('preAction', (_, command) => mustStandApart(namedFiles(command)))
   for (const command of [
     demoCommand,
     serveCommand,

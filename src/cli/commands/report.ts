@@ -6,6 +6,9 @@ import {
   command,
   contractOption,
   engineOption,
+  inputOption,
+  outputOption,
+  picturesOption,
   storeOption,
   uploadOption,
 } from './command.ts'
@@ -20,7 +23,12 @@ export const reportCommand = () =>
     .addArgument(choiceArgument('<page>', 'which page', pageNames))
     .argument('[run...]', 'ids of runs; default: the newest run, or all for usage')
     .addOption(storeOption())
-    .option('--out <file>', 'output file; default: assay-<page>.html, or standard output for text')
+    .addOption(
+      outputOption(
+        '--out <file>',
+        'output file; default: assay-<page>.html, or standard output for text',
+      ),
+    )
     .addOption(
       choice('--format <format>', 'output format', ['html', ...textFormats]).default('html'),
     )
@@ -35,23 +43,29 @@ export const reportCommand = () =>
     )
     .option('--source <name...>', 'usage: only these imported logs', [])
     .addOption(engineOption('usage: ClickHouse instead of the store'))
-    .option(
-      '--quarters <file>',
-      'usage: Parquet with sums per quarter of an hour, instead of the store',
+    .addOption(
+      inputOption(
+        '--quarters <file>',
+        'usage: Parquet with sums per quarter of an hour, instead of the store',
+      ),
     )
-    .option(
-      '--grants <file>',
-      'usage: YAML list of the credits that you hold: name, credits, expires',
+    .addOption(
+      inputOption(
+        '--grants <file>',
+        'usage: YAML list of the credits that you hold: name, credits, expires',
+      ),
     )
-    .option('--key-names <file>', 'usage: YAML with names of keys by fingerprint')
+    .addOption(inputOption('--key-names <file>', 'usage: YAML with names of keys by fingerprint'))
     .option(
       '--credit-price <usd>',
       'usage: price of a credit in US dollars, to show costs in money',
     )
     .option('--reports <folder>', 'your own charts, as NN-name.sql and NN-name.vl.json')
     .addOption(contractOption())
-    .option('--profile <file>', 'audit: the profile that assay probe wrote')
-    .option('--png <folder>', 'also write each chart as a picture into this folder')
+    .addOption(inputOption('--profile <file>', 'audit: the profile that assay probe wrote'))
+    .addOption(
+      picturesOption('--png <folder>', 'also write each chart as a picture into this folder'),
+    )
     .addOption(uploadOption())
     .option('--json', 'print the names of the written files as JSON')
     .action(async (page: PageName, runIds: readonly string[], options: Options) =>

@@ -2,9 +2,11 @@ import type { Options } from '../run.ts'
 import {
   command,
   contractOption,
+  inputArgument,
   joinOption,
   joinTimeoutOption,
   liveOption,
+  outputOption,
   storeOption,
   uploadOption,
 } from './command.ts'
@@ -19,7 +21,9 @@ export const runCommand = () =>
     ],
     sends: true,
   })
-    .argument('<scenario>', 'a YAML file, or a .ts or .js module made by defineScenario')
+    .addArgument(
+      inputArgument('<scenario>', 'a YAML file, or a .ts or .js module made by defineScenario'),
+    )
     .option('--base-url <url>', 'the service; default: base_url of the scenario')
     .addOption(storeOption())
     .option('--seed <number>', 'another seed than that of the scenario')
@@ -39,7 +43,9 @@ export const runCommand = () =>
     .option('--no-first-requests', 'send no single requests before the load')
     .option('--yes', 'spend more than 1,000 credits on another machine without asking')
     .option('--dry-run', 'check the scenario and print its plan; send nothing')
-    .option('--junit <file>', 'write the verdict and each threshold as JUnit XML, for CI')
+    .addOption(
+      outputOption('--junit <file>', 'write the verdict and each threshold as JUnit XML, for CI'),
+    )
     .addOption(uploadOption())
     .addOption(liveOption())
     .option('--json', 'print the summary as JSON')

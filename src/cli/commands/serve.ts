@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import type { Outage } from '../../service/options.ts'
 import type { Flags } from '../serve.ts'
-import { choice, command, contractOption, gather } from './command.ts'
+import { choice, command, contractOption, gather, inputOption, outputOption } from './command.ts'
 
 /** `assay serve`: runs the reference service until a signal stops it. */
 export const serveCommand = () =>
@@ -13,7 +13,11 @@ export const serveCommand = () =>
   })
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on; 0 lets the system pick', port, 8787)
-    .option('--data <file>', 'SQLite file of the ledger; :memory: keeps nothing', text, ':memory:')
+    .addOption(
+      outputOption('--data <file>', 'SQLite file of the ledger; :memory: keeps nothing')
+        .default(':memory:')
+        .argParser(text),
+    )
     .addOption(contractOption())
     .addOption(
       choice(
@@ -22,9 +26,11 @@ export const serveCommand = () =>
         ['process', 'power'],
       ).default('process'),
     )
-    .option(
-      '--profile <file>',
-      'answers to the questions that the specification leaves open (YAML)',
+    .addOption(
+      inputOption(
+        '--profile <file>',
+        'answers to the questions that the specification leaves open (YAML)',
+      ),
     )
     .option('--set <question=answer>', 'answer one question; may be repeated', gather, [])
     .option('--list-profile', 'print every question with its default answer, and exit')

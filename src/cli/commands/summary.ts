@@ -1,5 +1,5 @@
 import type { Options } from '../summary.ts'
-import { choice, command, contractOption, storeOption } from './command.ts'
+import { choice, command, contractOption, outputOption, storeOption } from './command.ts'
 
 export const summaryFormats = ['terminal', 'md', 'json', 'csv', 'parquet', 'vllm'] as const
 
@@ -13,7 +13,7 @@ export const summaryCommand = () =>
     .argument('[run]', 'its id, the beginning of one, or latest', 'latest')
     .addOption(storeOption())
     .addOption(choice('--format <format>', 'output format', summaryFormats).default('terminal'))
-    .option('--out <file>', 'output file; default: standard output')
+    .addOption(outputOption('--out <file>', 'output file; default: standard output'))
     .addOption(contractOption())
     .option('--json', 'the same as --format json')
     .action(async (run: string, options: Options) =>

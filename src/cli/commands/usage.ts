@@ -8,6 +8,7 @@ import {
   command,
   contractOption,
   engineOption,
+  inputOption,
   liveOption,
   storeOption,
 } from './command.ts'
@@ -34,9 +35,19 @@ export const usageCommand = () =>
     .addOption(choice('--by <what>', 'what to split usage by', usageDimensions).default('model'))
     .option('--source <name...>', 'only these imported logs', [])
     .addOption(engineOption())
-    .option('--quarters <file>', 'Parquet with sums per quarter of an hour, instead of the store')
-    .option('--grants <file>', 'YAML list of the credits that you hold: name, credits, expires')
-    .option('--key-names <file>', 'YAML with names of keys by fingerprint')
+    .addOption(
+      inputOption(
+        '--quarters <file>',
+        'Parquet with sums per quarter of an hour, instead of the store',
+      ),
+    )
+    .addOption(
+      inputOption(
+        '--grants <file>',
+        'YAML list of the credits that you hold: name, credits, expires',
+      ),
+    )
+    .addOption(inputOption('--key-names <file>', 'YAML with names of keys by fingerprint'))
     .option('--credit-price <usd>', 'price of a credit in US dollars, to show costs in money')
     .option('--seed <number>', 'seed of the forecast', '1')
     .addOption(contractOption())

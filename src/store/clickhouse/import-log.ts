@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UserError } from '../../user/user-error.ts'
-import { type FileImport, type FileImported, importFile } from '../import/import-file.ts'
+import { type FileImport, type FileImported, importFile, rejectsOf } from '../import/import-file.ts'
 import { literal } from '../import/literal.ts'
 import { openStore } from '../open.ts'
 import type { ClickHouse } from './clickhouse.ts'
@@ -27,7 +27,7 @@ export async function importToClickhouse(
   const store = await openStore(join(folder, 'log.duckdb'))
   try {
     const imported = await importFile(store, {
-      rejectsFile: `${options.file}.rejects.jsonl`,
+      rejectsFile: rejectsOf(options.file),
       ...options,
     })
     if (imported.kind === 'records') {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
+import { mustStandApart } from '../files-apart.ts'
 import type { Store } from '../open.ts'
 import { knownLog } from './known-logs.ts'
 import type { LogFormat } from './log-scan.ts'
@@ -33,6 +34,9 @@ export type FileImported =
   | ({ readonly kind: 'records' } & ImportedRecords)
   | ({ readonly kind: 'log' } & ImportedLog)
 
+/** Where the rejected lines of a file go. */
+export const rejectsOf = (file: string, given?: string) => given ?? `${file}.rejects.jsonl`
+
 /**
  * Imports a file: a usage log, or the records of another tool. The content decides which.
  *
@@ -41,7 +45,11 @@ export type FileImported =
 export async function importFile(store: Store, options: FileImport): Promise<FileImported> {
   const { file } = options
   if (!existsSync(file)) throw new UserError('usage', `${file}: no such file`)
-  const rejectsFile = options.rejectsFile ?? `${file}.rejects.jsonl`
+  const rejectsFile = rejectsOf(file, options.rejectsFile)
+  mustStandApart([
+    { name: 'the rejects', path: rejectsFile, role: 'output' },
+    { name: 'the log', path: file, role: 'input' },
+  ])
   const tool = toolOf(options)
   if (tool !== null) {
     beginPart(options, `reading ${file}`, 0, 1)
