@@ -29,7 +29,7 @@ export interface ResolvedKey {
   readonly key: string
 }
 
-/** The prompts that a step draws from; null for a function. */
+/** The prompts that a step draws from; null for a step whose requests have one each. */
 export type PromptPool = readonly PooledPrompt[] | null
 
 /** A user message, or a whole conversation with its images and tools. */

@@ -33,7 +33,7 @@ export function planHash({
     keyFile: null,
     proxyEnv: null,
     keys: keys.map(({ name, account, weight }) => ({ name, account, weight })),
-    steps: steps.map((step, at) => ({ ...step, prompt: prompts[at] })),
+    steps: steps.map((step, at) => ({ ...step, prompt: prompts[at] ?? step.prompt })),
     phases: phases.map((phase) => ({
       ...phase,
       load: phase.load.kind === 'replay' ? traceOf(phase.load) : phase.load,

@@ -7,8 +7,11 @@ import { UserError } from '../user/user-error.ts'
 import type { PooledPrompt, PromptPool } from './messages.ts'
 import { TokenText } from './token-text.ts'
 
+/** Prompt of a request that is wrong on purpose, and the only one of a pool without prompts. */
+const plainPrompt = 'Write one sentence about the sea.'
+
 /**
- * The prompts that each step draws from.
+ * The prompts that each step draws from; null for a step whose requests have one each.
  *
  * @throws UserError for a file that cannot be read or has no prompts
  */
@@ -23,10 +26,14 @@ function poolOf(step: Step, seed: number): PromptPool {
       return [prompt.text]
     case 'file':
       return linesOf(step.name, prompt.path)
+    case 'sentence':
+      return step.wrong === null ? null : [plainPrompt]
     case 'synthetic': {
+      const pool = prompt.pool ?? (step.wrong === null ? null : 1)
+      if (pool === null) return null
       const lengths = new RandomStream(seed, `lengths of ${step.name}`)
       const text = new TokenText(seed)
-      return Array.from({ length: prompt.pool }, (_, index) =>
+      return Array.from({ length: pool }, (_, index) =>
         text.text(tokensOf(prompt.tokens, lengths, index), index),
       )
     }

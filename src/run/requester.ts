@@ -5,6 +5,7 @@ import type { Conversation, Flight } from './flight.ts'
 import type { PhaseRun, SenderData } from './messages.ts'
 import { boundedTemplates, firstMadeTemplate, type Ready, StepPlan } from './step-plan.ts'
 import type { TokenText } from './token-text.ts'
+import { type UniquePrompts, uniquePromptsOf } from './unique-prompts.ts'
 
 export interface RequesterParts {
   readonly data: SenderData
@@ -18,6 +19,8 @@ export interface RequesterParts {
 export class Requester {
   readonly plans: readonly StepPlan[]
   private readonly parts: RequesterParts
+  /** By step; null for a pool or a function. */
+  private readonly unique: readonly (UniquePrompts | null)[]
   private templates: TemplateRow[] = []
   private conversations = 0
 
@@ -25,6 +28,7 @@ export class Requester {
     this.parts = parts
     const { data } = parts
     const { scenario, shard, shards } = data
+    this.unique = scenario.steps.map((step) => uniquePromptsOf(step, data.seed, data.runId))
     let made = firstMadeTemplate + shard
     let templateBase = 0
     const onTemplate = boundedTemplates((row) => this.templates.push(row))
@@ -61,6 +65,7 @@ export class Requester {
     const { phase, plan } = flight
     const { load } = phase.run
     const uniform = plan.prompts > 1 ? phase.promptDraw(index) : 0
+    const unique = this.unique[plan.index] ?? null
     if (plan.step.session !== null) {
       const { shard, shards } = this.parts.data
       const id = this.conversations++ * shards + shard
@@ -71,6 +76,8 @@ export class Requester {
     } else if (this.parts.prompts[plan.index] !== undefined) {
       const content = this.ownPrompt(plan, phase, index, 0)
       this.use(flight, plan.made([{ role: 'user', content }], flight.key))
+    } else if (unique !== null) {
+      this.use(flight, plan.unique(unique.of(flight.slot), flight.key))
     } else {
       this.use(flight, plan.fromPool(uniform, flight.key))
     }
@@ -86,10 +93,13 @@ export class Requester {
   say(flight: Flight): void {
     const { phase, plan, turn } = flight
     const conversation = flight.conversation as Conversation
+    const unique = this.unique[plan.index] ?? null
     const content =
-      this.parts.prompts[plan.index] === undefined
-        ? plan.pooledPrompt(conversation.uniform, turn)
-        : this.ownPrompt(plan, phase, conversation.index, turn)
+      this.parts.prompts[plan.index] !== undefined
+        ? this.ownPrompt(plan, phase, conversation.index, turn)
+        : unique !== null
+          ? unique.of(flight.slot).text
+          : plan.pooledPrompt(conversation.uniform, turn)
     conversation.messages.push({ role: 'user', content })
     this.use(flight, plan.made(conversation.messages, flight.key))
   }

@@ -16,6 +16,7 @@ import type { Step } from '../scenario/scenario.ts'
 import { ScenarioFault } from './errors.ts'
 import { KeyChoice } from './key-choice.ts'
 import type { PromptPool, ResolvedKey } from './messages.ts'
+import type { UniquePrompt } from './unique-prompts.ts'
 
 /** A request ready to be sent, and the number of its template in the store. */
 export interface Ready {
@@ -23,6 +24,16 @@ export interface Ready {
   readonly template: number
   /** Most credits that a success costs; 0 if no service may charge it. */
   readonly credits: number
+}
+
+/** The template of requests that differ only in the words of their prompt. */
+interface SharedTemplate {
+  /** Without a hash of the prompt, because their prompts differ. */
+  readonly template: RequestTemplate
+  readonly number: number
+  /** The body before and after the prompt. */
+  readonly head: string
+  readonly tail: string
 }
 
 /** Bytes of template bodies that each thread stores at most. */
@@ -48,6 +59,8 @@ export class StepPlan {
   readonly sendsKey: boolean
   private readonly ready = new Map<number, Ready>()
   private readonly templates = new Map<number, RequestTemplate>()
+  /** By number of tokens; `fixed` if fields of the body replace the prompt. */
+  private readonly byLength = new Map<number, SharedTemplate | 'fixed'>()
   private readonly options: StepPlanOptions
 
   constructor(step: Step, index: number, options: StepPlanOptions) {
@@ -85,6 +98,35 @@ export class StepPlan {
     }
     this.ready.set(place, ready)
     return ready
+  }
+
+  /**
+   * A request with a prompt of its own. Prompts of equal length share a template, whose body is that of the first: a
+   * million requests must not store a million bodies.
+   */
+  unique({ text, tokens }: UniquePrompt, key: number): Ready {
+    const known = this.byLength.get(tokens) ?? this.shared(text, tokens)
+    if (known === 'fixed') return this.fromPool(0, key)
+    const body = Buffer.from(`${known.head}${JSON.stringify(text)}${known.tail}`, 'utf8')
+    return {
+      request: this.prepare({ ...known.template, body }, key),
+      template: known.number,
+      credits: this.credits,
+    }
+  }
+
+  private shared(text: string, tokens: number): SharedTemplate | 'fixed' {
+    const template = this.template([{ role: 'user', content: text }])
+    const [head, tail] = Buffer.from(template.body).toString('utf8').split(JSON.stringify(text))
+    if (head === undefined || tail === undefined) {
+      this.byLength.set(tokens, 'fixed')
+      return 'fixed'
+    }
+    const number = this.options.nextMade()
+    const shared = { template: { ...template, promptHash: null }, number, head, tail }
+    this.byLength.set(tokens, shared)
+    this.tell(shared.template, number)
+    return shared
   }
 
   /** A request for one use: a turn of a conversation, a prompt of a function, a line of a trace. */

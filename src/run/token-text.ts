@@ -8,11 +8,31 @@ const words =
     ' ',
   )
 
+/** Words of the mark at the start of a unique text: 6 bits each, so six hold any 32-bit number. */
+const markWords = words.slice(0, 64)
+const markTokens = 6
+
 export class TokenText {
   private readonly seed: number
 
   constructor(seed: number) {
     this.seed = seed >>> 0
+  }
+
+  /**
+   * Text of exactly this many tokens. With six or more, no two indexes below 2^32 have the same first six: a service
+   * with a prefix cache reuses less than one block of it.
+   */
+  unique(tokens: number, index: number): string {
+    let mark = Math.imul(index ^ this.seed, 0x9e3779b1) >>> 0
+    mark = Math.imul(mark ^ (mark >>> 15), 0x85ebca6b) >>> 0
+    const marked: string[] = []
+    for (let at = 0; at < Math.min(tokens, markTokens); at++) {
+      marked.push(markWords[mark & 63]!)
+      mark >>>= 6
+    }
+    const start = marked.join(' ')
+    return tokens > markTokens ? `${start} ${this.text(tokens - markTokens, index)}` : start
   }
 
   /** @returns text of exactly this many tokens, different for each index */

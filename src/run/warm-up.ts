@@ -73,7 +73,7 @@ export async function warmUp(data: SenderData, now: () => number): Promise<numbe
         steps: steps.map(({ step }) => ({ ...step, keys: [] })),
         policy: { ...policy, maxCredits: null },
       },
-      prompts: steps.map(({ index }) => data.prompts[index]!),
+      prompts: steps.map(({ index }) => data.prompts[index] ?? null),
       keys: [{ name: 'warm-up', account: 'warm-up', weight: 1, key: 'none' }],
       shared: new SharedNumbers().buffer,
     },

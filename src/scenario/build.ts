@@ -20,9 +20,6 @@ import { parseThreshold } from './threshold.ts'
 type PhaseOutput = ScenarioOutput['phases'][number]
 type StepOutput = ScenarioOutput['steps'][string]
 
-/** Prompt of a step that has none. */
-const defaultPrompt = 'Write one sentence about the sea.'
-
 /** Keys of a scenario that has none. */
 const defaultKeys: readonly KeySource[] = [
   { name: 'default', source: { env: 'ASSAY_API_KEY' }, weight: 1, account: 'default' },
@@ -125,11 +122,30 @@ function stepOf(name: string, step: StepOutput, file: ScenarioOutput, origin: Or
 }
 
 function promptOf(prompt: StepOutput['prompt'], origin: Origin): Prompt {
-  if (prompt === undefined) return { kind: 'text', text: defaultPrompt }
+  if (prompt === undefined) return { kind: 'sentence' }
   if (typeof prompt === 'string') return { kind: 'text', text: prompt }
   if (typeof prompt === 'function') return { kind: 'function' }
   if ('file' in prompt) return { kind: 'file', path: resolve(origin.folder, prompt.file) }
-  return { kind: 'synthetic', tokens: lengthsOf(prompt.synthetic), pool: prompt.pool ?? 64 }
+  const { pool = null, prefix } = prompt
+  return {
+    kind: 'synthetic',
+    tokens: lengthsOf(prompt.synthetic),
+    pool,
+    prefix: prefix === undefined ? null : { tokens: prefix.tokens, texts: textsOf(prefix) },
+  }
+}
+
+type PrefixOutput = NonNullable<Extract<StepOutput['prompt'], { synthetic: unknown }>['prefix']>
+
+function textsOf({ shared, groups }: PrefixOutput): number | null {
+  switch (shared) {
+    case 'all':
+      return 1
+    case 'group':
+      return groups ?? 1
+    case 'none':
+      return null
+  }
 }
 
 type LengthsOutput = Extract<StepOutput['prompt'], { synthetic: unknown }>['synthetic']

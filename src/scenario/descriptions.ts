@@ -127,7 +127,14 @@ export const lengthFields = {
 export const promptFields = {
   file: 'A file with a prompt on each line.',
   synthetic: 'Tokens of made-up text: a number, or a distribution.',
-  pool: 'Number of different prompts. Default 64.',
+  pool: 'Number of different prompts, the same in every run. Default: each request has its own.',
+  prefix: 'Text before the prompt, for the prefix cache of the service.',
+} as const
+
+export const prefixFields = {
+  tokens: 'Tokens of the prefix, before those of synthetic.',
+  shared: 'all: one prefix. group: one for each group. none: another in each request. Default all.',
+  groups: 'Number of groups, each as likely.',
 } as const
 
 export const abortFields = {

@@ -44,7 +44,7 @@ export function quickScenario(quick: QuickLoad): string {
     `    endpoint: ${endpoint}`,
     ...(stream ? ['    stream: true'] : []),
     ...(stream && endpoint === 'chat' ? ['    include_usage: true'] : []),
-    `    prompt: { synthetic: ${quick.promptTokens}, pool: 16 }`,
+    `    prompt: { synthetic: ${quick.promptTokens} }`,
     ...(endpoint === 'embeddings' ? [] : [`    max_tokens: ${quick.outputTokens}`]),
     ...(quick.headers.length === 0
       ? []

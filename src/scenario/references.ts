@@ -102,6 +102,7 @@ function stepFaults(scenario: Loose): readonly Found[] {
           'include_usage requests the token counts of a chat stream: it needs endpoint: chat and stream: true.',
       })
     }
+    found.push(...prefixFaults(loose(step.prompt), [...path, 'prompt']))
     found.push(...headerFaults(step.headers, [...path, 'headers']))
     found.push(...abortFaults(step, [...path, 'abort']))
     const wrong = wrongRequests.find((known) => known === step.wrong)
@@ -119,6 +120,26 @@ function stepFaults(scenario: Loose): readonly Found[] {
     }
   }
   return found
+}
+
+/** A pool repeats whole prompts, so a prefix would share nothing more. */
+function prefixFaults(prompt: Loose, path: Path): readonly Found[] {
+  if (prompt.prefix === undefined) return []
+  const { shared, groups } = loose(prompt.prefix)
+  if (prompt.pool !== undefined) {
+    return [
+      {
+        path: [...path, 'prefix'],
+        message: 'a pool repeats whole prompts; leave out pool, or prefix.',
+      },
+    ]
+  }
+  if ((shared === 'group') === (groups !== undefined)) return []
+  const message =
+    shared === 'group'
+      ? 'shared: group needs the number of groups, such as groups: 20.'
+      : 'groups is for shared: group.'
+  return [{ path: [...path, 'prefix'], message }]
 }
 
 /** Endpoints without a body. */

@@ -27,9 +27,24 @@ export type Prompt =
   | { readonly kind: 'text'; readonly text: string }
   /** One prompt on each line; a JSON object gives its `prompt` or `messages`. Or a ShareGPT file. */
   | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'synthetic'; readonly tokens: TokenLengths; readonly pool: number }
+  | {
+      readonly kind: 'synthetic'
+      readonly tokens: TokenLengths
+      /** Number of different prompts, the same in every run; null for another prompt in each request. */
+      readonly pool: number | null
+      readonly prefix: PromptPrefix | null
+    }
+  /** A step without a prompt: a short request, another in each request. */
+  | { readonly kind: 'sentence' }
   /** The step's `prompt` function in the scenario's own module. */
   | { readonly kind: 'function' }
+
+/** Text before a synthetic prompt, which a service may keep in its prefix cache. */
+export interface PromptPrefix {
+  readonly tokens: number
+  /** The number of different prefixes: 1 for one that all requests share; null for another in each request. */
+  readonly texts: number | null
+}
 
 /** A conversation with one key: each turn includes all earlier turns. */
 export interface Session {

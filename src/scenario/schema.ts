@@ -8,6 +8,7 @@ import {
   lengthFields,
   objectiveFields,
   phaseFields,
+  prefixFields,
   promptFields,
   rampFields,
   sessionFields,
@@ -61,7 +62,15 @@ const tokenLengths = either(
 const promptOptions = [
   text('a prompt'),
   shape(promptFields, '', { file: text('a path') }),
-  shape(promptFields, '', { synthetic: tokenLengths, pool: whole(1).optional() }),
+  shape(promptFields, '', {
+    synthetic: tokenLengths,
+    pool: whole(1).optional(),
+    prefix: shape(prefixFields, 'a prefix: { tokens, shared }', {
+      tokens: whole(1),
+      shared: oneOf(['all', 'group', 'none']).default('all'),
+      groups: whole(1).optional(),
+    }).optional(),
+  }),
 ] as const
 const promptSays =
   'a prompt: a text, { file: path }, or { synthetic: tokens } with tokens a number or a distribution'

@@ -232,7 +232,7 @@ export class Stage {
 /** At least as many words as a synthetic prompt has tokens. */
 function wordsOf(prompt: Step['prompt']): string {
   const fixed = prompt.kind === 'synthetic' && prompt.tokens.kind === 'fixed'
-  const count = fixed ? prompt.tokens.tokens : 300
+  const count = fixed ? prompt.tokens.tokens : prompt.kind === 'sentence' ? 8 : 300
   return Array.from({ length: count }, (_, at) => `word${at}`).join(' ')
 }
 

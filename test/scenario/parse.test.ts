@@ -51,7 +51,7 @@ test('a small scenario is completed with defaults and frozen', () => {
     connectTimeoutUs: 30e6,
     totalTimeoutUs: 600e6,
   })
-  expect(scenario.steps[0]).toMatchObject({ model: 'svc-k2', prompt: { kind: 'text' } })
+  expect(scenario.steps[0]).toMatchObject({ model: 'svc-k2', prompt: { kind: 'sentence' } })
   expect(Object.isFrozen(scenario.phases[0]!.load)).toBe(true)
 })
 
