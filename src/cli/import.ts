@@ -26,10 +26,13 @@ export interface Options {
   readonly model?: string
   readonly json?: boolean
   readonly engine?: string
+  readonly partial?: boolean
+  readonly maxRejects?: string
 }
 
 export async function importAction(files: readonly string[], options: Options): Promise<void> {
   mustHaveRoomForRejects(files, options)
+  maxRejectsOf(options)
   const { take, close } = await openTarget(options)
   const stop = new AbortController()
   const ignoreSignals = onStopSignal(() => stop.abort())
@@ -86,7 +89,7 @@ async function importOne(
   options: Options,
   signal: AbortSignal,
 ): Promise<void> {
-  const { map, source, format, rejects, model } = options
+  const { map, source, format, rejects, model, partial } = options
   const imported = await shown(({ onProgress }) =>
     take({
       ...{ file, signal, onProgress },
@@ -95,6 +98,7 @@ async function importOne(
       ...(format === undefined ? {} : { format }),
       ...(rejects === undefined ? {} : { rejectsFile: rejects }),
       ...(model === undefined ? {} : { model }),
+      partial: partial === true,
     }),
   )
   const { kind, ...counts } = imported
@@ -114,6 +118,25 @@ async function importOne(
     `${file}: ${count(imported.lines)} lines = ${count(imported.accepted)} accepted + ${count(imported.duplicates)} known + ${count(imported.rejected)} rejected`,
     ...bad,
   ])
+  const share = imported.rejected / Math.max(1, imported.lines)
+  if (share > maxRejectsOf(options)) {
+    process.exitCode = exit.failed
+    process.stderr.write(
+      `${file}: ${(share * 100).toFixed(1)} % of its lines were rejected, more than --max-rejects ${options.maxRejects ?? mostRejects} allows.\n`,
+    )
+  }
+}
+
+/** A log with more rejected lines than this share has not been imported, whatever its other lines say. */
+const mostRejects = 0.01
+
+function maxRejectsOf({ maxRejects }: Options): number {
+  const share = maxRejects === undefined ? mostRejects : Number(maxRejects)
+  if (share >= 0 && share <= 1) return share
+  throw new UserError(
+    'usage',
+    `--max-rejects ${maxRejects}: expected a share from 0 to 1, such as 0.01`,
+  )
 }
 
 function mappingOf(map: string): Mapping {

@@ -53,3 +53,33 @@ test('a signal between two logs names the one that is not imported', async () =>
     code: 130,
   })
 })
+
+test('an import that rejects more of a log than --max-rejects allows exits with 3, and keeps its good lines', async () => {
+  const file = join(folder, 'bad.jsonl')
+  const good = Array.from({ length: 99 }, (_, id) => `{"id":"${id}","at":"2026-01-01T00:00:00Z"}\n`)
+  writeFileSync(file, `${good.join('')}{"id":"x","at":"never"}\n{"id":"y","at":"never"}\n`)
+  const told = { out: '', err: '' }
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    told.out += text
+    return true
+  })
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    told.err += text
+    return true
+  })
+  const importInto = async (db: string, maxRejects?: string) => {
+    process.exitCode = 0
+    await importAction([file], {
+      ...{ db: join(folder, db), map },
+      ...(maxRejects === undefined ? {} : { maxRejects }),
+    })
+    return process.exitCode
+  }
+  expect(await importInto('three.duckdb')).toBe(3)
+  expect(await importInto('four.duckdb', '0.02')).toBe(0)
+  vi.restoreAllMocks()
+  expect(told.out).toContain('101 lines = 99 accepted + 0 known + 2 rejected')
+  expect(told.err).toBe(
+    `${file}: 2.0 % of its lines were rejected, more than --max-rejects 0.01 allows.\n`,
+  )
+})

@@ -41,6 +41,12 @@ export const importCommand = () =>
       ]),
     )
     .addOption(outputOption('--rejects <file>', 'where bad lines go; default: FILE.rejects.jsonl'))
+    .option('--partial', 'take the whole lines of a file that ends in the middle')
+    .option(
+      '--max-rejects <share>',
+      'exit with 3 if more than this share of a log is rejected',
+      '0.01',
+    )
     .option('--model <name>', 'the model, for records without one (AIPerf)')
     .addOption(storeOption())
     .addOption(engineOption())

@@ -1,25 +1,28 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { UserError } from '../../user/user-error.ts'
-import { textOf } from './documents.ts'
 
 const longestBeginning = 1 << 20
 
-/** The first MiB of a file as text. Compressed files are decompressed. */
+/** The first MiB of a plain file as text. */
 export function beginningOf(file: string): string {
   const bytes = Buffer.alloc(longestBeginning)
   const handle = openSync(file, 'r')
   const length = readSync(handle, bytes, 0, longestBeginning, 0)
   closeSync(handle)
-  return textOf(file, bytes.subarray(0, length), false)
+  return bytes.toString('utf8', 0, length)
 }
 
 /**
  * Column names of a CSV file, from its first record.
  *
+ * @param file its name for users; `read` is its plain text
  * @throws UserError when there is no header, or a name occurs twice
  */
-export function headerOf(file: string, delimiter: string): readonly string[] {
-  const names = firstRecord(beginningOf(file), delimiter)
+export function headerOf(
+  { file, read }: { readonly file: string; readonly read: string },
+  delimiter: string,
+): readonly string[] {
+  const names = firstRecord(beginningOf(read), delimiter)
   if (names.every((name) => name === '')) {
     throw new UserError(
       'import',

@@ -1,21 +1,5 @@
-import { constants, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import type { z } from 'zod'
 import { UserError } from '../../user/user-error.ts'
-
-/**
- * The text of a file's bytes, without a byte order mark. Compressed files are decompressed.
- *
- * @param isWhole false if the bytes are only the beginning of the file
- */
-export function textOf(file: string, bytes: Buffer, isWhole: boolean): string {
-  const { Z_FINISH, Z_SYNC_FLUSH, ZSTD_e_end, ZSTD_e_flush } = constants
-  const plain = /\.gz$/i.test(file)
-    ? gunzipSync(bytes, { finishFlush: isWhole ? Z_FINISH : Z_SYNC_FLUSH })
-    : /\.zst$/i.test(file)
-      ? zstdDecompressSync(bytes, { finishFlush: isWhole ? ZSTD_e_end : ZSTD_e_flush })
-      : bytes
-  return plain.toString('utf8').replace(/^\uFEFF/, '')
-}
 
 /**
  * The JSON documents of a text: one, or one per line.

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs'
-import { basename } from 'node:path'
+import { existsSync, rmSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import { mustStandApart } from '../files-apart.ts'
@@ -14,7 +14,8 @@ import {
   type RecordTool,
   recordTools,
 } from './records.ts'
-import { formatOf, type ImportedLog, importUsageLog } from './usage-log.ts'
+import { emptyScratch, formatOf, type ImportedLog, importUsageLog, scratchOf } from './usage-log.ts'
+import { type PlainText, plainText } from './whole/plain-text.ts'
 
 export interface FileImport extends Work {
   readonly file: string
@@ -28,6 +29,8 @@ export interface FileImport extends Work {
   readonly rejectsFile?: string
   /** Model of records that do not name one. */
   readonly model?: string
+  /** Takes the whole lines of a file that ends in the middle. */
+  readonly partial?: boolean
 }
 
 export type FileImported =
@@ -40,7 +43,7 @@ export const rejectsOf = (file: string, given?: string) => given ?? `${file}.rej
 /**
  * Imports a file: a usage log, or the records of another tool. The content decides which.
  *
- * @throws UserError when it cannot be read, or its kind is unknown
+ * @throws UserError when it cannot be read, is not whole, or its kind is unknown
  */
 export async function importFile(store: Store, options: FileImport): Promise<FileImported> {
   const { file } = options
@@ -50,13 +53,34 @@ export async function importFile(store: Store, options: FileImport): Promise<Fil
     { name: 'the rejects', path: rejectsFile, role: 'output' },
     { name: 'the log', path: file, role: 'input' },
   ])
-  const tool = toolOf(options)
+  const scratch = scratchOf(store, rejectsFile)
+  emptyScratch(scratch)
+  try {
+    return await importText(store, { ...options, rejectsFile }, scratch)
+  } finally {
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+async function importText(
+  store: Store,
+  options: FileImport & { readonly rejectsFile: string },
+  scratch: string,
+): Promise<FileImported> {
+  const { file, rejectsFile } = options
+  const named = options.format ?? options.mapping?.format ?? formatOf(file)
+  const plain: PlainText =
+    named === 'parquet'
+      ? { path: file, isCut: false }
+      : await plainText(file, join(scratch, 'text'), options.signal)
+  const tool = toolOf(options, plain.path)
   if (tool !== null) {
     beginPart(options, `reading ${file}`, 0, 1)
     const model = options.model ?? null
-    return { kind: 'records', ...(await importRecords(store, { file, tool, model, rejectsFile })) }
+    const records = { file, read: plain.path, tool, model, rejectsFile }
+    return { kind: 'records', ...(await importRecords(store, records)) }
   }
-  const known = options.mapping === undefined ? knownLog(file) : null
+  const known = options.mapping === undefined ? knownLog(plain.path) : null
   const mapping = known?.mapping ?? options.mapping
   if (mapping === undefined) {
     throw new UserError(
@@ -72,6 +96,7 @@ export async function importFile(store: Store, options: FileImport): Promise<Fil
   const counts = await importUsageLog(store, {
     ...options,
     mapping,
+    plain,
     lines: known?.lines ?? null,
     source:
       options.source ?? known?.source ?? mapping.source ?? basename(file).replace(/\..*$/, ''),
@@ -82,8 +107,8 @@ export async function importFile(store: Store, options: FileImport): Promise<Fil
   return { kind: 'log', ...counts }
 }
 
-function toolOf({ file, format, mapping }: FileImport): RecordTool | null {
+function toolOf({ format, mapping }: FileImport, read: string): RecordTool | null {
   const tool = recordTools.find((each) => each === format)
   if (tool !== undefined) return tool
-  return format === undefined && mapping === undefined ? looksLikeRecords(file) : null
+  return format === undefined && mapping === undefined ? looksLikeRecords(read) : null
 }

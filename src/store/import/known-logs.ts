@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { beginningOf, firstRecord } from './csv-header.ts'
-import { documentsOf, textOf } from './documents.ts'
+import { documentsOf } from './documents.ts'
 import { type Mapping, mappingFrom } from './mapping.ts'
 
 /** A log that needs no mapping. */
@@ -125,7 +125,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** The documents of a file: one, one per line, or the elements of a list. */
 function pagesOf(file: string): readonly Fields[] {
-  const documents = documentsOf(textOf(file, readFileSync(file), true), file)
+  const documents = documentsOf(readFileSync(file, 'utf8'), file)
   return documents.flat() as readonly Fields[]
 }
 

@@ -56,7 +56,7 @@ export async function scanOf(store: Store, log: ScannedLog): Promise<Scan> {
     }
     case 'csv': {
       // Takes columns from the header and sniffs nothing: a bad row must not change how the others are read.
-      const columns = headerOf(log.file, log.mapping.delimiter).map(
+      const columns = headerOf(log, log.mapping.delimiter).map(
         (name) => `${literal(name)}: 'VARCHAR'`,
       )
       const scan = `SELECT * FROM read_csv(${path}, header = true, auto_detect = false,

@@ -19,6 +19,8 @@ export type RecordTool = (typeof recordTools)[number]
 
 export interface RecordsImport {
   readonly file: string
+  /** The same as plain text. */
+  readonly read: string
   readonly tool: RecordTool
   /** Model of records that do not name one. */
   readonly model: string | null
@@ -68,7 +70,7 @@ export async function importRecords(
   options: RecordsImport,
 ): Promise<ImportedRecords> {
   const { file, tool } = options
-  const bytes = readFileSync(file)
+  const bytes = readFileSync(options.read)
   const text = bytes.toString('utf8')
   const runs = readers[tool](text, file, options.model)
   if (runs.every((run) => run.attempts.length === 0)) {

@@ -1,4 +1,5 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import type { Store } from '../open.ts'
@@ -7,6 +8,9 @@ import { creditsTypes, type StagedField, stagedCredits, stagedFields } from './f
 import { literal } from './literal.ts'
 import { type LogFormat, scanOf } from './log-scan.ts'
 import type { Mapping } from './mapping.ts'
+import { csvRecords } from './whole/csv-records.ts'
+import { type PlainText, plainText } from './whole/plain-text.ts'
+import { type WholeText, wholeText } from './whole/whole-text.ts'
 
 export interface UsageLogImport extends Work {
   readonly file: string
@@ -16,6 +20,10 @@ export interface UsageLogImport extends Work {
   /** The namespace of ids. */
   readonly source: string
   readonly format: LogFormat
+  /** The file as plain text, if the caller has read it so. */
+  readonly plain?: PlainText
+  /** Takes the whole lines of a file that ends in the middle. */
+  readonly partial?: boolean
   /** For rejected lines, as JSON Lines. */
   readonly rejectsFile: string
   readonly nowUs: number
@@ -48,16 +56,12 @@ export interface ImportedLog {
  */
 export async function importUsageLog(store: Store, log: UsageLogImport): Promise<ImportedLog> {
   if (!existsSync(log.file)) throw new UserError('import', `${log.file}: no such file`)
-  const staging = stagingPath(store, log)
-  const removeStaging = () => {
-    for (const path of [staging, `${staging}.wal`, linesPath(store, log)])
-      rmSync(path, { force: true })
-  }
-  removeStaging()
+  const scratch = scratchOf(store, log.rejectsFile)
+  if (log.plain === undefined) emptyScratch(scratch)
   const { time } = log.mapping.fields
   const timezone = typeof time === 'object' && 'timezone' in time ? time.timezone : 'UTC'
   await store.execute(`SET memory_limit = '1200MB'; SET TimeZone = ${literal(timezone)}`)
-  await store.execute(`ATTACH ${literal(staging)} AS staging`)
+  await store.execute(`ATTACH ${literal(join(scratch, 'staged.duckdb'))} AS staging`)
   const interrupt = () => store.interrupt()
   const ignoreSignal = () => log.signal?.removeEventListener('abort', interrupt)
   log.signal?.addEventListener('abort', interrupt)
@@ -65,12 +69,10 @@ export async function importUsageLog(store: Store, log: UsageLogImport): Promise
     log.signal?.throwIfAborted()
     // Staged data lives for a minute, so compression does not pay.
     await store.execute(`SET force_compression = 'uncompressed'`)
-    if (log.lines) {
-      const text = log.lines.map((line) => `${JSON.stringify(line)}\n`).join('')
-      writeFileSync(linesPath(store, log), text)
-    }
     beginPart(log, `reading ${log.file}`, 0, 3)
-    await stage(store, log)
+    const { path, isPartial } = await readableText(log, scratch)
+    await stage(store, log, path)
+    if (log.format === 'csv' && !isPartial) await refuseOpenQuote(store, log, path)
     beginPart(log, 'looking for lines that are known', 1, 3)
     await store.execute(`SET force_compression = 'auto'`)
     await findKnown(store, log.source)
@@ -87,16 +89,44 @@ export async function importUsageLog(store: Store, log: UsageLogImport): Promise
     await store.execute('DETACH staging')
     await store.execute(`RESET memory_limit; RESET force_compression; SET TimeZone = 'UTC'`)
     await store.execute('DROP TABLE IF EXISTS import_errors; DROP TABLE IF EXISTS import_scans')
-    removeStaging()
+    if (log.plain === undefined) rmSync(scratch, { recursive: true, force: true })
   }
 }
 
-function stagingPath(store: Store, log: UsageLogImport): string {
-  return `${store.path === ':memory:' ? log.rejectsFile : store.path}.import`
+/** The folder for what an import needs while it runs. One that a killed import left is emptied. */
+export function scratchOf(store: Store, rejectsFile: string): string {
+  return `${store.path === ':memory:' ? rejectsFile : store.path}.import`
 }
 
-function linesPath(store: Store, log: UsageLogImport): string {
-  return `${stagingPath(store, log)}.jsonl`
+export function emptyScratch(scratch: string): void {
+  rmSync(scratch, { recursive: true, force: true })
+  mkdirSync(scratch, { mode: 0o700 })
+}
+
+/** The text that DuckDB reads. @throws UserError for a file that ends in the middle */
+async function readableText(log: UsageLogImport, scratch: string): Promise<WholeText> {
+  const { file, format, lines, partial = false } = log
+  if (lines) {
+    const path = join(scratch, 'lines.jsonl')
+    writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+    return { path, isPartial: false }
+  }
+  if (format === 'parquet') return { path: file, isPartial: false }
+  const copy = join(scratch, 'text')
+  const plain = log.plain ?? (await plainText(file, copy, log.signal))
+  const delimiter = format === 'csv' ? log.mapping.delimiter : null
+  return wholeText({ file, plain, copy, delimiter, partial })
+}
+
+/** @throws UserError for a CSV file with a quote that is never closed, which would swallow the lines after it */
+async function refuseOpenQuote(store: Store, log: UsageLogImport, path: string): Promise<void> {
+  if (!(await hasErrors(store))) return
+  const { openQuoteLine } = await csvRecords(path, log.mapping.delimiter)
+  if (openQuoteLine === null) return
+  throw new UserError(
+    'import',
+    `${log.file}: the quote in line ${openQuoteLine} is never closed, so the lines after it cannot be read. Nothing was imported.`,
+  )
 }
 
 function explain(file: string, error: string): string {
@@ -114,8 +144,7 @@ export function formatOf(file: string): LogFormat | null {
   return /\.(parquet|pq)$/.test(name) ? 'parquet' : null
 }
 
-async function stage(store: Store, log: UsageLogImport): Promise<void> {
-  const read = log.lines ? linesPath(store, log) : log.file
+async function stage(store: Store, log: UsageLogImport, read: string): Promise<void> {
   const { scan, reader, raw } = await scanOf(store, { ...log, read })
   const fields = stagedFields(log.mapping, reader)
   const unread = log.format === 'jsonl' ? `WHEN v IS NULL THEN 'line: expected JSON'` : ''

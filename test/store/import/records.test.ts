@@ -22,6 +22,7 @@ async function importText(text: string, model: string | null = null) {
   writeFileSync(file, text)
   const options = {
     file,
+    read: file,
     tool: looksLikeRecords(file)!,
     model,
     rejectsFile: `${file}.rejects.jsonl`,

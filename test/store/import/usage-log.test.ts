@@ -264,6 +264,7 @@ test('no key reaches the store or the rejects file', async () => {
     [
       `{"request":{"id":"a"},"at":"never","api_key":"very-secret-key-123"}`,
       `not json but sk-abcdefghijklmnop here`,
+      '',
     ].join('\n'),
   )
   const text = JSON.stringify(rejects())
@@ -469,7 +470,7 @@ describe('other formats', () => {
   })
 
   test('a missing mapped column is reported with the existing columns', async () => {
-    await expect(importText('id,time\n1,2', 'csv', { mapping: flat })).rejects.toThrow(
+    await expect(importText('id,time\n1,2\n', 'csv', { mapping: flat })).rejects.toThrow(
       /has no column "when", "model", "cost"; it has id, time/,
     )
   })

@@ -1,0 +1,137 @@
+import { closeSync, createReadStream, createWriteStream, openSync, readSync, rmSync } from 'node:fs'
+import { Readable, Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { constants, createGunzip, createZstdDecompress } from 'node:zlib'
+import { UserError } from '../../../user/user-error.ts'
+import { zstdFrames } from './zstd-frames.ts'
+
+/** A log as plain UTF-8 text without a byte order mark. */
+export interface PlainText {
+  /** The file itself, or a copy. */
+  readonly path: string
+  /** Whether a compressed file ends early. The copy then has what could be unpacked. */
+  readonly isCut: boolean
+}
+
+type Packing = 'gzip' | 'zstd' | null
+type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be'
+
+/**
+ * Reads a text file to its end: unpacked (by its first bytes, not its name), and decoded by its byte order mark. Most
+ * files are plain already and are not copied.
+ *
+ * @param copy where a copy goes; only its owner can read it
+ * @throws UserError for a damaged compressed file
+ */
+export async function plainText(
+  file: string,
+  copy: string,
+  signal?: AbortSignal,
+): Promise<PlainText> {
+  const first = beginning(file)
+  const packing = packingOf(first)
+  if (packing === null) {
+    const named = /\.(gz|zst)$/i.exec(file)?.[1]
+    if (named !== undefined) throw damaged(file, `it does not begin as a .${named} file does`)
+    if (encodingOf(first).mark === 0) return { path: file, isCut: false }
+  }
+  const write = async (isWhole: boolean) => {
+    const chunks = Readable.from(chunksOf(partsOf(file, packing, isWhole)))
+    await pipeline(chunks, decoded(), createWriteStream(copy, { mode: 0o600 }), { signal })
+  }
+  rmSync(copy, { force: true })
+  try {
+    await write(true)
+    return { path: copy, isCut: false }
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string }
+    if (code === 'Z_BUF_ERROR') {
+      await write(false)
+      return { path: copy, isCut: true }
+    }
+    if (code?.startsWith('Z_') || code?.startsWith('ZSTD_')) throw damaged(file, message)
+    throw error
+  }
+}
+
+const damaged = (file: string, why: string) =>
+  new UserError('import', `${file} is damaged: ${why}. Nothing was imported.`)
+
+function beginning(file: string): Buffer {
+  const bytes = Buffer.alloc(4)
+  const handle = openSync(file, 'r')
+  const length = readSync(handle, bytes, 0, 4, 0)
+  closeSync(handle)
+  return bytes.subarray(0, length)
+}
+
+function packingOf(bytes: Buffer): Packing {
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return 'gzip'
+  const magic = bytes.length < 4 ? 0 : bytes.readUInt32LE()
+  return magic === 0xfd2fb528 || (magic >= 0x184d2a50 && magic <= 0x184d2a5f) ? 'zstd' : null
+}
+
+/** `mark` is the length of the byte order mark. */
+function encodingOf(bytes: Buffer): { readonly encoding: Encoding; readonly mark: number } {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return { encoding: 'utf-16le', mark: 2 }
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return { encoding: 'utf-16be', mark: 2 }
+  const isMarked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+  return { encoding: 'utf-8', mark: isMarked ? 3 : 0 }
+}
+
+type Part = () => AsyncIterable<Buffer>
+
+/**
+ * The parts of a file, one after the other. gzip members need no parts: Node reads them as one.
+ *
+ * @param isWhole false accepts an end in the middle
+ */
+function partsOf(file: string, packing: Packing, isWhole: boolean): readonly Part[] {
+  const { Z_FINISH, Z_SYNC_FLUSH, ZSTD_e_end, ZSTD_e_flush } = constants
+  if (packing === null) return [() => createReadStream(file)]
+  if (packing === 'gzip') {
+    const finishFlush = isWhole ? Z_FINISH : Z_SYNC_FLUSH
+    return [() => through(createReadStream(file), createGunzip({ finishFlush }))]
+  }
+  const finishFlush = isWhole ? ZSTD_e_end : ZSTD_e_flush
+  let start = 0
+  return zstdFrames(file).map((length) => {
+    const range = { start, ...(length === null ? {} : { end: start + length - 1 }) }
+    start += length ?? 0
+    return () => through(createReadStream(file, range), createZstdDecompress({ finishFlush }))
+  })
+}
+
+function through(from: Readable, transform: Transform): AsyncIterable<Buffer> {
+  from.on('error', (error) => transform.destroy(error))
+  return from.pipe(transform)
+}
+
+async function* chunksOf(parts: readonly Part[]): AsyncGenerator<Buffer> {
+  for (const part of parts) yield* part()
+}
+
+/** Removes the byte order mark, and turns UTF-16 into UTF-8. */
+function decoded(): Transform {
+  let decoder: InstanceType<typeof TextDecoder> | null = null
+  let first: Buffer | null = Buffer.alloc(0)
+  const begin = (bytes: Buffer) => {
+    const { encoding, mark } = encodingOf(bytes)
+    if (encoding !== 'utf-8') decoder = new TextDecoder(encoding)
+    first = null
+    return bytes.subarray(mark)
+  }
+  const text = (bytes: Buffer, more: boolean) =>
+    decoder === null ? bytes : Buffer.from(decoder.decode(bytes, { stream: more }))
+  return new Transform({
+    transform(chunk: Buffer, _, done) {
+      if (first === null) return done(null, text(chunk, true))
+      first = Buffer.concat([first, chunk])
+      done(null, first.length < 4 ? undefined : text(begin(first), true))
+    },
+    flush(done) {
+      const rest = first === null ? Buffer.alloc(0) : begin(first)
+      done(null, text(rest, false))
+    },
+  })
+}

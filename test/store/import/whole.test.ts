@@ -1,0 +1,123 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { importFile } from '../../../src/store/import/import-file.ts'
+import { parseMapping } from '../../../src/store/import/mapping.ts'
+import { openStore, type Store } from '../../../src/store/open.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'assay-whole-'))
+let store: Store
+beforeAll(async () => {
+  store = await openStore(':memory:')
+})
+afterAll(() => {
+  store.close()
+  rmSync(folder, { recursive: true })
+})
+
+const mapping = parseMapping('fields: { id: id, time: at, model: note }', 'map.yaml')
+let files = 0
+
+async function imported(name: string, bytes: Uint8Array | string, partial = false) {
+  const file = join(folder, `${files++}-${name}`)
+  writeFileSync(file, bytes)
+  const source = `s${files}`
+  const counts = await importFile(store, { file, mapping, source, partial })
+  const rows = await store.rows<{ id: string; model: string }>(
+    'SELECT id, model FROM usage_events WHERE source = $1 ORDER BY id::INTEGER',
+    [source],
+  )
+  return { counts, rows }
+}
+
+const note = (id: number) => `so "${'é,\n'.repeat(id % 3)}" ${id * 7919}`
+const rows = Array.from({ length: 12 }, (_, id) => ({
+  id,
+  at: '2026-11-01T00:00:00Z',
+  note: note(id),
+}))
+const jsonl = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+const csv = `id,at,note\r\n${rows
+  .map((row) => `${row.id},${row.at},"${row.note.replaceAll('"', '""')}"\r\n`)
+  .join('')}`
+const list = JSON.stringify(rows, null, 1)
+const forms: Readonly<Record<string, Buffer>> = {
+  'log.jsonl': Buffer.from(jsonl),
+  'log.json': Buffer.from(list),
+  'log.csv': Buffer.from(csv),
+  'log.csv.gz': gzipSync(csv),
+  'two.jsonl.gz': Buffer.concat([gzipSync(jsonl.slice(0, 300)), gzipSync(jsonl.slice(300))]),
+  'two.jsonl.zst': Buffer.concat([
+    zstdCompressSync(jsonl.slice(0, 300)),
+    zstdCompressSync(jsonl.slice(300)),
+  ]),
+  'utf16.csv': Buffer.from(`\uFEFF${csv}`, 'utf16le'),
+  'utf16be.jsonl': Buffer.from(`\uFEFF${jsonl}`, 'utf16le').swap16(),
+  'mark.jsonl': Buffer.from(`\uFEFF${jsonl}`),
+}
+
+test.each(Object.entries(forms))('%s is read as one whole file', async (name, bytes) => {
+  const { counts, rows: got } = await imported(name, bytes)
+  expect(counts).toMatchObject({ lines: 12, accepted: 12, rejected: 0 })
+  expect(got).toEqual(rows.map(({ id, note: model }) => ({ id: String(id), model })))
+})
+
+test.each(Object.entries(forms))(
+  '%s, cut at any byte, is refused, or has whole lines only',
+  async (name, bytes) => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: bytes.length - 1 }), async (length) => {
+        const cut = await imported(name, bytes.subarray(0, length)).catch((error) => error.message)
+        if (typeof cut === 'string') {
+          expect(cut).toMatch(/ends in the middle|is damaged|never closed|has no (header|column)/)
+          return
+        }
+        // A cut behind a whole line, or behind a whole member, cannot be seen.
+        expect(cut.counts).toMatchObject({ rejected: 0 })
+        expect(cut.rows).toEqual(
+          rows.slice(0, cut.rows.length).map(({ id, note: model }) => ({ id: String(id), model })),
+        )
+      }),
+      {
+        numRuns: 60,
+        examples: [[1], [2], [5], [bytes.length - 1], [bytes.length - 2]].map(([n]) => [n!]),
+      },
+    )
+  },
+  60_000,
+)
+
+test('a cut file says how many whole lines it has, and --partial takes them', async () => {
+  const cut = gzipSync(jsonl).subarray(0, -9)
+  await expect(imported('cut.jsonl.gz', cut)).rejects.toThrow(
+    /cut\.jsonl\.gz ends in the middle \(\d+ whole lines\)\. Nothing was imported\. Add --partial to import the whole lines\.$/,
+  )
+  const { counts, rows: got } = await imported('cut.jsonl.gz', cut, true)
+  expect(counts).toMatchObject({ rejected: 0, accepted: got.length })
+  expect(got.length).toBeGreaterThan(5)
+  const short = csv.slice(0, csv.lastIndexOf(',') + 3)
+  await expect(imported('short.csv', short)).rejects.toThrow(
+    /short\.csv ends in the middle, without a line break \(11 whole lines\)/,
+  )
+  expect((await imported('short.csv', short, true)).counts).toMatchObject({ accepted: 11 })
+})
+
+test('a quote that is never closed refuses the file and names its line', async () => {
+  const text = `id,at,note\n1,2026-11-01T00:00:00Z,a\n2,2026-11-01T00:00:00Z,"b\n${'3,2026-11-01T00:00:00Z,c\n'.repeat(50_000)}`
+  await expect(imported('quote.csv', text)).rejects.toThrow(
+    /quote\.csv: the quote in line 3 is never closed, so the lines after it cannot be read\. Nothing was imported\.$/,
+  )
+  const { counts } = await imported('odd.csv', 'id,at,note\n1,x,"a"b\n2,2026-11-01T00:00:00Z,c\n')
+  expect(counts).toMatchObject({ lines: 2, accepted: 1, rejected: 1 })
+})
+
+test('no copy of a log stays behind', async () => {
+  const { counts } = await imported('left.csv.gz', gzipSync(csv))
+  expect(counts).toMatchObject({ accepted: 12 })
+  expect(readFileSync(join(folder, `${files - 1}-left.csv.gz`)).length).toBeGreaterThan(0)
+  const { readdirSync } = await import('node:fs')
+  expect(readdirSync(folder).filter((name) => name.endsWith('.import'))).toEqual([])
+})
