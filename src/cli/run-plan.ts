@@ -1,5 +1,6 @@
 import type { PhasePlan } from '../run/plan.ts'
 import type { Shard } from '../run/shard.ts'
+import { traceText } from '../run/trace-plan.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { wrapped } from '../user/wrapped.ts'
 import { duration, table } from './text.ts'
@@ -24,10 +25,16 @@ export function planText(
     const counts = Object.entries(bySteps).map(([step, count]) => `${step} ${count}`)
     return counts.length === 0 ? [] : wrapped(`${phase}: ${counts.join(', ')}`, '  ')
   })
+  const traces = plan.flatMap(({ phase, trace }) => {
+    const load = scenario.phases.find(({ name }) => name === phase)?.load
+    const lines = trace === null || load?.kind !== 'replay' ? [] : traceText(trace, load.speed)
+    return lines.flatMap((line) => wrapped(`${phase}: ${line}`, '  '))
+  })
   return [
     `${scenario.name}: ${scenario.question}`,
     ...table([head, ...rows], 'words'),
     ...steps,
+    ...traces,
     ...(shard.of === 1 ? [] : [`The part of shard ${shard.index} of ${shard.of}.`]),
     `Sends on ${threads === 1 ? '1 thread' : `${threads} threads`}.`,
     'Nothing was sent.',

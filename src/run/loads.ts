@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Phase, Scenario } from '../scenario/scenario.ts'
-import { parseTrace } from '../schedule/trace.ts'
+import { readTrace } from '../schedule/traces/read.ts'
+import type { Trace } from '../schedule/traces/trace.ts'
 import { UserError } from '../user/user-error.ts'
 import type { Loads } from './coordinator.ts'
 import type { SenderLoad } from './messages.ts'
@@ -12,7 +14,7 @@ export function phaseLoads(
 ): Loads & { readonly sweeps: readonly SweepResult[] } {
   const traces = new Map<Phase, SenderLoad>()
   for (const phase of scenario.phases) {
-    if (phase.load.kind === 'replay') traces.set(phase, traceOf(phase.load))
+    if (phase.load.kind === 'replay') traces.set(phase, replayOf(phase.load))
   }
   const sweeps: SweepResult[] = []
   return {
@@ -43,16 +45,32 @@ function flatOut(connections: number): SenderLoad {
   return { kind: 'concurrency', fromUsers: connections, toUsers: connections, rampUs: 0, think }
 }
 
+type Replay = Extract<Phase['load'], { kind: 'replay' }>
+
+/** The load of a replay. @throws UserError */
+export function replayOf(load: Replay): SenderLoad {
+  const { requests, tokensPerBlock } = traceOf(load)
+  return { kind: 'replay', requests, tokensPerBlock, speed: load.speed }
+}
+
 /** Reads the trace of a phase. @throws UserError */
-export function traceOf(load: Extract<Phase['load'], { kind: 'replay' }>): SenderLoad {
-  let text: string
-  try {
-    text = readFileSync(load.path, 'utf8')
-  } catch {
+export function traceOf({ path, format, unit, columns }: Replay): Trace {
+  const text = textOf(path)
+  if (text === null) {
     throw new UserError(
       'run',
-      `The trace ${load.path} cannot be read. Its path is relative to the scenario's folder.`,
+      `The trace ${path} cannot be read. Its path is relative to the scenario's folder.`,
     )
   }
-  return { kind: 'replay', requests: parseTrace(text, load.format, load.path), speed: load.speed }
+  const beside = (name: string) => textOf(join(dirname(path), name))
+  return readTrace({ path, text, format, unit, columns, beside })
+}
+
+/** @returns null for a file that cannot be read */
+function textOf(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
 }

@@ -6,7 +6,7 @@ import type { MemoryFigures } from '../client/memory.ts'
 import type { Message } from '../client/request.ts'
 import type { Contract } from '../contract/contract.ts'
 import type { Load } from '../scenario/scenario.ts'
-import type { TraceRequest } from '../schedule/trace.ts'
+import type { TraceRequest } from '../schedule/traces/trace.ts'
 import type { HealthRow, HistogramRow } from '../store/recorder.ts'
 import type { RunStart } from '../store/runs.ts'
 import type { StepCounters } from './attempt-counts.ts'
@@ -62,7 +62,12 @@ export interface SenderData {
 /** A load that senders can run; sweeps consist of such loads. */
 export type SenderLoad =
   | Extract<Load, { kind: 'arrivals' | 'concurrency' }>
-  | { readonly kind: 'replay'; readonly requests: readonly TraceRequest[]; readonly speed: number }
+  | {
+      readonly kind: 'replay'
+      readonly requests: readonly TraceRequest[]
+      readonly tokensPerBlock: number | null
+      readonly speed: number
+    }
 
 export interface PhaseRun {
   /** Index in the run, from 0. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Contract } from '../contract/contract.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { assayVersion } from '../store/machine.ts'
-import { traceOf } from './loads.ts'
+import { replayOf } from './loads.ts'
 import type { PromptPool } from './messages.ts'
 
 /**
@@ -36,7 +36,7 @@ export function planHash({
     steps: steps.map((step, at) => ({ ...step, prompt: prompts[at] ?? step.prompt })),
     phases: phases.map((phase) => ({
       ...phase,
-      load: phase.load.kind === 'replay' ? traceOf(phase.load) : phase.load,
+      load: phase.load.kind === 'replay' ? replayOf(phase.load) : phase.load,
     })),
   }
   return createHash('sha256').update(JSON.stringify(plan)).digest('hex').slice(0, 32)

@@ -2,12 +2,13 @@ import type { Contract } from '../contract/contract.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { ActivePhase, advanceShare, arrivalsOf } from './active-phase.ts'
 import { KeyChoice } from './key-choice.ts'
-import { traceOf } from './loads.ts'
+import { replayOf, traceOf } from './loads.ts'
 import type { PhaseRun } from './messages.ts'
 import { stepsOf } from './phase-steps.ts'
 import { promptPools } from './prompts.ts'
 import { ownersOf, type Shard, scenarioOf, threadsOfShard, unsharded } from './shard.ts'
 import { creditsOf } from './step-plan.ts'
+import { type TracePlan, tracePlanOf } from './trace-plan.ts'
 
 /** The requests that a phase would send. */
 export interface PhasePlan {
@@ -20,6 +21,8 @@ export interface PhasePlan {
   readonly bySteps: Readonly<Record<string, number>>
   /** Credits if every request succeeds that can; null if the number of requests is open. */
   readonly mostCredits: number | null
+  /** What the trace of a replay holds, as it was recorded; null for other loads. */
+  readonly trace: TracePlan | null
 }
 
 /**
@@ -49,12 +52,12 @@ export function planOf(
       durationUs: phase.durationUs,
     }
     if (load.kind !== 'arrivals' && load.kind !== 'replay') {
-      return { ...base, requests: null, bySteps: {}, mostCredits: null }
+      return { ...base, requests: null, bySteps: {}, mostCredits: null, trace: null }
     }
     const run: PhaseRun = {
       ...phase,
       ordinal,
-      load: load.kind === 'replay' ? traceOf(load) : load,
+      load: load.kind === 'replay' ? replayOf(load) : load,
       startUs: 0,
       slotBase: 0,
       steps: stepsOf(scenario, phase.steps),
@@ -84,6 +87,7 @@ export function planOf(
     const bySteps = Object.fromEntries(
       scenario.steps.map(({ name }, at) => [name, counts[at]!] as const).filter(([, n]) => n > 0),
     )
-    return { ...base, requests, bySteps, mostCredits }
+    const trace = load.kind === 'replay' ? tracePlanOf(traceOf(load)) : null
+    return { ...base, requests, bySteps, mostCredits, trace }
   })
 }

@@ -72,7 +72,7 @@ export class Requester {
       flight.conversation = { id, messages: [], uniform, index }
       this.say(flight)
     } else if (load.kind === 'replay') {
-      this.use(flight, this.traced(plan, load.requests[index]!, index, flight.key))
+      this.use(flight, this.traced(plan, load, index, flight.key))
     } else if (this.parts.prompts[plan.index] !== undefined) {
       const content = this.ownPrompt(plan, phase, index, 0)
       this.use(flight, plan.made([{ role: 'user', content }], flight.key))
@@ -111,11 +111,12 @@ export class Requester {
 
   private traced(
     plan: StepPlan,
-    traced: Extract<PhaseRun['load'], { kind: 'replay' }>['requests'][number],
+    { requests, tokensPerBlock }: Extract<PhaseRun['load'], { kind: 'replay' }>,
     index: number,
     key: number,
   ): Ready {
-    const content = this.parts.tokenText?.prompt(traced, index) ?? ''
+    const traced = requests[index]!
+    const content = this.parts.tokenText?.prompt(traced, tokensPerBlock, index) ?? ''
     return plan.made([{ role: 'user', content }], key, {
       maxTokens: Math.max(1, traced.outputTokens),
       ...(traced.stream === null ? {} : { stream: traced.stream }),

@@ -1,4 +1,4 @@
-import { type TraceRequest, tokensPerBlock } from '../schedule/trace.ts'
+import type { TraceRequest } from '../schedule/traces/trace.ts'
 
 /**
  * Words that the tokenizer (o200k, of gpt-tokenizer) keeps as one token each, including the space before.
@@ -50,12 +50,18 @@ export class TokenText {
   /**
    * The prompt of a request in a trace. Blocks with the same id have the same text, so that a service can
    * reuse cached prefixes. Tokens without a block have the request's own text.
+   *
+   * @param tokensPerBlock of each block but the last, which may be partial
    */
-  prompt({ inputTokens, hashIds }: Pick<TraceRequest, 'inputTokens' | 'hashIds'>, index: number) {
+  prompt(
+    { inputTokens, hashIds }: Pick<TraceRequest, 'inputTokens' | 'hashIds'>,
+    tokensPerBlock: number | null,
+    index: number,
+  ): string {
     const pieces: string[] = []
     let left = inputTokens
     for (const id of hashIds) {
-      if (left <= 0) break
+      if (left <= 0 || tokensPerBlock === null) break
       // Negative, because indexes of requests are not.
       pieces.push(this.text(Math.min(tokensPerBlock, left), -1 - id))
       left -= tokensPerBlock

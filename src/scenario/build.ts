@@ -242,7 +242,9 @@ function loadOf(phase: PhaseOutput, origin: Origin): Load {
       return {
         kind: 'replay',
         path: resolve(origin.folder, phase.file),
-        format: phase.format,
+        format: phase.format ?? (phase.columns === undefined ? null : 'columns'),
+        unit: phase.unit ?? null,
+        columns: phase.columns ?? null,
         speed: phase.speed,
       }
   }

@@ -87,8 +87,18 @@ export const phaseFields = {
   precision: 'The search ends when its bracket is this share of the rate.',
   goodput: 'Share of requests that must meet the objectives in a trial.',
   file: 'The trace.',
-  format: 'Format of the trace: mooncake, azure, or assay for an export of Assay.',
+  format:
+    'Format of the trace. Default: recognised by its fields. columns is any other CSV or JSON Lines.',
+  unit: 'Unit of the times in the trace. Default: read from its format and its rows.',
+  columns: 'Names of the columns of a trace in no known format.',
   speed: 'Speed of the replay: 10 is ten times as fast. Default 1.',
+} as const
+
+export const columnFields = {
+  time: 'Column of the time of a request: a number, or an instant such as 2024-05-12T00:00:02Z.',
+  input: 'Column of the tokens of the prompt.',
+  output: 'Column of the tokens of the answer.',
+  session: 'Column of the conversation, if there is one.',
 } as const
 
 export const objectiveFields = {

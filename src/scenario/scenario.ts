@@ -104,6 +104,31 @@ export interface SweepObjective {
   readonly goodput: number
 }
 
+/** Formats of a trace; `columns` is any other CSV or JSON Lines, whose columns the scenario names. */
+export const traceFormats = [
+  'mooncake',
+  'bailian',
+  'azure',
+  'burstgpt',
+  'weka',
+  'servegen',
+  'assay',
+  'columns',
+] as const
+export type TraceFormat = (typeof traceFormats)[number]
+
+/** Units of a time in a trace. */
+export const traceUnits = ['s', 'ms', 'us', 'ns'] as const
+export type TraceUnit = (typeof traceUnits)[number]
+
+/** Names of the columns of a trace that no format of ours describes. */
+export interface TraceColumns {
+  readonly time: string
+  readonly input: string
+  readonly output: string
+  readonly session?: string | undefined
+}
+
 export type Load =
   /** Open: planned in advance, never waits for responses. */
   | { readonly kind: 'arrivals'; readonly spacing: Spacing; readonly rate: readonly RateSegment[] }
@@ -135,7 +160,12 @@ export type Load =
   | {
       readonly kind: 'replay'
       readonly path: string
-      readonly format: 'mooncake' | 'azure' | 'assay'
+      /** Null to recognise it by its fields. */
+      readonly format: TraceFormat | null
+      /** Null to read it from the format and the rows. */
+      readonly unit: TraceUnit | null
+      /** Names of the columns of a trace in the format `columns`. */
+      readonly columns: TraceColumns | null
       /** 10 replays an hour in six minutes. */
       readonly speed: number
     }

@@ -3,6 +3,7 @@ import { baseUrlSays, isBaseUrl } from '../contract/base-url.ts'
 import { endpoints, wrongRequests } from '../contract/request.ts'
 import {
   abortFields,
+  columnFields,
   fileFields,
   keyFields,
   lengthFields,
@@ -32,6 +33,7 @@ import {
   text,
   whole,
 } from './fields.ts'
+import { traceFormats, traceUnits } from './scenario.ts'
 import { parseThreshold } from './threshold.ts'
 
 /**
@@ -224,7 +226,14 @@ const loads = [
   shape(phaseFields, 'a phase', {
     load: z.literal('replay'),
     file: text('a path'),
-    format: oneOf(['mooncake', 'azure', 'assay']),
+    format: oneOf(traceFormats).optional(),
+    unit: oneOf(traceUnits).optional(),
+    columns: shape(columnFields, '', {
+      time: text('a column name'),
+      input: text('a column name'),
+      output: text('a column name'),
+      session: text('a column name').optional(),
+    }).optional(),
     speed: amount('a speed: 1 is as recorded, 10 ten times as fast').default(1),
     ...bounded,
   }),

@@ -169,17 +169,17 @@ test('a calibration stores its figures and no attempts, and a run is compared wi
 
 test('trace requests with shared blocks share the beginning of their prompts, to the token', () => {
   const text = new TokenText(7)
-  const first = text.prompt({ inputTokens: 1100, hashIds: [5, 6, 7] }, 0)
-  const second = text.prompt({ inputTokens: 1500, hashIds: [5, 6, 8] }, 1)
+  const first = text.prompt({ inputTokens: 1100, hashIds: [5, 6, 7] }, 512, 0)
+  const second = text.prompt({ inputTokens: 1500, hashIds: [5, 6, 8] }, 512, 1)
   const words = (prompt: string, from: number, to: number) =>
     prompt.split(' ').slice(from, to).join(' ')
   expect([countTokens(first), countTokens(second)]).toEqual([1100, 1500])
   expect(words(first, 0, 1024)).toBe(words(second, 0, 1024))
   expect(words(first, 1024, 1100)).not.toBe(words(second, 1024, 1100))
   // The same block at another place, cut short, has the same text.
-  expect(text.prompt({ inputTokens: 40, hashIds: [6] }, 9)).toBe(words(first, 512, 552))
+  expect(text.prompt({ inputTokens: 40, hashIds: [6] }, 512, 9)).toBe(words(first, 512, 552))
   // Text outside of blocks is unique to the request.
-  const own = (index: number) => text.prompt({ inputTokens: 600, hashIds: [5] }, index)
+  const own = (index: number) => text.prompt({ inputTokens: 600, hashIds: [5] }, 512, index)
   expect(countTokens(own(1))).toBe(600)
   expect(words(own(1), 0, 512)).toBe(words(first, 0, 512))
   expect(words(own(1), 512, 600)).not.toBe(words(own(2), 512, 600))

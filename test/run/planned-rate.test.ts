@@ -3,6 +3,7 @@ import type { PhaseRun, SenderLoad } from '../../src/run/messages.ts'
 import { plannedBetween } from '../../src/run/planned-rate.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 import { amountBy } from '../../src/schedule/course.ts'
+import { plainRow } from '../../src/schedule/traces/trace.ts'
 
 const scenario = parseScenario(
   `name: n
@@ -62,15 +63,13 @@ test('no more is planned than a phase may send', () => {
 
 test('a trace plans its requests at its speed', () => {
   const requests = Array.from({ length: 100 }, (_, at) => ({
+    ...plainRow(0, 1, 1),
     atUs: at * 1e6,
-    inputTokens: 1,
-    outputTokens: 1,
-    hashIds: [],
-    endpoint: null,
-    stream: null,
-    model: null,
   }))
-  const replay = phase({ kind: 'replay', requests, speed: 10 }, { durationUs: null })
+  const replay = phase(
+    { kind: 'replay', requests, tokensPerBlock: null, speed: 10 },
+    { durationUs: null },
+  )
   expect(plannedBetween(scenario, [replay], 2e6, 4e6)).toEqual([15, 5])
 })
 
