@@ -31,7 +31,10 @@ const nowUs = () => Number(process.hrtime.bigint() / 1000n)
 /** A moment on the system's clock in so many digits: enough for three hundred years. */
 const digits = 16
 const zeros = '0'.repeat(digits)
-const ending = Buffer.from('e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n')
+const finish = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
+const ending = Buffer.from(
+  `${finish.length.toString(16)}\r\n${finish}\r\ne\r\ndata: [DONE]\n\n\r\n0\r\n\r\n`,
+)
 const behindDigits = '"},"finish_reason":null}]}\n\n\r\n'
 
 /** A list in the order of what is due next: all gaps are equal, so it stays sorted by itself. */

@@ -107,6 +107,8 @@ export const attemptColumns = {
   totalTokens: column('count', true, 'usage: total_tokens (chat only)'),
   events: column('count', false, 'SSE events read; 0 for a plain body'),
   contentEvents: column('count', false, 'SSE events with non-empty text'),
+  unknownEvents: column('count', false, 'SSE events with a member of a delta that no format has'),
+  unknownMember: column('word', true, 'name of the first such member'),
   contentReads: column(
     'count',
     false,

@@ -20,8 +20,8 @@ export type TimeoutReason = 'connect' | 'first-byte' | 'idle' | 'total'
 export type Encoding = 'gzip' | 'deflate' | 'br' | 'zstd' | 'other'
 
 /**
- * Why a response is broken. A 2xx is a success only with a complete, well-formed body: a stream without
- * its terminal event is broken.
+ * Why a response is broken. A 2xx is a success only with a complete, well-formed body without an error, in
+ * which each text ends with a reason. A stream without its terminal event is broken.
  */
 export type BrokenReason =
   | 'connect-refused'
@@ -36,7 +36,13 @@ export type BrokenReason =
   /** undici failed without naming the cause. */
   | 'unparsable'
   | 'no-done'
+  /** A choice ended without saying why, so its text may be cut off. */
+  | 'no-finish-reason'
+  /** The reason for the end is a failure, such as `error` or `abort`. */
+  | 'generation-failed'
   | 'malformed-body'
+  /** A 2xx whose body is an error. */
+  | 'error-in-body'
   /** Arrays and objects are nested more deeply than the reader follows. */
   | 'too-deep'
   /** Compressed, although the request accepts only `identity`. */

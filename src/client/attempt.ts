@@ -9,10 +9,7 @@ import { EventStream } from './event-stream.ts'
 import { PlainBody } from './plain-body.ts'
 import type { PreparedRequest } from './request.ts'
 import { ResponseFields } from './response-fields.ts'
-import { spanIs } from './span.ts'
 import type { HeaderLines } from './transport.ts'
-
-const errorType = Buffer.from('error')
 
 /**
  * The response half of an attempt. Its fields are columns of the row, with NaN for null numbers. Its
@@ -42,6 +39,8 @@ export class Attempt extends ResponseFields implements BodyReader {
   /** When its last bytes arrived, or it was given up. */
   endedUs = Number.NaN
   private wellFormed = false
+  /** Whether the body is an error. */
+  private failed = false
 
   constructor(bench: Bench) {
     super()
@@ -63,6 +62,7 @@ export class Attempt extends ResponseFields implements BodyReader {
     this.capture = null
     this.stream = null
     this.wellFormed = false
+    this.failed = false
     this.endedUs = Number.NaN
     this.call = call
     this.request = call.request
@@ -112,8 +112,9 @@ export class Attempt extends ResponseFields implements BodyReader {
   onEnd(): End {
     this.endedUs = this.bench.readUs
     if (this.stream !== null) {
+      this.stream.end()
       this.take(this.stream)
-      return streamEnd(this.request.streamed, this)
+      return streamEnd(this.request, this)
     }
     this.doneUs = this.endedUs
     return this.plain.end() ? this.plainEnd() : broken('no-memory')
@@ -159,7 +160,7 @@ export class Attempt extends ResponseFields implements BodyReader {
       if (this.bytesIn > 0 || endpoint !== 'other') this.keepUnread(document)
     }
     const success = this.status >= 200 && this.status < 300
-    const failed = document.hasError || spanIs(bytes, document.type, errorType)
+    const failed = document.isError || (takesPrompt(endpoint) && document.isComplaint)
     const completed = document.choices >= 0 || document.blocks >= 0
     if (failed) this.keepError(document, bytes, this.bench.words, key)
     else if (!success) this.errorShape = 'other'
@@ -169,14 +170,19 @@ export class Attempt extends ResponseFields implements BodyReader {
       else if (document.blocks >= 0 && endpoint !== 'responses') this.choices = document.blocks
       if (success ? failed : completed) this.flags |= flags.bodyContradictsStatus
       if (endpoint === 'chat' ? document.choices < 0 : document.blocks < 0) this.wellFormed = false
+      this.endsOpen = this.finishReason === null || (document.seen & ~document.ended) !== 0
+      this.otherFailed = document.otherFailed
     } else if (success && failed) this.flags |= flags.bodyContradictsStatus
-    if (failed) this.wellFormed = false
+    this.failed = failed
   }
 
   private plainEnd(): End {
     const { trailing } = this.plain
     // A document followed by other bytes is not JSON.
     if (trailing && this.status >= 200 && this.status < 300) this.flags |= flags.notJson
-    return plainEnd(this.request, this, this.wellFormed && !trailing)
+    return plainEnd(this.request, this, {
+      whole: this.wellFormed && !trailing,
+      failed: this.failed,
+    })
   }
 }

@@ -35,6 +35,8 @@ export const responseColumns = [
   'events',
   'contentEvents',
   'contentReads',
+  'unknownEvents',
+  'unknownMember',
   'doneMarks',
   'itlMaxUs',
   'bytesIn',
@@ -79,6 +81,8 @@ export const plainSuccessColumns = [
   'events',
   'contentEvents',
   'contentReads',
+  'unknownEvents',
+  'unknownMember',
   'doneMarks',
   'itlMaxUs',
 ] as const satisfies readonly ResponseColumn[]
@@ -114,6 +118,8 @@ export function writeColumns(values: Values, batch: Batch, words: Words): void {
   to.events[at] = values.events
   to.contentEvents[at] = values.contentEvents
   to.contentReads[at] = values.contentReads
+  to.unknownEvents[at] = values.unknownEvents
+  to.unknownMember[at] = codeOf(words, values.unknownMember)
   to.doneMarks[at] = values.doneMarks
   to.itlMaxUs[at] = values.itlMaxUs
   writeOwnColumns(values, batch, words)

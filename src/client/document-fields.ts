@@ -22,6 +22,13 @@ export class DocumentFields {
   flags = 0
   /** Whether a document was nested too deeply for the reader. */
   tooDeep = false
+  /** Whether a choice that came has no reason for its end. */
+  endsOpen = false
+  /** Whether a choice other than the first ended because it failed. */
+  otherFailed = false
+  /** Events with a member of a delta that the reader does not know, and the name of the first. */
+  unknownEvents = 0
+  unknownMember: string | null = null
   firstEventUs = Number.NaN
   firstContentUs = Number.NaN
   lastContentUs = Number.NaN
@@ -41,11 +48,10 @@ export class DocumentFields {
       this.responseModel = words.text(bytes, document.model, key)
     }
     if (document.finish.start >= 0) this.finishReason = words.text(bytes, document.finish, key)
-    // Usage in a stream is cumulative, so the last value counts.
-    if (!Number.isNaN(document.promptTokens)) this.promptTokens = document.promptTokens
-    if (!Number.isNaN(document.cachedTokens)) this.cachedTokens = document.cachedTokens
-    if (!Number.isNaN(document.completionTokens)) this.completionTokens = document.completionTokens
-    if (!Number.isNaN(document.totalTokens)) this.totalTokens = document.totalTokens
+    this.promptTokens = later(this.promptTokens, document.promptTokens)
+    this.cachedTokens = later(this.cachedTokens, document.cachedTokens)
+    this.completionTokens = later(this.completionTokens, document.completionTokens)
+    this.totalTokens = later(this.totalTokens, document.totalTokens)
     if (document.hasReasoning) this.flags |= flags.reasoning
   }
 
@@ -54,6 +60,10 @@ export class DocumentFields {
     else this.errorShape = spanIs(bytes, document.type, errorWord) ? 'messages' : 'chat'
     if (document.errorCode.start >= 0) this.errorCode = words.text(bytes, document.errorCode, key)
     if (document.errorType.start >= 0) this.errorType = words.text(bytes, document.errorType, key)
+    // An error without a member `error` has its type at the top.
+    else if (document.type.start >= 0 && !spanIs(bytes, document.type, errorWord)) {
+      this.errorType = words.text(bytes, document.type, key)
+    }
   }
 
   /** Sets the reason why a document cannot be read. */
@@ -80,6 +90,10 @@ export class DocumentFields {
     this.errorType = from.errorType
     this.flags |= from.flags
     this.tooDeep = from.tooDeep
+    this.endsOpen = from.endsOpen
+    this.otherFailed = from.otherFailed
+    this.unknownEvents = from.unknownEvents
+    this.unknownMember = from.unknownMember
     this.firstEventUs = from.firstEventUs
     this.firstContentUs = from.firstContentUs
     this.lastContentUs = from.lastContentUs
@@ -106,6 +120,10 @@ export class DocumentFields {
     this.errorType = null
     this.flags = 0
     this.tooDeep = false
+    this.endsOpen = false
+    this.otherFailed = false
+    this.unknownEvents = 0
+    this.unknownMember = null
     this.firstEventUs = Number.NaN
     this.firstContentUs = Number.NaN
     this.lastContentUs = Number.NaN
@@ -117,6 +135,11 @@ export class DocumentFields {
     this.itlMaxUs = Number.NaN
     this.bytesIn = 0
   }
+}
+
+/** Usage in a stream is cumulative, so the last count is the one; 0 after a count is no report. */
+function later(before: number, count: number): number {
+  return count === 0 ? (before > 0 ? before : 0) : Number.isNaN(count) ? before : count
 }
 
 /** Whether a field was present and not empty; `end` is stale if it was absent. */

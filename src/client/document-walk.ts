@@ -1,26 +1,23 @@
-import {
-  CHOICE,
-  CONTENT,
-  DETAILS,
-  EMBEDDING,
-  ERROR,
-  name,
-  names,
-  RESPONSE,
-  ROOT,
-  TOOL_CALLS,
-  USAGE,
-  uses,
-} from './document-words.ts'
-import { JsonCursor } from './json.ts'
-import { isWord, type Span, span } from './span.ts'
+import { heldBy, holds, names, objects, uses } from './document-words.ts'
+import { isFailure } from './finish-reasons.ts'
+import { JsonCursor, stringValue } from './json.ts'
+import { isWord, type Span, span, spanBegins, spanIs } from './span.ts'
 
-const unfinished = ['"queued"', '"in_progress"'].map((word) => Buffer.from(word))
+const words = (...texts: readonly string[]) => texts.map((text) => Buffer.from(text))
+
+/** Values of `finish_reason`, which some services send in every chunk, and of `status` that are no end. */
+const noReasons = words('', 'null', 'queued', 'in_progress')
+const errorWord = Buffer.from('error')
+/** Types of events that end a stream with a failure. */
+const failedTypes = words('error', 'response.failed', 'response.cancelled', 'response.error')
+/** Begins the type of a part whose text is reasoning. */
+const thoughtTypes = words('reasoning', 'thinking', 'summary')
+/** A mask has a bit for each choice before this one. */
+const mostChoices = 31
 
 /**
  * Walks over one document of a response and keeps what metrics and rules need. A document is a body of
- * any format, one event of a stream, or an error. The formats share most names without contradiction, so
- * one walk serves all.
+ * any format, one event of a stream, or an error. `document-words.ts` says which members it reads.
  */
 export class DocumentWalk extends JsonCursor {
   isObject = false
@@ -29,27 +26,66 @@ export class DocumentWalk extends JsonCursor {
   readonly id = span()
   readonly model = span()
   readonly type = span()
+  /** Why the first choice ended, in a word that is not empty. */
   readonly finish = span()
+  /** The same of the last other choice. */
+  readonly otherFinish = span()
+  /** Whether another choice ended because it failed. */
+  otherFailed = false
   /** Elements of `choices`; -1 without such an array. */
   choices = -1
   /** Elements of `content`, `output` or `data`; 0 if it is not an array, -1 if absent. */
   blocks = -1
   /** Largest `index` of a choice, or of a content block; -1 for none. */
   maxIndex = -1
-  /** Whether it has non-empty text: content, reasoning, or a tool call. */
+  /** Bits of the choices that it has, and of those that end with a reason. */
+  seen = 0
+  ended = 0
+  /** Whether it has non-empty text: content, reasoning, a refusal, a tool call or audio. */
   hasText = false
   hasReasoning = false
-  hasToolCall = false
+  /** Whether a member without a string makes it have text, such as the arguments of a tool as an object. */
+  hasObjectText = false
+  /** Name of the first member of a delta that is not known and says something. */
+  readonly unknown = span()
   /** Tokens of usage; NaN if absent. */
   promptTokens = Number.NaN
   cachedTokens = Number.NaN
   completionTokens = Number.NaN
   totalTokens = Number.NaN
+  /** Whether `error` says something; `null`, `""` and `{}` do not. */
   hasError = false
+  /** The same by its structure alone. */
+  hasErrorMember = false
   errorIsObject = false
+  /** Whether it has a sentence where errors have one, outside `error`. */
+  complains = false
   readonly errorCode = span()
   readonly errorType = span()
+  /** Whether it says `"object": "error"`. */
+  isErrorKind = false
+  private readonly choiceFinish = span()
+  private readonly status = span()
   private choiceIndex = 0
+  private partIsThought = false
+
+  /** Whether it is an error, in any dialect: it has an `error`, or its type or its object is one. */
+  get isError(): boolean {
+    if (this.hasError || this.isErrorKind) return true
+    const { bytes, type } = this
+    return type.start >= 0 && failedTypes.some((word) => spanIs(bytes, type, word))
+  }
+
+  /**
+   * Whether it is an error in place of an answer, such as `{"detail":"…"}` or `{"code":500,"message":"…"}`: a
+   * sentence, and no part of an answer.
+   */
+  get isComplaint(): boolean {
+    if (!this.complains || this.choices > 0 || this.blocks >= 0 || this.hasText) return false
+    const { bytes, type } = this
+    if (type.start < 0 || this.errorCode.start >= 0) return true
+    return isFailure(Buffer.from(bytes.subarray(type.start, type.end)).toString('latin1'))
+  }
 
   protected clear(): void {
     this.isObject = false
@@ -58,21 +94,32 @@ export class DocumentWalk extends JsonCursor {
     this.model.start = -1
     this.type.start = -1
     this.finish.start = -1
+    this.otherFinish.start = -1
+    this.otherFailed = false
+    this.choiceFinish.start = -1
+    this.status.start = -1
     this.choices = -1
     this.blocks = -1
     this.maxIndex = -1
+    this.seen = 0
+    this.ended = 0
     this.hasText = false
     this.hasReasoning = false
-    this.hasToolCall = false
+    this.hasObjectText = false
+    this.unknown.start = -1
     this.promptTokens = Number.NaN
     this.cachedTokens = Number.NaN
     this.completionTokens = Number.NaN
     this.totalTokens = Number.NaN
     this.hasError = false
+    this.hasErrorMember = false
     this.errorIsObject = false
+    this.complains = false
+    this.isErrorKind = false
     this.errorCode.start = -1
     this.errorType.start = -1
     this.choiceIndex = 0
+    this.partIsThought = false
   }
 
   /** Records the use of the last value. */
@@ -80,162 +127,381 @@ export class DocumentWalk extends JsonCursor {
     if (this.valuesEnd <= this.values.length) this.values[this.valuesEnd - 1] = use
   }
 
+  /** Changes the use of the values since `from`. */
+  private reuse(from: number, before: number, use: number): void {
+    const { values } = this
+    const end = Math.min(this.valuesEnd, values.length)
+    for (let cell = from + 2; cell < end; cell += 3) if (values[cell] === before) values[cell] = use
+  }
+
   protected override root(): boolean {
-    if (this.peek() !== 123) return this.skip()
-    this.isObject = true
-    return this.object(ROOT)
+    if (this.peek() === 123) {
+      this.isObject = true
+      if (!this.object(objects.root)) return false
+      this.takeStatus()
+      return true
+    }
+    if (this.peek() !== 91) return this.skip()
+    // Some services send an error as a list of one error. Nothing else is a list.
+    if (!this.array(objects.error)) return false
+    this.choices = -1
+    this.blocks = -1
+    this.hasText = false
+    return true
   }
 
-  protected override member(kind: number, keyStart: number, keyEnd: number): boolean {
-    const key = names.find(this.bytes, keyStart, keyEnd)
-    if (key === 0) return this.skip()
-    switch (kind) {
-      case ROOT:
-        return this.rootMember(key)
-      case RESPONSE:
-        // Earlier events had its output.
-        return key === name.output ? this.skip() : this.rootMember(key)
-      case CHOICE:
-        return this.choiceMember(key)
-      case CONTENT:
-        return this.contentMember(key)
-      case USAGE:
-        return this.usageMember(key)
-      case DETAILS:
-        return key === name.cached_tokens && this.isNumberNext()
-          ? this.keepTokens(uses.cachedTokens)
+  /** The status of a response is its end; next to `choices` it is something else. */
+  private takeStatus(): void {
+    if (this.status.start < 0) return
+    if (this.choices >= 0 || this.finish.start >= 0) this.reuse(0, uses.status, stringValue)
+    else {
+      this.reuse(0, uses.status, uses.finish)
+      copySpan(this.status, this.finish)
+      this.ended |= 1
+    }
+  }
+
+  protected override member(object: number, keyStart: number, keyEnd: number): boolean {
+    const name = names.find(this.bytes, keyStart, keyEnd)
+    const held = name === 0 ? holds.unknown : heldBy(object, name)
+    switch (held) {
+      case holds.unknown:
+        if (object === objects.error) return this.errorValue(uses.errorText)
+        return object === objects.delta || object === objects.part
+          ? this.unknownMember(keyStart, keyEnd)
           : this.skip()
-      default:
-        return this.errorMember(key)
-    }
-  }
-
-  protected override element(kind: number, index: number): boolean {
-    if (kind === TOOL_CALLS) {
-      this.hasText = true
-      this.hasToolCall = true
-      return this.skip()
-    }
-    if (kind === CHOICE) {
-      this.choices = index + 1
-      this.choiceIndex = index
-    } else this.blocks = index + 1
-    return kind !== EMBEDDING && this.peek() === 123 ? this.object(kind) : this.skip()
-  }
-
-  private rootMember(key: number): boolean {
-    switch (key) {
-      case name.id:
+      case holds.nothing:
+        return this.skip()
+      case holds.id:
         return this.keepString(this.id, uses.id)
-      case name.model:
+      case holds.model:
         return this.keepString(this.model, uses.model)
-      case name.type:
-        return this.keepString(this.type, uses.type)
-      case name.stop_reason:
-        return this.keepString(this.finish, uses.finish)
-      case name.choices:
+      case holds.type:
+        return object === objects.root ? this.keepString(this.type, uses.type) : this.partType()
+      case holds.kind:
+        return this.keepKind()
+      case holds.finish:
+        return this.keepFinish(object)
+      case holds.status:
+        return this.keepStatus()
+      case holds.index:
+        return this.keepIndex()
+      case holds.text:
+        return this.text(object, uses.text)
+      case holds.reasoning:
+        return this.text(objects.thought, uses.reasoning)
+      case holds.tool:
+        return this.tool()
+      case holds.sound:
+        return this.peek() === 34 ? this.textString(uses.text) : this.skip()
+      case holds.choices:
         if (this.peek() !== 91) return this.skip()
         this.choices = 0
-        return this.array(CHOICE)
-      case name.content:
+        return this.array(objects.choice)
+      case holds.blocks:
         this.blocks = 0
-        return this.text()
-      case name.message:
-        // The messages stream begins with a whole message inside its first event.
-        return this.peek() === 123 ? this.object(ROOT) : this.skip()
-      case name.response:
-        return this.peek() === 123 ? this.object(RESPONSE) : this.skip()
-      case name.delta:
-        // In the Responses format, delta is the text itself.
-        return this.peek() === 123 ? this.object(CONTENT) : this.text()
-      case name.content_block:
-        return this.peek() === 123 ? this.object(CONTENT) : this.skip()
-      case name.output:
-        this.blocks = 0
-        return this.peek() === 91 ? this.array(CONTENT) : this.skip()
-      case name.data:
+        return this.peek() === 91 ? this.array(objects.block) : this.text(objects.block, uses.text)
+      case holds.choiceDelta:
+        return this.inside(objects.delta)
+      case holds.delta:
+        return this.peek() === 123 ? this.object(objects.delta) : this.text(object, uses.text)
+      case holds.root:
+        return this.inside(objects.root)
+      case holds.message:
+        if (this.peek() === 34) this.complains = true
+        return this.inside(objects.root)
+      case holds.block:
+        return this.peek() === 123 ? this.part(objects.block) : this.skip()
+      case holds.toolCall:
+        return this.peek() === 91 ? this.array(objects.toolCall) : this.inside(objects.toolCall)
+      case holds.call:
+        return this.inside(objects.call)
+      case holds.audio:
+        return this.inside(objects.audio)
+      case holds.image:
+        if (this.peek() === 34) return this.textString(uses.text)
+        return this.peek() === 91 ? this.array(objects.image) : this.inside(objects.image)
+      case holds.usage:
+        return this.inside(objects.usage)
+      case holds.details:
+        return this.inside(objects.details)
+      case holds.error:
+        return this.error()
+      case holds.errorCode:
+        return this.errorValue(uses.errorCode, this.errorCode, object === objects.error)
+      case holds.errorType:
+        return this.errorValue(uses.errorType, this.errorType)
+      case holds.errorStatus:
+        return this.errorType.start >= 0
+          ? this.errorValue(uses.errorText)
+          : this.errorValue(uses.errorType, this.errorType)
+      case holds.complaint:
+        this.complains ||= this.peek() === 34 || this.peek() === 91 || this.peek() === 123
+        return this.skip()
+      case holds.embeddings:
         if (this.peek() !== 91) return this.skip()
         this.blocks = 0
-        return this.array(EMBEDDING)
-      case name.status:
-        return this.finish.start >= 0 || this.isUnfinishedNext()
-          ? this.skip()
-          : this.keepString(this.finish, uses.finish)
-      case name.usage:
-        return this.peek() === 123 ? this.object(USAGE) : this.skip()
-      case name.index:
-        return this.keepIndex()
-      case name.error:
-        // `error: null` with a completion is not an error.
-        this.hasError ||= this.peek() !== 110
-        this.errorIsObject = this.peek() === 123
-        return this.errorIsObject ? this.object(ERROR) : this.skip()
+        return this.array(objects.embedding)
+      case holds.gateway:
+        return this.inside(objects.gateway)
+      case holds.incomplete:
+        return this.inside(objects.incomplete)
+      case holds.promptTokens:
+        return this.isNumberNext() ? this.keepTokens(uses.promptTokens) : this.skip()
+      case holds.completionTokens:
+        return this.isNumberNext() ? this.keepTokens(uses.completionTokens) : this.skip()
+      case holds.totalTokens:
+        return this.isNumberNext() ? this.keepTokens(uses.totalTokens) : this.skip()
+      default:
+        return this.isNumberNext() ? this.keepTokens(uses.cachedTokens) : this.skip()
+    }
+  }
+
+  protected override element(object: number, index: number): boolean {
+    switch (object) {
+      case objects.choice:
+        return this.choice(index)
+      case objects.embedding:
+        this.blocks = index + 1
+        return this.skip()
+      case objects.block:
+        this.blocks = Math.max(this.blocks, index + 1)
+        return this.peek() === 123 ? this.part(object) : this.skip()
+      case objects.part:
+        return this.peek() === 123 ? this.part(object) : this.text(object, uses.text)
+      case objects.thought:
+        return this.text(object, uses.reasoning)
+      case objects.image:
+        if (this.peek() === 34) return this.textString(uses.text)
+        return this.inside(object)
+      case objects.error:
+        return this.inside(objects.root)
+      default:
+        return this.inside(object)
+    }
+  }
+
+  /** An object of this kind, or a value that is skipped. */
+  private inside(object: number): boolean {
+    return this.peek() === 123 ? this.object(object) : this.skip()
+  }
+
+  private choice(index: number): boolean {
+    this.choices = index + 1
+    if (this.peek() !== 123) return this.skip()
+    this.choiceIndex = index
+    this.choiceFinish.start = -1
+    const from = this.valuesEnd
+    if (!this.object(objects.choice)) return false
+    const { choiceIndex, choiceFinish } = this
+    const bit = choiceIndex >= 0 && choiceIndex < mostChoices ? 1 << choiceIndex : 0
+    this.seen |= bit
+    if (choiceFinish.start < 0) return true
+    this.ended |= bit
+    if (choiceIndex === 0) copySpan(choiceFinish, this.finish)
+    else {
+      // The index may follow the reason.
+      this.reuse(from, uses.finish, uses.otherFinish)
+      copySpan(choiceFinish, this.otherFinish)
+      this.noteOther()
+    }
+    return true
+  }
+
+  /** Another choice has ended. */
+  protected noteOther(): void {
+    const { bytes, otherFinish } = this
+    const reason = Buffer.from(bytes.subarray(otherFinish.start, otherFinish.end))
+    this.otherFailed ||= isFailure(reason.toString('latin1'))
+  }
+
+  /** A part of a list of content: its type says whether its text is reasoning, and may follow it. */
+  private part(object: number): boolean {
+    const { hasText, hasReasoning, partIsThought, valuesEnd } = this
+    this.partIsThought = false
+    this.hasText = false
+    if (!this.object(object)) return false
+    if (this.partIsThought) {
+      this.reuse(valuesEnd, uses.text, uses.reasoning)
+      this.hasReasoning ||= this.hasText
+    }
+    this.partIsThought = partIsThought
+    this.hasText ||= hasText
+    this.hasReasoning ||= hasReasoning
+    return true
+  }
+
+  /** It belongs to the shape, because it decides what the text of the part is. */
+  private partType(): boolean {
+    if (this.peek() !== 34) return this.skip()
+    if (!this.scanString()) return false
+    const { bytes, stringStart: start, stringEnd: end } = this
+    this.partIsThought = thoughtTypes.some((word) =>
+      spanBegins(bytes, { start, end, escaped: false }, word),
+    )
+    return true
+  }
+
+  /** A string, a list of parts, or one part. */
+  private text(object: number, use: number): boolean {
+    const within =
+      object === objects.thought || object === objects.block
+        ? object
+        : object === objects.delta || object === objects.part
+          ? objects.part
+          : objects.block
+    switch (this.peek()) {
+      case 34:
+        return this.textString(use)
+      case 91:
+        return this.list(within)
+      case 123:
+        return within === objects.thought ? this.object(within) : this.part(within)
       default:
         return this.skip()
     }
   }
 
-  private choiceMember(key: number): boolean {
-    switch (key) {
-      case name.index:
-        if (!this.keepIndex()) return false
-        this.choiceIndex = this.lastNumber
-        return true
-      case name.message:
-      case name.delta:
-        return this.peek() === 123 ? this.object(CONTENT) : this.skip()
-      case name.finish_reason:
-        return this.choiceIndex === 0 ? this.keepString(this.finish, uses.finish) : this.skip()
-      case name.usage:
-        return this.peek() === 123 ? this.object(USAGE) : this.skip()
-      case name.text:
-        return this.text()
-      default:
-        return this.skip()
-    }
+  /** A list inside a part, which does not count as blocks of the answer. */
+  private list(object: number): boolean {
+    const { blocks } = this
+    if (!this.array(object)) return false
+    this.blocks = blocks
+    return true
   }
 
-  private contentMember(key: number): boolean {
-    switch (key) {
-      case name.content:
-      case name.text:
-      case name.partial_json:
-      case name.refusal:
-      case name.name:
-        return this.text()
-      case name.reasoning:
-      case name.reasoning_content:
-      case name.thinking:
-        return this.reasoning()
-      case name.tool_calls:
-        // An element counts as text; arguments arrive in pieces, each an element.
-        return this.peek() === 91 ? this.array(TOOL_CALLS) : this.skip()
-      case name.stop_reason:
-        return this.keepString(this.finish, uses.finish)
-      default:
-        return this.skip()
-    }
+  private textString(use: number): boolean {
+    if (!this.string()) return false
+    this.use(use)
+    this.hear(use)
+    return true
   }
 
-  private usageMember(key: number): boolean {
-    if (key === name.prompt_tokens_details || key === name.input_tokens_details) {
-      return this.peek() === 123 ? this.object(DETAILS) : this.skip()
+  /** The last string is text of this use. */
+  protected hear(use: number): void {
+    if (this.stringEnd === this.stringStart) return
+    this.hasText = true
+    this.hasReasoning ||= use === uses.reasoning
+  }
+
+  /** The name or the arguments of a tool call; some services send arguments as an object. */
+  private tool(): boolean {
+    if (this.peek() === 34) return this.textString(uses.text)
+    const start = this.at
+    if (!this.skip()) return false
+    if (isObjectOrList(this.bytes[start]!) && this.at - start > 2) {
+      this.hasText = true
+      this.hasObjectText = true
     }
+    return true
+  }
+
+  /** A text, list or object whose meaning is not known. A document with one is walked each time. */
+  private unknownMember(keyStart: number, keyEnd: number): boolean {
+    const start = this.at
+    const first = this.peek()
+    if (!this.skip()) return false
+    if (first === 34) this.use(uses.unknown)
+    const says = first === 34 || isObjectOrList(first) ? this.at - start > 2 : false
+    if (says && this.unknown.start < 0) {
+      this.unknown.start = keyStart
+      this.unknown.end = keyEnd
+      this.unknown.escaped = true
+    }
+    return true
+  }
+
+  private keepFinish(object: number): boolean {
+    if (this.peek() !== 34) return this.skip()
+    const from = this.at
+    if (!this.scanString()) return false
+    const { bytes, stringStart, stringEnd } = this
+    // An empty reason belongs to the shape.
+    if (isNoReason(bytes, stringStart, stringEnd)) return true
+    this.at = from
+    if (object === objects.choice) return this.keepString(this.choiceFinish, uses.finish)
+    this.ended |= 1
+    return this.keepString(this.finish, uses.finish)
+  }
+
+  private keepStatus(): boolean {
+    if (this.peek() !== 34) return this.skip()
+    const from = this.at
+    if (!this.scanString()) return false
+    const { bytes, stringStart, stringEnd } = this
+    // A status that is no end belongs to the shape.
+    if (isNoReason(bytes, stringStart, stringEnd)) return true
+    this.at = from
+    return this.keepString(this.status, uses.status)
+  }
+
+  /** It belongs to the shape. */
+  private keepKind(): boolean {
+    if (this.peek() !== 34) return this.skip()
+    if (!this.scanString()) return false
+    this.isErrorKind = isWord(this.bytes, this.stringStart, this.stringEnd, errorWord)
+    return true
+  }
+
+  private keepIndex(): boolean {
     if (!this.isNumberNext()) return this.skip()
-    switch (key) {
-      case name.prompt_tokens:
-      case name.input_tokens:
-        return this.keepTokens(uses.promptTokens)
-      case name.completion_tokens:
-      case name.output_tokens:
-        return this.keepTokens(uses.completionTokens)
-      case name.cache_read_input_tokens:
-        return this.keepTokens(uses.cachedTokens)
-      case name.total_tokens:
-        return this.keepTokens(uses.totalTokens)
-      default:
-        return this.skip()
+    // An index is part of the shape, because it decides which choice is the first.
+    if (!this.scanNumber()) return false
+    this.choiceIndex = this.lastNumber
+    this.maxIndex = Math.max(this.maxIndex, this.lastNumber)
+    return true
+  }
+
+  /** `error: null`, `""`, `{}`, `false` and 0 are not errors. */
+  private error(): boolean {
+    const first = this.peek()
+    this.errorIsObject = first === 123
+    if (first === 123) return this.object(objects.error)
+    if (first === 34 || this.isNumberNext()) return this.errorValue(uses.errorText)
+    const start = this.at
+    if (!this.skip()) return false
+    if (first === 116 || (first === 91 && this.at - start > 2)) this.sayError()
+    return true
+  }
+
+  /**
+   * A value inside an error.
+   *
+   * @param into the span to keep
+   * @param inError whether it makes its document an error
+   */
+  private errorValue(use: number, into: Span | null = null, inError = true): boolean {
+    const first = this.peek()
+    if (first === 34 || this.isNumberNext()) {
+      const start = this.at
+      if (!(first === 34 ? this.string() : this.number())) return false
+      this.use(inError ? use : into === null ? use : uses.otherCode)
+      this.keepErrorValue(into, inError, start, first === 34)
+      return true
     }
+    const start = this.at
+    if (!this.skip()) return false
+    if (inError && isObjectOrList(first) && this.at - start > 2) this.sayError()
+    return true
+  }
+
+  protected keepErrorValue(
+    into: Span | null,
+    inError: boolean,
+    start: number,
+    isString: boolean,
+  ): void {
+    const says = isString ? this.stringEnd > this.stringStart : this.lastNumber !== 0
+    if (inError && says) this.hasError = true
+    if (into === null) return
+    into.start = isString ? this.stringStart : start
+    into.end = isString ? this.stringEnd : this.at
+    into.escaped = isString && this.stringEscaped
+  }
+
+  private sayError(): void {
+    this.hasError = true
+    this.hasErrorMember = true
   }
 
   protected keepTokens(use: number): boolean {
@@ -245,46 +511,6 @@ export class DocumentWalk extends JsonCursor {
     else if (use === uses.completionTokens) this.completionTokens = this.lastNumber
     else if (use === uses.cachedTokens) this.cachedTokens = this.lastNumber
     else this.totalTokens = this.lastNumber
-    return true
-  }
-
-  private errorMember(key: number): boolean {
-    if (key === name.code) return this.keepString(this.errorCode, uses.errorCode)
-    return key === name.type ? this.keepString(this.errorType, uses.errorType) : this.skip()
-  }
-
-  /** A string, or an array of content blocks. */
-  private text(): boolean {
-    if (this.peek() === 91) return this.array(CONTENT)
-    if (this.peek() !== 34) return this.skip()
-    if (!this.string()) return false
-    this.use(uses.text)
-    this.hasText ||= this.stringEnd > this.stringStart
-    return true
-  }
-
-  protected reasoning(): boolean {
-    if (this.peek() !== 34) return this.skip()
-    if (!this.string()) return false
-    this.use(uses.reasoning)
-    if (this.stringEnd > this.stringStart) {
-      this.hasText = true
-      this.hasReasoning = true
-    }
-    return true
-  }
-
-  /** Whether the next value is a status that is not an end. */
-  private isUnfinishedNext(): boolean {
-    const { bytes, at } = this
-    return unfinished.some((word) => isWord(bytes, at, at + word.length, word))
-  }
-
-  private keepIndex(): boolean {
-    if (!this.isNumberNext()) return this.skip()
-    // An index is part of the shape, because it decides which choice is the first.
-    if (!this.scanNumber()) return false
-    this.maxIndex = Math.max(this.maxIndex, this.lastNumber)
     return true
   }
 
@@ -302,4 +528,19 @@ export class DocumentWalk extends JsonCursor {
     const byte = this.peek()
     return byte === 45 || (byte >= 48 && byte <= 57)
   }
+}
+
+/** Whether the word for a reason says that there is none. */
+export function isNoReason(bytes: Uint8Array, start: number, end: number): boolean {
+  return noReasons.some((word) => isWord(bytes, start, end, word))
+}
+
+function isObjectOrList(byte: number): boolean {
+  return byte === 123 || byte === 91
+}
+
+function copySpan(from: Span, to: Span): void {
+  to.start = from.start
+  to.end = from.end
+  to.escaped = from.escaped
 }

@@ -1,59 +1,252 @@
 import { ByteNames } from './byte-names.ts'
 
-/** Objects that the reader of documents looks for, by their place in the document. */
-export const ROOT = 1
-export const CHOICE = 2
-/** `message` or `delta` of a choice, a content block, or `delta` of the messages stream. */
-export const CONTENT = 3
-export const USAGE = 4
-export const ERROR = 5
-export const TOOL_CALLS = 6
-/** `response` in an event of the Responses format. */
-export const RESPONSE = 7
-/** An element of `data`: an embedding. */
-export const EMBEDDING = 8
-/** `prompt_tokens_details` or `input_tokens_details` of `usage`. */
-export const DETAILS = 9
+/**
+ * What the client reads of a document: for each object, its members and what they hold. The formats (chat,
+ * messages, responses, and dialects of them) share most names without contradiction, so one table serves
+ * all. Text, reasoning, refusals, tool calls and audio stand nowhere else: a new place is a new word here,
+ * and an example in `test/client/places.ts`.
+ */
 
-export const name = {
-  id: 1,
-  model: 2,
-  type: 3,
-  choices: 4,
-  content: 5,
-  message: 6,
-  delta: 7,
-  content_block: 8,
-  usage: 9,
-  stop_reason: 10,
-  error: 11,
-  index: 12,
-  finish_reason: 13,
-  text: 14,
-  reasoning: 15,
-  reasoning_content: 16,
-  thinking: 17,
-  partial_json: 18,
-  tool_calls: 19,
-  prompt_tokens: 20,
-  input_tokens: 21,
-  completion_tokens: 22,
-  output_tokens: 23,
-  total_tokens: 24,
-  code: 25,
-  refusal: 26,
-  name: 27,
-  response: 28,
-  output: 29,
-  status: 30,
-  data: 31,
-  prompt_tokens_details: 32,
-  input_tokens_details: 33,
-  cached_tokens: 34,
-  cache_read_input_tokens: 35,
+/** Objects, by their place in a document. */
+export const objects = {
+  /** The document itself, `message` of the first event in messages, or `response` in Responses. */
+  root: 1,
+  /** An element of `choices`. */
+  choice: 2,
+  /** `delta` or `message` of a choice, or `delta` in messages. Its unknown members are reported. */
+  delta: 3,
+  /** An element of `content` of a delta. Its unknown members are reported, too. */
+  part: 4,
+  /** A content block in messages, an item or a part in Responses. */
+  block: 5,
+  /** All text in it is reasoning. */
+  thought: 6,
+  toolCall: 7,
+  call: 8,
+  audio: 9,
+  image: 10,
+  usage: 11,
+  details: 12,
+  error: 13,
+  embedding: 14,
+  /** `x_groq`. */
+  gateway: 15,
+  /** `incomplete_details` in Responses. */
+  incomplete: 16,
 } as const
 
-export const names = new ByteNames(name)
+/** What a member holds. */
+export const holds = {
+  /** Nothing that the table knows. */
+  unknown: 0,
+  /** Known, and no text. */
+  nothing: 1,
+  id: 2,
+  model: 3,
+  type: 4,
+  kind: 5,
+  finish: 6,
+  status: 7,
+  index: 8,
+  /** A string, a list of parts, or one part. */
+  text: 9,
+  /** The same, all of it reasoning. */
+  reasoning: 10,
+  /** A string, or an object that is not empty. */
+  tool: 11,
+  /** A string of base64. */
+  sound: 12,
+  choices: 13,
+  /** The list of blocks of a whole answer. */
+  blocks: 14,
+  choiceDelta: 15,
+  /** `delta` of an event: an object in messages, text in Responses. */
+  delta: 16,
+  root: 17,
+  block: 18,
+  toolCall: 19,
+  call: 20,
+  audio: 21,
+  image: 22,
+  usage: 23,
+  details: 24,
+  error: 25,
+  errorCode: 26,
+  errorType: 27,
+  errorStatus: 28,
+  /** A sentence of an error that is not inside `error`. */
+  complaint: 29,
+  embeddings: 30,
+  gateway: 31,
+  incomplete: 32,
+  /** `message`: an object in messages, the sentence of an error elsewhere. */
+  message: 33,
+  promptTokens: 34,
+  completionTokens: 35,
+  totalTokens: 36,
+  cachedTokens: 37,
+} as const
+
+type Held = keyof typeof holds
+
+/** What a part of an answer may hold, wherever it stands. */
+const content = {
+  text: 'text',
+  content: 'text',
+  refusal: 'text',
+  output_text: 'text',
+  summary_text: 'reasoning',
+  thinking: 'reasoning',
+  reasoning: 'reasoning',
+  summary: 'reasoning',
+  name: 'tool',
+  input: 'tool',
+  arguments: 'tool',
+  partial_json: 'tool',
+  code: 'tool',
+  audio: 'audio',
+  input_audio: 'audio',
+  transcript: 'text',
+  image_url: 'image',
+  source: 'image',
+  result: 'sound',
+  b64_json: 'sound',
+} as const satisfies Record<string, Held>
+
+const nothing = (...names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, 'nothing'] as const))
+
+export const table: Readonly<Record<keyof typeof objects, Readonly<Record<string, Held>>>> = {
+  root: {
+    id: 'id',
+    model: 'model',
+    type: 'type',
+    object: 'kind',
+    stop_reason: 'finish',
+    status: 'status',
+    incomplete_details: 'incomplete',
+    index: 'index',
+    choices: 'choices',
+    content: 'blocks',
+    output: 'blocks',
+    data: 'embeddings',
+    delta: 'delta',
+    content_block: 'block',
+    item: 'block',
+    part: 'block',
+    text: 'text',
+    refusal: 'text',
+    arguments: 'tool',
+    input: 'tool',
+    code: 'errorCode',
+    partial_image_b64: 'sound',
+    message: 'message',
+    response: 'root',
+    usage: 'usage',
+    x_groq: 'gateway',
+    error: 'error',
+    detail: 'complaint',
+    msg: 'complaint',
+    error_msg: 'complaint',
+    error_message: 'complaint',
+    errorMessage: 'complaint',
+    errors: 'complaint',
+  },
+  choice: {
+    index: 'index',
+    delta: 'choiceDelta',
+    message: 'choiceDelta',
+    text: 'text',
+    finish_reason: 'finish',
+    usage: 'usage',
+    error: 'error',
+  },
+  delta: {
+    ...content,
+    reasoning_content: 'reasoning',
+    reasoning_text: 'reasoning',
+    reasoning_summary: 'reasoning',
+    reasoning_details: 'reasoning',
+    thinking_blocks: 'reasoning',
+    thinking_content: 'reasoning',
+    thought: 'reasoning',
+    tool_calls: 'toolCall',
+    function_call: 'call',
+    images: 'image',
+    error: 'error',
+    stop_reason: 'finish',
+    // The author of a message.
+    name: 'nothing',
+    ...nothing('role', 'type', 'index', 'id', 'object', 'created', 'status', 'phase', 'channel'),
+    ...nothing('annotations', 'citation', 'citations', 'search_results', 'logprobs', 'usage'),
+    ...nothing('signature', 'reasoning_signature', 'reasoning_opaque', 'encrypted_content'),
+    ...nothing('stop_sequence', 'finish_reason', 'stop_details', 'container', 'context_management'),
+    ...nothing(
+      'provider_specific_fields',
+      'extra_content',
+      'tool_call_id',
+      'metadata',
+      'token_ids',
+    ),
+    ...nothing('obfuscation', 'padding', 'prefix', 'recipient', 'end_turn', 'content_type'),
+  },
+  part: {
+    ...content,
+    type: 'type',
+    ...nothing('index', 'id', 'role', 'annotations', 'citations', 'logprobs', 'signature'),
+    ...nothing('data', 'format', 'detail', 'cache_control', 'reference_ids', 'references'),
+    ...nothing('encrypted_content', 'closed', 'metadata', 'provider_specific_fields'),
+  },
+  block: { ...content, type: 'type', error: 'nothing' },
+  thought: {
+    text: 'reasoning',
+    content: 'reasoning',
+    thinking: 'reasoning',
+    reasoning: 'reasoning',
+    summary: 'reasoning',
+  },
+  toolCall: { function: 'call', custom: 'call', name: 'tool', arguments: 'tool', input: 'tool' },
+  call: { name: 'tool', arguments: 'tool', input: 'tool', parameters: 'tool' },
+  audio: { data: 'sound', transcript: 'text' },
+  image: { url: 'sound', image_url: 'image', data: 'sound', b64_json: 'sound' },
+  usage: {
+    prompt_tokens_details: 'details',
+    input_tokens_details: 'details',
+    prompt_tokens: 'promptTokens',
+    input_tokens: 'promptTokens',
+    completion_tokens: 'completionTokens',
+    output_tokens: 'completionTokens',
+    cache_read_input_tokens: 'cachedTokens',
+    total_tokens: 'totalTokens',
+  },
+  details: { cached_tokens: 'cachedTokens' },
+  error: { code: 'errorCode', type: 'errorType', status: 'errorStatus' },
+  embedding: {},
+  gateway: { usage: 'usage', error: 'error' },
+  incomplete: { reason: 'finish' },
+}
+
+/** Names of members, by number from 1. */
+const numbers = Object.fromEntries(
+  [...new Set(Object.values(table).flatMap((members) => Object.keys(members)))].map(
+    (name, at) => [name, at + 1] as const,
+  ),
+)
+
+export const names = new ByteNames(numbers)
+
+const width = Object.keys(numbers).length + 1
+const cells = new Uint8Array((Object.keys(objects).length + 1) * width)
+for (const [object, members] of Object.entries(table)) {
+  for (const [name, held] of Object.entries(members)) {
+    cells[objects[object as keyof typeof objects] * width + numbers[name]!] = holds[held]
+  }
+}
+
+/** What a member of an object holds, a value of `holds`. */
+export function heldBy(object: number, name: number): number {
+  return cells[object * width + name]!
+}
 
 /** Uses of values, in addition to `stringValue` and `numberValue`. */
 export const uses = {
@@ -61,12 +254,21 @@ export const uses = {
   model: 3,
   type: 4,
   finish: 5,
-  errorCode: 6,
-  errorType: 7,
-  text: 8,
-  reasoning: 9,
-  promptTokens: 10,
-  completionTokens: 11,
-  totalTokens: 12,
-  cachedTokens: 13,
+  otherFinish: 6,
+  /** Becomes `finish`, or nothing. */
+  status: 7,
+  errorCode: 8,
+  errorType: 9,
+  /** A `code` outside an error, which alone makes no error. */
+  otherCode: 10,
+  /** A value of an error, which is an error only if it says something. */
+  errorText: 11,
+  text: 12,
+  reasoning: 13,
+  /** A text in a member that is not known. */
+  unknown: 14,
+  promptTokens: 15,
+  completionTokens: 16,
+  totalTokens: 17,
+  cachedTokens: 18,
 } as const

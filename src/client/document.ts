@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer'
-import { DocumentWalk } from './document-walk.ts'
+import { DocumentWalk, isNoReason } from './document-walk.ts'
 import { uses } from './document-words.ts'
 import { numberValue, stringValue } from './json.ts'
 import { JsonShape, type ShapeFacts, wantedCells } from './json-shape.ts'
 import { isSame, KnownShapes } from './known-shapes.ts'
+import type { Span } from './span.ts'
 
 /**
  * Reads what metrics and rules need from one JSON document of a response: by its shape if that is known,
@@ -31,10 +32,13 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
       this.choices = facts.choices
       this.blocks = facts.blocks
       this.maxIndex = facts.maxIndex
-      this.hasToolCall = facts.hasToolCall
-      this.hasText ||= facts.hasToolCall
-      this.hasError = facts.hasError
+      this.seen = facts.seen
+      this.ended = facts.ended
+      this.hasText ||= facts.hasObjectText
+      this.hasError ||= facts.hasErrorMember
       this.errorIsObject = facts.errorIsObject
+      this.isErrorKind = facts.isErrorKind
+      this.complains = facts.complains
       if (this.notAscii) this.badUtf8 = !isUtf8(bytes.subarray(start, end))
       return !this.badUtf8
     }
@@ -45,7 +49,7 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
     }
     if (this.notAscii) this.badUtf8 = !isUtf8(bytes.subarray(start, end))
     if (this.badUtf8) return false
-    if (this.isObject) this.learn(bytes, start, end)
+    if (this.isObject && this.unknown.start < 0) this.learn(bytes, start, end)
     return true
   }
 
@@ -99,12 +103,11 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
           ? this.type
           : use === uses.finish
             ? this.finish
-            : use === uses.errorCode
-              ? this.errorCode
-              : this.errorType
+            : this.otherFinish
     into.start = start + 1
     into.end = end - 1
     into.escaped = false
+    if (use === uses.otherFinish) this.noteOther()
   }
 
   /** Reads a value for its use. */
@@ -115,11 +118,13 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
       case numberValue:
         return this.scanNumber()
       case uses.text:
-        if (!this.scanString()) return false
-        this.hasText ||= this.stringEnd > this.stringStart
-        return true
       case uses.reasoning:
-        return this.peek() === 34 && this.reasoning()
+        if (!this.scanString()) return false
+        this.hear(use)
+        return true
+      case uses.unknown:
+        // One that says something is named by the walk.
+        return this.scanString() && this.stringEnd === this.stringStart
       case uses.id:
         return this.peek() === 34 && this.keepString(this.id, use)
       case uses.model:
@@ -127,14 +132,34 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
       case uses.type:
         return this.peek() === 34 && this.keepString(this.type, use)
       case uses.finish:
-        return this.peek() === 34 && this.keepString(this.finish, use)
+        return this.keepReason(this.finish, use)
+      case uses.otherFinish:
+        return this.keepReason(this.otherFinish, use)
       case uses.errorCode:
-        return this.peek() === 34 && this.keepString(this.errorCode, use)
+      case uses.otherCode:
+        return this.readErrorValue(this.errorCode, use === uses.errorCode)
       case uses.errorType:
-        return this.peek() === 34 && this.keepString(this.errorType, use)
+        return this.readErrorValue(this.errorType, true)
+      case uses.errorText:
+        return this.readErrorValue(null, true)
       default:
         return this.isNumberNext() && this.keepTokens(use)
     }
+  }
+
+  /** A reason that is none belongs to another shape. */
+  private keepReason(into: Span, use: number): boolean {
+    if (this.peek() !== 34 || !this.keepString(into, use)) return false
+    if (use === uses.otherFinish) this.noteOther()
+    return !isNoReason(this.bytes, into.start, into.end)
+  }
+
+  private readErrorValue(into: Span | null, inError: boolean): boolean {
+    const start = this.at
+    const isString = this.peek() === 34
+    if (!(isString ? this.scanString() : this.isNumberNext() && this.scanNumber())) return false
+    this.keepErrorValue(into, inError, start, isString)
+    return true
   }
 }
 
@@ -150,8 +175,7 @@ function mayBeCompared(value: Uint8Array, use: number): boolean {
     case uses.model:
     case uses.type:
     case uses.finish:
-    case uses.errorCode:
-    case uses.errorType:
+    case uses.otherFinish:
       return !value.includes(92)
     default:
       return false

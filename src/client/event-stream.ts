@@ -6,16 +6,18 @@ import type { Capture } from './capture.ts'
 import type { DocumentReader } from './document.ts'
 import { DocumentFields } from './document-fields.ts'
 import { broken } from './end.ts'
-import { isWord, type Span, spanBegins, spanIs } from './span.ts'
+import { isWord, type Span, spanBegins, spanEnds, spanIs } from './span.ts'
 import { SseDecoder, type SseSink } from './sse.ts'
 
 const doneEvent = Buffer.from('[DONE]')
+const completedType = Buffer.from('response.completed')
 /** Types of the events that end a stream of messages, or of responses. */
 const lastTypes = ['message_stop', 'response.completed', 'response.incomplete'].map((type) =>
   Buffer.from(type),
 )
 const reasoningType = Buffer.from('response.reasoning')
-const errorType = Buffer.from('error')
+/** End of the types of events that repeat what came in pieces. */
+const doneType = Buffer.from('.done')
 
 /** Cells of a row of `EventNumbers`: one cache line. */
 const rowCells = 8
@@ -64,6 +66,9 @@ export class EventStream implements SseSink, BodyReader {
   private named = false
   private reasoned = false
   private choices = -1
+  /** Bits of the choices that came, and of those that ended with a reason. */
+  private seen = 0
+  private ended = 0
   private readonly said = new DocumentFields()
 
   constructor(bench: Bench) {
@@ -81,6 +86,8 @@ export class EventStream implements SseSink, BodyReader {
     this.named = false
     this.reasoned = false
     this.choices = -1
+    this.seen = 0
+    this.ended = 0
     this.said.clearDocument()
     const { row } = this
     const { cells } = this.bench.numbers
@@ -100,9 +107,15 @@ export class EventStream implements SseSink, BodyReader {
     return this.bench.numbers.cells[this.row + readUsCell]!
   }
 
+  /** The body has ended; an event whose blank line is missing still counts. */
+  end(): void {
+    this.decoder.end()
+  }
+
   /** The fields so far; valid until the next body. */
   result(): DocumentFields {
     const { row, said } = this
+    said.endsOpen = said.finishReason === null || (this.seen & ~this.ended) !== 0
     const { cells } = this.bench.numbers
     said.lastContentUs = cells[row + lastContentUsCell]!
     said.itlMaxUs = cells[row + itlMaxUsCell]!
@@ -124,13 +137,30 @@ export class EventStream implements SseSink, BodyReader {
   }
 
   onEvent(bytes: Buffer, start: number, end: number): void {
+    this.handle(bytes, start, end, false)
+  }
+
+  onErrorEvent(bytes: Buffer, start: number, end: number): void {
+    this.handle(bytes, start, end, true)
+  }
+
+  /** An error outside an event, which clients overlook. */
+  onStray(bytes: Buffer, start: number, end: number, isErrorField: boolean): void {
+    if (this.call.ended) return
+    const { document } = this.bench
+    const isRead = document.read(bytes, start, end)
+    if (isErrorField || (isRead && document.isError)) this.onError(bytes, isRead)
+  }
+
+  private handle(bytes: Buffer, start: number, end: number, isError: boolean): void {
     const { call } = this
     if (call.ended) return
     const events = ++this.bench.numbers.cells[this.row + eventsCell]!
     if (events === 1) this.said.firstEventUs = this.bench.readUs
     if (this.done) this.said.flags |= flags.afterDone
     call.listener.onEvent?.(this.bench.readUs, bytes, start, end)
-    if (isWord(bytes, start, end, doneEvent)) this.onDone()
+    if (isError) this.onError(bytes, this.bench.document.read(bytes, start, end))
+    else if (isWord(bytes, start, end, doneEvent)) this.onDone()
     else this.onChunk(bytes, start, end)
     const { abort } = this
     if (abort === null || call.ended) return
@@ -142,6 +172,14 @@ export class EventStream implements SseSink, BodyReader {
       // end, although that is too late.
       if (this.said.finishReason !== null || this.done) call.abort('before-done')
     }
+  }
+
+  /** @param isRead whether its document could be read, so that it may name a code */
+  private onError(bytes: Buffer, isRead: boolean): void {
+    const { document, words } = this.bench
+    this.said.flags |= flags.errorInStream
+    if (isRead) this.said.keepError(document, bytes, words, this.call.request.key)
+    else this.said.errorShape ??= 'other'
   }
 
   private onDone(): void {
@@ -157,9 +195,8 @@ export class EventStream implements SseSink, BodyReader {
       said.keepUnread(document)
       return
     }
-    if (document.hasError || spanIs(bytes, document.type, errorType)) {
-      said.flags |= flags.errorInStream
-      said.keepError(document, bytes, words, key)
+    if (document.isError || (document.complains && document.isComplaint)) {
+      this.onError(bytes, true)
       return
     }
     if (document.hasText && spanBegins(bytes, document.type, reasoningType)) {
@@ -171,16 +208,41 @@ export class EventStream implements SseSink, BodyReader {
       this.reasoned ||= document.hasReasoning
       this.choices = Math.max(this.choices, choicesOf(document))
       if (this.choices >= 0) said.choices = this.choices
+      this.seen |= document.seen
+      this.ended |= document.ended
+      if (document.otherFailed) said.otherFailed = true
     }
-    if (isLast(bytes, document.type)) this.onDone()
-    if (document.hasText) this.onContent()
+    if (document.unknown.start >= 0) {
+      said.unknownEvents++
+      said.unknownMember ??= words.text(bytes, document.unknown, key)
+    }
+    if (isLast(bytes, document.type)) this.onLast(bytes)
+    else if (document.hasText && !this.repeats(bytes)) this.onContent()
+  }
+
+  /** The last event in messages or Responses, which may repeat the whole answer. */
+  private onLast(bytes: Buffer): void {
+    const { type, hasText } = this.bench.document
+    // Its type alone says that it ended well.
+    this.said.finishReason ??= spanIs(bytes, type, completedType) ? 'completed' : null
+    if (hasText && this.hasNoContent) this.onContent()
+    this.onDone()
+  }
+
+  private repeats(bytes: Buffer): boolean {
+    return spanEnds(bytes, this.bench.document.type, doneType) && !this.hasNoContent
+  }
+
+  private get hasNoContent(): boolean {
+    return this.bench.numbers.cells[this.row + contentEventsCell] === 0
   }
 
   /** Whether it has a field that no earlier event had. */
   private isNews(document: DocumentReader): boolean {
     return (
       (!this.named && (document.id.start >= 0 || document.model.start >= 0)) ||
-      document.finish.start >= 0 ||
+      document.ended !== 0 ||
+      (document.seen & ~this.seen) !== 0 ||
       (document.hasReasoning && !this.reasoned) ||
       choicesOf(document) > this.choices ||
       !(

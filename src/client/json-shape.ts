@@ -5,9 +5,13 @@ export interface ShapeFacts {
   readonly choices: number
   readonly blocks: number
   readonly maxIndex: number
-  readonly hasToolCall: boolean
-  readonly hasError: boolean
+  readonly seen: number
+  readonly ended: number
+  readonly hasObjectText: boolean
+  readonly hasErrorMember: boolean
   readonly errorIsObject: boolean
+  readonly isErrorKind: boolean
+  readonly complains: boolean
 }
 
 /** Cells of a value: start, end, use. */
@@ -57,8 +61,18 @@ export class JsonShape {
     this.varies = Uint8Array.from({ length: values.length / valueCells }, (_, at) =>
       mayBeCompared(this.valueAt(at), this.useOf(at)) ? 0 : 1,
     )
-    const { choices, blocks, maxIndex, hasToolCall, hasError, errorIsObject } = facts
-    this.facts = { choices, blocks, maxIndex, hasToolCall, hasError, errorIsObject }
+    this.facts = {
+      choices: facts.choices,
+      blocks: facts.blocks,
+      maxIndex: facts.maxIndex,
+      seen: facts.seen,
+      ended: facts.ended,
+      hasObjectText: facts.hasObjectText,
+      hasErrorMember: facts.hasErrorMember,
+      errorIsObject: facts.errorIsObject,
+      isErrorKind: facts.isErrorKind,
+      complains: facts.complains,
+    }
     this.wanted = this.wantedValues()
   }
 

@@ -12,12 +12,16 @@ export function isWord(bytes: Uint8Array, start: number, end: number, word: Buff
   return true
 }
 
-export function spanIs(bytes: Buffer, span: Span, word: Buffer): boolean {
+export function spanIs(bytes: Uint8Array, span: Span, word: Buffer): boolean {
   return span.start >= 0 && isWord(bytes, span.start, span.end, word)
 }
 
-export function spanBegins(bytes: Buffer, { start, end }: Span, word: Buffer): boolean {
+export function spanBegins(bytes: Uint8Array, { start, end }: Span, word: Buffer): boolean {
   return start >= 0 && end - start >= word.length && isWord(bytes, start, start + word.length, word)
+}
+
+export function spanEnds(bytes: Uint8Array, { start, end }: Span, word: Buffer): boolean {
+  return start >= 0 && end - start >= word.length && isWord(bytes, end - word.length, end, word)
 }
 
 export const span = (): Span => ({ start: -1, end: -1, escaped: false })

@@ -1,11 +1,14 @@
 import { viewOf } from '../attempt/bytes.ts'
 import { HeldBytes } from './held-bytes.ts'
 import type { AnswerMemory } from './memory.ts'
+import { isWord } from './span.ts'
 
 const LF = 10
 const CR = 13
 const COLON = 58
 const SPACE = 32
+/** `{` */
+const OPEN = 123
 /** `data: `, the start of nearly all lines: its first four bytes and its last two, as numbers. */
 const DATA = 0x61746164
 const COLON_SPACE = 0x203a
@@ -14,6 +17,13 @@ const COLON_SPACE = 0x203a
 export interface SseSink {
   /** One event with a `data` line: `bytes[start..end)` is its data, lines joined by LF. */
   onEvent(bytes: Buffer, start: number, end: number): void
+  /** The same for an event that is named as an error; its data may be empty. */
+  onErrorEvent?(bytes: Buffer, start: number, end: number): void
+  /**
+   * A line in which some services send an error: a field `error`, or a JSON object as a comment or without a field.
+   * `bytes[start..end)` is its content.
+   */
+  onStray?(bytes: Buffer, start: number, end: number, isErrorField: boolean): void
 }
 
 /**
@@ -43,6 +53,8 @@ export class SseDecoder {
   private dataStart = 0
   private dataEnd = 0
   private dataLines = 0
+  /** Whether the current event is named as an error. */
+  private namedError = false
   private readonly held: HeldBytes
   /** Whether there was no memory for an unfinished event. */
   private full = false
@@ -65,6 +77,7 @@ export class SseDecoder {
     this.full = false
     this.dataBytes = null
     this.dataLines = 0
+    this.namedError = false
     this.dataStart = 0
     this.dataEnd = 0
     this.afterCr = false
@@ -83,6 +96,16 @@ export class SseDecoder {
     this.lines(bytes, from, end)
     if (this.full) return 'no-memory'
     return this.pendingBytes > this.maxEventBytes ? 'too-large' : null
+  }
+
+  /**
+   * The body has ended. An event without its blank line is not an event by the standard, but official clients read
+   * it, so one that is whole counts.
+   */
+  end(): void {
+    if (this.full || this.unread) return
+    if (this.partial.length > 0) this.endPartialLine(lineFeed, 0, 0)
+    this.dispatch()
   }
 
   /** Passes on events of one line `data: …` and a blank line. @returns start of the first other line */
@@ -150,9 +173,9 @@ export class SseDecoder {
       from = Math.min(end, start + longestStart - partial.length)
       this.full ||= !partial.add(bytes, start, from)
       if (partial.length === longestStart && !this.full) {
-        // The start of the line now shows whether it is a `data` line.
+        // The start of the line now shows whether it is read.
         const first = partial.bytes()!
-        this.unread = !isData(first, this.atStart && isByteOrderMark(first, 0) ? 3 : 0)
+        this.unread = !isRead(first, this.atStart && isByteOrderMark(first, 0) ? 3 : 0)
         if (this.unread) {
           partial.clear()
           return
@@ -172,9 +195,12 @@ export class SseDecoder {
       this.dispatch()
       return
     }
-    // Only `data` matters: the JSON has the type of an event, and comments, ids and retry times mean
+    // Only `data` and errors matter: the JSON has the type of an event, and comments, ids and retry times mean
     // nothing to a reader that never reconnects.
-    if (!isData(bytes, from)) return
+    if (!isData(bytes, from)) {
+      this.otherLine(bytes, from, end)
+      return
+    }
     const nameEnd = from + 4
     if (nameEnd > end) return
     let value = nameEnd
@@ -184,6 +210,21 @@ export class SseDecoder {
       if (value < end && bytes[value] === SPACE) value++
     }
     this.data(bytes, value, end)
+  }
+
+  /** A line without data, of which only errors matter. */
+  private otherLine(bytes: Buffer, start: number, end: number): void {
+    const first = bytes[start]
+    if (first === OPEN) this.sink.onStray?.(bytes, start, end, false)
+    else if (first === COLON) {
+      const at = bytes[start + 1] === SPACE ? start + 2 : start + 1
+      if (at < end && bytes[at] === OPEN) this.sink.onStray?.(bytes, at, end, false)
+    } else if (isNamed(bytes, start, end, eventField)) {
+      const at = bytes[start + 6] === SPACE ? start + 7 : start + 6
+      this.namedError = errorNames.some((name) => isWord(bytes, at, end, name))
+    } else if (isNamed(bytes, start, end, errorField)) {
+      this.sink.onStray?.(bytes, bytes[start + 6] === SPACE ? start + 7 : start + 6, end, true)
+    }
   }
 
   private data(bytes: Buffer, start: number, end: number): void {
@@ -209,7 +250,12 @@ export class SseDecoder {
   }
 
   private dispatch(): void {
-    if (this.dataLines === 0) return
+    const { namedError } = this
+    this.namedError = false
+    if (this.dataLines === 0) {
+      if (namedError) this.sink.onErrorEvent?.(lineFeed, 0, 0)
+      return
+    }
     const bytes = this.dataBytes ?? this.held.bytes()
     const { dataStart, dataEnd } = this
     this.dataLines = 0
@@ -217,14 +263,36 @@ export class SseDecoder {
     this.dataStart = 0
     this.dataEnd = 0
     if (bytes === null) this.full = true
-    else if (!this.full) this.sink.onEvent(bytes, dataStart, dataEnd)
+    else if (!this.full) this.pass(bytes, dataStart, dataEnd, namedError)
     this.held.clear()
+  }
+
+  private pass(bytes: Buffer, start: number, end: number, isError: boolean): void {
+    const { sink } = this
+    if (isError && sink.onErrorEvent !== undefined) sink.onErrorEvent(bytes, start, end)
+    else sink.onEvent(bytes, start, end)
   }
 }
 
 const lineFeed = Buffer.from([LF])
+const eventField = Buffer.from('event:')
+const errorField = Buffer.from('error:')
+/** Names of events that are errors. */
+const errorNames = ['error', 'Error', 'ERROR', 'exception'].map((name) => Buffer.from(name))
 /** Bytes that decide the kind of a line: a byte order mark and `data`. */
 const longestStart = 7
+
+/** Whether a line that begins so is kept until its end; other fields and comments may be endless. */
+function isRead(bytes: Buffer, at: number): boolean {
+  if (isData(bytes, at) || bytes[at] === OPEN) return true
+  if (bytes[at] === COLON) return (bytes[at + 1] === SPACE ? bytes[at + 2] : bytes[at + 1]) === OPEN
+  // `event` and `error`
+  return bytes[at] === 101 && (bytes[at + 1] === 118 || bytes[at + 1] === 114)
+}
+
+function isNamed(bytes: Buffer, start: number, end: number, field: Buffer): boolean {
+  return end - start >= field.length && isWord(bytes, start, start + field.length, field)
+}
 
 function isData(bytes: Buffer, at: number): boolean {
   return bytes[at] === 100 && bytes[at + 1] === 97 && bytes[at + 2] === 116 && bytes[at + 3] === 97

@@ -44,6 +44,7 @@ export const shared = {
     'finishReason',
     'choices',
     'doneMarks',
+    'unknownMember',
     'flags',
   ],
 } as const satisfies Record<string, readonly ColumnName[]>

@@ -12,7 +12,7 @@ import { runShardsSql } from './run-shards.ts'
 const schemaUrl = new URL('../../src/store/schema.sql', import.meta.url)
 
 /** Increases with each change of a table. A file of another version is refused. */
-const storeVersion = 1
+const storeVersion = 2
 
 /** A cell. Whole numbers are numbers if exact, else bigint. TIMESTAMP is a Date. */
 export type Cell =

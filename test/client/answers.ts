@@ -36,6 +36,8 @@ export const stream = (...events: readonly string[]) =>
 
 export const delta = (content: string, more: object = {}) =>
   `data: ${JSON.stringify({ id: 'c-9', model: 'svc-k2', choices: [{ index: 0, delta: { content }, ...more }] })}\n\n`
+/** Fields of the last chunk of a choice. */
+export const stopped = { finish_reason: 'stop' }
 export const done = 'data: [DONE]\n\n'
 export const event = (type: string, fields: object) =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`

@@ -4,7 +4,7 @@ import { AttemptClient } from '../../src/client/client.ts'
 import { Http1Transport } from '../../src/client/http1/transport.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import type { AbortPoint } from '../../src/contract/request.ts'
-import { delta, done } from './answers.ts'
+import { delta, done, stopped } from './answers.ts'
 import { ask, noDeadlines, now, send } from './asking.ts'
 import { chunk, lastChunk, scriptedServer, streamHead } from './scripted-server.ts'
 
@@ -44,7 +44,7 @@ describe('a client that aborts on purpose', () => {
 
   test('is ready for the next attempt', async () => {
     const { origin } = await scriptedServer((socket) =>
-      socket.write(streamHead + chunk(delta('a')) + chunk(done) + lastChunk),
+      socket.write(streamHead + chunk(delta('a', stopped)) + chunk(done) + lastChunk),
     )
     const transport = new Http1Transport({ origin, maxConnections: 1, connectTimeoutMs: 5000 })
     const client = new AttemptClient({
@@ -76,7 +76,7 @@ describe('a client that aborts on purpose', () => {
 
 test('a client that aborts at once on a kept connection gets the abort after the start', async () => {
   const { origin } = await scriptedServer((socket, _, index) => {
-    if (index !== 1) socket.write(streamHead + chunk(delta('a')) + chunk(done) + lastChunk)
+    if (index !== 1) socket.write(streamHead + chunk(delta('a', stopped)) + chunk(done) + lastChunk)
   })
   const transport = new Http1Transport({ origin, maxConnections: 9, connectTimeoutMs: 5000 })
   const client = new AttemptClient({

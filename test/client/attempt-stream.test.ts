@@ -4,7 +4,7 @@ import { flags } from '../../src/attempt/flags.ts'
 import { AttemptClient } from '../../src/client/client.ts'
 import { Http1Transport } from '../../src/client/http1/transport.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { delta, done, event, stream } from './answers.ts'
+import { delta, done, event, stopped, stream } from './answers.ts'
 import { ask, noDeadlines, now, send } from './asking.ts'
 import { chunk, lastChunk, scriptedServer, streamHead } from './scripted-server.ts'
 
@@ -19,7 +19,7 @@ describe('a stream', () => {
         await read.promise
         await sleep(30)
       }
-      socket.write(chunk(delta('b')) + chunk(done) + lastChunk)
+      socket.write(chunk(delta('b', stopped)) + chunk(done) + lastChunk)
     })
     const { columns, events } = await send(
       origin,
@@ -45,7 +45,8 @@ describe('a stream', () => {
     const { origin } = await scriptedServer((socket) =>
       socket.write(
         streamHead +
-          ['a', 'b', 'c'].map((text) => chunk(delta(text))).join('') +
+          ['a', 'b'].map((text) => chunk(delta(text))).join('') +
+          chunk(delta('c', stopped)) +
           chunk(done) +
           lastChunk,
       ),
@@ -119,7 +120,7 @@ describe('a stream', () => {
   })
 
   test('is flagged if anything follows [DONE], and a second [DONE] is counted', async () => {
-    const { origin } = await stream(delta('a'), done, done)
+    const { origin } = await stream(delta('a', stopped), done, done)
     const { columns } = await send(origin, { stream: true })
     expect([columns.outcome, columns.doneMarks]).toEqual(['ok', 2])
     expect(columns.flags & flags.afterDone).toBe(flags.afterDone)

@@ -39,9 +39,11 @@ const server = createServer({ noDelay: true }, (socket) => {
     for (let at = 0; at < tokens; at++) {
       // From the plan's own index, so lateness does not accumulate.
       await sleep(Math.max(0, startMs + firstMs + at * gapMs - performance.now()))
-      const padding = at === tokens - 1 ? 'x'.repeat(bytes) : ''
+      const isLast = at === tokens - 1
+      const padding = isLast ? 'x'.repeat(bytes) : ''
+      const finish = isLast ? ',"finish_reason":"stop"' : ''
       const atUs = Math.round(nowUs())
-      const event = `data: {"id":"a","choices":[{"index":0,"delta":{"content":"${atUs} ${padding}"}}]}\n\n`
+      const event = `data: {"id":"a","choices":[{"index":0,"delta":{"content":"${atUs} ${padding}"}${finish}}]}\n\n`
       socket.write(`${event.length.toString(16)}\r\n${event}\r\n`)
     }
     socket.write('e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n')

@@ -23,7 +23,7 @@ beforeAll(async () => {
     VALUES ('r', 'run', 's', '{"objectives":{"ttftUs":60000,"serviceUs":null}}', 1, 'http://127.0.0.1', 'svc', TIMESTAMP '2026-01-01', 1, '0', '{}');
     CREATE TEMP TABLE plain AS SELECT 'r' AS run_id, 0 AS retry, 0 AS shard, 'main' AS phase, 'steady' AS part, 'chat' AS step,
       'chat' AS endpoint, 1 AS streamed, 'svc-k2' AS model, 'ok' AS expects,
-      0 AS events, 0 AS content_events, 0 AS content_reads, 0 AS done_marks, 0 AS bytes_in, 0 AS flags;
+      0 AS events, 0 AS content_events, 0 AS content_reads, 0 AS unknown_events, 0 AS done_marks, 0 AS bytes_in, 0 AS flags;
   `)
   await editAttempts(
     store,

@@ -266,7 +266,7 @@ async function storeSweep(store: Store): Promise<void> {
       intended_us + ((base + i % 17) * 1000)::BIGINT AS done_us, done_us AS closed_us,
       intended_us + (base * 900)::BIGINT AS first_content_us,
       CASE WHEN p > 3 AND i % 20 = 0 THEN 'http_error' ELSE 'ok' END AS outcome, 200 AS status,
-      0 AS events, 0 AS content_events, 0 AS content_reads, 0 AS done_marks, 0 AS bytes_in, 0 AS flags
+      0 AS events, 0 AS content_events, 0 AS content_reads, 0 AS unknown_events, 0 AS done_marks, 0 AS bytes_in, 0 AS flags
     FROM trials, range(400) AS u(i) WHERE i < 5 * rate`,
   )
 }

@@ -59,6 +59,8 @@ export function rowOf(slot: number, atMs: number, change: Partial<AttemptRow> = 
     events: 0,
     contentEvents: 0,
     contentReads: 0,
+    unknownEvents: 0,
+    unknownMember: null,
     doneMarks: 0,
     itlMaxUs: null,
     bytesIn: 0,

@@ -124,14 +124,16 @@ export const chat05 = sqlRule({
   section: '§2.5',
   severity: 'must',
   needs: ['passive'],
-  explain: `Looks at the first choice of every chat success. A plain completion must have a reason;
+  explain: `Looks at the first choice of every chat answer. A plain completion must have a reason;
 whether a stream has one is open (gap G-11), so a stream without one decides nothing.`,
   expected: ({ finishReasons }) => finishReasons.join(' or '),
   observe: ({ finishReasons }) => `
     SELECT run_id, slot, retry,
       CASE WHEN finish_reason IS NULL THEN 'none'
            WHEN finish_reason NOT IN ${sqlList(finishReasons)} THEN '"' || finish_reason || '"' END AS came
-    FROM seen WHERE endpoint = 'chat' AND outcome = 'ok' AND (streamed = 0 OR finish_reason IS NOT NULL)`,
+    FROM seen
+    WHERE endpoint = 'chat' AND (outcome = 'ok' OR reason IN ('no-finish-reason', 'generation-failed'))
+      AND (streamed = 0 OR finish_reason IS NOT NULL)`,
   takes: 'a chat completion',
 })
 

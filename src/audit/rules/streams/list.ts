@@ -9,10 +9,12 @@ import { sqlRule } from '../sql-rule.ts'
 
 const takes = 'a captured chat stream'
 
+const endedReasons = ['no-done', 'no-finish-reason', 'generation-failed', 'malformed-body']
+
 /** The events of a chat stream that the service ended itself; null for anything else. */
 function chatEvents(exchange: Exchange) {
   const { endpoint, reason } = exchange.row
-  const ended = exchange.isOk || reason === 'no-done' || reason === 'malformed-body'
+  const ended = exchange.isOk || (reason !== null && endedReasons.includes(reason))
   return endpoint === 'chat' && ended ? exchange.events : null
 }
 

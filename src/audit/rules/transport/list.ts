@@ -53,7 +53,7 @@ must parse, be valid UTF-8, and have a JSON content type. The SSE rules check st
            WHEN NOT ${flagSql('jsonType')} THEN 'a content type that is not JSON, status ' || status END AS came
     FROM seen
     WHERE status IS NOT NULL AND NOT ${flagSql('sseType')} AND bytes_in > 0 AND endpoint <> 'other'
-      AND (outcome IN ('ok', 'http_error') OR reason IN ('malformed-body', 'unexpected-content-type')
+      AND (outcome IN ('ok', 'http_error') OR reason IN ('malformed-body', 'error-in-body', 'unexpected-content-type')
         OR starts_with(reason, 'content-encoding-'))`,
   takes: 'a plain answer with a body',
 })
