@@ -10,7 +10,8 @@ import type { Profile } from './profile.ts'
 import type { Random } from './random.ts'
 import type { RateTable } from './rates.ts'
 import type { Refusal, RefusalKind, WireError } from './refusal.ts'
-import type { GenerationRequest, RequestRules } from './request.ts'
+import type { GenerationRequest } from './request/generation-request.ts'
+import type { RequestRules } from './request/rules.ts'
 import type { CreditsReport, UsageReports } from './usage/report.ts'
 
 export interface Usage {
@@ -41,6 +42,8 @@ export interface Piece {
   readonly choice: number
   readonly text: string
   readonly reasoning: boolean
+  /** The tool that this text is arguments of. */
+  readonly tool?: string
   /** The delta of a chat chunk from an upstream. It may hold more than text. */
   readonly relayed?: object
 }
@@ -71,6 +74,8 @@ export interface Behaviour {
   /** The key that the client presented; null is 401. */
   keyFor(call: Call, presented: string | null): ApiKey | null
   modelList(call: Call): object
+  /** The element of the model list for a model; null if there is none. */
+  oneModel(call: Call, id: string): object | null
   // The request
   rules(call: Call): RequestRules
   modelFor(call: Call, id: string): Model | null

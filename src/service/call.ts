@@ -5,7 +5,7 @@ import { Chance } from './chance.ts'
 import type { ApiKey } from './ledger/accounts.ts'
 import type { Random } from './random.ts'
 import type { Refusal } from './refusal.ts'
-import type { Format, GenerationRequest } from './request.ts'
+import type { Format, GenerationRequest } from './request/generation-request.ts'
 
 /** The state of the three windows of a key. */
 export interface RateLook {
@@ -51,6 +51,8 @@ export class Call extends Chance {
   key: ApiKey | null = null
   request: GenerationRequest | null = null
   model: Model | null = null
+  /** The model that a read of one model asks for. */
+  modelAsked: string | null = null
   promptTokens = 0
   /** Credits free at admission, before anything is reserved for this call. */
   available: Credits = 0
@@ -74,6 +76,8 @@ export class Call extends Chance {
     readonly tool?: number
   } | null = null
   nextBlock = 0
+  /** Choices whose tool call has begun. */
+  calling: ReadonlySet<number> = nobody
   /** Choices that are inside inline <think> text. */
   thinking: ReadonlySet<number> = nobody
 

@@ -1,6 +1,8 @@
 import { hashText, seededRandom } from './random.ts'
-import type { GenerationRequest } from './request.ts'
+import { isRecord } from './request/fields.ts'
+import type { GenerationRequest } from './request/generation-request.ts'
 import { piecesOf } from './tokens.ts'
+import { jsonOf } from './tool-call.ts'
 import { openings, words } from './vocabulary.ts'
 
 /** One completion. Its text is in pieces of one token each. */
@@ -10,6 +12,8 @@ export interface Choice {
   readonly finish: 'stop' | 'length'
   /** The stop sequence that ended it; null if none did. */
   readonly stopSequence: string | null
+  /** The tool that it calls. The pieces are then the arguments. */
+  readonly tool?: string
   /** From an upstream: the finish reason, and the message if there was no stream. */
   readonly relayed?: { readonly message: object | null; readonly finishReason: string }
 }
@@ -37,6 +41,27 @@ export function intendedText(
   lengthTokens: number,
   seed: number,
 ): readonly string[] {
+  const { output } = request
+  if (output.kind === 'schema') return piecesOf(jsonOf(output.schema, seed))
+  const text = intendedWords(request, lengthTokens, seed)
+  return output.kind === 'object' ? piecesOf(asObject(text.join(''))) : text
+}
+
+/** The text itself if it is a JSON object, or one that holds it. */
+function asObject(text: string): string {
+  try {
+    if (isRecord(JSON.parse(text))) return text
+  } catch {
+    // Words, which most answers are.
+  }
+  return JSON.stringify({ text })
+}
+
+function intendedWords(
+  request: GenerationRequest,
+  lengthTokens: number,
+  seed: number,
+): readonly string[] {
   const last = request.messages.findLast((message) => message.role === 'user')?.text ?? ''
   const echo = repeat.exec(last)
   if (echo !== null) return piecesOf(echo[1]!.trim().replace(/^(["'])([\s\S]*)\1$/, '$2'))
@@ -56,6 +81,7 @@ export function requestHash(request: GenerationRequest, seed: number): number {
   let hash = hashText(request.model, seed)
   if (request.system !== null) hash = hashText(request.system, hash)
   for (const { role, text } of request.messages) hash = hashText(text, hashText(role, hash))
+  for (const image of request.images) hash = hashText(image, hash)
   return hash
 }
 

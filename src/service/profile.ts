@@ -121,6 +121,10 @@ const schema = z.strictObject({
     "initial counts of a new key: none, or those of the account's last key (G-36)",
   ),
   burnOrder: oneOf('expiry', 'purchase').describe('credits that are spent first (G-35)'),
+  clients: oneOf('specified', 'wide').describe(
+    'what clients may send: what the specification names; also the role developer (against §2.4), ' +
+      'images and GET /v1/models/ID',
+  ),
   idempotencyKey: oneOf('ignored', 'replayed').describe(
     'a repeated Idempotency-Key (G-37): a new request; or the same answer for free, unless ' +
       'that was a stream',

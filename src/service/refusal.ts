@@ -1,6 +1,6 @@
 import type { Contract } from '../contract/contract.ts'
 import type { Profile } from './profile.ts'
-import type { Format } from './request.ts'
+import type { Format } from './request/generation-request.ts'
 
 /** Why a request gets no answer. */
 export type RefusalKind =

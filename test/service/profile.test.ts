@@ -114,7 +114,7 @@ test('every question has a description, its answers and a default', () => {
   const questions = profileQuestions()
   expect(questions.map(({ name }) => name).sort()).toEqual(Object.keys(defaultProfile).sort())
   for (const { description, answers, standard } of questions) {
-    expect(description).toMatch(/\(?G-\d\d|G-\d\d\)/)
+    expect(description).toMatch(/G-\d\d|§/)
     expect(answers).not.toBe('')
     expect(standard).not.toBe('')
   }

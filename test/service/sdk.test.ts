@@ -97,6 +97,50 @@ test('the anthropic client streams the blocks of a plain answer, and continues f
   expect(next.content).toEqual([{ type: 'text', text: 'one café, two cafés' }])
 })
 
+test('the openai client runs a tool and gets an answer from its result', async () => {
+  const { chat } = openai(await serving())
+  const calls: unknown[] = []
+  const runner = chat.completions.runTools({
+    model: 'svc-k2',
+    messages: user('Use add, please'),
+    tools: [
+      {
+        type: 'function',
+        function: {
+          name: 'add',
+          description: 'Adds two numbers',
+          parse: JSON.parse,
+          parameters: { type: 'object', properties: { a: { const: 2 }, b: { const: 3 } } },
+          function: (given: object) => {
+            calls.push(given)
+            return '5'
+          },
+        },
+      },
+    ],
+  })
+  expect(await runner.finalContent()).toMatch(/\w/)
+  expect(calls).toEqual([{ a: 2, b: 3 }])
+})
+
+test('the anthropic client sends a system prompt in blocks, and runs a tool', async () => {
+  const client = anthropic(await serving())
+  const input_schema = { type: 'object' as const, properties: { city: { const: 'Oslo' } } }
+  const request = {
+    model: 'svc-k2',
+    max_tokens: 50,
+    system: [{ type: 'text' as const, text: 'Be brief.' }],
+    tools: [{ name: 'get_weather', input_schema }],
+    tool_choice: { type: 'any' as const },
+    messages: user('How is it there?'),
+  }
+  const streamed = await client.messages.stream(request).finalMessage()
+  expect(streamed.stop_reason).toBe('tool_use')
+  expect(streamed.content).toMatchObject([
+    { type: 'tool_use', name: 'get_weather', input: { city: 'Oslo' } },
+  ])
+})
+
 test('the anthropic client gets the stop sequence that ended its message', async () => {
   const client = anthropic(await serving())
   const message = await client.messages.create({

@@ -57,7 +57,9 @@ export function validityOf(
     judgeWhole('n', { min: 1, max: 4 }, true)
     if (present(body, 'stream_options')) open.push('stream_options')
   } else {
-    judgeType('system', 'string')
+    // Clients of the format send blocks, of which the specification says nothing.
+    if (isList(body.system)) open.push('system in blocks')
+    else judgeType('system', 'string')
     if (present(body, 'metadata') && !isObject(body.metadata))
       fault(rules.types, 'metadata of a wrong type')
   }
@@ -121,6 +123,7 @@ export function validityOf(
     if (messages.length === 0) open.push('empty messages')
     for (const message of messages) {
       if (!isObject(message)) fault(rule, 'a message that is not an object')
+      else if (isToolTurn(message)) open.push('a turn of a tool')
       else if (message.role === undefined || message.role === null)
         fault(rule, 'a message without role')
       else if (typeof message.role !== 'string' || !roles.includes(message.role)) {
@@ -139,6 +142,13 @@ export function validityOf(
     if (value === null && !rules.nullable.includes(field)) open.push(`${field} null`)
     return value === null ? undefined : value
   }
+}
+
+/** A call of a tool or its result in the chat format, of which the specification says nothing. */
+function isToolTurn({ role, tool_calls: calls, tool_call_id: answered }: JsonObject): boolean {
+  return (
+    (role === 'assistant' && isList(calls)) || (role === 'tool' && typeof answered === 'string')
+  )
 }
 
 function present(body: JsonObject, field: string): boolean {

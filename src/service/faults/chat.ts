@@ -1,7 +1,8 @@
 import type { Behaviour, Usage } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import { type Answer, prose } from '../generate.ts'
-import type { GenerationRequest, RequestRules } from '../request.ts'
+import type { GenerationRequest } from '../request/generation-request.ts'
+import type { RequestRules } from '../request/rules.ts'
 import { editChat, editChunks } from './completion.ts'
 import { type Fault, fault } from './fault.ts'
 

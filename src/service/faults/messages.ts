@@ -1,6 +1,6 @@
 import type { Behaviour } from '../behaviour.ts'
 import type { Call } from '../call.ts'
-import type { RequestRules } from '../request.ts'
+import type { RequestRules } from '../request/rules.ts'
 import { editMessage } from './completion.ts'
 import { type Fault, fault } from './fault.ts'
 

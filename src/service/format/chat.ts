@@ -48,7 +48,7 @@ interface Envelope {
 export interface ChatCompletion extends Envelope {
   readonly choices: readonly {
     readonly index: number
-    readonly message: { readonly role: 'assistant'; readonly content: string }
+    readonly message: { readonly role: 'assistant'; readonly content: string | null }
     readonly finish_reason: string | null
   }[]
   readonly usage: ReturnType<typeof usageObject>
@@ -80,11 +80,28 @@ export function chatCompletion(
     ...envelope(call, id, 'chat.completion'),
     choices: answer.choices.map((choice, index) => ({
       index,
-      message: { role: 'assistant' as const, ...chatContent(choice, profile) },
-      finish_reason: choice.finish,
+      message: { role: 'assistant' as const, ...chatMessage(call, choice, index, profile) },
+      finish_reason: finishReason(choice),
     })),
     usage: usageObject(usage),
   }
+}
+
+/** A tool call that the limit cut off ends as any other text does. */
+function finishReason({ finish, tool }: Choice): string {
+  return tool !== undefined && finish === 'stop' ? 'tool_calls' : finish
+}
+
+function toolCall(call: Call, index: number, name: string, given: string) {
+  const id = `call_${call.incoming.id}_${index}`
+  return { id, type: 'function', function: { name, arguments: given } }
+}
+
+function chatMessage(call: Call, choice: Choice, index: number, profile: Profile) {
+  if (choice.tool === undefined) return chatContent(choice, profile)
+  const { content, ...thought } = chatContent({ ...choice, pieces: [] }, profile)
+  const calls = [toolCall(call, index, choice.tool, textOf(choice.pieces))]
+  return { content: content === '' ? null : content, ...thought, tool_calls: calls }
 }
 
 function chatContent({ reasoning, pieces }: Choice, profile: Profile) {
@@ -128,8 +145,8 @@ export function chatEvents(
       )
     case 'end': {
       const inside = profile.streamUsage === 'in-choice' ? { usage: usageObject(moment.usage) } : {}
-      const last = moment.answer.choices.map(({ finish }, index) =>
-        chunk([{ index, delta: {}, finish_reason: finish, ...inside }]),
+      const last = moment.answer.choices.map((choice, index) =>
+        chunk([{ index, delta: {}, finish_reason: finishReason(choice), ...inside }]),
       )
       const asked = profile.streamUsage === 'when-asked' && call.request?.includeUsage === true
       return asked || profile.streamUsage === 'always'
@@ -141,10 +158,23 @@ export function chatEvents(
   }
 }
 
-function deltaOf(call: Call, { text, reasoning, choice }: Piece, profile: Profile): object {
+function deltaOf(call: Call, { text, reasoning, choice, tool }: Piece, profile: Profile): object {
+  if (tool !== undefined) return toolDelta(call, choice, tool, text)
   if (profile.reasoning === 'inline') {
     return { content: inlineThinking(call, choice, text, reasoning) }
   }
   if (!reasoning) return { content: text }
   return profile.reasoning === 'field' ? { reasoning_content: text } : { reasoning: text }
+}
+
+/** The first part of a call names it. */
+function toolDelta(call: Call, choice: number, name: string, given: string): object {
+  if (call.calling.has(choice)) {
+    return { tool_calls: [{ index: 0, function: { arguments: given } }] }
+  }
+  call.calling = new Set(call.calling).add(choice)
+  const thought = call.thinking.has(choice)
+    ? { content: inlineThinking(call, choice, '', false) }
+    : {}
+  return { ...thought, tool_calls: [{ index: 0, ...toolCall(call, choice, name, given) }] }
 }

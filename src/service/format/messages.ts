@@ -6,7 +6,8 @@ import { inlineThinking } from './thinking.ts'
 
 const stopReasons = { length: 'max_tokens', stop: 'end_turn' } as const
 
-function stopReason({ finish, stopSequence }: Choice): string {
+function stopReason({ finish, stopSequence, tool }: Choice): string {
+  if (tool !== undefined && finish === 'stop') return 'tool_use'
   return stopSequence === null ? stopReasons[finish] : 'stop_sequence'
 }
 
@@ -14,6 +15,12 @@ function stopReason({ finish, stopSequence }: Choice): string {
 export type Block =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
+  | {
+      readonly type: 'tool_use'
+      readonly id: string
+      readonly name: string
+      readonly input: unknown
+    }
 
 /** A message (§2.6). */
 export interface Message {
@@ -39,7 +46,7 @@ export function message(
     id,
     type: 'message',
     role: 'assistant',
-    content: blocksOf(choice, profile),
+    content: blocksOf(call, choice, profile),
     model: call.model?.id ?? '',
     stop_reason: stopReason(choice),
     stop_sequence: choice.stopSequence,
@@ -47,7 +54,25 @@ export function message(
   }
 }
 
-function blocksOf({ reasoning, pieces }: Choice, profile: Profile): readonly Block[] {
+function blocksOf(call: Call, choice: Choice, profile: Profile): readonly Block[] {
+  if (choice.tool === undefined) return textBlocks(choice, profile)
+  const before = textBlocks({ ...choice, pieces: [] }, profile)
+  return [
+    ...before.filter((block) => !('text' in block && block.text === '')),
+    { ...toolUse(call, choice.tool), input: inputOf(choice) },
+  ]
+}
+
+function toolUse(call: Call, name: string) {
+  return { type: 'tool_use' as const, id: `toolu_${call.incoming.id}`, name, input: {} }
+}
+
+/** Half a call has no input that could be read. */
+function inputOf({ finish, pieces }: Choice): unknown {
+  return finish === 'length' ? {} : JSON.parse(textOf(pieces))
+}
+
+function textBlocks({ reasoning, pieces }: Choice, profile: Profile): readonly Block[] {
   const text = textOf(pieces)
   const thought = reasoning.join('')
   if (thought === '' || profile.reasoning === 'nowhere') return [{ type: 'text', text }]
@@ -88,7 +113,11 @@ export function messageEvents(
         }),
       ]
     case 'pieces':
-      return moment.pieces.flatMap(({ text, reasoning }) => delta(call, text, reasoning, profile))
+      return moment.pieces.flatMap((piece) =>
+        piece.tool === undefined
+          ? delta(call, piece.text, piece.reasoning, profile)
+          : toolDelta(call, piece.tool, piece.text, profile),
+      )
     case 'end': {
       const choice = moment.answer.choices[0]!
       return [
@@ -132,6 +161,27 @@ function delta(
         kind === 'text'
           ? { type: 'text_delta', text: shown }
           : { type: 'thinking_delta', thinking: shown },
+    }),
+  ]
+}
+
+function toolDelta(
+  call: Call,
+  name: string,
+  given: string,
+  profile: Profile,
+): readonly StreamEvent[] {
+  const thought = call.thinking.size > 0 ? delta(call, '', false, profile) : []
+  const opening =
+    call.block?.kind === 'tool_use'
+      ? []
+      : [...closeBlock(call), ...openBlock(call, 'tool_use', toolUse(call, name))]
+  return [
+    ...thought,
+    ...opening,
+    named('content_block_delta', {
+      index: call.block!.index,
+      delta: { type: 'input_json_delta', partial_json: given },
     }),
   ]
 }

@@ -11,7 +11,10 @@ const released: Readonly<Record<string, string>> = {
   'svc-k2.5': '2026-01-27',
 }
 
-type Access = Pick<Behaviour, 'path' | 'presentedKey' | 'keyFor' | 'modelList' | 'modelFor'>
+type Access = Pick<
+  Behaviour,
+  'path' | 'presentedKey' | 'keyFor' | 'modelList' | 'oneModel' | 'modelFor'
+>
 
 export function honestAccess({ contract, profile, accounts }: Kit): Access {
   const bearer = contract.auth.chat
@@ -54,6 +57,10 @@ export function honestAccess({ contract, profile, accounts }: Kit): Access {
         .filter((model) => model.listed || (profile.listK25 && !model.listed))
         .map((model) => modelObject(model, profile.permissionFields)),
     }),
+    oneModel(_call, id) {
+      const model = contract.models.find((each) => each.id === id)
+      return model === undefined ? null : modelObject(model, profile.permissionFields)
+    },
     modelFor: (_call, id) => contract.models.find((model) => model.id === id) ?? null,
   }
 }

@@ -1,6 +1,6 @@
 import type { Behaviour, Kit } from '../behaviour.ts'
 import type { Outage } from '../options.ts'
-import { requestRules } from '../request.ts'
+import { requestRules } from '../request/rules.ts'
 import { countTokens } from '../tokens.ts'
 
 type Admission = Pick<Behaviour, 'rules' | 'promptTokens' | 'fits' | 'outage'>
@@ -8,6 +8,8 @@ type Admission = Pick<Behaviour, 'rules' | 'promptTokens' | 'fits' | 'outage'>
 /** Tokens that frame each message and prime the answer, as in chat templates. */
 const perMessageTokens = 4
 const primingTokens = 3
+/** As public services count an image of low detail. */
+const perImageTokens = 85
 
 export function honestAdmission(
   { contract, profile, random }: Kit,
@@ -20,7 +22,7 @@ export function honestAdmission(
   const { limits } = contract
   return {
     rules: (call) => rules[call.format ?? 'chat'],
-    promptTokens({ model }, { system, messages }) {
+    promptTokens({ model }, { system, messages, images, tools, output }) {
       // A prompt beyond every limit of the model is refused, so its exact length is not needed.
       const most = Math.max(model?.contextWindowTokens ?? 0, limits.maxInputTokens)
       let tokens = primingTokens
@@ -29,6 +31,9 @@ export function honestAdmission(
       }
       if (system !== null) add(system)
       for (const { text } of messages) add(text)
+      for (const tool of tools) add(JSON.stringify(tool))
+      if (output.kind === 'schema') add(JSON.stringify(output.schema))
+      tokens += images.length * perImageTokens
       return tokens
     },
     fits({ model, request, promptTokens }) {

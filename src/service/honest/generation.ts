@@ -5,6 +5,8 @@ import { draw } from '../distribution.ts'
 import { type Answer, type Choice, intendedText, limited, prose, requestHash } from '../generate.ts'
 import type { Shape } from '../options.ts'
 import { seededRandom } from '../random.ts'
+import { piecesOf } from '../tokens.ts'
+import { jsonOf, toolToCall } from '../tool-call.ts'
 
 type Generation = Pick<Behaviour, 'generate' | 'answer' | 'timing' | 'usage'>
 
@@ -27,9 +29,15 @@ export function honestGeneration(
         ? lengthTokens.value
         : draw(lengthTokens, seededRandom(ownSeed))
     const wanted = Math.max(1, Math.round(length))
-    const thinks = call.model?.reasoning === true && profile.reasoning !== 'nowhere'
+    const reasons = request.thinks ?? call.model?.reasoning === true
+    const thinks = reasons && profile.reasoning !== 'nowhere'
     const thought = thinks ? Math.min(Math.ceil(wanted * reasoningShare), maxTokens >> 1) : 0
     const reasoning = thought === 0 ? [] : prose(thought, ownSeed ^ 0x5bd1e995)
+    const tool = toolToCall(request)
+    if (tool !== null) {
+      const given = piecesOf(jsonOf(tool.parameters, ownSeed))
+      return { reasoning, tool: tool.name, ...limited(given, maxTokens - thought, [], false) }
+    }
     const intended = intendedText(request, wanted, ownSeed)
     const kept = limited(
       intended,
@@ -133,8 +141,11 @@ function piecesAt(choices: Answer['choices'], step: number): readonly Piece[] {
   return piece === null ? [] : [piece]
 }
 
-function pieceAt({ reasoning, pieces }: Choice, step: number, choice: number): Piece | null {
+function pieceAt({ reasoning, pieces, tool }: Choice, step: number, choice: number): Piece | null {
   const thinking = step < reasoning.length
   const text = thinking ? reasoning[step] : pieces[step - reasoning.length]
-  return text === undefined || text === '' ? null : { choice, text, reasoning: thinking }
+  if (text === undefined || text === '') return null
+  return tool === undefined || thinking
+    ? { choice, text, reasoning: thinking }
+    : { choice, text, reasoning: false, tool }
 }

@@ -1,8 +1,10 @@
 import { isUtf8 } from 'node:buffer'
+import type { Contract } from '../../contract/contract.ts'
 import type { Behaviour, Kit } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import type { Refusal } from '../refusal.ts'
-import { InvalidRequest, readRequest } from '../request.ts'
+import { InvalidRequest } from '../request/fields.ts'
+import { readRequest } from '../request/read.ts'
 
 /** Decides whether a call is admitted. The profile has the order of the checks. */
 export class Admission {
@@ -58,11 +60,7 @@ export class Admission {
     if (request instanceof InvalidRequest) return { kind: 'request', message: request.message }
     call.request = request
     call.model = behaviour.modelFor(call, request.model)
-    if (call.model === null) {
-      const known = this.#kit.contract.models.map(({ id }) => id).join(', ')
-      const message = `model: expected one of ${known}; got "${request.model.slice(0, 100)}"`
-      return { kind: 'model', message }
-    }
+    if (call.model === null) return unknownModel(this.#kit.contract, request.model)
     call.promptTokens = behaviour.promptTokens(call, request)
     return behaviour.fits(call)
   }
@@ -77,6 +75,11 @@ function parseJson(bytes: Buffer): unknown {
     const why = error instanceof Error ? error.message : String(error)
     return new InvalidRequest(`the body: expected JSON in UTF-8; ${why.slice(0, 200)}`)
   }
+}
+
+export function unknownModel({ models }: Contract, asked: string): Refusal {
+  const known = models.map(({ id }) => id).join(', ')
+  return { kind: 'model', message: `model: expected one of ${known}; got "${asked.slice(0, 100)}"` }
 }
 
 export function noCredits(call: Call): Refusal {

@@ -46,7 +46,9 @@ export class Framer {
   constructor(behaviour: Behaviour, call: Call, profile: Profile, honest: boolean) {
     this.#behaviour = behaviour
     this.#call = call
-    this.#uniform = honest && call.endpoint === 'chat' && profile.reasoning !== 'inline'
+    const callsTools = (call.request?.tools.length ?? 0) > 0
+    this.#uniform =
+      honest && call.endpoint === 'chat' && profile.reasoning !== 'inline' && !callsTools
   }
 
   /** The result must be written before the next call. */

@@ -5,7 +5,7 @@ import type { Call } from '../call.ts'
 import type { Pages } from '../pages/pages.ts'
 import type { Refusal } from '../refusal.ts'
 import { QueryError } from '../usage/report.ts'
-import { Admission, noCredits } from './admission.ts'
+import { Admission, noCredits, unknownModel } from './admission.ts'
 import { IncomingRequests } from './incoming-requests.ts'
 import type { OperatorDesk } from './operator-desk.ts'
 import { PlainAnswer } from './plain-answer.ts'
@@ -180,6 +180,12 @@ export class Gateway {
     }
     if (endpoint === 'models' ? counts.models : counts.usage) this.#count(call)
     const behaviour = this.#behaviour
+    const { modelAsked } = call
+    const model = modelAsked === null ? null : behaviour.oneModel(call, modelAsked)
+    if (modelAsked !== null && model === null) {
+      this.#writer.refuse(call, response, unknownModel(this.#kit.contract, modelAsked))
+      return
+    }
     let body: object
     try {
       if (!behaviour.chargeRead(call)) {
@@ -188,7 +194,7 @@ export class Gateway {
       }
       body =
         endpoint === 'models'
-          ? behaviour.modelList(call)
+          ? (model ?? behaviour.modelList(call))
           : behaviour.creditsBody(call, behaviour.creditsReport(call))
     } catch (error) {
       if (!(error instanceof QueryError)) throw error

@@ -16,6 +16,8 @@ export class IncomingRequests {
     string,
     { readonly endpoint: ContractEndpoint; readonly method: string }
   >
+  /** Where one model is read; null if it is not. */
+  readonly #modelPath: string | null
   readonly #connections = new Connections()
   readonly #trustsProxy: boolean
   #sequence: number
@@ -26,6 +28,7 @@ export class IncomingRequests {
     this.#behaviour = behaviour
     this.#trustsProxy = trustsProxy
     this.#endpoints = endpointsOf(kit.contract)
+    this.#modelPath = kit.profile.clients === 'wide' ? `${kit.contract.paths.models}/` : null
     this.#sequence = (kit.database.startsBefore % 0x1_0000) * perLife
   }
 
@@ -43,9 +46,23 @@ export class IncomingRequests {
       this.#trustsProxy,
     )
     const call = new Call(incoming, random)
-    const route = this.#endpoints.get(this.#behaviour.path(call))
+    const path = this.#behaviour.path(call)
+    const route = this.#endpoints.get(path)
     if (route?.method === incoming.method) call.endpoint = route.endpoint
+    else if (this.#modelPath !== null && path.startsWith(this.#modelPath)) {
+      if (incoming.method !== 'GET') return call
+      call.endpoint = 'models'
+      call.modelAsked = decoded(path.slice(this.#modelPath.length))
+    }
     return call
+  }
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
   }
 }
 

@@ -14,9 +14,9 @@ export function questionOf(call: Call, model: string, maxOutputTokens: number): 
   }
   const body = JSON.parse(call.body.toString('utf8')) as Record<string, unknown>
   if (request.format === 'chat') {
-    // No parameter of the contract, so it limits nothing. Many servers refuse it with max_tokens.
-    const unknown = { max_completion_tokens: undefined }
-    return { ...body, ...shared, ...unknown, ...usageWanted(request.stream, body.stream_options) }
+    // It is in max_tokens. Many servers refuse both.
+    const renamed = { max_completion_tokens: undefined }
+    return { ...body, ...shared, ...renamed, ...usageWanted(request.stream, body.stream_options) }
   }
   const { metadata } = body
   const user =

@@ -1,6 +1,6 @@
 import type { Piece } from '../behaviour.ts'
 import type { Answer, Choice } from '../generate.ts'
-import { isRecord } from '../request.ts'
+import { isRecord } from '../request/fields.ts'
 import { countTokens } from '../tokens.ts'
 import { BrokenStream } from './events.ts'
 import { calledText } from './tools.ts'

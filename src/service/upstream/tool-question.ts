@@ -1,4 +1,4 @@
-import { isRecord } from '../request.ts'
+import { isRecord } from '../request/fields.ts'
 
 /** A content block of a checked request. */
 type Block =

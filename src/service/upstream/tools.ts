@@ -7,8 +7,8 @@ import { BrokenStream } from './events.ts'
 import { faultInTools } from './tool-question.ts'
 
 /**
- * Sends tools of the messages format upstream, in the chat format. The specification has no such
- * parameter (§4.3). What cannot be translated is refused as an invalid request, because to drop it
+ * The upstream decides about everything that chat bodies ask for. Tools of the messages format are
+ * sent to it in the chat format. What cannot be translated is refused as an invalid request, because to drop it
  * silently would charge for another request.
  */
 export function toolRequests(
@@ -16,10 +16,10 @@ export function toolRequests(
   { messagesStream }: Profile,
 ): Pick<Behaviour, 'fits' | 'rules'> {
   return {
-    rules: (call) =>
-      call.endpoint === 'messages'
-        ? { ...honest.rules(call), toolBlocks: true }
-        : honest.rules(call),
+    rules(call) {
+      const rules = { ...honest.rules(call), relayed: true }
+      return call.endpoint === 'messages' ? { ...rules, images: false } : rules
+    },
     fits(call) {
       // Most requests have no tools. The search saves them a second parse.
       if (call.endpoint !== 'messages' || !call.body.includes('"tool')) return honest.fits(call)

@@ -40,6 +40,7 @@ const anyProfile: fc.Arbitrary<Profile> = fc.record({
     models: fc.boolean(),
     usage: fc.boolean(),
   }),
+  clients: fc.constantFrom('specified', 'wide'),
   creditsHeader: fc.constantFrom('after', 'snapshot', 'before'),
   creditsBody: fc.constantFrom('flat', 'nested', 'renamed'),
   emptyAnswers: fc.constantFrom('charged', 'free'),

@@ -204,7 +204,7 @@ test("the upstream gets its own key and model names, and the client's parameters
     'Bearer up-secret',
     'Bearer up-secret',
   ])
-  expect(seen[0]?.body).toMatchObject({ model: 'big-model', tools, max_tokens: 8_192 })
+  expect(seen[0]?.body).toMatchObject({ model: 'big-model', tools, max_tokens: 9 })
   expect(seen[0]?.body).not.toHaveProperty('max_completion_tokens')
   expect(seen[1]?.body).toMatchObject({
     model: 'small-model',

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { validityOf } from '../../../src/audit/evidence/request-validity.ts'
+import { defaultContract } from '../../../src/contract/default.ts'
+
+const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }
+const user = { role: 'user', content: 'x' }
+
+test.each([
+  ['chat', { messages: [user, { role: 'assistant', content: null, tool_calls: [call] }] }],
+  ['chat', { messages: [user, { role: 'tool', tool_call_id: 'c1', content: 'x' }] }],
+  ['messages', { messages: [user], max_tokens: 5, system: [{ type: 'text', text: 'x' }] }],
+] as const)('what the specification does not mention is open on %s: %j', (format, body) => {
+  const { faults, open } = validityOf(defaultContract, format, { model: 'svc-k2', ...body })
+  expect(faults).toEqual([])
+  expect(open).toHaveLength(1)
+})
+
+test.each([
+  ['chat', 'CHAT-11', { messages: [{ role: 'tool', content: 'x' }] }],
+  ['chat', 'CHAT-11', { messages: [{ role: 'assistant', content: null }] }],
+  ['messages', 'MSG-06', { messages: [user], max_tokens: 5, system: 5 }],
+] as const)('%s breaks %s: %j', (format, rule, body) => {
+  const { faults } = validityOf(defaultContract, format, { model: 'svc-k2', ...body })
+  expect(faults.map((fault) => fault.rule)).toEqual([rule])
+})
