@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { serveCommand } from '../../src/cli/commands/serve.ts'
 import { faults } from '../../src/service/faults/list.ts'
 import { profileQuestions } from '../../src/service/profile.ts'
+import { notDoneBy } from '../../src/service/request/refused.ts'
 
 const docs = join(import.meta.dirname, '../../docs')
 const guide = readFileSync(join(docs, 'service.md'), 'utf8')
@@ -27,6 +28,12 @@ test('the guide lists every question of a profile, with its answers and its stan
     const listed = answers.split(' | ')
     const cell = listed.length === 1 ? answers : `\`${listed.join('` `')}\``
     expect(rowOf(name)?.slice(2, 5)).toEqual([description, cell, `\`${standard}\``])
+  }
+})
+
+test('the guide lists every parameter that is refused', () => {
+  for (const name of [...notDoneBy('chat'), ...notDoneBy('messages')]) {
+    expect(guide).toContain(`\`${name}\``)
   }
 })
 
