@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { audit } from '../src/audit/audit.ts'
 import type { Verdict } from '../src/audit/verdict.ts'
-import type { Contract } from '../src/contract/contract.ts'
+import type { FullContract } from '../src/contract/contract.ts'
 import { defaultContract } from '../src/contract/default.ts'
 import { run } from '../src/run/run.ts'
 import { parseScenario } from '../src/scenario/parse.ts'
@@ -23,7 +23,7 @@ import { startService } from '../src/service/start.ts'
 import { openStore } from '../src/store/open.ts'
 
 /** The contract with limits that this load does not meet. */
-const roomy: Contract = {
+const roomy: FullContract = {
   ...defaultContract,
   bands: defaultContract.bands.map((band, nth) => ({
     ...band,

@@ -1,6 +1,6 @@
 import { audit } from '../src/audit/audit.ts'
 import type { Finding } from '../src/audit/verdict.ts'
-import type { Contract, Credits } from '../src/contract/contract.ts'
+import type { Credits, FullContract } from '../src/contract/contract.ts'
 import { defaultContract } from '../src/contract/default.ts'
 import { run } from '../src/run/run.ts'
 import { parseScenario } from '../src/scenario/parse.ts'
@@ -51,7 +51,7 @@ export async function playRun(played: Played): Promise<Credits> {
 async function priceOf(
   dbPath: string,
   runId: string,
-  { models }: Contract,
+  { models }: FullContract,
   readsCharged: NonNullable<ProfileAnswers['readsCharged']>,
 ): Promise<Credits> {
   const store = await openExistingStore(dbPath)

@@ -7,14 +7,16 @@ import { beginPart, type Work } from '../user/work.ts'
 import { decideAside } from './aside.ts'
 import { decideInOrder } from './decide.ts'
 import { unlessSpoilt } from './evidence/spoilt.ts'
+import { contractOfService } from './known-service.ts'
 import type { Evidence, Rule } from './rule.ts'
 import { selectRules } from './rules/select.ts'
 import { type AuditedRun, killedRuns, missingParts, selectRuns } from './runs.ts'
 import { type AccountShare, asOfShare, withinShare } from './shares.ts'
-import type { Finding } from './verdict.ts'
+import { type Finding, observationsOf } from './verdict.ts'
 
 export interface AuditOptions extends Work {
-  readonly contract: Contract
+  /** Absent: that of svc if the service is known as svc, else only the formats. */
+  readonly contract?: Contract
   /** The profile from `assay probe`. */
   readonly profile?: DeploymentProfile
   /** Empty or absent: every run against the base URL of the newest run. */
@@ -57,19 +59,20 @@ async function decideAndKeep(store: Store, options: AuditOptions): Promise<Audit
   const rules = selectRules(options.rules ?? [])
   const runs = await selectRuns(store, options.runIds ?? [])
   const runIds = runs.map((run) => run.runId)
+  const contract = options.contract ?? (await contractOfService(store, runIds, options.profile))
   const evidence: Evidence = {
     store,
     runIds,
     killedRunIds: await killedRuns(store, runIds),
     missingParts: await missingParts(store, runIds),
-    contract: options.contract,
+    contract,
     ...(options.profile === undefined ? {} : { profile: options.profile }),
   }
   const findings = await decideAll(rules, evidence, runs, options)
   const report: AuditReport = {
     auditId: options.auditId ?? randomUUID(),
     auditedAt: options.auditedAt ?? new Date(),
-    contract: options.contract.name,
+    contract: contract.name,
     ...(options.accounts === undefined ? {} : { accounts: options.accounts }),
     runs,
     findings: options.accounts === undefined ? findings : findings.map(asOfShare),
@@ -145,7 +148,7 @@ export async function keepFindings(
         rule,
         severity,
         verdict.verdict,
-        verdict.verdict === 'not-observed' ? 0 : verdict.observations,
+        observationsOf(verdict),
         title,
         JSON.stringify(verdict),
       ],

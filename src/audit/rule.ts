@@ -1,5 +1,10 @@
-import type { Contract } from '../contract/contract.ts'
 import type { DeploymentProfile } from '../contract/profile.ts'
+import {
+  missingPromises,
+  type PromiseName,
+  type Promising,
+  promises,
+} from '../contract/promises.ts'
 import type { Store } from '../store/open.ts'
 import type { Need, Severity, Verdict } from './verdict.ts'
 
@@ -12,6 +17,8 @@ export interface Rule {
   readonly section: string
   readonly severity: Severity
   readonly needs: readonly Need[]
+  /** What a contract must promise for it; none for a rule of the formats themselves. */
+  readonly promised: readonly PromiseName[]
   /** Only concurrent requests break it. */
   readonly isOfConcurrency?: boolean
   /** How it is decided, and what it cannot detect; printed by `audit --explain`. */
@@ -28,8 +35,8 @@ export interface MissingParts {
   readonly present: number
 }
 
-/** The evidence for rules: the rows of the audited runs, and the promises. */
-export interface Evidence {
+/** The evidence for rules: the rows of the audited runs, and the contract, which makes the promises `P`. */
+export interface Evidence<P extends PromiseName = never> {
   readonly store: Pick<Store, 'rows' | 'doubles' | 'path'>
   /** The audited runs, oldest first. */
   readonly runIds: readonly string[]
@@ -37,7 +44,30 @@ export interface Evidence {
   readonly killedRunIds?: readonly string[]
   /** Those with missing parts, whose requests have no rows but used the same accounts. */
   readonly missingParts?: readonly MissingParts[]
-  readonly contract: Contract
+  readonly contract: Promising<P>
   /** The profile from `assay probe`, if given. */
   readonly profile?: DeploymentProfile
+}
+
+/** Whether the contract makes the promises. */
+export function hasPromises<P extends PromiseName>(
+  evidence: Evidence,
+  names: readonly P[],
+): evidence is Evidence & Evidence<P> {
+  return promises(evidence.contract, names)
+}
+
+/** Decides only with a contract that makes the promises; otherwise they are "not promised". */
+export function whenPromised<P extends PromiseName>(
+  names: readonly P[],
+  decide: (evidence: Evidence<P>) => Verdict | Promise<Verdict>,
+): Pick<Rule, 'promised' | 'decide'> {
+  return {
+    promised: names,
+    async decide(evidence) {
+      if (hasPromises(evidence, names)) return decide(evidence)
+      const [first, ...others] = missingPromises(evidence.contract, names)
+      return { verdict: 'not-promised', promises: [first!, ...others] }
+    },
+  }
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import { promiseNames } from '../contract/promises.ts'
 import type { Store } from '../store/open.ts'
 import { UserError } from '../user/user-error.ts'
 import type { AuditReport } from './audit.ts'
-import type { Finding, Verdict } from './verdict.ts'
+import { type Finding, observationsOf, type Verdict } from './verdict.ts'
 
 /** The accounts that one process judges: share `index` of `of`, from 0, by a hash of the account's name. */
 export interface AccountShare {
@@ -57,6 +58,10 @@ const verdict = z.discriminatedUnion('verdict', [
     witnesses: z.array(witness).exactOptional(),
   }),
   z.object({ verdict: z.literal('not-observed'), takes: z.string() }),
+  z.object({
+    verdict: z.literal('not-promised'),
+    promises: z.tuple([z.enum(promiseNames)], z.enum(promiseNames)),
+  }),
 ])
 const reportShape = z.object({
   auditId: z.string(),
@@ -148,13 +153,19 @@ const sameAudit = ({ contract, accounts, runs, findings }: ShareReport) =>
     findings.map(({ rule }: Finding) => rule),
   ])
 
-const worstFirst: readonly Verdict['verdict'][] = ['fail', 'inconclusive', 'pass', 'not-observed']
+const worstFirst: readonly Verdict['verdict'][] = [
+  'fail',
+  'inconclusive',
+  'pass',
+  'not-observed',
+  'not-promised',
+]
 
 function worstOf(verdicts: readonly Verdict[]): Verdict {
   const worst = verdicts.toSorted(
     (a, b) => worstFirst.indexOf(a.verdict) - worstFirst.indexOf(b.verdict),
   )[0]!
-  if (worst.verdict === 'not-observed') return worst
-  const seen = verdicts.map((each) => (each.verdict === 'not-observed' ? 0 : each.observations))
+  if (!('observations' in worst)) return worst
+  const seen = verdicts.map(observationsOf)
   return { ...worst, observations: seen.reduce((sum, each) => sum + each, 0) }
 }

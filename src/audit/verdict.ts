@@ -1,3 +1,5 @@
+import type { PromiseName } from '../contract/promises.ts'
+
 /**
  * The verdict of a rule. A rule without observations never passes, nor does one whose evidence fits both sides; such
  * mixes do not compile.
@@ -22,6 +24,16 @@ export type Verdict =
     }
   /** The precondition never occurred; `takes` describes the traffic that would meet it. */
   | { readonly verdict: 'not-observed'; readonly takes: string }
+  /** The contract does not make these promises, so nothing can break them. */
+  | {
+      readonly verdict: 'not-promised'
+      readonly promises: readonly [PromiseName, ...PromiseName[]]
+    }
+
+/** Rows that decided a verdict. */
+export function observationsOf(verdict: Verdict): number {
+  return 'observations' in verdict ? verdict.observations : 0
+}
 
 /** A pass if something was observed. @param takes the traffic that would be observed */
 export function passed(observations: number, takes: string): Verdict {

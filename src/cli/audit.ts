@@ -53,13 +53,13 @@ export async function auditAction(named: readonly string[], options: Options): P
     return
   }
   if (options.again !== undefined) selectRules([options.again], '--again')
-  const contract = loadContract(options.contract)
+  const contract = options.contract === undefined ? undefined : loadContract(options.contract)
   const store = await openExistingStore(options.db)
   try {
     const runIds = await resolveRuns(store, named)
     const report = await shown(({ onProgress }) =>
       audit(store, {
-        contract,
+        ...(contract === undefined ? {} : { contract }),
         ...(options.profile === undefined
           ? {}
           : { profile: readProfileFile('--profile', options.profile) }),

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { stringify } from 'yaml'
 import { printable } from '../audit/format/printable.ts'
-import type { Contract } from '../contract/contract.ts'
+import type { FullContract } from '../contract/contract.ts'
 import { loadContract } from '../contract/load.ts'
 import {
   type DeploymentProfile,
@@ -11,6 +11,7 @@ import {
   gapIds,
   gaps,
 } from '../contract/profile.ts'
+import { askable } from '../probe/askable.ts'
 import { firstReads } from '../probe/balances.ts'
 import { type Change, profileChanges, wordsOf } from '../probe/diff.ts'
 import type { ExtraHeader } from '../probe/extra-headers.ts'
@@ -51,7 +52,7 @@ export interface Options {
 }
 
 export async function probeAction(options: Options): Promise<void> {
-  const contract = loadContract(options.contract)
+  const contract = askable(loadContract(options.contract))
   const maxCredits = positiveOf('--max-credits', options.maxCredits)
   const timeScale = positiveOf('--time-scale', options.timeScale)
   const only = onlyOf(options.only)
@@ -117,7 +118,7 @@ export async function probeAction(options: Options): Promise<void> {
 }
 
 /** @throws UserError for a header that carries the key, because some questions omit or change the key */
-function mustNotBeKeys(headers: readonly ExtraHeader[], { auth }: Contract): void {
+function mustNotBeKeys(headers: readonly ExtraHeader[], { auth }: FullContract): void {
   for (const { name } of headers) {
     if (name === auth.chat.name || name === auth.messages.name) {
       throw new UserError(
@@ -164,7 +165,7 @@ function mustBeWritable(path: string): void {
  *
  * @throws UserError if it is not a profile, or belongs to another deployment or contract
  */
-function joinable(path: string, baseUrl: string, contract: Contract): DeploymentProfile | null {
+function joinable(path: string, baseUrl: string, contract: FullContract): DeploymentProfile | null {
   if (!existsSync(path)) return null
   const there = readProfileFile('--out', path)
   const asked = [withoutCredentials(baseUrl), contract.name].join(' by the contract ')
@@ -179,7 +180,7 @@ function joinable(path: string, baseUrl: string, contract: Contract): Deployment
 function dryRunText(
   { json, operator }: Options,
   only: readonly GapId[],
-  contract: Contract,
+  contract: FullContract,
   maxCredits: number,
 ): string {
   const bands = contract.bands.map((band) => ({

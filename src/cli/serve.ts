@@ -1,4 +1,4 @@
-import { loadContract } from '../contract/load.ts'
+import { loadFullContract } from '../contract/load.ts'
 import { isHeaderValue } from '../contract/request.ts'
 import { parseDurations, parseLengths } from '../service/distribution.ts'
 import { faults } from '../service/faults/list.ts'
@@ -71,7 +71,7 @@ function optionsOf(flags: Flags, operatorKey: string | null): ServiceOptions {
   return {
     host: flags.host,
     port: flags.port,
-    contract: loadContract(flags.contract),
+    contract: loadFullContract(flags.contract),
     profile: readProfile(flags.profile, flags.set),
     faults: flags.fault,
     timeScale: flags.timeScale,

@@ -5,10 +5,7 @@ import { isHeaderValue } from '../contract/request.ts'
 import { UserError } from '../user/user-error.ts'
 
 /** The base URL of the service. @throws UserError for anything else; the message shows no secret */
-export function baseUrlOf(
-  text: string | undefined,
-  contract: Pick<Contract, 'paths'> = defaultContract,
-): string {
+export function baseUrlOf(text: string | undefined, contract: Contract = defaultContract): string {
   if (text !== undefined && isBaseUrl(text)) return serviceUrl(text, contract)
   throw new UserError(
     'usage',

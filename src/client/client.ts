@@ -1,4 +1,5 @@
 import type { Contract } from '../contract/contract.ts'
+import { usualOf } from '../contract/usual.ts'
 import { Attempt } from './attempt.ts'
 import type { AttemptListener, Bench, CaptureChoice } from './bench.ts'
 import { Call } from './call.ts'
@@ -73,7 +74,7 @@ export class AttemptClient {
 
 /** The deadlines of the contract (§8.3); its read timeout also applies to the first byte. */
 export function deadlinesOf(contract: Contract): Deadlines {
-  const { connectMs, readMs, streamMs } = contract.timeouts
+  const { connectMs, readMs, streamMs } = usualOf(contract).timeouts
   return {
     connectUs: connectMs * 1000,
     firstByteUs: readMs * 1000,

@@ -6,18 +6,24 @@ import type { HeaderLines } from './transport.ts'
  * more than the rest of a request.
  */
 export class HeaderReader {
-  /** Index of the first line of each name in `HeaderLines.offsets`; -1 for none. */
+  /** Index of the first line of each slot in `HeaderLines.offsets`; -1 for none. */
   readonly lines: Int32Array
-  /** Number of lines of each name. */
+  /** Number of lines of each slot that have the same name. */
   readonly counts: Int32Array
-  private readonly slots: ByteNames
+  private readonly names: ByteNames
+  /** Slot of each name, and the place of the name among those of its slot. */
+  private readonly slots: readonly { readonly slot: number; readonly rank: number }[]
+  private readonly ranks: Int32Array
 
-  /** @param names in lower case; null for one that is never looked for */
-  constructor(names: readonly (string | null)[]) {
-    this.lines = new Int32Array(names.length)
-    this.counts = new Int32Array(names.length)
-    this.slots = new ByteNames(
-      Object.fromEntries(names.flatMap((name, slot) => (name === null ? [] : [[name, slot + 1]]))),
+  /** @param slots the names of each slot in lower case; the first one that a head has is read */
+  constructor(slots: readonly (readonly string[])[]) {
+    this.lines = new Int32Array(slots.length)
+    this.counts = new Int32Array(slots.length)
+    this.ranks = new Int32Array(slots.length)
+    const names = slots.flatMap((any, slot) => any.map((name, rank) => ({ name, slot, rank })))
+    this.slots = names
+    this.names = new ByteNames(
+      Object.fromEntries(names.map(({ name }, at) => [name, at + 1])),
       true,
     )
   }
@@ -30,8 +36,14 @@ export class HeaderReader {
     this.counts.fill(0)
     const end = lines.count * 3
     for (let line = 0; line < end; line += 3) {
-      const slot = this.slots.find(head, offsets[line]!, offsets[line + 1]!) - 1
-      if (slot !== -1 && this.counts[slot]!++ === 0) this.lines[slot] = line
+      const at = this.names.find(head, offsets[line]!, offsets[line + 1]!) - 1
+      if (at === -1) continue
+      const { slot, rank } = this.slots[at]!
+      if (this.counts[slot] === 0 || rank < this.ranks[slot]!) {
+        this.lines[slot] = line
+        this.ranks[slot] = rank
+        this.counts[slot] = 1
+      } else if (rank === this.ranks[slot]) this.counts[slot]!++
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { Contract } from '../contract/contract.ts'
+import { usualOf } from '../contract/usual.ts'
 import type { TlsTexts } from './authorities.ts'
 import { Http1Transport } from './http1/transport.ts'
 import { buildTemplate, type PreparedRequest, plainRequest, prepareRequest } from './request.ts'
@@ -28,7 +29,7 @@ export class Reader {
       ...tls,
       origin,
       maxConnections: 1,
-      connectTimeoutMs: contract.timeouts.connectMs,
+      connectTimeoutMs: usualOf(contract).timeouts.connectMs,
     })
     const template = buildTemplate(contract, pathname.replace(/\/$/, ''), {
       ...plainRequest,

@@ -14,6 +14,7 @@ import {
   type WrongRequest,
   wrongNeedsBody,
 } from '../contract/request.ts'
+import { usualOf } from '../contract/usual.ts'
 import { UserError } from '../user/user-error.ts'
 import type { WireRequest } from './transport.ts'
 import { type BadKey, badKeyOf, shownBadKey, spoiled, spoilFields, unknownPath } from './wrong.ts'
@@ -214,7 +215,8 @@ function bodyFields(contract: Contract, spec: RequestSpec): Record<string, unkno
     fields.messages = spec.messages
     if (spec.system !== null) fields.system = spec.system
   }
-  const maxTokens = spec.maxTokens ?? (endpoint === 'messages' ? contract.defaults.maxTokens : null)
+  const maxTokens =
+    spec.maxTokens ?? (endpoint === 'messages' ? usualOf(contract).defaults.maxTokens : null)
   if (maxTokens !== null && generates(endpoint)) {
     fields[endpoint === 'responses' ? 'max_output_tokens' : 'max_tokens'] = maxTokens
   }
@@ -240,13 +242,13 @@ function pathOf(contract: Contract, spec: RequestSpec): string {
   if (spec.path !== undefined) return spec.path
   const { endpoint } = spec
   if (endpoint === 'responses' || endpoint === 'embeddings') return customaryPaths[endpoint]
-  if (endpoint !== 'other') return contract.paths[endpoint]
+  if (endpoint !== 'other') return usualOf(contract).paths[endpoint]
   throw new UserError('request', 'a request to the endpoint `other` needs a path')
 }
 
 function authOf(contract: Contract, spec: RequestSpec): readonly AuthHeader[] {
   if (spec.wrong === 'missing-key') return []
-  const { chat, messages } = contract.auth
+  const { chat, messages } = usualOf(contract).auth
   // If both formats use the same header, it is sent once: servers refuse a repeated one.
   const both = chat.name === messages.name ? [chat] : [chat, messages]
   switch (spec.auth ?? 'own') {

@@ -1,6 +1,7 @@
 import { flags } from '../attempt/flags.ts'
 import type { Encoding } from '../attempt/outcome.ts'
 import type { Contract } from '../contract/contract.ts'
+import { usualOf } from '../contract/usual.ts'
 import { DateReader, decimalOf, HeaderReader, startsWith, valueEnd, valueStart } from './headers.ts'
 import type { HeaderLines } from './transport.ts'
 
@@ -54,18 +55,18 @@ export class ResponseHead {
   private last: KnownHead | null = null
 
   constructor(contract: Contract) {
-    const { headers } = contract
+    const { creditsRemaining, rateLimit, rateRemaining, rateReset } = usualOf(contract).headers
     this.headers = new HeaderReader([
-      headers.creditsRemaining,
-      headers.rateLimit,
-      headers.rateRemaining,
-      headers.rateReset,
-      'retry-after',
-      'date',
-      'content-type',
-      'content-length',
-      'access-control-allow-origin',
-      'content-encoding',
+      creditsRemaining ?? [],
+      rateLimit ?? [],
+      rateRemaining ?? [],
+      rateReset ?? [],
+      ['retry-after'],
+      ['date'],
+      ['content-type'],
+      ['content-length'],
+      ['access-control-allow-origin'],
+      ['content-encoding'],
     ])
   }
 

@@ -1,4 +1,4 @@
-import type { Contract } from '../contract/contract.ts'
+import type { RetryAdvice } from '../contract/contract.ts'
 
 /**
  * The specification's guidance for clients (§7.5): retry only on 429, up to `maxAttempts` attempts in all
@@ -10,7 +10,7 @@ import type { Contract } from '../contract/contract.ts'
  * @returns milliseconds until the next attempt; null for none
  */
 export function retryDelayMs(
-  policy: Contract['retry'],
+  policy: RetryAdvice,
   status: number | null,
   attemptsMade: number,
   random: () => number,

@@ -1,6 +1,7 @@
 import { spoiledKeyPlaceholders } from '../attempt/shown-key.ts'
-import type { Contract } from '../contract/contract.ts'
+import { type Contract, modelNamed } from '../contract/contract.ts'
 import type { WrongRequest } from '../contract/request.ts'
+import { usualOf } from '../contract/usual.ts'
 
 /** A key that must be refused: one that does not exist, or the real one with a change. */
 export type BadKey = 'invalid' | 'altered' | 'recased'
@@ -58,7 +59,7 @@ export function spoilFields(
       break
     case 'invalid-parameter':
       // Outside the range of both formats.
-      fields.temperature = contract.ranges.chatTemperature.max + 97
+      fields.temperature = usualOf(contract).ranges.chatTemperature.max + 97
       break
     case 'missing-messages':
       delete fields.messages
@@ -70,8 +71,9 @@ export function spoilFields(
 }
 
 /** A text beyond both the model's window and the general limit, because which one binds is open (gap G-30). */
-function textBeyond({ models, limits }: Contract, model: unknown): string {
-  const own = models.find(({ id }) => id === model)?.contextWindowTokens ?? 0
+function textBeyond(contract: Contract, model: unknown): string {
+  const { limits } = usualOf(contract)
+  const own = modelNamed(contract.models ?? [], String(model))?.contextWindowTokens ?? 0
   return textOf(Math.max(own, limits.maxInputTokens, limits.maxTotalTokens) + 2_000)
 }
 

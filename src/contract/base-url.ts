@@ -1,4 +1,5 @@
 import type { Contract } from './contract.ts'
+import { usualOf } from './usual.ts'
 
 /** A noun phrase for errors. */
 export const baseUrlSays =
@@ -8,7 +9,8 @@ export const baseUrlSays =
  * The base URL without the start of the contract's chat path: people copy `https://host/v1`, or the
  * address of an endpoint, instead of `https://host`.
  */
-export function serviceUrl(baseUrl: string, { paths }: Pick<Contract, 'paths'>): string {
+export function serviceUrl(baseUrl: string, contract: Contract): string {
+  const { paths } = usualOf(contract)
   const url = baseUrl.replace(/\/+$/, '')
   const words = paths.chat.split('/')
   for (let length = words.length; length > 1; length--) {

@@ -1,8 +1,9 @@
 /**
- * The promises of a credit-billed text-generation service, as data.
+ * The promises of a text-generation service, as data.
  *
  * Many rooms read it. Of ours, it imports only `money` and `tokens`. The auditor and the reference service thus share the
- * facts (prices, bands, names) but no logic. `load.ts` reads the contract of another deployment.
+ * facts (prices, bands, names) but no logic. `load.ts` reads the contract of a deployment. A promise that a
+ * contract leaves out is not promised: `promises.ts` names them, `usual.ts` has what a client uses instead.
  */
 
 /** Whole credits. */
@@ -10,13 +11,25 @@ export type Credits = number
 
 export interface Model {
   readonly id: string
+  /** Other names by which requests may ask for it, and responses may name it. */
+  readonly aliases?: readonly string[]
+  /** Versions of it, named like aliases. `dated`: responses may name the id and a date, as `gpt-4o-2024-08-06`. */
+  readonly snapshots?: readonly string[] | 'dated'
   /** Most tokens of input and output together. */
-  readonly contextWindowTokens: number
+  readonly contextWindowTokens?: number
   /** Price of one successful request. */
-  readonly costCredits: Credits
+  readonly costCredits?: Credits
   /** Whether `GET /v1/models` shows it (svc-k2.5 is usable, but not in the listing: gap G-02). */
   readonly listed: boolean
   readonly reasoning: boolean
+}
+
+export interface PricedModel extends Model {
+  readonly costCredits: Credits
+}
+
+export interface FullModel extends PricedModel {
+  readonly contextWindowTokens: number
 }
 
 /** The windows of the rate limits, shortest first. */
@@ -37,7 +50,7 @@ export interface Band {
   readonly minBalance: Credits
   /** Inclusive; null for no upper end. Neighbours may share an edge: the table overlaps at 10,000. */
   readonly maxBalance: Credits | null
-  /** Most requests of one key in each window. */
+  /** Most requests of one key in each window; Infinity if none are promised. */
   readonly requests: Readonly<Record<Window, number>>
 }
 
@@ -78,76 +91,167 @@ export interface Package {
   readonly validMonths: number | null
 }
 
+export interface Paths {
+  readonly chat: string
+  readonly messages: string
+  readonly models: string
+  readonly credits: string
+}
+
+/** Names of a header, any of which a service may send; the first one is usual. Lower case, as HTTP compares them. */
+export type HeaderNames = readonly [string, ...string[]]
+
+export interface Headers {
+  readonly creditsRemaining: HeaderNames
+  readonly rateLimit: HeaderNames
+  readonly rateRemaining: HeaderNames
+  readonly rateReset: HeaderNames
+}
+
+export interface AuthHeaders {
+  readonly chat: AuthHeader
+  readonly messages: AuthHeader
+}
+
+export interface TokenLimits {
+  readonly maxInputTokens: number
+  readonly maxOutputTokens: number
+  readonly maxTotalTokens: number
+  /** The largest value of the `max_tokens` parameter of chat. */
+  readonly maxTokensParameter: number
+  readonly maxStopSequences: number
+}
+
+export interface ParameterRanges {
+  readonly chatTemperature: Range
+  readonly messagesTemperature: Range
+  readonly penalty: Range
+}
+
+export interface ParameterDefaults {
+  readonly temperature: number
+  readonly topP: number
+  readonly maxTokens: number
+  readonly n: number
+}
+
+export interface Timeouts {
+  readonly connectMs: number
+  readonly readMs: number
+  readonly streamMs: number
+}
+
+/** Advice to clients on 429 (§7.5). */
+export interface RetryAdvice {
+  readonly maxAttempts: number
+  readonly baseDelayMs: number
+  readonly jitterMs: number
+  readonly maxDelayMs: number
+}
+
+export interface Grants {
+  readonly newAccount: Credits
+  readonly inviteRegistration: Credits
+  readonly inviteFirstPayment: Credits
+}
+
+/** Fields of responses beyond those that their format requires. */
+export interface ResponseFields {
+  readonly chat: readonly string[]
+  /** Of each element of the model list. */
+  readonly model: readonly string[]
+}
+
+/** What a service promises. An absent field is not promised, and no rule judges it. */
 export interface Contract {
   readonly name: string
-  readonly models: readonly Model[]
+  /** Reached over HTTPS only. */
+  readonly https?: boolean
+  /** Responses allow browsers of other origins. */
+  readonly crossOrigin?: boolean
+  readonly models?: readonly Model[]
+  readonly bands?: readonly Band[]
+  readonly paths?: Partial<Paths>
+  readonly headers?: Partial<Headers>
+  readonly auth?: Partial<AuthHeaders>
+  readonly statuses?: readonly number[]
+  readonly chatErrors?: readonly ChatError[]
+  readonly messagesErrors?: readonly MessagesError[]
+  readonly finishReasons?: readonly string[]
+  readonly responseFields?: Partial<ResponseFields>
+  readonly limits?: Partial<TokenLimits>
+  readonly ranges?: Partial<ParameterRanges>
+  readonly defaults?: Partial<ParameterDefaults>
+  readonly timeouts?: Partial<Timeouts>
+  readonly retry?: Partial<RetryAdvice>
+  readonly grants?: Partial<Grants>
+  readonly packages?: readonly Package[]
+}
+
+/** A contract with every promise, as the reference service keeps it. */
+export interface FullContract extends Contract {
+  readonly https: boolean
+  readonly crossOrigin: boolean
+  readonly models: readonly FullModel[]
   readonly bands: readonly Band[]
-  readonly paths: {
-    readonly chat: string
-    readonly messages: string
-    readonly models: string
-    readonly credits: string
-  }
-  readonly headers: {
-    /** All lower case, as HTTP compares them. */
-    readonly creditsRemaining: string
-    readonly rateLimit: string
-    readonly rateRemaining: string
-    /** Null if a service promises none. */
-    readonly rateReset: string | null
-  }
-  readonly auth: { readonly chat: AuthHeader; readonly messages: AuthHeader }
+  readonly paths: Paths
+  readonly headers: Omit<Headers, 'rateReset'> & Partial<Pick<Headers, 'rateReset'>>
+  readonly auth: AuthHeaders
   readonly statuses: readonly number[]
   readonly chatErrors: readonly ChatError[]
   readonly messagesErrors: readonly MessagesError[]
   readonly finishReasons: readonly string[]
-  readonly limits: {
-    readonly maxInputTokens: number
-    readonly maxOutputTokens: number
-    readonly maxTotalTokens: number
-    /** The largest value of the `max_tokens` parameter of chat. */
-    readonly maxTokensParameter: number
-    readonly maxStopSequences: number
-  }
-  readonly ranges: {
-    readonly chatTemperature: Range
-    readonly messagesTemperature: Range
-    readonly penalty: Range
-  }
-  readonly defaults: {
-    readonly temperature: number
-    readonly topP: number
-    readonly maxTokens: number
-    readonly n: number
-  }
-  readonly timeouts: {
-    readonly connectMs: number
-    readonly readMs: number
-    readonly streamMs: number
-  }
-  /** The specification's advice to clients on 429 (§7.5). */
-  readonly retry: {
-    readonly maxAttempts: number
-    readonly baseDelayMs: number
-    readonly jitterMs: number
-    readonly maxDelayMs: number
-  }
-  readonly grants: {
-    readonly newAccount: Credits
-    readonly inviteRegistration: Credits
-    readonly inviteFirstPayment: Credits
-  }
+  readonly responseFields: ResponseFields
+  readonly limits: TokenLimits
+  readonly ranges: ParameterRanges
+  readonly defaults: ParameterDefaults
+  readonly timeouts: Timeouts
+  readonly retry: RetryAdvice
+  readonly grants: Grants
   readonly packages: readonly Package[]
 }
 
-/** Price of one success; null for a model that is not in the contract. */
-export function costOf(contract: Contract, modelId: string): Credits | null {
-  return contract.models.find((model) => model.id === modelId)?.costCredits ?? null
+/** The model that a request asks for, by its id, an alias or a listed snapshot. */
+export function modelNamed<M extends Model>(models: readonly M[], name: string): M | undefined {
+  return models.find((model) => namesOf(model).includes(name))
+}
+
+/** The promised price of one success, for each name by which a request may ask. */
+export function pricesOf({ models = [] }: Contract) {
+  return models.flatMap((model) => {
+    const { costCredits } = model
+    return costCredits === undefined ? [] : namesOf(model).map((id) => ({ id, costCredits }))
+  })
+}
+
+/** Whether a response to a request for this name may name the other one. */
+export function mayBeNamed(models: readonly Model[], asked: string, answered: string): boolean {
+  if (asked === answered) return true
+  const model = modelNamed(models, asked)
+  return model !== undefined && (namesOf(model).includes(answered) || isDated(model, answered))
+}
+
+/** The listed names of a model: its id, aliases and snapshots. */
+export function namesOf({ id, aliases = [], snapshots = [] }: Model): readonly string[] {
+  return [id, ...aliases, ...(snapshots === 'dated' ? [] : snapshots)]
+}
+
+/** A regular expression: `-2024-07-18`, `-20240718`, `@20240718` or `-0718` after an id. */
+export const datePattern = '[-@:]([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8}|[0-9]{4})'
+const date = new RegExp(`^${datePattern}$`)
+
+function isDated({ id, snapshots }: Model, name: string): boolean {
+  return snapshots === 'dated' && name.startsWith(id) && date.test(name.slice(id.length))
+}
+
+/** Price of one success; null for a model without a promised price. */
+export function costOf({ models = [] }: Contract, name: string): Credits | null {
+  return modelNamed(models, name)?.costCredits ?? null
 }
 
 /** Bands of a balance: two at a shared edge, none below the lowest band. */
-export function bandsAt(contract: Contract, balance: Credits): readonly Band[] {
-  return contract.bands.filter(
+export function bandsAt({ bands = [] }: Contract, balance: Credits): readonly Band[] {
+  return bands.filter(
     (band) =>
       balance >= band.minBalance && (band.maxBalance === null || balance <= band.maxBalance),
   )

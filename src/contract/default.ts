@@ -1,8 +1,10 @@
-import type { Contract } from './contract.ts'
+import type { FullContract } from './contract.ts'
 
 /** The service interface specification, §1 to §9, as data. */
-export const defaultContract: Contract = {
+export const defaultContract: FullContract = {
   name: 'svc',
+  https: true,
+  crossOrigin: true,
   models: [
     { id: 'svc-k2', contextWindowTokens: 128_000, costCredits: 1, listed: true, reasoning: false },
     {
@@ -60,10 +62,10 @@ export const defaultContract: Contract = {
     credits: '/user/credits',
   },
   headers: {
-    creditsRemaining: 'x-credits-remaining',
-    rateLimit: 'x-ratelimit-limit',
-    rateRemaining: 'x-ratelimit-remaining',
-    rateReset: 'x-ratelimit-reset',
+    creditsRemaining: ['x-credits-remaining'],
+    rateLimit: ['x-ratelimit-limit'],
+    rateRemaining: ['x-ratelimit-remaining'],
+    rateReset: ['x-ratelimit-reset'],
   },
   auth: {
     chat: { name: 'authorization', prefix: 'Bearer ' },
@@ -85,6 +87,10 @@ export const defaultContract: Contract = {
     { type: 'api_error', statuses: [500, 503] },
   ],
   finishReasons: ['stop', 'length'],
+  responseFields: {
+    chat: ['system_fingerprint', 'usage'],
+    model: ['permission', 'root', 'parent'],
+  },
   limits: {
     maxInputTokens: 128_000,
     maxOutputTokens: 8_192,

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
+import { parse as parsePath } from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
 import { UserError } from '../user/user-error.ts'
-import type { Contract } from './contract.ts'
+import { type Contract, type FullContract, type HeaderNames, namesOf } from './contract.ts'
 import { defaultContract } from './default.ts'
 
 const credits = z.int({ error: 'a whole number of credits' }).min(0, { error: '0 credits or more' })
@@ -19,94 +20,119 @@ const status = z.int({ error: 'an HTTP status' }).min(100).max(599, { error: 'an
 const authHeader = z.strictObject({ name: headerName, prefix: z.string({ error: 'a text' }) })
 const range = z.strictObject({ min: z.number(), max: z.number() })
 
+const headerNames = z
+  .union([headerName, z.array(headerName).min(1)], { error: 'the name of a header, or a list' })
+  .transform((names): HeaderNames => {
+    const [first, ...others] = typeof names === 'string' ? [names] : names
+    return [first!, ...others]
+  })
+const most = count.default(Number.POSITIVE_INFINITY)
+
+/** A section whose fields may each be left out. */
+const section = <Shape extends Readonly<Record<string, z.ZodType>>>(shape: Shape) =>
+  z.strictObject(optional(shape)).exactOptional()
+
+type Optional<Shape extends Readonly<Record<string, z.ZodType>>> = {
+  [Field in keyof Shape]: z.ZodExactOptional<Shape[Field]>
+}
+
+function optional<Shape extends Readonly<Record<string, z.ZodType>>>(shape: Shape) {
+  const fields = Object.entries(shape).map(([name, type]) => [name, type.exactOptional()])
+  return Object.fromEntries(fields) as Optional<Shape>
+}
+
 const schema = z
   .strictObject({
     name: text,
+    https: flag.exactOptional(),
+    crossOrigin: flag.exactOptional(),
     models: z
       .array(
         z.strictObject({
           id: text,
-          contextWindowTokens: tokens,
-          costCredits: credits,
+          aliases: z.array(text).exactOptional(),
+          snapshots: z
+            .union([z.literal('dated'), z.array(text)], { error: 'dated, or a list of names' })
+            .exactOptional(),
+          contextWindowTokens: tokens.exactOptional(),
+          costCredits: credits.exactOptional(),
           listed: flag.default(true),
           reasoning: flag.default(false),
         }),
       )
-      .min(1, { error: 'at least one model' }),
-    bands: z.array(
-      z.strictObject({
-        name: text,
-        minBalance: credits,
-        maxBalance: credits.nullable(),
-        requests: z.strictObject({ minute: count, hour: count, day: count }),
-      }),
-    ),
-    paths: z.strictObject({ chat: path, messages: path, models: path, credits: path }),
-    headers: z.strictObject({
-      creditsRemaining: headerName,
-      rateLimit: headerName,
-      rateRemaining: headerName,
-      rateReset: headerName.nullable(),
+      .exactOptional(),
+    bands: z
+      .array(
+        z.strictObject({
+          name: text,
+          minBalance: credits.default(0),
+          maxBalance: credits.nullable().default(null),
+          requests: z.strictObject({ minute: most, hour: most, day: most }),
+        }),
+      )
+      .exactOptional(),
+    paths: section({ chat: path, messages: path, models: path, credits: path }),
+    headers: section({
+      creditsRemaining: headerNames,
+      rateLimit: headerNames,
+      rateRemaining: headerNames,
+      rateReset: headerNames,
     }),
-    auth: z.strictObject({ chat: authHeader, messages: authHeader }),
-    statuses: z.array(status).min(1, { error: 'at least one status' }),
-    chatErrors: z.array(z.strictObject({ code: text, type: text, status: status.nullable() })),
-    messagesErrors: z.array(z.strictObject({ type: text, statuses: z.array(status).nullable() })),
-    finishReasons: z.array(text).min(1, { error: 'at least one reason' }),
-    limits: z.strictObject({
+    auth: section({ chat: authHeader, messages: authHeader }),
+    statuses: z.array(status).exactOptional(),
+    chatErrors: z
+      .array(z.strictObject({ code: text, type: text, status: status.nullable() }))
+      .exactOptional(),
+    messagesErrors: z
+      .array(z.strictObject({ type: text, statuses: z.array(status).nullable() }))
+      .exactOptional(),
+    finishReasons: z.array(text).exactOptional(),
+    responseFields: section({ chat: z.array(text), model: z.array(text) }),
+    limits: section({
       maxInputTokens: tokens,
       maxOutputTokens: tokens,
       maxTotalTokens: tokens,
       maxTokensParameter: tokens,
       maxStopSequences: count,
     }),
-    ranges: z.strictObject({
-      chatTemperature: range,
-      messagesTemperature: range,
-      penalty: range,
-    }),
-    defaults: z.strictObject({
-      temperature: z.number(),
-      topP: z.number(),
-      maxTokens: tokens,
-      n: count,
-    }),
-    timeouts: z.strictObject({ connectMs: ms, readMs: ms, streamMs: ms }),
-    retry: z.strictObject({
-      maxAttempts: count,
-      baseDelayMs: ms,
-      jitterMs: ms,
-      maxDelayMs: ms,
-    }),
-    grants: z.strictObject({
+    ranges: section({ chatTemperature: range, messagesTemperature: range, penalty: range }),
+    defaults: section({ temperature: z.number(), topP: z.number(), maxTokens: tokens, n: count }),
+    timeouts: section({ connectMs: ms, readMs: ms, streamMs: ms }),
+    retry: section({ maxAttempts: count, baseDelayMs: ms, jitterMs: ms, maxDelayMs: ms }),
+    grants: section({
       newAccount: credits,
       inviteRegistration: credits,
       inviteFirstPayment: credits,
     }),
-    packages: z.array(
-      z.strictObject({
-        name: text,
-        credits: credits.min(1, { error: '1 credit or more' }),
-        priceUsdCents: z.int({ error: 'whole cents' }).min(0),
-        listedUsdPerCredit: z.number({ error: 'US dollars' }).min(0),
-        validMonths: count.nullable(),
-      }),
-    ),
+    packages: z
+      .array(
+        z.strictObject({
+          name: text,
+          credits: credits.min(1, { error: '1 credit or more' }),
+          priceUsdCents: z.int({ error: 'whole cents' }).min(0),
+          listedUsdPerCredit: z.number({ error: 'US dollars' }).min(0),
+          validMonths: count.nullable(),
+        }),
+      )
+      .exactOptional(),
   })
   .check(({ value, issues }) => {
     const fault = (message: string, input: unknown, ...path: (string | number)[]) =>
       issues.push({ code: 'custom', message, path, input })
-    const ids = value.models.map((model) => model.id)
-    for (const [at, id] of ids.entries()) {
-      const first = ids.indexOf(id)
-      if (first !== at)
-        fault(`another name than "${id}", which model ${first} has`, id, 'models', at, 'id')
+    const names = (value.models ?? []).map(namesOf)
+    for (const [at, own] of names.entries()) {
+      for (const name of own) {
+        const first = names.findIndex((others) => others.includes(name))
+        if (first !== at)
+          fault(`another name than "${name}", which model ${first} has`, name, 'models', at, 'id')
+      }
     }
-    for (const [at, { minBalance, maxBalance }] of value.bands.entries()) {
+    const bands = value.bands ?? []
+    for (const [at, { minBalance, maxBalance }] of bands.entries()) {
       if (maxBalance === null) continue
       if (maxBalance < minBalance)
         fault(`${minBalance} or more, where the band begins`, maxBalance, 'bands', at, 'maxBalance')
-      const higher = value.bands.map((band) => band.minBalance).filter((min) => min > minBalance)
+      const higher = bands.map((band) => band.minBalance).filter((min) => min > minBalance)
       const next = Math.min(...higher)
       if (higher.length > 0 && maxBalance < next - 1)
         fault(
@@ -115,17 +141,23 @@ const schema = z
           ...['bands', at, 'maxBalance'],
         )
     }
-    const headers = Object.entries(value.headers)
-    for (const [at, [field, name]] of headers.entries()) {
-      const first = headers.slice(0, at).find(([, earlier]) => earlier === name)
-      if (name !== null && first !== undefined)
-        fault(`another header than ${snake(first[0])} has`, name, 'headers', field)
+    const headers = Object.entries(value.headers ?? {}).flatMap(([field, all]) =>
+      (all ?? []).map((name) => ({ field, name })),
+    )
+    for (const [at, { field, name }] of headers.entries()) {
+      const first = headers.slice(0, at).find((earlier) => earlier.name === name)
+      if (first !== undefined)
+        fault(`another header than ${snake(first.field)} has`, name, 'headers', field)
     }
   })
 
+/** Names of whole contracts that a file may extend. */
+const whole: Readonly<Record<string, FullContract>> = { [defaultContract.name]: defaultContract }
+
 /**
- * Reads a contract. Fields that the file omits have the specification's values; a list replaces the
- * whole list. Keys are in snake case: `cost_credits`.
+ * Reads a contract. A promise that the file leaves out is not promised, unless the file says `extends: svc`: then it is
+ * the specification's, a list replaces its whole list, and null takes a promise back. Keys are in snake case:
+ * `cost_credits`.
  *
  * @param path YAML or JSON; absent, or the name of the default contract, for the specification's own
  * @throws UserError with every fault
@@ -159,7 +191,17 @@ export function parseContract(given: unknown, where: string): Contract {
   if (!isMapping(given)) {
     throw new UserError('contract', `${where}: expected a mapping such as "name: my-service"`)
   }
-  const parsed = schema.safeParse(merged(defaultContract, camelKeys(given)))
+  const { extends: extended, ...own } = given
+  const base = extended === undefined || extended === null ? {} : whole[String(extended)]
+  if (base === undefined) {
+    throw new UserError(
+      'contract',
+      `${where}: extends: expected ${Object.keys(whole).join(' or ')}; got ${JSON.stringify(extended)}`,
+    )
+  }
+  // A file without a name has its own.
+  const named = { ...base, name: parsePath(where).name }
+  const parsed = schema.safeParse(withoutNulls(merged(named, camelKeys(own))))
   if (parsed.success) return parsed.data
   const faults = parsed.error.issues.flatMap((issue) => {
     const path = issue.path.map((part) => snake(String(part))).join('.')
@@ -175,6 +217,33 @@ export function parseContract(given: unknown, where: string): Contract {
   throw new UserError(
     'contract',
     `${where}: not a contract\n${faults.join('\n')}\ndocs/auditing.md describes contracts; contracts/ has an example.`,
+  )
+}
+
+/**
+ * The same for the reference service, which must know every promise.
+ *
+ * @throws UserError with every fault, or with the promises that are missing
+ */
+export function loadFullContract(path?: string): FullContract {
+  const contract = loadContract(path)
+  const missing = missingFields(contract, defaultContract, '')
+  if (missing.length === 0) return contract as FullContract
+  throw new UserError(
+    'contract',
+    `${path}: the reference service needs every promise, and ${missing.slice(0, 5).join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing. Add \`extends: ${defaultContract.name}\` to take what is left out from ${defaultContract.name}.`,
+  )
+}
+
+/** Fields of the whole contract that another one lacks; a reset header and windows of a band may be absent. */
+function missingFields(given: unknown, full: unknown, path: string): readonly string[] {
+  if (given === undefined) return path === 'headers.rate_reset' ? [] : [path]
+  if (Array.isArray(full) && Array.isArray(given) && isMapping(full[0])) {
+    return given.flatMap((each, at) => missingFields(each, full[0], `${path}.${at}`))
+  }
+  if (!isMapping(full) || !isMapping(given)) return []
+  return Object.keys(full).flatMap((key) =>
+    missingFields(given[key], full[key], path === '' ? snake(key) : `${path}.${snake(key)}`),
   )
 }
 
@@ -208,6 +277,16 @@ function merged(base: unknown, over: unknown): unknown {
     fields[key] = merged(base[key], value)
   }
   return fields
+}
+
+/** Sections and their fields that are null are left out. Deeper, null is a value: a band without an end. */
+function withoutNulls(value: unknown, depth = 2): unknown {
+  if (!isMapping(value) || depth === 0) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, inner]) =>
+      inner === null ? [] : [[key, withoutNulls(inner, depth - 1)]],
+    ),
+  )
 }
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {

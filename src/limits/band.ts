@@ -20,7 +20,9 @@ const nothing: Named = { cells: [], bands: [] }
 function named(contract: Contract, limit: number): Named {
   let table = namedBy.get(contract)
   if (table === undefined) {
-    const all = contract.bands.flatMap((band) => windows.map((window) => ({ band, window })))
+    const all = (contract.bands ?? []).flatMap((band) =>
+      windows.map((window) => ({ band, window })),
+    )
     const byLimit = Map.groupBy(all, ({ band, window }) => band.requests[window])
     table = new Map(
       [...byLimit].map(([value, cells]) => [
@@ -45,7 +47,7 @@ export function bandsNamed(contract: Contract, limit: number): readonly Band[] {
 
 /** Bands that a balance inside the bracket may belong to; both at a shared edge. */
 export function bandsWithin(contract: Contract, bracket: Bracket): readonly Band[] {
-  return contract.bands.filter((band) => touches(band, bracket))
+  return (contract.bands ?? []).filter((band) => touches(band, bracket))
 }
 
 /** Whether a balance inside the bracket may belong to the band. */
@@ -57,6 +59,6 @@ export function touches(band: Band, bracket: Bracket): boolean {
 export function edgesOf(
   contract: Contract,
 ): readonly { readonly lower: Band; readonly upper: Band }[] {
-  const rising = [...contract.bands].sort((a, b) => a.minBalance - b.minBalance)
+  const rising = [...(contract.bands ?? [])].sort((a, b) => a.minBalance - b.minBalance)
   return rising.slice(1).map((upper, index) => ({ lower: rising[index]!, upper }))
 }

@@ -1,5 +1,5 @@
 import type { AttemptRow } from '../attempt/columns.ts'
-import { type Contract, costOf } from '../contract/contract.ts'
+import { costOf, type FullContract } from '../contract/contract.ts'
 import type { Endpoint } from '../contract/request.ts'
 import { decisionOf, type LimitedRequest } from '../limits/limited-request.ts'
 
@@ -11,7 +11,7 @@ export function routeOf({ key, endpoint }: Pick<LimitedRequest, 'key' | 'endpoin
 /** A recorded attempt as the limiter saw it, in microseconds of the service's time. */
 export function limitedRequestOf(
   row: AttemptRow,
-  contract: Contract,
+  contract: FullContract,
   timeScale: number,
 ): LimitedRequest {
   const endpoint = row.endpoint as Endpoint

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Http1Transport } from '../client/http1/transport.ts'
 import type { Transport } from '../client/transport.ts'
-import { bandsAt, type Contract } from '../contract/contract.ts'
+import { bandsAt, type FullContract } from '../contract/contract.ts'
 import {
   type DeploymentProfile,
   type GapAnswer,
@@ -27,7 +27,7 @@ import { mustAnswer, mustServe } from './served.ts'
 
 export interface ProbeOptions extends Work {
   readonly store: Store
-  readonly contract: Contract
+  readonly contract: FullContract
   readonly baseUrl: string
   /** A new one if absent. */
   readonly runId?: string

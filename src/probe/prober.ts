@@ -9,7 +9,7 @@ import {
 } from '../client/request.ts'
 import { type Received, type SendOnceOptions, sendOnce } from '../client/send-once.ts'
 import type { Transport } from '../client/transport.ts'
-import { bandsAt, type Contract, costOf, windowUs } from '../contract/contract.ts'
+import { bandsAt, costOf, type FullContract, windowUs } from '../contract/contract.ts'
 import type { LimitedRequest } from '../limits/limited-request.ts'
 import type { Recorder } from '../store/recorder.ts'
 import { Balances } from './balances.ts'
@@ -24,7 +24,7 @@ import { Recording } from './recording.ts'
 
 export interface ProberOptions {
   readonly runId: string
-  readonly contract: Contract
+  readonly contract: FullContract
   readonly transport: Transport
   readonly recorder: Recorder
   readonly budget: Budget
@@ -65,7 +65,7 @@ export class Interrupted extends Error {
  */
 export class Prober {
   readonly options: ProberOptions
-  readonly contract: Contract
+  readonly contract: FullContract
   readonly operator: Operator | null
   readonly recording: Recording
   /** All responses, for questions that look back. */
@@ -310,7 +310,7 @@ function isRead({ endpoint }: RequestSpec): boolean {
 function keysSent(
   keyFp: string,
   { auth, headers }: RequestTemplate,
-  { auth: { chat, messages } }: Contract,
+  { auth: { chat, messages } }: FullContract,
 ): string {
   const others = headers.filter(([name]) => name === chat.name || name === messages.name)
   const names = [...auth.map(({ name }) => name), ...others.map(([name]) => `other ${name}`)]

@@ -1,10 +1,10 @@
-import type { Contract } from '../contract/contract.ts'
+import type { FullContract } from '../contract/contract.ts'
 import type { Facets, GapAnswer, GapId } from '../contract/profile.ts'
 import type { Prober } from './prober.ts'
 
 /** What is known before the first request. */
 export interface Circumstances {
-  readonly contract: Contract
+  readonly contract: FullContract
   /** Limit per minute at the key's balance; null if unknown. */
   readonly minuteLimit: number | null
   /** Most credits that a read may cost; 1 while unknown. */
@@ -72,13 +72,16 @@ export function ofFacets(
 }
 
 /** The model for most requests: the cheapest with a price. A free model reveals nothing about charges. */
-export function cheapestModel({ models }: Contract): Contract['models'][number] {
+export function cheapestModel({ models }: FullContract): FullContract['models'][number] {
   const paid = models.filter(({ costCredits }) => costCredits > 0)
   return (paid.length > 0 ? paid : models).reduce((a, b) => (b.costCredits < a.costCredits ? b : a))
 }
 
 /** Price of a success on that model, and on the most expensive one. */
-export function pricesOf(contract: Contract): { readonly least: number; readonly most: number } {
+export function pricesOf(contract: FullContract): {
+  readonly least: number
+  readonly most: number
+} {
   return {
     least: cheapestModel(contract).costCredits,
     most: Math.max(...contract.models.map(({ costCredits }) => costCredits)),

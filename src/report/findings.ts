@@ -17,6 +17,7 @@ const detail = z.looseObject({
   came: z.string().optional(),
   why: z.string().optional(),
   takes: z.string().optional(),
+  promises: z.array(z.string()).optional(),
   note: z.string().optional(),
   witnesses: z
     .array(
@@ -45,6 +46,7 @@ export const tones: Readonly<Record<string, Tone>> = {
   fail: 'fail',
   inconclusive: 'warn',
   'not-observed': 'none',
+  'not-promised': 'none',
 }
 
 /** The findings of the latest audit of a shown run; empty without one. */
@@ -58,7 +60,7 @@ export async function latestFindings(store: Store): Promise<readonly StoredFindi
       ORDER BY audited_at DESC, audit_id DESC LIMIT 1
     )
     ORDER BY
-      array_position(['fail', 'inconclusive', 'pass', 'not-observed'], verdict),
+      array_position(['fail', 'inconclusive', 'pass', 'not-observed', 'not-promised'], verdict),
       array_position(['must', 'derived', 'advice'], severity), rule`)
   return rows.map(({ detail_json, ...row }) => ({ ...row, detail: readDetail(detail_json) }))
 }
@@ -74,8 +76,9 @@ function readDetail(json: string): z.infer<typeof detail> {
 /** The answer of the audit: was every credit charged by the rules? */
 export function auditAnswer(findings: readonly StoredFinding[]): Answer {
   const of = (verdict: string) => findings.filter((finding) => finding.verdict === verdict)
+  const unpromised = of('not-promised').length
   const binding = of('fail').filter((finding) => finding.severity !== 'advice')
-  const tally = `Of ${findings.length} rules, ${of('pass').length} passed, ${of('fail').length} failed, ${of('inconclusive').length} are inconclusive, ${of('not-observed').length} were not observed.`
+  const tally = `Of ${findings.length} rules, ${of('pass').length} passed, ${of('fail').length} failed, ${of('inconclusive').length} are inconclusive, ${of('not-observed').length} were not observed${unpromised === 0 ? '' : `, ${unpromised} are not promised`}.`
   if (findings.length === 0) {
     return {
       tone: 'none',
@@ -241,6 +244,7 @@ function renderSheet(findings: readonly StoredFinding[]): Html {
     ['fail', 'failed, as shown above'],
     ['pass', 'passed'],
     ['not-observed', 'not observed'],
+    ['not-promised', 'not promised'],
   ] as const
   const isFolded = (verdict: string) => folds.some(([folded]) => folded === verdict)
   const open = findings.filter(({ verdict }) => !isFolded(verdict))
@@ -266,6 +270,9 @@ function ruleTable(findings: readonly StoredFinding[], words: string): Html {
 const wrapOf = (word: string) => (word.length <= 24 ? 'nowrap' : '')
 
 function reasonOf({ detail, verdict }: StoredFinding): Html | false {
-  const reason = verdict === 'fail' ? detail.came : (detail.why ?? detail.takes ?? detail.note)
+  const reason =
+    verdict === 'fail'
+      ? detail.came
+      : (detail.why ?? detail.takes ?? detail.promises?.join(', ') ?? detail.note)
   return reason !== undefined && html`<br><small>${reason}</small>`
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { TlsTexts } from '../client/authorities.ts'
 import { Reader } from '../client/reader.ts'
 import type { Contract } from '../contract/contract.ts'
+import { usualOf } from '../contract/usual.ts'
 import { UserError } from '../user/user-error.ts'
 import { reach } from './preflight.ts'
 import { refusalOf } from './refusal.ts'
@@ -19,12 +20,12 @@ export async function firstModel(
   contract: Contract,
   tls: TlsTexts,
 ): Promise<string> {
-  await reach(baseUrl, tls, contract.timeouts.connectMs)
+  await reach(baseUrl, tls, usualOf(contract).timeouts.connectMs)
   const reader = new Reader(baseUrl, key, contract, 'models', tls)
   try {
     const { columns, captured } = await reader.read()
     const { status, reason } = columns
-    const { models } = contract.paths
+    const { models } = usualOf(contract).paths
     const body = captured?.body ?? null
     if (status === 404 || status === 405) {
       throw new UserError(

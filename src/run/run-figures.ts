@@ -1,4 +1,4 @@
-import type { Contract } from '../contract/contract.ts'
+import { type Contract, pricesOf } from '../contract/contract.ts'
 import { creditsSql } from '../measure/measures.ts'
 import type { Store } from '../store/open.ts'
 import { type AttemptCounts, noCounts } from './attempt-counts.ts'
@@ -29,7 +29,7 @@ export async function runFigures(
     `SELECT phase, part, step, outcome, sum(n)::BIGINT AS n, sum(lag_n)::BIGINT AS lag_n,
        min(first_us) AS first_us, max(last_us) AS last_us, max(end_us) AS end_us,
        sum(events) AS events,
-       sum(n * (${creditsSql(contract.models)}))::DOUBLE AS credits
+       sum(n * (${creditsSql(pricesOf(contract))}))::DOUBLE AS credits
      FROM (SELECT request_kind, ending, count(*) AS n, count(dispatched_us) AS lag_n,
              min(intended_us) AS first_us, max(intended_us) AS last_us,
              max(coalesce(closed_us, intended_us)) AS end_us,

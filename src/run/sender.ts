@@ -3,6 +3,7 @@ import type { LocalLimit, NotSentReason } from '../attempt/outcome.ts'
 import type { Attempt } from '../client/attempt.ts'
 import type { AttemptClient } from '../client/client.ts'
 import { retryDelayMs } from '../client/retry.ts'
+import { usualOf } from '../contract/usual.ts'
 import { thinkUs } from '../schedule/draw.ts'
 import { RandomStream } from '../schedule/random.ts'
 import { joinsUs, leavesUs } from '../schedule/users.ts'
@@ -359,7 +360,7 @@ export class Sender implements FlightDeck {
     if (flight.plan.step.wrong !== null) return false
     const status = Number.isNaN(attempt.status) ? null : attempt.status
     const draw = flight.slot * 8 + flight.retry
-    const delayMs = retryDelayMs(contract.retry, status, flight.retry + 1, () =>
+    const delayMs = retryDelayMs(usualOf(contract).retry, status, flight.retry + 1, () =>
       this.retryDraws.at(draw),
     )
     if (delayMs === null) return false

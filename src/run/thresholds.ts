@@ -1,4 +1,4 @@
-import type { Contract } from '../contract/contract.ts'
+import { type Contract, pricesOf } from '../contract/contract.ts'
 import { columnOf, creditsSql, cutOf, goodSql, measureNames } from '../measure/measures.ts'
 import { intervalRanks, samplesNeeded } from '../measure/percentile.ts'
 import type { Objectives, Threshold } from '../scenario/scenario.ts'
@@ -273,7 +273,7 @@ function countedBy(
     ofNone: '0',
     unknown: 'false',
   })
-  const credits = creditsSql(contract.models)
+  const credits = creditsSql(pricesOf(contract))
   switch (metric) {
     case 'errors':
       // A filter selects the errors; without one, errors that were not provoked count.

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Contract } from '../contract/contract.ts'
 import { type AbortPoint, takesPrompt } from '../contract/request.ts'
+import { usualOf } from '../contract/usual.ts'
 import type {
   KeySource,
   Load,
@@ -35,7 +36,7 @@ export interface Origin {
 
 /** Builds the frozen scenario from a checked file; it cannot fail. */
 export function buildScenario(file: ScenarioOutput, origin: Origin): Scenario {
-  const { timeouts } = origin.contract
+  const { timeouts } = usualOf(origin.contract)
   const ms = 1000
   return freeze({
     name: file.name,

@@ -1,4 +1,11 @@
-import type { Band, Contract, Credits, Model, Package, Window } from '../contract/contract.ts'
+import type {
+  Band,
+  Credits,
+  FullContract,
+  FullModel,
+  Package,
+  Window,
+} from '../contract/contract.ts'
 import type { Call, RateLook } from './call.ts'
 import type { Chance } from './chance.ts'
 import type { Clock } from './clock.ts'
@@ -78,7 +85,7 @@ export interface Behaviour {
   oneModel(call: Call, id: string): object | null
   // The request
   rules(call: Call): RequestRules
-  modelFor(call: Call, id: string): Model | null
+  modelFor(call: Call, id: string): FullModel | null
   /** The number of prompt tokens. Above the model's limit, it is any number above that limit. */
   promptTokens(call: Call, request: GenerationRequest): number
   /** The refusal if input or output exceeds a limit; null if both fit. */
@@ -154,7 +161,7 @@ export type StreamMoment =
 
 /** The parts that behaviours and faults work with. */
 export interface Kit {
-  readonly contract: Contract
+  readonly contract: FullContract
   readonly profile: Profile
   readonly clock: Clock
   readonly random: Random

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Band, Credits, Model, Window } from '../contract/contract.ts'
+import type { Band, Credits, FullModel, Window } from '../contract/contract.ts'
 import type { ContractEndpoint } from '../contract/request.ts'
 import { Chance } from './chance.ts'
 import type { ApiKey } from './ledger/accounts.ts'
@@ -50,7 +50,7 @@ export class Call extends Chance {
   bodyFault: Refusal | null = null
   key: ApiKey | null = null
   request: GenerationRequest | null = null
-  model: Model | null = null
+  model: FullModel | null = null
   /** The model that a read of one model asks for. */
   modelAsked: string | null = null
   promptTokens = 0

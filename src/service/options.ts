@@ -1,4 +1,4 @@
-import type { Contract } from '../contract/contract.ts'
+import type { FullContract } from '../contract/contract.ts'
 import type { Clock, MovableClock } from './clock.ts'
 import type { Distribution } from './distribution.ts'
 import type { Fault } from './faults/fault.ts'
@@ -43,7 +43,7 @@ export interface ServiceOptions {
   /** A SQLite file. Default: `:memory:`. */
   readonly dataPath?: string
   readonly durability?: Durability
-  readonly contract?: Contract
+  readonly contract?: FullContract
   /** One account with a ready key each. Default: one in each band. */
   readonly accounts?: readonly AccountRequest[]
   readonly shape?: Partial<Shape>

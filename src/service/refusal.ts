@@ -1,4 +1,4 @@
-import type { Contract } from '../contract/contract.ts'
+import type { FullContract } from '../contract/contract.ts'
 import type { Profile } from './profile.ts'
 import type { Format } from './request/generation-request.ts'
 
@@ -46,7 +46,7 @@ const codes: Readonly<Record<RefusalKind, string>> = {
 }
 
 /** The error type of a status in the messages table (§7.3), or of its row without a status. */
-function messagesTypeOf({ messagesErrors }: Contract, status: number): string {
+function messagesTypeOf({ messagesErrors }: FullContract, status: number): string {
   const row =
     messagesErrors.find(({ statuses }) => statuses?.includes(status)) ??
     messagesErrors.find(({ statuses }) => statuses === null)
@@ -85,7 +85,7 @@ function statusOf(kind: RefusalKind, profile: Profile): number {
 export function wireError(
   { kind, message }: Refusal,
   shape: WireError['shape'],
-  contract: Contract,
+  contract: FullContract,
   profile: Profile,
 ): WireError {
   const code = codes[kind]

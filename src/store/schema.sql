@@ -94,7 +94,7 @@ CREATE TABLE findings (
   run_ids VARCHAR[] NOT NULL,
   rule VARCHAR NOT NULL,
   severity VARCHAR NOT NULL,            -- must, derived or advice
-  verdict VARCHAR NOT NULL,             -- pass, fail, inconclusive or not-observed
+  verdict VARCHAR NOT NULL,             -- pass, fail, inconclusive, not-observed or not-promised
   observations BIGINT NOT NULL,
   title VARCHAR NOT NULL,              -- the promise
   detail_json VARCHAR NOT NULL          -- the complete verdict, with its witnesses

@@ -89,6 +89,7 @@ const said: Record<Verdict['verdict'], Verdict> = {
   },
   inconclusive: { verdict: 'inconclusive', observations: 5, why: 'nobody knows' },
   'not-observed': { verdict: 'not-observed', takes: 'requests' },
+  'not-promised': { verdict: 'not-promised', promises: ['bands'] },
 }
 
 test.each([
@@ -97,6 +98,7 @@ test.each([
   ['inconclusive', 'pass', 'inconclusive', 7],
   ['pass', 'not-observed', 'pass', 2],
   ['not-observed', 'not-observed', 'not-observed', undefined],
+  ['not-promised', 'not-promised', 'not-promised', undefined],
 ] as const)('shares with %s and %s merge to %s', (a, b, both, observations) => {
   const merge = (parts: readonly Verdict[]) =>
     mergeShares(

@@ -1,26 +1,34 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
-import { loadContract, parseContract } from '../../src/contract/load.ts'
+import { loadContract, loadFullContract, parseContract } from '../../src/contract/load.ts'
 
 test('without a file the contract is that of the specification', () => {
   expect(loadContract()).toBe(defaultContract)
 })
 
-test('values that a file omits come from the specification, and header names become lower case', () => {
+test('with extends: svc, values that a file omits are those of svc, and header names become lower case', () => {
   const contract = parseContract(
-    { name: 'mine', headers: { credits_remaining: 'X-Balance' }, grants: { new_account: 7 } },
+    {
+      extends: 'svc',
+      name: 'mine',
+      headers: { credits_remaining: 'X-Balance' },
+      grants: { new_account: 7 },
+    },
     'mine.yaml',
   )
-  expect(contract.headers).toEqual({ ...defaultContract.headers, creditsRemaining: 'x-balance' })
+  expect(contract.headers).toEqual({ ...defaultContract.headers, creditsRemaining: ['x-balance'] })
   expect(contract.grants).toEqual({ ...defaultContract.grants, newAccount: 7 })
   expect(contract.models).toEqual(defaultContract.models)
 })
 
 test('the shipped example is a complete contract', () => {
   const contract = loadContract('contracts/open-gateway.yaml')
-  expect(contract.models.map((model) => model.costCredits)).toEqual([1, 3, 10, 0])
-  expect(contract.headers.creditsRemaining).toBe('x-account-credits')
-  expect(contract.auth.messages).toEqual({ name: 'authorization', prefix: 'Bearer ' })
+  expect(contract.models?.map((model) => model.costCredits)).toEqual([1, 3, 10, 0])
+  expect(contract.headers?.creditsRemaining).toEqual(['x-account-credits'])
+  expect(contract.auth?.messages).toEqual({ name: 'authorization', prefix: 'Bearer ' })
 })
 
 test('every fault is reported at once, with its path and the given value', () => {
@@ -68,7 +76,7 @@ test('a balance between two bands and one header for two values are faults', () 
   expect(() => parseContract({ bands: bands(98), headers }, 'mine.yaml')).toThrow(
     /bands\.0\.max_balance: expected 99 or more, since the next band begins at 100; got 98.*headers\.rate_remaining: expected another header than rate_limit has; got "x-rate"/s,
   )
-  expect(parseContract({ bands: bands(99) }, 'mine.yaml').bands[0]).toMatchObject({
+  expect(parseContract({ bands: bands(99) }, 'mine.yaml').bands?.[0]).toMatchObject({
     maxBalance: 99,
   })
 })
@@ -76,4 +84,56 @@ test('a balance between two bands and one header for two values are faults', () 
 test('a file that is unreadable or not a mapping is refused', () => {
   expect(() => loadContract('/nowhere/contract.yaml')).toThrow(/expected a readable YAML file/)
   expect(() => parseContract([1], 'mine.yaml')).toThrow(/expected a mapping/)
+})
+
+test('without extends, a contract promises only what it says', () => {
+  const models = [{ id: 'a', aliases: ['b'], cost_credits: 2 }]
+  const bands = [{ name: 'all', requests: { minute: 60 } }]
+  expect(parseContract({ name: 'mine', models, bands }, 'mine.yaml')).toEqual({
+    name: 'mine',
+    models: [{ id: 'a', aliases: ['b'], costCredits: 2, listed: true, reasoning: false }],
+    bands: [
+      {
+        ...{ name: 'all', minBalance: 0, maxBalance: null },
+        requests: { minute: 60, hour: Infinity, day: Infinity },
+      },
+    ],
+  })
+})
+
+test('null takes back a promise of the extended contract', () => {
+  const contract = parseContract(
+    { extends: 'svc', name: 'mine', headers: { rate_reset: null }, packages: null },
+    'mine.yaml',
+  )
+  expect(contract.headers).not.toHaveProperty('rateReset')
+  expect(contract).not.toHaveProperty('packages')
+  expect(contract.bands).toEqual(defaultContract.bands)
+})
+
+test('only svc can be extended', () => {
+  expect(() => parseContract({ extends: 'openai', name: 'x' }, 'mine.yaml')).toThrow(
+    'mine.yaml: extends: expected svc; got "openai"',
+  )
+})
+
+test('the name of a model is an id, an alias or a snapshot of one model only', () => {
+  const models = [
+    { id: 'a', aliases: ['c'] },
+    { id: 'b', snapshots: ['c'] },
+  ]
+  expect(() => parseContract({ name: 'x', models }, 'mine.yaml')).toThrow(
+    'models.1.id: expected another name than "c", which model 0 has',
+  )
+})
+
+test('the reference service refuses a contract without every promise, and says how to have them', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'contract-'))
+  const path = join(folder, 'mine.yaml')
+  writeFileSync(path, 'name: mine\n')
+  expect(() => loadFullContract(path)).toThrow(
+    /needs every promise, and .*models.* Add `extends: svc`/,
+  )
+  writeFileSync(path, 'name: mine\nextends: svc\n')
+  expect(loadFullContract(path)).toEqual({ ...defaultContract, name: 'mine' })
 })

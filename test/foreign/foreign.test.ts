@@ -15,10 +15,10 @@ async function failuresOf({ store, ...known }: Probed & Pick<AuditOptions, 'cont
 }
 
 const draft6 = {
-  rateLimit: 'ratelimit-limit',
-  rateRemaining: 'ratelimit-remaining',
-  rateReset: 'ratelimit-reset',
-}
+  rateLimit: ['ratelimit-limit'],
+  rateRemaining: ['ratelimit-remaining'],
+  rateReset: ['ratelimit-reset'],
+} as const
 
 /** The reset unit of each by its source, and its count per key by default. */
 const limiters = [
@@ -49,11 +49,11 @@ test('anchored windows that begin on the minute are distinguished from aligned w
 })
 
 test('a gateway like LiteLLM is probed, and fails only what it breaks', async () => {
-  const contract = contractOf({
-    rateLimit: 'x-ratelimit-limit-requests',
-    rateRemaining: 'x-ratelimit-remaining-requests',
-    rateReset: null,
-  })
+  const { rateReset: _, ...headers } = contractOf({
+    rateLimit: ['x-ratelimit-limit-requests'],
+    rateRemaining: ['x-ratelimit-remaining-requests'],
+  }).headers
+  const contract = { ...contractOf({}), headers }
   const { profile, store } = await probeForeign(await startForeign('like-litellm', 'key'), contract)
   const { answers } = profile
   expect(answers['G-22']).toMatchObject({ is: { algorithm: 'fixed-aligned' } })

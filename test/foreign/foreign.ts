@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { Contract } from '../../src/contract/contract.ts'
+import type { FullContract, Headers } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import type { DeploymentProfile, GapId } from '../../src/contract/profile.ts'
 import { probe } from '../../src/probe/probe.ts'
@@ -51,7 +51,7 @@ async function heardFrom<Message>(child: ChildProcess): Promise<Message> {
 }
 
 /** The promises of a service with such a limiter: no credits, two models of one price, one band. */
-export function contractOf(headers: Partial<Contract['headers']>): Contract {
+export function contractOf(headers: Partial<Headers>): FullContract {
   const model = { contextWindowTokens: 128_000, costCredits: 1, listed: true, reasoning: false }
   return {
     ...defaultContract,
@@ -75,7 +75,7 @@ export interface Probed {
 /** Probes it with two keys; its clock is moved while the prober waits. */
 export async function probeForeign(
   foreign: Foreign,
-  contract: Contract,
+  contract: FullContract,
   only: readonly GapId[] = [],
 ): Promise<Probed> {
   const store = await openStore(':memory:')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Band, Contract, Window } from '../../src/contract/contract.ts'
+import type { Band, FullContract, Window } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { coursesOf, type Placed } from '../../src/limits/courses.ts'
 import type { LimitedRequest } from '../../src/limits/limited-request.ts'
@@ -20,7 +20,7 @@ const cut = (
     clock = null as ServiceClock | null,
   } = {},
 ) => coursesOf(requests, contract, window, clock)
-const withFirst = (requests: Partial<Band['requests']>): Contract => {
+const withFirst = (requests: Partial<Band['requests']>): FullContract => {
   const [first, ...rest] = defaultContract.bands
   const band = { ...first!, requests: { ...first!.requests, ...requests } }
   return { ...defaultContract, bands: [band, ...rest] }

@@ -1,4 +1,4 @@
-import type { Contract } from '../../src/contract/contract.ts'
+import type { FullContract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import type { ServiceOptions } from '../../src/service/options.ts'
 import type { RunningUpstream } from './breaking-upstream.ts'
@@ -6,7 +6,7 @@ import type { Stage } from './stage.ts'
 
 /** A service of its own, and the requests to it. */
 export interface Act {
-  readonly contract: Contract
+  readonly contract: FullContract
   readonly options: ServiceOptions
   /** An upstream server that makes the answers during the act. */
   readonly upstream: (() => Promise<RunningUpstream>) | null

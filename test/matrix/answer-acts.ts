@@ -1,10 +1,10 @@
-import type { Contract } from '../../src/contract/contract.ts'
+import type { FullContract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { type Act, act, balance } from './act.ts'
 import { breakingUpstream } from './breaking-upstream.ts'
 
 /** A contract with windows so small that short prompts reach them. */
-const smallWindows: Contract = {
+const smallWindows: FullContract = {
   ...defaultContract,
   models: defaultContract.models.map((model) => ({ ...model, contextWindowTokens: 300 })),
   limits: {

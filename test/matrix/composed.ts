@@ -187,7 +187,7 @@ function effectOf(
       }
     }
     case 'rate-header':
-      return header(honest, contract.headers[effect.header], (value, _refused, call) =>
+      return header(honest, contract.headers[effect.header]?.[0], (value, _refused, call) =>
         strike(value, isBefallen(call) ? String(Number(value) + effect.plus) : value),
       )
     case 'limit': {

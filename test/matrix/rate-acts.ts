@@ -1,4 +1,4 @@
-import type { Contract } from '../../src/contract/contract.ts'
+import type { FullContract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { type Act, act } from './act.ts'
 import type { Sender, Stage } from './stage.ts'
@@ -73,7 +73,7 @@ async function allRateTraffic(stage: Stage): Promise<void> {
 }
 
 /** Limits so low that hours and days can be filled in a moment. */
-const smallLimits: Contract = {
+const smallLimits: FullContract = {
   ...defaultContract,
   bands: [
     { name: 'all', minBalance: 1, maxBalance: null, requests: { minute: 20, hour: 50, day: 120 } },

@@ -11,7 +11,7 @@ import {
   templateRow,
 } from '../../src/client/request.ts'
 import { sendOnce } from '../../src/client/send-once.ts'
-import type { Contract } from '../../src/contract/contract.ts'
+import type { FullContract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import type { DeploymentProfile } from '../../src/contract/profile.ts'
 import type { Phase, Scenario, Step } from '../../src/scenario/scenario.ts'
@@ -40,7 +40,7 @@ export interface Sender {
  */
 export class Stage {
   readonly service: RunningService
-  readonly contract: Contract
+  readonly contract: FullContract
   readonly runId: string
   readonly rows: AttemptRow[] = []
   private readonly bodies: BodyRow[] = []
@@ -49,7 +49,7 @@ export class Stage {
   private readonly beganUs: number
   private nextSlot = 0
 
-  private constructor(service: RunningService, contract: Contract, runId: string) {
+  private constructor(service: RunningService, contract: FullContract, runId: string) {
     this.service = service
     this.contract = contract
     this.runId = runId
@@ -262,7 +262,7 @@ function specOf(step: Step): Partial<RequestSpec> {
 /** Audits stages together, as runs in one store. */
 export async function auditStages(
   stages: readonly Stage[],
-  contract: Contract,
+  contract: FullContract,
   more: { readonly rules?: readonly string[]; readonly profile?: DeploymentProfile } = {},
 ): Promise<AuditReport> {
   const store = await openStore(':memory:')

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
-import type { Contract } from '../../src/contract/contract.ts'
+import type { FullContract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import type { DeploymentProfile, GapId } from '../../src/contract/profile.ts'
 import type { ExtraHeader } from '../../src/probe/extra-headers.ts'
@@ -32,7 +32,7 @@ export interface FakeState {
 
 /** How the fake differs from a small honest service with 900 credits. */
 export interface Fake {
-  readonly contract?: Contract
+  readonly contract?: FullContract
   /** The message of an error. */
   errorText?(heard: Heard): string
   /** A status other than 200, which costs nothing. */
@@ -97,7 +97,7 @@ export async function probeFake(
   return { store, profile, answers: profile.answers, state }
 }
 
-function serverOf(fake: Fake, contract: Contract, state: FakeState) {
+function serverOf(fake: Fake, contract: FullContract, state: FakeState) {
   const heardOf = new Map<string, number>()
   const late: { readonly dueS: number; readonly credits: number }[] = []
   return createServer((request, response) => {

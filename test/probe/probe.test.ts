@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { audit, isBroken } from '../../src/audit/audit.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { loadContract } from '../../src/contract/load.ts'
+import { loadFullContract } from '../../src/contract/load.ts'
 import { gapIds } from '../../src/contract/profile.ts'
 import { priceOf } from '../../src/probe/price.ts'
 import { probe } from '../../src/probe/probe.ts'
@@ -111,7 +111,9 @@ test.each(questions.map(({ gaps }) => [gaps.join(', '), gaps] as const))(
 )
 
 test('a contract with a free model and one header is probed with a paid model', async () => {
-  const contract = loadContract(resolve(import.meta.dirname, '../../contracts/open-gateway.yaml'))
+  const contract = loadFullContract(
+    resolve(import.meta.dirname, '../../contracts/open-gateway.yaml'),
+  )
   const { profile, store } = await probeService({
     ...{ contract, balance: 6_000, secondKey: false },
     ...{ only: ['G-02', 'G-08', 'G-14', 'G-16', 'G-37'] },

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { loadContract } from '../../src/contract/load.ts'
+import { loadFullContract } from '../../src/contract/load.ts'
 import { readKeys } from '../../src/probe/questions/models.ts'
 import { answeredBy, type Sent, told } from './answering.ts'
 
@@ -51,7 +51,9 @@ test.each([
   ['bearer', 401, 200],
   ['none', 200, 200],
 ])('one header of both formats is tried once: %s', async (key, none, chat) => {
-  const contract = loadContract(resolve(import.meta.dirname, '../../contracts/open-gateway.yaml'))
+  const contract = loadFullContract(
+    resolve(import.meta.dirname, '../../contracts/open-gateway.yaml'),
+  )
   const sent: (string | undefined)[] = []
   const prober = answeredBy(
     ({ auth }) => {

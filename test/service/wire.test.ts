@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { resolve } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { loadContract } from '../../src/contract/load.ts'
+import { loadFullContract } from '../../src/contract/load.ts'
 import type { Behaviour } from '../../src/service/behaviour.ts'
 import { Call } from '../../src/service/call.ts'
 import { chatEvents } from '../../src/service/format/chat.ts'
@@ -117,7 +117,9 @@ test('an HTTP/1.0 client gets the events without chunks, until the connection en
 })
 
 test('an error has the status that another contract gives to its code', async () => {
-  const contract = loadContract(resolve(import.meta.dirname, '../../contracts/open-gateway.yaml'))
+  const contract = loadFullContract(
+    resolve(import.meta.dirname, '../../contracts/open-gateway.yaml'),
+  )
   const target = await serving({ contract, accounts: [{ name: 'empty', balance: 0 }] })
   const ask = async (model: string, path = contract.paths.chat) => {
     const bearer = { authorization: `Bearer ${target.key(1)}` }

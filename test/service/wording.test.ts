@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Contract } from '../../src/contract/contract.ts'
+import type { FullContract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { serving } from './serving.ts'
 
@@ -70,7 +70,7 @@ test.each([
 })
 
 test('error types are those of the contract, or else those of the kind of status', async () => {
-  const contract: Contract = {
+  const contract: FullContract = {
     ...defaultContract,
     messagesErrors: [
       { type: 'auth_failed', statuses: [401] },

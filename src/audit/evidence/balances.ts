@@ -1,16 +1,18 @@
-import type { Evidence, Rule } from '../rule.ts'
+import type { PromiseName } from '../../contract/promises.ts'
+import { type Evidence, hasPromises, type Rule, whenPromised } from '../rule.ts'
 import type { Verdict, Witness } from '../verdict.ts'
 import type { BalanceReading } from './billing/balance-reading.ts'
 import { sumsOf } from './billing/gifts.ts'
 import { loadHistories } from './billing/load.ts'
 import { type OpenPrices, withoutOpenPrices } from './billing/open-prices.ts'
 import { chosenPrices, type PricedReadings } from './billing/price-choice.ts'
+import type { PricedEvidence } from './billing/price-table.ts'
 import { oncePerEvidence } from './once.ts'
 
 const pricedReadingsOf = oncePerEvidence(readPriced)
 
-async function readPriced(evidence: Evidence): Promise<PricedReadings> {
-  const { packages, grants } = evidence.contract
+async function readPriced(evidence: PricedEvidence): Promise<PricedReadings> {
+  const { packages = [], grants = {} } = evidence.contract
   const gifts = sumsOf([...packages.map((each) => each.credits), ...Object.values(grants)])
   const histories = await loadHistories(evidence)
   const { prices, readings } = chosenPrices(await withoutOpenPrices(evidence, histories), gifts)
@@ -18,12 +20,12 @@ async function readPriced(evidence: Evidence): Promise<PricedReadings> {
 }
 
 /** Prices that the specification leaves open, as far as the balances reveal them. */
-export async function openPricesOf(evidence: Evidence): Promise<OpenPrices> {
+export async function openPricesOf(evidence: PricedEvidence): Promise<OpenPrices> {
   return (await pricedReadingsOf(evidence)).prices
 }
 
 /** The balance readings of the audited runs, shared by all rules. */
-export async function readingsOf(evidence: Evidence): Promise<readonly BalanceReading[]> {
+export async function readingsOf(evidence: PricedEvidence): Promise<readonly BalanceReading[]> {
   return (await pricedReadingsOf(evidence)).readings
 }
 
@@ -48,20 +50,37 @@ export const takesCredits =
   'a service that shows its balance, in X-Credits-Remaining or at the credits endpoint'
 
 /** A rule about credits, decided by balance readings. */
-export interface BillingRule extends Rule {
-  decideBy(readings: readonly BalanceReading[], evidence: Evidence): Promise<Verdict> | Verdict
+export interface BillingRule<P extends PromiseName = never> extends Rule {
+  decideBy(
+    readings: readonly BalanceReading[],
+    evidence: Evidence<P | Prices>,
+  ): Promise<Verdict> | Verdict
 }
 
+type Prices = 'models.cost_credits'
+
+/** Loads the readings, if there are prices. */
+async function prepareReadings(evidence: Evidence): Promise<void> {
+  if (hasPromises(evidence, prices)) await readingsOf(evidence)
+}
+
+const prices = ['models.cost_credits'] as const
+
 /** Without any balance value, the verdict is "not observed". */
-export function billingRule(rule: Omit<BillingRule, 'decide'>): BillingRule {
+export function billingRule<const P extends PromiseName = never>({
+  promised = [],
+  ...rule
+}: Omit<BillingRule<P>, 'decide' | 'promised'> & {
+  readonly promised?: readonly P[]
+}): BillingRule<P> {
   return {
     ...rule,
-    prepare: readingsOf,
-    async decide(evidence) {
+    prepare: prepareReadings,
+    ...whenPromised([...prices, ...promised], async (evidence) => {
       const readings = (await readingsOf(evidence)).filter((reading) => reading.observations > 0)
       if (readings.length === 0) return { verdict: 'not-observed', takes: takesCredits }
       return rule.decideBy(readings, evidence)
-    },
+    }),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { PromiseName } from '../../contract/promises.ts'
 import type { Evidence } from '../rule.ts'
 
 /** Computes a value at its first use, once. */
@@ -10,10 +11,10 @@ export function once<Value>(make: () => Value): () => Value {
 }
 
 /** Loads something once for all rules with the same evidence. */
-export function oncePerEvidence<Value>(
-  load: (evidence: Evidence) => Promise<Value>,
-): (evidence: Evidence) => Promise<Value> {
-  const known = new WeakMap<Evidence, Promise<Value>>()
+export function oncePerEvidence<Value, P extends PromiseName = never>(
+  load: (evidence: Evidence<P>) => Promise<Value>,
+): (evidence: Evidence<P>) => Promise<Value> {
+  const known = new WeakMap<object, Promise<Value>>()
   return (evidence) => {
     const loading = known.get(evidence) ?? load(evidence)
     known.set(evidence, loading)

@@ -5,7 +5,7 @@ import { sumsOf } from './billing/gifts.ts'
 
 /** Another explanation of the excess than a wrong charge, as far as the contract has one. */
 export function otherCause(
-  { packages, grants }: Contract,
+  { packages = [], grants = {} }: Contract,
   segment: Segment,
   excess: Credits,
 ): string | null {

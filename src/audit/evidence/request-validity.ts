@@ -18,7 +18,10 @@ export interface RequestFault {
   readonly what: string
 }
 
-/** Judges the body of a generation request. Null counts as absent for fields whose default is null. */
+/**
+ * Judges the body of a generation request. Null counts as absent for fields whose default is null; a field without a
+ * promised range is open.
+ */
 export function validityOf(
   contract: Contract,
   format: 'chat' | 'messages',
@@ -43,16 +46,16 @@ export function validityOf(
   }
   judgeMessages(body.messages, rules)
 
-  const temperature =
-    format === 'chat' ? contract.ranges.chatTemperature : contract.ranges.messagesTemperature
+  const { ranges = {}, limits = {} } = contract
+  const temperature = format === 'chat' ? ranges.chatTemperature : ranges.messagesTemperature
   judgeNumber('temperature', rules.temperature, temperature)
   if (present(body, 'top_p') && typeof body.top_p !== 'number')
     fault(rules.types, 'top_p of a wrong type')
   else if (present(body, 'top_p') && !within(body.top_p as number, { min: 0, max: 1 }))
     open.push('top_p')
   if (format === 'chat') {
-    judgeNumber('frequency_penalty', rules.types, contract.ranges.penalty)
-    judgeNumber('presence_penalty', rules.types, contract.ranges.penalty)
+    judgeNumber('frequency_penalty', rules.types, ranges.penalty)
+    judgeNumber('presence_penalty', rules.types, ranges.penalty)
     judgeType('user', 'string')
     judgeWhole('n', { min: 1, max: 4 }, true)
     if (present(body, 'stream_options')) open.push('stream_options')
@@ -64,20 +67,22 @@ export function validityOf(
       fault(rules.types, 'metadata of a wrong type')
   }
   judgeType('stream', 'boolean')
-  const largest = contract.limits.maxTokensParameter
+  const largest = limits.maxTokensParameter ?? Infinity
   judgeWhole('max_tokens', { min: 1, max: largest }, false)
   const asked = body.max_tokens
-  if (typeof asked === 'number' && asked > contract.limits.maxOutputTokens && asked <= largest) {
+  const output = limits.maxOutputTokens ?? 0
+  if (typeof asked === 'number' && asked > output && asked <= largest) {
     open.push('max_tokens above the output limit')
   }
   judgeStops(format === 'chat' ? 'stop' : 'stop_sequences')
   for (const field of Object.keys(body)) if (!rules.fields.includes(field)) open.push(field)
   return { faults, open, allowed }
 
-  function judgeNumber(field: string, rule: string, range: Range): void {
+  function judgeNumber(field: string, rule: string, range: Range | undefined): void {
     const value = given(field)
     if (value === undefined) return
-    if (typeof value !== 'number') fault(rules.types, `${field} of a wrong type`)
+    if (range === undefined) open.push(field)
+    else if (typeof value !== 'number') fault(rules.types, `${field} of a wrong type`)
     else if (!within(value, range)) fault(rule, `${field} ${value}`)
     else allow(rule, `${field} ${value}`)
   }
@@ -105,7 +110,7 @@ export function validityOf(
       fault(rules.types, `${field} of a wrong type`)
     } else if (stops.some((stop) => typeof stop !== 'string')) {
       fault(rules.types, `${field} of a wrong type`)
-    } else if (stops.length > contract.limits.maxStopSequences) {
+    } else if (stops.length > (limits.maxStopSequences ?? Infinity)) {
       fault(rules.types, `${stops.length} stop sequences`)
     } else if (stops.some((stop) => stop === '')) open.push(`an empty ${field}`)
     else allow(rules.types, `${stops.length} stop sequences`)

@@ -3,7 +3,7 @@ import { type AuditReport, isBroken } from '../audit.ts'
 import type { Finding } from '../verdict.ts'
 import { junitSuite, xml } from './junit.ts'
 import { printable } from './printable.ts'
-import { summary } from './terminal.ts'
+import { judgedBy, summary } from './terminal.ts'
 
 type Commands = ReadonlyMap<string, string>
 
@@ -24,7 +24,7 @@ export function junitText(report: AuditReport, commands: Commands): string {
   const { findings } = report
   const failed = findings.filter(isBroken).length
   const skipped = findings.filter(
-    ({ verdict }) => verdict.verdict === 'inconclusive' || verdict.verdict === 'not-observed',
+    ({ verdict }) => verdict.verdict !== 'pass' && verdict.verdict !== 'fail',
   ).length
   const cases = findings.map((finding) => {
     const name = xml(`${finding.rule} ${finding.title}`)
@@ -51,12 +51,14 @@ function outcomeOf(finding: Finding, again: string | undefined): string {
       return `<skipped message="${xml(`inconclusive: ${verdict.why}`)}"/>`
     case 'not-observed':
       return `<skipped message="${xml(`not observed; it needs ${verdict.takes}`)}"/>`
+    case 'not-promised':
+      return `<skipped message="${xml(`not promised: ${verdict.promises.join(', ')}`)}"/>`
   }
 }
 
 /** Markdown for a pull request or a ticket: failures first, as on the terminal. */
 export function markdownText(report: AuditReport, commands: Commands): string {
-  const order = ['fail', 'inconclusive', 'not-observed']
+  const order = ['fail', 'inconclusive', 'not-observed', 'not-promised']
   const rows = order
     .flatMap((kind) => report.findings.filter(({ verdict }) => verdict.verdict === kind))
     .map(
@@ -72,7 +74,7 @@ export function markdownText(report: AuditReport, commands: Commands): string {
     '',
   ])
   return [
-    `## Audit by the contract ${cell(report.contract)}`,
+    `## Audit by ${cell(judgedBy(report))}`,
     '',
     `${summary(report)}.`,
     '',
@@ -91,6 +93,8 @@ function gist(verdict: Finding['verdict']): string {
       return verdict.why
     case 'not-observed':
       return `needs ${verdict.takes}`
+    case 'not-promised':
+      return `the contract has no ${verdict.promises.join(', ')}`
     case 'pass':
       return ''
   }

@@ -1,3 +1,4 @@
+import { formatsOnly } from '../../contract/formats-only.ts'
 import { wrapped } from '../../user/wrapped.ts'
 import { type AuditReport, isBroken } from '../audit.ts'
 import type { Finding, Witness } from '../verdict.ts'
@@ -27,7 +28,7 @@ export function terminalText(
   const parts = [
     wrapped(
       printable(
-        `Audit of ${count(runs.length, 'run')}, ${count(attempts, 'attempt')}, against ${runs.at(-1)?.baseUrl} by the contract ${report.contract}`,
+        `Audit of ${count(runs.length, 'run')}, ${count(attempts, 'attempt')}, against ${runs.at(-1)?.baseUrl} by ${judgedBy(report)}`,
       ),
       '',
       width,
@@ -38,6 +39,12 @@ export function terminalText(
       'NOT OBSERVED: the traffic that each rule needs',
       of('not-observed').map(({ rule, verdict }) =>
         verdict.verdict === 'not-observed' ? line(rule, verdict.takes, width) : '',
+      ),
+    ),
+    section(
+      'NOT PROMISED: what the contract leaves out',
+      of('not-promised').map(({ rule, verdict }) =>
+        verdict.verdict === 'not-promised' ? line(rule, verdict.promises.join(', '), width) : '',
       ),
     ),
     passes.length === 0
@@ -54,7 +61,15 @@ export function summary({ findings }: AuditReport): string {
     findings.filter((finding) => finding.verdict.verdict === verdict).length
   const broken = findings.filter(isBroken).length
   const advised = of('fail') - broken
-  return `${broken} failed, ${advised === 0 ? '' : `${advised} advised, `}${of('inconclusive')} inconclusive, ${of('not-observed')} not observed, ${of('pass')} passed`
+  const unpromised = of('not-promised')
+  return `${broken} failed, ${advised === 0 ? '' : `${advised} advised, `}${of('inconclusive')} inconclusive, ${of('not-observed')} not observed, ${unpromised === 0 ? '' : `${unpromised} not promised, `}${of('pass')} passed`
+}
+
+/** What a service was judged by, for a sentence. */
+export function judgedBy({ contract }: AuditReport): string {
+  return contract === formatsOnly.name
+    ? 'the rules of the formats alone (chat, messages, SSE, HTTP): no contract was given, and nothing shows that the service is svc. --contract names one'
+    : `the contract ${contract}`
 }
 
 function failure(

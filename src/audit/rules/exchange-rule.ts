@@ -1,6 +1,6 @@
-import type { Contract } from '../../contract/contract.ts'
+import type { PromiseName, Promising } from '../../contract/promises.ts'
 import { type Exchange, exchangesOf } from '../evidence/exchange.ts'
-import type { Evidence, Rule } from '../rule.ts'
+import { type Evidence, type Rule, whenPromised } from '../rule.ts'
 import type { Verdict, Witness } from '../verdict.ts'
 
 /**
@@ -10,16 +10,17 @@ export type Came = string | null | undefined
 
 export type Judged = readonly [Exchange, Came]
 
-interface Described extends Omit<Rule, 'decide'> {
+interface Described<P extends PromiseName> extends Omit<Rule, 'decide' | 'promised'> {
+  readonly promised?: readonly P[]
   readonly expected: string
   readonly takes: string
 }
 
 /** A rule that judges one exchange at a time. */
-export function exchangeRule({
+export function exchangeRule<const P extends PromiseName = never>({
   judge,
   ...rule
-}: Described & { readonly judge: (exchange: Exchange, contract: Contract) => Came }): Rule {
+}: Described<P> & { readonly judge: (exchange: Exchange, contract: Promising<P>) => Came }): Rule {
   return exchangesRule({
     ...rule,
     judgeOf:
@@ -30,13 +31,13 @@ export function exchangeRule({
 }
 
 /** A rule that judges each exchange by what it knows of all exchanges. */
-export function exchangesRule({
+export function exchangesRule<const P extends PromiseName = never>({
   judgeOf,
   ...rule
-}: Described & {
+}: Described<P> & {
   readonly judgeOf: (
     exchanges: readonly Exchange[],
-    evidence: Evidence,
+    evidence: Evidence<P>,
   ) => ((exchange: Exchange) => Came) | Promise<(exchange: Exchange) => Came>
 }): Rule {
   return judgedRule({
@@ -50,15 +51,20 @@ export function exchangesRule({
 }
 
 /** A rule that selects and judges its exchanges itself. */
-export function judgedRule({
+export function judgedRule<const P extends PromiseName = never>({
   expected,
   takes,
   judged,
+  promised = [],
   ...rule
-}: Described & { readonly judged: (evidence: Evidence) => Promise<readonly Judged[]> }): Rule {
+}: Described<P> & {
+  readonly judged: (evidence: Evidence<P>) => Promise<readonly Judged[]>
+}): Rule {
   return {
     ...rule,
-    decide: async (evidence) => verdictOf(await judged(evidence), expected, takes),
+    ...whenPromised(promised, async (evidence) =>
+      verdictOf(await judged(evidence), expected, takes),
+    ),
   }
 }
 

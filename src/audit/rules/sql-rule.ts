@@ -1,6 +1,6 @@
-import type { Contract } from '../../contract/contract.ts'
+import type { PromiseName, Promising } from '../../contract/promises.ts'
 import { literal } from '../../store/import/literal.ts'
-import type { Rule } from '../rule.ts'
+import { type Rule, whenPromised } from '../rule.ts'
 import type { Witness } from '../verdict.ts'
 
 interface Group {
@@ -11,15 +11,16 @@ interface Group {
   readonly retry: number
 }
 
-export interface SqlRule extends Omit<Rule, 'decide'> {
+export interface SqlRule<P extends PromiseName> extends Omit<Rule, 'decide' | 'promised'> {
+  readonly promised?: readonly P[]
   /** The expectation for each row, for the failure message. */
-  readonly expected: string | ((contract: Contract) => string)
+  readonly expected: string | ((contract: Promising<P>) => string)
   /**
    * A SELECT of `run_id, slot, retry, came` over `seen`, the attempts of the audited runs. It returns one row per
    * observation; `came` is null if the promise was kept, otherwise a few words on what was observed. Values of the
    * contract must be quoted with `sqlList`.
    */
-  readonly observe: (contract: Contract) => string
+  readonly observe: (contract: Promising<P>) => string
   /** The traffic that decides the rule. */
   readonly takes: string
   /** Why a single violation decides nothing; absent if it decides. */
@@ -27,10 +28,17 @@ export interface SqlRule extends Omit<Rule, 'decide'> {
 }
 
 /** A rule that judges each row alone, in one query for any number of rows. */
-export function sqlRule({ expected, observe, takes, lone, ...rule }: SqlRule): Rule {
+export function sqlRule<const P extends PromiseName = never>({
+  expected,
+  observe,
+  takes,
+  lone,
+  promised = [],
+  ...rule
+}: SqlRule<P>): Rule {
   return {
     ...rule,
-    async decide({ store, runIds, contract }) {
+    ...whenPromised(promised, async ({ store, runIds, contract }) => {
       const groups = await store.rows<Group>(
         `WITH seen AS (SELECT * FROM attempts
                        WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL),
@@ -61,7 +69,7 @@ export function sqlRule({ expected, observe, takes, lone, ...rule }: SqlRule): R
         came: `${broken[0]?.came}${count > 1 ? `; ${count} of ${observations} break it` : ''}`,
         witnesses: [first, ...rest],
       }
-    },
+    }),
   }
 }
 

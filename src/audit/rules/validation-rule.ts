@@ -1,4 +1,6 @@
-import type { Contract } from '../../contract/contract.ts'
+import { modelNamed } from '../../contract/contract.ts'
+import type { Promising } from '../../contract/promises.ts'
+import { usualOf } from '../../contract/usual.ts'
 import type { Exchange, ExchangeRow } from '../evidence/exchange.ts'
 import { validityOf } from '../evidence/request-validity.ts'
 import type { Rule } from '../rule.ts'
@@ -22,6 +24,7 @@ function validationRule(format: 'chat' | 'messages', rule: ValidationRule): Rule
     ...rule,
     severity: 'must',
     needs: ['active'],
+    promised: ['models', 'ranges'],
     explain: `Reads the body of each ${format} request by the specification's table of parameters.
 A request that breaks only this rule must be refused with 400. A valid request with
 parameters of this rule must not be refused as invalid. A 400 is about the body only if the run
@@ -47,7 +50,7 @@ a large n (G-31).`,
     },
   })
 
-  function judge(exchange: Exchange, contract: Contract): Came {
+  function judge(exchange: Exchange, contract: Promising<'models'>): Came {
     const { row } = exchange
     if (row.endpoint !== format || row.requestBody === null || !isAboutTheRequest(exchange)) {
       return undefined
@@ -81,9 +84,10 @@ function isAboutTheRequest({ row }: Exchange): boolean {
 }
 
 /** A known model and a prompt that fits, so only the parameters can be refused. */
-function isServed(exchange: Exchange, contract: Contract): boolean {
-  const known = contract.models.some((model) => model.id === exchange.requestField('model'))
-  return known && (exchange.row.requestBody?.length ?? 0) < contract.limits.maxInputTokens / 2
+function isServed(exchange: Exchange, contract: Promising<'models'>): boolean {
+  const known = modelNamed(contract.models, String(exchange.requestField('model'))) !== undefined
+  const { maxInputTokens } = usualOf(contract).limits
+  return known && (exchange.row.requestBody?.length ?? 0) < maxInputTokens / 2
 }
 
 /** A 400 with another code (model_not_found, context_length_exceeded) is not about validity. */

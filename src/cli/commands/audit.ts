@@ -35,7 +35,11 @@ export const auditCommand = () =>
       ],
     )
     .option('--again <rule>', 'print the command that reproduces a failed rule')
-    .addOption(contractOption())
+    .addOption(
+      contractOption(
+        'the promises of the service (YAML); default: svc if it is known as svc, else only the formats',
+      ),
+    )
     .addOption(
       inputOption(
         '--profile <file>',

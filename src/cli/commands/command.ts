@@ -101,8 +101,8 @@ export const storeOption = (does = 'the store') =>
 export const engineOption = (does = 'ClickHouse instead of the store') =>
   new Option('--engine <url>', `${does}: clickhouse://user:password@host:port/db`)
 
-export const contractOption = () =>
-  inputOption('--contract <file>', 'the promises of the service (YAML); default: the specification')
+export const contractOption = (does = 'the promises of the service (YAML); default: svc') =>
+  inputOption('--contract <file>', does)
 
 export const uploadOption = () =>
   new Option(

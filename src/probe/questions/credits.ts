@@ -1,4 +1,4 @@
-import type { Contract } from '../../contract/contract.ts'
+import type { FullContract } from '../../contract/contract.ts'
 import { fieldsThatMoved, leavesOf, movedBy } from '../credits-body.ts'
 import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
@@ -66,7 +66,7 @@ export const creditsBody: Question = {
   },
 }
 
-function dearestModel({ models }: Contract): Contract['models'][number] {
+function dearestModel({ models }: FullContract): FullContract['models'][number] {
   return models.reduce((a, b) => (b.costCredits > a.costCredits ? b : a))
 }
 

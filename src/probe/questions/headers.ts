@@ -1,4 +1,4 @@
-import { type Contract, windows } from '../../contract/contract.ts'
+import { type FullContract, windows } from '../../contract/contract.ts'
 import type { GapAnswer } from '../../contract/profile.ts'
 import { cellsNamed } from '../../limits/band.ts'
 import type { LimitedRequest } from '../../limits/limited-request.ts'
@@ -48,7 +48,10 @@ const manyChanges = 6
  *
  * @param routes responses in order of time, per key and route: each may have its own windows
  */
-export function windowShown(routes: readonly (readonly Shown[])[], contract: Contract): GapAnswer {
+export function windowShown(
+  routes: readonly (readonly Shown[])[],
+  contract: FullContract,
+): GapAnswer {
   const shown = routes.map((answers) => answers.flatMap((answer) => windowOf(answer, contract)))
   const all = shown.flat()
   if (all.length === 0) return notAskable('no answer names a limit of the table')
@@ -83,7 +86,7 @@ export function windowShown(routes: readonly (readonly Shown[])[], contract: Con
   return ofFacets({ window: second === undefined ? only : { oneOf: fits } }, evidence)
 }
 
-function windowOf({ status, limit, remaining }: Shown, contract: Contract) {
+function windowOf({ status, limit, remaining }: Shown, contract: FullContract) {
   const [cell] = limit === null ? [] : cellsNamed(contract, limit)
   return cell === undefined
     ? []

@@ -236,7 +236,7 @@ export const resetUnit: Question = {
   gaps: ['G-21'],
   price: ({ contract }) => slopeSamples * pricesOf(contract).least,
   obstacle: ({ contract: { headers } }) =>
-    headers.rateReset === null ? 'the contract names no reset header' : null,
+    headers.rateReset === undefined ? 'the contract names no reset header' : null,
   async ask(prober) {
     // Values over some seconds, which reveal their slope.
     for (let nth = 0; nth < slopeSamples; nth++) {

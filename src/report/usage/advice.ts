@@ -17,14 +17,14 @@ export interface MonthNeed {
  * month and burned through it, so the balance is lowest at its end.
  */
 export function adviseOn(contract: Contract, need: MonthNeed): PlanAdvice {
-  const { packages } = contract
+  const { packages = [] } = contract
   if (packages.length === 0) {
     return { known: false, says: `The contract "${contract.name}" lists no packages.` }
   }
   const short = Math.max(0, need.burnCredits - need.lastingCredits)
   const cheapest = cheapestPlan(packages, short)
   const band = bandFor(contract, need.peak)
-  const floor = band.minBalance <= lowestMin(contract) ? 0 : band.minBalance
+  const floor = band === null || band.minBalance <= lowestMin(contract) ? 0 : band.minBalance
   const keeping = cheapestPlan(
     packages,
     Math.max(0, short, need.burnCredits + floor - need.lastingCredits),
@@ -39,7 +39,7 @@ export function adviseOn(contract: Contract, need: MonthNeed): PlanAdvice {
   )
   const reasons: string[] = []
   const left = need.lastingCredits + cheapest.credits - need.burnCredits
-  if (vetoed !== null) {
+  if (vetoed !== null && band !== null) {
     reasons.push(
       `${planInWords(vetoed)} covers the month, but would leave ${count(left)} credits at its end, below the ${count(floor)} of the band ${band.name}, which the observed peak of ${peakInWords(need.peak)} needs.`,
     )
@@ -55,7 +55,7 @@ export function adviseOn(contract: Contract, need: MonthNeed): PlanAdvice {
       `${planInWords(tie)} costs ${usd(tie.priceUsdCents - keeping.priceUsdCents)} more than ${planInWords(keeping)} and contains ${count(tie.credits - keeping.credits)} more credits.`,
     )
   }
-  if (!carries(band, need.peak)) {
+  if (band !== null && !carries(band, need.peak)) {
     reasons.push(
       `No band allows the observed peak of ${peakInWords(need.peak)}: even ${band.name} will return 429.`,
     )
@@ -76,10 +76,10 @@ export function adviseOn(contract: Contract, need: MonthNeed): PlanAdvice {
   }
 }
 
-/** The lowest band whose limits carry the peak of one key; the highest band if none does. */
-export function bandFor(contract: Contract, peak: Peak): Band {
-  const rising = [...contract.bands].sort((a, b) => a.minBalance - b.minBalance)
-  return rising.find((band) => carries(band, peak)) ?? rising.at(-1)!
+/** The lowest band whose limits carry the peak of one key; the highest band if none does; null without any band. */
+export function bandFor({ bands = [] }: Contract, peak: Peak): Band | null {
+  const rising = [...bands].sort((a, b) => a.minBalance - b.minBalance)
+  return rising.find((band) => carries(band, peak)) ?? rising.at(-1) ?? null
 }
 
 function carries(band: Band, peak: Peak): boolean {
@@ -88,8 +88,8 @@ function carries(band: Band, peak: Peak): boolean {
   )
 }
 
-function lowestMin(contract: Contract): number {
-  return Math.min(...contract.bands.map((band) => band.minBalance))
+function lowestMin({ bands = [] }: Contract): number {
+  return Math.min(...bands.map((band) => band.minBalance))
 }
 
 function peakInWords(peak: Peak): string {

@@ -1,4 +1,4 @@
-import { type Contract, costOf } from '../../contract/contract.ts'
+import { type Contract, pricesOf } from '../../contract/contract.ts'
 import { generatesSql } from '../../contract/request.ts'
 import { balanceOrder } from '../../measure/measures.ts'
 import { percentileOf } from '../../measure/percentile.ts'
@@ -47,15 +47,17 @@ const chargeWithoutSuccess: OddKind = {
   says: (n) => `${n} failed requests were charged.`,
 }
 
-function oddByContract({ limits }: Contract): readonly OddKind[] {
+function oddByContract({ limits = {} }: Contract): readonly OddKind[] {
   const { maxInputTokens, maxOutputTokens } = limits
+  const uncharged: OddKind = {
+    kind: 'success-without-charge',
+    when: `outcome = 'ok' AND credits = 0 AND has(getvariable('usage_priced'), coalesce(model, ''))`,
+    shows: `model || ', charged 0'`,
+    says: (n) => `${n} successes on priced models were charged nothing.`,
+  }
+  if (maxInputTokens === undefined || maxOutputTokens === undefined) return [uncharged]
   return [
-    {
-      kind: 'success-without-charge',
-      when: `outcome = 'ok' AND credits = 0 AND has(getvariable('usage_priced'), coalesce(model, ''))`,
-      shows: `model || ', charged 0'`,
-      says: (n) => `${n} successes on priced models were charged nothing.`,
-    },
+    uncharged,
     {
       // A row can be many requests, so their mean is compared with the limit.
       kind: 'tokens-over-limit',
@@ -74,9 +76,9 @@ async function oddRows(
   contract: Contract | null,
 ): Promise<readonly Anomaly[]> {
   const kinds = [chargeWithoutSuccess, ...(contract === null ? [] : oddByContract(contract))]
-  const priced = (contract?.models ?? [])
+  const priced = (contract === null ? [] : pricesOf(contract))
+    .filter(({ costCredits }) => costCredits > 0)
     .map(({ id }) => id)
-    .filter((id) => (costOf(contract!, id) ?? 0) > 0)
   await store.execute(`SET VARIABLE usage_priced = ${textList(priced)}`)
   const anomalies: Anomaly[] = []
   for (const { kind, when, shows, says } of kinds) {

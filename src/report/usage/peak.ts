@@ -9,7 +9,7 @@ export async function readPeak(
   engine: UsageEngine,
   contract: Contract | null,
 ): Promise<Peak> {
-  const limits = contract?.bands.map((band) => band.requests.minute) ?? []
+  const limits = contract?.bands?.map((band) => band.requests.minute) ?? []
   const lowest = Math.min(Number.MAX_SAFE_INTEGER, ...limits)
   await store.execute(`SET VARIABLE usage_lowest_limit = ${lowest}::BIGINT`)
   await engine.fill(store, 'usage_peaks', queryText('peaks'))

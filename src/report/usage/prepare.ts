@@ -1,4 +1,4 @@
-import type { Contract } from '../../contract/contract.ts'
+import { type Contract, pricesOf } from '../../contract/contract.ts'
 import { defaultContract } from '../../contract/default.ts'
 import { literal, textList } from '../../store/import/literal.ts'
 import type { Store } from '../../store/open.ts'
@@ -83,11 +83,11 @@ export async function prepareUsage(
 
 /** Enters the prices of the contract, which give attempts a cost in the view `usage`. */
 export async function enterPrices(store: Store, contract: Contract): Promise<void> {
-  for (const model of contract.models) {
+  for (const { id, costCredits } of pricesOf(contract)) {
     await store.execute('INSERT OR REPLACE INTO model_prices VALUES ($1, $2, $3)', [
       contract.name,
-      model.id,
-      model.costCredits,
+      id,
+      costCredits,
     ])
   }
 }

@@ -16,7 +16,7 @@ const rateHeader =
     edit: (value: string, refused: boolean) => string,
   ): Fault['breaks'] =>
   (honest, { contract }) =>
-    header(honest, contract.headers[name], edit)
+    header(honest, contract.headers[name]?.[0], edit)
 
 export const limitFaults: readonly Fault[] = [
   fault(
@@ -129,7 +129,7 @@ export const limitFaults: readonly Fault[] = [
     'X-RateLimit-Reset is a date',
     (honest, { contract, clock }) => ({
       rateHeaders: (call, look, refused) =>
-        header(honest, contract.headers.rateReset, () => {
+        header(honest, contract.headers.rateReset?.[0], () => {
           const resetUs = look.window('minute').resetUs
           return new Date(Math.max(resetUs, clock.nowUs()) / 1000).toISOString()
         }).rateHeaders(call, look, refused),

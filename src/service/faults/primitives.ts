@@ -1,4 +1,4 @@
-import type { Window } from '../../contract/contract.ts'
+import type { Headers, Window } from '../../contract/contract.ts'
 import type { Behaviour } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import type { Refusal, RefusalKind, WireError } from '../refusal.ts'
@@ -21,13 +21,13 @@ export const otherStatus =
 /** Changes a header if it is sent. A null name stands for a header that the contract does not have. */
 export const header = (
   honest: Behaviour,
-  name: string | null,
+  name: string | undefined,
   edit: (value: string, refused: boolean, call: Call) => string,
 ): Pick<Behaviour, 'rateHeaders'> => ({
   rateHeaders(call, look, refused) {
     const headers = honest.rateHeaders(call, look, refused)
-    const value = name === null ? undefined : headers[name]
-    if (name !== null && value !== undefined) headers[name] = edit(value, refused, call)
+    const value = name === undefined ? undefined : headers[name]
+    if (name !== undefined && value !== undefined) headers[name] = edit(value, refused, call)
     return headers
   },
 })
@@ -45,7 +45,10 @@ export const hiddenLimit = (
   honest: Behaviour,
   window: Window,
   change: (limit: number, call: Call) => number,
-  { rateLimit, rateRemaining }: { rateLimit: string; rateRemaining: string },
+  {
+    rateLimit: [rateLimit],
+    rateRemaining: [rateRemaining],
+  }: Pick<Headers, 'rateLimit' | 'rateRemaining'>,
 ): Pick<Behaviour, 'limits' | 'rateHeaders'> => ({
   limits(call) {
     const limits = honest.limits(call)

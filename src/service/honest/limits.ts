@@ -1,8 +1,8 @@
 import {
   type Band,
   bandsAt,
-  type Contract,
   type Credits,
+  type FullContract,
   type Window,
   windows,
 } from '../../contract/contract.ts'
@@ -40,11 +40,11 @@ export function honestLimits({ contract, profile, clock, rates }: Kit): Limits {
       const nowUs = clock.nowUs()
       const state = look.window(windowShown(look))
       const shownHeaders: Record<string, string> = {
-        [headers.rateLimit]: String(state.limit),
-        [headers.rateRemaining]: String(state.remaining),
+        [headers.rateLimit[0]]: String(state.limit),
+        [headers.rateRemaining[0]]: String(state.remaining),
       }
-      if (headers.rateReset !== null) {
-        shownHeaders[headers.rateReset] = String(resetValue(state.resetUs, nowUs, profile.reset))
+      if (headers.rateReset !== undefined) {
+        shownHeaders[headers.rateReset[0]] = String(resetValue(state.resetUs, nowUs, profile.reset))
       }
       if (refused && profile.retryAfter !== 'none') {
         const resetUs =
@@ -82,7 +82,7 @@ export function resetValue(resetUs: number, nowUs: number, unit: Profile['reset'
 
 /** The row for a balance. The profile decides at an edge that two rows share. */
 export function bandOf(
-  contract: Contract,
+  contract: FullContract,
   { sharedEdge }: Pick<Profile, 'sharedEdge'>,
   balance: Credits,
 ): Band | undefined {

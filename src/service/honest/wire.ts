@@ -17,9 +17,8 @@ type Wire = Pick<
 >
 
 export function honestWire({ contract, profile }: Kit, responseId: Behaviour['responseId']): Wire {
-  const exposed = [...Object.values(contract.headers), 'retry-after', 'date', 'x-request-id']
-    .filter((name) => name !== null)
-    .join(', ')
+  const names = Object.values(contract.headers).map(([name]) => name)
+  const exposed = [...names, 'retry-after', 'date', 'x-request-id'].join(', ')
   return {
     responseId: ({ endpoint, incoming }) =>
       endpoint === 'messages' ? `msg_${incoming.id}` : `chatcmpl-${incoming.id}`,

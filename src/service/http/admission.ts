@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { Contract } from '../../contract/contract.ts'
+import type { FullContract } from '../../contract/contract.ts'
 import type { Behaviour, Kit } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import type { Refusal } from '../refusal.ts'
@@ -77,7 +77,7 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-export function unknownModel({ models }: Contract, asked: string): Refusal {
+export function unknownModel({ models }: FullContract, asked: string): Refusal {
   const known = models.map(({ id }) => id).join(', ')
   return { kind: 'model', message: `model: expected one of ${known}; got "${asked.slice(0, 100)}"` }
 }

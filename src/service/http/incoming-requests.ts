@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Contract } from '../../contract/contract.ts'
+import type { FullContract } from '../../contract/contract.ts'
 import type { ContractEndpoint } from '../../contract/request.ts'
 import type { Behaviour, Kit } from '../behaviour.ts'
 import { Call, type IncomingRequest } from '../call.ts'
@@ -152,7 +152,7 @@ function hex16(number: number): string {
   return (0x1_0000 + number).toString(16).slice(1)
 }
 
-function endpointsOf({ paths }: Contract) {
+function endpointsOf({ paths }: FullContract) {
   return new Map<string, { endpoint: ContractEndpoint; method: string }>([
     [paths.chat, { endpoint: 'chat', method: 'POST' }],
     [paths.messages, { endpoint: 'messages', method: 'POST' }],

@@ -70,7 +70,7 @@ export class ResponseWriter {
   ): Record<string, string> {
     if (call.key === null) return headers
     const value = this.#behaviour.creditsHeader(call, credits)
-    if (value !== null) headers[this.#kit.contract.headers.creditsRemaining] = value
+    if (value !== null) headers[this.#kit.contract.headers.creditsRemaining[0]] = value
     return headers
   }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Contract, Package } from '../../contract/contract.ts'
+import type { FullContract, Package } from '../../contract/contract.ts'
 import { type Html, html } from '../../user/html.ts'
 import type { Fault, Field } from '../customers.ts'
 import { bandOf } from '../honest/limits.ts'
@@ -13,7 +13,7 @@ import { nextExpiry } from './next-expiry.ts'
 
 export interface DashboardParts {
   readonly viewer: Viewer
-  readonly contract: Contract
+  readonly contract: FullContract
   readonly profile: Profile
   readonly ledger: Ledger
   readonly desk: Desk
@@ -69,7 +69,7 @@ function refilled(typed: URLSearchParams, faults: readonly Fault[], field: Field
 function newKeyCard(
   { name, key }: { name: string; key: string },
   origin: string,
-  contract: Contract,
+  contract: FullContract,
 ): Html {
   const { prefix, name: header } = contract.auth.chat
   const model = contract.models[0]?.id ?? ''

@@ -1,4 +1,4 @@
-import type { Contract } from '../../contract/contract.ts'
+import type { FullContract } from '../../contract/contract.ts'
 import { type Html, html } from '../../user/html.ts'
 import type { Fault } from '../customers.ts'
 import { complaint, document, wrong } from './document.ts'
@@ -10,7 +10,10 @@ export interface EntranceForm {
   readonly faults: readonly Fault[]
 }
 
-export function registerPage({ grants }: Contract, { email, invite, faults }: EntranceForm): Html {
+export function registerPage(
+  { grants }: FullContract,
+  { email, invite, faults }: EntranceForm,
+): Html {
   return document({
     title: 'Register',
     path: '/register',

@@ -1,4 +1,4 @@
-import type { Contract, Range } from '../../contract/contract.ts'
+import type { FullContract, Range } from '../../contract/contract.ts'
 import type { Profile } from '../profile.ts'
 import type { Format } from './generation-request.ts'
 
@@ -38,7 +38,11 @@ export interface RequestRules {
   }
 }
 
-export function requestRules(contract: Contract, profile: Profile, format: Format): RequestRules {
+export function requestRules(
+  contract: FullContract,
+  profile: Profile,
+  format: Format,
+): RequestRules {
   const { defaults, limits, ranges } = contract
   const chat = format === 'chat'
   const wide = profile.clients === 'wide'

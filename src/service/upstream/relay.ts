@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request as send } from 'undici'
-import type { Contract } from '../../contract/contract.ts'
+import type { FullContract } from '../../contract/contract.ts'
 import type { Behaviour, Kit, Sink } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import type { Refusal } from '../refusal.ts'
@@ -23,7 +23,7 @@ const maxBodyBytes = 32 << 20
  */
 export class Upstream {
   readonly #address: URL
-  readonly #contract: Contract
+  readonly #contract: FullContract
   readonly #modelName: (ours: string) => string
   readonly #headers: Readonly<Record<string, string>>
   readonly #secrets: readonly string[]

@@ -70,11 +70,11 @@ describe('RATE-07', () => {
   test('requires no reset header if the contract names none', async () => {
     const rows = [rowOf(0, 0, { ...headers, rateReset: null })]
     const evidence = await evidenceOf(rows)
-    const contract = parseContract({ headers: { rate_reset: null } }, 'mine.yaml')
+    const contract = parseContract({ extends: 'svc', headers: { rate_reset: null } }, 'mine.yaml')
     expect(await rate07.decide({ ...evidence, contract })).toMatchObject({ verdict: 'pass' })
     expect(await rate12.decide({ ...evidence, contract })).toEqual({
-      verdict: 'not-observed',
-      takes: 'an answer with a reset header, which the contract must name',
+      verdict: 'not-promised',
+      promises: ['headers.rate_reset'],
     })
   })
 

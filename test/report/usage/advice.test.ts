@@ -143,12 +143,12 @@ describe('advice', () => {
 
 describe('the veto of the band', () => {
   test('the band is the lowest with limits for the peak in all three windows', () => {
-    expect(bandFor(defaultContract, { minute: 20, hour: 600, day: 5_000 }).name).toBe('1-100')
-    expect(bandFor(defaultContract, { minute: 21, hour: 1, day: 1 }).name).toBe('101-1000')
-    expect(bandFor(defaultContract, { minute: 1, hour: 6_001, day: 1 }).name).toBe('10000+')
-    expect(bandFor(defaultContract, { minute: null, hour: null, day: null }).name).toBe('1-100')
+    expect(bandFor(defaultContract, { minute: 20, hour: 600, day: 5_000 })?.name).toBe('1-100')
+    expect(bandFor(defaultContract, { minute: 21, hour: 1, day: 1 })?.name).toBe('101-1000')
+    expect(bandFor(defaultContract, { minute: 1, hour: 6_001, day: 1 })?.name).toBe('10000+')
+    expect(bandFor(defaultContract, { minute: null, hour: null, day: null })?.name).toBe('1-100')
     const bands = [...defaultContract.bands].reverse()
-    expect(bandFor({ ...defaultContract, bands }, noPeak).name).toBe('1-100')
+    expect(bandFor({ ...defaultContract, bands }, noPeak)?.name).toBe('1-100')
   })
 
   test('six Starters cover 3,000 credits, but are vetoed because a peak of 150 a minute needs 1,001 at the end', () => {

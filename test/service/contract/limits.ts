@@ -104,7 +104,7 @@ export const limitChecks: readonly Check[] = [
     expect(answers.at(-1)!.status).toBe(429)
     const { rateLimit, rateRemaining, rateReset } = t.contract.headers
     for (const { headers } of answers) {
-      for (const name of [rateLimit, rateRemaining, rateReset!]) {
+      for (const [name] of [rateLimit, rateRemaining, rateReset!]) {
         expect(headers.get(name)).toMatch(/^\d+(\.\d+)?$/)
       }
     }

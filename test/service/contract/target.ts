@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { Contract } from '../../../src/contract/contract.ts'
+import type { FullContract } from '../../../src/contract/contract.ts'
 import { flatBody } from './credits-body.ts'
 
 /** A service as seen from outside, with its operator's endpoint if there is one. */
 export interface TargetAddress {
   readonly baseUrl: string
-  readonly contract: Contract
+  readonly contract: FullContract
   /** A key with credits, for services without an operator. */
   readonly key: string
   /** A key of another account. */
@@ -40,7 +40,7 @@ export const say = (text: string) => [{ role: 'user', content: `Repeat after me:
 /** The requests of the checks to a service. */
 export class Target {
   readonly address: TargetAddress
-  readonly contract: Contract
+  readonly contract: FullContract
 
   constructor(address: TargetAddress) {
     this.address = address
@@ -75,10 +75,10 @@ export class Target {
       headers: response.headers,
       text,
       json: parsed(text),
-      credits: number(names.creditsRemaining),
-      limit: number(names.rateLimit),
-      remaining: number(names.rateRemaining),
-      reset: number(names.rateReset!),
+      credits: number(names.creditsRemaining[0]),
+      limit: number(names.rateLimit[0]),
+      remaining: number(names.rateRemaining[0]),
+      reset: number(names.rateReset![0]),
     }
   }
 

@@ -56,7 +56,7 @@ export const transportChecks: readonly Check[] = [
   }),
   check('TRN-04', 'browsers can read the headers of billing and limits', async (t) => {
     const exposed = (await t.chat()).headers.get('access-control-expose-headers')?.toLowerCase()
-    for (const name of Object.values(t.contract.headers)) expect(exposed).toContain(name)
+    for (const [name] of Object.values(t.contract.headers)) expect(exposed).toContain(name)
   }),
   check('TRN-05', 'the four endpoints are at their paths', async (t) => {
     for (const answer of [

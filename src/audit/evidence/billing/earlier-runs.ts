@@ -1,14 +1,13 @@
 import { generatesSql } from '../../../contract/request.ts'
-import type { Evidence } from '../../rule.ts'
 import { abandonments, columnsOf, effects, type History } from './history.ts'
-import { highestPrice, priceTable } from './price-table.ts'
+import { highestPrice, type PricedEvidence, priceTable } from './price-table.ts'
 
 /**
  * Adds attempts that earlier runs abandoned on the same keys. A service may finish and charge such an attempt (gap
  * G-14) while this run reads its balances, until its own deadline. They come first: their calls precede the run.
  */
 export async function withEarlier(
-  { store, contract }: Evidence,
+  { store, contract }: PricedEvidence,
   history: History,
 ): Promise<History> {
   const attempts = `

@@ -1,12 +1,12 @@
 import { flagSql } from '../../../attempt/flags.ts'
 import type { Contract } from '../../../contract/contract.ts'
 import { generatesSql } from '../../../contract/request.ts'
+import { usualOf } from '../../../contract/usual.ts'
 import { literal } from '../../../store/import/literal.ts'
-import type { Evidence } from '../../rule.ts'
 import { clockErrorUs } from '../../runs.ts'
 import { withEarlier } from './earlier-runs.ts'
 import { abandonments, columnsOf, effects, type History } from './history.ts'
-import { highestPrice, priceTable } from './price-table.ts'
+import { highestPrice, type PricedEvidence, priceTable } from './price-table.ts'
 
 interface Account {
   readonly runId: string
@@ -16,7 +16,7 @@ interface Account {
 /**
  * One history for each account of each run: a run has one clock, an account one balance. Unsent attempts are omitted.
  */
-export async function loadHistories(evidence: Evidence): Promise<readonly History[]> {
+export async function loadHistories(evidence: PricedEvidence): Promise<readonly History[]> {
   const accounts = await evidence.store.rows<Account>(
     `SELECT DISTINCT run_id AS "runId", coalesce(account, key_fp, '') AS account
      FROM attempts WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL
@@ -28,14 +28,14 @@ export async function loadHistories(evidence: Evidence): Promise<readonly Histor
   return histories
 }
 
-async function loadHistory(evidence: Evidence, account: Account): Promise<History> {
+async function loadHistory(evidence: PricedEvidence, account: Account): Promise<History> {
   const { store, contract } = evidence
   const [run] = await store.rows<{ scale: number; errorUs: number }>(
     `SELECT time_scale AS scale, ${clockErrorUs} AS "errorUs" FROM runs WHERE run_id = $1`,
     [account.runId],
   )
   const { scale = 1, errorUs = 0 } = run ?? {}
-  const longestMs = Math.max(contract.timeouts.readMs, contract.timeouts.streamMs)
+  const longestMs = longestMsOf(contract)
   const lifetimeUs = (longestMs * 1000) / scale
   const columns = await store.doubles(
     `WITH price(model, place, cost) AS (SELECT * FROM ${priceTable(contract)}),
@@ -90,6 +90,12 @@ async function loadHistory(evidence: Evidence, account: Account): Promise<Histor
   return withEarlier(evidence, history)
 }
 
+/** How long a response may take by the contract. */
+function longestMsOf(contract: Contract): number {
+  const { readMs, streamMs } = usualOf(contract).timeouts
+  return Math.max(readMs, streamMs)
+}
+
 /** Without a header, the balance may be a number with such a name in the body of the credits endpoint. */
 const balanceTold = `try_cast(regexp_extract(body, '"[a-z_]*(?:remaining|balance)[a-z_]*"\\s*:\\s*(-?[0-9]{1,15})(?:[^0-9]|$)', 1, 'i') AS DOUBLE)`
 
@@ -106,7 +112,7 @@ const repeatsOfKeys = `
  * SQL: whether an attempt was refused for lack of credits. A 403 may also be about permissions (§7.1), so its error
  * must use a word of the contract; a 402 is never about anything else.
  */
-function isInsufficient({ chatErrors, messagesErrors }: Contract): string {
+function isInsufficient({ chatErrors = [], messagesErrors = [] }: Contract): string {
   const chat = chatErrors.flatMap(({ code, type, status }) => (status === 403 ? [code, type] : []))
   const messages = messagesErrors.flatMap(({ type, statuses }) =>
     statuses?.length === 1 && statuses[0] === 403 ? [type] : [],

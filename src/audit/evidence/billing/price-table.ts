@@ -1,13 +1,25 @@
-import type { Contract } from '../../../contract/contract.ts'
+import { namesOf } from '../../../contract/contract.ts'
+import type { Promising } from '../../../contract/promises.ts'
 import { literal } from '../../../store/import/literal.ts'
+import type { Evidence } from '../../rule.ts'
 
-/** Models and prices of the contract as an SQL relation (id, index, credits). */
-export function priceTable({ models }: Contract): string {
-  const rows = models.map(({ id, costCredits }, at) => `(${literal(id)}, ${at}, ${costCredits})`)
+/** Evidence with a price for each model. */
+export type PricedEvidence = Evidence<'models.cost_credits'>
+
+type Priced = Promising<'models.cost_credits'>
+
+/** Names and prices of the models of the contract as an SQL relation (name, index, credits). */
+export function priceTable({ models }: Priced): string {
+  const rows = models.flatMap((model, at) =>
+    // Names are compared without case, so those of a model that differ in case only are one.
+    [...new Set(namesOf(model).map((name) => name.toLowerCase()))].map(
+      (name) => `(${literal(name)}, ${at}, ${model.costCredits})`,
+    ),
+  )
   return `(VALUES ${rows.join(', ')})`
 }
 
 /** Upper bound of an unknown price. */
-export function highestPrice({ models }: Contract): number {
+export function highestPrice({ models }: Priced): number {
   return Math.max(...models.map((model) => model.costCredits))
 }

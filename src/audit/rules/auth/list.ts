@@ -1,5 +1,6 @@
-import type { AuthHeader, Contract } from '../../../contract/contract.ts'
+import type { AuthHeader, AuthHeaders } from '../../../contract/contract.ts'
 import { promisedSql } from '../../../contract/request.ts'
+import { usualOf } from '../../../contract/usual.ts'
 import { literal } from '../../../store/import/literal.ts'
 import { billingRule, witnessOf } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
@@ -16,7 +17,7 @@ function takesKey(
   id: string,
   format: 'chat' | 'messages',
   section: string,
-  headersOf: (auth: Contract['auth']) => { readonly own: AuthHeader; readonly other: AuthHeader },
+  headersOf: (auth: AuthHeaders) => { readonly own: AuthHeader; readonly other: AuthHeader },
 ): Rule {
   return exchangesRule({
     id,
@@ -24,6 +25,7 @@ function takesKey(
     section,
     severity: 'must',
     needs: ['active'],
+    promised: [`auth.${format}`],
     explain: `A valid key in the header that the specification names for ${format} must not get a 401.
 A key is valid if the same run generates with it at that time or later, on either
 endpoint: a 401 counts only if the same key succeeds then or later. A 429 or 5xx decides nothing,
@@ -33,7 +35,7 @@ nothing either, because which of the two counts is open (gap G-08).`,
     takes: `a ${format} request with a key that is served`,
     async judgeOf(_, evidence) {
       const served = await lastServed(evidence)
-      const { own, other } = headersOf(evidence.contract.auth)
+      const { own, other } = headersOf(usualOf(evidence.contract).auth)
       return ({ row }) => {
         const { status } = row
         if (row.endpoint !== format || status === null || row.requestHeaders === null)
@@ -126,6 +128,7 @@ async function ofFailures(
 }
 
 function refusesKey(id: string, expects: readonly string[], what: string): Rule {
+  const promised = ['auth.chat', 'auth.messages'] as const
   const takes = `a generation request with ${what} (wrong: ${expects.join(', ')})`
   const answered = sqlRule({
     id,
@@ -133,6 +136,7 @@ function refusesKey(id: string, expects: readonly string[], what: string): Rule 
     section: '§5.4',
     severity: 'must',
     needs: ['active'],
+    promised,
     explain: `Every request that was sent with ${what} on a generation endpoint must get a 401. A success,
 or any other refusal, breaks the promise. A 429 or 5xx may come first and decides nothing by itself. If
 there was nothing else, the rule is inconclusive, unless requests with a key did not fail at the same
@@ -169,6 +173,7 @@ export const auth05 = sqlRule({
   section: '§7.2, §7.3',
   severity: 'must',
   needs: ['active'],
+  promised: ['chat_errors', 'messages_errors'],
   explain: `On chat the code must be the contract's for status 401 with its type, on messages the type
 of its table for 401.`,
   expected: ({ chatErrors, messagesErrors }) =>

@@ -141,6 +141,7 @@ export const bill20 = billingRule({
   section: '§1.6',
   severity: 'advice',
   needs: ['passive'],
+  promised: ['packages'],
   explain: `Looks only at the contract. Each listed price per credit, to four decimals, must be the price
 divided by the credits, either rounded in every row or truncated in every row. If not, the price list is
 inconsistent. No response of the service can settle that, so the rule is inconclusive.`,
@@ -154,7 +155,6 @@ inconsistent. No response of the service can settle that, so the rule is inconcl
       ]
       return { ...each, exact, ways }
     })
-    if (rows.length === 0) return { verdict: 'not-observed', takes: 'a contract with packages' }
     const alike = ['rounded', 'cut off'].some((way) => rows.every(({ ways }) => ways.includes(way)))
     if (alike) return { verdict: 'pass', observations: rows.length }
     const told = rows.map(

@@ -69,7 +69,7 @@ and the rule decides both sides of it. Other traffic on the account looks like a
       verdictOf(
         reading,
         observations,
-        contract.packages.some((each) => each.validMonths !== null),
+        (contract.packages ?? []).some((each) => each.validMonths !== null),
       ),
     )
     return (

@@ -1,4 +1,5 @@
-import type { Contract, Package } from '../../../contract/contract.ts'
+import type { Package } from '../../../contract/contract.ts'
+import type { PromiseName, Promising } from '../../../contract/promises.ts'
 import { billingRule, witnessOf } from '../../evidence/balances.ts'
 import { excessOf } from '../../evidence/billing/conservation.ts'
 import { sumsOf } from '../../evidence/billing/gifts.ts'
@@ -20,9 +21,9 @@ function rises(readings: Parameters<typeof clearStretches>[0]) {
  * Judges the statements of accounts. `judge` returns a few words on a fault, null without one, or undefined if the
  * statement says nothing.
  */
-async function judgeStatements(
-  evidence: Evidence,
-  judge: (statement: Statement, contract: Contract) => string | null | undefined,
+async function judgeStatements<P extends PromiseName>(
+  evidence: Evidence<P>,
+  judge: (statement: Statement, contract: Promising<P>) => string | null | undefined,
 ): Promise<{ readonly judged: number; readonly wrong: Witness | null }> {
   let judged = 0
   for (const statement of await statementsOf(evidence)) {
@@ -49,6 +50,7 @@ export const bill18 = billingRule({
   section: '§1.4, §1.5',
   severity: 'must',
   needs: ['time'],
+  promised: ['grants'],
   explain: `Recognises grants by the size of a rise between idle values. If the credits endpoint lists
 every change of the balance (they add up to it), the rule also checks these. A grant for a registration
 with an invite code must have its size (the first grant of an account may be that of a new account). There
@@ -82,7 +84,7 @@ const isForInvitation = (each: Movement) =>
 
 function judgeRewards(
   { movements, isWhole }: Statement,
-  { grants }: Contract,
+  { grants }: Promising<'grants'>,
 ): string | null | undefined {
   if (!isWhole) return undefined
   // The grant of a new account may have the same words.
@@ -121,6 +123,7 @@ export const bill19 = billingRule({
   section: '§1.6',
   severity: 'must',
   needs: ['time'],
+  promised: ['packages'],
   explain: `Recognises purchases by the size of a rise between idle values. A rise is wrong if it is more
 than half the smallest package or grant, and not a sum of up to three of them. If the credits endpoint
 lists the remaining credits of each purchase with their expiry, a package without an expiry must have
@@ -131,7 +134,7 @@ tolerance of a day), and no credits may remain a day after that.`,
     const { judged, wrong } = await judgeStatements(evidence, judgeLots)
     if (wrong !== null) return fails('packages that expire as the price list says', judged, wrong)
     const packages = contract.packages.map((each) => each.credits)
-    const gifts = [...packages, ...Object.values(contract.grants)].filter((size) => size > 0)
+    const gifts = [...packages, ...Object.values(contract.grants ?? {})].filter((size) => size > 0)
     const [smallest, sums] = [Math.min(...gifts), sumsOf(gifts)]
     const large = rises(readings).filter(({ gained }) => gained * 2 > smallest)
     const odd = large.find(({ gained }) => !sums.includes(gained))
@@ -161,7 +164,10 @@ tolerance of a day), and no credits may remain a day after that.`,
 
 const dayMs = 86_400e3
 
-function judgeLots(statement: Statement, { packages }: Contract): string | null | undefined {
+function judgeLots(
+  statement: Statement,
+  { packages }: Promising<'packages'>,
+): string | null | undefined {
   const bought = statement.lots.flatMap((lot) => {
     const named = packages.find(
       ({ name, credits }) =>

@@ -1,7 +1,7 @@
 import { flagSql } from '../../../attempt/flags.ts'
 import { promisedSql } from '../../../contract/request.ts'
 import { takesCredits } from '../../evidence/balances.ts'
-import type { Evidence, Rule } from '../../rule.ts'
+import { type Rule, whenPromised } from '../../rule.ts'
 import type { Witness } from '../../verdict.ts'
 
 interface Header {
@@ -24,7 +24,7 @@ export const bill09: Rule = {
 exist, be a plain integer, and not be negative. On errors and on other endpoints, values are checked
 if present; a missing one is not a failure (gap G-19). A service that shows no balance
 anywhere, neither in a header nor at the credits endpoint, makes no such promise: not observed.`,
-  async decide({ store, runIds, contract }: Evidence) {
+  ...whenPromised(['headers.credits_remaining'], async ({ store, runIds, contract }) => {
     const headers = await store.rows<Header>(
       `WITH looked AS (
          SELECT run_id, slot, retry, credits_remaining AS value,
@@ -85,9 +85,12 @@ anywhere, neither in a header nor at the credits endpoint, makes no such promise
         'SELECT headers FROM bodies WHERE run_id = $1 AND slot = $2 AND retry = $3',
         [runId, BigInt(slot), retry],
       )
-      const name = `${contract.headers.creditsRemaining.toLowerCase()}:`
-      const line = kept?.headers.split('\n').find((each) => each.toLowerCase().startsWith(name))
-      return line?.slice(name.length).trim() ?? null
+      const starts = contract.headers.creditsRemaining.map((name) => `${name}:`)
+      for (const line of kept?.headers.split('\n') ?? []) {
+        const start = starts.find((each) => line.toLowerCase().startsWith(each))
+        if (start !== undefined) return line.slice(start.length).trim()
+      }
+      return null
     }
-  },
+  }),
 }

@@ -1,4 +1,5 @@
-import type { Contract, Model } from '../../../contract/contract.ts'
+import type { PricedModel } from '../../../contract/contract.ts'
+import type { Promising } from '../../../contract/promises.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { effects } from '../../evidence/billing/history.ts'
@@ -34,14 +35,16 @@ export const bill02 = billingRule({
     decidePrices(readings, contract, (model) => model.costCredits !== lowestPrice(contract)),
 })
 
-function lowestPrice({ models }: Contract): number {
+type Priced = Promising<'models.cost_credits'>
+
+function lowestPrice({ models }: Priced): number {
   return Math.min(...models.map((model) => model.costCredits))
 }
 
 function decidePrices(
   readings: readonly BalanceReading[],
-  contract: Contract,
-  about: (model: Model) => boolean,
+  contract: Priced,
+  about: (model: PricedModel) => boolean,
 ): Verdict {
   const models = contract.models.flatMap((model, at) => (about(model) ? [at] : []))
   // A balance that rose was topped up meanwhile.

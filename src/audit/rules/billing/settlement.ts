@@ -162,7 +162,10 @@ credits were bought or may have expired since. The field is identified by its na
       const { idle, balance } = reading.conservation
       const at = idle.findIndex((row) => reading.history.slot[row] === slot)
       if (at < 0) continue
-      const header = numeric(exchange.header(evidence.contract.headers.creditsRemaining))
+      const names = evidence.contract.headers?.creditsRemaining ?? []
+      const header = numeric(
+        names.map((name) => exchange.header(name)).find((each) => each !== undefined),
+      )
       const segment = reading.conservation.segments[at - 1]
       // Credits that an abandoned request may hold are in only one of the two.
       if (segment === undefined ? reading.ambiguous > 0 : segment.ambiguous > 0) continue

@@ -1,4 +1,6 @@
-import type { Contract } from '../../../contract/contract.ts'
+import { type Contract, datePattern, type Model, namesOf } from '../../../contract/contract.ts'
+import { usualOf } from '../../../contract/usual.ts'
+import { literal } from '../../../store/import/literal.ts'
 import { chatTexts, plainChoices } from '../../evidence/chat-texts.ts'
 import { type Exchange, exchangesOf, isList, isObject, type Json } from '../../evidence/exchange.ts'
 import { type Came, exchangeRule, judgedRule } from '../exchange-rule.ts'
@@ -15,25 +17,31 @@ function completion(exchange: Exchange): Json | undefined {
 
 export const chat01 = exchangeRule({
   id: 'CHAT-01',
-  title: 'A chat completion has its seven fields',
+  title: 'A chat completion has its fields',
   section: '§2.5',
   severity: 'must',
   needs: ['passive'],
-  explain: `Reads captured plain completions: id, model and system_fingerprint are strings, object is
-"chat.completion", created a Unix time in seconds, choices an array, usage an object.`,
-  expected: 'id, object, created, model, system_fingerprint, choices and usage as specified',
+  explain: `Reads captured plain completions: id and model are strings, object is "chat.completion", created
+a Unix time in seconds, choices an array. The format leaves further fields open, so usage (an object) and
+system_fingerprint (a string) must be there only if the contract promises them (response_fields.chat).`,
+  expected: 'id, object, created, model, choices and the promised fields as specified',
   takes,
-  judge(exchange) {
+  judge(exchange, { responseFields }) {
     const body = completion(exchange)
     if (body === undefined) return undefined
     if (!isObject(body)) return 'no object'
-    for (const field of ['id', 'model', 'system_fingerprint']) {
-      if (typeof body[field] !== 'string') return `${field} is ${kindOf(body[field])}`
+    const promised = responseFields?.chat ?? []
+    for (const field of ['id', 'model', ...promised]) {
+      if (field !== 'usage' && typeof body[field] !== 'string') {
+        return `${field} is ${kindOf(body[field])}`
+      }
     }
     if (body.object !== 'chat.completion') return `object ${JSON.stringify(body.object)}`
     if (!isUnixSeconds(body.created)) return `created ${JSON.stringify(body.created)}`
     if (!isList(body.choices)) return 'choices is not an array'
-    return isObject(body.usage) ? null : `usage is ${kindOf(body.usage)}`
+    return isObject(body.usage) || !promised.includes('usage')
+      ? null
+      : `usage is ${kindOf(body.usage)}`
   },
 })
 
@@ -68,16 +76,36 @@ export const chat03 = sqlRule({
   section: '§2.5',
   severity: 'must',
   needs: ['passive'],
-  explain: `Compares the model of each chat success, plain or streamed, with the one asked for. A
-request for an unknown model is checked by MODEL-05.`,
-  expected: 'the model that was asked for',
-  observe: () => `
+  promised: ['models'],
+  explain: `Compares the model of each chat success, plain or streamed, with the one asked for. Its aliases and
+snapshots in the contract are the same model. A request for an unknown model is checked by MODEL-05.`,
+  expected: 'the model that was asked for, or an alias or snapshot of it',
+  observe: ({ models }) => `
     SELECT run_id, slot, retry,
-      CASE WHEN response_model <> model THEN response_model || ' for ' || model END AS came
+      CASE WHEN response_model <> model AND NOT ${isSameModel(models)}
+           THEN response_model || ' for ' || model END AS came
     FROM seen WHERE endpoint = 'chat' AND outcome = 'ok' AND response_model IS NOT NULL
       AND model IS NOT NULL AND expects <> 'unknown-model'`,
   takes: 'a chat completion that names its model',
 })
+
+/** SQL: whether the response names the requested model in another way. */
+function isSameModel(models: readonly Model[]): string {
+  const same = models.flatMap((model) => {
+    const names = sqlList(namesOf(model))
+    const { id, snapshots } = model
+    const rest = `substr(response_model, ${id.length + 1})`
+    return [
+      `model IN ${names} AND response_model IN ${names}`,
+      ...(snapshots === 'dated'
+        ? [
+            `model IN ${names} AND starts_with(response_model, ${literal(id)}) AND regexp_full_match(${rest}, '${datePattern}')`,
+          ]
+        : []),
+    ]
+  })
+  return `(${same.join(' OR ')})`
+}
 
 export const chat04 = exchangeRule({
   id: 'CHAT-04',
@@ -100,7 +128,11 @@ stream must have events of each choice, by its index; SSE-03 checks a stream wit
     for (const { message } of choices) {
       if (!isObject(message)) return 'a choice without message'
       if (message.role !== 'assistant') return `role ${JSON.stringify(message.role)}`
-      if (typeof message.content !== 'string') return `content is ${kindOf(message.content)}`
+      // A call of a tool, and a refusal, take the place of the text.
+      const isInstead =
+        message.content === null && (isList(message.tool_calls) || !!message.refusal)
+      if (typeof message.content !== 'string' && !isInstead)
+        return `content is ${kindOf(message.content)}`
     }
     return null
   },
@@ -115,7 +147,7 @@ function streamJudged(exchange: Exchange, n: number): Came {
 
 function countAsked(exchange: Exchange, contract: Contract): number {
   const n = exchange.requestField('n')
-  return typeof n === 'number' ? n : contract.defaults.n
+  return typeof n === 'number' ? n : usualOf(contract).defaults.n
 }
 
 export const chat05 = sqlRule({
@@ -124,6 +156,7 @@ export const chat05 = sqlRule({
   section: '§2.5',
   severity: 'must',
   needs: ['passive'],
+  promised: ['finish_reasons'],
   explain: `Looks at the first choice of every chat answer. A plain completion must have a reason;
 whether a stream has one is open (gap G-11), so a stream without one decides nothing.`,
   expected: ({ finishReasons }) => finishReasons.join(' or '),
@@ -169,7 +202,7 @@ fail. A request whose text did not reach its sequence decides nothing.`,
   },
 })
 
-function stopJudged(exchange: Exchange, { defaults }: Contract): Came {
+function stopJudged(exchange: Exchange, contract: Contract): Came {
   const texts = chatTexts(exchange)
   const stops = stopsOf(exchange.requestField('stop'))
   if (texts === undefined || stops.length === 0) return undefined
@@ -182,7 +215,7 @@ function stopJudged(exchange: Exchange, { defaults }: Contract): Came {
   const wanted = echoOf(exchange)
   if (wanted === null || !stops.some((stop) => wanted.includes(stop))) return undefined
   const reason = exchange.row.finishReason
-  const bound = Number(exchange.requestField('max_tokens') ?? defaults.maxTokens)
+  const bound = Number(exchange.requestField('max_tokens') ?? usualOf(contract).defaults.maxTokens)
   const full = (exchange.row.completionTokens ?? bound) >= bound
   if (reason === 'length') return full ? undefined : 'finish_reason length'
   return null
@@ -221,6 +254,7 @@ export const chat13 = exchangeRule({
   section: '§4.2',
   severity: 'must',
   needs: ['active'],
+  promised: ['defaults'],
   explain: `A request that names none of the three must get a plain JSON body with one choice and at
 most the default number of tokens. A wrong default of max_tokens shows only if the model generates
 more than that, so the audit scenarios ask it to count to a large number.`,
@@ -232,11 +266,12 @@ more than that, so the audit scenarios ask it to count to a large number.`,
     const absent = (field: string) => exchange.requestField(field) === undefined
     if (absent('stream') && exchange.isStream) return 'a stream'
     if (!exchange.isOk) return undefined
-    if (absent('n') && row.choices !== null && row.choices !== defaults.n && !exchange.isStream) {
+    const { n = row.choices, maxTokens = Infinity } = defaults
+    if (absent('n') && row.choices !== null && row.choices !== n && !exchange.isStream) {
       return `${row.choices} choices`
     }
     if (!absent('max_tokens') || !absent('n')) return absent('stream') ? null : undefined
-    return row.completionTokens !== null && row.completionTokens > defaults.maxTokens
+    return row.completionTokens !== null && row.completionTokens > maxTokens
       ? `${row.completionTokens} tokens`
       : null
   },

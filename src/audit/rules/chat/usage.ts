@@ -38,11 +38,13 @@ requests ended exactly at their limit and no request has the reason length.`,
         return `${row.completionTokens} tokens for max_tokens ${limit}${choices > 1 ? ` and n ${choices}` : ''}`
       }
       const total = row.completionTokens + (row.promptTokens ?? 0)
-      const reachable = Math.min(limit, contract.limits.maxOutputTokens)
+      // Without a promised limit, an unknown one may have ended the text.
+      const { maxOutputTokens = 0, maxTotalTokens = 0 } = contract.limits ?? {}
+      const reachable = Math.min(limit, maxOutputTokens)
       return row.finishReason === 'length' &&
         choices === 1 &&
         row.completionTokens < reachable &&
-        total < contract.limits.maxTotalTokens
+        total < maxTotalTokens
         ? `length at ${row.completionTokens} of ${limit} tokens`
         : null
     }
@@ -59,10 +61,11 @@ export const chat08 = sqlRule({
   section: '§2.5',
   severity: 'must',
   needs: ['passive'],
-  explain: `Looks at the usage of every chat completion that carries one; a plain success must.
-Whether streams carry usage is open (gap G-11), so a stream without it decides nothing.`,
+  explain: `Looks at the usage of every chat completion that carries one; a plain success must if the contract
+promises it (response_fields.chat). Whether streams carry usage is open (gap G-11), so a stream without it
+decides nothing.`,
   expected: 'total_tokens = prompt_tokens + completion_tokens, all 0 or more',
-  observe: () => `
+  observe: ({ responseFields }) => `
     SELECT run_id, slot, retry,
       CASE WHEN prompt_tokens IS NULL OR completion_tokens IS NULL OR total_tokens IS NULL
            THEN 'usage is not three integers'
@@ -71,7 +74,7 @@ Whether streams carry usage is open (gap G-11), so a stream without it decides n
            THEN 'total_tokens ' || total_tokens || ' for ' || prompt_tokens || ' + ' || completion_tokens
       END AS came
     FROM seen WHERE endpoint = 'chat' AND outcome = 'ok'
-      AND (streamed = 0 OR coalesce(prompt_tokens, completion_tokens, total_tokens) IS NOT NULL)`,
+      AND (streamed = 0 AND ${responseFields?.chat?.includes('usage') === true} OR coalesce(prompt_tokens, completion_tokens, total_tokens) IS NOT NULL)`,
   takes: 'a chat completion with usage',
 })
 
@@ -82,6 +85,7 @@ export const chat09 = judgedRule({
   section: '§2.5',
   severity: 'derived',
   needs: ['active'],
+  promised: ['models'],
   explain: `Metamorphic: successes on one endpoint with equal model, system and messages must report
 equal prompt tokens, whatever their other parameters. A conversation that continues another (the same
 messages and more) must not report fewer. The exact count depends on the tokenizer and is not checked.`,

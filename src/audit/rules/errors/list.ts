@@ -1,5 +1,5 @@
 import { flagSql } from '../../../attempt/flags.ts'
-import type { Contract } from '../../../contract/contract.ts'
+import type { Promising } from '../../../contract/promises.ts'
 import type { Rule } from '../../rule.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
 
@@ -12,6 +12,7 @@ export const err01 = sqlRule({
   section: '§7.1',
   severity: 'must',
   needs: ['passive'],
+  promised: ['statuses'],
   explain: `Looks at the status of every response. A gateway in front of the service may add statuses
 of its own (502, 504). They are not in the table either, and clients must handle them.`,
   expected: ({ statuses }) => `one of ${statuses.join(', ')}`,
@@ -66,6 +67,7 @@ export const err02 = sqlRule({
   section: '§7.2',
   severity: 'must',
   needs: ['passive'],
+  promised: ['chat_errors'],
   explain: `On the chat endpoint every 4xx must have the chat shape. Which shape the lists, unknown
 paths and 5xx use is open (gap G-28), and the table has no code for most of them. There, an error of the
 chat shape must be complete if the table has its code. A 404 means an unknown path, unless
@@ -86,6 +88,7 @@ export const err03 = sqlRule({
   section: '§7.3',
   severity: 'must',
   needs: ['passive'],
+  promised: ['messages_errors'],
   explain: `On the messages endpoint every 4xx must have the messages shape. Elsewhere, on unknown
 paths and with 5xx the shape is open (gap G-28). There, an error of the messages shape must be complete if the
 table has its type. A 404 means an unknown path, unless the path served others. The
@@ -106,6 +109,7 @@ export const err04 = sqlRule({
   section: '§7.2, §7.3',
   severity: 'must',
   needs: ['passive'],
+  promised: ['chat_errors'],
   explain: `Compares error.type with the row of the table that error.code names. A code that is not
 in the table decides nothing. In the messages shape the type must be one of the table's for the
 statuses whose meaning the table names.`,
@@ -127,6 +131,7 @@ export const err05 = sqlRule({
   section: '§7.1',
   severity: 'must',
   needs: ['passive'],
+  promised: ['chat_errors', 'messages_errors'],
   explain: `The error code or type has a meaning, and the table of statuses has the status for it: key 401,
 credits 403, rate 429, validation 400, path 404. Where the specification leaves the status open
 (model_not_found, context_length_exceeded: gap G-27), nothing is decided. Nor does the code of a
@@ -173,7 +178,9 @@ under a 4xx or 5xx. SSE-07 checks an error event inside a stream that had begun.
   takes: 'a response',
 })
 
-function meanings({ chatErrors, messagesErrors }: Contract): string {
+type Errors = Promising<'chat_errors' | 'messages_errors'>
+
+function meanings({ chatErrors, messagesErrors }: Errors): string {
   const chat = chatErrors.flatMap(({ code, status }) =>
     status === null ? [] : [sqlList(['chat', code, status])],
   )
@@ -184,12 +191,12 @@ function meanings({ chatErrors, messagesErrors }: Contract): string {
 }
 
 /** Types of the messages table without exactly one status. */
-function typesOfSeveral({ messagesErrors }: Contract) {
+function typesOfSeveral({ messagesErrors }: Errors) {
   return messagesErrors.filter(({ statuses }) => statuses?.length !== 1)
 }
 
 /** Pairs of such a type and a status that the table gives only to other types. */
-function statusesOfOthers(contract: Contract): string {
+function statusesOfOthers(contract: Errors): string {
   const pairs = typesOfSeveral(contract).flatMap(({ type, statuses: own }) =>
     contract.messagesErrors
       .flatMap(({ statuses }) => statuses ?? [])

@@ -1,3 +1,4 @@
+import { type Model, mayBeNamed } from '../../../contract/contract.ts'
 import { type Exchange, isList, isObject, type JsonObject } from '../../evidence/exchange.ts'
 import type { Rule } from '../../rule.ts'
 import { kindOf } from '../chat/completion.ts'
@@ -22,12 +23,12 @@ const msg01 = exchangesRule({
   severity: 'must',
   needs: ['passive'],
   explain: `Reads captured plain messages: id is a string that no other has, type "message", role
-assistant, content an array of blocks (a text block has text), model the requested one (MODEL-05 checks an
-unknown one), usage two integers. Other kinds of blocks are open (gap G-05); a request under an Idempotency-Key may be answered
+assistant, content an array of blocks (a text block has text), model the requested one or an alias or
+snapshot of it in the contract (MODEL-05 checks an unknown one), usage two integers. Other kinds of blocks are open (gap G-05); a request under an Idempotency-Key may be answered
 again with the same id (gap G-37).`,
   expected: 'id, type, role, content, model and usage as specified',
   takes,
-  judgeOf() {
+  judgeOf(_, { contract }) {
     const ids = new Set<unknown>()
     return (exchange) => {
       const body = message(exchange)
@@ -35,7 +36,9 @@ again with the same id (gap G-37).`,
       if (!isObject(body)) return 'no object'
       const again = ids.has(body.id) && !isKeyed(exchange)
       ids.add(body.id)
-      return again ? 'the same id as another request' : wrongField(body, exchange)
+      return again
+        ? 'the same id as another request'
+        : wrongField(body, exchange, contract.models ?? [])
     }
   },
 })
@@ -44,7 +47,7 @@ function isKeyed({ row }: Exchange): boolean {
   return /"idempotency-key"/i.test(row.requestHeaders ?? '')
 }
 
-function wrongField(body: JsonObject, { row }: Exchange): string | null {
+function wrongField(body: JsonObject, { row }: Exchange, models: readonly Model[]): string | null {
   if (typeof body.id !== 'string') return `id is ${kindOf(body.id)}`
   if (body.type !== 'message') return `type ${JSON.stringify(body.type)}`
   if (body.role !== 'assistant') return `role ${JSON.stringify(body.role)}`
@@ -54,8 +57,9 @@ function wrongField(body: JsonObject, { row }: Exchange): string | null {
     if (block.type === 'text' && typeof block.text !== 'string') return 'a text block without text'
   }
   if (typeof body.model !== 'string') return `model is ${kindOf(body.model)}`
-  const isKnown = row.model !== null && row.expects !== 'unknown-model'
-  if (isKnown && body.model !== row.model) return `model ${body.model} for ${row.model}`
+  const isKnown = row.model !== null && models.length > 0 && row.expects !== 'unknown-model'
+  if (isKnown && !mayBeNamed(models, row.model, body.model))
+    return `model ${body.model} for ${row.model}`
   const { usage } = body
   if (!isObject(usage)) return `usage is ${kindOf(usage)}`
   for (const field of ['input_tokens', 'output_tokens']) {
@@ -122,6 +126,7 @@ const msg07 = exchangesRule({
   section: '§4.3',
   severity: 'derived',
   needs: ['active'],
+  promised: ['models'],
   explain: `Metamorphic: the same messages with a system prompt must report more input tokens than
 without. output_tokens must not exceed max_tokens.`,
   expected: 'more input tokens with a system prompt, and no more output than max_tokens',

@@ -1,4 +1,6 @@
-import type { Contract } from '../../../contract/contract.ts'
+import { type Contract, modelNamed } from '../../../contract/contract.ts'
+import type { Promising } from '../../../contract/promises.ts'
+import { usualOf } from '../../../contract/usual.ts'
 import { type Exchange, isList, isObject, type JsonObject } from '../../evidence/exchange.ts'
 import { validityOf } from '../../evidence/request-validity.ts'
 import type { Rule } from '../../rule.ts'
@@ -6,9 +8,12 @@ import { exchangeRule, exchangesRule } from '../exchange-rule.ts'
 
 const takes = 'a captured answer of the model list'
 
-/** The body of a successful model list; undefined for anything else. */
+/** The body of a successful model list; undefined for anything else, and for a list of the messages format. */
 function listing(exchange: Exchange) {
-  return exchange.row.endpoint === 'models' && exchange.isOk ? exchange.came : undefined
+  if (exchange.row.endpoint !== 'models' || !exchange.isOk) return undefined
+  const body = exchange.came
+  const isOfMessages = isObject(body) && body.object === undefined && body.has_more !== undefined
+  return isOfMessages ? undefined : body
 }
 
 function modelsOf(exchange: Exchange): readonly JsonObject[] | undefined {
@@ -37,33 +42,37 @@ elements contain is checked by MODEL-02.`,
 
 export const model02 = exchangeRule({
   id: 'MODEL-02',
-  title: 'Every model of the list has its seven fields',
+  title: 'Every model of the list has its fields',
   section: '§2.2',
   severity: 'must',
   needs: ['passive'],
   explain: `id and owned_by are strings, object is "model", created a Unix time in seconds (a time in
-milliseconds would be millennia in the future), permission an array, root the id, parent null.`,
-  expected: 'id, object, created, owned_by, permission, root and parent as specified',
+milliseconds would be millennia in the future). If the contract promises them (response_fields.model),
+permission is an array, root the id, parent null. A list of the messages format is another list.`,
+  expected: 'id, object, created, owned_by and the promised fields as specified',
   takes,
-  judge(exchange) {
+  judge(exchange, { responseFields }) {
     const models = modelsOf(exchange)
     if (models === undefined || models.length === 0) return undefined
     for (const model of models) {
-      const wrong = wrongField(model)
+      const wrong = wrongField(model, responseFields?.model ?? [])
       if (wrong !== null) return `${JSON.stringify(model.id)}: ${wrong}`
     }
     return null
   },
 })
 
-function wrongField(model: JsonObject): string | null {
+function wrongField(model: JsonObject, promised: readonly string[]): string | null {
   if (typeof model.id !== 'string') return 'id is not a string'
   if (model.object !== 'model') return `object ${JSON.stringify(model.object)}`
   if (!isUnixSeconds(model.created)) return `created ${JSON.stringify(model.created)}`
   if (typeof model.owned_by !== 'string') return 'owned_by is not a string'
-  if (!isList(model.permission)) return 'permission is not an array'
-  if (model.root !== model.id) return `root ${JSON.stringify(model.root)}`
-  return model.parent === null ? null : `parent ${JSON.stringify(model.parent)}`
+  const isPromised = (field: string) => promised.includes(field)
+  if (isPromised('permission') && !isList(model.permission)) return 'permission is not an array'
+  if (isPromised('root') && model.root !== model.id) return `root ${JSON.stringify(model.root)}`
+  return !isPromised('parent') || model.parent === null
+    ? null
+    : `parent ${JSON.stringify(model.parent)}`
 }
 
 /** Between 2001 and 5138, so the unit is seconds, not milliseconds. */
@@ -77,6 +86,7 @@ export const model03 = exchangeRule({
   section: '§4.1',
   severity: 'must',
   needs: ['active'],
+  promised: ['models'],
   explain: `Reads the captured body of GET /v1/models: each model that the contract has listed must be in it
 once. Other models may be listed too; whether svc-k2.5 is listed is open (gap G-02).`,
   expected: 'each listed model of the contract, once',
@@ -98,6 +108,7 @@ export const model04 = exchangesRule({
   section: '§2.1',
   severity: 'must',
   needs: ['active'],
+  promised: ['models'],
   explain: `A valid request for a model of the contract must not be refused for its model. A model that
 succeeded on a format can be used there, so another 404 is about that request (gap G-27). A 404
 without the code model_not_found, on a format that served no model, is about a missing path,
@@ -123,7 +134,7 @@ which TRN-05 checks. A model and format that no request used is not among the ob
 })
 
 /** A valid request for a known model that is far from all limits. */
-function mustBeServed(exchange: Exchange, contract: Contract): boolean {
+function mustBeServed(exchange: Exchange, contract: Promising<'models'>): boolean {
   const { endpoint, expects, model } = exchange.row
   if ((endpoint !== 'chat' && endpoint !== 'messages') || expects !== 'ok') return false
   if (model === null || !isKnown(contract, model)) return false
@@ -137,6 +148,7 @@ export const model05 = exchangeRule({
   section: '§7.2',
   severity: 'must',
   needs: ['active'],
+  promised: ['models', 'chat_errors'],
   explain: `A request for a model that the contract does not know must fail; on chat the code must be
 model_not_found. Its status is open (gap G-27), and the messages format has no code for it.`,
   expected: 'model_not_found',
@@ -153,14 +165,15 @@ model_not_found. Its status is open (gap G-27), and the messages format has no c
 })
 
 /** Whether prompt and response are far from the token limits. */
-function isFarFromWindows(exchange: Exchange, { limits, defaults }: Contract): boolean {
+function isFarFromWindows(exchange: Exchange, contract: Contract): boolean {
+  const { limits, defaults } = usualOf(contract)
   const asked = exchange.requestField('max_tokens')
   const output = typeof asked === 'number' ? asked : defaults.maxTokens
   return (exchange.row.requestBody?.length ?? 0) + output < limits.maxTotalTokens / 2
 }
 
-function isKnown(contract: Contract, id: string): boolean {
-  return contract.models.some((model) => model.id === id)
+function isKnown({ models }: Promising<'models'>, name: string): boolean {
+  return modelNamed(models, name) !== undefined
 }
 
 /** Section 1.3 of the rulebook. */

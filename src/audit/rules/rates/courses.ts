@@ -1,5 +1,6 @@
 import type { Window } from '../../../contract/contract.ts'
 import { type DeploymentProfile, established } from '../../../contract/profile.ts'
+import type { PromiseName } from '../../../contract/promises.ts'
 import { type BandCourse, coursesOf } from '../../../limits/courses.ts'
 import { withUnknownDecision } from '../../../limits/limited-request.ts'
 import { fitModels } from '../../../limits/models/fit.ts'
@@ -8,7 +9,7 @@ import type { Evidence } from '../../rule.ts'
 import type { History } from './history.ts'
 
 /** The promises, and the profile for what they leave open. */
-export type Known = Pick<Evidence, 'contract' | 'profile'>
+export type Known<P extends PromiseName = never> = Pick<Evidence<P>, 'contract' | 'profile'>
 
 /** Which attempts count, as far as a probe found out (gap G-18). */
 function countedBy(profile: DeploymentProfile | undefined): BandCourse['counted'] {

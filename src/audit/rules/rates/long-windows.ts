@@ -11,6 +11,7 @@ function longWindowRule(id: string, window: Exclude<Window, 'minute'>): Rule {
     title: `The limit of the ${window} is exact: no more requests are admitted, and none are rejected earlier`,
     severity: 'must',
     needs: ['time', 'quiescence'],
+    promised: ['bands'],
     explain: `The tests of RATE-03 and RATE-05 with the ${window}'s window, over the service's own time: a
 run that scaled time counts accordingly. Paid requests cannot reach most of these limits, because
 each costs a credit and the band ends first. The verdict then names them and the traffic that would.`,

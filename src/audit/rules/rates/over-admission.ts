@@ -1,5 +1,6 @@
-import type { Contract, Window } from '../../../contract/contract.ts'
+import type { Window } from '../../../contract/contract.ts'
 import { type DeploymentProfile, established } from '../../../contract/profile.ts'
+import type { Promising } from '../../../contract/promises.ts'
 import { fullestWindow } from '../../../limits/admission.ts'
 import { ticksExplainAdmissions } from '../../../limits/models/ticks.ts'
 import { reachOf } from '../../../limits/reach.ts'
@@ -12,7 +13,7 @@ import { type History, witnessOf } from './history.ts'
  *
  * More than 2N in one window is too many for every limiter. Fewer are too many if no model with any phase admits them.
  */
-export function judgeAdmissions(history: History, known: Known, window: Window): Verdict {
+export function judgeAdmissions(history: History, known: Known<'bands'>, window: Window): Verdict {
   const { contract, profile } = known
   const pressed = coursesIn(history, known, window).filter(isPressed)
   if (pressed.length === 0) {
@@ -78,7 +79,11 @@ function knownToSlide(profile: DeploymentProfile | undefined): boolean {
 }
 
 /** The traffic that would test a limit, and where the balance makes that impossible. */
-export function whatItTakes({ sightings }: History, contract: Contract, window: Window): string {
+export function whatItTakes(
+  { sightings }: History,
+  contract: Promising<'bands'>,
+  window: Window,
+): string {
   const seen = contract.bands.filter((band) =>
     sightings.some(
       ({ balance }) =>

@@ -19,6 +19,7 @@ export const rate01 = rateRule({
   title: "X-RateLimit-Limit is a value of the balance's row",
   severity: 'must',
   needs: ['passive'],
+  promised: ['bands', 'headers.rate_limit', 'headers.credits_remaining'],
   explain: `All values of the table differ, so one number identifies a band and a window. The balance at
 admission is only known as a bracket: from the credits headers before, on and after the attempt,
 widened by the cost of the attempt (the header may precede or follow its charge) and by every charge
@@ -29,14 +30,11 @@ value is in no such row. Responses to unknown keys (401) have no band; a balance
 balance before the first request of a key is unknown: unless its first response shows an unused window,
 a wrong row within the first window decides nothing.`,
   decide({ sightings, byKey, byAccount }, { contract }) {
-    if (contract.bands.length === 0) {
-      return { verdict: 'not-observed', takes: 'a contract that names rate limits' }
-    }
     const named = sightings.filter((sighting) => sighting.limit !== null && sighting.status !== 401)
     if (named.length === 0) {
       return {
         verdict: 'not-observed',
-        takes: `an answer with ${contract.headers.rateLimit}, and a credits header near it`,
+        takes: `an answer with ${contract.headers.rateLimit[0]}, and a credits header near it`,
       }
     }
     let decided = 0
@@ -79,7 +77,7 @@ a wrong row within the first window decides nothing.`,
     if (decided === 0) {
       return {
         verdict: 'not-observed',
-        takes: `a success with ${contract.headers.creditsRemaining} near an answer with ${contract.headers.rateLimit}`,
+        takes: `a success with ${contract.headers.creditsRemaining[0]} near an answer with ${contract.headers.rateLimit[0]}`,
       }
     }
     const proven = wrong.find((judged) => !judged.earlierBandPossible)

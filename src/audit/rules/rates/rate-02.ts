@@ -10,6 +10,7 @@ export const rate02 = rateRule({
   title: 'The limits change exactly at the edges of the balance bands',
   severity: 'must',
   needs: ['active'],
+  promised: ['bands', 'headers.rate_limit', 'headers.credits_remaining'],
   explain: `Looks at two attempts of one key, one completely after the other, whose limits are of the same
 window and of neighbouring rows. Each limit must be the row of a balance within one charge of its own
 credits header (before or after the charge: gaps G-12, G-24). A late change of the row is legal only if a

@@ -6,6 +6,7 @@ export const rate03 = rateRule({
   title: 'No more requests are admitted in a minute than the limit allows',
   severity: 'must',
   needs: ['passive', 'active'],
+  promised: ['bands'],
   explain: `Counts the admissions that were certainly within one minute (by their whole interval, from the
 first byte sent to the headers). More than 2N is too many for every limiter: a fixed window admits up to
 2N around its edge. Between N and 2N, the admissions are replayed through models of six limiters (fixed

@@ -16,6 +16,7 @@ export const rate04 = rateRule({
   title: 'A burst from an idle key is admitted up to the limit and no further',
   severity: 'must',
   needs: ['active'],
+  promised: ['bands'],
   explain: `Looks at bursts of more than N attempts within a quarter of a minute, from a key that rested
 for two minutes. Every limiter admits at most N of them, plus the tokens that a bucket regains
 meanwhile. Only an edge of fixed windows within the burst admits up to N more. So one burst with more

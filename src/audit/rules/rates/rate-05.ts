@@ -13,6 +13,7 @@ export const rate05 = rateRule({
   title: 'Nothing is rejected before the limit is used up',
   severity: 'must',
   needs: ['passive', 'quiescence'],
+  promised: ['bands'],
   explain: `A rejection is correct if N requests in the trailing minute may have been counted. Every
 attempt of the key may count, also rejections and errors (gap G-18; reads, 400s and 401s do not if the
 deployment profile says so), and so may requests before the record began, as its first response shows.

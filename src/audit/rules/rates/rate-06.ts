@@ -1,4 +1,5 @@
 import { effectOf } from '../../../attempt/outcome.ts'
+import { usualOf } from '../../../contract/usual.ts'
 import { type Sighting, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 
@@ -12,6 +13,7 @@ export const rate06 = rateRule({
   section: '§7.1, §7.2, §7.3, §8.4.3',
   severity: 'must',
   needs: ['passive'],
+  promised: ['bands', 'chat_errors'],
   explain: `A 429 carries \`rate_limit_error\` as its type, and \`rate_limit_exceeded\` as its code in the
 chat shape; no other status carries either. A single rejection between two successes of the
 account must not be charged: the balance may fall by the price of one success between them, or by both
@@ -40,7 +42,10 @@ charge may be late. Under concurrency, BILL-05 decides the charge.`,
       }
     }
     for (const ofAccount of byAccount.values()) {
-      const charged = chargedRejection(ofAccount, evidence.contract.timeouts.streamMs * 1e3)
+      const charged = chargedRejection(
+        ofAccount,
+        usualOf(evidence.contract).timeouts.streamMs * 1e3,
+      )
       if (charged === null) continue
       const [before, rejections, after] = charged
       return {

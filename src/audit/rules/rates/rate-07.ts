@@ -1,5 +1,5 @@
 import { flags } from '../../../attempt/flags.ts'
-import type { Contract } from '../../../contract/contract.ts'
+import type { Promising } from '../../../contract/promises.ts'
 import { type Sighting, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 
@@ -8,14 +8,11 @@ export const rate07 = rateRule({
   title: 'The rate-limit headers are present and numeric',
   severity: 'must',
   needs: ['passive'],
+  promised: ['headers.rate_limit'],
   explain: `Looks at successes and at rejections (429) of the generation endpoints, and counts them
 separately. Whether other errors and reads carry the headers is open (gap G-19), so they decide nothing.
-A contract may promise no reset
-(rate_reset: null). A header that is present but is not a plain number ("1s", a date, an empty string) fails as well.`,
+Only the headers that the contract names must be there. A header that is present but is not a plain number ("1s", a date, an empty string) fails as well.`,
   decide({ sightings }, { contract }) {
-    if (contract.bands.length === 0) {
-      return { verdict: 'not-observed', takes: 'a contract that names rate limits' }
-    }
     const served = sightings.filter(({ decision }) => decision === 'admitted')
     const rejected = sightings.filter(
       ({ decision, endpoint }) =>
@@ -50,21 +47,24 @@ A contract may promise no reset
   },
 })
 
-function headerNames({ headers }: Contract): readonly string[] {
-  return [headers.rateLimit, headers.rateRemaining, headers.rateReset].filter(
-    (name) => name !== null,
-  )
+type Promised = Promising<'headers.rate_limit'>
+
+function headerNames({ headers }: Promised): readonly string[] {
+  return [headers.rateLimit, headers.rateRemaining, headers.rateReset]
+    .filter((names) => names !== undefined)
+    .map((names) => names.join(' or '))
 }
 
-function faultsOf({ headers }: Contract, sighting: Sighting): readonly string[] {
+function faultsOf({ headers }: Promised, sighting: Sighting): readonly string[] {
   const { limit, remaining, reset } = sighting
   const shown = [
     [headers.rateLimit, limit, flags.malformedRateLimit],
     [headers.rateRemaining, remaining, flags.malformedRateRemaining],
     [headers.rateReset, reset, flags.malformedRateReset],
   ] as const
-  return shown.flatMap(([name, value, malformed]) => {
-    if (name === null) return []
+  return shown.flatMap(([names, value, malformed]) => {
+    if (names === undefined) return []
+    const name = names.join(' or ')
     if ((sighting.flags & malformed) !== 0) return [`${name} is not a number`]
     return value === null ? [`${name} is missing`] : []
   })

@@ -6,6 +6,7 @@ export const rate08 = rateRule({
   title: 'X-RateLimit-Remaining is a whole number from 0 to X-RateLimit-Limit',
   severity: 'must',
   needs: ['passive'],
+  promised: ['headers.rate_limit', 'headers.rate_remaining'],
   explain: `Checks every response with both headers, of any status. RATE-07 checks a header that is
 missing or not a number.`,
   decide({ sightings }, evidence) {
@@ -13,7 +14,7 @@ missing or not a number.`,
     if (shown.length === 0) {
       return {
         verdict: 'not-observed',
-        takes: `an answer with ${evidence.contract.headers.rateLimit} and ${evidence.contract.headers.rateRemaining}`,
+        takes: `an answer with ${evidence.contract.headers.rateLimit[0]} and ${evidence.contract.headers.rateRemaining[0]}`,
       }
     }
     const wrong = shown.filter(

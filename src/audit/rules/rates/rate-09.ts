@@ -12,6 +12,7 @@ export const rate09 = rateRule({
   title: 'X-RateLimit-Remaining falls by one for each counted request',
   severity: 'must',
   needs: ['passive', 'quiescence'],
+  promised: ['bands', 'headers.rate_remaining'],
   explain: `Two tests. Too fast: of two responses with the same limit, the later one may be lower by at
 most the number of attempts that can have been counted in between, itself included. Too slow: in a burst
 after a rest, at most N - x responses can show x or more (majorization), in any order, even if each shows

@@ -10,6 +10,7 @@ export const rate11 = rateRule({
   title: 'While requests remain, the next one is not rejected',
   severity: 'advice',
   needs: ['passive', 'quiescence'],
+  promised: ['bands', 'headers.rate_remaining'],
   explain: `Looks at two attempts of one key, the second completely after the first and alone. If the first
 showed remaining requests, the second must not be a 429 of the same limit. No standard guarantees this (a
 service may shed load), so it is advice. If an hour or a day may be full, or may pace requests,

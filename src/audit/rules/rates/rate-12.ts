@@ -8,6 +8,7 @@ export const rate12 = rateRule({
   title: 'X-RateLimit-Reset has one unit everywhere, and looks no further than its window',
   severity: 'must',
   needs: ['passive', 'quiescence'],
+  promised: ['headers.rate_reset'],
   explain: `The unit is not specified (gap G-21), but there must be one: seconds or milliseconds from now, or
 an epoch in seconds, milliseconds or microseconds. A unit is excluded if a value in it would be in the
 past or beyond the window that the limit names (plus the time that counted rejections may add; all epochs
@@ -20,7 +21,7 @@ nothing, unless the deployment profile names the unit.`,
     if (observations === 0) {
       return {
         verdict: 'not-observed',
-        takes: `an answer with ${evidence.contract.headers.rateReset ?? 'a reset header, which the contract must name'}`,
+        takes: `an answer with ${evidence.contract.headers.rateReset[0]}`,
       }
     }
     const { units, ruledOut } = inference

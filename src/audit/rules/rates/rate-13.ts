@@ -9,6 +9,7 @@ export const rate13 = rateRule({
   title: 'Requests are admitted again at X-RateLimit-Reset, and with fixed windows not before',
   severity: 'must',
   needs: ['active', 'quiescence'],
+  promised: ['bands', 'headers.rate_reset'],
   explain: `Reads the reset of a rejection in the unit that fits the deployment (RATE-12). If two units fit,
 the reset must be wrong in both; an epoch must be wrong by every clock that RATE-12 allows. Not too far:
 one window after the last counted request, every limiter has forgotten all requests. Not too early: the

@@ -9,6 +9,7 @@ export const rate14 = rateRule({
   title: 'Each key has its own limit',
   severity: 'must',
   needs: ['active', 'quiescence'],
+  promised: ['bands', 'headers.rate_remaining'],
   explain: `Two tests. If a key is admitted while another is rejected, before and after,
 each has its own limit. And if keys alternate, the used count continues from the key's
 own last response, not from the other key's. It fails if three responses continue from one other key and none

@@ -10,6 +10,7 @@ export const rate15 = rateRule({
   title: 'Both generation endpoints share one counter for each key',
   severity: 'derived',
   needs: ['active', 'quiescence'],
+  promised: ['bands', 'headers.rate_remaining'],
   explain: `If a key alternates between chat and messages, one request after the other, the used count must
 continue from the last response of either endpoint, not from that of the same endpoint. The rule fails if
 three responses continue from their own endpoint and none from the other, because two counters admit

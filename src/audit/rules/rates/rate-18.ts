@@ -11,6 +11,7 @@ export const rate18 = rateRule({
     'The limit follows the balance across an edge at once or with the next window, and never changes otherwise',
   severity: 'must',
   needs: ['active', 'quiescence'],
+  promised: ['bands', 'headers.rate_limit', 'headers.credits_remaining'],
   explain: `Looks at responses of one key with limits of the minute. If neighbouring responses have different
 rows, the balances of the trailing minute must contain an edge. A row that is a minute
 behind its balance did not follow. If the balance is unknown (no credits header nearby), nothing is

@@ -14,6 +14,7 @@ export const rate19 = rateRule({
     'Retry-After, if present, is delta-seconds or an HTTP date within the window, and long enough',
   severity: 'advice',
   needs: ['passive'],
+  promised: [],
   explain: `RFC 9110 allows a number of seconds or an HTTP date. A number longer than two of the full
 windows (two days if the window is uncertain) is an epoch or milliseconds; two, because a sliding counter
 takes up to two windows to forget. A value that is not a number is read from the captured response: a

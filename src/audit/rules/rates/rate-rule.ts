@@ -1,20 +1,22 @@
-import type { Evidence, Rule } from '../../rule.ts'
+import type { PromiseName } from '../../../contract/promises.ts'
+import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
 import type { Verdict } from '../../verdict.ts'
 import { type History, historyOf } from './history.ts'
 
 /** A rule about rate limits (§8.1). All of them share one history. */
-export function rateRule(
-  rule: Omit<Rule, 'decide' | 'section'> & {
-    readonly section?: string
-    decide(history: History, evidence: Evidence): Verdict | Promise<Verdict>
-  },
-): Rule {
+export function rateRule<const P extends PromiseName>({
+  promised,
+  decide,
+  ...rule
+}: Omit<Rule, 'decide' | 'section' | 'promised'> & {
+  readonly section?: string
+  readonly promised: readonly P[]
+  decide(history: History, evidence: Evidence<P>): Verdict | Promise<Verdict>
+}): Rule {
   return {
     section: '§8.1',
     ...rule,
     prepare: historyOf,
-    async decide(evidence) {
-      return rule.decide(await historyOf(evidence), evidence)
-    },
+    ...whenPromised(promised, async (evidence) => decide(await historyOf(evidence), evidence)),
   }
 }

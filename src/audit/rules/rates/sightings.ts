@@ -1,5 +1,5 @@
 import type { Outcome } from '../../../attempt/outcome.ts'
-import type { Contract } from '../../../contract/contract.ts'
+import { type Contract, pricesOf } from '../../../contract/contract.ts'
 import type { Endpoint } from '../../../contract/request.ts'
 import type { Bracket } from '../../../limits/balance.ts'
 import { type Decision, decisionOf, type LimitedRequest } from '../../../limits/limited-request.ts'
@@ -66,7 +66,7 @@ const decisions: readonly Decision[] = ['admitted', 'rejected', 'refused', 'read
 export function sightingTable(
   columns: readonly Float64Array[],
   words: readonly string[],
-  { models }: Contract,
+  contract: Contract,
 ): SightingTable {
   const size = columns[0]!.length
   const codeColumn = (at: number) => {
@@ -82,7 +82,7 @@ export function sightingTable(
   const codes = Object.fromEntries(
     wordColumns.map((name, at) => [name, codeColumn(at)]),
   ) as SightingTable['codes']
-  const prices = new Map(models.map(({ id, costCredits }) => [id, costCredits]))
+  const prices = new Map(pricesOf(contract).map(({ id, costCredits }) => [id, costCredits]))
   const highest = Math.max(1, ...prices.values())
   const priceOf = words.map((word) => prices.get(word) ?? highest)
   const decision = new Uint8Array(size)

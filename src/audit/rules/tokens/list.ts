@@ -1,5 +1,7 @@
-import type { Contract } from '../../../contract/contract.ts'
+import { modelNamed, namesOf } from '../../../contract/contract.ts'
+import type { Promising } from '../../../contract/promises.ts'
 import { promisedSql } from '../../../contract/request.ts'
+import { usualOf } from '../../../contract/usual.ts'
 import { type Exchange, isList, isObject } from '../../evidence/exchange.ts'
 import type { Rule } from '../../rule.ts'
 import { exchangeRule } from '../exchange-rule.ts'
@@ -11,6 +13,7 @@ const lim01 = exchangeRule({
   section: '§7.2, §8.2',
   severity: 'must',
   needs: ['active'],
+  promised: ['models', 'limits.max_input_tokens'],
   explain: `A prompt with more words than the model's window has tokens cannot fit, with any
 tokenizer. Nor can a request with more prompt tokens than the window, unless its texts are shorter
 than that in bytes: then the count is not that of its prompt (CHAT-09). If the service serves it, it silently
@@ -36,10 +39,14 @@ this with short prompts, reduce the windows in the contract of both sides.`,
   },
 })
 
+type Windows = Promising<'models' | 'limits.max_input_tokens'>
+
 /** The most tokens of input and output together, by the wider of the two promises. */
-function windowOf({ models, limits }: Contract, id: string | null): number | null {
-  const model = models.find((each) => each.id === id)
-  return model === undefined ? null : Math.max(model.contextWindowTokens, limits.maxInputTokens)
+function windowOf({ models, limits }: Windows, name: string | null): number | null {
+  const model = modelNamed(models, name ?? '')
+  return model === undefined
+    ? null
+    : Math.max(model.contextWindowTokens ?? 0, limits.maxInputTokens)
 }
 
 /** Words of the messages. Each is at least one token. */
@@ -74,6 +81,7 @@ const lim02 = sqlRule({
   section: '§8.2',
   severity: 'must',
   needs: ['passive', 'active'],
+  promised: ['limits.max_output_tokens'],
   explain: `Compares completion_tokens of every success, for each choice, with the limit. The treatment
 of a max_tokens above it is open (gap G-29): clamped, refused or honoured up to the limit.`,
   expected: ({ limits }) => `at most ${limits.maxOutputTokens} output tokens for each choice`,
@@ -92,6 +100,7 @@ const lim03 = sqlRule({
   section: '§8.2',
   severity: 'must',
   needs: ['passive', 'active'],
+  promised: ['models', 'limits.max_total_tokens'],
   explain: `Compares prompt and completion tokens of every success with one choice with the total limit,
 or with the model's own window if that is larger (gap G-30). No prompt has more tokens than its
 request has bytes: a usage above that covers more than this request, and is ignored.`,
@@ -100,7 +109,7 @@ request has bytes: a usage above that covers more than this request, and is igno
     SELECT run_id, slot, retry,
       CASE WHEN prompt_tokens + completion_tokens > greatest(${limits.maxTotalTokens}, model_window.tokens)
            THEN (prompt_tokens + completion_tokens) || ' tokens in all' END AS came
-    FROM seen JOIN (VALUES ${models.map((model) => sqlList([model.id, model.contextWindowTokens])).join(', ')})
+    FROM seen JOIN (VALUES ${models.flatMap((model) => namesOf(model).map((name) => sqlList([name, model.contextWindowTokens ?? 0]))).join(', ')})
       model_window(id, tokens) ON model = model_window.id
       LEFT JOIN templates USING (run_id, template)
     WHERE coalesce(prompt_tokens <= octet_length(encode(templates.body)), true) AND outcome = 'ok' AND prompt_tokens IS NOT NULL AND completion_tokens IS NOT NULL
@@ -117,6 +126,7 @@ const lim04 = sqlRule({
   section: '§8.3',
   severity: 'must',
   needs: ['time'],
+  promised: ['timeouts.stream_ms'],
   explain: `Looks at responses that lasted ten seconds of the service's time or more. A response that the
 service ended before the promised 600 s was cut. Network failures look the same, so a single one
 decides nothing. A messages stream without a known end event was not cut (gap G-10).`,
@@ -124,7 +134,7 @@ decides nothing. A messages stream without a known end event was not cut (gap G-
   expected: ({ timeouts }) => `no cut before ${timeouts.streamMs / 1000} s`,
   observe: ({ timeouts }) => `
     SELECT run_id, slot, retry,
-      CASE WHEN outcome = 'broken' AND (closed_us - sent_us) * time_scale < ${Math.min(timeouts.readMs, timeouts.streamMs) * 1000}
+      CASE WHEN outcome = 'broken' AND (closed_us - sent_us) * time_scale < ${Math.min(timeouts.readMs ?? Infinity, timeouts.streamMs) * 1000}
            THEN 'cut after ' || round((closed_us - sent_us) * time_scale / 1e6)::INTEGER || ' s (' || reason || ')' END AS came
     FROM seen JOIN runs USING (run_id)
     WHERE ${promisedSql} AND (closed_us - sent_us) * time_scale >= ${longUs}
@@ -143,9 +153,13 @@ const lim05 = sqlRule({
   explain: `Checks Assay, not the service. Each retry must follow a 429 of the same slot, and be within the
 allowed number. It must wait for the base delay, doubled for each attempt, and at most for that plus
 jitter and a second of tolerance; a Retry-After may extend the wait.`,
-  expected: ({ retry }) =>
-    `at most ${retry.maxAttempts} retries, each after a 429 and ${retry.baseDelayMs} ms doubled`,
-  observe: ({ retry }) => `
+  expected: (contract) => {
+    const { maxAttempts, baseDelayMs } = usualOf(contract).retry
+    return `at most ${maxAttempts} retries, each after a 429 and ${baseDelayMs} ms doubled`
+  },
+  observe: (contract) => {
+    const { retry } = usualOf(contract)
+    return `
     SELECT seen.run_id, seen.slot, seen.retry,
       CASE WHEN seen.retry > ${retry.maxAttempts} THEN 'retry ' || seen.retry
            WHEN before.status <> 429 THEN 'a retry after status ' || before.status
@@ -154,7 +168,8 @@ jitter and a second of tolerance; a Retry-After may extend the wait.`,
            THEN 'only ' || round((seen.dispatched_us - before.closed_us) * 1e-3)::INTEGER || ' ms later' END AS came
     FROM seen JOIN attempts before
       ON before.run_id = seen.run_id AND before.slot = seen.slot AND before.retry = seen.retry - 1
-    WHERE seen.retry > 0`,
+    WHERE seen.retry > 0`
+  },
   takes: 'a retry (retries: specification)',
 })
 

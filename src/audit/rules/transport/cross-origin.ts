@@ -1,5 +1,6 @@
 import { flagSql } from '../../../attempt/flags.ts'
 import type { Contract } from '../../../contract/contract.ts'
+import { usualOf } from '../../../contract/usual.ts'
 import { exchangeRule } from '../exchange-rule.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
 
@@ -9,6 +10,7 @@ export const trn03 = sqlRule({
   section: '§1.3',
   severity: 'must',
   needs: ['passive'],
+  promised: ['cross_origin'],
   explain: `Looks for Access-Control-Allow-Origin on every response of the four endpoints, whatever its
 status, if the request had an Origin: without the header, a browser hides even a 401 or 429 from the page. A
 request without an Origin is not a cross-origin request, and its response is ignored. A preflight
@@ -34,7 +36,8 @@ its path's format, or Content-Type, must allow them. A * does not include Author
 })
 
 /** Headers that a page sends to the endpoint of each format. */
-function neededHeaders({ auth, paths }: Contract) {
+function neededHeaders(contract: Contract) {
+  const { auth, paths } = usualOf(contract)
   return (['chat', 'messages'] as const).flatMap((format) =>
     [auth[format].name.toLowerCase(), 'content-type'].map((name) => ({
       path: paths[format],
@@ -60,16 +63,16 @@ export const trn04 = exchangeRule({
   section: '§1.3',
   severity: 'advice',
   needs: ['passive'],
+  promised: ['cross_origin'],
   explain: `Access-Control-Expose-Headers must name the credits and rate headers that a response
 carries, or be *; otherwise a page never sees them. Needs captured responses.`,
   expected: 'Access-Control-Expose-Headers that names the credits and rate headers',
   takes: 'a captured success with a credits or rate header',
-  judge(exchange, { headers }) {
+  judge(exchange, { headers = {} }) {
     if (!exchange.isOk || exchange.header('access-control-allow-origin') === undefined)
       return undefined
     const carried = billingHeaders
-      .map((name) => headers[name])
-      .filter((name) => name !== null)
+      .flatMap((name) => headers[name] ?? [])
       .filter((name) => exchange.header(name) !== undefined)
     if (carried.length === 0) return undefined
     const exposed = (exchange.header('access-control-expose-headers') ?? '')

@@ -1,6 +1,7 @@
 import { flagSql } from '../../../attempt/flags.ts'
 import { isLoopback } from '../../../contract/base-url.ts'
-import type { Rule } from '../../rule.ts'
+import { usualOf } from '../../../contract/usual.ts'
+import { type Rule, whenPromised } from '../../rule.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
 import { trn03, trn04 } from './cross-origin.ts'
 
@@ -12,7 +13,7 @@ export const trn01: Rule = {
   needs: ['passive'],
   explain: `Looks at the base URL of each run. A service on this machine's loopback address cannot be
 overheard, so plain HTTP there decides nothing.`,
-  async decide({ store, runIds }) {
+  ...whenPromised(['https'], async ({ store, runIds }) => {
     const runs = await store.rows<{ runId: string; baseUrl: string; slot: number | null }>(
       `SELECT run_id AS "runId", base_url AS "baseUrl",
          (SELECT min(slot) FROM attempts WHERE attempts.run_id = runs.run_id) AS slot
@@ -33,7 +34,7 @@ overheard, so plain HTTP there decides nothing.`,
       came: baseUrl,
       witnesses: [{ runId, slot: slot ?? 0, retry: 0, shows: 'sent in the clear' }],
     }
-  },
+  }),
 }
 
 export const trn02 = sqlRule({
@@ -42,10 +43,11 @@ export const trn02 = sqlRule({
   section: '§1.3',
   severity: 'must',
   needs: ['passive'],
-  explain: `Looks at every plain body that was read to its end, of successes and failures alike: it
-must parse, be valid UTF-8, and have a JSON content type. The SSE rules check streams.`,
+  explain: `Looks at every plain body that was read to its end: it must parse, be valid UTF-8, and have a
+JSON content type. The body of a failure is judged only if the contract has the table of chat errors,
+because a gateway may fail in another format. The SSE rules check streams.`,
   expected: 'application/json that parses, in UTF-8',
-  observe: () => `
+  observe: ({ chatErrors = [] }) => `
     SELECT run_id, slot, retry,
       CASE WHEN starts_with(reason, 'content-encoding-') THEN reason || ', which was not accepted'
            WHEN ${flagSql('notUtf8')} THEN 'bytes that are not UTF-8, status ' || status
@@ -53,31 +55,36 @@ must parse, be valid UTF-8, and have a JSON content type. The SSE rules check st
            WHEN NOT ${flagSql('jsonType')} THEN 'a content type that is not JSON, status ' || status END AS came
     FROM seen
     WHERE status IS NOT NULL AND NOT ${flagSql('sseType')} AND bytes_in > 0 AND endpoint <> 'other'
-      AND (outcome IN ('ok', 'http_error') OR reason IN ('malformed-body', 'error-in-body', 'unexpected-content-type')
+      AND (outcome = 'ok' OR outcome = 'http_error' AND ${chatErrors.length > 0} OR reason IN ('malformed-body', 'error-in-body', 'unexpected-content-type')
         OR starts_with(reason, 'content-encoding-'))`,
   takes: 'a plain answer with a body',
 })
 
 export const trn05 = sqlRule({
   id: 'TRN-05',
-  title: 'The four endpoints are where the specification says',
+  title: 'The endpoints are where the contract says',
   section: '§1.2, §9.1',
   severity: 'must',
   needs: ['active'],
+  promised: ['paths'],
   explain: `A request that was meant to succeed must not get a 404 on the path of the contract, unless
 the error names the model as not found. If other requests on the same path succeeded, the 404
 is about the request (gap G-27).`,
-  expected: 'an answer on each of the four paths',
-  observe: ({ limits, defaults }) => `
+  expected: 'an answer on each path of the contract',
+  observe: (contract) => {
+    const { limits, defaults } = usualOf(contract)
+    const promised = Object.keys(contract.paths)
+    return `
     SELECT run_id, slot, retry, 
       CASE WHEN status = 404 AND NOT bool_or(status < 300) OVER (PARTITION BY run_id, endpoint)
            THEN '404 on ' || endpoint END AS came
     FROM seen LEFT JOIN templates USING (run_id, template)
-    WHERE endpoint <> 'other' AND expects = 'ok' AND status IS NOT NULL
+    WHERE endpoint IN ${sqlList(promised)} AND expects = 'ok' AND status IS NOT NULL
       AND error_code IS DISTINCT FROM 'model_not_found' AND status NOT IN (401, 429)
       -- Far below every context window.
-      AND coalesce(length(templates.body) + coalesce(max_tokens, ${defaults.maxTokens}), 0) < ${limits.maxTotalTokens / 2}`,
-  takes: 'a request to one of the four endpoints',
+      AND coalesce(length(templates.body) + coalesce(max_tokens, ${defaults.maxTokens}), 0) < ${limits.maxTotalTokens / 2}`
+  },
+  takes: 'a request to an endpoint of the contract',
 })
 
 export const trn06 = sqlRule({
@@ -86,6 +93,7 @@ export const trn06 = sqlRule({
   section: '§7.1',
   severity: 'must',
   needs: ['active'],
+  promised: ['chat_errors'],
   explain: `Requests to paths that the contract does not have must get 404. A 401, a 429, an outage or
 a 403 for insufficient credits may come first (gap G-26) and decides nothing; the messages shape has no
 type for insufficient credits, so no 403 of that shape does.`,

@@ -1,9 +1,10 @@
+import { pricesOf } from '../../../contract/contract.ts'
 import { promisedSql } from '../../../contract/request.ts'
 import { literal } from '../../../store/import/literal.ts'
 import { openPricesOf } from '../../evidence/balances.ts'
 import { isEmpty } from '../../evidence/billing/open-prices.ts'
+import type { PricedEvidence } from '../../evidence/billing/price-table.ts'
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
-import type { Evidence } from '../../rule.ts'
 import { type Came, type Judged, judgedRule } from '../exchange-rule.ts'
 import { isAfter, pairs } from './pairs.ts'
 import { named } from './report-rule.ts'
@@ -14,6 +15,7 @@ export const use07 = judgedRule({
   section: '§4.4',
   severity: 'must',
   needs: ['passive'],
+  promised: ['paths.credits'],
   explain: `Compares responses of the credits endpoint for one key, one completely after the other. No
 hour may be negative. A charge at the start may be refunded if its request fails or its client aborts
 (gap G-13), so pairs with such requests before them are left out. ${named}`,
@@ -59,6 +61,7 @@ export const use04 = judgedRule({
   section: '§4.4',
   severity: 'must',
   needs: ['active', 'quiescence'],
+  promised: ['paths.credits', 'models.cost_credits'],
   explain: `Between two responses of the credits endpoint with nothing in flight, consumed must grow by
 the cost of our successes, and requests by their number. If reads cost credits (gap G-17), their cost is
 added, and they may count as requests. Stretches are excluded if they contain
@@ -81,14 +84,14 @@ ${named}`,
 })
 
 async function compared(
-  evidence: Evidence,
+  evidence: PricedEvidence,
   earlier: UsageReport,
   later: UsageReport,
 ): Promise<Came> {
   const { store, contract } = evidence
   const { reads, openReads } = await openPricesOf(evidence)
   const [from, to] = [earlier.exchange.row, later.exchange.row]
-  const prices = contract.models.map(
+  const prices = pricesOf(contract).map(
     ({ id, costCredits }) => `WHEN ${literal(id)} THEN ${costCredits}`,
   )
   const [between] = await store.rows<

@@ -9,6 +9,7 @@ export const use02 = judgedRule({
   section: '§4.4',
   severity: 'must',
   needs: ['active', 'quiescence'],
+  promised: ['paths.credits'],
   explain: `Compares responses of the credits endpoint for one key, one completely after the other, that
 show the same granted credits: consumption in between must reduce the remaining credits. A single response is not
 checked, because bought credits need not count as granted. If responses do not show expired

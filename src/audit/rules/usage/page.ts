@@ -8,6 +8,7 @@ export const page01 = judgedRule({
   section: '§1.4',
   severity: 'must',
   needs: ['active', 'quiescence'],
+  promised: ['paths.credits'],
   explain: `Looks at captured responses of the path /my-credits between two of the credits endpoint for the
 same key with the same balance: the page must show that number. A stale page shows an
 older one. Numbers that a script fetches later, or that need a sign-in, are not in its HTML: a

@@ -8,6 +8,7 @@ export const use06 = judgedRule({
   section: '§4.4',
   severity: 'must',
   needs: ['active'],
+  promised: ['paths.credits'],
   explain: `Looks at responses to queries with from and to (if the service supports them: gap G-09). Two
 adjacent ranges must add up to the range that spans them, for one key and with nothing in between. If
 all three have the same credits, the service ignores ranges, and nothing is decided.

@@ -7,7 +7,7 @@ export const named =
 
 /** A rule about single responses of the credits endpoint. */
 export function reportRule(
-  rule: Omit<Rule, 'decide' | 'section' | 'needs'> & {
+  rule: Omit<Rule, 'decide' | 'section' | 'needs' | 'promised'> & {
     readonly expected: string
     readonly takes?: string
     readonly needs?: Rule['needs']
@@ -18,6 +18,7 @@ export function reportRule(
   return judgedRule({
     section: '§4.4',
     needs: ['active'],
+    promised: ['paths.credits'],
     takes: 'a captured answer of GET /user/credits (capture: all)',
     ...described,
     explain: `${rule.explain} ${named}`,

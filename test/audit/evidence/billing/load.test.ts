@@ -8,21 +8,21 @@ import {
   type History,
 } from '../../../../src/audit/evidence/billing/history.ts'
 import { loadHistories } from '../../../../src/audit/evidence/billing/load.ts'
-import type { Contract } from '../../../../src/contract/contract.ts'
+import type { FullContract } from '../../../../src/contract/contract.ts'
 import { defaultContract } from '../../../../src/contract/default.ts'
 import { openStore } from '../../../../src/store/open.ts'
 import { appendAttempts, Recorder } from '../../../../src/store/recorder.ts'
 import { attempt, enterEndedRun } from '../../../report/attempts.ts'
 
 const none = Number.NaN
-const contract: Contract = {
+const contract: FullContract = {
   ...defaultContract,
   timeouts: { connectMs: 1, readMs: 1_000, streamMs: 3_000 },
 }
 interface More {
   readonly templates?: readonly TemplateRow[]
   readonly bodies?: readonly BodyRow[]
-  readonly contract?: Contract
+  readonly contract?: FullContract
   readonly ledger?: object
   readonly runIds?: readonly string[]
   readonly timeScale?: number

@@ -3,7 +3,7 @@ import type { AttemptRow } from '../../../../src/attempt/columns.ts'
 import type { BillingRule } from '../../../../src/audit/evidence/balances.ts'
 import { readBalance } from '../../../../src/audit/evidence/billing/balance-reading.ts'
 import { sumsOf } from '../../../../src/audit/evidence/billing/gifts.ts'
-import type { Contract } from '../../../../src/contract/contract.ts'
+import type { FullContract } from '../../../../src/contract/contract.ts'
 import { defaultContract } from '../../../../src/contract/default.ts'
 import { openStore, type Store } from '../../../../src/store/open.ts'
 import { type HistoryRow, historyOf } from '../../evidence/billing/made-history.ts'
@@ -42,7 +42,7 @@ type Case = readonly [
   rule: BillingRule,
   rows: readonly AttemptRow[],
   verdict: object,
-  contract?: Contract,
+  contract?: FullContract,
 ]
 
 /** A test for each history of one run whose reads are free. */

@@ -1,0 +1,125 @@
+import type {
+  AuthHeaders,
+  Band,
+  ChatError,
+  Contract,
+  Grants,
+  Headers,
+  MessagesError,
+  Model,
+  Package,
+  ParameterDefaults,
+  ParameterRanges,
+  Paths,
+  PricedModel,
+  Timeouts,
+  TokenLimits,
+} from './contract.ts'
+
+/**
+ * The promises that rules may need, by the field of a contract that makes them. The value is the part of a contract that
+ * has it, so a rule that reads a promise without naming it does not compile.
+ */
+interface Parts {
+  https: { readonly https: true }
+  cross_origin: { readonly crossOrigin: true }
+  models: { readonly models: readonly Model[] }
+  'models.cost_credits': { readonly models: readonly PricedModel[] }
+  bands: { readonly bands: readonly Band[] }
+  paths: { readonly paths: Partial<Paths> }
+  'paths.credits': { readonly paths: Partial<Paths> & Pick<Paths, 'credits'> }
+  'headers.credits_remaining': Named<'creditsRemaining'>
+  'headers.rate_limit': Named<'rateLimit'>
+  'headers.rate_remaining': Named<'rateRemaining'>
+  'headers.rate_reset': Named<'rateReset'>
+  'auth.chat': { readonly auth: Partial<AuthHeaders> & Pick<AuthHeaders, 'chat'> }
+  'auth.messages': { readonly auth: Partial<AuthHeaders> & Pick<AuthHeaders, 'messages'> }
+  statuses: { readonly statuses: readonly number[] }
+  chat_errors: { readonly chatErrors: readonly ChatError[] }
+  messages_errors: { readonly messagesErrors: readonly MessagesError[] }
+  finish_reasons: { readonly finishReasons: readonly string[] }
+  'limits.max_input_tokens': Limited<'maxInputTokens'>
+  'limits.max_output_tokens': Limited<'maxOutputTokens'>
+  'limits.max_total_tokens': Limited<'maxTotalTokens'>
+  ranges: { readonly ranges: Partial<ParameterRanges> }
+  defaults: { readonly defaults: Partial<ParameterDefaults> }
+  'timeouts.stream_ms': { readonly timeouts: Partial<Timeouts> & Pick<Timeouts, 'streamMs'> }
+  grants: { readonly grants: Partial<Grants> }
+  packages: { readonly packages: readonly Package[] }
+}
+
+interface Named<H extends keyof Headers> {
+  readonly headers: Partial<Headers> & Pick<Headers, H>
+}
+
+interface Limited<L extends keyof TokenLimits> {
+  readonly limits: Partial<TokenLimits> & Pick<TokenLimits, L>
+}
+
+export type PromiseName = keyof Parts
+
+type Together<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never
+
+/** A contract with these promises. */
+export type Promising<P extends PromiseName> = [P] extends [never]
+  ? Contract
+  : Omit<Contract, keyof Together<Parts[P]>> & Together<Parts[P]>
+
+const some = (list: readonly unknown[] | undefined) => list !== undefined && list.length > 0
+const any = (fields: object | undefined) => some(Object.values(fields ?? {}))
+
+const isMade: { readonly [P in PromiseName]: (contract: Contract) => boolean } = {
+  https: ({ https }) => https === true,
+  cross_origin: ({ crossOrigin }) => crossOrigin === true,
+  models: ({ models }) => some(models),
+  'models.cost_credits': ({ models }) =>
+    models !== undefined &&
+    some(models) &&
+    models.every((model) => model.costCredits !== undefined),
+  bands: ({ bands }) => some(bands),
+  paths: ({ paths }) => any(paths),
+  'paths.credits': ({ paths }) => paths?.credits !== undefined,
+  'headers.credits_remaining': ({ headers }) => headers?.creditsRemaining !== undefined,
+  'headers.rate_limit': ({ headers }) => headers?.rateLimit !== undefined,
+  'headers.rate_remaining': ({ headers }) => headers?.rateRemaining !== undefined,
+  'headers.rate_reset': ({ headers }) => headers?.rateReset !== undefined,
+  'auth.chat': ({ auth }) => auth?.chat !== undefined,
+  'auth.messages': ({ auth }) => auth?.messages !== undefined,
+  statuses: ({ statuses }) => some(statuses),
+  chat_errors: ({ chatErrors }) => some(chatErrors),
+  messages_errors: ({ messagesErrors }) => some(messagesErrors),
+  finish_reasons: ({ finishReasons }) => some(finishReasons),
+  'limits.max_input_tokens': ({ limits }) => limits?.maxInputTokens !== undefined,
+  'limits.max_output_tokens': ({ limits }) => limits?.maxOutputTokens !== undefined,
+  'limits.max_total_tokens': ({ limits }) => limits?.maxTotalTokens !== undefined,
+  ranges: ({ ranges }) => any(ranges),
+  defaults: ({ defaults }) => any(defaults),
+  'timeouts.stream_ms': ({ timeouts }) => timeouts?.streamMs !== undefined,
+  grants: ({ grants }) => any(grants),
+  packages: ({ packages }) => some(packages),
+}
+
+export const promiseNames = Object.keys(isMade) as readonly PromiseName[] as [
+  PromiseName,
+  ...PromiseName[],
+]
+
+/** Whether a contract makes all of these promises. */
+export function promises<P extends PromiseName>(
+  contract: Contract,
+  names: readonly P[],
+): contract is Contract & Promising<P> {
+  return missingPromises(contract, names).length === 0
+}
+
+/** Those that the contract does not make. */
+export function missingPromises(
+  contract: Contract,
+  names: readonly PromiseName[],
+): readonly PromiseName[] {
+  return names.filter((name) => !isMade[name](contract))
+}

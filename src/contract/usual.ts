@@ -1,0 +1,45 @@
+import type {
+  AuthHeaders,
+  Contract,
+  Headers,
+  ParameterDefaults,
+  ParameterRanges,
+  Paths,
+  RetryAdvice,
+  Timeouts,
+  TokenLimits,
+} from './contract.ts'
+import { defaultContract } from './default.ts'
+
+/** What a client needs to send requests: the contract's values, and usual ones where it promises none. */
+export interface Usual {
+  readonly paths: Paths
+  readonly headers: Partial<Headers>
+  readonly auth: AuthHeaders
+  readonly limits: TokenLimits
+  readonly ranges: ParameterRanges
+  readonly defaults: ParameterDefaults
+  readonly timeouts: Timeouts
+  readonly retry: RetryAdvice
+}
+
+const known = new WeakMap<Contract, Usual>()
+
+/** The usual paths, key headers and so on are those of the two formats, which svc has, too. */
+export function usualOf(contract: Contract): Usual {
+  const before = known.get(contract)
+  if (before !== undefined) return before
+  const { paths, headers, auth, limits, ranges, defaults, timeouts, retry } = defaultContract
+  const usual: Usual = {
+    paths: { ...paths, ...contract.paths },
+    headers: contract.headers ?? headers,
+    auth: { ...auth, ...contract.auth },
+    limits: { ...limits, ...contract.limits },
+    ranges: { ...ranges, ...contract.ranges },
+    defaults: { ...defaults, ...contract.defaults },
+    timeouts: { ...timeouts, ...contract.timeouts },
+    retry: { ...retry, ...contract.retry },
+  }
+  known.set(contract, usual)
+  return usual
+}

@@ -1,0 +1,100 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { audit } from '../../src/audit/audit.ts'
+import { terminalText } from '../../src/audit/format/terminal.ts'
+import { allRules } from '../../src/audit/rules/list.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import { formatsOnly } from '../../src/contract/formats-only.ts'
+import { parseContract } from '../../src/contract/load.ts'
+import type { DeploymentProfile } from '../../src/contract/profile.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { appendAttempts } from '../../src/store/recorder.ts'
+import { attempt, enterEndedRun } from '../report/attempts.ts'
+import { verdictOver } from './verdict-over.ts'
+
+let store: Store
+beforeEach(async () => {
+  store = await openStore(':memory:')
+  await enterEndedRun(store, 'a')
+})
+afterEach(() => store.close())
+
+const foreign = (slot: number, more: object = {}) =>
+  attempt(slot, {
+    ...{
+      model: 'gpt-4o-mini',
+      responseModel: 'gpt-4o-mini-2024-07-18',
+      creditsRemaining: null,
+      responseId: `id-${slot}`,
+    },
+    ...more,
+  })
+
+test('without a contract, an unknown service is judged by the formats alone, and the first line says so', async () => {
+  await appendAttempts(store, [foreign(0), foreign(1, { status: 418, outcome: 'http_error' })])
+  const report = await audit(store, {})
+  const [first] = terminalText(report, new Map()).split('\n')
+  expect(first).toContain('by the rules of the formats alone (chat, messages, SSE, HTTP)')
+  expect(report.findings.filter(({ verdict }) => verdict.verdict === 'fail')).toEqual([])
+  const of = (rule: string) => report.findings.find((finding) => finding.rule === rule)!.verdict
+  expect(of('RATE-07')).toEqual({ verdict: 'not-promised', promises: ['headers.rate_limit'] })
+  expect(of('CHAT-03')).toEqual({ verdict: 'not-promised', promises: ['models'] })
+  expect(of('ERR-01')).toEqual({ verdict: 'not-promised', promises: ['statuses'] })
+  expect(of('BILL-01')).toEqual({ verdict: 'not-promised', promises: ['models.cost_credits'] })
+  expect(of('CHAT-02')).toMatchObject({ verdict: 'pass' })
+})
+
+test('a service that shows a balance in the header of svc is judged by the contract of svc', async () => {
+  await appendAttempts(store, [attempt(0, { creditsRemaining: 9 })])
+  expect((await audit(store, {})).contract).toBe('svc')
+})
+
+test('a profile decides whether the service is svc', async () => {
+  await appendAttempts(store, [foreign(0)])
+  const profile = { contract: 'svc', answers: {} } as DeploymentProfile
+  expect((await audit(store, { profile })).contract).toBe('svc')
+  const other = { ...profile, contract: 'mine' }
+  expect((await audit(store, { profile: other })).contract).toBe(formatsOnly.name)
+})
+
+test('a contract with a name and models promises only these models', async () => {
+  const contract = parseContract({ name: 'mine', models: [{ id: 'gpt-4o-mini' }] }, 'mine.yaml')
+  await appendAttempts(store, [foreign(0)])
+  const { findings } = await audit(store, { contract })
+  const judged = findings.filter(({ verdict }) => verdict.verdict !== 'not-promised')
+  expect(judged.map(({ rule }) => rule)).toContain('CHAT-03')
+  const ofSvc = judged.filter(({ rule }) => /^(RATE|BILL|USE|ERR|LIM)-/.test(rule))
+  // HTTP says what a Retry-After means, a body agrees with its status, and LIM-05 is about our own client.
+  expect(ofSvc.map(({ rule }) => rule)).toEqual(['ERR-06', 'LIM-05', 'RATE-19'])
+})
+
+test('the contract of svc promises what every rule needs', async () => {
+  await appendAttempts(store, [attempt(0)])
+  const { findings } = await audit(store, { contract: defaultContract })
+  expect(findings.filter(({ verdict }) => verdict.verdict === 'not-promised')).toEqual([])
+  expect(findings.length).toBe(allRules.length)
+})
+
+test.each([
+  [{}, 'fail'],
+  [{ snapshots: 'dated' }, 'pass'],
+  [{ snapshots: ['gpt-4o-mini-2024-07-18'] }, 'pass'],
+  [{ aliases: ['gpt-4o-mini-2024-07-18'] }, 'pass'],
+  [{ snapshots: ['gpt-4o-mini-2023-01-01'] }, 'fail'],
+])('a model with %j that answers as a dated snapshot: %s', async (names, verdict) => {
+  const contract = parseContract(
+    { name: 'mine', models: [{ id: 'gpt-4o-mini', ...names }] },
+    'mine.yaml',
+  )
+  expect(await verdictOver('CHAT-03', [foreign(0)], { contract })).toMatchObject({ verdict })
+})
+
+test('a date is no part of a name that only begins alike', async () => {
+  const contract = parseContract(
+    { name: 'mine', models: [{ id: 'gpt-4o', snapshots: 'dated' }] },
+    'mine.yaml',
+  )
+  const answer = (responseModel: string) =>
+    verdictOver('CHAT-03', [foreign(0, { model: 'gpt-4o', responseModel })], { contract })
+  expect(await answer('gpt-4o-2024-08-06')).toMatchObject({ verdict: 'pass' })
+  expect(await answer('gpt-4o-mini-2024-07-18')).toMatchObject({ verdict: 'fail' })
+})
