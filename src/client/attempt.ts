@@ -41,6 +41,8 @@ export class Attempt extends ResponseFields implements BodyReader {
   private wellFormed = false
   /** Whether the body is an error. */
   private failed = false
+  /** Whether the plain body has text. */
+  private hasText = false
 
   constructor(bench: Bench) {
     super()
@@ -63,6 +65,7 @@ export class Attempt extends ResponseFields implements BodyReader {
     this.stream = null
     this.wellFormed = false
     this.failed = false
+    this.hasText = false
     this.endedUs = Number.NaN
     this.call = call
     this.request = call.request
@@ -129,6 +132,7 @@ export class Attempt extends ResponseFields implements BodyReader {
     if (Number.isNaN(this.endedUs)) this.endedUs = this.closedUs
     // A stream that was aborted or broke off counts up to that point.
     if (this.stream !== null) this.take(this.stream)
+    this.usage.fill(this, this.request.endpoint, this.hasText || this.contentEvents > 0)
     if (end.outcome === 'broken' && end.reason === 'no-memory') this.bench.memory.givenUp++
     if (this.capture !== null) {
       this.captured = this.capture.finish(this.encoding)
@@ -172,6 +176,7 @@ export class Attempt extends ResponseFields implements BodyReader {
       if (endpoint === 'chat' ? document.choices < 0 : document.blocks < 0) this.wellFormed = false
       this.endsOpen = this.finishReason === null || (document.seen & ~document.ended) !== 0
       this.otherFailed = document.otherFailed
+      this.hasText = document.hasText
     } else if (success && failed) this.flags |= flags.bodyContradictsStatus
     this.failed = failed
   }

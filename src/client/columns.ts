@@ -1,6 +1,7 @@
 import { type Batch, nullCount, nullWord, type Words } from '../attempt/batch.ts'
 import { type AttemptRow, attemptColumns, type ColumnName } from '../attempt/columns.ts'
 import type { ResponseId } from './response-id.ts'
+import { type TokenFields, tokenColumns } from './usage-counts.ts'
 
 /** The columns of an attempt that the client fills; the sender fills the rest. */
 export const responseColumns = [
@@ -28,10 +29,7 @@ export const responseColumns = [
   'responseModel',
   'finishReason',
   'choices',
-  'promptTokens',
-  'cachedTokens',
-  'completionTokens',
-  'totalTokens',
+  ...tokenColumns,
   'events',
   'contentEvents',
   'contentReads',
@@ -85,15 +83,28 @@ export const plainSuccessColumns = [
   'unknownMember',
   'doneMarks',
   'itlMaxUs',
+  'cachedTokens',
+  'cacheReadAudioTokens',
+  'cacheWriteTokens',
+  'cacheWrite1hTokens',
+  'inputAudioTokens',
+  'inputImageTokens',
+  'reasoningTokens',
+  'outputAudioTokens',
+  'outputImageTokens',
+  'citationTokens',
 ] as const satisfies readonly ResponseColumn[]
 
 type Values = ResponseValues & { readonly id: ResponseId }
 
 /** Whether `plainSuccessColumns` have their common values. */
-export function isPlainSuccess(values: ResponseValues): boolean {
+export function isPlainSuccess(
+  values: ResponseValues & Pick<TokenFields, 'hasTokenParts'>,
+): boolean {
   return (
     values.outcome === 'ok' &&
     values.events === 0 &&
+    !values.hasTokenParts &&
     values.errorShape === null &&
     values.errorCode === null &&
     values.errorType === null
@@ -122,6 +133,16 @@ export function writeColumns(values: Values, batch: Batch, words: Words): void {
   to.unknownMember[at] = codeOf(words, values.unknownMember)
   to.doneMarks[at] = values.doneMarks
   to.itlMaxUs[at] = values.itlMaxUs
+  to.cachedTokens[at] = count(values.cachedTokens)
+  to.cacheReadAudioTokens[at] = count(values.cacheReadAudioTokens)
+  to.cacheWriteTokens[at] = count(values.cacheWriteTokens)
+  to.cacheWrite1hTokens[at] = count(values.cacheWrite1hTokens)
+  to.inputAudioTokens[at] = count(values.inputAudioTokens)
+  to.inputImageTokens[at] = count(values.inputImageTokens)
+  to.reasoningTokens[at] = count(values.reasoningTokens)
+  to.outputAudioTokens[at] = count(values.outputAudioTokens)
+  to.outputImageTokens[at] = count(values.outputImageTokens)
+  to.citationTokens[at] = count(values.citationTokens)
   writeOwnColumns(values, batch, words)
 }
 
@@ -146,7 +167,6 @@ export function writeOwnColumns(values: Values, batch: Batch, words: Words): voi
   to.finishReason[at] = codeOf(words, values.finishReason)
   to.choices[at] = count(values.choices)
   to.promptTokens[at] = count(values.promptTokens)
-  to.cachedTokens[at] = count(values.cachedTokens)
   to.completionTokens[at] = count(values.completionTokens)
   to.totalTokens[at] = count(values.totalTokens)
   to.bytesIn[at] = values.bytesIn

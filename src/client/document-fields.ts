@@ -3,19 +3,18 @@ import type { DocumentReader } from './document.ts'
 import { ResponseId } from './response-id.ts'
 import type { ResponseWords } from './response-words.ts'
 import { type Span, spanIs } from './span.ts'
+import { TokenFields, UsageCounts } from './usage-counts.ts'
 
 const errorWord = Buffer.from('error')
 
 /** The content of a body or of all events of a stream: fields are columns of the row, NaN for null. */
-export class DocumentFields {
+export class DocumentFields extends TokenFields {
   id = new ResponseId()
+  /** Becomes the token fields at the end of the answer. */
+  usage = new UsageCounts()
   responseModel: string | null = null
   finishReason: string | null = null
   choices = Number.NaN
-  promptTokens = Number.NaN
-  cachedTokens = Number.NaN
-  completionTokens = Number.NaN
-  totalTokens = Number.NaN
   errorShape: string | null = null
   errorCode: string | null = null
   errorType: string | null = null
@@ -48,10 +47,9 @@ export class DocumentFields {
       this.responseModel = words.text(bytes, document.model, key)
     }
     if (document.finish.start >= 0) this.finishReason = words.text(bytes, document.finish, key)
-    this.promptTokens = later(this.promptTokens, document.promptTokens)
-    this.cachedTokens = later(this.cachedTokens, document.cachedTokens)
-    this.completionTokens = later(this.completionTokens, document.completionTokens)
-    this.totalTokens = later(this.totalTokens, document.totalTokens)
+    if (document.countedEnd > 0) {
+      this.usage.take(document.counted, document.countedEnd, document.counts, document.semantic)
+    }
     if (document.hasReasoning) this.flags |= flags.reasoning
   }
 
@@ -73,18 +71,16 @@ export class DocumentFields {
     else this.flags |= flags.notJson
   }
 
-  /** Takes the fields of another; ids are swapped instead of copied. */
+  /** Takes the fields of another; ids and counts are swapped instead of copied. */
   takeDocument(from: DocumentFields): void {
-    const { id } = this
+    const { id, usage } = this
     this.id = from.id
     from.id = id
+    this.usage = from.usage
+    from.usage = usage
     this.responseModel = from.responseModel
     this.finishReason = from.finishReason
     this.choices = from.choices
-    this.promptTokens = from.promptTokens
-    this.cachedTokens = from.cachedTokens
-    this.completionTokens = from.completionTokens
-    this.totalTokens = from.totalTokens
     this.errorShape = from.errorShape
     this.errorCode = from.errorCode
     this.errorType = from.errorType
@@ -111,10 +107,8 @@ export class DocumentFields {
     this.responseModel = null
     this.finishReason = null
     this.choices = Number.NaN
-    this.promptTokens = Number.NaN
-    this.cachedTokens = Number.NaN
-    this.completionTokens = Number.NaN
-    this.totalTokens = Number.NaN
+    this.usage.clear()
+    this.clearTokens()
     this.errorShape = null
     this.errorCode = null
     this.errorType = null
@@ -135,11 +129,6 @@ export class DocumentFields {
     this.itlMaxUs = Number.NaN
     this.bytesIn = 0
   }
-}
-
-/** Usage in a stream is cumulative, so the last count is the one; 0 after a count is no report. */
-function later(before: number, count: number): number {
-  return count === 0 ? (before > 0 ? before : 0) : Number.isNaN(count) ? before : count
 }
 
 /** Whether a field was present and not empty; `end` is stale if it was absent. */

@@ -1,7 +1,16 @@
-import { heldBy, holds, names, objects, uses } from './document-words.ts'
+import {
+  countsFrom,
+  heldBy,
+  holds,
+  names,
+  objects,
+  usageObjectsFrom,
+  uses,
+} from './document-words.ts'
 import { isFailure } from './finish-reasons.ts'
 import { JsonCursor, stringValue } from './json.ts'
 import { isWord, type Span, span, spanBegins, spanIs } from './span.ts'
+import { semantics, usagePaths } from './usage-counts.ts'
 
 const words = (...texts: readonly string[]) => texts.map((text) => Buffer.from(text))
 
@@ -12,6 +21,9 @@ const errorWord = Buffer.from('error')
 const failedTypes = words('error', 'response.failed', 'response.cancelled', 'response.error')
 /** Begins the type of a part whose text is reasoning. */
 const thoughtTypes = words('reasoning', 'thinking', 'summary')
+const semanticWords = words(...semantics)
+/** Counts of one document, also those that it repeats. */
+const mostCounts = 2 * usagePaths.length
 /** A mask has a bit for each choice before this one. */
 const mostChoices = 31
 
@@ -48,11 +60,12 @@ export class DocumentWalk extends JsonCursor {
   hasObjectText = false
   /** Name of the first member of a delta that is not known and says something. */
   readonly unknown = span()
-  /** Tokens of usage; NaN if absent. */
-  promptTokens = Number.NaN
-  cachedTokens = Number.NaN
-  completionTokens = Number.NaN
-  totalTokens = Number.NaN
+  /** Counts of usage, by index in `usagePaths`, for the indexes `counted[..countedEnd)`. */
+  readonly counts = new Float64Array(usagePaths.length)
+  readonly counted = new Int32Array(mostCounts)
+  countedEnd = 0
+  /** Index in `semantics`; -1 if it is not stated. */
+  semantic = -1
   /** Whether `error` says something; `null`, `""` and `{}` do not. */
   hasError = false
   /** The same by its structure alone. */
@@ -107,10 +120,8 @@ export class DocumentWalk extends JsonCursor {
     this.hasReasoning = false
     this.hasObjectText = false
     this.unknown.start = -1
-    this.promptTokens = Number.NaN
-    this.cachedTokens = Number.NaN
-    this.completionTokens = Number.NaN
-    this.totalTokens = Number.NaN
+    this.countedEnd = 0
+    this.semantic = -1
     this.hasError = false
     this.hasErrorMember = false
     this.errorIsObject = false
@@ -221,10 +232,6 @@ export class DocumentWalk extends JsonCursor {
       case holds.image:
         if (this.peek() === 34) return this.textString(uses.text)
         return this.peek() === 91 ? this.array(objects.image) : this.inside(objects.image)
-      case holds.usage:
-        return this.inside(objects.usage)
-      case holds.details:
-        return this.inside(objects.details)
       case holds.error:
         return this.error()
       case holds.errorCode:
@@ -246,14 +253,16 @@ export class DocumentWalk extends JsonCursor {
         return this.inside(objects.gateway)
       case holds.incomplete:
         return this.inside(objects.incomplete)
-      case holds.promptTokens:
-        return this.isNumberNext() ? this.keepTokens(uses.promptTokens) : this.skip()
-      case holds.completionTokens:
-        return this.isNumberNext() ? this.keepTokens(uses.completionTokens) : this.skip()
-      case holds.totalTokens:
-        return this.isNumberNext() ? this.keepTokens(uses.totalTokens) : this.skip()
+      case holds.usage:
+        return this.inside(objects.usage)
+      case holds.semantic:
+        return this.keepSemantic()
       default:
-        return this.isNumberNext() ? this.keepTokens(uses.cachedTokens) : this.skip()
+        return held >= usageObjectsFrom
+          ? this.inside(objects.usage + held - usageObjectsFrom)
+          : this.isNumberNext()
+            ? this.keepCount(uses.counts + held - countsFrom)
+            : this.skip()
     }
   }
 
@@ -504,13 +513,21 @@ export class DocumentWalk extends JsonCursor {
     this.hasErrorMember = true
   }
 
-  protected keepTokens(use: number): boolean {
+  protected keepCount(use: number): boolean {
     if (!this.number()) return false
     this.use(use)
-    if (use === uses.promptTokens) this.promptTokens = this.lastNumber
-    else if (use === uses.completionTokens) this.completionTokens = this.lastNumber
-    else if (use === uses.cachedTokens) this.cachedTokens = this.lastNumber
-    else this.totalTokens = this.lastNumber
+    const path = use - uses.counts
+    this.counts[path] = this.lastNumber
+    if (this.countedEnd < mostCounts) this.counted[this.countedEnd++] = path
+    return true
+  }
+
+  /** It belongs to the shape. */
+  private keepSemantic(): boolean {
+    if (this.peek() !== 34) return this.skip()
+    if (!this.scanString()) return false
+    const { bytes, stringStart, stringEnd } = this
+    this.semantic = semanticWords.findIndex((word) => isWord(bytes, stringStart, stringEnd, word))
     return true
   }
 

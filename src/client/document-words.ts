@@ -1,4 +1,5 @@
 import { ByteNames } from './byte-names.ts'
+import { usagePaths } from './usage-counts.ts'
 
 /**
  * What the client reads of a document: for each object, its members and what they hold. The formats (chat,
@@ -25,14 +26,14 @@ export const objects = {
   call: 8,
   audio: 9,
   image: 10,
-  usage: 11,
-  details: 12,
-  error: 13,
-  embedding: 14,
+  error: 11,
+  embedding: 12,
   /** `x_groq`. */
-  gateway: 15,
+  gateway: 13,
   /** `incomplete_details` in Responses. */
-  incomplete: 16,
+  incomplete: 14,
+  /** `usage`. The objects inside it have the numbers after it. */
+  usage: 15,
 } as const
 
 /** What a member holds. */
@@ -68,24 +69,25 @@ export const holds = {
   call: 20,
   audio: 21,
   image: 22,
-  usage: 23,
-  details: 24,
-  error: 25,
-  errorCode: 26,
-  errorType: 27,
-  errorStatus: 28,
+  error: 23,
+  errorCode: 24,
+  errorType: 25,
+  errorStatus: 26,
   /** A sentence of an error that is not inside `error`. */
-  complaint: 29,
-  embeddings: 30,
-  gateway: 31,
-  incomplete: 32,
+  complaint: 27,
+  embeddings: 28,
+  gateway: 29,
+  incomplete: 30,
   /** `message`: an object in messages, the sentence of an error elsewhere. */
-  message: 33,
-  promptTokens: 34,
-  completionTokens: 35,
-  totalTokens: 36,
-  cachedTokens: 37,
+  message: 31,
+  usage: 32,
+  /** `usage_semantic`. */
+  semantic: 33,
 } as const
+/** From here on: a count, by index in `usagePaths`. */
+export const countsFrom = 64
+/** From here on: an object inside a usage, by its number from `objects.usage`. */
+export const usageObjectsFrom = 192
 
 type Held = keyof typeof holds
 
@@ -209,38 +211,51 @@ export const table: Readonly<Record<keyof typeof objects, Readonly<Record<string
   call: { name: 'tool', arguments: 'tool', input: 'tool', parameters: 'tool' },
   audio: { data: 'sound', transcript: 'text' },
   image: { url: 'sound', image_url: 'image', data: 'sound', b64_json: 'sound' },
-  usage: {
-    prompt_tokens_details: 'details',
-    input_tokens_details: 'details',
-    prompt_tokens: 'promptTokens',
-    input_tokens: 'promptTokens',
-    completion_tokens: 'completionTokens',
-    output_tokens: 'completionTokens',
-    cache_read_input_tokens: 'cachedTokens',
-    total_tokens: 'totalTokens',
-  },
-  details: { cached_tokens: 'cachedTokens' },
   error: { code: 'errorCode', type: 'errorType', status: 'errorStatus' },
   embedding: {},
   gateway: { usage: 'usage', error: 'error' },
   incomplete: { reason: 'finish' },
+  usage: { usage_semantic: 'semantic' },
+}
+
+/** Members of `usage` and of the objects inside it, from the paths of all dialects. */
+const usageMembers = new Map<string, Map<string, number>>([['', new Map()]])
+for (const [index, path] of usagePaths.entries()) {
+  const steps = path.split('.')
+  const last = steps.pop()!
+  let within = ''
+  for (const step of steps) {
+    const inner = `${within}.${step}`
+    if (!usageMembers.has(inner)) {
+      usageMembers.get(within)!.set(step, usageObjectsFrom + usageMembers.size)
+      usageMembers.set(inner, new Map())
+    }
+    within = inner
+  }
+  usageMembers.get(within)!.set(last, countsFrom + index)
 }
 
 /** Names of members, by number from 1. */
 const numbers = Object.fromEntries(
-  [...new Set(Object.values(table).flatMap((members) => Object.keys(members)))].map(
-    (name, at) => [name, at + 1] as const,
-  ),
+  [
+    ...new Set([
+      ...Object.values(table).flatMap((members) => Object.keys(members)),
+      ...[...usageMembers.values()].flatMap((members) => [...members.keys()]),
+    ]),
+  ].map((name, at) => [name, at + 1] as const),
 )
 
 export const names = new ByteNames(numbers)
 
 const width = Object.keys(numbers).length + 1
-const cells = new Uint8Array((Object.keys(objects).length + 1) * width)
+const cells = new Uint8Array((objects.usage + usageMembers.size) * width)
 for (const [object, members] of Object.entries(table)) {
   for (const [name, held] of Object.entries(members)) {
     cells[objects[object as keyof typeof objects] * width + numbers[name]!] = holds[held]
   }
+}
+for (const [at, members] of [...usageMembers.values()].entries()) {
+  for (const [name, held] of members) cells[(objects.usage + at) * width + numbers[name]!] = held
 }
 
 /** What a member of an object holds, a value of `holds`. */
@@ -267,8 +282,6 @@ export const uses = {
   reasoning: 13,
   /** A text in a member that is not known. */
   unknown: 14,
-  promptTokens: 15,
-  completionTokens: 16,
-  totalTokens: 17,
-  cachedTokens: 18,
+  /** From here on: a count, by index in `usagePaths`. */
+  counts: 32,
 } as const

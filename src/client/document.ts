@@ -39,6 +39,7 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
       this.errorIsObject = facts.errorIsObject
       this.isErrorKind = facts.isErrorKind
       this.complains = facts.complains
+      this.semantic = facts.semantic
       if (this.notAscii) this.badUtf8 = !isUtf8(bytes.subarray(start, end))
       return !this.badUtf8
     }
@@ -143,7 +144,7 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
       case uses.errorText:
         return this.readErrorValue(null, true)
       default:
-        return this.isNumberNext() && this.keepTokens(use)
+        return this.isNumberNext() && this.keepCount(use)
     }
   }
 

@@ -245,12 +245,7 @@ export class EventStream implements SseSink, BodyReader {
       (document.seen & ~this.seen) !== 0 ||
       (document.hasReasoning && !this.reasoned) ||
       choicesOf(document) > this.choices ||
-      !(
-        Number.isNaN(document.promptTokens) &&
-        Number.isNaN(document.completionTokens) &&
-        Number.isNaN(document.cachedTokens) &&
-        Number.isNaN(document.totalTokens)
-      )
+      document.countedEnd > 0
     )
   }
 

@@ -12,6 +12,7 @@ export interface ShapeFacts {
   readonly errorIsObject: boolean
   readonly isErrorKind: boolean
   readonly complains: boolean
+  readonly semantic: number
 }
 
 /** Cells of a value: start, end, use. */
@@ -72,6 +73,7 @@ export class JsonShape {
       errorIsObject: facts.errorIsObject,
       isErrorKind: facts.isErrorKind,
       complains: facts.complains,
+      semantic: facts.semantic,
     }
     this.wanted = this.wantedValues()
   }

@@ -172,6 +172,35 @@ export const standings = {
   },
 } as const satisfies Record<string, { readonly sql: string; readonly says: string }>
 
+const less = (whole: string, ...parts: readonly string[]) =>
+  `greatest(0, ${[whole, ...parts.map((part) => `coalesce(${part}, 0)`)].join(' - ')})`
+
+/**
+ * The disjoint parts of usage that are not columns of an attempt, so that with those columns each token is in
+ * one part (`src/tokens/usage.ts`). Null: not reported; tokens of a part that is not reported are in its whole.
+ */
+export const tokenParts = {
+  input_uncached_tokens: {
+    sql: less(
+      'prompt_tokens',
+      ...['cached_tokens', 'cache_write_tokens', 'cache_write_1h_tokens'],
+      ...['input_audio_tokens', 'input_image_tokens'],
+    ),
+    says: 'text of the prompt that no cache had: `prompt_tokens` without the other parts',
+  },
+  cache_read_tokens: {
+    sql: less('cached_tokens', 'cache_read_audio_tokens'),
+    says: 'text of the prompt from a cache: `cached_tokens` without `cache_read_audio_tokens`',
+  },
+  output_visible_tokens: {
+    sql: less(
+      'completion_tokens',
+      ...['reasoning_tokens', 'output_audio_tokens', 'output_image_tokens'],
+    ),
+    says: 'generated text that is shown: `completion_tokens` without the other parts',
+  },
+} as const satisfies Record<string, { readonly sql: string; readonly says: string }>
+
 /** Measures of other tools, from the same time stamps; successes only. */
 export const foreignMeasures = {
   event_ttft_us: {
@@ -234,6 +263,7 @@ const valueSql = (name: MeasureName) =>
 
 const columns = [
   ...Object.entries(standings).map(([name, { sql }]) => `(${sql}) AS ${name}`),
+  ...Object.entries(tokenParts).map(([name, { sql }]) => `${sql} AS ${name}`),
   ...measureNames.flatMap((name) => {
     const { of, cut } = measures[name] as Measure
     const value = `${valueSql(name)} AS ${columnOf(name)}`

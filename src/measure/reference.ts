@@ -1,5 +1,12 @@
 import { sqlName } from '../attempt/columns.ts'
-import { foreignMeasures, type Measure, measureNames, measures, standings } from './measures.ts'
+import {
+  foreignMeasures,
+  type Measure,
+  measureNames,
+  measures,
+  standings,
+  tokenParts,
+} from './measures.ts'
 import { samplesNeeded } from './percentile.ts'
 
 /** The text of docs/metrics.md; a test compares them. */
@@ -78,6 +85,14 @@ was cut off counts as endless. Inconclusive is not a pass: the command exits wit
         ['ok/s', 'per second', 'ended `ok`, per second of the span'],
         ['span', 'seconds', 'from the first planned send to the last end of these attempts'],
       ],
+    ),
+    '## Tokens',
+    `Columns of tokens mean the same in every dialect of usage. \`prompt_tokens\` and \`completion_tokens\` are whole
+counts; \`cached_tokens\` and all other columns with \`_tokens\` are parts of them. Null is not reported, and so is
+a 0 of an answer with text. \`attempt_values\` adds the parts that are left over:`,
+    table(
+      ['column', 'definition'],
+      Object.entries(tokenParts).map(([name, { says }]) => [`\`${name}\``, says]),
     ),
     '## Other tools',
     `The launch page shows the same run under the definitions of other tools, and \`assay summary --format vllm\`

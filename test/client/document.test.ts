@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { DocumentReader } from '../../src/client/document.ts'
 import type { Span } from '../../src/client/span.ts'
+import { usagePaths } from '../../src/client/usage-counts.ts'
 
 const reader = new DocumentReader()
 
@@ -10,6 +11,14 @@ function read(text: string | Buffer): boolean {
   const bytes = Buffer.from(text)
   const shared = Buffer.concat([Buffer.from('}"x'), bytes, Buffer.from('"}]9')])
   return reader.read(shared, 3, 3 + bytes.length)
+}
+
+/** A count of the last document, as it is stated. */
+const countOf = (path: string, from = reader) => {
+  const index = usagePaths.indexOf(path)
+  return from.counted.subarray(0, from.countedEnd).includes(index)
+    ? from.counts[index]!
+    : Number.NaN
 }
 
 const textOf = (span: Span) =>
@@ -102,7 +111,7 @@ test('the reader finds id, model, finish reason and text of a chat chunk', () =>
   expect(textOf(reader.model)).toBe('svc-k2')
   expect(textOf(reader.finish)).toBe(null)
   expect([reader.choices, reader.maxIndex, reader.hasText]).toEqual([1, 2, true])
-  expect(reader.promptTokens).toBeNaN()
+  expect(reader.countedEnd).toBe(0)
 })
 
 test.each([
@@ -154,21 +163,12 @@ test.each([
   ],
 ])('usage %s', (_name, document, usage) => {
   expect(read(JSON.stringify(document))).toBe(true)
-  expect([reader.promptTokens, reader.completionTokens, reader.totalTokens]).toEqual(usage)
-})
-
-test.each([
-  ['in chat', { usage: { prompt_tokens: 9, prompt_tokens_details: { cached_tokens: 8 } } }, 8],
-  ['in responses', { usage: { input_tokens_details: { audio: 1, cached_tokens: 8 } } }, 8],
-  ['in messages', { usage: { input_tokens: 1, cache_read_input_tokens: 8 } }, 8],
-  ['at another place', { cached_tokens: 8, usage: { cached_tokens: 8 } }, Number.NaN],
-  ['given as a string', { usage: { prompt_tokens_details: { cached_tokens: '8' } } }, Number.NaN],
-  ['outside an object', { usage: { prompt_tokens_details: 8 } }, Number.NaN],
-])('cached tokens %s', (_name, document, cached) => {
-  for (let again = 0; again < 3; again++) {
-    expect(read(JSON.stringify(document))).toBe(true)
-    expect(reader.cachedTokens).toBe(cached)
-  }
+  const counts = [
+    countOf('prompt_tokens') || countOf('input_tokens'),
+    countOf('completion_tokens') || countOf('output_tokens'),
+    countOf('total_tokens'),
+  ]
+  expect(counts).toEqual(usage)
 })
 
 test('the reader finds type, text and reason in events of a messages stream', () => {
@@ -229,7 +229,14 @@ const saysOf = (from: DocumentReader, wellFormed: boolean) => ({
   maxIndex: from.maxIndex,
   hasText: from.hasText,
   hasReasoning: from.hasReasoning,
-  tokens: [from.promptTokens, from.cachedTokens, from.completionTokens, from.totalTokens],
+  counts: [...from.counted.subarray(0, from.countedEnd)].map((path) => [path, from.counts[path]]),
+  semantic: from.semantic,
+  ends: [from.seen, from.ended, from.otherFailed],
+  isError: [from.isError, from.isComplaint],
+  unknown:
+    from.unknown.start === -1
+      ? null
+      : from.source.toString('latin1', from.unknown.start, from.unknown.end),
   hasError: from.hasError,
   errorIsObject: from.errorIsObject,
 })
@@ -266,6 +273,29 @@ const document = fc.oneof(
     choices: [{ index: 0, delta: { tool_calls: [{ function: { arguments: of.piece } }] } }],
   })),
   fc.record({ type: word, code: word }).map((of) => ({ error: { ...of, message: 'm' } })),
+  fc.record({ code: fc.oneof(word, count), text: word }).map((of) => ({
+    object: 'error',
+    error: { code: of.code, message: of.text },
+  })),
+  fc.record({ text: word, other: word }).map((of) => ({
+    choices: [
+      { index: 0, delta: { musing: of.text, content: [{ type: 'thinking', text: of.other }] } },
+    ],
+  })),
+  fc.record({ one: word, two: word }).map((of) => ({
+    choices: [
+      { finish_reason: of.one, index: 1 },
+      { finish_reason: of.two, index: 0 },
+    ],
+  })),
+  fc.record({ status: word, detail: word }).map((of) => ({ status: of.status, detail: of.detail })),
+  fc.record({ read: count, written: count }).map((of) => ({
+    usage: {
+      usage_semantic: 'anthropic',
+      cache_creation: { ephemeral_1h_input_tokens: of.written },
+      prompt_tokens_details: { cached_tokens: of.read },
+    },
+  })),
 )
 
 test('a reader with known shapes finds the same as a fresh reader', () => {

@@ -91,7 +91,7 @@ export async function seededStore(
       greatest(0, CASE account WHEN 'a-starter' THEN 20 WHEN 'b-small' THEN 60 WHEN 'c-large' THEN 200 ELSE 500 END - i / 8), 40, NULL,
       epoch(TIMESTAMP '2026-03-01 09:59:50')::BIGINT + intended // 1000000,
       'id-' || i, 'svc-k2', CASE WHEN kind = 200 THEN 'stop' END, 1,
-      12, NULL, CASE WHEN kind = 200 THEN 20 END, 32, CASE WHEN streams THEN 22 ELSE 0 END, CASE WHEN streams THEN 20 ELSE 0 END,
+      12, NULL, CASE WHEN kind = 200 THEN 20 END, 32, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, CASE WHEN streams THEN 22 ELSE 0 END, CASE WHEN streams THEN 20 ELSE 0 END,
       0, NULL, CASE WHEN streams THEN 20 ELSE 0 END, CASE WHEN streams THEN 1 ELSE 0 END, NULL, 900, 0
     FROM timed;
     INSERT INTO health SELECT 'run-1', 0, s * 1000000, CASE WHEN s = 11 THEN 34000 ELSE 900 + s * 40 END,
