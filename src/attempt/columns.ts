@@ -154,9 +154,9 @@ export type AttemptRow = {
   readonly [Name in ColumnName]: ValueOf<(typeof attemptColumns)[Name]>
 }
 
-/** The SQL name of a column or a flag: `firstContentUs` is `first_content_us`. */
+/** The SQL name of a column or a flag: `firstContentUs` is `first_content_us`, `write1h` is `write_1h`. */
 export function sqlName(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  return name.replace(/[A-Z]|(?<=[a-z])\d/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
 /** Types in DuckDB. */
