@@ -21,6 +21,7 @@ export function rational(numerator: bigint, denominator = 1n): Rational {
 }
 
 export const zero: Rational = { numerator: 0n, denominator: 1n }
+export const one: Rational = { numerator: 1n, denominator: 1n }
 
 /** Digits that a number may have on each side of its point: no amount of money has more. */
 export const maxDigits = 60
@@ -91,12 +92,20 @@ export function compare(a: Rational, b: Rational): -1 | 0 | 1 {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0
 }
 
+export function isEqual(a: Rational, b: Rational): boolean {
+  return a.numerator === b.numerator && a.denominator === b.denominator
+}
+
 export function isZero({ numerator }: Rational): boolean {
   return numerator === 0n
 }
 
-/** How a number loses digits. `up` is away from 0, `down` toward 0; the others say where a half goes. */
-export const roundings = ['up', 'down', 'half_up', 'half_down', 'half_even'] as const
+export function absolute(a: Rational): Rational {
+  return a.numerator < 0n ? negate(a) : a
+}
+
+/** How a number loses digits: where a half goes; or `up`, away from 0; or `down`, toward 0. */
+export const roundings = ['half_even', 'half_up', 'half_down', 'up', 'down'] as const
 export type Rounding = (typeof roundings)[number]
 
 /** @returns the whole number nearest to the fraction in the sense of `mode` */
@@ -145,6 +154,14 @@ export function fixedText(value: Rational, decimals: number): string {
   const point = digits.length - decimals
   const text = decimals === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`
   return units < 0n ? `-${text}` : text
+}
+
+/** For charts and statistics only: a double is not exact. */
+export function roughly({ numerator, denominator }: Rational): number {
+  const [a, b] = [Number(numerator), Number(denominator)]
+  return Number.isFinite(a) && Number.isFinite(b)
+    ? a / b
+    : Number((numerator * 10n ** 30n) / denominator) / 1e30
 }
 
 function greatestDivisor(a: bigint, b: bigint): bigint {

@@ -1,0 +1,136 @@
+import type { Currency } from '../money/money.ts'
+import { divide, one, type Rational } from '../money/rational.ts'
+import type { PriceReader } from './price-reader.ts'
+import type { BalanceTerms, LogTerms, PriceEvidence, StatedPlace } from './prices.ts'
+
+/** Reads `evidence`: the places where a service shows money. Without one, no rule looks there. */
+export function readPriceEvidence(
+  value: unknown,
+  unit: Currency,
+  is: Readonly<Record<string, Rational>>,
+  reader: PriceReader,
+): PriceEvidence {
+  const fields = reader.mapping(value, 'evidence', ['cost', 'balance', 'log'])
+  return {
+    cost: reader
+      .list(fields.cost, 'evidence.cost')
+      .flatMap((place, at) => readStated(place, `evidence.cost.${at}`, unit, is, reader)),
+    balance: fields.balance === undefined ? null : readBalance(fields.balance, unit, is, reader),
+    log: fields.log === undefined ? null : readLog(fields.log, unit, is, reader),
+  }
+}
+
+/** The factor from the unit of a place to the contract's currency: `in: USD`, or `times: 1/10000000000`. */
+function scaleOf(
+  fields: Readonly<Record<string, unknown>>,
+  path: string,
+  unit: Currency,
+  is: Readonly<Record<string, Rational>>,
+  reader: PriceReader,
+): Rational {
+  const times =
+    fields.times === undefined ? one : (reader.number(fields.times, `${path}.times`) ?? one)
+  const name = reader.text(fields.in, `${path}.in`, 'a currency') ?? unit.name
+  if (name === unit.name) return times
+  const rate = is[name]
+  if (rate === undefined) {
+    reader.fault(`${path}.in`, `${unit.name}, or a currency of \`is\``, fields.in)
+    return times
+  }
+  return divide(times, divide(one, rate))
+}
+
+function readStated(
+  value: unknown,
+  path: string,
+  unit: Currency,
+  is: Readonly<Record<string, Rational>>,
+  reader: PriceReader,
+): readonly StatedPlace[] {
+  const fields = reader.mapping(value, path, ['header', 'body', 'in', 'times'])
+  const times = scaleOf(fields, path, unit, is, reader)
+  const header = reader.text(fields.header, `${path}.header`, 'the name of a header')
+  const body = reader.text(fields.body, `${path}.body`, 'a place such as usage.cost')
+  if ((header === null) === (body === null)) {
+    reader.fault(path, 'either header or body', value)
+    return []
+  }
+  return [header === null ? { body: body!, times } : { header: header.toLowerCase(), times }]
+}
+
+function readBalance(
+  value: unknown,
+  unit: Currency,
+  is: Readonly<Record<string, Rational>>,
+  reader: PriceReader,
+): BalanceTerms {
+  const path = 'evidence.balance'
+  const fields = reader.mapping(value, path, [
+    'get',
+    'header',
+    'value',
+    'moves',
+    'within',
+    'in',
+    'times',
+  ])
+  const get = reader.text(fields.get, `${path}.get`, 'a path such as /key/info')
+  const header = reader.text(fields.header, `${path}.header`, 'the name of a header')
+  if ((get === null) === (header === null)) reader.fault(path, 'either get or header', value)
+  return {
+    get,
+    header: header?.toLowerCase() ?? null,
+    value: reader.text(fields.value, `${path}.value`, 'a place such as info.spend'),
+    moves: reader.word(fields.moves, `${path}.moves`, ['down', 'up']),
+    withinMs: reader.duration(fields.within, `${path}.within`),
+    times: scaleOf(fields, path, unit, is, reader),
+  }
+}
+
+function readLog(
+  value: unknown,
+  unit: Currency,
+  is: Readonly<Record<string, Rational>>,
+  reader: PriceReader,
+): LogTerms {
+  const path = 'evidence.log'
+  const place = (word: string, of: unknown) =>
+    reader.text(of, `${path}.${word}`, 'a place in a row')
+  const fields = reader.mapping(value, path, [
+    'get',
+    'cost',
+    'id',
+    'model',
+    'at',
+    'tokens',
+    'join',
+    'within',
+    'in',
+    'times',
+  ])
+  const tokens = Object.entries(reader.mapping(fields.tokens, `${path}.tokens`, null)).flatMap(
+    ([name, of]) => {
+      const read = place(`tokens.${name}`, of)
+      return read === null ? [] : [[name, read] as const]
+    },
+  )
+  const join = reader.text(fields.join, `${path}.join`, 'response.id, or header:<name>')
+  return {
+    get: reader.text(
+      fields.get,
+      `${path}.get`,
+      'a path such as /spend/logs?request_id={response.id}',
+    ),
+    cost: place('cost', fields.cost),
+    id: place('id', fields.id),
+    model: place('model', fields.model),
+    at: place('at', fields.at),
+    tokens: Object.fromEntries(tokens),
+    join:
+      join?.startsWith('header:') === true
+        ? { header: join.slice('header:'.length).trim().toLowerCase() }
+        : 'response.id',
+    times: scaleOf(fields, path, unit, is, reader),
+    withinMs: reader.duration(fields.within, `${path}.within`),
+  }
+}

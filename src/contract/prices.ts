@@ -1,0 +1,198 @@
+/**
+ * What a service promises to charge, as data: the price language of contracts (docs/prices.md).
+ *
+ * `read-prices.ts` turns a file into these types, `src/price/` computes with them.
+ */
+import type { Currency } from '../money/money.ts'
+import type { Rational, Rounding } from '../money/rational.ts'
+import type { DialectName } from '../tokens/dialects.ts'
+import type { Part } from '../tokens/usage.ts'
+
+/**
+ * Token prices, each with the price that holds if it is not written: a price for input is a price for
+ * all input. They are for 1,000,000 tokens.
+ */
+export const tokenPrices = {
+  input: null,
+  cache_read: 'input',
+  cache_read_audio: 'cache_read',
+  cache_write: 'input',
+  cache_write_1h: 'cache_write',
+  input_audio: 'input',
+  input_image: 'input',
+  output: null,
+  reasoning: 'output',
+  output_audio: 'output',
+  output_image: 'output',
+  citation: 'output',
+} as const satisfies Record<string, string | null>
+export type TokenPrice = keyof typeof tokenPrices
+export const tokenPriceNames = Object.keys(tokenPrices) as readonly TokenPrice[]
+
+/** The price of each part of usage. */
+export const priceOfPart: Readonly<Record<Part, TokenPrice>> = {
+  input_uncached: 'input',
+  cache_read: 'cache_read',
+  cache_read_audio: 'cache_read_audio',
+  cache_write: 'cache_write',
+  cache_write_1h: 'cache_write_1h',
+  input_audio: 'input_audio',
+  input_image: 'input_image',
+  output_visible: 'output',
+  reasoning: 'reasoning',
+  output_audio: 'output_audio',
+  output_image: 'output_image',
+  citation: 'citation',
+}
+
+/** Prices of one request, call, second, image, page or character. A tool's own price is `tool.<name>`. */
+export const feeNames = ['request', 'search', 'second', 'image', 'page', 'character'] as const
+
+/** One price: `open` promises nothing about it. */
+export interface PriceEntry {
+  readonly price: Rational | 'open'
+  /** How many tokens, calls or seconds it is for. */
+  readonly per: Rational
+  /** The least count that is billed, such as 15 seconds. */
+  readonly minimum?: Rational
+  /** Counts are billed in whole steps of this, rounded up. */
+  readonly step?: Rational
+}
+
+export type Price = Readonly<Record<string, PriceEntry>>
+
+export interface TierStep {
+  /** The step begins above this count, or at it. */
+  readonly above?: Rational
+  readonly from?: Rational
+  readonly price: Price
+  readonly times: Rational
+}
+
+export interface Tiers {
+  /** `prompt`: the whole prompt with reads and writes. `input`: without them. */
+  readonly count: 'prompt' | 'input'
+  /** `whole`: one price for all parts. `marginal`: each part is cut at the thresholds by its own count. */
+  readonly apply: 'whole' | 'marginal'
+  /** By rising thresholds. */
+  readonly steps: readonly TierStep[]
+}
+
+/** What replaces entries of a price, or multiplies all of them. */
+export interface PriceOverlay {
+  readonly price: Price
+  readonly tiers: Tiers | null
+  readonly times: Rational
+}
+
+export const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const
+export type Weekday = (typeof weekdays)[number]
+
+export interface Hours extends PriceOverlay {
+  readonly days: readonly Weekday[]
+  /** Days without it, `2026-10-01`. */
+  readonly except: readonly string[]
+  /** Minutes of the UTC day, from inclusive, to exclusive. A window past midnight belongs to the day it begins. */
+  readonly windows: readonly { readonly from: number; readonly to: number }[]
+}
+
+export interface Change extends PriceOverlay {
+  readonly fromMs: number
+}
+
+/** How a request ended, as far as its charge is concerned. */
+export const chargedOutcomes = [
+  'success',
+  'refused',
+  'broken',
+  'abort',
+  'empty',
+  'filtered',
+  'gateway_cache',
+  'inner_attempt',
+] as const
+export type ChargedOutcome = (typeof chargedOutcomes)[number]
+
+/**
+ * `full`: the whole usage. `input`: as if there were no output. `received`: the tokens that the client
+ * received. `none`: nothing. `open`: no promise.
+ */
+export const charges = ['full', 'input', 'received', 'none', 'open'] as const
+export type Charge = (typeof charges)[number]
+
+export interface RoundingTerms {
+  readonly at: 'request' | 'component'
+  readonly digits: number
+  readonly mode: Rounding
+}
+
+/** One factor of the cost. A choice depends on the request: its group, its region. */
+export type Factor =
+  | { readonly value: Rational }
+  | { readonly choices: Readonly<Record<string, Rational>> }
+
+export interface ModelPrice extends PriceOverlay {
+  readonly id: string
+  /** Null: the dialect follows from the endpoint and the fields. */
+  readonly dialect: DialectName | null
+  /** By rising moment. */
+  readonly changes: readonly Change[]
+  readonly service: Readonly<Record<string, PriceOverlay>>
+  readonly hours: readonly Hours[]
+  readonly factors: Readonly<Record<string, Factor>>
+  readonly round: RoundingTerms | null
+  readonly minimum: Rational | null
+  readonly charged: Readonly<Record<ChargedOutcome, Charge>>
+  readonly priced: 'requested' | 'returned'
+  /** `any`: another model may serve the request, at its own price. */
+  readonly served: 'requested' | 'any'
+  readonly clock: 'start' | 'end' | 'either'
+}
+
+/** Where the service shows money. */
+export interface PriceEvidence {
+  /** Cost of the request in its answer: a header, or a place of the body. */
+  readonly cost: readonly StatedPlace[]
+  readonly balance: BalanceTerms | null
+  readonly log: LogTerms | null
+}
+
+export type StatedPlace = ({ readonly header: string } | { readonly body: string }) & {
+  /** One unit of the place in the currency: 1/10000000000 for ticks. */
+  readonly times: Rational
+}
+
+export interface BalanceTerms {
+  /** The path to get, or null for a header of each answer. */
+  readonly get: string | null
+  readonly header: string | null
+  /** The place in the body. */
+  readonly value: string | null
+  readonly moves: 'up' | 'down'
+  /** How late the value may be. */
+  readonly withinMs: number
+  readonly times: Rational
+}
+
+export interface LogTerms {
+  /** The path to get, with `{response.id}`; null for a file that is given. */
+  readonly get: string | null
+  /** Places in a row. */
+  readonly cost: string | null
+  readonly id: string | null
+  readonly model: string | null
+  readonly at: string | null
+  readonly tokens: Readonly<Record<string, string>>
+  /** The join key on the side of the attempt. */
+  readonly join: 'response.id' | { readonly header: string }
+  readonly times: Rational
+  readonly withinMs: number
+}
+
+export interface PriceTerms {
+  readonly currency: Currency
+  /** One unit of another currency in this one: `is: { USD: 500000 }`. */
+  readonly is: Readonly<Record<string, Rational>>
+  readonly models: readonly ModelPrice[]
+  readonly evidence: PriceEvidence
+}
