@@ -11,6 +11,7 @@ const mayImport: Record<string, readonly string[]> = {
   money: [],
   tokens: [],
   contract: ['money', 'tokens'],
+  price: ['money', 'tokens', 'contract'],
   attempt: [],
   measure: ['contract', 'attempt'],
   limits: ['contract'],
@@ -20,6 +21,7 @@ const mayImport: Record<string, readonly string[]> = {
   store: ['money', 'tokens', 'attempt', 'measure'],
   client: ['money', 'tokens', 'contract', 'attempt'],
   run: [
+    'price',
     'money',
     'tokens',
     'contract',
@@ -31,8 +33,8 @@ const mayImport: Record<string, readonly string[]> = {
     'store',
   ],
   probe: ['money', 'tokens', 'contract', 'attempt', 'limits', 'client', 'store'],
-  audit: ['money', 'tokens', 'contract', 'attempt', 'limits', 'store'],
-  report: ['money', 'tokens', 'contract', 'attempt', 'measure', 'store', 'audit', 'chart'],
+  audit: ['price', 'money', 'tokens', 'contract', 'attempt', 'limits', 'store'],
+  report: ['price', 'money', 'tokens', 'contract', 'attempt', 'measure', 'store', 'audit', 'chart'],
   service: ['money', 'tokens', 'contract', 'chart'],
   fleet: ['run'],
 }

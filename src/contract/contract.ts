@@ -5,6 +5,7 @@
  * facts (prices, bands, names) but no logic. `load.ts` reads the contract of a deployment. A promise that a
  * contract leaves out is not promised: `promises.ts` names them, `usual.ts` has what a client uses instead.
  */
+import type { PriceTerms } from './prices.ts'
 
 /** Whole credits. */
 export type Credits = number
@@ -165,6 +166,8 @@ export interface ResponseFields {
 /** What a service promises. An absent field is not promised, and no rule judges it. */
 export interface Contract {
   readonly name: string
+  /** Prices of any kind; absent: what `costCredits` says. */
+  readonly prices?: PriceTerms
   /** Reached over HTTPS only. */
   readonly https?: boolean
   /** Responses allow browsers of other origins. */

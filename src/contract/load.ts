@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs'
-import { parse as parsePath } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, parse as parsePath, resolve } from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
 import { UserError } from '../user/user-error.ts'
 import { type Contract, type FullContract, type HeaderNames, namesOf } from './contract.ts'
 import { defaultContract } from './default.ts'
+import { splitPrices } from './split-prices.ts'
 
 const credits = z.int({ error: 'a whole number of credits' }).min(0, { error: '0 credits or more' })
 const tokens = z.int({ error: 'a whole number of tokens' }).min(1, { error: '1 token or more' })
@@ -164,22 +165,25 @@ const whole: Readonly<Record<string, FullContract>> = { [defaultContract.name]: 
  */
 export function loadContract(path?: string): Contract {
   if (path === undefined || path === defaultContract.name) return defaultContract
+  return parseContract(readContractFile(path, path), path)
+}
+
+/** The content of a YAML or JSON file. */
+function readContractFile(path: string, shown: string): unknown {
   let source: string
   try {
     source = readFileSync(path, 'utf8')
   } catch {
-    throw new UserError('contract', `--contract: expected a readable YAML file; got "${path}"`)
+    throw new UserError('contract', `--contract: expected a readable YAML file; got "${shown}"`)
   }
-  let given: unknown
   try {
-    given = parseYaml(source, { logLevel: 'error' })
+    return parseYaml(source, { logLevel: 'error' })
   } catch (error) {
     throw new UserError(
       'contract',
-      `${path}: not YAML: ${error instanceof Error ? error.message : error}`,
+      `${shown}: not YAML: ${error instanceof Error ? error.message : error}`,
     )
   }
-  return parseContract(given, path)
 }
 
 /**
@@ -191,19 +195,15 @@ export function parseContract(given: unknown, where: string): Contract {
   if (!isMapping(given)) {
     throw new UserError('contract', `${where}: expected a mapping such as "name: my-service"`)
   }
-  const { extends: extended, ...own } = given
-  const base = extended === undefined || extended === null ? {} : whole[String(extended)]
-  if (base === undefined) {
-    throw new UserError(
-      'contract',
-      `${where}: extends: expected ${Object.keys(whole).join(' or ')}; got ${JSON.stringify(extended)}`,
-    )
-  }
+  const { base, own } = extended(given, where, [])
+  const { rest, prices } = splitPrices(own)
   // A file without a name has its own.
   const named = { ...base, name: parsePath(where).name }
-  const parsed = schema.safeParse(withoutNulls(merged(named, camelKeys(own))))
-  if (parsed.success) return parsed.data
-  const faults = parsed.error.issues.flatMap((issue) => {
+  const parsed = schema.safeParse(withoutNulls(merged(named, camelKeys(rest))))
+  const ofPrices = prices?.faults ?? []
+  if (parsed.success && ofPrices.length === 0)
+    return { ...parsed.data, ...(prices === null ? {} : { prices: prices.terms }) }
+  const faults = (parsed.error?.issues ?? []).flatMap((issue) => {
     const path = issue.path.map((part) => snake(String(part))).join('.')
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map(
@@ -216,8 +216,50 @@ export function parseContract(given: unknown, where: string): Contract {
   })
   throw new UserError(
     'contract',
-    `${where}: not a contract\n${faults.join('\n')}\ndocs/auditing.md describes contracts; contracts/ has an example.`,
+    `${where}: not a contract\n${[...faults, ...ofPrices].join('\n')}\ndocs/auditing.md describes contracts; contracts/ has an example.`,
   )
+}
+
+/**
+ * What a file says with all that it extends: `none`, the name of a whole contract, or another file, beside its own.
+ * Files are merged as they are written: field by field, models by id, and a list replaces a list.
+ */
+function extended(
+  given: Mapping,
+  where: string,
+  files: readonly string[],
+): { readonly base: Partial<FullContract>; readonly own: Mapping } {
+  const { extends: named, ...own } = given
+  if (named === undefined || named === null || named === 'none') return { base: {}, own }
+  const known = typeof named === 'string' ? whole[named] : undefined
+  if (known !== undefined) return { base: known, own }
+  const names = ['none', ...Object.keys(whole)].join(', ')
+  const wrong = (why: string) =>
+    new UserError('contract', `${where}: extends: expected ${names} or a contract's file; ${why}`)
+  if (typeof named !== 'string') throw wrong(`got ${JSON.stringify(named)}`)
+  const path = resolve(dirname(where), named)
+  if (files.includes(path)) throw wrong(`"${named}" extends this file in turn`)
+  if (!existsSync(path)) throw wrong(`got "${named}", and there is no such file`)
+  const parent = readContractFile(path, named)
+  if (!isMapping(parent)) throw wrong(`"${named}" is no mapping`)
+  const { base, own: theirs } = extended(parent, path, [...files, path])
+  return { base, own: mergedFiles(theirs, own) }
+}
+
+function mergedFiles(theirs: Mapping, own: Mapping): Mapping {
+  const both = merged(theirs, own) as Mapping
+  if (!Array.isArray(theirs.models) || !Array.isArray(own.models)) return both
+  const idOf = (model: unknown) => (isMapping(model) ? model.id : undefined)
+  const added = own.models.filter(
+    (model) => !(theirs.models as readonly unknown[]).some((their) => idOf(their) === idOf(model)),
+  )
+  const changed = theirs.models.map((their: unknown) =>
+    merged(
+      their,
+      (own.models as readonly unknown[]).find((model) => idOf(model) === idOf(their)),
+    ),
+  )
+  return { ...both, models: [...changed, ...added] }
 }
 
 /**

@@ -16,6 +16,8 @@ import type {
   TokenLimits,
 } from './contract.ts'
 
+import type { PriceTerms } from './prices.ts'
+
 /**
  * The promises that rules may need, by the field of a contract that makes them. The value is the part of a contract that
  * has it, so a rule that reads a promise without naming it does not compile.
@@ -25,6 +27,8 @@ interface Parts {
   cross_origin: { readonly crossOrigin: true }
   models: { readonly models: readonly Model[] }
   'models.cost_credits': { readonly models: readonly PricedModel[] }
+  prices: { readonly prices: PriceTerms }
+  'evidence.balance': { readonly prices: PriceTerms }
   bands: { readonly bands: readonly Band[] }
   paths: { readonly paths: Partial<Paths> }
   'paths.credits': { readonly paths: Partial<Paths> & Pick<Paths, 'credits'> }
@@ -80,6 +84,8 @@ const isMade: { readonly [P in PromiseName]: (contract: Contract) => boolean } =
     models !== undefined &&
     some(models) &&
     models.every((model) => model.costCredits !== undefined),
+  prices: ({ prices }) => prices?.models.some(({ price }) => any(price)) === true,
+  'evidence.balance': ({ prices }) => prices !== undefined && prices.evidence.balance !== null,
   bands: ({ bands }) => some(bands),
   paths: ({ paths }) => any(paths),
   'paths.credits': ({ paths }) => paths?.credits !== undefined,

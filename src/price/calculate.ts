@@ -1,3 +1,4 @@
+import { entryFor } from '../contract/price-entry.ts'
 import {
   type Charge,
   type ChargedOutcome,
@@ -6,7 +7,6 @@ import {
   type PriceEntry,
   priceOfPart,
   type Tiers,
-  type TokenPrice,
   tokenPrices,
 } from '../contract/prices.ts'
 import { startOf } from '../contract/read-prices.ts'
@@ -91,6 +91,8 @@ export function calculate(model: ModelPrice, usage: Usage, context: PriceContext
   const sheet = sheetAt(model, context.atMs, context.serviceTier)
   if (sheet === null)
     return { ...nothing, cost: null, open: [`service tier ${context.serviceTier}`] }
+  if (Object.keys(sheet.price).length === 0)
+    return { ...nothing, cost: null, open: [`a price of ${model.id}`] }
   const counted = charge === 'input' ? withoutOutput(usage.parts) : usage.parts
   const sum = new CostSum(
     sheet.price,
@@ -160,18 +162,6 @@ function finished(
     steps.push({ step: 'minimum', says: 'the smallest charge', cost })
   }
   return { cost, steps, unknown }
-}
-
-/** The price that holds for a name: its own, or that of its nearest parent that has one. */
-export function entryFor(
-  price: Price,
-  name: TokenPrice,
-): { readonly written: TokenPrice; readonly entry: PriceEntry } | null {
-  for (let at: TokenPrice | null = name; at !== null; at = tokenPrices[at]) {
-    const entry = price[at]
-    if (entry !== undefined) return { written: at, entry }
-  }
-  return null
 }
 
 /** Fees whose count an answer may leave out if there is none. Others are unknown if they are left out. */

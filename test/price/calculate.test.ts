@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { type ChargedOutcome, chargedOutcomes, type ModelPrice } from '../../src/contract/prices.ts'
-import { readPrices } from '../../src/contract/read-prices.ts'
+import { type ChargedOutcome, chargedOutcomes } from '../../src/contract/prices.ts'
 import { decimalText, readNumber } from '../../src/money/rational.ts'
 import { calculate, type PriceContext } from '../../src/price/calculate.ts'
 import { readUsage } from '../../src/tokens/read-usage.ts'
 import { type PriceVector, priceVectors } from '../contract/price-vectors/vectors.ts'
+import { modelOf } from './made-requests.ts'
 
 const usual: PriceContext = {
   atMs: Date.parse('2026-11-25T12:00:00Z'),
@@ -12,12 +12,6 @@ const usual: PriceContext = {
   choices: {},
   outcome: 'success',
   counts: {},
-}
-
-function modelOf(fields: Readonly<Record<string, unknown>>, currency = 'USD'): ModelPrice {
-  const { terms, faults } = readPrices({ currency }, [{ id: 'm', fields }])
-  expect(faults).toEqual([])
-  return terms.models[0]!
 }
 
 function contextOf({ context = {} }: PriceVector): PriceContext {

@@ -7,6 +7,7 @@ import { calibrateCommand } from './calibrate.ts'
 import { namedFiles } from './command.ts'
 import { compareCommand } from './compare.ts'
 import { completionCommand } from './completion.ts'
+import { contractCommand } from './contract.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
 import { exportCommand } from './export.ts'
@@ -40,6 +41,7 @@ export function program(): Command {
     watchCommand,
     mergeCommand,
     runsCommand,
+    contractCommand,
     probeCommand,
     auditCommand,
     reportCommand,

@@ -1,0 +1,86 @@
+import { chargedOutcomes } from '../../contract/prices.ts'
+import type { CostOptions, InitOptions, ShowOptions } from '../contract.ts'
+import { choice, choiceArgument, command, gather } from './command.ts'
+
+export const contractKinds = [
+  'litellm',
+  'openrouter',
+  'new-api',
+  'openai',
+  'anthropic',
+  'credits',
+] as const
+
+/** `assay contract`: shows a contract, computes a cost by it, and writes a first one. */
+export const contractCommand = () =>
+  command('contract', {
+    does: 'Show a contract, compute a cost by it, or write a first one.',
+    examples: [
+      'contract show gateway.yaml',
+      'contract cost gateway.yaml --model gpt-4o --usage usage.json',
+    ],
+    sends: false,
+  })
+    .addCommand(showCommand())
+    .addCommand(costCommand())
+    .addCommand(initCommand())
+
+const showCommand = () =>
+  command('show', {
+    does: 'Print a contract whole, with every default as if it were written.',
+    examples: ['contract show gateway.yaml', 'contract show gateway.yaml --json'],
+    sends: false,
+  })
+    .argument('<file>', 'the contract')
+    .option('--json', 'as JSON')
+    .action(async (file: string, options: ShowOptions) =>
+      (await import('../contract.ts')).showContractAction(file, options),
+    )
+
+const costCommand = () =>
+  command('cost', {
+    does: 'Compute what a request costs by a contract, part by part.',
+    examples: [
+      'contract cost gateway.yaml --model gpt-4o --usage usage.json',
+      'contract cost gateway.yaml --model gpt-4o --usage - --service-tier flex --json < usage.json',
+    ],
+    sends: false,
+    notes: ['It exits with 3 if the contract does not say what the request costs.'],
+  })
+    .argument('<file>', 'the contract')
+    .requiredOption('--model <name>', 'the id or an alias of a model of the contract')
+    .requiredOption('--usage <file>', 'the usage of an answer as the service sends it; - is stdin')
+    .option('--at <time>', 'when the request was made, as 2026-11-25T14:00:00Z; default: now')
+    .option('--service-tier <name>', "the service tier; default: the usage's own")
+    .option('--group <name>', 'the choice of the factor `group`')
+    .option(
+      '--choose <factor=choice>',
+      'the choice of another factor, as region=us; may be repeated',
+      gather,
+      [],
+    )
+    .addOption(
+      choice('--outcome <outcome>', 'how the request ended', chargedOutcomes).default('success'),
+    )
+    .option('--counts <json>', 'calls and seconds beside usage, as {"search": 3, "second": 12.5}')
+    .option('--json', 'as JSON, with exact decimals as text')
+    .action(async (file: string, options: CostOptions) =>
+      (await import('../contract.ts')).costAction(file, options),
+    )
+
+const initCommand = () =>
+  command('init', {
+    does: 'Write a first contract, with comments, for a kind of service.',
+    examples: [
+      'contract init openai',
+      'contract init litellm --from http://127.0.0.1:4000 --out gateway.yaml',
+    ],
+    sends: true,
+    notes: ['It sends a request only with --from.'],
+  })
+    .addArgument(choiceArgument('<kind>', 'the kind of service', contractKinds))
+    .option('--from <url>', "take the prices from the service's own list at this address")
+    .option('--out <file>', 'the contract to write', 'contract.yaml')
+    .action(async (kind: (typeof contractKinds)[number], options: InitOptions) =>
+      (await import('../contract.ts')).initContractAction(kind, options),
+    )

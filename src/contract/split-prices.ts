@@ -1,0 +1,61 @@
+import { decimalsOf, readNumber, zero } from '../money/rational.ts'
+import { isMapping, type Mapping } from './price-reader.ts'
+import { modelPriceWords, type ReadPrices, readPrices, topPriceWords } from './read-prices.ts'
+
+/**
+ * Takes the price fields out of a contract as it is written, and reads them.
+ *
+ * @returns the other fields, and the prices; null if the file has no price field at all
+ */
+export function splitPrices(given: Mapping): {
+  readonly rest: Mapping
+  readonly prices: ReadPrices | null
+} {
+  const [stated, rest] = parted(given, topPriceWords)
+  const decimals = creditDecimals(given)
+  const listed = Array.isArray(given.models) ? given.models : []
+  const models = decimals === 0 ? listed : listed.map(asPrice)
+  const split = models.map((model: unknown) =>
+    isMapping(model) ? parted(model, modelPriceWords) : ([{}, model] as const),
+  )
+  const top = {
+    ...(decimals === 0 ? {} : { currency: 'credits', digits: decimals }),
+    ...stated,
+  }
+  const isPriced = Object.keys(top).length > 0 || split.some(([own]) => Object.keys(own).length > 0)
+  if (!isPriced) return { rest: given, prices: null }
+  const entries = split.map(([fields, other]) => ({
+    id: isMapping(other) && typeof other.id === 'string' ? other.id : '',
+    fields,
+  }))
+  return {
+    rest: Array.isArray(given.models) ? { ...rest, models: split.map(([, other]) => other) } : rest,
+    prices: readPrices(top, entries),
+  }
+}
+
+/** Decimals of the prices in credits: `cost_credits: 0.0004` has 4. */
+function creditDecimals(given: Mapping): number {
+  const costs = (Array.isArray(given.models) ? given.models : []).flatMap((model: unknown) =>
+    isMapping(model) && typeof model.cost_credits === 'number' ? [model.cost_credits] : [],
+  )
+  const decimals = costs.map((cost) => decimalsOf(readNumber(String(cost)) ?? zero) ?? 0)
+  return Math.max(0, ...decimals)
+}
+
+/** A price in credits as a price of any kind. */
+function asPrice(model: unknown): unknown {
+  if (!isMapping(model) || typeof model.cost_credits !== 'number') return model
+  const { cost_credits: cost, ...fields } = model
+  return { price: { request: cost }, ...fields }
+}
+
+/** @returns the fields with these names, and the others */
+function parted(fields: Mapping, names: readonly string[]): readonly [Mapping, Mapping] {
+  const entries = Object.entries(fields)
+  const isNamed = ([name]: readonly [string, unknown]) => names.includes(name)
+  return [
+    Object.fromEntries(entries.filter(isNamed)),
+    Object.fromEntries(entries.filter((entry) => !isNamed(entry))),
+  ]
+}

@@ -1,0 +1,239 @@
+import type { ModelPrice } from '../../contract/prices.ts'
+import type { Currency } from '../../money/money.ts'
+import { compare, isEqual, type Rational } from '../../money/rational.ts'
+import { type Parts, type Usage, unknownUsage } from '../../tokens/usage.ts'
+import { type Calculation, calculate, type PriceContext } from '../calculate.ts'
+import type { PricedRequest } from './request.ts'
+
+/** What a request may cost by the contract. */
+export interface Expected {
+  /** Every cost that is right; more than one near the edge of hours, or if the outcome is in doubt. */
+  readonly costs: readonly Rational[]
+  /** The calculation of the first cost. */
+  readonly calculation: Calculation | null
+  /** Bounds where a part is not reported, or an answer was left; every cost between them is right. */
+  readonly between: readonly [Rational, Rational] | null
+  /** Why there may be other right costs. */
+  readonly open: readonly string[]
+  /** What the costs were computed from, for explanations of a wrong one. */
+  readonly readings: readonly Reading[]
+}
+
+/** One way to read a request. */
+export interface Reading {
+  readonly model: ModelPrice
+  readonly context: PriceContext
+  readonly usage: Usage
+}
+
+/** Looks up the price of a model by any of its names. */
+export type PriceOf = (name: string) => ModelPrice | null
+
+/** Choices of factors that the audit was told: `{ group: 'vip' }`. */
+export type Choices = Readonly<Record<string, string>>
+
+/** What a judgement of prices takes beside the requests. */
+export interface PriceJudge {
+  readonly currency: Currency
+  readonly priceOf: PriceOf
+  readonly choices: Choices
+  /** How far the clocks of client and service may be apart. */
+  readonly clockErrorMs: number
+  /** The usage of a complete answer to an equal request. */
+  readonly twinOf: (request: PricedRequest) => Usage | null
+}
+
+export function expectedCosts(request: PricedRequest, judge: PriceJudge): Expected {
+  const { priceOf } = judge
+  const twin = judge.twinOf(request)
+  const models = modelsFor(request, priceOf)
+  if (models.length === 0) return { ...nothing, open: [`a price of ${request.requestedModel}`] }
+  const costs: Rational[] = []
+  const readings: Reading[] = []
+  const open = new Set<string>()
+  let calculation: Calculation | null = null
+  let between: readonly [Rational, Rational] | null = null
+  for (const model of models) {
+    for (const context of contextsOf(request, model, judge)) {
+      const usage = usageFor(request, model, context)
+      if (usage === null) {
+        const bounds = boundsOfLeft(request, model, context, twin)
+        if (bounds === null) open.add('the tokens of an answer that the client left')
+        else between = wider(between, bounds)
+        if (twin !== null) readings.push({ model, context, usage: twin })
+        continue
+      }
+      readings.push({ model, context, usage })
+      const found = calculate(model, usage, context)
+      for (const each of [...found.open, ...found.unknown]) open.add(each)
+      if (found.cost === null) continue
+      calculation ??= found
+      if (!costs.some((cost) => isEqual(cost, found.cost!))) costs.push(found.cost)
+      const bounds = boundsOfSplit(model, usage, context, found)
+      if (bounds !== null) between = wider(between, bounds)
+    }
+  }
+  return { costs, calculation, between, open: [...open], readings }
+}
+
+const nothing: Expected = { costs: [], calculation: null, between: null, open: [], readings: [] }
+
+/** The models whose price may hold: the requested, or the returned name. */
+function modelsFor(request: PricedRequest, priceOf: PriceOf): readonly ModelPrice[] {
+  const requested = priceOf(request.requestedModel)
+  const returned = request.returnedModel === null ? null : priceOf(request.returnedModel)
+  if (requested === null) return []
+  const isOther = returned !== null && returned.id !== requested.id
+  if (!isOther) return [requested]
+  if (requested.served === 'any') return [returned, requested]
+  return requested.priced === 'returned' ? [returned] : [requested]
+}
+
+function contextsOf(
+  request: PricedRequest,
+  model: ModelPrice,
+  { choices, clockErrorMs }: PriceJudge,
+): readonly PriceContext[] {
+  const moments =
+    model.hours.length === 0 && model.changes.length === 0
+      ? [request.startMs]
+      : momentsOf(request, model, clockErrorMs)
+  return request.outcomes.flatMap((outcome) =>
+    moments.map((atMs) => ({
+      atMs,
+      serviceTier: request.serviceTier,
+      choices,
+      outcome,
+      counts: {},
+    })),
+  )
+}
+
+function momentsOf(
+  { startMs, endMs }: PricedRequest,
+  { clock }: ModelPrice,
+  error: number,
+): readonly number[] {
+  const moments = { start: [startMs], end: [endMs], either: [startMs, endMs] }[clock]
+  return moments.flatMap((at) => [at, at - error, at + error])
+}
+
+/** The usage that a charge is for; null if only bounds of it are known. */
+function usageFor(
+  request: PricedRequest,
+  model: ModelPrice,
+  { outcome }: PriceContext,
+): Usage | null {
+  const charge = model.charged[outcome]
+  if (charge === 'none' || charge === 'open') return request.usage ?? unknownUsage
+  if (outcome === 'abort' || outcome === 'broken') {
+    const isWhole = request.usage !== null && request.usage.parts.output_visible !== null
+    return isWhole && charge !== 'received' ? request.usage : null
+  }
+  return request.usage ?? unknownUsage
+}
+
+/**
+ * Bounds of what an answer costs whose client left before its end: its prompt is that of an equal request,
+ * and its output is between nothing and what the equal request got, or what arrived and was on its way.
+ */
+function boundsOfLeft(
+  request: PricedRequest,
+  model: ModelPrice,
+  context: PriceContext,
+  twin: Usage | null,
+): readonly [Rational, Rational] | null {
+  const known = request.usage?.parts.input_uncached === undefined ? null : request.usage
+  const prompt = known?.parts.input_uncached == null ? twin : known
+  if (prompt === null) return null
+  const charge = model.charged[context.outcome]
+  const whole = (twin?.parts.output_visible ?? 0) + (twin?.parts.reasoning ?? 0)
+  const most =
+    charge === 'received'
+      ? Math.max(
+          request.receivedEvents,
+          Math.min(whole, request.receivedEvents + onTheirWay(whole)),
+        )
+      : whole
+  const least = charge === 'full' ? whole : 0
+  const costOf = (output: number) =>
+    calculate(
+      model,
+      { ...prompt, parts: withOutput(prompt.parts, output) },
+      {
+        ...context,
+        outcome: context.outcome,
+      },
+    ).cost
+  const fromCache = cheapestPrompt(prompt, model, context)
+  const low = charge === 'full' ? costOf(least) : fromCache
+  const high = charge === 'input' ? costOf(0) : costOf(most)
+  return low === null || high === null ? null : [low, high]
+}
+
+/** Tokens that a service sends before it knows that its client is gone. */
+const onTheirWay = (whole: number) => Math.max(16, Math.ceil(whole / 4))
+
+function withOutput(parts: Parts, output: number): Parts {
+  return { ...parts, output_visible: output, reasoning: 0, output_audio: 0, output_image: 0 }
+}
+
+/** A prompt without output, all of it read from a cache: the least that it can cost. */
+function cheapestPrompt(usage: Usage, model: ModelPrice, context: PriceContext): Rational | null {
+  const { parts } = usage
+  const plain = calculate(model, { ...usage, parts: withOutput(parts, 0) }, context).cost
+  const inner = (parts.input_uncached ?? 0) + (parts.cache_write ?? 0)
+  const cached = calculate(
+    model,
+    {
+      ...usage,
+      parts: withOutput(
+        {
+          ...parts,
+          input_uncached: 0,
+          cache_write: 0,
+          cache_read: (parts.cache_read ?? 0) + inner,
+        },
+        0,
+      ),
+    },
+    context,
+  ).cost
+  if (plain === null || cached === null) return plain
+  return compare(plain, cached) < 0 ? plain : cached
+}
+
+/** Bounds of the cost where a part is not reported: none of its parent, or all of it. */
+function boundsOfSplit(
+  model: ModelPrice,
+  usage: Usage,
+  context: PriceContext,
+  { assumed, cost }: Calculation,
+): readonly [Rational, Rational] | null {
+  const inputs = assumed.filter((part) => part.startsWith('cache_') || part.startsWith('input_'))
+  const outputs = assumed.filter((part) => part === 'reasoning' || part.startsWith('output_'))
+  if (inputs.length + outputs.length === 0 || cost === null) return null
+  const costs = [cost]
+  for (const part of [null, ...inputs]) {
+    for (const other of [null, ...outputs]) {
+      const { parts } = usage
+      const moved = {
+        ...parts,
+        ...(part === null ? {} : { input_uncached: 0, [part]: parts.input_uncached }),
+        ...(other === null ? {} : { output_visible: 0, [other]: parts.output_visible }),
+      }
+      const found = calculate(model, { ...usage, parts: moved }, context).cost
+      if (found !== null) costs.push(found)
+    }
+  }
+  const sorted = costs.toSorted(compare)
+  return [sorted[0]!, sorted.at(-1)!]
+}
+
+function wider(
+  a: readonly [Rational, Rational] | null,
+  b: readonly [Rational, Rational],
+): readonly [Rational, Rational] {
+  if (a === null) return b
+  return [compare(a[0], b[0]) < 0 ? a[0] : b[0], compare(a[1], b[1]) > 0 ? a[1] : b[1]]
+}

@@ -1,0 +1,113 @@
+import { type Change, changesFor } from './changes.ts'
+import type { PriceOf } from './expected.ts'
+import type { Judged } from './judge.ts'
+import { isWithin } from './tolerance.ts'
+
+/** A single change that gives wrong costs exactly. */
+export interface Explanation {
+  readonly says: string
+  readonly about: string
+  /** Wrong costs that it gives exactly. */
+  readonly fits: number
+  /** Right costs that it would have changed. */
+  readonly spares: number
+  /** What the wrong ones have in common that the spared ones have not: `of streams`. */
+  readonly scope: string
+}
+
+/** Most costs that are compared with every change. */
+const mostCompared = 300
+
+/**
+ * The changes that give all wrong costs exactly, those first that spare the fewest right costs. If none gives all,
+ * those that give the most.
+ */
+export function explain(
+  judged: readonly Judged[],
+  priceOf: PriceOf,
+): { readonly explanations: readonly Explanation[]; readonly isWhole: boolean } {
+  const wrong = sample(judged.filter(({ is }) => is === 'wrong'))
+  const right = sample(judged.filter(({ is }) => is === 'right'))
+  const models = new Map(
+    [...wrong, ...right].flatMap(({ expected }) =>
+      expected.readings.map(({ model }) => [model.id, model] as const),
+    ),
+  )
+  const found = changesFor([...models.values()], priceOf).flatMap((change) => {
+    const fits = wrong.filter((each) => isGivenBy(change, each) === true)
+    if (fits.length === 0) return []
+    const spared = right.filter((each) => isGivenBy(change, each) === false)
+    return [
+      {
+        says: change.says,
+        about: change.about,
+        fits: fits.length,
+        spares: spared.length,
+        scope: scopeOf(fits, spared),
+      },
+    ]
+  })
+  const whole = found.filter(({ fits }) => fits === wrong.length)
+  const isWhole = whole.length > 0
+  const kept = isWhole ? whole : coverOf(found)
+  const fewest = Math.min(...kept.map(({ spares }) => spares))
+  const best = isWhole ? kept.filter(({ spares }) => spares === fewest) : kept
+  const unique = best.filter((each, at) => best.findIndex(({ says }) => says === each.says) === at)
+  return { explanations: unique.toSorted(byFit).slice(0, mostNamed), isWhole }
+}
+
+const mostNamed = 6
+
+const byFit = (a: Explanation, b: Explanation) => b.fits - a.fits || a.spares - b.spares
+
+/** Changes that together give the most, each with something of its own. */
+function coverOf(found: readonly Explanation[]): readonly Explanation[] {
+  return found.toSorted(byFit).slice(0, 3)
+}
+
+/** Whether a change gives an amount exactly; null if it leaves the cost as it is, or does not apply. */
+function isGivenBy(change: Change, { request, statement, expected, unit }: Judged): boolean | null {
+  let applies = false
+  for (const { model, context, usage } of expected.readings) {
+    const cost = change.costOf(request, model, usage, context)
+    if (cost === null || expected.costs.some((right) => isWithin(right, cost, unit, model)))
+      continue
+    applies = true
+    if (isWithin(statement.value, cost, unit, { ...model, round: model.round ?? exact }))
+      return true
+  }
+  return applies ? false : null
+}
+
+/** An explanation must be exact, to half of the unit. */
+const exact = { at: 'request', digits: 0, mode: 'half_even' } as const
+
+function scopeOf(fits: readonly Judged[], spared: readonly Judged[]): string {
+  if (spared.length === 0) return ''
+  const traits: readonly (readonly [string, (each: Judged) => unknown])[] = [
+    ['of streams', ({ request }) => request.isStream],
+    ['of plain answers', ({ request }) => !request.isStream],
+    [
+      'of requests by an alias',
+      ({ request, expected }) => expected.readings[0]?.model.id !== request.requestedModel,
+    ],
+  ]
+  for (const [says, has] of traits) {
+    if (fits.every(has) && !spared.some(has)) return says
+  }
+  for (const [word, of] of [
+    ['model', ({ request }: Judged) => request.requestedModel],
+    ['account', ({ request }: Judged) => request.account],
+  ] as const) {
+    const [first] = fits.map(of)
+    if (fits.every((each) => of(each) === first) && !spared.some((each) => of(each) === first))
+      return `of ${word} ${first}`
+  }
+  return 'in some requests'
+}
+
+function sample(judged: readonly Judged[]): readonly Judged[] {
+  if (judged.length <= mostCompared) return judged
+  const step = judged.length / mostCompared
+  return Array.from({ length: mostCompared }, (_, at) => judged[Math.floor(at * step)]!)
+}

@@ -1,0 +1,60 @@
+import { absolute, compare, type Rational, subtract } from '../../money/rational.ts'
+import { type Expected, expectedCosts, type PriceJudge } from './expected.ts'
+import type { PricedRequest, Statement } from './request.ts'
+import { isWithin, unitOf } from './tolerance.ts'
+
+/** An amount that the service shows for a request, judged by the contract. */
+export interface Judged {
+  readonly request: PricedRequest
+  readonly statement: Statement
+  readonly expected: Expected
+  /** `open`: the contract, or what is known, allows another cost. */
+  readonly is: 'right' | 'wrong' | 'open'
+  /** The expected cost that is nearest; null if none is known. */
+  readonly nearest: Rational | null
+  readonly unit: Rational
+}
+
+/** Judges all amounts of one place. */
+export function judgePlace(
+  amounts: readonly { readonly request: PricedRequest; readonly statement: Statement }[],
+  judge: PriceJudge,
+): readonly Judged[] {
+  const unit = unitOf(
+    amounts.map(({ statement }) => statement),
+    judge.currency,
+  )
+  return amounts.map(({ request, statement }) => {
+    const expected = expectedCosts(request, judge)
+    return { request, statement, expected, unit, ...verdictOf(statement.value, expected, unit) }
+  })
+}
+
+function verdictOf(
+  value: Rational,
+  { costs, between, open, readings }: Expected,
+  unit: Rational,
+): Pick<Judged, 'is' | 'nearest'> {
+  const model = readings[0]?.model ?? null
+  const all = between === null ? costs : [...costs, ...between]
+  const nearest =
+    all.toSorted((a, b) =>
+      compare(absolute(subtract(a, value)), absolute(subtract(b, value))),
+    )[0] ?? null
+  if (costs.some((cost) => isWithin(value, cost, unit, model))) return { is: 'right', nearest }
+  if (between !== null) {
+    const [low, high] = between
+    const isInside =
+      (compare(value, low) >= 0 && compare(value, high) <= 0) ||
+      between.some((bound) => isWithin(value, bound, unit, model))
+    if (isInside) return { is: 'open', nearest: value }
+  }
+  return { is: open.length > 0 || nearest === null ? 'open' : 'wrong', nearest }
+}
+
+/** How far an amount is from what is right: positive if too much was charged. */
+export function overcharge({ statement, nearest, is }: Judged): Rational {
+  return is === 'wrong' && nearest !== null
+    ? subtract(statement.value, nearest)
+    : { numerator: 0n, denominator: 1n }
+}

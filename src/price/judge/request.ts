@@ -1,0 +1,49 @@
+import type { ChargedOutcome } from '../../contract/prices.ts'
+import type { Rational } from '../../money/rational.ts'
+import type { Usage } from '../../tokens/usage.ts'
+
+/** Which request: as in the tables of the store. */
+export interface RequestId {
+  readonly runId: string
+  readonly slot: number
+  readonly retry: number
+}
+
+/** A request with what it was charged for, as far as its answer shows. */
+export interface PricedRequest extends RequestId {
+  readonly requestedModel: string
+  readonly returnedModel: string | null
+  readonly isStream: boolean
+  /** How it may have ended: more than one if the answer fits several. */
+  readonly outcomes: readonly ChargedOutcome[]
+  /** On the service's own clock, as UTC milliseconds. */
+  readonly startMs: number
+  readonly endMs: number
+  readonly serviceTier: string | null
+  /** Null if the answer has no usage. */
+  readonly usage: Usage | null
+  /** What each event of a stream reports, in their order. */
+  readonly eventUsages: readonly Usage[]
+  /** Tokens of text that arrived, at least: events with text. */
+  readonly receivedEvents: number
+  /** The bytes of the request: equal ones are twins. */
+  readonly prompt: string
+  readonly account: string
+  readonly responseId: string | null
+  /** The answer's headers, in lower case. */
+  readonly header: (name: string) => string | undefined
+  /** What the answer states that it cost. */
+  readonly stated: readonly Statement[]
+}
+
+/** An amount at a place where the service shows money. */
+export interface Statement {
+  /** `header x-litellm-response-cost`, `body usage.cost`, `log`. */
+  readonly place: string
+  /** As the service wrote it. */
+  readonly text: string
+  /** In the currency of the contract. */
+  readonly value: Rational
+  /** Decimals that the text shows. */
+  readonly decimals: number
+}

@@ -1,0 +1,61 @@
+import type { ModelPrice } from '../../contract/prices.ts'
+import type { Currency } from '../../money/money.ts'
+import {
+  absolute,
+  compare,
+  isZero,
+  multiply,
+  powerOfTen,
+  type Rational,
+  subtract,
+} from '../../money/rational.ts'
+import type { Statement } from './request.ts'
+
+/** From this many different amounts on, the decimals of a place are those that it shows. */
+const fewAmounts = 3
+/** A unit of at most this share of an amount is a place that the amount shows, and no accident. */
+const fine = powerOfTen(-2)
+
+/**
+ * The unit of a place: 10 to the power of the decimals that its amounts show. A JSON number drops its last zeros, so
+ * the finest amount of the place counts. Of few and coarse amounts nobody knows whether they are rounded: then the
+ * currency's own unit counts, and 0 is 0.
+ */
+export function unitOf(statements: readonly Statement[], { digits }: Currency): Rational {
+  const decimals = statements.reduce((most, { decimals }) => Math.max(most, decimals), 0)
+  const shown = powerOfTen(-Math.min(decimals, digits))
+  const own = powerOfTen(-digits)
+  if (decimals === 0) return own
+  if (new Set(statements.map(({ text }) => text)).size >= fewAmounts) return shown
+  const isFine = statements.some(
+    ({ value }) => compare(shown, multiply(absolute(value), fine)) <= 0,
+  )
+  return isFine ? shown : own
+}
+
+const floatError = powerOfTen(-12)
+
+/**
+ * How far two amounts may be apart and still be equal: 10^-12 of the cost, half of the place's unit, and all of it
+ * without a promise of rounding, since the service may have rounded in any way.
+ */
+export function toleranceOf(cost: Rational, unit: Rational, model: ModelPrice | null): Rational {
+  const ofFloat = multiply(absolute(cost), floatError)
+  const shown = model?.round === null ? unit : multiply(unit, { numerator: 1n, denominator: 2n })
+  return compare(ofFloat, shown) > 0 ? ofFloat : shown
+}
+
+/** A difference within a promise of no rounding is less than a unit: exactly one unit is too much. */
+export function isWithin(
+  observed: Rational,
+  cost: Rational,
+  unit: Rational,
+  model: ModelPrice | null,
+): boolean {
+  const apart = absolute(subtract(observed, cost))
+  return (
+    isZero(apart) ||
+    compare(apart, toleranceOf(cost, unit, model)) < 0 ||
+    (model?.round !== null && compare(apart, toleranceOf(cost, unit, model)) === 0)
+  )
+}

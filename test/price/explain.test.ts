@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import { chargedOutcomes } from '../../src/contract/prices.ts'
+import { currency } from '../../src/money/money.ts'
+import { explain } from '../../src/price/judge/explain.ts'
+import { judgePlace } from '../../src/price/judge/judge.ts'
+import { readUsage } from '../../src/tokens/read-usage.ts'
+import { priceVectors } from '../contract/price-vectors/vectors.ts'
+import { modelOf, request, statement } from './made-requests.ts'
+
+/** What a finding must say for each fault of the vectors. */
+const words: Readonly<Record<string, RegExp>> = {
+  'cached-full': /(cache_read|all cached tokens) at the (price of input|text price)/,
+  'cached-double': /(cache_read|cached tokens) also charged as (input|text)/,
+  'cached-free': /cache_read free/,
+  'write-as-input': /(cache_write\w*|all cached tokens) at the (price of input|text price)/,
+  'write-double': /cache_write\w* also charged as input/,
+  'ttl-short': /cache_write_1h at the price of cache_write/,
+  'reasoning-double': /reasoning (counted twice|also charged as output)/,
+  'reasoning-free': /reasoning free/,
+  'audio-as-text': /audio\w* (tokens )?at the (price of input|price of output|text price)/,
+  'image-as-text': /image\w* at the price of output/,
+  'fees-free': /search free|request free|second free/,
+  'service-ignored': /the service tier ignored/,
+  'tier-ignored': /the tier ignored/,
+  'tier-marginal': /the threshold at the price of the tier/,
+  'hours-ignored': /the hours ignored/,
+  'price-stale': /the price before its last change/,
+  'times-ignored': /the factor \w+ left out|all factors left out/,
+  'round-down': /rounded to 0 decimals, down/,
+}
+
+test('every fault of the price vectors is told, and named', () => {
+  let told = 0
+  for (const vector of priceVectors) {
+    const { id: _, aliases, ...fields } = vector.model
+    const model = modelOf(fields, vector.unit)
+    const { at, service_tier, group, outcome } = vector.context ?? {}
+    const choices: Readonly<Record<string, string>> =
+      group === undefined ? {} : { group: String(group) }
+    const usage = readUsage(vector.usage, vector.model.usage)
+    const of = (cost: string) => ({
+      request: request({
+        usage: { ...usage, calls: { ...usage.calls, ...(vector.context?.counts as object) } },
+        serviceTier: (service_tier as string) ?? null,
+        outcomes: [chargedOutcomes.find((each) => each === outcome) ?? 'success'],
+        ...(at === undefined
+          ? {}
+          : { startMs: Date.parse(String(at)), endMs: Date.parse(String(at)) }),
+      }),
+      statement: statement(cost),
+    })
+    const judge = (cost: string) =>
+      judgePlace([of(cost)], {
+        currency: currency(vector.unit),
+        priceOf: () => ({ ...model, clock: 'start' }),
+        choices,
+        clockErrorMs: 0,
+        twinOf: () => null,
+      })
+    expect([vector.id, judge(vector.cost)[0]!.is]).toEqual([vector.id, 'right'])
+    for (const [fault, cost] of Object.entries(vector.wrong ?? {})) {
+      const judged = judge(cost)
+      const says = explain(judged, () => model).explanations.map((each) => each.says)
+      expect([vector.id, fault, judged[0]!.is, says.join('; ')]).toEqual([
+        vector.id,
+        fault,
+        'wrong',
+        expect.stringMatching(words[fault]!),
+      ])
+      told++
+    }
+  }
+  expect(told).toBeGreaterThan(100)
+})

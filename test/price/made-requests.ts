@@ -1,0 +1,46 @@
+import { expect } from 'vitest'
+import type { ModelPrice } from '../../src/contract/prices.ts'
+import { readPrices } from '../../src/contract/read-prices.ts'
+import { readNumber } from '../../src/money/rational.ts'
+import type { PricedRequest, Statement } from '../../src/price/judge/request.ts'
+
+export function modelOf(fields: Readonly<Record<string, unknown>>, currency = 'USD'): ModelPrice {
+  const { terms, faults } = readPrices({ currency }, [{ id: 'm', fields }])
+  expect(faults).toEqual([])
+  return terms.models[0]!
+}
+
+export function statement(text: string, place = 'body usage.cost'): Statement {
+  return {
+    place,
+    text,
+    value: readNumber(text)!,
+    decimals: text.split('.')[1]?.length ?? 0,
+  }
+}
+
+/** A plain successful request of model `m`. */
+export function request(change: Partial<PricedRequest> = {}): PricedRequest {
+  const at = Date.parse('2026-11-25T12:00:00Z')
+  return {
+    runId: 'a',
+    slot: 0,
+    retry: 0,
+    requestedModel: 'm',
+    returnedModel: 'm',
+    isStream: false,
+    outcomes: ['success'],
+    startMs: at,
+    endMs: at,
+    serviceTier: null,
+    usage: null,
+    eventUsages: [],
+    receivedEvents: 0,
+    prompt: 'p',
+    account: 'main',
+    responseId: null,
+    header: () => undefined,
+    stated: [],
+    ...change,
+  }
+}
