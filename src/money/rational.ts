@@ -156,14 +156,6 @@ export function fixedText(value: Rational, decimals: number): string {
   return units < 0n ? `-${text}` : text
 }
 
-/** For charts and statistics only: a double is not exact. */
-export function roughly({ numerator, denominator }: Rational): number {
-  const [a, b] = [Number(numerator), Number(denominator)]
-  return Number.isFinite(a) && Number.isFinite(b)
-    ? a / b
-    : Number((numerator * 10n ** 30n) / denominator) / 1e30
-}
-
 function greatestDivisor(a: bigint, b: bigint): bigint {
   let [larger, smaller] = [a < 0n ? -a : a, b < 0n ? -b : b]
   while (smaller !== 0n) [larger, smaller] = [smaller, larger % smaller]

@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -33,7 +33,7 @@ test('the shipped example is a complete contract', () => {
 
 test('every fault is reported at once, with its path and the given value', () => {
   const given = {
-    models: [{ id: 'a', context_window_tokens: 1, cost_credits: 1.5 }],
+    models: [{ id: 'a', context_window_tokens: 1, cost_credits: 'three' }],
     bands: [
       { name: 'x', min_balance: 9, max_balance: 3, requests: { minute: 1, hour: 1, day: 1 } },
     ],
@@ -45,7 +45,7 @@ test('every fault is reported at once, with its path and the given value', () =>
     expect.objectContaining({
       name: 'UserError',
       message: expect.stringMatching(
-        /mine\.yaml: not a contract.*models\.0\.cost_credits: expected a whole number of credits; got 1\.5.*paths\.chat: expected a path that begins with \/; got "v1\/chat".*packages: expected array; got 3.*colour: no such field/s,
+        /mine\.yaml: not a contract.*models\.0\.cost_credits: expected a whole number of credits; got "three".*paths\.chat: expected a path that begins with \/; got "v1\/chat".*packages: expected array; got 3.*colour: no such field/s,
       ),
     }),
   )
@@ -111,9 +111,9 @@ test('null takes back a promise of the extended contract', () => {
   expect(contract.bands).toEqual(defaultContract.bands)
 })
 
-test('only svc can be extended', () => {
+test('what is neither a contract nor a file cannot be extended', () => {
   expect(() => parseContract({ extends: 'openai', name: 'x' }, 'mine.yaml')).toThrow(
-    'mine.yaml: extends: expected svc; got "openai"',
+    'mine.yaml: extends: expected none, svc or a contract\'s file; got "openai", and there is no such file',
   )
 })
 
@@ -136,4 +136,65 @@ test('the reference service refuses a contract without every promise, and says h
   )
   writeFileSync(path, 'name: mine\nextends: svc\n')
   expect(loadFullContract(path)).toEqual({ ...defaultContract, name: 'mine' })
+})
+
+test('a contract extends none, svc, or another file, whose models it merges by id', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-extends-'))
+  try {
+    const file = (name: string, content: object) => {
+      writeFileSync(join(folder, name), JSON.stringify(content))
+      return join(folder, name)
+    }
+    file('base.yaml', {
+      extends: 'none',
+      currency: 'EUR',
+      statuses: [200, 400],
+      models: [
+        { id: 'a', price: { input: 1, output: 2 }, aliases: ['a-1'] },
+        { id: 'b', price: { request: 1 } },
+      ],
+    })
+    const own = {
+      extends: 'base.yaml',
+      statuses: [200],
+      models: [
+        { id: 'a', price: { output: 3 } },
+        { id: 'c', price: { request: 2 } },
+      ],
+    }
+    const contract = loadContract(file('own.yaml', own))
+    expect(contract).toMatchObject({ name: 'own', statuses: [200] })
+    expect(contract.models!.map(({ id, aliases }) => [id, aliases])).toEqual([
+      ['a', ['a-1']],
+      ['b', undefined],
+      ['c', undefined],
+    ])
+    expect(contract.prices!.currency.name).toBe('EUR')
+    const [a] = contract.prices!.models
+    expect(Object.keys(a!.price)).toEqual(['input', 'output'])
+    expect(a!.price.output!.price).toEqual({ numerator: 3n, denominator: 1n })
+    const loop = file('loop.yaml', { extends: 'loop2.yaml' })
+    file('loop2.yaml', { extends: 'loop2.yaml' })
+    expect(() => loadContract(loop)).toThrow('"loop2.yaml" extends this file in turn')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('a price in parts of a credit is a price as others', () => {
+  const { prices, models } = parseContract(
+    {
+      models: [
+        { id: 'a', cost_credits: 0.0004 },
+        { id: 'b', cost_credits: 1 },
+      ],
+    },
+    'parts.yaml',
+  )
+  expect(prices!.currency).toEqual({ name: 'credits', digits: 4 })
+  expect(prices!.models.map(({ price }) => price.request!.price)).toEqual([
+    { numerator: 1n, denominator: 2500n },
+    { numerator: 1n, denominator: 1n },
+  ])
+  expect(models!.map(({ costCredits }) => costCredits)).toEqual([undefined, undefined])
 })

@@ -42,7 +42,7 @@ const costCommand = () =>
     does: 'Compute what a request costs by a contract, part by part.',
     examples: [
       'contract cost gateway.yaml --model gpt-4o --usage usage.json',
-      'contract cost gateway.yaml --model gpt-4o --usage - --service-tier flex --json < usage.json',
+      'contract cost gateway.yaml --model gpt-4o --usage usage.json --service-tier flex --json',
     ],
     sends: false,
     notes: ['It exits with 3 if the contract does not say what the request costs.'],

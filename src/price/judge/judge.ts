@@ -51,10 +51,3 @@ function verdictOf(
   }
   return { is: open.length > 0 || nearest === null ? 'open' : 'wrong', nearest }
 }
-
-/** How far an amount is from what is right: positive if too much was charged. */
-export function overcharge({ statement, nearest, is }: Judged): Rational {
-  return is === 'wrong' && nearest !== null
-    ? subtract(statement.value, nearest)
-    : { numerator: 0n, denominator: 1n }
-}
