@@ -1,6 +1,6 @@
-import type { Store } from '../src/store/open.ts'
 import { endRun, startRun } from '../src/store/runs.ts'
 import { adoptAttempts } from '../test/store/edit-attempts.ts'
+import type { Store } from '../test/store/opened.ts'
 
 /** Accounts, keys of each, and requests that a key sends in a busy minute: 20 more than its limit. */
 const accounts = 4

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { audit } from '../src/audit/audit.ts'
 import { defaultContract } from '../src/contract/default.ts'
-import { openStore } from '../src/store/open.ts'
+import { openStore } from '../test/store/opened.ts'
 import { writeAuditHistory } from './audit-history.ts'
 
 interface Measured {

@@ -7,7 +7,7 @@ import { readUsage } from '../src/report/usage/read.ts'
 import type { LogFormat } from '../src/store/import/log-scan.ts'
 import { ownMapping } from '../src/store/import/mapping.ts'
 import { importUsageLog } from '../src/store/import/usage-log.ts'
-import { openStore, type Store } from '../src/store/open.ts'
+import { openStore, type Store } from '../test/store/opened.ts'
 import { writeUsageLog } from './usage-log.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Contract } from '../contract/contract.ts'
 import type { DeploymentProfile } from '../contract/profile.ts'
-import { interruptible } from '../store/interruptible.ts'
 import type { Store } from '../store/open.ts'
+import { inSession, type Session } from '../store/session.ts'
 import { beginPart, type Work } from '../user/work.ts'
 import { decideAside } from './aside.ts'
 import { decideInOrder } from './decide.ts'
@@ -11,7 +11,7 @@ import { contractOfService } from './known-service.ts'
 import type { Evidence, Rule } from './rule.ts'
 import { selectRules } from './rules/select.ts'
 import { type AuditedRun, killedRuns, missingParts, selectRuns } from './runs.ts'
-import { type AccountShare, asOfShare, withinShare } from './shares.ts'
+import { type AccountShare, asOfShare, scopeOfShare } from './shares.ts'
 import { type Finding, observationsOf } from './verdict.ts'
 
 export interface AuditOptions extends Work {
@@ -50,12 +50,15 @@ export interface AuditReport {
  * @throws UserError for an unknown run or rule; the reason of the signal, once aborted
  */
 export function audit(store: Store, options: AuditOptions): Promise<AuditReport> {
-  return interruptible(store, options, () =>
-    withinShare(store, options.accounts, () => decideAndKeep(store, options)),
+  return inSession(
+    store,
+    options,
+    (session) => decideAndKeep(session, options),
+    scopeOfShare(options.accounts),
   )
 }
 
-async function decideAndKeep(store: Store, options: AuditOptions): Promise<AuditReport> {
+async function decideAndKeep(store: Session, options: AuditOptions): Promise<AuditReport> {
   const rules = selectRules(options.rules ?? [])
   const runs = await selectRuns(store, options.runIds ?? [])
   const runIds = runs.map((run) => run.runId)
@@ -132,7 +135,7 @@ async function decideAll(
 
 /** Stores the verdicts for the pages. */
 export async function keepFindings(
-  store: Store,
+  store: Pick<Session, 'execute'>,
   { auditId, auditedAt, runs, findings }: AuditReport,
 ): Promise<void> {
   const runIds = JSON.stringify(runs.map((run) => run.runId))

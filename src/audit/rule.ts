@@ -5,7 +5,7 @@ import {
   type Promising,
   promises,
 } from '../contract/promises.ts'
-import type { Store } from '../store/open.ts'
+import type { Session } from '../store/session.ts'
 import type { Need, Severity, Verdict } from './verdict.ts'
 
 /** A rule of the rulebook, identified by its stable id. */
@@ -37,7 +37,7 @@ export interface MissingParts {
 
 /** The evidence for rules: the rows of the audited runs, and the contract, which makes the promises `P`. */
 export interface Evidence<P extends PromiseName = never> {
-  readonly store: Pick<Store, 'rows' | 'doubles' | 'path'>
+  readonly store: Pick<Session, 'rows' | 'doubles' | 'path'>
   /** The audited runs, oldest first. */
   readonly runIds: readonly string[]
   /** The killed ones: requests that were in flight have no row. */

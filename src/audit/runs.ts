@@ -1,5 +1,5 @@
-import type { Store } from '../store/open.ts'
 import { wholeOf } from '../store/run-shards.ts'
+import type { Reader } from '../store/session.ts'
 import { UserError } from '../user/user-error.ts'
 import type { MissingParts } from './rule.ts'
 
@@ -17,7 +17,7 @@ export interface AuditedRun {
  * @throws UserError for an unknown run, or a store without any
  */
 export async function selectRuns(
-  store: Store,
+  store: Reader,
   wanted: readonly string[],
 ): Promise<readonly AuditedRun[]> {
   const all = await store.rows<AuditedRun>(
@@ -46,7 +46,7 @@ export async function selectRuns(
 
 /** Runs without an end. */
 export async function killedRuns(
-  store: Store,
+  store: Reader,
   runIds: readonly string[],
 ): Promise<readonly string[]> {
   const killed = await store.rows<{ runId: string }>(
@@ -62,7 +62,7 @@ export async function killedRuns(
  * all parts and of those present (`{"parts": {"of": 3, "present": 2}}`).
  */
 export function missingParts(
-  store: Store,
+  store: Reader,
   runIds: readonly string[],
 ): Promise<readonly MissingParts[]> {
   return store.rows<MissingParts>(
@@ -86,7 +86,7 @@ export const clockErrorUs = `coalesce((runs.attempt_counts_json->>'$.clockErrorU
  * order.
  */
 export async function unknownClocks(
-  store: Pick<Store, 'rows'>,
+  store: Reader,
   runIds: readonly string[],
 ): Promise<readonly { readonly runId: string }[]> {
   const open = await store.rows<{ runId: string; threads: number }>(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { promiseNames } from '../contract/promises.ts'
-import type { Store } from '../store/open.ts'
+import type { SessionScope } from '../store/session.ts'
 import { UserError } from '../user/user-error.ts'
 import type { AuditReport } from './audit.ts'
 import { type Finding, observationsOf, type Verdict } from './verdict.ts'
@@ -12,17 +12,10 @@ export interface AccountShare {
   readonly of: number
 }
 
-/** Shows only the attempts of these accounts during `use`. */
-export async function withinShare<T>(
-  store: Store,
-  share: AccountShare | undefined,
-  use: () => Promise<T>,
-): Promise<T> {
-  if (share === undefined) return use()
-  await store.showOnly(
-    `md5_number_lower(coalesce(account, key_fp, '')) % ${share.of} = ${share.index}`,
-  )
-  return use().finally(() => store.showOnly(null))
+/** The attempts of these accounts. */
+export function scopeOfShare(share: AccountShare | undefined): SessionScope {
+  if (share === undefined) return {}
+  return { only: `md5_number_lower(coalesce(account, key_fp, '')) % ${share.of} = ${share.index}` }
 }
 
 /** Rules that compare accounts with each other, which one share cannot decide. */

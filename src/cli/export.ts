@@ -9,6 +9,7 @@ import {
 } from '../store/export.ts'
 import { openExistingStore } from '../store/open.ts'
 import { resolveRuns } from '../store/runs.ts'
+import type { Session } from '../store/session.ts'
 import { UserError } from '../user/user-error.ts'
 import { shown } from './progress.ts'
 
@@ -32,10 +33,13 @@ export async function exportAction(what: Exportable, options: Options): Promise<
   const store = await openExistingStore(options.db)
   try {
     const runs = await resolveRuns(store, options.run)
-    if (what === 'usage' || what === 'quarters')
-      await enterPrices(store, loadContract(options.contract))
+    const needsPrices = what === 'usage' || what === 'quarters'
+    const prepare = (session: Session) => enterPrices(session, loadContract(options.contract))
     const rows = await shown(({ onProgress }) =>
-      exportTable(store, what, runs, options.out, format, { onProgress }),
+      exportTable(store, what, runs, options.out, format, {
+        onProgress,
+        ...(needsPrices ? { prepare } : {}),
+      }),
     )
     process.stdout.write(
       options.json

@@ -14,6 +14,7 @@ import { assayVersion, machineJson } from '../store/machine.ts'
 import type { Store } from '../store/open.ts'
 import { Recorder } from '../store/recorder.ts'
 import { endRun, startRun, withoutCredentials } from '../store/runs.ts'
+import { inSession, type Session } from '../store/session.ts'
 import type { Work } from '../user/work.ts'
 import { firstReads } from './balances.ts'
 import { Budget, BudgetError } from './budget.ts'
@@ -72,7 +73,13 @@ export interface ProbeResult {
  */
 export async function probe(given: ProbeOptions): Promise<ProbeResult> {
   const options = complete(given)
-  const { store, contract, runId, baseUrl } = options
+  return inSession(options.store, {}, (session) => askAll(session, options), {
+    writes: 'attempts',
+  })
+}
+
+async function askAll(store: Session, options: ReturnType<typeof complete>): Promise<ProbeResult> {
+  const { contract, runId, baseUrl } = options
   const url = new URL(baseUrl)
   const transport =
     options.transport ??

@@ -184,7 +184,7 @@ export function rowOf({ figures, ...poll }: Poll) {
   }
 }
 
-async function keepPoll(store: Store, poll: Poll): Promise<void> {
+async function keepPoll(store: Pick<Store, 'execute'>, poll: Poll): Promise<void> {
   const { polled_us, service_us, ...row } = rowOf(poll)
   const times = { polled_us: BigInt(polled_us), service_us: service_us && BigInt(service_us) }
   const values = { ...times, ...row }

@@ -1,5 +1,6 @@
 import type { InteractiveChart } from '../chart/interactive.ts'
 import type { Store } from '../store/open.ts'
+import { inSession, type Session } from '../store/session.ts'
 import { html } from '../user/html.ts'
 import { type Answer, renderAnswer, type Tone } from './banner.ts'
 import type { Comparison, Difference } from './compare/compare.ts'
@@ -14,10 +15,18 @@ import { fillTable } from './temp-table.ts'
 /**
  * A comparison as a page: changes beyond chance first, then every figure.
  *
- * @param store receives the rows for the queries of `reports/compare`, as the table `compared`
+ * @param store its queries in `reports/compare` read the temporary table `compared`
  */
-export async function renderComparison(
+export function renderComparison(
   store: Store,
+  comparison: Comparison,
+  gates: readonly GateResult[],
+): Promise<Report> {
+  return inSession(store, {}, (session) => drawComparison(session, comparison, gates))
+}
+
+async function drawComparison(
+  store: Session,
   comparison: Comparison,
   gates: readonly GateResult[],
 ): Promise<Report> {
@@ -131,7 +140,7 @@ function rangeOf(difference: Difference): string | null {
 }
 
 /** Creates the temporary table `compared`, which `reports/compare` reads. */
-export async function fillCompared(store: Store, { differences }: Comparison): Promise<void> {
+export async function fillCompared(store: Session, { differences }: Comparison): Promise<void> {
   await fillTable(
     store,
     'compared',

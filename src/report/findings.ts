@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { z } from 'zod'
 import { shellWord } from '../audit/format/reproduce.ts'
 import { literal } from '../store/import/literal.ts'
-import type { Store } from '../store/open.ts'
+import type { Session } from '../store/session.ts'
 import { type Html, html } from '../user/html.ts'
 import { type Answer, renderAnswer, type Tone } from './banner.ts'
 import { type Figure, renderFigure } from './figure.ts'
@@ -50,7 +50,7 @@ export const tones: Readonly<Record<string, Tone>> = {
 }
 
 /** The findings of the latest audit of a shown run; empty without one. */
-export async function latestFindings(store: Store): Promise<readonly StoredFinding[]> {
+export async function latestFindings(store: Session): Promise<readonly StoredFinding[]> {
   const rows = await store.rows<Omit<StoredFinding, 'detail'> & { detail_json: string }>(`
     SELECT rule, severity, verdict, observations, title, detail_json
     FROM findings
@@ -123,7 +123,7 @@ export interface RenderedFindings {
  * `shown_witnesses` (rule, run_id, slot, retry, shows), the witnesses of all failures
  */
 export async function renderFindings(
-  store: Store,
+  store: Session,
   findings: readonly StoredFinding[],
   parts: readonly Part[],
 ): Promise<RenderedFindings> {
@@ -142,7 +142,7 @@ export async function renderFindings(
   }
 }
 
-async function prepareWitnesses(store: Store, failures: readonly StoredFinding[]): Promise<void> {
+async function prepareWitnesses(store: Session, failures: readonly StoredFinding[]): Promise<void> {
   const witnesses = failures.flatMap(({ rule, detail }) =>
     detail.witnesses.map(({ runId, slot, retry, shows }) => ({
       rule,
@@ -161,7 +161,7 @@ async function prepareWitnesses(store: Store, failures: readonly StoredFinding[]
 }
 
 async function drawParts(
-  store: Store,
+  store: Session,
   { rule }: StoredFinding,
   parts: readonly Part[],
 ): Promise<readonly Figure[]> {
@@ -176,7 +176,7 @@ async function drawParts(
 }
 
 async function renderFailure(
-  store: Store,
+  store: Session,
   finding: StoredFinding,
   drawn: readonly Figure[],
   folded: boolean,
@@ -201,7 +201,7 @@ ${witnesses}`
 }
 
 /** The command that prints how to repeat the witness. It never contains a key. */
-function againText(store: Store, { rule, detail }: StoredFinding): Html {
+function againText(store: Session, { rule, detail }: StoredFinding): Html {
   const runs = [...new Set(detail.witnesses.map(({ runId }) => runId))]
   const db = store.path === ':memory:' ? 'assay.duckdb' : basename(store.path)
   const words = ['assay', 'audit', ...runs, '--db', db, '--again', rule].map(shellWord)
@@ -213,7 +213,7 @@ const mostWitnesses = 25
 const fewWitnesses = 3
 
 /** The witness attempts as rows. The verdict has what each shows. */
-async function witnessRows(store: Store, finding: StoredFinding): Promise<readonly Row[]> {
+async function witnessRows(store: Session, finding: StoredFinding): Promise<readonly Row[]> {
   const witnesses = finding.detail.witnesses.slice(0, mostWitnesses)
   if (witnesses.length === 0) return []
   const attempts = await store.rows<Row & { run_id: string; slot: number; retry: number }>(

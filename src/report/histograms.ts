@@ -1,6 +1,6 @@
 import type { JsHistogram } from 'hdr-histogram-js'
 import { histogramDecoder } from '../store/gaps.ts'
-import type { Store } from '../store/open.ts'
+import type { Session } from '../store/session.ts'
 import { fillTable } from './temp-table.ts'
 
 /** Cells of the heat map per factor of ten: a cell is 21 % wide. */
@@ -25,7 +25,7 @@ interface Cell {
  * Decodes the stored HDR histograms of service time, which SQL cannot, into the table `shown_heat` (from_s, to_s,
  * from_ms, to_ms, n). Counts add up over steps, threads and intervals.
  */
-export async function prepareHistograms(store: Store): Promise<void> {
+export async function prepareHistograms(store: Session): Promise<void> {
   const stored = await store.rows<StoredHistogram>(`
     SELECT (offset_us + interval_us) / 1e6 AS from_s,
       (offset_us + interval_us + interval_length_us) / 1e6 AS to_s,

@@ -1,6 +1,6 @@
 import { literal } from '../store/import/literal.ts'
-import type { Store } from '../store/open.ts'
 import type { RunRow } from '../store/runs.ts'
+import type { Session } from '../store/session.ts'
 import { type Html, html } from '../user/html.ts'
 import {
   type Answer,
@@ -19,7 +19,7 @@ import { machineOf, machinesOf, machinesText } from './summary/machines.ts'
 import type { Distribution, Percentile, SummaryGroup } from './summary/shape.ts'
 
 /** The line under a page's title: scenario, service and time of the runs. */
-export async function aboutRuns(store: Store): Promise<Html> {
+export async function aboutRuns(store: Session): Promise<Html> {
   const runs = await shownRuns(store)
   const first = runs[0]
   if (first === undefined) return html`The store holds no run yet.`
@@ -36,7 +36,7 @@ export async function aboutRuns(store: Store): Promise<Html> {
  * The answer of the launch page: are the figures reliable, and did the deployment hold? It also prepares the page's
  * tables.
  */
-export async function launchTop(store: Store): Promise<Html> {
+export async function launchTop(store: Session): Promise<Html> {
   const runs = await shownRuns(store)
   const all = await prepareFigures(store)
   const [reached] = await store.rows(
@@ -53,7 +53,7 @@ export async function launchTop(store: Store): Promise<Html> {
   )}${tokens !== null && html`<p class="note">${tokens}</p>`}`
 }
 
-function shownRuns(store: Store): Promise<readonly RunRow[]> {
+function shownRuns(store: Session): Promise<readonly RunRow[]> {
   return store.rows<RunRow>('SELECT * FROM shown_runs ORDER BY offset_us, run_id')
 }
 
@@ -68,7 +68,7 @@ interface Known {
 
 /** A sweep goes on until requests fail. Those failures show the limit; they are no fault of the deployment. */
 async function failuresAbove(
-  store: Store,
+  store: Session,
   runs: readonly RunRow[],
   verdicts: readonly PageVerdict[],
 ): Promise<number> {

@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url'
 import type { InteractiveChart } from '../chart/interactive.ts'
 import type { Contract } from '../contract/contract.ts'
 import type { DeploymentProfile } from '../contract/profile.ts'
-import { interruptible } from '../store/interruptible.ts'
 import type { Store } from '../store/open.ts'
 import { writeOutput } from '../store/output.ts'
 import { resolveRuns } from '../store/runs.ts'
+import { inSession, type Reader, type Session } from '../store/session.ts'
 import { type Html, html } from '../user/html.ts'
 import { UserError } from '../user/user-error.ts'
 import { beginPart, type Work } from '../user/work.ts'
@@ -21,7 +21,7 @@ import { fillProfile } from './profile-table.ts'
 import { prepareScope } from './scope.ts'
 import type { UsageEngine } from './usage/engine/engine.ts'
 import { enterPrices } from './usage/prepare.ts'
-import { readUsage } from './usage/read.ts'
+import { readUsageIn } from './usage/read.ts'
 import type { UsageOptions, UsagePage } from './usage/shape.ts'
 import { aboutUsage, usageTop } from './usage-page.ts'
 import { fillUsageTables } from './usage-tables.ts'
@@ -90,14 +90,14 @@ export function partsIn(names: readonly string[]): readonly Part[] {
  * @throws UserError for unusable runs, zones and chart files
  */
 export function makeReport(options: ReportOptions): Promise<Report> {
-  return interruptible(options.store, options, () => drawReport(options))
+  return inSession(options.store, options, (session) => drawReport(session, options))
 }
 
-async function drawReport(options: ReportOptions): Promise<Report> {
-  const { store, page, timeZone } = options
+async function drawReport(store: Session, options: ReportOptions): Promise<Report> {
+  const { page, timeZone } = options
   const parts = partsOf(page, options.reportsFolder)
   beginPart(options, `figures of the ${page} page`, 0, parts.length + 1)
-  const top = await prepareTop(options)
+  const top = await prepareTop(store, options)
   const drawn: Figure[] = []
   for (const [at, part] of parts.entries()) {
     beginPart(options, `chart ${part.name}`, at + 1, parts.length + 1)
@@ -141,10 +141,10 @@ interface Top {
 }
 
 /** Prepares the tables for a page's queries, and makes the top. */
-export async function prepareTop(options: ReportOptions): Promise<Top> {
-  const { store, page, timeZone } = options
-  if (page === 'usage') return prepareUsageTop(options)
-  const runIds = await meantRuns(options)
+export async function prepareTop(store: Session, options: ReportOptions): Promise<Top> {
+  const { page, timeZone } = options
+  if (page === 'usage') return prepareUsageTop(store, options)
+  const runIds = await meantRuns(store, options)
   await prepareScope(store, { runIds, timeZone })
   await prepareHistograms(store)
   await enterPrices(store, options.contract)
@@ -161,24 +161,24 @@ export async function prepareTop(options: ReportOptions): Promise<Top> {
   }
 }
 
-async function prepareUsageTop(options: ReportOptions): Promise<Top> {
-  const page = await readUsageOf(options)
-  await fillUsageTables(options.store, page)
+async function prepareUsageTop(store: Session, options: ReportOptions): Promise<Top> {
+  const page = await readUsageOf(store, options)
+  await fillUsageTables(store, page)
   return { about: aboutUsage(page), body: usageTop(page), figures: [] }
 }
 
 /** The usage page as data. */
-export async function readUsageOf(options: ReportOptions): Promise<UsagePage> {
-  const { store, timeZone, nowUs, usage = allUsage } = options
+export async function readUsageOf(store: Session, options: ReportOptions): Promise<UsagePage> {
+  const { timeZone, nowUs, usage = allUsage } = options
   const asked = {
     ...usage,
     timezone: timeZone,
-    runIds: options.runIds.length > 0 ? await meantRuns(options) : [],
+    runIds: options.runIds.length > 0 ? await meantRuns(store, options) : [],
     nowUs,
     // Fixed, so that a repeated page has the same dates.
     seed: 1,
   }
-  return readUsage(store, asked, usage.engine)
+  return readUsageIn(store, asked, usage.engine)
 }
 
 const allUsage: UsageScopeOptions = {
@@ -189,12 +189,12 @@ const allUsage: UsageScopeOptions = {
  * The runs that the user named, by id, the beginning of one, or `latest`. If none is named, the last run; an empty
  * store gives none.
  */
-export function meantRuns({ store, runIds }: ReportOptions): Promise<readonly string[]> {
+export function meantRuns(store: Reader, { runIds }: ReportOptions): Promise<readonly string[]> {
   return runIds.length === 0 ? lastRun(store) : resolveRuns(store, runIds)
 }
 
 /** Rows of a part. `prepareTop` must have made its tables. */
-export async function rowsOf(store: Store, part: Part) {
+export async function rowsOf(store: Session, part: Part) {
   try {
     return await store.rows(part.sql)
   } catch (error) {
@@ -205,7 +205,7 @@ export async function rowsOf(store: Store, part: Part) {
   }
 }
 
-async function lastRun(store: Store): Promise<readonly string[]> {
+async function lastRun(store: Reader): Promise<readonly string[]> {
   const rows = await store.rows<{ run_id: string }>(
     `SELECT run_id FROM runs WHERE kind = 'run' ORDER BY started_at DESC, run_id DESC LIMIT 1`,
   )

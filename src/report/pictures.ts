@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { renderPng } from '../chart/png.ts'
 import { cannotWrite } from '../store/errors.ts'
 import { writeOutput } from '../store/output.ts'
+import { inSession, type Session } from '../store/session.ts'
 import { beginPart } from '../user/work.ts'
 import { partsOf, prepareTop, type ReportOptions, rowsOf } from './page.ts'
 
@@ -14,11 +15,23 @@ const widths = { whole: 1040, half: 640 } as const
  * @returns the files, and the charts' warnings
  * @throws UserError as `makeReport` does
  */
-export async function writePictures(
-  options: ReportOptions & { readonly folder: string },
-): Promise<{ readonly files: readonly string[]; readonly warnings: readonly string[] }> {
-  const { store, page, folder } = options
-  await prepareTop(options)
+export function writePictures(options: PictureOptions): Promise<Pictures> {
+  return inSession(options.store, options, (session) => drawPictures(session, options))
+}
+
+interface PictureOptions extends ReportOptions {
+  readonly folder: string
+}
+
+interface Pictures {
+  readonly files: readonly string[]
+  /** Warnings of charts. */
+  readonly warnings: readonly string[]
+}
+
+async function drawPictures(store: Session, options: PictureOptions): Promise<Pictures> {
+  const { page, folder } = options
+  await prepareTop(store, options)
   try {
     mkdirSync(folder, { recursive: true })
   } catch (error) {

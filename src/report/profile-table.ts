@@ -5,14 +5,17 @@ import {
   gapIds,
   gaps,
 } from '../contract/profile.ts'
-import type { Store } from '../store/open.ts'
+import type { Session } from '../store/session.ts'
 import { fillTable } from './temp-table.ts'
 
 /**
  * Creates the table `shown_profile` (gap, question, status, answer, evidence) for the queries of the audit page: the
  * deployment's answers where the specification is silent. Without a profile it is empty.
  */
-export async function fillProfile(store: Store, profile: DeploymentProfile | null): Promise<void> {
+export async function fillProfile(
+  store: Session,
+  profile: DeploymentProfile | null,
+): Promise<void> {
   await fillTable(
     store,
     'shown_profile',

@@ -9,7 +9,7 @@ import {
 } from '../measure/measures.ts'
 import { samplesNeeded } from '../measure/percentile.ts'
 import { literal } from '../store/import/literal.ts'
-import type { Store } from '../store/open.ts'
+import type { Session } from '../store/session.ts'
 import { UserError } from '../user/user-error.ts'
 import { checkTimeZone } from './usage/zone.ts'
 
@@ -42,7 +42,7 @@ export const hasObjectives = `coalesce(${objectiveNames.map((name) => `"${name}"
  *
  * @throws UserError for a run that is not in the store, or an unknown zone
  */
-export async function prepareScope(store: Store, scope: Scope): Promise<void> {
+export async function prepareScope(store: Session, scope: Scope): Promise<void> {
   await checkRuns(store, scope.runIds)
   checkTimeZone(scope.timeZone)
   await store.execute(`
@@ -98,7 +98,7 @@ const intervalsSql = (name: MeasureName) => `
   )
   WHERE n >= CASE WHEN p95_s IS NULL THEN getvariable('needs_p50') ELSE getvariable('needs_p95') END`
 
-async function checkRuns(store: Store, runIds: readonly string[]): Promise<void> {
+async function checkRuns(store: Session, runIds: readonly string[]): Promise<void> {
   const found = await store.rows<{ run_id: string }>('SELECT run_id FROM runs')
   const known = new Set(found.map((row) => row.run_id))
   const missing = runIds.filter((id) => !known.has(id))
@@ -122,7 +122,7 @@ export function bucketWidthS(spanS: number, most: number): number {
 /** Average samples per bucket, as a multiple of those that the percentile needs. */
 const plenty = 1.5
 
-async function prepareBuckets(store: Store): Promise<void> {
+async function prepareBuckets(store: Session): Promise<void> {
   const [span] = await store.rows<{
     seconds: number | null
     begins_s: number | null

@@ -1,7 +1,7 @@
 import { sqlName } from '../attempt/columns.ts'
 import { type MeasureName, standings } from '../measure/measures.ts'
 import { literal } from '../store/import/literal.ts'
-import type { Store } from '../store/open.ts'
+import type { Session } from '../store/session.ts'
 import { hasObjectives } from './scope.ts'
 import { readGroups } from './summary/groups.ts'
 import { percentiles, type SummaryGroup } from './summary/shape.ts'
@@ -16,7 +16,7 @@ const shown: readonly MeasureName[] = ['service', 'response', 'ttft', 'responseT
  *
  * @returns all steps together
  */
-export async function prepareFigures(store: Store): Promise<SummaryGroup> {
+export async function prepareFigures(store: Session): Promise<SummaryGroup> {
   // Gaps are read on a separate connection, which has no temporary tables.
   const runs = await store.rows<{ run_id: string; has_objectives: boolean }>(
     `SELECT run_id, ${hasObjectives} AS has_objectives FROM shown_runs`,

@@ -1,5 +1,13 @@
-import { literal } from '../store/import/literal.ts'
-import type { Store } from '../store/open.ts'
+import { identifier, literal } from '../store/import/literal.ts'
+import type { Session } from '../store/session.ts'
+
+/** Puts a temporary copy in the place of a table of the store, so that an operation's changes are its own. */
+export async function hideTable(store: Session, table: string): Promise<void> {
+  const [own] = await store.rows<{ name: string }>('SELECT current_database() AS name')
+  await store.execute(
+    `CREATE TEMP TABLE IF NOT EXISTS ${table} AS FROM ${identifier(own!.name)}.main.${table}`,
+  )
+}
 
 /**
  * Makes a temporary table of rows that were not computed in SQL, so that charts can query them. The rows are one JSON
@@ -8,7 +16,7 @@ import type { Store } from '../store/open.ts'
  * @param columns DuckDB type of each column; other properties of a row are ignored
  */
 export async function fillTable<Name extends string>(
-  store: Store,
+  store: Session,
   table: string,
   columns: Readonly<Record<Name, string>>,
   rows: readonly Readonly<Record<Name, unknown>>[],

@@ -1,4 +1,4 @@
-import { interruptible } from '../store/interruptible.ts'
+import { inSession, type Session } from '../store/session.ts'
 import { beginPart } from '../user/work.ts'
 import { auditAnswer, latestFindings, type StoredFinding } from './findings.ts'
 import { meantRuns, type ReportOptions, readUsageOf } from './page.ts'
@@ -6,7 +6,7 @@ import type { TextFormat } from './pages.ts'
 import { prepareScope } from './scope.ts'
 import { csvSummary, jsonSummary, markdownSummary } from './summary/formats.ts'
 import { csvCell, jsonText, markdownCell } from './summary/printable.ts'
-import { summarise } from './summary/summarise.ts'
+import { summariseIn } from './summary/summarise.ts'
 import type { UsagePage } from './usage/shape.ts'
 import { usageAnswer } from './usage-page.ts'
 
@@ -18,25 +18,29 @@ import { usageAnswer } from './usage-page.ts'
  */
 export async function makeText(options: ReportOptions, format: TextFormat): Promise<string> {
   beginPart(options, `figures of the ${options.page} page`, 0, 1)
-  return interruptible(options.store, options, () => textOf(options, format))
+  return inSession(options.store, options, (session) => textOf(session, options, format))
 }
 
-async function textOf(options: ReportOptions, format: TextFormat): Promise<string> {
+async function textOf(store: Session, options: ReportOptions, format: TextFormat): Promise<string> {
   switch (options.page) {
     case 'launch':
     case 'run':
-      return runsText(options, format)
+      return runsText(store, options, format)
     case 'audit':
-      return findingsText(await findingsOf(options), format)
+      return findingsText(await findingsOf(store, options), format)
     case 'usage':
-      return usageText(await readUsageOf(options), format)
+      return usageText(await readUsageOf(store, options), format)
   }
 }
 
-async function runsText(options: ReportOptions, format: TextFormat): Promise<string> {
+async function runsText(
+  store: Session,
+  options: ReportOptions,
+  format: TextFormat,
+): Promise<string> {
   const texts: string[] = []
-  for (const runId of await meantRuns(options)) {
-    const summary = await summarise(options.store, runId, options.contract)
+  for (const runId of await meantRuns(store, options)) {
+    const summary = await summariseIn(store, runId, options.contract)
     if (format === 'md') texts.push(markdownSummary(summary))
     else texts.push(format === 'csv' ? csvSummary(summary) : jsonSummary(summary))
   }
@@ -45,9 +49,12 @@ async function runsText(options: ReportOptions, format: TextFormat): Promise<str
   return texts.map((text, at) => (at === 0 ? text : text.slice(text.indexOf('\r\n') + 2))).join('')
 }
 
-async function findingsOf(options: ReportOptions): Promise<readonly StoredFinding[]> {
-  const { store, timeZone } = options
-  await prepareScope(store, { runIds: await meantRuns(options), timeZone })
+async function findingsOf(
+  store: Session,
+  options: ReportOptions,
+): Promise<readonly StoredFinding[]> {
+  const { timeZone } = options
+  await prepareScope(store, { runIds: await meantRuns(store, options), timeZone })
   return latestFindings(store)
 }
 

@@ -1,4 +1,4 @@
-import type { Store } from '../store/open.ts'
+import type { Session } from '../store/session.ts'
 import { fillTable } from './temp-table.ts'
 import type { Anomaly, DateBand, UsagePage } from './usage/shape.ts'
 import { longDayIn, momentIn } from './zone-words.ts'
@@ -10,7 +10,7 @@ const ofHours: ReadonlySet<Anomaly['kind']> = new Set(['unusual-hour', 'error-ju
  * Creates temporary tables of the values that were not computed in SQL, for the charts' queries: `usage_balance`,
  * `usage_outlook`, `usage_bands`, `usage_expiring`, `usage_reconciliation`, `usage_anomalies`. Dates are local text.
  */
-export async function fillUsageTables(store: Store, page: UsagePage): Promise<void> {
+export async function fillUsageTables(store: Session, page: UsagePage): Promise<void> {
   const { timezone } = page.scope
   const nameOf = (kind: Anomaly['kind'], { id, atUs }: Anomaly['rows'][number]) =>
     ofHours.has(kind) ? momentIn(atUs, timezone) : id

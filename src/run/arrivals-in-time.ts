@@ -1,4 +1,4 @@
-import type { Store } from '../store/open.ts'
+import type { Session } from '../store/session.ts'
 
 /** Rates are per second. */
 const windowUs = 1e6
@@ -14,7 +14,7 @@ const graceUs = 5000
  * @param phase its start in microseconds of the run
  */
 export async function arrivalsInTime(
-  store: Store,
+  store: Session,
   runId: string,
   phase: { readonly name: string; readonly startUs: number },
 ): Promise<{ readonly planned: number; readonly inTime: number }> {

@@ -1,6 +1,7 @@
 import type { Scenario } from '../scenario/scenario.ts'
-import { openStore, type Store } from '../store/open.ts'
+import { openStore } from '../store/open.ts'
 import { type Ceiling, dropAttempts } from '../store/runs.ts'
+import type { Session } from '../store/session.ts'
 import { autocannonPerS, type CrossCheck, loadAutocannon } from './cross-check.ts'
 import { startNullServer } from './null-server.ts'
 import { run } from './run.ts'
@@ -64,15 +65,16 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
             ...{ threads: options.threads, seconds: options.seconds },
           })
     const store = await openStore(options.dbPath)
+    const session = await store.session({ writes: 'attempts' })
     try {
       const ceiling: Ceiling = {
-        plainPerS: await steadyPerS(store, plain),
-        eventsPerS: (await steadyPerS(store, streams)) * eventsOfStream,
+        plainPerS: await steadyPerS(session, plain),
+        eventsPerS: (await steadyPerS(session, streams)) * eventsOfStream,
         threads: options.threads,
       }
       for (const runId of [plain, streams]) {
-        await dropAttempts(store, runId)
-        await store.execute('UPDATE runs SET verdict_json = $2 WHERE run_id = $1', [
+        await dropAttempts(session, runId)
+        await session.execute('UPDATE runs SET verdict_json = $2 WHERE run_id = $1', [
           runId,
           JSON.stringify({ ceiling }),
         ])
@@ -87,7 +89,7 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
 }
 
 /** Requests per second of the steady part, from the first planned send to the last end. */
-async function steadyPerS(store: Store, runId: string): Promise<number> {
+async function steadyPerS(store: Session, runId: string): Promise<number> {
   const [row] = await store.rows<{ per_s: number | null }>(
     `SELECT count(*) FILTER (outcome <> 'not_sent')
             / ((max(coalesce(closed_us, intended_us)) - min(intended_us)) / 1e6) AS per_s

@@ -1,6 +1,6 @@
 import { countedOfRun } from '../measure/measures.ts'
 import type { Scenario } from '../scenario/scenario.ts'
-import type { Store } from '../store/open.ts'
+import type { Session } from '../store/session.ts'
 import type { GapFigures, InFlightFigures, Median } from './client-tests.ts'
 import type { PhaseRun } from './messages.ts'
 import type { Tally } from './tally.ts'
@@ -27,7 +27,7 @@ export function mediansOf(
  * limit. Requests are those of the steady part, or all if there is none. Null without health rows.
  */
 export async function clientGaps(
-  store: Store,
+  store: Session,
   runId: string,
   limitUs: number,
 ): Promise<GapFigures | null> {
@@ -106,7 +106,7 @@ const mostInstants = 10
  * the rows. Null without a sample.
  */
 export async function inFlightFigures(
-  store: Store,
+  store: Session,
   runId: string,
 ): Promise<InFlightFigures | null> {
   const samples = await store.rows<{ shard: number; at_us: number; in_flight: number }>(

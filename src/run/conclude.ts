@@ -1,5 +1,4 @@
 import type { Contract } from '../contract/contract.ts'
-import type { Store } from '../store/open.ts'
 import { endShard } from '../store/run-shards.ts'
 import {
   type Ceiling,
@@ -9,6 +8,7 @@ import {
   type RunStart,
   withoutCredentials,
 } from '../store/runs.ts'
+import type { Session } from '../store/session.ts'
 import { arrivalsInTime } from './arrivals-in-time.ts'
 import { noCounts } from './attempt-counts.ts'
 import { clientGaps, inFlightFigures, mediansOf } from './client-figures.ts'
@@ -35,7 +35,7 @@ export interface Ended {
 }
 
 /** Reads the rows back, judges the run, and stores its end. */
-export async function conclude(store: Store, ended: Ended): Promise<RunResult> {
+export async function conclude(store: Session, ended: Ended): Promise<RunResult> {
   const { scenario, options, contract, start, coordinator } = ended
   const { runId } = start
   const { tally } = coordinator

@@ -1,4 +1,4 @@
-import type { Store } from '../store/open.ts'
+import type { Reader } from '../store/session.ts'
 import { firstPhase } from './first-requests.ts'
 
 interface FirstRow {
@@ -15,7 +15,7 @@ interface FirstRow {
  * A sentence on the response to the first request of a run: format, stream, usage, and the headers of
  * credits and limits. Null without a response.
  */
-export async function firstAnswer(store: Store, runId: string): Promise<string | null> {
+export async function firstAnswer(store: Reader, runId: string): Promise<string | null> {
   const [row] = await store.rows<FirstRow>(
     `SELECT endpoint, status, (closed_us - sent_us) / 1000 AS ms, content_events AS "contentEvents",
        coalesce(prompt_tokens, completion_tokens, total_tokens) IS NOT NULL AS "hasUsage",

@@ -1,6 +1,6 @@
 import { takesPrompt } from '../contract/request.ts'
 import type { Phase, Scenario, Step } from '../scenario/scenario.ts'
-import type { Store } from '../store/open.ts'
+import type { Session } from '../store/session.ts'
 import type { Coordinator, Loads } from './coordinator.ts'
 import { type Refusal, refusalOf } from './refusal.ts'
 
@@ -78,7 +78,11 @@ interface Refused extends Refusal {
 }
 
 /** A sentence on the permanent refusal: the request, the response, the remedy. */
-export async function firstRefusal(store: Store, runId: string, baseUrl: string): Promise<string> {
+export async function firstRefusal(
+  store: Session,
+  runId: string,
+  baseUrl: string,
+): Promise<string> {
   const [refused] = await store.rows<Refused>(
     `SELECT templates.method, templates.path, attempts.step, status, reason, bodies.body
      FROM attempts JOIN templates USING (run_id, template)

@@ -3,6 +3,7 @@ import type { Scenario } from '../scenario/scenario.ts'
 import type { Store } from '../store/open.ts'
 import { otherTries, type RunShard, readShards } from '../store/run-shards.ts'
 import { endRun } from '../store/runs.ts'
+import { inSession, type Session } from '../store/session.ts'
 import { type AttemptCounts, addCounts, countFaults, noCounts } from './attempt-counts.ts'
 import type { RunResult } from './run.ts'
 import { runFigures } from './run-figures.ts'
@@ -24,8 +25,17 @@ type ShardSays = (RunVerdict & Pick<RunResult, 'stopped' | 'sweeps'>) | null
  * @param toldErrorUs greatest difference of the machines' clocks, in microseconds; null to use what they
  *   measured
  */
-export async function judgeParts(
+export function judgeParts(
   store: Store,
+  runId: string,
+  contract: Contract,
+  toldErrorUs: number | null,
+): Promise<RunResult> {
+  return inSession(store, {}, (session) => judgeIn(session, runId, contract, toldErrorUs))
+}
+
+async function judgeIn(
+  store: Session,
   runId: string,
   contract: Contract,
   toldErrorUs: number | null,
@@ -103,7 +113,7 @@ interface OtherTry {
 
 /** The credits of the other tries. With a known clock error, audits can use their rows with those of the run. */
 async function judgeTries(
-  store: Store,
+  store: Session,
   runId: string,
   contract: Contract,
   clockErrorUs: number | null,

@@ -42,8 +42,9 @@ try {
 
 async function record(): Promise<void> {
   const store = await openStore(data.dbPath)
-  await startRun(store, data.run)
-  const recorder = await Recorder.open(store, memoryMiB)
+  const session = await store.session({ writes: 'attempts' })
+  await startRun(session, data.run)
+  const recorder = await Recorder.open(session, memoryMiB)
   let rows = 0
   let open = data.senders.length
   let closing = false

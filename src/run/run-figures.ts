@@ -1,6 +1,6 @@
 import { type Contract, pricesOf } from '../contract/contract.ts'
 import { creditsSql } from '../measure/measures.ts'
-import type { Store } from '../store/open.ts'
+import type { Session } from '../store/session.ts'
 import { type AttemptCounts, noCounts } from './attempt-counts.ts'
 import type { LagFigures } from './client-tests.ts'
 
@@ -20,7 +20,7 @@ export interface RunFigures {
 
 /** Figures of the whole run for its verdict. Lag and samples cover the steady phases, if any. */
 export async function runFigures(
-  store: Store,
+  store: Session,
   runId: string,
   contract: Contract,
 ): Promise<RunFigures> {

@@ -7,6 +7,7 @@ import { storeFailure } from '../store/errors.ts'
 import { assayVersion, machineJson } from '../store/machine.ts'
 import { openStore } from '../store/open.ts'
 import type { RunStart } from '../store/runs.ts'
+import { inSession } from '../store/session.ts'
 import { storeFile } from '../store/store-file.ts'
 import { UserError } from '../user/user-error.ts'
 import type { AttemptCounts } from './attempt-counts.ts'
@@ -186,7 +187,7 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
   try {
     const store = await openStore(options.dbPath)
     try {
-      return await conclude(store, ended)
+      return await inSession(store, {}, (session) => conclude(session, ended))
     } finally {
       store.close()
     }

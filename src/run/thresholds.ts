@@ -3,7 +3,7 @@ import { columnOf, creditsSql, cutOf, goodSql, measureNames } from '../measure/m
 import { intervalRanks, samplesNeeded } from '../measure/percentile.ts'
 import type { Objectives, Threshold } from '../scenario/scenario.ts'
 import { readGaps } from '../store/gaps.ts'
-import type { Store } from '../store/open.ts'
+import type { Session } from '../store/session.ts'
 
 /** A threshold that its samples cannot decide is inconclusive, which is not a pass. */
 export interface ThresholdResult {
@@ -54,7 +54,7 @@ const whose: ReadonlySet<string> = new Set(['model', 'account'])
 
 /** Judges a threshold by all rows (by histograms for ITL). Warm-up and drain count only if it names their phase. */
 export async function checkThreshold(
-  store: Store,
+  store: Session,
   threshold: Threshold,
   scope: ThresholdScope,
 ): Promise<ThresholdResult> {
@@ -142,7 +142,7 @@ function unitOf({ statistic }: Threshold): ThresholdResult['unit'] {
 }
 
 async function gapFigure(
-  store: Store,
+  store: Session,
   threshold: Threshold,
   { runId }: ThresholdScope,
 ): Promise<Figure> {
@@ -174,7 +174,7 @@ function chosenRows({ phase, step }: Threshold, runId: string) {
 }
 
 async function rowFigure(
-  store: Store,
+  store: Session,
   threshold: Threshold,
   scope: ThresholdScope,
 ): Promise<Figure> {

@@ -14,8 +14,8 @@ import {
   sharedTables,
   type TableColumn,
 } from './layout.ts'
-import type { Store } from './open.ts'
 import { RowAppender } from './row-appender.ts'
+import type { Session } from './session.ts'
 import { SharedValues } from './shared-values.ts'
 
 /** State of one sending thread: its words, and the numbers of its shared values. */
@@ -66,7 +66,7 @@ export class BatchAppender {
    * @param journalPath where rows are kept until DuckDB has them; null for rows that need not survive a kill
    * @throws UserError when the tables do not match the row type
    */
-  static async open(store: Store, journalPath: string | null): Promise<BatchAppender> {
+  static async open(store: Session, journalPath: string | null): Promise<BatchAppender> {
     return new BatchAppender(
       store.path,
       {
@@ -169,10 +169,10 @@ export class BatchAppender {
   }
 }
 
-const nextNumbers = new WeakMap<Store, Record<SharedTable, number>>()
+const nextNumbers = new WeakMap<Session, Record<SharedTable, number>>()
 
 /** All appenders to a store share one count. */
-async function nextNumbersOf(store: Store): Promise<Record<SharedTable, number>> {
+async function nextNumbersOf(store: Session): Promise<Record<SharedTable, number>> {
   const [found] = await store.rows<Record<SharedTable, number>>(
     `SELECT (SELECT coalesce(max(request_kind) + 1, 0) FROM request_kinds)::INTEGER AS request_kinds,
             (SELECT coalesce(max(ending) + 1, 0) FROM endings)::INTEGER AS endings`,

@@ -1,9 +1,9 @@
 import { beginPart, type Work } from '../user/work.ts'
 import { identifier, literal } from './import/literal.ts'
-import { interruptible } from './interruptible.ts'
-import type { SqlRow, Store } from './open.ts'
+import type { Store } from './open.ts'
 import { writeOutputBy } from './output.ts'
 import { cellsSql, quartersSql } from './quarters/quarters.ts'
+import { inSession, type Reader, type Session, type SqlRow } from './session.ts'
 
 export const exportFormats = ['parquet', 'csv', 'json', 'jsonl'] as const
 export type ExportFormat = (typeof exportFormats)[number]
@@ -36,6 +36,11 @@ export function exportFormatOf(file: string): ExportFormat | null {
   return exportFormats.find((format) => format === ending) ?? null
 }
 
+interface ExportWork extends Work {
+  /** Fills tables of the session that the export reads, such as prices. */
+  readonly prepare?: (session: Session) => Promise<void>
+}
+
 /**
  * Writes rows of the store to a file. JSON Lines of attempts can be replayed as a trace.
  *
@@ -48,7 +53,7 @@ export async function exportTable(
   runIds: readonly string[],
   file: string,
   format: ExportFormat,
-  work: Work = {},
+  work: ExportWork = {},
 ): Promise<number> {
   const { sql, run, order } = exported[what]
   const only =
@@ -56,9 +61,10 @@ export async function exportTable(
       ? ''
       : `WHERE list_contains([${runIds.map(literal).join()}]::VARCHAR[], ${run})`
   beginPart(work, `writing ${what} to ${file}`, 0, 1)
-  return interruptible(store, work, () =>
-    copy(store, `${sql} ${only} ORDER BY ${order}`, file, format),
-  )
+  return inSession(store, work, async (session) => {
+    await work.prepare?.(session)
+    return copy(session, `${sql} ${only} ORDER BY ${order}`, file, format)
+  })
 }
 
 /**
@@ -66,7 +72,7 @@ export async function exportTable(
  * @returns the number of rows
  */
 export function exportRows(
-  store: Store,
+  store: Reader,
   rows: readonly SqlRow[],
   types: Readonly<Record<string, 'VARCHAR' | 'DOUBLE' | 'BIGINT'>>,
   file: string,
@@ -93,7 +99,7 @@ const options: Readonly<Record<ExportFormat, string>> = {
 }
 
 async function copy(
-  store: Store,
+  store: Reader,
   sql: string,
   file: string,
   format: ExportFormat,
@@ -111,7 +117,7 @@ async function copy(
 }
 
 /** Puts an apostrophe before text that a spreadsheet would run as a formula. */
-async function guarded(store: Store, sql: string): Promise<string> {
+async function guarded(store: Reader, sql: string): Promise<string> {
   const columns = await store.rows<{ column_name: string; column_type: string }>(`DESCRIBE ${sql}`)
   const cells = columns.map(({ column_name, column_type }) => {
     const name = identifier(column_name)

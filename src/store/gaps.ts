@@ -1,6 +1,6 @@
 import type { JsHistogram } from 'hdr-histogram-js'
 import { percentileOf } from '../measure/percentile.ts'
-import type { Store } from './open.ts'
+import type { Session } from './session.ts'
 
 /** Gaps between events with text (ITL), in microseconds. */
 export interface Gaps {
@@ -23,7 +23,7 @@ export interface Gaps {
  * @param where an SQL condition on `histograms`
  */
 export async function readGaps(
-  store: Store,
+  store: Session,
   where: string,
   parameters: readonly string[] = [],
 ): Promise<ReadonlyMap<string | null, Gaps>> {

@@ -1,12 +1,13 @@
-import { resolve } from 'node:path'
 import { attemptColumns, sqlName } from '../attempt/columns.ts'
 import { UserError } from '../user/user-error.ts'
 import { beginPart, type Work } from '../user/work.ts'
+import { isSameFile, reserveFile } from './file.ts'
 import { literal } from './import/literal.ts'
 import { type Form, forms, numberOf, rowColumns, shared, sharedTables } from './layout.ts'
 import { openExistingStore, type Store } from './open.ts'
 import { PackedBodies, readPackedBodies } from './packed-bodies.ts'
 import { type RunShard, readShards, tryId, wholeOf } from './run-shards.ts'
+import { inSession, type Session } from './session.ts'
 
 /** One try of a shard, and its store. */
 interface Try {
@@ -23,17 +24,30 @@ interface Try {
  * @returns the id of the run
  * @throws UserError for stores without parts, parts of another run, missing parts, or a shard that ran twice at once
  */
-export async function mergeParts(
+export function mergeParts(
   store: Store,
   paths: readonly string[],
   allowMissing: boolean,
   work: Work = {},
 ): Promise<string> {
+  return inSession(store, work, (session) => mergeInto(session, paths, allowMissing, work), {
+    writes: 'attempts',
+  })
+}
+
+async function mergeInto(
+  store: Session,
+  paths: readonly string[],
+  allowMissing: boolean,
+  work: Work,
+): Promise<string> {
   const sources: Try[][] = []
   for (const path of paths) {
-    if (resolve(path) === resolve(store.path)) continue
+    if (isSameFile(path, store.path)) continue
     const part = await openExistingStore(path)
-    const shards = await readShards(part).finally(() => part.close())
+    const shards = await inSession(part, {}, (session) => readShards(session)).finally(() =>
+      part.close(),
+    )
     if (shards.length === 0) {
       throw refused(`${path} holds no part of a run. Record one with assay run --shard.`)
     }
@@ -129,8 +143,17 @@ const isWhole = ({ verdictJson }: RunShard) =>
   (JSON.parse(verdictJson ?? 'null') as { readonly rowsHold?: boolean } | null)?.rowsHold === true
 
 /** Copies a run from another store, all or nothing, under the id `to`. DuckDB attaches the other store. */
-async function take(store: Store, path: string, from: string, to: string): Promise<void> {
-  await store.execute(`ATTACH ${literal(path)} AS part (READ_ONLY)`)
+async function take(store: Session, path: string, from: string, to: string): Promise<void> {
+  const giveBack = reserveFile(path, 'a merge')
+  try {
+    await store.execute(`ATTACH ${literal(path)} AS part (READ_ONLY)`)
+    await copyRun(store, path, from, to)
+  } finally {
+    giveBack()
+  }
+}
+
+async function copyRun(store: Session, path: string, from: string, to: string): Promise<void> {
   try {
     await store.execute('BEGIN')
     for (const sql of await copySql(store, to))
@@ -145,7 +168,7 @@ async function take(store: Store, path: string, from: string, to: string): Promi
   }
 }
 
-async function copySql(store: Store, to: string): Promise<readonly string[]> {
+async function copySql(store: Session, to: string): Promise<readonly string[]> {
   const [next] = await store.rows<Record<string, number>>(
     `SELECT ${sharedTables.map((table) => `(SELECT coalesce(max(${numberOf[table]}), -1) + 1 FROM ${table}) AS ${numberOf[table]}`).join(', ')}`,
   )
@@ -187,7 +210,7 @@ async function copySql(store: Store, to: string): Promise<readonly string[]> {
   ]
 }
 
-async function copyBodies(store: Store, path: string, from: string, to: string): Promise<void> {
+async function copyBodies(store: Session, path: string, from: string, to: string): Promise<void> {
   const packed = await store.rows<{ place: number }>(
     'SELECT packed_at AS place FROM part.bodies WHERE run_id = $1 AND packed_at IS NOT NULL ORDER BY place',
     [from],

@@ -1,51 +1,37 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { type DuckDBAppender, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
+import type { DuckDBValue } from '@duckdb/node-api'
 import { measureViews } from '../measure/measures.ts'
 import { UserError } from '../user/user-error.ts'
 import { attemptTablesSql } from './attempt-tables.ts'
-import { readDoubles } from './doubles.ts'
+import { openFile } from './file.ts'
 import { protectStore } from './output.ts'
 import { recover } from './recover.ts'
 import { runShardsSql } from './run-shards.ts'
+import { inSession, openSession, type Session, type SessionScope, type SqlRow } from './session.ts'
 
 const schemaUrl = new URL('../../src/store/schema.sql', import.meta.url)
 
 /** Increases with each change of a table. A file of another version is refused. */
 const storeVersion = 2
 
-/** A cell. Whole numbers are numbers if exact, else bigint. TIMESTAMP is a Date. */
-export type Cell =
-  | string
-  | number
-  | bigint
-  | boolean
-  | null
-  | Date
-  | Uint8Array
-  | readonly Cell[]
-  | { readonly [key: string]: Cell }
-
-export type SqlRow = Readonly<Record<string, Cell>>
-
-/** An open DuckDB file. Only one process can hold it; during a run this is the recorder. */
+/**
+ * An open store. Only one process can hold its file; in this process, all stores of one file share it.
+ *
+ * @example
+ * const store = await openStore('assay.duckdb')
+ * const runs = await store.rows('SELECT run_id FROM runs')
+ * store.close()
+ */
 export interface Store {
+  /** File, or `:memory:`. */
   readonly path: string
-  /** All rows of a query. Parameters are `$1`, `$2` … and never part of the SQL text. */
+  /** A connection for one operation. It must be closed. */
+  session(scope?: SessionScope): Promise<Session>
+  /** All rows of one query, in a session of its own. Parameters are `$1`, `$2` …. */
   rows<Row = SqlRow>(sql: string, parameters?: readonly DuckDBValue[]): Promise<readonly Row[]>
-  /**
-   * A query's result as columns of doubles, NaN for null. A million rows fit in memory. Every column of the query must
-   * be of type DOUBLE.
-   */
-  doubles(sql: string, parameters?: readonly DuckDBValue[]): Promise<readonly Float64Array[]>
-  /** Runs statements without a result. */
+  /** Runs statements in a session of their own. */
   execute(sql: string, parameters?: readonly DuckDBValue[]): Promise<void>
-  /** An appender of a table, for code of this room. It blocks its thread on every call. */
-  createAppender(table: string): Promise<DuckDBAppender>
-  /** Limits every query to attempts that meet an SQL condition; null lifts the limit. */
-  showOnly(condition: string | null): Promise<void>
-  /** Ends the running query with an error. */
-  interrupt(): void
+  /** Ends the sessions of this store, too. */
   close(): void
 }
 
@@ -71,58 +57,32 @@ export async function openExistingStore(path: string): Promise<Store> {
  * @throws UserError when another process holds the file, or when it is of another version or another program
  */
 export async function openStore(path: string): Promise<Store> {
-  const instance = await DuckDBInstance.create(path, {
-    autoinstall_known_extensions: 'false',
-    autoload_known_extensions: 'false',
-  }).catch((error: unknown) => {
-    throw openFailure(path, String(error))
-  })
-  const connection = await instance.connect()
-  const release = path === ':memory:' ? () => {} : protectStore(path)
-  /** SQL for the temporary view that hides the view `attempts`. Each connection needs its own. */
-  let narrowed: string | null = null
+  const file = await openFile(path)
+  const unprotect = path === ':memory:' ? () => {} : protectStore(path)
+  const sessions = new Set<Session>()
+  let isClosed = false
   const store: Store = {
     path,
-    async rows<Row>(sql: string, parameters: readonly DuckDBValue[] = []) {
-      const reader = await connection.runAndReadAll(sql, [...parameters])
-      return reader.getRowObjectsJS().map(narrowRow) as unknown as readonly Row[]
+    async session(scope) {
+      if (isClosed) throw new UserError('store', `The store ${path} is closed.`)
+      const session: Session = await openSession(path, file, scope, () => sessions.delete(session))
+      sessions.add(session)
+      if (isClosed) session.close()
+      return session
     },
-    async doubles(sql, parameters = []) {
-      // The next query on a connection ends a result that is still being streamed, so this one has its own.
-      const own = await instance.connect()
-      try {
-        if (narrowed !== null) await own.run(narrowed)
-        return await readDoubles(await own.stream(sql, [...parameters]))
-      } finally {
-        own.closeSync()
-      }
-    },
-    async execute(sql, parameters = []) {
-      if (parameters.length > 0) await connection.run(sql, [...parameters])
-      else await connection.run(sql)
-    },
-    async showOnly(condition) {
-      const [row] = await store.rows<{ name: string }>('SELECT current_database() AS name')
-      const all = `"${row!.name.replaceAll('"', '""')}".main.attempts`
-      narrowed =
-        condition === null
-          ? null
-          : `CREATE OR REPLACE TEMP VIEW attempts AS SELECT attempts.* FROM ${all} WHERE ${condition}`
-      await connection.run(narrowed ?? 'DROP VIEW IF EXISTS temp.attempts')
-    },
-    createAppender: (table) => connection.createAppender(table),
-    interrupt: () => connection.interrupt(),
+    rows: (sql, parameters) => inSession(store, {}, (session) => session.rows(sql, parameters)),
+    execute: (sql, parameters) =>
+      inSession(store, {}, (session) => session.execute(sql, parameters)),
     close() {
-      release()
-      connection.closeSync()
-      instance.closeSync()
+      if (isClosed) return
+      isClosed = true
+      for (const session of sessions) session.close()
+      file.release()
+      unprotect()
     },
   }
   try {
-    await prepareTables(store)
-    await store.execute(runShardsSql)
-    await defineMeasures(store)
-    await recover(store)
+    await file.prepared(() => inSession(store, {}, prepare))
   } catch (error) {
     store.close()
     throw error
@@ -130,7 +90,14 @@ export async function openStore(path: string): Promise<Store> {
   return store
 }
 
-async function prepareTables(store: Store): Promise<void> {
+async function prepare(session: Session): Promise<void> {
+  await prepareTables(session)
+  await session.execute(runShardsSql)
+  await defineMeasures(session)
+  await recover(session)
+}
+
+async function prepareTables(store: Session): Promise<void> {
   const tables = await store.rows<{ name: string }>(
     'SELECT table_name AS name FROM duckdb_tables() ORDER BY name',
   )
@@ -159,48 +126,11 @@ async function prepareTables(store: Store): Promise<void> {
 }
 
 /** Replaces the views of measures with those of this build if they differ. */
-async function defineMeasures(store: Store): Promise<void> {
+async function defineMeasures(store: Session): Promise<void> {
   const { sql, digest } = measureViews
   const [known] = await store.rows<{ comment: string | null }>(
     `SELECT comment FROM duckdb_views() WHERE view_name = 'attempt_measures'`,
   )
   if (known?.comment === digest) return
   await store.execute(`BEGIN; ${sql} COMMENT ON VIEW attempt_measures IS '${digest}'; COMMIT`)
-}
-
-function openFailure(path: string, error: string): UserError {
-  // Not `lock` alone: messages about a damaged block contain it, too.
-  if (/\b(?:set|conflicting) lock\b/i.test(error)) {
-    return new UserError(
-      'store-held',
-      `${path} is held by another process (a run, an audit or a DuckDB client). Close it, or use another --db.`,
-    )
-  }
-  if (/not a valid DuckDB database/i.test(error)) {
-    return new UserError('store', `${path} is not a DuckDB file. Use another --db.`)
-  }
-  if (/No such file or directory/i.test(error)) {
-    return new UserError(
-      'store',
-      `${path} cannot be opened: there is no folder ${dirname(path)}. Make it, or use another --db.`,
-    )
-  }
-  return new UserError(
-    'store',
-    `${path} cannot be opened: ${error.split('\n')[0]!.replace(/^Error: /, '')}`,
-  )
-}
-
-function narrowRow(row: Record<string, unknown>): Record<string, Cell> {
-  for (const name in row) row[name] = narrow(row[name])
-  return row as Record<string, Cell>
-}
-
-/** Turns bigint into number where that is exact. */
-function narrow(value: unknown): unknown {
-  if (typeof value === 'bigint') {
-    const number = Number(value)
-    return Number.isSafeInteger(number) ? number : value
-  }
-  return Array.isArray(value) ? value.map(narrow) : value
 }

@@ -5,8 +5,8 @@ import { type AttemptRow, sqlName } from '../attempt/columns.ts'
 import type { BodyRow, TemplateRow } from '../attempt/evidence.ts'
 import { BatchAppender } from './batch-appender.ts'
 import { journalPath } from './journal.ts'
-import type { Store } from './open.ts'
 import { hasRoomForBodies, longestInline, PackedBodies } from './packed-bodies.ts'
+import type { Session } from './session.ts'
 
 /** A row of `histograms`: one HDR histogram of an interval. */
 export interface HistogramRow {
@@ -113,13 +113,13 @@ const flushCharacters = 4 << 20
 export class Recorder {
   private readonly attempts: BatchAppender
   private readonly appenders = new Map<keyof EvidenceTables, DuckDBAppender>()
-  private readonly store: Store
+  private readonly store: Session
   private packedBodies: PackedBodies | null = null
   private roomForBodies = true
   /** Bodies that were dropped because the disk was full. */
   bodiesGivenUp = 0
 
-  private constructor(store: Store, attempts: BatchAppender) {
+  private constructor(store: Session, attempts: BatchAppender) {
     this.store = store
     this.attempts = attempts
   }
@@ -129,7 +129,7 @@ export class Recorder {
    * stays in memory while there is room
    * @throws UserError when the tables of attempts do not match the row type
    */
-  static async open(store: Store, memoryMiB: number | null = null): Promise<Recorder> {
+  static async open(store: Session, memoryMiB: number | null = null): Promise<Recorder> {
     if (memoryMiB !== null) await store.execute(`SET memory_limit = '${memoryMiB}MiB'`)
     // A checkpoint stalls the recorder, so it is rare, but early enough that evidence does not fill the memory. One
     // thread: it must not take a second core from the sending threads.
@@ -249,7 +249,7 @@ function cellOf(name: string, value: unknown) {
 }
 
 /** Writes and commits rows given as objects, for probes, imports and tests. */
-export async function appendAttempts(store: Store, rows: readonly AttemptRow[]): Promise<void> {
+export async function appendAttempts(store: Session, rows: readonly AttemptRow[]): Promise<void> {
   const appender = await BatchAppender.open(store, null)
   const words = new Words()
   const batch = new Batch()

@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { BatchAppender } from './batch-appender.ts'
 import { type FoundJournal, journalPath, type NumberedRows, readJournal } from './journal.ts'
-import type { Store } from './open.ts'
+import type { Session } from './session.ts'
 
 /**
  * Gives DuckDB the rows in the journal of a killed process: every complete record, all or nothing. DuckDB already has
@@ -9,7 +9,7 @@ import type { Store } from './open.ts'
  *
  * A complete journal is removed. A journal that is damaged or belongs to another store is renamed and never deleted.
  */
-export async function recover(store: Store): Promise<void> {
+export async function recover(store: Session): Promise<void> {
   const path = journalPath(store.path)
   if (store.path === ':memory:' || !existsSync(path)) return
   const journal = readJournal(path)
@@ -36,7 +36,7 @@ export async function recover(store: Store): Promise<void> {
 
 /** @returns the number of rows that DuckDB took, and of rows with unknown shared values */
 async function takeIn(
-  store: Store,
+  store: Session,
   { from, records }: FoundJournal,
 ): Promise<{ readonly taken: number; readonly strangers: number }> {
   if (from === null) return { taken: 0, strangers: 0 }

@@ -1,5 +1,5 @@
-import type { Store } from './open.ts'
 import type { RunEnd } from './runs.ts'
+import type { Session } from './session.ts'
 
 /** The entry of a machine that begins its part of a run. */
 export interface ShardStart {
@@ -42,7 +42,7 @@ export const tryId = (runId: string, { shard, attempt }: RunShard) => `${runId}~
 export const wholeOf = (runId: string) => runId.split('~')[0]!
 
 /** Ids of the other tries of a run, in order. */
-export async function otherTries(store: Store, runId: string): Promise<readonly string[]> {
+export async function otherTries(store: Session, runId: string): Promise<readonly string[]> {
   const tries = await store.rows<{ runId: string }>(
     `SELECT run_id AS "runId" FROM runs WHERE starts_with(run_id, $1 || '~') ORDER BY run_id`,
     [runId],
@@ -58,7 +58,7 @@ export const runShardsSql = `CREATE TABLE IF NOT EXISTS run_shards (
   ALTER TABLE run_shards ADD COLUMN IF NOT EXISTS clock_error_us DOUBLE`
 
 export async function startShard(
-  store: Store,
+  store: Session,
   run: { readonly runId: string; readonly machineJson: string },
   start: ShardStart,
 ): Promise<void> {
@@ -78,7 +78,7 @@ export async function startShard(
 }
 
 export async function endShard(
-  store: Store,
+  store: Session,
   runId: string,
   end: RunEnd & Pick<RunShard, 'clockErrorUs'>,
 ): Promise<void> {
@@ -98,7 +98,7 @@ export async function endShard(
 
 /** Parts in the store, of one run or of all, in order. */
 export function readShards(
-  store: Store,
+  store: Session,
   runId: string | null = null,
 ): Promise<readonly RunShard[]> {
   return store.rows<RunShard>(

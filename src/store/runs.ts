@@ -1,7 +1,7 @@
 import { UserError } from '../user/user-error.ts'
 import { forms } from './layout.ts'
-import type { Store } from './open.ts'
 import { type ShardStart, startShard } from './run-shards.ts'
+import type { Reader, Session } from './session.ts'
 
 /** What is known at the start of a run. */
 export interface RunStart {
@@ -34,7 +34,7 @@ export interface RunEnd {
 }
 
 /** Enters a run before its first attempt. @throws UserError when the id is taken */
-export async function startRun(store: Store, run: RunStart): Promise<void> {
+export async function startRun(store: Session, run: RunStart): Promise<void> {
   const known = await store.rows('SELECT 1 FROM runs WHERE run_id = $1', [run.runId])
   if (known.length > 0) {
     throw new UserError(
@@ -63,7 +63,7 @@ export async function startRun(store: Store, run: RunStart): Promise<void> {
   )
 }
 
-export async function endRun(store: Store, runId: string, end: RunEnd): Promise<void> {
+export async function endRun(store: Session, runId: string, end: RunEnd): Promise<void> {
   await store.execute(
     `UPDATE runs SET ended_us = $2, attempt_counts_json = $3, verdict = $4, verdict_json = $5
      WHERE run_id = $1`,
@@ -109,7 +109,7 @@ export interface ListedRun {
 }
 
 /** All runs, newest first. */
-export async function listRuns(store: Store): Promise<readonly ListedRun[]> {
+export async function listRuns(store: Reader): Promise<readonly ListedRun[]> {
   return store.rows<ListedRun>(
     `SELECT run_id AS "runId", kind, scenario, started_at AS "startedAt", ended_us AS "endedUs",
        coalesce(n, 0)::BIGINT AS attempts, verdict, base_url AS "baseUrl"
@@ -123,7 +123,7 @@ export async function listRuns(store: Store): Promise<readonly ListedRun[]> {
  *
  * @throws UserError when none or several fit
  */
-export async function resolveRun(store: Store, meant: string): Promise<string> {
+export async function resolveRun(store: Reader, meant: string): Promise<string> {
   const runs = await store.rows<Pick<ListedRun, 'runId' | 'scenario'>>(
     'SELECT run_id AS "runId", scenario FROM runs ORDER BY started_at DESC, run_id',
   )
@@ -146,7 +146,7 @@ export async function resolveRun(store: Store, meant: string): Promise<string> {
 
 /** Finds each run as `resolveRun` does. */
 export async function resolveRuns(
-  store: Store,
+  store: Reader,
   meant: readonly string[],
 ): Promise<readonly string[]> {
   const runIds: string[] = []
@@ -163,7 +163,7 @@ export interface Ceiling {
 
 /** The latest calibration in the store of an equal machine with as many threads; null if there is none. */
 export async function latestCeiling(
-  store: Store,
+  store: Reader,
   machineJson: string,
   threads: number,
 ): Promise<Ceiling | null> {
@@ -180,7 +180,7 @@ export async function latestCeiling(
 }
 
 /** Deletes the attempts of a run but keeps its row in `runs`. */
-export async function dropAttempts(store: Store, runId: string): Promise<void> {
+export async function dropAttempts(store: Session, runId: string): Promise<void> {
   for (const { table, struct } of forms) {
     await store.execute(
       `DELETE FROM ${table} WHERE ${struct ? 'own.request_kind' : 'request_kind'} IN

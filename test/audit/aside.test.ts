@@ -4,9 +4,9 @@ import { decideInOrder } from '../../src/audit/decide.ts'
 import type { Evidence } from '../../src/audit/rule.ts'
 import { selectRules } from '../../src/audit/rules/select.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { attempt, enterEndedRun } from '../report/attempts.ts'
+import { openStore, type Store } from '../store/opened.ts'
 
 let store: Store
 beforeEach(async () => {

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { audit } from '../../src/audit/audit.ts'
 import { selectRuns } from '../../src/audit/runs.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { attempt, enterEndedRun } from '../report/attempts.ts'
+import { openStore, type Store } from '../store/opened.ts'
 
 let store: Store
 beforeEach(async () => {

@@ -5,9 +5,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { AttemptRow } from '../../src/attempt/columns.ts'
 import { audit } from '../../src/audit/audit.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { attempt, enterEndedRun, novemberUs } from '../report/attempts.ts'
+import { openStore, type Store } from '../store/opened.ts'
 
 /** A stream that the first run abandoned is charged while the second run reads its balance. */
 let folder: string

@@ -6,9 +6,9 @@ import { defaultContract } from '../../src/contract/default.ts'
 import { formatsOnly } from '../../src/contract/formats-only.ts'
 import { parseContract } from '../../src/contract/load.ts'
 import type { DeploymentProfile } from '../../src/contract/profile.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { attempt, enterEndedRun } from '../report/attempts.ts'
+import { openStore, type Store } from '../store/opened.ts'
 import { verdictOver } from './verdict-over.ts'
 
 let store: Store

@@ -6,10 +6,10 @@ import type { AttemptRow } from '../../src/attempt/columns.ts'
 import { audit } from '../../src/audit/audit.ts'
 import type { Verdict } from '../../src/audit/verdict.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { openExistingStore, openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { attempt, enterEndedRun, enterRun, novemberUs } from '../report/attempts.ts'
 import { deleteAttempts } from '../store/edit-attempts.ts'
+import { openExistingStore, openStore, type Store } from '../store/opened.ts'
 import { inFlight, read } from './in-flight.ts'
 
 /**

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { audit } from '../../src/audit/audit.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { openStore } from '../../src/store/open.ts'
 import { appendAttempts, Recorder } from '../../src/store/recorder.ts'
 import { attempt, enterEndedRun } from '../report/attempts.ts'
+import { openStore } from '../store/opened.ts'
 
 /** The verdict of SSE-06 on streams with these times, reads and text events. */
 async function verdictOf(

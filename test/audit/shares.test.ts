@@ -4,9 +4,9 @@ import { jsonText } from '../../src/audit/format/machine.ts'
 import { mergeShares, type ShareReport, shareReportOf } from '../../src/audit/shares.ts'
 import type { Verdict } from '../../src/audit/verdict.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { enterEndedRun } from '../report/attempts.ts'
+import { openStore, type Store } from '../store/opened.ts'
 import { inFlight, read } from './in-flight.ts'
 
 const of = 3

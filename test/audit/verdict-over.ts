@@ -4,9 +4,9 @@ import { audit } from '../../src/audit/audit.ts'
 import type { Verdict } from '../../src/audit/verdict.ts'
 import type { Contract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts, Recorder } from '../../src/store/recorder.ts'
 import { enterEndedRun } from '../report/attempts.ts'
+import { openStore, type Store } from '../store/opened.ts'
 
 export interface More {
   readonly templates?: readonly TemplateRow[]

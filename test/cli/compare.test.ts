@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openStore } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { attempt, enterRun } from '../report/attempts.ts'
+import { openStore } from '../store/opened.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-compare-cli-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -6,11 +6,11 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { run } from '../../src/run/run.ts'
-import { openStore } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { startRun } from '../../src/store/runs.ts'
 import { withService } from '../e2e/command.ts'
 import { answerChat, chatScenario, key, startTarget } from '../run/target.ts'
+import { openStore } from '../store/opened.ts'
 import { plainRow } from '../store/plain-row.ts'
 
 const main = resolve(import.meta.dirname, '../../src/cli/main.ts')

@@ -17,8 +17,8 @@ import { program } from '../../src/cli/commands/program.ts'
 import { exportTable } from '../../src/store/export.ts'
 import { identityOf, mustStandApart } from '../../src/store/files-apart.ts'
 import { importFile } from '../../src/store/import/import-file.ts'
-import { openStore } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
+import { openStore } from '../store/opened.ts'
 import { plainRow } from '../store/plain-row.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-outputs-'))

@@ -17,9 +17,9 @@ import type { DeploymentProfile } from '../../src/contract/profile.ts'
 import type { Phase, Scenario, Step } from '../../src/scenario/scenario.ts'
 import type { ServiceOptions } from '../../src/service/options.ts'
 import { type RunningService, startService } from '../../src/service/start.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts, Recorder } from '../../src/store/recorder.ts'
 import { endRun, startRun } from '../../src/store/runs.ts'
+import { openStore, type Store } from '../store/opened.ts'
 
 /** Answers that take a short real time: streams come in several reads. */
 const quick = {

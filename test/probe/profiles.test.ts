@@ -218,7 +218,11 @@ describe('the answers of a probe match the settings of the service', () => {
 
 /** The rules of rates that a probe's own traffic breaks. */
 async function failedOf(store: Store): Promise<readonly unknown[]> {
-  const evidence = { store, runIds: ['probe-1'], contract: defaultContract }
+  const evidence = {
+    store: await store.session(),
+    runIds: ['probe-1'],
+    contract: defaultContract,
+  }
   const failed: unknown[] = []
   for (const rule of rateRules) {
     const verdict = await rule.decide(evidence)

@@ -1,6 +1,6 @@
 import { type AttemptRow, attemptColumns, columnNames } from '../../src/attempt/columns.ts'
-import type { Store } from '../../src/store/open.ts'
 import { endRun, startRun } from '../../src/store/runs.ts'
+import type { Store } from '../store/opened.ts'
 
 /** 2026-11-01 00:00 UTC, in microseconds. */
 export const novemberUs = Date.UTC(2026, 10, 1) * 1000

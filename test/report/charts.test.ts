@@ -7,7 +7,7 @@ import { fillCompared } from '../../src/report/compare-page.ts'
 import { partsIn, prepareTop } from '../../src/report/page.ts'
 import type { PageName } from '../../src/report/pages.ts'
 import type { Part } from '../../src/report/part.ts'
-import type { Store } from '../../src/store/open.ts'
+import type { Store } from '../store/opened.ts'
 import { seededOptions, seededStore, seedUsage } from './seeded.ts'
 
 let store: Store
@@ -32,7 +32,7 @@ async function rowsOf(page: PageName, part: Part) {
 }
 
 async function prepare(page: PageName, part: Part): Promise<void> {
-  await prepareTop({
+  await prepareTop(store, {
     ...seededOptions(store),
     page,
     runIds: page === 'usage' ? [] : [runOf(part.name)],

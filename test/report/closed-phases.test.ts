@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { closedPhases } from '../../src/report/closed-phases.ts'
 import { launchTop } from '../../src/report/launch.ts'
 import { prepareScope } from '../../src/report/scope.ts'
-import { openStore } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { chatScenario } from '../run/target.ts'
+import { openStore } from '../store/opened.ts'
 import { attempt, enterRun } from './attempts.ts'
 
 const scenario = chatScenario(`  - { name: open, load: poisson, rate: 1/s, duration: 1s }

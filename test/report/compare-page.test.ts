@@ -4,7 +4,7 @@ import { defaultContract } from '../../src/contract/default.ts'
 import { type Comparison, compareRuns } from '../../src/report/compare/compare.ts'
 import { judgeGate, parseGate } from '../../src/report/compare/gate.ts'
 import { fillCompared, renderComparison } from '../../src/report/compare-page.ts'
-import type { Store } from '../../src/store/open.ts'
+import type { Store } from '../store/opened.ts'
 import { seededStore } from './seeded.ts'
 
 let store: Store

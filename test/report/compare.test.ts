@@ -11,8 +11,8 @@ import { type Comparison, compareRuns, type Difference } from '../../src/report/
 import { markdownComparison, terminalComparison } from '../../src/report/compare/formats.ts'
 import { judgeGate, parseGate } from '../../src/report/compare/gate.ts'
 import { randomOf } from '../../src/report/random.ts'
-import { openStore } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
+import { openStore } from '../store/opened.ts'
 import { attempt, enterRun } from './attempts.ts'
 
 const spread = (values: readonly number[]) => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { renderFindings, type StoredFinding } from '../../src/report/findings.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../store/opened.ts'
 
 const failure = (rule: string): StoredFinding => ({
   ...{ rule, severity: 'must', verdict: 'fail', observations: 3, title: `${rule} holds` },

@@ -18,9 +18,9 @@ import { summaryShape } from '../../src/report/summary/shape.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'
 import { vllmBlock, vllmFigures } from '../../src/report/summary/vllm.ts'
 import { exportRows, exportTable } from '../../src/store/export.ts'
-import { openStore } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { visible } from '../../src/user/hostile.ts'
+import { openStore } from '../store/opened.ts'
 import { attempt, enterRun } from './attempts.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-formats-'))

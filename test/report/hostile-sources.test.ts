@@ -8,8 +8,8 @@ import { makeReport, readUsageOf } from '../../src/report/page.ts'
 import { textFormats } from '../../src/report/pages.ts'
 import { makeText } from '../../src/report/text.ts'
 import { terminalUsage } from '../../src/report/usage/terminal.ts'
-import { openStore } from '../../src/store/open.ts'
 import { response, scriptedServer } from '../client/scripted-server.ts'
+import { openStore } from '../store/opened.ts'
 import { expectNoFormula, expectPlainHtml, expectPlainMarkdown, expectQuiet } from './harmless.ts'
 import { hostileTexts, megabyte } from './hostile.ts'
 
@@ -62,7 +62,7 @@ async function expectHarmlessStore(runIds: readonly string[]): Promise<void> {
       expectNoFormula(csv!, page)
     }
     expectQuiet(
-      terminalUsage(await readUsageOf({ ...options, page: 'usage', runIds: [] })),
+      terminalUsage(await readUsageOf(store, { ...options, page: 'usage', runIds: [] })),
       'usage',
     )
   } finally {

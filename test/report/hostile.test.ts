@@ -19,8 +19,8 @@ import { vllmBlock, vllmFigures } from '../../src/report/summary/vllm.ts'
 import { makeText } from '../../src/report/text.ts'
 import { terminalUsage } from '../../src/report/usage/terminal.ts'
 import { exportable, exportTable } from '../../src/store/export.ts'
-import type { Store } from '../../src/store/open.ts'
 import { canBrowse, openBrowser } from '../chromium.ts'
+import type { Store } from '../store/opened.ts'
 import {
   expectNoFormula,
   expectPlainHtml,
@@ -117,7 +117,10 @@ describe('hostile strings from a service, a log or another tool', () => {
     const summary = await summarise(store, 'run-1', hostileOptions().contract)
     expectQuiet(terminalSummary(summary), 'summary')
     expectQuiet(vllmBlock(await vllmFigures(store, 'run-1'), summary), 'vLLM block')
-    expectQuiet(terminalUsage(await readUsageOf({ ...hostileOptions(), page: 'usage' })), 'usage')
+    expectQuiet(
+      terminalUsage(await readUsageOf(store, { ...hostileOptions(), page: 'usage' })),
+      'usage',
+    )
   })
 
   test('are text in every format of an audit', async () => {

@@ -1,6 +1,6 @@
 import { fillTable } from '../../src/report/temp-table.ts'
-import type { Store } from '../../src/store/open.ts'
 import { editAttempts } from '../store/edit-attempts.ts'
+import type { Store } from '../store/opened.ts'
 
 /** Everything that markup, shells, spreadsheets, Markdown and terminals could interpret. */
 const core = [

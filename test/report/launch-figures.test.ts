@@ -3,9 +3,9 @@ import { defaultContract } from '../../src/contract/default.ts'
 import { launchTop } from '../../src/report/launch.ts'
 import { partsOf, prepareTop, rowsOf } from '../../src/report/page.ts'
 import { prepareScope } from '../../src/report/scope.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { editAttempts } from '../store/edit-attempts.ts'
+import { openStore, type Store } from '../store/opened.ts'
 import { attempt, enterRun } from './attempts.ts'
 import { seededStore } from './seeded.ts'
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
     INSERT INTO edited BY NAME SELECT plain.*, 1003 AS slot, 0 AS intended_us, 'not_sent' AS outcome, 'budget' AS reason FROM plain;
   `,
   )
-  await prepareTop({
+  await prepareTop(store, {
     store,
     page: 'launch',
     contract: defaultContract,

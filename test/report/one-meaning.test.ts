@@ -20,11 +20,11 @@ import { checkThreshold } from '../../src/run/thresholds.ts'
 import { TimeHistogram } from '../../src/run/time-histogram.ts'
 import { type Objectives, timeMetrics } from '../../src/scenario/scenario.ts'
 import { parseThreshold } from '../../src/scenario/threshold.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts, Recorder } from '../../src/store/recorder.ts'
 import { startRun } from '../../src/store/runs.ts'
 import { randomObjectives, randomRun } from '../measure/random-runs.ts'
 import { startOf } from '../run/rows.ts'
+import { openStore, type Store } from '../store/opened.ts'
 
 /** A run with its rows, and the gaps of its streams as the recorder keeps them. */
 async function enter(
@@ -353,7 +353,7 @@ test('a named figure has one value in threshold, terminal, JSON, Markdown, CSV, 
                 : []
             }),
           ).toEqual(tableRows(summary))
-          await prepareTop({
+          await prepareTop(store, {
             store,
             page: 'launch',
             contract: defaultContract,

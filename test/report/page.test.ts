@@ -8,9 +8,9 @@ import { compareRuns } from '../../src/report/compare/compare.ts'
 import { renderComparison } from '../../src/report/compare-page.ts'
 import { writeReport } from '../../src/report/page.ts'
 import { pageNames } from '../../src/report/pages.ts'
-import type { Store } from '../../src/store/open.ts'
 import { violations } from '../axe.ts'
 import { canBrowse, openBrowser } from '../chromium.ts'
+import type { Store } from '../store/opened.ts'
 import { seededOptions, seededStore, seedUsage } from './seeded.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-pages-'))

@@ -1,8 +1,8 @@
 import { build, encodeIntoCompressedBase64 } from 'hdr-histogram-js'
 import { defaultContract } from '../../src/contract/default.ts'
 import { type DeploymentProfile, gapIds } from '../../src/contract/profile.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
 import { editAttempts } from '../store/edit-attempts.ts'
+import { openStore, type Store } from '../store/opened.ts'
 
 /**
  * A store with one run made up by arithmetic alone: 20 s of four steps on four accounts, with

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import { percentileOf, samplesNeeded } from '../../src/measure/percentile.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'
-import { openStore } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { resolveRun } from '../../src/store/runs.ts'
+import { openStore } from '../store/opened.ts'
 import { attempt, enterRun } from './attempts.ts'
 
 test('a percentile needs the sample counts of MLPerf', () => {

@@ -5,8 +5,8 @@ import { prepareScope } from '../../src/report/scope.ts'
 import { markdownSummary, terminalSummary } from '../../src/report/summary/formats.ts'
 import type { RunSummary } from '../../src/report/summary/shape.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
+import { openStore, type Store } from '../store/opened.ts'
 import { attempt, enterEndedRun } from './attempts.ts'
 
 const stream = {

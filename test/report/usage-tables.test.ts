@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { DateBand, UsagePage } from '../../src/report/usage/shape.ts'
 import { fillUsageTables } from '../../src/report/usage-tables.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../store/opened.ts'
 
 const dayUs = 86_400e6
 const nowUs = Date.UTC(2026, 10, 7) * 1000

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { arrivalsInTime } from '../../src/run/arrivals-in-time.ts'
-import { openStore } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { startRun } from '../../src/store/runs.ts'
+import { openStore } from '../store/opened.ts'
 import { attempt, startOf } from './rows.ts'
 
 /** A hundred requests per second for ten seconds from 0.5 s on, each this late. */

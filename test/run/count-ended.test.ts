@@ -11,9 +11,9 @@ import { SharedNumbers } from '../../src/run/shared.ts'
 import { cellFor } from '../../src/run/time-histogram.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 import type { Objectives } from '../../src/scenario/scenario.ts'
-import { openStore } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { randomObjectives, randomRun, steps } from '../measure/random-runs.ts'
+import { openStore } from '../store/opened.ts'
 import { attempt } from './rows.ts'
 
 const names = Object.keys(steps) as (keyof typeof steps)[]

@@ -10,8 +10,8 @@ import { summarise } from '../../src/report/summary/summarise.ts'
 import { judgeParts } from '../../src/run/merge.ts'
 import { run } from '../../src/run/run.ts'
 import { mergeParts } from '../../src/store/merge.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
 import { bodiesPath } from '../../src/store/packed-bodies.ts'
+import { openStore, type Store } from '../store/opened.ts'
 import { answerChat, chatScenario, key, startTarget, type Target } from './target.ts'
 
 const of = 3
@@ -165,7 +165,7 @@ test('merged shards equal, row by row, the open phases that one machine sends by
     expect(terminalFigures(summary)).toContain('Z, from 3 machines\n')
     expect(markdownSummary(summary)).toContain(', from 3 machines, Assay')
     const page = { page: 'launch', contract: defaultContract, runIds: ['launch-7'] } as const
-    const { about } = await prepareTop({ ...page, store, timeZone: 'UTC', nowUs: 0 })
+    const { about } = await prepareTop(store, { ...page, store, timeZone: 'UTC', nowUs: 0 })
     expect(about.text).toContain(', from 3 machines. Run')
     expect(await unknownClocks(store, ['launch-7'])).toEqual([])
     await judgeParts(store, 'launch-7', defaultContract, null)

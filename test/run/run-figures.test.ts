@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import type { AttemptRow } from '../../src/attempt/columns.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { runFigures } from '../../src/run/run-figures.ts'
-import { openStore } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { startRun } from '../../src/store/runs.ts'
+import { openStore } from '../store/opened.ts'
 import { attempt, startOf } from './rows.ts'
 
 test('the rates of a run are those of its busiest steady phase, not a mean over all phases', async () => {

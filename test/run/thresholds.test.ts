@@ -3,9 +3,9 @@ import type { AttemptRow } from '../../src/attempt/columns.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { checkThreshold, compare } from '../../src/run/thresholds.ts'
 import { parseThreshold } from '../../src/scenario/threshold.ts'
-import { openStore } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { startRun } from '../../src/store/runs.ts'
+import { openStore } from '../store/opened.ts'
 import { attempt, startOf } from './rows.ts'
 
 /** One success per second, a hundred in all, each answered after 10 ms more than the one before. */

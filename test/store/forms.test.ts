@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { Batch, batchRows, Words } from '../../src/attempt/batch.ts'
 import { type AttemptRow, columnNames, sqlName } from '../../src/attempt/columns.ts'
 import { forms } from '../../src/store/layout.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
 import { Recorder } from '../../src/store/recorder.ts'
+import { openStore, type Store } from './opened.ts'
 import { plainRow } from './plain-row.ts'
 
 const plain: Partial<AttemptRow> = {

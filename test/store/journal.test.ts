@@ -7,9 +7,9 @@ import { Batch, batchRows, Words } from '../../src/attempt/batch.ts'
 import type { AttemptRow } from '../../src/attempt/columns.ts'
 
 import { journalPath, readJournal } from '../../src/store/journal.ts'
-import { openStore } from '../../src/store/open.ts'
 import { Recorder } from '../../src/store/recorder.ts'
 import { rowGroupRows } from '../../src/store/row-appender.ts'
+import { openStore } from './opened.ts'
 import { plainRow } from './plain-row.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-journal-'))

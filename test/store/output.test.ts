@@ -12,10 +12,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { exportTable } from '../../src/store/export.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
 import { writeOutput } from '../../src/store/output.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { storeFile } from '../../src/store/store-file.ts'
+import { openStore, type Store } from './opened.ts'
 import { plainRow } from './plain-row.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-output-'))

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { BodyRow } from '../../src/attempt/evidence.ts'
-import { openStore } from '../../src/store/open.ts'
 import { bodiesPath, longestInline, readPackedBodies } from '../../src/store/packed-bodies.ts'
 import { Recorder } from '../../src/store/recorder.ts'
+import { openStore } from './opened.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-bodies-'))
 afterAll(() => rmSync(folder, { recursive: true }))

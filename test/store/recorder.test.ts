@@ -11,10 +11,10 @@ import {
   columnNames,
   sqlName,
 } from '../../src/attempt/columns.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
 import { bodiesPath, longestInline } from '../../src/store/packed-bodies.ts'
 import { appendAttempts, evidenceColumnsOf, Recorder } from '../../src/store/recorder.ts'
 import { endRun, startRun } from '../../src/store/runs.ts'
+import { openStore, type Store } from './opened.ts'
 import { plainRow } from './plain-row.ts'
 
 const anyText = fc.oneof(fc.string({ maxLength: 14 }), fc.string({ unit: 'binary', maxLength: 60 }))

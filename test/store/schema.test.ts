@@ -7,9 +7,9 @@ import { attemptColumns, columnNames, sqlName, sqlTypes } from '../../src/attemp
 import { flags } from '../../src/attempt/flags.ts'
 import { endpoints, generating } from '../../src/contract/request.ts'
 import { rowColumns, shared } from '../../src/store/layout.ts'
-import { openExistingStore, openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { attempt, enterRun } from '../report/attempts.ts'
+import { openExistingStore, openStore, type Store } from './opened.ts'
 import { plainRow } from './plain-row.ts'
 
 const columnsOf = (store: Store, table: string) =>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { keyPlaceholder, spoiledKeyPlaceholders } from '../../attempt/shown-key.ts'
-import type { Store } from '../../store/open.ts'
+import type { Reader } from '../../store/session.ts'
 import type { AuditReport } from '../audit.ts'
 import { allRules } from '../rules/list.ts'
 import type { Witness } from '../verdict.ts'
@@ -21,7 +21,7 @@ interface Asked {
  * the run. If the rule is about concurrent requests, the command sends those of the first two witnesses at once.
  */
 export async function reproductions(
-  store: Store,
+  store: Reader,
   { findings }: AuditReport,
 ): Promise<ReadonlyMap<string, string>> {
   const commands = new Map<string, string>()
@@ -40,7 +40,7 @@ export async function reproductions(
   return commands
 }
 
-async function askedBy(store: Store, witness: Witness): Promise<Asked | null> {
+async function askedBy(store: Reader, witness: Witness): Promise<Asked | null> {
   const [asked] = await store.rows<Asked>(
     `SELECT base_url AS "baseUrl", method, path, templates.headers, templates.body, account,
             json_extract_string(scenario_json, '$.keys') AS keys

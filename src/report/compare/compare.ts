@@ -1,12 +1,12 @@
 import type { Contract } from '../../contract/contract.ts'
 import { generatesSql } from '../../contract/request.ts'
 import { percentileOf, samplesNeeded } from '../../measure/percentile.ts'
-import { interruptible } from '../../store/interruptible.ts'
 import type { Store } from '../../store/open.ts'
+import { inSession, type Session } from '../../store/session.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import { type Random, randomOf } from '../random.ts'
 import type { Distribution, Percentile, RunSummary, SummaryGroup } from '../summary/shape.ts'
-import { summarise } from '../summary/summarise.ts'
+import { summariseIn } from '../summary/summarise.ts'
 import { resampledMean, resampledQuantile, resampledShare } from './bootstrap.ts'
 import { readSamples, type SampledMetric, type Samples, sampledMetrics } from './samples.ts'
 
@@ -71,23 +71,34 @@ export async function compareRuns(
   seed: number,
   work: Work = {},
 ): Promise<Comparison> {
-  const interrupt = () => {
-    a.store.interrupt()
-    b.store.interrupt()
-  }
-  return interruptible({ interrupt }, work, () => compareBoth(a, b, contract, seed, work))
+  return inSession(a.store, work, (left) =>
+    inSession(b.store, work, (right) =>
+      compareBoth(
+        { session: left, runId: a.runId },
+        { session: right, runId: b.runId },
+        contract,
+        seed,
+        work,
+      ),
+    ),
+  )
+}
+
+interface OpenSide {
+  readonly session: Session
+  readonly runId: string
 }
 
 async function compareBoth(
-  a: Side,
-  b: Side,
+  a: OpenSide,
+  b: OpenSide,
   contract: Contract,
   seed: number,
   work: Work,
 ): Promise<Comparison> {
   const [runA, runB] = [
-    await summarise(a.store, a.runId, contract),
-    await summarise(b.store, b.runId, contract),
+    await summariseIn(a.session, a.runId, contract),
+    await summariseIn(b.session, b.runId, contract),
   ]
   const random = randomOf(seed)
   const shared = runA.steps
@@ -99,8 +110,8 @@ async function compareBoth(
   for (const [at, step] of groups.entries()) {
     beginPart(work, step ?? 'all steps', at, groups.length)
     const [left, right] = [
-      await readSamples(a.store, a.runId, step, runA.part),
-      await readSamples(b.store, b.runId, step, runB.part),
+      await readSamples(a.session, a.runId, step, runA.part),
+      await readSamples(b.session, b.runId, step, runB.part),
     ]
     differences.push(
       ...groupDifferences(
@@ -212,13 +223,13 @@ function errorDifference(step: string | null, a: Half, b: Half, random: Random):
 
 /** Credits for each success. A price is not a sample, so any difference counts. */
 async function creditsDifference(
-  a: Side,
-  b: Side,
+  a: OpenSide,
+  b: OpenSide,
   runA: RunSummary,
   runB: RunSummary,
 ): Promise<Difference> {
-  const each = async ({ store, runId }: Side, { credits }: RunSummary) => {
-    const [row] = await store.rows<{ n: number }>(
+  const each = async ({ session, runId }: OpenSide, { credits }: RunSummary) => {
+    const [row] = await session.rows<{ n: number }>(
       `SELECT count(*) AS n FROM attempts
        WHERE run_id = $1 AND outcome = 'ok' AND ${generatesSql}`,
       [runId],

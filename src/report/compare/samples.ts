@@ -1,5 +1,5 @@
 import { columnOf } from '../../measure/measures.ts'
-import type { Store } from '../../store/open.ts'
+import type { Session } from '../../store/session.ts'
 
 export const sampledMetrics = ['service', 'response', 'ttft', 'tpot'] as const
 export type SampledMetric = (typeof sampledMetrics)[number]
@@ -15,7 +15,7 @@ export interface Samples {
 
 /** Reads the samples of a run; with a null step, of all steps. */
 export async function readSamples(
-  store: Store,
+  store: Session,
   runId: string,
   step: string | null,
   part: 'steady' | 'all',

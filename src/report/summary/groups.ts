@@ -9,7 +9,7 @@ import {
 } from '../../measure/measures.ts'
 import { samplesNeeded } from '../../measure/percentile.ts'
 import { type Gaps, readGaps } from '../../store/gaps.ts'
-import type { Cell, Store } from '../../store/open.ts'
+import type { Cell, Session } from '../../store/session.ts'
 import { type Distribution, percentiles, type SummaryGroup } from './shape.ts'
 
 /** One measure of one group, as SQL returns it. Without samples all values are null. */
@@ -69,7 +69,7 @@ function goodOf(scenarioJson: string): string | null {
  * @param names measures to read, each at the cost of a pass over its values; the others have no samples
  */
 export async function readGroups(
-  store: Store,
+  store: Session,
   counted: Counted,
   names: readonly MeasureName[] = measureNames,
 ): Promise<readonly SummaryGroup[]> {
@@ -81,7 +81,7 @@ export async function readGroups(
 }
 
 async function readRows(
-  store: Store,
+  store: Session,
   counted: Counted,
   names: readonly MeasureName[],
   grouped: string,
@@ -134,7 +134,7 @@ async function readRows(
 
 /** By step, how many values of each measure are below the lowest that was cut off. */
 async function countBelow(
-  store: Store,
+  store: Session,
   { from, parameters }: Counted,
   names: readonly MeasureName[],
   bySteps: boolean,

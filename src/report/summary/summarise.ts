@@ -4,6 +4,7 @@ import { balanceOrder, standings } from '../../measure/measures.ts'
 import type { Store } from '../../store/open.ts'
 import { otherTries } from '../../store/run-shards.ts'
 import { type RunRow, resolveRun } from '../../store/runs.ts'
+import { inSession, type Session } from '../../store/session.ts'
 import { UserError } from '../../user/user-error.ts'
 import { closedPhases } from '../closed-phases.ts'
 import { type Counted, countedOf, readGroups } from './groups.ts'
@@ -17,8 +18,13 @@ import type { RunSummary } from './shape.ts'
  * @param contract prices of the successes
  * @throws UserError when the store holds no such run
  */
-export async function summarise(
-  store: Store,
+export function summarise(store: Store, runId: string, contract: Contract): Promise<RunSummary> {
+  return inSession(store, {}, (session) => summariseIn(session, runId, contract))
+}
+
+/** The same within the session of another operation. */
+export async function summariseIn(
+  store: Session,
   runId: string,
   contract: Contract,
 ): Promise<RunSummary> {
@@ -64,7 +70,7 @@ export async function summarise(
   }
 }
 
-async function readRun(store: Store, runId: string): Promise<RunRow> {
+async function readRun(store: Session, runId: string): Promise<RunRow> {
   const [run] = await store.rows<RunRow>('SELECT * FROM runs WHERE run_id = $1', [runId])
   if (run === undefined) {
     await resolveRun(store, runId)
@@ -74,7 +80,7 @@ async function readRun(store: Store, runId: string): Promise<RunRow> {
 }
 
 async function readErrors(
-  store: Store,
+  store: Session,
   { from, parameters }: Counted,
 ): Promise<RunSummary['errors']> {
   const rows = await store.rows<RunSummary['errors'][number]>(
@@ -88,7 +94,7 @@ async function readErrors(
 }
 
 async function readCredits(
-  store: Store,
+  store: Session,
   runId: string,
   contract: Contract,
 ): Promise<RunSummary['credits']> {
@@ -121,7 +127,7 @@ async function readCredits(
 
 type Spent = Pick<RunSummary['credits'], 'spent' | 'spentAtMost'>
 
-async function readSpent(store: Store, runId: string, contract: Contract): Promise<Spent> {
+async function readSpent(store: Session, runId: string, contract: Contract): Promise<Spent> {
   const models = await store.rows<{ model: string | null; ok: number; ambiguous: number }>(
     `SELECT coalesce(model, response_model) AS model,
             count(*) FILTER (WHERE outcome = 'ok')::INTEGER AS ok,

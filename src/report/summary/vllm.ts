@@ -1,5 +1,5 @@
 import { generatesSql } from '../../contract/request.ts'
-import type { Store } from '../../store/open.ts'
+import type { Reader } from '../../store/session.ts'
 import type { RunSummary } from './shape.ts'
 
 interface Three {
@@ -23,7 +23,7 @@ export interface VllmFigures {
  * The figures of a run by the definitions of `vllm bench serve` (`foreignMeasures`). The first token is the first
  * event of a stream, even an empty one. Failures count only in their number.
  */
-export async function vllmFigures(store: Store, runId: string): Promise<VllmFigures> {
+export async function vllmFigures(store: Reader, runId: string): Promise<VllmFigures> {
   const three = (value: string) =>
     `{mean: avg(${value}), median: quantile_cont(${value}, 0.5), p99: quantile_cont(${value}, 0.99)}`
   const [figures] = await store.rows<VllmFigures>(

@@ -3,7 +3,7 @@ import { generatesSql } from '../../contract/request.ts'
 import { balanceOrder } from '../../measure/measures.ts'
 import { percentileOf } from '../../measure/percentile.ts'
 import { textList } from '../../store/import/literal.ts'
-import type { Store } from '../../store/open.ts'
+import type { Session } from '../../store/session.ts'
 import { queryText, type UsageEngine } from './engine/engine.ts'
 import type { Anomaly, Reconciliation } from './shape.ts'
 
@@ -17,7 +17,7 @@ type Row = Anomaly['rows'][number]
 
 /** Anomalies of the period that a person should check, with rows as examples. Only the audit gives verdicts. */
 export async function findAnomalies(
-  store: Store,
+  store: Session,
   engine: UsageEngine,
   contract: Contract | null,
   reconciliation: Reconciliation,
@@ -71,7 +71,7 @@ function oddByContract({ limits = {} }: Contract): readonly OddKind[] {
 }
 
 async function oddRows(
-  store: Store,
+  store: Session,
   engine: UsageEngine,
   contract: Contract | null,
 ): Promise<readonly Anomaly[]> {
@@ -110,7 +110,7 @@ export interface HourFigures {
   readonly credits: number | null
 }
 
-async function oddHours(store: Store): Promise<readonly Anomaly[]> {
+async function oddHours(store: Session): Promise<readonly Anomaly[]> {
   const hours = await store.rows<HourFigures>(
     `SELECT start_us AS "startUs", label, sum(requests)::DOUBLE AS requests,
        sum(failed - limited)::DOUBLE AS failed, sum(limited)::DOUBLE AS limited,
@@ -241,7 +241,7 @@ export function chanceOfAtLeast(count: number, mean: number): number {
 }
 
 /** Keys first seen in the period, if there is a whole day of earlier usage. */
-async function newKeys(store: Store, engine: UsageEngine): Promise<readonly Anomaly[]> {
+async function newKeys(store: Session, engine: UsageEngine): Promise<readonly Anomaly[]> {
   await engine.fill(store, 'usage_new_keys', queryText('new-keys'))
   const rows = await store.rows<Row & { n: number }>(
     `SELECT 'key' AS source, key_fp AS id, first_us AS "atUs",
@@ -260,7 +260,7 @@ async function newKeys(store: Store, engine: UsageEngine): Promise<readonly Anom
 }
 
 /** Balances that do not fall despite successes with a price: a cached header, or no charge. */
-async function flatRemaining(store: Store): Promise<readonly Anomaly[]> {
+async function flatRemaining(store: Session): Promise<readonly Anomaly[]> {
   const order = `${balanceOrder('headers_us', 'credits_remaining')}, slot, retry`
   const rows = await store.rows<Row>(
     `SELECT run_id AS source, any_value(coalesce(account, key_fp)) || ' at ' || remaining AS id,

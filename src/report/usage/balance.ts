@@ -1,6 +1,6 @@
 import type { Grant } from '../../contract/grant.ts'
 import { balanceOrder } from '../../measure/measures.ts'
-import type { Store } from '../../store/open.ts'
+import type { Session } from '../../store/session.ts'
 import { quarterUs } from './prepare.ts'
 import type { BalancePoint } from './shape.ts'
 
@@ -23,7 +23,7 @@ const seen = `
 const order = balanceOrder('at_us', 'remaining')
 
 /** The last balance of each quarter hour and account in the period. */
-export function readBalance(store: Store): Promise<readonly BalancePoint[]> {
+export function readBalance(store: Session): Promise<readonly BalancePoint[]> {
   return store.rows<BalancePoint>(
     `SELECT max(at_us) AS "atUs", account, arg_max(remaining, ${order}) AS remaining,
        arg_max(seen_in, ${order}) AS "from"
@@ -37,7 +37,7 @@ export function readBalance(store: Store): Promise<readonly BalancePoint[]> {
  * The grants held now: those in the last poll of each key, else that poll's balance, else the last X-Credits-Remaining
  * of each account, as one grant without expiry. Null without any of these.
  */
-export async function readGrants(store: Store, nowUs: number): Promise<readonly Grant[] | null> {
+export async function readGrants(store: Session, nowUs: number): Promise<readonly Grant[] | null> {
   const polls = await store.rows<{ remaining: number | null; grants_json: string | null }>(
     `SELECT arg_max(remaining::DOUBLE, polled_us) AS remaining,
        arg_max(grants_json, polled_us) AS grants_json

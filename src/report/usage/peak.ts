@@ -1,11 +1,11 @@
 import type { Contract } from '../../contract/contract.ts'
-import type { Store } from '../../store/open.ts'
+import type { Session } from '../../store/session.ts'
 import { queryText, type UsageEngine } from './engine/engine.ts'
 import type { Peak } from './shape.ts'
 
 /** The busiest clock minute, hour and day of any key. A sliding window can hold up to twice as many requests. */
 export async function readPeak(
-  store: Store,
+  store: Session,
   engine: UsageEngine,
   contract: Contract | null,
 ): Promise<Peak> {

@@ -1,8 +1,9 @@
 import { type Contract, pricesOf } from '../../contract/contract.ts'
 import { defaultContract } from '../../contract/default.ts'
 import { literal, textList } from '../../store/import/literal.ts'
-import type { Store } from '../../store/open.ts'
+import type { Session } from '../../store/session.ts'
 import { UserError } from '../../user/user-error.ts'
+import { hideTable } from '../temp-table.ts'
 import { queryText, storeEngine, type UsageEngine } from './engine/engine.ts'
 import type { UsageOptions, UsageScope } from './shape.ts'
 import { checkTimeZone, endOfDayUs, shiftDaysUs, startOfDayUs } from './zone.ts'
@@ -39,7 +40,7 @@ const mostDefaultDays = 31
  * @throws UserError for an unknown zone, an empty period, or a store without usage
  */
 export async function prepareUsage(
-  store: Store,
+  store: Session,
   options: UsageOptions,
   engine: UsageEngine = storeEngine,
 ): Promise<UsageScope> {
@@ -82,17 +83,16 @@ export async function prepareUsage(
 }
 
 /** Enters the prices of the contract, which give attempts a cost in the view `usage`. */
-export async function enterPrices(store: Store, contract: Contract): Promise<void> {
+export async function enterPrices(store: Session, contract: Contract): Promise<void> {
+  await hideTable(store, 'model_prices')
   for (const { id, costCredits } of pricesOf(contract)) {
-    await store.execute('INSERT OR REPLACE INTO model_prices VALUES ($1, $2, $3)', [
-      contract.name,
-      id,
-      costCredits,
-    ])
+    const key = [contract.name, id]
+    await store.execute('DELETE FROM model_prices WHERE contract = $1 AND model = $2', key)
+    await store.execute('INSERT INTO model_prices VALUES ($1, $2, $3)', [...key, costCredits])
   }
 }
 
-async function readSources(store: Store, engine: UsageEngine): Promise<UsageScope['sources']> {
+async function readSources(store: Session, engine: UsageEngine): Promise<UsageScope['sources']> {
   await engine.fill(store, 'usage_coverage', queryText('coverage'))
   const rows = await store.rows<UsageScope['sources'][number]>(
     `SELECT origin, source, requests, first_us AS "firstUs", last_us AS "lastUs"
@@ -207,7 +207,7 @@ const usageSums = (() => {
 })()
 
 /** UTC hours of each key, and all sums of the keys with the most credits. */
-async function prepareKeys(store: Store, engine: UsageEngine): Promise<void> {
+async function prepareKeys(store: Session, engine: UsageEngine): Promise<void> {
   await engine.enterPeriod(store)
   await engine.fill(store, 'usage_top_keys', queryText('top-keys'))
   await store.execute(
@@ -221,7 +221,7 @@ async function prepareKeys(store: Store, engine: UsageEngine): Promise<void> {
   await engine.fill(store, 'usage_key_models', queryText('key-models'))
 }
 
-async function prepareQuarters(store: Store, engine: UsageEngine): Promise<void> {
+async function prepareQuarters(store: Session, engine: UsageEngine): Promise<void> {
   await engine.fill(store, 'usage_series', queryText('series'))
   await store.execute(
     'SET VARIABLE usage_series = (SELECT coalesce(list(name), []) FROM usage_series)',
@@ -233,7 +233,7 @@ async function prepareQuarters(store: Store, engine: UsageEngine): Promise<void>
   `)
 }
 
-async function prepareCalendar(store: Store): Promise<void> {
+async function prepareCalendar(store: Session): Promise<void> {
   await store.execute(`
     CREATE OR REPLACE TEMP TABLE usage_calendar AS
     WITH quarters AS (
@@ -283,7 +283,7 @@ const bucketSums = (() => {
   ].join(',\n')
 })()
 
-async function prepareBuckets(store: Store): Promise<void> {
+async function prepareBuckets(store: Session): Promise<void> {
   const filled = (start: string, label: string) => `
     SELECT ${start} AS start_us, ${label} AS label, min(wall_ms) AS wall_ms, series,
       count(DISTINCT quarter)::BIGINT * 900 AS length_s, bool_or(open) AS open, ${bucketSums}

@@ -1,6 +1,7 @@
 import type { Contract } from '../../contract/contract.ts'
 import { defaultContract } from '../../contract/default.ts'
 import type { Store } from '../../store/open.ts'
+import { inSession, type Session } from '../../store/session.ts'
 import { randomOf } from '../random.ts'
 import { findAnomalies } from './anomalies.ts'
 import { readBalance, readGrants } from './balance.ts'
@@ -31,8 +32,17 @@ const planDays = 30
  *
  * @throws UserError as `prepareUsage` does
  */
-export async function readUsage(
+export function readUsage(
   store: Store,
+  options: UsageOptions,
+  engine: UsageEngine = storeEngine,
+): Promise<UsagePage> {
+  return inSession(store, {}, (session) => readUsageIn(session, options, engine))
+}
+
+/** The same within the session of another operation, whose queries then read the tables of the page. */
+export async function readUsageIn(
+  store: Session,
   options: UsageOptions,
   engine: UsageEngine = storeEngine,
 ): Promise<UsagePage> {
@@ -87,7 +97,7 @@ const quartersNote = 'The data are sums per quarter of an hour, so single reques
 
 /** The default contract, if all usage comes from runs with it; else null. */
 async function contractOf(
-  store: Store,
+  store: Session,
   sources: UsagePage['scope']['sources'],
 ): Promise<Contract | null> {
   const runs = await store.rows<{ run_id: string }>('SELECT run_id FROM runs WHERE contract = $1', [
@@ -111,7 +121,7 @@ function accountNotes(
   ]
 }
 
-function readSeries(store: Store, table: 'usage_hours' | 'usage_days') {
+function readSeries(store: Session, table: 'usage_hours' | 'usage_days') {
   return store.rows<SeriesPoint>(
     `SELECT start_us AS "startUs", label, series, length_s AS "lengthS", open, requests, ok, failed,
        limited, ambiguous, credits, possible_credits AS "possibleCredits",
@@ -121,7 +131,7 @@ function readSeries(store: Store, table: 'usage_hours' | 'usage_days') {
   )
 }
 
-function readWeekHours(store: Store): Promise<readonly WeekHour[]> {
+function readWeekHours(store: Session): Promise<readonly WeekHour[]> {
   return store.rows<WeekHour>(
     `SELECT weekday, hour_of_day AS hour, credits, requests, hours FROM usage_week_hours
      ORDER BY weekday, hour`,
@@ -138,7 +148,7 @@ function withPassedDate(depletion: Depletion, nowUs: number, fromUs: number): De
   }
 }
 
-async function readCards(store: Store): Promise<readonly Card[]> {
+async function readCards(store: Session): Promise<readonly Card[]> {
   const rows = await store.rows<{
     now: boolean
     requests: number
@@ -189,7 +199,7 @@ async function readCards(store: Store): Promise<readonly Card[]> {
   ]
 }
 
-async function readErrors(store: Store, engine: UsageEngine): Promise<readonly ErrorPoint[]> {
+async function readErrors(store: Session, engine: UsageEngine): Promise<readonly ErrorPoint[]> {
   await engine.fill(store, 'usage_errors', queryText('errors'))
   return store.rows<ErrorPoint>(
     `SELECT hour_us AS "startUs", any_value(hour_label) AS label, error, sum(requests)::BIGINT AS count
@@ -198,7 +208,7 @@ async function readErrors(store: Store, engine: UsageEngine): Promise<readonly E
   )
 }
 
-function readKeys(store: Store): Promise<readonly KeyRow[]> {
+function readKeys(store: Session): Promise<readonly KeyRow[]> {
   return store.rows<KeyRow>(
     `SELECT coalesce(sums.key_fp, '(unknown)') AS "keyFp",
        getvariable('usage_key_names')[sums.key_fp] AS name, sums.account,

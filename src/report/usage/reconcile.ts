@@ -1,4 +1,4 @@
-import type { Store } from '../../store/open.ts'
+import type { Session } from '../../store/session.ts'
 import { queryText, type UsageEngine } from './engine/engine.ts'
 import type { Reconciliation, ReconciliationRow } from './shape.ts'
 
@@ -59,7 +59,7 @@ export function judge(intervals: readonly Interval[]): Reconciliation {
 /** Pairs of polls per query. Their keys and times are its parameters. */
 const pairsAtOnce = 5000
 
-export async function reconcile(store: Store, engine: UsageEngine): Promise<Reconciliation> {
+export async function reconcile(store: Session, engine: UsageEngine): Promise<Reconciliation> {
   await store.execute(
     `CREATE OR REPLACE TEMP TABLE usage_pairs AS
      WITH polls AS (

@@ -4,6 +4,7 @@ import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import { mustStandApart } from '../files-apart.ts'
 import type { Store } from '../open.ts'
+import { inSession, type Session } from '../session.ts'
 import { knownLog } from './known-logs.ts'
 import type { LogFormat } from './log-scan.ts'
 import type { Mapping } from './mapping.ts'
@@ -45,7 +46,11 @@ export const rejectsOf = (file: string, given?: string) => given ?? `${file}.rej
  *
  * @throws UserError when it cannot be read, is not whole, or its kind is unknown
  */
-export async function importFile(store: Store, options: FileImport): Promise<FileImported> {
+export function importFile(store: Store, options: FileImport): Promise<FileImported> {
+  return inSession(store, {}, (session) => importInto(session, options), { writes: 'attempts' })
+}
+
+async function importInto(store: Session, options: FileImport): Promise<FileImported> {
   const { file } = options
   if (!existsSync(file)) throw new UserError('usage', `${file}: no such file`)
   const rejectsFile = rejectsOf(file, options.rejectsFile)
@@ -63,7 +68,7 @@ export async function importFile(store: Store, options: FileImport): Promise<Fil
 }
 
 async function importText(
-  store: Store,
+  store: Session,
   options: FileImport & { readonly rejectsFile: string },
   scratch: string,
 ): Promise<FileImported> {

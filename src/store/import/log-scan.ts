@@ -1,5 +1,5 @@
 import { UserError } from '../../user/user-error.ts'
-import type { Store } from '../open.ts'
+import type { Session } from '../session.ts'
 import { beginningOf, headerOf } from './csv-header.ts'
 import { type ColumnReader, mappedColumns } from './fields.ts'
 import { identifier, literal, pathLiteral } from './literal.ts'
@@ -26,7 +26,7 @@ export interface Scan {
 const csvErrors = `store_rejects = true, rejects_table = 'import_errors', rejects_scan = 'import_scans'`
 
 /** @throws UserError when a mapped column is missing */
-export async function scanOf(store: Store, log: ScannedLog): Promise<Scan> {
+export async function scanOf(store: Session, log: ScannedLog): Promise<Scan> {
   const { read } = log
   const path = pathLiteral(read)
   const secret = secretColumn(log.mapping)
@@ -71,7 +71,7 @@ export async function scanOf(store: Store, log: ScannedLog): Promise<Scan> {
 
 /** Scans a file that has columns. The error for a missing mapped column lists the existing ones. */
 async function tableScan(
-  store: Store,
+  store: Session,
   log: ScannedLog,
   scan: string,
   secret: string | null,

@@ -4,10 +4,10 @@ import { basename } from 'node:path'
 import * as hdr from 'hdr-histogram-js'
 import { UserError } from '../../user/user-error.ts'
 import { assayVersion } from '../machine.ts'
-import type { Store } from '../open.ts'
 import { writeOutput } from '../output.ts'
 import { appendAttempts, Recorder } from '../recorder.ts'
 import { startRun } from '../runs.ts'
+import type { Session } from '../session.ts'
 import { readAiperf } from './aiperf.ts'
 import { beginningOf } from './csv-header.ts'
 import { attemptFrom, type ForeignRun, type Reject } from './foreign-attempt.ts'
@@ -66,7 +66,7 @@ export function looksLikeRecords(file: string): RecordTool | null {
  * @throws UserError when the file does not hold such records
  */
 export async function importRecords(
-  store: Store,
+  store: Session,
   options: RecordsImport,
 ): Promise<ImportedRecords> {
   const { file, tool } = options
@@ -96,7 +96,7 @@ export async function importRecords(
 }
 
 async function enter(
-  store: Store,
+  store: Session,
   runId: string,
   run: ForeignRun,
   { file }: RecordsImport,
@@ -135,7 +135,7 @@ async function enter(
 }
 
 /** Stores gaps in a histogram, as our runs do, and in rows: here they are few and each is known. */
-async function keepGaps(store: Store, runId: string, run: ForeignRun): Promise<void> {
+async function keepGaps(store: Session, runId: string, run: ForeignRun): Promise<void> {
   const histogram = hdr.build({
     lowestDiscernibleValue: 1,
     highestTrackableValue: 3_600_000_000,

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
-import type { Store } from '../open.ts'
 import { writeOutputBy } from '../output.ts'
+import type { Session } from '../session.ts'
 import { creditsTypes, type StagedField, stagedCredits, stagedFields } from './fields.ts'
 import { literal } from './literal.ts'
 import { type LogFormat, scanOf } from './log-scan.ts'
@@ -54,7 +54,7 @@ export interface ImportedLog {
  *
  * @throws UserError when the file cannot be read, or lacks a mapped column
  */
-export async function importUsageLog(store: Store, log: UsageLogImport): Promise<ImportedLog> {
+export async function importUsageLog(store: Session, log: UsageLogImport): Promise<ImportedLog> {
   if (!existsSync(log.file)) throw new UserError('import', `${log.file}: no such file`)
   const scratch = scratchOf(store, log.rejectsFile)
   if (log.plain === undefined) emptyScratch(scratch)
@@ -94,7 +94,7 @@ export async function importUsageLog(store: Store, log: UsageLogImport): Promise
 }
 
 /** The folder for what an import needs while it runs. One that a killed import left is emptied. */
-export function scratchOf(store: Store, rejectsFile: string): string {
+export function scratchOf(store: Session, rejectsFile: string): string {
   return `${store.path === ':memory:' ? rejectsFile : store.path}.import`
 }
 
@@ -119,7 +119,7 @@ async function readableText(log: UsageLogImport, scratch: string): Promise<Whole
 }
 
 /** @throws UserError for a CSV file with a quote that is never closed, which would swallow the lines after it */
-async function refuseOpenQuote(store: Store, log: UsageLogImport, path: string): Promise<void> {
+async function refuseOpenQuote(store: Session, log: UsageLogImport, path: string): Promise<void> {
   if (!(await hasErrors(store))) return
   const { openQuoteLine } = await csvRecords(path, log.mapping.delimiter)
   if (openQuoteLine === null) return
@@ -144,7 +144,7 @@ export function formatOf(file: string): LogFormat | null {
   return /\.(parquet|pq)$/.test(name) ? 'parquet' : null
 }
 
-async function stage(store: Store, log: UsageLogImport, read: string): Promise<void> {
+async function stage(store: Session, log: UsageLogImport, read: string): Promise<void> {
   const { scan, reader, raw } = await scanOf(store, { ...log, read })
   const fields = stagedFields(log.mapping, reader)
   const unread = log.format === 'jsonl' ? `WHEN v IS NULL THEN 'line: expected JSON'` : ''
@@ -193,7 +193,7 @@ const contentWith = (credits: string) =>
  * by hash, and within the file only ids with equal hashes are compared as text: millions of wide rows would exceed the
  * memory limit of an import.
  */
-async function findKnown(store: Store, source: string): Promise<void> {
+async function findKnown(store: Session, source: string): Promise<void> {
   // The hash depends on the type, so both sides need the same.
   const hashOf = (credits: string) => `hash(${contentWith(credits).join(', ')})`
   await store.execute(
@@ -217,7 +217,10 @@ async function findKnown(store: Store, source: string): Promise<void> {
   )
 }
 
-async function enter(store: Store, log: UsageLogImport): Promise<Omit<ImportedLog, 'rejectsFile'>> {
+async function enter(
+  store: Session,
+  log: UsageLogImport,
+): Promise<Omit<ImportedLog, 'rejectsFile'>> {
   const [number] = await store.rows<{ next: number }>(
     'SELECT coalesce(max(import_no), 0) + 1 AS next FROM usage_imports',
   )
@@ -276,7 +279,7 @@ async function enter(store: Store, log: UsageLogImport): Promise<Omit<ImportedLo
  * The staged credits in the store's type. 64 bits suffice for most logs; they take a third of the space and add up
  * faster. The first log with finer or larger credits widens the column.
  */
-async function storedCredits(store: Store): Promise<string> {
+async function storedCredits(store: Session): Promise<string> {
   const wide = await store.rows(
     `SELECT 1 AS there FROM staging.lines WHERE reason IS NULL AND credits_wide IS NOT NULL LIMIT 1`,
   )
@@ -292,7 +295,7 @@ async function storedCredits(store: Store): Promise<string> {
 }
 
 /** Whether the CSV reader reported unreadable lines. */
-async function hasErrors(store: Store): Promise<boolean> {
+async function hasErrors(store: Session): Promise<boolean> {
   const tables = await store.rows(
     `SELECT 1 AS there FROM duckdb_tables() WHERE table_name = 'import_errors'`,
   )
@@ -300,7 +303,7 @@ async function hasErrors(store: Store): Promise<boolean> {
 }
 
 async function writeRejects(
-  store: Store,
+  store: Session,
   log: UsageLogImport,
   rejected: number,
 ): Promise<string | null> {

@@ -1,9 +1,9 @@
 import type { AttemptRow } from '../../../src/attempt/columns.ts'
 import type { Evidence } from '../../../src/audit/rule.ts'
 import { defaultContract } from '../../../src/contract/default.ts'
-import { openStore } from '../../../src/store/open.ts'
 import { appendAttempts } from '../../../src/store/recorder.ts'
 import { startRun } from '../../../src/store/runs.ts'
+import { openStore } from '../../store/opened.ts'
 
 /** A row of a plain chat success by default. `atMs` is when it was sent. */
 export function rowOf(slot: number, atMs: number, change: Partial<AttemptRow> = {}): AttemptRow {

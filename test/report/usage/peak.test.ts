@@ -3,7 +3,7 @@ import { defaultContract } from '../../../src/contract/default.ts'
 import { storeEngine } from '../../../src/report/usage/engine/engine.ts'
 import { readPeak } from '../../../src/report/usage/peak.ts'
 import { prepareUsage } from '../../../src/report/usage/prepare.ts'
-import { openStore, type Store } from '../../../src/store/open.ts'
+import { openStore, type Store } from '../../store/opened.ts'
 import { enterEvents, usageOptions, utc } from '../usage-events.ts'
 
 let store: Store

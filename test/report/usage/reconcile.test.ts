@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readUsage } from '../../../src/report/usage/read.ts'
 import { judge } from '../../../src/report/usage/reconcile.ts'
-import { openStore, type Store } from '../../../src/store/open.ts'
 import { appendAttempts } from '../../../src/store/recorder.ts'
+import { openStore, type Store } from '../../store/opened.ts'
 import { attempt, enterRun, novemberUs } from '../attempts.ts'
 import { usageOptions } from '../usage-events.ts'
 

@@ -6,7 +6,7 @@ import { defaultContract } from '../../../src/contract/default.ts'
 import { randomOf } from '../../../src/report/random.ts'
 import { summarise } from '../../../src/report/summary/summarise.ts'
 import { importRecords, looksLikeRecords } from '../../../src/store/import/records.ts'
-import { openStore, type Store } from '../../../src/store/open.ts'
+import { openStore, type Store } from '../opened.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-records-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fingerprintOf } from '../../../src/attempt/fingerprint.ts'
 import { type Mapping, ownMapping, parseMapping } from '../../../src/store/import/mapping.ts'
 import { formatOf, importUsageLog } from '../../../src/store/import/usage-log.ts'
-import { openStore, type Store } from '../../../src/store/open.ts'
+import { openStore, type Store } from '../opened.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-import-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ClickHouse, Parameters } from '../../../store/clickhouse/clickhouse.ts'
 import { pathLiteral } from '../../../store/import/literal.ts'
-import type { Store } from '../../../store/open.ts'
 import { quarterColumns, quartersSql } from '../../../store/quarters/quarters.ts'
+import type { Session } from '../../../store/session.ts'
+import { hideTable } from '../../temp-table.ts'
 import { queryText, type UsageEngine } from './engine.ts'
 
 /** Requests of imported logs, and polls, in ClickHouse. Results arrive as Parquet in the page's store. */
@@ -13,9 +14,7 @@ export function clickhouseEngine(clickhouse: ClickHouse): UsageEngine {
     name: clickhouse.name,
     holdsRequests: true,
     begin: (store) =>
-      fetch(clickhouse, 'SELECT * FROM usage_polls FINAL', {}, (file) =>
-        store.execute(`DELETE FROM usage_polls; INSERT INTO usage_polls BY NAME FROM ${file}`),
-      ),
+      fetch(clickhouse, 'SELECT * FROM usage_polls FINAL', {}, (file) => enterPolls(store, file)),
     // Hours of keys stay in ClickHouse: their number grows with the keys.
     enterPeriod: async () => {},
     async fill(store, table, sql) {
@@ -26,6 +25,11 @@ export function clickhouseEngine(clickhouse: ClickHouse): UsageEngine {
       await narrow(store, table)
     },
   }
+}
+
+async function enterPolls(store: Session, file: string): Promise<void> {
+  await hideTable(store, 'usage_polls')
+  await store.execute(`DELETE FROM usage_polls; INSERT INTO usage_polls BY NAME FROM ${file}`)
 }
 
 const relations = () =>
@@ -56,7 +60,7 @@ const typesOfVariables: Readonly<Record<string, string>> = {
   usage_poll_to: 'Array(Int64)',
 }
 
-async function variablesIn(store: Store, sql: string): Promise<Parameters> {
+async function variablesIn(store: Session, sql: string): Promise<Parameters> {
   const names = new Set([...sql.matchAll(variable)].map(([, name]) => name!))
   const [values] = await store.rows<Parameters>(
     `SELECT ${[...names].map((name) => `getvariable('${name}') AS ${name}`).join()}`,
@@ -82,7 +86,7 @@ async function fetch(
 }
 
 /** Narrows decimals to the store's type if they fit, to get the same doubles. */
-async function narrow(store: Store, table: string): Promise<void> {
+async function narrow(store: Session, table: string): Promise<void> {
   const columns = await store.rows<{ column_name: string }>(
     `FROM (DESCRIBE ${table}) WHERE column_type = 'DECIMAL(38,18)'`,
   )

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import type { Store } from '../../../store/open.ts'
 import { cellsSql } from '../../../store/quarters/quarters.ts'
+import type { Session } from '../../../store/session.ts'
 import type { UsageOptions } from '../shape.ts'
 
 /**
@@ -18,11 +18,11 @@ export interface UsageEngine {
   /** False if it has only sums. */
   readonly holdsRequests: boolean
   /** Prepares the relations that the queries read. */
-  begin(store: Store, options: UsageOptions): Promise<void>
+  begin(store: Session, options: UsageOptions): Promise<void>
   /** Called once the variables of the period are set. */
-  enterPeriod(store: Store): Promise<void>
+  enterPeriod(store: Session): Promise<void>
   /** Runs a query and stores its rows in a temporary table of the store. */
-  fill(store: Store, table: string, sql: string): Promise<void>
+  fill(store: Session, table: string, sql: string): Promise<void>
 }
 
 /** The text of a file in this folder. Sums that several queries share are in a file of their own. */
@@ -35,11 +35,11 @@ export function queryText(name: string): string {
 }
 
 const inDuckdb = {
-  enterPeriod: (store: Store) => fill(store, 'usage_key_hours', queryText('key-hours')),
+  enterPeriod: (store: Session) => fill(store, 'usage_key_hours', queryText('key-hours')),
   fill,
 }
 
-function fill(store: Store, table: string, sql: string): Promise<void> {
+function fill(store: Session, table: string, sql: string): Promise<void> {
   return store.execute(`CREATE OR REPLACE TEMP TABLE ${table} AS ${sql}`)
 }
 

@@ -2,8 +2,8 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { outcomes } from '../../../attempt/outcome.ts'
 import { identifier, literal, pathLiteral } from '../../../store/import/literal.ts'
-import type { Store } from '../../../store/open.ts'
 import { quarterColumns } from '../../../store/quarters/quarters.ts'
+import type { Reader } from '../../../store/session.ts'
 import { UserError } from '../../../user/user-error.ts'
 import { quartersEngine, type UsageEngine } from './engine.ts'
 
@@ -12,7 +12,7 @@ import { quartersEngine, type UsageEngine } from './engine.ts'
  *
  * @throws UserError for an unreadable file, a missing column, or a row that is not a quarter
  */
-export async function quartersFile(store: Store, path: string): Promise<UsageEngine> {
+export async function quartersFile(store: Reader, path: string): Promise<UsageEngine> {
   if (!existsSync(path)) throw new UserError('usage', `--quarters: ${path}: no such file`)
   const isFolder = statSync(path).isDirectory()
   const files = isFolder

@@ -3,9 +3,9 @@ import type { AttemptRow } from '../../../../src/attempt/columns.ts'
 import { withEarlier } from '../../../../src/audit/evidence/billing/earlier-runs.ts'
 import { abandonments, effects } from '../../../../src/audit/evidence/billing/history.ts'
 import { defaultContract } from '../../../../src/contract/default.ts'
-import { openStore } from '../../../../src/store/open.ts'
 import { appendAttempts } from '../../../../src/store/recorder.ts'
 import { attempt, enterEndedRun, novemberUs } from '../../../report/attempts.ts'
+import { openStore } from '../../../store/opened.ts'
 import { historyOf } from './made-history.ts'
 
 /** How long the service works on a request at most. */

@@ -10,9 +10,9 @@ import {
 import { loadHistories } from '../../../../src/audit/evidence/billing/load.ts'
 import type { FullContract } from '../../../../src/contract/contract.ts'
 import { defaultContract } from '../../../../src/contract/default.ts'
-import { openStore } from '../../../../src/store/open.ts'
 import { appendAttempts, Recorder } from '../../../../src/store/recorder.ts'
 import { attempt, enterEndedRun } from '../../../report/attempts.ts'
+import { openStore } from '../../../store/opened.ts'
 
 const none = Number.NaN
 const contract: FullContract = {

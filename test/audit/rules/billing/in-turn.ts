@@ -5,7 +5,7 @@ import { readBalance } from '../../../../src/audit/evidence/billing/balance-read
 import { sumsOf } from '../../../../src/audit/evidence/billing/gifts.ts'
 import type { FullContract } from '../../../../src/contract/contract.ts'
 import { defaultContract } from '../../../../src/contract/default.ts'
-import { openStore, type Store } from '../../../../src/store/open.ts'
+import { openStore, type Store } from '../../../store/opened.ts'
 import { type HistoryRow, historyOf } from '../../evidence/billing/made-history.ts'
 import { inFlight, read } from '../../in-flight.ts'
 import { type More, verdictIn } from '../../verdict-over.ts'

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { queryText, storeEngine } from '../../../../src/report/usage/engine/engine.ts'
 import { prepareUsage } from '../../../../src/report/usage/prepare.ts'
-import { openStore, type Store } from '../../../../src/store/open.ts'
 import { appendAttempts } from '../../../../src/store/recorder.ts'
+import { openStore, type Store } from '../../../store/opened.ts'
 import { attempt, enterRun, novemberUs } from '../../attempts.ts'
 import { enterEvents, usageOptions } from '../../usage-events.ts'
 
