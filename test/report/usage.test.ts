@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { renderFigure } from '../../src/report/figure.ts'
 import { partsIn, rowsOf } from '../../src/report/page.ts'
 import { parseKeyNames } from '../../src/report/usage/key-names.ts'
-import { readUsage } from '../../src/report/usage/read.ts'
+import { readUsage, readUsageIn } from '../../src/report/usage/read.ts'
 import type { SeriesPoint } from '../../src/report/usage/shape.ts'
 import { terminalUsage } from '../../src/report/usage/terminal.ts'
 import { parseMoment } from '../../src/report/usage/zone.ts'
@@ -85,7 +85,7 @@ describe('days and hours of a zone', () => {
       store,
       Array.from({ length: 60 }, (_, at) => ({ atUs: startUs + at * hour })),
     )
-    await readUsage(store, usageOptions({ timezone: 'America/New_York' }))
+    await readUsageIn(store, usageOptions({ timezone: 'America/New_York' }))
     const rows = await store.rows<{ label: string; wall_ms: number }>(
       'SELECT label, wall_ms::DOUBLE AS wall_ms FROM usage_hours ORDER BY start_us',
     )
@@ -476,7 +476,7 @@ describe('a log that begins and ends within a day', () => {
       { atUs: utc(2026, 11, 1, 5), keyFp: '0123456789ab', model: 'svc-k2', credits: 1 },
     ])
     const keyNames = parseKeyNames('3f2a91c04d7e: billing (a1b2)\n', 'names.yaml')
-    const page = await readUsage(store, usageOptions({ by: 'key', keyNames }))
+    const page = await readUsageIn(store, usageOptions({ by: 'key', keyNames }))
     expect(new Set(page.days.map(({ series }) => series))).toEqual(
       new Set(['billing (a1b2)', '0123456789ab']),
     )
@@ -498,7 +498,7 @@ describe('a log that begins and ends within a day', () => {
     ])
     const pairs = partsIn(['usage']).find(({ name }) => name === '31-key-models')!
     const shown = async (creditUsd: number | null) => {
-      const page = await readUsage(store, usageOptions({ creditUsd }))
+      const page = await readUsageIn(store, usageOptions({ creditUsd }))
       const { body } = (await renderFigure(pairs, await rowsOf(store, pairs)))!
       const cost = /<th[^>]*>cost <small>USD/.test(body.text)
       const said = [usageTop(page).text, terminalUsage(page)].map((text) =>

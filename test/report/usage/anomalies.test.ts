@@ -7,7 +7,7 @@ import {
   judgeHours,
 } from '../../../src/report/usage/anomalies.ts'
 import { storeEngine } from '../../../src/report/usage/engine/engine.ts'
-import { readUsage } from '../../../src/report/usage/read.ts'
+import { readUsage, readUsageIn } from '../../../src/report/usage/read.ts'
 import { judge } from '../../../src/report/usage/reconcile.ts'
 import type { UsageOptions } from '../../../src/report/usage/shape.ts'
 import { appendAttempts } from '../../../src/store/recorder.ts'
@@ -437,7 +437,7 @@ describe('anomalies', () => {
         ]),
       })
     await enterEvents(store, [{ atUs: at }])
-    await readUsage(store, usageOptions())
+    await readUsageIn(store, usageOptions())
     expect(await rows(4)).toEqual([
       {
         kind: 'service-differs',
