@@ -4,10 +4,11 @@ import { measureViews } from '../measure/measures.ts'
 import { UserError } from '../user/user-error.ts'
 import { attemptTablesSql } from './attempt-tables.ts'
 import { openFile } from './file.ts'
+import { openSession } from './open-session.ts'
 import { protectStore } from './output.ts'
 import { recover } from './recover.ts'
 import { runShardsSql } from './run-shards.ts'
-import { inSession, openSession, type Session, type SessionScope, type SqlRow } from './session.ts'
+import { inSession, type Session, type SessionScope, type SqlRow } from './session.ts'
 
 const schemaUrl = new URL('../../src/store/schema.sql', import.meta.url)
 

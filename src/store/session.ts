@@ -1,7 +1,5 @@
-import type { DuckDBAppender, DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
+import type { DuckDBAppender, DuckDBValue } from '@duckdb/node-api'
 import type { Work } from '../user/work.ts'
-import { readDoubles } from './doubles.ts'
-import type { StoreFile } from './file.ts'
 
 /** A cell. Whole numbers are numbers if exact, else bigint. TIMESTAMP is a Date. */
 export type Cell =
@@ -51,113 +49,6 @@ export interface Session {
 /** What can be asked single queries: a store, or a session. */
 export type Reader = Pick<Session, 'path' | 'rows'>
 
-const interruptEveryMs = 10
-
-/** Opens a connection to a file. @param onClose is called once it is closed */
-export async function openSession(
-  path: string,
-  file: StoreFile,
-  scope: SessionScope = {},
-  onClose: () => void = () => {},
-): Promise<Session> {
-  file.hold()
-  let endTurn: () => void = () => {}
-  let connection: DuckDBConnection
-  try {
-    if (scope.writes !== undefined) endTurn = await file.turnToWrite()
-    connection = await connect(file, scope)
-  } catch (error) {
-    endTurn()
-    file.release()
-    throw error
-  }
-  const used = new Set([connection])
-  const running = new Set<object>()
-  let isClosed = false
-
-  const disconnect = () => {
-    connection.closeSync()
-    file.release()
-    endTurn()
-    onClose()
-  }
-  /** A connection that closes under its query crashes the process. */
-  async function use<T>(work: () => Promise<T>): Promise<T> {
-    if (isClosed) throw new Error(`the session on ${path} is closed`)
-    const query = {}
-    running.add(query)
-    try {
-      return await work()
-    } finally {
-      running.delete(query)
-      if (isClosed && running.size === 0) disconnect()
-    }
-  }
-
-  /** DuckDB forgets an interrupt that comes before its query begins, so it is repeated until the query has ended. */
-  function interrupt(): void {
-    const meant = [...running]
-    const again = () => {
-      if (!meant.some((query) => running.has(query))) return
-      for (const each of used) each.interrupt()
-      setTimeout(again, interruptEveryMs)
-    }
-    again()
-  }
-
-  return {
-    path,
-    rows: <Row>(sql: string, parameters: readonly DuckDBValue[] = []) =>
-      use(async () => {
-        const reader = await connection.runAndReadAll(sql, [...parameters])
-        return reader.getRowObjectsJS().map(narrowRow) as unknown as readonly Row[]
-      }),
-    doubles: (sql, parameters = []) =>
-      use(async () => {
-        // The next query on a connection ends a result that is still being streamed, so this one has its own.
-        const own = await connect(file, scope)
-        used.add(own)
-        try {
-          return await readDoubles(await own.stream(sql, [...parameters]))
-        } finally {
-          used.delete(own)
-          own.closeSync()
-        }
-      }),
-    execute: (sql, parameters = []) =>
-      use(async () => {
-        if (parameters.length > 0) await connection.run(sql, [...parameters])
-        else await connection.run(sql)
-      }),
-    createAppender: (table) => use(() => connection.createAppender(table)),
-    interrupt,
-    close() {
-      if (isClosed) return
-      isClosed = true
-      if (running.size === 0) disconnect()
-      else interrupt()
-    },
-  }
-}
-
-async function connect({ instance }: StoreFile, { only }: SessionScope): Promise<DuckDBConnection> {
-  const connection = await instance.connect()
-  if (only === undefined) return connection
-  try {
-    // The temporary view hides the view of the same name.
-    const reader = await connection.runAndReadAll('SELECT current_database() AS name')
-    const database = String(reader.getRowObjectsJS()[0]!.name)
-    await connection.run(
-      `CREATE TEMP VIEW attempts AS SELECT attempts.*
-       FROM "${database.replaceAll('"', '""')}".main.attempts WHERE ${only}`,
-    )
-    return connection
-  } catch (error) {
-    connection.closeSync()
-    throw error
-  }
-}
-
 /**
  * Does one operation in a session of its own. A signal interrupts its queries, and those of no other operation.
  *
@@ -183,18 +74,4 @@ export async function inSession<T>(
     signal?.removeEventListener('abort', interrupt)
     session.close()
   }
-}
-
-function narrowRow(row: Record<string, unknown>): Record<string, Cell> {
-  for (const name in row) row[name] = narrow(row[name])
-  return row as Record<string, Cell>
-}
-
-/** Turns bigint into number where that is exact. */
-function narrow(value: unknown): unknown {
-  if (typeof value === 'bigint') {
-    const number = Number(value)
-    return Number.isSafeInteger(number) ? number : value
-  }
-  return Array.isArray(value) ? value.map(narrow) : value
 }
