@@ -123,17 +123,22 @@ async function oddHours(store: Session): Promise<readonly Anomaly[]> {
 /** Accepted chance of a false alarm per hour. */
 const falseAlarm = 1e-5
 
+/** An hour is worth a look if its excess is at least this share of the median busy hour of the period. */
+const leastExcess = 0.25
+
 /**
- * Finds two kinds of hours. Unusual hours exceed the usual burn of their time of day by three robust sigmas (1.4826
- * times the median absolute deviation, but at least the scatter of counts). Jumps have more than twice the usual share
- * of errors or 429s, beyond chance against all other hours.
+ * Finds two kinds of hours, each with the greatest excess first. Unusual hours exceed the usual burn of their time of
+ * day by three robust sigmas (1.4826 times the median absolute deviation, but at least the scatter of counts), and by a
+ * quarter of the median busy hour, so that a quiet night's small change is none. Jumps have more than twice the usual
+ * share of errors or 429s, beyond chance against all other hours.
  */
 export function judgeHours(hours: readonly HourFigures[]): readonly Anomaly[] {
-  const usualOf = usualCredits(hours)
+  const usual = usualCredits(hours)
+  const excessOf = (hour: HourFigures) => (hour.credits ?? 0) - (usual?.of(hour).median ?? 0)
   const unusual = hours.filter((hour) => {
-    if (hour.credits === null || hour.credits === 0) return false
-    const usual = usualOf(hour)
-    return usual !== null && hour.credits > usual.median + 3 * usual.sigma
+    if (usual === null || (hour.credits ?? 0) === 0) return false
+    const excess = excessOf(hour)
+    return excess > 3 * usual.of(hour).sigma && excess >= leastExcess * usual.all.median
   })
   const total = (of: (hour: HourFigures) => number) =>
     hours.reduce((sum, hour) => sum + of(hour), 0)
@@ -151,12 +156,13 @@ export function judgeHours(hours: readonly HourFigures[]): readonly Anomaly[] {
     found: readonly HourFigures[],
     says: string,
     shows: (hour: HourFigures) => string,
+    excess: (hour: HourFigures) => number,
   ): Anomaly => ({
     kind,
     count: found.length,
     says: `${found.length} ${found.length === 1 ? 'hour' : 'hours'} ${says}`,
     rows: found
-      .slice(0, rowsShown)
+      .toSorted((a, b) => excess(b) - excess(a))
       .map((hour) => ({ source: 'hour', id: hour.label, atUs: hour.startUs, shows: shows(hour) })),
   })
   const share = (part: number, of: number) => `${((100 * part) / of).toFixed(1)} %`
@@ -165,19 +171,22 @@ export function judgeHours(hours: readonly HourFigures[]): readonly Anomaly[] {
       'unusual-hour',
       unusual,
       'used more than three robust sigmas above the median of their time of day.',
-      (hour) => `${hour.credits} credits`,
+      (hour) => `${hour.credits} credits, usually ${usual?.of(hour).median}`,
+      excessOf,
     ),
     flag(
       'error-jump',
       jumps((hour) => hour.failed),
       'had more errors than chance explains.',
       (hour) => `${share(hour.failed, hour.requests)} of ${hour.requests} failed`,
+      (hour) => hour.failed,
     ),
     flag(
       'limit-jump',
       jumps((hour) => hour.limited),
       'had more 429s than chance explains.',
       (hour) => `${share(hour.limited, hour.requests)} of ${hour.requests} were limited`,
+      (hour) => hour.limited,
     ),
   ]
 }
@@ -191,9 +200,11 @@ interface Usual {
  * The usual burn of an hour: that of busy hours at the same time of day if there is a week of them, else of all busy
  * hours; null with less than a day of them.
  */
-function usualCredits(hours: readonly HourFigures[]): (hour: HourFigures) => Usual | null {
+function usualCredits(
+  hours: readonly HourFigures[],
+): { readonly all: Usual; readonly of: (hour: HourFigures) => Usual } | null {
   const busy = hours.filter((hour) => (hour.credits ?? 0) > 0)
-  if (busy.length < 24) return () => null
+  if (busy.length < 24) return null
   const clock = (hour: HourFigures) => hour.label.slice(11, 16)
   const groups = new Map<string, number[]>()
   for (const hour of busy) {
@@ -212,7 +223,7 @@ function usualCredits(hours: readonly HourFigures[]): (hour: HourFigures) => Usu
       group.length >= 7 ? [[time, usualOf(group)] as const] : [],
     ),
   )
-  return (hour) => byClock.get(clock(hour)) ?? all
+  return { all, of: (hour) => byClock.get(clock(hour)) ?? all }
 }
 
 function medianOf(values: readonly number[]): number {
@@ -284,7 +295,7 @@ async function flatRemaining(store: Session): Promise<readonly Anomaly[]> {
       kind: 'flat-remaining',
       count: rows.length,
       says: `${rows.length} series of successes did not change X-Credits-Remaining.`,
-      rows: rows.slice(0, rowsShown),
+      rows,
     },
   ]
 }

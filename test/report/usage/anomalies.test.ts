@@ -50,7 +50,7 @@ describe('unusual hours', () => {
                   source: 'hour',
                   id: '2026-11-03 00:00 +00:00',
                   atUs: utc(2026, 11, 3),
-                  shows: '131 credits',
+                  shows: '131 credits, usually 100',
                 },
               ],
             },
@@ -79,13 +79,26 @@ describe('unusual hours', () => {
       says: '6 hours used more than three robust sigmas above the median of their time of day.',
     })
     expect(flag!.rows.map(({ atUs }) => atUs)).toEqual(
-      [2, 3, 4, 5, 6].map((day) => utc(2026, 11, day, 9)),
+      [2, 3, 4, 5, 6, 7].map((day) => utc(2026, 11, day, 9)),
     )
     const night = hoursOf(7 * 24, (at) => (at % 24 < 12 ? { credits: 10 } : {}))
     expect(flags(night)).toEqual([])
     expect(
       flags([...night, ...hoursOf(169, (at) => ({ credits: at === 168 ? 60 : null })).slice(168)]),
     ).toMatchObject([{ kind: 'unusual-hour', count: 1 }])
+  })
+
+  test('the greatest excess comes first, and a small change of a quiet hour is none', () => {
+    const days = (found: Readonly<Record<number, number>>) =>
+      hoursOf(8 * 24, (at) => ({ credits: found[at] ?? (at % 24 < 4 ? 4 : 90) }))
+    const [flag, ...others] = flags(days({ 30: 18, 101: 150, 150: 599, 171: 250 }))
+    expect(others).toEqual([])
+    expect(flag!.rows.map(({ shows }) => shows)).toEqual([
+      '599 credits, usually 90',
+      '250 credits, usually 4',
+      '150 credits, usually 90',
+    ])
+    expect(flags(days({ 30: 100 }))[0]!.rows[0]!.shows).toBe('100 credits, usually 4')
   })
 
   test.each([23, 24])('an unusual hour needs 24 hours with credits: %i busy hours', (busy) => {
@@ -353,7 +366,7 @@ describe('anomalies', () => {
     ])
     const shows = async (kind: string) =>
       (await flagged(kind))?.rows.map((row) => [(row.atUs - at) / 3600e6, row.shows])
-    expect(await shows('unusual-hour')).toEqual([[30, '131 credits']])
+    expect(await shows('unusual-hour')).toEqual([[30, '131 credits, usually 100']])
     expect(await shows('error-jump')).toEqual([[10, '16.7 % of 48 failed']])
     expect(await shows('limit-jump')).toEqual([[12, '16.7 % of 48 were limited']])
   })
