@@ -13,10 +13,10 @@ WITH
       END AS error
     FROM shown_attempts WHERE outcome NOT IN ('ok', 'not_sent')
   ),
-  common AS (SELECT error FROM failures GROUP BY 1 ORDER BY count(*) DESC, error LIMIT 7)
+  common AS (SELECT error FROM failures GROUP BY 1 ORDER BY count(*) DESC, error LIMIT 5)
 SELECT
   bucket * getvariable('bucket_s') AS from_s,
   (bucket + 1) * getvariable('bucket_s') AS to_s,
-  CASE WHEN error IN (FROM common) THEN error ELSE 'other' END AS error,
+  CASE WHEN error IN (FROM common) THEN error ELSE '(other)' END AS error,
   count(*) AS n
 FROM failures GROUP BY ALL ORDER BY from_s, error

@@ -6,7 +6,7 @@ WITH cells AS (
     min(rate_remaining) AS remaining, min(rate_limit) AS "limit", count(*) AS n
   FROM shown_attempts WHERE rate_remaining IS NOT NULL GROUP BY 1, 2
 ),
-common AS (SELECT account FROM cells GROUP BY 1 ORDER BY sum(n) DESC LIMIT 8)
+common AS (SELECT account FROM cells GROUP BY 1 ORDER BY sum(n) DESC LIMIT 7)
 SELECT at_s, coalesce(account, 'one account') AS account, remaining, "limit"
 FROM cells WHERE account IS NULL OR account IN (FROM common)
 ORDER BY account, at_s

@@ -10,7 +10,7 @@ cells AS (
     any_value(credits_at_first) - min(credits_remaining) AS spent, min(credits_remaining) AS credits, count(*) AS n
   FROM shown GROUP BY 1, 2
 ),
-common AS (SELECT account FROM cells GROUP BY 1 ORDER BY sum(n) DESC LIMIT 8)
+common AS (SELECT account FROM cells GROUP BY 1 ORDER BY sum(n) DESC LIMIT 7)
 SELECT at_s, coalesce(account, 'one account') AS account, spent, credits
 FROM cells WHERE account IS NULL OR account IN (FROM common)
 ORDER BY account, at_s

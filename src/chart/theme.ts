@@ -2,8 +2,8 @@
  * Colours and type of every chart. A drawing uses these exact hex values; the page replaces each by its CSS variable,
  * so one drawing serves light, dark and print.
  *
- * The series colours are those of Okabe and Ito, which are distinct under the common colour blindnesses, without their
- * yellow, which is invisible on paper.
+ * The series colours began as those of Okabe and Ito, without their yellow, which is invisible on paper. They were moved
+ * until each pair differs under protanopia, deuteranopia and tritanopia; test/chart/colours.test.ts measures it.
  */
 
 interface Tone {
@@ -16,15 +16,26 @@ interface Tone {
 const tone = (name: string, light: string, dark: string): Tone => ({ name, light, dark })
 
 const series = [
-  tone('c1', '#0072b2', '#4ba6e0'),
-  tone('c2', '#e69f00', '#f2b53a'),
-  tone('c3', '#009e73', '#2fc79b'),
-  tone('c4', '#d55e00', '#ff8a4c'),
-  tone('c5', '#cc79a7', '#e59fc6'),
-  tone('c6', '#56b4e9', '#9cd4f7'),
-  tone('c7', '#6b5b95', '#a99bd6'),
-  tone('c8', '#8a8d91', '#a5a9b0'),
+  tone('c1', '#0073d8', '#39a0fc'),
+  tone('c2', '#e7a10f', '#f9be45'),
+  tone('c3', '#009b71', '#34cd93'),
+  tone('c4', '#d65e00', '#fa7a39'),
+  tone('c5', '#d080be', '#e59fc6'),
+  tone('c6', '#36b9ff', '#a2d9fc'),
+  tone('c7', '#6a5b90', '#9b81b4'),
+  tone('c8', '#888d92', '#85888f'),
 ]
+
+/** The colours of names in charts; more names than these belong into `(other)`. */
+export const seriesColours = series.slice(0, -1).map(({ light }) => light)
+
+/** Grey: the rest of a long list. */
+export const othersColour = series.at(-1)!.light
+
+/** For kinds of errors: neither the blue nor the green of what went well. */
+export const errorColours = ['c4', 'c2', 'c5', 'c7', 'c6'].map(
+  (name) => series.find((each) => each.name === name)!.light,
+)
 
 const ramp = [
   tone('h1', '#e4eef8', '#17283d'),

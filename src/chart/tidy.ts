@@ -1,3 +1,4 @@
+import { colourNames, dashLines } from './colours.ts'
 import type { ChartRow, ChartSpec } from './spec.ts'
 
 /**
@@ -16,11 +17,15 @@ export function tidy(
     for (const channel of [view.encoding?.x, view.encoding?.y]) labelPlainly(channel)
     const color = view.encoding?.color
     if (typeof color?.field !== 'string' || color.legend === null) continue
-    foldLegend(
-      color,
-      labelsOf(color.field, colors, rows),
-      Math.min(widthPx, widestLegendPx) - besideX(view.encoding?.y),
-    )
+    const labels = labelsOf(color.field, colors, rows)
+    // Layers share a scale, so the colours that one of them names are those of all.
+    if (
+      !colors.some((each) => each.field === color.field && 'range' in ((each.scale ?? {}) as Json))
+    ) {
+      colourNames(color, labels)
+      dashLines(view.encoding!, view.mark)
+    }
+    foldLegend(color, labels, Math.min(widthPx, widestLegendPx) - besideX(view.encoding?.y))
   }
   return tidied as unknown as ChartSpec['vegaLite']
 }

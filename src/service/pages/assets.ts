@@ -4,7 +4,7 @@ import { pageStyle } from '../../chart/page-style.ts'
 import type { PageRoute } from './route.ts'
 
 const icon =
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#0072b2"/><path d="M4 12 8 4l4 8M5.6 9.2h4.8" fill="none" stroke="#fff" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round"/></svg>'
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#0073d8"/><path d="M4 12 8 4l4 8M5.6 9.2h4.8" fill="none" stroke="#fff" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round"/></svg>'
 
 /** Style sheet, script and icon of the pages. Browsers load them again only when they change. */
 export function assetRoutes(): readonly PageRoute[] {

@@ -2,4 +2,4 @@ SELECT coalesce(CASE getvariable('usage_by') WHEN 'key' THEN key_fp WHEN 'endpoi
     '(unknown)') AS name, sum(requests) AS requests
 FROM usage_cells
 WHERE first_us >= getvariable('usage_from') AND first_us < getvariable('usage_to')
-GROUP BY name ORDER BY requests DESC, name LIMIT 9
+GROUP BY name ORDER BY requests DESC, name LIMIT 7
