@@ -88,7 +88,14 @@ export const attemptColumns = {
   creditsRemaining: column('number', true, 'X-Credits-Remaining'),
   rateLimit: column('number', true, 'X-RateLimit-Limit'),
   rateRemaining: column('number', true, 'X-RateLimit-Remaining'),
-  rateReset: column('number', true, 'X-RateLimit-Reset, in the unit of the service'),
+  rateReset: column(
+    'number',
+    true,
+    'X-RateLimit-Reset, in the unit of the service; a duration or a time as seconds from now',
+  ),
+  tokenLimit: column('number', true, 'limit of tokens, if the contract names its header'),
+  tokenRemaining: column('number', true, 'tokens that remain of it'),
+  tokenReset: column('number', true, 'its reset, as `rate_reset`'),
   retryAfter: column('number', true, 'Retry-After in seconds, if it is a number'),
   dateS: column('index', true, "the service's Date header, Unix seconds"),
 

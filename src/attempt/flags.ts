@@ -35,6 +35,8 @@ export const flags = {
   reasoning: 1 << 14,
   /** The body of the response is in `bodies`. */
   captured: 1 << 15,
+  /** The rate limit is in the structured fields RateLimit and RateLimit-Policy. */
+  structuredRateLimit: 1 << 16,
 } as const
 
 /** SQL condition: a row of `attempts` has the flag. */

@@ -23,6 +23,9 @@ export const responseColumns = [
   'rateLimit',
   'rateRemaining',
   'rateReset',
+  'tokenLimit',
+  'tokenRemaining',
+  'tokenReset',
   'retryAfter',
   'dateS',
   'responseId',
@@ -160,6 +163,9 @@ export function writeOwnColumns(values: Values, batch: Batch, words: Words): voi
   to.rateLimit[at] = values.rateLimit
   to.rateRemaining[at] = values.rateRemaining
   to.rateReset[at] = values.rateReset
+  to.tokenLimit[at] = values.tokenLimit
+  to.tokenRemaining[at] = values.tokenRemaining
+  to.tokenReset[at] = values.tokenReset
   to.retryAfter[at] = values.retryAfter
   to.dateS[at] = values.dateS
   values.id.writeTo(batch, at)

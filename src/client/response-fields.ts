@@ -23,6 +23,9 @@ export class ResponseFields extends DocumentFields implements ResponseValues {
   rateLimit = Number.NaN
   rateRemaining = Number.NaN
   rateReset = Number.NaN
+  tokenLimit = Number.NaN
+  tokenRemaining = Number.NaN
+  tokenReset = Number.NaN
   retryAfter = Number.NaN
   dateS = Number.NaN
 
@@ -61,6 +64,9 @@ export class ResponseFields extends DocumentFields implements ResponseValues {
     this.rateLimit = Number.NaN
     this.rateRemaining = Number.NaN
     this.rateReset = Number.NaN
+    this.tokenLimit = Number.NaN
+    this.tokenRemaining = Number.NaN
+    this.tokenReset = Number.NaN
     this.retryAfter = Number.NaN
     this.dateS = Number.NaN
   }

@@ -1,8 +1,10 @@
 import { flags } from '../attempt/flags.ts'
 import type { Encoding } from '../attempt/outcome.ts'
-import type { Contract } from '../contract/contract.ts'
+import { type Contract, structuredNames } from '../contract/contract.ts'
 import { usualOf } from '../contract/usual.ts'
 import { DateReader, decimalOf, HeaderReader, startsWith, valueEnd, valueStart } from './headers.ts'
+import { firstLimit } from './rate-fields.ts'
+import { RateTexts } from './rate-texts.ts'
 import type { HeaderLines } from './transport.ts'
 
 const CREDITS = 0
@@ -15,6 +17,11 @@ const TYPE = 6
 const LENGTH = 7
 const ALLOW_ORIGIN = 8
 const ENCODING = 9
+const TOKEN_LIMIT = 10
+const TOKEN_REMAINING = 11
+const TOKEN_RESET = 12
+const STATE = 13
+const POLICY = 14
 
 const json = Buffer.from('application/json')
 const eventStream = Buffer.from('text/event-stream')
@@ -25,6 +32,9 @@ export interface HeadFields {
   rateLimit: number
   rateRemaining: number
   rateReset: number
+  tokenLimit: number
+  tokenRemaining: number
+  tokenReset: number
   retryAfter: number
   dateS: number
   /** NaN if absent. */
@@ -44,6 +54,9 @@ interface KnownHead {
   readonly lines: readonly number[]
 }
 
+/** Slots whose meaning depends on other headers, so they are read each time. */
+const needOthers: ReadonlySet<number> = new Set([RESET, TOKEN_RESET, STATE, POLICY])
+
 /** A service sends few shapes of heads; heads of further shapes are learnt again each time. */
 const mostKnown = 16
 
@@ -51,22 +64,30 @@ const mostKnown = 16
 export class ResponseHead {
   private readonly headers: HeaderReader
   private readonly dates = new DateReader()
+  private readonly texts = new RateTexts()
   private readonly known: KnownHead[] = []
   private last: KnownHead | null = null
 
   constructor(contract: Contract) {
-    const { creditsRemaining, rateLimit, rateRemaining, rateReset } = usualOf(contract).headers
+    const { headers } = usualOf(contract)
+    const plain = (names: readonly string[] = []) =>
+      names.filter((name) => !structuredNames.includes(name))
     this.headers = new HeaderReader([
-      creditsRemaining ?? [],
-      rateLimit ?? [],
-      rateRemaining ?? [],
-      rateReset ?? [],
+      plain(headers.creditsRemaining),
+      plain(headers.rateLimit),
+      plain(headers.rateRemaining),
+      plain(headers.rateReset),
       ['retry-after'],
       ['date'],
       ['content-type'],
       ['content-length'],
       ['access-control-allow-origin'],
       ['content-encoding'],
+      plain(headers.tokenLimit),
+      plain(headers.tokenRemaining),
+      plain(headers.tokenReset),
+      ['ratelimit'],
+      ['ratelimit-policy'],
     ])
   }
 
@@ -79,6 +100,7 @@ export class ResponseHead {
         if (line !== -1) this.readSlot(slot, head, lines, line, into)
       }
       this.flagDoubled(into)
+      this.texts.settle(into)
       return
     }
     const known =
@@ -89,6 +111,7 @@ export class ResponseHead {
     for (let at = 0; at < slots.length; at++) {
       this.readSlot(slots[at]!, head, lines, known.lines[at]!, into)
     }
+    this.texts.settle(into)
   }
 
   private met({ shape }: HeaderLines): KnownHead | undefined {
@@ -101,7 +124,7 @@ export class ResponseHead {
     const slots: number[] = []
     for (const [slot, line] of this.headers.lines.entries()) {
       if (line === -1) continue
-      if (lines.varying.includes(line)) slots.push(slot)
+      if (lines.varying.includes(line) || needOthers.has(slot)) slots.push(slot)
       else this.readSlot(slot, head, lines, line, shared)
     }
     this.flagDoubled(shared)
@@ -127,12 +150,36 @@ export class ResponseHead {
         break
       case LIMIT:
         into.rateLimit = number(head, start, end, true, into, slot)
+        if (Number.isNaN(into.rateLimit)) {
+          into.rateLimit = firstLimit(head.toString('latin1', start, end))
+        }
         break
       case REMAINING:
         into.rateRemaining = number(head, start, end, true, into, slot)
         break
       case RESET:
         into.rateReset = number(head, start, end, true, into, slot)
+        if (Number.isNaN(into.rateReset)) {
+          into.rateReset = this.texts.resetOf(head.toString('utf8', start, end), 'rateReset')
+        }
+        break
+      case TOKEN_LIMIT:
+        into.tokenLimit = decimalOf(head, start, end, true)
+        break
+      case TOKEN_REMAINING:
+        into.tokenRemaining = decimalOf(head, start, end, true)
+        break
+      case TOKEN_RESET:
+        into.tokenReset = decimalOf(head, start, end, true)
+        if (Number.isNaN(into.tokenReset)) {
+          into.tokenReset = this.texts.resetOf(head.toString('utf8', start, end), 'tokenReset')
+        }
+        break
+      case STATE:
+        this.texts.limits = head.toString('latin1', start, end)
+        break
+      case POLICY:
+        this.texts.policies = head.toString('latin1', start, end)
         break
       case RETRY_AFTER:
         into.retryAfter = number(head, start, end, false, into, slot)
@@ -206,6 +253,9 @@ const nothing: HeadFields = {
   rateLimit: Number.NaN,
   rateRemaining: Number.NaN,
   rateReset: Number.NaN,
+  tokenLimit: Number.NaN,
+  tokenRemaining: Number.NaN,
+  tokenReset: Number.NaN,
   retryAfter: Number.NaN,
   dateS: Number.NaN,
   contentLength: Number.NaN,
@@ -218,6 +268,9 @@ function setShared(into: HeadFields, shared: HeadFields): void {
   into.rateLimit = shared.rateLimit
   into.rateRemaining = shared.rateRemaining
   into.rateReset = shared.rateReset
+  into.tokenLimit = shared.tokenLimit
+  into.tokenRemaining = shared.tokenRemaining
+  into.tokenReset = shared.tokenReset
   into.retryAfter = shared.retryAfter
   into.dateS = shared.dateS
   into.contentLength = shared.contentLength

@@ -107,7 +107,29 @@ export interface Headers {
   readonly rateLimit: HeaderNames
   readonly rateRemaining: HeaderNames
   readonly rateReset: HeaderNames
+  readonly tokenLimit: HeaderNames
+  readonly tokenRemaining: HeaderNames
+  readonly tokenReset: HeaderNames
 }
+
+/** Names of the structured fields of a rate limit. A contract may name them for the limit, the rest and the reset. */
+export const structuredNames: readonly string[] = ['ratelimit', 'ratelimit-policy']
+
+/**
+ * Forms of a reset: a plain number in any one unit, or in this one, a duration (`6m0s`), or a time (ISO 8601 or an HTTP
+ * date).
+ */
+export const resetFormats = [
+  'number',
+  'delta-s',
+  'delta-ms',
+  'epoch-s',
+  'epoch-ms',
+  'epoch-us',
+  'duration',
+  'time',
+] as const
+export type ResetFormat = (typeof resetFormats)[number]
 
 export interface AuthHeaders {
   readonly chat: AuthHeader
@@ -176,6 +198,8 @@ export interface Contract {
   readonly bands?: readonly Band[]
   readonly paths?: Partial<Paths>
   readonly headers?: Partial<Headers>
+  /** Absent: any of the forms, and any unit. */
+  readonly resetFormat?: ResetFormat
   readonly auth?: Partial<AuthHeaders>
   readonly statuses?: readonly number[]
   readonly chatErrors?: readonly ChatError[]
@@ -198,7 +222,8 @@ export interface FullContract extends Contract {
   readonly models: readonly FullModel[]
   readonly bands: readonly Band[]
   readonly paths: Paths
-  readonly headers: Omit<Headers, 'rateReset'> & Partial<Pick<Headers, 'rateReset'>>
+  readonly headers: Partial<Headers> &
+    Pick<Headers, 'creditsRemaining' | 'rateLimit' | 'rateRemaining'>
   readonly auth: AuthHeaders
   readonly statuses: readonly number[]
   readonly chatErrors: readonly ChatError[]

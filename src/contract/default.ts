@@ -67,6 +67,7 @@ export const defaultContract: FullContract = {
     rateRemaining: ['x-ratelimit-remaining'],
     rateReset: ['x-ratelimit-reset'],
   },
+  resetFormat: 'number',
   auth: {
     chat: { name: 'authorization', prefix: 'Bearer ' },
     messages: { name: 'x-api-key', prefix: '' },

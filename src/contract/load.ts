@@ -3,7 +3,14 @@ import { dirname, parse as parsePath, resolve } from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
 import { UserError } from '../user/user-error.ts'
-import { type Contract, type FullContract, type HeaderNames, namesOf } from './contract.ts'
+import {
+  type Contract,
+  type FullContract,
+  type HeaderNames,
+  namesOf,
+  resetFormats,
+  structuredNames,
+} from './contract.ts'
 import { defaultContract } from './default.ts'
 import { splitPrices } from './split-prices.ts'
 
@@ -78,7 +85,13 @@ const schema = z
       rateLimit: headerNames,
       rateRemaining: headerNames,
       rateReset: headerNames,
+      tokenLimit: headerNames,
+      tokenRemaining: headerNames,
+      tokenReset: headerNames,
     }),
+    resetFormat: z
+      .enum(resetFormats, { error: `one of ${resetFormats.join(', ')}` })
+      .exactOptional(),
     auth: section({ chat: authHeader, messages: authHeader }),
     statuses: z.array(status).exactOptional(),
     chatErrors: z
@@ -146,6 +159,8 @@ const schema = z
       (all ?? []).map((name) => ({ field, name })),
     )
     for (const [at, { field, name }] of headers.entries()) {
+      // One structured field has the limit, the remaining number and the reset.
+      if (structuredNames.includes(name)) continue
       const first = headers.slice(0, at).find((earlier) => earlier.name === name)
       if (first !== undefined)
         fault(`another header than ${snake(first.field)} has`, name, 'headers', field)

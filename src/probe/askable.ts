@@ -19,6 +19,7 @@ export function askable(contract: Contract): FullContract {
   if (models.length === 0) throw needs(contract, 'it names no models')
   return {
     ...usual,
+    ...(contract.resetFormat === undefined ? {} : { resetFormat: contract.resetFormat }),
     name: contract.name,
     https: contract.https ?? false,
     crossOrigin: contract.crossOrigin ?? false,

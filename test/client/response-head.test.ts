@@ -15,6 +15,9 @@ function read(lines: readonly string[]): HeadFields {
     rateLimit: none,
     rateRemaining: none,
     rateReset: none,
+    tokenLimit: none,
+    tokenRemaining: none,
+    tokenReset: none,
     retryAfter: none,
     dateS: none,
     contentLength: none,
@@ -64,11 +67,7 @@ test('rate limit headers may have fractions, and words are flagged as malformed'
   ])
   expect([said.rateLimit, said.rateRemaining, said.rateReset, said.flags]).toEqual([20, 0, 0.25, 0])
   const odd = read(['X-RateLimit-Limit: 20;w=60', 'X-RateLimit-Reset: 1s'])
-  expect([odd.rateLimit, odd.rateRemaining, odd.rateReset]).toEqual([
-    Number.NaN,
-    Number.NaN,
-    Number.NaN,
-  ])
+  expect([odd.rateLimit, odd.rateRemaining, odd.rateReset]).toEqual([Number.NaN, Number.NaN, 1])
   expect(odd.flags).toBe(flags.malformedRateLimit | flags.malformedRateReset)
 })
 
@@ -94,4 +93,52 @@ test('dates are read, also in sequence', () => {
     }),
   )
   expect(read(['Date: yesterday']).dateS).toBeNaN()
+})
+
+const date = 'Date: Thu, 01 Jan 2026 00:00:00 GMT'
+
+test.each([
+  ['6m0s', 360],
+  ['2026-01-01T00:00:30.400Z', 30],
+  ['Thu, 01 Jan 2026 00:00:30 GMT', 30],
+  ['2025-12-31T23:59:59Z', 0],
+])('a reset of %s is %d seconds from Date, and no plain number', (reset, seconds) => {
+  const lines = [`X-RateLimit-Reset: ${reset}`, date]
+  for (const order of [lines, lines.toReversed()]) {
+    const { rateReset, flags: found } = read(order)
+    expect([rateReset, found]).toEqual([seconds, flags.malformedRateReset])
+  }
+})
+
+test('a time without Date is in Unix seconds, and does not reach into the next head', () => {
+  expect(read(['X-RateLimit-Reset: 2026-01-01T00:00:30Z']).rateReset).toBe(1_767_225_630)
+  expect(read([date]).rateReset).toBeNaN()
+})
+
+test('a limit before its policies is the limit', () => {
+  const { rateLimit, flags: found } = read(['X-RateLimit-Limit: 60, 60;w=60'])
+  expect([rateLimit, found]).toEqual([60, flags.malformedRateLimit])
+})
+
+test('structured fields are read if no other header shows a limit', () => {
+  const fields = ['RateLimit: "minute";r=59;t=30', 'RateLimit-Policy: "minute";q=60;w=60']
+  expect(read(fields)).toMatchObject({
+    ...{ rateLimit: 60, rateRemaining: 59, rateReset: 30, flags: flags.structuredRateLimit },
+  })
+  expect(read([...fields, 'X-RateLimit-Limit: 7'])).toMatchObject({ rateLimit: 7, flags: 0 })
+  expect(read([date]).rateLimit).toBeNaN()
+})
+
+test('a header may have several names, of which the first that is sent counts', () => {
+  const names = ['x-rate', 'ratelimit-limit'] as const
+  const own = new ResponseHead({ name: 'mine', headers: { rateLimit: names } })
+  const said = read([])
+  const limitOf = (lines: readonly string[]) => {
+    const bytes = Buffer.from(lines.map((line) => `${line}\r\n`).join(''), 'latin1')
+    own.read(bytes, linesOf(bytes), said)
+    return said.rateLimit
+  }
+  expect(limitOf(['RateLimit-Limit: 5', 'X-Rate: 6'])).toBe(6)
+  expect(limitOf(['RateLimit-Limit: 5'])).toBe(5)
+  expect(said.flags).toBe(0)
 })

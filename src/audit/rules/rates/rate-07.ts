@@ -1,4 +1,5 @@
 import { flags } from '../../../attempt/flags.ts'
+import { structuredNames } from '../../../contract/contract.ts'
 import type { Promising } from '../../../contract/promises.ts'
 import { type Sighting, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
@@ -11,7 +12,9 @@ export const rate07 = rateRule({
   promised: ['headers.rate_limit'],
   explain: `Looks at successes and at rejections (429) of the generation endpoints, and counts them
 separately. Whether other errors and reads carry the headers is open (gap G-19), so they decide nothing.
-Only the headers that the contract names must be there. A header that is present but is not a plain number ("1s", a date, an empty string) fails as well.`,
+Only the headers that the contract names must be there. A header that is present but is not a plain number
+("1s", a date, an empty string) fails as well, unless the contract allows that form of a reset
+(reset_format). The structured fields RateLimit and RateLimit-Policy count if the contract names them.`,
   decide({ sightings }, { contract }) {
     const served = sightings.filter(({ decision }) => decision === 'admitted')
     const rejected = sightings.filter(
@@ -47,6 +50,9 @@ Only the headers that the contract names must be there. A header that is present
   },
 })
 
+/** Forms of a reset that are no plain number. */
+const texts: readonly string[] = ['duration', 'time']
+
 type Promised = Promising<'headers.rate_limit'>
 
 function headerNames({ headers }: Promised): readonly string[] {
@@ -55,8 +61,9 @@ function headerNames({ headers }: Promised): readonly string[] {
     .map((names) => names.join(' or '))
 }
 
-function faultsOf({ headers }: Promised, sighting: Sighting): readonly string[] {
+function faultsOf({ headers, resetFormat }: Promised, sighting: Sighting): readonly string[] {
   const { limit, remaining, reset } = sighting
+  const resetNames = headers.rateReset?.join(' or ')
   const shown = [
     [headers.rateLimit, limit, flags.malformedRateLimit],
     [headers.rateRemaining, remaining, flags.malformedRateRemaining],
@@ -65,7 +72,16 @@ function faultsOf({ headers }: Promised, sighting: Sighting): readonly string[] 
   return shown.flatMap(([names, value, malformed]) => {
     if (names === undefined) return []
     const name = names.join(' or ')
-    if ((sighting.flags & malformed) !== 0) return [`${name} is not a number`]
+    const isStructured = (sighting.flags & flags.structuredRateLimit) !== 0
+    if (isStructured && !names.some((each) => structuredNames.includes(each))) {
+      return [`${name} is missing`]
+    }
+    const isText = name === resetNames && resetFormat !== undefined && texts.includes(resetFormat)
+    const mayBeText = name === resetNames && (resetFormat === undefined || isText)
+    const isNumber = (sighting.flags & malformed) === 0
+    if (isText && isNumber && value !== null) return [`${name} is a number, not a ${resetFormat}`]
+    if (!isNumber && (!mayBeText || value === null))
+      return [`${name} is not a ${isText ? resetFormat : 'number'}`]
     return value === null ? [`${name} is missing`] : []
   })
 }

@@ -1,4 +1,4 @@
-import { type Contract, windowUs } from '../../../contract/contract.ts'
+import { type Contract, type ResetFormat, windowUs } from '../../../contract/contract.ts'
 import { established } from '../../../contract/profile.ts'
 import { cellsNamed } from '../../../limits/band.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
@@ -37,12 +37,17 @@ export interface ResetReading {
   readonly inference: UnitInference
 }
 
-/** If the values fit several units, the probe's answer decides (gap G-21). */
+/** The unit that a form of the contract names; a duration or a time is kept as seconds from now. */
+const unitOf = (format: ResetFormat | undefined): string | undefined =>
+  format === 'duration' || format === 'time' ? 'delta-s' : format
+
+/** If the values fit several units, the contract decides, or the probe's answer (gap G-21). */
 export function readResets(history: History, { contract, profile }: Known): ResetReading {
   const samples = resetSamples(history, contract)
   const clock = serviceClock(history.sightings)
   const inference = inferResetUnit(samples, clock)
-  const meant = inference.units.filter((unit) => unit === established(profile, 'G-21', 'unit'))
+  const named = [unitOf(contract.resetFormat), established(profile, 'G-21', 'unit')]
+  const meant = inference.units.filter((unit) => named.includes(unit))
   return {
     samples,
     clock,
