@@ -34,7 +34,7 @@ export async function verdictsOf(
   return verdicts
 }
 
-const order = ['not-observed', 'pass', 'inconclusive', 'fail']
+const order = ['not-promised', 'not-observed', 'pass', 'inconclusive', 'fail']
 const weight = ({ verdict }: Finding) => order.indexOf(verdict.verdict)
 
 /** Plays one act against a service with these options; the stage is closed, its record kept. */

@@ -88,7 +88,7 @@ export async function seededStore(
       CASE kind WHEN 429 THEN 'rate_limit_error' WHEN 403 THEN 'insufficient_quota' WHEN 500 THEN 'api_error' WHEN 400 THEN 'invalid_request_error' WHEN 401 THEN 'invalid_request_error' END,
       CASE WHEN kind = 200 THEN greatest(0, CASE account WHEN 'a-starter' THEN 100 WHEN 'b-small' THEN 900 WHEN 'c-large' THEN 9000 ELSE 40000 END - i / 4) END,
       CASE account WHEN 'a-starter' THEN 20 WHEN 'b-small' THEN 60 WHEN 'c-large' THEN 200 ELSE 500 END,
-      greatest(0, CASE account WHEN 'a-starter' THEN 20 WHEN 'b-small' THEN 60 WHEN 'c-large' THEN 200 ELSE 500 END - i / 8), 40, NULL,
+      greatest(0, CASE account WHEN 'a-starter' THEN 20 WHEN 'b-small' THEN 60 WHEN 'c-large' THEN 200 ELSE 500 END - i / 8), 40, NULL, NULL, NULL, NULL,
       epoch(TIMESTAMP '2026-03-01 09:59:50')::BIGINT + intended // 1000000,
       'id-' || i, 'svc-k2', CASE WHEN kind = 200 THEN 'stop' END, 1,
       12, NULL, CASE WHEN kind = 200 THEN 20 END, 32, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, CASE WHEN streams THEN 22 ELSE 0 END, CASE WHEN streams THEN 20 ELSE 0 END,
