@@ -2,6 +2,7 @@ import { isBaseUrl, serviceUrl, shownBaseUrl } from '../contract/base-url.ts'
 import type { Contract } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
 import { isHeaderValue } from '../contract/request.ts'
+import { secrets } from '../user/secrets/secrets.ts'
 import { UserError } from '../user/user-error.ts'
 
 /** The base URL of the service. @throws UserError for anything else; the message shows no secret */
@@ -22,6 +23,7 @@ export function apiKey(): string {
       'The variable ASSAY_API_KEY is not valid in a header: expected printable ASCII on one line. Put one API key there, and nothing more.',
     )
   }
+  secrets.add(key)
   if (key !== '') return key
   throw new UserError(
     'usage',

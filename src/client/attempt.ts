@@ -83,7 +83,7 @@ export class Attempt extends ResponseFields implements BodyReader {
     const success = status >= 200 && status < 300
     if (captureChoice === 'always' || (captureChoice === 'errors' && !success)) {
       this.capture = new Capture(
-        this.request.key,
+        this.bench.words.secrets,
         this.bench.captureBytes,
         this.bench.memory,
         head,
@@ -157,7 +157,7 @@ export class Attempt extends ResponseFields implements BodyReader {
   private onDocument(wellFormed: boolean): void {
     const { document } = this.bench
     const bytes = document.source
-    const { endpoint, key } = this.request
+    const { endpoint } = this.request
     this.wellFormed = wellFormed
     if (!wellFormed) {
       // An empty body of the endpoint `other`, such as that of a preflight, need not be JSON.
@@ -166,10 +166,10 @@ export class Attempt extends ResponseFields implements BodyReader {
     const success = this.status >= 200 && this.status < 300
     const failed = document.isError || (takesPrompt(endpoint) && document.isComplaint)
     const completed = document.choices >= 0 || document.blocks >= 0
-    if (failed) this.keepError(document, bytes, this.bench.words, key)
+    if (failed) this.keepError(document, bytes, this.bench.words)
     else if (!success) this.errorShape = 'other'
     if (takesPrompt(endpoint)) {
-      this.keepDocument(document, bytes, this.bench.words, key)
+      this.keepDocument(document, bytes, this.bench.words)
       if (document.choices >= 0) this.choices = document.choices
       else if (document.blocks >= 0 && endpoint !== 'responses') this.choices = document.blocks
       if (success ? failed : completed) this.flags |= flags.bodyContradictsStatus

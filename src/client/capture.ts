@@ -1,8 +1,8 @@
 import type { Encoding } from '../attempt/outcome.ts'
+import type { Secrets } from '../user/secrets/secrets.ts'
 import type { AnswerMemory } from './memory.ts'
-import { withoutKey } from './redaction.ts'
 
-/** A response word for word, except for the key. */
+/** A response word for word, except for keys. */
 export interface Captured {
   /** Header lines as received, `name: value` separated by \n. */
   readonly headers: string
@@ -12,7 +12,7 @@ export interface Captured {
 
 /** Captures a response as it arrives: its head, and its body up to a bound. */
 export class Capture {
-  private readonly key: string
+  private readonly secrets: Secrets
   private readonly maxBytes: number
   private readonly headers: string
   private readonly memory: AnswerMemory
@@ -21,14 +21,14 @@ export class Capture {
   private missed = false
 
   constructor(
-    key: string,
+    secrets: Secrets,
     maxBytes: number,
     memory: AnswerMemory,
     head: Buffer,
     start: number,
     end: number,
   ) {
-    this.key = key
+    this.secrets = secrets
     this.memory = memory
     this.maxBytes = maxBytes
     this.headers = head.toString('latin1', start, end).replaceAll('\r\n', '\n').trimEnd()
@@ -36,7 +36,7 @@ export class Capture {
 
   add(bytes: Buffer, start: number, end: number): void {
     // A key that the bound cuts in two would not be recognised, so keep more.
-    const room = this.maxBytes + this.key.length * 3 - this.bytes
+    const room = this.maxBytes + this.secrets.longest * 3 - this.bytes
     const wanted = Math.min(end - start, room)
     // Without memory, a capture is dropped before a response is.
     const kept = !this.missed && this.memory.take(wanted) ? wanted : 0
@@ -56,11 +56,11 @@ export class Capture {
 
   /** @param encoding of a compressed body, which is not kept because the key cannot be found in it */
   finish(encoding: Encoding | null): Captured {
-    const headers = withoutKey(this.headers, this.key)
+    const headers = this.secrets.without(this.headers)
     if (encoding !== null) {
       return { headers, body: `[not kept: content-encoding ${encoding}]`, truncated: true }
     }
-    const whole = withoutKey(Buffer.concat(this.pieces).toString('utf8'), this.key)
+    const whole = this.secrets.without(Buffer.concat(this.pieces).toString('utf8'))
     return {
       headers,
       body: whole.slice(0, this.maxBytes),

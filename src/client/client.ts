@@ -1,5 +1,6 @@
 import type { Contract } from '../contract/contract.ts'
 import { usualOf } from '../contract/usual.ts'
+import { secrets } from '../user/secrets/secrets.ts'
 import { Attempt } from './attempt.ts'
 import type { AttemptListener, Bench, CaptureChoice } from './bench.ts'
 import { Call } from './call.ts'
@@ -42,7 +43,7 @@ export class AttemptClient {
       timer: new DeadlineTimer(options.now, options.deadlines),
       head: new ResponseHead(options.contract),
       document: new DocumentReader(),
-      words: new ResponseWords(),
+      words: new ResponseWords(secrets),
       numbers: new EventNumbers(),
       captureBytes: options.captureBytes ?? 128 * 1024,
       memory: options.memory ?? new AnswerMemory(),

@@ -40,27 +40,27 @@ export class DocumentFields extends TokenFields {
   bytesIn = 0
 
   /** Adds the fields of a body or of an event. */
-  keepDocument(document: DocumentReader, bytes: Buffer, words: ResponseWords, key: string): void {
+  keepDocument(document: DocumentReader, bytes: Buffer, words: ResponseWords): void {
     // Some streams begin with a chunk of empty fields, so the first value that is not empty counts.
-    if (says(document.id) && !this.id.isKnown) this.id.keep(bytes, document.id, key)
+    if (says(document.id) && !this.id.isKnown) this.id.keep(bytes, document.id, words.secrets)
     if (says(document.model) && this.responseModel === null) {
-      this.responseModel = words.text(bytes, document.model, key)
+      this.responseModel = words.text(bytes, document.model)
     }
-    if (document.finish.start >= 0) this.finishReason = words.text(bytes, document.finish, key)
+    if (document.finish.start >= 0) this.finishReason = words.text(bytes, document.finish)
     if (document.countedEnd > 0) {
       this.usage.take(document.counted, document.countedEnd, document.counts, document.semantic)
     }
     if (document.hasReasoning) this.flags |= flags.reasoning
   }
 
-  keepError(document: DocumentReader, bytes: Buffer, words: ResponseWords, key: string): void {
+  keepError(document: DocumentReader, bytes: Buffer, words: ResponseWords): void {
     if (!document.errorIsObject) this.errorShape = 'other'
     else this.errorShape = spanIs(bytes, document.type, errorWord) ? 'messages' : 'chat'
-    if (document.errorCode.start >= 0) this.errorCode = words.text(bytes, document.errorCode, key)
-    if (document.errorType.start >= 0) this.errorType = words.text(bytes, document.errorType, key)
+    if (document.errorCode.start >= 0) this.errorCode = words.text(bytes, document.errorCode)
+    if (document.errorType.start >= 0) this.errorType = words.text(bytes, document.errorType)
     // An error without a member `error` has its type at the top.
     else if (document.type.start >= 0 && !spanIs(bytes, document.type, errorWord)) {
-      this.errorType = words.text(bytes, document.type, key)
+      this.errorType = words.text(bytes, document.type)
     }
   }
 

@@ -178,7 +178,7 @@ export class EventStream implements SseSink, BodyReader {
   private onError(bytes: Buffer, isRead: boolean): void {
     const { document, words } = this.bench
     this.said.flags |= flags.errorInStream
-    if (isRead) this.said.keepError(document, bytes, words, this.call.request.key)
+    if (isRead) this.said.keepError(document, bytes, words)
     else this.said.errorShape ??= 'other'
   }
 
@@ -190,7 +190,6 @@ export class EventStream implements SseSink, BodyReader {
   private onChunk(bytes: Buffer, start: number, end: number): void {
     const { said } = this
     const { document, words } = this.bench
-    const { key } = this.call.request
     if (!document.read(bytes, start, end)) {
       said.keepUnread(document)
       return
@@ -203,7 +202,7 @@ export class EventStream implements SseSink, BodyReader {
       document.hasReasoning = true
     }
     if (this.isNews(document)) {
-      said.keepDocument(document, bytes, words, key)
+      said.keepDocument(document, bytes, words)
       this.named = said.id.isKnown && said.responseModel !== null
       this.reasoned ||= document.hasReasoning
       this.choices = Math.max(this.choices, choicesOf(document))
@@ -214,7 +213,7 @@ export class EventStream implements SseSink, BodyReader {
     }
     if (document.unknown.start >= 0) {
       said.unknownEvents++
-      said.unknownMember ??= words.text(bytes, document.unknown, key)
+      said.unknownMember ??= words.text(bytes, document.unknown)
     }
     if (isLast(bytes, document.type)) this.onLast(bytes)
     else if (document.hasText && !this.repeats(bytes)) this.onContent()

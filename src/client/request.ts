@@ -15,6 +15,7 @@ import {
   wrongNeedsBody,
 } from '../contract/request.ts'
 import { usualOf } from '../contract/usual.ts'
+import { secrets } from '../user/secrets/secrets.ts'
 import { UserError } from '../user/user-error.ts'
 import type { WireRequest } from './transport.ts'
 import { type BadKey, badKeyOf, shownBadKey, spoiled, spoilFields, unknownPath } from './wrong.ts'
@@ -150,6 +151,7 @@ export function prepareRequest(template: RequestTemplate, key: string | null): P
     )
   }
   const sent = template.badKey === null ? key : spoiled(template.badKey, key)
+  secrets.add(sent)
   const auth = sent === null ? [] : template.auth.map((header) => authHeader(header, sent))
   return {
     endpoint: template.endpoint,

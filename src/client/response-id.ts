@@ -1,6 +1,6 @@
 import type { Batch } from '../attempt/batch.ts'
 import { copyBytes, viewOf } from '../attempt/bytes.ts'
-import { mayHoldKey } from './redaction.ts'
+import type { Secrets } from '../user/secrets/secrets.ts'
 import { maxTextLength, textOf } from './response-words.ts'
 import type { Span } from './span.ts'
 
@@ -26,12 +26,12 @@ export class ResponseId {
     this.length = -1
   }
 
-  /** @param key of the request, which is removed if a service echoes it */
-  keep(bytes: Buffer, span: Span, key: string): void {
+  /** Keeps it without a key that a service echoes. */
+  keep(bytes: Buffer, span: Span, secrets: Secrets): void {
     const { start, end } = span
     const length = end - start
-    if (span.escaped || length > maxTextLength || mayHoldKey(bytes, start, end, key)) {
-      const text = new TextEncoder().encode(textOf(bytes, span, key))
+    if (span.escaped || length > maxTextLength || secrets.mayStandIn(bytes, start, end)) {
+      const text = new TextEncoder().encode(textOf(bytes, span, secrets))
       this.bytes = new DataView(text.buffer)
       this.length = text.length
       return

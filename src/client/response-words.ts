@@ -1,5 +1,5 @@
 import { fingerprintOf } from '../attempt/fingerprint.ts'
-import { withoutKey } from './redaction.ts'
+import type { Secrets } from '../user/secrets/secrets.ts'
 import type { Span } from './span.ts'
 
 /** A service may send endless or hostile words, so the list and each word are bounded. */
@@ -15,12 +15,18 @@ const maxCleanedLength = 4096
 export class ResponseWords {
   private readonly byLength: { readonly bytes: Buffer; readonly text: string }[][] = []
   private count = 0
+  /** What no word may contain. */
+  readonly secrets: Secrets
 
-  /** @param key of the request, which is removed if a service echoes it */
-  text(bytes: Buffer, span: Span, key: string): string {
+  constructor(secrets: Secrets) {
+    this.secrets = secrets
+  }
+
+  /** The text, without a key that a service echoes. */
+  text(bytes: Buffer, span: Span): string {
     const { start, end } = span
     const length = end - start
-    if (span.escaped || length > maxTextLength) return textOf(bytes, span, key)
+    if (span.escaped || length > maxTextLength) return textOf(bytes, span, this.secrets)
     while (this.byLength.length <= length) this.byLength.push([])
     const words = this.byLength[length]!
     for (let at = 0; at < words.length; at++) {
@@ -29,8 +35,8 @@ export class ResponseWords {
       while (same < length && bytes[start + same] === word.bytes[same]) same++
       if (same === length) return word.text
     }
-    const text = textOf(bytes, span, key)
-    // A redacted text depends on the key, so it is not kept.
+    const text = textOf(bytes, span, this.secrets)
+    // A redacted text differs from its bytes, so it is not kept.
     if (this.count < maxWords && text === bytes.toString('utf8', start, end)) {
       words.push({ bytes: Buffer.from(bytes.subarray(start, end)), text })
       this.count++
@@ -43,10 +49,10 @@ export class ResponseWords {
  * A string that rarely repeats. A long one is cut and gets a hash of the whole, so that different strings
  * stay different.
  */
-export function textOf(bytes: Buffer, span: Span, key: string): string {
+export function textOf(bytes: Buffer, span: Span, secrets: Secrets): string {
   const raw = bytes.toString('utf8', span.start, span.end)
   const whole = span.escaped ? (JSON.parse(`"${raw}"`) as string) : raw
-  const text = withoutKey(whole.slice(0, maxCleanedLength), key)
+  const text = secrets.without(whole.slice(0, maxCleanedLength))
   if (whole.length <= maxCleanedLength && text.length <= maxTextLength) return text
   // A cut through a surrogate pair is not valid UTF-8 and would read back as something else.
   return `${text.slice(0, maxTextLength - 13).toWellFormed()}~${fingerprintOf(whole)}`

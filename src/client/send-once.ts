@@ -1,14 +1,14 @@
 import type { Contract } from '../contract/contract.ts'
+import { secrets } from '../user/secrets/secrets.ts'
 import type { CaptureChoice } from './bench.ts'
 import type { Captured } from './capture.ts'
 import { AttemptClient, deadlinesOf } from './client.ts'
 import type { ResponseColumns } from './columns.ts'
 import type { Deadlines } from './deadlines.ts'
-import { withoutKey } from './redaction.ts'
 import type { PreparedRequest } from './request.ts'
 import type { Transport } from './transport.ts'
 
-/** An event of a stream: its data as text, without the key. */
+/** An event of a stream: its data as text, without keys. */
 export interface ReceivedEvent {
   readonly atUs: number
   readonly data: string
@@ -18,7 +18,7 @@ export interface ReceivedEvent {
 export interface Received {
   /** The response half of its row. */
   readonly columns: ResponseColumns
-  /** Headers and body as received, without the key; null without a response head. */
+  /** Headers and body as received, without keys; null without a response head. */
   readonly captured: Captured | null
   /** Events of a stream in order. */
   readonly events: readonly ReceivedEvent[]
@@ -61,7 +61,7 @@ export function sendOnce(
         onEvent: (_atUs, bytes, start, end) => {
           const event = {
             atUs: now(),
-            data: withoutKey(bytes.toString('utf8', start, end), request.key),
+            data: secrets.without(bytes.toString('utf8', start, end)),
           }
           events.push(event)
           onEvent?.(event)

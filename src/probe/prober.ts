@@ -14,7 +14,7 @@ import type { LimitedRequest } from '../limits/limited-request.ts'
 import type { Recorder } from '../store/recorder.ts'
 import { Balances } from './balances.ts'
 import type { Budget } from './budget.ts'
-import { type ExtraHeader, shownWithExtra, withExtra, withoutSecrets } from './extra-headers.ts'
+import { type ExtraHeader, shownWithExtra, withExtra } from './extra-headers.ts'
 import { limitedRequestOf } from './limited-request.ts'
 import type { Operator } from './operator.ts'
 import { type ProbeResponse, probeResponseOf } from './probe-response.ts'
@@ -218,7 +218,7 @@ export class Prober {
     const price = this.priceOf(spec, template.n)
     budget.reserve(price)
     const intendedUs = this.now()
-    const sent = await sendOnce(transport, request, {
+    const received = await sendOnce(transport, request, {
       contract,
       now: () => this.now(),
       captureBytes: 1 << 20,
@@ -226,7 +226,6 @@ export class Prober {
       ...(options.onHead === undefined ? {} : { onHead: options.onHead }),
       ...(options.onEvent === undefined ? {} : { onEvent: options.onEvent }),
     })
-    const received = withoutSecrets(sent, headers)
     const { columns } = received
     const costsNothing = columns.outcome === 'http_error' || columns.sentUs === null
     if (costsNothing || (price > 0 && isRead(spec) && this.readCredits === 0))

@@ -2,6 +2,7 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { TlsTexts } from '../client/authorities.ts'
 import type { Contract } from '../contract/contract.ts'
 import type { RunStart } from '../store/runs.ts'
+import { secrets } from '../user/secrets/secrets.ts'
 import type {
   FromRecorderControl,
   FromSender,
@@ -107,6 +108,7 @@ export class Crew {
       contract: options.contract,
       scenario: options.scenario,
       keys: options.keys,
+      secrets: secrets.values,
       prompts: options.prompts,
       tls: options.tls,
       proxy: options.proxy,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isHeaderValue } from '../contract/request.ts'
 import type { KeySource, Scenario } from '../scenario/scenario.ts'
+import { secrets } from '../user/secrets/secrets.ts'
 import { UserError } from '../user/user-error.ts'
 import type { ResolvedKey } from './messages.ts'
 
@@ -26,6 +27,7 @@ export function resolveKeys(
         `The key ${source.name} is not valid in a header: expected printable ASCII on one line in ${whereOf(source)}; got something else, which is not shown here. Put one API key there, and nothing more.`,
       )
     }
+    secrets.add(key)
     return { name: source.name, account: source.account, weight: source.weight, key }
   })
 }

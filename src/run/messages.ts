@@ -52,6 +52,8 @@ export interface SenderData {
   readonly contract: Contract
   readonly scenario: CrewedScenario
   readonly keys: readonly ResolvedKey[]
+  /** All secrets of the process, because a service may answer with the key of another request. */
+  readonly secrets: readonly string[]
   readonly prompts: readonly PromptPool[]
   readonly tls: TlsTexts
   readonly proxy: string | null

@@ -9,6 +9,7 @@ import { openStore } from '../store/open.ts'
 import type { RunStart } from '../store/runs.ts'
 import { inSession } from '../store/session.ts'
 import { storeFile } from '../store/store-file.ts'
+import { secrets } from '../user/secrets/secrets.ts'
 import { UserError } from '../user/user-error.ts'
 import type { AttemptCounts } from './attempt-counts.ts'
 import { monotonicNs } from './clock.ts'
@@ -205,12 +206,26 @@ function storeFailureOf(error: unknown): string | null {
 
 function proxyOf({ proxyEnv }: Scenario): string | null {
   if (proxyEnv === null) return null
-  const proxy = process.env[proxyEnv] ?? ''
-  if (URL.canParse(proxy)) return proxy
-  throw new UserError(
-    'run',
-    `The proxy comes from the variable ${proxyEnv}, which holds no URL. Set it to one, such as http://127.0.0.1:3128.`,
-  )
+  const proxy = process.env[proxyEnv]?.trim() ?? ''
+  const says = `The proxy comes from the variable ${proxyEnv}, which holds`
+  const remedy = 'Set it to one, such as http://user:password@127.0.0.1:3128.'
+  if (!URL.canParse(proxy)) throw new UserError('run', `${says} no URL. ${remedy}`)
+  const { protocol, username, password } = new URL(proxy)
+  if (protocol !== 'http:' && protocol !== 'https:') {
+    throw new UserError('run', `${says} no http or https URL. ${remedy}`)
+  }
+  try {
+    for (const part of [username, password]) {
+      decodeURIComponent(part)
+      secrets.addPassword(part)
+    }
+  } catch {
+    throw new UserError(
+      'run',
+      `${says} a user or password with % before something else than two hex digits; a % itself is %25. ${remedy}`,
+    )
+  }
+  return proxy
 }
 
 /** Time for threads to get ready before an agreed start. */

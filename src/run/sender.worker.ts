@@ -3,6 +3,7 @@ import { AttemptClient } from '../client/client.ts'
 import { AnswerMemory } from '../client/memory.ts'
 import type { PromptFunction, ScenarioInput } from '../scenario/define.ts'
 import { importScenario } from '../scenario/module.ts'
+import { secrets } from '../user/secrets/secrets.ts'
 import { runClock } from './clock.ts'
 import type { FromRecorder, FromSender, SenderData, ToRecorder, ToSender } from './messages.ts'
 import { type Pace, pace } from './pacing.ts'
@@ -25,6 +26,7 @@ process.on('uncaughtException', (error) => {
   process.exit(1)
 })
 
+for (const secret of data.secrets) secrets.add(secret)
 const now = runClock(data.zeroNs)
 if (wantsWarmUp(scenario, data.proxy)) await warmUp(data, now)
 const transport = await transportOf(scenario, data.baseUrl, data)

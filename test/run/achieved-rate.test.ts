@@ -44,6 +44,7 @@ function dispatches(load: string, seed: number) {
       contract: defaultContract,
       scenario: { ...scenario, threads: 1 },
       keys: [{ name: 'default', account: 'default', weight: 1, key }],
+      secrets: [key],
       prompts: [['Hello.']],
       tls: {},
       proxy: null,

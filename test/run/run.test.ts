@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { run } from '../../src/run/run.ts'
 import { readPackedBodies } from '../../src/store/packed-bodies.ts'
-import { encodings, shown } from '../client/encodings.ts'
+import { encodings, shows } from '../user/secrets/encodings.ts'
 import {
   answerChat,
   chatScenario,
@@ -143,40 +143,48 @@ test('a conversation repeats its earlier turns, on one key, turn by turn', async
   target.close()
 })
 
-test('no key is in the store, in any encoding that a service echoes', async () => {
-  const forms = Object.values(encodings).map((encode) => encode(key))
-  let sent = 0
-  const target = await startTarget((request, response) => {
-    const echo = forms[sent++ % forms.length]!
-    response.writeHead(400, {
-      'content-type': 'application/json',
-      'x-echo': encodeURIComponent(echo),
+test.each(['its own key', 'the key of another request'])(
+  'no key is in the store, in any encoding, if a service answers with %s',
+  async (whose) => {
+    const own = { one: 'sk-live-Zx8/q+R0vT5wY2mN7pL4', two: 'sk-test-9GhK3bVc1XsW8nQe5Rt2' }
+    const encode = Object.values(encodings)
+    let sent = 0
+    const target = await startTarget((request, response) => {
+      const came = String(request.headers.authorization).replace('Bearer ', '')
+      const other = came === own.one ? own.two : own.one
+      const echo = encode[sent++ % encode.length]!(whose === 'its own key' ? came : other)
+      response.writeHead(400, {
+        'content-type': 'application/json',
+        'x-echo': encodeURIComponent(echo),
+      })
+      const error = { message: `bad ${other} ${came}`, code: echo, type: echo }
+      response.end(JSON.stringify({ id: echo, model: echo, error }))
     })
-    const error = { message: `bad ${request.headers.authorization}`, code: echo, type: echo }
-    response.end(JSON.stringify({ id: echo, model: echo, error }))
-  })
-  await withStorePath(async (dbPath) => {
-    const scenario = chatScenario(
-      `  - { name: steady, load: constant, rate: 100/s, max_requests: ${forms.length} }`,
-      'capture: all',
-    )
-    const summary = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
-    expect(summary.counts.httpError).toBe(forms.length)
-    const rows = await query<Record<string, unknown>>(
-      dbPath,
-      'SELECT * FROM attempts JOIN bodies USING (run_id, slot, retry)',
-    )
-    expect(rows).toHaveLength(forms.length)
-    const texts = rows.flatMap((row) =>
-      Object.values(row).filter((value): value is string => typeof value === 'string'),
-    )
-    expect(texts.filter((text) => shown(text, key) > 0)).toEqual([])
-    expect(texts.filter((text) => text.includes('[key]')).length).toBeGreaterThan(forms.length)
-    expect(readFileSync(dbPath).includes(key)).toBe(false)
-    expect(JSON.stringify(summary)).not.toContain(key)
-  })
-  target.close()
-})
+    await withStorePath(async (dbPath) => {
+      const scenario = chatScenario(
+        `  - { name: steady, load: constant, rate: 100/s, max_requests: ${2 * encode.length} }`,
+        'capture: all\nkeys: { one: { env: A }, two: { env: B } }',
+      )
+      const summary = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys: own })
+      expect(summary.counts.httpError).toBe(2 * encode.length)
+      const rows = await query<Record<string, unknown>>(
+        dbPath,
+        'SELECT * FROM attempts JOIN bodies USING (run_id, slot, retry)',
+      )
+      expect(rows).toHaveLength(2 * encode.length)
+      const texts = rows.flatMap((row) =>
+        Object.values(row).filter((value): value is string => typeof value === 'string'),
+      )
+      for (const key of Object.values(own)) {
+        expect(texts.filter((text) => shows(text, key))).toEqual([])
+        expect(readFileSync(dbPath).includes(key.slice(8, 16))).toBe(false)
+        expect(JSON.stringify(summary)).not.toContain(key.slice(8, 16))
+      }
+      expect(texts.filter((text) => text.includes('[key]')).length).toBeGreaterThan(encode.length)
+    })
+    target.close()
+  },
+)
 
 test('capture: all keeps long answers in a file next to the store, and each reads back unchanged', async () => {
   const body = JSON.stringify({ error: { message: 'a long story '.repeat(4000), code: 'c' } })

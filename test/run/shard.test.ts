@@ -66,6 +66,7 @@ function sentBy(scenario: Scenario, seed: number, index: number, of: number) {
         contract: defaultContract,
         scenario: own,
         keys: own.keys.map((key) => ({ ...key, key: 'sk-x' })),
+        secrets: [],
         prompts: promptPools(own, seed),
         tls: {},
         proxy: null,

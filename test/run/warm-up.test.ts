@@ -39,7 +39,7 @@ function dataOf(step: string) {
       scenario: { ...scenarioOf(fast, step), threads: 1 },
       prompts: [['Hello']],
     },
-    ...{ keys: [], tls: {}, proxy: null, shared, recorder: port1 },
+    ...{ keys: [], secrets: [], tls: {}, proxy: null, shared, recorder: port1 },
   }
 }
 

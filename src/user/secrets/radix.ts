@@ -1,0 +1,241 @@
+/** A way to write bytes as digits of some bits each: base64, base32, hex, bits. */
+export interface Radix {
+  readonly bits: number
+  /** Digits at which a byte may begin, since the alignment of a run is unknown. */
+  readonly phases: number
+  /** The value of each byte as a digit; `skipped` between digits, `breaks` for any other. */
+  readonly values: Int8Array
+}
+
+const breaks = -2
+const skipped = -1
+
+const upper = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
+const lower = upper.toLowerCase()
+const space = ' \t\r\n'
+
+/** @param alphabets digits from zero up, in each spelling */
+function radix(bits: number, alphabets: readonly string[], between: string): Radix {
+  const values = new Int8Array(256).fill(breaks)
+  for (const character of between) values[character.charCodeAt(0)] = skipped
+  for (const alphabet of alphabets) {
+    for (const [value, digit] of [...alphabet].entries()) values[digit.charCodeAt(0)] = value
+  }
+  return { bits, phases: bits === 6 ? 4 : bits === 4 ? 2 : 8, values }
+}
+
+export const base64 = radix(
+  6,
+  [`${upper}${lower}0123456789+/`, `${upper}${lower}0123456789-_`],
+  `${space}=`,
+)
+/** The x is that of a prefix, as in `0x73`, whose zero is no digit. */
+export const hex = radix(4, ['0123456789ABCDEF', '0123456789abcdef'], `${space}:-,;._|"'[]~xX`)
+
+/** Base32 is written in one case. */
+export const base32Upper = radix(5, [`${upper}234567`], `${space}=`)
+export const base32Lower = radix(5, [`${lower}234567`], `${space}=`)
+const bits = radix(1, ['01'], `${space},;._|-`)
+
+export const radixes: readonly Radix[] = [base64, hex, base32Upper, base32Lower, bits]
+
+/** A run of digits, and the place of each. */
+export interface DigitRun {
+  readonly digits: Uint8Array
+  readonly places: Int32Array
+  length: number
+}
+
+/** A run with room for some digits, to be reused. */
+export const digitRun = (most: number): DigitRun => ({
+  digits: new Uint8Array(most + 3),
+  places: new Int32Array(most),
+  length: 0,
+})
+
+/**
+ * Reads the next run of digits that is long enough for some bytes. A run has as many characters or more, so only each
+ * such place is examined, as Boyer and Moore do.
+ *
+ * @param from where to look; no earlier digit belongs to the run
+ * @returns the index after the run; -1 if there is none
+ */
+export function nextRun(
+  bytes: Uint8Array,
+  from: number,
+  end: number,
+  { bits, values }: Radix,
+  leastBytes: number,
+  into: DigitRun,
+): number {
+  const least = Math.ceil((leastBytes * 8) / bits)
+  for (let probe = from + least - 1; probe < end; probe += least) {
+    if (values[bytes[probe]!]! === breaks) continue
+    let first = probe
+    while (first > from && values[bytes[first - 1]!]! !== breaks) first--
+    let last = probe + 1
+    while (last < end && values[bytes[last]!]! !== breaks) last++
+    if (last - first < least) {
+      probe = last - least + 1
+      continue
+    }
+    const { digits, places } = into
+    let length = 0
+    for (let at = first; at < last; at++) {
+      const value = values[bytes[at]!]!
+      if (value >= 0) {
+        places[length] = at
+        digits[length++] = value
+      } else if (
+        bits === 4 &&
+        length > 0 &&
+        digits[length - 1] === 0 &&
+        (bytes[at]! | 32) === 120
+      ) {
+        length--
+      }
+    }
+    if (length >= least) {
+      into.length = length
+      return last
+    }
+    probe = last
+  }
+  return -1
+}
+
+/** Values of `TextScan.table`. */
+export const isText = 1
+/** The first byte of a full-width letter in UTF-8. */
+export const isWideFirst = 2
+
+/** Finds stretches of bytes in a run of digits that may be text. */
+export class TextScan {
+  /** The stretch that was found, in bytes after the bit `first`. */
+  first = 0
+  from = 0
+  to = 0
+
+  private readonly table: Uint8Array
+  private run!: DigitRun
+  private bits = 0
+  private bytes = 0
+  private phase = 0
+  private phases = 0
+  private probe = 0
+  private least = 0
+  private stride = 0
+
+  /** @param table what each byte may be */
+  constructor(table: Uint8Array) {
+    this.table = table
+  }
+
+  /** @param least bytes of a stretch that counts */
+  start(run: DigitRun, { bits, phases }: Radix, least: number): void {
+    this.run = run
+    this.bits = bits
+    this.phases = phases
+    this.least = least
+    // Full-width letters are three bytes each, so three steps must meet all three.
+    this.stride = least % 3 === 0 ? least - 1 : least
+    this.phase = -1
+    this.nextPhase()
+  }
+
+  private nextPhase(): void {
+    this.phase++
+    this.first = this.phase * this.bits
+    this.bytes = Math.floor((this.run.length * this.bits - this.first) / 8)
+    this.probe = this.stride - 1
+  }
+
+  /** Finds the next stretch. Each has a byte at a multiple of its least length, so other bytes are skipped. */
+  next(): boolean {
+    const { table, stride } = this
+    const { digits } = this.run
+    const width = this.bits
+    const several = width === 5 ? 3 : width === 1 ? 8 : 2
+    const spare = several * width - 8
+    for (; this.phase < this.phases; this.nextPhase()) {
+      let { probe } = this
+      const { bytes, first } = this
+      if (probe >= bytes) continue
+      const bit = first + 8 * probe
+      let digit = Math.floor(bit / width)
+      let offset = bit - digit * width
+      const wholeDigits = Math.floor((8 * stride) / width)
+      const restBits = 8 * stride - wholeDigits * width
+      for (; probe < bytes; probe += stride) {
+        let value = (digits[digit]! << width) | digits[digit + 1]!
+        if (several > 2) {
+          for (let nth = 2; nth < several; nth++) value = (value << width) | digits[digit + nth]!
+        }
+        const kind = table[(value >> (spare - offset)) & 255]!
+        if (kind !== 0 && this.reaches(probe, kind)) {
+          this.probe = this.to + stride
+          return true
+        }
+        digit += wholeDigits
+        offset += restBits
+        if (offset >= width) {
+          offset -= width
+          digit++
+        }
+      }
+    }
+    return false
+  }
+
+  private reaches(probe: number, kind: number): boolean {
+    if (kind === isWideFirst && !this.isWide(probe)) return false
+    let from = probe
+    while (from > 0 && this.isText(from - 1)) from--
+    let to = probe + 1
+    while (to < this.bytes && this.isText(to)) to++
+    this.from = from
+    this.to = to
+    return to - from >= this.least
+  }
+
+  private isText(nth: number): boolean {
+    const byte = this.byteAt(nth)
+    if (this.table[byte]! === isText) return true
+    return byte > 127 && (this.isWide(nth) || this.isWide(nth - 1) || this.isWide(nth - 2))
+  }
+
+  /** Whether a full-width letter begins here, in UTF-8. */
+  private isWide(nth: number): boolean {
+    if (nth < 0 || nth + 1 >= this.bytes) return false
+    return this.byteAt(nth) === 0xef && (this.byteAt(nth + 1) | 1) === 0xbd
+  }
+
+  private byteAt(nth: number): number {
+    const width = this.bits
+    const { digits } = this.run
+    const bit = this.first + 8 * nth
+    let digit = Math.floor(bit / width)
+    let have = width - (bit - digit * width)
+    let value = digits[digit]!
+    while (have < 8) {
+      value = (value << width) | digits[++digit]!
+      have += width
+    }
+    return (value >> (have - 8)) & 255
+  }
+
+  /** Copies the bytes of the stretch. */
+  copyTo(buffer: Uint8Array): void {
+    for (let nth = this.from; nth < this.to; nth++) buffer[nth - this.from] = this.byteAt(nth)
+  }
+
+  /** Where in the text some bytes of the stretch are written. */
+  placesOf(start: number, end: number): { readonly start: number; readonly end: number } {
+    const { places } = this.run
+    const bit = this.first + 8 * this.from
+    return {
+      start: places[Math.floor((bit + 8 * start) / this.bits)]!,
+      end: places[Math.ceil((bit + 8 * end) / this.bits) - 1]! + 1,
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import { EncodedIds } from './encoded-id.ts'
+import { KeyIndex, type Region } from './key-index.ts'
+import { Search, type Wanted } from './search.ts'
+import { layersFor } from './unescaped.ts'
+
+/** Replaces a secret in text. */
+const mark = '[key]'
+/** Replaces a text that is encoded more deeply than the search goes. */
+const notKept = '[not kept: it is encoded too often to be sure that the key is not in it]'
+
+/** Keys in lower case that users send to a service without keys; they are not secret. */
+const placeholders = new Set(['', 'none', 'empty', 'dummy', 'no-key', 'sk-no-key-required'])
+
+/**
+ * Keys, passwords and tokens that must not leave a process. What leaves passes through here: no eight consecutive
+ * letters of a secret remain, plain or encoded, in capitals or not.
+ *
+ * Encodings are escapes of strings, percent encoding, character references, quoted-printable, full-width letters,
+ * base64, base32, hex, bits, and lists of byte values, nested in any order.
+ */
+export class Secrets {
+  private readonly known = new Set<string>()
+  private readonly index = new KeyIndex()
+  /** Made when it is first used. */
+  private prepared: Omit<Wanted, 'shortest'> | null = null
+  /** Letters of the longest secret. */
+  longest = 0
+
+  constructor(secrets: Iterable<string> = []) {
+    for (const secret of secrets) this.add(secret)
+  }
+
+  /** Placeholders of services without keys are not secret. */
+  add(secret: string | null | undefined): void {
+    if (secret === null || secret === undefined || this.known.has(secret)) return
+    if (placeholders.has(secret.toLowerCase())) return
+    this.known.add(secret)
+    this.index.add(secret)
+    this.longest = Math.max(this.longest, secret.length)
+    this.prepared = null
+  }
+
+  /** Adds a password, also as an address has it. A short one occurs in other words, so it counts only where it is used. */
+  addPassword(part: string): void {
+    for (const each of [part, decoded(part)]) if (each.length >= 8) this.add(each)
+  }
+
+  /** All of them, for another thread. */
+  get values(): readonly string[] {
+    return [...this.known]
+  }
+
+  /**
+   * The text without any secret.
+   *
+   * @param shortest secrets with fewer letters may stay, as in sentences of our own
+   * @returns null if the text is encoded too deeply to be sure
+   */
+  redacted(text: string, shortest = 1): string | null {
+    if (this.known.size === 0 || text === '') return text
+    const wanted = { ...this.ready, shortest }
+    const regions = new Search(wanted, text.length).regionsOf(text)
+    if (regions === null) return null
+    let clean = ''
+    let from = 0
+    for (const { start, end } of merged(regions)) {
+      clean += text.slice(from, start) + mark
+      from = end
+    }
+    return from === 0 ? text : clean + text.slice(from)
+  }
+
+  /** The same, with a note instead of null. */
+  without(text: string, shortest = 1): string {
+    return this.redacted(text, shortest) ?? notKept
+  }
+
+  /** Whether the bytes of an id may contain a secret. It runs for each response, so it examines few of them. */
+  mayStandIn(bytes: Uint8Array, start: number, end: number): boolean {
+    const { ids, index } = this.prepared ?? this.ready
+    if (index.mayStandIn(bytes, start, end)) return true
+    return index.mayBeEncoded && ids.mayStandIn(bytes, start, end)
+  }
+
+  private get ready(): Omit<Wanted, 'shortest'> {
+    const { index } = this
+    this.prepared ??= { index, ids: new EncodedIds(index), layers: layersFor(this.known) }
+    return this.prepared
+  }
+}
+
+/** The secrets of this process, or of this thread: those of all its runs, imports, uploads and engines. */
+export const secrets = new Secrets()
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+function merged(regions: readonly Region[]): readonly Region[] {
+  const whole: { start: number; end: number }[] = []
+  for (const { start, end } of [...regions].sort((a, b) => a.start - b.start)) {
+    const before = whole.at(-1)
+    if (before !== undefined && start <= before.end) before.end = Math.max(before.end, end)
+    else whole.push({ start, end })
+  }
+  return whole
+}
