@@ -90,7 +90,7 @@ export function auditAnswer(findings: readonly StoredFinding[]): Answer {
   if (binding.length > 0) {
     return {
       tone: 'fail',
-      says: `${binding.length} ${binding.length === 1 ? 'rule' : 'rules'} failed`,
+      says: failureOf(binding),
       because: tally,
       checks: binding.map((finding) => ({
         tone: 'fail',
@@ -109,6 +109,20 @@ export function auditAnswer(findings: readonly StoredFinding[]): Answer {
   }
   return { tone: 'good', says: 'No rule failed', because: tally, checks: [] }
 }
+
+/** What failed, in the words of the first failure if they fit a headline. */
+function failureOf(binding: readonly StoredFinding[]): string {
+  const { came, expected } = binding[0]!.detail
+  const [all, others] = [binding.length, binding.length - 1]
+  const observed = came === undefined ? null : `Observed ${came}`
+  const both = expected === undefined ? observed : `${observed}, expected ${expected}`
+  const says = [both, observed].find(
+    (words): words is string => words !== null && words.length <= longestHeadline,
+  )
+  if (says === undefined) return `${all} ${all === 1 ? 'rule' : 'rules'} failed`
+  return others === 0 ? says : `${says}; ${others} more ${others === 1 ? 'rule' : 'rules'} failed`
+}
+const longestHeadline = 110
 
 /** The part of a page about an audit, and its figures. */
 export interface RenderedFindings {

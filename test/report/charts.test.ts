@@ -15,6 +15,9 @@ let store: Store
 beforeAll(async () => {
   store = await seededStore({ attempts: 600 })
   await seedUsage(store)
+  await store.execute(
+    `INSERT INTO model_prices SELECT DISTINCT 'svc', model, 1 FROM attempts WHERE model IS NOT NULL`,
+  )
 })
 afterAll(() => store.close())
 

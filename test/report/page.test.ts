@@ -356,9 +356,7 @@ describe('a page as a file', () => {
   test('shows a failed rule with the expected and the actual values, and its witnesses', () => {
     const text = readFileSync(fileOf('audit'), 'utf8')
     for (const said of [
-      '1 rule failed',
-      'between 812 and 815 credits',
-      '829 credits',
+      'Observed 829 credits, expected between 812 and 815 credits',
       '#124',
       'remaining 41 after 43, cost 1',
     ]) {
