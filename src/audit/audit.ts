@@ -6,6 +6,7 @@ import { inSession, type Session } from '../store/session.ts'
 import { beginPart, type Work } from '../user/work.ts'
 import { decideAside } from './aside.ts'
 import { decideInOrder } from './decide.ts'
+import { readPriceLog } from './evidence/prices/log.ts'
 import { unlessSpoilt } from './evidence/spoilt.ts'
 import { contractOfService } from './known-service.ts'
 import type { Evidence, Rule } from './rule.ts'
@@ -19,6 +20,10 @@ export interface AuditOptions extends Work {
   readonly contract?: Contract
   /** The profile from `assay probe`. */
   readonly profile?: DeploymentProfile
+  /** The service's own log of the requests, with its name for errors. */
+  readonly log?: { readonly text: string; readonly file: string }
+  /** Choices of the factors of prices: `{ group: 'vip' }`. */
+  readonly choices?: Readonly<Record<string, string>>
   /** Empty or absent: every run against the base URL of the newest run. */
   readonly runIds?: readonly string[]
   /** Ids of rules, or families such as `BILL`. Empty or absent: all. */
@@ -70,6 +75,10 @@ async function decideAndKeep(store: Session, options: AuditOptions): Promise<Aud
     missingParts: await missingParts(store, runIds),
     contract,
     ...(options.profile === undefined ? {} : { profile: options.profile }),
+    ...(options.log === undefined
+      ? {}
+      : { priceLog: readPriceLog(options.log.text, options.log.file, logTerms(contract)) }),
+    ...(options.choices === undefined ? {} : { priceChoices: options.choices }),
   }
   const findings = await decideAll(rules, evidence, runs, options)
   const report: AuditReport = {
@@ -83,6 +92,8 @@ async function decideAndKeep(store: Session, options: AuditOptions): Promise<Aud
   if (options.accounts === undefined) await keepFindings(store, report)
   return report
 }
+
+const logTerms = ({ prices }: Contract) => prices?.evidence.log ?? null
 
 /** Whether a promise was broken. Advice is not a promise. */
 export function isBroken({ verdict, severity }: Finding): boolean {
@@ -130,7 +141,9 @@ async function decideAll(
     ),
   ])
   const byRule = new Map([...aside, ...here].map((finding) => [finding.rule, finding]))
-  return rules.map(({ id }) => byRule.get(id)!)
+  const own = new Set(rules.map(({ id }) => id))
+  const further = here.filter(({ rule }) => !own.has(rule))
+  return [...rules.map(({ id }) => byRule.get(id)!), ...further]
 }
 
 /** Stores the verdicts for the pages. */

@@ -16,6 +16,7 @@ export async function decideInOrder(
   for (const rule of rules) {
     begin(rule)
     findings.push(await settle(rule, await decide(rule, evidence)))
+    if (rule.findings !== undefined) findings.push(...(await rule.findings(evidence)))
   }
   return findings
 }

@@ -6,7 +6,8 @@ import {
   promises,
 } from '../contract/promises.ts'
 import type { Session } from '../store/session.ts'
-import type { Need, Severity, Verdict } from './verdict.ts'
+import type { LogRow } from './evidence/prices/log.ts'
+import type { Finding, Need, Severity, Verdict } from './verdict.ts'
 
 /** A rule of the rulebook, identified by its stable id. */
 export interface Rule {
@@ -24,6 +25,8 @@ export interface Rule {
   /** How it is decided, and what it cannot detect; printed by `audit --explain`. */
   readonly explain: string
   decide(evidence: Evidence): Promise<Verdict>
+  /** Findings on promises of its own, such as each part of a price: `PRICE-03:gpt-5.6:cache_read`. */
+  findings?(evidence: Evidence): Promise<readonly Finding[]>
   /** Starts to load evidence that it shares with other rules, so that it is ready for `decide`. */
   prepare?(evidence: Evidence): Promise<unknown>
 }
@@ -47,6 +50,10 @@ export interface Evidence<P extends PromiseName = never> {
   readonly contract: Promising<P>
   /** The profile from `assay probe`, if given. */
   readonly profile?: DeploymentProfile
+  /** The service's own log, if given. */
+  readonly priceLog?: readonly LogRow[]
+  /** Choices of the contract's factors, such as the group of the key. */
+  readonly priceChoices?: Readonly<Record<string, string>>
 }
 
 /** Whether the contract makes the promises. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
 import { type AuditReport, audit, isBroken, keepFindings } from '../audit/audit.ts'
 import { jsonText, junitText, markdownText } from '../audit/format/machine.ts'
 import { reproductions, shellWord } from '../audit/format/reproduce.ts'
@@ -14,6 +15,7 @@ import { UserError } from '../user/user-error.ts'
 import { coloured } from './colour.ts'
 import type { auditFormats } from './commands/audit.ts'
 import { exit } from './exit.ts'
+import { factorChoices } from './factor-choices.ts'
 import { readProfileFile } from './profile-file.ts'
 import { shown } from './progress.ts'
 import { shardOf } from './shard.ts'
@@ -25,6 +27,8 @@ export interface Options {
   readonly again?: string
   readonly contract?: string
   readonly profile?: string
+  readonly log?: string
+  readonly choose: readonly string[]
   readonly format: (typeof auditFormats)[number]
   readonly json?: boolean
   readonly strict?: boolean
@@ -63,6 +67,10 @@ export async function auditAction(named: readonly string[], options: Options): P
         ...(options.profile === undefined
           ? {}
           : { profile: readProfileFile('--profile', options.profile) }),
+        ...(options.log === undefined
+          ? {}
+          : { log: { text: readLog(options.log), file: options.log } }),
+        choices: factorChoices(options.choose),
         runIds,
         rules: options.again === undefined ? options.rule : [options.again],
         ...(options.accounts === undefined
@@ -96,6 +104,15 @@ export async function mergeAuditsAction(
     await printReport(store, report, runIds, options)
   } finally {
     store.close()
+  }
+}
+
+function readLog(path: string): string {
+  try {
+    const bytes = readFileSync(path)
+    return (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString('utf8')
+  } catch {
+    throw new UserError('usage', `--log: expected a readable file; got "${path}"`)
   }
 }
 

@@ -16,6 +16,7 @@ import { visible } from '../user/hostile.ts'
 import { suggestion } from '../user/nearest.ts'
 import { UserError } from '../user/user-error.ts'
 import { exit } from './exit.ts'
+import { factorChoices } from './factor-choices.ts'
 
 export interface ShowOptions {
   readonly json?: boolean
@@ -54,7 +55,10 @@ export function costAction(file: string, options: CostOptions): void {
   const calculation = calculate(model, usage, {
     atMs: options.at === undefined ? Date.now() : momentOf(options.at),
     serviceTier: options.serviceTier ?? serviceTierOf(given),
-    choices: choicesOf(options),
+    choices: {
+      ...factorChoices(options.choose),
+      ...(options.group === undefined ? {} : { group: options.group }),
+    },
     outcome: options.outcome,
     counts: countsOf(options.counts),
   })
@@ -94,16 +98,6 @@ function momentOf(text: string): number {
 function serviceTierOf(usage: unknown): string | null {
   const tier = (usage as { readonly service_tier?: unknown } | null)?.service_tier
   return typeof tier === 'string' ? tier : null
-}
-
-function choicesOf({ group, choose }: CostOptions): Readonly<Record<string, string>> {
-  const pairs = choose.map((text) => {
-    const [, factor, choice] = /^([^=]+)=(.+)$/.exec(text) ?? []
-    if (factor === undefined || choice === undefined)
-      throw new UserError('usage', `--choose: expected factor=choice, as region=us; got "${text}"`)
-    return [factor, choice] as const
-  })
-  return Object.fromEntries([...pairs, ...(group === undefined ? [] : [['group', group] as const])])
 }
 
 function countsOf(text: string | undefined): Readonly<Record<string, Rational>> {

@@ -19,6 +19,7 @@ test('the rules are those of the rulebook, once each, in its order', () => {
     ...numbers('RATE', 19),
     ...numbers('USE', 7),
     'PAGE-01',
+    ...numbers('PRICE', 7),
   ])
 })
 

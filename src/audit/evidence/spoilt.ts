@@ -1,4 +1,4 @@
-import type { Evidence, Rule } from '../rule.ts'
+import { type Evidence, hasPromises, type Rule } from '../rule.ts'
 import { unknownClocks } from '../runs.ts'
 import type { Verdict, Witness } from '../verdict.ts'
 import { foreignUseOf } from './foreign-use.ts'
@@ -72,7 +72,10 @@ async function spoiltFor(rule: Rule, evidence: Evidence): Promise<readonly Spoil
       witnesses: [],
       sparesNobody: true,
     })),
-    ...(isQuiet ? await foreignUseOf(evidence) : []).map(({ runId, shown, witnesses }) => ({
+    ...(isQuiet && hasPromises(evidence, ['models.cost_credits'])
+      ? await foreignUseOf(evidence)
+      : []
+    ).map(({ runId, shown, witnesses }) => ({
       runId,
       why: shown,
       witnesses,

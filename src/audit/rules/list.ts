@@ -5,6 +5,7 @@ import { chatRules } from './chat/list.ts'
 import { errorRules } from './errors/list.ts'
 import { messagesRules } from './messages/list.ts'
 import { modelRules } from './models/list.ts'
+import { priceRules } from './prices/list.ts'
 import { rateRules } from './rates/list.ts'
 import { streamRules } from './streams/list.ts'
 import { tokenRules } from './tokens/list.ts'
@@ -24,4 +25,5 @@ export const allRules: readonly Rule[] = [
   ...billingRules,
   ...rateRules,
   ...usageRules,
+  ...priceRules,
 ]

@@ -15,6 +15,7 @@ const families: Readonly<Record<string, string>> = {
   RATE: 'Rate limits',
   USE: 'Usage endpoint',
   PAGE: 'Usage page',
+  PRICE: 'Prices',
 }
 
 /** docs/rules.md, made from the rules; a test keeps them equal. */

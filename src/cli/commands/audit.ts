@@ -4,6 +4,7 @@ import {
   choice,
   command,
   contractOption,
+  gather,
   inputArgument,
   inputOption,
   storeOption,
@@ -45,6 +46,16 @@ export const auditCommand = () =>
         '--profile <file>',
         'the profile that assay probe wrote; some rules decide more with it',
       ),
+    )
+    .option(
+      '--log <file>',
+      "the service's own log of the requests (JSON, or one object a line), to join with them",
+    )
+    .option(
+      '--choose <factor=choice>',
+      'the choice of a factor of the prices, as group=vip; may be repeated',
+      gather,
+      [],
     )
     .option('--accounts <index/count>', 'judge a share of the accounts, as 3/16; see audit merge')
     .addOption(formatOption())

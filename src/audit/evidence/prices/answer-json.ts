@@ -1,0 +1,115 @@
+import { isMapping } from '../../../contract/price-reader.ts'
+import { type Rational, readNumber } from '../../../money/rational.ts'
+import type { DialectName } from '../../../tokens/dialects.ts'
+import { dialectOf, readUsage } from '../../../tokens/read-usage.ts'
+import type { Usage } from '../../../tokens/usage.ts'
+
+/** A JSON number as it is written. */
+export class WrittenNumber {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** Parses JSON and keeps each number as its text, since a double would lose digits; undefined if it is not JSON. */
+export function parseWritten(text: string): unknown {
+  const reviver = (_: string, value: unknown, context?: { readonly source?: string }) =>
+    typeof value === 'number' ? new WrittenNumber(context?.source ?? String(value)) : value
+  try {
+    return JSON.parse(text, reviver as (key: string, value: unknown) => unknown)
+  } catch {
+    return undefined
+  }
+}
+
+/** The value at a place such as `usage.cost` or `data.0.total`; undefined if there is none. */
+export function atPlace(document: unknown, place: string): unknown {
+  let value = document
+  for (const step of place.split('.')) {
+    if (Array.isArray(value)) value = value[Number(step)]
+    else if (isMapping(value) && Object.hasOwn(value, step)) value = value[step]
+    else return undefined
+  }
+  return value
+}
+
+export interface Amount {
+  readonly text: string
+  readonly value: Rational
+  readonly decimals: number
+}
+
+/** An amount as a service writes it: a number, or a text with one; null if it is neither. */
+export function amountOf(value: unknown): Amount | null {
+  const text = value instanceof WrittenNumber ? value.text : value
+  if (typeof text !== 'string') return null
+  const number = readNumber(text)
+  if (number === null) return null
+  const [mantissa, exponent = '0'] = text.trim().toLowerCase().split('e')
+  const decimals = (mantissa!.split('.')[1]?.length ?? 0) - Number(exponent)
+  return { text: text.trim(), value: number, decimals: Math.max(0, decimals) }
+}
+
+/** The usage objects of a document: at its top, of a message, of a response, of a choice. */
+function usagesOf(document: unknown): readonly Readonly<Record<string, unknown>>[] {
+  const places = [
+    'usage',
+    'message.usage',
+    'response.usage',
+    'usageMetadata',
+    'meta.billed_units',
+    'x_groq.usage',
+    'choices.0.usage',
+  ]
+  for (const place of places) {
+    const usage = atPlace(document, place)
+    if (isMapping(usage)) return [place === 'meta.billed_units' ? { billed_units: usage } : usage]
+  }
+  return []
+}
+
+export interface AnswerUsage {
+  readonly usage: Usage | null
+  /** What each document reports. */
+  readonly each: readonly Usage[]
+  readonly serviceTier: string | null
+}
+
+/**
+ * The usage of an answer from its documents: a body, or the data of its events. Usage in a stream is cumulative, so
+ * a later count replaces an earlier one; 0 after a count is no report.
+ */
+export function answerUsage(
+  documents: readonly unknown[],
+  dialect: DialectName | null,
+  endpoint: string,
+): AnswerUsage {
+  const stated = documents.flatMap(usagesOf)
+  const last = stated.reduce<Readonly<Record<string, unknown>>>(laid, {})
+  if (stated.length === 0) return { usage: null, each: [], serviceTier: null }
+  const known = dialect ?? dialectOf(last, endpoint)
+  const tiers = [
+    ...documents.map((document) => atPlace(document, 'service_tier')),
+    ...documents.map((document) => atPlace(document, 'response.service_tier')),
+    last.service_tier,
+  ]
+  return {
+    usage: readUsage(last, known),
+    each: stated.map((usage) => readUsage(usage, known)),
+    serviceTier: tiers.findLast((tier) => typeof tier === 'string') ?? null,
+  }
+}
+
+function laid(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const merged = { ...before }
+  for (const [name, value] of Object.entries(after)) {
+    const was = before[name]
+    if (value === null || (value === 0 && typeof was === 'number' && was > 0)) continue
+    merged[name] = isMapping(value) && isMapping(was) ? laid(was, value) : value
+  }
+  return merged
+}

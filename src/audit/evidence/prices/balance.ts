@@ -1,0 +1,160 @@
+import type { BalanceTerms } from '../../../contract/prices.ts'
+import {
+  absolute,
+  add,
+  compare,
+  isZero,
+  multiply,
+  powerOfTen,
+  type Rational,
+  rational,
+  subtract,
+  zero,
+} from '../../../money/rational.ts'
+import { expectedCosts, type PriceJudge } from '../../../price/judge/expected.ts'
+import type { PricedRequest } from '../../../price/judge/request.ts'
+import { amountOf, atPlace } from './answer-json.ts'
+import type { MoneyPage } from './requests.ts'
+
+/** A value of a balance or a spend. */
+export interface Reading {
+  readonly account: string
+  readonly fromMs: number
+  readonly untilMs: number
+  readonly value: Rational
+  readonly decimals: number
+  readonly text: string
+  readonly request: PricedRequest
+}
+
+/** The values that the service showed, in their order. */
+export function readingsOf(
+  {
+    requests,
+    pages,
+  }: { readonly requests: readonly PricedRequest[]; readonly pages: readonly MoneyPage[] },
+  terms: BalanceTerms,
+): readonly Reading[] {
+  const fromPages = pages.flatMap((page): readonly Reading[] => {
+    if (terms.get === null || page.path.split('?')[0] !== terms.get.split('?')[0]) return []
+    const amount = amountOf(terms.value === null ? page.body : atPlace(page.body, terms.value))
+    if (amount === null) return []
+    const { account, fromMs, untilMs, request } = page
+    return [
+      { account, fromMs, untilMs, request, ...amount, value: multiply(amount.value, terms.times) },
+    ]
+  })
+  const fromHeaders = requests.flatMap((request): readonly Reading[] => {
+    const amount = terms.header === null ? null : amountOf(request.header(terms.header))
+    if (amount === null) return []
+    return [
+      {
+        account: request.account,
+        fromMs: request.startMs,
+        untilMs: request.endMs,
+        request,
+        ...amount,
+        value: multiply(amount.value, terms.times),
+      },
+    ]
+  })
+  return [...fromPages, ...fromHeaders].toSorted((a, b) => a.untilMs - b.untilMs)
+}
+
+/** What a balance did between two readings, and what the costs say that it must do. */
+export interface Stretch {
+  readonly first: Reading
+  readonly last: Reading
+  /** What was taken: the fall of a balance, the rise of a spend. */
+  readonly taken: Rational
+  /** Of the requests that surely, and that perhaps, were charged between. */
+  readonly low: Rational
+  /** Null without an upper bound: a cost is open. */
+  readonly high: Rational | null
+  readonly requests: readonly PricedRequest[]
+  readonly isRight: boolean
+  /** Whether the costs are large enough for the place of the readings to show an error. */
+  readonly isShown: boolean
+}
+
+/**
+ * Stretches between neighbouring readings of an account, and the one over all of them. A value may be `within` late,
+ * so a request near a reading may count on either side of it. A counter that resets ends a stretch.
+ */
+export function stretchesOf(
+  readings: readonly Reading[],
+  requests: readonly PricedRequest[],
+  terms: BalanceTerms,
+  judge: PriceJudge,
+): readonly Stretch[] {
+  const bounds = new Map(requests.map((request) => [request, boundsOf(request, judge)]))
+  return [...Map.groupBy(readings, ({ account }) => account)].flatMap(([account, own]) => {
+    const theirs = requests.filter((request) => request.account === account)
+    const decimals = own.reduce((most, reading) => Math.max(most, reading.decimals), 0)
+    // A spend that stays at 0 shows no place, and no charge either.
+    const isNothing = terms.moves === 'up' && own.every(({ value }) => isZero(value))
+    const { digits } = judge.currency
+    const unit = powerOfTen(-(isNothing ? digits : Math.min(decimals, digits)))
+    const pairs = own.slice(1).map((last, at) => [own[at]!, last] as const)
+    const isSteady = pairs.every(([first, last]) => !isReset(first, last, terms))
+    const whole = own.length > 2 && isSteady ? [[own[0]!, own.at(-1)!] as const] : []
+    return [...pairs.filter(([first, last]) => !isReset(first, last, terms)), ...whole].map(
+      ([first, last]) => stretchOf(first, last, theirs, bounds, terms, [unit, powerOfTen(-digits)]),
+    )
+  })
+}
+
+/** A spend that falls to about 0, or a balance that jumps up, is a new period or a top-up. */
+function isReset(first: Reading, last: Reading, { moves }: BalanceTerms): boolean {
+  const change = subtract(last.value, first.value)
+  if (isZero(change)) return false
+  const isBack = moves === 'up' ? change.numerator < 0n : change.numerator > 0n
+  return isBack && moves === 'up' && compare(absolute(last.value), absolute(change)) < 0
+}
+
+function stretchOf(
+  first: Reading,
+  last: Reading,
+  requests: readonly PricedRequest[],
+  bounds: ReadonlyMap<PricedRequest, Bounds>,
+  { moves, withinMs }: BalanceTerms,
+  [unit, smallest]: readonly [Rational, Rational],
+): Stretch {
+  const change = subtract(last.value, first.value)
+  const taken = moves === 'up' ? change : { ...change, numerator: -change.numerator }
+  const surely = requests.filter(
+    ({ startMs, endMs }) => startMs >= first.untilMs && endMs + withinMs <= last.fromMs,
+  )
+  const perhaps = requests.filter(
+    (request) =>
+      !surely.includes(request) &&
+      request.startMs <= last.untilMs &&
+      request.endMs + withinMs >= first.fromMs,
+  )
+  const low = surely.map((request) => bounds.get(request)!.low).reduce(add, zero)
+  const all = [...surely, ...perhaps]
+  const highs = all.map((request) => bounds.get(request)!.high)
+  const high = highs.some((each) => each === null)
+    ? null
+    : (highs as readonly Rational[]).reduce(add, zero)
+  // The places that two readings show, and what rounding each charge may add.
+  const ofCharges = multiply(smallest, rational(BigInt(all.length)))
+  const slack = compare(unit, ofCharges) > 0 ? unit : ofCharges
+  const isRight =
+    compare(add(taken, slack), low) >= 0 &&
+    (high === null || compare(subtract(taken, slack), high) <= 0)
+  const isShown = high !== null && compare(low, slack) > 0
+  return { first, last, taken, low, high, requests: all, isRight, isShown }
+}
+
+interface Bounds {
+  readonly low: Rational
+  readonly high: Rational | null
+}
+
+function boundsOf(request: PricedRequest, judge: PriceJudge): Bounds {
+  const { costs, between, open } = expectedCosts(request, judge)
+  const all = [...costs, ...(between ?? [])].toSorted(compare)
+  const isOpen = open.length > 0 || all.length === 0
+  return { low: isOpen ? zero : all[0]!, high: isOpen ? null : all.at(-1)! }
+}

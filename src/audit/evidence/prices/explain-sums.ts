@@ -1,0 +1,93 @@
+import {
+  absolute,
+  add,
+  compare,
+  isEqual,
+  powerOfTen,
+  type Rational,
+  subtract,
+  zero,
+} from '../../../money/rational.ts'
+import { type Change, changesFor } from '../../../price/judge/changes.ts'
+import { expectedCosts, type PriceJudge } from '../../../price/judge/expected.ts'
+import type { PricedRequest } from '../../../price/judge/request.ts'
+import type { Stretch } from './balance.ts'
+
+/** Sums of more requests have too many explanations. */
+const mostRequests = 50
+const mostStretches = 20
+const mostNamed = 4
+
+/** `: cache_read at the price of input`: the single change that gives all wrong sums; empty if there is none. */
+export function explainSums(stretches: readonly Stretch[], judge: PriceJudge): string {
+  const exact = stretches.filter(isExact).toSorted((a, b) => a.requests.length - b.requests.length)
+  const wrong = exact.filter(({ isRight }) => !isRight).slice(0, mostStretches)
+  const right = exact.filter(({ isRight }) => isRight).slice(0, mostStretches)
+  if (wrong.length === 0) return ''
+  const models = new Map(
+    [...wrong, ...right].flatMap(({ requests }) =>
+      requests.flatMap(({ requestedModel }) => {
+        const model = judge.priceOf(requestedModel)
+        return model === null ? [] : [[model.id, model] as const]
+      }),
+    ),
+  )
+  const found = changesFor([...models.values()], judge.priceOf).flatMap((change) => {
+    if (!wrong.every((stretch) => effectOn(stretch, change, judge).gives)) return []
+    const spared = right.filter((stretch) => effectOn(stretch, change, judge).changed)
+    return [{ says: change.says, about: change.about, spared }]
+  })
+  const fewest = Math.min(...found.map(({ spared }) => spared.length))
+  const best = found.filter(
+    ({ spared, about }, at) =>
+      spared.length === fewest &&
+      (about !== 'round' || found.findIndex((each) => each.about === 'round') === at),
+  )
+  const names = [...new Set(best.map(({ says, spared }) => says + scopeOf(wrong, spared)))]
+  return names.length === 0 ? '' : `: ${names.slice(0, mostNamed).join(', or ')}`
+}
+
+/** An open cost fits everything, and sums of fewer requests have fewer explanations. */
+function isExact({ requests, low, high }: Stretch): boolean {
+  return (
+    requests.length > 0 &&
+    requests.length <= mostRequests &&
+    high !== null &&
+    compare(low, high) === 0
+  )
+}
+
+function scopeOf(wrong: readonly Stretch[], spared: readonly Stretch[]): string {
+  if (spared.length === 0) return ''
+  const all = (stretches: readonly Stretch[], has: (request: PricedRequest) => boolean) =>
+    stretches.every(({ requests }) => requests.every(has))
+  const isStream = ({ isStream }: PricedRequest) => isStream
+  if (all(wrong, isStream) && all(spared, (each) => !isStream(each))) return ' (of streams)'
+  if (all(spared, isStream) && all(wrong, (each) => !isStream(each))) return ' (of plain answers)'
+  return ' (in some requests)'
+}
+
+/** What a change would make of a stretch: whether it gives the sum that was taken, or moves it at all. */
+function effectOn(
+  { requests, taken, first, last, low }: Stretch,
+  change: Change,
+  judge: PriceJudge,
+): { readonly gives: boolean; readonly changed: boolean } {
+  let sum: Rational = zero
+  for (const request of requests) {
+    const { costs, readings } = expectedCosts(request, judge)
+    const [reading] = readings
+    const other =
+      reading === undefined
+        ? null
+        : change.costOf(request, reading.model, reading.usage, reading.context)
+    const cost = other ?? costs[0]
+    if (cost === undefined) return { gives: false, changed: false }
+    sum = add(sum, cost)
+  }
+  const { digits } = judge.currency
+  const decimals = Math.max(first.decimals, last.decimals)
+  const unit = powerOfTen(-Math.min(decimals === 0 ? digits : decimals, digits))
+  const changed = !isEqual(sum, low)
+  return { gives: changed && compare(absolute(subtract(sum, taken)), unit) <= 0, changed }
+}

@@ -1,0 +1,87 @@
+import { modelPriceOf } from '../../../contract/model-price.ts'
+import type { PriceTerms } from '../../../contract/prices.ts'
+import { add } from '../../../money/rational.ts'
+import type { PriceJudge } from '../../../price/judge/expected.ts'
+import { type Judged, judgePlace } from '../../../price/judge/judge.ts'
+import type { PricedRequest, Statement } from '../../../price/judge/request.ts'
+import { outputOf, type Usage } from '../../../tokens/usage.ts'
+import type { Evidence } from '../../rule.ts'
+import { oncePerEvidence } from '../once.ts'
+import { type Join, joinLog } from './join.ts'
+import type { LogRow } from './log.ts'
+import { type PriceRequests, priceRequests } from './requests.ts'
+
+export interface PriceJudgements extends PriceRequests {
+  readonly prices: PriceTerms
+  readonly judge: PriceJudge
+  /** Stated costs, by place. */
+  readonly stated: ReadonlyMap<string, readonly Judged[]>
+  /** Null without a log. */
+  readonly join: Join | null
+  /** Logged costs: the sum of a request's rows. */
+  readonly logged: readonly Judged[]
+}
+
+const clockErrorMs = 2_000
+
+/** All amounts of all places, judged by the contract once for all rules. */
+export const priceJudgements = oncePerEvidence(
+  async (evidence: Evidence): Promise<PriceJudgements | null> => {
+    const { contract, priceLog, priceChoices = {} } = evidence
+    const { prices } = contract
+    if (prices === undefined) return null
+    const found = await priceRequests(evidence)
+    const twins = twinsOf(found.requests)
+    const judge: PriceJudge = {
+      currency: prices.currency,
+      priceOf: (name) => modelPriceOf(contract, name),
+      choices: priceChoices,
+      clockErrorMs,
+      twinOf: ({ prompt }) => twins.get(prompt) ?? null,
+    }
+    const amounts = found.requests.flatMap((request) =>
+      request.stated.map((statement) => ({ request, statement })),
+    )
+    const places = Map.groupBy(amounts, ({ statement }) => statement.place)
+    const join =
+      priceLog === undefined ? null : joinLog(found.requests, priceLog, prices.evidence.log)
+    const rows = (join?.pairs ?? []).flatMap(({ request, rows }) => {
+      const statement = loggedCost(rows)
+      return statement === null ? [] : [{ request, statement }]
+    })
+    return {
+      ...found,
+      prices,
+      judge,
+      stated: new Map([...places].map(([place, all]) => [place, judgePlace(all, judge)])),
+      join,
+      logged: judgePlace(rows, judge),
+    }
+  },
+)
+
+/** The sum of the rows of one request. */
+function loggedCost(rows: readonly LogRow[]): Statement | null {
+  const costs = rows.flatMap(({ cost }) => cost ?? [])
+  const [first, ...rest] = costs
+  if (first === undefined) return null
+  return rest.reduce(
+    (sum, cost) => ({
+      place: 'log',
+      text: `${sum.text} + ${cost.text}`,
+      value: add(sum.value, cost.value),
+      decimals: Math.max(sum.decimals, cost.decimals),
+    }),
+    first,
+  )
+}
+
+/** The usage of a complete answer for each request text. */
+function twinsOf(requests: readonly PricedRequest[]): ReadonlyMap<string, Usage> {
+  const twins = new Map<string, Usage>()
+  for (const { prompt, usage, outcomes } of requests) {
+    if (outcomes[0] !== 'success' || usage === null || outputOf(usage.parts) === null) continue
+    if (!twins.has(prompt)) twins.set(prompt, usage)
+  }
+  return twins
+}

@@ -1,0 +1,161 @@
+import type { PriceTerms } from '../../../contract/prices.ts'
+import { decimalText, multiply, type Rational, rational, roundTo } from '../../../money/rational.ts'
+import type { PriceOf } from '../../../price/judge/expected.ts'
+import { type Explanation, explain } from '../../../price/judge/explain.ts'
+import type { Judged } from '../../../price/judge/judge.ts'
+import type { Verdict, Witness } from '../../verdict.ts'
+import { stakeOf } from './stake.ts'
+
+/** What the amounts of one place come to. */
+export interface PlaceResult {
+  readonly verdict: Verdict
+  readonly explanations: readonly Explanation[]
+}
+
+/**
+ * The verdict over amounts of one place: a wrong one fails, and is explained. Open ones alone are inconclusive.
+ *
+ * @param takes the traffic that shows an amount
+ */
+export function placeVerdict(
+  judged: readonly Judged[],
+  prices: PriceTerms,
+  priceOf: PriceOf,
+  takes: string,
+): PlaceResult {
+  const unit = prices.currency.name
+  const wrong = judged.filter(({ is }) => is === 'wrong')
+  const open = judged.filter(({ is }) => is === 'open')
+  const none = { explanations: [] }
+  if (judged.length === 0) return { ...none, verdict: { verdict: 'not-observed', takes } }
+  const [first] = wrong
+  if (first !== undefined) {
+    const { explanations, isWhole } = explain(judged, priceOf)
+    const why = explained(explanations, isWhole, wrong.length)
+    const witnesses = wrong.slice(0, 5).map((each) => witnessOf(each, unit))
+    return {
+      explanations,
+      verdict: {
+        verdict: 'fail',
+        observations: judged.length,
+        expected: `${expectedText(first)} ${unit} at ${first.statement.place}`,
+        came: `${first.statement.text}; ${wrong.length} of ${judged.length} costs are wrong: ${why}. ${stakeOf(judged, unit)}`,
+        witnesses: [witnesses[0]!, ...witnesses.slice(1)],
+      },
+    }
+  }
+  const bias = biasOf(judged)
+  if (bias !== null)
+    return {
+      ...none,
+      verdict: {
+        verdict: 'inconclusive',
+        observations: judged.length,
+        why: `${bias}: the contract promises no rounding (round)`,
+      },
+    }
+  if (open.length === judged.length)
+    return {
+      ...none,
+      verdict: {
+        verdict: 'inconclusive',
+        observations: judged.length,
+        why: openText(open),
+        witnesses: open.slice(0, 3).map((each) => witnessOf(each, unit)),
+      },
+    }
+  return {
+    ...none,
+    verdict: {
+      verdict: 'pass',
+      observations: judged.length - open.length,
+      ...(open.length === 0
+        ? {}
+        : { note: `${open.length} more of ${judged.length} are open: ${openText(open)}` }),
+    },
+  }
+}
+
+function explained(explanations: readonly Explanation[], isWhole: boolean, wrong: number): string {
+  if (explanations.length === 0) return 'no single change gives them'
+  const named = explanations.map(({ says, scope, fits }) => {
+    const where = scope === '' ? '' : ` (${scope})`
+    return isWhole ? `${says}${where}` : `${says}${where} in ${fits}`
+  })
+  return isWhole ? named.join(', or ') : `${named.join('; ')} of ${wrong} that were compared`
+}
+
+function expectedText({ expected, nearest, statement }: Judged): string {
+  const costs = expected.costs.length > 0 ? expected.costs : (expected.between ?? [])
+  if (costs.length === 0) return nearest === null ? 'no known cost' : decimalText(nearest)
+  const shown = costs.slice(0, 3).map((cost) => amount(cost, statement.decimals))
+  return expected.costs.length > 0 ? shown.join(' or ') : shown.join(' to ')
+}
+
+/** An exact amount, or one with a few more decimals than the place shows. */
+function amount(cost: Rational, decimals: number): string {
+  const text = decimalText(cost)
+  return text.length <= 18
+    ? text
+    : decimalText(roundTo(cost, Math.max(decimals, 8) + 4, 'half_even'))
+}
+
+function witnessOf(judged: Judged, unit: string): Witness {
+  const { request, statement, expected } = judged
+  const lines = (expected.calculation?.lines ?? []).map(
+    ({ name, count, price, per }) =>
+      `${name} ${decimalText(count)} x ${decimalText(price)}${per.numerator === 1n ? '' : ` / ${decimalText(per)}`}`,
+  )
+  return {
+    runId: request.runId,
+    slot: request.slot,
+    retry: request.retry,
+    shows: `${request.requestedModel}${request.isStream ? ' stream' : ''}: ${statement.place} ${statement.text}, expected ${expectedText(judged)} ${unit}${lines.length === 0 ? '' : ` = ${lines.join(' + ')}`}`,
+  }
+}
+
+function openText(open: readonly Judged[]): string {
+  const reasons = new Set(
+    open.flatMap(({ expected }) =>
+      expected.open.length > 0
+        ? expected.open.map((each) => `the contract, or the answer, leaves ${each} open`)
+        : expected.between === null
+          ? []
+          : ['counts that the answers do not report leave the cost between two bounds'],
+    ),
+  )
+  return [...reasons].slice(0, 3).join('; ')
+}
+
+/** Many amounts that are off to one side by more than half a unit on average. */
+function biasOf(judged: readonly Judged[]): string | null {
+  const exact = judged.filter(
+    ({ is, expected }) =>
+      is === 'right' && expected.costs.length === 1 && expected.readings[0]?.model.round === null,
+  )
+  if (exact.length < leastForBias) return null
+  const first = exact[0]!
+  const sum = exact.reduce(
+    (total, { statement, expected }) =>
+      total +
+      Number(
+        decimalText(
+          roundTo(
+            multiply(rational(1n), difference(statement.value, expected.costs[0]!)),
+            18,
+            'half_even',
+          ),
+        ),
+      ),
+    0,
+  )
+  const unit = Number(decimalText(first.unit))
+  const mean = sum / exact.length / unit
+  return Math.abs(mean) > 0.5 - 1e-9 && Math.abs(mean) > 1.9 / Math.sqrt(12 * exact.length)
+    ? `costs are ${Math.abs(mean).toFixed(2)} units of ${decimalText(first.unit)} too ${mean > 0 ? 'high' : 'low'} on average`
+    : null
+}
+
+const leastForBias = 10
+const difference = (a: Rational, b: Rational): Rational =>
+  rational(a.numerator * b.denominator - b.numerator * a.denominator, a.denominator * b.denominator)

@@ -1,0 +1,265 @@
+import type { Outcome } from '../../../attempt/outcome.ts'
+import { modelPriceOf } from '../../../contract/model-price.ts'
+import type { ChargedOutcome, PriceTerms, StatedPlace } from '../../../contract/prices.ts'
+import { multiply } from '../../../money/rational.ts'
+import type { PricedRequest, Statement } from '../../../price/judge/request.ts'
+import { readPackedBodies } from '../../../store/packed-bodies.ts'
+import { outputOf, promptOf, type Usage } from '../../../tokens/usage.ts'
+import type { Evidence } from '../../rule.ts'
+import { decodeEvents } from '../events.ts'
+import { oncePerEvidence } from '../once.ts'
+import { amountOf, answerUsage, atPlace, parseWritten } from './answer-json.ts'
+
+interface Row {
+  readonly runId: string
+  readonly slot: number
+  readonly retry: number
+  readonly endpoint: string
+  readonly path: string | null
+  readonly streamed: number
+  readonly model: string | null
+  readonly responseModel: string | null
+  readonly responseId: string | null
+  readonly outcome: Outcome
+  readonly finishReason: string | null
+  readonly contentEvents: number
+  readonly doneMarks: number
+  readonly startMs: number
+  readonly endMs: number
+  readonly account: string
+  readonly promptTokens: number | null
+  readonly cachedTokens: number | null
+  readonly completionTokens: number | null
+  readonly requestBody: string | null
+  readonly prompt: string | null
+  readonly responseHeaders: string | null
+  readonly responseBody: string | null
+  readonly truncated: boolean | null
+  readonly packedAt: number | null
+}
+
+/** An answer of an endpoint that shows money, such as a balance, a spend or a log. */
+export interface MoneyPage {
+  readonly path: string
+  readonly account: string
+  /** The value was read between these, on the service's clock. */
+  readonly fromMs: number
+  readonly untilMs: number
+  readonly body: unknown
+  readonly request: PricedRequest
+}
+
+export interface PriceRequests {
+  readonly requests: readonly PricedRequest[]
+  /** Reads of the service's own pages. */
+  readonly pages: readonly MoneyPage[]
+  /** Requests whose answer was not stored whole, so that its cost cannot be read. */
+  readonly uncaptured: number
+  /** Refusals with their text, which may name a counter. */
+  readonly refusals: readonly { readonly request: PricedRequest; readonly text: string }[]
+}
+
+/** Most requests whose answers are read. */
+const mostRequests = 200_000
+
+/** The requests of the audited runs with what their answers show of money. */
+export const priceRequests = oncePerEvidence(load)
+
+async function load({ store, runIds, contract }: Evidence): Promise<PriceRequests> {
+  const prices = contract.prices
+  if (prices === undefined) return { requests: [], pages: [], uncaptured: 0, refusals: [] }
+  const rows = await store.rows<Row>(
+    `SELECT run_id AS "runId", slot::DOUBLE AS slot, retry, endpoint, path, streamed, model,
+       response_model AS "responseModel", response_id AS "responseId", outcome,
+       finish_reason AS "finishReason", content_events AS "contentEvents", done_marks AS "doneMarks",
+       epoch_us(started_at) / 1000 + sent_us * time_scale / 1000 AS "startMs",
+       epoch_us(started_at) / 1000 + coalesce(closed_us, headers_us, sent_us) * time_scale / 1000 AS "endMs",
+       coalesce(account, key_fp, '') AS account,
+       prompt_tokens AS "promptTokens", cached_tokens AS "cachedTokens",
+       completion_tokens AS "completionTokens",
+       templates.body AS "requestBody", md5(coalesce(templates.body, path)) AS prompt,
+       bodies.headers AS "responseHeaders", bodies.body AS "responseBody", truncated,
+       packed_at AS "packedAt"
+     FROM attempts JOIN runs USING (run_id)
+       LEFT JOIN bodies USING (run_id, slot, retry)
+       LEFT JOIN templates USING (run_id, template)
+     WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL
+     ORDER BY started_at, sent_us, slot, retry LIMIT ${mostRequests}`,
+    [JSON.stringify(runIds)],
+  )
+  const packed = readPackedBodies(
+    store.path,
+    rows.map(({ packedAt }) => packedAt),
+  )
+  const requests: PricedRequest[] = []
+  const pages: MoneyPage[] = []
+  const refusals: { request: PricedRequest; text: string }[] = []
+  let uncaptured = 0
+  for (const [at, stored] of rows.entries()) {
+    const row = { ...stored, responseBody: stored.responseBody ?? packed[at]! }
+    const body = row.truncated === false ? row.responseBody : null
+    if (row.model === null) {
+      const request = requestOf(row, [], contract, prices)
+      if (body !== null && row.path !== null)
+        pages.push({
+          path: row.path,
+          account: row.account,
+          fromMs: row.startMs,
+          untilMs: row.endMs,
+          body: parseWritten(body),
+          request,
+        })
+      continue
+    }
+    if (body === null) uncaptured++
+    const request = requestOf(row, body === null ? [] : documentsOf(body), contract, prices)
+    requests.push(request)
+    if (row.outcome === 'http_error' && body !== null) refusals.push({ request, text: body })
+  }
+  return { requests: withRepeats(requests), pages, uncaptured, refusals }
+}
+
+/** An answer with the id of an earlier one comes from a cache of the gateway. */
+function withRepeats(requests: readonly PricedRequest[]): readonly PricedRequest[] {
+  const seen = new Set<string>()
+  return requests.map((request) => {
+    const { responseId: id, outcomes } = request
+    if (id === null || outcomes[0] !== 'success') return request
+    if (seen.has(id)) return { ...request, outcomes: ['gateway_cache', 'success'] }
+    seen.add(id)
+    return request
+  })
+}
+
+/** The JSON documents of a body: itself, or the data of its events, each with its numbers as text. */
+function documentsOf(body: string): readonly string[] {
+  const start = body.trimStart()[0]
+  if (start === '{' || start === '[') return [body]
+  return decodeEvents(body).events.map(({ data }) => data)
+}
+
+function requestOf(
+  row: Row,
+  texts: readonly string[],
+  contract: Evidence['contract'],
+  prices: PriceTerms,
+): PricedRequest {
+  const model = modelPriceOf(contract, row.model ?? '')
+  const documents = texts.flatMap((text) => {
+    try {
+      return [JSON.parse(text) as unknown]
+    } catch {
+      return []
+    }
+  })
+  const { usage, each, serviceTier } = answerUsage(documents, model?.dialect ?? null, row.endpoint)
+  const headers = headersOf(row.responseHeaders)
+  const known = usage ?? usageOfColumns(row)
+  return {
+    runId: row.runId,
+    slot: row.slot,
+    retry: row.retry,
+    requestedModel: row.model ?? '',
+    returnedModel: row.responseModel,
+    isStream: row.streamed === 1,
+    outcomes: outcomesOf(row, known, headers),
+    startMs: row.startMs,
+    endMs: row.endMs,
+    serviceTier: serviceTier ?? requestedTier(row.requestBody),
+    usage: known,
+    eventUsages: each,
+    receivedEvents: row.contentEvents,
+    prompt: promptKey(row),
+    account: row.account,
+    responseId: row.responseId,
+    header: (name) => headers.get(name),
+    stated: prices.evidence.cost.flatMap((place) => statedAt(place, texts, headers)),
+  }
+}
+
+/** Requests with the same text are twins, streamed or plain. */
+function promptKey({ requestBody, prompt }: Row): string {
+  if (requestBody === null) return prompt ?? ''
+  try {
+    const { model, messages, input, prompt: text, max_tokens: most } = JSON.parse(requestBody)
+    return JSON.stringify([messages ?? input ?? text, most, model])
+  } catch {
+    return prompt ?? ''
+  }
+}
+
+function requestedTier(requestBody: string | null): string | null {
+  if (requestBody === null) return null
+  try {
+    const { service_tier: tier } = JSON.parse(requestBody)
+    return typeof tier === 'string' ? tier : null
+  } catch {
+    return null
+  }
+}
+
+function statedAt(
+  place: StatedPlace,
+  texts: readonly string[],
+  headers: ReadonlyMap<string, string>,
+): readonly Statement[] {
+  const found =
+    'header' in place
+      ? amountOf(headers.get(place.header))
+      : texts.reduce<ReturnType<typeof amountOf>>((before, text) => {
+          // Most events have no amount, and parsing each twice takes time.
+          const last = place.body.split('.').at(-1)!
+          if (!text.includes(`"${last}"`)) return before
+          return amountOf(atPlace(parseWritten(text), place.body)) ?? before
+        }, null)
+  if (found === null) return []
+  const name = 'header' in place ? `header ${place.header}` : `body ${place.body}`
+  return [{ place: name, ...found, value: multiply(found.value, place.times) }]
+}
+
+function headersOf(text: string | null): ReadonlyMap<string, string> {
+  return new Map(
+    (text ?? '').split('\n').flatMap((line) => {
+      const colon = line.indexOf(':')
+      return colon <= 0
+        ? []
+        : [[line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()] as const]
+    }),
+  )
+}
+
+/** Headers that say that a gateway answered from its own cache. */
+const cacheHeaders = ['x-litellm-cache-hit', 'x-cache', 'x-cache-status', 'cf-aig-cache-status']
+
+function outcomesOf(
+  { outcome, finishReason, doneMarks }: Row,
+  usage: Usage | null,
+  headers: ReadonlyMap<string, string>,
+): readonly ChargedOutcome[] {
+  if (outcome === 'http_error') return ['refused']
+  if (outcome === 'broken') return ['broken']
+  const isCut = outcome === 'aborted' || outcome === 'timeout'
+  if (isCut && doneMarks === 0) return ['abort']
+  const isHit =
+    headers.has('x-litellm-cache-key') ||
+    cacheHeaders.some((name) => /^(hit|true)/i.test(headers.get(name) ?? ''))
+  if (isHit) return ['gateway_cache', 'success']
+  if (finishReason === 'content_filter' || finishReason === 'refusal') return ['filtered']
+  const isEmpty = usage !== null && outputOf(usage.parts) === 0 && (promptOf(usage.parts) ?? 0) > 0
+  return isEmpty ? ['empty'] : ['success']
+}
+
+/** What the columns of a row tell, for answers that were not stored: parts are then unknown. */
+function usageOfColumns(row: Row): Usage | null {
+  if (row.promptTokens === null && row.completionTokens === null) return null
+  const usage = {
+    prompt_tokens: row.promptTokens,
+    completion_tokens: row.completionTokens,
+    prompt_tokens_details: { cached_tokens: row.cachedTokens },
+    input_tokens: row.promptTokens,
+    output_tokens: row.completionTokens,
+    cache_read_input_tokens: row.cachedTokens,
+  }
+  const dialect = row.endpoint === 'messages' ? 'anthropic' : 'openai-chat'
+  return answerUsage([{ usage }], dialect, row.endpoint).usage
+}

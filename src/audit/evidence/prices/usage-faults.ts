@@ -1,0 +1,127 @@
+import { entryFor } from '../../../contract/price-entry.ts'
+import { isEqual } from '../../../money/rational.ts'
+import type { PriceOf } from '../../../price/judge/expected.ts'
+import type { PricedRequest } from '../../../price/judge/request.ts'
+import { type Part, promptOf, usageFlags } from '../../../tokens/usage.ts'
+
+/** A fault of a usage, in words; `isSure` if no honest service has it. */
+export interface UsageFault {
+  readonly request: PricedRequest
+  readonly says: string
+}
+
+/** Faults of a usage in itself, with the requests that report one. */
+export function faultsInItself(requests: readonly PricedRequest[]): readonly UsageFault[] {
+  const usual = usualTotals(requests)
+  return requests.flatMap((request) => {
+    const { usage, eventUsages, requestedModel } = request
+    if (usage === null) return []
+    const flags = usage.flags
+      // Reads and writes of OpenAI may overlap by a few tokens.
+      .filter((flag) => flag !== 'parts>prompt' || !isSmallOverlap(request))
+      .map((flag) => usageFlags[flag])
+    const other = usual.get(requestedModel)
+    const isOther = other !== undefined && usage.totalIs !== null && usage.totalIs !== other
+    const totals = isOther ? ['the total counts reasoning in some answers of the model only'] : []
+    const falls = eventUsages.some((later, at) => {
+      const before = eventUsages[at - 1]?.parts.output_visible ?? 0
+      return (
+        (later.parts.output_visible ?? before) < before && (later.parts.output_visible ?? 0) > 0
+      )
+    })
+    return [...flags, ...totals, ...(falls ? ['the output count falls within a stream'] : [])].map(
+      (says) => ({ request, says }),
+    )
+  })
+}
+
+const smallOverlap = 16
+
+function isSmallOverlap({ usage }: PricedRequest): boolean {
+  const parts = usage!.parts
+  const whole = (parts.cache_read ?? 0) + (parts.cache_write ?? 0) + (parts.cache_write_1h ?? 0)
+  return (
+    parts.input_uncached === 0 &&
+    (promptOf(parts) ?? 0) - whole <= smallOverlap &&
+    whole <= smallOverlap
+  )
+}
+
+/** What a total is in most answers of each model. */
+function usualTotals(requests: readonly PricedRequest[]) {
+  const byModel = Map.groupBy(
+    requests.filter(({ usage }) => usage !== null && usage.totalIs !== null),
+    ({ requestedModel }) => requestedModel,
+  )
+  return new Map(
+    [...byModel].map(([model, all]) => {
+      const withReasoning = all.filter(({ usage }) => usage!.totalIs === 'input+output+reasoning')
+      return [
+        model,
+        withReasoning.length * 2 > all.length ? 'input+output+reasoning' : 'input+output',
+      ] as const
+    }),
+  )
+}
+
+/**
+ * Faults between the usages of equal requests: other prompt counts, and reads of what no earlier answer reported
+ * as written, where writes have a price of their own.
+ */
+export function faultsOfTwins(
+  requests: readonly PricedRequest[],
+  priceOf: PriceOf,
+): { readonly faults: readonly UsageFault[]; readonly twins: number } {
+  const groups = Map.groupBy(
+    requests.filter(({ usage, outcomes }) => usage !== null && outcomes[0] === 'success'),
+    ({ prompt, returnedModel, requestedModel }) => `${returnedModel ?? requestedModel} ${prompt}`,
+  )
+  const faults: UsageFault[] = []
+  let twins = 0
+  for (const group of groups.values()) {
+    if (group.length < 2) continue
+    twins += group.length
+    const [first] = group
+    const prompt = promptOf(first!.usage!.parts)
+    for (const request of group.slice(1)) {
+      const other = promptOf(request.usage!.parts)
+      if (prompt !== null && other !== null && other !== prompt)
+        faults.push({
+          request,
+          says: `${other} prompt tokens${request.isStream ? ' in a stream' : ''}, ${prompt} for an equal request${first!.isStream ? ' in a stream' : ''}`,
+        })
+    }
+    const unseen = unseenWrite(group, priceOf)
+    if (unseen !== null) faults.push(unseen)
+  }
+  return { faults, twins }
+}
+
+function unseenWrite(group: readonly PricedRequest[], priceOf: PriceOf): UsageFault | null {
+  const [first] = group
+  const model = priceOf(first!.requestedModel)
+  const written = model === null ? null : entryFor(model.price, 'cache_write')
+  const input = model === null ? null : entryFor(model.price, 'input')
+  const isPriced =
+    written !== null &&
+    input !== null &&
+    written.written === 'cache_write' &&
+    written.entry.price !== 'open' &&
+    input.entry.price !== 'open' &&
+    !isEqual(written.entry.price, input.entry.price)
+  if (!isPriced) return null
+  let kept = 0
+  const count = ({ usage }: PricedRequest, part: Part) => usage!.parts[part] ?? 0
+  for (const request of group) {
+    const reads = count(request, 'cache_read')
+    if (request.usage!.parts.cache_write === null) return null
+    if (reads > kept && kept === 0 && request !== first)
+      return { request, says: `reads ${reads} cached tokens that no earlier equal request wrote` }
+    kept = Math.max(
+      kept,
+      reads,
+      count(request, 'cache_write') + count(request, 'cache_write_1h') + reads,
+    )
+  }
+  return null
+}

@@ -1,0 +1,73 @@
+import type { Rational } from '../../../money/rational.ts'
+import { decimalText, roundTo } from '../../../money/rational.ts'
+import { readingsOf, type Stretch, stretchesOf } from '../../evidence/prices/balance.ts'
+import { explainSums } from '../../evidence/prices/explain-sums.ts'
+import { priceJudgements } from '../../evidence/prices/judgements.ts'
+import { type Rule, whenPromised } from '../../rule.ts'
+import type { Verdict, Witness } from '../../verdict.ts'
+
+const takes =
+  'reads of the balance or spend that evidence.balance names, before, between and after requests with a cost'
+
+export const price06: Rule = {
+  id: 'PRICE-06',
+  title: 'The balance moves by the costs of the requests',
+  section: 'contract: prices, evidence.balance',
+  severity: 'must',
+  needs: ['quiescence'],
+  explain: `Compares what a balance lost, or a spend gained, between two readings with the costs of the requests between them. A
+value may be as late as evidence.balance.within says, so a request near a reading may count on either side. Costs
+that are open bound nothing from above. A wrong sum is explained by the single change that gives all of them.
+A balance with d decimals shows no error below 10^-d: spend 100 x 10^-d between two readings to see 1 %.
+It takes an account without other traffic.`,
+  ...whenPromised(['prices', 'evidence.balance'], async (evidence): Promise<Verdict> => {
+    const found = await priceJudgements(evidence)
+    const terms = found?.prices.evidence.balance
+    if (found == null || terms == null) return { verdict: 'not-observed', takes }
+    const readings = readingsOf(found, terms)
+    const stretches = stretchesOf(readings, found.requests, terms, found.judge)
+    const wrong = stretches.filter(({ isRight }) => !isRight)
+    const shown = stretches.filter(({ isRight, isShown }) => isRight && isShown)
+    const unit = found.prices.currency.name
+    const [first] = wrong
+    if (first !== undefined) {
+      const witnesses = wrong.slice(0, 5).map((stretch) => witnessOf(stretch, unit))
+      return {
+        verdict: 'fail',
+        observations: stretches.length,
+        expected: rangeOf(first, unit),
+        came: `${short(first.taken)} ${unit} between two readings; ${wrong.length} of ${stretches.length} stretches are wrong${explainSums(stretches, found.judge)}`,
+        witnesses: [witnesses[0]!, ...witnesses.slice(1)],
+      }
+    }
+    if (shown.length > 0) return { verdict: 'pass', observations: shown.length }
+    if (readings.length < 2) return { verdict: 'not-observed', takes }
+    return {
+      verdict: 'inconclusive',
+      observations: readings.length,
+      why: 'the costs between the readings are open, or smaller than the place that the balance shows',
+    }
+  }),
+}
+
+const short = (value: Rational) => {
+  const text = decimalText(value)
+  return text.length <= 20 ? text : decimalText(roundTo(value, 12, 'half_even'))
+}
+
+function rangeOf({ low, high }: Stretch, unit: string): string {
+  if (high === null) return `at least ${short(low)} ${unit}`
+  const [from, to] = [short(low), short(high)]
+  return from === to ? `${from} ${unit}` : `${from} to ${to} ${unit}`
+}
+
+function witnessOf(stretch: Stretch, unit: string): Witness {
+  const { first, last, requests, taken } = stretch
+  const { runId, slot, retry } = (requests[0] ?? last.request) as Stretch['requests'][number]
+  return {
+    runId,
+    slot,
+    retry,
+    shows: `${first.text} to ${last.text}: ${short(taken)} ${unit} for ${requests.length} ${requests.length === 1 ? 'request' : 'requests'}, expected ${rangeOf(stretch, unit)}`,
+  }
+}

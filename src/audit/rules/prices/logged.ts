@@ -1,0 +1,183 @@
+import { add, compare, decimalText, isZero, zero } from '../../../money/rational.ts'
+import type { PricedRequest } from '../../../price/judge/request.ts'
+import { isWithin, unitOf } from '../../../price/judge/tolerance.ts'
+import { outputOf, promptOf } from '../../../tokens/usage.ts'
+import { type PriceJudgements, priceJudgements } from '../../evidence/prices/judgements.ts'
+import type { LogRow } from '../../evidence/prices/log.ts'
+import { placeVerdict } from '../../evidence/prices/place-verdict.ts'
+import { type Rule, whenPromised } from '../../rule.ts'
+import type { Verdict, Witness } from '../../verdict.ts'
+
+const takes = "the service's own log of these requests: assay audit --log FILE"
+
+export const price04: Rule = {
+  id: 'PRICE-04',
+  title: 'The log charges the cost that the usage has by the contract',
+  section: 'contract: prices, evidence.log',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `Joins each request with its rows in the service's own log (--log), by the id of the response, a header, or uniquely by
+model, tokens and time. The sum of its rows must be the cost that the contract gives. It is judged and explained
+as a stated cost is (PRICE-03). An answer that the client left must cost between its input and what it was sent.
+It cannot judge requests without a row, which PRICE-05 reports.`,
+  ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
+    const found = await priceJudgements(evidence)
+    return found === null || found.join === null
+      ? { verdict: 'not-observed', takes }
+      : placeVerdict(found.logged, found.prices, found.judge.priceOf, takes).verdict
+  }),
+}
+
+export const price05: Rule = {
+  id: 'PRICE-05',
+  title: 'The log has one row for each request, with its tokens, model, time and stated cost',
+  section: 'contract: evidence.log',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `Compares each request with its rows in the log: charges without a request, requests with a cost and without a row, two
+rows with tokens for one request, other tokens, another model, another time, and another cost than the answer
+states. Rows of other keys are not those of these requests.
+It cannot find a row that is missing at the end of a log that is late; evidence.log.within says how late it may be.`,
+  ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
+    const found = await priceJudgements(evidence)
+    if (found === null || found.join === null) return { verdict: 'not-observed', takes }
+    return joinVerdict(found)
+  }),
+}
+
+function joinVerdict(found: PriceJudgements): Verdict {
+  const { join, requests } = found
+  const { pairs, missing, strays, by } = join!
+  if (pairs.length === 0)
+    return {
+      verdict: 'inconclusive',
+      observations: strays.length + requests.length,
+      why: `no row of the log belongs to a request: ids differ, and model, tokens and time match none uniquely`,
+    }
+  const problems = [
+    ...pairs.flatMap(({ request, rows }) =>
+      faultsOf(request, rows, found).map((says) => ({ request, says })),
+    ),
+    ...unrecorded(missing, found).map((request) => ({ request, says: 'no row in the log' })),
+  ]
+  const ofStrays = strays.filter((row) => isWithinRun(row, found))
+  const nearest = pairs[0]!.request
+  const all = [
+    ...problems,
+    ...ofStrays.map((row) => ({
+      request: nearest,
+      says: `line ${row.line} of the log${row.id === null ? '' : ` (${row.id})`} charges ${row.cost?.text ?? 'nothing'} and belongs to no request`,
+    })),
+  ]
+  const groups = Map.groupBy(all, ({ says }) => says.replace(/[\d.e-]+/g, '#'))
+  const witnesses = [...groups.values()].slice(0, 5).map((group): Witness => {
+    const { request, says } = group[0]!
+    return {
+      runId: request.runId,
+      slot: request.slot,
+      retry: request.retry,
+      shows: group.length === 1 ? says : `${says} (first of ${group.length})`,
+    }
+  })
+  const [first, ...rest] = witnesses
+  if (first === undefined)
+    return { verdict: 'pass', observations: pairs.length, note: `joined by ${by}` }
+  return {
+    verdict: 'fail',
+    observations: pairs.length + missing.length + ofStrays.length,
+    expected: 'one row for each request, as its answer says',
+    came: `${[...groups.values()]
+      .map((group) => `${group[0]!.says} (${group.length})`)
+      .slice(0, 4)
+      .join('; ')}; joined by ${by}`,
+    witnesses: [first, ...rest],
+  }
+}
+
+function faultsOf(
+  request: PricedRequest,
+  rows: readonly LogRow[],
+  { prices, stated, judge }: PriceJudgements,
+): readonly string[] {
+  const faults: string[] = []
+  const counted = rows.filter(({ tokens }) => (tokens.prompt ?? 0) + (tokens.completion ?? 0) > 0)
+  if (counted.length > 1) faults.push(`${counted.length} rows with tokens for one request`)
+  const [row] = counted.length > 0 ? counted : rows
+  const isComplete = request.outcomes[0] === 'success' && request.usage !== null
+  if (isComplete && counted.length === 1) {
+    const [prompt, output] = [promptOf(request.usage!.parts), outputOf(request.usage!.parts)]
+    const uncached = request.usage!.parts.input_uncached
+    const { prompt: logged, completion } = row!.tokens
+    if (logged !== null && prompt !== null && logged !== prompt && logged !== uncached)
+      faults.push(`${logged} prompt tokens in the log, ${prompt} in the answer`)
+    if (completion !== null && output !== null && completion !== output)
+      faults.push(`${completion} output tokens in the log, ${output} in the answer`)
+  }
+  const model = row!.model
+  if (model !== null && !namesOf(request, judge.priceOf).some((name) => isName(name, model)))
+    faults.push(`model ${model} in the log, ${request.requestedModel} asked`)
+  const late = prices.evidence.log?.withinMs ?? 0
+  const at = row!.atMs
+  if (at !== null && (at < request.startMs - slackMs || at > request.endMs + late + slackMs))
+    faults.push(
+      `${new Date(at).toISOString()} in the log, sent ${new Date(request.startMs).toISOString()}`,
+    )
+  const amounts = [...stated.values()].flatMap((all) =>
+    all.filter((each) => each.request === request),
+  )
+  const logged = rows.flatMap(({ cost }) => cost ?? [])
+  const sum = logged.map(({ value }) => value).reduce(add, zero)
+  for (const { statement, expected, unit } of amounts) {
+    const ofLog = unitOf(logged, prices.currency)
+    const wider = compare(unit, ofLog) > 0 ? unit : ofLog
+    const priced = expected.readings[0]?.model ?? null
+    if (logged.length > 0 && !isWithin(sum, statement.value, wider, priced))
+      faults.push(
+        `${decimalText(sum)} ${prices.currency.name} in the log, ${statement.text} at ${statement.place}`,
+      )
+  }
+  return faults
+}
+
+const slackMs = 60_000
+
+function namesOf(
+  { requestedModel, returnedModel }: PricedRequest,
+  priceOf: PriceJudgements['judge']['priceOf'],
+): readonly string[] {
+  const ids = [requestedModel, returnedModel].flatMap((name) =>
+    name === null ? [] : [name, priceOf(name)?.id ?? name],
+  )
+  return [...new Set(ids)]
+}
+
+/** A log may name the maker before the model: `openai/gpt-5`. */
+const isName = (name: string, logged: string) =>
+  name === logged || logged.endsWith(`/${name}`) || name.endsWith(`/${logged}`)
+
+/** Requests that cost something by the contract, and ended before the log's last row by more than its delay. */
+function unrecorded(
+  missing: readonly PricedRequest[],
+  { join, prices, judge }: PriceJudgements,
+): readonly PricedRequest[] {
+  const times = join!.pairs.flatMap(({ rows }) => rows.flatMap(({ atMs }) => atMs ?? []))
+  const end = times.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...times)
+  const late = prices.evidence.log?.withinMs ?? 0
+  return missing.filter((request) => {
+    const model = judge.priceOf(request.requestedModel)
+    const isCharged =
+      request.outcomes.length === 1 &&
+      request.outcomes[0] === 'success' &&
+      model?.charged.success === 'full' &&
+      Object.values(model.price).some(({ price }) => price !== 'open' && !isZero(price))
+    return isCharged && request.endMs + late <= end + slackMs
+  })
+}
+
+function isWithinRun(row: LogRow, { requests }: PriceJudgements): boolean {
+  if (row.cost === null || isZero(row.cost.value)) return false
+  if (row.atMs === null) return true
+  const starts = requests.map(({ startMs }) => startMs)
+  const ends = requests.map(({ endMs }) => endMs)
+  return row.atMs >= Math.min(...starts) - slackMs && row.atMs <= Math.max(...ends) + slackMs
+}

@@ -1,0 +1,42 @@
+import { priceJudgements } from '../../evidence/prices/judgements.ts'
+import { partFindings } from '../../evidence/prices/part-findings.ts'
+import { placeVerdict } from '../../evidence/prices/place-verdict.ts'
+import { hasPromises, type Rule, whenPromised } from '../../rule.ts'
+import type { Verdict } from '../../verdict.ts'
+
+const takes = 'an answer that states its cost where evidence.cost says, stored whole (capture: all)'
+
+export const price03: Rule = {
+  id: 'PRICE-03',
+  title: 'An answer states the cost that its usage has by the contract',
+  section: 'contract: prices, evidence.cost',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `Computes the exact cost of each usage, and compares it with the cost in the header or body that the contract names.
+A cost may be off by the place that it shows, and by 10^-12, since floats are no fault. Where the contract leaves
+something open (an outcome, an edge of hours, a part that is not reported), every cost that it allows is right.
+A wrong cost is explained by the single change that gives it exactly, with the money at stake.
+Each part of a price that the traffic shows is a promise of its own.
+It cannot detect wrong counts that the cost agrees with.`,
+  ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
+    const found = await priceJudgements(evidence)
+    if (found === null) return { verdict: 'not-observed', takes }
+    const results = [...found.stated].map(([, judged]) =>
+      placeVerdict(judged, found.prices, found.judge.priceOf, takes),
+    )
+    const worst = ['fail', 'inconclusive', 'pass'].flatMap((kind) =>
+      results.filter(({ verdict }) => verdict.verdict === kind),
+    )
+    return worst[0]?.verdict ?? { verdict: 'not-observed', takes }
+  }),
+  async findings(evidence) {
+    if (!hasPromises(evidence, ['prices'])) return []
+    const found = await priceJudgements(evidence)
+    const judged = found === null ? [] : [...found.stated.values()].flat()
+    // Without stated costs, the log shows the parts.
+    const shown = found !== null && judged.length === 0 ? found.logged : judged
+    if (found === null || shown.length === 0) return []
+    const result = placeVerdict(shown, found.prices, found.judge.priceOf, takes)
+    return partFindings('PRICE-03', 'must', shown, result, found)
+  },
+}

@@ -1,0 +1,70 @@
+import { priceJudgements } from '../../evidence/prices/judgements.ts'
+import {
+  faultsInItself,
+  faultsOfTwins,
+  type UsageFault,
+} from '../../evidence/prices/usage-faults.ts'
+import { type Rule, whenPromised } from '../../rule.ts'
+import type { Verdict } from '../../verdict.ts'
+
+export const price01: Rule = {
+  id: 'PRICE-01',
+  title: 'The counts of a usage agree with each other',
+  section: 'contract: prices',
+  severity: 'derived',
+  needs: ['passive'],
+  explain: `Reads the usage of each answer that was stored whole, in its dialect. No part exceeds its total, writes by life
+add up to the writes, and the total is input and output, or those and reasoning, always the same for a model.
+It cannot detect a count that is wrong in the same way everywhere.`,
+  ...whenPromised(['prices'], async (evidence) => {
+    const { requests = [] } = (await priceJudgements(evidence)) ?? {}
+    const counted = requests.filter(({ usage }) => usage !== null)
+    return verdictOver(
+      faultsInItself(counted),
+      counted.length,
+      'counts that agree',
+      'an answer with a usage',
+    )
+  }),
+}
+
+export const price02: Rule = {
+  id: 'PRICE-02',
+  title: 'Equal requests have equal prompt counts, and reads follow writes',
+  section: 'contract: prices',
+  severity: 'derived',
+  needs: ['active'],
+  explain: `Compares answers to equal requests, plain and streamed: only the split between cached and other tokens may differ.
+Where cache writes have a price of their own, tokens that are read were reported as written before.
+It cannot compare requests whose prompts are unique.`,
+  ...whenPromised(['prices'], async (evidence) => {
+    const found = await priceJudgements(evidence)
+    if (found === null) return { verdict: 'not-observed', takes: 'a contract with prices' }
+    const { faults, twins } = faultsOfTwins(found.requests, found.judge.priceOf)
+    return verdictOver(faults, twins, 'the same counts', 'two equal requests, one of them streamed')
+  }),
+}
+
+function verdictOver(
+  faults: readonly UsageFault[],
+  observations: number,
+  expected: string,
+  takes: string,
+): Verdict {
+  if (observations === 0) return { verdict: 'not-observed', takes }
+  const witnesses = faults.slice(0, 5).map(({ request, says }) => ({
+    runId: request.runId,
+    slot: request.slot,
+    retry: request.retry,
+    shows: `${request.requestedModel}: ${says}`,
+  }))
+  const [first, ...rest] = witnesses
+  if (first === undefined) return { verdict: 'pass', observations }
+  return {
+    verdict: 'fail',
+    observations,
+    expected,
+    came: `${faults[0]!.says}${faults.length > 1 ? `; ${faults.length} of ${observations} answers` : ''}`,
+    witnesses: [first, ...rest],
+  }
+}
