@@ -1,8 +1,12 @@
-import { loadFullContract } from '../contract/load.ts'
+import type { FullContract } from '../contract/contract.ts'
+import { loadContract, loadFullContract } from '../contract/load.ts'
 import { isHeaderValue } from '../contract/request.ts'
 import { parseDurations, parseLengths } from '../service/distribution.ts'
 import { faults } from '../service/faults/list.ts'
 import { makeSecret } from '../service/keys.ts'
+import { completed } from '../service/money/complete.ts'
+import { conducts } from '../service/money/conducts.ts'
+import { moneyFaults } from '../service/money/faults/list.ts'
 import type { Outage, ServiceOptions } from '../service/options.ts'
 import { keepPausesShort } from '../service/pauses.ts'
 import { profileQuestions } from '../service/profile.ts'
@@ -31,6 +35,8 @@ export interface Flags {
   readonly upstreamModel: readonly string[]
   readonly upstreamHeader: readonly string[]
   readonly listFaults?: boolean
+  readonly conduct: readonly string[]
+  readonly spendLog?: string
   readonly listProfile?: boolean
   readonly outage?: Outage
   readonly operator?: boolean
@@ -67,11 +73,19 @@ export async function serveAction(flags: Flags): Promise<void> {
   await service.close()
 }
 
+/** A contract with prices may leave other promises out; one of credits has all of them. */
+function contractOf(path: string | undefined): FullContract {
+  const contract = loadContract(path)
+  return contract.prices === undefined ? loadFullContract(path) : completed(contract)
+}
+
 function optionsOf(flags: Flags, operatorKey: string | null): ServiceOptions {
   return {
     host: flags.host,
     port: flags.port,
-    contract: loadFullContract(flags.contract),
+    contract: contractOf(flags.contract),
+    conducts: flags.conduct,
+    ...(flags.spendLog === undefined ? {} : { spendLogPath: flags.spendLog }),
     profile: readProfile(flags.profile, flags.set),
     faults: flags.fault,
     timeScale: flags.timeScale,
@@ -148,7 +162,8 @@ function upstreamLines({ upstream }: Flags): readonly string[] {
 }
 
 function printFaults(json: boolean): void {
-  const list = faults.map(({ name, rule, does, probability }) => ({
+  const ofMoney = moneyFaults.map(({ ids, ...fault }) => ({ ...fault, rule: ids.join(' ') }))
+  const list = [...faults, ...ofMoney].map(({ name, rule, does, probability }) => ({
     name,
     rule,
     does,
@@ -159,6 +174,12 @@ function printFaults(json: boolean): void {
     for (const { name, rule, does, probability } of list) {
       const share = probability === 1 ? '' : ` (${probability})`
       process.stdout.write(`${name.padEnd(36)}${rule.padEnd(10)}${does}${share}\n`)
+    }
+    process.stdout.write(
+      '\nconduct of a service that bills in money (--conduct), which is legal:\n',
+    )
+    for (const [name, does] of Object.entries(conducts)) {
+      process.stdout.write(`${name.padEnd(36)}${does}\n`)
     }
   }
 }

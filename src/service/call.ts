@@ -35,6 +35,8 @@ export interface IncomingRequest {
   /** The same for all requests of one connection. */
   readonly connection: number
   readonly remoteAddress: string
+  /** Calls back once the connection is closed. */
+  onClosed(callback: () => void): void
 }
 
 const nothing = Buffer.alloc(0)
@@ -64,6 +66,14 @@ export class Call extends Chance {
   price: Credits = 0
   /** The ledger entry of a charge made at the start. */
   entry: number | null = null
+  /** What the request may cost and the balance, as text, if the service bills in money. */
+  money: {
+    readonly price: string
+    readonly balance: string
+    readonly currency: string
+    /** The counter that refuses, if it is not the balance. */
+    readonly counter?: string
+  } | null = null
   /** Credits left right after the reservation for this call. */
   creditsAfter: Credits | null = null
   /** Pieces sent to the client so far. */

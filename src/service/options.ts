@@ -40,6 +40,10 @@ export interface ServiceOptions {
   readonly profile?: ProfileAnswers
   /** `name`, `name=probability` or `name=#nth`, or a fault that is on no list. */
   readonly faults?: readonly (string | Fault)[]
+  /** Legal ways to bill in money that look wrong, by name. They need a contract with prices. */
+  readonly conducts?: readonly string[]
+  /** A file to which each row of the log of money is added, as a line of JSON. */
+  readonly spendLogPath?: string
   /** A SQLite file. Default: `:memory:`. */
   readonly dataPath?: string
   readonly durability?: Durability

@@ -20,6 +20,8 @@ import { OperatorDesk } from './http/operator-desk.ts'
 import { Accounts } from './ledger/accounts.ts'
 import { Database } from './ledger/database.ts'
 import { Ledger } from './ledger/ledger.ts'
+import { EvidenceDesk } from './money/evidence-desk.ts'
+import { type MoneyOptions, moneyOptions } from './money/money-options.ts'
 import { Operator } from './operator.ts'
 import type { AccountRequest, ReadyKey, ServiceOptions, Shape } from './options.ts'
 import { Pages } from './pages/pages.ts'
@@ -85,10 +87,11 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
  */
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
   const profile = parseProfile(options.profile, 'profile')
-  const active = parseFaults(options.faults ?? [], faults)
+  const money = moneyOptions(options)
+  const active = parseFaults(money.otherFaults, faults)
   const database = new Database(options.dataPath ?? ':memory:', options.durability ?? 'process')
   try {
-    return await startOn(database, profile, active, options)
+    return await startOn(database, profile, active, money, options)
   } catch (error) {
     await database.close()
     throw error
@@ -100,6 +103,7 @@ async function startOn(
   database: Database,
   profile: Profile,
   active: readonly ActiveFault[],
+  money: MoneyOptions,
   options: ServiceOptions,
 ): Promise<RunningService> {
   const contract = options.contract ?? defaultContract
@@ -144,7 +148,10 @@ async function startOn(
     ...wire,
     ...(upstream === null ? {} : { ...asIs(wire), ...toolRequests(admission, profile) }),
   }
-  const behaviour = withFaults(withAnswers(honest, kit), active, kit)
+  const answering = withAnswers(honest, kit)
+  const billing = money.billing(kit)
+  const billed = billing === null ? answering : { ...answering, ...billing.over(answering) }
+  const behaviour = withFaults(billed, active, kit)
   const honestEvents = behaviour.events === wire.events && behaviour.frame === wire.frame
   const customers = new Customers(kit, behaviour)
   const pages = new Pages(kit, behaviour, customers)
@@ -156,6 +163,7 @@ async function startOn(
     behaviour,
     pages,
     desk,
+    billing === null ? null : new EvidenceDesk(contract.prices!, billing),
     honestEvents,
     options.trustProxy ?? false,
   )

@@ -22,6 +22,7 @@ const call = new Call(
     headers: {},
     connection: 1,
     remoteAddress: '127.0.0.1',
+    onClosed: () => {},
   },
   Math.random,
 )

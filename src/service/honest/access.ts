@@ -61,8 +61,14 @@ export function honestAccess({ contract, profile, accounts }: Kit): Access {
       const model = contract.models.find((each) => each.id === id)
       return model === undefined ? null : modelObject(model, profile.permissionFields)
     },
-    modelFor: (_call, id) => contract.models.find((model) => model.id === id) ?? null,
+    modelFor: (_call, id) => contract.models.find((model) => isNamed(model, id)) ?? null,
   }
+}
+
+/** Whether a model has this id, alias or listed snapshot. */
+function isNamed({ id, aliases = [], snapshots = [] }: Model, name: string): boolean {
+  const dated = snapshots === 'dated' ? [] : snapshots
+  return id === name || aliases.includes(name) || dated.includes(name)
 }
 
 /** An element of the model list (§2.2). */

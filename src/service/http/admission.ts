@@ -83,6 +83,14 @@ export function unknownModel({ models }: FullContract, asked: string): Refusal {
 }
 
 export function noCredits(call: Call): Refusal {
+  if (call.money !== null) {
+    const { price, balance, currency, counter } = call.money
+    const left = counter === undefined ? `the balance is ${balance}` : `the spend is ${counter}`
+    return {
+      kind: 'credits',
+      message: `the request may cost ${price} ${currency}; ${left} ${currency}`,
+    }
+  }
   return {
     kind: 'credits',
     message: `the request costs ${call.price} credits; the balance is ${call.available}`,

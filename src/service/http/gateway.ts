@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Behaviour, Kit } from '../behaviour.ts'
 import type { Call } from '../call.ts'
+import type { EvidenceDesk } from '../money/evidence-desk.ts'
 import type { Pages } from '../pages/pages.ts'
 import type { Refusal } from '../refusal.ts'
 import { QueryError } from '../usage/report.ts'
@@ -19,6 +20,10 @@ import { endWith, refuseUnreadable } from './unreadable.ts'
 const maxBodyBytes = 16 << 20
 /** More than any form or operator call. Without a key, no more than this is kept of a body. */
 const maxKeylessBytes = 64 << 10
+const noKey: Refusal = {
+  kind: 'key',
+  message: 'a valid API key is required: make one on the dashboard',
+}
 
 /**
  * Takes each request through the same stages in the same order:
@@ -34,6 +39,7 @@ export class Gateway {
   readonly #behaviour: Behaviour
   readonly #pages: Pages
   readonly #desk: OperatorDesk | null
+  readonly #evidence: EvidenceDesk | null
   readonly #replays = new Replays()
   readonly #incoming: IncomingRequests
   readonly #admission: Admission
@@ -42,6 +48,7 @@ export class Gateway {
 
   /**
    * @param desk the operator's endpoint; null if it is off
+   * @param evidence reads of money; null if the service bills in credits
    * @param honestEvents whether no fault and no upstream changes the events of streams
    * @param trustsProxy whether all clients come through a proxy that names them
    */
@@ -50,11 +57,13 @@ export class Gateway {
     behaviour: Behaviour,
     pages: Pages,
     desk: OperatorDesk | null,
+    evidence: EvidenceDesk | null,
     honestEvents: boolean,
     trustsProxy: boolean,
   ) {
     this.#kit = kit
     this.#desk = desk
+    this.#evidence = evidence
     this.#pages = pages
     this.#behaviour = behaviour
     this.#incoming = new IncomingRequests(kit, behaviour, trustsProxy)
@@ -150,6 +159,10 @@ export class Gateway {
         this.#writer.refuse(call, response, call.bodyFault)
         return
       }
+      if (this.#evidence?.isAsked(call) === true) {
+        this.#showMoney(call, response, this.#evidence)
+        return
+      }
       if (this.#pages.handle(call, response)) return
       const desk = this.#desk?.answer(call) ?? null
       if (desk !== null) {
@@ -163,13 +176,22 @@ export class Gateway {
     const keyless = call.endpoint === 'models' && this.#kit.profile.modelsAuth === 'none'
     call.key = behaviour.keyFor(call, behaviour.presentedKey(call))
     if (call.key === null && !keyless) {
-      const message = 'a valid API key is required: make one on the dashboard'
-      this.#writer.refuse(call, response, { kind: 'key', message })
+      this.#writer.refuse(call, response, noKey)
       return
     }
     if (call.key !== null) this.#admission.measure(call)
     if (call.endpoint === 'chat' || call.endpoint === 'messages') this.#generate(call, response)
     else this.#look(call, response, call.endpoint)
+  }
+
+  #showMoney(call: Call, response: ServerResponse, evidence: EvidenceDesk): void {
+    call.key = this.#behaviour.keyFor(call, this.#behaviour.presentedKey(call))
+    if (call.key === null) {
+      this.#writer.refuse(call, response, noKey)
+      return
+    }
+    const body = JSON.stringify(evidence.answer(call))
+    this.#writer.write(call, response, 200, { 'content-type': json }, body)
   }
 
   #look(call: Call, response: ServerResponse, endpoint: 'models' | 'credits'): void {

@@ -108,6 +108,11 @@ class HttpRequest implements IncomingRequest {
     return this.#connections.numberOf(this.#socket)
   }
 
+  onClosed(callback: () => void): void {
+    if (this.#socket.destroyed) callback()
+    else this.#socket.once('close', callback)
+  }
+
   get remoteAddress(): string {
     const forwardedFor = this.#trustsProxy ? this.headers['x-forwarded-for'] : undefined
     // The proxy adds the last one. Its client could write anything before.

@@ -89,8 +89,8 @@ function readOwn(fields: Fields, format: Format, rules: RequestRules, maxTokens:
   if (rules.relayed) {
     return { tools: [], toolChoice: { kind: 'none' }, output: { kind: 'text' }, thinks: null }
   }
-  refuseWhatIsNotDone(fields, format)
-  const tools = readTools(fields, format)
+  refuseWhatIsNotDone(fields, format, rules.sells)
+  const tools = readTools(fields, format, rules.sells)
   return {
     tools,
     toolChoice: readToolChoice(fields, format, tools),

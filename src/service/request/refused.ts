@@ -6,6 +6,8 @@ interface Parameter {
   /** Whether this value asks for something that the answer would have to show. */
   asks(value: unknown): boolean
   readonly why: string
+  /** Prices of which one makes the service do it. */
+  readonly soldAs?: readonly string[]
 }
 
 const always = () => true
@@ -38,9 +40,20 @@ const notDone: Readonly<Record<Format, readonly Parameter[]>> = {
       name: 'modalities',
       asks: (value) => !Array.isArray(value) || value.some((each) => each !== 'text'),
       why: 'this service answers with text only; expected ["text"]',
+      soldAs: ['output_image', 'output_audio', 'image'],
     },
-    { name: 'audio', asks: always, why: 'this service answers with text only' },
-    { name: 'web_search_options', asks: always, why: 'this service does not search' },
+    {
+      name: 'audio',
+      asks: always,
+      why: 'this service answers with text only',
+      soldAs: ['output_audio'],
+    },
+    {
+      name: 'web_search_options',
+      asks: always,
+      why: 'this service does not search',
+      soldAs: ['search'],
+    },
   ],
   messages: [
     { name: 'mcp_servers', asks: isNotEmpty, why: 'this service calls no other servers' },
@@ -54,8 +67,13 @@ function isNotEmpty(value: unknown): boolean {
 }
 
 /** @throws InvalidRequest for the first parameter that this service does not do */
-export function refuseWhatIsNotDone(fields: Fields, format: Format): void {
-  for (const { name, asks, why } of notDone[format]) {
+export function refuseWhatIsNotDone(
+  fields: Fields,
+  format: Format,
+  sells: ReadonlySet<string>,
+): void {
+  for (const { name, asks, why, soldAs = [] } of notDone[format]) {
+    if (soldAs.some((price) => sells.has(price))) continue
     const value = fields.get(name)
     if (value !== undefined && asks(value)) throw new InvalidRequest(`${name}: not done; ${why}`)
   }

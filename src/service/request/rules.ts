@@ -23,6 +23,8 @@ export interface RequestRules {
   readonly systemIsDropped: boolean
   /** Whether images are read. Without, they are refused. */
   readonly images: boolean
+  /** Parts of answers that a price list names, such as searches and images. */
+  readonly sells: ReadonlySet<string>
   /** Whether an upstream reads the request: it decides about tools, schemas and the like. */
   readonly relayed: boolean
   /** Whether `stream: true` gets a stream. If not, it is accepted and one body answers it. */
@@ -46,6 +48,8 @@ export function requestRules(
   const { defaults, limits, ranges } = contract
   const chat = format === 'chat'
   const wide = profile.clients === 'wide'
+  const priced = contract.prices?.models.flatMap(({ price }) => Object.keys(price)) ?? []
+  const sells: ReadonlySet<string> = new Set(priced)
   return {
     required: chat ? ['model', 'messages'] : ['model', 'messages', 'max_tokens'],
     known: chat ? chatFields : messagesFields,
@@ -66,7 +70,8 @@ export function requestRules(
       profile.maxTokens === 'refuse' ? limits.maxOutputTokens : limits.maxTokensParameter,
     maxN: profile.maxN,
     systemIsDropped: false,
-    images: wide,
+    images: wide || sells.has('input_image'),
+    sells,
     relayed: false,
     streams: true,
     unknownFields: profile.unknownFields,

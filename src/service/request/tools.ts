@@ -7,9 +7,15 @@ import { schemaFault } from './schema-value.ts'
  *
  * @throws InvalidRequest for a tool of another kind, and for a schema whose values cannot be made
  */
-export function readTools(fields: Fields, format: Format): readonly Tool[] {
+export function readTools(
+  fields: Fields,
+  format: Format,
+  sells: ReadonlySet<string>,
+): readonly Tool[] {
   const given = fields.array('tools') ?? []
-  return given.map((tool, index) => {
+  return given.flatMap((tool, index) => {
+    // A search that the service makes itself. Its price is on the list.
+    if (sells.has('search') && isRecord(tool) && /^web_search/.test(String(tool.type))) return []
     const where = `tools[${index}]`
     const { name, parameters } =
       format === 'chat' ? chatTool(tool, where) : messagesTool(tool, where)

@@ -1,0 +1,34 @@
+import { nearest } from '../../user/nearest.ts'
+import { UserError } from '../../user/user-error.ts'
+
+/**
+ * Legal ways to bill in money that look wrong. N1 to N12 are rows of the list of public conduct. The
+ * other five need no switch: a stream's head never states a cost (N6), and the contract says whether
+ * keys of one's own (N7), empty answers (N8), other models (N9) and rounding (N11) have their own price.
+ */
+export const conducts = {
+  'float-cost': 'N1: the stated cost is a sum of doubles',
+  'gateway-cache':
+    'N2: a repeated body is answered from a cache, free, with the tokens of the first',
+  'late-spend': 'N3: the balance and the spend show charges up to five seconds late, together',
+  deposit: 'N4: the balance falls by a deposit at the start, which is settled at the end',
+  'rich-no-deposit': 'N5: no deposit for a balance above a hundred deposits',
+  'cache-loses': 'N10: half of the prompts that could be read from the cache are not',
+  'usage-twice': 'N12: the last chunk has its usage in two places',
+} as const
+export type Conduct = keyof typeof conducts
+
+/** @throws UserError that names the nearest conduct */
+export function parseConducts(names: readonly string[]): ReadonlySet<Conduct> {
+  return new Set(
+    names.map((name) => {
+      if (Object.hasOwn(conducts, name)) return name as Conduct
+      const known = Object.keys(conducts)
+      const meant = nearest(name, known)
+      throw new UserError(
+        'service',
+        `--conduct: expected one of ${known.join(', ')}; got "${name}"${meant === null ? '' : `. Did you mean ${meant}?`}`,
+      )
+    }),
+  )
+}

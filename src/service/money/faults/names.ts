@@ -1,0 +1,74 @@
+import { pricedEntry } from '../bill.ts'
+import { withoutParts } from '../metered.ts'
+import {
+  another,
+  billing,
+  counting,
+  free,
+  type MoneyFault,
+  moneyFault,
+  pricing,
+} from './money-fault.ts'
+
+export const nameFaults: readonly MoneyFault[] = [
+  moneyFault(
+    'F22',
+    'snapshot-price',
+    'SL',
+    'another entry of the contract has the price of the name',
+    pricing((making) => {
+      const entry = pricedEntry(making.terms, making.metered)
+      const other = making.terms.models.find(
+        (each) => each.id !== entry && (each.id.startsWith(entry) || entry.startsWith(each.id)),
+      )
+      return other === undefined ? null : { entry: other.id }
+    }),
+  ),
+  moneyFault(
+    'F23',
+    'unknown-free',
+    'SB',
+    'a request by another name of the model is free',
+    billing((making) => (making.metered.asked === making.metered.meant ? null : free(making))),
+  ),
+  moneyFault(
+    'F24',
+    'component-free',
+    'SLB',
+    'text is free where audio or images cost',
+    counting((counts) => {
+      const media = ['input_audio', 'input_image', 'output_audio', 'output_image'] as const
+      if (media.every((part) => (counts[part] ?? 0) === 0)) return null
+      return withoutParts(counts, ['input_uncached', 'output_visible'])
+    }),
+  ),
+  moneyFault(
+    'F25',
+    'fallback-free',
+    'SLB',
+    'a request that another model served is free',
+    billing((making) => (making.metered.served === making.metered.meant ? null : free(making))),
+  ),
+  moneyFault(
+    'F26',
+    'failed-attempt-charged',
+    'LB',
+    'each attempt inside costs its input',
+    (charge, making, where) => {
+      const { counts, innerFailures } = making.metered
+      if (innerFailures === 0) return null
+      const input = withoutParts(counts, [
+        'output_visible',
+        'reasoning',
+        'output_audio',
+        'output_image',
+      ])
+      const bill = making.billOf(input)
+      let wrong = charge
+      for (let nth = 0; nth < innerFailures; nth++) {
+        wrong = another(wrong, { counts: input, bill, cost: bill.cost }, where)
+      }
+      return wrong
+    },
+  ),
+]
