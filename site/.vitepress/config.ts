@@ -57,7 +57,7 @@ export default defineConfig({
         text: 'Reference',
         items: items(
           ...['commands', 'scenarios', 'metrics', 'rules', 'tables', 'errors', 'glossary'],
-          ...['service', 'service-pages', 'dependencies'],
+          ...['service', 'service-money', 'service-pages', 'dependencies'],
         ),
       },
       {

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { serveCommand } from '../../src/cli/commands/serve.ts'
 import { faults } from '../../src/service/faults/list.ts'
+import { conducts } from '../../src/service/money/conducts.ts'
+import { moneyFaults } from '../../src/service/money/faults/list.ts'
 import { profileQuestions } from '../../src/service/profile.ts'
 import { notDoneBy } from '../../src/service/request/refused.ts'
 
@@ -28,6 +30,19 @@ test('the guide lists every question of a profile, with its answers and its stan
     const listed = answers.split(' | ')
     const cell = listed.length === 1 ? answers : `\`${listed.join('` `')}\``
     expect(rowOf(name)?.slice(2, 5)).toEqual([description, cell, `\`${standard}\``])
+  }
+})
+
+test('the guide of money lists every fault with its report and places, and every conduct', () => {
+  const money = readFileSync(join(docs, 'service-money.md'), 'utf8')
+  for (const { name, ids, where, does, probability } of moneyFaults) {
+    const share = probability === 1 ? '' : ` (${probability})`
+    expect(money).toContain(
+      `| \`${name}\` | ${ids.join(', ')} | ${where.join(', ')} | ${does}${share} |`,
+    )
+  }
+  for (const [name, does] of Object.entries(conducts)) {
+    expect(money).toContain(`| \`${name}\` | ${does.replace(': ', ' | ')} |`)
   }
 })
 
