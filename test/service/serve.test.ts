@@ -101,7 +101,7 @@ test('with a contract of small windows, short prompts reach the limits', async (
   const folder = mkdtempSync(join(tmpdir(), 'assay-serve-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const contract = join(folder, 'small.yaml')
-  writeFileSync(contract, 'limits: { max_input_tokens: 16, max_output_tokens: 5 }')
+  writeFileSync(contract, 'extends: svc\nlimits: { max_input_tokens: 16, max_output_tokens: 5 }')
   const { child } = serve('--port', '0', '--json', '--contract', contract)
   const { baseUrl, keys } = await ready(child)
   const ask = async (content: string) => {
