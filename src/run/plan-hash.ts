@@ -39,5 +39,10 @@ export function planHash({
       load: phase.load.kind === 'replay' ? replayOf(phase.load) : phase.load,
     })),
   }
-  return createHash('sha256').update(JSON.stringify(plan)).digest('hex').slice(0, 32)
+  return createHash('sha256').update(JSON.stringify(plan, exactNumbers)).digest('hex').slice(0, 32)
+}
+
+/** Prices are exact fractions of bigints, which JSON has not. */
+function exactNumbers(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? `${value}` : value
 }

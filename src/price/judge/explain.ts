@@ -52,7 +52,12 @@ export function explain(
   const kept = isWhole ? whole : coverOf(found)
   const fewest = Math.min(...kept.map(({ spares }) => spares))
   const best = isWhole ? kept.filter(({ spares }) => spares === fewest) : kept
-  const unique = best.filter((each, at) => best.findIndex(({ says }) => says === each.says) === at)
+  const unique = best.filter(
+    ({ says, about }, at) =>
+      best.findIndex((each) => each.says === says) === at &&
+      // Of roundings that give the same, one is enough.
+      (about !== 'round' || best.findIndex((each) => each.about === 'round') === at),
+  )
   return { explanations: unique.toSorted(byFit).slice(0, mostNamed), isWhole }
 }
 
