@@ -71,6 +71,7 @@ const recorder = new Worker(new URL('../src/run/recorder.worker.ts', import.meta
     },
     senders: [channel.port2],
     zeroNs: monotonicNs(),
+    tellsAttempts: false,
   } satisfies RecorderData,
   transferList: [channel.port2],
 })
@@ -78,7 +79,7 @@ const closed = Promise.withResolvers<number>()
 recorder.on('message', (message: FromRecorderControl) => {
   if (message.type === 'open') for (let at = 0; at < 8; at++) send(new Batch())
   else if (message.type === 'closed') closed.resolve(message.rows)
-  else closed.reject(new Error(message.message))
+  else if (message.type !== 'attempts') closed.reject(new Error(message.message))
 })
 channel.port1.on('message', (message: FromRecorder) => {
   if (typeof message !== 'number') send(new Batch(message))

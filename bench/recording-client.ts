@@ -60,6 +60,8 @@ const coordinator = new Coordinator({
   seed: 1,
   baseUrl,
   dbPath: join(home, 'bench.duckdb'),
+  store: null,
+  onAttempts: null,
   keys: resolveKeys(scenario, { default: 'sk-bench-pQ7wZx4mTd' }),
   prompts: promptPools(scenario, 1),
   tls: {},

@@ -27,6 +27,7 @@ import { judge, type RunFacts } from './verdict.ts'
 
 /** A run whose requests have all ended. */
 export interface Ended {
+  readonly dbPath: string
   readonly scenario: CrewedScenario
   readonly options: RunOptions
   readonly contract: Contract
@@ -167,14 +168,14 @@ function countedFacts({ scenario, coordinator }: Ended) {
   }
 }
 
-function identityOf({ scenario, options, start }: Ended) {
+function identityOf({ scenario, dbPath, start }: Ended) {
   return {
     runId: start.runId,
     scenario: scenario.name,
     question: scenario.question,
     seed: start.seed,
     baseUrl: withoutCredentials(start.baseUrl),
-    dbPath: options.dbPath,
+    dbPath,
   }
 }
 

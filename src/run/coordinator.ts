@@ -206,6 +206,9 @@ export class Coordinator {
 
   private onRecorder(message: FromRecorderControl): void {
     switch (message.type) {
+      case 'attempts':
+        this.options.onAttempts?.(message.attempts)
+        return
       case 'open':
         this.recorderState = 'open'
         break

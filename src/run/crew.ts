@@ -1,6 +1,8 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import type { AttemptRow } from '../attempt/columns.ts'
 import type { TlsTexts } from '../client/authorities.ts'
 import type { Contract } from '../contract/contract.ts'
+import type { Store } from '../store/open.ts'
 import type { RunStart } from '../store/runs.ts'
 import { secrets } from '../user/secrets/secrets.ts'
 import type {
@@ -13,6 +15,7 @@ import type {
   SenderData,
   ToSender,
 } from './messages.ts'
+import { type PlacedRecorder, startRecorder } from './recorder-place.ts'
 import type { Shard } from './shard.ts'
 import type { CrewedScenario } from './threads.ts'
 
@@ -29,6 +32,9 @@ export interface CrewOptions {
   readonly prompts: readonly PromptPool[]
   readonly tls: TlsTexts
   readonly proxy: string | null
+  readonly onAttempts: ((attempts: readonly AttemptRow[]) => void) | null
+  /** The store of the caller; null if the run opens the file itself. */
+  readonly store: Store | null
 }
 
 export interface CrewListener {
@@ -44,7 +50,7 @@ export class Crew {
   private readonly options: CrewOptions
   private readonly listener: CrewListener
   private readonly shared: SharedArrayBuffer
-  private readonly recorder: Worker
+  private readonly recorder: PlacedRecorder
   private readonly senders: Worker[]
 
   constructor(options: CrewOptions, shared: SharedArrayBuffer, listener: CrewListener) {
@@ -69,28 +75,30 @@ export class Crew {
   }
 
   tellRecorder(message: RecorderControl): void {
-    this.recorder.postMessage(message)
+    this.recorder.tell(message)
   }
 
   /** Ends all threads at once, after a failure. */
   async terminate(): Promise<void> {
-    const workers = [...this.senders, this.recorder]
-    await Promise.all(workers.map((worker) => worker.terminate()))
+    await Promise.all([...this.senders, this.recorder].map((each) => each.terminate()))
   }
 
-  private startRecorder(senders: readonly MessagePort[]): Worker {
-    const { dbPath, run, zeroNs } = this.options
-    const recorder = startWorker('recorder', {
-      workerData: { dbPath, run, senders, zeroNs } satisfies RecorderData,
-      transferList: [...senders],
-    })
-    recorder.on('message', (message: FromRecorderControl) => this.listener.onRecorder(message))
-    this.watch(recorder, 'The recorder')
-    return recorder
+  private startRecorder(senders: readonly MessagePort[]): PlacedRecorder {
+    const { dbPath, run, zeroNs, onAttempts } = this.options
+    const tellsAttempts = onAttempts !== null
+    return startRecorder(
+      { dbPath, run, senders, zeroNs, tellsAttempts },
+      this.options.store,
+      this.listener,
+    )
   }
 
   private startSender(workerData: SenderData): Worker {
-    const sender = startWorker('sender', { workerData, transferList: [workerData.recorder] })
+    const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+    const sender = new Worker(new URL(`./sender.worker.${ending}`, import.meta.url), {
+      workerData,
+      transferList: [workerData.recorder],
+    })
     sender.on('message', (message: FromSender) => this.listener.onSender(message))
     this.watch(sender, `Sending thread ${workerData.shard}`)
     return sender
@@ -122,12 +130,4 @@ export class Crew {
       this.listener.onFailure(new Error(`${who} failed: ${error.stack}`)),
     )
   }
-}
-
-function startWorker(
-  name: 'sender' | 'recorder',
-  options: ConstructorParameters<typeof Worker>[1],
-) {
-  const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  return new Worker(new URL(`./${name}.worker.${ending}`, import.meta.url), options)
 }

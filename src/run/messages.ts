@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { BatchMessage } from '../attempt/batch.ts'
+import type { AttemptRow } from '../attempt/columns.ts'
 import type { BodyRow, TemplateRow } from '../attempt/evidence.ts'
 import type { TlsTexts } from '../client/authorities.ts'
 import type { MemoryFigures } from '../client/memory.ts'
@@ -173,6 +174,8 @@ export interface RecorderData {
   readonly run: RunStart
   readonly senders: readonly MessagePort[]
   readonly zeroNs: bigint
+  /** Whether rows are also told to the coordinator. */
+  readonly tellsAttempts: boolean
 }
 
 export interface IntervalHistogram extends Omit<HistogramRow, 'hdr' | 'samples'> {
@@ -188,6 +191,7 @@ export type RecorderControl =
   | { readonly type: 'close' }
 
 export type FromRecorderControl =
+  | { readonly type: 'attempts'; readonly attempts: readonly AttemptRow[] }
   | { readonly type: 'open' }
   /** The store can no longer be written; the run must end. */
   | { readonly type: 'broken'; readonly message: string }

@@ -1,25 +1,12 @@
 import { platform, setPriority } from 'node:os'
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { cannotWrite } from '../store/errors.ts'
+import { parentPort, workerData } from 'node:worker_threads'
 import { openStore } from '../store/open.ts'
-import { Recorder } from '../store/recorder.ts'
-import { startRun } from '../store/runs.ts'
-import { monotonicNs } from './clock.ts'
-import { histogramBytes } from './histogram-bytes.ts'
-import { charactersOf } from './kept-bodies.ts'
-import type { FromRecorderControl, RecorderControl, RecorderData, ToRecorder } from './messages.ts'
-
-/**
- * The recorder's thread, the only one with the store during a run. It appends the batches of senders,
- * which then survive a kill, and commits evidence, health and histograms each second.
- */
-const flushEveryMs = 1000
+import type { RecorderData } from './messages.ts'
+import { record } from './record.ts'
 
 /** Enough for a run of any length: two row groups, and what DuckDB writes at a time. */
 const memoryMiB = 128
 
-const control = parentPort!
-const data = workerData as RecorderData
 /**
  * On a shared core, senders have priority: a flush takes tens of milliseconds, which would become lag. The
  * rows of a sender that fills its core need a tenth of it, which a higher niceness would not get. On Linux
@@ -30,131 +17,14 @@ const data = workerData as RecorderData
  */
 if (platform() === 'linux') setTimeout(() => setPriority(0, 5), 3000).unref()
 
-const say = (message: FromRecorderControl) => control.postMessage(message)
-
+/** The recorder's thread, the only one with the store during a run. */
+const control = parentPort!
+const data = workerData as RecorderData
 try {
-  await record()
+  const store = await openStore(data.dbPath)
+  await record(store, data, control, memoryMiB, () => store.close())
 } catch (error) {
   const { name, message } = error as Error
-  say({ type: 'failed', name, message })
+  control.postMessage({ type: 'failed', name, message })
   process.exit(1)
-}
-
-async function record(): Promise<void> {
-  const store = await openStore(data.dbPath)
-  const session = await store.session({ writes: 'attempts' })
-  await startRun(session, data.run)
-  const recorder = await Recorder.open(session, memoryMiB)
-  let rows = 0
-  let open = data.senders.length
-  let closing = false
-  const templates = new Set<number>()
-  let busyMs = 0
-  let worstMs = 0
-
-  let broken = false
-  /** Tells the coordinator to end the run; rows are still accepted as far as possible. */
-  const fail = (error: unknown) => {
-    if (broken) return
-    broken = true
-    say({ type: 'broken', message: cannotWrite(data.dbPath, error).message })
-  }
-
-  const attempt = (work: () => void) => {
-    try {
-      work()
-    } catch (error) {
-      fail(error)
-    }
-  }
-
-  const guard = (work: () => void) => {
-    const began = performance.now()
-    attempt(work)
-    const tookMs = performance.now() - began
-    busyMs += tookMs
-    worstMs = Math.max(worstMs, tookMs)
-  }
-
-  const take = (sender: number, port: MessagePort, message: ToRecorder) =>
-    guard(() => {
-      if (message.batch !== null) {
-        const { batch } = message
-        attempt(() => {
-          rows += recorder.appendBatch(sender, batch)
-        })
-        port.postMessage(batch.buffer, [batch.buffer])
-      }
-      // Several threads may report the same template; it is stored once.
-      const fresh = message.templates.filter((row) => !templates.has(row.template))
-      for (const row of fresh) templates.add(row.template)
-      if (fresh.length > 0) attempt(() => recorder.appendTemplates(fresh))
-      if (message.bodies.length > 0) {
-        if (!broken) attempt(() => recorder.appendBodies(message.bodies))
-        port.postMessage(message.bodies.reduce((sum, body) => sum + charactersOf(body), 0))
-      }
-      if (message.last) {
-        port.close()
-        open--
-        if (open === 0 && closing) void finish()
-      }
-    })
-
-  const timer = setInterval(() => {
-    if (!broken) guard(flush)
-  }, flushEveryMs)
-  let lastBusyMs = 0
-  function flush(): void {
-    recorder.flush()
-    recorder.appendHealth([
-      {
-        runId: data.run.runId,
-        shard: -1,
-        atUs: Math.round(Number(monotonicNs() - data.zeroNs) / 1000),
-        loopDelayP99Us: worstMs * 1000,
-        loopGapUs: worstMs * 1000,
-        loopGapEndUs: null,
-        utilisation: Math.min(1, (busyMs - lastBusyMs) / flushEveryMs),
-        lagP99Us: null,
-        inFlight: 0,
-        queuedBatches: 0,
-      },
-    ])
-    lastBusyMs = busyMs
-    worstMs = 0
-  }
-
-  async function finish(): Promise<void> {
-    clearInterval(timer)
-    try {
-      await recorder.close()
-    } catch (error) {
-      fail(error)
-    }
-    attempt(() => store.close())
-    say({ type: 'closed', rows, bodiesGivenUp: recorder.bodiesGivenUp })
-    control.close()
-  }
-
-  for (const [sender, port] of data.senders.entries()) {
-    port.on('message', (message: ToRecorder) => take(sender, port, message))
-  }
-  control.on('message', (message: RecorderControl) =>
-    guard(() => {
-      if (message.type === 'evidence') {
-        if (message.health.length > 0) recorder.appendHealth(message.health)
-        recorder.appendHistograms(
-          message.histograms.map(({ slice, ...row }) => ({
-            ...row,
-            samples: slice.samples,
-            hdr: histogramBytes(slice),
-          })),
-        )
-        return
-      }
-      closing = true
-      if (open === 0) void finish()
-    }),
-  )
-  say({ type: 'open' })
 }

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
+import type { AttemptRow } from '../attempt/columns.ts'
 import { baseUrlSays, isBaseUrl, serviceUrl, shownBaseUrl } from '../contract/base-url.ts'
 import type { Contract } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { storeFailure } from '../store/errors.ts'
 import { assayVersion, machineJson } from '../store/machine.ts'
-import { openStore } from '../store/open.ts'
+import { openStore, type Store } from '../store/open.ts'
 import type { RunStart } from '../store/runs.ts'
 import { inSession } from '../store/session.ts'
 import { storeFile } from '../store/store-file.ts'
@@ -31,12 +32,18 @@ import type { ThresholdResult } from './thresholds.ts'
 import { tlsOf } from './tls-files.ts'
 import type { RunVerdict } from './verdict.ts'
 
-export interface RunOptions {
+/** Where a run records: an open store, which it shares, or a file, which it opens and closes. */
+export type RunPlace =
+  | { readonly store: Store; readonly dbPath?: never }
+  | { readonly dbPath: string; readonly store?: undefined }
+
+export type RunOptions = RunSettings & RunPlace
+
+export interface RunSettings {
   /** Default: `run`. */
   readonly kind?: 'run' | 'calibrate'
   /** Scheme, host, port and base path. Default: the scenario's. */
   readonly baseUrl?: string
-  readonly dbPath: string
   /** Keys by their name in the scenario, which replace their source. */
   readonly keys?: Readonly<Record<string, string>>
   readonly contract?: Contract
@@ -53,6 +60,8 @@ export interface RunOptions {
   readonly timeScale?: number
   /** Sends one request of each kind first, unless the start is given; a permanent refusal ends the run. */
   readonly firstRequests?: boolean
+  /** Called with the rows of ended attempts, a batch at a time, at most about a second after their end. */
+  readonly onAttempts?: (attempts: readonly AttemptRow[]) => void
   readonly onProgress?: (progress: Progress, counted: Counted) => void
   /** Shortest time between two calls of `onProgress`. Default: one with each report, about once a second. */
   readonly progressEveryMs?: number
@@ -102,7 +111,7 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
     )
   }
   const baseUrl = serviceUrl(given, contract)
-  storeFile(options.dbPath)
+  const dbPath = options.store === undefined ? storeFile(options.dbPath) : options.store.path
   const seed = options.seed ?? part.seed
   const loads = phaseLoads(part)
   const threads = threadsOf(part, loads, shard, baseUrl)
@@ -154,7 +163,9 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
     zeroNs,
     seed,
     baseUrl,
-    dbPath: options.dbPath,
+    dbPath,
+    store: options.store ?? null,
+    onAttempts: options.onAttempts ?? null,
     keys,
     prompts,
     tls,
@@ -184,13 +195,13 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
     options.stopNow?.removeEventListener('abort', leave)
   }
 
-  const ended: Ended = { scenario, options, contract, start, coordinator, sweeps }
+  const ended: Ended = { dbPath, scenario, options, contract, start, coordinator, sweeps }
   try {
-    const store = await openStore(options.dbPath)
+    const store = options.store ?? (await openStore(dbPath))
     try {
       return await inSession(store, {}, (session) => conclude(session, ended))
     } finally {
-      store.close()
+      if (options.store === undefined) store.close()
     }
   } catch (error) {
     const why = coordinator.storeFailure ?? storeFailureOf(error)

@@ -18,8 +18,9 @@ export interface StoreFile {
    * Waits until no other operation writes attempts. They number rows by what is in the store, and share its journal.
    *
    * @returns what ends the turn
+   * @throws UserError `store-held` for a run, which cannot wait, if another run has its turn
    */
-  turnToWrite(): Promise<() => void>
+  turnToWrite(writer: 'attempts' | 'run'): Promise<() => void>
 }
 
 /** The open files of this thread, and those that its other threads have. */
@@ -74,6 +75,7 @@ class OpenFile implements StoreFile {
   private holders = 1
   private preparing: Promise<void> | null = null
   private writing: Promise<void> = Promise.resolve()
+  private hasRun = false
 
   private constructor(path: string, place: string | null) {
     this.place = place
@@ -127,12 +129,17 @@ class OpenFile implements StoreFile {
     this.instance?.closeSync()
   }
 
-  async turnToWrite(): Promise<() => void> {
+  async turnToWrite(writer: 'attempts' | 'run'): Promise<() => void> {
+    if (writer === 'run' && this.hasRun) throw held(this.place ?? ':memory:', 'another run')
+    this.hasRun ||= writer === 'run'
     const before = this.writing
     const turn = Promise.withResolvers<void>()
     this.writing = turn.promise
     await before
-    return turn.resolve
+    return () => {
+      if (writer === 'run') this.hasRun = false
+      turn.resolve()
+    }
   }
 }
 

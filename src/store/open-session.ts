@@ -16,7 +16,7 @@ export async function openSession(
   let endTurn: () => void = () => {}
   let connection: DuckDBConnection
   try {
-    if (scope.writes !== undefined) endTurn = await file.turnToWrite()
+    if (scope.writes !== undefined) endTurn = await file.turnToWrite(scope.writes)
     connection = await connect(file, scope)
   } catch (error) {
     endTurn()

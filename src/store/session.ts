@@ -19,8 +19,8 @@ export type SqlRow = Readonly<Record<string, Cell>>
 export interface SessionScope {
   /** SQL condition on `attempts`: only these attempts exist for the operation. Default: all. */
   readonly only?: string
-  /** Waits for its turn: one operation at a time writes attempts. */
-  readonly writes?: 'attempts'
+  /** Waits for its turn: one operation at a time writes attempts. A second run is refused at once. */
+  readonly writes?: 'attempts' | 'run'
 }
 
 /**
