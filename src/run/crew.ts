@@ -10,7 +10,6 @@ import type {
   FromSender,
   PromptPool,
   RecorderControl,
-  RecorderData,
   ResolvedKey,
   SenderData,
   ToSender,
