@@ -1,4 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { printable } from '../report/summary/printable.ts'
+import { checkTimeZone } from '../report/usage/zone.ts'
 import { openClickhouse } from '../store/clickhouse/clickhouse.ts'
 import { importToClickhouse } from '../store/clickhouse/import-log.ts'
 import { mustStandApart, type NamedFile } from '../store/files-apart.ts'
@@ -6,9 +8,12 @@ import {
   type FileImport,
   type FileImported,
   importFile,
+  type Meaning,
   rejectsOf,
 } from '../store/import/import-file.ts'
+import { pageGroups } from '../store/import/known-logs.ts'
 import type { LogFormat } from '../store/import/log-scan.ts'
+import type { LogSummary } from '../store/import/log-summary.ts'
 import { type Mapping, ownMapping, parseMapping } from '../store/import/mapping.ts'
 import type { RecordTool } from '../store/import/records.ts'
 import { openStore } from '../store/open.ts'
@@ -17,7 +22,8 @@ import { exit } from './exit.ts'
 import { shown } from './progress.ts'
 import { onStopSignal } from './stop-signals.ts'
 
-export interface Options {
+export interface Options extends Meaning {
+  readonly check?: boolean
   readonly db: string
   readonly map?: string
   readonly source?: string
@@ -38,10 +44,12 @@ export async function importAction(files: readonly string[], options: Options): 
   const ignoreSignals = onStopSignal(() => stop.abort())
   let reading = ''
   try {
-    for (const file of files) {
-      reading = file
+    // A mapping reads one file at a time; only known logs have pages.
+    const groups = options.map === undefined ? pageGroups(files) : files.map((file) => [file])
+    for (const [file, ...pages] of groups) {
+      reading = [file, ...pages].join(', ')
       stop.signal.throwIfAborted()
-      await importOne(take, file, options, stop.signal)
+      await importOne(take, file!, pages, options, stop.signal)
     }
   } catch (error) {
     if (!stop.signal.aborted) throw error
@@ -85,20 +93,23 @@ async function openTarget({ db, engine }: Options) {
 
 async function importOne(
   take: (file: FileImport) => Promise<FileImported>,
-  file: string,
+  first: string,
+  pages: readonly string[],
   options: Options,
   signal: AbortSignal,
 ): Promise<void> {
-  const { map, source, format, rejects, model, partial } = options
+  const { map, source, format, rejects, model, partial, check } = options
+  const file = [first, ...pages].join(', ')
   const imported = await shown(({ onProgress }) =>
     take({
-      ...{ file, signal, onProgress },
+      ...{ file: first, pages, signal, onProgress },
+      ...meaningOf(options),
       ...(map === undefined ? {} : { mapping: mappingOf(map) }),
       ...(source === undefined ? {} : { source }),
       ...(format === undefined ? {} : { format }),
       ...(rejects === undefined ? {} : { rejectsFile: rejects }),
       ...(model === undefined ? {} : { model }),
-      partial: partial === true,
+      ...{ partial: partial === true, check: check === true },
     }),
   )
   const { kind, ...counts } = imported
@@ -114,8 +125,12 @@ async function importOne(
     ])
     return
   }
+  const { summary } = imported
   print(options, { file, ...counts }, [
     `${file}: ${count(imported.lines)} lines = ${count(imported.accepted)} accepted + ${count(imported.duplicates)} known + ${count(imported.rejected)} rejected`,
+    ...(summary === null ? [] : [`  nothing is imported (--check); source ${imported.source}`]),
+    ...(summary === null ? [] : summaryLines(summary).map((line) => `  ${line}`)),
+    ...imported.notes.map((note) => `  ${printable(note, 400)}`),
     ...bad,
   ])
   const share = imported.rejected / Math.max(1, imported.lines)
@@ -125,6 +140,49 @@ async function importOne(
       `${file}: ${(share * 100).toFixed(1)} % of its lines were rejected, more than --max-rejects ${options.maxRejects ?? mostRejects} allows.\n`,
     )
   }
+}
+
+function meaningOf(options: Options): Meaning {
+  const { bucket, decimal, dateOrder, timezone, ambiguous, cached } = options
+  if (timezone !== undefined) checkTimeZone(timezone)
+  return {
+    ...(bucket === undefined ? {} : { bucket: bucketOf(bucket) }),
+    ...(decimal === undefined ? {} : { decimal }),
+    ...(dateOrder === undefined ? {} : { dateOrder }),
+    ...(timezone === undefined ? {} : { timezone }),
+    ...(ambiguous === undefined ? {} : { ambiguous }),
+    ...(cached === undefined ? {} : { cached }),
+  }
+}
+
+function bucketOf(bucket: string): string {
+  if (/^[1-9]\d*[mhd]$/.test(bucket)) return bucket
+  throw new UserError('usage', `--bucket ${bucket}: expected a width such as 15m, 1h or 1d`)
+}
+
+/** What a file holds, as lines of text. */
+function summaryLines(summary: LogSummary): readonly string[] {
+  const { kind, widthsS, fromUs, toUs, requests, tokens, cost, unknown } = summary
+  const iso = (us: number) => new Date(us / 1000).toISOString().replace('.000Z', 'Z')
+  const known = (value: number | null) => (value === null ? 'not known' : count(value))
+  const costs = Object.entries(cost).map(([unit, amount]) => `${amount} ${unit}`)
+  return [
+    kind === 'buckets' ? `buckets of ${widthsS.map((s) => widthText(s)).join(', ')}` : kind,
+    ...(fromUs === null || toUs === null ? [] : [`from ${iso(fromUs)} to ${iso(toUs)}`]),
+    `requests ${known(requests)}`,
+    `tokens: ${Object.entries(tokens)
+      .map(([name, value]) => `${name} ${known(value)}`)
+      .join(', ')}`,
+    `cost ${costs.length === 0 ? 'not known' : costs.join(', ')}`,
+    ...(unknown.tokens > 0 ? [`${count(unknown.tokens)} requests without tokens`] : []),
+    ...(unknown.cost > 0 ? [`${count(unknown.cost)} requests without a cost`] : []),
+  ]
+}
+
+function widthText(s: number): string {
+  const [size, name] =
+    s % 86_400 === 0 ? [86_400, 'day'] : s % 3600 === 0 ? [3600, 'hour'] : [60, 'minute']
+  return `${s / size} ${name}${s === size ? '' : 's'}`
 }
 
 /** A log with more rejected lines than this share has not been imported, whatever its other lines say. */

@@ -19,7 +19,6 @@ export const responseColumns = [
   'errorShape',
   'errorCode',
   'errorType',
-  'errorMessage',
   'creditsRemaining',
   'rateLimit',
   'rateRemaining',
@@ -80,7 +79,6 @@ export const plainSuccessColumns = [
   'errorShape',
   'errorCode',
   'errorType',
-  'errorMessage',
   'events',
   'contentEvents',
   'contentReads',
@@ -112,8 +110,7 @@ export function isPlainSuccess(
     !values.hasTokenParts &&
     values.errorShape === null &&
     values.errorCode === null &&
-    values.errorType === null &&
-    values.errorMessage === null
+    values.errorType === null
   )
 }
 
@@ -132,7 +129,6 @@ export function writeColumns(values: Values, batch: Batch, words: Words): void {
   to.errorShape[at] = codeOf(words, values.errorShape)
   to.errorCode[at] = codeOf(words, values.errorCode)
   to.errorType[at] = codeOf(words, values.errorType)
-  to.errorMessage[at] = codeOf(words, values.errorMessage)
   to.events[at] = values.events
   to.contentEvents[at] = values.contentEvents
   to.contentReads[at] = values.contentReads

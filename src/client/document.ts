@@ -138,14 +138,11 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
         return this.keepReason(this.otherFinish, use)
       case uses.errorCode:
       case uses.otherCode:
-        return this.readErrorValue(this.errorCode, use)
+        return this.readErrorValue(this.errorCode, use === uses.errorCode)
       case uses.errorType:
-        return this.readErrorValue(this.errorType, use)
-      case uses.errorMessage:
-      case uses.otherMessage:
-        return this.readErrorValue(this.errorMessage, use)
+        return this.readErrorValue(this.errorType, true)
       case uses.errorText:
-        return this.readErrorValue(null, use)
+        return this.readErrorValue(null, true)
       default:
         return this.isNumberNext() && this.keepCount(use)
     }
@@ -158,11 +155,11 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
     return !isNoReason(this.bytes, into.start, into.end)
   }
 
-  private readErrorValue(into: Span | null, use: number): boolean {
+  private readErrorValue(into: Span | null, inError: boolean): boolean {
     const start = this.at
     const isString = this.peek() === 34
     if (!(isString ? this.scanString() : this.isNumberNext() && this.scanNumber())) return false
-    this.keepErrorValue(into, use, start, isString)
+    this.keepErrorValue(into, inError, start, isString)
     return true
   }
 }

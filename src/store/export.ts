@@ -2,7 +2,7 @@ import { beginPart, type Work } from '../user/work.ts'
 import { identifier, literal } from './import/literal.ts'
 import type { Store } from './open.ts'
 import { writeOutputBy } from './output.ts'
-import { cellsSql, quartersSql } from './quarters/quarters.ts'
+import { cellsSql, quartersSql, shownBucketsSql } from './quarters/quarters.ts'
 import { inSession, type Reader, type Session, type SqlRow } from './session.ts'
 
 export const exportFormats = ['parquet', 'csv', 'json', 'jsonl'] as const
@@ -15,10 +15,12 @@ const exported = {
   usage: { sql: 'SELECT * FROM usage', run: 'source', order: 'at_us, source, id' },
   quarters: {
     get sql() {
-      return `SELECT * FROM (WITH usage_shown AS (FROM usage), usage_cells AS (${cellsSql()}) ${quartersSql()})`
+      // Sums over an hour or a day have no minutes.
+      return `SELECT * REPLACE (CASE WHEN width_us = 900000000 THEN minutes END AS minutes) FROM (WITH usage_shown AS (FROM usage), usage_shown_buckets AS (${shownBucketsSql('')}), usage_cells AS (${cellsSql()}) ${quartersSql()})`
     },
     run: 'source',
-    order: 'source, quarter, key_fp, account, model, endpoint, outcome, status, error_code',
+    order:
+      'source, quarter, width_us, key_fp, account, model, endpoint, outcome, status, error_code',
   },
   runs: { sql: 'SELECT * FROM runs', run: 'run_id', order: 'started_at, run_id' },
   health: { sql: 'SELECT * FROM health', run: 'run_id', order: 'run_id, at_us, shard' },

@@ -40,7 +40,6 @@ export const shared = {
     'errorShape',
     'errorCode',
     'errorType',
-    'errorMessage',
     'responseModel',
     'finishReason',
     'choices',

@@ -100,11 +100,11 @@ CREATE TABLE findings (
   detail_json VARCHAR NOT NULL          -- the complete verdict, with its witnesses
 );
 
--- Imported usage logs, one row per line. Source and id identify a row, so importing a
--- file twice adds nothing (src/store/import ensures that; there is no index).
+-- Lines of imported usage logs: requests, and signed entries of a ledger. Source and id identify a row, so
+-- importing a file twice adds nothing (src/store/import ensures that; there is no index).
 CREATE TABLE usage_events (
-  source VARCHAR NOT NULL,              -- the log; ids are unique within it
-  id VARCHAR NOT NULL,
+  source VARCHAR NOT NULL,              -- the service that wrote the log; ids are unique within it
+  id VARCHAR NOT NULL,                  -- its own, or a hash of the content and a number for equal lines
   at_us BIGINT NOT NULL,                -- event time, Unix microseconds UTC
   ingested_us BIGINT NOT NULL,          -- when it was imported: late events are accepted
   import_no INTEGER NOT NULL,
@@ -115,14 +115,64 @@ CREATE TABLE usage_events (
   outcome VARCHAR NOT NULL,             -- the same values as attempts.outcome
   status INTEGER,
   error_code VARCHAR,
-  credits DECIMAL(18, 6),               -- as in the log; null means not measured, never 0;
+  credits DECIMAL(18, 6),               -- amount of `unit`; null means not measured, never 0;
                                         -- DECIMAL(38, 18) once a log needs it
-  prompt_tokens BIGINT,                 -- sum over all requests of the row, like credits
-  cached_tokens BIGINT,                 -- tokens of the prompt that a cache held
-  completion_tokens BIGINT,
-  requests BIGINT NOT NULL DEFAULT 1,   -- the number of requests that the row stands for
+  prompt_tokens BIGINT,                 -- all input; sum over all requests of the row, like credits
+  cached_tokens BIGINT,                 -- of the input: read from a cache
+  completion_tokens BIGINT,             -- all output
+  requests BIGINT NOT NULL DEFAULT 1,   -- the number of requests that the row stands for; 0 for other types
   ttft_us BIGINT,
-  latency_us BIGINT
+  latency_us BIGINT,
+  type VARCHAR NOT NULL DEFAULT 'usage',    -- usage, refund, adjustment, grant, purchase, gift or expiry
+  unit VARCHAR NOT NULL DEFAULT 'credits',  -- ISO 4217, or a name
+  cache_write_tokens BIGINT,            -- of the input: written to a cache
+  cache_write_1h_tokens BIGINT,         -- of those: for an hour
+  reasoning_tokens BIGINT,              -- of the output
+  version_us BIGINT                     -- when the source last changed the row; the newest version counts
+);
+
+-- Sums over an interval, as a provider reports them. A newer statement about the same interval and dimensions
+-- replaces an older one; see the view usage_buckets.
+CREATE TABLE usage_statements (
+  source VARCHAR NOT NULL,
+  id VARCHAR NOT NULL,                  -- start, end and the values of its dimensions
+  statement INTEGER NOT NULL,           -- number of the import
+  ingested_us BIGINT NOT NULL,
+  start_us BIGINT NOT NULL,
+  end_us BIGINT NOT NULL,               -- exclusive
+  dimensions VARCHAR NOT NULL,          -- what the export was grouped by: 'api_key_id,model'
+  measures VARCHAR NOT NULL,            -- usage, or costs alone
+  model VARCHAR,
+  endpoint VARCHAR,
+  key_fp VARCHAR,
+  account VARCHAR,
+  outcome VARCHAR NOT NULL,
+  credits DECIMAL(38, 18),
+  unit VARCHAR NOT NULL,
+  requests BIGINT,                      -- null: not reported
+  prompt_tokens BIGINT,
+  cached_tokens BIGINT,
+  cache_write_tokens BIGINT,
+  cache_write_1h_tokens BIGINT,
+  completion_tokens BIGINT,
+  reasoning_tokens BIGINT
+);
+
+-- Statements that replaced others with other figures.
+CREATE TABLE usage_changes (
+  changed_us BIGINT NOT NULL,
+  import_no INTEGER NOT NULL,
+  source VARCHAR NOT NULL,
+  id VARCHAR NOT NULL,
+  start_us BIGINT NOT NULL,
+  end_us BIGINT NOT NULL,
+  model VARCHAR,
+  requests_before BIGINT,
+  requests_after BIGINT,
+  credits_before DECIMAL(38, 18),
+  credits_after DECIMAL(38, 18),
+  tokens_before BIGINT,                 -- input and output
+  tokens_after BIGINT
 );
 
 CREATE TABLE usage_imports (
@@ -135,8 +185,14 @@ CREATE TABLE usage_imports (
   lines BIGINT NOT NULL,                -- lines = accepted + duplicates + rejected
   accepted BIGINT NOT NULL,
   duplicates BIGINT NOT NULL,
-  rejected BIGINT NOT NULL
+  rejected BIGINT NOT NULL,
+  from_us BIGINT,                       -- what the file covers; null without a line
+  to_us BIGINT,
+  is_partial BOOLEAN NOT NULL           -- its end is missing
 );
+
+-- UTC days with events of a source: there, its statements do not count.
+CREATE TABLE usage_event_days (source VARCHAR NOT NULL, day BIGINT NOT NULL, PRIMARY KEY (source, day));
 
 -- The service's own figures: responses of GET /user/credits. Missing figures are null.
 CREATE TABLE usage_polls (
@@ -221,15 +277,68 @@ FROM (
   FROM usage_polls
 ) AS polls;
 
--- Every request that reached a service, from runs and from imported logs, in one shape.
+-- The newest statement of each interval and dimensions, and which of them count. Events of the same source and UTC
+-- day come first. Of two sets of dimensions or widths, the finest that covers an interval counts alone.
+CREATE OR REPLACE VIEW usage_buckets AS
+WITH newest AS (
+  SELECT * FROM usage_statements
+  QUALIFY row_number() OVER (PARTITION BY source, id ORDER BY statement DESC) = 1
+), ranked AS (
+  SELECT
+    *, end_us - start_us AS width_us,
+    dense_rank() OVER (
+      PARTITION BY source, measures
+      ORDER BY end_us - start_us, -len(string_split(dimensions, ',')),
+        NOT list_contains(string_split(dimensions, ','), 'model'), dimensions) AS place
+  FROM newest
+), covers AS (
+  SELECT
+    source, measures, place, from_us, to_us,
+    max(to_us) OVER (PARTITION BY source, measures, place ORDER BY from_us, to_us
+                     ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS reached_us
+  FROM (
+    SELECT ranked.source, measures, place, from_us, to_us
+    FROM ranked JOIN usage_imports ON import_no = statement GROUP BY ALL)
+), islands AS (
+  SELECT source, measures, place, min(from_us) AS from_us, max(to_us) AS to_us
+  FROM (
+    SELECT *, sum((reached_us IS NULL OR from_us > reached_us)::INTEGER) OVER (
+      PARTITION BY source, measures, place ORDER BY from_us, to_us) AS island
+    FROM covers)
+  GROUP BY source, measures, place, island
+), chosen AS (
+  SELECT
+    *,
+    measures = 'usage' AND EXISTS (
+      FROM usage_event_days AS days
+      WHERE days.source = ranked.source AND day >= start_us // 86400000000
+        AND day * 86400000000 < end_us) AS has_events,
+    EXISTS (
+      FROM islands AS finer
+      WHERE finer.source = ranked.source AND finer.measures = ranked.measures AND finer.place < ranked.place
+        AND finer.from_us <= start_us AND finer.to_us >= end_us) AS is_covered
+  FROM ranked
+)
+SELECT
+  chosen.*,
+  CASE WHEN has_events THEN 'events' WHEN is_covered THEN 'finer'
+       WHEN EXISTS (
+         FROM chosen AS coarser
+         WHERE coarser.source = chosen.source AND coarser.measures = chosen.measures
+           AND coarser.place > chosen.place AND NOT coarser.has_events AND NOT coarser.is_covered
+           AND coarser.start_us < chosen.end_us AND coarser.end_us > chosen.start_us) THEN 'wider'
+  END AS replaced_by  -- null: it counts
+FROM chosen;
+
+-- Every request that reached a service, from runs and from imported logs, in one shape; and refunds, with 0 requests.
 -- Time is the service's own: the run's clock plus the service's offset. A request is charged when its response ends.
 -- credits: charged for certain (null: not measured); possible_credits: the most that it can have cost.
 CREATE OR REPLACE VIEW usage AS
 SELECT
   'import' AS origin, source, id, at_us, model, endpoint, key_fp, account, outcome, status,
   error_code, credits, credits AS possible_credits, prompt_tokens, cached_tokens, completion_tokens, requests,
-  ttft_us, latency_us
-FROM usage_events
+  ttft_us, latency_us, type, unit, cache_write_tokens, cache_write_1h_tokens, reasoning_tokens
+FROM usage_events WHERE type IN ('usage', 'refund')
 UNION ALL
 SELECT
   'run' AS origin, run_id AS source, slot::VARCHAR || '.' || retry::VARCHAR AS id,
@@ -239,7 +348,9 @@ SELECT
   CASE outcome WHEN 'http_error' THEN 0 ELSE model_prices.credits END AS possible_credits,
   prompt_tokens::BIGINT AS prompt_tokens, cached_tokens::BIGINT AS cached_tokens,
   completion_tokens::BIGINT AS completion_tokens,
-  1 AS requests, NULL AS ttft_us, NULL AS latency_us  -- for runs, see attempt_times
+  1 AS requests, NULL AS ttft_us, NULL AS latency_us,  -- for runs, see attempt_times
+  'usage' AS type, 'credits' AS unit, NULL AS cache_write_tokens, NULL AS cache_write_1h_tokens,
+  NULL AS reasoning_tokens
 FROM attempts
 JOIN run_clocks USING (run_id)
 LEFT JOIN model_prices

@@ -22,6 +22,9 @@ export interface EventChange {
 export const utc = (...parts: [number, number, number, number?, number?]) =>
   Date.UTC(parts[0], parts[1] - 1, parts[2], parts[3] ?? 0, parts[4] ?? 0) * 1000
 
+const columns =
+  'source, id, at_us, ingested_us, import_no, model, endpoint, key_fp, account, outcome, status, error_code, credits, prompt_tokens, cached_tokens, completion_tokens, requests, ttft_us, latency_us'
+
 let made = 0
 
 /** Enters imported events at these times (Unix microseconds), each one credit by default. */
@@ -60,7 +63,7 @@ export async function enterEvents(
             'NULL',
           ].join(', ')})`,
       )
-    await store.execute(`INSERT INTO usage_events VALUES ${rows.join(', ')}`)
+    await store.execute(`INSERT INTO usage_events (${columns}) VALUES ${rows.join(', ')}`)
   }
 }
 

@@ -29,7 +29,11 @@ export const importCommand = () =>
         'YAML: which column is which field; "assay" for an export of Assay',
       ),
     )
-    .option('--source <name>', 'ids are unique within a source; default: the name of the file')
+    .option(
+      '--source <name>',
+      'the service that wrote the log: ids are unique within it; default: by the format, or the name of the file',
+    )
+    .option('--check', 'say what would be imported, and import nothing')
     .addOption(
       choice('--format <format>', 'the format, if the name of the file does not show it', [
         'jsonl',
@@ -41,7 +45,24 @@ export const importCommand = () =>
       ]),
     )
     .addOption(outputOption('--rejects <file>', 'where bad lines go; default: FILE.rejects.jsonl'))
-    .option('--partial', 'take the whole lines of a file that ends in the middle')
+    .option('--partial', 'take the whole lines of a cut file, or one page of several')
+    .option('--bucket <width>', 'width of the intervals of sums without an end: 15m, 1h, 1d')
+    .addOption(choice('--decimal <mark>', 'decimal mark of numbers in text', [',', '.']))
+    .addOption(choice('--date-order <order>', 'order of dates such as 03/11/2026', ['dmy', 'mdy']))
+    .option('--timezone <zone>', 'IANA zone of times without an offset')
+    .addOption(
+      choice(
+        '--ambiguous <which>',
+        'a local time that occurs twice; default: by the order of lines',
+        ['first', 'second', 'reject'],
+      ),
+    )
+    .addOption(
+      choice('--cached <how>', 'whether the prompt tokens contain cached ones', [
+        'within',
+        'separate',
+      ]),
+    )
     .option(
       '--max-rejects <share>',
       'exit with 3 if more than this share of a log is rejected',

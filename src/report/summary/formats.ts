@@ -34,7 +34,7 @@ export function terminalFigures(summary: RunSummary): string {
     `attempts ${whole(counts.attempts)} = sent ${whole(counts.sent)} + not sent ${whole(counts.notSent)}${counts.retries > 0 ? `   (${whole(counts.retries)} of them retries)` : ''}`,
     `sent = ok ${whole(counts.ok)} + HTTP errors ${whole(counts.httpError)} + broken ${whole(counts.broken)} + timeouts ${whole(counts.timeout)}`,
     `       + aborted ${whole(counts.aborted)}${summary.countsAddUp ? '' : '   THE COUNTS DO NOT ADD UP'}`,
-    `ok ${rate(all.okPerS)}/s   output tokens ${rate(all.completionTokensPerS)}/s   over ${rate(all.arrivalS)} s (${summary.part})`,
+    `ok ${rate(all.okPerS)}/s   output tokens ${rate(all.completionTokensPerS)}/s   over ${rate(all.spanS)} s (${summary.part})`,
     ...outcomeTexts(all),
     ...paragraph(tokenReport(all)),
     `credits ${creditsText(credits)}`,
@@ -65,10 +65,7 @@ export function terminalFigures(summary: RunSummary): string {
   if (summary.errors.length > 0) {
     lines.push('', 'errors')
     for (const error of summary.errors.slice(0, 8)) {
-      lines.push(
-        `  ${whole(error.count).padStart(9)}  ${printable(errorText(error), 66)}`,
-        ...saidLines(error),
-      )
+      lines.push(`  ${whole(error.count).padStart(9)}  ${printable(errorText(error), 66)}`)
     }
     const rest = summary.errors.slice(8)
     if (rest.length > 0) lines.push(`  ${whole(totalOf(rest)).padStart(9)}  ${furtherKinds(rest)}`)
@@ -140,23 +137,19 @@ export function markdownSummary(summary: RunSummary): string {
     lines.push(
       '',
       ...table([
-        ['error', 'count', 'one of them says'],
-        ['---', '---:', '---'],
+        ['error', 'count'],
+        ['---', '---:'],
       ]),
     )
     lines.push(
       ...table(
         summary.errors
           .slice(0, 20)
-          .map((error) => [
-            markdownCell(errorText(error)),
-            whole(error.count),
-            error.said === null ? '' : markdownCell(error.said, 160),
-          ]),
+          .map((error) => [markdownCell(errorText(error)), whole(error.count)]),
       ),
     )
     const rest = summary.errors.slice(20)
-    if (rest.length > 0) lines.push(...table([[furtherKinds(rest), whole(totalOf(rest)), '']]))
+    if (rest.length > 0) lines.push(...table([[furtherKinds(rest), whole(totalOf(rest))]]))
   }
   return `${lines.join('\n')}\n`
 }
@@ -174,17 +167,6 @@ export function jsonSummary(summary: RunSummary): string {
 }
 
 type Errors = RunSummary['errors']
-
-/** What the service said in one error of a kind, in two lines at most; an error on purpose needs none. */
-function saidLines({ said, onPurpose }: Errors[number]): readonly string[] {
-  if (said === null || onPurpose) return []
-  const text = printable(said, 2 * saidColumns)
-  const lines =
-    text.length <= saidColumns ? [text] : [text.slice(0, saidColumns), text.slice(saidColumns)]
-  return lines.map((line) => `             ${line}`.trimEnd())
-}
-
-const saidColumns = 66
 
 function errorText(error: Errors[number]): string {
   const said = [error.outcome, error.status, error.code, error.reason]

@@ -8,7 +8,6 @@ import {
   objectiveNames,
 } from '../../measure/measures.ts'
 import { samplesNeeded } from '../../measure/percentile.ts'
-import { completedIn, steadySql } from '../../measure/rates.ts'
 import { type Gaps, readGaps } from '../../store/gaps.ts'
 import type { Cell, Session } from '../../store/session.ts'
 import { type Distribution, percentiles, type SummaryGroup } from './shape.ts'
@@ -78,43 +77,7 @@ export async function readGroups(
   const steps = await readRows(store, counted, names, 'GROUP BY step ORDER BY step')
   // One step is the whole: its values are not sorted twice.
   const whole = steps.length === 1 ? steps : await readRows(store, counted, names, '')
-  const rates = [
-    ...(await readRates(store, counted, false)),
-    ...(await readRates(store, counted, true)),
-  ]
-  return [{ ...whole[0]!, step: null }, ...steps].map((row) =>
-    groupFrom(
-      row,
-      gaps.get(row.step),
-      rates.find(({ step }) => step === row.step),
-    ),
-  )
-}
-
-interface Rates {
-  readonly step: string | null
-  /** Time of arrivals, and the length of the steady part. */
-  readonly seconds: number | null
-  readonly ok: number
-  readonly tokens: number | null
-}
-
-/** What was completed in the steady part, by step. */
-async function readRates(
-  store: Session,
-  { from, parameters, offsetUs }: Counted,
-  bySteps: boolean,
-): Promise<readonly Rates[]> {
-  const inTime = completedIn('steady', offsetUs)
-  return store.rows<Rates>(
-    `SELECT steady.step, any_value(steady.seconds)::DOUBLE AS seconds,
-       count(*) FILTER (outcome = 'ok' AND ${inTime}) AS ok,
-       (sum(output_tokens) FILTER (${inTime}))::DOUBLE AS tokens
-     FROM ${from} AS each JOIN ${steadySql({ from, offsetUs, bySteps })} AS steady
-       ON ${bySteps ? 'each.step = steady.step' : 'true'}
-     GROUP BY steady.step`,
-    [...parameters],
-  )
+  return [{ ...whole[0]!, step: null }, ...steps].map((row) => groupFrom(row, gaps.get(row.step)))
 }
 
 async function readRows(
@@ -194,12 +157,12 @@ async function countBelow(
 const figuresOf = (row: GroupRow, name: MeasureName) =>
   (row[name] ?? noFigures) as unknown as Figures
 
-function groupFrom(row: GroupRow, gaps: Gaps | undefined, rates: Rates | undefined): SummaryGroup {
+function groupFrom(row: GroupRow, gaps: Gaps | undefined): SummaryGroup {
   const number = (name: string) => (row[name] === null ? null : Number(row[name]))
   const count = (name: string) => Number(row[name])
-  const seconds = rates?.seconds ?? null
-  const perS = (value: number | null | undefined) =>
-    seconds === null || typeof value !== 'number' ? null : value / seconds
+  const spanS = number('spanS')
+  const perS = (value: number | null) =>
+    spanS === null || spanS <= 0 || value === null ? null : value / spanS
   const metrics = Object.fromEntries(
     measureNames.map((name) => [name, distributionOf(figuresOf(row, name))]),
   ) as Record<MeasureName, Distribution>
@@ -223,13 +186,12 @@ function groupFrom(row: GroupRow, gaps: Gaps | undefined, rates: Rates | undefin
       good,
     },
     goodput: good === null || count('judged') === 0 ? null : good / count('judged'),
-    spanS: number('spanS'),
-    arrivalS: seconds,
-    okPerS: perS(rates?.ok),
+    spanS,
+    okPerS: perS(count('ok')),
     sentPerS: perS(count('sent')),
     promptTokens: number('promptTokens'),
     completionTokens,
-    completionTokensPerS: perS(rates?.tokens),
+    completionTokensPerS: perS(completionTokens),
     tokenReports: {
       answers: count('answers'),
       reported: count('answers') - count('unreported'),

@@ -65,14 +65,11 @@ export const groupShape = z.object({
   counts: countsShape,
   goodput: measured.describe('good / judged; null without objectives'),
   spanS: measured.describe('from the first intended to the last closed'),
-  arrivalS: measured.describe(
-    'from the first to the last arrival: rates of arrivals are over it, and rates of completions over as long a steady part',
-  ),
-  okPerS: measured.describe('completed in the steady part'),
-  sentPerS: measured.describe('over the time of arrivals'),
+  okPerS: measured,
+  sentPerS: measured,
   promptTokens: measured.describe('of successes that report them'),
   completionTokens: measured,
-  completionTokensPerS: measured.describe('completed in the steady part'),
+  completionTokensPerS: measured,
   tokenReports: z
     .object({
       answers: count.describe('successes of chat and messages'),
@@ -124,7 +121,6 @@ export const summaryShape = z.object({
       status: z.number().nullable(),
       code: z.string().nullable(),
       reason: z.string().nullable(),
-      said: z.string().nullable().describe('the body of one of them, or its message'),
       onPurpose: z.boolean().describe('met by requests that were built to meet an error'),
       count,
     }),

@@ -11,7 +11,9 @@ const leastShare = 0.02
  * last for the mean time between requests.
  */
 export function pastDays(days: readonly SeriesPoint[], scope: UsageScope): readonly PastDay[] {
-  const { sources, timezone, nowUs } = scope
+  const { sources, timezone, nowUs, units } = scope
+  // Without a known cost, a day without requests says nothing about the others.
+  if (units.length === 0) return []
   const firstUs = Math.min(...sources.map((each) => each.firstUs))
   const lastUs = Math.max(...sources.map((each) => each.lastUs))
   const requests = sources.reduce((sum, each) => sum + each.requests, 0)

@@ -1,18 +1,33 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { Session } from '../../store/session.ts'
 import { queryText, type UsageEngine } from './engine/engine.ts'
-import type { Peak } from './shape.ts'
+import type { SeenPeak } from './shape.ts'
 
 /** The busiest clock minute, hour and day of any key. A sliding window can hold up to twice as many requests. */
 export async function readPeak(
   store: Session,
   engine: UsageEngine,
   contract: Contract | null,
-): Promise<Peak> {
+): Promise<SeenPeak> {
   const limits = contract?.bands?.map((band) => band.requests.minute) ?? []
   const lowest = Math.min(Number.MAX_SAFE_INTEGER, ...limits)
   await store.execute(`SET VARIABLE usage_lowest_limit = ${lowest}::BIGINT`)
   await engine.fill(store, 'usage_peaks', queryText('peaks'))
-  const [peak] = await store.rows<Peak>('FROM usage_peaks')
-  return peak ?? { minute: null, hour: null, day: null }
+  const [row] = await store.rows<Omit<SeenPeak, 'unknown'> & { width_us: number | null }>(
+    'FROM usage_peaks',
+  )
+  if (row === undefined) return { minute: null, hour: null, day: null, unknown: null }
+  const { minute, hour, day, width_us } = row
+  const width = width_us ?? 0
+  if (width <= quarterUs) return { minute, hour, day, unknown: null }
+  // A peak exists only below the width of the sums.
+  return {
+    minute: null,
+    hour: width > hourUs ? null : hour,
+    day: width > 24 * hourUs ? null : day,
+    unknown: `busiest minute: not known (${width > hourUs ? (width > 24 * hourUs ? 'sums of several days' : 'daily sums') : 'hourly sums'})`,
+  }
 }
+
+const quarterUs = 900e6
+const hourUs = 3600e6

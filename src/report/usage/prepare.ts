@@ -18,6 +18,14 @@ export const quarterUs = 900e6
 const shortened = (name: string) =>
   `left(coalesce(CASE getvariable('usage_by') WHEN 'key' THEN getvariable('usage_key_names')[${name}] END, ${name}), 200)`
 
+const tokenColumns = [
+  'prompt_tokens',
+  'cached_tokens',
+  'cache_write_tokens',
+  'completion_tokens',
+  'reasoning_tokens',
+] as const
+
 /** The longest month, in days. */
 const mostDefaultDays = 31
 
@@ -76,10 +84,25 @@ export async function prepareUsage(
     SET VARIABLE usage_covered_to = ${Math.max(...covering.map((each) => each.lastUs))}::BIGINT;
   `)
   await prepareKeys(store, engine)
-  await prepareQuarters(store, engine)
+  const units = await readUnits(store)
+  await prepareQuarters(store, engine, units)
   await prepareCalendar(store)
-  await prepareBuckets(store)
-  return scope
+  const utc = await placeBuckets(store, sources)
+  await prepareBuckets(store, units)
+  const inUtc = [...utc].sort()
+  const utcNote =
+    inUtc.length === 0
+      ? []
+      : [
+          `Days of ${inUtc.join(', ')} are UTC days: its sums are over intervals that no day in ${options.timezone} contains.`,
+        ]
+  return {
+    ...scope,
+    unit: units[0] ?? 'credits',
+    units,
+    sources: sources.map((each) => ({ ...each, days: utc.has(each.source) ? 'UTC' : 'local' })),
+    notes: [...scope.notes, ...utcNote],
+  }
 }
 
 /** Enters the prices of the contract, which give attempts a cost in the view `usage`. */
@@ -94,14 +117,18 @@ export async function enterPrices(store: Session, contract: Contract): Promise<v
 
 async function readSources(store: Session, engine: UsageEngine): Promise<UsageScope['sources']> {
   await engine.fill(store, 'usage_coverage', queryText('coverage'))
+  // Charts and forecasts are about one unit: that of most amounts.
+  const [unit = 'credits'] = await readUnits(store)
+  await store.execute(`SET VARIABLE usage_unit = ${literal(unit)}`)
   const rows = await store.rows<UsageScope['sources'][number]>(
-    `SELECT origin, source, requests, first_us AS "firstUs", last_us AS "lastUs"
-     FROM usage_coverage ORDER BY "firstUs", source`,
+    `SELECT 'local' AS days, origin, source, sum(requests)::BIGINT AS requests, min(first_us) AS "firstUs", max(last_us) AS "lastUs",
+       nullif(max(CASE WHEN width_us > ${quarterUs} THEN width_us // 1000000 ELSE 0 END), 0)::BIGINT AS "widestS"
+     FROM usage_coverage GROUP BY origin, source ORDER BY "firstUs", source`,
   )
   if (rows.length > 0) return rows
   const polls = await store.rows<UsageScope['sources'][number]>(
-    `SELECT 'poll' AS origin, base_url AS source, 0 AS requests, min(at_us) AS "firstUs",
-       max(at_us) AS "lastUs"
+    `SELECT 'local' AS days, 'poll' AS origin, base_url AS source, 0 AS requests, min(at_us) AS "firstUs",
+       max(at_us) AS "lastUs", NULL AS "widestS"
      FROM poll_times WHERE remaining IS NOT NULL OR consumed IS NOT NULL
      GROUP BY ALL ORDER BY "firstUs", source`,
   )
@@ -112,6 +139,14 @@ async function readSources(store: Session, engine: UsageEngine): Promise<UsageSc
     )
   }
   return polls
+}
+
+/** The units of amounts, that of most amounts first. */
+async function readUnits(store: Session): Promise<readonly string[]> {
+  const rows = await store.rows<{ unit: string }>(
+    'SELECT unit FROM usage_coverage WHERE amounts > 0 GROUP BY unit ORDER BY sum(amounts) DESC, unit',
+  )
+  return rows.map(({ unit }) => unit)
 }
 
 function scopeOf(options: UsageOptions, sources: UsageScope['sources']): UsageScope {
@@ -132,7 +167,18 @@ function scopeOf(options: UsageOptions, sources: UsageScope['sources']): UsageSc
     )
   }
   const creditUsd = options.creditUsd ?? null
-  return { fromUs, toUs, timezone, by, nowUs, sources, creditUsd, notes: notesOf(sources) }
+  return {
+    fromUs,
+    toUs,
+    timezone,
+    by,
+    nowUs,
+    sources,
+    creditUsd,
+    unit: '',
+    units: [],
+    notes: notesOf(sources),
+  }
 }
 
 /** The first local day with usage, but at most 31 days before the end. */
@@ -183,26 +229,32 @@ function periodBefore(
 }
 
 /**
- * The columns of `UsageSums` (in snake case), from sums by outcome. Two steps are cheaper: a filter on each of ten
- * sums costs more than a few more groups.
+ * The columns of `UsageSums` (in snake case), from sums by outcome and unit. Two steps are cheaper: a filter on each of
+ * ten sums costs more than a few more groups.
  */
 const usageSums = (() => {
   const sum = (column: string, when: string, name: string) =>
     `coalesce(sum(${column}) FILTER (WHERE ${when}), 0) AS ${name}`
+  const inUnit = (column: string) =>
+    `sum(${column}) FILTER (WHERE unit = getvariable('usage_unit')) AS ${column}`
+  const all = (column: string) => `sum(${column}) AS ${column}`
   return [
     'sum(n) AS requests',
     sum('n', `outcome = 'ok'`, 'ok'),
     sum('n', `outcome = 'http_error'`, 'failed'),
     sum('n', 'limited', 'limited'),
     sum('n', `outcome IN ('broken', 'timeout', 'aborted')`, 'ambiguous'),
-    'sum(credits) AS credits',
-    'sum(possible_credits) AS possible_credits',
+    'coalesce(sum(requests_unknown), 0) AS requests_unknown',
+    inUnit('credits'),
+    inUnit('possible_credits'),
     'coalesce(sum(credits_known), 0) AS credits_known',
-    `sum(prompt_tokens) FILTER (WHERE outcome = 'ok') AS prompt_tokens`,
-    `sum(cached_tokens) FILTER (WHERE outcome = 'ok') AS cached_tokens`,
-    `sum(completion_tokens) FILTER (WHERE outcome = 'ok') AS completion_tokens`,
+    ...tokenColumns.map(all),
+    // Means are over successes.
     `sum(both_tokens) FILTER (WHERE outcome = 'ok') AS both_tokens`,
-    sum('tokens_known', `outcome = 'ok'`, 'tokens_known'),
+    sum('tokens_known', `outcome = 'ok'`, 'tokens_known_ok'),
+    ...['tokens_known', 'cached_known', 'cache_write_known', 'reasoning_known'].map(
+      (column) => `coalesce(sum(${column}), 0) AS ${column}`,
+    ),
   ].join(',\n')
 })()
 
@@ -221,7 +273,14 @@ async function prepareKeys(store: Session, engine: UsageEngine): Promise<void> {
   await engine.fill(store, 'usage_key_models', queryText('key-models'))
 }
 
-async function prepareQuarters(store: Session, engine: UsageEngine): Promise<void> {
+async function prepareQuarters(
+  store: Session,
+  engine: UsageEngine,
+  units: readonly string[],
+): Promise<void> {
+  const amounts = units
+    .map((unit, at) => `, sum(credits) FILTER (WHERE unit = ${literal(unit)}) AS amount_${at}`)
+    .join('')
   await engine.fill(store, 'usage_series', queryText('series'))
   await store.execute(
     'SET VARIABLE usage_series = (SELECT coalesce(list(name), []) FROM usage_series)',
@@ -229,7 +288,7 @@ async function prepareQuarters(store: Session, engine: UsageEngine): Promise<voi
   await engine.fill(store, 'usage_outcomes', queryText('outcomes'))
   await store.execute(`
     CREATE OR REPLACE TEMP TABLE usage_quarters AS
-    SELECT quarter, ${shortened('series')} AS series, ${usageSums} FROM usage_outcomes GROUP BY ALL
+    SELECT quarter, width_us, bucket_source, ${shortened('series')} AS series, ${usageSums}${amounts} FROM usage_outcomes GROUP BY ALL
   `)
 }
 
@@ -257,46 +316,114 @@ async function prepareCalendar(store: Session): Promise<void> {
       strftime(hour_clock, '%Y-%m-%d %H:%M ') || CASE WHEN offset_min < 0 THEN '-' ELSE '+' END
         || printf('%02d:%02d', abs(offset_min) // 60, abs(offset_min) % 60) AS hour_label,
       strftime(day_clock, '%Y-%m-%d') AS day_label,
-      isodow(clock)::INTEGER AS weekday, hour(clock)::INTEGER AS hour_of_day,
-      quarter >= getvariable('usage_covered_from') // ${quarterUs}
-        AND quarter <= getvariable('usage_covered_to') // ${quarterUs} AS covered,
-      at_us + ${quarterUs} > least(getvariable('usage_now'), getvariable('usage_covered_to') + 1) AS open
+      isodow(clock)::INTEGER AS weekday, hour(clock)::INTEGER AS hour_of_day
     FROM split ORDER BY quarter
   `)
 }
 
-/** Sums over the quarters of a bucket; null if none was covered. */
-const bucketSums = (() => {
-  const count = (name: string) =>
-    `CASE WHEN bool_or(covered) THEN coalesce(sum(${name}), 0)::BIGINT END AS ${name}`
-  // Null, not 0, for requests without a known value.
-  const known = (name: string, of: string) =>
-    `CASE WHEN NOT bool_or(covered) THEN NULL WHEN coalesce(sum(${of}), 0) = 0 THEN 0
-          ELSE sum(${name})::DOUBLE END AS ${name}`
-  return [
-    ...['requests', 'ok', 'failed', 'limited', 'ambiguous'].map(count),
-    known('credits', 'requests'),
-    known('possible_credits', 'requests'),
-    known('prompt_tokens', 'ok'),
-    known('cached_tokens', 'ok'),
-    known('completion_tokens', 'ok'),
-  ].join(',\n')
-})()
+/**
+ * Decides where sums over more than a quarter of an hour are drawn. A source whose sums all lie within one local day
+ * each has local days; the sums of any other cannot be cut, and keep their UTC days. The same holds for hours.
+ *
+ * @returns the sources with UTC days
+ */
+async function placeBuckets(
+  store: Session,
+  sources: UsageScope['sources'],
+): Promise<ReadonlySet<string>> {
+  await store.execute(`
+    CREATE OR REPLACE TEMP TABLE usage_places AS
+    SELECT bucket_source, bool_and(coalesce(first.day_us = last.day_us, false)) AS in_days,
+      bool_and(coalesce(first.hour_us = last.hour_us, false)) AS in_hours
+    FROM (SELECT DISTINCT bucket_source, quarter, width_us FROM usage_quarters
+          WHERE bucket_source <> '' AND quarter >= getvariable('usage_from') // ${quarterUs}) AS buckets
+    LEFT JOIN usage_calendar AS first USING (quarter)
+    LEFT JOIN usage_calendar AS last ON last.quarter = (buckets.quarter * ${quarterUs} + width_us - 1) // ${quarterUs}
+    GROUP BY bucket_source`)
+  const places = await store.rows<{ bucket_source: string; in_days: boolean; in_hours: boolean }>(
+    'FROM usage_places',
+  )
+  const placeOf = new Map(places.map((place) => [place.bucket_source, place]))
+  const covering = (is: 'in_days' | 'in_hours') => {
+    const some = sources.filter(
+      ({ origin, source }) => origin !== 'poll' && (placeOf.get(source)?.[is] ?? true),
+    )
+    const from = Math.min(...some.map((each) => each.firstUs))
+    const to = Math.max(...some.map((each) => each.lastUs))
+    // A balance does not show that there were no requests.
+    return some.length === 0
+      ? 'false'
+      : `quarter >= ${Math.floor(from / quarterUs)} AND quarter <= ${Math.floor(to / quarterUs)}`
+  }
+  await store.execute(`
+    CREATE OR REPLACE TEMP TABLE usage_calendar AS
+    SELECT *, ${covering('in_days')} AS covered, ${covering('in_hours')} AS covered_in_hours,
+      at_us + ${quarterUs} > least(getvariable('usage_now'), getvariable('usage_covered_to') + 1) AS open
+    FROM usage_calendar ORDER BY quarter`)
+  return new Set(places.filter((place) => !place.in_days).map((place) => place.bucket_source))
+}
 
-async function prepareBuckets(store: Session): Promise<void> {
-  const filled = (start: string, label: string) => `
+/** Sums over the quarters of an hour or a day; null if none was covered. */
+function pointSums(covered: string, units: readonly string[]): string {
+  const count = (name: string) =>
+    `CASE WHEN NOT bool_or(${covered}) THEN NULL WHEN count(there) = 0 THEN 0 ELSE sum(${name})::BIGINT END AS ${name}`
+  // Null, not 0, for requests without a known value.
+  const known = (name: string) =>
+    `CASE WHEN NOT bool_or(${covered}) THEN NULL WHEN count(there) = 0 THEN 0 ELSE sum(${name})::DOUBLE END AS ${name}`
+  return [
+    ...['requests', 'ok', 'failed', 'limited', 'ambiguous', 'requests_unknown'].map(count),
+    ...['credits', 'possible_credits', ...tokenColumns].map(known),
+    // At least this much: `requests - credits_known` are not known.
+    ...units.map(
+      (_, at) =>
+        `CASE WHEN bool_or(${covered}) THEN coalesce(sum(amount_${at}), 0)::VARCHAR END AS amount_${at}`,
+    ),
+    `CASE WHEN bool_or(${covered}) THEN greatest(0, coalesce(sum(requests), 0) - coalesce(sum(credits_known), 0))::BIGINT END AS unknown_cost`,
+  ].join(',\n')
+}
+
+const inPlace = (is: 'in_days' | 'in_hours') =>
+  `(bucket_source = '' OR bucket_source IN (SELECT bucket_source FROM usage_places WHERE ${is}))`
+
+async function prepareBuckets(store: Session, units: readonly string[]): Promise<void> {
+  const filled = (start: string, label: string, is: 'in_days' | 'in_hours') => {
+    const covered = is === 'in_days' ? 'covered' : 'covered_in_hours'
+    return `
     SELECT ${start} AS start_us, ${label} AS label, min(wall_ms) AS wall_ms, series,
-      count(DISTINCT quarter)::BIGINT * 900 AS length_s, bool_or(open) AS open, ${bucketSums}
+      count(DISTINCT quarter)::BIGINT * 900 AS length_s, bool_or(open) AS open,
+      getvariable('usage_timezone') AS timezone, ${pointSums(covered, units)}
     FROM usage_calendar CROSS JOIN (
       SELECT DISTINCT series FROM usage_quarters
       WHERE quarter >= getvariable('usage_from') // ${quarterUs}
       UNION SELECT ${shortened('name')} FROM usage_series
       UNION SELECT '(none)' WHERE NOT EXISTS (FROM usage_series))
-    LEFT JOIN usage_quarters USING (quarter, series)
-    GROUP BY ${start}, ${label}, series ORDER BY start_us, series`
+    LEFT JOIN (SELECT 1 AS there, * FROM usage_quarters WHERE ${inPlace(is)}) USING (quarter, series)
+    GROUP BY ${start}, ${label}, series`
+  }
+  const dayUs = 86_400_000_000
+  // Sums that no local day contains are in UTC days; those over more than a day are points of their own.
+  const apart = `
+    SELECT start_us, label, start_us // 1000 AS wall_ms, series, any_value(length_s) AS length_s, bool_or(open) AS open,
+      'UTC' AS timezone, ${pointSums('true', units)}
+    FROM (
+      SELECT *, 1 AS there, CASE WHEN is_day THEN ${dayUs / 1e6} ELSE width_us // 1000000 END AS length_s,
+        CASE WHEN is_day THEN at_us // ${dayUs} * ${dayUs} ELSE at_us END AS start_us,
+        strftime(make_timestamp(at_us), '%Y-%m-%d')
+          || CASE WHEN is_day THEN '' ELSE strftime(make_timestamp(at_us + width_us - 1), ' to %Y-%m-%d') END AS label,
+        at_us + width_us > getvariable('usage_now') AS open
+      FROM (
+        SELECT *, (quarter * ${quarterUs})::BIGINT AS at_us,
+          quarter * ${quarterUs} // ${dayUs} = (quarter * ${quarterUs} + width_us - 1) // ${dayUs} AS is_day
+        FROM usage_quarters
+        WHERE NOT ${inPlace('in_days')} AND quarter >= getvariable('usage_from') // ${quarterUs}))
+    GROUP BY start_us, label, series`
   await store.execute(`
-    CREATE OR REPLACE TEMP TABLE usage_hours AS ${filled('hour_us', 'hour_label')};
-    CREATE OR REPLACE TEMP TABLE usage_days AS ${filled('day_us', 'day_label')};
+    CREATE OR REPLACE TEMP TABLE usage_hours AS ${filled('hour_us', 'hour_label', 'in_hours')} ORDER BY start_us, series;
+    CREATE OR REPLACE TEMP TABLE usage_days AS
+    SELECT * FROM (
+      (${filled('day_us', 'day_label', 'in_days')}
+       HAVING EXISTS (FROM usage_calendar WHERE covered) OR NOT EXISTS (FROM usage_places WHERE NOT in_days))
+      UNION ALL BY NAME ${apart}) ORDER BY start_us, length_s, series;
     CREATE OR REPLACE TEMP TABLE usage_week_hours AS
     SELECT weekday, hour_of_day, avg(credits) AS credits, avg(requests) AS requests,
       count(requests) AS hours

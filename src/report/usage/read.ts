@@ -18,11 +18,11 @@ import type {
   Depletion,
   ErrorPoint,
   KeyRow,
-  SeriesPoint,
   UsageOptions,
   UsagePage,
   WeekHour,
 } from './shape.ts'
+import { readSeries, readTotals } from './totals.ts'
 
 const horizonDays = 365
 const planDays = 30
@@ -55,7 +55,7 @@ export async function readUsageIn(
     ...(engine.holdsRequests ? [] : [quartersNote]),
   ]
   const scope = { ...prepared, notes: [...prepared.notes, ...notes] }
-  const days = await readSeries(store, 'usage_days')
+  const days = await readSeries(store, 'usage_days', scope.units)
   const past = pastDays(days, scope)
   const burn = forecastBurn(past, randomOf(options.seed))
   // The forecast begins where usage ends, not at the end of the requested period.
@@ -74,8 +74,9 @@ export async function readUsageIn(
   const reconciliation = await reconcile(store, engine)
   return {
     scope,
+    totals: await readTotals(store, engine),
     cards: await readCards(store),
-    hours: await readSeries(store, 'usage_hours'),
+    hours: await readSeries(store, 'usage_hours', scope.units),
     days,
     weekHours: await readWeekHours(store),
     balance,
@@ -121,16 +122,6 @@ function accountNotes(
   ]
 }
 
-function readSeries(store: Session, table: 'usage_hours' | 'usage_days') {
-  return store.rows<SeriesPoint>(
-    `SELECT start_us AS "startUs", label, series, length_s AS "lengthS", open, requests, ok, failed,
-       limited, ambiguous, credits, possible_credits AS "possibleCredits",
-       prompt_tokens AS "promptTokens", cached_tokens AS "cachedTokens",
-       completion_tokens AS "completionTokens"
-     FROM ${table} ORDER BY start_us, series`,
-  )
-}
-
 function readWeekHours(store: Session): Promise<readonly WeekHour[]> {
   return store.rows<WeekHour>(
     `SELECT weekday, hour_of_day AS hour, credits, requests, hours FROM usage_week_hours
@@ -151,17 +142,19 @@ function withPassedDate(depletion: Depletion, nowUs: number, fromUs: number): De
 async function readCards(store: Session): Promise<readonly Card[]> {
   const rows = await store.rows<{
     now: boolean
-    requests: number
+    requests: number | null
     ok: number
     credits: number | null
     credits_known: number
     tokens: number | null
     both_tokens: number | null
     tokens_known: number
+    tokens_known_ok: number
   }>(
     `SELECT quarter >= getvariable('usage_from') // ${quarterUs} AS now,
        sum(requests)::BIGINT AS requests, sum(ok)::BIGINT AS ok, sum(credits)::DOUBLE AS credits,
        sum(credits_known)::BIGINT AS credits_known, sum(tokens_known)::BIGINT AS tokens_known,
+       sum(tokens_known_ok)::BIGINT AS tokens_known_ok,
        coalesce(sum(prompt_tokens) + sum(completion_tokens), sum(prompt_tokens), sum(completion_tokens))::DOUBLE
          AS tokens, sum(both_tokens)::DOUBLE AS both_tokens
      FROM usage_quarters
@@ -174,7 +167,7 @@ async function readCards(store: Session): Promise<readonly Card[]> {
   const card = (
     name: Card['name'],
     of: (sums: Sums) => number | null,
-    known: 'requests' | 'credits_known' | 'tokens_known',
+    known: 'requests' | 'credits_known' | 'tokens_known' | 'tokens_known_ok',
     all: 'requests' | 'ok',
   ): Card => {
     const value = now === undefined ? null : of(now)
@@ -184,18 +177,18 @@ async function readCards(store: Session): Promise<readonly Card[]> {
       value,
       before: then,
       change: value === null || then === null || then === 0 ? null : value / then - 1,
-      n: now === undefined ? 0 : now[known],
-      unmeasured: now === undefined ? 0 : now[all] - now[known],
+      n: now === undefined ? 0 : (now[known] ?? 0),
+      unmeasured: now === undefined ? 0 : Math.max(0, (now[all] ?? 0) - (now[known] ?? 0)),
     }
   }
   // Sum over sum, for successes with both token counts: never a mean of means.
-  const average = ({ both_tokens, tokens_known }: Sums) =>
-    both_tokens === null ? null : both_tokens / tokens_known
+  const average = ({ both_tokens, tokens_known_ok }: Sums) =>
+    both_tokens === null || tokens_known_ok === 0 ? null : both_tokens / tokens_known_ok
   return [
     card('credits', ({ credits }) => credits, 'credits_known', 'requests'),
     card('requests', ({ requests }) => requests, 'requests', 'requests'),
-    card('tokens', ({ tokens }) => tokens, 'tokens_known', 'ok'),
-    card('averageTokens', average, 'tokens_known', 'ok'),
+    card('tokens', ({ tokens }) => tokens, 'tokens_known', 'requests'),
+    card('averageTokens', average, 'tokens_known_ok', 'ok'),
   ]
 }
 

@@ -36,6 +36,7 @@ export interface UsageOptions {
 
 export interface UsagePage {
   readonly scope: UsageScope
+  readonly totals: UsageTotals
   readonly cards: readonly Card[]
   readonly hours: readonly SeriesPoint[]
   readonly days: readonly SeriesPoint[]
@@ -43,7 +44,7 @@ export interface UsagePage {
   readonly balance: readonly BalancePoint[]
   readonly errors: readonly ErrorPoint[]
   readonly topKeys: readonly KeyRow[]
-  readonly peak: Peak
+  readonly peak: SeenPeak
   readonly forecast: Forecast
   readonly depletion: Depletion
   readonly bandLosses: readonly BandLoss[]
@@ -66,11 +67,53 @@ export interface UsageScope {
     readonly requests: number
     readonly firstUs: number
     readonly lastUs: number
+    /** The longest interval over which it has sums, seconds; null if it has requests or quarters of an hour. */
+    readonly widestS: number | null
+    /** UTC if its sums are over intervals that no local day contains. */
+    readonly days: 'local' | 'UTC'
   }[]
+  /** The unit of `credits` everywhere on the page: that of most amounts. `totals.money` has every unit. */
+  readonly unit: string
+  /** The units of all amounts, that of most amounts first. */
+  readonly units: readonly string[]
   /** Price of a credit in US dollars; null if none was given. */
   readonly creditUsd: number | null
   /** Caveats for the reader, as sentences. */
   readonly notes: readonly string[]
+}
+
+/** A sum, and the requests that do not report its value: with some, it is at least the sum. */
+export interface Total {
+  /** Null if nothing reports it. */
+  readonly value: number | null
+  readonly unknown: number
+}
+
+/** What was used in the period. */
+export interface UsageTotals {
+  /** `unknown` are sums over an interval that do not say how many requests they are of. */
+  readonly requests: Total
+  /** `cached` and `cacheWrite` are part of `input`, `reasoning` of `output`. */
+  readonly tokens: Readonly<
+    Record<'input' | 'cached' | 'cacheWrite' | 'output' | 'reasoning', Total>
+  >
+  /** One entry for each unit, as exact decimals. Units are never added up. */
+  readonly money: readonly {
+    readonly unit: string
+    /** Usage less refunds. */
+    readonly used: string
+    /** 0 or less, and part of `used`. */
+    readonly refunds: string
+  }[]
+  /** Requests whose cost is not known, in any unit. */
+  readonly unknownCost: number
+  /** Entries that are no usage: adjustments, grants, purchases, gifts, expiries. */
+  readonly ledger: readonly {
+    readonly type: string
+    readonly unit: string
+    readonly entries: number
+    readonly amount: string
+  }[]
 }
 
 export interface Card {
@@ -89,7 +132,7 @@ export interface Card {
 /** The share of requests with the value, if some lack it; else null. */
 export function measuredShare({ name, n, unmeasured }: Card): string | null {
   if (unmeasured === 0) return null
-  const of = name === 'tokens' || name === 'averageTokens' ? 'answers' : 'requests'
+  const of = name === 'averageTokens' ? 'answers' : 'requests'
   return `of ${n.toLocaleString('en-US')} of ${(n + unmeasured).toLocaleString('en-US')} ${of}`
 }
 
@@ -112,9 +155,11 @@ export interface UsageSums {
   readonly ambiguous: number
   readonly credits: number | null
   readonly possibleCredits: number | null
+  /** All input. */
   readonly promptTokens: number | null
   /** Prompt tokens from a cache; null if no request reported them. */
   readonly cachedTokens: number | null
+  /** All output. */
   readonly completionTokens: number | null
 }
 
@@ -127,6 +172,16 @@ export interface SeriesPoint extends CoveredSums {
   readonly label: string
   /** Length of the bucket: 23 or 25 hours for a day across a clock change. */
   readonly lengthS: number
+  /** The zone of its hours and days: the page's, or UTC for sums that no local day contains. */
+  readonly timezone: string
+  /** Prompt tokens written to a cache. */
+  readonly cacheWriteTokens: number | null
+  /** Completion tokens of reasoning. */
+  readonly reasoningTokens: number | null
+  /** Usage less refunds by unit, as exact decimals; at least so much, if `unknownCost` is not 0. */
+  readonly money: Readonly<Record<string, string>>
+  /** Requests whose cost is not known. */
+  readonly unknownCost: number | null
   readonly series: string
   /** Not over yet, or not covered to its end. */
   readonly open: boolean
@@ -173,6 +228,12 @@ export interface Peak {
   readonly minute: number | null
   readonly hour: number | null
   readonly day: number | null
+}
+
+/** The peaks of the page. */
+export interface SeenPeak extends Peak {
+  /** Why shorter peaks are not known: sums over longer intervals. Null if all are known. */
+  readonly unknown: string | null
 }
 
 export type Forecast =

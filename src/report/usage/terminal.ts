@@ -1,5 +1,6 @@
 import { wrapped } from '../../user/wrapped.ts'
 import { printable } from '../summary/printable.ts'
+import { amountText, exactAmount, sumOfAmounts } from './amount.ts'
 import { planInWords } from './packages.ts'
 import {
   type Card,
@@ -29,9 +30,10 @@ export function terminalUsage(page: UsagePage): string {
     '',
     ...page.cards.flatMap((card) => {
       const cost = costText(card, scope.creditUsd)
-      const line = `${cardTitles[card.name].padEnd(20)}${cardText(card)}`
+      const line = `${titleOf(card, scope.unit).padEnd(20)}${cardText(card, page)}`
       return cost === null ? [line] : [line, `${'cost'.padEnd(20)}${cost}`]
     }),
+    ...moneyLines(page),
     '',
     ...dayLines(page),
     '',
@@ -61,6 +63,7 @@ export function terminalUsage(page: UsagePage): string {
     )
   }
   const { plan } = page
+  if (page.peak.unknown !== null) lines.push(...titled('peak', page.peak.unknown))
   if (plan !== null) {
     lines.push(...titled('buy', plan.known ? planInWords(plan.chosen) : plan.says))
     if (plan.known) lines.push(...plan.reasons.flatMap((reason) => titled('', reason)))
@@ -76,30 +79,75 @@ export function terminalUsage(page: UsagePage): string {
   return `${lines.join('\n')}\n`
 }
 
-function dayLines(page: UsagePage): readonly string[] {
-  const days = new Map<string, { requests: number | null; credits: number | null; open: boolean }>()
-  for (const point of page.days) {
-    const day = days.get(point.label) ?? { requests: null, credits: 0, open: false }
-    days.set(point.label, {
-      requests: point.requests === null ? day.requests : (day.requests ?? 0) + point.requests,
-      credits: day.credits === null || point.credits === null ? null : day.credits + point.credits,
-      open: day.open || point.open,
-    })
+const titleOf = ({ name }: Card, unit: string) =>
+  name === 'credits' && unit !== 'credits' ? `${printable(unit, 12)} used` : cardTitles[name]
+
+/** Units beside that of the cards, and what changes a balance without being usage. */
+function moneyLines({ totals, scope }: UsagePage): readonly string[] {
+  const line = (title: string, amount: string, unit: string, aside = '') =>
+    `${title.padEnd(20)}${amountText(amount, unit).padStart(14)} ${printable(unit, 12)}${aside}`
+  const lines: string[] = []
+  for (const { unit, used, refunds } of totals.money) {
+    if (unit !== scope.unit) lines.push(line(`${printable(unit, 12)} used`, used, unit))
+    if (refunds !== '0') lines.push(line('refunds', refunds, unit, '   (subtracted above)'))
   }
-  const shown = [...days].filter(([, day]) => day.requests !== null).slice(-shownDays)
-  const most = Math.max(1, ...shown.map(([, day]) => day.credits ?? 0))
+  for (const { type, unit, amount, entries } of totals.ledger) {
+    lines.push(line(`${type}s`, amount, unit, entries === 1 ? '' : `   (${entries} entries)`))
+  }
+  for (const { unit, amount } of totals.ledger.filter(({ type }) => type === 'adjustment')) {
+    const { used } = totals.money.find((money) => money.unit === unit) ?? { used: '0' }
+    lines.push(line('net', sumOfAmounts([used, amount]), unit, '   (used and adjusted)'))
+  }
+  return lines
+}
+
+/** The cost of points: at least so much if a request has no known cost. Null if none has one. */
+function costOf(
+  points: readonly SeriesPoint[],
+  unit: string,
+): { readonly amount: string; readonly text: string } | null {
+  const measured = points.filter(({ money }) => money[unit] !== undefined)
+  const unknown = points.reduce((sum, point) => sum + (point.unknownCost ?? 0), 0)
+  const requests = points.reduce((sum, point) => sum + (point.requests ?? 0), 0)
+  if (measured.length === 0 || (unknown > 0 && unknown >= requests)) return null
+  const amount = sumOfAmounts(measured.map(({ money }) => money[unit]!))
+  return { amount, text: `${unknown > 0 ? '≥ ' : ''}${amountText(amount, unit)}` }
+}
+
+function dayLines({ days, scope }: UsagePage): readonly string[] {
+  const shown = [...Map.groupBy(days, (day) => dayName(day, scope.timezone))]
+    .map(([label, points]) => {
+      const counts = points.map(({ requests }) => requests).filter((count) => count !== null)
+      return {
+        label,
+        requests: counts.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0),
+        cost: costOf(points, scope.unit),
+        open: points.some(({ open }) => open),
+      }
+    })
+    .filter(({ requests, cost }) => requests !== null || (cost !== null && cost.amount !== '0'))
+    .slice(-shownDays)
+  const size = ({ cost }: (typeof shown)[number]) => Math.max(0, Number(cost?.amount ?? 0))
+  // A bar of credits is a share of one at least; money may be any fraction.
+  const most = Math.max(...shown.map(size), scope.unit === 'credits' ? 1 : Number.MIN_VALUE)
+  const width = Math.max(12, ...shown.map(({ label }) => label.length + 1))
   return [
-    `${'day'.padEnd(12)}${'requests'.padStart(12)}${'credits'.padStart(12)}`,
-    ...shown.map(([label, day]) => {
-      const bar = '█'.repeat(Math.round(((day.credits ?? 0) / most) * barColumns))
-      return `${label.padEnd(12)}${whole(day.requests).padStart(12)}${whole(day.credits).padStart(12)}  ${bar}${day.open ? ' (open)' : ''}`.trimEnd()
+    `${'day'.padEnd(width)}${'requests'.padStart(12)}${printable(scope.unit, 12).padStart(12)}`,
+    ...shown.map((day) => {
+      const bar = '█'.repeat(Math.round((size(day) / most) * barColumns))
+      return `${day.label.padEnd(width)}${whole(day.requests).padStart(12)}${(day.cost?.text ?? '-').padStart(12)}  ${bar}${day.open ? ' (open)' : ''}`.trimEnd()
     }),
   ]
 }
 
+const dayName = ({ label, timezone }: SeriesPoint, own: string) =>
+  timezone === own ? label : `${label} ${timezone}`
+
 /** Rows by model, key or endpoint (`--by`). */
 function seriesLines({ days, scope }: UsagePage): readonly string[] {
-  const tellsCached = days.some(({ ok, cachedTokens }) => (ok ?? 0) > 0 && cachedTokens !== null)
+  const tellsCached = days.some(
+    ({ requests, cachedTokens }) => requests !== 0 && cachedTokens !== null,
+  )
   const columns = [
     { head: 'tokens in', of: ({ promptTokens }: SeriesPoint) => promptTokens },
     ...(tellsCached
@@ -107,21 +155,24 @@ function seriesLines({ days, scope }: UsagePage): readonly string[] {
       : []),
     { head: 'tokens out', of: ({ completionTokens }: SeriesPoint) => completionTokens },
   ]
-  const names = ['requests', 'credits', ...columns.map(({ head }) => head)]
+  const names = ['requests', printable(scope.unit, 12), ...columns.map(({ head }) => head)]
   const width = Math.floor(55 / names.length)
   const row = (name: string, cells: readonly string[]) =>
     `${printable(name, 24).padEnd(25)}${cells.map((cell) => ` ${cell}`.padStart(width)).join('')}`
   const rows = [...Map.groupBy(days, (day) => day.series)].map(([name, points]) => {
-    const sum = (of: (point: SeriesPoint) => number | null, from = points) => {
-      const known = from.map(of).filter((value) => value !== null)
-      return known.length === 0 ? null : known.reduce((all, value) => all + value, 0)
+    // A day without a request has 0 of everything and shows nothing about the others.
+    const used = points.filter(({ requests }) => requests !== 0)
+    const sum = (of: (point: SeriesPoint) => number | null) => {
+      const known = used.map(of).filter((value) => value !== null)
+      return used.length === 0 ? 0 : known.length === 0 ? null : known.reduce((a, b) => a + b, 0)
     }
-    const credits = sum((point) => point.credits)
-    const requests = sum((point) => point.requests)
-    // A day without successes has 0 tokens and does not show whether responses report them.
-    const answered = points.filter(({ ok }) => (ok ?? 0) > 0)
-    const tokens = columns.map(({ of }) => (answered.length === 0 ? 0 : sum(of, answered)))
-    return { credits: credits ?? 0, text: row(name, [requests, credits, ...tokens].map(whole)) }
+    const cost = costOf(points, scope.unit)
+    const cells = [
+      whole(sum((point) => point.requests)),
+      cost?.text ?? '-',
+      ...columns.map(({ of }) => whole(sum(of))),
+    ]
+    return { credits: Number(cost?.amount ?? 0), text: row(name, cells) }
   })
   return [
     row(scope.by, names),
@@ -129,13 +180,20 @@ function seriesLines({ days, scope }: UsagePage): readonly string[] {
   ]
 }
 
-function cardText(card: Card): string {
+function cardText(card: Card, { scope, totals }: UsagePage): string {
+  const unit = scope.unit
+  const text = (value: number | null) =>
+    value === null ? '-' : card.name === 'credits' ? amountText(value, unit) : whole(value)
+  const used = card.name === 'credits' ? totals.money.find((each) => each.unit === unit) : undefined
+  const value = used === undefined ? text(card.value) : amountText(used.used, unit)
   const before =
     card.before === null
       ? 'not measured before'
-      : `${whole(card.before)} before${card.change === null ? '' : `, ${card.change >= 0 ? '+' : ''}${(card.change * 100).toFixed(1)} %`}`
-  const measured = measuredShare(card)
-  return `${whole(card.value).padStart(14)}   (${before}${measured === null ? '' : `, ${measured}`})`
+      : `${text(card.before)} before${card.change === null ? '' : `, ${card.change >= 0 ? '+' : ''}${(card.change * 100).toFixed(1)} %`}`
+  const exact = used === undefined ? null : exactAmount(used.used, unit)
+  const notes = [before, measuredShare(card), exact === null ? null : `exactly ${exact}`]
+  const least = card.unmeasured > 0 && card.value !== null && card.name !== 'averageTokens'
+  return `${(least ? `≥ ${value}` : value).padStart(14)}   (${notes.filter((note) => note !== null).join(', ')})`
 }
 
 function bandText(band: DateBand, day: (us: number) => string): string {

@@ -4,13 +4,21 @@ import { join } from 'node:path'
 import { UserError } from '../../user/user-error.ts'
 import { type FileImport, type FileImported, importFile, rejectsOf } from '../import/import-file.ts'
 import { literal } from '../import/literal.ts'
-import { openStore } from '../open.ts'
+import { openStore, type Store } from '../open.ts'
 import type { ClickHouse } from './clickhouse.ts'
 
 const columns = [
-  ...['source', 'id', 'at_us', 'ingested_us', 'model', 'endpoint', 'key_fp', 'account', 'outcome'],
-  ...['status', 'error_code', 'credits', 'prompt_tokens', 'cached_tokens'],
-  ...['completion_tokens', 'requests'],
+  ...['source', 'id', 'at_us', 'ingested_us', 'version_us', 'type', 'model', 'endpoint', 'key_fp'],
+  ...['account', 'outcome', 'status', 'error_code', 'credits', 'unit', 'prompt_tokens'],
+  ...['cached_tokens', 'cache_write_tokens', 'cache_write_1h_tokens', 'completion_tokens'],
+  ...['reasoning_tokens', 'requests'],
+]
+
+const statementColumns = [
+  ...['source', 'id', 'statement', 'ingested_us', 'start_us', 'end_us', 'dimensions', 'measures'],
+  ...['model', 'endpoint', 'key_fp', 'account', 'outcome', 'credits', 'unit', 'requests'],
+  ...['prompt_tokens', 'cached_tokens', 'cache_write_tokens', 'cache_write_1h_tokens'],
+  ...['completion_tokens', 'reasoning_tokens'],
 ]
 
 /**
@@ -26,6 +34,7 @@ export async function importToClickhouse(
   const folder = mkdtempSync(join(tmpdir(), 'assay-import-'))
   const store = await openStore(join(folder, 'log.duckdb'))
   try {
+    await fetchStatements(clickhouse, store, join(folder, 'known.parquet'))
     const imported = await importFile(store, {
       rejectsFile: rejectsOf(options.file),
       ...options,
@@ -36,6 +45,8 @@ export async function importToClickhouse(
         `${options.file}: these records become a run, and runs are in a store: leave --engine out.`,
       )
     }
+    if (options.check === true) return imported
+    await writeStatements(clickhouse, store, imported.source, join(folder, 'stated.parquet'))
     const [range] = await store.rows<{ first: number | null; last: number }>(
       'SELECT min(at_us) // 900000000 AS first, max(at_us) // 900000000 AS last FROM usage_events',
     )
@@ -64,4 +75,58 @@ export async function importToClickhouse(
     store.close()
     rmSync(folder, { recursive: true })
   }
+}
+
+/** Brings the statements of ClickHouse into the local store, where those of the log replace them. */
+async function fetchStatements(clickhouse: ClickHouse, store: Store, file: string): Promise<void> {
+  const names = [...statementColumns, 'covers_from_us', 'covers_to_us'].join()
+  await clickhouse.writeParquet(`SELECT ${names} FROM usage_buckets FINAL`, {}, file)
+  await store.execute(`
+    INSERT INTO usage_statements BY NAME SELECT ${statementColumns.join()} FROM read_parquet(${literal(file)});
+    INSERT INTO usage_imports
+    SELECT statement, any_value(source), '', 'clickhouse', '{}', any_value(ingested_us), 0, 0, 0, 0,
+      any_value(covers_from_us), any_value(covers_to_us), false
+    FROM read_parquet(${literal(file)}) GROUP BY statement`)
+}
+
+/** Writes the statements of a source, and which of them count now. */
+async function writeStatements(
+  clickhouse: ClickHouse,
+  store: Store,
+  source: string,
+  file: string,
+): Promise<void> {
+  const stated = await store.rows(
+    'SELECT 1 AS there FROM usage_statements WHERE source = $1 LIMIT 1',
+    [source],
+  )
+  if (stated.length === 0) return
+  const days = await clickhouse.rows<{ day: number }>(
+    `SELECT DISTINCT intDiv(at_us, 86400000000) AS day FROM usage_events FINAL
+     WHERE source = {source:String} AND type = 'usage'`,
+    { source },
+  )
+  for (const { day } of days) {
+    await store.execute('INSERT OR IGNORE INTO usage_event_days VALUES ($1, $2)', [
+      source,
+      BigInt(day),
+    ])
+  }
+  await store.execute(
+    `COPY (
+       SELECT buckets.* EXCLUDE (place, has_events, is_covered, replaced_by, width_us),
+         coalesce(from_us, start_us) AS covers_from_us, coalesce(to_us, end_us) AS covers_to_us,
+         replaced_by IS NULL AS counts,
+         measures = 'usage' AND EXISTS (
+           FROM usage_buckets AS costs WHERE costs.source = buckets.source AND costs.measures = 'costs') AS has_costs,
+         (SELECT max(imported_us) FROM usage_imports) AS written_us
+       FROM usage_buckets AS buckets LEFT JOIN usage_imports ON import_no = statement
+       WHERE buckets.source = ${literal(source)}
+     ) TO ${literal(file)} (FORMAT parquet)`,
+  )
+  await clickhouse.insertParquet(
+    'usage_buckets',
+    [...statementColumns, 'covers_from_us', 'covers_to_us', 'counts', 'has_costs', 'written_us'],
+    file,
+  )
 }

@@ -1,12 +1,14 @@
--- Requests of imported logs. Source, quarter and id identify a row. If it is imported again, it counts once, in its
--- first version. A partition is a day.
+-- Lines of imported logs. Source, quarter and id identify a row. If it is imported again, it counts once: in its newest
+-- version, or its first if the source has no versions. A partition is a day.
 CREATE TABLE IF NOT EXISTS usage_events (
   source LowCardinality(String),
   id String,
   at_us Int64,
   quarter Int64 MATERIALIZED intDiv(at_us, 900000000),
   ingested_us Int64,
-  first_wins UInt64 MATERIALIZED 9223372036854775807 - ingested_us,
+  version_us Nullable(Int64),
+  wins UInt64 MATERIALIZED if(isNull(version_us), 9223372036854775807 - ingested_us, assumeNotNull(version_us)),
+  type LowCardinality(String) DEFAULT 'usage',
   model LowCardinality(Nullable(String)),
   endpoint LowCardinality(Nullable(String)),
   key_fp Nullable(String),
@@ -15,16 +17,51 @@ CREATE TABLE IF NOT EXISTS usage_events (
   status Nullable(Int32),
   error_code LowCardinality(Nullable(String)),
   credits Nullable(Decimal(38, 18)),
+  unit LowCardinality(String) DEFAULT 'credits',
   prompt_tokens Nullable(Int64),
   cached_tokens Nullable(Int64),
+  cache_write_tokens Nullable(Int64),
+  cache_write_1h_tokens Nullable(Int64),
   completion_tokens Nullable(Int64),
+  reasoning_tokens Nullable(Int64),
   requests Int64
-) ENGINE = ReplacingMergeTree(first_wins)
+) ENGINE = ReplacingMergeTree(wins)
 PARTITION BY intDiv(at_us, 86400000000) ORDER BY (source, quarter, id);
+-- The newest statement of each interval and dimensions (see usage_buckets in src/store/schema.sql).
+CREATE TABLE IF NOT EXISTS usage_buckets (
+  source LowCardinality(String),
+  id String,
+  statement Int64,
+  ingested_us Int64,
+  start_us Int64,
+  end_us Int64,
+  covers_from_us Int64,
+  covers_to_us Int64,
+  dimensions String,
+  measures LowCardinality(String),
+  model LowCardinality(Nullable(String)),
+  endpoint LowCardinality(Nullable(String)),
+  key_fp Nullable(String),
+  account Nullable(String),
+  outcome LowCardinality(String),
+  credits Nullable(Decimal(38, 18)),
+  unit LowCardinality(String),
+  requests Nullable(Int64),
+  prompt_tokens Nullable(Int64),
+  cached_tokens Nullable(Int64),
+  cache_write_tokens Nullable(Int64),
+  cache_write_1h_tokens Nullable(Int64),
+  completion_tokens Nullable(Int64),
+  reasoning_tokens Nullable(Int64),
+  counts Bool,
+  has_costs Bool,
+  written_us Int64
+) ENGINE = ReplacingMergeTree(written_us) ORDER BY (source, id);
 -- Closed days, as quarters of an hour (docs/usage.md). Closing a day again replaces its sums.
 CREATE TABLE IF NOT EXISTS usage_quarters (
   source LowCardinality(String),
   quarter Int64,
+  width_us Int64,
   key_fp Nullable(String),
   account Nullable(String),
   model LowCardinality(Nullable(String)),
@@ -32,22 +69,31 @@ CREATE TABLE IF NOT EXISTS usage_quarters (
   outcome LowCardinality(String),
   status Nullable(Int32),
   error_code LowCardinality(Nullable(String)),
-  requests Int64,
+  unit LowCardinality(String),
+  requests Nullable(Int64),
+  requests_unknown Int64,
   credits Nullable(Decimal(38, 18)),
   possible_credits Nullable(Decimal(38, 18)),
+  refunds Nullable(Decimal(38, 18)),
   credits_known Nullable(Int64),
   prompt_tokens Nullable(Int64),
   cached_tokens Nullable(Int64),
+  cache_write_tokens Nullable(Int64),
+  cache_write_1h_tokens Nullable(Int64),
   completion_tokens Nullable(Int64),
+  reasoning_tokens Nullable(Int64),
   both_tokens Nullable(Int64),
   tokens_known Nullable(Int64),
+  cached_known Nullable(Int64),
+  cache_write_known Nullable(Int64),
+  reasoning_known Nullable(Int64),
   first_us Int64,
   last_us Int64,
   minutes Array(Int64),
   closed_us Int64 DEFAULT toUnixTimestamp64Micro(now64(6))
 ) ENGINE = ReplacingMergeTree(closed_us)
 PARTITION BY intDiv(quarter, 96)
-ORDER BY (source, quarter, key_fp, account, model, endpoint, outcome, status, error_code)
+ORDER BY (source, quarter, width_us, key_fp, account, model, endpoint, outcome, status, error_code, unit)
 SETTINGS allow_nullable_key = 1;
 -- The balances that the service itself reported.
 CREATE TABLE IF NOT EXISTS usage_polls (

@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs'
 /** Columns whose hash decides the shard of a row. */
 const shardKeys: Readonly<Record<string, string>> = {
   usage_events: 'source, id',
-  usage_quarters: 'source, quarter, key_fp, account, model, endpoint, outcome, status, error_code',
+  usage_buckets: 'source, id',
+  usage_quarters:
+    'source, quarter, width_us, key_fp, account, model, endpoint, outcome, status, error_code, unit',
   usage_polls: 'base_url, key_fp',
 }
 

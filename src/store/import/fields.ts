@@ -1,6 +1,14 @@
 import { outcomes } from '../../attempt/outcome.ts'
 import { literal } from './literal.ts'
-import type { DurationPlace, FieldName, Mapping, Place } from './mapping.ts'
+import {
+  type DurationPlace,
+  entryTypes,
+  type FieldName,
+  type Mapping,
+  type Place,
+  type TimePlace,
+} from './mapping.ts'
+import { type DateOrder, datedSql, numberSql } from './readings.ts'
 
 /** A column of the staged table: its SQL, and the check of its values. */
 export interface StagedField {
@@ -31,19 +39,43 @@ export const stagedCredits = 'coalesce(credits_wide, credits)'
 
 const longestText = 200
 
-/** The fields of an event, as SQL over one line of the file. */
-export function stagedFields(mapping: Mapping, read: ColumnReader): readonly StagedField[] {
+/** Words for a value that is not known. An empty cell is another. */
+const unknownWords = `('null', 'n/a', '-')`
+
+/** How a log writes numbers and times, where its mapping leaves that open. */
+export interface Readings {
+  /** The decimal mark; null for plain numbers, `1234.5`. */
+  readonly decimal: '.' | ',' | null
+  readonly dateOrder: DateOrder | null
+}
+
+/** The fields of a line, as SQL over one line of the file. */
+export function stagedFields(
+  mapping: Mapping,
+  read: ColumnReader,
+  readings: Readings,
+): readonly StagedField[] {
   const { fields } = mapping
   const text = (field: FieldName) => {
     const at = fields[field]
     return at === undefined ? 'NULL' : placeSql(at as Place, read)
   }
-  const optional = (sql: string) => `nullif(${sql}, '')`
-  const numeric = (field: FieldName) =>
-    exactColumn(fields[field] as Place | undefined, read) ?? optional(text(field))
+  const optional = (sql: string) => (sql === 'NULL' ? sql : `nullif(${sql}, '')`)
+  /** A number as plain text, or the column itself if its numbers are exact. */
+  const numeric = (field: FieldName) => {
+    const exact = exactColumn(fields[field] as Place | undefined, read)
+    if (exact !== null || fields[field] === undefined) return exact ?? 'NULL'
+    const came = optional(text(field))
+    return readings.decimal === null ? came : numberSql(came, readings.decimal)
+  }
+  const isGiven = (field: FieldName) =>
+    `(${optional(text(field))} IS NOT NULL AND lower(${optional(text(field))}) NOT IN ${unknownWords})`
   const plain = (name: string, field: FieldName): StagedField => ({
     name,
-    sql: `left(${optional(text(field))}, ${longestText})`,
+    sql:
+      fields[field] === undefined
+        ? 'NULL::VARCHAR'
+        : `left(${optional(text(field))}, ${longestText})`,
     wrong: null,
     expected: '',
     came: 'NULL',
@@ -56,47 +88,75 @@ export function stagedFields(mapping: Mapping, read: ColumnReader): readonly Sta
     beyond: string,
   ): StagedField => {
     const came = numeric(field)
+    if (came === 'NULL') return { ...plain(name, field), sql: `NULL::${type}` }
+    const isExact = exactColumn(fields[field] as Place | undefined, read) !== null
+    // A cast rounds.
+    const part = isExact
+      ? 'false'
+      : `contains(${came}, '.') AND TRY_CAST(${came} AS DECIMAL(38, 18)) <> ${name}`
     return {
       name,
       sql: `TRY_CAST(${came} AS ${type})`,
-      wrong: `${came} IS NOT NULL AND (${name} IS NULL OR ${name} ${beyond})`,
+      wrong: `CASE WHEN ${name} IS NULL THEN ${isGiven(field)} ELSE ${name} ${beyond} OR ${part} END`,
       expected,
       came: optional(text(field)),
     }
   }
-  const id = Array.isArray(fields.id)
-    ? fields.id.map((column) => `coalesce(${read.text(column)}, '')`).join(` || '/' || `)
-    : text('id')
+  const tokens = (name: string, field: FieldName) =>
+    number(name, field, 'BIGINT', 'a whole number, 0 or more', '< 0')
   const status = number('status', 'status', 'INTEGER', 'an HTTP status', 'NOT BETWEEN 100 AND 599')
-  const requests = number('requests', 'requests', 'BIGINT', 'a whole number, 1 or more', '< 1')
+  const isBuckets = fields.end !== undefined || mapping.bucket !== undefined
+  const requests = isBuckets
+    ? tokens('requests', 'requests')
+    : number('requests', 'requests', 'BIGINT', 'a whole number, 1 or more', '< 1')
   const credits = numeric('credits')
   const outcome = optional(text('outcome'))
+  const type = `lower(${optional(text('type'))})`
   return [
+    idField(mapping, read),
+    timeField('at_us', fields.time, read, readings),
+    wallField(fields.time, read, readings),
+    endField(mapping, read, readings),
+    fields.version === undefined
+      ? { ...plain('version_us', 'version'), sql: 'NULL::BIGINT' }
+      : { ...timeField('version_us', fields.version, read, readings), wrong: null },
     {
-      name: 'id',
-      sql: id,
-      wrong: `coalesce(id, '') = ''`,
-      expected: 'an id',
-      came: id,
+      name: 'type',
+      // An amount without a type and below 0 gets its type once all ids are known.
+      sql: fields.type === undefined ? 'NULL::VARCHAR' : type,
+      wrong:
+        fields.type === undefined
+          ? null
+          : `coalesce(${type} NOT IN (${entryTypes.map(literal).join()}), true)`,
+      expected: `one of ${entryTypes.join(', ')} (map other words by values:)`,
+      came: optional(text('type')),
     },
-    timeField(fields.time, read),
+    plain('refers_to', 'refersTo'),
     plain('model', 'model'),
     {
       ...plain('endpoint', 'endpoint'),
-      sql: endpointSql(`left(${optional(text('endpoint'))}, ${longestText})`),
+      sql:
+        fields.endpoint === undefined
+          ? 'NULL::VARCHAR'
+          : endpointSql(`left(${optional(text('endpoint'))}, ${longestText})`),
     },
     {
       ...plain('key_fp', 'keyFp'),
       sql:
         fields.key === undefined
-          ? `left(${optional(text('keyFp'))}, 64)`
+          ? fields.keyFp === undefined
+            ? 'NULL::VARCHAR'
+            : `left(${optional(text('keyFp'))}, 64)`
           : fingerprintSql(optional(text('key'))),
     },
     plain('account', 'account'),
     {
       name: 'outcome',
       sql: `coalesce(lower(${outcome}), CASE WHEN ${status.sql} >= 400 THEN 'http_error' ELSE 'ok' END)`,
-      wrong: `${outcome} IS NOT NULL AND lower(${outcome}) NOT IN (${outcomes.map(literal).join()})`,
+      wrong:
+        fields.outcome === undefined
+          ? null
+          : `${outcome} IS NOT NULL AND lower(${outcome}) NOT IN (${outcomes.map(literal).join()})`,
       expected: `one of ${outcomes.join(', ')} (map other words by values:)`,
       came: outcome,
     },
@@ -104,26 +164,49 @@ export function stagedFields(mapping: Mapping, read: ColumnReader): readonly Sta
     plain('error_code', 'errorCode'),
     {
       name: 'credits',
-      sql: narrowCreditsSql(credits, exactColumn(fields.credits, read) !== null),
-      wrong: `${credits} IS NOT NULL AND (credits IS NULL AND credits_wide IS NULL OR credits < 0 OR credits_wide < 0)`,
-      expected: 'a number, 0 or more',
+      sql:
+        credits === 'NULL'
+          ? `NULL::${creditsTypes.most}`
+          : narrowCreditsSql(credits, exactColumn(fields.credits, read) !== null),
+      wrong:
+        credits === 'NULL'
+          ? null
+          : `credits IS NULL AND credits_wide IS NULL AND ${isGiven('credits')}`,
+      expected: 'a number',
       came: optional(text('credits')),
     },
     {
       ...plain('credits_wide', 'credits'),
-      sql: `CASE WHEN credits IS NULL THEN TRY_CAST(${credits} AS ${creditsTypes.any}) END`,
+      sql:
+        credits === 'NULL'
+          ? `NULL::${creditsTypes.any}`
+          : `CASE WHEN credits IS NULL THEN TRY_CAST(${credits} AS ${creditsTypes.any}) END`,
     },
-    number('prompt_tokens', 'promptTokens', 'BIGINT', 'a whole number, 0 or more', '< 0'),
-    number('cached_tokens', 'cachedTokens', 'BIGINT', 'a whole number, 0 or more', '< 0'),
-    number('completion_tokens', 'completionTokens', 'BIGINT', 'a whole number, 0 or more', '< 0'),
     {
-      ...requests,
-      sql: `coalesce(${requests.sql}, 1)`,
-      wrong: `${numeric('requests')} IS NOT NULL AND ${requests.sql} IS NULL OR requests < 1`,
+      ...plain('unit', 'unit'),
+      sql: `coalesce(left(${optional(text('unit'))}, ${longestText}), 'credits')`,
     },
+    tokens('prompt_tokens', 'promptTokens'),
+    tokens('cached_tokens', 'cachedTokens'),
+    tokens('cache_write_tokens', 'cacheWriteTokens'),
+    tokens('cache_write_1h_tokens', 'cacheWrite1hTokens'),
+    tokens('completion_tokens', 'completionTokens'),
+    tokens('reasoning_tokens', 'reasoningTokens'),
+    isBuckets ? requests : { ...requests, sql: `coalesce(${requests.sql}, 1)` },
     durationField('ttft_us', fields.ttft, read),
     durationField('latency_us', fields.latency, read),
   ]
+}
+
+function idField({ fields }: Mapping, read: ColumnReader): StagedField {
+  const { id } = fields
+  if (id === undefined) {
+    return { name: 'id', sql: 'NULL::VARCHAR', wrong: null, expected: '', came: 'NULL' }
+  }
+  const sql = Array.isArray(id)
+    ? id.map((column) => `coalesce(${read.text(column)}, '')`).join(` || '/' || `)
+    : placeSql(id, read)
+  return { name: 'id', sql, wrong: `coalesce(id, '') = ''`, expected: 'an id', came: sql }
 }
 
 /**
@@ -141,31 +224,50 @@ function narrowCreditsSql(came: string, isExact: boolean): string {
 
 /** Columns of the log that the mapping reads. */
 export function mappedColumns(mapping: Mapping): readonly (string | readonly string[])[] {
-  return Object.values(mapping.fields).flatMap((at) => {
-    if (at === undefined) return []
-    if (typeof at === 'string') return [at]
-    if (Array.isArray(at)) return at
-    if ('from' in at) return [at.from, at.to]
-    return 'column' in at ? [at.column] : []
-  })
+  const places = Object.values(mapping.fields).flatMap(columnsOf)
+  return [
+    ...places,
+    ...(mapping.dimensions ?? []).map((name) => [name]),
+    ...(mapping.problem === undefined ? [] : [mapping.problem]),
+  ]
+}
+
+/** The columns that a place reads. */
+export function columnsOf(at: Mapping['fields'][FieldName]): (string | readonly string[])[] {
+  if (at === undefined) return []
+  if (typeof at === 'string') return [at]
+  if (Array.isArray(at)) return at
+  if ('from' in at) return [at.from, at.to]
+  return 'column' in at ? [at.column] : []
 }
 
 /** The raw column of an unmapped place, if its numbers are exact in the file. */
 export function exactColumn(at: Place | undefined, read: ColumnReader): string | null {
   if (at === undefined) return null
-  const column = typeof at === 'string' ? at : 'column' in at && !at.values ? at.column : null
+  const column =
+    typeof at === 'string' ? at : 'column' in at && !at.values && !at.json ? at.column : null
   return column !== null && read.kind(column) === 'exact' ? read.raw(column) : null
 }
 
 function placeSql(at: Place, read: ColumnReader): string {
   if (typeof at === 'string') return read.text(at)
   if ('value' in at) return literal(at.value)
-  const came = read.text(at.column)
+  const column = read.text(at.column)
+  const came =
+    at.json === undefined
+      ? column
+      : `TRY(json_extract_string(${column}, ${literal(pointerOf(at.json))}))`
   if (at.values === undefined) return came
   const cases = Object.entries(at.values).map(
     ([theirs, ours]) => `WHEN ${literal(theirs)} THEN ${literal(ours)}`,
   )
   return cases.length === 0 ? came : `(CASE ${came} ${cases.join(' ')} ELSE ${came} END)`
+}
+
+/** `usage.prompt_tokens` as a JSON pointer. In a list each element is one step, even with dots. */
+export function pointerOf(column: string | readonly string[]): string {
+  const steps = typeof column === 'string' ? column.split('.') : column
+  return steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
 
 /** Maps the paths of the two generation endpoints to their names here. */
@@ -188,63 +290,115 @@ function durationField(
   at: DurationPlace | undefined,
   read: ColumnReader,
 ): StagedField {
-  if (at === undefined) return { name, sql: 'NULL', wrong: null, expected: '', came: 'NULL' }
-  const expected = 'a duration of 0 to 31 days'
-  const beyond = `coalesce(${name} NOT BETWEEN 0 AND ${longestUs}, true)`
+  if (at === undefined)
+    return { name, sql: 'NULL::BIGINT', wrong: null, expected: '', came: 'NULL' }
+  // A duration that is not one is not known; the rest of the line is.
+  const within = (sql: string) => `CASE WHEN ${sql} BETWEEN 0 AND ${longestUs} THEN ${sql} END`
+  const unchecked = { name, wrong: null, expected: '', came: 'NULL' }
   if ('from' in at) {
-    const [from, to] = [at.from, at.to].map((column) => timeSql(column, 'auto', 'UTC', read))
-    return {
-      name,
-      sql: `${to} - ${from}`,
-      wrong: `${to} IS NOT NULL AND ${beyond}`,
-      expected,
-      came: read.text(at.to),
-    }
+    const [from, to] = [at.from, at.to].map((column) =>
+      timeSql({ column, unit: 'auto', timezone: 'UTC' }, read, null),
+    )
+    return { ...unchecked, sql: within(`(${to} - ${from})`) }
   }
   const text = `nullif(${read.text(at.column)}, '')`
   const exact = exactColumn({ column: at.column }, read)
-  const came = exact ?? text
-  return {
-    name,
-    sql:
-      exact !== null && at.unit === 'us'
-        ? `TRY_CAST(${exact} AS BIGINT)`
-        : `TRY(round(TRY_CAST(${came} AS DOUBLE) * ${unitUs[at.unit]})::BIGINT)`,
-    wrong: `${came} IS NOT NULL AND ${beyond}`,
-    expected,
-    came: text,
-  }
+  const sql =
+    exact !== null && at.unit === 'us'
+      ? `TRY_CAST(${exact} AS BIGINT)`
+      : `TRY(round(TRY_CAST(${exact ?? text} AS DOUBLE) * ${unitUs[at.unit]})::BIGINT)`
+  return { ...unchecked, sql: within(sql) }
 }
 
 /** 2000 to 2100. Anything outside is a wrong unit. */
 const earliestUs = 946_684_800_000_000
 const latestUs = 4_102_444_800_000_000
 
-function timeField(at: Mapping['fields']['time'], read: ColumnReader): StagedField {
-  const { column, unit, timezone } =
-    typeof at === 'string' ? { column: at, unit: 'auto' as const, timezone: 'UTC' } : at
+interface FullTimePlace {
+  readonly column: string | readonly string[]
+  readonly unit: 'auto' | 'iso' | 's' | 'ms' | 'us' | 'ns'
+  readonly timezone: string
+}
+
+const fullPlace = (at: TimePlace): FullTimePlace =>
+  typeof at === 'string' ? { column: at, unit: 'auto', timezone: 'UTC' } : at
+
+/** The zone of times without an offset. */
+export const timezoneOf = ({ fields }: Mapping): string => fullPlace(fields.time).timezone
+
+function timeField(
+  name: string,
+  at: TimePlace,
+  read: ColumnReader,
+  { dateOrder }: Readings,
+): StagedField {
+  const place = fullPlace(at)
   return {
-    name: 'at_us',
-    sql: timeSql(column, unit, timezone, read),
-    wrong: `coalesce(at_us NOT BETWEEN ${earliestUs} AND ${latestUs}, true)`,
-    expected: `a time between 2000 and 2100 (${unit === 'auto' ? 'ISO 8601, or Unix s, ms, us or ns' : unit})`,
-    came: read.text(column),
+    name,
+    sql: timeSql(place, read, dateOrder),
+    wrong: `coalesce(${name} NOT BETWEEN ${earliestUs} AND ${latestUs}, true)`,
+    expected: `a time between 2000 and 2100 (${place.unit === 'auto' ? 'ISO 8601, or Unix s, ms, us or ns' : place.unit})`,
+    came: read.text(place.column),
+  }
+}
+
+/** The local clock of a time without an offset, as if it were UTC; null for other times, and in UTC. */
+function wallField(at: TimePlace, read: ColumnReader, { dateOrder }: Readings): StagedField {
+  const { column, unit, timezone } = fullPlace(at)
+  const text = read.text(column)
+  const isText = read.kind(column) === 'text' || read.kind(column) === 'other'
+  const isLocal = timezone !== 'UTC' && (unit === 'auto' || unit === 'iso') && isText
+  const sql = `CASE WHEN NOT regexp_matches(${text}, '\\d:\\d\\d.*([Zz]|[+-]\\d\\d(:?\\d\\d)?)\\s*$')
+    THEN epoch_us(coalesce(TRY_CAST(${text} AS TIMESTAMP), ${datedSql(text, dateOrder)})) END`
+  return {
+    name: 'wall_us',
+    sql: isLocal ? sql : 'NULL::BIGINT',
+    wrong: null,
+    expected: '',
+    came: 'NULL',
+  }
+}
+
+const widthUs = { m: 60e6, h: 3600e6, d: 86_400e6 } as const
+
+/** The end of the interval of a line that is a sum; null for an event. */
+function endField(mapping: Mapping, read: ColumnReader, readings: Readings): StagedField {
+  const { bucket, fields } = mapping
+  if (fields.end !== undefined) {
+    const end = timeField('end_us', fields.end, read, readings)
+    return {
+      ...end,
+      wrong: `${end.wrong} OR end_us <= at_us`,
+      expected: 'an end after the start',
+    }
+  }
+  const width =
+    bucket === undefined
+      ? null
+      : Number.parseInt(bucket, 10) * widthUs[bucket.at(-1) as 'm' | 'h' | 'd']
+  return {
+    name: 'end_us',
+    sql: width === null ? 'NULL::BIGINT' : `at_us + ${width}`,
+    wrong: null,
+    expected: '',
+    came: 'NULL',
   }
 }
 
 /** Unix microseconds of a time in any of the usual forms; null for anything else. */
 function timeSql(
-  column: string | readonly string[],
-  unit: 'auto' | 'iso' | 's' | 'ms' | 'us' | 'ns',
-  timezone: string,
+  { column, unit, timezone }: FullTimePlace,
   read: ColumnReader,
+  dateOrder: DateOrder | null,
 ): string {
   const text = read.text(column)
   const raw = read.raw(column)
   const scaled = (factor: number) => `(round(TRY_CAST(${raw} AS DOUBLE) * ${factor})::BIGINT)`
   const whole = `TRY_CAST(${raw} AS HUGEINT)`
   // A time without an offset is in the session's zone, which the import sets to the mapping's.
-  const iso = `epoch_us(TRY_CAST(${text} AS TIMESTAMPTZ))`
+  const exact = `TRY_CAST(${text} AS TIMESTAMPTZ)`
+  const dated = `timezone(${literal(timezone)}, ${datedSql(text, dateOrder)})`
+  const iso = `epoch_us(${dateOrder === null ? exact : `coalesce(${exact}, ${dated})`})`
   const magnitude = `abs(TRY_CAST(${raw} AS DOUBLE))`
   const byUnit = {
     iso,

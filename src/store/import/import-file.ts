@@ -5,9 +5,9 @@ import { beginPart, type Work } from '../../user/work.ts'
 import { mustStandApart } from '../files-apart.ts'
 import type { Store } from '../open.ts'
 import { inSession, type Session } from '../session.ts'
-import { knownLog } from './known-logs.ts'
+import { isJson, knownFormat, namesIn, readKnown } from './known-logs.ts'
 import type { LogFormat } from './log-scan.ts'
-import type { Mapping } from './mapping.ts'
+import { type Mapping, parseMapping } from './mapping.ts'
 import {
   type ImportedRecords,
   importRecords,
@@ -17,21 +17,39 @@ import {
 } from './records.ts'
 import { emptyScratch, formatOf, type ImportedLog, importUsageLog, scratchOf } from './usage-log.ts'
 import { type PlainText, plainText } from './whole/plain-text.ts'
+import { wholeText } from './whole/whole-text.ts'
 
-export interface FileImport extends Work {
+export interface FileImport extends Work, Meaning {
   readonly file: string
+  /** Files with the other pages of the same list. */
+  readonly pages?: readonly string[]
   /** Maps columns to fields; not needed for known logs and records. */
   readonly mapping?: Mapping
   /** By content and name if absent. */
   readonly format?: LogFormat | RecordTool
-  /** The namespace of ids; by the mapping or the file's name if absent. */
+  /** The namespace of ids: the service that wrote the log. By the mapping or the file's name if absent. */
   readonly source?: string
   /** For rejected lines; `FILE.rejects.jsonl` if absent. */
   readonly rejectsFile?: string
   /** Model of records that do not name one. */
   readonly model?: string
-  /** Takes the whole lines of a file that ends in the middle. */
+  /** Takes the whole lines of a file that ends in the middle, and pages without the others. */
   readonly partial?: boolean
+  /** Says what would be imported, and enters nothing. */
+  readonly check?: boolean
+}
+
+/** What a file leaves open. Each of these replaces that of the mapping. */
+export interface Meaning {
+  /** The width of sums: `1d`. */
+  readonly bucket?: string
+  readonly decimal?: '.' | ','
+  readonly dateOrder?: 'dmy' | 'mdy'
+  /** The zone of times without an offset. */
+  readonly timezone?: string
+  readonly ambiguous?: 'first' | 'second' | 'reject'
+  /** Whether the tokens of the input contain cached ones. */
+  readonly cached?: 'within' | 'separate'
 }
 
 export type FileImported =
@@ -85,32 +103,93 @@ async function importText(
     const records = { file, read: plain.path, tool, model, rejectsFile }
     return { kind: 'records', ...(await importRecords(store, records)) }
   }
-  const known = options.mapping === undefined ? knownLog(plain.path) : null
-  const mapping = known?.mapping ?? options.mapping
-  if (mapping === undefined) {
+  const known = options.mapping === undefined ? knownFormat(plain.path) : null
+  const partial = options.partial === true
+  const whole =
+    known === null
+      ? null
+      : await wholeText({
+          ...{ file, plain, partial, copy: join(scratch, 'text') },
+          delimiter: isJson(plain.path) ? null : ',',
+        })
+  const rows =
+    known === null
+      ? null
+      : readKnown(
+          known,
+          [
+            { file, path: whole!.path },
+            ...(options.pages ?? []).map((page) => ({ file: page, path: page })),
+          ],
+          { partial, bucket: options.bucket },
+        )
+  const given = rows?.mapping ?? options.mapping ?? ownNames(plain.path, named)
+  if (given === null) {
     throw new UserError(
       'usage',
       `${file}: a usage log needs --map FILE, which says which column is which field (docs/importing.md), or --map assay for our own export.`,
     )
   }
+  const mapping = withMeaning(given, options)
   const format =
-    known?.format ?? (options.format as LogFormat | undefined) ?? mapping.format ?? formatOf(file)
+    rows === null
+      ? ((options.format as LogFormat | undefined) ?? mapping.format ?? formatOf(file))
+      : 'jsonl'
   if (format === null) {
     throw new UserError('usage', `${file}: say what it is, with --format jsonl, csv or parquet`)
   }
   const counts = await importUsageLog(store, {
     ...options,
+    file: [file, ...(options.pages ?? [])].join(', '),
     mapping,
     plain,
-    lines: known?.lines ?? null,
-    source:
-      options.source ?? known?.source ?? mapping.source ?? basename(file).replace(/\..*$/, ''),
+    lines: rows?.lines ?? null,
+    isPartial: whole?.isPartial === true || rows?.isPartial === true,
+    source: options.source ?? mapping.source ?? basename(file).replace(/\..*$/, ''),
     format,
     rejectsFile,
     nowUs: Date.now() * 1000,
   })
-  return { kind: 'log', ...counts }
+  return { kind: 'log', ...counts, notes: [...(rows?.notes ?? []), ...counts.notes] }
 }
+
+function withMeaning(mapping: Mapping, options: Meaning): Mapping {
+  const { bucket, decimal, dateOrder, ambiguous, cached, timezone } = options
+  const { time } = mapping.fields
+  const place = typeof time === 'string' ? { column: time, unit: 'auto' as const } : time
+  return {
+    ...mapping,
+    ...(bucket === undefined ? {} : { bucket }),
+    ...(decimal === undefined ? {} : { decimal }),
+    ...(dateOrder === undefined ? {} : { dateOrder }),
+    ...(ambiguous === undefined ? {} : { ambiguous }),
+    ...(cached === undefined ? {} : { cached }),
+    fields: {
+      ...mapping.fields,
+      ...(timezone === undefined ? {} : { time: { ...place, timezone } }),
+    },
+  }
+}
+
+/** A mapping for a file with the names of our own fields. */
+function ownNames(path: string, format: string | null): Mapping | null {
+  if (format === 'parquet') return null
+  const names = namesIn(path)
+  const fields = plainFields.filter((name) => names.has(name))
+  const isOwn = names.has('time') && fields.length > 0
+  return isOwn
+    ? parseMapping(
+        `fields: { time: time, ${fields.map((name) => `${name}: ${name}`).join(', ')} }`,
+        path,
+      )
+    : null
+}
+
+const plainFields = [
+  ...['id', 'end', 'type', 'model', 'endpoint', 'key', 'account', 'credits', 'unit'],
+  ...['promptTokens', 'cachedTokens', 'cacheWriteTokens', 'completionTokens', 'reasoningTokens'],
+  ...['status', 'outcome', 'requests'],
+]
 
 function toolOf({ format, mapping }: FileImport, read: string): RecordTool | null {
   const tool = recordTools.find((each) => each === format)

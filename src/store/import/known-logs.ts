@@ -1,150 +1,276 @@
-import { readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
+import { basename } from 'node:path'
+import { fingerprintOf } from '../../attempt/fingerprint.ts'
+import { UserError } from '../../user/user-error.ts'
 import { beginningOf, firstRecord } from './csv-header.ts'
-import { documentsOf } from './documents.ts'
-import { type Mapping, mappingFrom } from './mapping.ts'
+import { csvDocuments, type Document, jsonDocuments } from './formats/documents.ts'
+import type { KnownFormat, Page } from './formats/format.ts'
+import { knownFormats } from './formats/list.ts'
+import { first, isFields } from './formats/row.ts'
+import type { Mapping } from './mapping.ts'
 
-/** A log that needs no mapping. */
-export interface KnownLog {
-  readonly source: string
-  readonly mapping: Mapping
-  readonly format: 'jsonl' | 'csv'
-  /** The lines, if the file nests them in another structure; null if the file can be read directly. */
-  readonly lines: readonly object[] | null
+/** A file for a known format: its name for users, and its plain text. */
+export interface KnownFile {
+  readonly file: string
+  readonly path: string
 }
 
-/** LiteLLM's table LiteLLM_SpendLogs, as its API and its database export it. Costs are US dollars. */
-const litellm = {
-  id: 'request_id',
-  time: { column: 'startTime', unit: 'auto', timezone: 'UTC' },
-  model: 'model',
-  endpoint: {
-    column: 'call_type',
-    values: { completion: 'chat', acompletion: 'chat', anthropic_messages: 'messages' },
-  },
-  key: 'api_key',
-  account: 'team_id',
-  credits: 'spend',
-  promptTokens: 'prompt_tokens',
-  completionTokens: 'completion_tokens',
-  outcome: { column: 'status', values: { success: 'ok', failure: 'http_error' } },
-  ttft: { from: 'startTime', to: 'completionStartTime' },
-  latency: { from: 'startTime', to: 'endTime' },
-} as const
-
-/** A bucket of OpenAI's usage: many requests, at the bucket's start. */
-const openai = {
-  id: 'id',
-  time: { column: 'start_time', unit: 's', timezone: 'UTC' },
-  model: 'model',
-  endpoint: { column: 'object', values: { 'organization.usage.completions.result': 'chat' } },
-  keyFp: 'api_key_id',
-  account: 'project_id',
-  promptTokens: 'input_tokens',
-  cachedTokens: 'input_cached_tokens',
-  completionTokens: 'output_tokens',
-  requests: 'num_model_requests',
-} as const
-
-/** Buckets of OpenAI's older usage endpoint. */
-const openaiOlder = {
-  id: 'id',
-  time: { column: 'aggregation_timestamp', unit: 's', timezone: 'UTC' },
-  model: 'snapshot_id',
-  endpoint: { column: 'operation', values: { completion: 'chat' } },
-  keyFp: 'api_key_id',
-  account: 'organization_id',
-  promptTokens: 'n_context_tokens_total',
-  cachedTokens: 'n_cached_context_tokens_total',
-  completionTokens: 'n_generated_tokens_total',
-  requests: 'n_requests',
-} as const
+const delimiters = [',', ';', '\t'] as const
 
 /** Recognises a known log by its beginning; null for any other file. */
-export function knownLog(file: string): KnownLog | null {
-  const text = beginningOf(file)
-  const has = (name: string) => new RegExp(`"${name}"\\s*:`).test(text)
-  if (!/^\s*[[{]/.test(text)) return knownCsv(text)
-  if (has('request_id') && has('startTime') && has('spend')) {
-    const isPage = /^\s*\{\s*"data"\s*:\s*\[/.test(text)
-    const lines = isPage ? listOf(pagesOf(file)[0], 'data') : null
-    return { source: 'litellm', mapping: mappingFrom(litellm), format: 'jsonl', lines }
+export function knownFormat(path: string): KnownFormat | null {
+  const text = beginningOf(path)
+  if (/^\s*[[{]/.test(text)) {
+    const has = (name: string) => new RegExp(`"${name}"\\s*:`).test(text)
+    return knownFormats.find((format) => format.recognises(has, text)) ?? null
   }
-  if (has('num_model_requests') && has('start_time')) {
-    const buckets = pagesOf(file).flatMap((page) => listOf(page, 'data'))
-    const rows = buckets.flatMap((bucket) =>
-      [...listOf(bucket, 'results'), ...listOf(bucket, 'result')].map((result) => ({
-        start_time: bucket.start_time,
-        ...result,
-      })),
-    )
-    const lines = numbered(rows, 'num_model_requests')
-    return { source: 'openai', mapping: mappingFrom(openai), format: 'jsonl', lines }
-  }
-  if (has('n_requests') && has('n_context_tokens_total')) {
-    const lines = numbered(
-      pagesOf(file).flatMap((page) => listOf(page, 'data')),
-      'n_requests',
-    )
-    return { source: 'openai', mapping: mappingFrom(openaiOlder), format: 'jsonl', lines }
-  }
-  return null
+  const names = firstRecord(text, delimiterOf(text))
+  const has = (name: string) => names.includes(name)
+  return knownFormats.find((format) => format.recognises(has, text)) ?? null
 }
 
-function knownCsv(text: string): KnownLog | null {
-  const names = firstRecord(text, ',')
-  const isOf = (fields: readonly string[]) => fields.every((name) => names.includes(name))
-  // A column may be absent in other versions of the tool.
-  const present = (fields: object) =>
-    Object.fromEntries(
-      Object.entries(fields).filter(([, at]) =>
-        (typeof at === 'string' ? [at] : 'from' in at ? [at.from, at.to] : [at.column]).every(
-          (name: string) => names.includes(name),
-        ),
-      ),
-    )
-  if (isOf(['request_id', 'startTime', 'spend'])) {
-    return { source: 'litellm', mapping: mappingFrom(present(litellm)), format: 'csv', lines: null }
+/** The delimiter that cuts the first line most often. */
+export function delimiterOf(text: string): string {
+  const cells = (delimiter: string) => firstRecord(text, delimiter).length
+  return delimiters.reduce((best, each) => (cells(each) > cells(best) ? each : best), ',')
+}
+
+/** The names in the first line of a file: columns of CSV, or keys of JSON. */
+export function namesIn(path: string): ReadonlySet<string> {
+  const text = beginningOf(path)
+  if (!isJson(path)) return new Set(firstRecord(text, delimiterOf(text)))
+  const [line] = text.trimStart().split('\n', 1)
+  return new Set([...line!.matchAll(/"(\w+)"\s*:/g)].map(([, name]) => name!))
+}
+
+export const isJson = (path: string) => /^\s*[[{]/.test(beginningOf(path))
+
+/** The rows of a known log, as the lines that `normalRows` maps, and what to say about them. */
+export interface KnownRows {
+  readonly lines: Iterable<object | string>
+  readonly mapping: Mapping
+  readonly notes: readonly string[]
+  /** Whether pages are missing, and the user accepts that. */
+  readonly isPartial: boolean
+}
+
+/**
+ * Reads the files of one known format together: the pages of a list may be in several files.
+ *
+ * @param partial accepts pages whose others are missing
+ * @throws UserError for a missing page, a sum that differs from its rows, and sums without a width
+ */
+export function readKnown(
+  format: KnownFormat,
+  files: readonly KnownFile[],
+  { partial, bucket }: { readonly partial: boolean; readonly bucket?: string | undefined },
+): KnownRows {
+  const notes = [...(format.note === undefined ? [] : [format.note])]
+  const pages: { readonly file: string; readonly page: Page }[] = []
+  const seen = new Set<string>()
+  let rows = 0
+  for (const { file, document } of documentsOf(files)) {
+    if (!isFields(document) || 'unread' in document) continue
+    const page = format.page?.(document) ?? null
+    if (page !== null) pages.push({ file, page })
+    const stated = format.stated?.(document) ?? null
+    if (stated !== null && !agree(stated)) {
+      const [says, sum] = stated
+      throw new UserError(
+        'import',
+        `${file}: its rows cost ${sum}, and it says ${says}: rows are missing. Nothing was imported.`,
+      )
+    }
+    if (rows < sampled) {
+      for (const item of format.items(document)) {
+        for (const name of Object.keys(item)) seen.add(name)
+        rows++
+      }
+    }
+    // Lines have no pages.
+    if (rows >= sampled && pages.length === 0 && stated === null) break
   }
-  if (isOf(['start_time', 'num_model_requests', 'input_tokens'])) {
-    const id = [
-      'start_time',
-      'project_id',
-      'user_id',
-      'api_key_id',
-      'model',
-      'batch',
-      'service_tier',
-    ]
-    const fields = { ...present(openai), id: id.filter((name) => names.includes(name)) }
-    return { source: 'openai', mapping: mappingFrom(fields), format: 'csv', lines: null }
-  }
-  return null
-}
-
-type Fields = Readonly<Record<string, unknown>>
-
-/** The documents of a file: one, one per line, or the elements of a list. */
-function pagesOf(file: string): readonly Fields[] {
-  const documents = documentsOf(readFileSync(file, 'utf8'), file)
-  return documents.flat() as readonly Fields[]
-}
-
-function listOf(value: Fields | undefined, name: string): readonly Fields[] {
-  const list = value?.[name]
-  return Array.isArray(list) ? list.filter((each) => typeof each === 'object' && each !== null) : []
-}
-
-/** Buckets have no ids. An id is made of their dimensions, with a number if several share them. */
-function numbered(rows: readonly Fields[], requests: string): readonly object[] {
-  const seen = new Map<string, number>()
-  return rows.flatMap((row) => {
-    if (row[requests] === 0) return []
-    const of = Object.entries(row).flatMap(([name, value]) =>
-      typeof value === 'number' && !/time/.test(name) ? [] : [`${value ?? ''}`],
+  const missing = missingPage(pages)
+  if (missing !== null && !partial) throw new UserError('import', missing)
+  notes.push(...changesOf(format, seen, rows))
+  const needsWidth = format.needsWidth === true && !seen.has('end_time')
+  if (needsWidth && rows > 0 && bucket === undefined) {
+    throw new UserError(
+      'import',
+      `${basename(files[0]!.file)}: no end_time; name the width with --bucket 1d.`,
     )
-    const key = of.join('/')
-    const nth = seen.get(key) ?? 0
-    seen.set(key, nth + 1)
-    return [{ ...row, id: nth === 0 ? key : `${key}#${nth + 1}` }]
-  })
+  }
+  return {
+    lines: linesOf(format, files),
+    mapping: normalRows(format, needsWidth ? bucket : undefined),
+    notes,
+    isPartial: missing !== null,
+  }
+}
+
+/** Rows of a file whose names are compared with those of its format. */
+const sampled = 1000
+
+function* documentsOf(
+  files: readonly KnownFile[],
+): Generator<{ readonly file: string; readonly document: Document }> {
+  for (const { file, path } of files) {
+    const documents = isJson(path)
+      ? jsonDocuments(path)
+      : csvDocuments(path, delimiterOf(beginningOf(path)))
+    for (const document of documents) yield { file, document }
+  }
+}
+
+function* linesOf(format: KnownFormat, files: readonly KnownFile[]): Generator<object | string> {
+  for (const { document } of documentsOf(files)) {
+    if ('unread' in document) yield String(document.unread).replaceAll('\n', ' ')
+    else {
+      for (const { key, ...row } of format.rows(document)) {
+        yield first(key) === undefined ? row : { ...row, keyFp: fingerprint(String(key)) }
+      }
+    }
+  }
+}
+
+/** The fingerprint of a key, or of the SHA-256 of a key, which gateways log. Both give the same. */
+const fingerprint = (key: string) =>
+  /^[0-9a-f]{64}$/.test(key) ? key.slice(0, 12) : fingerprintOf(key)
+
+/** Sums of doubles differ in their last digits. */
+function agree([stated, sum]: readonly [string, string]): boolean {
+  const [a, b] = [Number(stated), Number(sum)]
+  return Math.abs(a - b) <= 1e-9 * Math.max(1e-3, Math.abs(a), Math.abs(b))
+}
+
+/** What to say of pages of a list without the rest of it; null if all are there. */
+function missingPage(
+  pages: readonly { readonly file: string; readonly page: Page }[],
+): string | null {
+  const wants = '. Import all files of it together, or add --partial.'
+  const numbered = pages.filter(({ page }) => page.pages !== undefined && page.pages > 1)
+  const most = Math.max(0, ...numbered.map(({ page }) => page.pages!))
+  const there = new Set(numbered.map(({ page }) => page.number ?? 1))
+  for (let number = 1; number <= most; number++) {
+    if (there.has(number)) continue
+    const { file, page } = numbered[0]!
+    return `${file} is page ${page.number ?? 1} of ${most}: page ${number} is missing${wants}`
+  }
+  const last = pages.filter(({ page }) => page.hasMore === false).length
+  for (const [at, { file, page }] of pages.entries()) {
+    if (page.hasMore !== true || page.pages !== undefined) continue
+    // Files of one list may be given in any order.
+    if (pages[at + 1] === undefined && (last !== 1 || pages.length === 1)) {
+      return `${file} is page ${at + 1}: its next page is missing. Import both files together, or add --partial.`
+    }
+  }
+  const counted = pages.filter(({ page }) => page.total !== undefined && page.pages === undefined)
+  const total = Math.max(0, ...counted.map(({ page }) => page.total!))
+  const rows = counted.reduce((sum, { page }) => sum + page.rows, 0)
+  return rows < total ? `${counted[0]!.file} has ${rows} of ${total} rows${wants}` : null
+}
+
+/** What a format that has changed lacks, and what is new. */
+function changesOf(
+  format: KnownFormat,
+  seen: ReadonlySet<string>,
+  rows: number,
+): readonly string[] {
+  if (rows === 0) return []
+  const missing = format.needed.filter((name) => !seen.has(name))
+  const known = new Set(format.fields)
+  const added = [...seen].filter((name) => !known.has(name))
+  const isTable = format.fields.length <= 8
+  return missing.length === 0
+    ? []
+    : [
+        `${format.name} has changed: missing ${missing.join(', ')}${added.length === 0 || isTable ? '' : `; new ${added.slice(0, 20).join(', ')}`}`,
+      ]
+}
+
+/** The mapping of the rows that known formats give. */
+function normalRows(format: KnownFormat, bucket: string | undefined): Mapping {
+  const { dimensions, ids = 'unique', durations, versions, types } = format
+  return {
+    source: format.source,
+    decimal: '.',
+    cached: 'within',
+    reasoning: 'within',
+    ids,
+    problem: 'problem',
+    ...(bucket === undefined ? {} : { bucket }),
+    ...(dimensions === undefined ? {} : { dimensions: [...dimensions] }),
+    fields: {
+      ...(format.withoutIds === true || dimensions !== undefined ? {} : { id: 'id' }),
+      time: 'time',
+      ...(dimensions === undefined || bucket !== undefined ? {} : { end: 'end' }),
+      ...(versions === true ? { version: 'version' } : {}),
+      ...(types === true ? { type: 'type' } : {}),
+      model: 'model',
+      endpoint: 'endpoint',
+      keyFp: 'keyFp',
+      account: 'account',
+      credits: 'cost',
+      unit: 'unit',
+      outcome: 'outcome',
+      status: 'status',
+      errorCode: 'errorCode',
+      requests: 'requests',
+      promptTokens: 'input',
+      cachedTokens: 'cached',
+      cacheWriteTokens: 'cacheWrite',
+      cacheWrite1hTokens: 'cacheWrite1h',
+      completionTokens: 'output',
+      reasoningTokens: 'reasoning',
+      ...(durations === 'ms'
+        ? { ttft: { column: 'ttftMs', unit: 'ms' }, latency: { column: 'latencyMs', unit: 'ms' } }
+        : durations === 'times'
+          ? { ttft: { from: 'began', to: 'firstToken' }, latency: { from: 'began', to: 'ended' } }
+          : {}),
+    },
+  }
+}
+
+/**
+ * Groups the files of a command whose pages belong to one list: consecutive files of one format, of which one says that
+ * another page follows. Other files are groups of their own.
+ */
+export function pageGroups(files: readonly string[]): readonly (readonly string[])[] {
+  const groups: { files: string[]; format: KnownFormat | null; open: boolean }[] = []
+  for (const file of files) {
+    const { format, open, isPart } = pagesIn(file)
+    const last = groups.at(-1)
+    if (last?.open === true && format !== null && last.format === format) {
+      last.files.push(file)
+      last.open = isPart || open
+    } else groups.push({ files: [file], format, open: isPart || open })
+  }
+  return groups.map((group) => group.files)
+}
+
+function pagesIn(file: string): {
+  readonly format: KnownFormat | null
+  /** Whether another page follows. */
+  readonly open: boolean
+  /** Whether it is one of several numbered pages. */
+  readonly isPart: boolean
+} {
+  const none = { format: null, open: false, isPart: false }
+  if (!existsSync(file) || !isJson(file)) return none
+  const format = knownFormat(file)
+  if (format?.page === undefined) return none
+  try {
+    const pages = [...jsonDocuments(file)].flatMap((document) =>
+      'unread' in document ? [] : [format.page!(document)],
+    )
+    const page = pages.at(-1)
+    return {
+      format,
+      open: page?.hasMore === true,
+      isPart: (page?.pages ?? 1) > 1 || (page?.total !== undefined && page.rows < page.total),
+    }
+  } catch {
+    // A damaged file gets its error when it is imported.
+    return none
+  }
 }

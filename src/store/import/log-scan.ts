@@ -1,9 +1,9 @@
 import { UserError } from '../../user/user-error.ts'
 import type { Session } from '../session.ts'
-import { beginningOf, headerOf } from './csv-header.ts'
-import { type ColumnReader, mappedColumns } from './fields.ts'
+import { beginningOf, firstRecord, headerOf } from './csv-header.ts'
+import { type ColumnReader, columnsOf, mappedColumns, pointerOf } from './fields.ts'
 import { identifier, literal, pathLiteral } from './literal.ts'
-import type { Mapping } from './mapping.ts'
+import type { FieldName, Mapping } from './mapping.ts'
 
 export type LogFormat = 'jsonl' | 'csv' | 'parquet'
 
@@ -21,6 +21,8 @@ export interface Scan {
   readonly reader: ColumnReader
   /** SQL for a line as the rejects file shows it. */
   readonly raw: string
+  /** The mapping, without optional fields that the file lacks. */
+  readonly mapping: Mapping
 }
 
 const csvErrors = `store_rejects = true, rejects_table = 'import_errors', rejects_scan = 'import_scans'`
@@ -48,6 +50,7 @@ export async function scanOf(store: Session, log: ScannedLog): Promise<Scan> {
                  null_padding = true, max_line_size = 16000000, ${csvErrors})
                WHERE trim(full_text) <> ''`,
         reader: { text: at, raw: at, kind: () => 'text' },
+        mapping: log.mapping,
         raw:
           secret === null
             ? 'full_text'
@@ -56,17 +59,46 @@ export async function scanOf(store: Session, log: ScannedLog): Promise<Scan> {
     }
     case 'csv': {
       // Takes columns from the header and sniffs nothing: a bad row must not change how the others are read.
-      const columns = headerOf(log, log.mapping.delimiter).map(
-        (name) => `${literal(name)}: 'VARCHAR'`,
-      )
+      const delimiter = delimiterOf(log)
+      const columns = headerOf(log, delimiter).map((name) => `${literal(name)}: 'VARCHAR'`)
       const scan = `SELECT * FROM read_csv(${path}, header = true, auto_detect = false,
-        columns = {${columns.join(', ')}}, delim = ${literal(log.mapping.delimiter)}, quote = '"',
+        columns = {${columns.join(', ')}}, delim = ${literal(delimiter)}, quote = '"',
         escape = '"', max_line_size = 16000000, ${csvErrors})`
       return tableScan(store, log, scan, secret)
     }
     case 'parquet':
       return tableScan(store, log, `SELECT * FROM read_parquet(${path})`, secret)
   }
+}
+
+const delimiters = [',', ';', '\t', '|'] as const
+
+/** The mapping's delimiter, or the one that gives a header with the mapped columns. */
+function delimiterOf({ read, mapping }: ScannedLog): string {
+  if (mapping.delimiter !== undefined) return mapping.delimiter
+  const text = beginningOf(read)
+  const mapped = mappedColumns(mapping).map((column) =>
+    typeof column === 'string' ? column : column.join('.'),
+  )
+  const found = (delimiter: string) => {
+    const names = firstRecord(text, delimiter)
+    return mapped.filter((name) => names.includes(name)).length
+  }
+  return delimiters.reduce((best, each) => (found(each) > found(best) ? each : best), ',')
+}
+
+/** The mapping without those of its optional fields whose column the file lacks. */
+function withoutMissing(
+  mapping: Mapping,
+  isThere: (column: string | readonly string[]) => boolean,
+): Mapping {
+  const { optional = [], fields } = mapping
+  const kept = Object.entries(fields).filter(
+    ([name]) =>
+      !optional.some((each) => each === name) ||
+      columnsOf(fields[name as FieldName]).every(isThere),
+  )
+  return { ...mapping, fields: Object.fromEntries(kept) as Mapping['fields'] }
 }
 
 /** Scans a file that has columns. The error for a missing mapped column lists the existing ones. */
@@ -82,7 +114,8 @@ async function tableScan(
   const types = new Map(described.map((column) => [column.column_name, column.column_type]))
   const nameOf = (column: string | readonly string[]) =>
     typeof column === 'string' ? column : column.join('.')
-  const missing = mappedColumns(log.mapping).filter((column) => !types.has(nameOf(column)))
+  const mapping = withoutMissing(log.mapping, (column) => types.has(nameOf(column)))
+  const missing = mappedColumns(mapping).filter((column) => !types.has(nameOf(column)))
   if (missing.length > 0) {
     throw new UserError(
       'import',
@@ -105,6 +138,7 @@ async function tableScan(
   return {
     scan: `SELECT s FROM (${scan}) AS s`,
     reader,
+    mapping,
     raw:
       secret === null
         ? 'to_json(s)::VARCHAR'
@@ -118,10 +152,4 @@ function secretColumn(mapping: Mapping): string | null {
   if (at === undefined || (typeof at === 'object' && 'value' in at)) return null
   const column = typeof at === 'string' ? at : at.column
   return typeof column === 'string' ? column : column.join('.')
-}
-
-/** `usage.prompt_tokens` as a JSON pointer. In a list each element is one step, even with dots. */
-function pointerOf(column: string | readonly string[]): string {
-  const steps = typeof column === 'string' ? column.split('.') : column
-  return steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }

@@ -5,16 +5,35 @@ import { UserError } from '../../user/user-error.ts'
 /** A column, or a path in JSON as a list of steps. */
 const columnName = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)])
 
-/** Source of a field: a column (or a path in JSON, `usage.prompt_tokens`), or a constant. */
+/**
+ * Source of a field: a column (or a path in JSON, `usage.prompt_tokens`), or a constant. `json` is a path in a column
+ * that holds JSON as text.
+ */
 const place = z.union([
   z.string().min(1),
   z.strictObject({
     column: columnName,
+    json: columnName.optional(),
     /** Maps the log's values to ours; other values stay unchanged. */
     values: z.record(z.string(), z.string()).optional(),
   }),
   z.strictObject({ value: z.string() }),
 ])
+
+/** What a row of a log is. A ledger has entries beside requests. */
+export const entryTypes = [
+  'usage',
+  'refund',
+  'adjustment',
+  'grant',
+  'purchase',
+  'gift',
+  'expiry',
+] as const
+
+const timezoneName = z.string().refine(isTimeZone, {
+  error: ({ input }) => `"${input}" is not an IANA name such as Asia/Kolkata`,
+})
 
 const timePlace = z.union([
   z.string().min(1),
@@ -22,7 +41,7 @@ const timePlace = z.union([
     column: columnName,
     unit: z.enum(['auto', 'iso', 's', 'ms', 'us', 'ns']).default('auto'),
     /** For times without an offset. */
-    timezone: z.string().default('UTC'),
+    timezone: timezoneName.default('UTC'),
   }),
 ])
 
@@ -36,11 +55,37 @@ const mappingShape = z.strictObject({
   source: z.string().min(1).max(100).optional(),
   format: z.enum(['jsonl', 'csv', 'parquet']).optional(),
   /** CSV only. */
-  delimiter: z.string().min(1).max(1).default(','),
+  delimiter: z.string().length(1).optional(),
+  /** The decimal mark of numbers that are text; found in the file if absent. */
+  decimal: z.enum(['.', ',']).optional(),
+  /** The order of `03/11/2026`. */
+  dateOrder: z.enum(['dmy', 'mdy']).optional(),
+  /** Which of the two moments a local time is that a clock change repeats; by the order of the file if absent. */
+  ambiguous: z.enum(['first', 'second', 'reject']).optional(),
+  /** Each line is a sum over an interval that begins at `time`: a sum replaces an older one. */
+  bucket: z
+    .string()
+    .regex(/^\d+[mhd]$/, 'expected a width such as 15m, 1h or 1d')
+    .optional(),
+  /** Buckets only: columns beside model, endpoint, key and account that the sums are grouped by. */
+  dimensions: z.array(z.string().min(1)).optional(),
+  /** Whether `promptTokens` contain cached tokens, and `completionTokens` reasoning. */
+  cached: z.enum(['within', 'separate']).default('within'),
+  reasoning: z.enum(['within', 'separate']).default('within'),
+  /** `repeat` for a source that uses ids again: the content is the identity. */
+  ids: z.enum(['unique', 'repeat']).default('unique'),
   fields: z.strictObject({
-    /** Unique within the source. Several columns are joined. */
-    id: z.union([place, z.array(z.string().min(1)).min(2)]),
+    /** Unique within the source. Several columns are joined. Without an id, the content is the identity. */
+    id: z.union([place, z.array(z.string().min(1)).min(2)]).optional(),
     time: timePlace,
+    /** The end of the interval, exclusive, for lines that are sums. */
+    end: timePlace.optional(),
+    /** When the source last changed the row: the newest version counts. */
+    version: timePlace.optional(),
+    /** One of `entryTypes`; usage unless mapped. */
+    type: place.optional(),
+    /** The id of the request that a negative amount refunds. */
+    refersTo: place.optional(),
     model: place.optional(),
     endpoint: place.optional(),
     /** The API key itself, or its SHA-256. Only its fingerprint is kept. */
@@ -49,9 +94,14 @@ const mappingShape = z.strictObject({
     keyFp: place.optional(),
     account: place.optional(),
     credits: place.optional(),
+    /** The unit of `credits`: ISO 4217, or a name. */
+    unit: place.optional(),
     promptTokens: place.optional(),
     cachedTokens: place.optional(),
+    cacheWriteTokens: place.optional(),
+    cacheWrite1hTokens: place.optional(),
     completionTokens: place.optional(),
+    reasoningTokens: place.optional(),
     status: place.optional(),
     outcome: place.optional(),
     errorCode: place.optional(),
@@ -62,10 +112,16 @@ const mappingShape = z.strictObject({
   }),
 })
 
-export type Mapping = z.infer<typeof mappingShape>
+export type Mapping = z.infer<typeof mappingShape> & {
+  /** Fields whose columns may be missing, as in exports of earlier builds. */
+  readonly optional?: readonly FieldName[]
+  /** The column with the reason why a line is none, in rows that another reader made. */
+  readonly problem?: string
+}
 export type Place = z.infer<typeof place>
 export type DurationPlace = z.infer<typeof durationPlace>
-export type FieldName = keyof Mapping['fields']
+export type TimePlace = z.infer<typeof timePlace>
+export type FieldName = keyof z.infer<typeof mappingShape>['fields']
 
 /**
  * Reads a mapping from YAML.
@@ -95,25 +151,17 @@ export function parseMapping(text: string, name: string): Mapping {
       `${name} maps both key and keyFp: keep one (key is hashed on the way in)`,
     )
   }
-  const { time } = parsed.data.fields
-  if (typeof time === 'object' && !isTimeZone(time.timezone)) {
-    throw new UserError(
-      'import',
-      `${name}: timezone "${time.timezone}" is not an IANA name such as Asia/Kolkata`,
-    )
-  }
   return parsed.data
-}
-
-/** A built-in mapping, with defaults. */
-export function mappingFrom(fields: object): Mapping {
-  return mappingShape.parse({ fields })
 }
 
 /** The mapping of `assay export usage`. */
 export const ownMapping: Mapping = {
   source: 'assay-export',
-  delimiter: ',',
+  decimal: '.',
+  cached: 'within',
+  reasoning: 'within',
+  ids: 'unique',
+  optional: ['type', 'unit', 'cacheWriteTokens', 'cacheWrite1hTokens', 'reasoningTokens'],
   fields: {
     id: ['source', 'id'],
     time: { column: 'at_us', unit: 'us', timezone: 'UTC' },
@@ -125,6 +173,11 @@ export const ownMapping: Mapping = {
     promptTokens: 'prompt_tokens',
     cachedTokens: 'cached_tokens',
     completionTokens: 'completion_tokens',
+    type: 'type',
+    unit: 'unit',
+    cacheWriteTokens: 'cache_write_tokens',
+    cacheWrite1hTokens: 'cache_write_1h_tokens',
+    reasoningTokens: 'reasoning_tokens',
     status: 'status',
     outcome: 'outcome',
     errorCode: 'error_code',

@@ -3,8 +3,14 @@ import { readFileSync } from 'node:fs'
 const textOf = (name: string) =>
   readFileSync(new URL(`../../../src/store/quarters/${name}.sql`, import.meta.url), 'utf8')
 
-/** SQL for the contribution of each request of `usage_shown` to the sums of its quarter of an hour. */
+/** SQL for the contribution of each row of `usage_shown` and `usage_shown_buckets` to the sums of quarters of an hour. */
 export const cellsSql = () => textOf('cells.duckdb')
+
+/** SQL for the sums of the store that count, and whether their costs are in other sums of the source. */
+export const shownBucketsSql = (where: string) =>
+  `SELECT *, measures = 'usage' AND EXISTS (
+     FROM usage_buckets AS costs WHERE costs.source = buckets.source AND costs.measures = 'costs') AS has_costs
+   FROM usage_buckets AS buckets WHERE replaced_by IS NULL ${where}`
 
 /** SQL for the table of quarters, as sums of `usage_cells`. */
 export const quartersSql = () => textOf('quarters')
@@ -19,6 +25,7 @@ interface QuarterColumn {
 export const quarterColumns: Readonly<Record<string, QuarterColumn>> = {
   source: { type: 'VARCHAR' },
   quarter: { type: 'BIGINT' },
+  width_us: { type: 'BIGINT', without: '900000000' },
   key_fp: { type: 'VARCHAR', without: 'NULL' },
   account: { type: 'VARCHAR', without: 'NULL' },
   model: { type: 'VARCHAR', without: 'NULL' },
@@ -26,19 +33,37 @@ export const quarterColumns: Readonly<Record<string, QuarterColumn>> = {
   outcome: { type: 'VARCHAR' },
   status: { type: 'INTEGER', without: 'NULL' },
   error_code: { type: 'VARCHAR', without: 'NULL' },
+  unit: { type: 'VARCHAR', without: `'credits'` },
   requests: { type: 'BIGINT' },
+  requests_unknown: { type: 'BIGINT', without: 'CASE WHEN requests IS NULL THEN 1 ELSE 0 END' },
   credits: { type: 'DECIMAL(38, 18)', without: 'NULL' },
   possible_credits: { type: 'DECIMAL(38, 18)', without: 'credits' },
+  refunds: { type: 'DECIMAL(38, 18)', without: 'NULL' },
   credits_known: {
     type: 'BIGINT',
     without: 'CASE WHEN possible_credits IS NOT NULL THEN requests END',
   },
   prompt_tokens: { type: 'BIGINT', without: 'NULL' },
   cached_tokens: { type: 'BIGINT', without: 'NULL' },
+  cache_write_tokens: { type: 'BIGINT', without: 'NULL' },
+  cache_write_1h_tokens: { type: 'BIGINT', without: 'NULL' },
   completion_tokens: { type: 'BIGINT', without: 'NULL' },
+  reasoning_tokens: { type: 'BIGINT', without: 'NULL' },
   both_tokens: { type: 'BIGINT', without: 'prompt_tokens + completion_tokens' },
   tokens_known: { type: 'BIGINT', without: 'CASE WHEN both_tokens IS NOT NULL THEN requests END' },
+  cached_known: {
+    type: 'BIGINT',
+    without: 'CASE WHEN cached_tokens IS NOT NULL THEN requests END',
+  },
+  cache_write_known: {
+    type: 'BIGINT',
+    without: 'CASE WHEN cache_write_tokens IS NOT NULL THEN requests END',
+  },
+  reasoning_known: {
+    type: 'BIGINT',
+    without: 'CASE WHEN reasoning_tokens IS NOT NULL THEN requests END',
+  },
   first_us: { type: 'BIGINT', without: 'quarter * 900000000' },
-  last_us: { type: 'BIGINT', without: 'quarter * 900000000 + 899999999' },
+  last_us: { type: 'BIGINT', without: 'quarter * 900000000 + width_us - 1' },
   minutes: { type: 'BIGINT[]', without: 'NULL' },
 }

@@ -12,7 +12,11 @@ const day = (of: number, credits: number | null, change: Partial<SeriesPoint> = 
 const scopeOf = (
   sources: readonly { firstUs: number; lastUs: number; requests: number }[],
   change: Partial<UsageScope> = {},
-) => ({ sources, timezone: 'UTC', nowUs: utc(2027, 1, 1), ...change }) as UsageScope
+) =>
+  ({
+    ...{ sources, timezone: 'UTC', units: ['credits'], nowUs: utc(2027, 1, 1) },
+    ...change,
+  }) as UsageScope
 /** This many hours from 06:00 on 1 November, with one request in each. */
 const hours = (count: number) => ({
   firstUs: utc(2026, 11, 1, 6),
@@ -95,4 +99,8 @@ test('coming days begin now, and end at their midnights across a clock change', 
     utc(2026, 9, 7, 3),
     utc(2026, 9, 8, 3),
   ])
+})
+
+test('without a cost of any request, no day has credits, not even one without requests', () => {
+  expect(sharesOf([day(1, 0), day(2, 0)], scopeOf([hours(48)], { units: [] }))).toEqual([])
 })

@@ -36,5 +36,10 @@ test('an hour above the lowest limit is searched for its peak minute, however ma
 test('a period without requests has no peak', async () => {
   await enterEvents(store, [{ atUs: at }])
   await prepareUsage(store, usageOptions({ fromUs: at - 3600e6, toUs: at }))
-  expect(await readPeak(store, storeEngine, null)).toEqual({ minute: null, hour: null, day: null })
+  expect(await readPeak(store, storeEngine, null)).toEqual({
+    minute: null,
+    hour: null,
+    day: null,
+    unknown: null,
+  })
 })

@@ -23,6 +23,7 @@ describe('the scope', () => {
       { atUs: at + 7, source: 'b' },
       { atUs: at, source: 'a' },
     ])
+    const own = { days: 'local', widestS: null }
     expect(await prepare({ nowUs: at + 6.25, creditUsd: 0.5 })).toEqual({
       fromUs: utc(2026, 11, 3),
       toUs: utc(2026, 11, 4),
@@ -30,10 +31,11 @@ describe('the scope', () => {
       by: 'model',
       nowUs: at + 8,
       sources: [
-        { origin: 'import', source: 'a', requests: 1, firstUs: at, lastUs: at },
-        { origin: 'import', source: 'b', requests: 4, firstUs: at + 5, lastUs: at + 7 },
+        { ...own, origin: 'import', source: 'a', requests: 1, firstUs: at, lastUs: at },
+        { ...own, origin: 'import', source: 'b', requests: 4, firstUs: at + 5, lastUs: at + 7 },
       ],
       creditUsd: 0.5,
+      ...{ unit: 'credits', units: ['credits'] },
       notes: [],
     })
     expect(await prepare({ nowUs: at + 9.25 })).toMatchObject({ nowUs: at + 9, creditUsd: null })
@@ -110,8 +112,23 @@ describe('the scope', () => {
     await poll(0.5, 1, 1, 'v')
     expect(await prepare()).toMatchObject({
       sources: [
-        { origin: 'poll', source: 'v', requests: 0, firstUs: at + 30e6, lastUs: at + 30e6 },
-        { origin: 'poll', source: 'u', requests: 0, firstUs: at + 60e6, lastUs: at + 120e6 },
+        {
+          days: 'local',
+          widestS: null,
+          origin: 'poll',
+          source: 'v',
+          requests: 0,
+          firstUs: at + 30e6,
+          lastUs: at + 30e6,
+        },
+        {
+          ...{ days: 'local', widestS: null },
+          origin: 'poll',
+          source: 'u',
+          requests: 0,
+          firstUs: at + 60e6,
+          lastUs: at + 120e6,
+        },
       ],
     })
     expect(await store.rows('SELECT series, requests, credits, open FROM usage_days')).toEqual([
@@ -224,10 +241,10 @@ describe('sums', () => {
         (row) => Object.values(row).map(Number),
       ),
     ).toEqual([
-      [11, 2, 3, 2, 6, 5, 11, 8, 22, 6, 33, 2],
+      [11, 2, 3, 2, 6, 5, 61, 16, 122, 6, 33, 11],
       [1, 1, 0, 0, 0, 1, 10, 4, 20, 1, 30, 1],
     ])
-    const sums = [12, 3, 3, 2, 6, 6, 21, 12, 42]
+    const sums = [12, 3, 3, 2, 6, 6, 71, 20, 142]
     expect(await rowsOf('usage_hours')).toEqual([sums])
     expect(await rowsOf('usage_days')).toEqual([sums])
     expect(await rowsOf('usage_key_sums')).toEqual([sums])

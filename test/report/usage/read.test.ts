@@ -47,10 +47,10 @@ describe('cards', () => {
       { name: 'requests', value: 4, before: 2, change: 1, n: 4, unmeasured: 0 },
       {
         name: 'tokens',
-        value: 107,
+        value: 125,
         before: 10,
-        change: expect.closeTo(9.7, 9),
-        n: 2,
+        change: 11.5,
+        n: 3,
         unmeasured: 1,
       },
       { name: 'averageTokens', value: 50, before: 5, change: 9, n: 2, unmeasured: 1 },
@@ -104,7 +104,6 @@ test('errors are summed by hour, and keys over all of their requests', async () 
     { startUs: at + hourUs, label: '2026-11-03 11:00 +00:00', error: 'timeout', count: 1 },
   ])
   const none = { name: null, failed: 0, limited: 0, ambiguous: 0 }
-  const noTokens = { promptTokens: null, cachedTokens: null, completionTokens: null }
   expect(page.topKeys).toEqual([
     {
       ...none,
@@ -122,7 +121,7 @@ test('errors are summed by hour, and keys over all of their requests', async () 
     },
     {
       ...none,
-      ...noTokens,
+      ...{ promptTokens: 30, cachedTokens: null, completionTokens: 60 },
       keyFp: 'k1',
       account: 'main',
       firstUs: at,
@@ -135,7 +134,7 @@ test('errors are summed by hour, and keys over all of their requests', async () 
     },
     {
       ...none,
-      ...noTokens,
+      ...{ promptTokens: 10, cachedTokens: null, completionTokens: 20 },
       keyFp: 'k1',
       account: null,
       firstUs: at + hourUs,

@@ -6,11 +6,15 @@ import { utc } from '../usage-events.ts'
 /** An unmeasured day has null for its requests. */
 type Change = { readonly [Name in keyof SeriesPoint]?: SeriesPoint[Name] | null }
 
-const point = (day: number, series: string, change: Change) =>
-  ({
+const point = (day: number, series: string, change: Change) => {
+  const credits = change.credits === undefined ? 10 : change.credits
+  return {
     startUs: utc(2026, 11, day),
     label: `2026-11-${String(day).padStart(2, '0')}`,
     lengthS: 86_400,
+    timezone: 'UTC',
+    money: credits === null ? {} : { credits: String(credits) },
+    unknownCost: change.requests === null ? null : credits === null ? (change.requests ?? 10) : 0,
     series,
     open: false,
     requests: 10,
@@ -24,7 +28,8 @@ const point = (day: number, series: string, change: Change) =>
     cachedTokens: null,
     completionTokens: 200,
     ...change,
-  }) as SeriesPoint
+  } as SeriesPoint
+}
 
 const page: UsagePage = {
   scope: {
@@ -35,7 +40,22 @@ const page: UsagePage = {
     nowUs: utc(2026, 11, 4),
     sources: [],
     creditUsd: null,
+    unit: 'credits',
+    units: ['credits'],
     notes: ['This is a note.'],
+  },
+  totals: {
+    requests: { value: 40, unknown: 0 },
+    tokens: {
+      input: { value: null, unknown: 0 },
+      cached: { value: null, unknown: 0 },
+      cacheWrite: { value: null, unknown: 0 },
+      output: { value: null, unknown: 0 },
+      reasoning: { value: null, unknown: 0 },
+    },
+    money: [],
+    unknownCost: 0,
+    ledger: [],
   },
   cards: [
     { name: 'credits', value: 1_234.56, before: 1_000, change: 0.23456, n: 9, unmeasured: 0 },
@@ -76,7 +96,7 @@ const page: UsagePage = {
   balance: [],
   errors: [],
   topKeys: [],
-  peak: { minute: null, hour: null, day: null },
+  peak: { minute: null, hour: null, day: null, unknown: null },
   forecast: { known: false, fullDays: 2, says: 'Too few days.' },
   depletion: {
     known: true,
@@ -135,9 +155,9 @@ const page: UsagePage = {
 test('the text page has cards, days, series, dates and reasons in 80 columns', () => {
   expect(terminalUsage(page)).toBe(`Usage from 2026-11-01 to 2026-11-03 (UTC)
 
-credits used               1,234.6   (1,000 before, +23.5 %)
+credits used              1,234.56   (1,000 before, +23.5 %)
 requests                        40   (50 before, -20.0 %)
-tokens                           -   (not measured before, of 0 of 7 answers)
+tokens                           -   (not measured before, of 0 of 7 requests)
 tokens per request               5   (0 before)
 tokens per request               5   (5 before, +0.0 %)
 
@@ -147,7 +167,7 @@ day             requests     credits
 2026-11-03             1          34  ██████████████████████████████████
 
 model                       requests    credits  tokens in     cached tokens out
-large                              9         47        200         42        400
+large                              9       ≥ 47        200         42        400
 small                              4          4        200          -        400
 
 forecast   Too few days.
@@ -204,22 +224,25 @@ test('an unknown plan or balance shows its reason, and without a price there is 
   ])
 })
 
-test('cached tokens are shown if any successful answer reports them', () => {
-  const shown = (ok: number, cachedTokens: number | null) => {
-    const lines = terminalUsage({ ...page, days: [point(1, 'one', { ok, cachedTokens })] }).split(
-      '\n',
-    )
+test('cached tokens are shown if any request reports them', () => {
+  const shown = (requests: number, cachedTokens: number | null) => {
+    const days = [point(1, 'one', { requests, cachedTokens })]
+    const lines = terminalUsage({ ...page, days }).split('\n')
     const at = lines.findIndex((line) => line.startsWith('model'))
     return lines.slice(at, at + 2)
   }
   const head = 'model                         requests      credits    tokens in   tokens out'
-  const none = 'one                                 10           10            0            0'
-  const row = 'one                                 10           10          100          200'
-  expect(shown(0, 0)).toEqual([head, none])
-  expect(shown(1, null)).toEqual([head, row])
+  expect(shown(0, 0)).toEqual([
+    head,
+    'one                                  0           10            0            0',
+  ])
+  expect(shown(1, null)).toEqual([
+    head,
+    'one                                  1           10          100          200',
+  ])
   expect(shown(1, 0)).toEqual([
     'model                       requests    credits  tokens in     cached tokens out',
-    'one                               10         10        100          0        200',
+    'one                                1         10        100          0        200',
   ])
 })
 

@@ -24,7 +24,11 @@ async function importedOf(name: string, text: string): Promise<readonly object[]
     return await store.rows(
       `SELECT source, at_us, model, endpoint, key_fp, account, outcome, credits::VARCHAR AS credits,
          prompt_tokens, cached_tokens, completion_tokens, requests, ttft_us, latency_us
-       FROM usage_events ORDER BY at_us, model`,
+       FROM usage_events
+       UNION ALL
+       SELECT source, start_us, model, endpoint, key_fp, account, outcome, credits::VARCHAR,
+         prompt_tokens, cached_tokens, completion_tokens, requests, NULL, NULL
+       FROM usage_buckets ORDER BY at_us, model`,
     )
   } finally {
     store.close()
@@ -104,7 +108,11 @@ test("OpenAI's usage is recognised: a bucket counts as its requests", async () =
         object: 'bucket',
         start_time,
         end_time: start_time + 86_400,
-        results: [result('a'), result('b'), result('b', { input_tokens: 7 })],
+        results: [
+          result('a'),
+          result('b'),
+          result('b', { input_tokens: 7, input_cached_tokens: 0 }),
+        ],
       },
       { object: 'bucket', start_time: start_time + 86_400, end_time: 0, results: [] },
     ],
@@ -112,7 +120,14 @@ test("OpenAI's usage is recognised: a bucket counts as its requests", async () =
     next_page: null,
   }
   const rows = await importedOf('usage.json', JSON.stringify(page))
-  expect(rows).toHaveLength(3)
+  expect(rows).toHaveLength(2)
+  // Rows of one interval and the same dimensions add up.
+  expect(rows[1]).toMatchObject({
+    model: 'b',
+    requests: 10,
+    prompt_tokens: 1007,
+    cached_tokens: 800,
+  })
   expect(rows[0]).toEqual({
     ...imported,
     source: 'openai',

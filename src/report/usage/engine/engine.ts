@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { cellsSql } from '../../../store/quarters/quarters.ts'
+import { cellsSql, shownBucketsSql } from '../../../store/quarters/quarters.ts'
 import type { Session } from '../../../store/session.ts'
 import type { UsageOptions } from '../shape.ts'
 
@@ -10,6 +10,7 @@ import type { UsageOptions } from '../shape.ts'
  * - `usage_cells`: sums of quarters of an hour, or the contribution of each request
  * - `usage_minutes`: requests of each key and clock minute
  * - `usage_key_hours`: the result of `key-hours.sql`
+ * - `usage_ledger`: signed entries that are no usage, and refunds
  * - `usage_shown`: single requests, if `holdsRequests`
  */
 export interface UsageEngine {
@@ -51,6 +52,9 @@ export const storeEngine: UsageEngine = {
   begin: (store, options) =>
     store.execute(`
       CREATE OR REPLACE TEMP VIEW usage_shown AS SELECT * FROM usage ${whereOf(options)};
+      CREATE OR REPLACE TEMP TABLE usage_shown_buckets AS ${shownBucketsSql(importsOnly(options))};
+      CREATE OR REPLACE TEMP VIEW usage_ledger AS SELECT * FROM usage_events
+      WHERE type <> 'usage' ${importsOnly(options)};
       CREATE OR REPLACE TEMP VIEW usage_cells AS ${cellsSql()};
       CREATE OR REPLACE TEMP VIEW usage_minutes AS ${queryText('minutes.duckdb')};
     `),
@@ -64,6 +68,12 @@ function whereOf({ runIds, sources }: UsageOptions): string {
   return sources.length > 0 ? `WHERE ${imports}` : ''
 }
 
+/** A condition for tables that hold only imports. */
+function importsOnly({ runIds, sources }: UsageOptions): string {
+  if (sources.length > 0) return `AND list_contains(getvariable('usage_sources'), source)`
+  return runIds.length > 0 ? 'AND false' : ''
+}
+
 /** Cells from a DuckDB query. */
 export function quartersEngine(name: string, cells: string): UsageEngine {
   return {
@@ -75,6 +85,7 @@ export function quartersEngine(name: string, cells: string): UsageEngine {
         CREATE OR REPLACE TEMP VIEW usage_cells AS SELECT * FROM (${cells})
         ${sources.length > 0 ? `WHERE list_contains(getvariable('usage_sources'), source)` : ''};
         CREATE OR REPLACE TEMP VIEW usage_minutes AS ${queryText('minutes.quarters')};
+        CREATE OR REPLACE TEMP VIEW usage_ledger AS SELECT * FROM usage_events WHERE false;
       `),
   }
 }

@@ -1,4 +1,5 @@
-SELECT key_fp, model, CAST(sum(requests) AS BIGINT) AS requests, sum(credits) AS credits,
+SELECT key_fp, model, CAST(sum(requests) AS BIGINT) AS requests,
+  sum(CASE WHEN unit = getvariable('usage_unit') THEN credits END) AS credits,
   sum(prompt_tokens) AS prompt_tokens, sum(cached_tokens) AS cached_tokens, sum(completion_tokens) AS completion_tokens
 FROM usage_cells
 WHERE first_us >= getvariable('usage_from') AND first_us < getvariable('usage_to')

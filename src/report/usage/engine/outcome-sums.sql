@@ -1,5 +1,10 @@
-outcome, status = 429 AS limited, CAST(sum(requests) AS BIGINT) AS n,
-  sum(credits) AS credits, sum(possible_credits) AS possible_credits,
+outcome, status = 429 AS limited, unit, CAST(sum(requests) AS BIGINT) AS n,
+  CAST(sum(requests_unknown) AS BIGINT) AS requests_unknown,
+  sum(credits) AS credits, sum(possible_credits) AS possible_credits, sum(refunds) AS refunds,
   CAST(sum(credits_known) AS BIGINT) AS credits_known,
-  sum(prompt_tokens) AS prompt_tokens, sum(cached_tokens) AS cached_tokens, sum(completion_tokens) AS completion_tokens,
-  sum(both_tokens) AS both_tokens, CAST(sum(tokens_known) AS BIGINT) AS tokens_known
+  sum(prompt_tokens) AS prompt_tokens, sum(cached_tokens) AS cached_tokens,
+  sum(cache_write_tokens) AS cache_write_tokens, sum(cache_write_1h_tokens) AS cache_write_1h_tokens,
+  sum(completion_tokens) AS completion_tokens, sum(reasoning_tokens) AS reasoning_tokens,
+  sum(both_tokens) AS both_tokens, CAST(sum(tokens_known) AS BIGINT) AS tokens_known,
+  CAST(sum(cached_known) AS BIGINT) AS cached_known, CAST(sum(cache_write_known) AS BIGINT) AS cache_write_known,
+  CAST(sum(reasoning_known) AS BIGINT) AS reasoning_known

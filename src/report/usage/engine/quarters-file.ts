@@ -47,14 +47,14 @@ export async function quartersFile(store: Reader, path: string): Promise<UsageEn
   const cells = `SELECT 'import' AS origin, quarter // 4 AS hour, * FROM (SELECT ${read.join(', ')} FROM (${scan}) AS file)`
   const bad = await rowsOf(
     `SELECT source AS column_name, quarter::VARCHAR AS column_type FROM (${cells})
-     WHERE NOT coalesce(source IS NOT NULL AND requests > 0 AND outcome IN (${outcomes.map(literal).join()})
-       AND first_us // 900000000 = quarter AND last_us // 900000000 = quarter
+     WHERE NOT coalesce(source IS NOT NULL AND (requests > 0 OR refunds IS NOT NULL OR width_us > 900000000) AND width_us >= 60000000 AND outcome IN (${outcomes.map(literal).join()})
+       AND first_us // 900000000 = quarter AND last_us >= first_us AND last_us < quarter * 900000000 + greatest(width_us, 900000000)
        AND (minutes IS NULL OR len(minutes) = 15 AND list_sum(minutes) = requests), false) LIMIT 1`,
   )
   if (bad.length > 0) {
     throw new UserError(
       'usage',
-      `--quarters: ${path} contains a row that is not a quarter (source ${bad[0]!.column_name}, quarter ${bad[0]!.column_type}): expected a source, 1 request or more, a known outcome, times within the quarter, and 15 minutes that add up to the requests.`,
+      `--quarters: ${path} contains a row that is not a quarter (source ${bad[0]!.column_name}, quarter ${bad[0]!.column_type}): expected a source, 1 request or more (or a refund, or a longer interval), a known outcome, times within the quarter, and 15 minutes that add up to the requests.`,
     )
   }
   return quartersEngine(path, cells)

@@ -1,0 +1,193 @@
+import { basename } from 'node:path'
+import type { Session } from '../session.ts'
+import { content, stagedContent } from './content.ts'
+import { creditsTypes, stagedCredits } from './fields.ts'
+import type { LogFormat } from './log-scan.ts'
+import type { Mapping } from './mapping.ts'
+import { hasErrors } from './rejects.ts'
+import { compareStatements, enterStatements } from './statements.ts'
+
+interface EnteredLog {
+  readonly file: string
+  readonly source: string
+  readonly format: LogFormat
+  readonly mapping: Mapping
+  readonly isPartial: boolean
+  readonly check?: boolean
+  readonly nowUs: number
+}
+
+interface Entered {
+  readonly counts: {
+    readonly lines: number
+    readonly accepted: number
+    readonly duplicates: number
+    readonly rejected: number
+  }
+  readonly notes: readonly string[]
+}
+
+/** Enters the staged lines that are new, in one transaction. */
+export async function enter(store: Session, log: EnteredLog): Promise<Entered> {
+  const [number] = await store.rows<{ next: number }>(
+    'SELECT coalesce(max(import_no), 0) + 1 AS next FROM usage_imports',
+  )
+  const importNo = number!.next
+  const nowUs = BigInt(Math.round(log.nowUs))
+  const broken = (await hasErrors(store)) ? '(SELECT count(DISTINCT line) FROM import_errors)' : '0'
+  const [found] = await store.rows<{
+    lines: number
+    known: number
+    differing: number
+    bad: number
+    broken: number
+    buckets: number
+    from_us: number | null
+    to_us: number | null
+  }>(
+    `SELECT count(*) AS lines, count(*) FILTER (WHERE reason IS NOT NULL) AS bad,
+       (SELECT count(*) FROM staging.known WHERE how IN ('known', 'older')) AS known,
+       (SELECT count(*) FROM staging.known WHERE how = 'differs') AS differing,
+       ${broken} AS broken, count(end_us) FILTER (WHERE reason IS NULL) AS buckets,
+       min(at_us) FILTER (WHERE reason IS NULL) AS from_us,
+       max(coalesce(end_us, at_us + 1)) FILTER (WHERE reason IS NULL) AS to_us
+     FROM staging.lines`,
+  )
+  const { lines, known, differing, bad, broken: unread, buckets } = found!
+  const notes = [...(await notesOf(store))]
+  const dimensions = buckets > 0 ? await compareStatements(store, log) : ''
+  await store.execute('BEGIN')
+  try {
+    if (buckets < lines - bad) await enterEvents(store, log, importNo, nowUs)
+    const stated =
+      buckets > 0
+        ? await enterStatements(store, log.source, dimensions, importNo, nowUs)
+        : { known: 0, notes: [] as readonly string[] }
+    notes.push(...stated.notes)
+    const duplicates = known + stated.known
+    const rejected = bad + differing + unread
+    const counts = {
+      lines: lines + unread,
+      accepted: lines - bad - differing - duplicates,
+      duplicates,
+      rejected,
+    }
+    await store.execute(
+      `INSERT INTO usage_imports VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+      [
+        importNo,
+        log.source,
+        basename(log.file),
+        log.format,
+        JSON.stringify(log.mapping),
+        nowUs,
+        counts.lines,
+        counts.accepted,
+        duplicates,
+        rejected,
+        found!.from_us === null ? null : BigInt(found!.from_us),
+        found!.to_us === null ? null : BigInt(found!.to_us),
+        log.isPartial,
+      ],
+    )
+    notes.push(...(await setsAside(store, log.source)))
+    await store.execute(log.check === true ? 'ROLLBACK' : 'COMMIT')
+    return { counts, notes }
+  } catch (error) {
+    await store.execute('ROLLBACK')
+    throw error
+  }
+}
+
+async function enterEvents(
+  store: Session,
+  { source }: EnteredLog,
+  importNo: number,
+  nowUs: bigint,
+): Promise<void> {
+  const [known] = await store.rows<{ n: number; corrects: number }>(
+    `SELECT count(*) AS n, count(*) FILTER (WHERE how = 'corrects') AS corrects FROM staging.known`,
+  )
+  if (known!.corrects > 0) {
+    await store.execute(
+      `DELETE FROM usage_events WHERE source = $1 AND id IN (
+         SELECT id FROM staging.lines WHERE rowid IN (SELECT line_no FROM staging.known WHERE how = 'corrects'))`,
+      [source],
+    )
+  }
+  const staged = stagedContent(await storedCredits(store))
+  const isNew = `reason IS NULL AND end_us IS NULL
+    ${known!.n > 0 ? `AND rowid NOT IN (SELECT line_no FROM staging.known WHERE how <> 'corrects')` : ''}`
+  await store.execute(
+    `INSERT INTO usage_events (source, id, ingested_us, import_no, version_us, ${content.join(', ')})
+     SELECT $1, id, $2, $3, version_us, ${staged.join(', ')} FROM staging.lines WHERE ${isNew}`,
+    [source, nowUs, importNo],
+  )
+  await store.execute(
+    `INSERT OR IGNORE INTO usage_event_days
+     SELECT DISTINCT $1, at_us // 86400000000 FROM staging.lines WHERE ${isNew} AND coalesce(type, 'usage') = 'usage'`,
+    [source],
+  )
+}
+
+/**
+ * The staged credits in the store's type. 64 bits suffice for most logs; they take a third of the space and add up
+ * faster. The first log with finer or larger credits widens the column.
+ */
+async function storedCredits(store: Session): Promise<string> {
+  const wide = await store.rows(
+    `SELECT 1 AS there FROM staging.lines WHERE reason IS NULL AND credits_wide IS NOT NULL LIMIT 1`,
+  )
+  if (wide.length === 0) return 'credits'
+  const [stored] = await store.rows<{ type: string }>(
+    `SELECT column_type AS type FROM (DESCRIBE usage_events) WHERE column_name = 'credits'`,
+  )
+  // Each change of the type rewrites the whole table.
+  if (stored!.type !== creditsTypes.any) {
+    await store.execute(`ALTER TABLE usage_events ALTER credits TYPE ${creditsTypes.any}`)
+  }
+  return stagedCredits
+}
+
+/** What a log has beside usage: entries of a ledger, and several units. */
+async function notesOf(store: Session): Promise<readonly string[]> {
+  const types = await store.rows<{ type: string; unit: string; n: number; sum: string }>(
+    `SELECT type, unit, count(*) AS n, trim(sum(${stagedCredits})::VARCHAR, '') AS sum
+     FROM staging.lines WHERE reason IS NULL AND type IS NOT NULL AND type NOT IN ('usage', 'refund')
+     GROUP BY ALL ORDER BY ALL`,
+  )
+  const units = await store.rows<{ unit: string }>(
+    `SELECT DISTINCT unit FROM staging.lines WHERE reason IS NULL AND ${stagedCredits} IS NOT NULL ORDER BY unit`,
+  )
+  return [
+    ...types.map(
+      ({ type, unit, n, sum }) => `${n} ${type}${n === 1 ? '' : 's'}, ${plain(sum)} ${unit}`,
+    ),
+    ...(units.length > 1
+      ? [
+          `${units.length} units: ${units.map(({ unit }) => unit).join(', ')}; they are not added up`,
+        ]
+      : []),
+  ]
+}
+
+/** A decimal without zeros at its end. */
+const plain = (decimal: string) => (decimal.includes('.') ? decimal.replace(/\.?0+$/, '') : decimal)
+
+/** Statements that describe the same requests as others of the source, and so do not count. */
+async function setsAside(store: Session, source: string): Promise<readonly string[]> {
+  const sets = await store.rows<{ dimensions: string; n: number; replaced_by: string }>(
+    `SELECT dimensions, count(*) AS n, replaced_by FROM usage_buckets
+     WHERE source = $1 AND replaced_by IS NOT NULL GROUP BY ALL ORDER BY ALL`,
+    [source],
+  )
+  const words: Readonly<Record<string, string>> = {
+    events: 'the requests of the same days count',
+    finer: 'finer ones of the same time count',
+    wider: 'wider ones count, which cover the time to its end',
+  }
+  return sets.map(
+    ({ dimensions, n, replaced_by }) =>
+      `${n.toLocaleString('en-US')} ${n === 1 ? 'bucket' : 'buckets'} of ${source} by ${dimensions.replaceAll(',', ', ') || 'nothing'} ${n === 1 ? 'is' : 'are'} not added: ${words[replaced_by]}`,
+  )
+}

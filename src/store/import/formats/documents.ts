@@ -1,0 +1,122 @@
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
+import { StringDecoder } from 'node:string_decoder'
+import { beginningOf } from '../csv-header.ts'
+import { type Fields, isFields } from './row.ts'
+
+/** A document of a known log, or a text that is none. */
+export type Document = Fields | { readonly unread: string }
+
+type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown
+
+/** Numbers as their text. A double keeps 15 digits, so shorter ones need no text. */
+const exactly: Reviver = (_, value, { source }) =>
+  typeof value === 'number' && source !== undefined && source.length > 15 ? source : value
+
+/** Parses JSON without losing a digit of its numbers: those of more than 15 characters are text. */
+export function parseExact(text: string): unknown {
+  return /\d[\d.]{15}/.test(text)
+    ? JSON.parse(text, exactly as (key: string, value: unknown) => unknown)
+    : JSON.parse(text)
+}
+
+/** The documents of a JSON file: one, one per line, or the elements of a list. */
+export function* jsonDocuments(path: string): Generator<Document> {
+  const head = beginningOf(path).trimStart()
+  const [line] = head.split('\n', 1)
+  const isOne = head.startsWith('[') || !parses(line!)
+  if (isOne) {
+    const whole = parseExact(readFileSync(path, 'utf8'))
+    for (const each of Array.isArray(whole) ? whole : [whole]) {
+      yield isFields(each) ? each : { unread: JSON.stringify(each) }
+    }
+    return
+  }
+  for (const text of linesOf(path)) {
+    if (text.trim() === '') continue
+    let document: unknown
+    try {
+      document = parseExact(text)
+    } catch {
+      document = null
+    }
+    yield isFields(document) ? document : { unread: text }
+  }
+}
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function* linesOf(path: string): Generator<string> {
+  let rest = ''
+  for (const text of chunksOf(path)) {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop()!
+    yield* lines
+  }
+  if (rest !== '') yield rest
+}
+
+function* chunksOf(path: string): Generator<string> {
+  const handle = openSync(path, 'r')
+  const decoder = new StringDecoder('utf8')
+  const chunk = Buffer.alloc(1 << 20)
+  try {
+    for (;;) {
+      const length = readSync(handle, chunk)
+      if (length === 0) return
+      yield decoder.write(chunk.subarray(0, length))
+    }
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** The rows of a CSV file (RFC 4180), by the names of its header. A row with other cells than the header is unread. */
+export function* csvDocuments(path: string, delimiter: string): Generator<Document> {
+  let names: readonly string[] | null = null
+  for (const { cells, text } of csvRows(path, delimiter)) {
+    if (names === null) names = cells
+    else if (cells.length === names.length) {
+      yield Object.fromEntries(names.map((name, at) => [name, cells[at]]))
+    } else yield { unread: text }
+  }
+}
+
+function* csvRows(
+  path: string,
+  delimiter: string,
+): Generator<{ readonly cells: readonly string[]; readonly text: string }> {
+  let [cells, cell, text]: [string[], string, string] = [[], '', '']
+  let state: 'start' | 'plain' | 'quoted' | 'closed' = 'start'
+  for (const chunk of chunksOf(path)) {
+    for (const sign of chunk) {
+      if (state !== 'quoted' && sign === '\n') {
+        if (cells.length > 0 || cell !== '') yield { cells: [...cells, cell], text }
+        ;[cells, cell, text, state] = [[], '', '', 'start']
+        continue
+      }
+      text += sign
+      if (state === 'quoted') {
+        if (sign === '"') state = 'closed'
+        else cell += sign
+      } else if (sign === '"' && state === 'start') state = 'quoted'
+      else if (sign === '"' && state === 'closed') {
+        cell += '"'
+        state = 'quoted'
+      } else if (sign === delimiter) {
+        cells.push(cell)
+        ;[cell, state] = ['', 'start']
+      } else if (sign !== '\r') {
+        cell += sign
+        if (state === 'start') state = 'plain'
+      }
+    }
+  }
+  if (cells.length > 0 || cell !== '') yield { cells: [...cells, cell], text }
+}

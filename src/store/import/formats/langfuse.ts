@@ -1,0 +1,66 @@
+import type { KnownFormat, Page } from './format.ts'
+import { at, type Fields, first, isFields, listOf, type NormalRow, tokensOf } from './row.ts'
+
+const rowsOf = (document: Fields) => ('data' in document ? listOf(document.data) : [document])
+
+function pageOf(document: Fields): Page | null {
+  const meta = document.meta
+  if (!isFields(meta) || first(meta.totalPages, meta.totalItems) === undefined) return null
+  const number = (value: unknown) => (first(value) === undefined ? undefined : Number(value))
+  return {
+    rows: rowsOf(document).length,
+    ...{
+      number: number(meta.page),
+      pages: number(meta.totalPages),
+      total: number(meta.totalItems),
+    },
+  }
+}
+
+const calls: ReadonlySet<string> = new Set(['GENERATION', 'EMBEDDING'])
+
+/** Langfuse's observations: the blob export, or its API with names in camel case. Only calls of models are requests. */
+export const langfuse: KnownFormat = {
+  name: 'Langfuse observations',
+  source: 'langfuse',
+  versions: true,
+  durations: 'times',
+  recognises: (has) =>
+    (has('provided_model_name') && has('usage_details')) ||
+    (has('usageDetails') && has('traceId') && has('startTime')),
+  fields:
+    'id trace_id project_id parent_observation_id type name environment start_time end_time completion_start_time level status_message version metadata input output provided_model_name internal_model_id model_parameters usage_details cost_details total_cost user_id session_id created_at updated_at event_ts prompt_id prompt_name prompt_version traceId projectId parentObservationId startTime endTime completionStartTime statusMessage model modelId modelParameters usageDetails costDetails calculatedTotalCost totalCost usage unit latency timeToFirstToken promptId promptName promptVersion inputPrice outputPrice totalPrice calculatedInputCost calculatedOutputCost createdAt updatedAt inputUsage outputUsage totalUsage tags release trace_name bookmarked public provided_usage_details provided_cost_details'.split(
+      ' ',
+    ),
+  needed: ['id', 'type'],
+  items: rowsOf,
+  page: pageOf,
+  note: 'only generations and embeddings of Langfuse are requests',
+  *rows(document) {
+    for (const row of rowsOf(document)) if (calls.has(String(row.type))) yield call(row)
+  },
+}
+
+function call(row: Fields): NormalRow {
+  const details = first(row.usage_details, row.usageDetails)
+  return {
+    id: row.id as string,
+    time: first(row.start_time, row.startTime),
+    version: first(row.updated_at, row.updatedAt, row.event_ts),
+    model: first(row.provided_model_name, row.model),
+    endpoint: row.type === 'EMBEDDING' ? 'embeddings' : 'chat',
+    account: first(row.user_id, row.userId),
+    cost: first(
+      row.total_cost,
+      row.totalCost,
+      row.calculatedTotalCost,
+      at(first(row.cost_details, row.costDetails), 'total'),
+    ),
+    unit: 'USD',
+    ...(row.level === 'ERROR' ? { outcome: 'http_error' } : {}),
+    began: first(row.start_time, row.startTime),
+    firstToken: first(row.completion_start_time, row.completionStartTime),
+    ended: first(row.end_time, row.endTime),
+    ...tokensOf({ usage_details: details }, 'langfuse'),
+  }
+}

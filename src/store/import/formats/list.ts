@@ -1,0 +1,39 @@
+import { anthropicAnalytics, anthropicCosts, anthropicUsage } from './anthropic.ts'
+import { azureCosts, azureMetrics } from './azure.ts'
+import { bedrock } from './bedrock.ts'
+import { cloudflareLogpush, cloudflareLogs } from './cloudflare.ts'
+import type { KnownFormat } from './format.ts'
+import { helicone } from './helicone.ts'
+import { langfuse } from './langfuse.ts'
+import { litellmActivity, litellmSpend } from './litellm.ts'
+import { newApi, oneApi } from './one-api.ts'
+import { openaiCosts, openaiOlderUsage, openaiUsage } from './openai.ts'
+import { openrouterActivity, openrouterCsv, openrouterGeneration } from './openrouter.ts'
+import { otlp } from './otlp.ts'
+import { vercel } from './vercel.ts'
+
+/** Every log that needs no mapping. The first that recognises a file reads it. */
+export const knownFormats: readonly KnownFormat[] = [
+  otlp,
+  litellmActivity,
+  litellmSpend,
+  openaiCosts,
+  openaiUsage,
+  openaiOlderUsage,
+  anthropicAnalytics,
+  anthropicUsage,
+  anthropicCosts,
+  openrouterCsv,
+  openrouterGeneration,
+  openrouterActivity,
+  newApi,
+  oneApi,
+  langfuse,
+  helicone,
+  azureMetrics,
+  azureCosts,
+  bedrock,
+  vercel,
+  cloudflareLogpush,
+  cloudflareLogs,
+]

@@ -1,0 +1,128 @@
+import type { KnownFormat, Page } from './format.ts'
+import { type Fields, first, listOf, type NormalRow, tokensOf } from './row.ts'
+
+function pageOf(document: Fields): Page | null {
+  if (typeof document.has_more !== 'boolean' && document.next_page === undefined) return null
+  return {
+    rows: listOf(document.data).length,
+    hasMore: document.has_more === true || first(document.next_page) !== undefined,
+  }
+}
+
+/** The results of buckets, each with its interval. A bucket without results covers its time: nothing was used. */
+function resultsOf(document: Fields): readonly Fields[] {
+  if (!('data' in document)) return [document]
+  return listOf(document.data).flatMap(({ start_time, end_time, results, result }) => {
+    const interval = { start_time, end_time }
+    const rows = [...listOf(results), ...listOf(result)]
+    return rows.length === 0 ? [interval] : rows.map((row) => ({ ...interval, ...row }))
+  })
+}
+
+const of = (row: Fields) => ({
+  time: row.start_time,
+  end: row.end_time,
+  model: row.model,
+  keyFp: row.api_key_id,
+  account: row.project_id,
+  user_id: row.user_id,
+  service_tier: row.service_tier,
+  batch: first(row.batch) === undefined ? undefined : String(row.batch).toLowerCase(),
+})
+
+/** OpenAI's usage: pages of the API, or CSV with the same columns. */
+export const openaiUsage: KnownFormat = {
+  name: 'OpenAI usage',
+  source: 'openai',
+  recognises: (has) => has('num_model_requests') && has('start_time'),
+  dimensions: ['user_id', 'batch', 'service_tier'],
+  needsWidth: true,
+  fields:
+    'object start_time end_time start_time_iso end_time_iso input_tokens output_tokens input_cached_tokens input_uncached_tokens input_audio_tokens output_audio_tokens input_text_tokens output_text_tokens input_cached_text_tokens input_image_tokens output_image_tokens input_cached_image_tokens input_cached_audio_tokens num_model_requests project_id user_id api_key_id model batch service_tier'.split(
+      ' ',
+    ),
+  needed: ['start_time', 'num_model_requests', 'input_tokens'],
+  items: resultsOf,
+  page: pageOf,
+  *rows(document) {
+    for (const row of resultsOf(document)) {
+      const whole = Object.fromEntries(
+        Object.entries(row).map(([name, value]) => [name, wholeText(value)]),
+      )
+      yield {
+        ...of(row),
+        requests: row.num_model_requests,
+        endpoint: /embedding/.test(String(row.object ?? '')) ? 'embeddings' : 'chat',
+        ...tokensOf(whole, 'openai-usage'),
+      }
+    }
+  },
+}
+
+/** A table writes whole numbers with a column for unknown ones as `10.0`. */
+const wholeText = (value: unknown) =>
+  typeof value === 'string' && /^\d+\.0+$/.test(value) ? value.slice(0, value.indexOf('.')) : value
+
+/** OpenAI's older endpoint: sums of five minutes. */
+export const openaiOlderUsage: KnownFormat = {
+  name: 'OpenAI usage (older)',
+  source: 'openai',
+  recognises: (has) => has('n_requests') && has('n_context_tokens_total'),
+  dimensions: ['operation', 'user_id'],
+  fields:
+    'organization_id organization_name aggregation_timestamp n_requests operation snapshot_id n_context_tokens_total n_cached_context_tokens_total n_generated_tokens_total api_key_id api_key_name api_key_redacted api_key_type email request_type usage_type project_id project_name user_id model batch'.split(
+      ' ',
+    ),
+  needed: ['aggregation_timestamp', 'n_requests', 'n_context_tokens_total'],
+  items: (document) => ('data' in document ? listOf(document.data) : [document]),
+  *rows(document) {
+    for (const row of 'data' in document ? listOf(document.data) : [document]) {
+      const startS = Number(row.aggregation_timestamp)
+      yield {
+        time: row.aggregation_timestamp,
+        end: Number.isFinite(startS) ? startS + 300 : row.aggregation_timestamp,
+        model: row.snapshot_id,
+        keyFp: row.api_key_id,
+        account: first(row.project_id, row.organization_id),
+        operation: row.operation,
+        user_id: row.user_id,
+        requests: row.n_requests,
+        endpoint: row.operation === 'completion' ? 'chat' : row.operation,
+        ...tokensOf(
+          {
+            input_tokens: row.n_context_tokens_total,
+            input_cached_tokens: row.n_cached_context_tokens_total,
+            output_tokens: row.n_generated_tokens_total,
+          },
+          'openai-usage',
+        ),
+      }
+    }
+  },
+}
+
+/** OpenAI's costs by day. They have no requests, and only newer ones have keys. */
+export const openaiCosts: KnownFormat = {
+  name: 'OpenAI costs',
+  source: 'openai',
+  recognises: (_, text) => text.includes('organization.costs.result'),
+  dimensions: ['line_item', 'organization_id'],
+  fields:
+    'object start_time end_time amount line_item project_id project_name organization_id organization_name api_key_id quantity user_email'.split(
+      ' ',
+    ),
+  needed: ['start_time', 'end_time', 'amount'],
+  items: resultsOf,
+  page: pageOf,
+  *rows(document) {
+    for (const row of resultsOf(document)) {
+      const amount = row.amount as Fields | undefined
+      yield {
+        ...of(row),
+        line_item: row.line_item,
+        cost: amount?.value,
+        unit: String(amount?.currency ?? 'usd').toUpperCase(),
+      } satisfies NormalRow
+    }
+  },
+}

@@ -1,0 +1,115 @@
+import { decimalText, multiply, type Rational, readNumber } from '../../../money/rational.ts'
+import { type DialectName, dialects } from '../../../tokens/dialects.ts'
+import { readUsage } from '../../../tokens/read-usage.ts'
+import { pageCounts } from '../../../tokens/usage.ts'
+
+/** A parsed object of a log. Numbers that a double would change are text. */
+export type Fields = Readonly<Record<string, unknown>>
+
+/** One row of a known log. Absent: not known. Numbers and times are as the log has them; `normalRows` checks them. */
+export interface NormalRow {
+  readonly id?: string
+  readonly time: unknown
+  /** Exclusive end of the interval of a sum; absent for an event. */
+  readonly end?: unknown
+  readonly type?: string
+  readonly version?: unknown
+  readonly model?: unknown
+  readonly endpoint?: unknown
+  /** A key, or its SHA-256. */
+  readonly key?: unknown
+  /** The name of a key. */
+  readonly keyFp?: unknown
+  readonly account?: unknown
+  readonly outcome?: string
+  readonly status?: unknown
+  readonly errorCode?: unknown
+  readonly requests?: unknown
+  readonly cost?: unknown
+  readonly unit?: string
+  readonly input?: number | null
+  readonly cached?: number | null
+  readonly cacheWrite?: number | null
+  readonly cacheWrite1h?: number | null
+  readonly output?: number | null
+  readonly reasoning?: number | null
+  readonly ttftMs?: unknown
+  readonly latencyMs?: unknown
+  /** Two times whose difference is a duration. */
+  readonly began?: unknown
+  readonly firstToken?: unknown
+  readonly ended?: unknown
+  /** Why the line cannot be a row. */
+  readonly problem?: string
+  /** Other dimensions of a sum, by name. */
+  readonly [dimension: string]: unknown
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The objects of a list; empty for anything else. */
+export function listOf(value: unknown): readonly Fields[] {
+  return Array.isArray(value) ? value.filter(isFields) : []
+}
+
+/** The value at a path, through objects and JSON text. */
+export function at(value: unknown, ...steps: readonly string[]): unknown {
+  let here = value
+  for (const step of steps) {
+    if (typeof here === 'string') here = parsed(here)
+    if (!isFields(here)) return undefined
+    here = here[step]
+  }
+  return here
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The first value that is not null or empty. */
+export function first(...values: readonly unknown[]): unknown {
+  return values.find((value) => value !== null && value !== undefined && value !== '')
+}
+
+export function isTrue(value: unknown): boolean {
+  return value === true || (typeof value === 'string' && /^(true|t|1|yes)$/i.test(value))
+}
+
+/** A decimal, times an exact factor: cents, billionths, quota. Text that is no number stays, to be rejected. */
+export function scaled(value: unknown, factor: Rational): unknown {
+  if (first(value) === undefined) return undefined
+  const amount = readNumber(String(value))
+  return amount === null ? value : decimalText(multiply(amount, factor))
+}
+
+/** The tokens of a row in a dialect. */
+export function tokensOf(row: Fields, dialect: DialectName): Partial<NormalRow> {
+  const { parts, flags } = readUsage(row, dialect)
+  const { input, cached, cacheWrite, output, reasoning } = pageCounts(parts)
+  const tokens = {
+    ...{ input, cached, cacheWrite, cacheWrite1h: parts.cache_write_1h },
+    ...{ output, reasoning },
+  }
+  if (flags.includes('not-a-count')) {
+    return { problem: 'tokens: expected whole numbers, 0 or more' }
+  }
+  // Parts that exceed their total stay as they are stated: the import counts such rows.
+  return {
+    ...tokens,
+    ...(flags.includes('parts>prompt') ? { input: stated(row, dialect, 'input') } : {}),
+    ...(flags.includes('parts>output') ? { output: stated(row, dialect, 'output') } : {}),
+  }
+}
+
+function stated(row: Fields, dialect: DialectName, name: 'input' | 'output'): number | null {
+  const places = dialects[dialect].counts[name] ?? []
+  const value = first(...places.map((path) => first(row[path], at(row, ...path.split('.')))))
+  return value === undefined ? null : Number(value)
+}

@@ -1,0 +1,141 @@
+import type { Session } from '../session.ts'
+import { literal } from './literal.ts'
+
+/** A change of a zone's clock. Times are Unix microseconds; walls are local clocks as if they were UTC. */
+export interface ClockChange {
+  readonly atUs: number
+  readonly beforeUs: number
+  readonly afterUs: number
+}
+
+const dayUs = 86_400e6
+
+/** The changes of a zone's offset between two moments, found day by day. */
+export function clockChanges(
+  timezone: string,
+  fromUs: number,
+  toUs: number,
+): readonly ClockChange[] {
+  const clock = new Intl.DateTimeFormat('en-US', {
+    timeZone: timezone,
+    hourCycle: 'h23',
+    ...{ year: 'numeric', month: 'numeric', day: 'numeric' },
+    ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+  })
+  const offsetAt = (us: number) => {
+    const parts = clock.formatToParts(us / 1000).map(({ type, value }) => [type, Number(value)])
+    const at = Object.fromEntries(parts) as Record<string, number>
+    const wall = Date.UTC(at.year!, at.month! - 1, at.day!, at.hour!, at.minute!, at.second!)
+    return wall * 1000 - Math.floor(us / 1e6) * 1e6
+  }
+  const changes: ClockChange[] = []
+  for (let us = fromUs - dayUs, before = offsetAt(us); us < toUs + dayUs; us += dayUs) {
+    const after = offsetAt(us + dayUs)
+    if (after === before) continue
+    let [low, high] = [us, us + dayUs]
+    while (high - low > 1e6) {
+      const middle = Math.floor((low + high) / 2e6) * 1e6
+      if (offsetAt(middle) === before) low = middle
+      else high = middle
+    }
+    changes.push({ atUs: high, beforeUs: before, afterUs: after })
+    before = after
+  }
+  return changes
+}
+
+/**
+ * Places local times that a clock change repeats or skips. If the file is in order of time, with lines before and after
+ * the change, a step back of its clock shows where the second hour begins; else the first of the two moments counts. A
+ * time that is skipped does not exist, and its line is rejected.
+ *
+ * @returns notes for the reader
+ */
+export async function placeLocalTimes(
+  store: Session,
+  timezone: string,
+  ambiguous: 'first' | 'second' | 'reject' | null,
+): Promise<readonly string[]> {
+  if (timezone === 'UTC') return []
+  const [range] = await store.rows<{ first: number | null; last: number }>(
+    'SELECT min(wall_us) AS first, max(wall_us) AS last FROM staging.lines WHERE reason IS NULL',
+  )
+  if (range!.first === null) return []
+  let repeated = 0
+  let isByOrder = true
+  for (const change of clockChanges(timezone, range!.first, range!.last)) {
+    const { atUs, beforeUs, afterUs } = change
+    const [from, to] = [atUs + Math.min(beforeUs, afterUs), atUs + Math.max(beforeUs, afterUs)]
+    const within = `reason IS NULL AND wall_us >= ${from} AND wall_us < ${to}`
+    if (afterUs > beforeUs) {
+      await reject(store, within, `a time that exists in ${timezone}`)
+      continue
+    }
+    const rows = await store.rows<{ line: number; wall_us: number }>(
+      `SELECT rowid AS line, wall_us FROM staging.lines WHERE ${within} ORDER BY rowid`,
+    )
+    if (rows.length === 0) continue
+    repeated += rows.length
+    if (ambiguous === 'reject') {
+      await reject(store, within, `a time that occurs once in ${timezone}`)
+      continue
+    }
+    await store.execute(`UPDATE staging.lines SET at_us = wall_us - ${beforeUs} WHERE ${within}`)
+    const second = await secondOf(store, rows, [from, to], ambiguous)
+    isByOrder &&= second !== null
+    if (second !== null) {
+      await store.execute(
+        `UPDATE staging.lines SET at_us = wall_us - ${afterUs} WHERE ${within} AND ${second}`,
+      )
+    }
+  }
+  if (repeated === 0) return []
+  const are = repeated === 1 ? '1 line is' : `${repeated.toLocaleString('en-US')} lines are`
+  const how =
+    ambiguous === 'reject'
+      ? 'rejected'
+      : ambiguous === 'second'
+        ? 'the second time counts'
+        : isByOrder
+          ? 'the order of the lines decides'
+          : 'the first time counts'
+  return [`${are} ambiguous: the time occurs twice in ${timezone}; ${how}`]
+}
+
+function reject(store: Session, where: string, expected: string): Promise<void> {
+  return store.execute(
+    `UPDATE staging.lines SET
+       reason = ${literal(`time: expected ${expected}, got `)} || strftime(make_timestamp(wall_us), '%Y-%m-%d %H:%M:%S'),
+       line = to_json({'id': id, 'time': strftime(make_timestamp(wall_us), '%Y-%m-%d %H:%M:%S'), 'credits': coalesce(credits_wide, credits)})::VARCHAR
+     WHERE ${where}`,
+  )
+}
+
+/** SQL for the repeated lines that are in the second hour; null if nothing shows that there are any. */
+async function secondOf(
+  store: Session,
+  rows: readonly { readonly line: number; readonly wall_us: number }[],
+  [from, to]: readonly [number, number],
+  ambiguous: 'first' | 'second' | null,
+): Promise<string | null> {
+  if (ambiguous !== null) return ambiguous === 'second' ? 'true' : null
+  const [order] = await store.rows<{
+    rising: boolean
+    falling: boolean
+    early: boolean
+    late: boolean
+  }>(
+    `SELECT coalesce(bool_and(step >= 0), true) AS rising, coalesce(bool_and(step <= 0), true) AS falling,
+       bool_or(wall_us < ${from}) AS early, bool_or(wall_us >= ${to}) AS late
+     FROM (SELECT wall_us, wall_us - lag(wall_us) OVER (ORDER BY rowid) AS step FROM staging.lines
+           WHERE reason IS NULL AND wall_us IS NOT NULL AND NOT (wall_us >= ${from} AND wall_us < ${to}))`,
+  )
+  const { rising, falling, early, late } = order!
+  if (!early || !late || rising === falling) return null
+  const turns = rows.filter(
+    ({ wall_us }, at) =>
+      at > 0 && (rising ? wall_us < rows[at - 1]!.wall_us : wall_us > rows[at - 1]!.wall_us),
+  )
+  if (turns.length !== 1) return null
+  return `rowid ${rising ? '>=' : '<'} ${turns[0]!.line}`
+}

@@ -1,0 +1,65 @@
+import type { Session } from '../session.ts'
+import { stagedCredits } from './fields.ts'
+
+/** What a file holds, before it is imported. Null is not known, and never 0. */
+export interface LogSummary {
+  readonly kind: 'events' | 'buckets' | 'both' | 'nothing'
+  /** Widths of buckets, seconds. */
+  readonly widthsS: readonly number[]
+  readonly fromUs: number | null
+  readonly toUs: number | null
+  readonly requests: number | null
+  readonly tokens: Readonly<
+    Record<'input' | 'cached' | 'cacheWrite' | 'output' | 'reasoning', number | null>
+  >
+  /** Sums of usage and refunds by unit, as exact decimals. */
+  readonly cost: Readonly<Record<string, string>>
+  /** Requests that do not report their tokens, or their cost. */
+  readonly unknown: { readonly tokens: number; readonly cost: number }
+}
+
+/** Sums the good lines of `staging.lines`. Buckets that other statements replace are counted, too. */
+export async function describeLog(store: Session): Promise<LogSummary> {
+  const [sums] = await store.rows<Record<string, number | null>>(
+    `SELECT count(*) FILTER (WHERE end_us IS NULL) AS events, count(end_us) AS buckets, min(at_us) AS first,
+       max(coalesce(end_us, at_us)) AS last, sum(requests)::BIGINT AS requests,
+       sum(prompt_tokens)::BIGINT AS input, sum(cached_tokens)::BIGINT AS cached,
+       sum(cache_write_tokens)::BIGINT AS writes, sum(completion_tokens)::BIGINT AS output,
+       sum(reasoning_tokens)::BIGINT AS reasoning,
+       coalesce(sum(requests) FILTER (WHERE prompt_tokens IS NULL AND completion_tokens IS NULL), 0)::BIGINT AS no_tokens,
+       coalesce(sum(requests) FILTER (WHERE ${stagedCredits} IS NULL), 0)::BIGINT AS no_cost
+     FROM staging.lines WHERE reason IS NULL`,
+  )
+  const widths = await store.rows<{ s: number }>(
+    `SELECT DISTINCT ((end_us - at_us) // 1000000)::BIGINT AS s FROM staging.lines
+     WHERE reason IS NULL AND end_us IS NOT NULL ORDER BY s`,
+  )
+  const costs = await store.rows<{ unit: string; sum: string }>(
+    `SELECT unit, sum(${stagedCredits})::VARCHAR AS sum FROM staging.lines
+     WHERE reason IS NULL AND ${stagedCredits} IS NOT NULL AND coalesce(type, 'usage') IN ('usage', 'refund')
+     GROUP BY unit ORDER BY unit`,
+  )
+  const { events, buckets, first, last, requests, input, cached, writes, output, reasoning } = sums!
+  return {
+    kind:
+      events! > 0 && buckets! > 0
+        ? 'both'
+        : buckets! > 0
+          ? 'buckets'
+          : events! > 0
+            ? 'events'
+            : 'nothing',
+    widthsS: widths.map(({ s }) => s),
+    fromUs: first ?? null,
+    toUs: last ?? null,
+    requests: requests ?? null,
+    tokens: {
+      ...{ input: input ?? null, cached: cached ?? null, cacheWrite: writes ?? null },
+      ...{ output: output ?? null, reasoning: reasoning ?? null },
+    },
+    cost: Object.fromEntries(
+      costs.map(({ unit, sum }) => [unit, sum.includes('.') ? sum.replace(/\.?0+$/, '') : sum]),
+    ),
+    unknown: { tokens: sums!.no_tokens!, cost: sums!.no_cost! },
+  }
+}

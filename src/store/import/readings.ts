@@ -1,0 +1,119 @@
+import { UserError } from '../../user/user-error.ts'
+import type { Session } from '../session.ts'
+
+/**
+ * How spreadsheets write numbers and dates. A reading counts if it fits all cells of a file: `1.234` alone is 1234 or
+ * 1.234, and `03/11/2026` is in March or in November.
+ */
+
+export type DecimalMark = '.' | ','
+export type DateOrder = 'dmy' | 'mdy'
+
+/** SQL for a number in this reading, as plain text; null for a text that is none. */
+export function numberSql(text: string, decimal: DecimalMark): string {
+  const [point, thousands] = decimal === '.' ? ['\\.', ','] : [',', '\\.']
+  // Spaces (also U+00A0 and U+202F), signs of money, and the apostrophe that keeps a cell text.
+  const bare = `regexp_replace(${text}, '[\\s\\x{00A0}\\x{202F}€$£¥%'']', '', 'g')`
+  const signed = `regexp_replace(${bare}, '^\\((.*)\\)$', '-\\1')`
+  const number = `^[+-]?([1-9]\\d{0,2}(${thousands}\\d{3})+|\\d+|)(${point}\\d*)?([eE][+-]?\\d+)?$`
+  const mark = decimal === '.' ? ',' : '.'
+  return `(CASE WHEN regexp_matches(${signed}, '${number}')
+    THEN replace(replace(${signed}, '${mark}', ''), '${decimal}', '.') END)`
+}
+
+/** SQL for a number cell that the plain reading takes, but that may have a thousands mark. */
+export const doubtSql = (text: string) =>
+  `(${text}[-4] = '.' AND ${text}[1] <> '0' AND NOT contains(${text}[:-5], '.'))`
+
+const times = ['', ' %H:%M', ' %H:%M:%S', ' %H:%M:%S.%f']
+
+/** SQL for the local time of a date that is not ISO 8601; null for any other text. */
+export function datedSql(text: string, order: DateOrder | null): string {
+  if (order === null) return 'NULL::TIMESTAMP'
+  const day = order === 'dmy' ? '%d{}%m{}%Y' : '%m{}%d{}%Y'
+  const forms = ['.', '/', '-'].flatMap((mark) =>
+    times.map((time) => `'${day.replaceAll('{}', mark)}${time}'`),
+  )
+  return `try_strptime(trim(replace(${text}, ',', '')), [${forms.join()}])`
+}
+
+interface Cells {
+  readonly column: string
+  readonly text: string
+  readonly isWhole: boolean
+}
+
+/**
+ * The decimal mark that fits most number cells of a file.
+ *
+ * @param from the rows, as SQL
+ * @throws UserError if both marks fit all cells, and mean different numbers
+ */
+export async function decimalOf(
+  store: Session,
+  file: string,
+  from: string,
+  columns: readonly Cells[],
+): Promise<DecimalMark> {
+  const sums = { dot: 0, comma: 0, both: 0 }
+  let open: { readonly column: string; readonly cell: string } | null = null
+  for (const { column, text, isWhole } of columns) {
+    const value = (mark: DecimalMark) => {
+      const cast = `TRY_CAST(${numberSql(text, mark)} AS DECIMAL(38, 18))`
+      return isWhole ? `(CASE WHEN ${cast} = trunc(${cast}) THEN ${cast} END)` : cast
+    }
+    const [row] = await store.rows<{
+      dot: number
+      comma: number
+      both: number
+      cell: string | null
+    }>(
+      `SELECT count(dot) AS dot, count(comma) AS comma,
+         count(*) FILTER (WHERE dot IS NOT NULL AND comma IS NOT NULL) AS both,
+         any_value(text) FILTER (WHERE dot <> comma) AS cell
+       FROM (SELECT ${text} AS text, ${value('.')} AS dot, ${value(',')} AS comma FROM (${from}))`,
+    )
+    sums.dot += row!.dot
+    sums.comma += row!.comma
+    sums.both += row!.both
+    if (row!.cell !== null) open ??= { column, cell: row!.cell }
+  }
+  if (open !== null && sums.dot === sums.both && sums.comma === sums.both) {
+    const { column, cell } = open
+    throw new UserError(
+      'import',
+      `${file}: ${column}: ${cell} is ${cell.replaceAll('.', '').replace(',', '.')} or ${cell.replaceAll(',', '')}; add --decimal , or --decimal .`,
+    )
+  }
+  return sums.comma > sums.dot ? ',' : '.'
+}
+
+/**
+ * The order of day and month in the dates of a file; null if its dates are ISO 8601.
+ *
+ * @throws UserError if both orders fit all dates
+ */
+export async function dateOrderOf(
+  store: Session,
+  file: string,
+  from: string,
+  text: string,
+): Promise<DateOrder | null> {
+  const [row] = await store.rows<{ dmy: number; mdy: number; both: number; cell: string | null }>(
+    `SELECT count(dmy) AS dmy, count(mdy) AS mdy,
+       count(*) FILTER (WHERE dmy IS NOT NULL AND mdy IS NOT NULL) AS both,
+       any_value(text) FILTER (WHERE dmy <> mdy) AS cell
+     FROM (SELECT ${text} AS text, ${datedSql(text, 'dmy')} AS dmy, ${datedSql(text, 'mdy')} AS mdy FROM (${from}))`,
+  )
+  const { dmy, mdy, both, cell } = row!
+  if (dmy + mdy === 0) return null
+  // Only the order of the day before the month uses dots.
+  if (cell?.includes('.')) return 'dmy'
+  if (cell !== null && dmy === both && mdy === both) {
+    throw new UserError(
+      'import',
+      `${file}: ${cell} has the day or the month first; add --date-order dmy or --date-order mdy`,
+    )
+  }
+  return mdy > dmy ? 'mdy' : 'dmy'
+}

@@ -1,0 +1,241 @@
+import { UserError } from '../../user/user-error.ts'
+import type { Session } from '../session.ts'
+import { type Readings, type StagedField, stagedFields, timezoneOf } from './fields.ts'
+import { identifier, literal } from './literal.ts'
+import { placeLocalTimes } from './local-times.ts'
+import { type LogFormat, type Scan, scanOf } from './log-scan.ts'
+import type { FieldName, Mapping } from './mapping.ts'
+import { dateOrderOf, decimalOf, doubtSql } from './readings.ts'
+
+interface StagedLog {
+  readonly file: string
+  readonly format: LogFormat
+  readonly mapping: Mapping
+}
+
+/**
+ * Fills `staging.lines`: each line with typed values, and the reason if one of them is bad.
+ *
+ * @param read the plain text of the file
+ * @returns notes for the reader
+ * @throws UserError if the numbers, dates or tokens of the file have two meanings
+ */
+export async function stage(
+  store: Session,
+  log: StagedLog,
+  read: string,
+): Promise<readonly string[]> {
+  const { mapping } = log
+  const scanned = await scanOf(store, { ...log, read })
+  const plain: Readings = {
+    decimal: mapping.decimal === ',' ? ',' : null,
+    dateOrder: mapping.dateOrder ?? null,
+  }
+  await stageLines(store, log, scanned, plain)
+  let readings = plain
+  // A line has one reason: an odd date hides an odd number, so a file is read at most three times.
+  for (let before: Readings | null = null; log.format === 'csv' && before !== readings; ) {
+    before = readings
+    readings = await readingsOf(store, log, scanned, before)
+    if (readings === before) break
+    await store.execute('DROP TABLE staging.lines')
+    await stageLines(store, log, scanned, readings)
+  }
+  const notes = readings.decimal === null ? [] : await shortenedCells(store, mapping, scanned)
+  notes.push(...(await placeLocalTimes(store, timezoneOf(mapping), mapping.ambiguous ?? null)))
+  await settleTypes(store, mapping)
+  notes.push(...(await checkParts(store, log)))
+  return notes
+}
+
+async function stageLines(
+  store: Session,
+  log: StagedLog,
+  { scan, reader, raw, mapping }: Scan,
+  readings: Readings,
+): Promise<void> {
+  const fields = stagedFields(mapping, reader, readings)
+  const dimensions = (mapping.dimensions ?? []).map(
+    (name) => `nullif(${reader.text([name])}, '') AS ${identifier(`dimension ${name}`)}`,
+  )
+  const { problem } = mapping
+  const unread = [
+    ...(log.format === 'jsonl' ? [`WHEN v IS NULL THEN 'line: expected JSON'`] : []),
+    ...(problem === undefined
+      ? []
+      : [`WHEN ${reader.text(problem)} IS NOT NULL THEN ${reader.text(problem)}`]),
+  ].join('\n')
+  const checked = fields.filter((field) => field.wrong !== null)
+  const texts = log.format === 'csv' && mapping.decimal === undefined ? numbersOf(mapping) : []
+  const doubt = texts.map(({ place }) => doubtSql(reader.text(place))).join(' OR ')
+  const values = fields.map((field) => `${field.sql} AS ${field.name}`)
+  // Values first, then their faults. The line itself is kept only if it has a fault.
+  await store.execute(
+    `CREATE TABLE staging.lines AS
+     SELECT * EXCLUDE (${log.format === 'jsonl' ? 'full_text, v' : 's'}),
+            CASE WHEN reason IS NOT NULL THEN ${raw} END AS line
+     FROM (
+       SELECT *, CASE ${unread} ${checked.map(reasonSql).join('\n')} END AS reason
+       FROM (SELECT *, ${[...values, ...dimensions].join(',\n')}, ${doubt || 'false'} AS doubt
+             FROM (${scan})))`,
+  )
+}
+
+/** `credits: expected a number, got "abc"`. */
+function reasonSql({ name, wrong, expected, came }: StagedField): string {
+  return `WHEN ${wrong} THEN ${literal(`${name === 'at_us' ? 'time' : name}: expected ${expected}, got `)}
+    || coalesce(to_json(left(${came}, 80))::VARCHAR, 'nothing')`
+}
+
+const numberFields = [
+  'credits',
+  'promptTokens',
+  'cachedTokens',
+  'cacheWriteTokens',
+  'cacheWrite1hTokens',
+  'completionTokens',
+  'reasoningTokens',
+  'requests',
+] as const satisfies readonly FieldName[]
+
+/** The mapped columns that hold numbers as text. */
+function numbersOf({ fields }: Mapping) {
+  return numberFields.flatMap((field) => {
+    const at = fields[field]
+    if (at === undefined || (typeof at === 'object' && !('column' in at))) return []
+    const place = typeof at === 'string' ? at : at.column
+    return [{ field, place }]
+  })
+}
+
+/** How a CSV file writes numbers and dates, if plain numbers and ISO 8601 do not fit all of its cells. */
+async function readingsOf(
+  store: Session,
+  { file, mapping }: StagedLog,
+  { scan, reader }: Scan,
+  plain: Readings,
+): Promise<Readings> {
+  const [odd] = await store.rows<{ numbers: boolean | null; dates: boolean | null }>(
+    `SELECT bool_or(doubt OR regexp_matches(reason, '^(credits|requests|[a-z1_]+_tokens):')) AS numbers,
+       bool_or(starts_with(reason, 'time:') OR starts_with(reason, 'end_us:')) AS dates
+     FROM staging.lines WHERE doubt OR reason IS NOT NULL`,
+  )
+  let { decimal, dateOrder } = plain
+  if (odd!.numbers === true && decimal === null) {
+    const cells = numbersOf(mapping).map(({ field, place }) => ({
+      column: typeof place === 'string' ? place : place.join('.'),
+      text: `nullif(${reader.text(place)}, '')`,
+      isWhole: field !== 'credits',
+    }))
+    decimal = mapping.decimal ?? (await decimalOf(store, file, scan, cells))
+  }
+  if (odd!.dates === true && dateOrder === null) {
+    const { time } = mapping.fields
+    dateOrder = await dateOrderOf(
+      store,
+      file,
+      scan,
+      reader.text(typeof time === 'string' ? time : time.column),
+    )
+  }
+  return decimal === plain.decimal && dateOrder === plain.dateOrder ? plain : { decimal, dateOrder }
+}
+
+/** Counts cells such as `1,23E+05`, which a spreadsheet has shortened. */
+async function shortenedCells(
+  store: Session,
+  mapping: Mapping,
+  { scan, reader }: Scan,
+): Promise<string[]> {
+  const sums = numbersOf(mapping).map(
+    ({ place }) =>
+      `count(*) FILTER (WHERE regexp_matches(${reader.text(place)}, '^\\d[.,]\\d+E[+]\\d+$'))`,
+  )
+  if (sums.length === 0) return []
+  const [row] = await store.rows<{ n: number }>(`SELECT ${sums.join(' + ')} AS n FROM (${scan})`)
+  return row!.n === 0
+    ? []
+    : [
+        `${row!.n} cells such as 1,23E+05 were shortened by a spreadsheet: their last digits are lost`,
+      ]
+}
+
+/**
+ * Gives each line its type, and each amount the sign of its type: a refund and an expiry reduce, whatever sign they are
+ * written with. Only usage is a request with tokens.
+ */
+async function settleTypes(store: Session, { fields }: Mapping): Promise<void> {
+  const [row] = await store.rows<{ signed: boolean }>(
+    `SELECT count(*) > 0 AS signed FROM staging.lines WHERE credits < 0 OR credits_wide < 0 OR type <> 'usage'`,
+  )
+  if (!row!.signed) return
+  const referred =
+    fields.refersTo === undefined
+      ? 'false'
+      : `refers_to IN (SELECT id FROM staging.lines) OR refers_to IN (SELECT id FROM usage_events)`
+  const negative = '(credits < 0 OR credits_wide < 0)'
+  await store.execute(`
+    UPDATE staging.lines SET type = CASE WHEN ${referred} THEN 'refund' ELSE 'adjustment' END
+    WHERE type IS NULL AND ${negative};
+    UPDATE staging.lines
+    SET reason = type || ': expected an amount of 0 or more, got ' || coalesce(credits, credits_wide)::VARCHAR,
+        line = coalesce(line, to_json({'id': id, 'type': type, 'credits': coalesce(credits, credits_wide)})::VARCHAR)
+    WHERE reason IS NULL AND ${negative} AND type IN ('usage', 'grant', 'purchase', 'gift');
+    UPDATE staging.lines SET credits = -abs(credits), credits_wide = -abs(credits_wide)
+    WHERE type IN ('refund', 'expiry');
+    UPDATE staging.lines SET requests = 0, prompt_tokens = NULL, cached_tokens = NULL, cache_write_tokens = NULL,
+      cache_write_1h_tokens = NULL, completion_tokens = NULL, reasoning_tokens = NULL
+    WHERE coalesce(type, 'usage') <> 'usage'`)
+}
+
+/** From this share of the lines on, parts that exceed their whole show a wrong dialect. */
+const mostWrong = 0.01
+
+/**
+ * Adds parts that are counted apart to their whole, and checks that no part exceeds it.
+ *
+ * @throws UserError if more than 1 % of the lines have a part that does
+ */
+async function checkParts(store: Session, { mapping }: StagedLog): Promise<readonly string[]> {
+  const { fields, cached, reasoning } = mapping
+  if (cached === 'separate') {
+    await store.execute(
+      `UPDATE staging.lines SET prompt_tokens = prompt_tokens + coalesce(cached_tokens, 0) + coalesce(cache_write_tokens, 0)
+       WHERE cached_tokens > 0 OR cache_write_tokens > 0`,
+    )
+  }
+  if (reasoning === 'separate') {
+    await store.execute(
+      `UPDATE staging.lines SET completion_tokens = completion_tokens + reasoning_tokens WHERE reasoning_tokens > 0`,
+    )
+  }
+  if (!fields.cachedTokens && !fields.cacheWriteTokens && !fields.reasoningTokens) return []
+  const input = 'coalesce(cached_tokens, 0) + coalesce(cache_write_tokens, 0) > prompt_tokens'
+  const output = 'reasoning_tokens > completion_tokens'
+  const [row] = await store.rows<{ n: number; input: number; output: number }>(
+    `SELECT count(*) AS n, count(*) FILTER (WHERE ${input}) AS input, count(*) FILTER (WHERE ${output}) AS output
+     FROM staging.lines WHERE reason IS NULL`,
+  )
+  const { n, input: tooMuchCached, output: tooMuchReasoning } = row!
+  const lines = (count: number) =>
+    `${count.toLocaleString('en-US')} ${count === 1 ? 'line' : 'lines'}`
+  if (tooMuchCached > mostWrong * n) {
+    throw new UserError(
+      'import',
+      `cached exceeds prompt_tokens on ${lines(tooMuchCached)}: are they counted separately? Add --cached separate.`,
+    )
+  }
+  if (tooMuchReasoning > mostWrong * n) {
+    throw new UserError(
+      'import',
+      `reasoning exceeds completion_tokens on ${lines(tooMuchReasoning)}: are they counted separately? Write reasoning: separate in the mapping.`,
+    )
+  }
+  if (tooMuchCached + tooMuchReasoning === 0) return []
+  await store.execute(`
+    UPDATE staging.lines SET cached_tokens = NULL, cache_write_tokens = NULL, cache_write_1h_tokens = NULL WHERE ${input};
+    UPDATE staging.lines SET reasoning_tokens = NULL WHERE ${output}`)
+  return [
+    `${lines(tooMuchCached + tooMuchReasoning)} have more cached or reasoning tokens than tokens: these are not known there`,
+  ]
+}

@@ -1,0 +1,145 @@
+import type { Session } from '../session.ts'
+import { stagedCredits } from './fields.ts'
+import { identifier, literal } from './literal.ts'
+import type { Mapping } from './mapping.ts'
+
+const counts = [
+  'requests',
+  'prompt_tokens',
+  'cached_tokens',
+  'cache_write_tokens',
+  'cache_write_1h_tokens',
+  'completion_tokens',
+  'reasoning_tokens',
+] as const
+
+/** Columns that every source may group its sums by. */
+const ownDimensions = {
+  model: 'model',
+  api_key: 'key_fp',
+  account: 'account',
+  unit: 'unit',
+} as const
+
+interface StatedLog {
+  readonly source: string
+  readonly mapping: Mapping
+}
+
+/**
+ * Turns the staged sums into statements, and compares them with those of the store. Rows of one interval and the same
+ * dimensions add up, because the export leaves out what sets them apart.
+ *
+ * @returns the names of the dimensions
+ */
+export async function compareStatements(
+  store: Session,
+  { source, mapping }: StatedLog,
+): Promise<string> {
+  const dimensions = await dimensionsOf(store, mapping)
+  const values = dimensions.map(({ sql }) => `coalesce(${sql}, '')`)
+  const id = `concat_ws('/', at_us, end_us, outcome${values.map((sql) => `, ${sql}`).join('')})`
+  const measures = `CASE WHEN count(coalesce(${counts.join(', ')})) > 0 THEN 'usage' ELSE 'costs' END`
+  const names = dimensions.map(({ name }) => name).filter((name) => name !== 'unit')
+  await store.execute(
+    `CREATE TABLE staging.stated AS
+     SELECT stated_id AS id, * EXCLUDE (stated_id), (SELECT ${measures} FROM staging.lines WHERE reason IS NULL AND end_us IS NOT NULL) AS measures
+     FROM (
+       SELECT ${id} AS stated_id, count(*) AS lines, at_us AS start_us, end_us, outcome, any_value(unit) AS unit,
+         ${['model', 'endpoint', 'key_fp', 'account'].map((name) => `CASE WHEN count(DISTINCT ${name}) = 1 THEN any_value(${name}) END AS ${name}`).join(', ')},
+         sum(${stagedCredits}) AS credits, ${counts.map((name) => `sum(${name})::BIGINT AS ${name}`).join(', ')}
+       FROM staging.lines
+       WHERE reason IS NULL AND end_us IS NOT NULL AND (
+         coalesce(${[...counts, stagedCredits].map((sql) => `nullif(${sql}, 0)`).join(', ')}) IS NOT NULL
+         ${dimensions.map(({ sql, name }) => (name === 'unit' ? '' : `OR ${sql} IS NOT NULL`)).join(' ')})
+       GROUP BY stated_id, at_us, end_us, outcome)`,
+  )
+  const same = ['credits', 'unit', ...counts]
+    .map((name) => `stated.${name} IS NOT DISTINCT FROM newest.${name}`)
+    .join(' AND ')
+  await store.execute(
+    `CREATE TABLE staging.compared AS
+     SELECT stated.*, newest.id IS NOT NULL AS is_repeated, newest.id IS NOT NULL AND ${same} AS is_same,
+       newest.requests AS requests_before, newest.credits AS credits_before,
+       newest.prompt_tokens + newest.completion_tokens AS tokens_before
+     FROM staging.stated AS stated LEFT JOIN (
+       FROM usage_statements WHERE source = $1
+       QUALIFY row_number() OVER (PARTITION BY id ORDER BY statement DESC) = 1) AS newest USING (id)`,
+    [source],
+  )
+  return names.sort().join()
+}
+
+/**
+ * Enters the compared statements. One that says what is known already is not entered.
+ *
+ * @returns the number of lines that are known, and notes
+ */
+export async function enterStatements(
+  store: Session,
+  source: string,
+  dimensions: string,
+  importNo: number,
+  nowUs: bigint,
+): Promise<{ readonly known: number; readonly notes: readonly string[] }> {
+  await store.execute(
+    `INSERT INTO usage_statements BY NAME
+     SELECT $1 AS source, id, $2 AS statement, $3 AS ingested_us, start_us, end_us, ${literal(dimensions)} AS dimensions,
+       measures, model, endpoint, key_fp, account, outcome, credits, unit, ${counts.join(', ')}
+     FROM staging.compared WHERE NOT is_same`,
+    [source, importNo, nowUs],
+  )
+  await store.execute(
+    `INSERT INTO usage_changes
+     SELECT $3, $2, $1, id, start_us, end_us, model, requests_before, requests, credits_before, credits, tokens_before,
+       prompt_tokens + completion_tokens
+     FROM staging.compared WHERE is_repeated AND NOT is_same`,
+    [source, importNo, nowUs],
+  )
+  const [known] = await store.rows<{ n: number }>(
+    'SELECT coalesce(sum(lines), 0)::BIGINT AS n FROM staging.compared WHERE is_same',
+  )
+  return { known: known!.n, notes: await changesOf(store, importNo) }
+}
+
+interface Dimension {
+  readonly name: string
+  readonly sql: string
+}
+
+/** What an export is grouped by: the dimensions that one of its rows has a value of. */
+async function dimensionsOf(store: Session, mapping: Mapping): Promise<readonly Dimension[]> {
+  const all = [
+    ...Object.entries(ownDimensions).map(([name, sql]) => ({ name, sql: sql as string })),
+    ...(mapping.dimensions ?? []).map((name) => ({ name, sql: identifier(`dimension ${name}`) })),
+  ]
+  const [row] = await store.rows<Record<string, boolean>>(
+    `SELECT ${all.map(({ sql }, at) => `count(${sql}) > 0 AS d${at}`).join(', ')}
+     FROM staging.lines WHERE reason IS NULL AND end_us IS NOT NULL`,
+  )
+  return all.filter((_, at) => row![`d${at}`])
+}
+
+const shownChanges = 5
+
+/** `1 bucket replaced (2 → 4 requests)`, and each bucket that shrank. */
+async function changesOf(store: Session, importNo: number): Promise<readonly string[]> {
+  const [sum] = await store.rows<{ n: number; before: number | null; after: number | null }>(
+    `SELECT count(*) AS n, sum(requests_before)::BIGINT AS before, sum(requests_after)::BIGINT AS after
+     FROM usage_changes WHERE import_no = $1`,
+    [importNo],
+  )
+  const { n, before, after } = sum!
+  if (n === 0) return []
+  const shrunk = await store.rows<{ says: string }>(
+    `SELECT replace(strftime(make_timestamp(start_us), '%Y-%m-%d %H:%M'), ' 00:00', '')
+       || coalesce(' ' || model, '') || ': ' || requests_before || ' → ' || requests_after || ' requests' AS says
+     FROM usage_changes WHERE import_no = $1 AND requests_after < requests_before ORDER BY start_us, id LIMIT ${shownChanges}`,
+    [importNo],
+  )
+  const requests = before === null || after === null ? '' : ` (${before} → ${after} requests)`
+  return [
+    `${n === 1 ? '1 bucket' : `${n.toLocaleString('en-US')} buckets`} replaced${requests}`,
+    ...shrunk.map(({ says }) => says),
+  ]
+}
