@@ -1,9 +1,11 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander'
 import { storeFailure } from '../store/errors.ts'
+import { withoutHostile } from '../user/hostile.ts'
 import { UserError } from '../user/user-error.ts'
 import { program } from './commands/program.ts'
 import { exit } from './exit.ts'
+import { guardOutput } from './guarded-output.ts'
 
 // If the reader of the output goes away (`| head`, a log collector, a terminal), the command continues, so
 // that a load test ends as planned.
@@ -13,6 +15,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.stderr.write(`The output cannot be written: ${error.message}.\n`)
   process.exit(exit.internal)
 })
+
+for (const stream of [process.stdout, process.stderr]) guardOutput(stream)
 
 try {
   await program().parseAsync()
@@ -25,7 +29,7 @@ function endOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exit.ok : exit.usage
   if (!(error instanceof Error)) throw error
   if (error instanceof UserError) {
-    process.stderr.write(`${error.message}\n`)
+    process.stderr.write(`${withoutHostile(error.message, () => '\ufffd', '\t\n')}\n`)
     return error.code === 'unreachable' ? exit.invalid : exit.usage
   }
   const failure = storeFailure(error)

@@ -1,5 +1,9 @@
 import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
+import { shownBaseUrl } from '../contract/base-url.ts'
+import { visible } from '../user/hostile.ts'
+import { reasonOf } from '../user/reason.ts'
+import { secrets } from '../user/secrets/secrets.ts'
 import { UserError } from '../user/user-error.ts'
 
 /** Uploads files to a bucket, each under its own name. */
@@ -18,12 +22,17 @@ export async function uploadTo(target: string | undefined): Promise<Upload> {
   const [, bucket, prefix = ''] =
     /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(target) ?? []
   if (bucket === undefined) {
-    throw new UserError('usage', `--upload: expected s3://bucket/prefix; got ${target}.`)
+    throw new UserError(
+      'usage',
+      `--upload: expected s3://bucket/prefix; got ${shownBaseUrl(target)}.`,
+    )
   }
   const { S3Client, Upload } = await clientOfS3()
   const folder = prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
   return async (...files) => {
     const { AWS_ENDPOINT_URL_S3, AWS_REGION = 'us-east-1' } = process.env
+    for (const name of ['AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'])
+      secrets.add(process.env[name])
     const client = new S3Client({
       requestChecksumCalculation: 'WHEN_REQUIRED',
       // Compatible services elsewhere have no regions, and no buckets in host names.
@@ -42,10 +51,10 @@ export async function uploadTo(target: string | undefined): Promise<Upload> {
         process.stderr.write(`uploaded s3://${bucket}/${key}\n`)
       }
     } catch (error) {
-      const { name, message } = error as Error
+      const { name } = error as Error
       throw new UserError(
         'unreachable',
-        `--upload: ${target} did not accept the files (${name}: ${message.split('\n')[0]}). They are here: ${files.join(', ')}.`,
+        `--upload: ${target} did not accept the files (${visible(name)}: ${reasonOf(error)}). They are here: ${files.join(', ')}.`,
       )
     } finally {
       client.destroy()

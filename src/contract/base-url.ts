@@ -29,7 +29,7 @@ export function isBaseUrl(text: string): boolean {
 
 /** A wrong base URL for errors, without parts that may be a password or a key. */
 export function shownBaseUrl(text: string): string {
-  return text.replace(/\/\/[^/]*@/, '//…@').replace(/[?#].*$/s, (rest) => `${rest[0]}…`)
+  return text.replace(/\/\/.*@/s, '//…@').replace(/[?#].*$/s, (rest) => `${rest[0]}…`)
 }
 
 /** Whether a base URL points to this machine, unlike a name such as 127.example.com. */

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, parse as parsePath, resolve } from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
+import { readText } from '../user/read-text.ts'
 import { UserError } from '../user/user-error.ts'
 import {
   type Contract,
@@ -187,8 +188,9 @@ export function loadContract(path?: string): Contract {
 function readContractFile(path: string, shown: string): unknown {
   let source: string
   try {
-    source = readFileSync(path, 'utf8')
-  } catch {
+    source = readText(path)
+  } catch (error) {
+    if (error instanceof UserError) throw error
     throw new UserError('contract', `--contract: expected a readable YAML file; got "${shown}"`)
   }
   try {

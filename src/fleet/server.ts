@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { KV, Kvm } from '@nats-io/kv'
 import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node'
+import { reasonOf } from '../user/reason.ts'
+import { secrets } from '../user/secrets/secrets.ts'
 import { UserError } from '../user/user-error.ts'
 import { bucket, keptMs } from './names.ts'
 
@@ -51,12 +53,11 @@ export async function reachServer(address: string, deadlineMs: number): Promise<
         await connection.close()
         throw new UserError(
           'fleet',
-          `--join: ${shown} cannot store messages (${(error as Error).message}). Start it with JetStream: nats-server -js.`,
+          `--join: ${shown} cannot store messages (${reasonOf(error)}). Start it with JetStream: nats-server -js.`,
         )
       }
     } catch (error) {
       if (error instanceof UserError) throw error
-      const { message } = error as Error
       if (error instanceof AuthorizationError) {
         throw new UserError(
           'fleet',
@@ -66,7 +67,7 @@ export async function reachServer(address: string, deadlineMs: number): Promise<
       if (performance.now() + retryMs > deadlineMs) {
         throw new UserError(
           'unreachable',
-          `--join: ${shown} was not reached in time (${message}). Start it (nats-server -js), or correct the address.`,
+          `--join: ${shown} was not reached in time (${reasonOf(error)}). Start it (nats-server -js), or correct the address.`,
         )
       }
     }
@@ -82,7 +83,8 @@ function optionsOf(address: string): {
   if (url === null || !/^(?:nats|tls):$/.test(url.protocol) || url.hostname === '') {
     throw new UserError('usage', '--join: expected a NATS server, such as nats://10.0.0.7:4222.')
   }
-  const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
+  const [user, pass] = [decoded(url.username), decoded(url.password)]
+  for (const part of [user, pass]) secrets.addPassword(part)
   const host = `${url.hostname}:${url.port || 4222}`
   return {
     shown: `${url.protocol}//${host}`,
@@ -96,6 +98,18 @@ function optionsOf(address: string): {
       ...(url.protocol === 'tls:' ? { tls: {} } : {}),
       ...(user === '' ? {} : pass === '' ? { token: user } : { user, pass }),
     },
+  }
+}
+
+/** Errors never show the part, because it may be a password. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw new UserError(
+      'usage',
+      '--join: in user and password, % stands before two hex digits, so a % itself is %25.',
+    )
   }
 }
 

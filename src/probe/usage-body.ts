@@ -39,14 +39,20 @@ const names: Readonly<Record<CreditsField, readonly string[]>> = {
 }
 
 const deepest = 4
+/** The store keeps smaller figures only; a larger one is not known. */
+const beyond = 1e12
 
 /**
  * Reads the figures from a body, by the map, or else by field names: the shallowest, then the most specific name wins.
- * Missing figures are null.
+ * Missing figures are null, and so are those of 10^12 or more.
  */
 export function readCreditsBody(body: unknown, map: CreditsFieldMap = {}): CreditsFigures {
   const places = numbersOf(body, [])
   const figure = (field: CreditsField): number | null => {
+    const value = named(field)
+    return value !== null && Math.abs(value) < beyond ? value : null
+  }
+  const named = (field: CreditsField): number | null => {
     const path = map[field]
     if (path !== undefined) {
       return places.find((place) => place.path.join('.') === path)?.value ?? null
@@ -102,7 +108,7 @@ function grantOf(value: unknown): Grant | null {
       typeof inner === 'number',
   )?.[1]
   const expiry = fields.find(([name]) => /^(expires(at|us|ms)?|expiry|expiresinus)$/.test(name))
-  if (typeof left !== 'number' || expiry === undefined) return null
+  if (typeof left !== 'number' || Math.abs(left) >= beyond || expiry === undefined) return null
   const label = fields.find(([name]) =>
     ['name', 'package', 'source', 'kind', 'note'].includes(name),
   )

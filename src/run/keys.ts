@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { isHeaderValue } from '../contract/request.ts'
 import type { KeySource, Scenario } from '../scenario/scenario.ts'
+import { readText } from '../user/read-text.ts'
 import { secrets } from '../user/secrets/secrets.ts'
 import { UserError } from '../user/user-error.ts'
 import type { ResolvedKey } from './messages.ts'
@@ -42,8 +42,9 @@ function readKey(key: KeySource, environment: NodeJS.ProcessEnv): string {
     )
   }
   try {
-    return readFileSync(key.source.file, 'utf8')
-  } catch {
+    return readText(key.source.file)
+  } catch (error) {
+    if (error instanceof UserError) throw error
     throw new UserError(
       'run',
       `The key ${key.name} comes from the file ${key.source.file}, which cannot be read. Put an API key of the service there.`,

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Phase, Scenario } from '../scenario/scenario.ts'
 import { readTrace } from '../schedule/traces/read.ts'
 import type { Trace } from '../schedule/traces/trace.ts'
+import { readText } from '../user/read-text.ts'
 import { UserError } from '../user/user-error.ts'
 import type { Loads } from './coordinator.ts'
 import type { SenderLoad } from './messages.ts'
@@ -69,8 +69,9 @@ export function traceOf({ path, format, unit, columns }: Replay): Trace {
 /** @returns null for a file that cannot be read */
 function textOf(path: string): string | null {
   try {
-    return readFileSync(path, 'utf8')
-  } catch {
+    return readText(path)
+  } catch (error) {
+    if (error instanceof UserError) throw error
     return null
   }
 }

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import type { Scenario, Step } from '../scenario/scenario.ts'
 import { tokensOf } from '../schedule/draw.ts'
 import { RandomStream } from '../schedule/random.ts'
+import { readText } from '../user/read-text.ts'
 import { UserError } from '../user/user-error.ts'
 import type { PooledPrompt, PromptPool } from './messages.ts'
 import { TokenText } from './token-text.ts'
@@ -45,8 +45,9 @@ function poolOf(step: Step, seed: number): PromptPool {
 function linesOf(step: string, path: string): readonly PooledPrompt[] {
   let text: string
   try {
-    text = readFileSync(path, 'utf8')
-  } catch {
+    text = readText(path)
+  } catch (error) {
+    if (error instanceof UserError) throw error
     throw new UserError(
       'run',
       `Step ${step} takes its prompts from ${path}, which cannot be read. Its path is relative to the scenario's folder.`,

@@ -13,6 +13,12 @@ export const flag = () => z.boolean({ error: 'true or false' })
 export const whole = (min: number, what = `a whole number from ${min}`) =>
   z.int({ error: what }).min(min, { error: what })
 
+/** A number of things that are made before a run, so that it must end. */
+export const counted = (
+  max: number,
+  what = `a whole number from 1 to ${max.toLocaleString('en-US')}`,
+) => z.int({ error: what }).min(1, { error: what }).max(max, { error: what })
+
 export const amount = (what: string) => z.number({ error: what }).positive({ error: what })
 
 export const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>

@@ -21,6 +21,7 @@ import {
 } from './descriptions.ts'
 import {
   amount,
+  counted,
   duration,
   either,
   flag,
@@ -41,11 +42,18 @@ import { parseThreshold } from './threshold.ts'
  * has numbers in microseconds, per second and 0 to 1. `references.ts` checks relations between parts.
  */
 
+/** Tokens of a made-up prompt, and prompts of a pool, at most. */
+const mostTokens = 10_000_000
+const mostPrompts = 1_000_000
+
 const tokenLengths = either(
   [
-    whole(1),
+    counted(mostTokens),
     shape(lengthFields, 'uniform', {
-      uniform: shape(lengthFields, 'min and max', { min: whole(1), max: whole(1) }),
+      uniform: shape(lengthFields, 'min and max', {
+        min: counted(mostTokens),
+        max: counted(mostTokens),
+      }),
     }),
     shape(lengthFields, '', {
       normal: shape(lengthFields, 'mean and sd', { mean: amount('tokens'), sd: amount('tokens') }),
@@ -66,9 +74,9 @@ const promptOptions = [
   shape(promptFields, '', { file: text('a path') }),
   shape(promptFields, '', {
     synthetic: tokenLengths,
-    pool: whole(1).optional(),
+    pool: counted(mostPrompts).optional(),
     prefix: shape(prefixFields, 'a prefix: { tokens, shared }', {
-      tokens: whole(1),
+      tokens: counted(mostTokens),
       shared: oneOf(['all', 'group', 'none']).default('all'),
       groups: whole(1).optional(),
     }).optional(),
@@ -120,11 +128,14 @@ const step = <Prompt extends z.ZodType>(prompt: Prompt) =>
     weight: z
       .number({ error: 'a weight of 0 or more' })
       .nonnegative({ error: 'a weight of 0 or more' })
+      .max(1e9, { error: 'a weight of at most 1,000,000,000' })
       .default(1),
     endpoint: oneOf(endpoints),
     path: z
       .string({ error: 'a path that begins with /' })
-      .startsWith('/', { error: 'a path that begins with /' })
+      .regex(/^\/[!-~]*$/, {
+        error: 'a path that begins with /, of printable ASCII without spaces',
+      })
       .optional(),
     method: oneOf(['GET', 'POST', 'OPTIONS', 'DELETE', 'PUT']).optional(),
     stream: flag().default(false),
@@ -161,7 +172,11 @@ const bounded = {
 }
 const spacing = {
   arrivals: oneOf(['constant', 'poisson', 'gamma']).default('poisson'),
-  burstiness: amount('a shape above 0: 1 is Poisson, less is burstier').optional(),
+  burstiness: amount('a shape from 0.001: 1 is Poisson, less is burstier')
+    .min(0.001, {
+      error: 'a shape from 0.001: 1 is Poisson, less is burstier',
+    })
+    .optional(),
 }
 
 const loads = [
@@ -170,7 +185,9 @@ const loads = [
   shape(phaseFields, 'a phase', {
     load: z.literal('gamma'),
     rate: rateOrRamp,
-    burstiness: amount('a shape above 0: 1 is Poisson, less is burstier'),
+    burstiness: amount('a shape from 0.001: 1 is Poisson, less is burstier').min(0.001, {
+      error: 'a shape from 0.001: 1 is Poisson, less is burstier',
+    }),
     ...bounded,
   }),
   shape(phaseFields, 'a phase', {

@@ -9,6 +9,8 @@ import {
   timeMetrics,
 } from './scenario.ts'
 
+/** The expressions below take time by the square of the length. */
+const longest = 1000
 const metrics = [...timeMetrics, ...shareMetrics, ...countMetrics]
 
 /**
@@ -17,6 +19,7 @@ const metrics = [...timeMetrics, ...shareMetrics, ...countMetrics]
  * @returns the threshold, or a noun phrase for what was expected
  */
 export function parseThreshold(text: string, abort = false): Threshold | string {
+  if (text.length > longest) return `a threshold of at most ${longest} characters`
   const sides = /^\s*(.+?)\s*(<=|>=|==|<|>)\s*(\S+)\s*$/.exec(text)
   if (!sides) return 'a threshold such as chat.ttft.p95 < 800ms: a metric, a comparison, a bound'
   const [, left, operator, right] = sides as unknown as [string, string, string, string]

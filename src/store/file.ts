@@ -95,6 +95,14 @@ class OpenFile implements StoreFile {
   }
 
   private async create(path: string): Promise<void> {
+    const there = this.place === null ? undefined : statSync(path, { throwIfNoEntry: false })
+    // DuckDB waits for the other end of a pipe, for ever.
+    if (there?.isFile() === false) {
+      throw new UserError(
+        'store',
+        `${path} is no file but a folder, a pipe or a device. Use another --db.`,
+      )
+    }
     if (this.place !== null && isOpenElsewhere(this.place)) throw held(path, 'another thread')
     this.instance = await DuckDBInstance.create(path, {
       autoinstall_known_extensions: 'false',

@@ -121,6 +121,8 @@ export interface FoundJournal {
   readonly records: readonly JournalRecord[]
   /** Rows in damaged or truncated records, as far as they can be counted. */
   readonly rowsLost: number
+  /** Not even a head is there. */
+  readonly isEmpty: boolean
   /** Bytes outside complete records. */
   readonly bytesLost: number
 }
@@ -160,7 +162,7 @@ export function readJournal(path: string): FoundJournal {
     bytesLost += next - position
     position = next
   }
-  return { from, records, rowsLost: rowsLost + counted, bytesLost }
+  return { from, records, rowsLost: rowsLost + counted, bytesLost, isEmpty: bytes.length === 0 }
 }
 
 interface FoundRecord {

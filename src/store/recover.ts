@@ -14,7 +14,8 @@ export async function recover(store: Session): Promise<void> {
   if (store.path === ':memory:' || !existsSync(path)) return
   const journal = readJournal(path)
   const { taken, strangers } = await takeIn(store, journal)
-  const whole = journal.bytesLost === 0 && strangers === 0
+  // A journal begins with its head, so an empty one has lost what it held.
+  const whole = !journal.isEmpty && journal.bytesLost === 0 && strangers === 0
   const lost = journal.rowsLost + strangers
   const kept = whole ? null : setAside(path)
   if (whole) rmSync(path)
@@ -25,6 +26,7 @@ export async function recover(store: Session): Promise<void> {
       strangers > 0
         ? `; the store lacks what ${strangers} rows belong to, as when its .wal file is gone`
         : '',
+      journal.isEmpty ? '; it is empty, and nobody knows what it held' : '',
       journal.bytesLost > 0
         ? `; ${journal.bytesLost} bytes, of ${lost === 0 ? 'a number of rows that nobody knows' : `${lost} rows or more`}, are damaged or cut off`
         : '',

@@ -254,3 +254,12 @@ test('a journal of another version is refused by name, and a recreated store tak
   expect(existsSync(journalPath(copy))).toBe(false)
   expect(existsSync(`${journalPath(copy)}.damaged`)).toBe(true)
 })
+
+test('an empty journal is kept, because nobody knows what it held', async () => {
+  const path = join(folder, 'empty.duckdb')
+  ;(await openStore(path)).close()
+  writeFileSync(journalPath(path), '')
+  ;(await openStore(path)).close()
+  expect(existsSync(journalPath(path))).toBe(false)
+  expect(existsSync(`${journalPath(path)}.damaged`)).toBe(true)
+})

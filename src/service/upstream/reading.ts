@@ -1,3 +1,4 @@
+import type { Secrets } from '../../user/secrets/secrets.ts'
 import type { Piece } from '../behaviour.ts'
 import type { Answer, Choice } from '../generate.ts'
 import { isRecord } from '../request/fields.ts'
@@ -25,16 +26,20 @@ export class Reading {
   readonly #promptTokens: number
   readonly #stops: readonly string[]
   readonly #n: number
+  readonly #secrets: Secrets
   #usage: { readonly prompt: number; readonly completion: number } | null = null
 
   /**
    * @param promptTokens our own count, used if the upstream has none
    * @param asked the number of choices and the stop sequences
+   * @param secrets of the upstream, which clients do not see
    */
   constructor(
     promptTokens: number,
     asked: { readonly n: number; readonly stop: readonly string[] },
+    secrets: Secrets,
   ) {
+    this.#secrets = secrets
     this.#promptTokens = promptTokens
     this.#stops = asked.stop
     this.#n = asked.n
@@ -46,7 +51,7 @@ export class Reading {
    * @throws BrokenStream for an invalid chunk, or an error in its place
    */
   chunk(data: string): readonly Piece[] {
-    const chunk = parseObject(data)
+    const chunk = parseObject(data, this.#secrets)
     if (chunk.error !== undefined) {
       throw new BrokenStream(`an error in the stream: ${JSON.stringify(chunk.error)}`)
     }
@@ -81,7 +86,7 @@ export class Reading {
    * @throws BrokenStream for an invalid one
    */
   whole(data: string): Answer {
-    const body = parseObject(data)
+    const body = parseObject(data, this.#secrets)
     this.#readUsage(body.usage)
     for (const choice of listOf(body.choices)) {
       if (!isRecord(choice.message)) throw new BrokenStream('a choice without a message')
@@ -179,7 +184,7 @@ function listOf(value: unknown): readonly Json[] {
   return Array.isArray(value) ? value.filter(isRecord) : []
 }
 
-function parseObject(data: string): Json {
+function parseObject(data: string, secrets: Secrets): Json {
   let value: unknown
   try {
     value = JSON.parse(data)
@@ -187,5 +192,15 @@ function parseObject(data: string): Json {
     throw new BrokenStream('data that is not JSON')
   }
   if (!isRecord(value)) throw new BrokenStream('data that is not a JSON object')
-  return value
+  return secrets.without(data) === data ? value : (cleaned(value, secrets) as Json)
+}
+
+/** A value without secrets in its texts and names. */
+function cleaned(value: unknown, secrets: Secrets): unknown {
+  if (typeof value === 'string') return secrets.without(value)
+  if (Array.isArray(value)) return value.map((each) => cleaned(each, secrets))
+  if (!isRecord(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [secrets.without(name), cleaned(each, secrets)]),
+  )
 }

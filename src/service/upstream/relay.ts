@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request as send } from 'undici'
 import type { FullContract } from '../../contract/contract.ts'
+import { Secrets, secrets } from '../../user/secrets/secrets.ts'
 import type { Behaviour, Kit, Sink } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import type { Refusal } from '../refusal.ts'
@@ -26,7 +27,7 @@ export class Upstream {
   readonly #contract: FullContract
   readonly #modelName: (ours: string) => string
   readonly #headers: Readonly<Record<string, string>>
-  readonly #secrets: readonly string[]
+  readonly #secrets: Secrets
   readonly #streamMs: number
   readonly #agent: Agent
   readonly #telling: (words: string) => void
@@ -47,10 +48,11 @@ export class Upstream {
       ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
       ...Object.fromEntries(headers.map(({ name, value }) => [name, value])),
     }
-    this.#secrets = [
+    this.#secrets = new Secrets([
       ...(apiKey === null ? [] : [apiKey]),
       ...headers.filter(({ isSecret }) => isSecret).map(({ value }) => value),
-    ]
+    ])
+    for (const secret of this.#secrets.values) secrets.add(secret)
     this.#streamMs = streamMs
     this.#telling = options.tell ?? (() => {})
     this.#agent = new Agent({
@@ -135,7 +137,7 @@ export class Upstream {
     sink: Sink,
   ): Promise<void> {
     const request = call.request!
-    const reading = new Reading(call.promptTokens, request)
+    const reading = new Reading(call.promptTokens, request, this.#secrets)
     if (!request.stream) {
       const answer = reading.whole(await textOf(body, maxBodyBytes))
       // Invalid tool calls must fail before the answer is charged.
@@ -169,7 +171,7 @@ export class Upstream {
   }
 
   #withoutSecrets(text: string): string {
-    const shown = this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, '(key)'), text)
+    const shown = this.#secrets.without(text)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it replaces
     return shown.slice(0, 500).replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
   }

@@ -34,7 +34,7 @@ export function chatAddress(base: string): URL {
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw new UserError(
       'service',
-      `--upstream: expected an address such as http://localhost:8000/v1; got "${base}"`,
+      `--upstream: expected an address such as http://localhost:8000/v1; got "${shownAddress(base)}"`,
     )
   }
   if (url.username !== '' || url.password !== '') {
@@ -43,12 +43,22 @@ export function chatAddress(base: string): URL {
       '--upstream: expected no user or password in the address; ASSAY_UPSTREAM_KEY holds the key',
     )
   }
+  if (/[?#]/.test(base)) {
+    throw new UserError(
+      'service',
+      '--upstream: expected no query in the address; ASSAY_UPSTREAM_KEY holds the key, and --upstream-header adds a header',
+    )
+  }
   const path = url.pathname.replace(/\/+$/, '')
   url.pathname = path.endsWith('/chat/completions')
     ? path
     : `${path === '' ? '/v1' : path}/chat/completions`
   return url
 }
+
+/** An address for errors, without parts that may be a password or a key. */
+const shownAddress = (text: string) =>
+  text.replace(/\/\/.*@/s, '//…@').replace(/[?#].*$/s, (rest) => `${rest[0]}…`)
 
 /**
  * The upstream's name for each of our models.

@@ -1,5 +1,7 @@
 import { createReadStream, createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
+import { reasonOf } from '../../user/reason.ts'
+import { Secrets, secrets } from '../../user/secrets/secrets.ts'
 import { UserError } from '../../user/user-error.ts'
 
 /** Values for the query parameters, which the SQL writes as `{name:Type}`. */
@@ -55,6 +57,7 @@ export async function openClickhouse(
   const host = `${url.hostname}:${url.port || (isSecure ? 8443 : 8123)}`
   const name = `${url.protocol}//${host}/${database}`
   const secret = password || env.CLICKHOUSE_PASSWORD || ''
+  secrets.addPassword(secret)
   const client = (await loadClient()).createClient({
     ...{ url: `http${isSecure ? 's' : ''}://${host}`, username: username || 'default' },
     ...{ password: secret, database, clickhouse_settings: settings },
@@ -66,7 +69,7 @@ export async function openClickhouse(
     try {
       return await work()
     } catch (error) {
-      throw failure(name, secret, error)
+      throw failure(name, username || 'default', secret, error)
     }
   }
   const queryOf = (query: string, query_params: Parameters = {}) => ({ query, query_params })
@@ -127,7 +130,7 @@ async function loadClient() {
   }
 }
 
-function failure(name: string, secret: string, error: unknown): UserError {
+function failure(name: string, user: string, secret: string, error: unknown): UserError {
   const { code } = error as { code?: string }
   if (code === '60') {
     return new UserError(
@@ -135,7 +138,8 @@ function failure(name: string, secret: string, error: unknown): UserError {
       `${name} has no tables of Assay: create them with assay usage init.`,
     )
   }
-  const says = String(error instanceof Error ? error.message || code : error).split('\n')[0]!
-  const masked = secret === '' ? says : says.replaceAll(secret, '[password]')
-  return new UserError('store', `${name}: ${masked}`)
+  return new UserError(
+    'store',
+    `${name}: ${reasonOf(error, new Secrets([secret, `${user}:${secret}`]))}`,
+  )
 }

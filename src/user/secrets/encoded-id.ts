@@ -37,6 +37,9 @@ const kinds = Uint8Array.from({ length: 256 }, (_, byte) => {
   )
 })
 
+/** Whether a byte begins an escape: a backslash, a percent sign, an ampersand or an equals sign. */
+const isSign = (byte: number) => byte === 0x5c || byte === 0x25 || byte === 0x26 || byte === 0x3d
+
 /** Bytes that an encoded secret has, in a further encoding too. Other letters of secrets are in `KeyIndex`. */
 const ofEncodings = /[\w+/=\\%&;#{}[\]"',.: \t\r\n\0-]/
 
@@ -182,9 +185,11 @@ export class EncodedIds {
   private mayBeHex(): boolean {
     const { table, length } = this
     const { least } = this
+    // Full-width letters are three bytes each, so three steps must meet all three.
+    const stride = least % 3 === 0 ? least - 1 : least
     for (let phase = 0; phase < 2; phase++) {
       const last = length - 2
-      for (let probe = phase + 2 * (least - 1); probe <= last; probe += 2 * least) {
+      for (let probe = phase + 2 * (stride - 1); probe <= last; probe += 2 * stride) {
         const byte = (digits[probe]! << 4) | digits[probe + 1]!
         if (table[byte] === 0) continue
         if (byte === 0xef) {
@@ -208,11 +213,11 @@ export class EncodedIds {
     return false
   }
 
-  /** Whether decoded bytes may hold a secret: itself, or in a further encoding, which is longer or has a backslash. */
+  /** Whether decoded bytes may hold a secret: itself, or in a further encoding, which is longer or has a sign of an escape. */
   private mayBeFind(length: number): boolean {
     const { index, least } = this
     if (length >= Math.floor((least * 8) / 6)) return true
-    return index.mayStandIn(decoded, 0, length) || decoded.subarray(0, length).includes(0x5c)
+    return index.mayStandIn(decoded, 0, length) || decoded.subarray(0, length).some(isSign)
   }
 
   private mayStandAs(radix: Radix, bytes: Uint8Array, start: number, end: number): boolean {

@@ -59,8 +59,26 @@ describe('an upstream that fails is a 5xx and costs nothing', () => {
       ],
     })
     expect(await (await target.chat({}, key)).json()).toMatchObject({
-      error: { message: 'no b (key)' },
+      error: { message: 'no b [key]' },
     })
+  })
+
+  test('an answer with the key of the upstream reaches clients without it', async () => {
+    const secret = 'a-secret-of-the-gateway'
+    const url = await upstreamThat(({ headers }, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const key = String(headers['x-key'])
+      const message = { role: 'assistant', content: `my key is ${key}`, note: btoa(key) }
+      const choices = [{ index: 0, message, finish_reason: key }]
+      response.end(JSON.stringify({ choices }))
+    })
+    const { target, key } = await inFrontOf(url, {
+      headers: [{ name: 'x-key', value: secret, isSecret: true }],
+    })
+    const text = await (await target.chat({}, key)).text()
+    expect(text).toContain('my key is [key]')
+    expect(text).toContain('"finish_reason":"[key]"')
+    expect(text).not.toContain(btoa(secret).slice(4, 16))
   })
 
   test('if nothing listens there, the operator gets the reason once, and the client only the failure', async () => {
