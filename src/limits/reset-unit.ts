@@ -112,8 +112,14 @@ function boundsOf(
   return bounds
 }
 
-function isEpoch(unit: ResetUnit): boolean {
+export function isEpoch(unit: ResetUnit): boolean {
   return unit !== 'delta-s' && unit !== 'delta-ms'
+}
+
+/** An epoch in microseconds, with its rounding. */
+export function epochOf(unit: ResetUnit, value: number) {
+  const us = value * unitUs[unit]
+  return { lowUs: us - unitUs[unit], highUs: us + unitUs[unit] }
 }
 
 /**

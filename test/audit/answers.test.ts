@@ -111,6 +111,18 @@ test('chunks without an error are judged even if an error key is present (SSE-03
   })
 })
 
+test('chunks of one stream have one id, and the first may have none (SSE-03)', async () => {
+  const chunk = (id: string) =>
+    `data: ${JSON.stringify({ id, choices: [{ index: 0, delta: { content: 'a' } }] })}\n\n`
+  const of = (...ids: string[]) =>
+    verdictOf('SSE-03', [{ asked: hello(), body: `${ids.map(chunk).join('')}data: [DONE]\n\n` }])
+  expect(await of('', 'x', 'x')).toMatchObject({ verdict: 'pass' })
+  expect(await of('x', 'y')).toMatchObject({
+    verdict: 'fail',
+    came: 'another id than the first chunk',
+  })
+})
+
 const repeat = (stop: string) => ({
   messages: [{ role: 'user', content: 'Repeat after me: one\ntwo three' }],
   stop,

@@ -43,6 +43,8 @@ function play(
 const range = (count: number, fromS: number, gapS: number) =>
   Array.from({ length: count }, (_, nth) => fromS + nth * gapS)
 
+const noReset = () => ({ rateReset: null })
+
 /** 21 in a row, one 12 s later, then polls until the window is over. */
 const probing = [...range(21, 0, 0.05), 13, ...range(20, 20, 3)]
 
@@ -53,6 +55,63 @@ describe('each rate rule decides on its own fault', () => {
       play(() => true, range(41, 0, 0.5)),
     )
     expect(verdict).toMatchObject({ verdict: 'fail', came: '41 admitted within one minute' })
+  })
+
+  test('RATE-03: 38 of 20 in the window of one reset fail, though two windows might hold them', async () => {
+    const shown = (row: AttemptRow, nth: number) => ({
+      ...{ rateRemaining: Math.max(0, 19 - Math.floor(nth / 2)), status: 200 },
+      rateReset: Math.ceil(60 - row.sentUs! / 1e6),
+    })
+    const rows = play(() => true, range(38, 0, 0.5), shown)
+    expect(await decide('RATE-03', rows)).toMatchObject({
+      verdict: 'fail',
+      came: '38 admitted in it',
+    })
+  })
+
+  test('RATE-09: values that repeat in the window of one reset fail', async () => {
+    const shown = (row: AttemptRow, nth: number) => ({
+      ...{ rateRemaining: 19 - Math.floor(nth / 2), rateReset: Math.ceil(60 - row.sentUs! / 1e6) },
+    })
+    const rows = play(() => true, range(16, 0, 0.5), shown)
+    expect(await decide('RATE-09', rows)).toMatchObject({ verdict: 'fail' })
+    const honest = (row: AttemptRow, nth: number) => ({
+      ...shown(row, nth),
+      rateRemaining: 19 - nth,
+    })
+    expect(
+      await decide(
+        'RATE-09',
+        play(() => true, range(16, 0, 0.5), honest),
+      ),
+    ).toMatchObject({
+      verdict: 'pass',
+    })
+  })
+
+  test('RATE-12: one key that shows 55 and then 54,460 within a second is inconclusive', async () => {
+    const rows = play(
+      () => true,
+      [0, 0.004, 20, 20.004],
+      (_, nth) => ({
+        rateReset: nth % 2 === 0 ? [55, 0, 35, 0][nth]! : [0, 54_460, 0, 34_460][nth]!,
+      }),
+    )
+    expect((await decide('RATE-12', rows)).verdict).toBe('inconclusive')
+  })
+
+  test('RATE-16: 961 of 600 an hour within minutes are inconclusive without an edge', async () => {
+    const rows = play(
+      () => true,
+      range(961, 0, 0.25),
+      () => ({
+        ...{ status: 200, rateLimit: 600, rateRemaining: 0, rateReset: null, creditsRemaining: 90 },
+      }),
+    )
+    expect(await decide('RATE-16', rows)).toMatchObject({
+      verdict: 'inconclusive',
+      why: expect.stringContaining('961 admitted within one hour with a limit of 600'),
+    })
   })
 
   test('RATE-03: windows of half a minute fail, because they admit what no minute does', async () => {
@@ -68,7 +127,7 @@ describe('each rate rule decides on its own fault', () => {
     const twice = (gapS: number, apartS: number) =>
       decide(
         'RATE-03',
-        play(() => true, [...range(21, 0, gapS), ...range(21, apartS, gapS)]),
+        play(() => true, [...range(21, 0, gapS), ...range(21, apartS, gapS)], noReset),
       )
     expect(await twice(0.05, 94.5)).toMatchObject({
       verdict: 'fail',
@@ -79,7 +138,7 @@ describe('each rate rule decides on its own fault', () => {
   })
 
   test('RATE-03: more than the limit fails if the profile says that the limiter is a sliding log', async () => {
-    const rows = play(() => true, [...range(15, 0, 0.1), ...range(15, 40, 0.1)])
+    const rows = play(() => true, [...range(15, 0, 0.1), ...range(15, 40, 0.1)], noReset)
     const rule = rateRules.find(({ id }) => id === 'RATE-03')!
     const evidence = await evidenceOf(rows)
     expect((await rule.decide(evidence)).verdict).toBe('pass')

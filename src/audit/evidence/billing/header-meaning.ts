@@ -26,6 +26,14 @@ export function possibleMeanings(history: History): readonly HeaderMeaning[] {
     (a, b) => callUs[a]! - callUs[b]!,
   )
   const free = (row: number) => effect[row] === effects.read || effect[row] === effects.failure
+  const placeOf = new Map(Array.from(order, (row, at) => [row, at] as const))
+  /** Whether the balance was the same before and after it, so it cost nothing, and no meaning shows. */
+  const isFree = (charge: number) => {
+    const at = placeOf.get(charge)!
+    const [before, after] = [order[at - 1], order[at + 1]]
+    if (before === undefined || after === undefined || !free(before) || !free(after)) return false
+    return value[before] === value[after]
+  }
   for (let at = 1; at < order.length; at++) {
     const [first, second] = [order[at - 1]!, order[at]!]
     if (endUs[first]! >= callUs[second]! || free(first) === free(second)) continue
@@ -35,7 +43,7 @@ export function possibleMeanings(history: History): readonly HeaderMeaning[] {
     const difference = value[first]! - value[second]!
     // The balance falls by the cost between read and charge, or between charge and read, depending on the meaning.
     const falls = difference === cost
-    if (!falls && difference !== 0) continue
+    if (!falls && (difference !== 0 || isFree(charge))) continue
     votesOf[falls === (read === first) ? 'after' : 'before']++
   }
   const plains = ranked(votes.plain)

@@ -13,7 +13,8 @@ function longWindowRule(id: string, window: Exclude<Window, 'minute'>): Rule {
     needs: ['time', 'quiescence'],
     promised: ['bands'],
     explain: `The tests of RATE-03 and RATE-05 with the ${window}'s window, over the service's own time: a
-run that scaled time counts accordingly. Paid requests cannot reach most of these limits, because
+run that scaled time counts accordingly. Between N and 2N is legal only over an edge of windows: without
+resets that show one, it is inconclusive. Paid requests cannot reach most of these limits, because
 each costs a credit and the band ends first. The verdict then names them and the traffic that would.`,
     decide(history, evidence) {
       const admissions = judgeAdmissions(history, evidence, window)

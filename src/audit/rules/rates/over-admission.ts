@@ -7,6 +7,7 @@ import { reachOf } from '../../../limits/reach.ts'
 import type { Verdict } from '../../verdict.ts'
 import { coursesIn, explain, isPressed, type Known, withoutRejections } from './courses.ts'
 import { type History, witnessOf } from './history.ts'
+import { windowsOf } from './waiting.ts'
 
 /**
  * Whether more were admitted than any legal limiter of this window allows.
@@ -23,6 +24,7 @@ export function judgeAdmissions(history: History, known: Known<'bands'>, window:
   let explained = 0
   let fullestCount = 0
   let fullestLimit = 0
+  let isEdgeShown = false
   for (const course of pressed) {
     const { requests, limit, windowUs, toleranceUs } = course
     const fullest = fullestWindow(requests, windowUs, toleranceUs)
@@ -56,6 +58,16 @@ export function judgeAdmissions(history: History, known: Known<'bands'>, window:
     if (fullest.count > fullestCount) {
       fullestCount = fullest.count
       fullestLimit = limit
+      isEdgeShown = windowsOf(course, history, known).length > 1
+    }
+  }
+  const full = fullByReset(history, known, window)
+  if (full !== null) return full
+  if (window !== 'minute' && fullestCount > 0 && !isEdgeShown) {
+    return {
+      verdict: 'inconclusive',
+      observations,
+      why: `${fullestCount} admitted within one ${window} with a limit of ${fullestLimit}: legal only over an edge of windows, and no reset shows one between them`,
     }
   }
   return {
@@ -67,6 +79,28 @@ export function judgeAdmissions(history: History, known: Known<'bands'>, window:
         }
       : {}),
   }
+}
+
+/** More admissions than the limit while one reset was shown: no edge of windows lies between them. */
+function fullByReset(history: History, known: Known<'bands'>, window: Window): Verdict | null {
+  for (const course of coursesIn(history, known, window)) {
+    for (const { requests } of windowsOf(course, history, known)) {
+      const admitted = requests.filter(({ decision }) => decision === 'admitted')
+      if (admitted.length <= course.limit) continue
+      const last = admitted.at(-1)!
+      return {
+        verdict: 'fail',
+        observations: course.requests.length,
+        expected: `at most ${course.limit} in the window that ends at one reset`,
+        came: `${admitted.length} admitted in it`,
+        witnesses: [
+          witnessOf(admitted[0]!, `the first of them, reset ${admitted[0]!.reset}`),
+          witnessOf(last, `number ${admitted.length}, reset ${last.reset}`),
+        ],
+      }
+    }
+  }
+  return null
 }
 
 /** Most courses to replay, at a fraction of a second each: the first keys above N. */

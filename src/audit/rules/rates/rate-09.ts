@@ -6,6 +6,7 @@ import type { Witness } from '../../verdict.ts'
 import { coursesIn, type Known } from './courses.ts'
 import { type History, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
+import { windowsOf } from './waiting.ts'
 
 export const rate09 = rateRule({
   id: 'RATE-09',
@@ -17,7 +18,7 @@ export const rate09 = rateRule({
 most the number of attempts that can have been counted in between, itself included. Too slow: in a burst
 after a rest, at most N - x responses can show x or more (majorization), in any order, even if each shows
 a later snapshot; a counter per replica or a lost update breaks this. An edge of windows within a burst
-doubles the bound, so two bursts must agree. The counters of the two endpoints are checked separately;
+doubles the bound, so two bursts must agree, or the resets must show one window. The counters of the two endpoints are checked separately;
 RATE-15 checks whether they are one. Other traffic with the same key looks like double counting: if it
 is not systematic, nothing is decided.`,
   decide(history, evidence) {
@@ -142,7 +143,19 @@ function tooSlow(history: History, known: Known) {
     })
   })
   const broken = judged.filter(({ once }) => once !== null)
+  const inOneWindow = coursesIn(history, known, 'minute').flatMap((course) =>
+    windowsOf(course, history, known)
+      .filter(({ beganEmpty }) => beganEmpty)
+      .map(({ requests }) => {
+        const counted = requests.filter(({ decision }) => decision === 'admitted')
+        const [busiest = []] = [...Map.groupBy(counted, ({ endpoint }) => endpoint).values()].sort(
+          (a, b) => b.length - a.length,
+        )
+        return shownTooOften(busiest, course.limit, 1, 1)
+      }),
+  )
   const proven =
+    inOneWindow.find((each) => each !== null) ??
     judged.find(({ twice }) => twice !== null)?.twice ??
     broken.find((one, index) =>
       broken
@@ -154,8 +167,9 @@ function tooSlow(history: History, known: Known) {
     )?.once ??
     null
   return {
-    judged: judged.length,
+    judged: judged.length + inOneWindow.length,
     proven,
-    doubtful: proven === null && broken.length > 0 && broken.length === judged.length,
+    doubtful:
+      proven === null && broken.length > 0 && broken.length === judged.length && broken.length > 0,
   }
 }

@@ -14,7 +14,8 @@ an epoch in seconds, milliseconds or microseconds. A unit is excluded if a value
 past or beyond the window that the limit names (plus the time that counted rejections may add; all epochs
 are read by one clock, which may differ from the service's Date by up to a minute), or if values
 fall with time in the other delta unit. The rule fails if no unit remains. If two remain, it decides
-nothing, unless the deployment profile names the unit.`,
+nothing, unless the contract (reset_format) or the deployment profile names the unit. Nor does it decide
+anything if one key shows two values within a second that differ by a factor of a thousand.`,
   decide(history, evidence) {
     const { samples, clock, inference } = readResets(history, evidence)
     const observations = samples.length
@@ -25,6 +26,16 @@ nothing, unless the deployment profile names the unit.`,
       }
     }
     const { units, ruledOut } = inference
+    const mixed = units.length === 1 ? mixedUnits(samples) : null
+    if (mixed !== null) {
+      const [before, after] = mixed
+      return {
+        verdict: 'inconclusive',
+        observations,
+        why: `the values fit ${units[0]}, but one key shows ${before.value} and then ${after.value} before that reset: as if one of them had a unit a thousand times larger`,
+        witnesses: mixed.map((sample) => witnessOf(sample.request, `reset ${sample.value}`)),
+      }
+    }
     if (units.length === 1) {
       return { verdict: 'pass', observations, note: `unit: ${units[0]}` }
     }
@@ -49,6 +60,23 @@ nothing, unless the deployment profile names the unit.`,
     }
   },
 })
+
+/** Two values of one key within a second, of which one is the other in a unit a thousand times larger. */
+function mixedUnits(samples: readonly ResetSample[]): readonly [ResetSample, ResetSample] | null {
+  const last = new Map<string, ResetSample>()
+  for (const after of samples) {
+    const before = last.get(after.request.key)
+    last.set(after.request.key, after)
+    if (before === undefined || before.windowUs !== after.windowUs) continue
+    if (after.request.fromUs - before.request.untilUs > 1e6) continue
+    const [small, large] = [before.value, after.value].sort((a, b) => a - b) as [number, number]
+    // The smaller one may be rounded to a whole unit, and a second may have passed.
+    if (small >= 2 && large >= (small - 2) * 1000 && large <= (small + 2) * 1000) {
+      return [before, after]
+    }
+  }
+  return null
+}
 
 /** One or two samples that no unit fits, if there are such; otherwise all that rule out a unit. */
 function smallestClash(

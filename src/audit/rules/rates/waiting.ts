@@ -1,17 +1,12 @@
 import type { BandCourse } from '../../../limits/courses.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import type { Model } from '../../../limits/models/model.ts'
-import { limiterClock, resetInstant } from '../../../limits/reset-unit.ts'
+import { epochOf, isEpoch, limiterClock, resetInstant } from '../../../limits/reset-unit.ts'
+import { type Instant, type ResetWindow, windowsByReset } from '../../../limits/reset-windows.ts'
 import { mostForgotten } from './continuity.ts'
 import { coursesIn, explain, type Known } from './courses.ts'
 import type { History } from './history.ts'
 import { readResets, sampleOf } from './resets.ts'
-
-/** A moment, with its bounds. */
-export interface Instant {
-  readonly lowUs: number
-  readonly highUs: number
-}
 
 /** The reset of a rejection; null if it shows none. */
 export type ResetOf = (rejection: LimitedRequest) => Instant | null
@@ -26,6 +21,22 @@ export function readingsOf(history: History, known: Known): readonly ResetOf[] {
       return sample === null ? null : resetInstant(unit, sample, limiters)
     }
   })
+}
+
+/** The windows of a course that its resets identify; none if the resets have no sure unit. */
+export function windowsOf(
+  course: BandCourse,
+  history: History,
+  known: Known,
+): readonly ResetWindow[] {
+  const { units } = readResets(history, known).inference
+  const [unit, ...others] = units
+  const [resetOf] = readingsOf(history, known)
+  if (unit === undefined || resetOf === undefined || others.length > 0) return []
+  return windowsByReset(course, resetOf, (request) =>
+    // Values of one clock are compared with each other; what that clock shows now is known less well.
+    request.reset !== null && isEpoch(unit) ? epochOf(unit, request.reset) : resetOf(request),
+  )
 }
 
 /** Most courses to replay, at a fraction of a second each: the first keys. */

@@ -61,21 +61,29 @@ const sse02 = exchangeRule({
 
 const sse03 = exchangeRule({
   id: 'SSE-03',
-  title: 'Each chunk has id and choices; each choice an index and a delta with text',
+  title:
+    'Each chunk has the id of its stream and choices; each choice an index and a delta with text',
   section: '§6.2',
   severity: 'must',
   needs: ['passive'],
   explain: `Reads the chunks of captured chat streams. Empty choices are legal (a chunk of usage, or a
-first one), a delta without content too; null counts as missing.`,
-  expected: 'id a string, choices an array, index an integer, delta an object, content a string',
+first one), a delta without content too; null counts as missing. All chunks of a stream have one id.`,
+  expected:
+    'id a string, the same in each chunk, choices an array, index an integer, delta an object, content a string',
   takes,
   judge(exchange) {
     const stream = chatEvents(exchange)
     if (stream === null) return undefined
     const chunks = stream.events.flatMap(({ json }) => (isObject(json) ? [json] : []))
+    let id: string | null = null
     for (const chunk of chunks) {
       if (chunk.error !== undefined && chunk.error !== null) continue
       if (typeof chunk.id !== 'string') return `id is ${kindOf(chunk.id)}`
+      // A first chunk about the prompt may have an empty id.
+      if (chunk.id !== '') {
+        id ??= chunk.id
+        if (chunk.id !== id) return 'another id than the first chunk'
+      }
       if (!isList(chunk.choices)) return `choices is ${kindOf(chunk.choices)}`
       for (const choice of chunk.choices) {
         const wrong = wrongChoice(choice)

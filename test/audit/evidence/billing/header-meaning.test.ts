@@ -42,6 +42,13 @@ test.each([
   ],
   ['21 votes to one for "before" decide', [...votes(21, 100), ...votes(1, 98, {}, 1000)], [before]],
   ['at a tie "after" ranks first', [...votes(1, 100), ...votes(1, 98, {}, 40)], [after, before]],
+  [
+    'a charge between two equal reads was free, and is no vote',
+    Array.from({ length: 10 }, (_, at) =>
+      row(at % 2 === 0 ? 'read' : 'charge', at * 20, 100),
+    ).concat(row('read', 200, 100)),
+    [after, before],
+  ],
   ['a fall by another size is not a vote', votes(5, 99), [after, before]],
   [
     'a charge that touches the read is not a vote',

@@ -1,0 +1,61 @@
+import type { LimitedRequest } from './limited-request.ts'
+import type { Course } from './models/model.ts'
+
+/** A moment, with its bounds. */
+export interface Instant {
+  readonly lowUs: number
+  readonly highUs: number
+}
+
+/** Requests of one key that show the same reset: they were counted in one window. */
+export interface ResetWindow {
+  readonly requests: readonly LimitedRequest[]
+  /** Whether it began empty: its first response showed at most one used request. */
+  readonly beganEmpty: boolean
+}
+
+/** A reset this near, as a share of the window, may be that of the next token of a bucket. */
+const nearShare = 0.1
+
+/**
+ * The windows of a record that their resets identify, as far as all resets of one agree, within their rounding.
+ *
+ * The reset of a bucket moves with each request, and that of a log with each entry that it forgets, so none of them holds
+ * more than `limit` requests while one reset is shown.
+ *
+ * @param course of one key; only requests that show its limit count
+ * @param resetOf when the window of a request ends, by the clock of the requests; null if it shows no reset
+ * @param nameOf the same by the clock of the limiter, which names the window more exactly
+ */
+export function windowsByReset(
+  { requests, limit, windowUs }: Pick<Course, 'requests' | 'limit' | 'windowUs'>,
+  resetOf: (request: LimitedRequest) => Instant | null,
+  nameOf: (request: LimitedRequest) => Instant | null = resetOf,
+): readonly ResetWindow[] {
+  const groups: { requests: LimitedRequest[]; lowUs: number; highUs: number }[] = []
+  for (const request of requests) {
+    if (request.limit !== limit) continue
+    const instant = nameOf(request)
+    if (instant === null) continue
+    const group = groups.at(-1)
+    const lowUs = Math.max(group?.lowUs ?? -Infinity, instant.lowUs)
+    const highUs = Math.min(group?.highUs ?? Infinity, instant.highUs)
+    if (group !== undefined && lowUs <= highUs) {
+      group.requests.push(request)
+      group.lowUs = lowUs
+      group.highUs = highUs
+    } else groups.push({ requests: [request], ...instant })
+  }
+  return groups
+    .filter(({ requests: [first] }) => {
+      const ends = resetOf(first!)
+      if (ends === null) return false
+      const [leastUs, mostUs] = [ends.lowUs - first!.fromUs, ends.highUs - first!.fromUs]
+      return leastUs > nearShare * windowUs && mostUs <= 1.1 * windowUs
+    })
+    .map((group) => ({
+      requests: group.requests,
+      beganEmpty:
+        group.requests[0]!.remaining !== null && limit - group.requests[0]!.remaining <= 1,
+    }))
+}
