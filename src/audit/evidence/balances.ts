@@ -1,6 +1,7 @@
 import type { PromiseName } from '../../contract/promises.ts'
 import { type Evidence, hasPromises, type Rule, whenPromised } from '../rule.ts'
 import type { Verdict, Witness } from '../verdict.ts'
+import { knownPolicy } from './billing/abandoned/known-policy.ts'
 import type { BalanceReading } from './billing/balance-reading.ts'
 import { sumsOf } from './billing/gifts.ts'
 import { loadHistories } from './billing/load.ts'
@@ -13,9 +14,13 @@ const pricedReadingsOf = oncePerEvidence(readPriced)
 
 async function readPriced(evidence: PricedEvidence): Promise<PricedReadings> {
   const { packages = [], grants = {} } = evidence.contract
-  const gifts = sumsOf([...packages.map((each) => each.credits), ...Object.values(grants)])
+  const giftSizes = sumsOf([...packages.map((each) => each.credits), ...Object.values(grants)])
   const histories = await loadHistories(evidence)
-  const { prices, readings } = chosenPrices(await withoutOpenPrices(evidence, histories), gifts)
+  const { prices, readings } = chosenPrices(
+    await withoutOpenPrices(evidence, histories),
+    giftSizes,
+    knownPolicy(evidence.profile),
+  )
   return { prices, readings: oneSettlement(readings) }
 }
 

@@ -1,5 +1,6 @@
 import type { Credits } from '../../../contract/contract.ts'
 import { once } from '../once.ts'
+import type { KnownPolicy } from './abandoned/known-policy.ts'
 import { type Abandoned, fewAmbiguous, readAbandoned } from './abandoned/read.ts'
 import { type BoundsReading, readBounds } from './bounds.ts'
 import { type Conservation, excessOf, readConservation } from './conservation.ts'
@@ -9,6 +10,7 @@ import { effects, type History } from './history.ts'
 import { type Place, placesOf } from './location.ts'
 import { type Majorization, readMajorization } from './majorization.ts'
 import type { Operations } from './operations.ts'
+import type { PageContradiction } from './series.ts'
 import { readTiles, type TileReading } from './tiles.ts'
 
 /**
@@ -40,6 +42,10 @@ export interface BalanceReading extends Omit<Abandoned, 'openCredits'> {
   readonly conservation: Conservation
   /** Credits that came in during the run. Tiers 1 to 3 read the values without them. */
   readonly gifts: readonly Gift[]
+  /** The size of a rise among the gifts that neither a charge nor the contract explains; absent without one. */
+  readonly unknownRise?: Credits
+  /** Values of the credits page that the headers contradict, which are then left out; absent without any. */
+  readonly pageAgainst?: readonly PageContradiction[]
   readonly tiles: TileReading
   /** Possible places of the unexplained credits, likeliest first; empty if a fault of the tiles has only one place. */
   readonly places: () => readonly Place[]
@@ -51,15 +57,62 @@ export interface BalanceReading extends Omit<Abandoned, 'openCredits'> {
 /** Delays to try for late settlement. 0 is a header that is merely stale. */
 const gracesUs = [0, 0.1e6, 0.5e6, 1e6, 2e6, 5e6, 10e6, 30e6, 60e6]
 
-/** @param giftSizes credits that may come in at once by the contract: packages and grants */
-export function readBalance(history: History, giftSizes: readonly Credits[] = []): BalanceReading {
+/**
+ * @param giftSizes credits that may come in at once by the contract: packages and grants
+ * @param policy what aborted requests cost by the profile; null if unknown
+ */
+export function readBalance(
+  history: History,
+  giftSizes: readonly Credits[] = [],
+  policy: KnownPolicy | null = null,
+): BalanceReading {
   const meanings = possibleMeanings(history)
-  const asShown = best(eachMeaning(meanings, (meaning) => readAs(history, meaning, meanings)))
+  const asShown = best(
+    eachMeaning(meanings, (meaning) => readAs(history, meaning, meanings, policy)),
+  )
   if (asShown.fits === 'exact') return asShown
+  const reading = withGifts(history, asShown, giftSizes, policy)
+  if (isExplained(reading)) return reading
+  // A rise of another size is no charge; it may be a purchase that the contract does not name.
+  const rise = largestRise(asShown)
+  const isNamed = giftSizes.some((size) => Math.abs(size - rise) <= nearGift)
+  const isSmall = rise * 2 <= Math.min(...giftSizes)
+  if (isSmall || isNamed || reading.gifts.length > 0 || asShown.charges === 0) return reading
+  const risen = withGifts(history, asShown, [...giftSizes, rise], policy)
+  return isExplained(risen) ? { ...risen, unknownRise: rise } : reading
+}
+
+/** A rise this near to a package may be one beside a wrong charge. */
+const nearGift: Credits = 20
+
+/** The largest rise between two idle values that no package or grant explains; 0 without any. */
+function largestRise({ conservation: { segments } }: BalanceReading): Credits {
+  return Math.max(
+    0,
+    ...segments.flatMap((segment) =>
+      segment.taken < 0 && segment.ambiguous === 0 ? [-excessOf(segment)] : [],
+    ),
+  )
+}
+
+/** Whether the values fit, with the gifts that were found. */
+function isExplained({ fits, gifts, conservation: { segments } }: BalanceReading): boolean {
+  const came = gifts.map(({ credits }) => credits)
+  const isGift = (excess: number) => excess === 0 || came.includes(-excess)
+  return fits !== 'none' && segments.every((segment) => isGift(excessOf(segment)))
+}
+
+function withGifts(
+  history: History,
+  asShown: BalanceReading,
+  giftSizes: readonly Credits[],
+  policy: KnownPolicy | null,
+): BalanceReading {
+  const { meanings } = asShown
   const fallen = eachMeaning(meanings, (meaning) => {
     const includesOwn = includesOwnCharge(history, meaning)
     const { history: lowered, gifts } = withoutGifts(history, giftSizes, includesOwn)
-    return gifts.length === 0 ? null : { ...readAs(lowered, meaning, meanings), gifts }
+    return gifts.length === 0 ? null : { ...readAs(lowered, meaning, meanings, policy), gifts }
   })
   if (fallen.length === 0) return asShown
   const reading = best(fallen)
@@ -106,6 +159,7 @@ function readAs(
   history: History,
   meaning: HeaderMeaning,
   meanings: readonly HeaderMeaning[],
+  policy: KnownPolicy | null,
 ): BalanceReading {
   const { effect, value, size } = history
   const includesOwn = includesOwnCharge(history, meaning)
@@ -132,8 +186,13 @@ function readAs(
     bounds().rise === null &&
     majorization().fault === null
   const fits = tiles.faultCount === 0 ? 'exact' : isLoose() ? 'loose' : 'none'
-  const { openCredits, ...abandoned } = readAbandoned(history, tiles, fits, conservation, () =>
-    tileOperations(history, meaning, true),
+  const { openCredits, ...abandoned } = readAbandoned(
+    history,
+    tiles,
+    fits,
+    conservation,
+    () => tileOperations(history, meaning, true),
+    policy,
   )
   const { stray } = abandoned
   return {

@@ -42,6 +42,9 @@ export async function withEarlier(
   return {
     ...history,
     size: runs.length + history.size,
+    ...(history.pages === undefined
+      ? {}
+      : { pages: history.pages.map((row) => row + runs.length) }),
     earlierRunIds: runs.map(({ runId }) => runId),
     ...columnsOf((name, at) => Float64Array.from([...columns[at]!, ...history[name]])),
   }

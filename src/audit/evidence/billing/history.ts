@@ -53,6 +53,8 @@ export interface History {
   readonly lifetimeUs: number
   /** Credits that reads had cost so far, which were added to the values; absent if reads are free. */
   readonly spentOnReads?: Float64Array
+  /** Rows whose value is from the body of the credits endpoint, as they had no header; absent without any. */
+  readonly pages?: readonly number[]
 }
 
 /** Whether a row shows the balance and, by the contract, took nothing from it. */
@@ -79,9 +81,14 @@ export function columnsOf(
   >
 }
 
+const placeIn = (rows: readonly number[], row: number) => {
+  const at = rows.indexOf(row)
+  return at < 0 ? [] : [at]
+}
+
 /** The rows for which `keep` holds, in order. */
 export function filterHistory(
-  { spentOnReads: _, ...history }: History,
+  { spentOnReads: _, pages, ...history }: History,
   keep: (row: number) => boolean,
 ): History {
   const rows: number[] = []
@@ -89,6 +96,7 @@ export function filterHistory(
   return {
     ...history,
     size: rows.length,
+    ...(pages === undefined ? {} : { pages: pages.flatMap((row) => placeIn(rows, row)) }),
     earlierRunIds: rows.flatMap((row) => history.earlierRunIds?.[row] ?? []),
     ...columnsOf((name) => Float64Array.from(rows, (row) => history[name][row]!)),
   }

@@ -68,7 +68,8 @@ async function loadHistory(evidence: PricedEvidence, account: Account): Promise<
        CASE WHEN ${isInsufficient(contract)} THEN 1 ELSE 0 END::DOUBLE,
        CASE WHEN outcome = 'ok' THEN coalesce(closed_us, headers_us, sent_us)
             -- By then the service has passed its own deadline.
-            ELSE sent_us + $3::DOUBLE END + $4::DOUBLE
+            ELSE sent_us + $3::DOUBLE END + $4::DOUBLE,
+       (credits_remaining IS NULL AND told.balance IS NOT NULL AND endpoint = 'credits')::DOUBLE
      FROM attempts
        -- A service may accept a model's name in another case.
        LEFT JOIN price ON lower(attempts.model) = lower(price.model)
@@ -81,11 +82,14 @@ async function loadHistory(evidence: PricedEvidence, account: Account): Promise<
      ORDER BY sent_us, slot, retry`,
     [account.runId, account.account, lifetimeUs, errorUs],
   )
+  const isPage = columns.at(-1)!
+  const pages = Array.from(isPage.keys()).filter((row) => isPage[row] === 1)
   const history = {
     ...account,
     size: columns[0]!.length,
     ...columnsOf((_, at) => columns[at]!),
     lifetimeUs,
+    ...(pages.length === 0 ? {} : { pages }),
   }
   return withEarlier(evidence, history)
 }

@@ -1,8 +1,10 @@
 import type { Credits } from '../../../contract/contract.ts'
-import { type BalanceReading, readBalance } from './balance-reading.ts'
+import type { KnownPolicy } from './abandoned/known-policy.ts'
+import type { BalanceReading } from './balance-reading.ts'
 import { excessOf } from './conservation.ts'
 import type { Assumptions, OpenPrices, PricedHistories } from './open-prices.ts'
 import { enoughReads } from './read-prices.ts'
+import { readSeries } from './series.ts'
 
 /** The readings under the prices that explain them best. */
 export interface PricedReadings {
@@ -19,10 +21,11 @@ export interface PricedReadings {
 export function chosenPrices(
   [cheapest, ...dearer]: Assumptions,
   giftSizes: readonly Credits[],
+  policy: KnownPolicy | null = null,
 ): PricedReadings {
   const read = (assume: () => PricedHistories) => {
     const priced = assume()
-    const readings = priced.histories.map((history) => readBalance(history, giftSizes))
+    const readings = priced.histories.map((history) => readSeries(history, giftSizes, policy))
     return { priced, readings, misfit: misfitOf(readings) }
   }
   let best = read(cheapest)

@@ -43,7 +43,8 @@ expire or are bought meanwhile make it inconclusive.`,
       observations += judged.length
       for (const segment of judged) {
         const excess = excessOf(segment)
-        if (excess === 0) continue
+        // BILL-19 is about a rise that nothing explains.
+        if (excess === 0 || -excess === reading.unknownRise) continue
         const otherwise = otherCause(contract, segment, excess)
         // Segments without another explanation come first, then the narrowest, which is the most specific.
         const surer = worst?.otherwise !== null && otherwise === null

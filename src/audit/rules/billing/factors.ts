@@ -28,7 +28,8 @@ export const bill03 = billingRule({
   needs: ['active', 'quiescence'],
   explain: `Compares isolated charges (one at a time) over the levels of format,
 stream, n, max_tokens, prompt length and user. It fails if half or more of the requests of one level
-do not cost their price while those of another level of that factor do. It passes for the
+do not cost their price while those of another level of that factor do. A price that changes for all requests
+at one time is no factor. It passes for the
 factors observed at two levels, which it names, and for the observed prompt lengths; longer prompts
 were not observed.`,
   async decideBy(readings, evidence) {
@@ -46,6 +47,16 @@ were not observed.`,
         const exchange = exchanges.get(keyOf(runId, slot[single.row]!, retry[single.row]!))
         return exchange === undefined ? [] : [{ single, exchange }]
       })
+    const change = changeInTime(singles)
+    if (change !== null) {
+      const { before, after, first } = change
+      return {
+        verdict: 'inconclusive',
+        observations: singles.length,
+        why: `the price changed at one time: the ${before} requests before slot ${first.reading.history.slot[first.row]} cost their price, and ${after} from then on cost ${credits(first.took)} instead of ${first.price}. BILL-01 and BILL-02 are about that; which factor matters does not show.`,
+        witnesses: [witnessOf(first.reading, first.row, `cost ${credits(first.took)}`)],
+      }
+    }
     const varied: string[] = []
     for (const [factor, levelOf] of Object.entries(factors)) {
       const levels = Map.groupBy(singles, ({ exchange }) => levelOf(exchange))
@@ -76,6 +87,34 @@ were not observed.`,
         }
   },
 })
+
+interface Seen {
+  readonly single: Single
+  readonly exchange: Exchange
+}
+
+/**
+ * A time before which every request costs its price, and from which none does, though some are like requests before;
+ * null without one.
+ */
+function changeInTime(singles: readonly Seen[]) {
+  const inTime = singles.toSorted(
+    ({ single: a }, { single: b }) =>
+      a.reading.history.runId.localeCompare(b.reading.history.runId) ||
+      a.reading.history.callUs[a.row]! - b.reading.history.callUs[b.row]!,
+  )
+  const at = inTime.findIndex(({ single }) => !isRight(single))
+  const [before, after] = [inTime.slice(0, Math.max(0, at)), inTime.slice(at)]
+  if (before.length < 3 || after.some(({ single }) => isRight(single))) return null
+  const levels = Object.values(factors)
+  const kindOf = ({ exchange }: Seen) =>
+    JSON.stringify([exchange.row.model, ...levels.map((levelOf) => levelOf(exchange))])
+  const known = new Set(before.map(kindOf))
+  const alike = after.filter((each) => known.has(kindOf(each)))
+  return alike.length < 3
+    ? null
+    : { before: before.length, after: after.length, first: after[0]!.single }
+}
 
 function promptRange(exchanges: readonly Exchange[]): string {
   const tokens = exchanges.flatMap(({ row }) => row.promptTokens ?? [])

@@ -125,7 +125,8 @@ export const bill19 = billingRule({
   needs: ['time'],
   promised: ['packages'],
   explain: `Recognises purchases by the size of a rise between idle values. A rise is wrong if it is more
-than half the smallest package or grant, and not a sum of up to three of them. If the credits endpoint
+than half the smallest package or grant, and not a sum of up to three of them. If all values fit without one
+such rise, it is inconclusive. If the credits endpoint
 lists the remaining credits of each purchase with their expiry, a package without an expiry must have
 none. Any other must expire the right number of months after its purchase (28 to 31 days each, with a
 tolerance of a day), and no credits may remain a day after that.`,
@@ -138,6 +139,15 @@ tolerance of a day), and no credits may remain a day after that.`,
     const [smallest, sums] = [Math.min(...gifts), sumsOf(gifts)]
     const large = rises(readings).filter(({ gained }) => gained * 2 > smallest)
     const odd = large.find(({ gained }) => !sums.includes(gained))
+    if (odd !== undefined && odd.gained === odd.reading.unknownRise) {
+      const { reading, segment, gained } = odd
+      return {
+        verdict: 'inconclusive',
+        observations: large.length,
+        why: `account ${reading.history.account}: the balance rose by ${gained}, which no charge, package or grant explains. Without that rise every value fits, so credits were added by hand, or wrongly.`,
+        witnesses: [witnessOf(reading, segment.to, `${gained} more than before`)],
+      }
+    }
     if (odd !== undefined) {
       return {
         verdict: 'fail',

@@ -145,8 +145,28 @@ export const bill12 = billingRule({
   needs: ['active', 'quiescence'],
   explain: `Compares the remaining credits in the body of GET /user/credits, read with nothing else in
 flight, with its own header. Without that header, it compares with the last value before it, unless
-credits were bought or may have expired since. The field is identified by its name (gap G-09).`,
+credits were bought or may have expired since. If the headers alone explain every charge and these bodies do not
+fit them, the bodies are late or of another account, and no other rule reads them. The field is identified by its name (gap G-09).`,
   async decideBy(readings, evidence) {
+    for (const reading of readings) {
+      const [first] = reading.pageAgainst ?? []
+      if (first === undefined) continue
+      const count = reading.pageAgainst!.length
+      return {
+        verdict: 'fail',
+        observations: count,
+        expected: `${first.expected} remaining, by the header before it and what was charged since`,
+        came: `${first.shown}${count > 1 ? `; ${count} answers differ from the headers` : ''}`,
+        witnesses: [
+          witnessOf(
+            reading,
+            first.row,
+            `remaining ${first.shown} in the body, ${first.expected} by the headers before it`,
+          ),
+        ],
+        note: 'The headers alone fit every charge, so this page is late, or of another account. The other rules leave it out.',
+      }
+    }
     const reports = (await usageReports(evidence)).filter(
       ({ remaining, exchange }) => remaining !== null && !(exchange.row.path ?? '').includes('?'),
     )

@@ -10,12 +10,12 @@ export const use03 = reportRule({
 listed day, each day must be the sum of its hours. On the first and the last day some hours may be
 missing, unless they contain all requests of the day. Hours are never more than their day. Hours with
 usage must belong to a listed day if days before and after are listed. No hour with usage begins
-after the Date of the response. The days may be less than the total, unless the response shows when the
+after the Date of the response, nor a day that has begun in no time zone. The days may be less than the total, unless the response shows when the
 account began and its days reach back to that.`,
   expected: 'sum of hours = day, sum of days = total',
   takes: 'an answer with usage by hour and by day of the same days',
   judge(report) {
-    const ahead = hourAhead(report)
+    const ahead = hourAhead(report) ?? dayAhead(report)
     if (ahead !== null) return ahead
     const judged = (['credits', 'requests'] as const).flatMap((field) => [
       hoursOfDays(report, field),
@@ -40,6 +40,21 @@ function hourAhead({ hours, exchange }: UsageReport): string | null {
   return first === undefined
     ? null
     : `usage of the hour ${new Date(first.startMs!).toISOString()} in an answer of ${new Date(nowMs).toISOString()}`
+}
+
+/** The widest offset of a time zone: a day begins up to this much earlier than in UTC. */
+const zoneMs = 14 * 3600e3
+
+/** A day with usage that had begun in no time zone at the time of the response. */
+function dayAhead({ days, exchange }: UsageReport): string | null {
+  const nowMs = Date.parse(exchange.header('date') ?? '')
+  const first = days?.find(
+    ({ day, credits, requests }) =>
+      day !== null && Date.parse(day) > nowMs + zoneMs + clockSkewMs && (credits || requests),
+  )
+  return first === undefined
+    ? null
+    : `usage of the day ${first.day} in an answer of ${new Date(nowMs).toISOString()}`
 }
 
 function hoursOfDays({ days, hours }: UsageReport, field: Counted): string | null | undefined {

@@ -6,6 +6,7 @@ import { type Operations, rowsWhere } from '../operations.ts'
 import { readTiles, type TileFault, type TileReading } from '../tiles.ts'
 import { isChargedWrongly } from './by-holes.ts'
 import { chargedBeyondPolicies, type Settled } from './by-sums.ts'
+import { type KnownPolicy, mayTake } from './known-policy.ts'
 
 /** What remains unexplained by the policies that a service may have for abandoned attempts. */
 export interface Abandoned {
@@ -26,6 +27,7 @@ export const fewAmbiguous = 50
  * @param tiles the reading of tier 3; credits in its holes that only ambiguous attempts can explain are open
  * @param fits how the values fit without any policy
  * @param operations returns a new copy of the history as tier 3 sees it, with streams
+ * @param policy what a probe found about aborted requests; null if nothing
  */
 export function readAbandoned(
   history: History,
@@ -33,6 +35,7 @@ export function readAbandoned(
   fits: 'exact' | 'loose' | 'none',
   conservation: Conservation,
   operations: () => Operations,
+  policy: KnownPolicy | null = null,
 ): Abandoned {
   const ambiguous = history.effect.reduce(
     (count, effect) => count + Number(effect === effects.ambiguous),
@@ -46,14 +49,16 @@ export function readAbandoned(
     left.faultCount * 50 <= ambiguous &&
     left.faults.every((fault) => fault.kind === 'hole')
   const stray = isStray ? left.faults : []
+  const openCredits =
+    fits === 'exact' && left.faultCount > 0
+      ? tiles.uncertainCredits
+      : fits === 'loose'
+        ? openInAll(history, conservation)
+        : 0
   return {
     stray,
     openCredits:
-      fits === 'exact' && left.faultCount > 0
-        ? tiles.uncertainCredits
-        : fits === 'loose'
-          ? openInAll(history, conservation)
-          : 0,
+      policy !== null && mayTake(history, policy(history), openCredits) ? 0 : openCredits,
     isProven: once(
       () =>
         stray.length > 0 &&

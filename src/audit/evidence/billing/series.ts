@@ -1,0 +1,57 @@
+import type { Credits } from '../../../contract/contract.ts'
+import type { KnownPolicy } from './abandoned/known-policy.ts'
+import { type BalanceReading, readBalance } from './balance-reading.ts'
+import { excessOf } from './conservation.ts'
+import { effects, type History } from './history.ts'
+
+/** A value of the credits page that the headers contradict. */
+export interface PageContradiction {
+  readonly row: number
+  readonly shown: Credits
+  readonly expected: Credits
+}
+
+/**
+ * The values of an account come in two series: headers of responses, and bodies of the credits endpoint ("the page").
+ * They are read as one, which decides most. If that leaves something unexplained, while the headers alone explain
+ * everything and contradict the page, the page is late or of another account: only the headers are read.
+ */
+export function readSeries(
+  history: History,
+  giftSizes: readonly Credits[],
+  policy: KnownPolicy | null,
+): BalanceReading {
+  const together = readBalance(history, giftSizes, policy)
+  const pages = history.pages ?? []
+  if (pages.length === 0 || isExplained(together)) return together
+  const value = history.value.slice()
+  for (const row of pages) value[row] = Number.NaN
+  const { pages: _, ...rest } = history
+  const headers = readBalance({ ...rest, value }, giftSizes, policy)
+  if (headers.conservation.segments.length === 0 || !isExplained(headers)) return together
+  const against = contradictions(headers, history)
+  return against.length === 0 ? together : { ...headers, pageAgainst: against }
+}
+
+function isExplained({ fits, conservation: { segments } }: BalanceReading): boolean {
+  return (fits === 'exact' || fits === 'loose') && segments.every((each) => excessOf(each) === 0)
+}
+
+/** Pages that were read alone, after an idle header and successes that ended, and show another balance. */
+function contradictions(
+  { history: { effect, callUs, endUs, costCredits, size }, conservation }: BalanceReading,
+  { value, pages = [] }: History,
+): readonly PageContradiction[] {
+  return pages.flatMap((row) => {
+    const before = conservation.idle.findLastIndex((idle) => endUs[idle]! < callUs[row]!)
+    if (before < 0) return []
+    let expected = conservation.balance[before]!
+    for (let other = conservation.idle[before]! + 1; other < size; other++) {
+      if (other === row || effect[other] === effects.read) continue
+      if (callUs[other]! > endUs[row]!) break
+      if (effect[other] === effects.ambiguous || endUs[other]! >= callUs[row]!) return []
+      if (effect[other] === effects.charge) expected -= costCredits[other]!
+    }
+    return value[row] === expected ? [] : [{ row, shown: value[row]!, expected }]
+  })
+}

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import type { AttemptRow } from '../../src/attempt/columns.ts'
+import { knownPolicy, mayTake } from '../../src/audit/evidence/billing/abandoned/known-policy.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import type { DeploymentProfile } from '../../src/contract/profile.ts'
+import { type HistoryRow, historyOf } from './evidence/billing/made-history.ts'
+import { inFlight, read } from './in-flight.ts'
+import { verdictOver } from './verdict-over.ts'
+
+/** Requests in turn, 777 credits that no price list has, and requests in turn. */
+const toppedUp: readonly AttemptRow[] = [
+  read(0, 0, 100),
+  inFlight(1, 1, 2, 99),
+  inFlight(2, 3, 4, 98),
+  read(3, 5, 98),
+  read(4, 6, 875),
+  inFlight(5, 7, 8, 874),
+  inFlight(6, 7.5, 8.5, 873),
+  read(7, 9, 873),
+]
+
+test('a rise of 777 that no charge explains is one inconclusive finding', async () => {
+  const of = async (rule: string) => (await verdictOver(rule, toppedUp)).verdict
+  expect(await of('BILL-10')).toBe('pass')
+  expect(await of('BILL-11')).toBe('pass')
+  expect(await verdictOver('BILL-19', toppedUp)).toMatchObject({
+    verdict: 'inconclusive',
+    why: expect.stringContaining('rose by 777, which no charge, package or grant explains'),
+  })
+})
+
+test('a rise does not excuse charges that are wrong beside it', async () => {
+  const wrong = toppedUp.with(-1, read(7, 9, 871))
+  expect((await verdictOver('BILL-10', wrong)).verdict).toBe('fail')
+})
+
+const profileWith = (answers: object) =>
+  ({ contract: defaultContract.name, answers }) as DeploymentProfile
+const streams = (is: readonly string[]) => ({
+  'G-14': {
+    status: 'answered',
+    evidence: [],
+    is: Object.fromEntries(
+      [
+        ...['before headers', 'after headers', 'after the first event'],
+        ...['after four events', 'before the end'],
+      ].map((point, at) => [point, is[at]!]),
+    ),
+  },
+})
+
+test('what a probe found about aborted streams bounds what they may have taken', () => {
+  const aborted = (contentEvents: number): HistoryRow => ({
+    ...{
+      slot: 0,
+      callUs: 0,
+      endUs: 5,
+      effect: 'ambiguous' as const,
+      costCredits: 1,
+      value: Number.NaN,
+    },
+    ...{ streamed: true, contentEvents, abandonment: 'aborted' },
+  })
+  const history = historyOf([aborted(0), aborted(2), aborted(5)])
+  const afterFirst = ['free', 'free', 'charged', 'charged', 'charged']
+  const policy = knownPolicy(profileWith(streams(afterFirst)))!
+  expect([1, 2, 3, 4].map((credits) => mayTake(history, policy(history), credits))).toEqual([
+    ...[false, true, true, false],
+  ])
+  expect(knownPolicy(profileWith(streams(['free', 'x', 'free', 'free', 'free'])))).toBeNull()
+  expect(knownPolicy(undefined)).toBeNull()
+})
