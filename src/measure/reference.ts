@@ -82,8 +82,26 @@ was cut off counts as endless. Inconclusive is not a pass: the command exits wit
           'count, per second',
           'price of each success in the contract; an unknown price is unknown, not 0',
         ],
-        ['ok/s', 'per second', 'ended `ok`, per second of the span'],
-        ['span', 'seconds', 'from the first planned send to the last end of these attempts'],
+        [
+          'requests/s',
+          'per second',
+          '`was_sent`, over the time of arrivals; a late answer never changes it',
+        ],
+        [
+          'ok/s, tokens/s, credits/s, errors/s',
+          'per second',
+          'completed in the steady part, per second of it',
+        ],
+        [
+          'time of arrivals',
+          'seconds',
+          'from the first to the last planned send, and the mean gap',
+        ],
+        [
+          'steady part',
+          'seconds',
+          'as long as the time of arrivals, later by the median response time: neither the ramp at the start nor the wait for the last answers counts',
+        ],
       ],
     ),
     '## Tokens',

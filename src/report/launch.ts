@@ -184,7 +184,8 @@ const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
 
 /** @param closed whether part of the load is closed: it claims no rate and omits waiting */
 function cardsOf(all: SummaryGroup, closed: boolean): readonly Card[] {
-  const { counts, metrics, spanS, sentPerS, completionTokens, completionTokensPerS, goodput } = all
+  const { counts, metrics, arrivalS, sentPerS, completionTokens, completionTokensPerS, goodput } =
+    all
   const { service, response, ttft } = metrics
   const perS = closed ? 'closed load: no rate claimed' : `${formatNumber(sentPerS ?? 0)}/s`
   const share = (value: number | null) => (value === null ? '–' : `${formatShare(value)} %`)
@@ -193,7 +194,7 @@ function cardsOf(all: SummaryGroup, closed: boolean): readonly Card[] {
     {
       label: 'Sent',
       value: formatNumber(counts.sent),
-      aside: sentPerS === null ? '' : `in ${formatDuration(spanS ?? 0)}, ${perS}`,
+      aside: sentPerS === null ? '' : `in ${formatDuration(arrivalS ?? 0)}, ${perS}`,
     },
     {
       label: 'Unexpected failures',

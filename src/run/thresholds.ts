@@ -1,6 +1,7 @@
 import { type Contract, pricesOf } from '../contract/contract.ts'
 import { columnOf, creditsSql, cutOf, goodSql, measureNames } from '../measure/measures.ts'
 import { intervalRanks, samplesNeeded } from '../measure/percentile.ts'
+import { completedIn, steadySql } from '../measure/rates.ts'
 import type { Objectives, Threshold } from '../scenario/scenario.ts'
 import { readGaps } from '../store/gaps.ts'
 import type { Session } from '../store/session.ts'
@@ -51,6 +52,9 @@ const filterColumns: Readonly<Record<string, string>> = {
 
 /** Filters that select the denominator of a share; the others select outcomes. */
 const whose: ReadonlySet<string> = new Set(['model', 'account'])
+
+/** Metrics whose rates are over the time of arrivals; the others are completions. */
+const arrivals: ReadonlySet<string> = new Set(['requests', 'not_sent'])
 
 /** Judges a threshold by all rows (by histograms for ITL). Warm-up and drain count only if it names their phase. */
 export async function checkThreshold(
@@ -189,8 +193,12 @@ async function rowFigure(
   const measure = measureNames.find((name) => columnOf(name) === `${threshold.metric}_us`)
   if (measure === undefined) {
     const { select, samples, unknown } = countSql(threshold, filter, scope)
+    const rated = { from: chosen, offsetUs: '0', bySteps: false }
+    const steady =
+      threshold.statistic.kind === 'rate' ? `CROSS JOIN ${steadySql(rated)} AS steady` : ''
     const [row] = await store.rows<{ value: number | null; samples: number; unknown: number }>(
-      `SELECT (${select})::DOUBLE AS value, ${samples} AS samples, ${unknown} AS unknown FROM ${chosen}`,
+      `SELECT (${select})::DOUBLE AS value, ${samples} AS samples, ${unknown} AS unknown
+       FROM ${chosen} AS chosen ${steady}`,
       parameters,
     )
     const figure = exactly(row!.value, row!.samples)
@@ -246,14 +254,15 @@ function countSql(
 ): { readonly select: string; readonly samples: string; readonly unknown: string } {
   const { one, all, ofNone, unknown } = countedBy(metric, filter.length > 0, scope)
   const also = filter.length === 0 ? 'true' : filter.join(' AND ')
-  const sum = `coalesce(sum(${one}) FILTER (${also}), ${ofNone})`
-  const seconds = `nullif((max(coalesce(closed_us, intended_us)) - min(intended_us)) / 1e6, 0)`
+  const isRate = statistic.kind === 'rate'
+  const inTime = isRate && !arrivals.has(metric) ? ` AND ${completedIn('steady')}` : ''
+  const sum = `coalesce(sum(${one}) FILTER (${also}${inTime}), ${ofNone})`
   const samples = `count(*) FILTER (${all})`
   const select =
     statistic.kind === 'share'
       ? `coalesce(${sum}, 0) / nullif(${samples}, 0)`
-      : statistic.kind === 'rate'
-        ? `${sum} / ${seconds}`
+      : isRate
+        ? `${sum} / any_value(steady.seconds)`
         : sum
   return { select, samples, unknown: `count(*) FILTER (${also} AND ${unknown})` }
 }

@@ -1,5 +1,6 @@
 import { columnOf } from '../../measure/measures.ts'
 import type { Session } from '../../store/session.ts'
+import { steadySql } from '../../measure/rates.ts'
 
 export const sampledMetrics = ['service', 'response', 'ttft', 'tpot'] as const
 export type SampledMetric = (typeof sampledMetrics)[number]
@@ -8,7 +9,7 @@ export type SampledMetric = (typeof sampledMetrics)[number]
 export interface Samples {
   /** Microseconds, ascending: successes, and timeouts at their deadline. */
   readonly metrics: Readonly<Record<SampledMetric, Float64Array>>
-  /** Successes, and their output tokens, per whole second of the span. */
+  /** Successes, and their output tokens, per whole second of the steady part (`measure/rates.ts`). */
   readonly okBySecond: Float64Array
   readonly tokensBySecond: Float64Array
 }
@@ -33,12 +34,11 @@ export async function readSamples(
   )
   const seconds = await store.rows<{ ok: number; tokens: number }>(
     `WITH chosen AS (SELECT * ${chosen}),
-     span AS (SELECT min(intended_us) // 1000000 AS first,
-                     max(coalesce(closed_us, intended_us)) // 1000000 AS last FROM chosen),
-     seconds AS (SELECT unnest(range(first, last + 1)) AS second FROM span)
+     steady AS (FROM ${steadySql({ from: 'chosen', offsetUs: '0', bySteps: false })}),
+     seconds AS (SELECT unnest(range(0, floor(seconds)::BIGINT)) AS second, from_us FROM steady)
      SELECT count(*) FILTER (WHERE outcome = 'ok') AS ok,
        coalesce(sum(output_tokens), 0)::DOUBLE AS tokens
-     FROM seconds LEFT JOIN chosen ON closed_us // 1000000 = second
+     FROM seconds LEFT JOIN chosen ON floor((closed_us - from_us) / 1e6) = second
      GROUP BY second ORDER BY second`,
     parameters,
   )

@@ -34,7 +34,7 @@ export function terminalFigures(summary: RunSummary): string {
     `attempts ${whole(counts.attempts)} = sent ${whole(counts.sent)} + not sent ${whole(counts.notSent)}${counts.retries > 0 ? `   (${whole(counts.retries)} of them retries)` : ''}`,
     `sent = ok ${whole(counts.ok)} + HTTP errors ${whole(counts.httpError)} + broken ${whole(counts.broken)} + timeouts ${whole(counts.timeout)}`,
     `       + aborted ${whole(counts.aborted)}${summary.countsAddUp ? '' : '   THE COUNTS DO NOT ADD UP'}`,
-    `ok ${rate(all.okPerS)}/s   output tokens ${rate(all.completionTokensPerS)}/s   over ${rate(all.spanS)} s (${summary.part})`,
+    `ok ${rate(all.okPerS)}/s   output tokens ${rate(all.completionTokensPerS)}/s   over ${rate(all.arrivalS)} s (${summary.part})`,
     ...outcomeTexts(all),
     ...paragraph(tokenReport(all)),
     `credits ${creditsText(credits)}`,

@@ -8,6 +8,7 @@ import {
   objectiveNames,
 } from '../../measure/measures.ts'
 import { samplesNeeded } from '../../measure/percentile.ts'
+import { completedIn, steadySql } from '../../measure/rates.ts'
 import { type Gaps, readGaps } from '../../store/gaps.ts'
 import type { Cell, Session } from '../../store/session.ts'
 import { type Distribution, percentiles, type SummaryGroup } from './shape.ts'
@@ -77,7 +78,43 @@ export async function readGroups(
   const steps = await readRows(store, counted, names, 'GROUP BY step ORDER BY step')
   // One step is the whole: its values are not sorted twice.
   const whole = steps.length === 1 ? steps : await readRows(store, counted, names, '')
-  return [{ ...whole[0]!, step: null }, ...steps].map((row) => groupFrom(row, gaps.get(row.step)))
+  const rates = [
+    ...(await readRates(store, counted, false)),
+    ...(await readRates(store, counted, true)),
+  ]
+  return [{ ...whole[0]!, step: null }, ...steps].map((row) =>
+    groupFrom(
+      row,
+      gaps.get(row.step),
+      rates.find(({ step }) => step === row.step),
+    ),
+  )
+}
+
+interface Rates {
+  readonly step: string | null
+  /** Time of arrivals, and the length of the steady part. */
+  readonly seconds: number | null
+  readonly ok: number
+  readonly tokens: number | null
+}
+
+/** What was completed in the steady part, by step. */
+async function readRates(
+  store: Store,
+  { from, parameters, offsetUs }: Counted,
+  bySteps: boolean,
+): Promise<readonly Rates[]> {
+  const inTime = completedIn('steady', offsetUs)
+  return store.rows<Rates>(
+    `SELECT steady.step, any_value(steady.seconds)::DOUBLE AS seconds,
+       count(*) FILTER (outcome = 'ok' AND ${inTime}) AS ok,
+       (sum(output_tokens) FILTER (${inTime}))::DOUBLE AS tokens
+     FROM ${from} AS each JOIN ${steadySql({ from, offsetUs, bySteps })} AS steady
+       ON ${bySteps ? 'each.step = steady.step' : 'true'}
+     GROUP BY steady.step`,
+    [...parameters],
+  )
 }
 
 async function readRows(
@@ -157,12 +194,12 @@ async function countBelow(
 const figuresOf = (row: GroupRow, name: MeasureName) =>
   (row[name] ?? noFigures) as unknown as Figures
 
-function groupFrom(row: GroupRow, gaps: Gaps | undefined): SummaryGroup {
+function groupFrom(row: GroupRow, gaps: Gaps | undefined, rates: Rates | undefined): SummaryGroup {
   const number = (name: string) => (row[name] === null ? null : Number(row[name]))
   const count = (name: string) => Number(row[name])
-  const spanS = number('spanS')
-  const perS = (value: number | null) =>
-    spanS === null || spanS <= 0 || value === null ? null : value / spanS
+  const seconds = rates?.seconds ?? null
+  const perS = (value: number | null | undefined) =>
+    seconds === null || typeof value !== 'number' ? null : value / seconds
   const metrics = Object.fromEntries(
     measureNames.map((name) => [name, distributionOf(figuresOf(row, name))]),
   ) as Record<MeasureName, Distribution>
@@ -186,12 +223,13 @@ function groupFrom(row: GroupRow, gaps: Gaps | undefined): SummaryGroup {
       good,
     },
     goodput: good === null || count('judged') === 0 ? null : good / count('judged'),
-    spanS,
-    okPerS: perS(count('ok')),
+    spanS: number('spanS'),
+    arrivalS: seconds,
+    okPerS: perS(rates?.ok),
     sentPerS: perS(count('sent')),
     promptTokens: number('promptTokens'),
     completionTokens,
-    completionTokensPerS: perS(completionTokens),
+    completionTokensPerS: perS(rates?.tokens),
     tokenReports: {
       answers: count('answers'),
       reported: count('answers') - count('unreported'),

@@ -65,11 +65,14 @@ export const groupShape = z.object({
   counts: countsShape,
   goodput: measured.describe('good / judged; null without objectives'),
   spanS: measured.describe('from the first intended to the last closed'),
-  okPerS: measured,
-  sentPerS: measured,
+  arrivalS: measured.describe(
+    'from the first to the last arrival: rates of arrivals are over it, and rates of completions over as long a steady part',
+  ),
+  okPerS: measured.describe('completed in the steady part'),
+  sentPerS: measured.describe('over the time of arrivals'),
   promptTokens: measured.describe('of successes that report them'),
   completionTokens: measured,
-  completionTokensPerS: measured,
+  completionTokensPerS: measured.describe('completed in the steady part'),
   tokenReports: z
     .object({
       answers: count.describe('successes of chat and messages'),
