@@ -83,6 +83,11 @@ export const attemptColumns = {
   errorShape: column('word', true, 'chat, messages or other: the shape of an error body'),
   errorCode: column('word', true, 'error.code of the chat shape'),
   errorType: column('word', true, 'error.type of either shape'),
+  errorMessage: column(
+    'word',
+    true,
+    'what the service said about the error, cut after 200 characters',
+  ),
 
   // Headers
   creditsRemaining: column('number', true, 'X-Credits-Remaining'),

@@ -29,6 +29,8 @@ export type BrokenReason =
   | 'tls'
   | 'reset'
   | 'closed-early'
+  /** An idle connection that was used again was closed before any byte of the response: no crash of the service. */
+  | 'closed-idle'
   | 'protocol'
   | 'too-large'
   /** The client's memory limit for responses was reached; the service is not at fault. */

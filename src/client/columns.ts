@@ -19,6 +19,7 @@ export const responseColumns = [
   'errorShape',
   'errorCode',
   'errorType',
+  'errorMessage',
   'creditsRemaining',
   'rateLimit',
   'rateRemaining',
@@ -79,6 +80,7 @@ export const plainSuccessColumns = [
   'errorShape',
   'errorCode',
   'errorType',
+  'errorMessage',
   'events',
   'contentEvents',
   'contentReads',
@@ -110,7 +112,8 @@ export function isPlainSuccess(
     !values.hasTokenParts &&
     values.errorShape === null &&
     values.errorCode === null &&
-    values.errorType === null
+    values.errorType === null &&
+    values.errorMessage === null
   )
 }
 
@@ -129,6 +132,7 @@ export function writeColumns(values: Values, batch: Batch, words: Words): void {
   to.errorShape[at] = codeOf(words, values.errorShape)
   to.errorCode[at] = codeOf(words, values.errorCode)
   to.errorType[at] = codeOf(words, values.errorType)
+  to.errorMessage[at] = codeOf(words, values.errorMessage)
   to.events[at] = values.events
   to.contentEvents[at] = values.contentEvents
   to.contentReads[at] = values.contentReads

@@ -18,6 +18,7 @@ export class DocumentFields extends TokenFields {
   errorShape: string | null = null
   errorCode: string | null = null
   errorType: string | null = null
+  errorMessage: string | null = null
   flags = 0
   /** Whether a document was nested too deeply for the reader. */
   tooDeep = false
@@ -56,6 +57,9 @@ export class DocumentFields extends TokenFields {
   keepError(document: DocumentReader, bytes: Buffer, words: ResponseWords): void {
     if (!document.errorIsObject) this.errorShape = 'other'
     else this.errorShape = spanIs(bytes, document.type, errorWord) ? 'messages' : 'chat'
+    if (document.errorMessage.start >= 0) {
+      this.errorMessage = words.text(bytes, document.errorMessage)
+    }
     if (document.errorCode.start >= 0) this.errorCode = words.text(bytes, document.errorCode)
     if (document.errorType.start >= 0) this.errorType = words.text(bytes, document.errorType)
     // An error without a member `error` has its type at the top.
@@ -84,6 +88,7 @@ export class DocumentFields extends TokenFields {
     this.errorShape = from.errorShape
     this.errorCode = from.errorCode
     this.errorType = from.errorType
+    this.errorMessage = from.errorMessage
     this.flags |= from.flags
     this.tooDeep = from.tooDeep
     this.endsOpen = from.endsOpen
@@ -112,6 +117,7 @@ export class DocumentFields extends TokenFields {
     this.errorShape = null
     this.errorCode = null
     this.errorType = null
+    this.errorMessage = null
     this.flags = 0
     this.tooDeep = false
     this.endsOpen = false

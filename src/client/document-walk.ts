@@ -75,6 +75,7 @@ export class DocumentWalk extends JsonCursor {
   complains = false
   readonly errorCode = span()
   readonly errorType = span()
+  readonly errorMessage = span()
   /** Whether it says `"object": "error"`. */
   isErrorKind = false
   private readonly choiceFinish = span()
@@ -129,6 +130,7 @@ export class DocumentWalk extends JsonCursor {
     this.isErrorKind = false
     this.errorCode.start = -1
     this.errorType.start = -1
+    this.errorMessage.start = -1
     this.choiceIndex = 0
     this.partIsThought = false
   }
@@ -219,8 +221,7 @@ export class DocumentWalk extends JsonCursor {
       case holds.root:
         return this.inside(objects.root)
       case holds.message:
-        if (this.peek() === 34) this.complains = true
-        return this.inside(objects.root)
+        return this.peek() === 34 ? this.complaint() : this.inside(objects.root)
       case holds.block:
         return this.peek() === 123 ? this.part(objects.block) : this.skip()
       case holds.toolCall:
@@ -235,7 +236,9 @@ export class DocumentWalk extends JsonCursor {
       case holds.error:
         return this.error()
       case holds.errorCode:
-        return this.errorValue(uses.errorCode, this.errorCode, object === objects.error)
+        return object === objects.error
+          ? this.errorValue(uses.errorCode, this.errorCode)
+          : this.errorValue(uses.otherCode, this.errorCode)
       case holds.errorType:
         return this.errorValue(uses.errorType, this.errorType)
       case holds.errorStatus:
@@ -243,8 +246,9 @@ export class DocumentWalk extends JsonCursor {
           ? this.errorValue(uses.errorText)
           : this.errorValue(uses.errorType, this.errorType)
       case holds.complaint:
-        this.complains ||= this.peek() === 34 || this.peek() === 91 || this.peek() === 123
-        return this.skip()
+        return this.complaint()
+      case holds.errorMessage:
+        return this.errorValue(uses.errorMessage, this.errorMessage)
       case holds.embeddings:
         if (this.peek() !== 91) return this.skip()
         this.blocks = 0
@@ -466,42 +470,47 @@ export class DocumentWalk extends JsonCursor {
     const first = this.peek()
     this.errorIsObject = first === 123
     if (first === 123) return this.object(objects.error)
-    if (first === 34 || this.isNumberNext()) return this.errorValue(uses.errorText)
+    if (first === 34) return this.errorValue(uses.errorMessage, this.errorMessage)
+    if (this.isNumberNext()) return this.errorValue(uses.errorText)
     const start = this.at
     if (!this.skip()) return false
     if (first === 116 || (first === 91 && this.at - start > 2)) this.sayError()
     return true
   }
 
+  /** A sentence, or a list of faults, where errors have one. */
+  private complaint(): boolean {
+    const first = this.peek()
+    if (first === 34) {
+      this.complains = true
+      return this.errorValue(uses.otherMessage, this.errorMessage)
+    }
+    this.complains ||= isObjectOrList(first)
+    return this.skip()
+  }
+
   /**
-   * A value inside an error.
+   * A value of an error.
    *
    * @param into the span to keep
-   * @param inError whether it makes its document an error
    */
-  private errorValue(use: number, into: Span | null = null, inError = true): boolean {
+  private errorValue(use: number, into: Span | null = null): boolean {
     const first = this.peek()
+    const start = this.at
     if (first === 34 || this.isNumberNext()) {
-      const start = this.at
       if (!(first === 34 ? this.string() : this.number())) return false
-      this.use(inError ? use : into === null ? use : uses.otherCode)
-      this.keepErrorValue(into, inError, start, first === 34)
+      this.use(use)
+      this.keepErrorValue(into, use, start, first === 34)
       return true
     }
-    const start = this.at
     if (!this.skip()) return false
-    if (inError && isObjectOrList(first) && this.at - start > 2) this.sayError()
+    if (isInError(use) && isObjectOrList(first) && this.at - start > 2) this.sayError()
     return true
   }
 
-  protected keepErrorValue(
-    into: Span | null,
-    inError: boolean,
-    start: number,
-    isString: boolean,
-  ): void {
+  protected keepErrorValue(into: Span | null, use: number, start: number, isString: boolean): void {
     const says = isString ? this.stringEnd > this.stringStart : this.lastNumber !== 0
-    if (inError && says) this.hasError = true
+    if (isInError(use) && says) this.hasError = true
     if (into === null) return
     into.start = isString ? this.stringStart : start
     into.end = isString ? this.stringEnd : this.at
@@ -550,6 +559,11 @@ export class DocumentWalk extends JsonCursor {
 /** Whether the word for a reason says that there is none. */
 export function isNoReason(bytes: Uint8Array, start: number, end: number): boolean {
   return noReasons.some((word) => isWord(bytes, start, end, word))
+}
+
+/** Whether a value of this use makes its document an error. */
+function isInError(use: number): boolean {
+  return use !== uses.otherCode && use !== uses.otherMessage
 }
 
 function isObjectOrList(byte: number): boolean {

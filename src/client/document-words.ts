@@ -83,6 +83,8 @@ export const holds = {
   usage: 32,
   /** `usage_semantic`. */
   semantic: 33,
+  /** The sentence of an error. */
+  errorMessage: 34,
 } as const
 /** From here on: a count, by index in `usagePaths`. */
 export const countsFrom = 64
@@ -211,7 +213,14 @@ export const table: Readonly<Record<keyof typeof objects, Readonly<Record<string
   call: { name: 'tool', arguments: 'tool', input: 'tool', parameters: 'tool' },
   audio: { data: 'sound', transcript: 'text' },
   image: { url: 'sound', image_url: 'image', data: 'sound', b64_json: 'sound' },
-  error: { code: 'errorCode', type: 'errorType', status: 'errorStatus' },
+  error: {
+    code: 'errorCode',
+    type: 'errorType',
+    status: 'errorStatus',
+    message: 'errorMessage',
+    msg: 'errorMessage',
+    detail: 'errorMessage',
+  },
   embedding: {},
   gateway: { usage: 'usage', error: 'error' },
   incomplete: { reason: 'finish' },
@@ -276,6 +285,9 @@ export const uses = {
   errorType: 9,
   /** A `code` outside an error, which alone makes no error. */
   otherCode: 10,
+  errorMessage: 31,
+  /** A sentence outside an error, which alone makes no error. */
+  otherMessage: 30,
   /** A value of an error, which is an error only if it says something. */
   errorText: 11,
   text: 12,

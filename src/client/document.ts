@@ -138,11 +138,14 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
         return this.keepReason(this.otherFinish, use)
       case uses.errorCode:
       case uses.otherCode:
-        return this.readErrorValue(this.errorCode, use === uses.errorCode)
+        return this.readErrorValue(this.errorCode, use)
       case uses.errorType:
-        return this.readErrorValue(this.errorType, true)
+        return this.readErrorValue(this.errorType, use)
+      case uses.errorMessage:
+      case uses.otherMessage:
+        return this.readErrorValue(this.errorMessage, use)
       case uses.errorText:
-        return this.readErrorValue(null, true)
+        return this.readErrorValue(null, use)
       default:
         return this.isNumberNext() && this.keepCount(use)
     }
@@ -155,11 +158,11 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
     return !isNoReason(this.bytes, into.start, into.end)
   }
 
-  private readErrorValue(into: Span | null, inError: boolean): boolean {
+  private readErrorValue(into: Span | null, use: number): boolean {
     const start = this.at
     const isString = this.peek() === 34
     if (!(isString ? this.scanString() : this.isNumberNext() && this.scanNumber())) return false
-    this.keepErrorValue(into, inError, start, isString)
+    this.keepErrorValue(into, use, start, isString)
     return true
   }
 }

@@ -35,6 +35,11 @@ export type FailureCode =
   | 'reset'
   /** The peer closed before the response was complete. */
   | 'closed-early'
+  /**
+   * The peer closed or reset a connection that had been idle and was used again, at once and before any byte of the
+   * response. It had most likely closed it while the request was on its way, and never read the request.
+   */
+  | 'closed-idle'
   /** The response is not HTTP, or breaks its framing. */
   | 'protocol'
   /** undici failed without naming the cause. */

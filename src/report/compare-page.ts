@@ -6,6 +6,7 @@ import { type Answer, renderAnswer, type Tone } from './banner.ts'
 import type { Comparison, Difference } from './compare/compare.ts'
 import { nameOf } from './compare/formats.ts'
 import { changeAlone, changeText, type GateResult, intervalText } from './compare/gate.ts'
+import { headlineOf } from './compare/headline.ts'
 import { renderDocument } from './document.ts'
 import { type Figure, renderFigure } from './figure.ts'
 import { partsIn, type Report, rowsOf, sections } from './page.ts'
@@ -63,12 +64,12 @@ const gateTones: Readonly<Record<GateResult['result'], Tone>> = {
   inconclusive: 'warn',
 }
 
-function answerOf({ differences, warnings }: Comparison, gates: readonly GateResult[]): Answer {
-  const of = (verdict: Difference['verdict'], among = differences) =>
-    among.filter((difference) => difference.verdict === verdict).length
+function answerOf(comparison: Comparison, gates: readonly GateResult[]): Answer {
+  const { differences, warnings } = comparison
+  const headline = headlineOf(comparison, gates)
+  const of = (verdict: Difference['verdict']) =>
+    differences.filter((difference) => difference.verdict === verdict).length
   const whole = differences.filter((difference) => difference.step === null)
-  const [worse, better] = [of('worse', whole), of('better', whole)]
-  const failed = gates.filter((gate) => gate.result !== 'passed').length
   const most = mostWorse(whole)
   const because = `${most === null ? '' : `Most on ${nameOf(most)}: ${changeText(most)}. `}Of ${differences.length} figures (all steps together, and each step), ${of('worse')} are worse and ${of('better')} better beyond their 95 % intervals; about ${Math.round(differences.length / 20)} expected by chance.`
   const checks = [
@@ -85,26 +86,12 @@ function answerOf({ differences, warnings }: Comparison, gates: readonly GateRes
       remedy: null,
     })),
   ]
-  if (failed > 0) {
-    return {
-      tone: 'fail',
-      says: `${failed} of ${gates.length} gates not passed`,
-      because,
-      checks,
-    }
+  return {
+    tone: headline.tone,
+    says: headline.says,
+    because: headline.because === '' ? because : `${headline.because} ${because}`,
+    checks,
   }
-  if (worse > 0)
-    return {
-      tone: 'warn',
-      says: `b regressed on ${worse} of ${whole.length} metrics${better > 0 ? ` and is better on ${better}` : ''}`,
-      because,
-      checks,
-    }
-  const says =
-    better > 0
-      ? `b is better on ${better} of ${whole.length} metrics, and regressed on none`
-      : 'No difference beyond chance over all steps'
-  return { tone: 'good', says, because, checks }
 }
 
 /** The metric that got worse by the largest share; null if none did. Shares of requests do not count. */

@@ -19,6 +19,7 @@ import type { RunOptions, RunResult } from './run.ts'
 import { type RunFigures, runFigures } from './run-figures.ts'
 import { unsharded } from './shard.ts'
 import { neverReached } from './stop-conditions.ts'
+import { readStreams } from './stream-tests.ts'
 import type { SweepResult } from './sweep-run.ts'
 import type { CrewedScenario } from './threads.ts'
 import { checkThreshold, type ThresholdResult, undecided } from './thresholds.ts'
@@ -66,6 +67,7 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
     budgetSpent: stopped === 'budget',
     gaps: await clientGaps(store, runId, gapLimitUs(medians)),
     inFlight: await inFlightFigures(store, runId),
+    streams: await readStreams(store, runId),
     fewestSamples: figures.fewestSamples,
     ceilingShare: shareOfCeiling(
       await latestCeiling(store, start.machineJson, scenario.threads),
@@ -139,6 +141,7 @@ export function concludeWithoutStore(ended: Ended, why: string): RunResult {
       budgetSpent: false,
       gaps: null,
       inFlight: null,
+      streams: null,
       fewestSamples: null,
       ceilingShare: null,
     }),

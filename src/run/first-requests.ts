@@ -31,14 +31,22 @@ export async function sendFirstRequests(
       maxRequests: 1,
       steps: [step.name],
     }
-    const { length } = coordinator.phases
-    await coordinator.runPhases([phase], loads)
-    await coordinator.untilDrained(endUs)
-    const counters = coordinator.tally.countersWhere((run) => run.ordinal >= length)
-    if (counters.some(({ errors }) => [...errors.keys()].some(isForGood))) {
+    const errorsOf = async () => {
+      const { length } = coordinator.phases
+      await coordinator.runPhases([phase], loads)
+      await coordinator.untilDrained(endUs)
+      return coordinator.tally
+        .countersWhere((run) => run.ordinal >= length)
+        .flatMap(({ errors }) => [...errors.keys()])
+    }
+    let errors = await errorsOf()
+    const isStopped = () => coordinator.stopReason !== null || coordinator.now() > endUs
+    let again = 0
+    while (errors.some(isFailure) && again++ < mostAgain && !isStopped()) errors = await errorsOf()
+    if (errors.some(isForGood) || (again > mostAgain && errors.some(isFailure))) {
       coordinator.stop('first-request')
     }
-    if (coordinator.stopReason !== null || coordinator.now() > endUs) return
+    if (isStopped()) return
   }
 }
 
@@ -53,14 +61,15 @@ function oneOfEachKind(steps: readonly Step[]): readonly Step[] {
   return [...kinds.values()]
 }
 
-/** Statuses that would refuse every request of a kind: wrong key, account or address. */
-const forGood = new Set([401, 402, 403, 404, 405])
+/** Statuses that would refuse every request of a kind: a wrong field, key, account or address. */
+const forGood = new Set([400, 401, 402, 403, 404, 405, 422])
 
 /** Reasons without a response head, from a server that does not speak HTTP. */
-const noHttp = new Set(['protocol', 'tls', 'closed-early', 'reset'])
+const noHttp = new Set(['protocol', 'tls', 'closed-early', 'closed-idle', 'reset'])
 
 /**
- * Whether the load would fail the same way. Another 4xx is permanent only if its code names the model.
+ * Whether the load would fail the same way. Another 4xx is permanent only if its code names the model; a 5xx is, if
+ * it comes again (`sendFirstRequests`).
  *
  * @param words an error as it is counted: `404 code`, `200 closed-early`, or only a reason
  */
@@ -70,6 +79,12 @@ function isForGood(words: string): boolean {
     ? noHttp.has(words)
     : forGood.has(Number(status)) || (status.startsWith('4') && /model/.test(code))
 }
+
+/** Times that a first request with a 5xx is sent again: one may be by chance. */
+const mostAgain = 2
+
+/** A status of a service that fails, other than one under load. */
+const isFailure = (words: string) => /^50[01]\b/.test(words)
 
 interface Refused extends Refusal {
   readonly method: string

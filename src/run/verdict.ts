@@ -15,6 +15,7 @@ import {
   utilisationTest,
 } from './client-tests.ts'
 import { notJudged, type RunTest, samplesFor } from './run-test.ts'
+import { type StreamFigures, streamTests } from './stream-tests.ts'
 
 /** The judgement of a run on itself, after MLPerf LoadGen's closing line. */
 export interface RunVerdict {
@@ -52,6 +53,7 @@ export interface RunFacts {
   /** Captures that were dropped: the recorder fell behind, or the disk was nearly full. */
   readonly bodiesGivenUp: number
   readonly inFlight: InFlightFigures | null
+  readonly streams: StreamFigures | null
   /** Requests for which this machine could open no connection, by the resource that ran out. */
   readonly localLimits: ReadonlyMap<LocalLimit, number>
   /** Samples of the step with the fewest. */
@@ -78,6 +80,10 @@ export function judge(facts: RunFacts): RunVerdict {
     gapTest(facts.gaps, facts.medians),
     utilisationTest(facts.threads, facts.pacing),
     inFlightTest(facts.inFlight),
+    ...streamTests(
+      facts.streams,
+      Math.max(0, ...facts.threads.map(({ loopDelayP99Us }) => loopDelayP99Us)),
+    ),
     samplesTest(facts),
     ceilingTest(facts),
   ]

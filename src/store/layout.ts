@@ -40,6 +40,7 @@ export const shared = {
     'errorShape',
     'errorCode',
     'errorType',
+    'errorMessage',
     'responseModel',
     'finishReason',
     'choices',

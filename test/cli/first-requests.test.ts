@@ -52,6 +52,7 @@ test.each([
   ],
   ['a wrong key', 401, 'invalid_api_key', 'Set ASSAY_API_KEY to a key that the service accepts.'],
   ['an unknown model', 400, 'unknown_model', 'Correct the model and the fields of the step.'],
+  ['a missing header', 400, 'config_required', 'Correct the model and the fields of the step.'],
 ])(
   '%s ends a run after one request, with the response and the remedy',
   async (_, status, code, remedy) => {
@@ -100,12 +101,34 @@ test('a service that accepts the first request gets the whole load, with or with
 test.each([
   [429, 'rate_limit_exceeded'],
   [503, 'overloaded'],
-  [400, 'invalid_request'],
 ])('a first request with status %i %s does not prevent the load', async (status, code) => {
   const service = await target((_, response) => refuse(response, status, code))
   await withStorePath(async (dbPath) => {
     const { out } = await runAgainst(service.baseUrl, dbPath, '--json')
     expect(JSON.parse(out)).toMatchObject({ stopped: null, counts: { planned: 31 } })
+  })
+})
+
+test('a first request with status 500 three times ends a run, with what the service said', async () => {
+  const service = await target((_, response) => refuse(response, 500, 'config_missing'))
+  await withStorePath(async (dbPath) => {
+    const { error } = await runAgainst(service.baseUrl, dbPath)
+    expect(error).toContain('answered 500')
+    expect(error).toContain('config_missing')
+    expect(
+      await query(dbPath, 'SELECT phase, count(*)::INTEGER AS n FROM attempts GROUP BY phase'),
+    ).toEqual([{ phase: 'first requests', n: 3 }])
+  })
+})
+
+test('a first request with status 500 once does not prevent the load', async () => {
+  let count = 0
+  const service = await target((_, response) =>
+    count++ === 0 ? refuse(response, 500, 'hiccup') : answerChat(response),
+  )
+  await withStorePath(async (dbPath) => {
+    const { out } = await runAgainst(service.baseUrl, dbPath, '--json')
+    expect(JSON.parse(out)).toMatchObject({ stopped: null, counts: { planned: 32 } })
   })
 })
 

@@ -216,7 +216,18 @@ test('only the finish reason of the first choice counts', () => {
 const saysOf = (from: DocumentReader, wellFormed: boolean) => ({
   wellFormed,
   ...Object.fromEntries(
-    (['id', 'model', 'type', 'finish', 'errorCode', 'errorType'] as const).map((name) => {
+    (
+      [
+        'id',
+        'model',
+        'type',
+        'finish',
+        'errorCode',
+        'errorType',
+        'errorMessage',
+        'otherFinish',
+      ] as const
+    ).map((name) => {
       const span = from[name]
       const text = span.start === -1 ? null : from.source.toString('latin1', span.start, span.end)
       return [name, [text, text !== null && span.escaped]]

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { flags } from '../../src/attempt/flags.ts'
 import type { Endpoint } from '../../src/contract/request.ts'
 import { answer, delta, done, event, stopped, stream } from './answers.ts'
-import { send } from './asking.ts'
+import { key, send } from './asking.ts'
 import { response, scriptedServer } from './scripted-server.ts'
 
 const data = (document: unknown) => `data: ${JSON.stringify(document)}\n\n`
@@ -317,6 +317,21 @@ test('a read of a known shape finds the same ends and errors as the first read',
   for (let at = 0; at < 12; at++) ends.push((await send(origin)).columns.reason)
   const round = [null, 'no-finish-reason', 'generation-failed', null, 'no-finish-reason', null]
   expect(ends).toEqual([...round, ...round])
+})
+
+test('what the service said about an error is kept, without the key', async () => {
+  const said = async (body: object, status = 200) => {
+    const { origin } = await answer(status, JSON.stringify(body))
+    return (await send(origin)).columns.errorMessage
+  }
+  expect(await said({ error: { message: 'too many', code: 'x' } }, 429)).toBe('too many')
+  expect(await said({ error: 'no route' }, 500)).toBe('no route')
+  expect(await said({ object: 'error', message: 'engine died' })).toBe('engine died')
+  expect(await said({ detail: 'Not Found' }, 404)).toBe('Not Found')
+  expect(await said({ error: { message: `bad key ${key}` } }, 401)).toBe('bad key [key]')
+  expect(await said({ choices: [], message: 'a greeting' }, 400)).toBe('a greeting')
+  const columns = await streamed([delta('a'), data({ error: { message: 'timed out' } }), done])
+  expect(columns.errorMessage).toBe('timed out')
 })
 
 test('the first chunk of a proper stream ends nothing', async () => {

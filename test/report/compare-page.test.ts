@@ -28,11 +28,13 @@ test('a comparison page shows conditions and changes with intervals, without war
   expect(html).toContain(`${notPassed} of 2 gates not passed`)
 })
 
-test('a comparison page begins with the number of regressed metrics, and folds unclear ones', async () => {
+test('a comparison page begins with the errors that grew, and folds unclear metrics', async () => {
   const { html } = await renderComparison(store, comparison, [])
-  expect(html).toMatch(/b regressed on \d+ of \d+ metrics/)
+  expect(html).toMatch(/b fails more: errors \d+\.\d % before, now \d+\.\d %/)
   const because = /<h2>.*?<\/h2><p>(.*?)<\/p>/.exec(html)?.[1]
-  expect(because).toMatch(/^Most on credits each: \+34\.2\u00a0% \[.*?\]\. Of \d+ figures/)
+  expect(because).toMatch(
+    /^Latencies are .* are left\. Most on credits each: \+34\.2\u00a0% \[.*?\]\. Of \d+ figures/,
+  )
   const folded = html.slice(html.indexOf('<details>'), html.indexOf('</details>'))
   expect(folded).toContain('unclear')
   expect(folded).not.toMatch(/>(better|worse)</)

@@ -10,6 +10,7 @@ import {
 import { type Comparison, compareRuns, type Difference } from '../../src/report/compare/compare.ts'
 import { markdownComparison, terminalComparison } from '../../src/report/compare/formats.ts'
 import { judgeGate, parseGate } from '../../src/report/compare/gate.ts'
+import { headlineOf } from '../../src/report/compare/headline.ts'
 import { randomOf } from '../../src/report/random.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { openStore } from '../store/opened.ts'
@@ -78,12 +79,22 @@ describe('the bootstrap', () => {
 async function compared(
   scaleB: number,
   seed: number,
-  change: { run?: object; failB?: number; modelB?: string; n?: number; timeouts?: 'a' | 'b' } = {},
+  change: {
+    verdicts?: Readonly<Record<string, string>>
+    run?: object
+    failB?: number
+    modelB?: string
+    n?: number
+    timeouts?: 'a' | 'b'
+  } = {},
 ): Promise<Comparison> {
   const store = await openStore(':memory:')
   const random = randomOf(seed)
   await enterRun(store, 'a')
   await enterRun(store, 'b', change.run)
+  for (const [runId, verdict] of Object.entries(change.verdicts ?? {})) {
+    await store.execute(`UPDATE runs SET verdict = '${verdict}' WHERE run_id = '${runId}'`)
+  }
   for (const [runId, scale] of [
     ['a', 1],
     ['b', scaleB],
@@ -237,4 +248,47 @@ test('a gate has a step, metric and statistic, and an invalid one is refused', (
   for (const wrong of ['p95', 'p95 > 5', 'speed > 5%', 'errors.p95 > 1%', 'ttft > 5%', '']) {
     expect(() => parseGate(wrong)).toThrow(/--fail-on/)
   }
+})
+
+describe('an invalid run', () => {
+  test.each([
+    ['a', { a: 'invalid' }, 'run a is INVALID'],
+    ['b', { b: 'invalid' }, 'run b is INVALID'],
+    ['both', { a: 'invalid', b: 'invalid' }, 'both runs are INVALID'],
+  ])('on side %s passes no gate and fails none', async (_side, verdicts, says) => {
+    for (const scale of [0.5, 1, 3]) {
+      const comparison = await compared(scale, 5, { verdicts })
+      for (const text of [
+        'service.p95 > +10%',
+        'throughput < -5%',
+        'errors > +1%',
+        'credits > 0%',
+      ]) {
+        expect(judgeGate(comparison, parseGate(text))).toMatchObject({
+          result: 'inconclusive',
+          says,
+        })
+      }
+      expect(headlineOf(comparison, [])).toMatchObject({
+        tone: 'warn',
+        says: `Nothing is compared: ${says}`,
+      })
+      expect(terminalComparison(comparison, [])).toContain(`Nothing is compared: ${says}.`)
+    }
+  })
+
+  test('that is degraded is compared with a warning', async () => {
+    const comparison = await compared(1, 5, { verdicts: { b: 'degraded' } })
+    expect(judgeGate(comparison, parseGate('errors > +1%')).result).toBe('passed')
+    expect(comparison.warnings.join()).toContain('run b is degraded')
+  })
+})
+
+test('more errors are the headline, whatever the latency of the other requests', async () => {
+  const comparison = await compared(0.5, 5, { failB: 0.49 })
+  const headline = headlineOf(comparison, [])
+  expect(headline.tone).toBe('fail')
+  expect(headline.says).toMatch(/^b fails more: errors 0\.0 % before, now (4[5-9]|5[0-3])\.\d %$/)
+  expect(headline.because).toContain('which requests are left')
+  expect(markdownComparison(comparison, [])).toContain('b fails more')
 })

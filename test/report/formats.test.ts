@@ -90,7 +90,7 @@ describe('a summary in every format', () => {
       '        103  of 18 more kinds; --json lists all',
     ])
     const markdown = markdownSummary(summary).trimEnd().split('\n')
-    expect(markdown.at(-1)).toBe('| of 6 more kinds; --json lists all | 31 |')
+    expect(markdown.at(-1)).toBe('| of 6 more kinds; --json lists all | 31 |  |')
     const few = { ...summary, errors: summary.errors.slice(18) }
     expect(terminalSummary(few)).toContain('          1  http_error 400 code-0 (on purpose)\n\n')
   })

@@ -86,6 +86,7 @@ export async function seededStore(
       CASE WHEN kind >= 400 THEN 'chat' END,
       CASE kind WHEN 429 THEN 'rate_limit_exceeded' WHEN 403 THEN 'insufficient_credits' WHEN 400 THEN 'invalid_request' WHEN 401 THEN 'invalid_api_key' END,
       CASE kind WHEN 429 THEN 'rate_limit_error' WHEN 403 THEN 'insufficient_quota' WHEN 500 THEN 'api_error' WHEN 400 THEN 'invalid_request_error' WHEN 401 THEN 'invalid_request_error' END,
+      CASE kind WHEN 429 THEN 'slow down' WHEN 500 THEN 'the service failed' END,
       CASE WHEN kind = 200 THEN greatest(0, CASE account WHEN 'a-starter' THEN 100 WHEN 'b-small' THEN 900 WHEN 'c-large' THEN 9000 ELSE 40000 END - i / 4) END,
       CASE account WHEN 'a-starter' THEN 20 WHEN 'b-small' THEN 60 WHEN 'c-large' THEN 200 ELSE 500 END,
       greatest(0, CASE account WHEN 'a-starter' THEN 20 WHEN 'b-small' THEN 60 WHEN 'c-large' THEN 200 ELSE 500 END - i / 8), 40, NULL, NULL, NULL, NULL,

@@ -126,6 +126,7 @@ test('a fast failure is not part of the latency of successes', async () => {
         outcome: 'http_error',
         status: 429,
         errorCode: 'rate_limit_exceeded',
+        errorMessage: 'slow down',
         doneUs: (at + 1) * 1e6 + 500,
         // It was handled later than it arrived.
         closedUs: (at + 1) * 1e6 + 900,
@@ -142,6 +143,7 @@ test('a fast failure is not part of the latency of successes', async () => {
       status: 429,
       code: 'rate_limit_exceeded',
       reason: null,
+      said: 'slow down',
       onPurpose: false,
       count: 99,
     },

@@ -7,9 +7,9 @@ import { judgeGate, parseGate } from '../../src/report/compare/gate.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'
 import { checkThreshold } from '../../src/run/thresholds.ts'
 import { parseThreshold } from '../../src/scenario/threshold.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { startRun } from '../../src/store/runs.ts'
+import { openStore, type Store } from '../store/opened.ts'
 import { attempt, startOf } from './rows.ts'
 
 const opened: Store[] = []

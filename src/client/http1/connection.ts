@@ -89,6 +89,11 @@ export class Connection {
   private filled = false
   closed = false
   private connectTimer: NodeJS.Timeout | null
+  private readonly beganMs = performance.now()
+  /** Time to connect, at least the round trip of the network. */
+  private connectMs = 0
+  /** When the current request was sent after a time idle that a peer may end; NaN if it was not. */
+  private sentAfterIdleMs = Number.NaN
 
   /** Connects, then sends the exchange. */
   constructor(pool: Pool, exchange: Http1Exchange) {
@@ -130,10 +135,15 @@ export class Connection {
     )
   }
 
-  /** Sends the request of the next exchange; the connection must be idle. */
-  send(exchange: Http1Exchange): void {
+  /**
+   * Sends the request of the next exchange; the connection must be idle.
+   *
+   * @param idleMs how long it was
+   */
+  send(exchange: Http1Exchange, idleMs = 0): void {
     this.exchange = exchange
     exchange.connection = this
+    this.sentAfterIdleMs = idleMs >= shortestTimeoutMs ? performance.now() : Number.NaN
     this.write(exchange)
   }
 
@@ -194,6 +204,7 @@ export class Connection {
     if (this.connectTimer !== null) clearTimeout(this.connectTimer)
     this.connectTimer = null
     this.connected = true
+    this.connectMs = performance.now() - this.beganMs
     if (this.pool.target.secureContext === null) this.fd = fileOf(this.socket)
     if (this.exchange !== null) this.write(this.exchange)
   }
@@ -268,11 +279,19 @@ export class Connection {
   }
 
   private close(code: FailureCode, message: string): void {
-    const { exchange } = this
+    const { exchange, parser } = this
     this.exchange = null
-    this.parser?.stop()
+    parser?.stop()
     this.destroy()
-    exchange?.fail(code, message)
+    if (parser === null && (code === 'reset' || code === 'closed-early') && this.wasClosedIdle()) {
+      exchange?.fail('closed-idle', `${message}; it had been idle, and was used again`)
+    } else exchange?.fail(code, message)
+  }
+
+  /** Whether a close that the peer began before it had the request would arrive now. */
+  private wasClosedIdle(): boolean {
+    const sinceMs = performance.now() - this.sentAfterIdleMs
+    return sinceMs <= closeOnItsWayMs + 2 * this.connectMs
   }
 
   private destroy(): void {
@@ -285,6 +304,11 @@ export class Connection {
     this.pool.onClosed(this)
   }
 }
+
+/** No peer closes a connection that was idle for less. */
+const shortestTimeoutMs = 50
+/** Longest time until a close that was on its way is read, besides two round trips. */
+const closeOnItsWayMs = 50
 
 const oneByte = Buffer.alloc(1)
 

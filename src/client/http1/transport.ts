@@ -139,8 +139,8 @@ export class Http1Transport implements Transport, Pool {
         connection.leave()
         continue
       }
-      if (quiet) connection.send(exchange)
-      else this.sendAfterLook(connection, exchange)
+      if (quiet) connection.send(exchange, idleMs)
+      else this.sendAfterLook(connection, exchange, idleMs)
       return
     }
     if (this.open < this.maxConnections) {
@@ -150,12 +150,12 @@ export class Http1Transport implements Transport, Pool {
   }
 
   /** Lets the event loop read the connection, then sends. */
-  private sendAfterLook(connection: Connection, exchange: Http1Exchange): void {
+  private sendAfterLook(connection: Connection, exchange: Http1Exchange, idleMs: number): void {
     afterLook(() => {
       if (exchange.sink === null) {
         if (!connection.closed) this.onIdle(connection)
       } else if (connection.closed) this.place(exchange)
-      else connection.send(exchange)
+      else connection.send(exchange, idleMs)
     })
   }
 

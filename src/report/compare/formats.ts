@@ -1,7 +1,9 @@
+import { wrapped } from '../../user/wrapped.ts'
 import { percentileText } from '../summary/figures.ts'
 import { markdownCell, printable } from '../summary/printable.ts'
 import type { Comparison, Difference } from './compare.ts'
 import { changeText, type GateResult } from './gate.ts'
+import { headlineOf } from './headline.ts'
 
 const titles: Readonly<Record<Difference['metric'], string>> = {
   service: 'service',
@@ -53,6 +55,8 @@ export function terminalComparison(
       `(${hidden} figures hidden: no difference beyond chance, or too few samples; --all shows them)`,
     )
   }
+  const { says, because } = headlineOf(comparison, gates)
+  lines.push('', ...wrapped(`${says}.${because === '' ? '' : ` ${because}`}`, ''))
   if (gates.length > 0) lines.push('')
   for (const { gate, result, says } of gates) {
     lines.push(
@@ -88,7 +92,10 @@ export function markdownComparison(comparison: Comparison, gates: readonly GateR
       )
     }
   }
+  const { says, because } = headlineOf(comparison, gates)
   lines.push(
+    '',
+    `**${says}.**${because === '' ? '' : ` ${because}`}`,
     '',
     clear.length === 0
       ? 'No difference beyond chance.'

@@ -1,5 +1,6 @@
 import { UserError } from '../../user/user-error.ts'
 import type { Comparison, Difference } from './compare.ts'
+import { invalidOf } from './headline.ts'
 
 /** A condition under which a comparison fails: `chat.ttft.p95 > +10%`. */
 export interface Gate {
@@ -74,10 +75,12 @@ export function parseGate(text: string): Gate {
 
 /**
  * Judges a comparison by a gate. The gate fails if the change exceeds the bound and chance. It is inconclusive if
- * chance explains the change, if samples are too few, if the figure was not measured, or if timeouts leave the change
- * open.
+ * chance explains the change, if samples are too few, if the figure was not measured, if timeouts leave the change
+ * open, or if a run is INVALID.
  */
 export function judgeGate(comparison: Comparison, gate: Gate): GateResult {
+  const invalid = invalidOf(comparison)
+  if (invalid !== null) return { gate, result: 'inconclusive', says: invalid }
   const found = comparison.differences.find(
     (difference) =>
       difference.metric === gate.metric &&

@@ -1,6 +1,6 @@
 import { columnOf } from '../../measure/measures.ts'
-import type { Session } from '../../store/session.ts'
 import { steadySql } from '../../measure/rates.ts'
+import type { Session } from '../../store/session.ts'
 
 export const sampledMetrics = ['service', 'response', 'ttft', 'tpot'] as const
 export type SampledMetric = (typeof sampledMetrics)[number]

@@ -65,7 +65,10 @@ export function terminalFigures(summary: RunSummary): string {
   if (summary.errors.length > 0) {
     lines.push('', 'errors')
     for (const error of summary.errors.slice(0, 8)) {
-      lines.push(`  ${whole(error.count).padStart(9)}  ${printable(errorText(error), 66)}`)
+      lines.push(
+        `  ${whole(error.count).padStart(9)}  ${printable(errorText(error), 66)}`,
+        ...saidLines(error),
+      )
     }
     const rest = summary.errors.slice(8)
     if (rest.length > 0) lines.push(`  ${whole(totalOf(rest)).padStart(9)}  ${furtherKinds(rest)}`)
@@ -137,19 +140,23 @@ export function markdownSummary(summary: RunSummary): string {
     lines.push(
       '',
       ...table([
-        ['error', 'count'],
-        ['---', '---:'],
+        ['error', 'count', 'one of them says'],
+        ['---', '---:', '---'],
       ]),
     )
     lines.push(
       ...table(
         summary.errors
           .slice(0, 20)
-          .map((error) => [markdownCell(errorText(error)), whole(error.count)]),
+          .map((error) => [
+            markdownCell(errorText(error)),
+            whole(error.count),
+            error.said === null ? '' : markdownCell(error.said, 160),
+          ]),
       ),
     )
     const rest = summary.errors.slice(20)
-    if (rest.length > 0) lines.push(...table([[furtherKinds(rest), whole(totalOf(rest))]]))
+    if (rest.length > 0) lines.push(...table([[furtherKinds(rest), whole(totalOf(rest)), '']]))
   }
   return `${lines.join('\n')}\n`
 }
@@ -167,6 +174,17 @@ export function jsonSummary(summary: RunSummary): string {
 }
 
 type Errors = RunSummary['errors']
+
+/** What the service said in one error of a kind, in two lines at most; an error on purpose needs none. */
+function saidLines({ said, onPurpose }: Errors[number]): readonly string[] {
+  if (said === null || onPurpose) return []
+  const text = printable(said, 2 * saidColumns)
+  const lines =
+    text.length <= saidColumns ? [text] : [text.slice(0, saidColumns), text.slice(saidColumns)]
+  return lines.map((line) => `             ${line}`.trimEnd())
+}
+
+const saidColumns = 66
 
 function errorText(error: Errors[number]): string {
   const said = [error.outcome, error.status, error.code, error.reason]

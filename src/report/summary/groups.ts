@@ -101,7 +101,7 @@ interface Rates {
 
 /** What was completed in the steady part, by step. */
 async function readRates(
-  store: Store,
+  store: Session,
   { from, parameters, offsetUs }: Counted,
   bySteps: boolean,
 ): Promise<readonly Rates[]> {

@@ -124,6 +124,7 @@ export const summaryShape = z.object({
       status: z.number().nullable(),
       code: z.string().nullable(),
       reason: z.string().nullable(),
+      said: z.string().nullable().describe('the body of one of them, or its message'),
       onPurpose: z.boolean().describe('met by requests that were built to meet an error'),
       count,
     }),

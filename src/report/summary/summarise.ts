@@ -7,7 +7,8 @@ import { type RunRow, resolveRun } from '../../store/runs.ts'
 import { inSession, type Session } from '../../store/session.ts'
 import { UserError } from '../../user/user-error.ts'
 import { closedPhases } from '../closed-phases.ts'
-import { type Counted, countedOf, readGroups } from './groups.ts'
+import { readErrors } from './errors.ts'
+import { countedOf, readGroups } from './groups.ts'
 import { machineOf } from './machines.ts'
 import type { RunSummary } from './shape.ts'
 
@@ -77,20 +78,6 @@ async function readRun(store: Session, runId: string): Promise<RunRow> {
     throw new UserError('report', `${store.path}: no run "${runId}"`)
   }
   return run
-}
-
-async function readErrors(
-  store: Session,
-  { from, parameters }: Counted,
-): Promise<RunSummary['errors']> {
-  const rows = await store.rows<RunSummary['errors'][number]>(
-    `SELECT outcome, status, coalesce(error_code, error_type) AS code, reason,
-            on_purpose AS "onPurpose", count(*)::INTEGER AS count
-     FROM ${from} WHERE outcome <> 'ok'
-     GROUP BY ALL ORDER BY count DESC, outcome, status, code, reason, "onPurpose"`,
-    [...parameters],
-  )
-  return [...rows]
 }
 
 async function readCredits(

@@ -1,0 +1,48 @@
+import { flagSql } from '../../attempt/flags.ts'
+import type { Session } from '../../store/session.ts'
+import type { Counted } from './groups.ts'
+import type { RunSummary } from './shape.ts'
+
+type ErrorKind = RunSummary['errors'][number]
+
+type Row = Omit<ErrorKind, 'said'> & {
+  readonly message: string | null
+  /** The first of these attempts whose body is kept. */
+  readonly first: { readonly slot: number; readonly retry: number; readonly runId: string } | null
+}
+
+/** Kinds of errors whose bodies are read. */
+const mostBodies = 30
+const longestBody = 2000
+
+/** The attempts that did not succeed, by kind, the most frequent first, each with what the service said. */
+export async function readErrors(
+  store: Session,
+  { from, parameters }: Counted,
+): Promise<RunSummary['errors']> {
+  const rows = await store.rows<Row>(
+    `SELECT outcome, status, coalesce(error_code, error_type) AS code, reason,
+       on_purpose AS "onPurpose", count(*)::INTEGER AS count, min(error_message) AS message,
+       arg_min({ slot: slot, retry: retry, "runId": run_id }, slot)
+         FILTER (WHERE ${flagSql('captured')}) AS first
+     FROM ${from} WHERE outcome <> 'ok'
+     GROUP BY ALL ORDER BY count DESC, outcome, status, code, reason, "onPurpose"`,
+    [...parameters],
+  )
+  const errors: ErrorKind[] = []
+  for (const [at, { first, message, ...kind }] of rows.entries()) {
+    const body = first === null || at >= mostBodies ? null : await bodyOf(store, first)
+    errors.push({ ...kind, said: body ?? message })
+  }
+  return errors
+}
+
+/** Null for an empty body. */
+async function bodyOf(store: Session, of: NonNullable<Row['first']>): Promise<string | null> {
+  const [row] = await store.rows<{ body: string | null }>(
+    'SELECT body FROM bodies WHERE run_id = $1 AND slot = $2 AND retry = $3',
+    [of.runId, of.slot, of.retry],
+  )
+  const body = row?.body?.trim() ?? ''
+  return body === '' ? null : body.slice(0, longestBody)
+}
