@@ -168,7 +168,12 @@ test('metrics cover the steady part, credits the whole run at contract prices', 
   expect(summary.credits).toEqual({
     spent: 3,
     spentAtMost: 5,
-    balances: [{ account: 'main', first: 100, last: 98 }],
+    balances: [
+      {
+        ...{ account: 'main', first: 100, last: 98, taken: 2 },
+        ...{ expected: 1, expectedAtMost: 2, unexplained: 0 },
+      },
+    ],
     otherTries: [],
   })
 })
@@ -184,7 +189,9 @@ test('of balances at the same time the lower is the later', async () => {
     await appendAttempts(store, rows)
     const { credits } = await summarise(store, 'a', defaultContract)
     store.close()
-    expect(credits.balances).toEqual([{ account: 'main', first: 10, last: 7 }])
+    expect(credits.balances).toMatchObject([
+      { account: 'main', first: 10, last: 7, taken: 3, unexplained: 0 },
+    ])
   }
 })
 

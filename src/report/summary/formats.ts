@@ -1,3 +1,4 @@
+import { wrapped } from '../../user/wrapped.ts'
 import {
   fewText,
   flatRows,
@@ -27,6 +28,7 @@ export function terminalSummary(summary: RunSummary): string {
 export function terminalFigures(summary: RunSummary): string {
   const { run, all, credits } = summary
   const { counts } = all
+  const stretch = stretchText(credits)
   const lines = [
     `${printable(run.scenario, 40)}  run ${printable(run.runId, 30)}`,
     `${printable(run.baseUrl, 50)}  seed ${run.seed}  ${run.startedAt.slice(0, 19)}Z${machinesText([machinesOf(run.machine)])}`,
@@ -38,6 +40,7 @@ export function terminalFigures(summary: RunSummary): string {
     ...outcomeTexts(all),
     ...paragraph(tokenReport(all)),
     `credits ${creditsText(credits)}`,
+    ...(stretch === null ? [] : wrapped(stretch, '    ')),
     ...(summary.closedPhases.length === 0
       ? []
       : [
@@ -211,6 +214,19 @@ function creditsText({ spent, spentAtMost, balances, otherTries }: RunSummary['c
   return balances.length === 1
     ? `${own}${again}, balance ${rate(only!.first)} to ${rate(only!.last)}`
     : `${own}${again}`
+}
+
+/** What was taken and expected between the same two readings; nothing without a balance or a price. */
+function stretchText({ balances }: RunSummary['credits']): string | null {
+  const known = balances.filter(({ unexplained }) => unexplained !== null)
+  if (known.length === 0) return null
+  const sum = (of: (balance: (typeof known)[number]) => number) =>
+    known.reduce((total, balance) => total + of(balance), 0)
+  const [least, most] = [sum(({ expected }) => expected!), sum((each) => each.expectedAtMost!)]
+  const expected = least === most ? rate(least) : `${rate(least)} to ${rate(most)}`
+  const unexplained = sum(({ unexplained }) => Math.abs(unexplained!))
+  const of = known.length === 1 ? '' : `, ${whole(known.length)} accounts`
+  return `  between the first and the last balance${of}: ${rate(sum(({ taken }) => taken))} taken, ${expected} expected, ${rate(unexplained)} unexplained`
 }
 
 /** The self-tests list their names. */

@@ -135,8 +135,24 @@ export const summaryShape = z.object({
     ),
     spentAtMost: measured.describe('with aborted, broken and timed-out attempts charged'),
     balances: z
-      .array(z.object({ account: z.string(), first: z.number(), last: z.number() }))
-      .describe('first and last X-Credits-Remaining of each account'),
+      .array(
+        z.object({
+          account: z.string(),
+          first: z.number(),
+          last: z.number(),
+          taken: z.number().describe('first - last'),
+          expected: measured.describe(
+            'price of what was surely charged between the two readings; null with an unknown price',
+          ),
+          expectedAtMost: measured.describe(
+            'with requests in flight at either reading, and those without a known end',
+          ),
+          unexplained: measured.describe(
+            'taken beyond expectedAtMost, or below expected (negative): what nothing explains',
+          ),
+        }),
+      )
+      .describe('first and last X-Credits-Remaining of each account, and what lies between'),
     otherTries: z
       .array(z.object({ runId: z.string(), spent: measured }))
       .describe('tries of a shard of this run beside the one that counts'),

@@ -1,12 +1,13 @@
 import { type Contract, costOf } from '../../contract/contract.ts'
 import { generatesSql } from '../../contract/request.ts'
-import { balanceOrder, standings } from '../../measure/measures.ts'
+import { standings } from '../../measure/measures.ts'
 import type { Store } from '../../store/open.ts'
 import { otherTries } from '../../store/run-shards.ts'
 import { type RunRow, resolveRun } from '../../store/runs.ts'
 import { inSession, type Session } from '../../store/session.ts'
 import { UserError } from '../../user/user-error.ts'
 import { closedPhases } from '../closed-phases.ts'
+import { readBalances } from './balances.ts'
 import { readErrors } from './errors.ts'
 import { countedOf, readGroups } from './groups.ts'
 import { machineOf } from './machines.ts'
@@ -85,15 +86,7 @@ async function readCredits(
   runId: string,
   contract: Contract,
 ): Promise<RunSummary['credits']> {
-  const atUs = 'coalesce(headers_us, done_us)'
-  const order = balanceOrder(atUs, 'credits_remaining')
-  const balances = await store.rows<{ account: string; first: number; last: number }>(
-    `SELECT coalesce(account, key_fp, '(unknown)') AS account,
-            arg_min(credits_remaining, ${order}) AS first,
-            arg_max(credits_remaining, ${order}) AS last
-     FROM attempts WHERE run_id = $1 AND credits_remaining IS NOT NULL AND ${atUs} IS NOT NULL GROUP BY 1 ORDER BY 1`,
-    [runId],
-  )
+  const balances = await readBalances(store, runId, contract)
   const own = await readSpent(store, runId, contract)
   const tries: (Spent & { readonly runId: string })[] = []
   for (const id of await otherTries(store, runId)) {

@@ -1,0 +1,62 @@
+import { type Contract, pricesOf } from '../../contract/contract.ts'
+import { balanceOrder, creditsSql } from '../../measure/measures.ts'
+import type { Session } from '../../store/session.ts'
+import type { RunSummary } from './shape.ts'
+
+type Balance = RunSummary['credits']['balances'][number]
+
+/**
+ * The first and the last balance of each account, with what was taken between them and what the contract expects for
+ * the same stretch. The charge of the first reading is before it, and that of the last is in it, or the other way round
+ * (gap G-12); requests in flight at either reading, and those without a known end, may count or not.
+ */
+export async function readBalances(
+  store: Session,
+  runId: string,
+  contract: Contract,
+): Promise<readonly Balance[]> {
+  const order = balanceOrder('at_us', 'remaining')
+  const edge = (of: 'arg_min' | 'arg_max') =>
+    `${of}({ remaining: remaining, sent_us: sent_us, ended_us: ended_us, slot: slot, retry: retry,
+      price: if(outcome = 'ok', price, 0) }, ${order}) FILTER (remaining IS NOT NULL AND at_us IS NOT NULL)`
+  const rows = await store.rows<Balance & { readonly unpriced: number }>(
+    `WITH priced AS (
+       SELECT coalesce(account, key_fp, '(unknown)') AS account, slot, retry, sent_us,
+         coalesce(closed_us, headers_us, sent_us) AS ended_us, coalesce(headers_us, done_us) AS at_us,
+         outcome, credits_remaining AS remaining, price
+       FROM (SELECT *, (SELECT ${creditsSql(pricesOf(contract))} FROM (SELECT attempts.model, attempts.response_model,
+               attempts.endpoint, 'ok' AS outcome)) AS price
+             FROM attempts WHERE run_id = $1 AND sent_us IS NOT NULL)),
+     edges AS (
+       SELECT account, ${edge('arg_min')} AS a, ${edge('arg_max')} AS b
+       FROM priced GROUP BY account HAVING a IS NOT NULL),
+     between AS (
+       SELECT priced.*, a, b,
+         sent_us >= a.ended_us AND ended_us <= b.sent_us AS surely,
+         outcome IN ('ok', 'broken', 'timeout', 'aborted') AS costs
+       FROM priced JOIN edges USING (account)
+       WHERE NOT (slot = a.slot AND retry = a.retry) AND NOT (slot = b.slot AND retry = b.retry)
+         -- A request that ended well before the first reading was charged before it.
+         AND sent_us < b.ended_us AND (outcome <> 'ok' OR ended_us > a.sent_us))
+     SELECT account, any_value(a.remaining) AS first, any_value(b.remaining) AS last,
+       any_value(a.remaining) - any_value(b.remaining) AS taken,
+       coalesce(sum(price) FILTER (costs AND outcome = 'ok' AND surely), 0)
+         + any_value(if(a.slot = b.slot AND a.retry = b.retry, 0, least(a.price, b.price))) AS expected,
+       coalesce(sum(price) FILTER (costs), 0)
+         + any_value(if(a.slot = b.slot AND a.retry = b.retry, 0, greatest(a.price, b.price))) AS "expectedAtMost",
+       count(*) FILTER (costs AND price IS NULL) AS unpriced
+     FROM edges LEFT JOIN (SELECT account, sent_us, outcome, price, surely, costs FROM between) USING (account)
+     GROUP BY account ORDER BY account`,
+    [runId],
+  )
+  return rows.map(({ unpriced, ...row }) =>
+    unpriced > 0 || row.expected === null || row.expectedAtMost === null
+      ? { ...row, expected: null, expectedAtMost: null, unexplained: null }
+      : { ...row, unexplained: unexplainedOf(row.taken, row.expected, row.expectedAtMost) },
+  )
+}
+
+/** Positive if more was taken than anything explains, negative if less. */
+function unexplainedOf(taken: number, least: number, most: number): number {
+  return taken > most ? taken - most : Math.min(0, taken - least)
+}
