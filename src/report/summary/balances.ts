@@ -22,7 +22,7 @@ export async function readBalances(
   const rows = await store.rows<Balance & { readonly unpriced: number }>(
     `WITH priced AS (
        SELECT coalesce(account, key_fp, '(unknown)') AS account, slot, retry, sent_us,
-         coalesce(closed_us, headers_us, sent_us) AS ended_us, coalesce(headers_us, done_us) AS at_us,
+         greatest(closed_us, headers_us, sent_us) AS ended_us, coalesce(headers_us, done_us) AS at_us,
          outcome, credits_remaining AS remaining, price
        FROM (SELECT *, (SELECT ${creditsSql(pricesOf(contract))} FROM (SELECT attempts.model, attempts.response_model,
                attempts.endpoint, 'ok' AS outcome)) AS price
