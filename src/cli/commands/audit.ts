@@ -47,9 +47,11 @@ export const auditCommand = () =>
         'the profile that assay probe wrote; some rules decide more with it',
       ),
     )
-    .option(
-      '--log <file>',
-      "the service's own log of the requests (JSON, or one object a line), to join with them",
+    .addOption(
+      inputOption(
+        '--log <file>',
+        "the service's own log of the requests (JSON, or one object a line), to join with them",
+      ),
     )
     .option(
       '--choose <factor=choice>',

@@ -1,6 +1,14 @@
 import { chargedOutcomes } from '../../contract/prices.ts'
 import type { CostOptions, InitOptions, ShowOptions } from '../contract.ts'
-import { choice, choiceArgument, command, gather } from './command.ts'
+import {
+  choice,
+  choiceArgument,
+  command,
+  gather,
+  inputArgument,
+  inputOption,
+  outputOption,
+} from './command.ts'
 
 export const contractKinds = [
   'litellm',
@@ -31,7 +39,7 @@ const showCommand = () =>
     examples: ['contract show gateway.yaml', 'contract show gateway.yaml --json'],
     sends: false,
   })
-    .argument('<file>', 'the contract')
+    .addArgument(inputArgument('<file>', 'the contract'))
     .option('--json', 'as JSON')
     .action(async (file: string, options: ShowOptions) =>
       (await import('../contract.ts')).showContractAction(file, options),
@@ -47,9 +55,14 @@ const costCommand = () =>
     sends: false,
     notes: ['It exits with 3 if the contract does not say what the request costs.'],
   })
-    .argument('<file>', 'the contract')
+    .addArgument(inputArgument('<file>', 'the contract'))
     .requiredOption('--model <name>', 'the id or an alias of a model of the contract')
-    .requiredOption('--usage <file>', 'the usage of an answer as the service sends it; - is stdin')
+    .addOption(
+      inputOption(
+        '--usage <file>',
+        'the usage of an answer as the service sends it; - is stdin',
+      ).makeOptionMandatory(),
+    )
     .option('--at <time>', 'when the request was made, as 2026-11-25T14:00:00Z; default: now')
     .option('--service-tier <name>', "the service tier; default: the usage's own")
     .option('--group <name>', 'the choice of the factor `group`')
@@ -80,7 +93,7 @@ const initCommand = () =>
   })
     .addArgument(choiceArgument('<kind>', 'the kind of service', contractKinds))
     .option('--from <url>', "take the prices from the service's own list at this address")
-    .option('--out <file>', 'the contract to write', 'contract.yaml')
+    .addOption(outputOption('--out <file>', 'the contract to write').default('contract.yaml'))
     .action(async (kind: (typeof contractKinds)[number], options: InitOptions) =>
       (await import('../contract.ts')).initContractAction(kind, options),
     )

@@ -36,7 +36,12 @@ export const serveCommand = () =>
     .option('--list-profile', 'print every question with its default answer, and exit')
     .option('--fault <name[=share|#nth]>', 'break a promise; may be repeated', gather, [])
     .option('--conduct <name>', 'a legal way to bill in money; may be repeated', gather, [])
-    .option('--spend-log <file>', 'add a line of JSON for each charge in money to this file')
+    .addOption(
+      outputOption(
+        '--spend-log <file>',
+        'add a line of JSON for each charge in money to this file',
+      ),
+    )
     .option('--list-faults', 'print every fault with the rule that must detect it, and exit')
     .option('--seed <number>', 'the same seed gives the same answers and keys', whole)
     .option('--time-scale <factor>', 'seconds of service time per second', timeScale, 1)
