@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -122,7 +122,7 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
       await closeDays(shard, null, utc(2026, 11, 6))
     }
     const set = await openClickhouse(door.address('default'))
-    for (const table of ['usage_events', 'usage_quarters', 'usage_polls']) {
+    for (const table of ['usage_events', 'usage_buckets', 'usage_quarters', 'usage_polls']) {
       await set.command(
         `CREATE TABLE ${table} AS whole.${table} ENGINE = Merge(REGEXP('^shard[0-3]$'), '^${table}$')`,
       )
@@ -131,6 +131,55 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
     await store.execute('DELETE FROM usage_polls')
     expect(await pageOf(set, options)).toBe(await pageOfStore(options))
     for (const each of [...shards, set]) await each.close()
+  }, 240_000)
+
+  test('sums and entries of a ledger give the same page in both engines, and newer sums replace older ones', async () => {
+    const made = await database('sums')
+    const own = await openStore(':memory:')
+    const startS = utc(2026, 11, 3) / 1e6
+    const exported = (requests: number) => ({
+      ...{ object: 'page', has_more: false, next_page: null },
+      data: [
+        {
+          ...{ object: 'bucket', start_time: startS, end_time: startS + 86_400 },
+          results: [
+            {
+              num_model_requests: requests,
+              input_tokens: 100,
+              output_tokens: 20,
+              input_cached_tokens: 60,
+              model: 'm',
+            },
+          ],
+        },
+      ],
+    })
+    const entries = [
+      { id: '1', time: '2026-11-03T10:00:00Z', type: 'usage', credits: '3.06e-05', unit: 'USD' },
+      { id: '2', time: '2026-11-04T10:00:00Z', type: 'refund', credits: '0.00001', unit: 'USD' },
+      { id: '3', time: '2026-11-04T10:00:00Z', type: 'grant', credits: '5', unit: 'USD' },
+    ]
+    const logs = [
+      ['noon.json', JSON.stringify(exported(2))],
+      ['midnight.json', JSON.stringify(exported(4))],
+      ['ledger.jsonl', entries.map((entry) => `${JSON.stringify(entry)}\n`).join('')],
+    ] as const
+    for (const [name, text] of logs) {
+      const file = join(folder, name)
+      writeFileSync(file, text)
+      const counts = await importFile(own, { file })
+      expect(await importToClickhouse(made, { file })).toEqual(counts)
+    }
+    for (const timezone of ['UTC', 'Asia/Kathmandu', 'America/New_York']) {
+      const options = usageOptions({ contract: null, timezone })
+      const page = await pageOf(made, options)
+      expect(page).toBe(JSON.stringify(await readUsage(own, options), null, 1))
+      const { totals } = JSON.parse(page)
+      expect(totals.requests.value).toBe(5)
+      expect(totals.money).toEqual([{ unit: 'USD', used: '0.0000206', refunds: '-0.00001' }])
+    }
+    own.close()
+    await made.close()
   }, 240_000)
 
   test('the commands create tables, import, close days and print the page', async () => {
