@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from '../src/run/run.ts'
 import { parseScenario } from '../src/scenario/parse.ts'
+import type { SafeRate } from '../src/schedule/safe-rate/outcome.ts'
 import { firstLine, startOn } from './cores.ts'
+
+const heldPerSOf = (safeRate: SafeRate) => (safeRate.kind === 'held' ? safeRate.heldPerS : 0)
 
 /** Requests per second that the queue serves: one at a time, 20 ms each. */
 const capacityPerS = 50
@@ -34,9 +37,10 @@ phases:
     load: sweep
     start: ${11 + seed * 7}/s
     max: 400/s
-    trial: 2s
     cool_down: 300ms
-    precision: 4%
+    precision: 2%
+    hold: 400
+    headroom: 0
     goodput: 95%
     arrivals: constant
 `,
@@ -47,7 +51,7 @@ phases:
         dbPath: join(folder, `${seed}.duckdb`),
         keys: { default: 'bench' },
       })
-      errors.push(Math.abs((sweeps[0]?.safePerS ?? 0) / capacityPerS - 1) * 100)
+      errors.push(Math.abs(heldPerSOf(sweeps[0]!.safeRate) / capacityPerS - 1) * 100)
     }
     return errors
   } finally {

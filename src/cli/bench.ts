@@ -1,17 +1,22 @@
 import { resolve } from 'node:path'
+import type { Contract } from '../contract/contract.ts'
 import { loadContract } from '../contract/load.ts'
 import { headerFault } from '../contract/request.ts'
 import { writeReport } from '../report/page.ts'
 import { firstAnswer } from '../run/first-answer.ts'
 import { firstModel } from '../run/first-model.ts'
+import { noKey } from '../run/keys.ts'
+import type { RunOptions } from '../run/run.ts'
 import { tlsOf } from '../run/tls-files.ts'
 import { parseScenario } from '../scenario/parse.ts'
-import { durationUsOf, ratePerSOf } from '../scenario/quantity.ts'
+import { durationUsOf } from '../scenario/quantity.ts'
 import { type QuickLoad, quickScenario } from '../scenario/quick.ts'
+import type { BudgetName, Scenario } from '../scenario/scenario.ts'
 import { openExistingStore } from '../store/open.ts'
 import { writeOutput } from '../store/output.ts'
 import { UserError } from '../user/user-error.ts'
-import { quantityOf, wholeOf } from './numbers.ts'
+import { begunSearch, withSearch } from './bench-continue.ts'
+import { perSOf, quantityOf, wholeOf } from './numbers.ts'
 import { runAndPrint } from './run.ts'
 import { mustMaySpend } from './spending.ts'
 import { baseUrlOf } from './target.ts'
@@ -23,7 +28,11 @@ export interface Options {
   readonly users?: string
   readonly duration?: string
   readonly maxRate: string
+  readonly budget?: BudgetName
+  readonly for?: string
+  readonly continue?: boolean
   readonly promptTokens: string
+  readonly prefixTokens: string
   readonly outputTokens: string
   readonly stream: boolean
   readonly endpoint: QuickLoad['endpoint']
@@ -41,16 +50,22 @@ export interface Options {
   readonly json?: boolean
 }
 
-/** The key for a service without keys, because the header may not be empty. */
-const noKey = 'none'
+/** A search ends after this time, so that a bench with its first requests and its page ends within five minutes. */
+const usualTime = '255s'
 
-export async function benchAction(url: string, options: Options): Promise<void> {
+export async function benchAction(url: string | undefined, options: Options): Promise<void> {
   const contract = loadContract(options.contract)
+  if (options.continue === true) return continueBench(url, options, contract)
+  if (url === undefined) {
+    throw new UserError(
+      'usage',
+      "error: missing required argument 'url': expected the address of the service.",
+    )
+  }
   const baseUrl = baseUrlOf(url, contract)
   const key = process.env.ASSAY_API_KEY?.trim() || noKey
   // Options are checked before anything is sent.
   textOf(options, '')
-  const upload = await uploadTo(options.upload)
   const tls = tlsOf({ caFile: options.caFile ?? null, certFile: null, keyFile: null })
   const text = textOf(options, options.model ?? (await firstModel(baseUrl, key, contract, tls)))
   const scenario = parseScenario(text, 'the scenario made by assay bench', contract)
@@ -58,14 +73,47 @@ export async function benchAction(url: string, options: Options): Promise<void> 
     writeOutput(options.save, `# assay run ${options.save} --base-url ${baseUrl}\n${text}`)
   }
   const seed = options.seed === undefined ? scenario.seed : wholeOf('--seed', options.seed)
-  await mustMaySpend({ scenario, contract, seed, baseUrl, isAgreed: options.yes === true })
-  const { runId, refusal } = await runAndPrint(
+  await runWithPage(scenario, { baseUrl, seed, key, contract }, options)
+  process.stderr.write(`\nThe scenario of this run:\n${text}`)
+}
+
+/** Goes on with the search of an earlier bench: its trials count. */
+async function continueBench(
+  url: string | undefined,
+  options: Options,
+  contract: Contract,
+): Promise<void> {
+  const key = process.env.ASSAY_API_KEY?.trim() || noKey
+  const begun = await begunSearch(options.db, url === undefined ? null : baseUrlOf(url, contract))
+  const { budget, mostTime } = spendingOf(options)
+  const mostUs = mostTime === null ? null : durationUsOf(mostTime)
+  const scenario = withSearch(begun.scenario, { budget, mostUs })
+  const { baseUrl, seed, trials } = begun
+  if (!options.json) process.stderr.write(`Going on from run ${begun.runId} of ${baseUrl}.\n`)
+  await runWithPage(scenario, { baseUrl, seed, key, contract, earlierTrials: trials }, options)
+}
+
+interface Target extends Pick<RunOptions, 'earlierTrials'> {
+  readonly baseUrl: string
+  readonly seed: number
+  readonly key: string
+  readonly contract: Contract
+}
+
+async function runWithPage(
+  scenario: Scenario,
+  { key, ...target }: Target,
+  options: Options,
+): Promise<void> {
+  const { contract } = target
+  const upload = await uploadTo(options.upload)
+  await mustMaySpend({ scenario, ...target, isAgreed: options.yes === true })
+  const { runId, refusal, sweeps } = await runAndPrint(
     scenario,
-    { baseUrl, dbPath: options.db, contract, seed, keys: { default: key }, firstRequests: true },
+    { ...target, dbPath: options.db, keys: { default: key }, firstRequests: true },
     options.json === true,
   )
   if (refusal !== null) return
-  process.stderr.write(`\nThe scenario of this run:\n${text}`)
   const store = await openExistingStore(options.db)
   try {
     const { out } = options
@@ -79,7 +127,15 @@ export async function benchAction(url: string, options: Options): Promise<void> 
     store.close()
   }
   await upload(options.out, options.db)
-  if (!options.json) process.stdout.write(`page  ${options.out}\n`)
+  if (options.json) return
+  process.stdout.write(`page  ${options.out}\n`)
+  const needs = sweeps.map(({ safeRate }) =>
+    safeRate.kind === 'bracket' ? safeRate.needs : null,
+  )[0]
+  if (needs === null || needs === undefined) return
+  // A hold, its warm-up, and one more if it fails.
+  const minutes = Math.ceil((2 * Math.max(60, needs.requests / needs.ratePerS)) / 60) + 1
+  process.stdout.write(`To go on from here: assay bench --continue --for ${minutes}m\n`)
 }
 
 /** The scenario as text. @throws UserError for an invalid option */
@@ -98,33 +154,54 @@ function quickLoadOf(options: Options, model: string): QuickLoad {
   if (rate !== undefined && users !== undefined) {
     throw new UserError('usage', '--rate and --users: expected one of them; got both.')
   }
+  if (rate === undefined && users === undefined && options.duration !== undefined) {
+    throw new UserError(
+      'usage',
+      '--duration: a search has no length of its own; give it a time with --for, or give --rate or --users.',
+    )
+  }
   const load: QuickLoad['load'] =
     rate !== undefined
-      ? { kind: 'rate', rate: quantity('--rate', rate, ratePerSOf, 'a rate such as 20/s') }
+      ? { kind: 'rate', rate: rateOf('--rate', rate, 'a rate such as 20/s') }
       : users !== undefined
         ? { kind: 'users', users: Math.max(1, wholeOf('--users', users)) }
         : {
             kind: 'search',
-            maxRate: quantity('--max-rate', maxRate, ratePerSOf, 'a rate such as 500/s'),
+            maxRate: rateOf('--max-rate', maxRate, 'a rate such as 500/s'),
+            ...spendingOf(options),
           }
   const standard = stream ? 'ttft.p95 < 1s' : 'response.p95 < 10s'
   return {
     ...{ model, endpoint, stream, load },
     promptTokens: Math.max(1, wholeOf('--prompt-tokens', options.promptTokens)),
     outputTokens: Math.max(1, wholeOf('--output-tokens', options.outputTokens)),
+    prefixTokens: wholeOf('--prefix-tokens', options.prefixTokens),
     headers: options.header.map(headerOf),
     caFile: options.caFile === undefined ? null : resolve(options.caFile),
-    duration: quantity(
-      '--duration',
-      options.duration ?? (load.kind === 'search' ? '5s' : '30s'),
-      durationUsOf,
-      'a time such as 30s',
-    ),
+    duration: quantity('--duration', options.duration ?? '30s', durationUsOf, 'a time such as 30s'),
     objectives: options.slo.length === 0 ? [standard] : options.slo,
     maxCredits:
       options.maxCredits === undefined ? null : wholeOf('--max-credits', options.maxCredits),
   }
 }
+
+/** The budget and the time of a search: five minutes of `quick`, unless one of them is given. */
+function spendingOf({ budget, for: time }: Options): {
+  readonly budget: BudgetName | null
+  readonly mostTime: string | null
+} {
+  if (time !== undefined) {
+    const mostTime = quantity('--for', time, durationUsOf, 'a time such as 10m')
+    return { budget: budget ?? null, mostTime }
+  }
+  return budget === undefined
+    ? { budget: 'quick', mostTime: usualTime }
+    : { budget, mostTime: null }
+}
+
+/** A rate as a scenario writes it. */
+const rateOf = (option: string, text: string, expected: string) =>
+  `${quantityOf(option, text, perSOf, expected)}/s`
 
 /** Checks the text and returns it. */
 function quantity(

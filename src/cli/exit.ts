@@ -6,7 +6,7 @@ export const exit = {
   internal: 1,
   /** Wrong usage, or a wrong scenario. */
   usage: 2,
-  /** A threshold or a rule failed. */
+  /** A threshold or a rule failed, or a search found no safe rate. */
   failed: 3,
   /** The run is invalid, or the target was never reached. */
   invalid: 4,

@@ -1,4 +1,5 @@
-import type { Percentiles, Progress, StepProgress } from '../run/tally.ts'
+import { rateText } from '../report/safe-rate.ts'
+import type { Percentiles, Progress, Searching, StepProgress } from '../run/tally.ts'
 import { wrapped } from '../user/wrapped.ts'
 import { duration, table } from './text.ts'
 
@@ -20,6 +21,7 @@ export function blockOf(progress: Progress, room: Room): readonly string[] {
   const failed = progress.steps.reduce((sum, step) => sum + step.failures, 0)
   const above = [
     `${progress.scenario}  ${progress.phase ?? ''}  ${duration(progress.atUs)}${ends}`,
+    ...searchLine(progress.searching),
     ...wrapped(
       `planned ${counts.planned}  sent ${counts.planned - counts.notSent}  ok ${counts.ok}  failed ${failed}  not sent ${counts.notSent}  in flight ${progress.inFlight}  credits ${progress.creditsSpent}${budget}`,
       '  ',
@@ -40,6 +42,19 @@ export function blockOf(progress: Progress, room: Room): readonly string[] {
     rows: Math.max(2, room.rows - above.length - below.length),
   })
   return [...above, ...steps, ...below].slice(0, room.rows).map((line) => cut(line, room.columns))
+}
+
+/** What a search is trying, and what remains to do. */
+function searchLine(searching: Progress['searching']): readonly string[] {
+  return searching === null || searching === undefined ? [] : [`  search: ${searchText(searching)}`]
+}
+
+export function searchText({ step, ratePerS, requests, toGoUs }: Searching): string {
+  const what =
+    ratePerS === 0
+      ? `${step}, one request at a time`
+      : `${step} ${rateText(ratePerS, 'thorough')} with ${requests} requests, ${duration((requests / ratePerS) * 1e6)}`
+  return toGoUs === null ? what : `${what}; about ${duration(toGoUs)} to go`
 }
 
 /** One line for each step if that fits, else one line for each of its times. */

@@ -1,5 +1,5 @@
 import type { Progress } from '../run/tally.ts'
-import { blockOf, type Room } from './live-block.ts'
+import { blockOf, type Room, searchText } from './live-block.ts'
 
 /** Interval of lines without a terminal. */
 const lineEveryMs = 5000
@@ -70,5 +70,6 @@ export function lineOf(progress: Progress): string {
     `${counts.notSent} not sent`,
     `${progress.inFlight} in flight`,
     `${progress.creditsSpent} credits`,
+    ...(progress.searching == null ? [] : [searchText(progress.searching)]),
   ].join(' | ')
 }

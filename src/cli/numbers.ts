@@ -1,3 +1,4 @@
+import { ratePerSOf } from '../scenario/quantity.ts'
 import { UserError } from '../user/user-error.ts'
 
 /** @throws UserError unless the text is a whole number from 0 */
@@ -6,6 +7,10 @@ export function wholeOf(name: string, text: string): number {
   if (text.trim() !== '' && Number.isSafeInteger(value) && value >= 0) return value
   throw new UserError('usage', `${name}: expected a whole number from 0; got ${text}.`)
 }
+
+/** A rate per second: `20/s`, `1200/min`, or a plain number. */
+export const perSOf = (text: string) =>
+  ratePerSOf(text) ?? (/^\d+(?:\.\d+)?$/.test(text) ? Number(text) : null)
 
 /** @throws UserError unless the text is a number above 0 */
 export function positiveOf(name: string, text: string): number {

@@ -1,4 +1,5 @@
 import { selfTestsText, stoppedText } from '../report/page-verdict.ts'
+import { rateText, safeRateText, searchShape } from '../report/safe-rate.ts'
 import type { RunResult } from '../run/run.ts'
 import type { ThresholdResult } from '../run/thresholds.ts'
 import { wrapped } from '../user/wrapped.ts'
@@ -19,29 +20,39 @@ export function judgementText(result: RunResult): string {
 }
 
 function sweepLines({ sweeps, verdict }: RunResult): readonly string[] {
-  return sweeps.flatMap(({ phase, trials, safePerS, failedPerS }) => {
-    const rate = (perS: number) => `${perS.toFixed(1)}/s`
-    const at = trials.filter((trial) => trial.ratePerS === safePerS)
-    const held = at.filter((trial) => trial.held).length
-    const safe =
-      safePerS === null
-        ? 'no rate held'
-        : `safe at ${rate(safePerS)} (held in ${held} of ${at.length} ${at.length === 1 ? 'trial' : 'trials'})`
-    const doubt = verdict.verdict === 'invalid' ? '; the run is INVALID, so this is no proof' : ''
+  return sweeps.flatMap((sweep) => {
+    const search = searchShape.parse(sweep)
+    const { says, because } = safeRateText(search, verdict.verdict === 'invalid')
     return [
-      `${phase}: ${safe}, ${failedPerS === null ? 'no rate failed twice' : `${rate(failedPerS)} failed`}${doubt}`,
+      ...wrapped(`${says}.`, ''),
+      ...because.flatMap((sentence) => wrapped(sentence, '  ')),
       ...table([
-        ['  trial', 'rate', 'goodput', ''],
-        ...trials.map((trial) => [
+        ['  trial', 'step', 'rate', 'sent', 'requests', 'goodput', ''],
+        ...search.trials.map((trial) => [
           `  ${trial.phase}`,
-          rate(trial.ratePerS),
+          trial.step,
+          trial.ratePerS === 0 ? 'one by one' : rateText(trial.ratePerS, 'thorough'),
+          trial.sentPerS === null ? '-' : rateText(trial.sentPerS, 'thorough'),
+          String(trial.sent),
           trial.goodput === null ? '-' : `${(trial.goodput * 100).toFixed(1)} %`,
-          `${trial.held ? 'held' : 'failed'}${trial.notSent > 0 ? `, ${trial.notSent} not sent` : ''}`,
+          trial.step === 'warm-up' ? '' : resultText(trial),
         ]),
       ]),
       '',
     ]
   })
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  misses: 'too many misses',
+  backlog: 'a growing backlog',
+  margin: 'its margin is too small',
+  late: 'not sent in time by this machine',
+  'too few': 'too few requests',
+}
+
+function resultText({ result, why }: { readonly result: string; readonly why: string }): string {
+  return result === 'held' ? result : `${result}: ${reasons[why] ?? why}`
 }
 
 function thresholdLines(thresholds: readonly ThresholdResult[]): readonly string[] {

@@ -1,8 +1,8 @@
-import { durationUsOf, mostPerS, ratePerSOf } from '../scenario/quantity.ts'
+import { durationUsOf, mostPerS } from '../scenario/quantity.ts'
 import type { Load, Phase, RateSegment, Scenario } from '../scenario/scenario.ts'
 import { amountBy } from '../schedule/course.ts'
 import { UserError } from '../user/user-error.ts'
-import { quantityOf } from './numbers.ts'
+import { perSOf, quantityOf } from './numbers.ts'
 
 /** Options of the command line that change a scenario. */
 export interface RunOverrides {
@@ -15,9 +15,7 @@ export interface RunOverrides {
 export function overridden(scenario: Scenario, options: RunOverrides): Scenario {
   const { rate, duration, maxCredits } = options
   const perS =
-    rate === undefined
-      ? null
-      : quantityOf('--rate', rate, ratePerSOf, 'a rate above 0, such as 50/s')
+    rate === undefined ? null : quantityOf('--rate', rate, perSOf, 'a rate above 0, such as 50/s')
   if (perS !== null && perS > mostPerS) {
     throw new UserError('usage', `--rate: expected at most ${mostPerS}/s; got ${rate}.`)
   }

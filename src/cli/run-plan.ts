@@ -1,7 +1,9 @@
 import type { PhasePlan } from '../run/plan.ts'
+import { repeatedTexts } from '../run/repeated-tokens.ts'
 import type { Shard } from '../run/shard.ts'
 import { traceText } from '../run/trace-plan.ts'
 import type { Scenario } from '../scenario/scenario.ts'
+import { undecidable } from '../scenario/undecidable.ts'
 import { wrapped } from '../user/wrapped.ts'
 import { duration, table } from './text.ts'
 
@@ -37,7 +39,36 @@ export function planText(
     ...traces,
     ...(shard.of === 1 ? [] : [`The part of shard ${shard.index} of ${shard.of}.`]),
     `Sends on ${threads === 1 ? '1 thread' : `${threads} threads`}.`,
+    ...wrapped(costText(scenario, plan), ''),
+    ...repeatedTexts(scenario, scenario.seed, (step) => requestsOf(plan, step)).flatMap((text) =>
+      wrapped(text, ''),
+    ),
+    ...undecidable(scenario).flatMap((text) => wrapped(text, '')),
     'Nothing was sent.',
     '',
   ].join('\n')
+}
+
+/** What the whole plan costs at most. */
+function costText({ policy }: Scenario, plan: readonly PhasePlan[]): string {
+  const known = plan.reduce((sum, { mostCredits }) => sum + (mostCredits ?? 0), 0)
+  const open = plan.filter(({ mostCredits }) => mostCredits === null).map(({ phase }) => phase)
+  const { maxCredits } = policy
+  const credits = (count: number) => `${count.toLocaleString('en-US')} credits`
+  if (open.length === 0) {
+    const most = Math.min(known, maxCredits ?? Infinity)
+    return `At most ${credits(most)} in all${most < known ? ', by max_credits' : ''}.`
+  }
+  return maxCredits === null
+    ? `No bound on the credits: answers decide how many requests ${open.join(', ')} ${open.length === 1 ? 'sends' : 'send'}. Set max_credits.`
+    : `At most ${credits(maxCredits)} in all, by max_credits.`
+}
+
+/** Planned requests of a step; null if a phase leaves them open. */
+function requestsOf(plan: readonly PhasePlan[], step: string): number | null {
+  const isOpen = plan.some(
+    ({ requests, bySteps }) =>
+      requests === null || (requests > 0 && Object.keys(bySteps).length === 0),
+  )
+  return isOpen ? null : plan.reduce((sum, { bySteps }) => sum + (bySteps[step] ?? 0), 0)
 }

@@ -13,6 +13,7 @@ import { threadsOf } from '../run/threads.ts'
 import { loadScenario } from '../scenario/parse.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { scenarioFiles } from '../scenario/scenario-files.ts'
+import { undecidable } from '../scenario/undecidable.ts'
 import { mustStandApart, type NamedFile } from '../store/files-apart.ts'
 import { openStore } from '../store/open.ts'
 import { writeOutput } from '../store/output.ts'
@@ -67,8 +68,10 @@ export async function runAction(path: string, options: Options): Promise<void> {
         ? `${JSON.stringify({ scenario, seed, shard, threads, plan }, null, 2)}\n`
         : planText(scenario, plan, shard, threads),
     )
+    if (undecidable(scenario).length > 0) process.exitCode = exit.usage
     return
   }
+  for (const sentence of undecidable(scenario)) process.stderr.write(`${sentence}\n`)
   mustHaveOneClock(shard, options)
   const runId = runIdOf(options.runId)
   const startAtUs = startAtUsOf(options.startAt, Date.now())
@@ -222,5 +225,7 @@ export function exitOf(result: RunResult): number {
   )
     return exit.invalid
   if (result.stopped === 'threshold' || result.stopped === 'errors') return exit.failed
-  return result.thresholds.every((threshold) => threshold.result === 'held') ? exit.ok : exit.failed
+  const isFound = result.sweeps.every(({ safeRate }) => safeRate.kind === 'held')
+  const isMet = result.thresholds.every((threshold) => threshold.result === 'held')
+  return isFound && isMet ? exit.ok : exit.failed
 }

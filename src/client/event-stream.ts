@@ -258,6 +258,7 @@ export class EventStream implements SseSink, BodyReader {
     if (contentEvents === 1) {
       this.said.firstContentUs = readUs
       cells[row + contentReadsCell] = 1
+      this.call.listener.onContent?.()
       return
     }
     if (gapUs > 0) cells[row + contentReadsCell]!++

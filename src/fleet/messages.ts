@@ -23,6 +23,7 @@ export type JoinWord = z.infer<typeof join>
 
 export const stopReasons = [
   'interrupted',
+  'time',
   'budget',
   'errors',
   'threshold',

@@ -201,6 +201,10 @@ export const tokenParts = {
   },
 } as const satisfies Record<string, { readonly sql: string; readonly says: string }>
 
+/** SQL: the share of prompt tokens that a cache had, among successes that report it; null without any. */
+export const cachedShareSql = `sum(cached_tokens) FILTER (${succeeded})
+  / nullif(sum(prompt_tokens) FILTER (${succeeded} AND cached_tokens IS NOT NULL), 0)`
+
 /** Measures of other tools, from the same time stamps; successes only. */
 export const foreignMeasures = {
   event_ttft_us: {

@@ -1,4 +1,3 @@
-import { literal } from '../store/import/literal.ts'
 import type { RunRow } from '../store/runs.ts'
 import type { Session } from '../store/session.ts'
 import { type Html, html } from '../user/html.ts'
@@ -43,11 +42,10 @@ export async function launchTop(store: Session): Promise<Html> {
     `FROM attempts WHERE list_contains(getvariable('run_ids'), run_id) AND status IS NOT NULL LIMIT 1`,
   )
   const verdicts = runs.map((run) => readPageVerdict(run.verdict_json))
-  const failedAbove = await failuresAbove(store, runs, verdicts)
   const tokens = tokenReport(all)
   const closed = [...new Set(runs.flatMap((run) => closedPhases(run.scenario_json)))]
   return html`${renderAnswer(
-    answerOf(runs, verdicts, all, { reached: reached !== undefined, closed, failedAbove }),
+    answerOf(runs, verdicts, all, { reached: reached !== undefined, closed }),
   )}${renderCards(
     cardsOf(all, closed.length > 0),
   )}${tokens !== null && html`<p class="note">${tokens}</p>`}`
@@ -62,35 +60,17 @@ interface Known {
   readonly reached: boolean
   /** Phases of a closed load. */
   readonly closed: readonly string[]
-  /** Unexpected failures at rates above the safe rate of a sweep. */
-  readonly failedAbove: number
-}
-
-/** A sweep goes on until requests fail. Those failures show the limit; they are no fault of the deployment. */
-async function failuresAbove(
-  store: Session,
-  runs: readonly RunRow[],
-  verdicts: readonly PageVerdict[],
-): Promise<number> {
-  const trials = verdicts.flatMap(({ tooFast }, at) =>
-    tooFast.map((phase) => `(${literal(runs[at]!.run_id)}, ${literal(phase)})`),
-  )
-  if (trials.length === 0) return 0
-  const [row] = await store.rows<{ n: number }>(
-    `SELECT (count(*) FILTER (failed))::DOUBLE AS n FROM shown_attempts
-     WHERE counted AND (run_id, phase) IN (${trials.join(', ')})`,
-  )
-  return row!.n
 }
 
 function answerOf(
   runs: readonly RunRow[],
   verdicts: readonly PageVerdict[],
   { counts }: SummaryGroup,
-  { reached, closed, failedAbove }: Known,
+  { reached, closed }: Known,
 ): Answer {
-  const of = (name: 'tests' | 'thresholds' | 'sweeps') => verdicts.flatMap((each) => each[name])
-  const [tests, thresholds, sweeps] = [of('tests'), of('thresholds'), of('sweeps')]
+  const of = (name: 'tests' | 'thresholds') => verdicts.flatMap((each) => each[name])
+  const [tests, thresholds] = [of('tests'), of('thresholds')]
+  const searches = verdicts.flatMap((each) => each.searches)
   const doubtful = tests.filter(({ tone }) => tone === 'fail' || tone === 'warn')
   const stopped = verdicts.flatMap(({ stopped }) =>
     stopped === null ? [] : [stoppedText(stopped)],
@@ -108,7 +88,7 @@ function answerOf(
     tone,
     says,
     because: `${more} ${because}`.trim(),
-    checks: [...sweeps, ...thresholds, ...failuresOf(counts, failedAbove), ...doubtful],
+    checks: [...searches, ...thresholds, ...failuresOf(counts), ...doubtful],
     folded: {
       name: selfTestsText(
         tests.length,
@@ -142,50 +122,50 @@ function answerOf(
   const open = thresholds.filter((check) => check.tone !== 'good')
   if (open.length > 0)
     return told('warn', `${count(open.length, 'threshold')} could not be decided`)
-  const safe = sweeps.filter((check) => check.tone === 'good').map((check) => check.figure)
-  const rate = safe.length > 0 ? `, up to ${safe.join(' and ')}` : ''
+  const unfound = searches.find(({ isFound }) => !isFound)
+  if (unfound !== undefined) return told(unfound.tone, unfound.name)
+  const rates = searches.map(({ name }) => name)
+  const rate = rates.length > 0 ? `${rates.join('; ')}. ` : ''
   if (runs.some((run) => run.verdict === 'degraded')) {
-    return told('warn', `The run is degraded${rate}: use its figures with care`)
+    return told('warn', `${rate}The run is degraded: use its figures with care`)
   }
-  return thresholds.length > 0
-    ? told(
-        'good',
-        `It holds${rate}: the run is valid and every threshold was met${yet(counts, failedAbove)}`,
-      )
-    : told(
-        'good',
-        `The run is valid${rate}${yet(counts, failedAbove)}`,
-        'The scenario set no threshold.',
-      )
+  const tone = searches.some((search) => search.tone === 'warn') ? 'warn' : 'good'
+  if (thresholds.length > 0) {
+    return told(tone, `${rate}It holds: the run is valid and every threshold was met${yet(counts)}`)
+  }
+  return rate === ''
+    ? told('good', `The run is valid${yet(counts)}`, 'The scenario set no threshold.')
+    : told(tone, `${rate}The run is valid${yet(counts)}`)
 }
 
 /** A good verdict must mention unexpected failures. */
-function yet(counts: SummaryGroup['counts'], failedAbove: number): string {
-  if (counts.failed === 0) return ''
-  const share = `${formatShare(failureShare(counts)!)} % failed unexpectedly`
-  if (failedAbove === 0) return `, yet ${share}`
-  return failedAbove === counts.failed
-    ? `; ${share}, all of them above the safe rate`
-    : `, yet ${share}, ${formatNumber(failedAbove)} of ${formatNumber(counts.failed)} above the safe rate`
+function yet(counts: SummaryGroup['counts']): string {
+  return counts.failed === 0
+    ? ''
+    : `, yet ${formatShare(failureShare(counts)!)} % failed unexpectedly`
 }
 
-function failuresOf(counts: SummaryGroup['counts'], failedAbove: number): readonly Check[] {
+function failuresOf(counts: SummaryGroup['counts']): readonly Check[] {
   const { failed, sent } = counts
   if (failed === 0) return []
   const figure = `${formatShare(failureShare(counts)!)} %, ${formatNumber(failed)} of ${formatNumber(sent)} requests`
-  const remedy =
-    failedAbove === 0
-      ? null
-      : `${formatNumber(failedAbove)} at rates that the sweep found to be too high.`
-  return [{ tone: 'warn', name: 'Unexpected failures:', figure, remedy }]
+  return [{ tone: 'warn', name: 'Unexpected failures:', figure, remedy: null }]
 }
 
 const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
 
 /** @param closed whether part of the load is closed: it claims no rate and omits waiting */
 function cardsOf(all: SummaryGroup, closed: boolean): readonly Card[] {
-  const { counts, metrics, arrivalS, sentPerS, completionTokens, completionTokensPerS, goodput } =
-    all
+  const {
+    counts,
+    metrics,
+    arrivalS,
+    sentPerS,
+    completionTokens,
+    completionTokensPerS,
+    goodput,
+    cachedShare,
+  } = all
   const { service, response, ttft } = metrics
   const perS = closed ? 'closed load: no rate claimed' : `${formatNumber(sentPerS ?? 0)}/s`
   const share = (value: number | null) => (value === null ? '–' : `${formatShare(value)} %`)
@@ -221,6 +201,11 @@ function cardsOf(all: SummaryGroup, closed: boolean): readonly Card[] {
       label: 'Time to first token, median',
       value: cardValue(ttft.p50),
       aside: isTold(ttft.p95) ? `p95 ${cardValue(ttft.p95)}` : samplesOf(ttft),
+    },
+    cachedShare !== null && {
+      label: 'Prompt tokens from a cache',
+      value: share(cachedShare),
+      aside: 'as the service reports',
     },
     completionTokens !== null && {
       label: 'Output tokens',

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Check, Tone } from './banner.ts'
 import { formatDuration, formatNumber, formatShare } from './format.ts'
+import { safeRateText, searchShape } from './safe-rate.ts'
 
 /**
  * The verdict of a run in `runs.verdict_json`. It is read leniently, because another version may have written the
@@ -33,25 +34,7 @@ const shape = z.looseObject({
       }),
     )
     .default([]),
-  sweeps: z
-    .array(
-      z.looseObject({
-        phase: z.string(),
-        safePerS: z.number().nullable().default(null),
-        failedPerS: z.number().nullable().default(null),
-        trials: z
-          .array(
-            z.looseObject({
-              phase: z.string().default(''),
-              ratePerS: z.number(),
-              held: z.boolean(),
-              goodput: z.number().nullable().default(null),
-            }),
-          )
-          .default([]),
-      }),
-    )
-    .default([]),
+  sweeps: z.array(searchShape).default([]),
 })
 
 export interface PageVerdict {
@@ -61,9 +44,7 @@ export interface PageVerdict {
   readonly stopped: string | null
   readonly tests: readonly Check[]
   readonly thresholds: readonly Check[]
-  readonly sweeps: readonly Check[]
-  /** Phases of sweep trials that did not hold, at rates above the safe one. */
-  readonly tooFast: readonly string[]
+  readonly searches: readonly (Check & { readonly isFound: boolean })[]
 }
 
 const tones: Readonly<Record<string, Tone>> = {
@@ -99,28 +80,10 @@ export function readPageVerdict(json: string | null): PageVerdict {
           : `${result}: ${inUnit(value, unit)}, n = ${formatNumber(samples)}`,
       remedy: needs === null ? null : `It needs ${formatNumber(needs)} samples.`,
     })),
-    sweeps: sweeps.map((sweep) => ({
-      tone:
-        sweep.safePerS === null
-          ? 'fail'
-          : verdict === 'invalid' || failedAt(sweep, sweep.safePerS) !== undefined
-            ? 'warn'
-            : 'good',
-      name:
-        verdict === 'invalid'
-          ? `Rate of ${sweep.phase} (unreliable):`
-          : `Safe rate of ${sweep.phase}:`,
-      figure:
-        sweep.safePerS === null
-          ? 'none of the rates held'
-          : `${formatNumber(sweep.safePerS)} requests/s`,
-      remedy: sweepRemedy(sweep),
-    })),
-    tooFast: sweeps.flatMap(({ safePerS, trials }) =>
-      trials
-        .filter(({ held, ratePerS }) => !held && safePerS !== null && ratePerS > safePerS)
-        .map(({ phase }) => phase),
-    ),
+    searches: sweeps.map((sweep) => {
+      const { isFound, tone, says, because } = safeRateText(sweep, verdict === 'invalid')
+      return { isFound, tone, name: says, figure: '', remedy: because.join(' ') }
+    }),
   }
 }
 
@@ -130,33 +93,6 @@ export function selfTestsText(of: number, unheld: number, notJudged: readonly st
   return notJudged.length === 0 ? held : `${held}; not judged: ${notJudged.join(', ')}`
 }
 
-interface Sweep {
-  readonly failedPerS: number | null
-  readonly trials: readonly {
-    readonly ratePerS: number
-    readonly held: boolean
-    readonly goodput: number | null
-  }[]
-}
-
-const failedAt = ({ trials }: Sweep, ratePerS: number) =>
-  trials.find((trial) => !trial.held && trial.ratePerS === ratePerS)
-
-/** What happened above the safe rate of a sweep. A rate has failed once it failed twice. */
-function sweepRemedy(sweep: Sweep): string {
-  const { failedPerS, trials } = sweep
-  if (failedPerS !== null) {
-    return `The lowest that did not hold is ${formatNumber(failedPerS)} requests/s.`
-  }
-  const once = trials.find((trial) => !trial.held)
-  if (once === undefined) return 'No rate failed: the limit is above the tested rates.'
-  const { ratePerS, goodput } = once
-  const again = trials.some((trial) => trial.held && trial.ratePerS === ratePerS)
-  return `${formatNumber(ratePerS)} requests/s failed once${goodput === null ? '' : ` (goodput ${formatShare(goodput)} %)`}, ${
-    again ? 'and held when it was tested again' : 'and was not tested again'
-  }: the limit may be there.`
-}
-
 const endings: ReadonlyMap<string, string> = new Map([
   ['interrupted', 'it was interrupted'],
   ['first-request', 'the service refused a first request for good'],
@@ -164,6 +100,7 @@ const endings: ReadonlyMap<string, string> = new Map([
   ['errors', 'a stop condition was met: error_share, consecutive_failures or refused_for'],
   ['threshold', 'a threshold marked abort was missed'],
   ['store', 'the store could not be written'],
+  ['time', 'the time of the search was over, with requests still in flight'],
   ['fleet', 'not every shard answered in time, so the shards could not agree on the next step'],
 ])
 

@@ -8,6 +8,7 @@ import type { GapCells } from './gap-cells.ts'
 import type { KeyChoice } from './key-choice.ts'
 import { countedMetrics, type Metric, type PhaseRun, type StepReport } from './messages.ts'
 import { type HistogramSlice, TimeHistogram } from './time-histogram.ts'
+import { TrialCounter } from './trial-counts.ts'
 
 const plainMetrics: readonly Metric[] = ['service', 'response']
 const streamMetrics: readonly Metric[] = [...plainMetrics, 'ttft', 'itl']
@@ -40,6 +41,8 @@ export class ActivePhase {
   private readonly keyDraws: RandomStream
   private readonly promptDraws: RandomStream
   readonly thinkDraws: RandomStream
+  /** Null unless it is a trial of a search. */
+  readonly trial: TrialCounter | null
   /** Whether this thread has sent its share. */
   issued = false
 
@@ -57,6 +60,11 @@ export class ActivePhase {
     this.promptDraws = stream('prompts')
     this.thinkDraws = stream('thinks')
     this.arrivals = arrivalsOf(run, seed)
+    const { trialRequests = null } = run
+    this.trial =
+      trialRequests === null
+        ? null
+        : new TrialCounter(trialRequests, run, this.stride, scenario.objectives)
     // Created ahead: a branch that is first taken under load deoptimises the compiled code, and the
     // interpreter falls behind a high rate for a tenth of a second.
     for (const [at, step] of steps.entries()) {

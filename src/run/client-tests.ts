@@ -69,6 +69,8 @@ function megabytes(bytes: number): string {
 }
 
 const lowestLagBoundUs = 5000
+/** Share of a judged time that lag may take without spoiling the judgement. */
+const lagOfClaim = 0.1
 const highestDelayBoundUs = 20_000
 
 /** The highest percentile for which there are enough samples. */
@@ -95,8 +97,15 @@ export function gapLimitUs(medians: readonly Median[]): number {
 /**
  * Judges the highest percentile of lag that has enough samples. A p99 of fifty requests is the lag of one
  * of them, and one hiccup of the machine would make the run invalid.
+ *
+ * @param claimUs the tightest time that the run judges: lag that is small beside it leaves that judgement, and only
+ *   the figures shown need care. Null if the run judges none, and its figures are all that it claims
  */
-export function lagTest(lag: LagFigures | null, medians: readonly Median[]): RunTest {
+export function lagTest(
+  lag: LagFigures | null,
+  medians: readonly Median[],
+  claimUs: number | null = null,
+): RunTest {
   const least = shortest(medians)
   const shareUs = (least?.us ?? 0) / 100
   const boundUs = Math.max(lowestLagBoundUs, shareUs)
@@ -105,11 +114,16 @@ export function lagTest(lag: LagFigures | null, medians: readonly Median[]): Run
   const { name } = carried(lag.samples)
   const value = lag[`${name}Us`]
   const held = value < boundUs
+  const spoils = claimUs === null || value >= claimUs * lagOfClaim
   const why = name === 'p99' ? '' : `; ${lag.samples} requests are too few for a p99`
+  const leaves =
+    held || spoils
+      ? ''
+      : `; below ${lagOfClaim * 100} % of ${milliseconds(claimUs!)}, which is judged`
   return {
     name: `lag ${name}`,
-    result: held ? 'held' : 'failed',
-    figure: `${milliseconds(value)}${why}`,
+    result: held ? 'held' : spoils ? 'failed' : 'degraded',
+    figure: `${milliseconds(value)}${why}${leaves}`,
     bound,
     remedy: held
       ? ''
@@ -142,7 +156,11 @@ export function delayTest(threads: readonly ThreadFigures[], medians: readonly M
  * A p99 of delays hides one gap of a second in a minute, so the requests in gaps are judged. Their share
  * must be too small to change the highest percentile for which the run has enough requests.
  */
-export function gapTest(gaps: GapFigures | null, medians: readonly Median[]): RunTest {
+export function gapTest(
+  gaps: GapFigures | null,
+  medians: readonly Median[],
+  claimUs: number | null = null,
+): RunTest {
   const name = 'event-loop gap'
   if (gaps === null || gaps.requests === 0) {
     return notJudged(name, 'under 1 % of the requests in gaps', 'nothing was sent')
@@ -153,8 +171,8 @@ export function gapTest(gaps: GapFigures | null, medians: readonly Median[]): Ru
   const share = tainted / requests
   const held = share < rest
   const figure = `${milliseconds(greatestUs)}; ${tainted} of ${requests} requests (${(share * 100).toFixed(2)} %) in gaps over ${milliseconds(limitUs)}`
-  // A gap as long as the shortest median spoils the measurement.
-  const spoilt = greatestUs >= (waits(medians)?.us ?? Infinity)
+  // A gap as long as half of the judged time, or as the shortest median, spoils the measurement.
+  const spoilt = greatestUs >= (claimUs === null ? (waits(medians)?.us ?? Infinity) : claimUs / 2)
   return {
     name,
     result: held ? 'held' : spoilt ? 'failed' : 'degraded',

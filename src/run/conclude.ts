@@ -1,4 +1,5 @@
 import type { Contract } from '../contract/contract.ts'
+import type { Scenario } from '../scenario/scenario.ts'
 import { endShard } from '../store/run-shards.ts'
 import {
   type Ceiling,
@@ -17,6 +18,7 @@ import type { Coordinator } from './coordinator.ts'
 import { firstRefusal } from './first-requests.ts'
 import type { RunOptions, RunResult } from './run.ts'
 import { type RunFigures, runFigures } from './run-figures.ts'
+import { settleTrials, withCachedShares } from './settle-trials.ts'
 import { unsharded } from './shard.ts'
 import { neverReached } from './stop-conditions.ts'
 import { readStreams } from './stream-tests.ts'
@@ -47,7 +49,9 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
     stopReason !== 'interrupted' && stopReason !== 'first-request' && neverReached(tally)
       ? 'unreachable'
       : stopReason
+  await settleTrials(store, runId, coordinator, ended.sweeps)
   const figures = await runFigures(store, runId, contract)
+  const sweeps = await withCachedShares(store, runId, ended.sweeps)
   let planned = 0
   let inTime = 0
   for (const phase of coordinator.phases) {
@@ -62,6 +66,7 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
     rows: figures.rows,
     lag: figures.lag,
     medians,
+    claimUs: claimOf(scenario),
     plannedArrivals: planned,
     arrivedInTime: inTime,
     budgetSpent: stopped === 'budget',
@@ -93,7 +98,7 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
     verdictJson: JSON.stringify({
       ...verdict,
       thresholds,
-      sweeps: ended.sweeps,
+      sweeps,
       stopped,
     }),
   }
@@ -110,7 +115,7 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
     counts,
     creditsByContract: figures.creditsByContract,
     thresholds,
-    sweeps: ended.sweeps,
+    sweeps,
     verdict,
     stopped,
     refusal: stopped === 'first-request' ? await firstRefusal(store, runId, start.baseUrl) : null,
@@ -136,6 +141,7 @@ export function concludeWithoutStore(ended: Ended, why: string): RunResult {
       rows: noCounts,
       lag: null,
       medians: [],
+      claimUs: null,
       plannedArrivals: 0,
       arrivedInTime: 0,
       budgetSpent: false,
@@ -148,6 +154,20 @@ export function concludeWithoutStore(ended: Ended, why: string): RunResult {
     stopped: 'store',
     refusal: null,
   }
+}
+
+/** Times from the send to something, of which lag takes a share. */
+const judgedTimes: readonly string[] = ['service', 'response', 'ttft', 'response_ttft']
+
+/** The tightest time that the run judges, by a threshold or as the objective of a search; null for none. */
+function claimOf({ thresholds, objectives, phases }: Scenario): number | null {
+  const searches = phases.some(({ load }) => load.kind === 'sweep')
+  const { ttftUs, serviceUs, responseUs } = objectives
+  const bounds = [
+    ...thresholds.filter(({ metric }) => judgedTimes.includes(metric)).map(({ bound }) => bound),
+    ...(searches ? [ttftUs, serviceUs, responseUs].filter((us) => us !== null) : []),
+  ]
+  return bounds.length === 0 ? null : Math.min(...bounds)
 }
 
 /** Facts that the threads of the run counted. */

@@ -1,5 +1,5 @@
 import type { MemoryFigures } from '../client/memory.ts'
-import type { Phase } from '../scenario/scenario.ts'
+import type { Objectives, Phase } from '../scenario/scenario.ts'
 import { UserError } from '../user/user-error.ts'
 import { Budget } from './budget.ts'
 import type { ThreadFigures } from './client-tests.ts'
@@ -11,7 +11,7 @@ import type { FromRecorderControl, FromSender, PhaseRun, SenderLoad } from './me
 import { stepsOf } from './phase-steps.ts'
 import { SharedNumbers } from './shared.ts'
 import { cheapestOf, Refusals, reasonToStop, type StopReason } from './stop-conditions.ts'
-import { type Counted, type Progress, Tally } from './tally.ts'
+import { type Counted, type Progress, type Searching, Tally } from './tally.ts'
 import type { Said, Team } from './team.ts'
 
 export interface CoordinatorOptions extends CrewOptions {
@@ -24,7 +24,8 @@ export interface CoordinatorOptions extends CrewOptions {
 /** Time for the word of the last machine to reach the others. */
 const togetherUs = 500_000
 
-type PhaseToRun = Pick<Phase, 'name' | 'part' | 'durationUs' | 'maxRequests' | 'steps'>
+type PhaseToRun = Pick<Phase, 'name' | 'part' | 'durationUs' | 'maxRequests' | 'steps'> &
+  Pick<PhaseRun, 'trialRequests'>
 
 /**
  * Gives phases to the threads of a run, sums their reports, and ends them. It sends no requests itself.
@@ -107,6 +108,14 @@ export class Coordinator {
     }
   }
 
+  get seed(): number {
+    return this.options.seed
+  }
+
+  get objectives(): Objectives {
+    return this.options.scenario.objectives
+  }
+
   /** Gives a phase to all senders. */
   launch(phase: PhaseToRun, load: SenderLoad, startUs: number | null): PhaseRun {
     const { scenario, seed } = this.options
@@ -121,6 +130,7 @@ export class Coordinator {
       maxRequests: phase.maxRequests,
       steps: stepsOf(scenario, phase.steps),
       slotBase: before === undefined ? 0 : slotAfter(before, scenario, seed),
+      ...(phase.trialRequests === undefined ? {} : { trialRequests: phase.trialRequests }),
     }
     this.phases.push(run)
     this.crew.tell({ type: 'phase', phase: run })
@@ -149,6 +159,17 @@ export class Coordinator {
     const all = await this.gather(`${name} start`, { atUs: this.now() })
     return all === null ? null : Math.ceil(Math.max(...all.map(({ atUs }) => atUs))) + togetherUs
   }
+
+  /** Starts no more requests of a phase, on this machine. */
+  endPhase(ordinal: number): void {
+    this.crew.tell({ type: 'end-phase', ordinal })
+  }
+
+  /** What a search is trying, for the live view; null without one. */
+  searching: Searching | null = null
+
+  /** Called after each report of a sending thread, while a trial is sent. */
+  onReport: (() => void) | null = null
 
   async untilIssued(ordinal: number): Promise<void> {
     await this.until(() => this.issued.get(ordinal) === this.options.scenario.threads)
@@ -235,6 +256,7 @@ export class Coordinator {
         break
       case 'report': {
         this.tally.add(message)
+        this.onReport?.()
         this.deepestQueue = Math.max(this.deepestQueue, message.health.queuedBatches)
         const nowUs = this.now()
         this.crew.tellRecorder({
@@ -289,7 +311,10 @@ export class Coordinator {
     const { onProgress, progressEveryMs } = this.options
     if (nowUs - this.shownUs < progressEveryMs * 1000) return
     this.shownUs = nowUs
-    onProgress(this.tally.progress(nowUs, this.endsUs()), this.tally)
+    onProgress(
+      { ...this.tally.progress(nowUs, this.endsUs()), searching: this.searching },
+      this.tally,
+    )
   }
 
   private endsUs(): number | null {

@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync, readFileSync, statfsSync } from 'node:fs'
-import { availableParallelism, totalmem } from 'node:os'
+import { availableParallelism, loadavg, totalmem } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -12,6 +12,8 @@ export interface MachineFacts {
   /** Local ports for outgoing connections. */
   readonly ports: number | null
   readonly cores: number
+  /** Programs that ran or waited for a core, on average over the last minute. */
+  readonly load: number
   readonly memoryBytes: number
   /** Difference between wall clock and monotonic clock after `watchedUs`. */
   readonly clockStepUs: number
@@ -50,6 +52,7 @@ export async function machineFacts(storePath: string, neededNode: string): Promi
     openFiles: openFiles(),
     ports: localPorts(),
     cores: availableParallelism(),
+    load: loadavg()[0]!,
     memoryBytes: totalmem(),
     clockStepUs: Math.abs(wallMs - monotonicMs) * 1000,
     watchedUs: monotonicMs * 1000,
@@ -98,6 +101,12 @@ export function checksOf(facts: MachineFacts): readonly Check[] {
       cores >= 2 ? 'good' : 'fair',
       String(cores),
       'One core sends and records at once. Use a machine with two or more.',
+    ),
+    check(
+      'load',
+      facts.load < 0.5 * cores ? 'good' : facts.load < cores ? 'fair' : 'bad',
+      `${facts.load.toFixed(1)} on ${cores} ${cores === 1 ? 'core' : 'cores'} over the last minute`,
+      'Other programs take the cores, so requests would be sent late. Stop them, or run on another machine.',
     ),
     check(
       'memory',

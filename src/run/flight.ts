@@ -51,6 +51,8 @@ export class Flight implements AttemptListener {
   conversation: Conversation | null = null
   user: User | null = null
   running: RunningAttempt | null = null
+  /** Whether its stream has begun to say something. */
+  hasContent = false
   /** Gaps between the events of its stream. */
   readonly gaps = new GapCells()
   /** Index in `InFlight`. */
@@ -63,6 +65,10 @@ export class Flight implements AttemptListener {
 
   onGap(gapUs: number): void {
     this.gaps.add(gapUs)
+  }
+
+  onContent(): void {
+    this.hasContent = true
   }
 
   onEnd(attempt: Attempt): void {

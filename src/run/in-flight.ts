@@ -8,6 +8,11 @@ export class InFlight {
     return this.flights.length
   }
 
+  /** Those of a phase. */
+  of(phase: Flight['phase']): readonly Flight[] {
+    return this.flights.filter((flight) => flight.phase === phase)
+  }
+
   add(flight: Flight): void {
     flight.place = this.flights.length
     this.flights.push(flight)

@@ -5,6 +5,9 @@ import { secrets } from '../user/secrets/secrets.ts'
 import { UserError } from '../user/user-error.ts'
 import type { ResolvedKey } from './messages.ts'
 
+/** The key for a service without keys, because the header may not be empty. */
+export const noKey = 'none'
+
 /**
  * Reads the keys of a scenario.
  *
@@ -36,6 +39,7 @@ function readKey(key: KeySource, environment: NodeJS.ProcessEnv): string {
   if ('env' in key.source) {
     const value = environment[key.source.env]
     if (value !== undefined) return value
+    if (key.source.optional === true) return noKey
     throw new UserError(
       'run',
       `The key ${key.name} comes from the variable ${key.source.env}, which is not set. Set it to an API key of the service.`,

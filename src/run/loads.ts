@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path'
 import type { Phase, Scenario } from '../scenario/scenario.ts'
+import type { Trial } from '../schedule/safe-rate/trial.ts'
 import { readTrace } from '../schedule/traces/read.ts'
 import type { Trace } from '../schedule/traces/trace.ts'
 import { readText } from '../user/read-text.ts'
@@ -8,9 +9,15 @@ import type { Loads } from './coordinator.ts'
 import type { SenderLoad } from './messages.ts'
 import { runSweep, type SweepResult } from './sweep-run.ts'
 
-/** The loads of a scenario's phases, with its traces read. @throws UserError */
+/**
+ * The loads of a scenario's phases, with its traces read.
+ *
+ * @param earlierTrials of the same search in an earlier run
+ * @throws UserError
+ */
 export function phaseLoads(
   scenario: Scenario,
+  earlierTrials: readonly Trial[] = [],
 ): Loads & { readonly sweeps: readonly SweepResult[] } {
   const traces = new Map<Phase, SenderLoad>()
   for (const phase of scenario.phases) {
@@ -20,7 +27,7 @@ export function phaseLoads(
   return {
     sweeps,
     async sweep(coordinator, phase) {
-      sweeps.push(await runSweep(coordinator, phase))
+      sweeps.push(await runSweep(coordinator, phase, earlierTrials))
     },
     load(phase) {
       const { load } = phase

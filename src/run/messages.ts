@@ -13,6 +13,7 @@ import type { RunStart } from '../store/runs.ts'
 import type { StepCounters } from './attempt-counts.ts'
 import type { CrewedScenario } from './threads.ts'
 import type { HistogramSlice } from './time-histogram.ts'
+import type { TrialCounts } from './trial-counts.ts'
 
 /**
  * Messages between the threads of a run.
@@ -76,7 +77,7 @@ export interface PhaseRun {
   /** Index in the run, from 0. */
   readonly ordinal: number
   readonly name: string
-  readonly part: 'warmup' | 'steady' | 'drain'
+  readonly part: 'warmup' | 'steady' | 'drain' | 'trial'
   readonly load: SenderLoad
   readonly startUs: number
   readonly durationUs: number | null
@@ -85,12 +86,16 @@ export interface PhaseRun {
   readonly steps: readonly number[]
   /** First slot of the phase. */
   readonly slotBase: number
+  /** Planned requests of a trial, whose threads also report its `TrialCounts`; absent for other phases. */
+  readonly trialRequests?: number
 }
 
 export type ToSender =
   | { readonly type: 'phase'; readonly phase: PhaseRun }
   /** No more phases: end when all requests have ended. */
   | { readonly type: 'finish' }
+  /** Start no more requests of this phase. */
+  | { readonly type: 'end-phase'; readonly ordinal: number }
   /** Send a report and `drained` when every request of the first `phases` phases has ended. */
   | { readonly type: 'drain'; readonly phases: number }
   /** Start no more requests; with `now`, abort those in flight. */
@@ -127,6 +132,8 @@ export interface SenderReport {
   readonly steps: readonly StepReport[]
   readonly keys: readonly KeyReport[]
   readonly inFlight: number
+  /** Of the latest trial of a search; null or absent without one. */
+  readonly trial?: { readonly ordinal: number; readonly counts: TrialCounts } | null | undefined
   /** Since the last report. */
   readonly health: HealthRow
 }

@@ -52,7 +52,13 @@ export function planOf(
       durationUs: phase.durationUs,
     }
     if (load.kind !== 'arrivals' && load.kind !== 'replay') {
-      return { ...base, requests: null, bySteps: {}, mostCredits: null, trace: null }
+      const requests = load.kind === 'sweep' ? null : phase.maxRequests
+      const prices = stepsOf(scenario, phase.steps).map((at) => {
+        const step = scenario.steps[at]!
+        return creditsOf(step, contract) * (step.session?.turns ?? 1)
+      })
+      const mostCredits = requests === null ? null : requests * Math.max(...prices)
+      return { ...base, requests, bySteps: {}, mostCredits, trace: null }
     }
     const run: PhaseRun = {
       ...phase,

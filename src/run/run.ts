@@ -4,6 +4,7 @@ import { baseUrlSays, isBaseUrl, serviceUrl, shownBaseUrl } from '../contract/ba
 import type { Contract } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
 import type { Scenario } from '../scenario/scenario.ts'
+import type { Trial } from '../schedule/safe-rate/trial.ts'
 import { storeFailure } from '../store/errors.ts'
 import { assayVersion, machineJson } from '../store/machine.ts'
 import { openStore, type Store } from '../store/open.ts'
@@ -62,6 +63,8 @@ export interface RunSettings {
   readonly firstRequests?: boolean
   /** Called with the rows of ended attempts, a batch at a time, at most about a second after their end. */
   readonly onAttempts?: (attempts: readonly AttemptRow[]) => void
+  /** Trials of an earlier run of the same search, which goes on from there. */
+  readonly earlierTrials?: readonly Trial[]
   readonly onProgress?: (progress: Progress, counted: Counted) => void
   /** Shortest time between two calls of `onProgress`. Default: one with each report, about once a second. */
   readonly progressEveryMs?: number
@@ -113,7 +116,7 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
   const baseUrl = serviceUrl(given, contract)
   const dbPath = options.store === undefined ? storeFile(options.dbPath) : options.store.path
   const seed = options.seed ?? part.seed
-  const loads = phaseLoads(part)
+  const loads = phaseLoads(part, options.earlierTrials)
   const threads = threadsOf(part, loads, shard, baseUrl)
   const scenario: CrewedScenario = { ...part, threads }
   const keys = resolveKeys(scenario, options.keys)

@@ -16,7 +16,7 @@ import { mostOfClosed } from './following.ts'
 import { InFlight } from './in-flight.ts'
 import { KeptBodies } from './kept-bodies.ts'
 import { KeysSeen } from './keys-seen.ts'
-import type { KeyReport, PhaseRun, StepReport } from './messages.ts'
+import type { PhaseRun, SenderReport } from './messages.ts'
 import { Requester, type RequesterParts } from './requester.ts'
 import { RowWriter } from './row-writer.ts'
 import { ownersOf } from './shard.ts'
@@ -112,6 +112,8 @@ export class Sender implements FlightDeck {
     for (let number = shard; number < Math.max(load.fromUsers, load.toUsers); number += shards) {
       this.due.add(run.startUs + joinsUs(load, number), { phase, number, thoughts: 0 })
     }
+    // A thread without users has nothing to send.
+    if (shard >= Math.max(load.fromUsers, load.toUsers)) this.issued(phase)
   }
 
   /** No more phases follow. */
@@ -123,6 +125,13 @@ export class Sender implements FlightDeck {
   /** Calls `onDrained` once when every request of the first `phases` phases has ended. */
   drain(phases: number): void {
     this.draining = phases
+    this.checkIdle()
+  }
+
+  /** Starts no more requests of a phase. */
+  endPhase(ordinal: number): void {
+    const phase = this.phases.find(({ run }) => run.ordinal === ordinal)
+    if (phase !== undefined && !phase.issued) this.issued(phase)
     this.checkIdle()
   }
 
@@ -181,11 +190,18 @@ export class Sender implements FlightDeck {
     return p99Us
   }
 
-  report(): { readonly steps: readonly StepReport[]; readonly keys: readonly KeyReport[] } {
+  report(): Pick<SenderReport, 'steps' | 'keys' | 'trial'> {
     const steps = this.phases.flatMap((phase) =>
       phase.takeCounts().map((counted) => ({ ordinal: phase.run.ordinal, ...counted })),
     )
-    return { steps, keys: this.keysSeen.report() }
+    return { steps, keys: this.keysSeen.report(), trial: this.trialReport() }
+  }
+
+  private trialReport(): SenderReport['trial'] {
+    const phase = this.phases.at(-1)
+    if (phase === undefined || phase.trial === null) return null
+    const flights = this.flying.of(phase)
+    return { ordinal: phase.run.ordinal, counts: phase.trial.counts(flights, this.parts.now()) }
   }
 
   ended(flight: Flight, attempt: Attempt): void {
@@ -198,7 +214,7 @@ export class Sender implements FlightDeck {
     const { plan, user } = flight
     const keepBody = this.bodies.keep(flight, attempt)
     const answer = flight.conversation === null ? null : answerOf(attempt.captured)
-    countEnded(flight, attempt, this.parts.data.scenario.objectives, this.shared)
+    this.count(flight, attempt)
     this.rows.writeEnded(flight, attempt, keepBody, nowUs)
     if (this.bodies.isFull) this.rows.flush()
     if (flight.key >= 0 && plan.sendsKey) this.keysSeen.see(flight.key, attempt)
@@ -208,6 +224,14 @@ export class Sender implements FlightDeck {
     if (goesOn) return
     if (user !== null) this.userThinks(user, nowUs)
     this.checkIdle()
+  }
+
+  private count(flight: Flight, attempt: Attempt): void {
+    const { phase, plan } = flight
+    const counters = phase.countersOf(plan.index)
+    const { judged, good } = counters
+    countEnded(flight, attempt, this.parts.data.scenario.objectives, this.shared)
+    phase.trial?.ended(flight, attempt, counters.judged - judged, counters.good - good)
   }
 
   /** Plans the next turn of a conversation. @returns false if it is over */
@@ -312,15 +336,19 @@ export class Sender implements FlightDeck {
     counters.planned++
     const refused = this.refusal(flight)
     if (refused !== null) {
+      flight.phase.trial?.refused(false)
       this.notSent(flight, refused)
       return
     }
     const capture = this.bodies.choiceFor(flight)
     flight.gaps.clear()
+    flight.hasContent = false
     const running = this.parts.client.start(flight.request, flight, capture)
     flight.running = running
     this.flying.add(flight)
-    this.lags.record(running.dispatchedUs - flight.intendedUs)
+    const lagUs = running.dispatchedUs - flight.intendedUs
+    this.lags.record(lagUs)
+    flight.phase.trial?.started(lagUs)
   }
 
   /** Why a flight may not start now; null if it may, with its credits reserved. */
@@ -337,6 +365,7 @@ export class Sender implements FlightDeck {
   private notStarted(flight: Flight, reason: LocalLimit): void {
     this.shared.release(flight.credits)
     flight.phase.countersOf(flight.plan.index).error(reason)
+    flight.phase.trial?.refused(true)
     this.notSent(flight, reason)
     this.checkIdle()
   }

@@ -99,6 +99,9 @@ port.on('message', (message: ToSender) => {
     case 'finish':
       sender.finish()
       break
+    case 'end-phase':
+      sender.endPhase(message.ordinal)
+      break
     case 'stop':
       sender.stop(message.now)
       break

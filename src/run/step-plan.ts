@@ -26,6 +26,10 @@ export interface Ready {
   readonly credits: number
 }
 
+/** First number of templates of unique prompts: one for each step and number of tokens. */
+const firstUniqueTemplate = 1 << 30
+const mostLengths = 1 << 20
+
 /** The template of requests that differ only in the words of their prompt. */
 interface SharedTemplate {
   /** Without a hash of the prompt, because their prompts differ. */
@@ -122,7 +126,9 @@ export class StepPlan {
       this.byLength.set(tokens, 'fixed')
       return 'fixed'
     }
-    const number = this.options.nextMade()
+    // The same on every thread: rows do not depend on who sent them.
+    const number =
+      firstUniqueTemplate + this.index * mostLengths + Math.min(tokens, mostLengths - 1)
     const shared = { template: { ...template, promptHash: null }, number, head, tail }
     this.byLength.set(tokens, shared)
     this.tell(shared.template, number)

@@ -15,6 +15,8 @@ export type StopReason =
   /** The store cannot be written. */
   | 'store'
   | 'first-request'
+  /** The time of a search was over, with requests still in flight. */
+  | 'time'
   /** The machines could not agree on what comes next. */
   | 'fleet'
 

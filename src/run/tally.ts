@@ -5,6 +5,7 @@ import { type AttemptCounts, addCounts, noCounts, type StepCounters } from './at
 import type { IntervalHistogram, KeyReport, Metric, PhaseRun, SenderReport } from './messages.ts'
 import { plannedBetween } from './planned-rate.ts'
 import { TimeHistogram } from './time-histogram.ts'
+import { sumOfTrials, type TrialCounts } from './trial-counts.ts'
 
 /** The progress of one step, for the live view. Times in microseconds; null without samples. */
 export interface StepProgress {
@@ -28,6 +29,16 @@ export interface Percentiles {
   readonly p99: number
 }
 
+/** The trial of a search that is being sent. */
+export interface Searching {
+  readonly step: string
+  /** 0 for one request at a time. */
+  readonly ratePerS: number
+  readonly requests: number
+  /** Predicted time to the end of the search; null if it is not known yet. */
+  readonly toGoUs: number | null
+}
+
 /** The progress of a run. */
 export interface Progress {
   readonly runId: string
@@ -45,6 +56,8 @@ export interface Progress {
   /** Failures and expected errors by code, most frequent first. */
   readonly errors: readonly (readonly [code: string, count: number])[]
   readonly keys: readonly ({ readonly name: string } & KeyReport)[]
+  /** Null or absent unless a search is running. */
+  readonly searching?: Searching | null
   /** The last second of each sending thread. */
   readonly health: readonly HealthRow[]
 }
@@ -118,6 +131,14 @@ export class Tally implements Counted {
       report.steps.flatMap((step) =>
         ordinal === null || step.ordinal === ordinal ? [step.counters] : [],
       ),
+    )
+  }
+
+  /** The counts of a trial on this machine so far. */
+  trial(ordinal: number): TrialCounts {
+    const reports = [...this.reports.values()]
+    return sumOfTrials(
+      reports.flatMap(({ trial }) => (trial?.ordinal === ordinal ? [trial.counts] : [])),
     )
   }
 

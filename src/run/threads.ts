@@ -65,7 +65,7 @@ function threadsNeeded(scenario: Scenario, loads: Pick<Loads, 'load'>, phase: Ph
         Math.max(...load.rate.map(({ fromPerS, toPerS }) => Math.max(fromPerS, toPerS))),
       )
     case 'sweep':
-      return atPerS(load.maxPerS)
+      return atPerS(load.search.maxPerS)
     case 'replay': {
       const trace = loads.load(phase)
       if (trace.kind !== 'replay') throw new Error('a replay has a trace')

@@ -35,6 +35,8 @@ export interface RunFacts {
   readonly handedOver: number
   readonly recorded: number
   readonly lag: LagFigures | null
+  /** The tightest time that a threshold or a search judges; null if none does. */
+  readonly claimUs: number | null
   /** Median times by step. */
   readonly medians: readonly Median[]
   /** First attempts that steady open phases planned. */
@@ -72,12 +74,12 @@ export function judge(facts: RunFacts): RunVerdict {
     recorderTest(facts),
     ...capturesTests(facts),
     memoryTest(facts.memory),
-    lagTest(facts.lag, facts.medians),
+    lagTest(facts.lag, facts.medians, facts.claimUs),
     rateTest(facts),
     notSentTest(facts),
     ...localLimitTests(facts),
     delayTest(facts.threads, facts.medians),
-    gapTest(facts.gaps, facts.medians),
+    gapTest(facts.gaps, facts.medians, facts.claimUs),
     utilisationTest(facts.threads, facts.pacing),
     inFlightTest(facts.inFlight),
     ...streamTests(

@@ -9,6 +9,7 @@ import type {
   Prompt,
   RateSegment,
   Scenario,
+  Search,
   Spacing,
   Step,
   ThinkTime,
@@ -53,7 +54,7 @@ export function buildScenario(file: ScenarioOutput, origin: Origin): Scenario {
     keyFile: pathOf(file.key_file, origin),
     keys: keysOf(file, origin),
     steps: Object.entries(file.steps).map(([name, step]) => stepOf(name, step, file, origin)),
-    phases: file.phases.map((phase) => phaseOf(phase, origin)),
+    phases: file.phases.map((phase) => phaseOf(phase, origin, file.objectives)),
     thresholds: file.thresholds.map(thresholdOf),
     objectives: {
       ttftUs: file.objectives.ttft ?? null,
@@ -90,7 +91,9 @@ function keysOf(file: ScenarioOutput, origin: Origin): readonly KeySource[] {
   return Object.entries(file.keys).map(([name, key]) => ({
     name,
     source:
-      key.env === undefined ? { file: resolve(origin.folder, key.file ?? '') } : { env: key.env },
+      key.env === undefined
+        ? { file: resolve(origin.folder, key.file ?? '') }
+        : { env: key.env, ...(key.optional ? { optional: true as const } : {}) },
     weight: key.weight,
     account: key.account ?? name,
   }))
@@ -176,11 +179,15 @@ function thinkOf(think: ThinkOutput): ThinkTime {
   return { kind: 'uniform', minUs: think.min, maxUs: think.max }
 }
 
-function phaseOf(phase: PhaseOutput, origin: Origin): Phase {
+function phaseOf(
+  phase: PhaseOutput,
+  origin: Origin,
+  objectives: ScenarioOutput['objectives'],
+): Phase {
   return {
     name: phase.name,
     part: phase.part,
-    load: loadOf(phase, origin),
+    load: loadOf(phase, origin, objectives),
     durationUs: durationOf(phase),
     maxRequests: 'max_requests' in phase ? (phase.max_requests ?? null) : null,
     steps: phase.steps,
@@ -192,7 +199,11 @@ function durationOf(phase: PhaseOutput): number | null {
   return 'duration' in phase ? (phase.duration ?? null) : null
 }
 
-function loadOf(phase: PhaseOutput, origin: Origin): Load {
+function loadOf(
+  phase: PhaseOutput,
+  origin: Origin,
+  objectives: ScenarioOutput['objectives'],
+): Load {
   switch (phase.load) {
     case 'constant':
     case 'poisson':
@@ -231,13 +242,8 @@ function loadOf(phase: PhaseOutput, origin: Origin): Load {
     case 'sweep':
       return {
         kind: 'sweep',
-        startPerS: phase.start,
-        maxPerS: phase.max,
-        trialUs: phase.trial,
-        coolDownUs: phase.cool_down ?? phase.trial / 2,
-        precision: phase.precision ?? 0.05,
         spacing: spacingOf(phase),
-        objective: { goodput: phase.goodput ?? 0.99 },
+        search: searchOf(phase, objectives),
       }
     case 'replay':
       return {
@@ -248,6 +254,29 @@ function loadOf(phase: PhaseOutput, origin: Origin): Load {
         columns: phase.columns ?? null,
         speed: phase.speed,
       }
+  }
+}
+
+/** A backlog is judged by this if no objective is a time. */
+const defaultBoundUs = 1e6
+
+function searchOf(
+  phase: Extract<PhaseOutput, { load: 'sweep' }>,
+  { ttft = 0, service = 0, response = 0 }: ScenarioOutput['objectives'],
+): Search {
+  const mostUs = phase.for ?? null
+  return {
+    startPerS: phase.start === 'auto' ? null : phase.start,
+    maxPerS: phase.max,
+    goodput: phase.goodput ?? 0.99,
+    boundUs: Math.max(ttft, service, response) || defaultBoundUs,
+    budget: phase.budget ?? (mostUs === null ? 'standard' : null),
+    mostUs,
+    precision: phase.precision ?? null,
+    hold: phase.hold ?? null,
+    headroom: phase.headroom,
+    trialUs: phase.trial ?? null,
+    coolDownUs: phase.cool_down ?? null,
   }
 }
 

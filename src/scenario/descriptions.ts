@@ -61,6 +61,7 @@ export const keyFields = {
   env: 'Name of the variable that holds the key.',
   file: 'File that holds the key.',
   weight: 'Share of the requests, relative to the other keys. Default 1.',
+  optional: 'Whether the variable may be missing, for a service without keys. Default false.',
   account: 'Name of the account; keys of one account share its balance.',
 } as const
 
@@ -80,12 +81,17 @@ export const phaseFields = {
   users: 'Users, each with one request in flight: 50, or { from: 1, to: 50, over: 30s }.',
   think: 'Time between an answer and the next request of a user. Default none.',
   connections: 'Connections, each sending without a pause.',
-  start: 'First rate of the search.',
+  start: 'First rate of the search. Default auto: the rate that has one request in flight.',
   max: 'Highest rate of the search.',
-  trial: 'Length of each trial.',
-  cool_down: 'Pause after a failed trial.',
-  precision: 'The search ends when its bracket is this share of the rate.',
-  goodput: 'Share of requests that must meet the objectives in a trial.',
+  budget:
+    'What the search may spend: quick, standard or thorough. Default standard, or what fits into for.',
+  for: 'Most time of the search.',
+  trial: 'Least length of each trial.',
+  cool_down: 'Pause after a failed trial. Default a tenth of it, at most 5s.',
+  precision: 'Ratio of neighbouring rates at the end, instead of that of the budget.',
+  hold: 'Requests of the hold that confirms the rate, instead of those of the budget and its least time of 60s.',
+  headroom: 'Steps between the rate that held and the rate that is called safe. Default 1.',
+  goodput: 'Share of requests that must meet the objectives in a trial. Default 99%.',
   file: 'The trace.',
   format:
     'Format of the trace. Default: recognised by its fields. columns is any other CSV or JSON Lines.',

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, extname, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type Document, isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import type { Contract } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
@@ -21,7 +23,7 @@ export async function loadScenario(
   path: string,
   contract: Contract = defaultContract,
 ): Promise<Scenario> {
-  const full = resolve(path)
+  const full = foundPath(path)
   if (['.ts', '.mts', '.js', '.mjs'].includes(extname(path))) {
     return checkModule(await importScenario(full, path), path, full, contract)
   }
@@ -29,6 +31,14 @@ export async function loadScenario(
     throw fileFault(path, error)
   })
   return parseScenario(text, path, contract)
+}
+
+/** A path that begins with `scenarios/` also names a scenario of the package. */
+function foundPath(path: string): string {
+  const own = resolve(path)
+  if (existsSync(own) || !/^scenarios[/\\]/.test(path)) return own
+  const shipped = fileURLToPath(new URL(`../../${path.replaceAll('\\', '/')}`, import.meta.url))
+  return existsSync(shipped) ? shipped : own
 }
 
 /**

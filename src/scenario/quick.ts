@@ -1,5 +1,6 @@
 import type { prompted } from '../contract/request.ts'
 import { durationUsOf } from './quantity.ts'
+import type { BudgetName } from './scenario.ts'
 import { parseThreshold } from './threshold.ts'
 
 /** Command-line options that replace a scenario. */
@@ -8,14 +9,22 @@ export interface QuickLoad {
   readonly endpoint: (typeof prompted)[number]
   readonly stream: boolean
   readonly promptTokens: number
+  /** Tokens of a prefix that all prompts share; 0 for none. */
+  readonly prefixTokens: number
   readonly outputTokens: number
   readonly headers: readonly (readonly [name: string, value: string])[]
   /** A rate such as `20/s`, a number of users, or a search up to a rate. */
   readonly load:
     | { readonly kind: 'rate'; readonly rate: string }
     | { readonly kind: 'users'; readonly users: number }
-    | { readonly kind: 'search'; readonly maxRate: string }
-  /** Length of the phase, or of each trial of a search. */
+    | {
+        readonly kind: 'search'
+        readonly maxRate: string
+        readonly budget: BudgetName | null
+        /** Most time, as `285s`; null for no bound. */
+        readonly mostTime: string | null
+      }
+  /** Length of the phase; a search has none. */
   readonly duration: string
   /** Thresholds such as `ttft.p95 < 800ms`. */
   readonly objectives: readonly string[]
@@ -39,12 +48,13 @@ export function quickScenario(quick: QuickLoad): string {
     `question: ${questionOf(quick)}`,
     `model: ${JSON.stringify(quick.model)}`,
     ...(quick.caFile === null ? [] : [`ca_file: ${JSON.stringify(quick.caFile)}`]),
+    'keys: { default: { env: ASSAY_API_KEY, optional: true } }',
     'steps:',
     `  ${endpoint}${stream ? '-stream' : ''}:`,
     `    endpoint: ${endpoint}`,
     ...(stream ? ['    stream: true'] : []),
     ...(stream && endpoint === 'chat' ? ['    include_usage: true'] : []),
-    `    prompt: { synthetic: ${quick.promptTokens} }`,
+    `    prompt: { synthetic: ${quick.promptTokens}${quick.prefixTokens === 0 ? '' : `, prefix: { tokens: ${quick.prefixTokens} }`} }`,
     ...(endpoint === 'embeddings' ? [] : [`    max_tokens: ${quick.outputTokens}`]),
     ...(quick.headers.length === 0
       ? []
@@ -61,7 +71,7 @@ export function quickScenario(quick: QuickLoad): string {
       'objectives:',
       ...shares.map(({ objective, bound }) => `  ${objective}: ${bound}`),
       'phases:',
-      `  - { name: search, load: sweep, start: 1/s, max: ${load.maxRate}, trial: ${duration}, cool_down: 1s, precision: 15%, goodput: ${Math.max(...shares.map(({ percent }) => percent))}% }`,
+      `  - { name: search, load: sweep, max: ${load.maxRate}${load.budget === null ? '' : `, budget: ${load.budget}`}${load.mostTime === null ? '' : `, for: ${load.mostTime}`}, goodput: ${Math.max(...shares.map(({ percent }) => percent))}% }`,
     )
   } else {
     const warmUp = `${Math.min(5, (durationUsOf(duration) ?? 30e6) / 6e6).toFixed(1)}s`

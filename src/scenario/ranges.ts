@@ -1,5 +1,5 @@
 import { type Fault, type Loose, loose, type Path, show } from './faults.ts'
-import { durationUsOf, mostPerS, ratePerSOf } from './quantity.ts'
+import { durationUsOf, mostPerS, ratePerSOf, shareOf } from './quantity.ts'
 
 type Found = Omit<Fault, 'line'>
 
@@ -75,10 +75,28 @@ function phaseRanges(phase: Loose, path: Path): readonly Found[] {
   }
   if (phase.load === 'day') silent('weights', listOf(phase.weights))
   if (phase.load === 'stages') silent('stages', listOf(phase.stages).flatMap(ratesOf))
-  if (phase.load === 'sweep' && amountOf(phase.start) === 0) {
+  if (phase.load === 'sweep') found.push(...sweepRanges(phase, path))
+  return found
+}
+
+function sweepRanges(phase: Loose, path: Path): readonly Found[] {
+  const found: Found[] = []
+  if (amountOf(phase.start) === 0) {
     found.push({
       path: [...path, 'start'],
       message: 'a sweep doubles its start, which must be above 0.',
+    })
+  }
+  if (typeof phase.goodput === 'string' && shareOf(phase.goodput) === 1) {
+    found.push({
+      path: [...path, 'goodput'],
+      message: 'no number of requests proves 100%; expected less, such as 99%.',
+    })
+  }
+  if (typeof phase.precision === 'string' && shareOf(phase.precision) === 0) {
+    found.push({
+      path: [...path, 'precision'],
+      message: `expected a precision above 0; got ${show(phase.precision)}.`,
     })
   }
   return found

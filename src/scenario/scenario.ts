@@ -8,7 +8,8 @@ import type { AbortPoint, Endpoint, WrongRequest } from '../contract/request.ts'
 /** The source of a key; a scenario never contains the key itself. */
 export interface KeySource {
   readonly name: string
-  readonly source: { readonly env: string } | { readonly file: string }
+  /** An optional variable that is not set gives `none`, for a service without keys. */
+  readonly source: { readonly env: string; readonly optional?: true } | { readonly file: string }
   readonly weight: number
   /** Keys of one account share its balance. Default: the name of the key. */
   readonly account: string
@@ -98,10 +99,31 @@ export type Spacing =
   | { readonly kind: 'poisson' }
   | { readonly kind: 'gamma'; readonly shape: number }
 
-/** The condition under which a trial holds its rate. */
-export interface SweepObjective {
-  /** Share of requests that must meet every objective of the scenario. */
+export const budgetNames = ['quick', 'standard', 'thorough'] as const
+export type BudgetName = (typeof budgetNames)[number]
+
+/** What a search for the highest safe rate may spend, and what must hold. */
+export interface Search {
+  /** The first rate; null for the one that has one request in flight on average. */
+  readonly startPerS: number | null
+  readonly maxPerS: number
+  /** Share of requests that must meet every objective of the scenario, below 1. */
   readonly goodput: number
+  /** The longest time objective: a backlog shows once requests wait for so long. */
+  readonly boundUs: number
+  /** Null for the largest that fits into `mostUs`. */
+  readonly budget: BudgetName | null
+  /** Most time of the search; null for no bound. */
+  readonly mostUs: number | null
+  /** Replaces the step of the budget: 0.05 is 5 %. */
+  readonly precision: number | null
+  /** Replaces the requests of the hold. */
+  readonly hold: number | null
+  /** Steps between the rate that held and the rate that is called safe. */
+  readonly headroom: number
+  /** Least length of a trial, and the pause after a failed one; null for those of the procedure. */
+  readonly trialUs: number | null
+  readonly coolDownUs: number | null
 }
 
 /** Formats of a trace; `columns` is any other CSV or JSON Lines, whose columns the scenario names. */
@@ -146,15 +168,8 @@ export type Load =
   /** Finds the highest rate that meets the objectives. */
   | {
       readonly kind: 'sweep'
-      readonly startPerS: number
-      readonly maxPerS: number
-      /** Length of each trial, and of the pause after a failed one. */
-      readonly trialUs: number
-      readonly coolDownUs: number
-      /** The search ends when its bracket is this share of the rate. */
-      readonly precision: number
+      readonly search: Search
       readonly spacing: Spacing
-      readonly objective: SweepObjective
     }
   /** A trace, request by request. */
   | {

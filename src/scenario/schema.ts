@@ -34,7 +34,7 @@ import {
   text,
   whole,
 } from './fields.ts'
-import { traceFormats, traceUnits } from './scenario.ts'
+import { budgetNames, traceFormats, traceUnits } from './scenario.ts'
 import { parseThreshold } from './threshold.ts'
 
 /**
@@ -231,11 +231,15 @@ const loads = [
   }),
   shape(phaseFields, 'a phase', {
     load: z.literal('sweep'),
-    start: rate(),
+    start: either([z.literal('auto'), rate()], 'auto, or a rate such as 20/s').default('auto'),
     max: rate(),
-    trial: duration(),
+    budget: oneOf(budgetNames).optional(),
+    for: duration().optional(),
+    trial: duration().optional(),
     cool_down: duration().optional(),
     precision: share().optional(),
+    hold: whole(100).optional(),
+    headroom: whole(0).default(1),
     goodput: share().optional(),
     ...spacing,
     ...common,
@@ -299,6 +303,7 @@ const fileShape = <Prompt extends z.ZodType>(prompt: Prompt) =>
         file: text('a path').optional(),
         weight: amount('a weight above 0').default(1),
         account: text('a name').optional(),
+        optional: flag().default(false),
       }),
       'keys: a mapping of name to { env: NAME } or { file: path }',
     ).optional(),

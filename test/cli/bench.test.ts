@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { mustMaySpend } from '../../src/cli/spending.ts'
 import { defaultContract } from '../../src/contract/default.ts'
+import { resolveKeys } from '../../src/run/keys.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 import { type QuickLoad, quickScenario } from '../../src/scenario/quick.ts'
 import { assay } from '../e2e/command.ts'
@@ -107,9 +108,11 @@ test('bench needs only an address: no file, no key, no model', async () => {
 })
 
 test.each([
-  [['--rate', '20'], '--rate: expected a rate such as 20/s; got 20.'],
+  [['--rate', 'fast'], '--rate: expected a rate such as 20/s; got fast.'],
+  [['--for', '10'], '--for: expected a time such as 10m; got 10.'],
+  [['--duration', '5s'], '--duration: a search has no length of its own'],
   [['--rate', '20/s', '--users', '5'], '--rate and --users: expected one of them; got both.'],
-  [['--duration', '3'], '--duration: expected a time such as 30s; got 3.'],
+  [['--rate', '5/s', '--duration', '3'], '--duration: expected a time such as 30s; got 3.'],
   [['--slo', 'ttft < 3'], '--slo: expected'],
   [
     ['--slo', 'errors < 1%'],
@@ -137,7 +140,8 @@ const quick: QuickLoad = {
   promptTokens: 100,
   outputTokens: 16,
   headers: [],
-  load: { kind: 'search', maxRate: '500/s' },
+  load: { kind: 'search', maxRate: '500/s', budget: 'quick', mostTime: '4m' },
+  prefixTokens: 0,
   duration: '5s',
   objectives: ['ttft.p95 < 800ms', 'tpot.p90 <= 50ms'],
   maxCredits: 300,
@@ -149,8 +153,7 @@ test('a search applies the largest share of requests among the objectives to eve
   expect(objectives).toMatchObject({ ttftUs: 800_000, tpotUs: 50_000 })
   expect(phases[0]!.load).toMatchObject({
     kind: 'sweep',
-    maxPerS: 500,
-    objective: { goodput: 0.95 },
+    search: { maxPerS: 500, goodput: 0.95, budget: 'quick', mostUs: 240e6, boundUs: 800_000 },
   })
   expect(policy.maxCredits).toBe(300)
 })
@@ -179,4 +182,52 @@ test('a run that may cost more than 1,000 credits on another machine needs conse
   await mustMaySpend({ ...spending, baseUrl: 'http://127.0.0.1:1' })
   const bounded = { ...scenario, policy: { ...scenario.policy, maxCredits: 1000 } }
   await mustMaySpend({ ...spending, scenario: bounded, baseUrl: there })
+})
+
+test('a search that is too short for a verdict prints a bracket, exits with 3, and goes on by --continue', async () => {
+  const { asked, origin } = await foreignServer()
+  const folder = emptyFolder()
+  const bench = (...words: string[]) => assay(['bench', ...words], { cwd: folder }).ended
+  const first = await bench(`${origin}/llm/v1`, '--for', '20s', '--max-rate', '40')
+  expect(first.code, first.stderr).toBe(3)
+  expect(first.stdout).toContain('No safe rate yet: not enough time to decide.')
+  expect(first.stdout).toMatch(/that is a bracket, not a\s+verdict\./)
+  expect(first.stdout).toMatch(/A hold at [\d.]+\/s needs [\d,]+ requests/)
+  const prompts = asked.flatMap(({ body }) => {
+    const messages = body.messages as readonly { content: string }[] | undefined
+    return messages === undefined ? [] : [messages[0]!.content]
+  })
+  expect(prompts.length).toBeGreaterThan(20)
+  expect(new Set(prompts).size).toBe(prompts.length)
+
+  const second = await bench('--continue', '--for', '20s')
+  expect(second.stderr).toMatch(/^Going on from run \S+ of http/)
+  const trials = (out: string) => [...out.matchAll(/^ {2}search (\d+) /gm)].map(([, nth]) => nth)
+  expect(trials(second.stdout).length).toBeGreaterThan(trials(first.stdout).length)
+}, 180_000)
+
+test('--continue without a search in the store is refused with one sentence', async () => {
+  const { code, stderr } = await assay(['bench', '--continue'], { cwd: emptyFolder() }).ended
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/^[^\n]+\n$/)
+})
+
+test('bench without a URL and without --continue is refused', async () => {
+  const { code, stderr } = await assay(['bench'], { cwd: emptyFolder() }).ended
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining('expected the address of the service'),
+  ])
+})
+
+test('a saved bench runs without a key, and a prefix is written into it', () => {
+  const saved = parseScenario(quickScenario({ ...quick, prefixTokens: 800 }), 'bench')
+  expect(resolveKeys(saved, {}, {})).toMatchObject([{ name: 'default', key: 'none' }])
+  expect(resolveKeys(saved, {}, { ASSAY_API_KEY: 'sk-1' })).toMatchObject([{ key: 'sk-1' }])
+  expect(saved.steps[0]!.prompt).toEqual({
+    kind: 'synthetic',
+    tokens: { kind: 'fixed', tokens: 100 },
+    pool: null,
+    prefix: { tokens: 800, texts: 1 },
+  })
 })

@@ -44,6 +44,7 @@ const fit: MachineFacts = {
   openFiles: 65_536,
   ports: 28_232,
   cores: 4,
+  load: 0.4,
   memoryBytes: 8 * 2 ** 30,
   clockStepUs: 100,
   watchedUs: 1e6,
@@ -55,7 +56,7 @@ const fit: MachineFacts = {
 
 test('doctor finds no fault with a fit machine', () => {
   expect(checksOf(fit).map(({ state, remedy }) => ({ state, remedy }))).toEqual(
-    Array(8).fill({ state: 'good', remedy: null }),
+    Array(9).fill({ state: 'good', remedy: null }),
   )
 })
 
@@ -66,6 +67,7 @@ test.each([
   ['open files', { openFiles: 1024 }, 'fair', 'ulimit -n 65536'],
   ['local ports', { ports: 1000 }, 'fair', 'net.ipv4.ip_local_port_range'],
   ['cores', { cores: 1 }, 'fair', 'two or more'],
+  ['load', { load: 17 }, 'bad', 'Other programs'],
   ['memory', { memoryBytes: 2 ** 30 }, 'fair', '2 GiB or more'],
   ['clock', { clockStepUs: 20_000 }, 'fair', 'chrony'],
   ['timers', { timerLateP99Us: 30_000 }, 'bad', 'Another program'],

@@ -14,7 +14,7 @@ import { natsServer, withoutNats } from './nats.ts'
 const of = 2
 const scenario = chatScenario(
   `  - { name: counted, load: concurrency, users: 3, max_requests: 31 }
-  - { name: find, load: sweep, arrivals: constant, start: 20/s, max: 40/s, trial: 500ms }
+  - { name: find, load: sweep, arrivals: constant, start: 20/s, max: 40/s, trial: 500ms, goodput: 95%, hold: 100 }
   - { name: last, load: constant, rate: 20/s, duration: 500ms }`,
   'objectives: { service: 10s }',
 )
@@ -49,11 +49,17 @@ test.skipIf(withoutNats !== null)(
       // Each saw the same trials, with counts of both shards.
       const [sweep] = results[0]!.sweeps
       expect(results[1]!.sweeps).toEqual(results[0]!.sweeps)
-      expect(sweep).toMatchObject({ phase: 'find', safePerS: 40, failedPerS: null })
-      expect(sweep!.trials.map(({ ratePerS, goodput }) => [ratePerS, goodput])).toEqual([
-        [20, 1],
-        [40, 1],
+      expect(sweep).toMatchObject({
+        phase: 'find',
+        safeRate: { kind: 'held', failedPerS: null },
+      })
+      const rated = sweep!.trials.filter(({ step }) => step !== 'warm-up')
+      expect(rated.map(({ step, goodput }) => [step, goodput])).toEqual([
+        ['bracket', 1],
+        ['bracket', 1],
+        ['hold', 1],
       ])
+      expect(rated.map(({ sent }) => sent)).toEqual(rated.map(({ planned }) => planned))
 
       const store = await openStore(path('all'))
       await mergeParts(store, [path(0), path(1)], false)

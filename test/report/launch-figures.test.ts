@@ -7,7 +7,6 @@ import { appendAttempts } from '../../src/store/recorder.ts'
 import { editAttempts } from '../store/edit-attempts.ts'
 import { openStore, type Store } from '../store/opened.ts'
 import { attempt, enterRun } from './attempts.ts'
-import { seededStore } from './seeded.ts'
 
 let store: Store
 
@@ -183,23 +182,4 @@ test('a card without its percentile says how many samples it needs', async () =>
   expect(/<dt>Time to first token, median<\/dt>.*?<span[^>]*>([^<]*)</.exec(top)?.[1]).toBe(
     'p95 needs 130 samples; n\u00a0=\u00a0101',
   )
-})
-
-test('failures above the safe rate of a sweep are attributed to those rates', async () => {
-  const sweep = await seededStore({ attempts: 100 })
-  const topOf = async () => {
-    await prepareScope(sweep, { runIds: ['run-sweep'], timeZone: 'UTC' })
-    return (await launchTop(sweep)).text
-  }
-  const all = await topOf()
-  expect(all).toContain(
-    'The run is valid, up to 40 requests/s; 1.7 % failed unexpectedly, all of them above the safe rate',
-  )
-  expect(all).toContain('20 at rates that the sweep found to be too high.')
-  await editAttempts(
-    sweep,
-    `UPDATE edited SET outcome = 'http_error', status = 500 WHERE run_id = 'run-sweep' AND slot = 3`,
-  )
-  expect(await topOf()).toContain('yet 1.8 % failed unexpectedly, 20 of 21 above the safe rate')
-  sweep.close()
 })

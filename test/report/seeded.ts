@@ -242,11 +242,16 @@ async function storeFindings(store: Store): Promise<void> {
 async function storeSweep(store: Store): Promise<void> {
   const trials = [10, 20, 40, 80, 160].map((ratePerS, at) => ({
     phase: `trial ${at}`,
+    step: at === 2 ? 'hold' : 'bracket',
     ratePerS,
-    held: at < 3,
+    ...{ sentPerS: ratePerS, planned: 100, sent: 100, judged: 100, missed: at < 3 ? 0 : 100 },
     goodput: at < 3 ? 1 : 0,
+    result: at < 3 ? 'held' : 'failed',
+    lastedUs: 60e6,
   }))
-  const sweeps = [{ phase: 'trial', safePerS: 40, failedPerS: 80, trials }]
+  const safeRate = { kind: 'held', heldPerS: 40, safePerS: 36, failedPerS: 80, budget: 'quick' }
+  const objective = '95 % of answers within 1 s'
+  const sweeps = [{ phase: 'trial', objective, trials, safeRate, cachedShare: 0 }]
   const verdict = { verdict: 'valid', says: '', stopped: null, tests: [], thresholds: [], sweeps }
   await store.execute(`
     INSERT INTO runs

@@ -165,31 +165,39 @@ test('a threshold with abort ends the run as soon as it is missed', async () => 
 })
 
 test('a run that is interrupted while a sweep cools down ends at once', async () => {
-  const target = await startTarget((_, response) => answerChat(response))
+  let isSlow = false
+  const target = await startTarget((_, response) => {
+    setTimeout(() => answerChat(response), isSlow ? 500 : 0)
+  })
   const [drain, leave] = [new AbortController(), new AbortController()]
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(
-      '  - { name: steady, load: sweep, start: 20/s, max: 40/s, trial: 200ms, cool_down: 30s }',
-      'objectives: { service: 1us }',
+      '  - { name: steady, load: sweep, start: 20/s, max: 40/s, cool_down: 30s }',
+      'objectives: { service: 400ms }',
     )
     const running = run(scenario, {
       baseUrl: target.baseUrl,
       dbPath,
       keys,
-      onProgress: ({ counts, inFlight, atUs, endsUs }) => {
-        if (counts.ok === 0 || inFlight > 0 || atUs < endsUs! || drain.signal.aborted) return
-        setTimeout(() => drain.abort(), 500)
+      onProgress: ({ phase, inFlight, searching }) => {
+        if (searching?.step !== 'bracket') return
+        isSlow = true
+        // The first rate has failed, and the pause before the next has begun.
+        if (searching.ratePerS === 20 || inFlight > 0 || drain.signal.aborted) return
+        expect(phase).not.toBe(null)
+        drain.abort()
       },
       signal: drain.signal,
       stopNow: leave.signal,
     })
-    const giveUp = setTimeout(() => leave.abort(), 20_000)
+    const giveUp = setTimeout(() => leave.abort(), 25_000)
     const { stopped, sweeps, counts } = await running
     clearTimeout(giveUp)
     expect(leave.signal.aborted).toBe(false)
     expect(stopped).toBe('interrupted')
-    expect(sweeps[0]!.trials.length).toBe(1)
+    const rated = sweeps[0]!.trials.filter(({ step }) => step !== 'warm-up')
+    expect(rated.map(({ result }) => result)).toEqual(['failed'])
     expect(counts.planned).toBe(counts.ok)
   })
   target.close()
-})
+}, 30_000)

@@ -393,8 +393,9 @@ test('neither a sweep nor the end of a run waits for users whose think time outl
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(
       `  - { name: users, load: concurrency, users: 2, think: 60s, duration: 300ms }
-  - { name: search, load: sweep, start: 20/s, max: 20/s, trial: 300ms, goodput: 50% }
+  - { name: search, load: sweep, start: 20/s, max: 20/s, trial: 300ms, goodput: 50%, hold: 100 }
   - { name: last, load: concurrency, users: 2, think: 60s, duration: 300ms }`,
+      'objectives: { service: 100ms }',
     )
     await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
     const [ended] = await query<{ users: number; s: number }>(

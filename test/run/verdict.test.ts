@@ -12,6 +12,7 @@ const sound: RunFacts = {
   recorded: 1000,
   lag: { p50Us: 500, p90Us: 900, p99Us: 1200, samples: 1000 },
   medians: [{ of: 'response', step: 'chat', us: 80_000 }],
+  claimUs: null,
   gaps: { greatestUs: 1500, limitUs: 20_000, requests: 1000, tainted: 0 },
   plannedArrivals: 1000,
   arrivedInTime: 1000,
@@ -359,4 +360,24 @@ test('a value at its bound is held, and a value beyond it is not', () => {
     ...['held', 'failed'],
   ])
   expect(results('share of calibrated ceiling', [{ ceilingShare: 0.699 }])).toEqual(['held'])
+})
+
+test('lag that is small beside the judged time degrades a run, and lag that is not makes it invalid', () => {
+  const late = { ...sound, lag: { p50Us: 500, p90Us: 900, p99Us: 67_000, samples: 1000 } }
+  expect(judge(late).verdict).toBe('invalid')
+  expect(judge({ ...late, claimUs: 1e6 }).verdict).toBe('degraded')
+  expect(testOf({ ...late, claimUs: 1e6 }, 'lag p99').figure).toBe(
+    '67 ms; below 10 % of 1000 ms, which is judged',
+  )
+  expect(judge({ ...late, claimUs: 500_000 }).verdict).toBe('invalid')
+})
+
+test('a gap of the sending thread spoils a judged time only if it is half as long', () => {
+  const gap = {
+    ...sound,
+    gaps: { greatestUs: 146_000, limitUs: 20_000, requests: 800, tainted: 333 },
+  }
+  expect(judge(gap).verdict).toBe('invalid')
+  expect(judge({ ...gap, claimUs: 1e6 }).verdict).toBe('degraded')
+  expect(judge({ ...gap, claimUs: 200_000 }).verdict).toBe('invalid')
 })

@@ -198,7 +198,15 @@ test('every load of the language becomes a load of the engine', () => {
     think: { kind: 'exponential', meanUs: 1e6 },
   })
   expect(f).toEqual({ kind: 'saturate', connections: 8 })
-  expect(g).toMatchObject({ coolDownUs: 2e6, precision: 0.05, objective: { goodput: 0.95 } })
+  expect(g).toEqual({
+    kind: 'sweep',
+    spacing: { kind: 'poisson' },
+    search: {
+      ...{ startPerS: 5, maxPerS: 500, goodput: 0.95, boundUs: 1e6, headroom: 1 },
+      ...{ budget: 'standard', mostUs: null, precision: null, hold: null },
+      ...{ trialUs: 4e6, coolDownUs: null },
+    },
+  })
   expect(h).toEqual({
     ...{ kind: 'replay', path: '/x/trace.jsonl', format: 'mooncake', unit: null, columns: null },
     speed: 10,

@@ -1,4 +1,5 @@
 import { prompted } from '../../contract/request.ts'
+import { budgetNames } from '../../scenario/scenario.ts'
 import type { Options } from '../bench.ts'
 import {
   choice,
@@ -22,20 +23,31 @@ export const benchCommand = () =>
     ],
     sends: true,
     notes: [
-      'Without --rate or --users it searches: the rate doubles until the objectives are missed.',
+      'Without --rate or --users it searches, for at most five minutes: with a safe rate, or with a bracket that --continue goes on from.',
+      'Prompts are unique. --prefix-tokens gives all of them a common start, for a prefix cache.',
       'A service without keys needs none.',
     ],
   })
-    .argument('<url>', 'the service, with or without /v1')
+    .argument('[url]', 'the service, with or without /v1')
     .option('--model <name>', 'the model; default: the first that the service lists')
     .option('--rate <rate>', 'hold this rate, as 20/s, instead of a search')
     .option(
       '--users <number>',
       'run this many users, each waiting for its answer, instead of a search',
     )
-    .option('--duration <time>', 'how long; default: 30s, for each trial of a search 5s')
+    .option('--duration <time>', 'how long with --rate or --users; default: 30s')
     .option('--max-rate <rate>', 'the highest rate of a search', '1000/s')
+    .addOption(
+      choice(
+        '--budget <budget>',
+        'what a search may spend; default: quick, for five minutes',
+        budgetNames,
+      ),
+    )
+    .option('--for <time>', 'most time of a search, as 10m; the largest budget that fits is used')
+    .option('--continue', 'go on with the latest search of the store')
     .option('--prompt-tokens <number>', 'length of the prompts', '200')
+    .option('--prefix-tokens <number>', 'tokens before each prompt that all prompts share', '0')
     .option('--output-tokens <number>', 'the most tokens of an answer', '64')
     .option('--no-stream', 'request plain answers instead of streams')
     .addOption(choice('--endpoint <endpoint>', 'the request format', prompted).default('chat'))
@@ -56,6 +68,6 @@ export const benchCommand = () =>
     .addOption(uploadOption())
     .option('--yes', 'spend without asking')
     .option('--json', 'print the summary as JSON')
-    .action(async (url: string, options: Options) =>
+    .action(async (url: string | undefined, options: Options) =>
       (await import('../bench.ts')).benchAction(url, options),
     )

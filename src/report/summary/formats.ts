@@ -1,4 +1,5 @@
 import { wrapped } from '../../user/wrapped.ts'
+import { formatShare } from '../format.ts'
 import {
   fewText,
   flatRows,
@@ -38,6 +39,9 @@ export function terminalFigures(summary: RunSummary): string {
     `       + aborted ${whole(counts.aborted)}${summary.countsAddUp ? '' : '   THE COUNTS DO NOT ADD UP'}`,
     `ok ${rate(all.okPerS)}/s   output tokens ${rate(all.completionTokensPerS)}/s   over ${rate(all.arrivalS)} s (${summary.part})`,
     ...outcomeTexts(all),
+    ...(all.cachedShare === null
+      ? []
+      : [`${formatShare(all.cachedShare)} % of the prompt tokens came from a cache`]),
     ...paragraph(tokenReport(all)),
     `credits ${creditsText(credits)}`,
     ...(stretch === null ? [] : wrapped(stretch, '    ')),

@@ -1,4 +1,5 @@
 import {
+  cachedShareSql,
   columnOf,
   countedOfRun,
   cutOf,
@@ -148,6 +149,7 @@ async function readRows(
        ${good === null ? 'NULL' : `count(*) FILTER (${good})`} AS good,
        (max(${offsetUs} + coalesce(closed_us, intended_us)) - min(${offsetUs} + intended_us)) / 1e6 AS "spanS",
        sum(prompt_tokens) FILTER (succeeded)::DOUBLE AS "promptTokens",
+       (${cachedShareSql})::DOUBLE AS "cachedShare",
        sum(output_tokens)::DOUBLE AS "completionTokens",
        count(*) FILTER (generated) AS answers, count(*) FILTER (unreported) AS unreported,
        sum(estimated_tokens)::DOUBLE AS estimated,
@@ -228,6 +230,7 @@ function groupFrom(row: GroupRow, gaps: Gaps | undefined, rates: Rates | undefin
     okPerS: perS(rates?.ok),
     sentPerS: perS(count('sent')),
     promptTokens: number('promptTokens'),
+    cachedShare: number('cachedShare'),
     completionTokens,
     completionTokensPerS: perS(rates?.tokens),
     tokenReports: {

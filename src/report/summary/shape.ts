@@ -71,6 +71,9 @@ export const groupShape = z.object({
   okPerS: measured.describe('completed in the steady part'),
   sentPerS: measured.describe('over the time of arrivals'),
   promptTokens: measured.describe('of successes that report them'),
+  cachedShare: measured.describe(
+    'share of these that a cache had, of successes that report it; null if none does',
+  ),
   completionTokens: measured,
   completionTokensPerS: measured.describe('completed in the steady part'),
   tokenReports: z

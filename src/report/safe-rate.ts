@@ -1,0 +1,208 @@
+import { z } from 'zod'
+import type { Tone } from './banner.ts'
+import { formatDuration, formatNumber } from './format.ts'
+
+/**
+ * The answer of a search, as stored in `runs.verdict_json`. Terminal, verdict, cards and chart all take it from here, so
+ * that they cannot disagree. It is read leniently, because another version may have written the store.
+ */
+const trial = z.looseObject({
+  phase: z.string().default(''),
+  step: z.string().default('bracket'),
+  ratePerS: z.number(),
+  sentPerS: z.number().nullable().default(null),
+  planned: z.number().default(0),
+  sent: z.number().default(0),
+  judged: z.number().default(0),
+  missed: z.number().default(0),
+  limited: z.number().default(0),
+  goodput: z.number().nullable().default(null),
+  result: z.string().default('void'),
+  why: z.string().default(''),
+  mostMissed: z.number().nullable().default(null),
+  drift: z.number().nullable().default(null),
+  lastedUs: z.number().default(0),
+  earlier: z.boolean().default(false),
+})
+
+const needs = z.looseObject({ budget: z.string(), ratePerS: z.number(), requests: z.number() })
+
+const safeRate = z.discriminatedUnion('kind', [
+  z.looseObject({
+    kind: z.literal('held'),
+    heldPerS: z.number(),
+    safePerS: z.number(),
+    failedPerS: z.number().nullable(),
+    budget: z.string(),
+  }),
+  z.looseObject({
+    kind: z.literal('bracket'),
+    lowPerS: z.number().nullable(),
+    failedPerS: z.number().nullable(),
+    needs: needs.nullable(),
+  }),
+  z.looseObject({
+    kind: z.literal('none'),
+    because: z.string(),
+    failedPerS: z.number().nullable(),
+  }),
+])
+
+export const searchShape = z.looseObject({
+  phase: z.string(),
+  /** Such as `95 % of first tokens within 1 s`. */
+  objective: z.string().default('the objectives'),
+  trials: z.array(trial).default([]),
+  safeRate: safeRate.nullable().catch(null).default(null),
+  /** Share of the prompt tokens of the claimed trial that a cache had; null if the service does not report it. */
+  cachedShare: z.number().nullable().default(null),
+})
+
+export type StoredSearch = z.output<typeof searchShape>
+type StoredTrial = StoredSearch['trials'][number]
+
+export interface SafeRateText {
+  /** Whether a rate is called safe. */
+  readonly isFound: boolean
+  readonly tone: Tone
+  /** One line: `Safe rate: 5.7/s (95 % of first tokens within 1 s)`. */
+  readonly says: string
+  /** What supports it, and what is not known; whole sentences. */
+  readonly because: readonly string[]
+}
+
+/** A rate with two digits, or three of a step of 2.5 %: never more than the search can tell. */
+export function rateText(perS: number, budget = 'quick'): string {
+  const digits = budget === 'thorough' ? 3 : 2
+  const rounded = Number(perS.toPrecision(digits))
+  const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(Math.max(rounded, 1e-9))))
+  return `${rounded.toFixed(Math.min(decimals, 6))}/s`
+}
+
+/** @param isInvalid whether the run is no proof */
+export function safeRateText(search: StoredSearch, isInvalid: boolean): SafeRateText {
+  const answer = answerOf(search)
+  const tone = isInvalid && answer.tone === 'good' ? 'warn' : answer.tone
+  const doubt = isInvalid ? ['The run is INVALID, so this is no proof.'] : []
+  return {
+    ...answer,
+    tone,
+    because: [...doubt, ...answer.because, ...limitText(search), ...cacheText(search)],
+  }
+}
+
+function answerOf(search: StoredSearch): SafeRateText {
+  const { safeRate: found, trials, objective } = search
+  if (found === null) {
+    const because = ['Another version of Assay searched it; search again.']
+    return { isFound: false, tone: 'none', says: 'The rate is not judged', because }
+  }
+  const failed = trials.filter(({ result }) => result === 'failed')
+  switch (found.kind) {
+    case 'held': {
+      const { heldPerS, safePerS, failedPerS, budget } = found
+      const hold = trials.findLast(({ step, ratePerS }) => step === 'hold' && ratePerS === heldPerS)
+      return {
+        isFound: true,
+        tone: hold?.drift === null || hold === undefined ? 'good' : 'warn',
+        says: `Safe rate: ${rateText(safePerS, budget)} (${objective})`,
+        because: [
+          ...(hold === undefined ? [] : [holdText(hold, budget)]),
+          failedPerS === null
+            ? 'No rate failed: the limit is above the tested rates.'
+            : `${failedText(failedPerS, failed, budget)}. Between ${rateText(heldPerS, budget)} and ${rateText(failedPerS, budget)} nothing is known${budget === 'thorough' ? '' : `; to know more: --budget ${budget === 'quick' ? 'standard' : 'thorough'}`}.`,
+          ...(hold?.drift == null
+            ? []
+            : [
+                `Not steady: times grew by ${formatNumber(hold.drift * 100)} % over the hold. Run an hour at this rate before you rely on it.`,
+              ]),
+        ],
+      }
+    }
+    case 'bracket': {
+      const { lowPerS, failedPerS, needs: takes } = found
+      const low = trials.find(({ result, ratePerS }) => result === 'held' && ratePerS === lowPerS)
+      return {
+        isFound: false,
+        tone: 'warn',
+        says: 'No safe rate yet: not enough time to decide',
+        because: [
+          [
+            lowPerS === null
+              ? 'no rate is known to hold'
+              : `${rateText(lowPerS)} held in a trial of ${formatNumber(low?.planned ?? 0)} requests`,
+            failedPerS === null ? 'no rate failed' : failedText(failedPerS, failed),
+          ]
+            .join(', ')
+            .concat('; that is a bracket, not a verdict.')
+            .replace(/^n/, 'N'),
+          ...(takes === null
+            ? []
+            : [
+                `A hold at ${rateText(takes.ratePerS)} needs ${formatNumber(takes.requests)} requests: ${formatDuration(Math.max(60, takes.requests / takes.ratePerS))} more (budget ${takes.budget}).`,
+              ]),
+        ],
+      }
+    }
+    case 'none': {
+      const reasons: Readonly<Record<string, string>> = {
+        'one at a time': 'Most requests missed although each was sent alone.',
+        'no hold':
+          'No rate held for long, down to less than half of the rate that held in short trials.',
+        'every rate': 'Every rate failed, down to a thousandth of the first.',
+      }
+      return {
+        isFound: false,
+        tone: 'fail',
+        says: `No rate is safe (${objective})`,
+        because: [reasons[found.because] ?? found.because],
+      }
+    }
+  }
+}
+
+function holdText(hold: StoredTrial, budget: string): string {
+  const late = hold.judged === 0 ? 0 : hold.missed / hold.judged
+  const most =
+    hold.mostMissed === null ? '' : `, at most ${percent(hold.mostMissed)} with 99 % confidence`
+  const sent =
+    hold.sentPerS !== null && Math.abs(hold.sentPerS / hold.ratePerS - 1) > 0.01
+      ? ` (${rateText(hold.sentPerS, 'thorough')} was sent)`
+      : ''
+  return `Held ${rateText(hold.ratePerS, budget)}${sent} for ${formatDuration(hold.lastedUs / 1e6)}: ${formatNumber(hold.sent)} requests, ${formatNumber(hold.missed)} late or failed (${percent(late)}${most}).`
+}
+
+function failedText(perS: number, failed: readonly StoredTrial[], budget = 'quick'): string {
+  const found = failed.findLast(({ ratePerS }) => ratePerS === perS)
+  const after = found === undefined ? '' : ` after ${formatDuration(found.lastedUs / 1e6)}`
+  return `${rateText(perS, budget)} failed${after}`
+}
+
+/** Whether a limiter of the service, not its speed, ended the search. */
+function limitText({ trials }: StoredSearch): readonly string[] {
+  const failed = trials.filter(({ result }) => result === 'failed')
+  const missed = failed.reduce((sum, each) => sum + each.missed, 0)
+  const limited = failed.reduce((sum, each) => sum + each.limited, 0)
+  return limited > missed / 2
+    ? [
+        `The service's rate limit ends it: ${formatNumber(limited)} of ${formatNumber(missed)} misses were 429.`,
+      ]
+    : []
+}
+
+/** Above this share, a cache explains part of the result. */
+const cacheExplains = 0.05
+
+function cacheText({ cachedShare }: StoredSearch): readonly string[] {
+  if (cachedShare === null) {
+    return ['The service does not report which prompt tokens came from a cache.']
+  }
+  const share = `${percent(cachedShare)} of the prompt tokens came from a cache`
+  return [
+    cachedShare > cacheExplains
+      ? `${share}: with other prompts the safe rate is lower.`
+      : `${share}.`,
+  ]
+}
+
+const percent = (share: number) => `${formatNumber(Number((share * 100).toPrecision(2)))} %`

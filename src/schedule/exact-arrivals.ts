@@ -1,0 +1,22 @@
+import type { RateSegment, Spacing } from '../scenario/scenario.ts'
+import { GapSums } from './gap-sums.ts'
+
+/**
+ * The rate at which a plan of arrivals has exactly `requests` of them within `requests / perS` seconds. A Poisson
+ * process under the condition of its count: with Poisson spacing, the arrivals are uniform over that time, because the
+ * partial sums of exponential gaps, divided by one more sum, are ordered uniform numbers (Pyke 1965).
+ */
+export function exactArrivals(
+  spacing: Spacing,
+  requests: number,
+  perS: number,
+  seed: number,
+  phase: string,
+): RateSegment {
+  const durationUs = (requests / perS) * 1e6
+  if (spacing.kind === 'constant') return { durationUs, fromPerS: perS, toPerS: perS }
+  const shape = spacing.kind === 'gamma' ? spacing.shape : 1
+  const amount = new GapSums(seed, `gaps of ${phase}`, shape).sumOf(requests + 1)
+  const planPerS = amount / (durationUs / 1e6)
+  return { durationUs, fromPerS: planPerS, toPerS: planPerS }
+}

@@ -1,0 +1,157 @@
+import { type BudgetName, budgetNames, type Search } from '../../scenario/scenario.ts'
+import { budgets, scaleOf, stepOf } from './search.ts'
+import type { Trial } from './trial.ts'
+
+/** The answer of a search. The verdict, the chart, the cards and the terminal read this one value. */
+export type SafeRate =
+  | {
+      readonly kind: 'held'
+      readonly heldPerS: number
+      /** Some steps below the rate that held. */
+      readonly safePerS: number
+      /** The lowest rate that failed above it; null if none did. */
+      readonly failedPerS: number | null
+      readonly budget: BudgetName
+    }
+  /** Not enough time or requests to decide. */
+  | {
+      readonly kind: 'bracket'
+      /** The highest rate that held in a trial, without a hold; null if none did. */
+      readonly lowPerS: number | null
+      readonly failedPerS: number | null
+      readonly needs: Needs | null
+    }
+  | {
+      readonly kind: 'none'
+      readonly because: 'one at a time' | 'no hold' | 'every rate'
+      readonly failedPerS: number | null
+    }
+
+/** What a verdict still takes. */
+export interface Needs {
+  readonly budget: BudgetName
+  readonly ratePerS: number
+  readonly requests: number
+}
+
+/** Time that this run has spent on its trials. */
+export const elapsedUs = (trials: readonly Trial[]) =>
+  trials.reduce((sum, { tookUs, earlier }) => sum + (earlier ? 0 : tookUs), 0)
+
+/** The last group of the warm-up: its mean time, and whether most requests missed although each was alone. */
+export function warmUpOf(trials: readonly Trial[]): {
+  readonly meanUs: number | null
+  readonly allMiss: boolean
+} {
+  const last = trials.findLast(({ step }) => step === 'warm-up')
+  if (last === undefined) return { meanUs: null, allMiss: false }
+  return { meanUs: last.meanUs, allMiss: last.judged >= 3 && last.missed > last.judged / 2 }
+}
+
+/** Between which rates the limit lies, by all trials but the holds. */
+export function bracketOf(trials: readonly Trial[]): {
+  readonly lowPerS: number | null
+  readonly highPerS: number | null
+} {
+  const rough = trials.filter(({ step }) => step === 'bracket' || step === 'refine')
+  // A service that was cold, or that has grown since, may hold what it failed before.
+  const heldLater = (trial: Trial, at: number) =>
+    rough
+      .slice(at + 1)
+      .some(({ result, ratePerS }) => result === 'held' && ratePerS >= trial.ratePerS)
+  const failed = rough
+    .filter((trial, at) => isFailed(trial, rough) && !heldLater(trial, at))
+    .map(({ ratePerS }) => ratePerS)
+  const highPerS = failed.length === 0 ? null : Math.min(...failed)
+  const held = rough
+    .filter(({ result, ratePerS }) => result === 'held' && ratePerS < (highPerS ?? Infinity))
+    .map(({ ratePerS }) => ratePerS)
+  return { lowPerS: held.length === 0 ? null : Math.max(...held), highPerS }
+}
+
+/** A rate that could not be sent twice is the limit of this machine: no search goes above it. */
+function isFailed(trial: Trial, trials: readonly Trial[]): boolean {
+  if (trial.result !== 'void') return trial.result === 'failed'
+  const same = trials.filter((each) => each.result === 'void' && each.ratePerS === trial.ratePerS)
+  return same.length >= 2
+}
+
+/** The answer after any number of trials. */
+export function safeRateOf(search: Search, trials: readonly Trial[]): SafeRate {
+  const held = trials.findLast(
+    ({ step, result, budget }) =>
+      step === 'hold' && result === 'held' && isEnough(budget, search.budget),
+  )
+  const failures = trials.filter((trial) => isFailed(trial, trials) && trial.ratePerS > 0)
+  const lowestAbove = (perS: number) => {
+    const above = failures.map(({ ratePerS }) => ratePerS).filter((rate) => rate > perS)
+    return above.length === 0 ? null : Math.min(...above)
+  }
+  if (held !== undefined) {
+    const step = stepOf(search, budgets[held.budget])
+    return {
+      kind: 'held',
+      heldPerS: held.ratePerS,
+      safePerS: held.ratePerS / step ** search.headroom,
+      failedPerS: lowestAbove(held.ratePerS),
+      budget: held.budget,
+    }
+  }
+  const failedPerS = lowestAbove(0)
+  if (warmUpOf(trials).allMiss) return { kind: 'none', because: 'one at a time', failedPerS }
+  const { lowPerS, highPerS } = bracketOf(trials)
+  const holds = trials.filter(({ step }) => step === 'hold')
+  const lowestHold = Math.min(...holds.map(({ ratePerS }) => ratePerS))
+  const budget = holds.at(-1)?.budget ?? search.budget ?? 'quick'
+  const step = stepOf(search, budgets[budget])
+  if (lowPerS !== null && lowestHold / step < 0.4 * lowPerS) {
+    return { kind: 'none', because: 'no hold', failedPerS }
+  }
+  if (lowPerS === null) {
+    const first = trials.find(({ step }) => step === 'bracket')?.ratePerS
+    if (first !== undefined && highPerS !== null && highPerS / 2 < first / 2 ** 10) {
+      return { kind: 'none', because: 'every rate', failedPerS }
+    }
+    return { kind: 'bracket', lowPerS, failedPerS, needs: null }
+  }
+  const ratePerS = Number.isFinite(lowestHold)
+    ? lowestHold / step
+    : lowPerS / step ** budgets[budget].below
+  return {
+    kind: 'bracket',
+    // A rate at which a hold failed is not held, whatever a shorter trial said.
+    lowPerS: lowestHold <= lowPerS ? null : lowPerS,
+    failedPerS,
+    needs: {
+      budget,
+      ratePerS,
+      requests: Math.ceil((search.hold ?? budgets[budget].hold * scaleOf(search)) - 1e-9),
+    },
+  }
+}
+
+const isEnough = (budget: BudgetName, wanted: BudgetName | null) =>
+  wanted === null || budgetNames.indexOf(budget) >= budgetNames.indexOf(wanted)
+
+/**
+ * The phase whose figures describe the answer: the hold of the safe rate, or the highest rate that held in a trial, or
+ * the lowest that failed. Null if this run sent no such trial.
+ */
+export function claimedPhase(trials: readonly Trial[], safeRate: SafeRate): string | null {
+  const rated = trials.filter(({ step, earlier }) => step !== 'warm-up' && !earlier)
+  const at = (perS: number | null) => rated.findLast(({ ratePerS }) => ratePerS === perS)
+  switch (safeRate.kind) {
+    case 'held':
+      return at(safeRate.heldPerS)?.phase ?? null
+    case 'bracket':
+      return (at(safeRate.lowPerS) ?? lowest(rated))?.phase ?? null
+    case 'none':
+      return lowest(rated)?.phase ?? null
+  }
+}
+
+const lowest = (trials: readonly Trial[]) =>
+  trials.reduce<Trial | undefined>(
+    (low, trial) => (low === undefined || trial.ratePerS < low.ratePerS ? trial : low),
+    undefined,
+  )

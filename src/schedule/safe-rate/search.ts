@@ -1,0 +1,55 @@
+import type { BudgetName, Search } from '../../scenario/scenario.ts'
+
+/**
+ * The search for the highest rate that a service holds. It is pure: `nextTrial` decides the next trial from the
+ * results so far, and has no clock. A run and the simulations of `bench/safe-rate.ts` drive the same code.
+ *
+ *     warm-up ──▶ bracket ──▶ refine ──▶ hold ──▶ safe rate, one step below the rate that held
+ *     one at a    doubles     halves     one long trial,
+ *     time        or halves              strictly judged
+ */
+
+/** What a search may spend. Requests are those for a p95; `scaleOf` adapts them to other shares. */
+export interface Budget {
+  /** Requests of a trial that refines the bracket. */
+  readonly fine: number
+  /** Requests of the hold. */
+  readonly hold: number
+  /** Ratio of neighbouring rates at the end. */
+  readonly step: number
+  /** Steps below the bracket at which the hold starts. */
+  readonly below: number
+  /** Share of the allowed misses that a hold may use. */
+  readonly use: number
+}
+
+export const budgets: Readonly<Record<BudgetName, Budget>> = {
+  quick: { fine: 130, hold: 800, step: 1.1, below: 0.5, use: 0.5 },
+  standard: { fine: 260, hold: 2500, step: 1.04, below: 1.5, use: 0.6 },
+  thorough: { fine: 1000, hold: 12_000, step: 1.02, below: 1.5, use: 0.8 },
+}
+
+export type TrialStep = 'warm-up' | 'bracket' | 'refine' | 'hold'
+
+export interface TrialPlan {
+  readonly step: TrialStep
+  /** 0 in the warm-up, which sends one request at a time. */
+  readonly ratePerS: number
+  readonly requests: number
+  /** Misses above which it cannot hold any more. */
+  readonly mayMiss: number
+  /** Most time; null for as long as its requests need. */
+  readonly mostUs: number | null
+  readonly budget: BudgetName
+  /** Holds that failed before it. */
+  readonly nth: number
+}
+
+/** Requests for a share are those for 95 %, times this: a p99 needs five times as many for as many misses. */
+export const scaleOf = ({ goodput }: Pick<Search, 'goodput'>) => 0.05 / (1 - goodput)
+
+/** Whole requests, without the rounding error of a product such as 0.05 × 60. */
+export const allowed = (share: number, requests: number) => Math.floor(share * requests + 1e-9)
+
+export const stepOf = ({ precision }: Search, { step }: Budget) =>
+  precision === null ? step : 1 + precision

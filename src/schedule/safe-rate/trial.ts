@@ -1,0 +1,87 @@
+import type { BudgetName, Search } from '../../scenario/scenario.ts'
+import type { TrialPlan, TrialStep } from './search.ts'
+
+/** Parts of a trial, by the order of its requests; groups of 10, 12 and 20 are sums of parts. */
+export const partsOfTrial = 60
+
+/** Counts of each part. */
+export interface PartCounts {
+  readonly judged: readonly number[]
+  readonly missed: readonly number[]
+  /** Sum of the logarithms of the judged times, in microseconds. */
+  readonly logUs: readonly number[]
+}
+
+/** What was seen of a trial. */
+export interface TrialEvidence {
+  /** Requests that were sent, and those that this client could not send. */
+  readonly sent: number
+  readonly notSent: number
+  /** Of those sent, those sent more than a second late. */
+  readonly late: number
+  /** Requests that were meant to succeed and ended, those of them that were not good, and the refused of these (429). */
+  readonly judged: number
+  readonly missed: number
+  readonly limited: number
+  /** Mean time from the send to the end; null without an end. */
+  readonly meanUs: number | null
+  readonly parts: PartCounts
+  /** Requests in flight at even moments over its last four fifths. */
+  readonly inFlight: readonly number[]
+  /** Over the arrivals, and until nothing was in flight and the pause was over. */
+  readonly lastedUs: number
+  readonly tookUs: number
+  /** Why it ended: by its plan, or early. */
+  readonly end: 'plan' | EarlyEnd
+}
+
+/** Why a trial cannot hold any more. */
+export type EarlyEnd = 'misses' | 'backlog'
+
+export type TrialResult = 'held' | 'failed' | 'void'
+
+/** A judged trial. It is stored, so that a later search can go on from it. */
+export interface Trial {
+  /** Its phase in the store. */
+  readonly phase: string
+  readonly step: TrialStep
+  readonly budget: BudgetName
+  readonly ratePerS: number
+  /** The rate that was really sent; null if nothing was. */
+  readonly sentPerS: number | null
+  readonly planned: number
+  readonly sent: number
+  readonly notSent: number
+  readonly late: number
+  readonly judged: number
+  readonly missed: number
+  readonly limited: number
+  /** Share of judged requests that were good; null without any. */
+  readonly goodput: number | null
+  readonly result: TrialResult
+  readonly why: TrialReason
+  /** Upper end of the share of misses with 99 % confidence; null unless it is a hold. */
+  readonly mostMissed: number | null
+  /** Growth of the judged times over a hold, as a ratio, if it is significant; null otherwise. */
+  readonly drift: number | null
+  readonly meanUs: number | null
+  readonly lastedUs: number
+  readonly tookUs: number
+  /** Whether an earlier run of the same search sent it. */
+  readonly earlier: boolean
+}
+
+export type TrialReason =
+  | 'held'
+  /** Failed: too many misses, a growing backlog, or a hold whose margin is too small. */
+  | 'misses'
+  | 'backlog'
+  | 'margin'
+  /** Void: too few requests were judged, or sent in time. */
+  | 'too few'
+  | 'late'
+
+export interface JudgedBy {
+  readonly search: Search
+  readonly plan: TrialPlan
+}

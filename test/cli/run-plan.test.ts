@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { planText } from '../../src/cli/run-plan.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import { planOf } from '../../src/run/plan.ts'
+import { repeatedShare } from '../../src/run/repeated-tokens.ts'
+import { loadScenario, parseScenario } from '../../src/scenario/parse.ts'
+import { undecidable } from '../../src/scenario/undecidable.ts'
+
+function scenarioOf(rest: string, prompt = 'Hi') {
+  return parseScenario(
+    `{ name: a, question: b, model: svc-k2, steps: { chat: { endpoint: chat, prompt: ${prompt} } }, ${rest} }`,
+    'a.yaml',
+  )
+}
+
+function textOf(rest: string, prompt?: string): string {
+  const scenario = scenarioOf(rest, prompt)
+  const shard = { index: 0, of: 1 }
+  return planText(scenario, planOf(scenario, defaultContract, 1), shard, 1)
+}
+
+const rate = 'phases: [{ name: a, load: constant, rate: 5/s, duration: 2s }]'
+const closed = 'phases: [{ name: a, load: concurrency, users: 2, duration: 2s }]'
+
+test('a dry run says what the whole plan costs at most', () => {
+  expect(textOf(rate)).toContain('At most 10 credits in all.')
+  expect(textOf(`max_credits: 4, ${rate}`)).toContain('At most 4 credits in all, by max_credits.')
+  expect(textOf(`max_credits: 900, ${closed}`)).toContain('At most 900 credits in all')
+  expect(textOf(closed)).toMatch(/No bound on the credits: [^.]*a sends\. Set\s+max_credits\./)
+})
+
+test('a closed phase that ends by its number of requests has that number and its credits', () => {
+  const text = textOf('phases: [{ name: a, load: concurrency, users: 2, max_requests: 30 }]')
+  expect(text).toMatch(/a +steady +concurrency +- +30 +30/)
+})
+
+test('a dry run says which share of the prompt tokens is repeated', () => {
+  expect(textOf(rate)).toMatch(/chat: 90 % of its prompt tokens are repeated/)
+  expect(textOf(rate, '{ synthetic: 100 }')).not.toContain('repeated')
+  expect(textOf(rate, '{ synthetic: 100, prefix: { tokens: 300 } }')).toMatch(/chat: 68 % of its/)
+})
+
+test.each([
+  ['{ synthetic: 100, pool: 16 }', 512, 1 - 16 / 512],
+  ['{ synthetic: 100, pool: 16 }', 10, 0],
+  ['{ synthetic: 100, prefix: { tokens: 300, shared: group, groups: 4 } }', 8, 0.75 * 0.5],
+  ['{ synthetic: 100, prefix: { tokens: 300, shared: none } }', 8, 0],
+])('of %s and %d requests, %d of the tokens are repeated', (prompt, requests, share) => {
+  expect(repeatedShare(scenarioOf(rate, prompt).steps[0]!, 1, requests)).toBeCloseTo(share, 10)
+})
+
+test('a threshold on tokens of a step that does not stream cannot be decided', () => {
+  const of = (step: string, threshold: string) =>
+    undecidable(
+      parseScenario(
+        `{ name: a, question: b, model: svc-k2, steps: { chat: { endpoint: chat${step} } }, ${rate},
+           thresholds: ["${threshold}"] }`,
+        'a.yaml',
+      ),
+    )
+  expect(of('', 'chat.ttft.p95 < 1s')).toEqual([
+    'chat.ttft.p95 < 1s cannot be decided: step chat does not stream; give it stream: true, or judge service or response.',
+  ])
+  expect(of('', 'itl.p95 < 1s')).toHaveLength(1)
+  expect(of(', stream: true', 'ttft.p95 < 1s')).toEqual([])
+  expect(of(', body: { stream: true }', 'ttft.p95 < 1s')).toEqual([])
+  expect(of('', 'service.p95 < 1s')).toEqual([])
+})
+
+test('scenarios of the package are found from any folder', async () => {
+  const here = process.cwd()
+  process.chdir('/')
+  try {
+    expect((await loadScenario('scenarios/poisson.yaml')).name).toBe('poisson')
+    await expect(loadScenario('scenarios/none.yaml')).rejects.toThrow('none.yaml')
+  } finally {
+    process.chdir(here)
+  }
+})

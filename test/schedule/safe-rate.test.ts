@@ -1,0 +1,242 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Search } from '../../src/scenario/scenario.ts'
+import { driftOf, growsOver, judgeTrial, strictTest } from '../../src/schedule/safe-rate/judge.ts'
+import { budgetFor, nextTrial } from '../../src/schedule/safe-rate/next-trial.ts'
+import { claimedPhase, safeRateOf } from '../../src/schedule/safe-rate/outcome.ts'
+import type { TrialPlan } from '../../src/schedule/safe-rate/search.ts'
+import { partsOfTrial, type Trial, type TrialEvidence } from '../../src/schedule/safe-rate/trial.ts'
+import { TrialWatch } from '../../src/schedule/safe-rate/watch.ts'
+
+const search: Search = {
+  startPerS: null,
+  maxPerS: 1000,
+  goodput: 0.95,
+  boundUs: 1e6,
+  budget: 'quick',
+  mostUs: null,
+  precision: null,
+  hold: null,
+  headroom: 1,
+  trialUs: null,
+  coolDownUs: null,
+}
+
+const even = (sum: number) => new Array<number>(partsOfTrial).fill(sum / partsOfTrial)
+
+/** What a service with a sharp limit shows: all requests are good below it, and late above it. */
+function sharp(plan: TrialPlan, capacityPerS: number, meanUs = 100_000): TrialEvidence {
+  const { requests, ratePerS } = plan
+  const missed = ratePerS > capacityPerS ? requests : 0
+  const us = ratePerS === 0 ? requests * meanUs : (requests / ratePerS) * 1e6
+  return {
+    ...{ sent: requests, notSent: 0, late: 0, judged: requests, missed, limited: 0, meanUs },
+    parts: { judged: even(requests), missed: even(missed), logUs: even(requests * 10) },
+    inFlight: [],
+    ...{ lastedUs: us, tookUs: us, end: missed > plan.mayMiss ? 'misses' : 'plan' },
+  }
+}
+
+type See = (plan: TrialPlan, trials: readonly Trial[]) => TrialEvidence
+
+function searched(how: Search, see: See, begun: readonly Trial[] = []) {
+  const trials: Trial[] = [...begun]
+  for (;;) {
+    const next = nextTrial(how, trials)
+    if (next.kind === 'done') return { safeRate: next.safeRate, trials }
+    const phase = `search ${trials.length + 1}`
+    trials.push(judgeTrial({ search: how, plan: next.plan }, see(next.plan, trials), { phase }))
+    if (trials.length > 200) throw new Error('no end')
+  }
+}
+
+test('for any sharp limit, the safe rate is below it, the held rate too, and the failed rate above', () => {
+  fc.assert(
+    fc.property(
+      fc.double({ min: 0.5, max: 900, noNaN: true }),
+      fc.constantFrom('quick', 'standard', 'thorough'),
+      fc.constantFrom(0.9, 0.95, 0.99),
+      (capacity, budget, goodput) => {
+        const how = { ...search, budget, goodput } as const
+        const { safeRate, trials } = searched(how, (plan) => sharp(plan, capacity))
+        if (safeRate.kind !== 'held') throw new Error(safeRate.kind)
+        expect(safeRate.safePerS).toBeLessThan(safeRate.heldPerS)
+        expect(safeRate.heldPerS).toBeLessThanOrEqual(capacity)
+        if (capacity < 900) expect(safeRate.safePerS).toBeGreaterThan(capacity * 0.75)
+        expect(safeRate.failedPerS === null || safeRate.failedPerS > capacity).toBe(true)
+        expect(trials.length).toBeLessThan(60)
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
+
+test('a search of limited time never plans a trial that would end after it', () => {
+  fc.assert(
+    fc.property(
+      fc.double({ min: 0.05, max: 900, noNaN: true }),
+      fc.double({ min: 10e6, max: 900e6, noNaN: true }),
+      fc.double({ min: 1000, max: 5e6, noNaN: true }),
+      (capacity, mostUs, meanUs) => {
+        const how = { ...search, mostUs, budget: null }
+        const { trials } = searched(how, (plan) => sharp(plan, capacity, meanUs))
+        const rated = trials.filter(({ step }) => step !== 'warm-up')
+        const spent = trials.reduce((sum, { tookUs }) => sum + tookUs, 0)
+        if (rated.length > 0) expect(spent).toBeLessThanOrEqual(mostUs)
+      },
+    ),
+    { numRuns: 100 },
+  )
+})
+
+test('with too little time the answer is a bracket and what a verdict takes, and a later search goes on', () => {
+  const slow = (plan: TrialPlan) => sharp(plan, 1.3, 800_000)
+  const first = searched({ ...search, mostUs: 255e6 }, slow)
+  expect(first.safeRate).toMatchObject({
+    kind: 'bracket',
+    needs: { budget: 'quick', requests: 800 },
+  })
+  const begun = first.trials.map((trial) => ({ ...trial, earlier: true }))
+  const second = searched({ ...search, mostUs: 1200e6 }, slow, begun)
+  expect(second.safeRate.kind).toBe('held')
+  // Only a warm-up, perhaps a few refining trials, and the hold are new.
+  const added = second.trials.slice(begun.length)
+  expect(added.filter(({ step }) => step === 'bracket')).toEqual([])
+  expect(added[0]!.step).toBe('warm-up')
+})
+
+test('a time names the largest budget that fits into it', () => {
+  const budgetIn = (mostUs: number) => {
+    const how = { ...search, budget: null, mostUs }
+    return budgetFor(how, searched(how, (plan) => sharp(plan, 60)).trials)
+  }
+  expect(budgetIn(200e6)).toBe('quick')
+  expect(budgetIn(600e6)).toBe('standard')
+  expect(budgetIn(3600e6)).toBe('thorough')
+})
+
+test('a service that misses when alone has no safe rate, and nothing more is sent', () => {
+  const { safeRate, trials } = searched(search, (plan) => ({
+    ...sharp(plan, 0),
+    missed: plan.requests,
+    parts: { judged: even(10), missed: even(10), logUs: even(1) },
+  }))
+  expect(safeRate).toMatchObject({ kind: 'none', because: 'one at a time' })
+  expect(trials.every(({ step }) => step === 'warm-up')).toBe(true)
+})
+
+test('a rate that was not sent in time proves nothing: it is tried once more, then is the limit of this machine', () => {
+  const { safeRate, trials } = searched(search, (plan) => {
+    const seen = sharp(plan, 1e9)
+    return plan.ratePerS > 100 ? { ...seen, late: seen.sent / 2 } : seen
+  })
+  const voids = trials.filter(({ result }) => result === 'void')
+  expect(voids.length).toBeGreaterThan(0)
+  expect(voids.every(({ why }) => why === 'late')).toBe(true)
+  if (safeRate.kind !== 'held') throw new Error(safeRate.kind)
+  expect(safeRate.heldPerS).toBeLessThanOrEqual(100)
+})
+
+test('a trial with no or too few requests is void, never failed and never held', () => {
+  const plan: TrialPlan = {
+    ...{ step: 'bracket', ratePerS: 5, requests: 60, mayMiss: 3, mostUs: null },
+    ...{ budget: 'quick', nth: 0 },
+  }
+  const seen = sharp(plan, 100)
+  for (const judged of [0, 1, 53]) {
+    const trial = judgeTrial({ search, plan }, { ...seen, sent: judged, judged }, { phase: 'a' })
+    expect([trial.result, trial.why]).toEqual(['void', 'too few'])
+  }
+  expect(judgeTrial({ search, plan }, seen, { phase: 'a' }).result).toBe('held')
+})
+
+test('the realised rate is that of what was sent, not of the plan', () => {
+  const plan: TrialPlan = {
+    ...{ step: 'bracket', ratePerS: 5, requests: 60, mayMiss: 3, mostUs: null },
+    ...{ budget: 'quick', nth: 0 },
+  }
+  const seen = { ...sharp(plan, 100), sent: 54, lastedUs: 12e6 }
+  expect(judgeTrial({ search, plan }, seen, { phase: 'a' }).sentPerS).toBeCloseTo(4.5)
+})
+
+test('the strict test needs a margin: misses that come in one clump are worse than spread ones', () => {
+  const plan = { requests: 800, mayMiss: 20, nth: 0 }
+  const judged = even(800)
+  const spread = strictTest({ judged, missed: even(15), logUs: even(1) }, 0.05, plan)
+  const clump = even(0).map((_, at) => (at < 6 ? 2.5 : 0))
+  const clumped = strictTest({ judged, missed: clump, logUs: even(1) }, 0.05, plan)
+  expect(spread.holds).toBe(true)
+  expect(clumped.holds).toBe(false)
+  // The share of spread misses is 15 of 800, with one group more as bad as the worst.
+  expect(spread.mostMissed).toBeCloseTo(15 / 800, 6)
+  // A hold after others that failed must show more.
+  const again = strictTest({ judged, missed: clump, logUs: even(1) }, 0.05, { ...plan, nth: 3 })
+  expect(again.mostMissed).toBeGreaterThan(clumped.mostMissed)
+})
+
+test('a backlog grows if its line rises by more than chance explains', () => {
+  const moments = Array.from({ length: 16 }, (_, at) => at)
+  expect(
+    growsOver(
+      moments.map((at) => at * 4),
+      260,
+    ),
+  ).toBe(true)
+  expect(
+    growsOver(
+      moments.map((at) => at * 2),
+      260,
+    ),
+  ).toBe(false)
+  expect(
+    growsOver(
+      moments.map((at) => (at % 2) * 50),
+      260,
+    ),
+  ).toBe(false)
+  expect(growsOver([], 260)).toBe(false)
+})
+
+test('a watch ends a trial at the first miss too many, and a growing backlog at half of it', () => {
+  const plan: TrialPlan = {
+    ...{ step: 'refine', ratePerS: 10, requests: 200, mayMiss: 10, mostUs: null },
+    ...{ budget: 'quick', nth: 0 },
+  }
+  const watch = new TrialWatch(plan, 20e6)
+  expect(watch.see({ atUs: 1e6, sent: 10, missed: 10, inFlight: 5 })).toBe(null)
+  expect(watch.see({ atUs: 2e6, sent: 20, missed: 11, inFlight: 9 })).toBe('misses')
+  const growing = new TrialWatch(plan, 20e6)
+  const ends = Array.from({ length: 20 }, (_, at) =>
+    growing.see({ atUs: (at + 1) * 1e6, sent: (at + 1) * 10, missed: 0, inFlight: at * 8 }),
+  )
+  expect(ends.findIndex((end) => end === 'backlog')).toBe(9)
+  expect(growing.moments(20e6)).toHaveLength(16)
+})
+
+test('times that grow over a hold are found, and times that only vary are not', () => {
+  const judged = even(1200)
+  const grown = even(0).map((_, at) => 20 * Math.log(1000 * (1 + at / 60)))
+  expect(driftOf({ judged, missed: even(0), logUs: grown })).toBeGreaterThan(0.5)
+  const flat = even(0).map((_, at) => 20 * Math.log(1000 * (1 + (at % 7) / 60)))
+  expect(driftOf({ judged, missed: even(0), logUs: flat })).toBe(null)
+})
+
+test('a rate that failed when the service was cold is tried again if every rate below it held', () => {
+  const { safeRate } = searched(search, (plan, trials) => {
+    const isCold = trials.filter(({ step }) => step !== 'warm-up').length < 2
+    return sharp(plan, isCold ? 12 : 50)
+  })
+  if (safeRate.kind !== 'held') throw new Error(safeRate.kind)
+  expect(safeRate.safePerS).toBeGreaterThan(35)
+})
+
+test('figures are those of the trial that the answer is about', () => {
+  const { safeRate, trials } = searched(search, (plan) => sharp(plan, 60))
+  const hold = trials.findLast(({ step }) => step === 'hold')!
+  expect(claimedPhase(trials, safeRate)).toBe(hold.phase)
+  const upTo = trials.slice(0, -1)
+  const cut = safeRateOf(search, upTo)
+  if (cut.kind !== 'bracket') throw new Error(cut.kind)
+  const low = upTo.findLast(({ ratePerS }) => ratePerS === cut.lowPerS)!
+  expect(claimedPhase(upTo, cut)).toBe(low.phase)
+})
