@@ -158,17 +158,34 @@ export const chat05 = sqlRule({
   needs: ['passive'],
   promised: ['finish_reasons'],
   explain: `Looks at the first choice of every chat answer. A plain completion must have a reason;
-whether a stream has one is open (gap G-11), so a stream without one decides nothing.`,
-  expected: ({ finishReasons }) => finishReasons.join(' or '),
+whether a stream has one is open (gap G-11), so a stream without one decides nothing. An answer to a request with
+tools may also end with tool_calls, and one with functions with function_call. If that request was not stored, these
+reasons decide nothing.`,
+  expected: ({ finishReasons }) =>
+    `${finishReasons.join(' or ')}; tool_calls or function_call to a request with tools or functions`,
   observe: ({ finishReasons }) => `
     SELECT run_id, slot, retry,
       CASE WHEN finish_reason IS NULL THEN 'none'
-           WHEN finish_reason NOT IN ${sqlList(finishReasons)} THEN '"' || finish_reason || '"' END AS came
-    FROM seen
+           WHEN finish_reason NOT IN ${sqlList(finishReasons)} AND NOT coalesce(${callsATool}, false)
+           THEN '"' || finish_reason || '"' END AS came
+    FROM seen LEFT JOIN templates USING (run_id, template)
     WHERE endpoint = 'chat' AND (outcome = 'ok' OR reason IN ('no-finish-reason', 'generation-failed'))
-      AND (streamed = 0 OR finish_reason IS NOT NULL)`,
+      AND (streamed = 0 OR finish_reason IS NOT NULL)
+      AND NOT (coalesce(finish_reason IN ('tool_calls', 'function_call'), false)
+        AND finish_reason NOT IN ${sqlList(finishReasons)} AND templates.body IS NULL)`,
   takes: 'a chat completion',
 })
+
+/** SQL: whether the reason is that of a call, and the request has something to call. */
+const callsATool = `CASE finish_reason
+  WHEN 'tool_calls' THEN ${mayCall('tools', 'tool_choice')}
+  WHEN 'function_call' THEN ${mayCall('functions', 'function_call')} END`
+
+function mayCall(list: string, choice: string): string {
+  const asked = 'TRY_CAST(templates.body AS JSON)'
+  return `json_array_length(${asked}, '$.${list}') > 0
+    AND coalesce(json_extract_string(${asked}, '$.${choice}'), '') <> 'none'`
+}
 
 export const chat07 = judgedRule({
   id: 'CHAT-07',
