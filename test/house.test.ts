@@ -39,7 +39,7 @@ const mayImport: Record<string, readonly string[]> = {
   fleet: ['run'],
 }
 /** These may import every room. */
-const doors = ['cli', 'index.ts']
+const doors = ['cli', 'index.ts', 'public']
 
 const source = resolve(import.meta.dirname, '../src')
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) =>
@@ -67,6 +67,15 @@ test('each room imports only the rooms that the architecture allows', () => {
       .map((target) => `${file} -> ${target}`),
   )
   expect(breaches).toEqual([])
+})
+
+test('index.ts is the sum of the public files, and each is an entry of the package', () => {
+  const parts = files.filter((file) => roomOf(file) === 'public')
+  const { exports } = JSON.parse(readFileSync(join(source, '../package.json'), 'utf8'))
+  const named = parts.map((file) => file.replace(/^public.|\.ts$/g, ''))
+  expect(named.length).toBeGreaterThan(5)
+  expect(Object.keys(exports).toSorted()).toEqual(['.', ...named.map((name) => `./${name}`)])
+  expect(importsOf('index.ts')).toEqual(parts.toSorted())
 })
 
 test('every room is in the table of allowed imports', () => {

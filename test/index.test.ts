@@ -22,6 +22,23 @@ test('each command that works on a service or a store is a function of the publi
   expect(functions.filter((name) => typeof Reflect.get(api, name) !== 'function')).toEqual([])
 })
 
+test('a scenario may be an object, and its faults are reported at once', () => {
+  const input = api.defineScenario({
+    ...{ name: 'object', question: 'Does it hold?', model: 'svc-k2' },
+    steps: { chat: { endpoint: 'chat', max_tokens: 8 } },
+    phases: [{ name: 'steady', load: 'constant', rate: '10/s', duration: '2s' }],
+  })
+  expect(api.scenarioFrom(input).phases).toMatchObject([{ name: 'steady', durationUs: 2e6 }])
+  const wrong = { ...input, seed: 'none', phases: [{ ...input.phases[0]!, rate: '10' }] }
+  let faults: readonly string[] = []
+  try {
+    api.scenarioFrom(wrong as never)
+  } catch (error) {
+    faults = (error as api.ScenarioError).faults.map(({ path }) => path.join('.'))
+  }
+  expect(faults.toSorted()).toEqual(['phases.0.rate', 'seed'])
+})
+
 test('an audit reports each rule as it decides it, and a signal aborts it with its reason', async () => {
   const store = await seededStore({ attempts: 200 })
   onTestFinished(() => store.close())

@@ -10,7 +10,7 @@ import { type Fault, faultsOf, type Path, ScenarioError } from './faults.ts'
 import { fileFault, importScenario } from './module.ts'
 import { crossFaults } from './references.ts'
 import type { Scenario } from './scenario.ts'
-import { scenarioFile, scenarioModule } from './schema.ts'
+import { type ScenarioInput, scenarioFile, scenarioModule } from './schema.ts'
 
 /**
  * Reads a scenario: YAML, or a module (`.ts`, `.mts`, `.js`, `.mjs`) with a default export made by
@@ -49,7 +49,7 @@ function foundPath(path: string): string {
  */
 export function parseScenario(
   text: string,
-  path: string,
+  path = 'scenario.yaml',
   contract: Contract = defaultContract,
 ): Scenario {
   const lines = new LineCounter()
@@ -85,6 +85,23 @@ function dataOf(document: Document, path: string): unknown {
     const message = `this is not YAML: ${error instanceof Error ? error.message : error}.`
     throw new ScenarioError(path, [{ path: [], line: null, message }])
   }
+}
+
+/**
+ * A scenario from an object, as `defineScenario` takes it. Paths in it are relative to the working folder. A prompt
+ * that is a function needs a module (`loadScenario`), because each sending thread imports it.
+ *
+ * @throws ScenarioError with every fault
+ */
+export function scenarioFrom(input: ScenarioInput, contract: Contract = defaultContract): Scenario {
+  const path = 'scenario'
+  const parsed = scenarioFile.safeParse(input)
+  const faults = [
+    ...(parsed.success ? [] : faultsOf(parsed.error, input, () => null)),
+    ...crossFaults(input).map((fault): Fault => ({ ...fault, line: null })),
+  ]
+  if (!parsed.success || faults.length > 0) throw new ScenarioError(path, faults)
+  return buildScenario(parsed.data, originOf(resolve(path), null, contract))
 }
 
 function checkModule(data: unknown, path: string, full: string, contract: Contract): Scenario {

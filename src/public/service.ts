@@ -1,0 +1,3 @@
+/** `assay/service`: the reference service. */
+export type { ServiceOptions } from '../service/options.ts'
+export { type RunningService, startService } from '../service/start.ts'

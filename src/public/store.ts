@@ -1,0 +1,12 @@
+/** `assay/store`: stores, what is in them, and files in and out. */
+export { type AttemptRow, attemptColumns } from '../attempt/columns.ts'
+export { type Effect, type End, effectOf, type Outcome } from '../attempt/outcome.ts'
+export { exportTable } from '../store/export.ts'
+export { type FileImport, type FileImported, importFile } from '../store/import/import-file.ts'
+export { type Mapping, parseMapping } from '../store/import/mapping.ts'
+export { mergeParts } from '../store/merge.ts'
+export { openExistingStore, openStore, type Store } from '../store/open.ts'
+export { type ListedRun, listRuns } from '../store/runs.ts'
+export type { Cell, Reader, Session, SessionScope, SqlRow } from '../store/session.ts'
+export { UserError, type UserErrorCode } from '../user/user-error.ts'
+export type { Work, WorkProgress } from '../user/work.ts'
