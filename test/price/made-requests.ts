@@ -33,6 +33,7 @@ export function request(change: Partial<PricedRequest> = {}): PricedRequest {
     startMs: at,
     endMs: at,
     serviceTier: null,
+    isTierRead: true,
     usage: null,
     eventUsages: [],
     receivedEvents: 0,

@@ -98,14 +98,12 @@ function contextsOf(
     model.hours.length === 0 && model.changes.length === 0
       ? [request.startMs]
       : momentsOf(request, model, clockErrorMs)
+  const { serviceTier, isTierRead } = request
+  const tiers = isTierRead ? [] : [null, ...Object.keys(model.service)]
   return request.outcomes.flatMap((outcome) =>
-    moments.map((atMs) => ({
-      atMs,
-      serviceTier: request.serviceTier,
-      choices,
-      outcome,
-      counts: {},
-    })),
+    [...new Set([serviceTier, ...tiers])].flatMap((tier) =>
+      moments.map((atMs) => ({ atMs, serviceTier: tier, choices, outcome, counts: {} })),
+    ),
   )
 }
 

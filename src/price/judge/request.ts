@@ -20,6 +20,8 @@ export interface PricedRequest extends RequestId {
   readonly startMs: number
   readonly endMs: number
   readonly serviceTier: string | null
+  /** Whether the answer, which names the tier that served it, was read. If not, it may be any tier. */
+  readonly isTierRead: boolean
   /** Null if the answer has no usage. */
   readonly usage: Usage | null
   /** What each event of a stream reports, in their order. */

@@ -6,6 +6,7 @@ import { parseContract } from '../../../src/contract/load.ts'
 import { appendAttempts, Recorder } from '../../../src/store/recorder.ts'
 import { attempt, enterEndedRun, novemberUs } from '../../report/attempts.ts'
 import { openStore } from '../../store/opened.ts'
+import { columnsOf } from './columns.ts'
 
 /**
  * A gateway on paper: it answers requests in the chat or the messages dialect and charges them with its own
@@ -185,12 +186,15 @@ export async function play(
     sends = traffic,
     page = {},
     refusal = 'no',
+    stored = true,
   }: {
     readonly dialect?: 'chat' | 'messages'
     readonly sends?: readonly Sent[]
     /** Further fields beside the spend. */
     readonly page?: object
     readonly refusal?: string
+    /** Whether the answers were stored. If not, their tokens are in the columns alone, as the client fills them. */
+    readonly stored?: boolean
   } = {},
 ): Promise<Played> {
   const rows: AttemptRow[] = []
@@ -261,9 +265,7 @@ export async function play(
         model: sent.model,
         responseModel: sent.returned,
         responseId: sent.ended === 'refused' ? null : id,
-        promptTokens: null,
-        completionTokens: null,
-        totalTokens: null,
+        ...(stored || !isOk ? noTokens : columnsOf(usage, dialect)),
         streamed: sent.streamed ? 1 : 0,
         outcome: { ok: 'ok', aborted: 'aborted', broken: 'broken', refused: 'http_error' }[
           sent.ended
@@ -278,14 +280,15 @@ export async function play(
       }),
     )
     const hasCost = isOk && !(sent.streamed && places.length > 0 && !places.includes('stated'))
-    bodies.push({
-      runId: 'a',
-      slot,
-      retry: 0,
-      headers: hasCost ? `x-cost: ${decimal(charged('stated'))}` : 'x-none: 1',
-      body,
-      truncated: false,
-    })
+    if (stored)
+      bodies.push({
+        runId: 'a',
+        slot,
+        retry: 0,
+        headers: hasCost ? `x-cost: ${decimal(charged('stated'))}` : 'x-none: 1',
+        body,
+        truncated: false,
+      })
     if (sent.ended !== 'refused') {
       const { counts } = sent
       const row: LoggedRow = {
@@ -337,6 +340,8 @@ function times_(at: number) {
     closedUs: us + 1_000_000,
   }
 }
+
+const noTokens = { promptTokens: null, completionTokens: null, totalTokens: null }
 
 function usageOf({ counts }: Sent, dialect: 'chat' | 'messages'): Record<string, unknown> {
   const { input, read, write, visible, reasoning } = counts

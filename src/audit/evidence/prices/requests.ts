@@ -9,8 +9,9 @@ import type { Evidence } from '../../rule.ts'
 import { decodeEvents } from '../events.ts'
 import { oncePerEvidence } from '../once.ts'
 import { amountOf, answerUsage, atPlace, parseWritten } from './answer-json.ts'
+import { type TokenColumns, tokenColumnsSql, usageOfColumns } from './column-usage.ts'
 
-interface Row {
+interface Row extends TokenColumns {
   readonly runId: string
   readonly slot: number
   readonly retry: number
@@ -27,9 +28,6 @@ interface Row {
   readonly startMs: number
   readonly endMs: number
   readonly account: string
-  readonly promptTokens: number | null
-  readonly cachedTokens: number | null
-  readonly completionTokens: number | null
   readonly requestBody: string | null
   readonly prompt: string | null
   readonly responseHeaders: string | null
@@ -75,8 +73,7 @@ async function load({ store, runIds, contract }: Evidence): Promise<PriceRequest
        epoch_us(started_at) / 1000 + sent_us * time_scale / 1000 AS "startMs",
        epoch_us(started_at) / 1000 + coalesce(closed_us, headers_us, sent_us) * time_scale / 1000 AS "endMs",
        coalesce(account, key_fp, '') AS account,
-       prompt_tokens AS "promptTokens", cached_tokens AS "cachedTokens",
-       completion_tokens AS "completionTokens",
+       ${tokenColumnsSql},
        templates.body AS "requestBody", md5(coalesce(templates.body, path)) AS prompt,
        bodies.headers AS "responseHeaders", bodies.body AS "responseBody", truncated,
        packed_at AS "packedAt"
@@ -154,7 +151,7 @@ function requestOf(
   })
   const { usage, each, serviceTier } = answerUsage(documents, model?.dialect ?? null, row.endpoint)
   const headers = headersOf(row.responseHeaders)
-  const known = usage ?? usageOfColumns(row)
+  const known = usage ?? usageOfColumns(row, model?.dialect ?? null)
   return {
     runId: row.runId,
     slot: row.slot,
@@ -166,6 +163,7 @@ function requestOf(
     startMs: row.startMs,
     endMs: row.endMs,
     serviceTier: serviceTier ?? requestedTier(row.requestBody),
+    isTierRead: documents.length > 0,
     usage: known,
     eventUsages: each,
     receivedEvents: row.contentEvents,
@@ -247,19 +245,4 @@ function outcomesOf(
   if (finishReason === 'content_filter' || finishReason === 'refusal') return ['filtered']
   const isEmpty = usage !== null && outputOf(usage.parts) === 0 && (promptOf(usage.parts) ?? 0) > 0
   return isEmpty ? ['empty'] : ['success']
-}
-
-/** What the columns of a row tell, for answers that were not stored: parts are then unknown. */
-function usageOfColumns(row: Row): Usage | null {
-  if (row.promptTokens === null && row.completionTokens === null) return null
-  const usage = {
-    prompt_tokens: row.promptTokens,
-    completion_tokens: row.completionTokens,
-    prompt_tokens_details: { cached_tokens: row.cachedTokens },
-    input_tokens: row.promptTokens,
-    output_tokens: row.completionTokens,
-    cache_read_input_tokens: row.cachedTokens,
-  }
-  const dialect = row.endpoint === 'messages' ? 'anthropic' : 'openai-chat'
-  return answerUsage([{ usage }], dialect, row.endpoint).usage
 }

@@ -1,0 +1,56 @@
+import { type ColumnName, sqlName } from '../../../attempt/columns.ts'
+import type { DialectName } from '../../../tokens/dialects.ts'
+import { normalUsage, type StatedCounts, type Usage } from '../../../tokens/usage.ts'
+
+/** Columns of an attempt with its tokens, and the counts that they are. */
+const countOf = {
+  promptTokens: 'input',
+  cachedTokens: 'cacheRead',
+  cacheReadAudioTokens: 'cacheReadAudio',
+  cacheWriteTokens: 'cacheWrite',
+  cacheWrite1hTokens: 'cacheWrite1h',
+  inputAudioTokens: 'inputAudio',
+  inputImageTokens: 'inputImage',
+  completionTokens: 'output',
+  reasoningTokens: 'reasoning',
+  outputAudioTokens: 'outputAudio',
+  outputImageTokens: 'outputImage',
+  citationTokens: 'citation',
+  totalTokens: 'total',
+} as const satisfies Partial<Record<ColumnName, keyof StatedCounts>>
+
+const names = Object.keys(countOf) as (keyof typeof countOf)[]
+
+export type TokenColumns = { readonly [Name in keyof typeof countOf]: number | null }
+
+/** SQL: these columns, in a list of a SELECT. */
+export const tokenColumnsSql = names.map((name) => `${sqlName(name)} AS "${name}"`).join(', ')
+
+/**
+ * The usage of an answer that was not stored, from the columns that the client filled. A part that was not reported
+ * is null, as in the answer itself.
+ *
+ * @param dialect that of the contract, which the client does not know
+ * @returns null if the answer reported no usage, or if the client cannot tell that dialect from another
+ */
+export function usageOfColumns(row: TokenColumns, dialect: DialectName | null): Usage | null {
+  if (row.promptTokens === null && row.completionTokens === null) return null
+  if (dialect === 'new-api-anthropic' || dialect === 'xai-chat') return null
+  const counts = Object.fromEntries(names.map((name) => [countOf[name], row[name]]))
+  const usage = normalUsage(
+    {
+      ...counts,
+      // The columns are disjoint where the counts of a service include parts.
+      cacheWrite: sumOf(row.cacheWriteTokens, row.cacheWrite1hTokens),
+      inputAudio: sumOf(row.inputAudioTokens, row.cacheReadAudioTokens),
+    },
+    { input: 'all', output: 'all' },
+  )
+  // The client laid out the counts, so what is wrong with them is no longer the service's own words.
+  return { ...usage, flags: [], totalIs: null }
+}
+
+/** Null if the first is unknown, since the second is a part of the same whole. */
+function sumOf(first: number | null, second: number | null): number | null {
+  return first === null ? null : first + (second ?? 0)
+}
