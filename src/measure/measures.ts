@@ -172,8 +172,9 @@ export const standings = {
   },
 } as const satisfies Record<string, { readonly sql: string; readonly says: string }>
 
+/** SQL: a whole without its parts. `greatest` alone ignores null, and would make 0 of an unknown whole. */
 const less = (whole: string, ...parts: readonly string[]) =>
-  `greatest(0, ${[whole, ...parts.map((part) => `coalesce(${part}, 0)`)].join(' - ')})`
+  `CASE WHEN ${whole} IS NOT NULL THEN greatest(0, ${[whole, ...parts.map((part) => `coalesce(${part}, 0)`)].join(' - ')}) END`
 
 /**
  * The disjoint parts of usage that are not columns of an attempt, so that with those columns each token is in
