@@ -44,3 +44,7 @@ test('a page that agrees with the headers passes', async () => {
   expect(await verdictOf('BILL-12', (balance) => balance)).toMatchObject({ verdict: 'pass' })
   expect(await verdictOf('BILL-10', (balance) => balance)).toMatchObject({ verdict: 'pass' })
 })
+
+test('a page between two headers is no expired package, though it shows far less', async () => {
+  expect(await verdictOf('BILL-12', () => 2)).toMatchObject({ verdict: 'fail' })
+})

@@ -29,7 +29,7 @@ export function readSeries(
   const { pages: _, ...rest } = history
   const headers = readBalance({ ...rest, value }, giftSizes, policy)
   if (headers.conservation.segments.length === 0 || !isExplained(headers)) return together
-  const against = contradictions(headers, history)
+  const against = contradictions(headers, history, giftSizes)
   return against.length === 0 ? together : { ...headers, pageAgainst: against }
 }
 
@@ -37,21 +37,31 @@ function isExplained({ fits, conservation: { segments } }: BalanceReading): bool
   return (fits === 'exact' || fits === 'loose') && segments.every((each) => excessOf(each) === 0)
 }
 
-/** Pages that were read alone, after an idle header and successes that ended, and show another balance. */
+/**
+ * Pages that were read alone, after an idle header and successes that ended, and show another balance. After the last
+ * idle header, a package that was bought or expired would look the same.
+ */
 function contradictions(
   { history: { effect, callUs, endUs, costCredits, size }, conservation }: BalanceReading,
   { value, pages = [] }: History,
+  giftSizes: readonly Credits[],
 ): readonly PageContradiction[] {
   return pages.flatMap((row) => {
     const before = conservation.idle.findLastIndex((idle) => endUs[idle]! < callUs[row]!)
     if (before < 0) return []
-    let expected = conservation.balance[before]!
+    const known = conservation.balance[before]!
+    let expected = known
     for (let other = conservation.idle[before]! + 1; other < size; other++) {
       if (other === row || effect[other] === effects.read) continue
       if (callUs[other]! > endUs[row]!) break
       if (effect[other] === effects.ambiguous || endUs[other]! >= callUs[row]!) return []
       if (effect[other] === effects.charge) expected -= costCredits[other]!
     }
-    return value[row] === expected ? [] : [{ row, shown: value[row]!, expected }]
+    const gained = value[row]! - expected
+    const isMoved =
+      giftSizes.includes(gained) ||
+      (giftSizes.length > 0 && -gained >= 50 * Math.max(1, known - expected))
+    const isLast = before === conservation.idle.length - 1
+    return gained === 0 || (isLast && isMoved) ? [] : [{ row, shown: value[row]!, expected }]
   })
 }
