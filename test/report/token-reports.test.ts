@@ -45,6 +45,39 @@ test('a summary counts the answers that report tokens, and estimates the others 
   expect(streams!.tokenReports).toEqual({ answers: 139, reported: 0, estimated: 2780 })
 })
 
+test('tokens are shown by part, and a part that no answer reports is not 0', async () => {
+  const [chat] = summary.steps
+  expect(chat!.tokenParts).toEqual({
+    ...{ inputUncached: 660, cacheRead: null, cacheWritten: null },
+    ...{ outputVisible: 1320, reasoning: null },
+  })
+  const parted = await openStore(':memory:')
+  await enterEndedRun(parted)
+  await appendAttempts(parted, [
+    attempt(0),
+    attempt(1, {
+      ...{
+        promptTokens: 9000,
+        cachedTokens: 6000,
+        cacheWriteTokens: 2000,
+        cacheWrite1hTokens: 500,
+      },
+      ...{ completionTokens: 700, reasoningTokens: 640 },
+    }),
+  ])
+  const told = await summarise(parted, 'a', defaultContract)
+  parted.close()
+  expect(told.all.tokenParts).toEqual({
+    ...{ inputUncached: 510, cacheRead: 6000, cacheWritten: 2500 },
+    ...{ outputVisible: 80, reasoning: 640 },
+  })
+  expect(terminalSummary(told)).toContain(
+    'tokens in   uncached 510   cache read 6,000   cache written 2,500\ntokens out  visible 80   reasoning 640\n',
+  )
+  const text = terminalSummary({ ...summary, all: chat! })
+  expect(text).toContain('tokens in   uncached 660   cache read -   cache written -\n')
+})
+
 const says =
   '1,320 output tokens, reported by 66 of 205 answers. The streams among the others had 2,780 content events, an estimate of their tokens. Set include_usage: true in the step to request the counts.'
 

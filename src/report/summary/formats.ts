@@ -16,7 +16,7 @@ import {
 } from './figures.ts'
 import { machinesOf, machinesText } from './machines.ts'
 import { csvCell, jsonText, markdownCell, printable } from './printable.ts'
-import { type MetricName, percentiles, type RunSummary } from './shape.ts'
+import { type MetricName, percentiles, type RunSummary, type SummaryGroup } from './shape.ts'
 
 const shown: readonly MetricName[] = ['service', 'response', 'ttft', 'tpot', 'itl', 'failure']
 
@@ -38,6 +38,7 @@ export function terminalFigures(summary: RunSummary): string {
     `sent = ok ${whole(counts.ok)} + HTTP errors ${whole(counts.httpError)} + broken ${whole(counts.broken)} + timeouts ${whole(counts.timeout)}`,
     `       + aborted ${whole(counts.aborted)}${summary.countsAddUp ? '' : '   THE COUNTS DO NOT ADD UP'}`,
     `ok ${rate(all.okPerS)}/s   output tokens ${rate(all.completionTokensPerS)}/s   over ${rate(all.arrivalS)} s (${summary.part})`,
+    ...tokenLines(all),
     ...outcomeTexts(all),
     ...(all.cachedShare === null
       ? []
@@ -90,6 +91,14 @@ const fewOf = (summary: RunSummary): string | null =>
       measuredMetrics(group, shown).map(([, distribution]) => distribution),
     ),
   )
+
+/** Tokens by part; `-` is a part that no answer reports. Nothing without any report. */
+function tokenLines({ tokenParts }: SummaryGroup): readonly string[] {
+  const { inputUncached, cacheRead, cacheWritten, outputVisible, reasoning } = tokenParts
+  const input = `tokens in   uncached ${whole(inputUncached)}   cache read ${whole(cacheRead)}   cache written ${whole(cacheWritten)}`
+  const output = `tokens out  visible ${whole(outputVisible)}   reasoning ${whole(reasoning)}`
+  return [...(inputUncached === null ? [] : [input]), ...(outputVisible === null ? [] : [output])]
+}
 
 /** Wraps text to lines of at most 80 columns. */
 function paragraph(text: string | null): readonly string[] {

@@ -26,6 +26,17 @@ interface Figures {
   readonly q: readonly number[] | null
 }
 
+/** Tokens of an attempt by part. */
+const partsSql = {
+  inputUncached: 'input_uncached_tokens',
+  cacheRead: 'cached_tokens',
+  cacheWritten: `CASE WHEN coalesce(cache_write_tokens, cache_write_1h_tokens) IS NOT NULL
+    THEN coalesce(cache_write_tokens, 0) + coalesce(cache_write_1h_tokens, 0) END`,
+  outputVisible: 'output_visible_tokens',
+  reasoning: 'reasoning_tokens',
+} as const satisfies Record<keyof SummaryGroup['tokenParts'], string>
+const partNames = Object.keys(partsSql) as (keyof typeof partsSql)[]
+
 type GroupRow = Readonly<Record<string, Cell>> & { readonly step: string | null }
 
 /** The rows that count in the figures. */
@@ -138,6 +149,9 @@ async function readRows(
       q: quantile_cont(${us}, [0, ${percentiles.map(([, p]) => p).join(', ')}, 1])
     } AS "${name}"`
   })
+  const parts = Object.entries(partsSql).map(
+    ([name, sql]) => `sum(${sql}) FILTER (succeeded)::DOUBLE AS "${name}"`,
+  )
   const ended = (outcome: string) => `count(*) FILTER (outcome = '${outcome}')`
   const rows = await store.rows<GroupRow>(
     `SELECT ${grouped === '' ? 'NULL AS ' : ''}step,
@@ -151,6 +165,7 @@ async function readRows(
        sum(prompt_tokens) FILTER (succeeded)::DOUBLE AS "promptTokens",
        (${cachedShareSql})::DOUBLE AS "cachedShare",
        sum(output_tokens)::DOUBLE AS "completionTokens",
+       ${parts.join(', ')},
        count(*) FILTER (generated) AS answers, count(*) FILTER (unreported) AS unreported,
        sum(estimated_tokens)::DOUBLE AS estimated,
        ${metrics.join(',\n')}
@@ -238,6 +253,9 @@ function groupFrom(row: GroupRow, gaps: Gaps | undefined, rates: Rates | undefin
       reported: count('answers') - count('unreported'),
       estimated: number('estimated'),
     },
+    tokenParts: Object.fromEntries(
+      partNames.map((name) => [name, number(name)]),
+    ) as SummaryGroup['tokenParts'],
     metrics: { ...metrics, itl: gapDistribution(gaps) },
   }
 }

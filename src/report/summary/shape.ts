@@ -87,6 +87,17 @@ export const groupShape = z.object({
       ),
     })
     .describe('how many answers the token counts are of'),
+  tokenParts: z
+    .object({
+      inputUncached: measured.describe('of the prompts: text that no cache had'),
+      cacheRead: measured.describe('of the prompts: read from a cache'),
+      cacheWritten: measured.describe('of the prompts: written to a cache'),
+      outputVisible: measured.describe('of the output: text that is shown'),
+      reasoning: measured.describe('of the output: reasoning'),
+    })
+    .describe(
+      'tokens of successes by part, each in one; null: none reports that part, so that its tokens, if any, are in inputUncached or outputVisible. Audio and images are in promptTokens and completionTokens alone',
+    ),
   metrics: z.object(
     Object.fromEntries(metricNames.map((name) => [name, distributionShape])) as Record<
       (typeof metricNames)[number],
