@@ -169,7 +169,8 @@ describe('missing measurements', () => {
     const cards = Object.fromEntries(page.cards.map((card) => [card.name, card]))
     expect(cards.credits).toMatchObject({ value: 2, n: 2, unmeasured: 1 })
     expect(cards.requests).toMatchObject({ value: 3 })
-    expect(cards.tokens).toMatchObject({ n: 1, unmeasured: 1 })
+    // Tokens are those of all requests that report them, the failed one too; its 99 + 20 count.
+    expect(cards.tokens).toMatchObject({ value: 151, n: 2, unmeasured: 1 })
     expect(cards.averageTokens).toMatchObject({ value: 12, n: 1 })
     const terminal = terminalUsage(page)
     expect(terminal).toContain('of 1 of 2 answers')
@@ -246,12 +247,12 @@ describe('missing measurements', () => {
     ).toEqual([
       ['credits', 80, 50, 1],
       ['requests', 51, 51, 0],
-      ['tokens', 1_220, 40, 1],
+      ['tokens', 1_250, 50, 1],
       ['averageTokens', 30, 40, 1],
     ])
     expect(page.days[0]).toMatchObject({ requests: 51, ok: 41, limited: 10, credits: 80 })
     expect(page.topKeys[0]).toMatchObject({ requests: 51, ok: 41, failed: 10 })
-    expect(page.peak).toEqual({ minute: 40, hour: 51, day: 51 })
+    expect(page.peak).toEqual({ minute: 40, hour: 51, day: 51, unknown: null })
     expect(page.errors.map(({ error, count }) => [error, count])).toEqual([['429', 10]])
   })
 
@@ -336,7 +337,12 @@ test('the peak is the busiest clock minute, hour and day of one key', async () =
     ...Array.from({ length: 20 }, (_, minute) => ({ atUs: at + (minute + 1) * 60e6 })),
     ...Array.from({ length: 45 }, (_, minute) => ({ atUs: at + minute * 60e6, keyFp: 'k2' })),
   ])
-  expect((await readUsage(store, usageOptions())).peak).toEqual({ minute: 30, hour: 50, day: 50 })
+  expect((await readUsage(store, usageOptions())).peak).toEqual({
+    minute: 30,
+    hour: 50,
+    day: 50,
+    unknown: null,
+  })
 })
 
 test('a store without usage, an unknown zone and an empty period are errors, not 0', async () => {
