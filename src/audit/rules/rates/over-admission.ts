@@ -2,6 +2,7 @@ import type { Window } from '../../../contract/contract.ts'
 import { type DeploymentProfile, established } from '../../../contract/profile.ts'
 import type { Promising } from '../../../contract/promises.ts'
 import { fullestWindow } from '../../../limits/admission.ts'
+import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { ticksExplainAdmissions } from '../../../limits/models/ticks.ts'
 import { reachOf } from '../../../limits/reach.ts'
 import type { Verdict } from '../../verdict.ts'
@@ -86,7 +87,7 @@ function fullByReset(history: History, known: Known<'bands'>, window: Window): V
   for (const course of coursesIn(history, known, window)) {
     for (const { requests } of windowsOf(course, history, known)) {
       const admitted = requests.filter(({ decision }) => decision === 'admitted')
-      if (admitted.length <= course.limit) continue
+      if (admitted.length <= course.limit || hasCountForEachRoute(admitted, course.limit)) continue
       const last = admitted.at(-1)!
       return {
         verdict: 'fail',
@@ -101,6 +102,24 @@ function fullByReset(history: History, known: Known<'bands'>, window: Window): V
     }
   }
   return null
+}
+
+/**
+ * Whether each route has counts of its own: on each, no value of the remaining was shown more often than the highest, which
+ * begins a count, and none of its counts admitted more than the limit. One reset then says nothing about their sum.
+ */
+function hasCountForEachRoute(admitted: readonly LimitedRequest[], limit: number): boolean {
+  const routes = [...Map.groupBy(admitted, ({ endpoint }) => endpoint).values()]
+  return (
+    routes.length > 1 &&
+    routes.every((requests) => {
+      const shown = Map.groupBy(requests, ({ remaining }) => remaining)
+      if (shown.has(null)) return false
+      const begun = shown.get(Math.max(...requests.map(({ remaining }) => remaining!)))!.length
+      const most = Math.max(...[...shown.values()].map(({ length }) => length))
+      return most <= begun && requests.length <= begun * limit
+    })
+  )
 }
 
 /** Most courses to replay, at a fraction of a second each: the first keys above N. */
