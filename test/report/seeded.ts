@@ -111,7 +111,9 @@ export async function seededStore(
  */
 export async function seedUsage(store: Store): Promise<void> {
   await store.execute(`
-    INSERT INTO usage_events
+    INSERT INTO usage_events (
+      source, id, at_us, ingested_us, import_no, model, endpoint, key_fp, account, outcome, status, error_code,
+      credits, prompt_tokens, cached_tokens, completion_tokens)
     SELECT 'gateway', 'e' || i, at_us, at_us, 1,
       ['svc-k2', 'svc-k2.5', 'svc-k2-thinking'][1 + (hash(i) % 3)::INTEGER], ['chat', 'messages'][1 + (i % 2)],
       ['0a1b2c3d4e5f', '99aa88bb77cc', 'f00dfeed0123'][1 + (hash(i + 3) % 3)::INTEGER], 'team-' || (1 + hash(i + 3) % 3),
@@ -120,7 +122,7 @@ export async function seedUsage(store: Store): Promise<void> {
       CASE WHEN u < 0.02 THEN 'rate_limit_exceeded' END,
       CASE WHEN u < 0.032 THEN 0 WHEN hash(i) % 3 = 1 THEN 2 ELSE 1 END,
       CASE WHEN u >= 0.032 THEN 40 + i % 60 END,
-      CASE WHEN u >= 0.032 THEN 16 * (i % 3) END, CASE WHEN u >= 0.032 THEN 150 + i % 200 END, 1, NULL, NULL
+      CASE WHEN u >= 0.032 THEN 16 * (i % 3) END, CASE WHEN u >= 0.032 THEN 150 + i % 200 END
     FROM (
       SELECT i, (hash(i + 11) % 1000) / 1000.0 AS u,
         epoch_us(TIMESTAMP '2026-02-01 00:00:00') + (i // 6) * 3600000000 + (i % 6) * 500000000 AS at_us
