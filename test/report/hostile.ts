@@ -48,7 +48,7 @@ export const ours: Readonly<Record<string, readonly string[]>> = {
     'verdict_json',
   ],
   templates: ['run_id', 'method', 'path', 'headers', 'body'],
-  usage_events: ['outcome'],
+  usage_events: ['outcome', 'type'],
   usage_imports: ['format', 'mapping_json'],
   usage_polls: ['grants_json'],
 }
