@@ -35,13 +35,15 @@ export function compileChart(
   if (rows.length === 0) return null
   const warnings: string[] = []
   const narrow = size.widthPx < narrowBelowPx
+  // Scales name the values of rows, so both take the same text.
+  const shown = rows.map(plain)
   const compiled = compile(
     {
-      ...tidy(chart.vegaLite, rows, size.widthPx),
+      ...tidy(chart.vegaLite, shown, size.widthPx),
       width: size.widthPx,
-      height: size.heightPx ?? heightOf(chart, rows),
+      height: size.heightPx ?? heightOf(chart, shown),
       data: { name: 'rows' },
-      datasets: { rows: rows.map(plain) },
+      datasets: { rows: shown },
     } as Parameters<typeof compile>[0],
     { config: chartConfig(narrow), logger: warningsInto(warnings) },
   )
