@@ -178,7 +178,7 @@ function bodyOf(fake: Fake, { endpoint, body }: Heard, state: FakeState): object
       return `data: ${JSON.stringify({ ...base, object, choices: [chunk] })}\n\ndata: [DONE]\n\n`
     }
     return {
-      ...{ ...base, object: 'chat.completion', usage: usageOf(stopped) },
+      ...{ ...base, object: 'chat.completion', usage: usageOf(content) },
       choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason }],
     }
   }
@@ -190,7 +190,7 @@ function bodyOf(fake: Fake, { endpoint, body }: Heard, state: FakeState): object
   }
 }
 
-function usageOf(stopped: boolean): object {
-  const completion = stopped ? 0 : 1
+function usageOf(content: string): object {
+  const completion = content === '' ? 0 : 1
   return { prompt_tokens: 1, completion_tokens: completion, total_tokens: 1 + completion }
 }

@@ -5,7 +5,7 @@ const only = ['G-04', 'G-16'] as const
 const isShort = ({ body }: Heard) => body.max_tokens === 1
 
 test('served answers show the price of minimal answers and the reasons why answers end', async () => {
-  const { answers } = await probeFake({}, only)
+  const { answers } = await probeFake({ stoppedText: '' }, only)
   expect(answers['G-04']).toMatchObject({
     is: {
       'natural end': 'end_turn',
@@ -20,7 +20,7 @@ test.each([400, 503])(
   'an answer of one token that is refused by %i is not free',
   async (status) => {
     const { answers } = await probeFake(
-      { status: (heard) => (isShort(heard) ? status : 200) },
+      { stoppedText: '', status: (heard) => (isShort(heard) ? status : 200) },
       only,
     )
     expect(answers['G-16']).toMatchObject({
