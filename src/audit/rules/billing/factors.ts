@@ -94,8 +94,9 @@ interface Seen {
 }
 
 /**
- * A time before which every request costs its price, and from which none does, though some are like requests before;
- * null without one.
+ * A time before which every request costs its price, and from which none does, though some are like requests before and
+ * every level of a factor that was right before is among them; null without one. If a level is missing after the time, the
+ * factor may be the cause.
  */
 function changeInTime(singles: readonly Seen[]) {
   const inTime = singles.toSorted(
@@ -107,6 +108,11 @@ function changeInTime(singles: readonly Seen[]) {
   const [before, after] = [inTime.slice(0, Math.max(0, at)), inTime.slice(at)]
   if (before.length < 3 || after.some(({ single }) => isRight(single))) return null
   const levels = Object.values(factors)
+  const isMissing = (levelOf: (exchange: Exchange) => string) => {
+    const later = new Set(after.map(({ exchange }) => levelOf(exchange)))
+    return before.some(({ exchange }) => !later.has(levelOf(exchange)))
+  }
+  if (levels.some(isMissing)) return null
   const kindOf = ({ exchange }: Seen) =>
     JSON.stringify([exchange.row.model, ...levels.map((levelOf) => levelOf(exchange))])
   const known = new Set(before.map(kindOf))
