@@ -51,6 +51,7 @@ export const ours: Readonly<Record<string, readonly string[]>> = {
   usage_events: ['outcome', 'type'],
   usage_imports: ['format', 'mapping_json'],
   usage_polls: ['grants_json'],
+  usage_statements: ['dimensions', 'measures', 'outcome'],
 }
 
 /**
@@ -85,12 +86,22 @@ export async function makeHostile(store: Store): Promise<void> {
   await store.execute(
     `INSERT INTO imported_gaps SELECT 'run-1', 'steady', '', n FROM range(40) AS t(n)`,
   )
+  await store.execute(
+    `INSERT INTO usage_changes SELECT n, 1, '', '', n, n, '', 1, 2, 1, 2, 1, 2 FROM range(40) AS t(n)`,
+  )
+  await store.execute(`INSERT INTO usage_event_days SELECT '', n FROM range(40) AS t(n)`)
+  await store.execute(
+    `INSERT INTO usage_statements SELECT '', '', 1, n, n * 3600000000, (n + 1) * 3600000000, 'model', 'usage',
+       '', '', '', '', 'ok', 1, '', 1, 1, 0, 0, 0, 1, 0 FROM range(40) AS t(n)`,
+  )
   for (const [table, columns] of await hostileColumns(store)) {
     // The text contains the name of its column, so a leak shows where it came from.
     const set = columns.map((column) => {
       const text = `(SELECT texts FROM hostile)[1 + ((rowid + hash('${column}')) % ${hostileTexts.length})::INTEGER]`
       const long = `rowid = 7 THEN (SELECT long FROM hostile)`
       const unique = table === 'usage_events' && column === 'id' ? ' || rowid' : ''
+      // An import keeps 40 characters of a unit, since pages name it beside each amount.
+      if (column === 'unit') return `unit = left(${text}, 22) || ' window.owned unit'`
       return `${column} = CASE WHEN ${long} || '${column}'${unique} ELSE ${text} || '${column}'${unique} END`
     })
     if (table === 'attempts') await editAttempts(store, `UPDATE edited SET ${set.join(', ')}`)

@@ -38,6 +38,8 @@ export const creditsTypes = { most: 'DECIMAL(18,6)', any: 'DECIMAL(38,18)' } as 
 export const stagedCredits = 'coalesce(credits_wide, credits)'
 
 const longestText = 200
+/** Pages and JSON name the unit of each amount. */
+const longestUnit = 40
 
 /** Words for a value that is not known. An empty cell is another. */
 const unknownWords = `('null', 'n/a', '-')`
@@ -184,7 +186,7 @@ export function stagedFields(
     },
     {
       ...plain('unit', 'unit'),
-      sql: `coalesce(left(${optional(text('unit'))}, ${longestText}), 'credits')`,
+      sql: `coalesce(left(${optional(text('unit'))}, ${longestUnit}), 'credits')`,
     },
     tokens('prompt_tokens', 'promptTokens'),
     tokens('cached_tokens', 'cachedTokens'),
