@@ -16,7 +16,7 @@ const scenario = chatScenario(
   `  - { name: counted, load: concurrency, users: 3, max_requests: 31 }
   - { name: find, load: sweep, arrivals: constant, start: 20/s, max: 40/s, trial: 500ms, goodput: 95%, hold: 100 }
   - { name: last, load: constant, rate: 20/s, duration: 500ms }`,
-  'objectives: { service: 10s }',
+  'objectives: { service: 1s }',
 )
 
 test.skipIf(withoutNats !== null)(
@@ -66,16 +66,16 @@ test.skipIf(withoutNats !== null)(
       const whole = await judgeParts(store, 'launch', defaultContract, null)
       store.close()
       expect(whole.sweeps).toEqual(results[0]!.sweeps)
-      expect(whole.counts).toMatchObject({ planned: 71, ok: 71 })
+      const searched = sweep!.trials.reduce((sum, { sent }) => sum + sent, 0)
+      expect(whole.counts).toMatchObject({ planned: 41 + searched, ok: 41 + searched })
       const phases = await query<Record<string, number | string>>(
         path('all'),
         `SELECT phase, count(*)::INTEGER AS n, count(DISTINCT shard)::INTEGER AS shards,
-           count(DISTINCT slot)::INTEGER AS slots FROM attempts GROUP BY phase ORDER BY min(slot)`,
+           count(DISTINCT slot)::INTEGER AS slots FROM attempts
+         WHERE phase IN ('counted', 'last') GROUP BY phase ORDER BY min(slot)`,
       )
       expect(phases).toEqual([
         { phase: 'counted', n: 31, shards: 2, slots: 31 },
-        { phase: 'find 1', n: 10, shards: 2, slots: 10 },
-        { phase: 'find 2', n: 20, shards: 2, slots: 20 },
         { phase: 'last', n: 10, shards: 2, slots: 10 },
       ])
       // Requests are due on one clock: the shards alternate, a twentieth of a second apart.
@@ -100,5 +100,6 @@ test.skipIf(withoutNats !== null)(
       rmSync(folder, { recursive: true, force: true })
     }
   },
-  60_000,
+  // A hold takes a minute.
+  240_000,
 )
