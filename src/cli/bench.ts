@@ -73,8 +73,8 @@ export async function benchAction(url: string | undefined, options: Options): Pr
     writeOutput(options.save, `# assay run ${options.save} --base-url ${baseUrl}\n${text}`)
   }
   const seed = options.seed === undefined ? scenario.seed : wholeOf('--seed', options.seed)
-  await runWithPage(scenario, { baseUrl, seed, key, contract }, options)
-  process.stderr.write(`\nThe scenario of this run:\n${text}`)
+  const sent = await runWithPage(scenario, { baseUrl, seed, key, contract }, options)
+  if (sent) process.stderr.write(`\nThe scenario of this run:\n${text}`)
 }
 
 /** Goes on with the search of an earlier bench: its trials count. */
@@ -100,11 +100,12 @@ interface Target extends Pick<RunOptions, 'earlierTrials'> {
   readonly contract: Contract
 }
 
+/** @returns whether the load was sent: the first request was not refused */
 async function runWithPage(
   scenario: Scenario,
   { key, ...target }: Target,
   options: Options,
-): Promise<void> {
+): Promise<boolean> {
   const { contract } = target
   const upload = await uploadTo(options.upload)
   await mustMaySpend({ scenario, ...target, isAgreed: options.yes === true })
@@ -113,7 +114,7 @@ async function runWithPage(
     { ...target, dbPath: options.db, keys: { default: key }, firstRequests: true },
     options.json === true,
   )
-  if (refusal !== null) return
+  if (refusal !== null) return false
   const store = await openExistingStore(options.db)
   try {
     const { out } = options
@@ -127,15 +128,16 @@ async function runWithPage(
     store.close()
   }
   await upload(options.out, options.db)
-  if (options.json) return
+  if (options.json) return true
   process.stdout.write(`page  ${options.out}\n`)
   const needs = sweeps.map(({ safeRate }) =>
     safeRate.kind === 'bracket' ? safeRate.needs : null,
   )[0]
-  if (needs === null || needs === undefined) return
+  if (needs === null || needs === undefined) return true
   // A hold, its warm-up, and one more if it fails.
   const minutes = Math.ceil((2 * Math.max(60, needs.requests / needs.ratePerS)) / 60) + 1
   process.stdout.write(`To go on from here: assay bench --continue --for ${minutes}m\n`)
+  return true
 }
 
 /** The scenario as text. @throws UserError for an invalid option */
