@@ -124,7 +124,15 @@ export class ResponseHead {
     const slots: number[] = []
     for (const [slot, line] of this.headers.lines.entries()) {
       if (line === -1) continue
-      if (lines.varying.includes(line) || needOthers.has(slot)) slots.push(slot)
+      // A number needs no other header, and only the offsets of lines that vary are of this head later.
+      const value = decimalOf(
+        head,
+        valueStart(head, lines, line),
+        valueEnd(head, lines, line),
+        true,
+      )
+      const needsOthers = needOthers.has(slot) && Number.isNaN(value)
+      if (lines.varying.includes(line) || needsOthers) slots.push(slot)
       else this.readSlot(slot, head, lines, line, shared)
     }
     this.flagDoubled(shared)
