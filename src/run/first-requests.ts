@@ -50,16 +50,28 @@ export async function sendFirstRequests(
   }
 }
 
-/** Steps that are meant to succeed: one for each endpoint, stream or not, model and list of keys. */
+/**
+ * Steps that are meant to succeed: one for each endpoint, stream or not, model and list of keys. A step with fields of
+ * its own represents its kind only if no plain one does, because its fields may be wrong on purpose.
+ */
 function oneOfEachKind(steps: readonly Step[]): readonly Step[] {
+  const right = steps.filter(
+    (step) => takesPrompt(step.endpoint) && step.wrong === null && step.weight > 0,
+  )
+  const complete = right.filter((step) => !leavesOutField(step))
+  const hasFields = (step: Step) => (Object.keys(step.body).length > 0 ? 1 : 0)
   const kinds = new Map<string, Step>()
-  for (const step of steps) {
-    if (!takesPrompt(step.endpoint) || step.wrong !== null || step.weight === 0) continue
+  for (const step of complete.length > 0 ? complete : right) {
     const kind = JSON.stringify([step.endpoint, step.stream, step.model, step.keys])
-    if (!kinds.has(kind)) kinds.set(kind, step)
+    const other = kinds.get(kind)
+    if (other === undefined || hasFields(step) < hasFields(other)) kinds.set(kind, step)
   }
   return [...kinds.values()]
 }
+
+/** Whether it lacks a field that its format requires, which may be its purpose. */
+const leavesOutField = ({ endpoint, model, maxTokens }: Step) =>
+  model === null || (endpoint === 'messages' && maxTokens === null)
 
 /** Statuses that would refuse every request of a kind: a wrong field, key, account or address. */
 const forGood = new Set([400, 401, 402, 403, 404, 405, 422])

@@ -132,6 +132,38 @@ test('a first request with status 500 once does not prevent the load', async () 
   })
 })
 
+test('steps with wrong fields on purpose do not stop a run whose plain steps are served', async () => {
+  const service = await target((_, response, text) => {
+    const body = JSON.parse(text) as { model?: string; temperature?: number }
+    if (body.model === undefined || (body.temperature ?? 1) > 2) refuse(response, 400, 'invalid')
+    else answerChat(response)
+  })
+  await withStorePath(async (dbPath) => {
+    const file = join(dirname(dbPath), 'wrong.yaml')
+    writeFileSync(
+      file,
+      scenario.replace(
+        'steps:\n',
+        `steps:
+  hot: { endpoint: chat, prompt: Hello, body: { temperature: 2.01 } }
+  bare: { endpoint: chat, prompt: Hello, model: null }
+`,
+      ),
+    )
+    const words = ['run', file, '--base-url', service.baseUrl, '--db', dbPath]
+    await assay(words, { env: { ASSAY_API_KEY: key } }).ended
+    expect(
+      await query(
+        dbPath,
+        'SELECT phase, count(*)::INTEGER AS n FROM attempts GROUP BY phase ORDER BY n',
+      ),
+    ).toEqual([
+      { phase: 'first requests', n: 1 },
+      { phase: 'load', n: 30 },
+    ])
+  })
+})
+
 test('--no-first-requests sends only the load', async () => {
   const service = await target((_, response) => refuse(response, 404, 'not_found'))
   await withStorePath(async (dbPath) => {

@@ -153,7 +153,11 @@ test('TTFT and the time between tokens match the service within 1 ms', {
       const at = performance.now() - began
       if (sent === 0) first = at
       if (sent === tokens - 1) truth[stream] = { ttft: first, itl: (at - first) / (tokens - 1) }
-      const delta = { id: 'c', choices: [{ index: 0, delta: { content: 'a' } }] }
+      const reason = sent === tokens - 1 ? 'stop' : null
+      const delta = {
+        id: 'c',
+        choices: [{ index: 0, delta: { content: 'a' }, finish_reason: reason }],
+      }
       response.write(`data: ${JSON.stringify(delta)}\n\n`)
       sent++
       if (sent < tokens) setTimeout(next, Math.max(1, began + 50 + sent * 10 - performance.now()))
