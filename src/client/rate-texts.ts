@@ -10,6 +10,7 @@ export interface RateColumns {
   tokenRemaining: number
   tokenReset: number
   dateS: number
+  /** Bits of headers are added. */
   flags: number
 }
 
@@ -34,10 +35,11 @@ export class RateTexts {
   settle(into: RateColumns): void {
     this.settleTime(into, 'rateReset')
     this.settleTime(into, 'tokenReset')
-    if (this.limits === '') return
-    const { requests, tokens } = structuredState(this.limits, this.policies)
+    const { limits, policies } = this
     this.limits = ''
     this.policies = ''
+    if (limits === '') return
+    const { requests, tokens } = structuredState(limits, policies)
     if (requests !== null && Number.isNaN(into.rateLimit) && Number.isNaN(into.rateRemaining)) {
       into.rateLimit = requests.limit
       into.rateRemaining = requests.remaining

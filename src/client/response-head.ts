@@ -4,7 +4,7 @@ import { type Contract, structuredNames } from '../contract/contract.ts'
 import { usualOf } from '../contract/usual.ts'
 import { DateReader, decimalOf, HeaderReader, startsWith, valueEnd, valueStart } from './headers.ts'
 import { firstLimit } from './rate-fields.ts'
-import { RateTexts } from './rate-texts.ts'
+import { type RateColumns, RateTexts } from './rate-texts.ts'
 import type { HeaderLines } from './transport.ts'
 
 const CREDITS = 0
@@ -27,34 +27,26 @@ const json = Buffer.from('application/json')
 const eventStream = Buffer.from('text/event-stream')
 
 /** The headers of a response: columns of the row, NaN if absent or not a number. */
-export interface HeadFields {
+export interface HeadFields extends RateColumns {
   creditsRemaining: number
-  rateLimit: number
-  rateRemaining: number
-  rateReset: number
-  tokenLimit: number
-  tokenRemaining: number
-  tokenReset: number
   retryAfter: number
-  dateS: number
-  /** NaN if absent. */
   contentLength: number
   /** Null if the body is not encoded. */
   encoding: Encoding | null
-  /** Bits of headers are added. */
-  flags: number
 }
 
-/** Heads of one shape: their common fields, and the headers that vary. */
+/** Heads of one shape: their common fields, and the headers that are read each time. */
 interface KnownHead {
   readonly shape: number
   readonly shared: HeadFields
   /** Headers whose values vary, and their lines. */
   readonly slots: readonly number[]
   readonly lines: readonly number[]
+  /** Constant values that depend on other headers. A copy, since offsets are known only for lines that vary. */
+  readonly constants: readonly { readonly slot: number; readonly value: Buffer }[]
 }
 
-/** Slots whose meaning depends on other headers, so they are read each time. */
+/** Slots whose meaning depends on other headers, unless they are numbers. */
 const needOthers: ReadonlySet<number> = new Set([RESET, TOKEN_RESET, STATE, POLICY])
 
 /** A service sends few shapes of heads; heads of further shapes are learnt again each time. */
@@ -97,7 +89,8 @@ export class ResponseHead {
       this.headers.read(head, lines)
       for (let slot = 0; slot < this.headers.lines.length; slot++) {
         const line = this.headers.lines[slot]!
-        if (line !== -1) this.readSlot(slot, head, lines, line, into)
+        if (line === -1) continue
+        this.readSlot(slot, head, valueStart(head, lines, line), valueEnd(head, lines, line), into)
       }
       this.flagDoubled(into)
       this.texts.settle(into)
@@ -107,9 +100,20 @@ export class ResponseHead {
       this.last?.shape === lines.shape ? this.last : (this.met(lines) ?? this.learn(head, lines))
     this.last = known
     setShared(into, known.shared)
-    const { slots } = known
+    const { slots, constants } = known
     for (let at = 0; at < slots.length; at++) {
-      this.readSlot(slots[at]!, head, lines, known.lines[at]!, into)
+      const line = known.lines[at]!
+      this.readSlot(
+        slots[at]!,
+        head,
+        valueStart(head, lines, line),
+        valueEnd(head, lines, line),
+        into,
+      )
+    }
+    for (let at = 0; at < constants.length; at++) {
+      const { slot, value } = constants[at]!
+      this.readSlot(slot, value, 0, value.length, into)
     }
     this.texts.settle(into)
   }
@@ -122,36 +126,24 @@ export class ResponseHead {
     this.headers.read(head, lines)
     const shared = { ...nothing }
     const slots: number[] = []
+    const constants: { slot: number; value: Buffer }[] = []
     for (const [slot, line] of this.headers.lines.entries()) {
       if (line === -1) continue
-      // A number needs no other header, and only the offsets of lines that vary are of this head later.
-      const value = decimalOf(
-        head,
-        valueStart(head, lines, line),
-        valueEnd(head, lines, line),
-        true,
-      )
-      const needsOthers = needOthers.has(slot) && Number.isNaN(value)
-      if (lines.varying.includes(line) || needsOthers) slots.push(slot)
-      else this.readSlot(slot, head, lines, line, shared)
+      const [start, end] = [valueStart(head, lines, line), valueEnd(head, lines, line)]
+      if (lines.varying.includes(line)) slots.push(slot)
+      else if (needOthers.has(slot) && Number.isNaN(decimalOf(head, start, end, true))) {
+        constants.push({ slot, value: Buffer.from(head.subarray(start, end)) })
+      } else this.readSlot(slot, head, start, end, shared)
     }
     this.flagDoubled(shared)
     const at = slots.map((slot) => this.headers.lines[slot]!)
-    const known = { shape: lines.shape, shared, slots, lines: at }
+    const known = { shape: lines.shape, shared, slots, lines: at, constants }
     if (this.known.length === mostKnown) this.known.shift()
     this.known.push(known)
     return known
   }
 
-  private readSlot(
-    slot: number,
-    head: Buffer,
-    lines: HeaderLines,
-    line: number,
-    into: HeadFields,
-  ): void {
-    const start = valueStart(head, lines, line)
-    const end = valueEnd(head, lines, line)
+  private readSlot(slot: number, head: Buffer, start: number, end: number, into: HeadFields): void {
     switch (slot) {
       case CREDITS:
         into.creditsRemaining = number(head, start, end, false, into, slot)

@@ -147,3 +147,39 @@ test('a head that is read by a known shape gives the same result as in a fresh r
   // The test is about known heads.
   expect(met).toBeGreaterThan(1000)
 })
+
+test('constant rate limits of a known head are read though the lines before them change in length', () => {
+  const buffer = Buffer.alloc(2048)
+  const framing = new ResponseFraming(buffer)
+  const head = new ResponseHead({
+    ...defaultContract,
+    headers: { ...defaultContract.headers, rateReset: ['x-reset'] },
+  })
+  const found = [1, 22, 333, 4444, 55555].map((credits) => {
+    const text = [
+      'HTTP/1.1 200 OK',
+      `X-Credits-Remaining: ${credits}`,
+      'Date: Fri, 20 Nov 2026 11:00:00 GMT',
+      'Content-Length: 2',
+      'X-Reset: 2026-11-20T11:01:00Z',
+      'RateLimit: "tokens";r=50;t=30',
+      'RateLimit-Policy: "tokens";q=100;w=60;qu="content-bytes"',
+      '',
+      '',
+    ].join('\r\n')
+    const offset = buffer.length - text.length - 7 * String(credits).length
+    buffer.fill('G')
+    framing.read(buffer, offset, offset + buffer.write(text, offset, 'latin1'))
+    const { creditsRemaining, rateReset, rateLimit, rateRemaining } = saidBy(head, buffer, framing)
+    return { known: framing.shape !== 0, creditsRemaining, rateReset, rateLimit, rateRemaining }
+  })
+  expect(found.map(({ known }) => known).slice(-3)).toEqual([true, true, true])
+  expect(found.map(({ creditsRemaining, rateReset }) => [creditsRemaining, rateReset])).toEqual([
+    [1, 60],
+    [22, 60],
+    [333, 60],
+    [4444, 60],
+    [55555, 60],
+  ])
+  expect(new Set(found.map(({ rateLimit }) => rateLimit))).toEqual(new Set([found[0]!.rateLimit]))
+})
