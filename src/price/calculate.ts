@@ -9,7 +9,7 @@ import {
   type Tiers,
   tokenPrices,
 } from '../contract/prices.ts'
-import { startOf } from '../contract/read-prices.ts'
+import { startOf } from '../contract/read-price.ts'
 import {
   add,
   compare,

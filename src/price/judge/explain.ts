@@ -1,4 +1,5 @@
-import { type Change, changesFor } from './changes.ts'
+import type { Change } from './changes/change.ts'
+import { changesFor } from './changes/changes.ts'
 import type { PriceOf } from './expected.ts'
 import type { Judged } from './judge.ts'
 import { isWithin } from './tolerance.ts'

@@ -1,25 +1,21 @@
 import type { PriceTerms } from '../../contract/prices.ts'
-import type { Rational } from '../../money/rational.ts'
 import type { Behaviour, Kit } from '../behaviour.ts'
 import type { Call } from '../call.ts'
-import type { Answer } from '../generate.ts'
 import { noteOf } from '../honest/billing.ts'
 import { hashText } from '../random.ts'
-import { billFor } from './bill.ts'
 import { Book } from './book.ts'
 import { type Charge, honestCharge, type Making, making } from './charge.ts'
 import type { Conduct } from './conducts.ts'
-import type { ActiveMoneyFault, Enforcement } from './faults/money-fault.ts'
+import type { ActiveMoneyFault } from './faults/money-fault.ts'
 import type { Counts, Metered } from './metered.ts'
-import { type Incoming, Meter } from './metering.ts'
-import { value } from './sheet.ts'
+import { Meter } from './metering.ts'
+import { MoneyAdmission, type Prepared } from './money-admission.ts'
 import { atStart, Showing } from './showing.ts'
 import { SpendLog } from './spend-log.ts'
+import { SteeredAnswers } from './steered-answers.ts'
 
 /** What is known of a priced request while it is answered. */
-interface Held {
-  readonly incoming: Incoming
-  readonly deposit: Rational
+interface Held extends Prepared {
   /** What the balance shows as taken. */
   readonly shownUnits: bigint
   readonly heldUnits: bigint
@@ -31,8 +27,6 @@ interface Held {
 
 const resendUs = 1e6
 const lateUs = 1e6
-/** For a deposit only: the longest that a request by the second is assumed to take. */
-const assumedS = 60
 const richTimes = 100n
 
 /**
@@ -48,6 +42,8 @@ export class MoneyBilling {
   readonly #faults: readonly ActiveMoneyFault[]
   readonly #conducts: ReadonlySet<Conduct>
   readonly #meter: Meter
+  readonly #admission: MoneyAdmission
+  readonly #answers = new SteeredAnswers((call) => this.#held.get(call)?.incoming.steering)
   readonly #showing: Showing
   readonly #held = new WeakMap<Call, Held>()
   readonly #seen = new Map<string, { readonly atUs: number; isAnswered: boolean }>()
@@ -65,6 +61,7 @@ export class MoneyBilling {
     this.#conducts = conducts
     this.#meter = new Meter(terms, kit.random, conducts.has('cache-loses'))
     this.book = new Book(terms.currency, (account) => kit.ledger.balance(account).balance)
+    this.#admission = new MoneyAdmission(kit, terms, faults, this.#meter, this.book)
     this.#showing = new Showing(terms, this.book, conducts)
     this.log = new SpendLog(terms, this.book, writeRow)
   }
@@ -85,9 +82,11 @@ export class MoneyBilling {
     const { book } = this
     return {
       available: (call) =>
-        call.key === null ? 0 : Math.floor(Number(book.text(this.#free(call.key.accountId)))),
-      price: (call) => this.#estimate(call),
-      affords: (call) => this.#affords(call),
+        call.key === null
+          ? 0
+          : Math.floor(Number(book.text(this.#admission.free(call.key.accountId)))),
+      price: (call) => this.#admission.estimate(call),
+      affords: (call) => this.#admission.affords(call),
       reserve: (call) => this.#reserve(call, below),
       settle: (call, usage) => {
         const held = this.#held.get(call)
@@ -107,8 +106,8 @@ export class MoneyBilling {
       },
       creditsHeader: (call) =>
         call.key === null ? null : book.text(this.#balance(call.key.accountId)),
-      answer: (call) => this.#answer(call, below),
-      generate: (call, sink) => this.#generate(call, sink, below),
+      answer: (call) => this.#answers.answer(call, below),
+      generate: (call, sink) => this.#answers.generate(call, sink, below),
       completion: (call, answer, usage) => {
         const held = this.#held.get(call)
         const body = below.completion(call, answer, usage)
@@ -130,79 +129,8 @@ export class MoneyBilling {
     return this.book.granted(account) - this.shownSpend(account)
   }
 
-  #free(account: number): bigint {
-    return this.book.granted(account) - this.book.spent(account) - this.book.held(account)
-  }
-
-  /** The fault of enforcement that strikes, if any. */
-  #enforcement(): Enforcement {
-    const struck = this.#faults.find(
-      ({ fault, strikes }) => fault.enforcement !== undefined && strikes(this.#kit.random),
-    )
-    return struck?.fault.enforcement ?? 'honest'
-  }
-
-  readonly #prepared = new WeakMap<
-    Call,
-    { readonly incoming: Incoming; readonly deposit: Rational }
-  >()
-
-  /** Counts the input and computes the most that the request can cost. */
-  #estimate(call: Call): number {
-    const { contract, clock } = this.#kit
-    const nowUs = clock.nowUs()
-    const incoming = this.#meter.incoming(call, nowUs)
-    if (incoming === null || call.request === null) return 0
-    const most = Math.min(call.request.maxTokens, contract.limits.maxOutputTokens) * call.request.n
-    const whole = { choices: [], promptTokens: call.promptTokens, completionTokens: most }
-    const metered = this.#meter.metered(call, incoming, most, whole, 'success', nowUs)
-    const bill = billFor(this.#terms, {
-      ...metered,
-      counts: { ...metered.counts, output_visible: 0, reasoning: most },
-      calls: { ...metered.calls, second: assumedS },
-    })
-    const plain = billFor(this.#terms, {
-      ...metered,
-      calls: { ...metered.calls, second: assumedS },
-    })
-    const deposit = value(bill.cost) > value(plain.cost) ? bill.cost : plain.cost
-    this.#prepared.set(call, { incoming, deposit })
-    const account = call.key?.accountId ?? 0
-    call.money = {
-      price: this.book.text(this.book.unitsOf(deposit)),
-      balance: this.book.text(this.#free(account)),
-      currency: this.#terms.currency.name,
-    }
-    return Math.ceil(value(deposit))
-  }
-
-  #affords(call: Call): boolean {
-    const prepared = this.#prepared.get(call)
-    if (prepared === undefined || call.key === null) return true
-    const account = call.key.accountId
-    const units = this.book.unitsOf(prepared.deposit)
-    switch (this.#enforcement()) {
-      case 'honest':
-        return this.#free(account) >= units
-      case 'overdraft':
-        return this.book.granted(account) - this.book.spent(account) > 0n
-      case 'counter-doubled': {
-        const counted = 2n * this.book.spent(account)
-        const granted = this.book.granted(account)
-        if (granted - counted >= units) return true
-        call.money = {
-          ...call.money!,
-          counter: `${this.book.text(counted)} of ${this.book.text(granted)}`,
-        }
-        return false
-      }
-      case 'budget-ignored':
-        return true
-    }
-  }
-
   #reserve(call: Call, below: Behaviour): number | null {
-    const prepared = this.#prepared.get(call)
+    const prepared = this.#admission.prepared(call)
     if (prepared === undefined || call.key === null) return below.reserve(call)
     const account = call.key.accountId
     const units = this.book.unitsOf(prepared.deposit)
@@ -214,7 +142,8 @@ export class MoneyBilling {
     if (before === undefined || !before.isAnswered) {
       this.#seen.set(name, { atUs: nowUs, isAnswered: false })
     }
-    const isRich = this.#conducts.has('rich-no-deposit') && this.#free(account) > richTimes * units
+    const isRich =
+      this.#conducts.has('rich-no-deposit') && this.#admission.free(account) > richTimes * units
     const shows =
       (this.#conducts.has('deposit') || this.#conducts.has('rich-no-deposit')) && !isRich
     this.book.hold(account, units)
@@ -229,7 +158,7 @@ export class MoneyBilling {
       outcome: isRepeated ? 'gateway_cache' : null,
       charge: null,
     })
-    return Math.floor(Number(this.book.text(this.#free(account))))
+    return Math.floor(Number(this.book.text(this.#admission.free(account))))
   }
 
   /** The output that the charge counts. */
@@ -238,13 +167,7 @@ export class MoneyBilling {
     const charged = incoming.model.charged.abort
     // A plain answer that the client left has none of its tokens.
     if (charged !== 'full') return call.request?.stream === true ? completionTokens : 0
-    return this.#whole(call).completionTokens
-  }
-
-  readonly #wholes = new WeakMap<Call, Answer>()
-
-  #whole(call: Call): Answer {
-    return this.#wholes.get(call) ?? { choices: [], promptTokens: 0, completionTokens: 0 }
+    return this.#answers.whole(call).completionTokens
   }
 
   #charge(
@@ -257,7 +180,7 @@ export class MoneyBilling {
     const { clock, random, ledger } = this.#kit
     const account = call.key!.accountId
     const nowUs = clock.nowUs()
-    const whole = this.#whole(call)
+    const whole = this.#answers.whole(call)
     const outcome = held.incoming.steering.isFiltered && given === 'empty' ? 'filtered' : given
     const metered = this.#meter.metered(call, held.incoming, outputTokens, whole, outcome, nowUs)
     const wholeCounts: Counts = this.#meter.metered(
@@ -316,44 +239,6 @@ export class MoneyBilling {
         this.log.amend(account, id, wrong)
       })
     }
-  }
-
-  #answer(call: Call, below: Behaviour): Answer {
-    const answer = below.answer(call)
-    this.#wholes.set(call, answer)
-    const { isEmpty, isFiltered } = this.#held.get(call)?.incoming.steering ?? {}
-    if (isEmpty !== true && isFiltered !== true) return answer
-    const choices = answer.choices.map((choice) => ({ ...choice, pieces: [], reasoning: [] }))
-    if (isEmpty === true) this.#wholes.set(call, { ...answer, choices, completionTokens: 0 })
-    return { ...answer, choices, completionTokens: 0 }
-  }
-
-  #generate(call: Call, sink: Parameters<Behaviour['generate']>[1], below: Behaviour): () => void {
-    if (this.#held.get(call)?.incoming.steering.breaksOff !== true)
-      return below.generate(call, sink)
-    const failure = { kind: 'unavailable', message: 'the upstream broke off' } as const
-    if (call.request?.stream !== true) {
-      return below.generate(call, {
-        pieces: () => {},
-        done: () => sink.fail(failure),
-        fail: (refusal) => sink.fail(refusal),
-      })
-    }
-    let isOver = false
-    const breaks = () => {
-      if (!isOver) sink.fail(failure)
-      isOver = true
-    }
-    return below.generate(call, {
-      pieces: (pieces) => {
-        if (isOver) return undefined
-        const room = sink.pieces(pieces)
-        if (call.piecesSent * 2 >= this.#whole(call).completionTokens) breaks()
-        return room
-      },
-      done: breaks,
-      fail: (refusal) => sink.fail(refusal),
-    })
   }
 
   #addHeaders(call: Call, status: number, headers: Record<string, string>): void {

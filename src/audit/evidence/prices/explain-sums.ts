@@ -8,7 +8,8 @@ import {
   subtract,
   zero,
 } from '../../../money/rational.ts'
-import { type Change, changesFor } from '../../../price/judge/changes.ts'
+import type { Change } from '../../../price/judge/changes/change.ts'
+import { changesFor } from '../../../price/judge/changes/changes.ts'
 import { expectedCosts, type PriceJudge } from '../../../price/judge/expected.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import type { Stretch } from './balance.ts'

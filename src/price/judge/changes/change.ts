@@ -1,0 +1,39 @@
+import type { ModelPrice } from '../../../contract/prices.ts'
+import type { Rational } from '../../../money/rational.ts'
+import type { Usage } from '../../../tokens/usage.ts'
+import { calculate, type PriceContext } from '../../calculate.ts'
+import type { PricedRequest } from '../request.ts'
+
+/** What a single change to the right calculation would charge. */
+export interface Change {
+  /** `cache_read at the price of input`. */
+  readonly says: string
+  /** The part or step of the price that it is about: `cache_read`, `tiers`, `round`. */
+  readonly about: string
+  /** Null if it does not apply to the request. */
+  readonly costOf: (
+    request: PricedRequest,
+    model: ModelPrice,
+    usage: Usage,
+    context: PriceContext,
+  ) => Rational | null
+}
+
+type OnUsage = (usage: Usage, request: PricedRequest) => Usage | null
+type OnModel = (model: ModelPrice) => ModelPrice | null
+export const onUsage = (says: string, about: string, change: OnUsage): Change => ({
+  says,
+  about,
+  costOf(request, model, usage, context) {
+    const changed = change(usage, request)
+    return changed === null ? null : calculate(model, changed, context).cost
+  },
+})
+export const onModel = (says: string, about: string, change: OnModel): Change => ({
+  says,
+  about,
+  costOf(_, model, usage, context) {
+    const changed = change(model)
+    return changed === null ? null : calculate(changed, usage, context).cost
+  },
+})

@@ -1,0 +1,49 @@
+import { type ModelPrice, type PriceEntry, tokenPrices } from '../../../contract/prices.ts'
+import { rational } from '../../../money/rational.ts'
+import type { Usage } from '../../../tokens/usage.ts'
+import { calculate, type PriceContext } from '../../calculate.ts'
+import { scaled } from '../../price-at.ts'
+import type { PricedRequest } from '../request.ts'
+import { type Change, onModel } from './change.ts'
+
+/** Changes to prices of requests and calls. */
+export function feeChanges(models: readonly ModelPrice[]): readonly Change[] {
+  const fees = new Set(
+    models.flatMap(({ price }) => Object.keys(price).filter((name) => !(name in tokenPrices))),
+  )
+  return [...fees].flatMap((fee) => [
+    onModel(`${fee} free`, fee, (model) => without(model, fee)),
+    onModel(`${fee} charged twice`, fee, (model) => {
+      const entry = model.price[fee]
+      return entry === undefined || entry.price === 'open'
+        ? null
+        : { ...model, price: { ...model.price, [fee]: doubled(entry) } }
+    }),
+    ...(fee === 'request'
+      ? [
+          {
+            says: 'the price of a request charged per second',
+            about: fee,
+            costOf(request: PricedRequest, model: ModelPrice, usage: Usage, context: PriceContext) {
+              const seconds = Math.ceil((request.endMs - request.startMs) / 1000)
+              return seconds < 2
+                ? null
+                : calculate(model, usage, {
+                    ...context,
+                    counts: { ...context.counts, request: rational(BigInt(seconds)) },
+                  }).cost
+            },
+          } satisfies Change,
+        ]
+      : []),
+  ])
+}
+
+function doubled(entry: PriceEntry): PriceEntry {
+  return scaled({ entry }, rational(2n)).entry!
+}
+
+function without(model: ModelPrice, fee: string): ModelPrice | null {
+  const { [fee]: left, ...price } = model.price
+  return left === undefined ? null : { ...model, price }
+}

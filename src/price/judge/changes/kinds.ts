@@ -1,0 +1,73 @@
+import { priceOfPart } from '../../../contract/prices.ts'
+import { add, divide, multiply, rational, zero } from '../../../money/rational.ts'
+import type { Part, Usage } from '../../../tokens/usage.ts'
+import { calculate } from '../../calculate.ts'
+import type { Change } from './change.ts'
+import { ancestorsOf, finishedLike, repriced } from './parts.ts'
+
+const cacheParts: readonly Part[] = [
+  'cache_read',
+  'cache_write',
+  'cache_write_1h',
+  'cache_read_audio',
+]
+const kinds: Readonly<Record<string, readonly Part[]>> = {
+  'all cached tokens': cacheParts,
+  'all audio tokens': ['input_audio', 'output_audio', 'cache_read_audio'],
+  'all image tokens': ['input_image', 'output_image'],
+}
+
+/** Changes to several parts of one kind. */
+export const groupChanges: readonly Change[] = [
+  ...Object.entries(kinds).flatMap(([says, of]) => {
+    const has = (usage: Usage) => of.filter((part) => (usage.parts[part] ?? 0) > 0).length > 1
+    return [
+      repriced(
+        `${says} at the text price`,
+        says,
+        ({ name, cost, count }, parentOf) => {
+          const part = of.find((each) => each === name)
+          const price =
+            part === undefined ? null : parentOf(part, ancestorsOf(priceOfPart[part]).at(-1)!)
+          return price === null ? cost : multiply(count, price)
+        },
+        has,
+      ),
+      repriced(
+        `${says} also charged as text`,
+        says,
+        ({ name, cost, count }, parentOf) => {
+          const part = of.find((each) => each === name)
+          const price =
+            part === undefined ? null : parentOf(part, ancestorsOf(priceOfPart[part]).at(-1)!)
+          return price === null ? cost : add(cost, multiply(count, price))
+        },
+        has,
+      ),
+      repriced(
+        `${says} free`,
+        says,
+        ({ name, cost }) => (of.some((each) => each === name) ? zero : cost),
+        has,
+      ),
+    ]
+  }),
+  // Reads that are subtracted from a count that excludes them.
+  {
+    says: 'cached tokens subtracted from an input that does not contain them',
+    about: 'cache_read',
+    costOf(_, model, usage, context) {
+      const reads = usage.parts.cache_read ?? 0
+      if (reads === 0 || usage.parts.input_uncached === null) return null
+      const found = calculate(model, usage, context)
+      const input = found.lines.find(({ name }) => name === 'input_uncached')
+      const price = input === undefined ? null : divide(input.price, input.per)
+      if (found.cost === null || price === null) return null
+      const costs = found.lines.map(({ cost }) => cost)
+      return finishedLike(model, usage, context, [
+        ...costs,
+        multiply(rational(BigInt(-reads)), price),
+      ])
+    },
+  },
+]

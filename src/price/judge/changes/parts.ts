@@ -1,0 +1,153 @@
+import {
+  type ModelPrice,
+  priceOfPart,
+  type TokenPrice,
+  tokenPrices,
+} from '../../../contract/prices.ts'
+import {
+  add,
+  divide,
+  isEqual,
+  multiply,
+  one,
+  type Rational,
+  zero,
+} from '../../../money/rational.ts'
+import { type Part, type Parts, parts, type Usage } from '../../../tokens/usage.ts'
+import { calculate, type PriceContext } from '../../calculate.ts'
+import { type Change, onUsage } from './change.ts'
+
+/** Changes to one part: counted twice, free, at its parent's price, or at that beside its own. */
+export function partChanges(part: Part): readonly Change[] {
+  const name = priceOfPart[part]
+  const count = ({ parts: of }: Usage) => (of[part] ?? 0) || null
+  const set = (usage: Usage, change: Partial<Parts>): Usage => ({
+    ...usage,
+    parts: { ...usage.parts, ...change },
+  })
+  const shown = name === part ? name : `uncached ${name}`
+  const own = name === 'input' || name === 'output' ? name : shown
+  return [
+    onUsage(`${own} counted twice`, name, (usage) => {
+      const n = count(usage)
+      return n === null ? null : set(usage, { [part]: 2 * n })
+    }),
+    withTierOf(`${own} free`, name, part),
+    ...ancestorsOf(name).flatMap((parent) => [
+      atParent(`${own} at the price of ${parent}`, part, parent),
+      besideParent(`${own} also charged as ${parent}`, part, parent),
+    ]),
+  ]
+}
+
+/** The prices to which a price falls back, nearest first. */
+export function ancestorsOf(name: TokenPrice): readonly TokenPrice[] {
+  const parent = tokenPrices[name]
+  return parent === null ? [] : [parent, ...ancestorsOf(parent)]
+}
+
+/** The cost without one part, in the tier that the whole request has. */
+function withTierOf(says: string, about: string, part: Part): Change {
+  return {
+    says,
+    about,
+    costOf(_, model, usage, context) {
+      if ((usage.parts[part] ?? 0) === 0) return null
+      const found = calculate(model, usage, context)
+      if (found.cost === null) return null
+      const kept = found.lines.filter((line) => line.name !== part)
+      return kept.length === found.lines.length
+        ? null
+        : finishedLike(
+            model,
+            usage,
+            context,
+            kept.map(({ cost }) => cost),
+          )
+    },
+  }
+}
+
+/** The cost of some lines after factors, rounding and the smallest charge. */
+export function finishedLike(
+  model: ModelPrice,
+  usage: Usage,
+  context: PriceContext,
+  costs: readonly Rational[],
+): Rational | null {
+  const sum = costs.reduce(add, zero)
+  const only: ModelPrice = {
+    ...model,
+    price: { request: { price: sum, per: one } },
+    tiers: null,
+    changes: [],
+    service: {},
+    hours: [],
+  }
+  return calculate(only, usage, { ...context, serviceTier: null }).cost
+}
+
+export function repriced(
+  says: string,
+  about: string,
+  price: (
+    line: { readonly name: string; readonly cost: Rational; readonly count: Rational },
+    parentOf: (part: Part, parent: TokenPrice) => Rational | null,
+  ) => Rational,
+  applies: (usage: Usage) => boolean,
+): Change {
+  return {
+    says,
+    about,
+    costOf(_, model, usage, context) {
+      if (!applies(usage)) return null
+      const found = calculate(model, usage, context)
+      if (found.cost === null) return null
+      const parentOf = (part: Part, parent: TokenPrice) =>
+        parentPrice(model, usage, context, part, parent)
+      const costs = found.lines.map((line) => price(line, parentOf))
+      if (costs.every((cost, at) => isEqual(cost, found.lines[at]!.cost))) return null
+      return finishedLike(model, usage, context, costs)
+    },
+  }
+}
+
+/** The price of one token of a parent of the part, in the tier of this request. */
+function parentPrice(
+  model: ModelPrice,
+  usage: Usage,
+  context: PriceContext,
+  part: Part,
+  parent: TokenPrice,
+): Rational | null {
+  const root = parts.find((each) => priceOfPart[each] === parent)!
+  const own = calculate(model, usage, context).lines.find((line) => line.name === root)
+  if (own !== undefined) return divide(own.price, own.per)
+  // One token of the part becomes one of its parent, so the tier stays.
+  const count = Math.max(0, (usage.parts[part] ?? 0) - 1)
+  const probe: Usage = { ...usage, parts: { ...usage.parts, [root]: 1, [part]: count } }
+  const line = calculate(model, probe, context).lines.find(({ name }) => name === root)
+  return line === undefined ? null : divide(line.price, line.per)
+}
+
+const atParent = (says: string, part: Part, parent: TokenPrice) =>
+  repriced(
+    says,
+    priceOfPart[part],
+    ({ name, cost, count }, parentOf) => {
+      const price = name === part ? parentOf(part, parent) : null
+      return price === null ? cost : multiply(count, price)
+    },
+    (usage) => (usage.parts[part] ?? 0) > 0,
+  )
+
+const besideParent = (says: string, part: Part, parent: TokenPrice) =>
+  repriced(
+    says,
+    priceOfPart[part],
+    ({ name, cost, count }, parentOf) => {
+      const price = name === part ? parentOf(part, parent) : null
+      return price === null ? cost : add(cost, multiply(count, price))
+    },
+    (usage) => (usage.parts[part] ?? 0) > 0,
+  )

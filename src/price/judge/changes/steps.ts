@@ -1,0 +1,192 @@
+import { entryFor } from '../../../contract/price-entry.ts'
+import { type ModelPrice, tokenPrices } from '../../../contract/prices.ts'
+import { calculate } from '../../calculate.ts'
+import { type Change, onModel } from './change.ts'
+
+/** Changes to the steps of the price. */
+export function priceChanges(models: readonly ModelPrice[]): readonly Change[] {
+  const factorNames = new Set(models.flatMap(({ factors }) => Object.keys(factors)))
+  const tierParts = new Set(
+    models.flatMap(({ tiers }) => (tiers?.steps ?? []).flatMap(({ price }) => Object.keys(price))),
+  )
+  return [
+    onModel('the tier ignored', 'tiers', (model) =>
+      model.tiers === null ? null : { ...model, tiers: null },
+    ),
+    onModel('only the tokens above the threshold at the price of the tier', 'tiers', (model) =>
+      model.tiers === null || model.tiers.apply === 'marginal'
+        ? null
+        : { ...model, tiers: { ...model.tiers, apply: 'marginal' } },
+    ),
+    marginalByPrompt,
+    onModel('the whole request at the price of the tier', 'tiers', (model) =>
+      model.tiers?.apply === 'marginal'
+        ? { ...model, tiers: { ...model.tiers, apply: 'whole' } }
+        : null,
+    ),
+    ...[...tierParts].map((name) =>
+      onModel(`${name} at its price below the tier`, 'tiers', (model) =>
+        model.tiers === null
+          ? null
+          : {
+              ...model,
+              tiers: {
+                ...model.tiers,
+                steps: model.tiers.steps.map((step) => ({
+                  ...step,
+                  price: stepWithout(model, step.price, name),
+                })),
+              },
+            },
+      ),
+    ),
+    onModel('the tier counts input without cached tokens', 'tiers', (model) =>
+      model.tiers?.count === 'prompt'
+        ? { ...model, tiers: { ...model.tiers, count: 'input' } }
+        : null,
+    ),
+    {
+      says: 'the service tier ignored',
+      about: 'service',
+      costOf: (_, model, usage, context) =>
+        context.serviceTier === null || model.service[context.serviceTier] === undefined
+          ? null
+          : calculate(model, usage, { ...context, serviceTier: null }).cost,
+    },
+    ...[...new Set(models.flatMap(({ service }) => Object.keys(service)))].map(
+      (tier): Change => ({
+        says: `charged as service tier ${tier}`,
+        about: 'service',
+        costOf: (_, model, usage, context) =>
+          context.serviceTier === tier || model.service[tier] === undefined
+            ? null
+            : calculate(model, usage, { ...context, serviceTier: tier }).cost,
+      }),
+    ),
+    onModel('the hours ignored', 'hours', (model) =>
+      model.hours.length === 0 ? null : { ...model, hours: [] },
+    ),
+    onModel('the hours applied all day', 'hours', (model) => {
+      const [first] = model.hours
+      if (first === undefined) return null
+      return {
+        ...model,
+        hours: [
+          {
+            ...first,
+            days: ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'],
+            except: [],
+            windows: [{ from: 0, to: 1440 }],
+          },
+        ],
+      }
+    }),
+    onModel('the hours applied on excepted days', 'hours', (model) =>
+      model.hours.some(({ except }) => except.length > 0)
+        ? { ...model, hours: model.hours.map((entry) => ({ ...entry, except: [] })) }
+        : null,
+    ),
+    onModel('the price before its last change', 'changes', (model) =>
+      model.changes.length === 0 ? null : { ...model, changes: model.changes.slice(0, -1) },
+    ),
+    onModel('the price before all changes', 'changes', (model) =>
+      model.changes.length < 2 ? null : { ...model, changes: [] },
+    ),
+    onModel('a change applied before its time', 'changes', (model) => {
+      const next = model.changes.at(-1)
+      return next === undefined
+        ? null
+        : {
+            ...model,
+            changes: [...model.changes.slice(0, -1), { ...next, fromMs: 0 }].toSorted(
+              (a, b) => a.fromMs - b.fromMs,
+            ),
+          }
+    }),
+    ...[...factorNames].flatMap((name) => [
+      onModel(`the factor ${name} left out`, 'times', (model) => {
+        const { [name]: left, ...factors } = model.factors
+        return left === undefined ? null : { ...model, factors }
+      }),
+      onModel(`the factor ${name} applied twice`, 'times', (model) => {
+        const factor = model.factors[name]
+        return factor === undefined
+          ? null
+          : { ...model, factors: { ...model.factors, [`${name} again`]: factor } }
+      }),
+      ...choicesOf(models, name).map(
+        (choice): Change => ({
+          says: `the factor of ${name} ${choice}`,
+          about: 'times',
+          costOf: (_, model, usage, context) =>
+            calculate(model, usage, {
+              ...context,
+              choices: { ...context.choices, [name]: choice },
+            }).cost,
+        }),
+      ),
+    ]),
+    onModel('all factors left out', 'times', (model) =>
+      Object.keys(model.factors).length < 2 ? null : { ...model, factors: {} },
+    ),
+    onModel('the rounding left out', 'round', (model) =>
+      model.round === null ? null : { ...model, round: null },
+    ),
+    onModel('the smallest charge left out', 'minimum', (model) =>
+      model.minimum === null ? null : { ...model, minimum: null },
+    ),
+  ]
+}
+
+function choicesOf(models: readonly ModelPrice[], name: string): readonly string[] {
+  return [
+    ...new Set(
+      models.flatMap(({ factors }) => {
+        const factor = factors[name]
+        return factor === undefined || 'value' in factor ? [] : Object.keys(factor.choices)
+      }),
+    ),
+  ]
+}
+
+/** A step of a tier where one price stays as it is below. */
+function stepWithout(
+  model: ModelPrice,
+  price: ModelPrice['price'],
+  name: string,
+): ModelPrice['price'] {
+  const { [name]: _, ...rest } = price
+  const base =
+    name in tokenPrices
+      ? entryFor(model.price, name as keyof typeof tokenPrices)?.entry
+      : model.price[name]
+  return base === undefined ? rest : { ...rest, [name]: base }
+}
+
+/** Tokens above the threshold of the prompt at the price of the tier, output as below: the usual mistake. */
+const marginalByPrompt: Change = {
+  says: 'only the prompt above the threshold at the price of the tier',
+  about: 'tiers',
+  costOf(_, model, usage, context) {
+    const { tiers } = model
+    if (tiers === null || tiers.apply === 'marginal') return null
+    return calculate(
+      {
+        ...model,
+        tiers: {
+          ...tiers,
+          apply: 'marginal',
+          steps: tiers.steps.map((step) => ({ ...step, price: withoutOutput(step.price) })),
+        },
+      },
+      usage,
+      context,
+    ).cost
+  },
+}
+
+function withoutOutput(price: ModelPrice['price']): ModelPrice['price'] {
+  return Object.fromEntries(
+    Object.entries(price).filter(([name]) => !name.startsWith('output') && name !== 'reasoning'),
+  )
+}

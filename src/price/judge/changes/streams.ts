@@ -1,0 +1,36 @@
+import { type Part, type Parts, parts } from '../../../tokens/usage.ts'
+import { type Change, onUsage } from './change.ts'
+
+/** Counts of a stream that are added up, although each is already a total. */
+export const streamChanges: readonly Change[] = [
+  streamSum('the input of every event added up', (part) => !isOutput(part)),
+  streamSum('the output of every event added up', isOutput),
+  streamSum('the counts of every event added up', () => true),
+  onUsage('input and cached tokens counted twice', 'input', (usage) => ({
+    ...usage,
+    parts: {
+      ...usage.parts,
+      ...Object.fromEntries(
+        parts
+          .filter((part) => !isOutput(part))
+          .map((part) => [part, usage.parts[part] === null ? null : 2 * usage.parts[part]!]),
+      ),
+    },
+  })),
+]
+
+function isOutput(part: Part): boolean {
+  return ['output_visible', 'reasoning', 'output_audio', 'output_image'].includes(part)
+}
+
+function streamSum(says: string, adds: (part: Part) => boolean): Change {
+  return onUsage(says, 'usage of streams', (usage, { eventUsages }) => {
+    if (eventUsages.length < 2) return null
+    const summed = parts.map((part) => {
+      const counts = eventUsages.map(({ parts: of }) => of[part] ?? 0)
+      const sum = counts.reduce((a, b) => a + b, 0)
+      return [part, adds(part) && usage.parts[part] !== null ? sum : usage.parts[part]]
+    })
+    return { ...usage, parts: Object.fromEntries(summed) as Parts }
+  })
+}

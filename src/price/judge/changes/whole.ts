@@ -1,0 +1,95 @@
+import type { ModelPrice } from '../../../contract/prices.ts'
+import { multiply, rational, subtract, zero } from '../../../money/rational.ts'
+import { calculate } from '../../calculate.ts'
+import type { PriceOf } from '../expected.ts'
+import { type Change, onModel } from './change.ts'
+
+/** Another charge for how the request ended. */
+export const outcomeChanges: readonly Change[] = (['full', 'input', 'none'] as const).map(
+  (charge): Change => ({
+    says: { full: 'charged in full', input: 'its input charged', none: 'not charged' }[charge],
+    about: 'charged',
+    costOf(_, model, usage, context) {
+      if (context.outcome === 'success' || model.charged[context.outcome] === charge) return null
+      const charged = { ...model.charged, [context.outcome]: charge }
+      return calculate({ ...model, charged }, usage, context).cost
+    },
+  }),
+)
+
+/** The price of another name. */
+export function nameChanges(models: readonly ModelPrice[], priceOf: PriceOf): readonly Change[] {
+  return [
+    {
+      says: 'the price of the name in the answer',
+      about: 'priced',
+      costOf(request, model, usage, context) {
+        const returned = request.returnedModel === null ? null : priceOf(request.returnedModel)
+        return returned === null || returned.id === model.id
+          ? null
+          : calculate(returned, usage, context).cost
+      },
+    },
+    {
+      says: 'the price of the requested name',
+      about: 'priced',
+      costOf(request, model, usage, context) {
+        const requested = priceOf(request.requestedModel)
+        return requested === null || requested.id === model.id
+          ? null
+          : calculate(requested, usage, context).cost
+      },
+    },
+    ...models.slice(0, mostNames).map(
+      (other): Change => ({
+        says: `the price of ${other.id}`,
+        about: 'priced',
+        costOf: (_, model, usage, context) =>
+          other.id === model.id ? null : calculate(other, usage, context).cost,
+      }),
+    ),
+  ]
+}
+
+/** Prices of other models are tried up to this number of models. */
+const mostNames = 20
+
+/** The whole cost times a number. */
+export const wholeChanges: readonly Change[] = [
+  ...(
+    [
+      ['free', zero],
+      ['charged twice', rational(2n)],
+      ['charged three times', rational(3n)],
+      ['in hundredths of the unit', rational(100n)],
+      ['a hundredth of it', rational(1n, 100n)],
+      ['a thousand times of it', rational(1000n)],
+      ['a thousandth of it', rational(1n, 1000n)],
+    ] as const
+  ).map(
+    ([says, times]): Change => ({
+      says,
+      about: 'the whole cost',
+      costOf(_, model, usage, context) {
+        const { cost } = calculate(model, usage, context)
+        return cost === null || subtract(cost, multiply(cost, times)).numerator === 0n
+          ? null
+          : multiply(cost, times)
+      },
+    }),
+  ),
+]
+
+/** Roundings that nobody promised. */
+export const roundingChanges: readonly Change[] = (['request', 'component'] as const).flatMap(
+  (at) =>
+    (['down', 'up', 'half_up', 'half_even'] as const).flatMap((mode) =>
+      [0, 2, 4, 6].map((digits) =>
+        onModel(
+          `${at === 'component' ? 'each part' : 'the request'} rounded to ${digits} decimals, ${mode}`,
+          'round',
+          (model) => ({ ...model, round: { at, digits, mode } }),
+        ),
+      ),
+    ),
+)
