@@ -114,6 +114,8 @@ export interface TransportOptions extends TlsTexts {
   readonly origin: string
   /** Infinity for no bound. */
   readonly maxConnections: number
+  /** Connections for which this process has descriptors. A request that needs one more is not sent. Default: no bound; undici has none. */
+  readonly openConnections?: number
   /** Longest time to connect; the deadline of an attempt may be earlier. */
   readonly connectTimeoutMs: number
 }

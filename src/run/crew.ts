@@ -14,6 +14,7 @@ import type {
   SenderData,
   ToSender,
 } from './messages.ts'
+import { connectionsOf } from './open-files.ts'
 import { type PlacedRecorder, startRecorder } from './recorder-place.ts'
 import type { Shard } from './shard.ts'
 import type { CrewedScenario } from './threads.ts'
@@ -51,10 +52,12 @@ export class Crew {
   private readonly shared: SharedArrayBuffer
   private readonly recorder: PlacedRecorder
   private readonly senders: Worker[]
+  private readonly openConnections: number
 
   constructor(options: CrewOptions, shared: SharedArrayBuffer, listener: CrewListener) {
     this.options = options
     this.shared = shared
+    this.openConnections = connectionsOf(options.scenario.threads)
     this.listener = listener
     const { threads } = options.scenario
     const channels = Array.from({ length: threads }, () => new MessageChannel())
@@ -119,6 +122,7 @@ export class Crew {
       prompts: options.prompts,
       tls: options.tls,
       proxy: options.proxy,
+      openConnections: this.openConnections,
       shared: this.shared,
       recorder,
     }

@@ -59,6 +59,8 @@ export interface SenderData {
   readonly prompts: readonly PromptPool[]
   readonly tls: TlsTexts
   readonly proxy: string | null
+  /** Connections that this thread may open. Default: no bound. */
+  readonly openConnections?: number
   readonly shared: SharedArrayBuffer
   readonly recorder: MessagePort
 }

@@ -17,6 +17,7 @@ export async function transportOf(
     readonly proxy: string | null
     readonly shard: number
     readonly shards: number
+    readonly openConnections?: number
   },
 ): Promise<Transport> {
   const { maxConnections } = scenario.policy
@@ -26,6 +27,7 @@ export async function transportOf(
       maxConnections === null
         ? Infinity
         : Math.max(1, shareOf(maxConnections, way.shard, way.shards)),
+    openConnections: way.openConnections ?? Infinity,
     connectTimeoutMs: Math.ceil(scenario.policy.connectTimeoutUs / 1000),
     ...way.tls,
     ...(way.proxy === null ? {} : { proxy: way.proxy }),

@@ -60,6 +60,16 @@ export class BatchAppender {
       expectTypes(path, form.table, appenders[form.table], columnsOf(form))
     }
     this.rows = new RowAppender(appenders)
+    this.holdJournal()
+  }
+
+  /** Opens the journal before connections can take every descriptor. The first row says it if that fails again. */
+  private holdJournal(): void {
+    try {
+      this.journal = this.openJournal?.() ?? null
+    } catch {
+      this.journal = null
+    }
   }
 
   /**

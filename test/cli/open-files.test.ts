@@ -36,6 +36,8 @@ phases: [{ name: a, load: concurrency, users: 200, duration: 1s }]
     const out = await text(child.stdout)
     expect(await exit).toEqual([4, null])
     expect(out).toMatch(/this machine +failed +no-open-file, [\d,]+ requests/)
+    expect(out).toContain('Every row is there')
+    expect(out).not.toContain('could not be written')
     expect(out.replace(/\s+/g, ' ')).toContain(
       'this machine: This process may open no more files: raise ulimit -n, or lower max_in_flight.',
     )

@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { Http1Transport } from '../../src/client/http1/transport.ts'
 import { localLimitOf } from '../../src/client/local-limit.ts'
+import { exchange, openOn } from './transports.ts'
 
 test('error codes of exhausted local resources are distinguished from those of the service', () => {
   expect(
@@ -18,4 +22,26 @@ test('error codes of exhausted local resources are distinguished from those of t
     null,
     null,
   ])
+})
+
+test('own HTTP/1.1 opens no more connections than it may, and those requests are not sent', async () => {
+  const server = createServer((_request, response) => {
+    setTimeout(() => response.end('{}'), 100)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => server.closeAllConnections())
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const transport = openOn((options) => new Http1Transport(options), `http://127.0.0.1:${port}`, {
+    openConnections: 3,
+  })
+  const ask = () => Promise.all(Array.from({ length: 5 }, () => exchange(transport).done))
+  const first = await ask()
+  expect(first.map(({ status }) => status)).toEqual([200, 200, 200, null, null])
+  expect(first.map(({ failure }) => failure?.code)).toEqual([
+    ...[undefined, undefined, undefined],
+    ...['no-open-file', 'no-open-file'],
+  ])
+  // The open connections are used again.
+  expect((await ask()).map(({ status }) => status)).toEqual([200, 200, 200, null, null])
 })

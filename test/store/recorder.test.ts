@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -11,6 +11,7 @@ import {
   columnNames,
   sqlName,
 } from '../../src/attempt/columns.ts'
+import { journalPath } from '../../src/store/journal.ts'
 import { bodiesPath, longestInline } from '../../src/store/packed-bodies.ts'
 import { appendAttempts, evidenceColumnsOf, Recorder } from '../../src/store/recorder.ts'
 import { endRun, startRun } from '../../src/store/runs.ts'
@@ -299,6 +300,18 @@ test('a run is entered without the credentials of its URL, and its end is added 
     ended_us: 2e6,
     verdict: 'valid',
   })
+})
+
+test('the journal is open before the first row, so that connections cannot take its descriptor', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-'))
+  const path = join(folder, 's.duckdb')
+  const store = await openStore(path)
+  const recorder = await Recorder.open(store)
+  expect(existsSync(journalPath(path))).toBe(true)
+  await recorder.close()
+  expect(existsSync(journalPath(path))).toBe(false)
+  store.close()
+  rmSync(folder, { recursive: true })
 })
 
 test('a recorder uses one thread, bounded memory and rare checkpoints, and refuses rows when closed', async () => {

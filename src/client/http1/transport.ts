@@ -38,6 +38,7 @@ export class Http1Transport implements Transport, Pool {
   private readonly exchanges: Http1Exchange[] = []
   private readonly encoder: RequestEncoder
   private readonly maxConnections: number
+  private readonly openConnections: number
   private readonly idle: Connection[] = []
   private waiting: Http1Exchange[] = []
   private waitingFrom = 0
@@ -56,6 +57,7 @@ export class Http1Transport implements Transport, Pool {
       connectTimeoutMs: options.connectTimeoutMs,
     }
     this.maxConnections = options.maxConnections
+    this.openConnections = options.openConnections ?? Infinity
     this.encoder = new RequestEncoder(url.host)
     this.ticker = setInterval(() => this.tick(), tickMs)
     this.ticker.unref()
@@ -143,7 +145,11 @@ export class Http1Transport implements Transport, Pool {
       else this.sendAfterLook(connection, exchange, idleMs)
       return
     }
-    if (this.open < this.maxConnections) {
+    if (this.open >= this.openConnections && this.open < this.maxConnections) {
+      queueMicrotask(() =>
+        exchange.fail('no-open-file', "the other descriptors are the recorder's"),
+      )
+    } else if (this.open < this.maxConnections) {
       this.open++
       new Connection(this, exchange)
     } else this.waiting.push(exchange)
