@@ -19,6 +19,8 @@ export interface Pool {
   readonly target: Target
   /** The last TLS session of the service; resuming it saves half a handshake. */
   session: Buffer | null
+  /** A recent time at which this thread ran. Bytes that it reads after a stall may have arrived at any time since. */
+  readonly awakeMs: number
   /** One read buffer for all sockets: each read is consumed before the next. */
   readonly readBuffer: Buffer
   /** Returns an unused parser; `giveParser` takes it back. */
@@ -92,6 +94,8 @@ export class Connection {
   private readonly beganMs = performance.now()
   /** Time to connect, at least the round trip of the network. */
   private connectMs = 0
+  /** How much earlier than its read the last response may have arrived. */
+  private unreadMs = 0
   /** When the current request was sent after a time idle that a peer may end; NaN if it was not. */
   private sentAfterIdleMs = Number.NaN
 
@@ -143,7 +147,8 @@ export class Connection {
   send(exchange: Http1Exchange, idleMs = 0): void {
     this.exchange = exchange
     exchange.connection = this
-    this.sentAfterIdleMs = idleMs >= shortestTimeoutMs ? performance.now() : Number.NaN
+    const mayBeIdleMs = idleMs + this.unreadMs
+    this.sentAfterIdleMs = mayBeIdleMs >= shortestTimeoutMs ? performance.now() : Number.NaN
     this.write(exchange)
   }
 
@@ -246,6 +251,7 @@ export class Connection {
     this.exchange = null
     exchange.sink = null
     exchange.connection = null
+    this.unreadMs = performance.now() - this.pool.awakeMs
     // The next request may not start while this one is still being written.
     if (clean && keepAlive && this.socket.writableLength === 0 && !this.closed) {
       this.idleSinceMs = null
@@ -290,7 +296,7 @@ export class Connection {
 
   /** Whether a close that the peer began before it had the request would arrive now. */
   private wasClosedIdle(): boolean {
-    const sinceMs = performance.now() - this.sentAfterIdleMs
+    const sinceMs = this.pool.awakeMs - this.sentAfterIdleMs
     return sinceMs <= closeOnItsWayMs + 2 * this.connectMs
   }
 

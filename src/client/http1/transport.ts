@@ -14,6 +14,8 @@ import { ResponseParser } from './response-parser.ts'
 
 /** Interval of checks of idle connections. */
 const tickMs = 250
+/** Interval of `awakeMs`: well below the shortest timeout of an idle connection. */
+const awakeEveryMs = 10
 /** A socket that was idle for longer is checked before a write; a check takes about 3 us. */
 const unseenMs = 1
 /** An idle connection is closed this long before the peer's stated timeout. */
@@ -32,6 +34,8 @@ const marginMs = 1000
 export class Http1Transport implements Transport, Pool {
   readonly target: Target
   session: Buffer | null = null
+  awakeMs = performance.now()
+  private lastAwakeMs = this.awakeMs
   readonly readBuffer = Buffer.allocUnsafeSlow(64 * 1024)
   private readonly framing = new ResponseFraming(this.readBuffer)
   private readonly parsers: ResponseParser[] = []
@@ -44,6 +48,7 @@ export class Http1Transport implements Transport, Pool {
   private waitingFrom = 0
   private open = 0
   private readonly ticker: NodeJS.Timeout
+  private readonly waker: NodeJS.Timeout
   private closing: (() => void) | null = null
   private closed: Promise<void> | null = null
 
@@ -61,6 +66,12 @@ export class Http1Transport implements Transport, Pool {
     this.encoder = new RequestEncoder(url.host)
     this.ticker = setInterval(() => this.tick(), tickMs)
     this.ticker.unref()
+    this.waker = setInterval(() => {
+      // After a stall, timers run before sockets are read: the last time would be one after it.
+      this.awakeMs = this.lastAwakeMs
+      this.lastAwakeMs = performance.now()
+    }, awakeEveryMs)
+    this.waker.unref()
   }
 
   dispatch(request: WireRequest, sink: WireSink): WireExchange {
@@ -76,6 +87,7 @@ export class Http1Transport implements Transport, Pool {
   close(): Promise<void> {
     this.closed ??= new Promise<void>((resolve) => {
       clearInterval(this.ticker)
+      clearInterval(this.waker)
       this.closing = resolve
       for (const connection of [...this.idle]) connection.leave()
       this.settleClose()

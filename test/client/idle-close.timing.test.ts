@@ -9,14 +9,26 @@ import { completion, json } from './answers.ts'
 import { ask, noDeadlines, now } from './asking.ts'
 import { response, scriptedServer } from './scripted-server.ts'
 
-/** Two requests over one connection; the service does this with the second, which comes after a pause. */
-async function second(
+/** Blocks the thread of the client; the service has written already. */
+function stall(ms: number): void {
+  const until = performance.now() + ms
+  while (performance.now() < until);
+}
+
+/**
+ * Three requests over one connection: the first warms the code, the second is answered before a stall, and the service
+ * does this with the third, which comes after a pause.
+ */
+async function third(
   pauseMs: number,
   does: (socket: import('node:net').Socket) => void,
+  stallMs = 0,
 ): Promise<ResponseColumns> {
-  const { origin } = await scriptedServer((socket, _request, index) =>
-    index === 0 ? socket.write(response(200, json, completion)) : does(socket),
-  )
+  const { origin } = await scriptedServer((socket, _request, index) => {
+    if (index > 1) return does(socket)
+    socket.write(response(200, json, completion))
+    if (index === 1) stall(stallMs)
+  })
   const transport = new Http1Transport({ origin, maxConnections: 1, connectTimeoutMs: 5000 })
   const client = new AttemptClient({
     ...{ transport, contract: defaultContract, now, deadlines: noDeadlines },
@@ -26,7 +38,8 @@ async function second(
       client.start(ask(), { onGap: () => {}, onEnd: (ended) => resolve(ended.toColumns()) })
     })
   expect((await send()).outcome).toBe('ok')
-  await sleep(pauseMs)
+  expect((await send()).outcome).toBe('ok')
+  if (pauseMs > 0) await sleep(pauseMs)
   const columns = await send()
   await transport.close()
   expect(columns.outcome).toBe('broken')
@@ -38,20 +51,33 @@ test.each([
   ['closed', (socket: import('node:net').Socket) => socket.destroy()],
   ['reset', (socket: import('node:net').Socket) => socket.resetAndDestroy()],
 ])('an idle connection that is %s at once names that it was idle', async (_how, does) => {
-  expect((await second(120, does)).reason).toBe('closed-idle')
+  expect((await third(120, does)).reason).toBe('closed-idle')
+})
+
+test('an answer that this client read late left its connection idle', async () => {
+  const { reason } = await third(0, (socket) => socket.destroy(), 120)
+  expect(reason).toBe('closed-idle')
+})
+
+test('a close that this client read late may have come at once', async () => {
+  const { reason } = await third(120, (socket) => {
+    socket.destroy()
+    stall(120)
+  })
+  expect(reason).toBe('closed-idle')
 })
 
 test('a close after a while is a failure of the service, although the connection was idle', async () => {
-  const { reason } = await second(120, (socket) => setTimeout(() => socket.destroy(), 400))
+  const { reason } = await third(120, (socket) => setTimeout(() => socket.destroy(), 400))
   expect(reason).toBe('closed-early')
 })
 
 test('a close within a response is one, too', async () => {
-  const { reason } = await second(120, (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Le'))
+  const { reason } = await third(120, (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Le'))
   expect(reason).toBe('closed-early')
 })
 
 test('a close of a connection that was busy is one, too', async () => {
-  const { reason } = await second(0, (socket) => socket.destroy())
+  const { reason } = await third(0, (socket) => socket.destroy())
   expect(['closed-early', 'reset']).toContain(reason)
 })
