@@ -13,6 +13,8 @@ import { closedPhases } from './closed-phases.ts'
 import { formatCell, formatDuration, formatNumber, formatShare } from './format.ts'
 import { type PageVerdict, readPageVerdict, selfTestsText, stoppedText } from './page-verdict.ts'
 import { prepareFigures } from './shown-figures.ts'
+import { stretchChecks, stretchLine } from './stretches.ts'
+import type { Balance } from './summary/balances.ts'
 import { failureShare, tokenReport } from './summary/figures.ts'
 import { machineOf, machinesOf, machinesText } from './summary/machines.ts'
 import type { Distribution, Percentile, SummaryGroup } from './summary/shape.ts'
@@ -34,8 +36,10 @@ export async function aboutRuns(store: Session): Promise<Html> {
 /**
  * The answer of the launch page: are the figures reliable, and did the deployment hold? It also prepares the page's
  * tables.
+ *
+ * @param balances of the accounts of the shown runs
  */
-export async function launchTop(store: Session): Promise<Html> {
+export async function launchTop(store: Session, balances: readonly Balance[] = []): Promise<Html> {
   const runs = await shownRuns(store)
   const all = await prepareFigures(store)
   const [reached] = await store.rows(
@@ -45,10 +49,10 @@ export async function launchTop(store: Session): Promise<Html> {
   const tokens = tokenReport(all)
   const closed = [...new Set(runs.flatMap((run) => closedPhases(run.scenario_json)))]
   return html`${renderAnswer(
-    answerOf(runs, verdicts, all, { reached: reached !== undefined, closed }),
+    answerOf(runs, verdicts, all, { reached: reached !== undefined, closed, balances }),
   )}${renderCards(
     cardsOf(all, closed.length > 0),
-  )}${tokens !== null && html`<p class="note">${tokens}</p>`}`
+  )}${tokens !== null && html`<p class="note">${tokens}</p>`}${stretchLine(balances)}`
 }
 
 function shownRuns(store: Session): Promise<readonly RunRow[]> {
@@ -60,13 +64,14 @@ interface Known {
   readonly reached: boolean
   /** Phases of a closed load. */
   readonly closed: readonly string[]
+  readonly balances: readonly Balance[]
 }
 
 function answerOf(
   runs: readonly RunRow[],
   verdicts: readonly PageVerdict[],
   { counts }: SummaryGroup,
-  { reached, closed }: Known,
+  { reached, closed, balances }: Known,
 ): Answer {
   const of = (name: 'tests' | 'thresholds') => verdicts.flatMap((each) => each[name])
   const [tests, thresholds] = [of('tests'), of('thresholds')]
@@ -88,7 +93,13 @@ function answerOf(
     tone,
     says,
     because: `${more} ${because}`.trim(),
-    checks: [...searches, ...thresholds, ...failuresOf(counts), ...doubtful],
+    checks: [
+      ...searches,
+      ...thresholds,
+      ...failuresOf(counts),
+      ...stretchChecks(balances),
+      ...doubtful,
+    ],
     folded: {
       name: selfTestsText(
         tests.length,

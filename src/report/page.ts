@@ -19,6 +19,7 @@ import type { PageName } from './pages.ts'
 import { type Part, readParts } from './part.ts'
 import { fillProfile } from './profile-table.ts'
 import { prepareScope } from './scope.ts'
+import { prepareStretches, stretchLine } from './stretches.ts'
 import type { UsageEngine } from './usage/engine/engine.ts'
 import { enterPrices } from './usage/prepare.ts'
 import { readUsageIn } from './usage/read.ts'
@@ -64,10 +65,10 @@ const titles: Readonly<Record<PageName, string>> = {
 }
 
 const folders: Readonly<Record<PageName, readonly string[]>> = {
-  launch: ['launch'],
-  audit: ['audit'],
+  launch: ['launch', 'credits'],
+  audit: ['audit', 'credits'],
   usage: ['usage'],
-  run: ['run', 'launch'],
+  run: ['run', 'launch', 'credits'],
 }
 
 const shipped = (folder: string) =>
@@ -149,15 +150,16 @@ export async function prepareTop(store: Session, options: ReportOptions): Promis
   await prepareHistograms(store)
   await enterPrices(store, options.contract)
   await fillProfile(store, options.profile ?? null)
+  const balances = await prepareStretches(store, options.contract)
   const about = await aboutRuns(store)
-  if (page === 'launch') return { about, body: await launchTop(store), figures: [] }
+  if (page === 'launch') return { about, body: await launchTop(store, balances), figures: [] }
   const under = partsIn(['finding'])
   const { body, figures } = await renderFindings(store, await latestFindings(store), under)
-  if (page === 'audit') return { about, body, figures }
+  if (page === 'audit') return { about, body: html`${body}${stretchLine(balances)}`, figures }
   return {
     about,
     figures,
-    body: html`${await launchTop(store)}<h2>Billing and limits</h2>${body}`,
+    body: html`${await launchTop(store, balances)}<h2>Billing and limits</h2>${body}`,
   }
 }
 

@@ -4,6 +4,8 @@ import { auditAnswer, latestFindings, type StoredFinding } from './findings.ts'
 import { meantRuns, type ReportOptions, readUsageOf } from './page.ts'
 import type { TextFormat } from './pages.ts'
 import { prepareScope } from './scope.ts'
+import { prepareStretches } from './stretches.ts'
+import { type Balance, stretchText } from './summary/balances.ts'
 import { csvSummary, jsonSummary, markdownSummary } from './summary/formats.ts'
 import { csvCell, jsonText, markdownCell } from './summary/printable.ts'
 import { summariseIn } from './summary/summarise.ts'
@@ -27,7 +29,7 @@ async function textOf(store: Session, options: ReportOptions, format: TextFormat
     case 'run':
       return runsText(store, options, format)
     case 'audit':
-      return findingsText(await findingsOf(store, options), format)
+      return auditText(store, options, format)
     case 'usage':
       return usageText(await readUsageOf(store, options), format)
   }
@@ -49,16 +51,22 @@ async function runsText(
   return texts.map((text, at) => (at === 0 ? text : text.slice(text.indexOf('\r\n') + 2))).join('')
 }
 
-async function findingsOf(
+async function auditText(
   store: Session,
   options: ReportOptions,
-): Promise<readonly StoredFinding[]> {
-  const { timeZone } = options
+  format: TextFormat,
+): Promise<string> {
+  const { timeZone, contract } = options
   await prepareScope(store, { runIds: await meantRuns(store, options), timeZone })
-  return latestFindings(store)
+  return findingsText(await latestFindings(store), await prepareStretches(store, contract), format)
 }
 
-function findingsText(findings: readonly StoredFinding[], format: TextFormat): string {
+function findingsText(
+  findings: readonly StoredFinding[],
+  balances: readonly Balance[],
+  format: TextFormat,
+): string {
+  const stretch = stretchText(balances)
   const answer = auditAnswer(findings)
   const rows = findings.map(({ rule, severity, verdict, observations, title, detail }) => ({
     rule,
@@ -71,11 +79,11 @@ function findingsText(findings: readonly StoredFinding[], format: TextFormat): s
   }))
   switch (format) {
     case 'json':
-      return `${jsonText({ answer: answer.says, because: answer.because, findings })}\n`
+      return `${jsonText({ answer: answer.says, because: answer.because, balances, findings })}\n`
     case 'csv':
       return csvTable(rows)
     case 'md':
-      return `## ${markdownCell(answer.says)}\n\n${answer.because}\n\n${markdownTable(rows)}`
+      return `## ${markdownCell(answer.says)}\n\n${answer.because}${stretch === null ? '' : `\n\nCredits ${stretch}.`}\n\n${markdownTable(rows)}`
   }
 }
 

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import type { AttemptRow } from '../../src/attempt/columns.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { terminalSummary } from '../../src/report/summary/formats.ts'
+import { makeReport } from '../../src/report/page.ts'
+import { markdownSummary, terminalSummary } from '../../src/report/summary/formats.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'
+import { makeText } from '../../src/report/text.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { openStore } from '../store/opened.ts'
 import { attempt, enterRun } from './attempts.ts'
@@ -30,16 +32,25 @@ function inTurn(count: number, chargeOf: (at: number) => number = () => price): 
   })
 }
 
-async function read(rows: readonly AttemptRow[]) {
+async function stored(rows: readonly AttemptRow[]) {
   const store = await openStore(':memory:')
   await enterRun(store, 'a')
   await appendAttempts(
     store,
     rows.map((row) => ({ ...row, runId: 'a' })),
   )
+  return store
+}
+
+async function read(rows: readonly AttemptRow[]) {
+  const store = await stored(rows)
   const summary = await summarise(store, 'a', defaultContract)
   store.close()
-  return { balances: summary.credits.balances, text: terminalSummary(summary) }
+  return {
+    balances: summary.credits.balances,
+    text: terminalSummary(summary),
+    markdown: markdownSummary(summary),
+  }
 }
 
 test('between the first and the last balance lie all charges but the first', async () => {
@@ -86,4 +97,29 @@ test('an aborted request may be charged, and a failure may not', async () => {
 test('one reading has no stretch to explain', async () => {
   const { balances } = await read(inTurn(1))
   expect(balances).toMatchObject([{ taken: 0, expected: 0, expectedAtMost: 0, unexplained: 0 }])
+})
+
+test('pages and Markdown show the same stretch, with what nothing explains', async () => {
+  const says = `between the first and the last balance: ${9 * price + 1} taken, ${9 * price} expected, 1 unexplained`
+  const rows = inTurn(10, (at) => (at === 5 ? price + 1 : price))
+  expect((await read(rows)).markdown).toContain(`; ${says}.`)
+  const store = await stored(rows)
+  const told = { store, runIds: ['a'], contract: defaultContract, timeZone: 'UTC', nowUs: 0 }
+  expect(await makeText({ ...told, page: 'audit' }, 'md')).toContain(`Credits ${says}.`)
+  for (const page of ['launch', 'audit'] as const) {
+    const { html } = await makeReport({ ...told, page })
+    expect(html).toContain(`Credits ${says}.`)
+    expect(html).toContain('<h3>Credits between the first and the last balance</h3>')
+    expect(html.includes('Credits that nothing explains:')).toBe(page === 'launch')
+  }
+  store.close()
+})
+
+test('explained credits are no doubt on the launch page', async () => {
+  const store = await stored(inTurn(10))
+  const told = { store, runIds: ['a'], contract: defaultContract, timeZone: 'UTC', nowUs: 0 }
+  const { html } = await makeReport({ ...told, page: 'launch' })
+  expect(html).toContain('0 unexplained')
+  expect(html).not.toContain('Credits that nothing explains:')
+  store.close()
 })

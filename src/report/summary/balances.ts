@@ -1,9 +1,10 @@
 import { type Contract, pricesOf } from '../../contract/contract.ts'
 import { balanceOrder, creditsSql } from '../../measure/measures.ts'
 import type { Session } from '../../store/session.ts'
+import { rate, whole } from './figures.ts'
 import type { RunSummary } from './shape.ts'
 
-type Balance = RunSummary['credits']['balances'][number]
+export type Balance = RunSummary['credits']['balances'][number]
 
 /**
  * The first and the last balance of each account, with what was taken between them and what the contract expects for
@@ -59,4 +60,31 @@ export async function readBalances(
 /** Positive if more was taken than anything explains, negative if less. */
 function unexplainedOf(taken: number, least: number, most: number): number {
   return taken > most ? taken - most : Math.min(0, taken - least)
+}
+
+/** Sums over the accounts whose prices are known; null if there is none. */
+export function totalOf(balances: readonly Balance[]) {
+  const known = balances.filter(({ unexplained }) => unexplained !== null)
+  if (known.length === 0) return null
+  const sum = (of: (balance: Balance) => number) =>
+    known.reduce((total, balance) => total + of(balance), 0)
+  return {
+    accounts: known.length,
+    taken: sum(({ taken }) => taken),
+    expected: sum(({ expected }) => expected!),
+    expectedAtMost: sum((each) => each.expectedAtMost!),
+    /** Too much in one account and too little in another are both unexplained. */
+    unexplained: sum(({ unexplained }) => Math.abs(unexplained!)),
+  }
+}
+
+/** What was taken and expected between the same two readings; null without a balance or a price. */
+export function stretchText(balances: readonly Balance[]): string | null {
+  const total = totalOf(balances)
+  if (total === null) return null
+  const { accounts, taken, expected, expectedAtMost, unexplained } = total
+  const due =
+    expected === expectedAtMost ? rate(expected) : `${rate(expected)} to ${rate(expectedAtMost)}`
+  const of = accounts === 1 ? '' : `, ${whole(accounts)} accounts`
+  return `between the first and the last balance${of}: ${rate(taken)} taken, ${due} expected, ${rate(unexplained)} unexplained`
 }

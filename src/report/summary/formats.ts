@@ -1,5 +1,6 @@
 import { wrapped } from '../../user/wrapped.ts'
 import { formatShare } from '../format.ts'
+import { stretchText } from './balances.ts'
 import {
   fewText,
   flatRows,
@@ -29,7 +30,7 @@ export function terminalSummary(summary: RunSummary): string {
 export function terminalFigures(summary: RunSummary): string {
   const { run, all, credits } = summary
   const { counts } = all
-  const stretch = stretchText(credits)
+  const stretch = stretchText(credits.balances)
   const lines = [
     `${printable(run.scenario, 40)}  run ${printable(run.runId, 30)}`,
     `${printable(run.baseUrl, 50)}  seed ${run.seed}  ${run.startedAt.slice(0, 19)}Z${machinesText([machinesOf(run.machine)])}`,
@@ -45,7 +46,7 @@ export function terminalFigures(summary: RunSummary): string {
       : [`${formatShare(all.cachedShare)} % of the prompt tokens came from a cache`]),
     ...paragraph(tokenReport(all)),
     `credits ${creditsText(credits)}`,
-    ...(stretch === null ? [] : wrapped(stretch, '    ')),
+    ...(stretch === null ? [] : wrapped(`  ${stretch}`, '    ')),
     ...(summary.closedPhases.length === 0
       ? []
       : [
@@ -112,6 +113,7 @@ export function markdownSummary(summary: RunSummary): string {
   const { run, all } = summary
   const { counts } = all
   const report = tokenReport(all)
+  const stretch = stretchText(summary.credits.balances)
   const few = fewOf(summary)
   const head = [
     'step',
@@ -138,7 +140,7 @@ export function markdownSummary(summary: RunSummary): string {
     '',
     `Run \`${run.runId.replaceAll('`', '')}\` against ${markdownCell(run.baseUrl)}, seed ${run.seed}, ${run.startedAt}${machinesText([machinesOf(run.machine)])}, Assay ${markdownCell(run.assayVersion)}.`,
     '',
-    `${whole(counts.attempts)} attempts${counts.retries > 0 ? ` (${whole(counts.retries)} of them retries)` : ''}: ${whole(counts.ok)} ok, ${whole(counts.httpError)} HTTP errors, ${whole(counts.broken)} broken, ${whole(counts.timeout)} timeouts, ${whole(counts.aborted)} aborted, ${whole(counts.notSent)} not sent${summary.countsAddUp ? '' : ' (**the counts do not add up**)'}. ${rate(all.okPerS)} ok/s, ${rate(all.completionTokensPerS)} output tokens/s. Credits: ${creditsText(summary.credits)}. ${outcomeTexts(all).join('. ')}.`,
+    `${whole(counts.attempts)} attempts${counts.retries > 0 ? ` (${whole(counts.retries)} of them retries)` : ''}: ${whole(counts.ok)} ok, ${whole(counts.httpError)} HTTP errors, ${whole(counts.broken)} broken, ${whole(counts.timeout)} timeouts, ${whole(counts.aborted)} aborted, ${whole(counts.notSent)} not sent${summary.countsAddUp ? '' : ' (**the counts do not add up**)'}. ${rate(all.okPerS)} ok/s, ${rate(all.completionTokensPerS)} output tokens/s. Credits: ${creditsText(summary.credits)}${stretch === null ? '' : `; ${stretch}`}. ${outcomeTexts(all).join('. ')}.`,
     '',
     ...(report === null ? [] : [report, '']),
     ...(summary.closedPhases.length === 0
@@ -227,19 +229,6 @@ function creditsText({ spent, spentAtMost, balances, otherTries }: RunSummary['c
   return balances.length === 1
     ? `${own}${again}, balance ${rate(only!.first)} to ${rate(only!.last)}`
     : `${own}${again}`
-}
-
-/** What was taken and expected between the same two readings; nothing without a balance or a price. */
-function stretchText({ balances }: RunSummary['credits']): string | null {
-  const known = balances.filter(({ unexplained }) => unexplained !== null)
-  if (known.length === 0) return null
-  const sum = (of: (balance: (typeof known)[number]) => number) =>
-    known.reduce((total, balance) => total + of(balance), 0)
-  const [least, most] = [sum(({ expected }) => expected!), sum((each) => each.expectedAtMost!)]
-  const expected = least === most ? rate(least) : `${rate(least)} to ${rate(most)}`
-  const unexplained = sum(({ unexplained }) => Math.abs(unexplained!))
-  const of = known.length === 1 ? '' : `, ${whole(known.length)} accounts`
-  return `  between the first and the last balance${of}: ${rate(sum(({ taken }) => taken))} taken, ${expected} expected, ${rate(unexplained)} unexplained`
 }
 
 /** The self-tests list their names. */
