@@ -104,8 +104,11 @@ test('a long answer was held back, too, if all its reads came at the end', async
     verdict: 'fail',
     came: 'all text in 5 reads at the end; 10 of 10 break it',
   })
-  // As many reads, but spread over time; and equally late, but in pieces.
-  expect((await verdictOf(times(10, [1_250, 5, 1_201, 900]))).verdict).toBe('pass')
+  // As many reads, but spread over time, are buffered on their way; equally late, but in pieces, are not.
+  expect(await verdictOf(times(10, [1_250, 5, 1_201, 900]))).toMatchObject({
+    verdict: 'fail',
+    came: '1201 events of text in 5 reads: buffered between the service and here; 10 of 10 break it',
+  })
   expect((await verdictOf(times(10, [1_250, 30, 60, 40]))).verdict).toBe('pass')
 })
 
@@ -114,4 +117,23 @@ test('a stalled client reads at once what the service sent in pieces', async () 
   expect((await verdictOf(stalled, { stallMs: 4_000 })).verdict).toBe('not-observed')
   expect((await verdictOf(stalled, { lateMs: 4_000 })).verdict).toBe('not-observed')
   expect((await verdictOf(stalled, { stallMs: 900, lateMs: 900 })).verdict).toBe('fail')
+})
+
+test('a proxy that buffers is named, if every stream is joined', async () => {
+  const buffered = [141, 2, 22, 32] as const
+  expect(await verdictOf(times(5, buffered))).toMatchObject({
+    verdict: 'fail',
+    came: '22 events of text in 2 reads: buffered between the service and here; 5 of 5 break it',
+  })
+  expect((await verdictOf([...times(9, buffered), [141, 22, 22]])).verdict).toBe('pass')
+  expect((await verdictOf(times(4, buffered))).verdict).toBe('not-observed')
+  expect((await verdictOf(times(4, [12_000, 20, 400, 9_000]))).verdict).toBe('not-observed')
+})
+
+test('joined reads of a fast stream, or of a client that stalled, name no proxy', async () => {
+  // Ten events in 10 ms: as fast as a read.
+  expect((await verdictOf(times(5, [200, 20, 200, 190]))).verdict).toBe('pass')
+  const long = times(5, [4_500, 20, 400, 4_000] as const)
+  expect((await verdictOf(long, { stallMs: 110 })).verdict).toBe('fail')
+  expect((await verdictOf(long, { stallMs: 113 })).verdict).toBe('not-observed')
 })

@@ -218,20 +218,23 @@ const sse06 = sqlRule({
   needs: ['passive'],
   explain: `A stream of eight or more text events that all arrived in one read was buffered until
 its end. So was a stream whose text came in the last tenth of its time, with fifty or more events per
-read. The network or a busy client may join a stream, so streams under ten seconds are reported
+read. A stream with ten or more events per read, and 50 ms or more for each read, was buffered piece by piece between
+the service and here, as by a proxy that waits for full buffers. The network or a busy client may join a stream, so streams under ten seconds are reported
 only if all of at least five were joined: a single incremental stream shows that the service can stream.
 Some streams are too fast to judge: those that ended within 100 ms, or within ten times the duration of exchanges
 without generation (reads and errors, the 90th percentile), because a client that is this late with those finds a
 whole stream waiting. Also those that would have been as fast at the median time per event: they were
 late, not long. A stream during which the client itself stalled for a tenth of its
-time, by its own record of delays or by a request that it sent this late, is not reported.`,
+time, or for half of the time of a read, by its own record of delays or by a request that it sent this late, is not reported.`,
   expected: 'text that arrives at more than one time',
   observe: () => `
     WITH streams AS (
         SELECT *, closed_us - sent_us AS took_us,
           content_events * median((closed_us - sent_us) / content_events) OVER () AS paced_us,
           content_reads <= 1 OR content_events >= 50 * content_reads
-            AND 10 * (last_content_us - first_content_us) <= closed_us - sent_us AS joined
+            AND 10 * (last_content_us - first_content_us) <= closed_us - sent_us AS held,
+          held OR content_events >= 10 * content_reads
+            AND closed_us - sent_us >= 50000 * content_reads AS joined
         FROM seen
         WHERE ${promisedSql} AND outcome = 'ok' AND content_events >= 8),
       telling AS (
@@ -251,11 +254,14 @@ time, by its own record of delays or by a request that it sent this late, is not
         FROM seen WHERE dispatched_us - intended_us >= 10000)
     SELECT run_id, slot, retry,
       CASE WHEN joined AND content_reads <= 1 THEN 'all text in one read'
-           WHEN joined THEN 'all text in ' || content_reads || ' reads at the end' END AS came
+           WHEN held THEN 'all text in ' || content_reads || ' reads at the end'
+           WHEN joined THEN content_events || ' events of text in ' || content_reads
+             || ' reads: buffered between the service and here' END AS came
     FROM telling
-    WHERE NOT joined OR (all_joined OR took_us >= 10000000) AND NOT EXISTS (
+    WHERE NOT joined OR (all_joined OR held AND took_us >= 10000000) AND NOT EXISTS (
       SELECT 1 FROM stalls
-      WHERE stalls.run_id = telling.run_id AND 10 * stall_us >= took_us
+      WHERE stalls.run_id = telling.run_id
+        AND if(held, 10, 2 * content_reads) * stall_us >= took_us
         AND until_us >= sent_us AND from_us <= closed_us)`,
   takes:
     'a stream of 100 ms or more with eight or more events of text that comes in pieces, or five that do not',
