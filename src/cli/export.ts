@@ -12,6 +12,7 @@ import { resolveRuns } from '../store/runs.ts'
 import type { Session } from '../store/session.ts'
 import { UserError } from '../user/user-error.ts'
 import { shown } from './progress.ts'
+import { accountScopeOf, keyNamesOf } from './usage-scope.ts'
 
 export interface Options {
   readonly db: string
@@ -19,6 +20,9 @@ export interface Options {
   readonly out: string
   readonly format?: ExportFormat
   readonly run: readonly string[]
+  readonly account?: string
+  readonly key: readonly string[]
+  readonly keyNames?: string
   readonly json?: boolean
 }
 
@@ -33,11 +37,12 @@ export async function exportAction(what: Exportable, options: Options): Promise<
   const store = await openExistingStore(options.db)
   try {
     const runs = await resolveRuns(store, options.run)
+    const scope = accountScopeOf(options.account, options.key, keyNamesOf(options.keyNames))
     const needsPrices = what === 'usage' || what === 'quarters'
     const prepare = (session: Session) => enterPrices(session, loadContract(options.contract))
     const rows = await shown(({ onProgress }) =>
       exportTable(store, what, runs, options.out, format, {
-        onProgress,
+        ...{ onProgress, scope },
         ...(needsPrices ? { prepare } : {}),
       }),
     )

@@ -6,8 +6,9 @@ import { clickhouseEngine } from '../report/usage/engine/clickhouse.ts'
 import type { UsageEngine } from '../report/usage/engine/engine.ts'
 import { quartersFile } from '../report/usage/engine/quarters-file.ts'
 import { parseGrants } from '../report/usage/grants.ts'
-import { parseKeyNames } from '../report/usage/key-names.ts'
+import { fingerprintNamed, type KeyNames, parseKeyNames } from '../report/usage/key-names.ts'
 import { parseMoment } from '../report/usage/zone.ts'
+import type { AccountScope } from '../store/account.ts'
 import { openClickhouse } from '../store/clickhouse/clickhouse.ts'
 import { openExistingStore, openStore, type Store } from '../store/open.ts'
 import { UserError } from '../user/user-error.ts'
@@ -20,6 +21,8 @@ export interface UsageFlags {
   readonly to?: string
   readonly by: UsageDimension
   readonly source: readonly string[]
+  readonly account?: string
+  readonly key: readonly string[]
   readonly grants?: string
   readonly keyNames?: string
   readonly creditPrice?: string
@@ -77,7 +80,14 @@ export async function openUsage(
  * @throws UserError for a file that cannot be read, or an invalid date, grant, name or price
  */
 export function usageScopeOf(flags: UsageFlags): UsageScopeOptions {
-  const { timezone, from, to, by, source, grants, keyNames, creditPrice, contract } = flags
+  const { timezone, from, to, by, source, grants, creditPrice, contract } = flags
+  const keyNames = keyNamesOf(flags.keyNames)
+  if (grants !== undefined && flags.key.length > 0) {
+    throw new UserError(
+      'usage',
+      '--grants with --key: grants belong to the whole account, so leave one of them out.',
+    )
+  }
   const moment = (text?: string) => (text === undefined ? null : parseMoment(text, timezone))
   return {
     contract: contract === undefined ? null : loadContract(contract),
@@ -85,15 +95,38 @@ export function usageScopeOf(flags: UsageFlags): UsageScopeOptions {
     toUs: moment(to),
     by,
     sources: source,
+    ...accountScopeOf(flags.account, flags.key, keyNames),
     creditUsd: creditPrice === undefined ? null : positiveOf('--credit-price', creditPrice),
     grants:
       grants === undefined
         ? null
         : parseGrants(textOf('--grants', grants, 'name, credits and expires'), grants, timezone),
-    keyNames:
-      keyNames === undefined
-        ? {}
-        : parseKeyNames(textOf('--key-names', keyNames, 'fingerprints and names'), keyNames),
+    keyNames,
+  }
+}
+
+/** Reads the file of --key-names. @throws UserError for a file that cannot be read, and as `parseKeyNames` does */
+export const keyNamesOf = (file?: string): KeyNames =>
+  file === undefined
+    ? {}
+    : parseKeyNames(textOf('--key-names', file, 'fingerprints and names'), file)
+
+/**
+ * The account of --account, and the keys of --key, which names keys by their names or their fingerprints.
+ *
+ * @throws UserError for an empty name
+ */
+export function accountScopeOf(
+  account: string | undefined,
+  keys: readonly string[],
+  keyNames: KeyNames,
+): AccountScope {
+  if (account === '' || keys.includes('')) {
+    throw new UserError('usage', '--account and --key need a name: expected one that is not empty.')
+  }
+  return {
+    account: account ?? null,
+    keys: keys.length === 0 ? null : keys.map((key) => fingerprintNamed(key, keyNames)),
   }
 }
 

@@ -8,5 +8,5 @@ export type TextFormat = (typeof textFormats)[number]
 /**
  * Dimensions that split the usage page. They are apart from the page's types because the command line imports them.
  */
-export const usageDimensions = ['model', 'key', 'endpoint'] as const
+export const usageDimensions = ['model', 'key', 'endpoint', 'account'] as const
 export type UsageDimension = (typeof usageDimensions)[number]

@@ -23,7 +23,7 @@ export function aboutUsage({ scope }: UsagePage): Html {
     scope.sources.some((source) => source.origin === 'poll') && 'polls of the balance',
   ].filter(Boolean)
   const period = from === to ? html`<b>${from}</b>` : html`<b>${from}</b> to <b>${to}</b>`
-  return html`${period}, in ${scope.timezone}, from ${origins.join(' and ')}.`
+  return html`${scope.account !== null && html`Account <b>${scope.account}</b>: `}${period}, in ${scope.timezone}, from ${origins.join(' and ')}.`
 }
 
 /** The answer of the usage page (when do the credits run out?), and the cards. */

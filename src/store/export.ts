@@ -1,4 +1,6 @@
+import { UserError } from '../user/user-error.ts'
 import { beginPart, type Work } from '../user/work.ts'
+import { type AccountScope, allAccounts, isWhole, limitTo } from './account.ts'
 import { identifier, literal } from './import/literal.ts'
 import type { Store } from './open.ts'
 import { writeOutputBy } from './output.ts'
@@ -28,6 +30,9 @@ const exported = {
   polls: { sql: 'SELECT * FROM usage_polls', run: null, order: 'polled_us' },
 } as const satisfies Record<string, { sql: string; run: string | null; order: string }>
 
+/** Rows that several accounts share. */
+const ofNobody: ReadonlySet<Exportable> = new Set(['runs', 'health', 'findings'])
+
 export const exportable = Object.keys(exported) as readonly (keyof typeof exported)[]
 export type Exportable = keyof typeof exported
 
@@ -41,6 +46,8 @@ export function exportFormatOf(file: string): ExportFormat | null {
 interface ExportWork extends Work {
   /** Fills tables of the session that the export reads, such as prices. */
   readonly prepare?: (session: Session) => Promise<void>
+  /** Only rows of this account. Default: all. */
+  readonly scope?: AccountScope
 }
 
 /**
@@ -58,6 +65,13 @@ export async function exportTable(
   work: ExportWork = {},
 ): Promise<number> {
   const { sql, run, order } = exported[what]
+  const { scope = allAccounts } = work
+  if (!isWhole(scope) && ofNobody.has(what)) {
+    throw new UserError(
+      'usage',
+      `export ${what}: these rows are of no single account. Expected --account and --key with ${exportable.filter((each) => !ofNobody.has(each)).join(', ')}.`,
+    )
+  }
   const only =
     run === null || runIds.length === 0
       ? ''
@@ -65,7 +79,8 @@ export async function exportTable(
   beginPart(work, `writing ${what} to ${file}`, 0, 1)
   return inSession(store, work, async (session) => {
     await work.prepare?.(session)
-    return copy(session, `${sql} ${only} ORDER BY ${order}`, file, format)
+    await limitTo(session, scope)
+    return exportQuery(session, `${sql} ${only} ORDER BY ${order}`, file, format)
   })
 }
 
@@ -85,7 +100,7 @@ export function exportRows(
     .map((name) => `(r ->> ${literal(name)})::${types[name]} AS ${identifier(name)}`)
     .join(', ')
   const text = JSON.stringify(rows)
-  return copy(
+  return exportQuery(
     store,
     `SELECT ${cast} FROM (SELECT unnest(from_json(${literal(text)}, '["JSON"]')) AS r)`,
     file,
@@ -100,7 +115,8 @@ const options: Readonly<Record<ExportFormat, string>> = {
   jsonl: 'FORMAT json',
 }
 
-async function copy(
+/** Writes the rows of a query to a file. @returns the number of rows */
+export async function exportQuery(
   store: Reader,
   sql: string,
   file: string,

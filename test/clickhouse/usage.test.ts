@@ -17,7 +17,15 @@ import { exportTable } from '../../src/store/export.ts'
 import { importFile } from '../../src/store/import/import-file.ts'
 import { ownMapping } from '../../src/store/import/mapping.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
+import {
+  accounts,
+  enterMarked,
+  keyNames,
+  marksOfOthers,
+  subject,
+} from '../report/marked-accounts.ts'
 import { enterEvents, usageOptions, utc } from '../report/usage-events.ts'
+import { openStore as openMarked } from '../store/opened.ts'
 import { type Door, openDoor, withoutChdb } from './chdb.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-engine-'))
@@ -131,6 +139,68 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
     await store.execute('DELETE FROM usage_polls')
     expect(await pageOf(set, options)).toBe(await pageOfStore(options))
     for (const each of [...shards, set]) await each.close()
+  }, 240_000)
+
+  test('the usage of one account is the same bytes without the others, and in both engines', async () => {
+    const own = await openMarked(':memory:')
+    const ownAlone = await openMarked(':memory:')
+    try {
+      await enterMarked(own, accounts)
+      await enterMarked(ownAlone, [subject])
+      const usage = join(folder, 'marked.parquet')
+      const lines = async (from: Store, name: string) => {
+        const made = await database(name)
+        // Lines and polls: ClickHouse has no runs.
+        await from.execute(
+          'DELETE FROM attempt_rows; DELETE FROM narrow_rows; DELETE FROM request_kinds',
+        )
+        await from.execute(
+          'DELETE FROM runs; DELETE FROM usage_statements; DELETE FROM usage_event_days',
+        )
+        await exportTable(from, 'usage', [], usage, 'parquet')
+        await importToClickhouse(made, { ...asked, file: usage, source: 'gateway' })
+        await from.execute(`UPDATE usage_events SET id = source || '/' || id, source = 'gateway'`)
+        await made.insertRows('usage_polls', await from.rows('FROM usage_polls'))
+        return made
+      }
+      const all = await lines(own, 'marked')
+      const alone = await lines(ownAlone, 'marked_alone')
+      const options = usageOptions({ account: subject.name, keyNames, contract: null, by: 'key' })
+      const page = await pageOf(all, options)
+      expect(page === (await pageOf(alone, options))).toBe(true)
+      expect(page).toBe(JSON.stringify(await readUsage(own, options), null, 1))
+      for (const mark of marksOfOthers) expect(page.includes(mark) ? mark : '').toBe('')
+      expect(await closeDays(all, null, utc(2026, 11, 6))).toBe(5)
+      expect(await closeDays(alone, null, utc(2026, 11, 6))).toBe(5)
+      const closed = await pageOf(all, options)
+      expect(closed === (await pageOf(alone, options))).toBe(true)
+      const condition =
+        /coalesce\(account, ''\) = \{usage_account:String\}|key_fp IN \(SELECT key_fp FROM [\s\S]*?\) = \{usage_account:String\}\)/g
+      // Each place of the condition in a query, by what it guards.
+      for (const at of ['usage_events', 'usage_quarters', 'usage_polls']) {
+        const mutated: ClickHouse = {
+          ...all,
+          writeParquet(sql, parameters, file) {
+            const text = sql.replace(condition, (found, place: number) => {
+              const [table] =
+                sql
+                  .slice(0, place)
+                  .match(
+                    /usage_(events|buckets|quarters|polls)(?!.*usage_(events|buckets|quarters|polls))/s,
+                  ) ?? []
+              return table === at ? 'true' : found
+            })
+            return all.writeParquet(text, parameters, file)
+          },
+        }
+        expect((await pageOf(mutated, options)) === closed ? `${at} lives` : '').toBe('')
+      }
+      await all.close()
+      await alone.close()
+    } finally {
+      own.close()
+      ownAlone.close()
+    }
   }, 240_000)
 
   test('sums and entries of a ledger give the same page in both engines, and newer sums replace older ones', async () => {

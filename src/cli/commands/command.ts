@@ -101,6 +101,12 @@ export const storeOption = (does = 'the store') =>
 export const engineOption = (does = 'ClickHouse instead of the store') =>
   new Option('--engine <url>', `${does}: clickhouse://user:password@host:port/db`)
 
+export const accountOption = (does = 'only the usage of this account') =>
+  new Option('--account <name>', does)
+
+export const keysOption = (does = 'only these keys, by name or fingerprint') =>
+  new Option('--key <key...>', does).default([])
+
 export const contractOption = (does = 'the promises of the service (YAML); default: svc') =>
   inputOption('--contract <file>', does)
 

@@ -1,10 +1,13 @@
 import { type Exportable, exportable, exportFormats } from '../../store/export.ts'
 import type { Options } from '../export.ts'
 import {
+  accountOption,
   choice,
   choiceArgument,
   command,
   contractOption,
+  inputOption,
+  keysOption,
   outputOption,
   storeOption,
 } from './command.ts'
@@ -31,6 +34,9 @@ export const exportCommand = () =>
       ),
     )
     .option('--run <run...>', 'only these runs', [])
+    .addOption(accountOption('only rows of this account'))
+    .addOption(keysOption('only rows of these keys, by name or fingerprint'))
+    .addOption(inputOption('--key-names <file>', 'YAML with names of keys by fingerprint'))
     .addOption(storeOption())
     .addOption(contractOption())
     .option('--json', 'print what was written as JSON')

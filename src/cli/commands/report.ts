@@ -1,12 +1,14 @@
 import { type PageName, pageNames, textFormats, usageDimensions } from '../../report/pages.ts'
 import type { Options } from '../report.ts'
 import {
+  accountOption,
   choice,
   choiceArgument,
   command,
   contractOption,
   engineOption,
   inputOption,
+  keysOption,
   outputOption,
   picturesOption,
   storeOption,
@@ -42,6 +44,8 @@ export const reportCommand = () =>
       choice('--by <dimension>', 'usage: how to stack the bars', usageDimensions).default('model'),
     )
     .option('--source <name...>', 'usage: only these imported logs', [])
+    .addOption(accountOption('usage: only the usage of this account'))
+    .addOption(keysOption('usage: only these keys, by name or fingerprint'))
     .addOption(engineOption('usage: ClickHouse instead of the store'))
     .addOption(
       inputOption(

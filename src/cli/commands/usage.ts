@@ -4,11 +4,13 @@ import { usageDimensions } from '../../report/pages.ts'
 import type { Options, WatchFlags } from '../usage.ts'
 import type { CloseFlags, InitFlags } from '../usage-clickhouse.ts'
 import {
+  accountOption,
   choice,
   command,
   contractOption,
   engineOption,
   inputOption,
+  keysOption,
   liveOption,
   storeOption,
 } from './command.ts'
@@ -19,7 +21,7 @@ export const usageCommand = () =>
     does: 'Print what was used, when credits run out, and what to buy.',
     examples: [
       'usage --timezone Europe/Berlin',
-      'usage --source march --by key --json',
+      'usage --account acct-204 --by key --json',
       'usage --quarters quarters.parquet',
     ],
     sends: false,
@@ -34,6 +36,8 @@ export const usageCommand = () =>
     .option('--timezone <zone>', 'IANA zone of days and hours', 'UTC')
     .addOption(choice('--by <what>', 'what to split usage by', usageDimensions).default('model'))
     .option('--source <name...>', 'only these imported logs', [])
+    .addOption(accountOption())
+    .addOption(keysOption())
     .addOption(engineOption())
     .addOption(
       inputOption(

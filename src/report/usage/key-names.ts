@@ -39,6 +39,12 @@ export function parseKeyNames(text: string, from: string): KeyNames {
   return Object.fromEntries(names)
 }
 
+/** The fingerprint of a key by its name; any other text is a fingerprint itself. */
+export function fingerprintNamed(key: string, names: KeyNames): string {
+  const [named] = Object.entries(names).find(([, name]) => name === key) ?? []
+  return named ?? key
+}
+
 const fault = (says: string) =>
   new UserError(
     'usage',

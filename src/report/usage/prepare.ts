@@ -1,11 +1,12 @@
 import { type Contract, pricesOf } from '../../contract/contract.ts'
 import { defaultContract } from '../../contract/default.ts'
+import { limitTo } from '../../store/account.ts'
 import { literal, textList } from '../../store/import/literal.ts'
 import type { Session } from '../../store/session.ts'
 import { UserError } from '../../user/user-error.ts'
 import { hideTable } from '../temp-table.ts'
 import { queryText, storeEngine, type UsageEngine } from './engine/engine.ts'
-import type { UsageOptions, UsageScope } from './shape.ts'
+import { accountOf, type UsageOptions, type UsageScope } from './shape.ts'
 import { checkTimeZone, endOfDayUs, shiftDaysUs, startOfDayUs } from './zone.ts'
 
 /** Usage is summed in quarters of an hour: the offset of every current zone is a multiple of one. */
@@ -62,11 +63,11 @@ export async function prepareUsage(
     SET VARIABLE usage_by = ${literal(options.by)};
     SET VARIABLE usage_credit_usd = ${options.creditUsd ?? 'NULL'}::DOUBLE;
     SET VARIABLE usage_key_names = MAP(${textList(Object.keys(names))}, ${textList(Object.values(names))});
-    CREATE TEMP MACRO IF NOT EXISTS has(names, name) AS list_contains(names, name);
     CREATE TEMP MACRO IF NOT EXISTS arrayJoin(names) AS unnest(names);
   `)
+  await limitTo(store, accountOf(options), engine.keyTables)
   await engine.begin(store, options)
-  const sources = await readSources(store, engine)
+  const sources = await readSources(store, engine, options)
   // A service in scaled time is ahead of our clock, but its past usage is not in the future.
   const nowUs = Math.max(Math.round(options.nowUs), ...sources.map((each) => each.lastUs + 1))
   const scope = scopeOf({ ...options, nowUs }, sources)
@@ -115,7 +116,11 @@ export async function enterPrices(store: Session, contract: Contract): Promise<v
   }
 }
 
-async function readSources(store: Session, engine: UsageEngine): Promise<UsageScope['sources']> {
+async function readSources(
+  store: Session,
+  engine: UsageEngine,
+  options: UsageOptions,
+): Promise<UsageScope['sources']> {
   await engine.fill(store, 'usage_coverage', queryText('coverage'))
   // Charts and forecasts are about one unit: that of most amounts.
   const [unit = 'credits'] = await readUnits(store)
@@ -133,6 +138,13 @@ async function readSources(store: Session, engine: UsageEngine): Promise<UsageSc
      GROUP BY ALL ORDER BY "firstUs", source`,
   )
   if (polls.length === 0) {
+    const { account, keys } = accountOf(options)
+    if (account !== null || keys !== null) {
+      throw new UserError(
+        'report',
+        `${engine.name ?? store.path} holds no usage of ${[account !== null && `the account "${account}"`, keys !== null && 'these keys'].filter(Boolean).join(' with ')}: expected the name of an account as the log or the run has it (assay usage --by account), and keys of --key-names or their fingerprints.`,
+      )
+    }
     throw new UserError(
       'report',
       `${engine.name ?? store.path} holds no usage to show: make a run (assay run), import a log (assay import), poll a balance (assay usage watch), or name other runs and sources.`,
@@ -172,6 +184,7 @@ function scopeOf(options: UsageOptions, sources: UsageScope['sources']): UsageSc
     toUs,
     timezone,
     by,
+    account: accountOf(options).account,
     nowUs,
     sources,
     creditUsd,

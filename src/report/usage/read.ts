@@ -12,15 +12,16 @@ import { readPeak } from './peak.ts'
 import { planFor } from './plan.ts'
 import { prepareUsage, quarterUs } from './prepare.ts'
 import { reconcile } from './reconcile.ts'
-import type {
-  BalancePoint,
-  Card,
-  Depletion,
-  ErrorPoint,
-  KeyRow,
-  UsageOptions,
-  UsagePage,
-  WeekHour,
+import {
+  accountOf,
+  type BalancePoint,
+  type Card,
+  type Depletion,
+  type ErrorPoint,
+  type KeyRow,
+  type UsageOptions,
+  type UsagePage,
+  type WeekHour,
 } from './shape.ts'
 import { readSeries, readTotals } from './totals.ts'
 
@@ -47,12 +48,14 @@ export async function readUsageIn(
   engine: UsageEngine = storeEngine,
 ): Promise<UsagePage> {
   const prepared = await prepareUsage(store, options, engine)
-  const balance = await readBalance(store)
+  const { keys } = accountOf(options)
+  const balance = keys === null ? await readBalance(store) : []
   const contract = options.contract ?? (await contractOf(store, prepared.sources))
   const notes = [
     ...accountNotes(balance, options),
     ...(contract === null ? [contractNote] : []),
     ...(engine.holdsRequests ? [] : [quartersNote]),
+    ...(keys === null ? [] : [keysNote]),
   ]
   const scope = { ...prepared, notes: [...prepared.notes, ...notes] }
   const days = await readSeries(store, 'usage_days', scope.units)
@@ -60,7 +63,7 @@ export async function readUsageIn(
   const burn = forecastBurn(past, randomOf(options.seed))
   // The forecast begins where usage ends, not at the end of the requested period.
   const fromUs = Math.min(options.nowUs, Math.max(...scope.sources.map((each) => each.lastUs)) + 1)
-  const grants = options.grants ?? (await readGrants(store, fromUs))
+  const grants = keys === null ? (options.grants ?? (await readGrants(store, fromUs))) : null
   const coming = comingDays(fromUs, options.timezone, horizonDays)
   const { depletion, bandLosses } = lookAhead(
     contract,
@@ -93,6 +96,9 @@ export async function readUsageIn(
 }
 
 const contractNote = `Rate bands, packages and limits are omitted: no contract is given, and the service may not follow the specification. Give --contract FILE, or --contract ${defaultContract.name} if it does.`
+
+const keysNote =
+  'Only some keys are shown. Balances belong to the whole account, so there is no forecast of when credits run out.'
 
 const quartersNote = 'The data are sums per quarter of an hour, so single requests are not flagged.'
 

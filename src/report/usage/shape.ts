@@ -1,5 +1,6 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { Grant } from '../../contract/grant.ts'
+import type { AccountScope } from '../../store/account.ts'
 import type { UsageDimension } from '../pages.ts'
 import type { KeyNames } from './key-names.ts'
 
@@ -22,6 +23,10 @@ export interface UsageOptions {
   readonly runIds: readonly string[]
   /** Only these imported sources; empty for all (for none if only runs are named). */
   readonly sources: readonly string[]
+  /** Only this account: everything on the page is computed within it. Null or absent for all. */
+  readonly account?: string | null
+  /** Only these keys, by fingerprint. Null or absent for all of the account; empty for none. */
+  readonly keys?: readonly string[] | null
   /** Time of the report; later buckets are open. */
   readonly nowUs: number
   /** Seed of the simulated futures. */
@@ -33,6 +38,11 @@ export interface UsageOptions {
   /** Price of a credit in US dollars; without it, costs are omitted. */
   readonly creditUsd?: number | null
 }
+
+export const accountOf = ({ account = null, keys = null }: UsageOptions): AccountScope => ({
+  account,
+  keys,
+})
 
 export interface UsagePage {
   readonly scope: UsageScope
@@ -59,6 +69,8 @@ export interface UsageScope {
   readonly toUs: number
   readonly timezone: string
   readonly by: UsageDimension
+  /** The account that everything is of; null for all. */
+  readonly account: string | null
   readonly nowUs: number
   readonly sources: readonly {
     /** A poll has a balance but no requests. Polls are sources only if there are no others. */

@@ -26,7 +26,7 @@ export function terminalUsage(page: UsagePage): string {
   const { scope } = page
   const day = (us: number) => dayLabel(us, scope.timezone)
   const lines = [
-    `Usage from ${day(scope.fromUs)} to ${day(scope.toUs - 1)} (${scope.timezone})`,
+    `Usage ${scope.account === null ? '' : `of ${printable(scope.account, 30)} `}from ${day(scope.fromUs)} to ${day(scope.toUs - 1)} (${scope.timezone})`,
     '',
     ...page.cards.flatMap((card) => {
       const cost = costText(card, scope.creditUsd)

@@ -37,6 +37,7 @@ const page: UsagePage = {
     toUs: utc(2026, 11, 4),
     timezone: 'UTC',
     by: 'model',
+    account: null,
     nowUs: utc(2026, 11, 4),
     sources: [],
     creditUsd: null,

@@ -1,25 +1,39 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import {
+  type AccountScope,
+  accountCondition,
+  allAccounts,
+  isWhole,
+  pollKeysSql,
+} from '../../../store/account.ts'
 import type { ClickHouse, Parameters } from '../../../store/clickhouse/clickhouse.ts'
 import { pathLiteral } from '../../../store/import/literal.ts'
 import { quarterColumns, quartersSql } from '../../../store/quarters/quarters.ts'
 import type { Session } from '../../../store/session.ts'
 import { hideTable } from '../../temp-table.ts'
+import { accountOf } from '../shape.ts'
 import { queryText, type UsageEngine } from './engine.ts'
 
 /** Requests of imported logs, and polls, in ClickHouse. Results arrive as Parquet in the page's store. */
 export function clickhouseEngine(clickhouse: ClickHouse): UsageEngine {
+  let scope = allAccounts
   return {
     name: clickhouse.name,
     holdsRequests: true,
-    begin: (store) =>
-      fetch(clickhouse, 'SELECT * FROM usage_polls FINAL', {}, (file) => enterPolls(store, file)),
+    async begin(store, options) {
+      scope = accountOf(options)
+      const sql = pollsOf(scope)
+      await fetch(clickhouse, withParameters(sql), await variablesIn(store, sql), (file) =>
+        enterPolls(store, file),
+      )
+    },
     // Hours of keys stay in ClickHouse: their number grows with the keys.
     enterPeriod: async () => {},
     async fill(store, table, sql) {
-      const parameters = await variablesIn(store, `${relations()}${sql}`)
-      await fetch(clickhouse, inClickhouse(sql), parameters, (file) =>
+      const parameters = await variablesIn(store, `${relations(scope)}${sql}`)
+      await fetch(clickhouse, inClickhouse(sql, scope), parameters, (file) =>
         store.execute(`CREATE OR REPLACE TEMP TABLE ${table} AS FROM ${file}`),
       )
       await narrow(store, table)
@@ -32,20 +46,32 @@ async function enterPolls(store: Session, file: string): Promise<void> {
   await store.execute(`DELETE FROM usage_polls; INSERT INTO usage_polls BY NAME FROM ${file}`)
 }
 
-const relations = () =>
-  queryText('relations.clickhouse').replace('/* key-hours */', () => queryText('key-hours'))
+function pollsOf(scope: AccountScope): string {
+  const all = 'SELECT * FROM usage_polls FINAL'
+  if (isWhole(scope)) return all
+  // A balance belongs to the whole account.
+  if (scope.account === null || scope.keys !== null) return `${all} WHERE false`
+  const keys = pollKeysSql(['usage_events FINAL', 'usage_buckets FINAL', 'usage_quarters FINAL'])
+  return `${all} WHERE key_fp IN (${keys})`
+}
+
+const relations = (scope: AccountScope) =>
+  queryText('relations.clickhouse')
+    .replace('/* key-hours */', () => queryText('key-hours'))
+    .replaceAll('/* account */', () => accountCondition(scope))
 
 /** A query of this folder after the relations that it reads. Variables become parameters. */
-function inClickhouse(sql: string): string {
+function inClickhouse(sql: string, scope: AccountScope): string {
   const text = sql.replace(/^(--.*\n)*/, '')
-  const whole = text.startsWith('WITH ')
-    ? `${relations()},\n${text.slice('WITH '.length)}`
-    : `${relations()}\n${text}`
-  return whole.replace(
-    variable,
-    (_, name: string) => `{${name}:${typesOfVariables[name] ?? 'Int64'}}`,
+  return withParameters(
+    text.startsWith('WITH ')
+      ? `${relations(scope)},\n${text.slice('WITH '.length)}`
+      : `${relations(scope)}\n${text}`,
   )
 }
+
+const withParameters = (sql: string) =>
+  sql.replace(variable, (_, name: string) => `{${name}:${typesOfVariables[name] ?? 'Int64'}}`)
 
 const variable = /getvariable\('(\w+)'\)/g
 
@@ -56,6 +82,8 @@ const typesOfVariables: Readonly<Record<string, string>> = {
   usage_top: 'Array(String)',
   usage_priced: 'Array(String)',
   usage_sources: 'Array(String)',
+  usage_account: 'String',
+  usage_only_keys: 'Array(String)',
   usage_poll_keys: 'Array(String)',
   usage_poll_from: 'Array(Int64)',
   usage_poll_to: 'Array(Int64)',
@@ -63,6 +91,7 @@ const typesOfVariables: Readonly<Record<string, string>> = {
 
 async function variablesIn(store: Session, sql: string): Promise<Parameters> {
   const names = new Set([...sql.matchAll(variable)].map(([, name]) => name!))
+  if (names.size === 0) return {}
   const [values] = await store.rows<Parameters>(
     `SELECT ${[...names].map((name) => `getvariable('${name}') AS ${name}`).join()}`,
   )
@@ -124,7 +153,7 @@ export async function closeDays(
     const some = `(SELECT * FROM requests WHERE quarter >= ${day * 96} AND quarter < ${day * 96 + 96})`
     const sums = quartersSql().replace('FROM usage_cells', () => `FROM ${some} AS cells`)
     await clickhouse.command(
-      `INSERT INTO usage_quarters (${Object.keys(quarterColumns).join()}) ${inClickhouse(sums)}`,
+      `INSERT INTO usage_quarters (${Object.keys(quarterColumns).join()}) ${inClickhouse(sums, allAccounts)}`,
       { usage_sources: [], usage_from: 0, usage_to: 0 },
     )
   }

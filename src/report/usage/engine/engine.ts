@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
+import { accountCondition } from '../../../store/account.ts'
 import { cellsSql, shownBucketsSql } from '../../../store/quarters/quarters.ts'
 import type { Session } from '../../../store/session.ts'
-import type { UsageOptions } from '../shape.ts'
+import { accountOf, type UsageOptions } from '../shape.ts'
 
 /**
- * Sums requests for the usage page, in a few queries with results of bounded size. Each engine reads the same queries
+ * Sums requests of one account, or of all, for the usage page, in a few queries with results of bounded size. Each engine reads the same queries
  * (`*.sql` in this folder), and defines the relations that they read:
  *
  * - `usage_cells`: sums of quarters of an hour, or the contribution of each request
@@ -18,6 +19,8 @@ export interface UsageEngine {
   readonly name: string | null
   /** False if it has only sums. */
   readonly holdsRequests: boolean
+  /** Tables that say whose keys are whose, if not those of the store. */
+  readonly keyTables?: readonly string[]
   /** Prepares the relations that the queries read. */
   begin(store: Session, options: UsageOptions): Promise<void>
   /** Called once the variables of the period are set. */
@@ -80,10 +83,11 @@ export function quartersEngine(name: string, cells: string): UsageEngine {
     ...inDuckdb,
     name,
     holdsRequests: false,
-    begin: (store, { sources }) =>
+    begin: (store, options) =>
       store.execute(`
         CREATE OR REPLACE TEMP VIEW usage_cells AS SELECT * FROM (${cells})
-        ${sources.length > 0 ? `WHERE list_contains(getvariable('usage_sources'), source)` : ''};
+        WHERE ${accountCondition(accountOf(options))}
+        ${options.sources.length > 0 ? `AND list_contains(getvariable('usage_sources'), source)` : ''};
         CREATE OR REPLACE TEMP VIEW usage_minutes AS ${queryText('minutes.quarters')};
         CREATE OR REPLACE TEMP VIEW usage_ledger AS SELECT * FROM usage_events WHERE false;
       `),

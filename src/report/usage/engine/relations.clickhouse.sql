@@ -5,12 +5,12 @@ usage_lines AS (
     error_code, credits, unit, prompt_tokens, cached_tokens, cache_write_tokens, cache_write_1h_tokens,
     completion_tokens, reasoning_tokens, requests
   FROM usage_events FINAL
-  WHERE empty(getvariable('usage_sources')) OR has(getvariable('usage_sources'), source)),
+  WHERE (/* account */) AND (empty(getvariable('usage_sources')) OR has(getvariable('usage_sources'), source))),
 usage_shown AS (SELECT * FROM usage_lines WHERE type IN ('usage', 'refund')),
 usage_ledger AS (SELECT * FROM usage_lines WHERE type <> 'usage'),
 closed AS (
   SELECT * EXCEPT (closed_us) FROM usage_quarters FINAL
-  WHERE empty(getvariable('usage_sources')) OR has(getvariable('usage_sources'), source)),
+  WHERE (/* account */) AND (empty(getvariable('usage_sources')) OR has(getvariable('usage_sources'), source))),
 requests AS (
   SELECT source, quarter, 900000000 AS width_us, key_fp, account, model, endpoint, outcome, status, error_code, unit,
     requests, 0 AS requests_unknown, credits, credits AS possible_credits,
@@ -41,7 +41,7 @@ buckets AS (
     if(reasoning_tokens IS NULL, NULL, requests) AS reasoning_known,
     start_us AS first_us, end_us - 1 AS last_us, CAST([], 'Array(Int64)') AS minutes
   FROM usage_buckets FINAL
-  WHERE counts AND (empty(getvariable('usage_sources')) OR has(getvariable('usage_sources'), source))),
+  WHERE counts AND (/* account */) AND (empty(getvariable('usage_sources')) OR has(getvariable('usage_sources'), source))),
 usage_cells AS (
   SELECT 'import' AS origin, intDiv(quarter, 4) AS hour, * FROM (
     SELECT * FROM open
