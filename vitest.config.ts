@@ -32,7 +32,7 @@ export default defineConfig({
           name: 'all',
           include: ['test/**/*.test.ts'],
           exclude: [timing, ...pure, '**/node_modules/**'],
-          globalSetup: 'test/foreign/installed.ts',
+          globalSetup: ['test/built.ts', 'test/foreign/installed.ts'],
           sequence: { groupOrder: 0 },
           ...patience,
         },
@@ -53,6 +53,7 @@ export default defineConfig({
         test: {
           name: 'timing',
           include: [timing],
+          globalSetup: 'test/built.ts',
           sequence: { groupOrder: 1 },
           maxWorkers: 1,
           ...patience,

@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { startService } from '../../src/service/start.ts'
-
-const main = new URL('../../src/cli/main.ts', import.meta.url).pathname
+import { main } from '../e2e/command.ts'
 
 const scenario = `
 name: long

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { appendAttempts } from '../../src/store/recorder.ts'
+import { main } from '../e2e/command.ts'
 import { attempt, enterRun } from '../report/attempts.ts'
 import { openStore } from '../store/opened.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-compare-cli-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 const db = join(folder, 'a.duckdb')
-const main = new URL('../../src/cli/main.ts', import.meta.url).pathname
 
 beforeAll(async () => {
   const store = await openStore(db)

@@ -8,10 +8,10 @@ import { afterAll, expect, test, vi } from 'vitest'
 import { type CostOptions, costAction, showContractAction } from '../../src/cli/contract.ts'
 import { loadContract } from '../../src/contract/load.ts'
 import { priceVectors } from '../contract/price-vectors/vectors.ts'
+import { main } from '../e2e/command.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-contract-cli-'))
 afterAll(() => rmSync(folder, { recursive: true }))
-const main = new URL('../../src/cli/main.ts', import.meta.url).pathname
 
 function assay(...args: readonly string[]) {
   return new Promise<{ code: number; out: string; err: string }>((resolve) => {

@@ -6,8 +6,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { shells } from '../../src/cli/completion.ts'
 import { checksOf, type MachineFacts } from '../../src/run/doctor.ts'
 import { loadScenario } from '../../src/scenario/parse.ts'
+import { main } from '../e2e/command.ts'
 
-const main = new URL('../../src/cli/main.ts', import.meta.url).pathname
 const assay = (cwd: string, ...words: readonly string[]) =>
   spawnSync(process.execPath, [main, ...words], { cwd, encoding: 'utf8' })
 

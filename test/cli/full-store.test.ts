@@ -1,14 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
-import { withFolder } from '../e2e/command.ts'
+import { main, withFolder } from '../e2e/command.ts'
 import { answerChat, key, startTarget } from '../run/target.ts'
-
-const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
 
 test(
   'a store that cannot grow ends the run with its summary, the file, the cause and a remedy',

@@ -2,16 +2,15 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { audit } from '../../src/audit/audit.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { journalPath } from '../../src/store/journal.ts'
 import { openStore } from '../../src/store/open.ts'
+import { main } from '../e2e/command.ts'
 import { answerChat, key, startTarget } from '../run/target.ts'
-
-const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
 
 /** Rows are handed over after 250 ms; if other tests use the cores, a thread waits for its turn. */
 const handedOverMs = 250 + 750

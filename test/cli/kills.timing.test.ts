@@ -2,18 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { run } from '../../src/run/run.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { startRun } from '../../src/store/runs.ts'
-import { withService } from '../e2e/command.ts'
+import { main, withService } from '../e2e/command.ts'
 import { answerChat, chatScenario, key, startTarget } from '../run/target.ts'
 import { openStore } from '../store/opened.ts'
 import { plainRow } from '../store/plain-row.ts'
-
-const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
 
 /** At night, twenty random times for each command, which takes minutes. */
 const times = 20

@@ -14,8 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
-
-const main = new URL('../../src/cli/main.ts', import.meta.url).pathname
+import { main } from '../e2e/command.ts'
 
 /** Takes no byte, as a full disk does. */
 const fullDisk = '/dev/full'

@@ -5,10 +5,8 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
-import { withFolder } from '../e2e/command.ts'
+import { main, withFolder } from '../e2e/command.ts'
 import { answerChat, key, startTarget } from '../run/target.ts'
-
-const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
 
 test('requests are not sent when the process has no file descriptors left, and the run is invalid', () =>
   withFolder(async (folder) => {

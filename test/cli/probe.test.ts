@@ -4,16 +4,16 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { parseDeploymentProfile } from '../../src/contract/profile.ts'
 import { profileChanges } from '../../src/probe/diff.ts'
 import { startService } from '../../src/service/start.ts'
+import { main } from '../e2e/command.ts'
 
 const run = promisify(execFile)
-const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
 
 async function assay(args: readonly string[], env: Record<string, string> = {}) {
   const ended = await run(process.execPath, [main, ...args], {

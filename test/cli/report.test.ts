@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { main } from '../e2e/command.ts'
 import { seededStore } from '../report/seeded.ts'
 
-const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
 const folder = mkdtempSync(join(tmpdir(), 'assay-report-'))
 const db = join(folder, 'seeded.duckdb')
 

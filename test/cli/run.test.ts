@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { positiveOf, wholeOf } from '../../src/cli/numbers.ts'
 import { overridden } from '../../src/cli/run-overrides.ts'
@@ -10,9 +10,9 @@ import { summaryShape } from '../../src/report/summary/shape.ts'
 import type { RunResult } from '../../src/run/run.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 import { openStore } from '../../src/store/open.ts'
+import { main } from '../e2e/command.ts'
 import { answerChat, key, startTarget, type Target } from '../run/target.ts'
 
-const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
 let folder: string
 let quick: Target
 let slow: Target

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { startService } from '../../src/service/start.ts'
+import { main } from '../e2e/command.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-usage-cli-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 const db = join(folder, 'a.duckdb')
-const main = new URL('../../src/cli/main.ts', import.meta.url).pathname
 
 interface Ended {
   readonly code: number | null

@@ -17,6 +17,7 @@ import { exportTable } from '../../src/store/export.ts'
 import { importFile } from '../../src/store/import/import-file.ts'
 import { ownMapping } from '../../src/store/import/mapping.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
+import { main } from '../e2e/command.ts'
 import {
   accounts,
   enterMarked,
@@ -29,7 +30,6 @@ import { openStore as openMarked } from '../store/opened.ts'
 import { type Door, openDoor, withoutChdb } from './chdb.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-engine-'))
-const main = new URL('../../src/cli/main.ts', import.meta.url).pathname
 const log = join(folder, 'log.parquet')
 let store: Store
 afterAll(() => rmSync(folder, { recursive: true }))

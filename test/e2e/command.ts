@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
-const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
+/** The command as a user has it: `test/built.ts` builds it before the tests. */
+export const main = resolve(import.meta.dirname, '../../dist/cli/main.js')
 
 export interface Ended {
   readonly code: number | null

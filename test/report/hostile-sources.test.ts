@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import { makeReport, readUsageOf } from '../../src/report/page.ts'
@@ -9,6 +9,7 @@ import { textFormats } from '../../src/report/pages.ts'
 import { makeText } from '../../src/report/text.ts'
 import { terminalUsage } from '../../src/report/usage/terminal.ts'
 import { response, scriptedServer } from '../client/scripted-server.ts'
+import { main } from '../e2e/command.ts'
 import { openStore } from '../store/opened.ts'
 import { expectNoFormula, expectPlainHtml, expectPlainMarkdown, expectQuiet } from './harmless.ts'
 import { hostileTexts, megabyte } from './hostile.ts'
@@ -16,7 +17,6 @@ import { hostileTexts, megabyte } from './hostile.ts'
 const folder = mkdtempSync(join(tmpdir(), 'assay-sources-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 const db = join(folder, 'a.duckdb')
-const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
 
 /** The output of the command, on both streams. */
 function assay(...args: readonly string[]): Promise<string> {

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
-
-const main = join(import.meta.dirname, '../../src/cli/main.ts')
+import { main } from '../e2e/command.ts'
 
 /** `assay serve` as a process, with its output and its end. */
 function serve(...args: readonly string[]) {

@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { expect, onTestFinished, test } from 'vitest'
+import { main } from '../../e2e/command.ts'
 import { hello } from '../serving.ts'
 
 test('Ctrl-C ends a service after its charts were viewed', async () => {
-  const child = spawn(process.execPath, ['src/cli/main.ts', 'serve', '--port', '0', '--json'], {
+  const child = spawn(process.execPath, [main, 'serve', '--port', '0', '--json'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   onTestFinished(() => {
