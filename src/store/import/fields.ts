@@ -251,7 +251,8 @@ export function exactColumn(at: Place | undefined, read: ColumnReader): string |
   return column !== null && read.kind(column) === 'exact' ? read.raw(column) : null
 }
 
-function placeSql(at: Place, read: ColumnReader): string {
+/** SQL for the text at a place. */
+export function placeSql(at: Place, read: ColumnReader): string {
   if (typeof at === 'string') return read.text(at)
   if ('value' in at) return literal(at.value)
   const column = read.text(at.column)

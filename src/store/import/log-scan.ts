@@ -19,8 +19,12 @@ interface ScannedLog {
 export interface Scan {
   readonly scan: string
   readonly reader: ColumnReader
-  /** SQL for a line as the rejects file shows it. */
+  /** SQL for a line as the rejects file shows it, before its keys are hidden. */
   readonly raw: string
+  /** Whether a line is one JSON text, whose places are pointers; else it is a row of named columns. */
+  readonly isJson: boolean
+  /** Names of columns or members. */
+  readonly names: readonly string[]
   /** The mapping, without optional fields that the file lacks. */
   readonly mapping: Mapping
 }
@@ -31,7 +35,6 @@ const csvErrors = `store_rejects = true, rejects_table = 'import_errors', reject
 export async function scanOf(store: Session, log: ScannedLog): Promise<Scan> {
   const { read } = log
   const path = pathLiteral(read)
-  const secret = secretColumn(log.mapping)
   switch (log.format) {
     case 'jsonl': {
       // Reads each line as one column: a delimiter that no line holds, no quotes, no escapes.
@@ -51,10 +54,11 @@ export async function scanOf(store: Session, log: ScannedLog): Promise<Scan> {
                WHERE trim(full_text) <> ''`,
         reader: { text: at, raw: at, kind: () => 'text' },
         mapping: log.mapping,
-        raw:
-          secret === null
-            ? 'full_text'
-            : `replace(full_text, coalesce(nullif(${at(secret)}, ''), chr(1)), '[key]')`,
+        raw: 'full_text',
+        isJson: true,
+        names: mappedColumns(log.mapping).map(
+          (column) => (typeof column === 'string' ? column.split('.') : column).at(-1)!,
+        ),
       }
     }
     case 'csv': {
@@ -64,10 +68,10 @@ export async function scanOf(store: Session, log: ScannedLog): Promise<Scan> {
       const scan = `SELECT * FROM read_csv(${path}, header = true, auto_detect = false,
         columns = {${columns.join(', ')}}, delim = ${literal(delimiter)}, quote = '"',
         escape = '"', max_line_size = 16000000, ${csvErrors})`
-      return tableScan(store, log, scan, secret)
+      return tableScan(store, log, scan)
     }
     case 'parquet':
-      return tableScan(store, log, `SELECT * FROM read_parquet(${path})`, secret)
+      return tableScan(store, log, `SELECT * FROM read_parquet(${path})`)
   }
 }
 
@@ -102,12 +106,7 @@ function withoutMissing(
 }
 
 /** Scans a file that has columns. The error for a missing mapped column lists the existing ones. */
-async function tableScan(
-  store: Session,
-  log: ScannedLog,
-  scan: string,
-  secret: string | null,
-): Promise<Scan> {
+async function tableScan(store: Session, log: ScannedLog, scan: string): Promise<Scan> {
   const described = await store.rows<{ column_name: string; column_type: string }>(
     `DESCRIBE ${scan}`,
   )
@@ -139,17 +138,8 @@ async function tableScan(
     scan: `SELECT s FROM (${scan}) AS s`,
     reader,
     mapping,
-    raw:
-      secret === null
-        ? 'to_json(s)::VARCHAR'
-        : `replace(to_json(s)::VARCHAR, coalesce(nullif(${raw(secret)}::VARCHAR, ''), chr(1)), '[key]')`,
+    raw: 'to_json(s)::VARCHAR',
+    isJson: false,
+    names: [...types.keys()],
   }
-}
-
-/** The column with API keys, whose values never reach a file of ours. */
-function secretColumn(mapping: Mapping): string | null {
-  const at = mapping.fields.key
-  if (at === undefined || (typeof at === 'object' && 'value' in at)) return null
-  const column = typeof at === 'string' ? at : at.column
-  return typeof column === 'string' ? column : column.join('.')
 }

@@ -12,6 +12,7 @@ import { readAiperf } from './aiperf.ts'
 import { beginningOf } from './csv-header.ts'
 import { attemptFrom, type ForeignRun, type Reject } from './foreign-attempt.ts'
 import { readGuidellm } from './guidellm.ts'
+import { hiddenTexts, keysIn, LogKeys } from './log-keys.ts'
 import { readVllm } from './vllm.ts'
 
 export const recordTools = ['aiperf', 'vllm', 'guidellm'] as const
@@ -72,7 +73,8 @@ export async function importRecords(
   const { file, tool } = options
   const bytes = readFileSync(options.read)
   const text = bytes.toString('utf8')
-  const runs = readers[tool](text, file, options.model)
+  const keys = new LogKeys(keysIn(text))
+  const runs = readers[tool](text, file, options.model).map((run) => withoutKeys(run, keys))
   if (runs.every((run) => run.attempts.length === 0)) {
     throw new UserError('import', `${file} holds no requests`)
   }
@@ -93,6 +95,13 @@ export async function importRecords(
     rejectsFile: writeRejects(rejects, options.rejectsFile),
     lacks: runs[0]!.lacks,
   }
+}
+
+/** The texts of a tool's file are those of its users and services. */
+function withoutKeys(run: ForeignRun, keys: LogKeys): ForeignRun {
+  if (!keys.areKnown) return run
+  const { attempts, settings, rejects } = run
+  return { ...run, ...hiddenTexts({ attempts, settings, rejects }, keys) }
 }
 
 async function enter(

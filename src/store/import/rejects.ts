@@ -19,25 +19,17 @@ export async function writeRejects(
 ): Promise<string | null> {
   if (rejected === 0) return null
   const errorsAreThere = await hasErrors(store)
-  // An unreadable line may hold a key, so anything that looks like one is masked.
-  const masked = (sql: string) =>
-    `regexp_replace(${sql}, '(sk-|[Bb]earer +)[A-Za-z0-9_.-]{6,}', '\\1[key]', 'g')`
   const again = 'id: it was seen before with other content; the first is kept'
   const fields = stagedContent().map((sql, at) => `${content[at]} := ${sql}`)
   await writeOutputBy(rejectsFile, (partial) =>
     store.execute(
       `COPY (
-       SELECT reason, ${masked('line')} AS line FROM staging.lines WHERE reason IS NOT NULL
+       SELECT reason, line FROM staging.lines WHERE reason IS NOT NULL
        UNION ALL
        SELECT ${literal(again)} AS reason,
               to_json(struct_pack(id := id, ${fields.join(', ')}))::VARCHAR AS line
        FROM staging.lines WHERE rowid IN (SELECT line_no FROM staging.known WHERE how = 'differs')
-       ${
-         errorsAreThere
-           ? `UNION ALL SELECT 'line ' || line || ': ' || any_value(error_message) AS reason,
-                ${masked('trim(any_value(csv_line), chr(10) || chr(13))')} AS line FROM import_errors GROUP BY import_errors.line`
-           : ''
-       }
+       ${errorsAreThere ? 'UNION ALL SELECT reason, text FROM staging.unread' : ''}
      ) TO ${literal(partial)} (FORMAT json, USE_TMP_FILE false)`,
     ),
   )

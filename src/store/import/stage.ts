@@ -1,6 +1,7 @@
 import { UserError } from '../../user/user-error.ts'
 import type { Session } from '../session.ts'
 import { type Readings, type StagedField, stagedFields, timezoneOf } from './fields.ts'
+import { hideKeys } from './hide-keys.ts'
 import { identifier, literal } from './literal.ts'
 import { placeLocalTimes } from './local-times.ts'
 import { type LogFormat, type Scan, scanOf } from './log-scan.ts'
@@ -44,6 +45,7 @@ export async function stage(
   const notes = readings.decimal === null ? [] : await shortenedCells(store, mapping, scanned)
   notes.push(...(await placeLocalTimes(store, timezoneOf(mapping), mapping.ambiguous ?? null)))
   await settleTypes(store, mapping)
+  notes.push(...(await hideKeys(store, scanned)))
   notes.push(...(await checkParts(store, log)))
   return notes
 }

@@ -1,0 +1,187 @@
+import type { Session } from '../session.ts'
+import { placeSql } from './fields.ts'
+import { identifier, literal } from './literal.ts'
+import {
+  bare,
+  hiddenAt,
+  hiddenWords,
+  keyPattern,
+  LogKeys,
+  mostKeys,
+  shortestKey,
+} from './log-keys.ts'
+import type { Scan } from './log-scan.ts'
+import type { Mapping } from './mapping.ts'
+import { hasErrors } from './rejects.ts'
+
+/** Rows that are read at a time. */
+const pageRows = 50_000
+
+/** Columns with a value of their own in each row. */
+const wideColumns = ['id', 'refers_to']
+const nameColumns = ['model', 'endpoint', 'key_fp', 'account', 'unit']
+
+/**
+ * Removes the keys of a log from all of its staged texts: those of its column of keys, and what looks like one. Fills
+ * `staging.unread` with the lines that could not be read.
+ *
+ * @returns notes for the reader
+ */
+export async function hideKeys(store: Session, scanned: Scan): Promise<readonly string[]> {
+  const { mapping } = scanned
+  const dimensions = (mapping.dimensions ?? []).map((name) => identifier(`dimension ${name}`))
+  const names = [...nameColumns, ...dimensions]
+  const found = await keysOf(store, scanned)
+  const alike = await alikeIn(store, [...wideColumns, ...names, 'error_code', 'reason', 'line'])
+  const keys = new LogKeys([...found.slice(0, mostKeys), ...alike])
+  if (keys.areKnown) {
+    const name = (text: string) => keys.hiddenName(text)
+    for (const column of wideColumns) await rewriteRows(store, column, name)
+    for (const column of names) await rewriteValues(store, column, name)
+    await rewriteValues(store, 'error_code', (text) => keys.hidden(text))
+  }
+  if (keys.areKnown || found.length > 0) await rewriteRejects(store, scanned, keys)
+  await readUnread(store, scanned, keys)
+  return found.length > mostKeys
+    ? [
+        `the log has more than ${mostKeys.toLocaleString('en-US')} keys; others may be in its other columns`,
+      ]
+    : []
+}
+
+/** The values of the column of keys; not their hashes, which gateways log. */
+async function keysOf(store: Session, { scan, reader, mapping }: Scan): Promise<readonly string[]> {
+  const { key } = mapping.fields
+  if (key === undefined || Array.isArray(key)) return []
+  const sql = placeSql(key, reader)
+  const rows = await store.rows<{ key: string }>(
+    `SELECT DISTINCT ${sql} AS key FROM (${scan})
+     WHERE nullif(${sql}, '') IS NOT NULL AND NOT regexp_full_match(${sql}, '[0-9a-f]{64}') LIMIT ${mostKeys + 1}`,
+  )
+  return rows.map((row) => row.key)
+}
+
+async function alikeIn(store: Session, columns: readonly string[]): Promise<readonly string[]> {
+  const found = columns.map(
+    (column) => `SELECT unnest(regexp_extract_all(${column}, ${literal(keyPattern)})) AS key
+      FROM staging.lines WHERE contains(${column}, 'sk-') OR contains(${column}, 'earer ')`,
+  )
+  const rows = await store.rows<{ key: string }>(
+    `SELECT DISTINCT key FROM (${found.join(' UNION ALL ')}) WHERE length(key) >= ${shortestKey} LIMIT ${mostKeys}`,
+  )
+  return rows.map(({ key }) => bare(key))
+}
+
+type Pair = readonly [from: string | number, to: string]
+
+async function rewriteRows(
+  store: Session,
+  column: string,
+  hidden: (text: string) => string,
+): Promise<void> {
+  for await (const rows of pages(store, column, `${column} IS NOT NULL`)) {
+    const changed = rows.flatMap(({ no, text }): Pair[] => {
+      const shown = hidden(text)
+      return shown === text ? [] : [[no, shown]]
+    })
+    await update(store, column, 'rowid', changed)
+  }
+}
+
+async function rewriteValues(
+  store: Session,
+  column: string,
+  hidden: (text: string) => string,
+): Promise<void> {
+  const rows = await store.rows<{ text: string }>(
+    `SELECT DISTINCT ${column} AS text FROM staging.lines WHERE ${column} IS NOT NULL`,
+  )
+  const changed = rows.flatMap(({ text }): Pair[] => {
+    const shown = hidden(text)
+    return shown === text ? [] : [[text, shown]]
+  })
+  await update(store, column, column, changed)
+}
+
+/** Replaces a column where another has a value. */
+async function update(
+  store: Session,
+  column: string,
+  by: string,
+  pairs: readonly Pair[],
+): Promise<void> {
+  if (pairs.length === 0) return
+  await store.execute(
+    `UPDATE staging.lines SET ${column} = pair[2]
+     FROM (SELECT unnest(from_json($1, '[["VARCHAR"]]')) AS pair)
+     WHERE ${by === 'rowid' ? 'lines.rowid = pair[1]::BIGINT' : `lines.${by} = pair[1]`}`,
+    [JSON.stringify(pairs)],
+  )
+}
+
+/** The reasons and lines of rejects: a key is hidden in its own place, and where else it is. */
+async function rewriteRejects(store: Session, scanned: Scan, keys: LogKeys): Promise<void> {
+  await rewriteRows(store, 'reason', (reason) => keys.hidden(reason))
+  const steps = keySteps(scanned)
+  await rewriteRows(store, 'line', (line) =>
+    keys.hidden(steps === null || !line.startsWith('{') ? line : hiddenAt(line, steps)),
+  )
+}
+
+async function* pages(store: Session, column: string, condition: string) {
+  const [size] = await store.rows<{ n: number }>(
+    'SELECT coalesce(max(rowid) + 1, 0) AS n FROM staging.lines',
+  )
+  for (let from = 0; from < size!.n; from += pageRows) {
+    yield await store.rows<{ no: number; text: string }>(
+      `SELECT rowid AS no, ${column} AS text FROM staging.lines
+       WHERE rowid >= ${from} AND rowid < ${from + pageRows} AND ${condition}`,
+    )
+  }
+}
+
+/** Where a line, as its rejects show it, has its key. */
+function keySteps({ mapping, isJson }: Scan): readonly string[] | null {
+  const at = keyColumn(mapping)
+  if (at === null) return null
+  if (isJson) return typeof at === 'string' ? at.split('.') : at
+  return [typeof at === 'string' ? at : at.join('.')]
+}
+
+function keyColumn({ fields: { key } }: Mapping): string | readonly string[] | null {
+  if (key === undefined || typeof key === 'string') return key ?? null
+  return 'column' in key ? key.column : null
+}
+
+/** Lines that the reader of DuckDB refused. Their key may be anywhere. */
+async function readUnread(store: Session, scanned: Scan, keys: LogKeys): Promise<void> {
+  if (!(await hasErrors(store))) return
+  const steps = keySteps(scanned)
+  const models = await store.rows<{ model: string }>(
+    'SELECT DISTINCT model FROM staging.lines WHERE model IS NOT NULL LIMIT 1000',
+  )
+  const known = new Set([...scanned.names, ...models.map(({ model }) => model)])
+  await store.execute('CREATE TABLE staging.unread (line BIGINT, reason VARCHAR, text VARCHAR)')
+  for (let after = -1; ; ) {
+    const rows = await store.rows<{ line: number; says: string; text: string | null }>(
+      `SELECT line, any_value(error_message) AS says, any_value(csv_line) AS text FROM import_errors
+       WHERE line > ${after} GROUP BY line ORDER BY line LIMIT 1000`,
+    )
+    if (rows.length === 0) return
+    after = rows.at(-1)!.line
+    const shown = rows.map(({ line, says, text }) => {
+      const trimmed = (text ?? '').replace(/^[\r\n]+|[\r\n]+$/g, '')
+      const words = steps === null ? trimmed : hiddenWords(trimmed, known)
+      return [String(line), `line ${line}: ${keys.hidden(says)}`, keys.hidden(alikeHidden(words))]
+    })
+    await store.execute(
+      `INSERT INTO staging.unread
+       SELECT each[1]::BIGINT, each[2], each[3] FROM (SELECT unnest(from_json($1, '[["VARCHAR"]]')) AS each)`,
+      [JSON.stringify(shown)],
+    )
+  }
+}
+
+const alike = new RegExp(keyPattern, 'g')
+const alikeHidden = (text: string) =>
+  text.replace(alike, (found) => found.replace(bare(found), '[key]'))

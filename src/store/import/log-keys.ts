@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto'
+import { Secrets, secrets } from '../../user/secrets/secrets.ts'
+
+/** More are not looked for: their index takes about 25 KB and half a millisecond for each key. */
+export const mostKeys = 20_000
+/** A shorter key occurs in other words. It is hidden in its own place only. */
+export const shortestKey = 8
+
+/** What looks like a key, wherever it is, in RE2's syntax too. */
+export const keyPattern = '\\b(?:sk-|[Bb]earer +)[A-Za-z0-9_.-]{6,}'
+
+/** Hides the keys of one log in all of its texts. */
+export class LogKeys {
+  private readonly secrets: Secrets
+  private readonly bytes = Buffer.alloc(512)
+
+  constructor(keys: Iterable<string>) {
+    this.secrets = new Secrets(secrets.values)
+    for (const key of keys) if (key.length >= shortestKey) this.secrets.add(key)
+  }
+
+  get areKnown(): boolean {
+    return this.secrets.values.length > 0
+  }
+
+  /** The text without keys. */
+  hidden(text: string): string {
+    return this.mayBeIn(text) ? this.secrets.without(text, shortestKey) : text
+  }
+
+  /** A name without keys. Different names stay different: `[key] 2bb80d537b1d`. */
+  hiddenName(name: string): string {
+    const shown = this.hidden(name)
+    if (shown === name) return name
+    return `${shown} ${createHash('sha256').update(name).digest('hex').slice(0, 12)}`
+  }
+
+  /** Most texts are short, and have none. */
+  private mayBeIn(text: string): boolean {
+    if (text.length * 3 > this.bytes.length) return true
+    return this.secrets.mayStandIn(this.bytes, 0, this.bytes.write(text))
+  }
+}
+
+/** The texts in an object, hidden. */
+export function hiddenTexts<T>(value: T, keys: LogKeys): T {
+  if (typeof value === 'string') return keys.hidden(value) as T
+  if (Array.isArray(value)) return value.map((each) => hiddenTexts(each, keys)) as T
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([name, each]) => [
+    keys.hidden(name),
+    hiddenTexts(each, keys),
+  ])
+  return Object.fromEntries(entries) as T
+}
+
+/** What looks like a key in a text, or is the value of a member with such a name. */
+export function* keysIn(text: string): Generator<string> {
+  for (const [found] of text.matchAll(new RegExp(keyPattern, 'g'))) yield bare(found)
+  for (const [, value] of text.matchAll(namedKeys)) yield value!
+}
+
+/** Without the name of the scheme, and the end of a sentence. */
+export const bare = (found: string) => found.replace(/^[Bb]earer +|\.+$/g, '')
+
+const namedKeys = /"[\w-]*(?:api_?key|authorization|secret|password|token)"\s*:\s*"([^"\\\s]{8,})/gi
+
+const tokens = /"(?:[^"\\]|\\.)*"|[{}[\]:,]/g
+
+/** A JSON text with another value at a place, and every other character as it was. */
+export function hiddenAt(json: string, steps: readonly string[]): string {
+  const path: (string | number)[] = []
+  let isName = false
+  for (const { 0: token, index } of json.matchAll(tokens)) {
+    const last = path.length - 1
+    if (token === '{' || token === '[') {
+      isName = token === '{'
+      path.push(isName ? '' : 0)
+    } else if (token === '}' || token === ']') {
+      path.pop()
+      isName = false
+    } else if (token === ',') {
+      const at = path[last]
+      isName = typeof at === 'string'
+      if (typeof at === 'number') path[last] = at + 1
+    } else if (token === ':') isName = false
+    else if (isName) path[last] = String(JSON.parse(token))
+    else if (
+      token !== '""' &&
+      path.length === steps.length &&
+      steps.every((step, nth) => step === String(path[nth]))
+    ) {
+      return `${json.slice(0, index)}"[key]"${json.slice(index + token.length)}`
+    }
+  }
+  return json
+}
+
+/** Between the values of a line. */
+const word = /[^\s,;|"'{}[\]:=]{8,}/g
+/** Numbers and times. */
+const plain = /^[\d.+\-TZ]+$/
+
+/**
+ * A line that cannot be read, without anything that may be a key: nothing shows where its key is.
+ *
+ * @param known words that are none, such as names of columns
+ */
+export const hiddenWords = (line: string, known: ReadonlySet<string>): string =>
+  line.replace(word, (found) => (plain.test(found) || known.has(found) ? found : '[key]'))
