@@ -1,4 +1,5 @@
 import type { Secrets } from '../../user/secrets/secrets.ts'
+import { StreamedText } from '../../user/secrets/streamed-text.ts'
 import type { Piece } from '../behaviour.ts'
 import type { Answer, Choice } from '../generate.ts'
 import { isRecord } from '../request/fields.ts'
@@ -27,6 +28,8 @@ export class Reading {
   readonly #stops: readonly string[]
   readonly #n: number
   readonly #secrets: Secrets
+  /** Texts of deltas, by choice and place. */
+  readonly #texts = new Map<string, StreamedText>()
   #usage: { readonly prompt: number; readonly completion: number } | null = null
 
   /**
@@ -51,16 +54,18 @@ export class Reading {
    * @throws BrokenStream for an invalid chunk, or an error in its place
    */
   chunk(data: string): readonly Piece[] {
-    const chunk = parseObject(data, this.#secrets)
+    const raw = parseObject(data)
+    const chunk = withoutSecrets(raw, data, this.#secrets)
     if (chunk.error !== undefined) {
       throw new BrokenStream(`an error in the stream: ${JSON.stringify(chunk.error)}`)
     }
     this.#readUsage(chunk.usage)
     const pieces: Piece[] = []
-    for (const choice of listOf(chunk.choices)) {
+    const deltas = listOf(raw.choices).map(({ delta }) => delta)
+    for (const [nth, choice] of listOf(chunk.choices).entries()) {
       const index = typeof choice.index === 'number' ? choice.index : 0
       const draft = this.#draft(index)
-      const delta = isRecord(choice.delta) ? choice.delta : {}
+      const delta = isRecord(deltas[nth]) ? this.#streamed(deltas[nth], `${index}`) : {}
       const text = textOf(delta.content)
       const reasoning = reasoningOf(delta)
       draft.text += text
@@ -86,7 +91,7 @@ export class Reading {
    * @throws BrokenStream for an invalid one
    */
   whole(data: string): Answer {
-    const body = parseObject(data, this.#secrets)
+    const body = withoutSecrets(parseObject(data), data, this.#secrets)
     this.#readUsage(body.usage)
     for (const choice of listOf(body.choices)) {
       if (!isRecord(choice.message)) throw new BrokenStream('a choice without a message')
@@ -118,6 +123,34 @@ export class Reading {
       promptTokens: this.#usage?.prompt ?? this.#promptTokens,
       completionTokens: this.#usage?.completion ?? ownCount(),
     }
+  }
+
+  /** A delta without parts of a secret that is split over several. */
+  #streamed(delta: Json, path: string): Json {
+    const next = (value: unknown, at: string): unknown => {
+      if (typeof value === 'string') return this.#textAt(at).next(value)
+      if (Array.isArray(value)) {
+        return value.map((each, nth) =>
+          next(each, `${at}/${isRecord(each) ? (each.index ?? nth) : nth}`),
+        )
+      }
+      return isRecord(value) ? this.#streamed(value, at) : value
+    }
+    return Object.fromEntries(
+      Object.entries(delta).map(([name, value]) => [
+        this.#secrets.without(name),
+        next(value, `${path}/${name}`),
+      ]),
+    )
+  }
+
+  #textAt(path: string): StreamedText {
+    let text = this.#texts.get(path)
+    if (text === undefined) {
+      text = new StreamedText(this.#secrets)
+      this.#texts.set(path, text)
+    }
+    return text
   }
 
   #draft(index: number): Draft {
@@ -184,7 +217,7 @@ function listOf(value: unknown): readonly Json[] {
   return Array.isArray(value) ? value.filter(isRecord) : []
 }
 
-function parseObject(data: string, secrets: Secrets): Json {
+function parseObject(data: string): Json {
   let value: unknown
   try {
     value = JSON.parse(data)
@@ -192,6 +225,10 @@ function parseObject(data: string, secrets: Secrets): Json {
     throw new BrokenStream('data that is not JSON')
   }
   if (!isRecord(value)) throw new BrokenStream('data that is not a JSON object')
+  return value
+}
+
+function withoutSecrets(value: Json, data: string, secrets: Secrets): Json {
   return secrets.without(data) === data ? value : (cleaned(value, secrets) as Json)
 }
 

@@ -4,9 +4,9 @@ import { Search, type Wanted } from './search.ts'
 import { layersFor } from './unescaped.ts'
 
 /** Replaces a secret in text. */
-const mark = '[key]'
+export const mark = '[key]'
 /** Replaces a text that is encoded more deeply than the search goes. */
-const notKept = '[not kept: it is encoded too often to be sure that the key is not in it]'
+export const notKept = '[not kept: it is encoded too often to be sure that the key is not in it]'
 
 /** Keys in lower case that users send to a service without keys; they are not secret. */
 const placeholders = new Set(['', 'none', 'empty', 'dummy', 'no-key', 'sk-no-key-required'])
@@ -57,20 +57,25 @@ export class Secrets {
    * @returns null if the text is encoded too deeply to be sure
    */
   redacted(text: string, shortest = 1): string | null {
-    if (this.known.size === 0 || text === '') return text
-    const wanted = { ...this.ready, shortest }
-    const regions = new Search(wanted, text.length).regionsOf(text)
+    const regions = this.regionsOf(text, shortest)
     if (regions === null) return null
     let clean = ''
     let from = 0
-    for (const { start, end } of merged(regions)) {
+    for (const { start, end } of regions) {
       clean += text.slice(from, start) + mark
       from = end
     }
     return from === 0 ? text : clean + text.slice(from)
   }
 
-  /** The same, with a note instead of null. */
+  /** Where secrets are, in order and apart; null if the text is encoded too deeply to be sure. */
+  regionsOf(text: string, shortest = 1): readonly Region[] | null {
+    if (this.known.size === 0 || text === '') return []
+    const regions = new Search({ ...this.ready, shortest }, text.length).regionsOf(text)
+    return regions === null ? null : merged(regions)
+  }
+
+  /** The text without any secret; a note if it is encoded too deeply to be sure. */
   without(text: string, shortest = 1): string {
     return this.redacted(text, shortest) ?? notKept
   }

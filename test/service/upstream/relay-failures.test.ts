@@ -63,6 +63,52 @@ describe('an upstream that fails is a 5xx and costs nothing', () => {
     })
   })
 
+  test.each([1, 3, 7, 20])(
+    'a key that is split over deltas of %i letters reaches clients without eight of its letters',
+    async (letters) => {
+      const secret = 'Zq9-Secret-Of-The-Gateway-77'
+      const encodings = [secret, btoa(secret), encodeURIComponent(secret).replaceAll('-', '%2D')]
+      const pieces = (text: string) => text.match(new RegExp(`.{1,${letters}}`, 'g')) ?? []
+      const url = await upstreamThat((_, response) => {
+        const said = encodings.map((text) => `it is ${text}, so`).join(' ')
+        response.writeHead(200, streamed).end(
+          [
+            ...pieces(said).map((content) => chunk({ content })),
+            ...pieces(said).map((reasoning_content) => chunk({ reasoning_content })),
+            ...pieces(`{"a":"${said}"}`).map((more) =>
+              chunk({
+                tool_calls: [{ index: 0, id: 'c', function: { name: 'f', arguments: more } }],
+              }),
+            ),
+            chunk({}, 'stop'),
+            'data: [DONE]\n\n',
+          ].join(''),
+        )
+      })
+      const { target, key } = await inFrontOf(url, {
+        headers: [{ name: 'x-key', value: secret, isSecret: true }],
+      })
+      const deltas = (await (await target.chat({ stream: true }, key)).text())
+        .split('\n')
+        .filter((line) => line.startsWith('data: {'))
+        .flatMap((line) => JSON.parse(line.slice(6)).choices)
+        .map(({ delta }) => delta)
+      const texts = [
+        deltas.map((delta) => delta.content ?? '').join(''),
+        deltas.map((delta) => delta.reasoning_content ?? '').join(''),
+        deltas.map((delta) => delta.tool_calls?.[0].function.arguments ?? '').join(''),
+      ]
+      for (const text of texts) {
+        expect(text.match(/it is [^,]{0,20}\[key\]/g)).toHaveLength(3)
+        expect(text.match(/, so/g)).toHaveLength(3)
+        for (let at = 0; at + 8 <= secret.length; at++)
+          expect(text).not.toContain(secret.slice(at, at + 8))
+        for (let at = 0; at + 12 <= btoa(secret).length; at++)
+          expect(text).not.toContain(btoa(secret).slice(at, at + 12))
+      }
+    },
+  )
+
   test('an answer with the key of the upstream reaches clients without it', async () => {
     const secret = 'a-secret-of-the-gateway'
     const url = await upstreamThat(({ headers }, response) => {
