@@ -78,6 +78,9 @@ const simple = new Map<number, 'promptTokens' | 'completionTokens' | 'totalToken
   ).map(([path, field]) => [usagePaths.indexOf(path), field]),
 )
 
+/** Anything else is not known: a negative count would lower sums and rates. */
+const isCount = (value: number) => Number.isSafeInteger(value) && value >= 0
+
 /** The counts of one answer as the service states them, by index in `usagePaths`. */
 export class UsageCounts {
   private readonly values = new Float64Array(usagePaths.length).fill(Number.NaN)
@@ -133,7 +136,8 @@ export class UsageCounts {
         into.clearTokens()
         return false
       }
-      into[field] = this.values[path]!
+      const count = this.values[path]!
+      if (isCount(count)) into[field] = count
     }
     return true
   }
@@ -155,7 +159,7 @@ export class UsageCounts {
     into.outputAudioTokens = parts.output_audio ?? Number.NaN
     into.outputImageTokens = parts.output_image ?? Number.NaN
     into.citationTokens = parts.citation ?? Number.NaN
-    into.totalTokens = total
+    into.totalTokens = isCount(total) ? total : Number.NaN
   }
 
   /** The usage object of the service, with the counts that the client knows. */

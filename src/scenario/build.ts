@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { Contract } from '../contract/contract.ts'
 import { type AbortPoint, takesPrompt } from '../contract/request.ts'
 import { usualOf } from '../contract/usual.ts'
+import { plainText } from '../user/hostile.ts'
 import type {
   KeySource,
   Load,
@@ -40,8 +41,8 @@ export function buildScenario(file: ScenarioOutput, origin: Origin): Scenario {
   const { timeouts } = usualOf(origin.contract)
   const ms = 1000
   return freeze({
-    name: file.name,
-    question: file.question,
+    name: sentence(file.name),
+    question: sentence(file.question),
     seed: file.seed,
     baseUrl: file.base_url ?? null,
     threads: file.threads ?? null,
@@ -98,6 +99,9 @@ function keysOf(file: ScenarioOutput, origin: Origin): readonly KeySource[] {
     account: key.account ?? name,
   }))
 }
+
+/** What a scenario says of itself reaches terminals and pages. */
+const sentence = (text: string) => plainText(text, '\n').trim()
 
 function stepOf(name: string, step: StepOutput, file: ScenarioOutput, origin: Origin): Step {
   const model = step.model === undefined ? (file.model ?? null) : step.model

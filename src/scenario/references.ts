@@ -8,6 +8,7 @@ import {
   wrongNeedsBody,
   wrongRequests,
 } from '../contract/request.ts'
+import { plainText } from '../user/hostile.ts'
 import { type Fault, type Loose, loose, type Path, unknownName } from './faults.ts'
 import { rangeFaults } from './ranges.ts'
 import { parseThreshold } from './threshold.ts'
@@ -21,6 +22,8 @@ type Found = Omit<Fault, 'line'>
 export function crossFaults(data: unknown): readonly Found[] {
   const scenario = loose(data)
   return [
+    ...nameFaults(data, []),
+    ...hostileNames(scenario),
     ...stepFaults(scenario),
     ...phaseFaults(scenario),
     ...keyFaults(scenario),
@@ -28,6 +31,37 @@ export function crossFaults(data: unknown): readonly Found[] {
     ...thresholdFaults(scenario),
     ...rangeFaults(data),
   ]
+}
+
+/** Objects of JavaScript lose a member of this name without a word. */
+function nameFaults(value: unknown, path: Path): readonly Found[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, item]) => {
+    const place = [...path, Array.isArray(value) ? Number(name) : name]
+    return name === '__proto__'
+      ? [{ path: place, message: '__proto__ cannot be a name; use another.' }]
+      : nameFaults(item, place)
+  })
+}
+
+/** Names are shown while a run lasts, and on pages. */
+function hostileNames(scenario: Loose): readonly Found[] {
+  const names: readonly (readonly [Path, unknown])[] = [
+    ...(['steps', 'keys'] as const).flatMap((list) =>
+      entries(scenario[list]).map(([name]) => [[list, name], name] as const),
+    ),
+    ...entries(scenario.keys).map(
+      ([name, { account }]) => [['keys', name, 'account'], account] as const,
+    ),
+    ...items(scenario.phases).map(
+      (phase, at) => [['phases', at, 'name'], loose(phase).name] as const,
+    ),
+  ]
+  return names.flatMap(([path, name]) =>
+    typeof name === 'string' && plainText(name) !== name
+      ? [{ path, message: 'expected a name without control characters and invisible marks.' }]
+      : [],
+  )
 }
 
 /** A certificate and its key need each other. */

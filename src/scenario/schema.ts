@@ -121,15 +121,21 @@ const abortPoint = either(
   'before-headers, after-headers, first-event, before-done, { events: 5 } or { after: 800ms }',
 )
 
+/** Sums of weights stay exact. */
+const mostWeight = 1e9
+const tooHeavy = 'a weight of at most 1,000,000,000'
+
+const weight = () =>
+  z
+    .number({ error: 'a weight of 0 or more' })
+    .nonnegative({ error: 'a weight of 0 or more' })
+    .max(mostWeight, { error: tooHeavy })
+
 const scalar = either([z.string(), z.number(), z.boolean()], 'a text')
 
 const step = <Prompt extends z.ZodType>(prompt: Prompt) =>
   shape(stepFields, 'a step: endpoint, and what it sends', {
-    weight: z
-      .number({ error: 'a weight of 0 or more' })
-      .nonnegative({ error: 'a weight of 0 or more' })
-      .max(1e9, { error: 'a weight of at most 1,000,000,000' })
-      .default(1),
+    weight: weight().default(1),
     endpoint: oneOf(endpoints),
     path: z
       .string({ error: 'a path that begins with /' })
@@ -204,10 +210,9 @@ const loads = [
     load: z.literal('day'),
     /** Mean over a day. */
     rate: rate(),
-    weights: list(
-      z.number({ error: 'a weight' }).nonnegative({ error: 'a weight of 0 or more' }),
-      '24 weights, one for each hour',
-    ).length(24, { error: '24 weights, one for each hour' }),
+    weights: list(weight(), '24 weights, one for each hour').length(24, {
+      error: '24 weights, one for each hour',
+    }),
     days: amount('a number of days').default(1),
     duration: duration(),
     ...spacing,
@@ -301,7 +306,7 @@ const fileShape = <Prompt extends z.ZodType>(prompt: Prompt) =>
       shape(keyFields, 'where a key comes from: { env: NAME } or { file: path }', {
         env: text('the name of a variable').optional(),
         file: text('a path').optional(),
-        weight: amount('a weight above 0').default(1),
+        weight: amount('a weight above 0').max(mostWeight, { error: tooHeavy }).default(1),
         account: text('a name').optional(),
         optional: flag().default(false),
       }),

@@ -20,6 +20,14 @@ export function withoutHostile(
   )
 }
 
+// Whole escape sequences: CSI, then OSC and its kin up to their end, then any other pair.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -~])?/g
+
+/** A text without escape sequences, and with a space for every other hostile character. */
+export const plainText = (text: string, kept = ''): string =>
+  withoutHostile(text.replace(escapes, ''), () => ' ', kept)
+
 const longestText = 2000
 
 /**

@@ -20,6 +20,12 @@ const cases: readonly (readonly [string, Endpoint, object, Tokens])[] = [
     { promptTokens: 9, completionTokens: 4, totalTokens: 13 },
   ],
   [
+    'counts that are none',
+    'chat',
+    { prompt_tokens: 9.5, completion_tokens: -5, total_tokens: 1e308 },
+    {},
+  ],
+  [
     'details of chat, which the totals include',
     'chat',
     {

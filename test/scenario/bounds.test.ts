@@ -25,3 +25,36 @@ test.each([
 test('100,000 spaces in a threshold are refused at once', () => {
   expect(parseThreshold(`a${' '.repeat(100_000)}b`)).toBe('a threshold of at most 1000 characters')
 })
+
+test.each([
+  ['keys: { default: { env: A, weight: 1e308 } }', 'a weight of at most 1,000,000,000'],
+  ['keys: { "a\\e[2J": { env: A } }', 'expected a name without control characters'],
+  ['keys: { a: { env: A, account: "b\\u202e" } }', 'expected a name without control characters'],
+  ['objectives: { __proto__: 1 }', '__proto__ cannot be a name; use another.'],
+])('a scenario with %s is refused', (line, says) => {
+  const text = `name: n\nquestion: q?\nmodel: m\n${line}\nsteps: { chat: { endpoint: chat } }\nphases: [{ name: p, load: constant, rate: 1/s, duration: 1s }]\n`
+  expect(() => parseScenario(text, 's.yaml')).toThrow(says)
+})
+
+test.each([
+  ['__proto__', '__proto__ cannot be a name; use another.'],
+  ['"a\\e]0;x\\a"', 'expected a name without control characters'],
+])('a step or a phase named %s is refused', (name, says) => {
+  const text = (step: string, phase: string) =>
+    `name: n\nquestion: q?\nmodel: m\nsteps: { ${step}: { endpoint: chat } }\nphases: [{ name: ${phase}, load: constant, rate: 1/s, duration: 1s }]\n`
+  expect(() => parseScenario(text(name, 'p'), 's.yaml')).toThrow(says)
+  if (name !== '__proto__') expect(() => parseScenario(text('chat', name), 's.yaml')).toThrow(says)
+})
+
+test('a step may have the name of a member of every object', () => {
+  const text = `name: n\nquestion: q?\nmodel: m\nsteps: { constructor: { endpoint: chat }, toString: { endpoint: chat } }\nphases: [{ name: valueOf, load: constant, rate: 1/s, duration: 1s }]\n`
+  const { steps, phases } = parseScenario(text, 's.yaml')
+  expect(steps.map(({ name }) => name)).toEqual(['constructor', 'toString'])
+  expect(phases.map(({ name }) => name)).toEqual(['valueOf'])
+})
+
+test('the name and the question of a scenario have no escape sequences and marks of direction', () => {
+  const text = `name: "n\\e[31m\\u202em"\nquestion: "Is it\\e]0;title\\a safe\\u200f?"\nmodel: m\nsteps: { chat: { endpoint: chat } }\nphases: [{ name: p, load: constant, rate: 1/s, duration: 1s }]\n`
+  const { name, question } = parseScenario(text, 's.yaml')
+  expect([name, question]).toEqual(['n m', 'Is it safe ?'])
+})

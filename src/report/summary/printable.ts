@@ -1,17 +1,11 @@
-import { safeJson, visible, withoutHostile } from '../../user/hostile.ts'
-
-// Whole escape sequences: CSI, then OSC and its kin up to their end, then any other pair.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -~])?/g
+import { plainText, safeJson, visible } from '../../user/hostile.ts'
 
 /**
  * Makes a service's text safe for a terminal. It removes escape sequences, control characters and direction marks, and
  * cuts the text to a length.
  */
 export function printable(text: string, longest = 60): string {
-  const plain = withoutHostile(text.replace(escapes, ''), () => ' ')
-    .replace(/ +/g, ' ')
-    .trim()
+  const plain = plainText(text).replace(/ +/g, ' ').trim()
   const signs = [...plain]
   return signs.length <= longest ? plain : `${signs.slice(0, longest - 1).join('')}…`
 }
