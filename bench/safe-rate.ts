@@ -182,7 +182,7 @@ function rowOf(name: string, how: string, seeds: number, capacity: number): stri
   const said = found.filter(({ safePerS }) => safePerS !== null)
   const ratios = said.map((each) => each.safePerS! / each.capacity)
   const share = (holds: (ratio: number) => boolean) =>
-    `${((100 * ratios.filter(holds).length) / seeds).toFixed(0)} %`
+    `${((100 * ratios.filter(holds).length) / seeds).toFixed(seeds > 100 ? 1 : 0)} %`
   const rate = (value: number) => value.toPrecision(3)
   const rates = said.map(({ safePerS }) => safePerS!)
   const count = (kind: SafeRate['kind']) => found.filter((each) => each.kind === kind).length

@@ -1,0 +1,80 @@
+"""python model.py FILE.gguf: a llama model of 14 million random weights. Its words are syllables, its answers have no
+meaning, but batching, queueing, prefill and tokens are those of any model."""
+
+import itertools
+import sys
+
+import gguf
+import numpy as np
+
+WIDTH, LAYERS, HEADS, INNER, TOKENS, CONTEXT = 384, 6, 6, 1024, 4096, 8192
+SYLLABLES = 'ba ko ri tu me sa lo ni ve du pa go fi xe za wo ja hu qi yo'.split()
+LETTERS = ' abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,?!-:;()\'"'
+
+
+def vocabulary():
+    special = [('<unk>', 2, 0.0), ('<s>', 3, 0.0), ('</s>', 3, 0.0)]
+    raw = [(f'<0x{byte:02X}>', 6, 0.0) for byte in range(256)]
+    letters = [('▁' if letter == ' ' else letter, 1, -1000.0) for letter in LETTERS]
+    words = (''.join(each) for length in (1, 2, 3) for each in itertools.product(SYLLABLES, repeat=length))
+    pieces = (piece for word in words for piece in (f'▁{word}', word))
+    known = special + raw + letters
+    for place, piece in enumerate(itertools.islice(pieces, TOKENS - len(known))):
+        known.append((piece, 1, float(-300 - place)))
+    return known
+
+
+random = np.random.default_rng(1)
+
+
+def weights(rows, columns, scale=0.05):
+    return (random.standard_normal((rows, columns)) * scale).astype(np.float32)
+
+
+def tensors():
+    yield 'token_embd.weight', weights(TOKENS, WIDTH, 1.0)
+    for layer in range(LAYERS):
+        at = f'blk.{layer}.'
+        for norm in ('attn_norm', 'ffn_norm'):
+            yield f'{at}{norm}.weight', np.ones(WIDTH, np.float32)
+        for part in ('attn_q', 'attn_k', 'attn_v', 'attn_output'):
+            yield f'{at}{part}.weight', weights(WIDTH, WIDTH)
+        yield f'{at}ffn_gate.weight', weights(INNER, WIDTH)
+        yield f'{at}ffn_up.weight', weights(INNER, WIDTH)
+        yield f'{at}ffn_down.weight', weights(WIDTH, INNER)
+    yield 'output_norm.weight', np.ones(WIDTH, np.float32)
+    output = weights(TOKENS, WIDTH)
+    # No answer ends early, and none has raw bytes.
+    output[:259] = 0
+    yield 'output.weight', output
+
+
+writer = gguf.GGUFWriter(sys.argv[1], 'llama')
+writer.add_context_length(CONTEXT)
+writer.add_embedding_length(WIDTH)
+writer.add_block_count(LAYERS)
+writer.add_feed_forward_length(INNER)
+writer.add_head_count(HEADS)
+writer.add_head_count_kv(HEADS)
+writer.add_layer_norm_rms_eps(1e-5)
+writer.add_rope_dimension_count(WIDTH // HEADS)
+writer.add_vocab_size(TOKENS)
+writer.add_file_type(0)
+texts, types, scores = zip(*vocabulary())
+writer.add_tokenizer_model('llama')
+writer.add_tokenizer_pre('default')
+writer.add_token_list([text.encode() for text in texts])
+writer.add_token_types(types)
+writer.add_token_scores(scores)
+writer.add_bos_token_id(1)
+writer.add_eos_token_id(2)
+writer.add_unk_token_id(0)
+writer.add_add_bos_token(True)
+writer.add_add_eos_token(False)
+writer.add_chat_template('{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}assistant:')
+for name, tensor in tensors():
+    writer.add_tensor(name, tensor)
+writer.write_header_to_file()
+writer.write_kv_data_to_file()
+writer.write_tensors_to_file()
+writer.close()

@@ -1,0 +1,22 @@
+"""python server.py FILE.gguf: llama.cpp's own server on one core: four slots, continuous batching, a prefix cache. It
+prints its address."""
+
+import socket
+import sys
+import time
+
+import xllamacpp
+
+with socket.socket() as free:
+    free.bind(('127.0.0.1', 0))
+    port = free.getsockname()[1]
+params = xllamacpp.CommonParams()
+params.model.path = sys.argv[1]
+params.n_parallel, params.n_ctx, params.cont_batching = 4, 8192, True
+params.port = port
+params.endpoint_metrics = params.endpoint_slots = True
+params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
+server = xllamacpp.Server(params)
+print(server.listening_address, flush=True)
+while True:
+    time.sleep(60)
