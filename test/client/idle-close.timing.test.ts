@@ -81,3 +81,49 @@ test('a close of a connection that was busy is one, too', async () => {
   const { reason } = await third(0, (socket) => socket.destroy())
   expect(['closed-early', 'reset']).toContain(reason)
 })
+
+/** Outcomes of requests, each sent as the one before it ends, or all at once, over so many connections. */
+async function outcomes(
+  count: number,
+  { atOnce = false, maxConnections = 4 },
+  answer: (socket: import('node:net').Socket, index: number) => void,
+) {
+  const { origin, connections } = await scriptedServer((socket, _request, index) =>
+    answer(socket, index),
+  )
+  const transport = new Http1Transport({ origin, maxConnections, connectTimeoutMs: 5000 })
+  const client = new AttemptClient({
+    ...{ transport, contract: defaultContract, now, deadlines: noDeadlines },
+  })
+  const send = () =>
+    new Promise<string>((resolve) => {
+      client.start(ask(), { onGap: () => {}, onEnd: (ended) => resolve(ended.toColumns().outcome) })
+    })
+  const ends: string[] = []
+  if (atOnce) ends.push(...(await Promise.all(Array.from({ length: count }, send))))
+  else for (let at = 0; at < count; at++) ends.push(await send())
+  await transport.close()
+  return { broken: ends.filter((each) => each !== 'ok').length, connections: connections() }
+}
+
+/** As llama.cpp's server after a stream: the head says keep-alive, and the close follows the end. */
+const closing = (socket: import('node:net').Socket) => {
+  socket.write(response(200, json, completion))
+  setTimeout(() => socket.end(), 1)
+}
+
+test('a service that closes after each answer without a word loses one request, not every second', async () => {
+  expect(await outcomes(20, {}, closing)).toEqual({ broken: 1, connections: 19 })
+  const atOnce = await outcomes(40, { atOnce: true, maxConnections: 4 }, closing)
+  expect(atOnce.broken).toBeLessThanOrEqual(4)
+})
+
+test('a service that keeps its connections is believed again after one such close', async () => {
+  const once = (socket: import('node:net').Socket, index: number) =>
+    index === 3 ? closing(socket) : socket.write(response(200, json, completion))
+  for (const atOnce of [false, true]) {
+    const { broken, connections } = await outcomes(300, { atOnce, maxConnections: 4 }, once)
+    expect(broken).toBeLessThanOrEqual(1)
+    expect(connections).toBeLessThan(300)
+  }
+})

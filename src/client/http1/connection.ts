@@ -31,6 +31,8 @@ export interface Pool {
   bytesOf(request: WireRequest): Buffer
   /** The connection may carry another exchange. */
   onIdle(connection: Connection): void
+  /** The service closed the connection right after a response, although it had not said so. */
+  onEarlyClose(): void
   /** The connection is closed, idle or not. */
   onClosed(connection: Connection): void
 }
@@ -94,6 +96,8 @@ export class Connection {
   private readonly beganMs = performance.now()
   /** Time to connect, at least the round trip of the network. */
   private connectMs = 0
+  /** When the last response ended; -Infinity before the first. */
+  private endedMs = Number.NEGATIVE_INFINITY
   /** How much earlier than its read the last response may have arrived. */
   private unreadMs = 0
   /** When the current request was sent after a time idle that a peer may end; NaN if it was not. */
@@ -251,7 +255,8 @@ export class Connection {
     this.exchange = null
     exchange.sink = null
     exchange.connection = null
-    this.unreadMs = performance.now() - this.pool.awakeMs
+    this.endedMs = performance.now()
+    this.unreadMs = this.endedMs - this.pool.awakeMs
     // The next request may not start while this one is still being written.
     if (clean && keepAlive && this.socket.writableLength === 0 && !this.closed) {
       this.idleSinceMs = null
@@ -288,8 +293,11 @@ export class Connection {
     const { exchange, parser } = this
     this.exchange = null
     parser?.stop()
+    const isEnd = parser === null && (code === 'reset' || code === 'closed-early')
+    if (isEnd && !this.closed && performance.now() - this.endedMs < shortestTimeoutMs)
+      this.pool.onEarlyClose()
     this.destroy()
-    if (parser === null && (code === 'reset' || code === 'closed-early') && this.wasClosedIdle()) {
+    if (isEnd && this.wasClosedIdle()) {
       exchange?.fail('closed-idle', `${message}; it had been idle, and was used again`)
     } else exchange?.fail(code, message)
   }
@@ -311,8 +319,8 @@ export class Connection {
   }
 }
 
-/** No peer closes a connection that was idle for less. */
-const shortestTimeoutMs = 50
+/** No timeout of idle connections is shorter. */
+export const shortestTimeoutMs = 50
 /** Longest time until a close that was on its way is read, besides two round trips. */
 const closeOnItsWayMs = 50
 

@@ -7,7 +7,13 @@ import type {
   WireRequest,
   WireSink,
 } from '../transport.ts'
-import { Connection, Http1Exchange, type Pool, type Target } from './connection.ts'
+import {
+  Connection,
+  Http1Exchange,
+  type Pool,
+  shortestTimeoutMs,
+  type Target,
+} from './connection.ts'
 import { RequestEncoder } from './request-bytes.ts'
 import { ResponseFraming } from './response-framing.ts'
 import { ResponseParser } from './response-parser.ts'
@@ -30,6 +36,9 @@ const marginMs = 1000
  * **Stale sockets.** A peer may close an idle connection at any time, or send unexpected bytes. An idle
  * connection is written to only after a check of its socket, and is not reused near its `Keep-Alive`
  * timeout. After bytes were sent, a failure breaks the attempt, because the service may have seen it.
+ *
+ * **Services that close after each answer**, without `Connection: close`, would lose every second of requests that follow
+ * at once. After such a close, a connection rests before it is used again, until one has outlived its rest.
  */
 export class Http1Transport implements Transport, Pool {
   readonly target: Target
@@ -47,6 +56,9 @@ export class Http1Transport implements Transport, Pool {
   private waiting: Http1Exchange[] = []
   private waitingFrom = 0
   private open = 0
+  /** Whether a connection rests after a response. */
+  private rests = false
+  private restTimer: NodeJS.Timeout | null = null
   private readonly ticker: NodeJS.Timeout
   private readonly waker: NodeJS.Timeout
   private closing: (() => void) | null = null
@@ -88,6 +100,7 @@ export class Http1Transport implements Transport, Pool {
     this.closed ??= new Promise<void>((resolve) => {
       clearInterval(this.ticker)
       clearInterval(this.waker)
+      if (this.restTimer !== null) clearTimeout(this.restTimer)
       this.closing = resolve
       for (const connection of [...this.idle]) connection.leave()
       this.settleClose()
@@ -125,13 +138,18 @@ export class Http1Transport implements Transport, Pool {
       connection.leave()
       return
     }
-    const next = this.nextWaiting()
+    const next = this.rests && this.closed === null ? null : this.nextWaiting()
     if (next !== null) {
       connection.send(next)
       return
     }
     connection.idleAt = this.idle.length
     this.idle.push(connection)
+    if (this.rests && this.hasWaiting()) this.lookAfterRest()
+  }
+
+  onEarlyClose(): void {
+    this.rests = true
   }
 
   onClosed(connection: Connection): void {
@@ -144,15 +162,16 @@ export class Http1Transport implements Transport, Pool {
 
   private place(exchange: Http1Exchange): void {
     for (;;) {
-      const connection = this.idle.pop()
-      if (connection === undefined) break
-      connection.idleAt = -1
+      const connection = this.takeIdle()
+      if (connection === null) break
       const idleMs = idleMsOf(connection)
       const quiet = idleMs < unseenMs || connection.isQuiet()
       if (quiet === false || expires(connection, idleMs)) {
         connection.leave()
         continue
       }
+      // It outlived its rest.
+      this.rests = false
       if (quiet) connection.send(exchange, idleMs)
       else this.sendAfterLook(connection, exchange, idleMs)
       return
@@ -164,7 +183,33 @@ export class Http1Transport implements Transport, Pool {
     } else if (this.open < this.maxConnections) {
       this.open++
       new Connection(this, exchange)
-    } else this.waiting.push(exchange)
+    } else {
+      this.waiting.push(exchange)
+      if (this.rests && this.idle.length > 0) this.lookAfterRest()
+    }
+  }
+
+  private takeIdle(): Connection | null {
+    const connection = this.nextIdle()
+    if (connection === undefined) return null
+    this.takeFromIdle(connection)
+    return connection
+  }
+
+  /** The connection that became idle last, or if they rest, any that has. */
+  private nextIdle(): Connection | undefined {
+    return this.rests
+      ? this.idle.find((each) => idleMsOf(each) >= shortestTimeoutMs)
+      : this.idle.at(-1)
+  }
+
+  /** Places waiting requests once an idle connection has rested. */
+  private lookAfterRest(): void {
+    this.restTimer ??= setTimeout(() => {
+      this.restTimer = null
+      while (this.hasWaiting() && this.nextIdle() !== undefined) this.place(this.nextWaiting()!)
+      if (this.hasWaiting() && this.idle.length > 0) this.lookAfterRest()
+    }, shortestTimeoutMs)
   }
 
   /** Lets the event loop read the connection, then sends. */
