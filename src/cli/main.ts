@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander'
-import { storeFailure } from '../store/errors.ts'
+import { diskFailure, storeFailure } from '../store/errors.ts'
 import { withoutHostile } from '../user/hostile.ts'
 import { UserError } from '../user/user-error.ts'
 import { program } from './commands/program.ts'
@@ -32,7 +32,7 @@ function endOf(error: unknown): number {
     process.stderr.write(`${withoutHostile(error.message, () => '\ufffd', '\t\n')}\n`)
     return error.code === 'unreachable' ? exit.invalid : exit.usage
   }
-  const failure = storeFailure(error)
+  const failure = diskFailure('A file', error)?.message ?? storeFailure(error)
   if (failure !== null) {
     process.stderr.write(`${failure}\n`)
     return exit.usage

@@ -14,6 +14,20 @@ export function storeFailure(error: unknown): string | null {
     : `The store cannot be read or written: ${why}. The file may be cut off or damaged, or its disk full; use a copy that is whole.`
 }
 
+/**
+ * The error for a disk that is full, whichever library met it; null for every other error.
+ *
+ * @param path the file, if the error does not name it
+ */
+export function diskFailure(path: string, error: unknown): UserError | null {
+  if (error instanceof UserError || !(error instanceof Error)) return null
+  const { code = '', message, path: own } = error as NodeJS.ErrnoException
+  const isFull = ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code) || fullDisk(message)
+  if (!isFull && !/File too large/i.test(message)) return null
+  const [, named] = /\bfile "([^"]+)"/.exec(message) ?? []
+  return cannotWrite(named ?? own ?? path, error)
+}
+
 /** The error for a file that cannot be written: the file, the cause and the remedy. */
 export function cannotWrite(path: string, error: unknown): UserError {
   if (error instanceof UserError) return error

@@ -2,6 +2,7 @@ import { fstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { UserError } from '../user/user-error.ts'
+import { diskFailure } from './errors.ts'
 
 /**
  * A DuckDB file that this process has open. DuckDB's lock excludes other processes, not a second instance in the same
@@ -108,7 +109,7 @@ class OpenFile implements StoreFile {
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
     }).catch((error: unknown) => {
-      throw openFailure(path, String(error))
+      throw diskFailure(path, error) ?? openFailure(path, String(error))
     })
     if (this.place !== null) this.identity = identityOf(this.place)
   }

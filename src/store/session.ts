@@ -1,5 +1,6 @@
 import type { DuckDBAppender, DuckDBValue } from '@duckdb/node-api'
 import type { Work } from '../user/work.ts'
+import { diskFailure } from './errors.ts'
 
 /** A cell. Whole numbers are numbers if exact, else bigint. TIMESTAMP is a Date. */
 export type Cell =
@@ -53,9 +54,10 @@ export type Reader = Pick<Session, 'path' | 'rows'>
  * Does one operation in a session of its own. A signal interrupts its queries, and those of no other operation.
  *
  * @throws the reason of the signal, once aborted
+ * @throws UserError if the disk is full
  */
 export async function inSession<T>(
-  store: { session(scope?: SessionScope): Promise<Session> },
+  store: { readonly path: string; session(scope?: SessionScope): Promise<Session> },
   { signal }: Pick<Work, 'signal'>,
   operation: (session: Session) => Promise<T>,
   scope: SessionScope = {},
@@ -69,7 +71,7 @@ export async function inSession<T>(
     return await operation(session)
   } catch (error) {
     signal?.throwIfAborted()
-    throw error
+    throw diskFailure(store.path, error) ?? error
   } finally {
     signal?.removeEventListener('abort', interrupt)
     session.close()

@@ -94,7 +94,8 @@ export async function enter(store: Session, log: EnteredLog): Promise<Entered> {
     await store.execute(log.check === true ? 'ROLLBACK' : 'COMMIT')
     return { counts, notes }
   } catch (error) {
-    await store.execute('ROLLBACK')
+    // A transaction that could not be committed has ended.
+    await store.execute('ROLLBACK').catch(() => {})
     throw error
   }
 }

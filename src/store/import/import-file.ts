@@ -2,6 +2,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
+import { diskFailure } from '../errors.ts'
 import { mustStandApart } from '../files-apart.ts'
 import type { Store } from '../open.ts'
 import { inSession, type Session } from '../session.ts'
@@ -77,9 +78,14 @@ async function importInto(store: Session, options: FileImport): Promise<FileImpo
     { name: 'the log', path: file, role: 'input' },
   ])
   const scratch = scratchOf(store, rejectsFile)
-  emptyScratch(scratch)
   try {
+    emptyScratch(scratch)
     return await importText(store, { ...options, rejectsFile }, scratch)
+  } catch (error) {
+    const full = diskFailure(scratch, error)
+    throw full === null
+      ? error
+      : new UserError('import', `Nothing of ${file} was imported: ${full.message}`)
   } finally {
     rmSync(scratch, { recursive: true, force: true })
   }

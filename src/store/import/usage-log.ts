@@ -2,6 +2,7 @@ import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeSync } from 'n
 import { join } from 'node:path'
 import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
+import { diskFailure } from '../errors.ts'
 import type { Session } from '../session.ts'
 import { enter } from './enter.ts'
 import { timezoneOf } from './fields.ts'
@@ -71,16 +72,16 @@ export async function importUsageLog(store: Session, log: UsageLogImport): Promi
     throw new UserError('import', `${log.file}: no such file`)
   }
   const scratch = scratchOf(store, log.rejectsFile)
-  if (log.plain === undefined) emptyScratch(scratch)
-  await store.execute(
-    `SET memory_limit = '1200MB'; SET TimeZone = ${literal(timezoneOf(log.mapping))}`,
-  )
-  await store.execute(`ATTACH ${literal(join(scratch, 'staged.duckdb'))} AS staging`)
   const interrupt = () => store.interrupt()
   const ignoreSignal = () => log.signal?.removeEventListener('abort', interrupt)
   log.signal?.addEventListener('abort', interrupt)
   try {
     log.signal?.throwIfAborted()
+    if (log.plain === undefined) emptyScratch(scratch)
+    await store.execute(
+      `SET memory_limit = '1200MB'; SET TimeZone = ${literal(timezoneOf(log.mapping))}`,
+    )
+    await store.execute(`ATTACH ${literal(join(scratch, 'staged.duckdb'))} AS staging`)
     // Staged data lives for a minute, so compression does not pay.
     await store.execute(`SET force_compression = 'uncompressed'`)
     beginPart(log, `reading ${log.file}`, 0, 3)
@@ -107,12 +108,15 @@ export async function importUsageLog(store: Session, log: UsageLogImport): Promi
     }
   } catch (error) {
     if (error instanceof UserError) throw error
+    if (diskFailure(scratch, error) !== null) throw error
     throw new UserError('import', explain(log.file, String(error)))
   } finally {
     ignoreSignal()
-    await store.execute('DETACH staging')
-    await store.execute(`RESET memory_limit; RESET force_compression; SET TimeZone = 'UTC'`)
-    await store.execute('DROP TABLE IF EXISTS import_errors; DROP TABLE IF EXISTS import_scans')
+    // A full disk may have ended the connection's work. What is missing then must not hide why.
+    const end = (sql: string) => store.execute(sql).catch(() => {})
+    await end('DETACH DATABASE IF EXISTS staging')
+    await end(`RESET memory_limit; RESET force_compression; SET TimeZone = 'UTC'`)
+    await end('DROP TABLE IF EXISTS import_errors; DROP TABLE IF EXISTS import_scans')
     if (log.plain === undefined) rmSync(scratch, { recursive: true, force: true })
   }
 }

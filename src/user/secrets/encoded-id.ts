@@ -185,17 +185,14 @@ export class EncodedIds {
   private mayBeHex(): boolean {
     const { table, length } = this
     const { least } = this
-    // Full-width letters are three bytes each, so three steps must meet all three.
-    const stride = least % 3 === 0 ? least - 1 : least
+    if (length >= 6 * least && this.hasWideHex()) return true
+    const stride = least
     for (let phase = 0; phase < 2; phase++) {
       const last = length - 2
       for (let probe = phase + 2 * (stride - 1); probe <= last; probe += 2 * stride) {
         const byte = (digits[probe]! << 4) | digits[probe + 1]!
         if (table[byte] === 0) continue
-        if (byte === 0xef) {
-          if (length >= 6 * least) return true
-          continue
-        }
+        if (byte === 0xef) continue
         let first = probe - 2
         while (first >= 0 && table[(digits[first]! << 4) | digits[first + 1]!] === isText)
           first -= 2
@@ -208,6 +205,16 @@ export class EncodedIds {
           decoded[nth] = (digits[at]! << 4) | digits[at + 1]!
         }
         if (this.mayBeFind(found)) return true
+      }
+    }
+    return false
+  }
+
+  /** Whether the digits have the first bytes of a full-width letter: EF BC or EF BD. */
+  private hasWideHex(): boolean {
+    for (let at = 0; at + 3 < this.length; at++) {
+      if (digits[at] === 0xe && digits[at + 1] === 0xf && digits[at + 2] === 0xb) {
+        if (digits[at + 3] === 0xc || digits[at + 3] === 0xd) return true
       }
     }
     return false
@@ -240,14 +247,12 @@ export class EncodedIds {
  * in one of the four alignments.
  */
 function mayBeWide(bytes: Uint8Array, start: number, end: number, least: number): boolean {
-  const step = 4 * (least - 2)
-  for (let at = start + step - 4; at + 8 <= end; at += step) {
-    for (let from = at; from < at + 4 && from + 6 <= end; from++) {
-      const kind = kinds[bytes[from]!]! & kinds[bytes[from + 4]!]! & wideStart
-      if (kind !== 0 && isWidePair(bytes, from) && isWidePair(bytes, from + 4)) return true
-    }
+  if (end - start < 4 * least) return false
+  let pairs = 0
+  for (let at = start; at + 1 < end; at++) {
+    if ((kinds[bytes[at]!]! & wideStart) !== 0 && isWidePair(bytes, at)) pairs++
   }
-  return false
+  return pairs >= Math.min(least, 4)
 }
 
 const isWidePair = (bytes: Uint8Array, at: number) =>

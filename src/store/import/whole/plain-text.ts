@@ -21,7 +21,7 @@ type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be'
  * files are plain already and are not copied.
  *
  * @param copy where a copy goes; only its owner can read it
- * @throws UserError for a damaged compressed file
+ * @throws UserError for a damaged compressed file, or one with a line that is too long
  */
 export async function plainText(
   file: string,
@@ -37,7 +37,13 @@ export async function plainText(
   }
   const write = async (isWhole: boolean) => {
     const chunks = Readable.from(chunksOf(partsOf(file, packing, isWhole)))
-    await pipeline(chunks, decoded(), createWriteStream(copy, { mode: 0o600 }), { signal })
+    await pipeline(
+      chunks,
+      decoded(),
+      boundedLines(file),
+      createWriteStream(copy, { mode: 0o600 }),
+      { signal },
+    )
   }
   rmSync(copy, { force: true })
   try {
@@ -135,3 +141,30 @@ function decoded(): Transform {
     },
   })
 }
+
+/** Far more than the longest line that an import reads. */
+const longestLineBytes = 64 << 20
+
+/** Refuses a line without end: a small compressed file can hold gigabytes of it. A list may be one line. */
+function boundedLines(file: string): Transform {
+  let [lineBytes, bytes] = [0, 0]
+  let isList: boolean | null = null
+  return new Transform({
+    transform(chunk: Buffer, _, done) {
+      isList ??= /^\s*\[/.test(chunk.toString('latin1', 0, 64))
+      const end = chunk.lastIndexOf(lineFeed)
+      lineBytes = end < 0 ? lineBytes + chunk.length : chunk.length - end - 1
+      bytes += chunk.length
+      if (lineBytes <= longestLineBytes || isList) return done(null, chunk)
+      const from = (bytes - lineBytes).toLocaleString('en-US')
+      done(
+        new UserError(
+          'import',
+          `${file}: expected lines of at most 64 MB; the one that begins at byte ${from} of its text has more. Nothing was imported.`,
+        ),
+      )
+    },
+  })
+}
+
+const lineFeed = 0x0a

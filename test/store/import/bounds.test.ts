@@ -1,0 +1,61 @@
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, expect, test } from 'vitest'
+import { importFile } from '../../../src/store/import/import-file.ts'
+import { openStore } from '../../../src/store/open.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'assay-bounds-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+test('a small compressed file with a line of 80 MB is refused with the bound and the place', async () => {
+  const [file, path] = [join(folder, 'long.jsonl.gz'), join(folder, 's.duckdb')]
+  const good = '{"id":"a","time":"2026-01-01T00:00:00Z","credits":1}\n'
+  writeFileSync(file, gzipSync(Buffer.concat([Buffer.from(good), Buffer.alloc(80e6, 0x61)])))
+  expect(statSync(file).size).toBeLessThan(100_000)
+  const store = await openStore(path)
+  await expect(importFile(store, { file })).rejects.toThrow(
+    `${file}: expected lines of at most 64 MB; the one that begins at byte ${good.length} of its text has more. Nothing was imported.`,
+  )
+  expect(await store.rows('SELECT count(*) AS n FROM usage_events')).toEqual([{ n: 0 }])
+  store.close()
+  expect(existsSync(`${path}.import`)).toBe(false)
+})
+
+test.each(['log.csv', 'log.csv.gz'])(
+  'a full disk ends the import of %s with what is full, and nothing stays',
+  async (name) => {
+    const file = join(folder, name)
+    const rows = Array.from({ length: 3000 }, (_, n) => `r${n},2026-01-01T00:00:00Z,${n}\n`)
+    const text = `id,time,credits\n${rows.join('')}`
+    writeFileSync(file, name.endsWith('.gz') ? gzipSync(text) : text)
+    // Its device takes no byte.
+    const path = join(folder, `${name}.duckdb`)
+    const store = await openStore(path)
+    const full: typeof store = {
+      ...store,
+      session: async (scope) => {
+        const session = await store.session(scope)
+        return {
+          ...session,
+          execute: (sql, parameters) =>
+            sql.startsWith('CREATE TABLE staging.lines')
+              ? Promise.reject(
+                  new Error(
+                    `IO Error: Could not write file "${path}.import/staged.duckdb": No space left on device`,
+                  ),
+                )
+              : session.execute(sql, parameters),
+        }
+      },
+    }
+    await expect(importFile(full, { file })).rejects.toThrow(
+      `Nothing of ${file} was imported: ${path}.import/staged.duckdb cannot be written: its disk is full. Free some room, or name a file on another disk.`,
+    )
+    expect(await store.rows('SELECT count(*) AS n FROM usage_events')).toEqual([{ n: 0 }])
+    expect(existsSync(`${path}.import`)).toBe(false)
+    expect(await importFile(store, { file })).toMatchObject({ accepted: 3000 })
+    store.close()
+  },
+)
