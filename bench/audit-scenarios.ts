@@ -163,7 +163,7 @@ export async function tryScenario(
 }
 
 /** The same scenario in a faster time: durations shorter, rates higher. */
-function scaled(text: string, scale: number): string {
+export function scaled(text: string, scale: number): string {
   const ms: Record<string, number> = { ms: 1, s: 1_000, min: 60_000 }
   return text
     .replace(

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { stringify } from 'yaml'
 import { isBaseUrl, shownBaseUrl } from '../contract/base-url.ts'
+import { mixedRounding } from '../contract/listed-prices.ts'
 import { loadContract } from '../contract/load.ts'
 import { modelPriceOf } from '../contract/model-price.ts'
 import type { ChargedOutcome } from '../contract/prices.ts'
@@ -25,6 +26,12 @@ export interface ShowOptions {
 export function showContractAction(file: string, { json }: ShowOptions): void {
   const contract = loadContract(file)
   const written = writtenContract(contract)
+  const mixed = mixedRounding(contract.packages ?? [])
+  if (mixed !== null) {
+    process.stderr.write(
+      `${file}: the listed prices per credit are not rounded in one way, so none is promised (BILL-20): ${visible(mixed)}\n`,
+    )
+  }
   process.stdout.write(json ? `${JSON.stringify(written, null, 2)}\n` : stringify(written))
 }
 

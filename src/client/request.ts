@@ -18,7 +18,15 @@ import { usualOf } from '../contract/usual.ts'
 import { secrets } from '../user/secrets/secrets.ts'
 import { UserError } from '../user/user-error.ts'
 import type { WireRequest } from './transport.ts'
-import { type BadKey, badKeyOf, shownBadKey, spoiled, spoilFields, unknownPath } from './wrong.ts'
+import {
+  type BadKey,
+  badKeyOf,
+  invalidKey,
+  shownBadKey,
+  spoiled,
+  spoilFields,
+  unknownPath,
+} from './wrong.ts'
 
 export interface Message {
   readonly role: string
@@ -151,7 +159,8 @@ export function prepareRequest(template: RequestTemplate, key: string | null): P
     )
   }
   const sent = template.badKey === null ? key : spoiled(template.badKey, key)
-  secrets.add(sent)
+  // A made-up key is not secret, and its zeros may stand in the ids of a service.
+  if (sent !== invalidKey) secrets.add(sent)
   const auth = sent === null ? [] : template.auth.map((header) => authHeader(header, sent))
   return {
     endpoint: template.endpoint,

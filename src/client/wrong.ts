@@ -7,7 +7,7 @@ import { usualOf } from '../contract/usual.ts'
 export type BadKey = 'invalid' | 'altered' | 'recased'
 
 /** A key that no service has issued, but well-formed enough for a look-up. */
-const invalidKey = 'assay-invalid-key-0000000000000000'
+export const invalidKey = 'assay-invalid-key-0000000000000000'
 const unknownModel = 'assay-no-such-model'
 export const unknownPath = '/v1/assay-no-such-path'
 

@@ -16,6 +16,7 @@ import type {
   TokenLimits,
 } from './contract.ts'
 
+import { mixedRounding } from './listed-prices.ts'
 import type { PriceTerms } from './prices.ts'
 
 /**
@@ -50,6 +51,8 @@ interface Parts {
   'timeouts.stream_ms': { readonly timeouts: Partial<Timeouts> & Pick<Timeouts, 'streamMs'> }
   grants: { readonly grants: Partial<Grants> }
   packages: { readonly packages: readonly Package[] }
+  /** One way of rounding for all of them. */
+  'packages.listed_usd_per_credit': { readonly packages: readonly Package[] }
 }
 
 interface Named<H extends keyof Headers> {
@@ -107,6 +110,8 @@ const isMade: { readonly [P in PromiseName]: (contract: Contract) => boolean } =
   'timeouts.stream_ms': ({ timeouts }) => timeouts?.streamMs !== undefined,
   grants: ({ grants }) => any(grants),
   packages: ({ packages }) => some(packages),
+  'packages.listed_usd_per_credit': ({ packages }) =>
+    packages !== undefined && some(packages) && mixedRounding(packages) === null,
 }
 
 export const promiseNames = Object.keys(isMade) as readonly PromiseName[] as [

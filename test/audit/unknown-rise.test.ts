@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AttemptRow } from '../../src/attempt/columns.ts'
-import { knownPolicy, mayTake } from '../../src/audit/evidence/billing/abandoned/known-policy.ts'
+import { knownPolicy } from '../../src/audit/evidence/billing/abandoned/known-policy.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import type { DeploymentProfile } from '../../src/contract/profile.ts'
 import { type HistoryRow, historyOf } from './evidence/billing/made-history.ts'
@@ -49,24 +49,28 @@ const streams = (is: readonly string[]) => ({
   },
 })
 
-test('what a probe found about aborted streams bounds what they may have taken', () => {
-  const aborted = (contentEvents: number): HistoryRow => ({
-    ...{
-      slot: 0,
-      callUs: 0,
-      endUs: 5,
-      effect: 'ambiguous' as const,
-      costCredits: 1,
-      value: Number.NaN,
-    },
-    ...{ streamed: true, contentEvents, abandonment: 'aborted' },
+test('what a probe found about aborted streams decides which were charged', () => {
+  const aborted = (contentEvents: number, readUs: number): HistoryRow => ({
+    ...{ slot: 0, callUs: 0, endUs: 5, effect: 'ambiguous' as const, costCredits: 1 },
+    ...{ readUs, value: Number.NaN, streamed: true, contentEvents, abandonment: 'aborted' },
   })
-  const history = historyOf([aborted(0), aborted(2), aborted(5)])
-  const afterFirst = ['free', 'free', 'charged', 'charged', 'charged']
-  const policy = knownPolicy(profileWith(streams(afterFirst)))!
-  expect([1, 2, 3, 4].map((credits) => mayTake(history, policy(history), credits))).toEqual([
-    ...[false, true, true, false],
+  const whole = { ...aborted(9, 20), slot: 1, endUs: 90, effect: 'charge' as const }
+  const read = { ...whole, slot: 2, readUs: 91, callUs: 90, endUs: 91, effect: 'read' as const }
+  // Left before headers, which never come that soon; at headers; after two events and after five.
+  const left = [aborted(0, Number.NaN), aborted(0, 4), aborted(2, 4), aborted(5, 4)]
+  const history = historyOf([...left, whole, { ...read, streamed: false }])
+  const charged = (is: readonly string[]) =>
+    knownPolicy(profileWith(streams(is)))!(history).map((charges) => [0, 1, 2, 3].map(charges))
+  expect(charged(['free', 'charged', 'charged', 'charged', 'charged'])).toEqual([
+    [false, true, true, true],
   ])
-  expect(knownPolicy(profileWith(streams(['free', 'x', 'free', 'free', 'free'])))).toBeNull()
+  // At headers, the first event may have been under way: all of these were charged, or none.
+  expect(charged(['free', 'free', 'charged', 'charged', 'charged'])).toEqual([
+    [false, false, true, true],
+    [false, true, true, true],
+  ])
+  // What lies between two answers follows from them.
+  expect(charged(['free', 'charged', '?', '?', 'charged'])).toEqual([[false, true, true, true]])
+  expect(charged(['?', 'free', '?', 'free', '?'])).toEqual([[false, false, false, false]])
   expect(knownPolicy(undefined)).toBeNull()
 })

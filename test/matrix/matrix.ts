@@ -5,6 +5,9 @@
  *
  * Random variants come from a fresh seed, which is printed; MATRIX_SEED repeats one.
  *
+ * `npm run matrix -- shipped [pattern] [--part 2/6]`: the scenarios of the package against each legal variant, audited
+ * with the profile that a probe wrote of it. What is neither passed, nor unobserved, nor unpromised is a defect.
+ *
  * `npm run matrix -- unnamed [found|quiet] [--part 2/6]`: 300 faults that are composed at random,
  * what found each and why the others were missed; and the same with no effect, where nothing may fail.
  */
@@ -14,6 +17,7 @@ import type { Finding } from '../../src/audit/verdict.ts'
 import { faults } from '../../src/service/faults/list.ts'
 import { actsOf } from './acts.ts'
 import { whyAlso } from './consequences.ts'
+import { playShipped, probedProfile, shippedScenarios, unsettled } from './shipped.ts'
 import { alarmsOf, compositions, outcomeOf } from './unnamed.ts'
 import { randomVariants, singleVariants } from './variants.ts'
 import { verdictsOf } from './verdicts.ts'
@@ -80,6 +84,26 @@ async function variantsByRules(): Promise<number> {
   return alarms
 }
 
+/** @returns how many findings on honest services were a failure or inconclusive */
+async function shippedByProfiles(): Promise<number> {
+  const all = [{ name: 'default', profile: {} }, ...singleVariants]
+  let defects = 0
+  for (const { name, profile } of ofPart(all.filter((each) => wanted.test(each.name)))) {
+    const probed = await probedProfile(profile)
+    for (const shipped of shippedScenarios) {
+      const findings = await playShipped(shipped, profile, probed)
+      const open = unsettled(findings)
+      const passed = findings.filter(({ verdict }) => verdict.verdict === 'pass').length
+      print(
+        `${name.padEnd(40)}${shipped.name.padEnd(16)}${String(passed).padStart(3)} passed  ${open.map(({ rule }) => rule).join(' ') || '-'}`,
+      )
+      for (const { rule, verdict } of open) print(`    ${rule} ${JSON.stringify(verdict)}`)
+      defects += open.length
+    }
+  }
+  return defects
+}
+
 const unnamed = () => ofPart(compositions(Number(process.env.MATRIX_RANDOM ?? 300), seed))
 
 /** @returns how many were missed through a hole in a rule */
@@ -130,6 +154,7 @@ async function unnamedWithoutEffect(): Promise<number> {
 }
 
 async function play(): Promise<number> {
+  if (what === 'shipped') return shippedByProfiles()
   if (what !== 'unnamed') {
     const survivors = what === 'variants' ? 0 : await faultsByRules()
     return survivors + (what === 'faults' ? 0 : await variantsByRules())

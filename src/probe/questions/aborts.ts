@@ -110,8 +110,16 @@ async function leave(prober: Prober, { name, abort, ahead }: Point, stream: bool
   const fell = before - after - served * price
   const evidence = `${name}: ${left} left, ${served} served, balance ${before} to ${after}`
   if (left > 0 && fell === 0 && last.status === 200) return { charged: 'free', evidence }
-  const enough = ahead === null ? left > 0 : inTime() >= repeats
+  const early = inTime()
+  const enough = ahead === null ? left > 0 : early >= repeats
   if (enough && fell === left * price) return { charged: 'charged', evidence }
+  // Those in time are charged or free together; the later ones may have finished, and are fewer.
+  const late = left - early
+  if (ahead !== null && early > late && early > 1 && last.status === 200 && fell % price === 0) {
+    // A limiter that paces may have rejected some, unseen.
+    if (paceUs === 0 && fell >= 0 && fell <= late * price) return { charged: 'free', evidence }
+    if (fell >= early * price && fell <= left * price) return { charged: 'charged', evidence }
+  }
   // Some may have finished before their abort, or the charge depends on more than the point.
   return { charged: { oneOf: ['charged', 'free'] }, evidence }
 }

@@ -127,6 +127,28 @@ test.each([
   expect((await verdictOfAnswers('USE-03', [answer])).verdict).toBe(expected)
 })
 
+test.each([
+  ['UTC', '2026-10-02', 'fail'],
+  ['UTC', '2026-10-01', 'pass'],
+  ['Asia/Tokyo', '2026-10-02', 'pass'],
+  ['Asia/Tokyo', '2026-10-03', 'fail'],
+  // Without a zone that is known, tomorrow may have begun somewhere.
+  ['Mars', '2026-10-02', 'pass'],
+  [undefined, '2026-10-02', 'pass'],
+  [undefined, '2026-10-03', 'fail'],
+] as const)(
+  'USE-03: in zone %s, all usage on %s at 18:00 UTC: %s',
+  async (timezone, date, expected) => {
+    const answer = {
+      path: '/user/credits',
+      body: { timezone, total_consumed: 3, by_day: [{ date, credits: 3 }] },
+      headers: 'date: Thu, 01 Oct 2026 18:00:00 GMT',
+    }
+    const { verdict } = await verdictOfAnswers('USE-03', [answer])
+    expect(verdict === 'fail' ? 'fail' : 'pass').toBe(expected)
+  },
+)
+
 test('USE-03: hours with all requests of a day must have all of its credits', async () => {
   const answer = (requests: number) => ({
     by_day: [{ date: '2026-10-01', credits: 5, requests: 4 }],

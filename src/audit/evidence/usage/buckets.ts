@@ -1,6 +1,6 @@
 import { isList, isObject, type JsonObject } from '../exchange.ts'
 import { creditsNamed, spent } from './credits.ts'
-import { type Field, fieldsOf, numbersNamed, numeric, textNamed } from './fields.ts'
+import { type Field, fieldsOf, numbersNamed, numeric, timeZoneNamed } from './fields.ts'
 
 /** A line of a breakdown. */
 export interface Bucket {
@@ -25,7 +25,7 @@ export function bucketsBy(
   kind: keyof typeof kinds,
   fields: readonly Field[],
 ): readonly Bucket[] | null {
-  const zone = textNamed(fields, /^(?:time_?zone|tz|zone)$/)
+  const zone = timeZoneNamed(fields)
   for (const { name, within, value } of fields) {
     if (!kinds[kind].name.test(name) || other.test(`${within} ${name}`)) continue
     if (isList(value) && value.every(isObject)) {

@@ -63,3 +63,8 @@ export function textNamed(fields: readonly Field[], pattern: RegExp): string | n
   const found = fields.find(({ name, value }) => pattern.test(name) && typeof value === 'string')
   return (found?.value as string | undefined) ?? null
 }
+
+/** The response's name for the time zone of its days and hours. */
+export function timeZoneNamed(fields: readonly Field[]): string | null {
+  return textNamed(fields, /^(?:time_?zone|tz|zone)$/)
+}

@@ -2,7 +2,7 @@ import type { Evidence } from '../../rule.ts'
 import { type Exchange, exchangesOf, isObject, type JsonObject } from '../exchange.ts'
 import { type Bucket, bucketsBy } from './buckets.ts'
 import { creditsNamed, spent } from './credits.ts'
-import { fieldsOf, numbersNamed, ofTheWhole, textNamed } from './fields.ts'
+import { fieldsOf, numbersNamed, ofTheWhole, textNamed, timeZoneNamed } from './fields.ts'
 
 /**
  * A response of the credits endpoint. The names of its fields are open (gap G-09), so words in them identify them at
@@ -24,6 +24,8 @@ export interface UsageReport {
   readonly hours: readonly Bucket[] | null
   /** When the account began, if reported. */
   readonly beganAt: string | null
+  /** Its name for the time zone of days and hours, if reported. */
+  readonly timeZone: string | null
 }
 
 /** All completely captured responses of the credits endpoint, in order of time for each account. */
@@ -56,5 +58,6 @@ function readReport(exchange: Exchange, body: JsonObject): UsageReport {
       whole,
       /^(?:account_)?(?:created|opened|registered)(?:_at)?$|^member_since$/,
     ),
+    timeZone: timeZoneNamed(fields),
   }
 }

@@ -31,6 +31,7 @@ export function knownBalances(
     if (reading.fits === 'late') return []
     const { effect, costCredits, callUs, endUs } = history
     const left = creditsLeft(history)
+    const paid = creditsPaid(reading)
     const known: Known[] = []
     for (const [at, idle] of conservation.idle.entries()) {
       if (isMoved(reading, at, contract)) continue
@@ -42,7 +43,10 @@ export function knownBalances(
           known.push({
             reading,
             row,
-            atLeast: least - left(idle, row) - takenBeside(history, row),
+            atLeast:
+              least -
+              Math.min(left(idle, row), left(idle, row, true) - paid(at)) -
+              takenBeside(history, row),
             atMost: most + left(idle, idle),
             cost: costCredits[row]!,
           })
@@ -94,16 +98,28 @@ function isSettled({ history, meanings }: BalanceReading, row: number): boolean 
 }
 
 /**
- * Cost of the ambiguous requests called before a row's end, without those that expired before the call of the idle
- * value.
+ * Credits that abandoned requests have paid by an idle value since the first: they can neither be charged nor hold
+ * credits again. 0 if something else may have taken them.
  */
-function creditsLeft(history: History): (idle: number, until: number) => number {
+function creditsPaid({ fits, doubt, conservation }: BalanceReading): (at: number) => number {
+  if (fits === 'none' || doubt !== null) return () => 0
+  const paid = [0]
+  for (const { taken, sure } of conservation.segments) paid.push(paid.at(-1)! + taken - sure)
+  return (at) => Math.max(0, paid[at]!)
+}
+
+/**
+ * Cost of the ambiguous requests called before a row's end, without those that expired before the call of the idle
+ * value, unless `all` is wanted.
+ */
+function creditsLeft(history: History): (idle: number, until: number, all?: boolean) => number {
   const { size, effect, callUs, endUs, costCredits, settlesByUs } = history
   const left = rowsWhere(size, (row) => effect[row] === effects.ambiguous)
   const cost = (row: number) => costCredits[row]!
   const called = new RunningSum(left, (row) => callUs[row]!, cost)
   const expired = new RunningSum(left, (row) => settlesByUs[row]!, cost)
-  return (idle, until) => called.upTo(endUs[until]!) - expired.before(callUs[idle]!)
+  return (idle, until, all = false) =>
+    called.upTo(endUs[until]!) - (all ? 0 : expired.before(callUs[idle]!))
 }
 
 /** Credits that later calls take, or hold for a while, before this request ends. */

@@ -1,3 +1,4 @@
+import type { Credits } from '../../../contract/contract.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { excessOf, type Segment } from '../../evidence/billing/conservation.ts'
@@ -7,7 +8,7 @@ import { RunningSum } from '../../evidence/billing/running-sum.ts'
 import { mayBeMoved } from '../../evidence/other-cause.ts'
 import { numeric } from '../../evidence/usage/fields.ts'
 import { usageReports } from '../../evidence/usage/reports.ts'
-import { passed, type Witness } from '../../verdict.ts'
+import { passed, type Verdict, type Witness } from '../../verdict.ts'
 import { rowsOf } from './segments.ts'
 
 export const bill07 = billingRule({
@@ -19,7 +20,9 @@ export const bill07 = billingRule({
   explain: `Looks at stretches between idle values in which the balance was read while a stream was open:
 the balance may be held or charged at its start (gap G-13), but once it completed it must have fallen
 by its price, once. A stream that the service itself ended with an error did not complete: if
-nothing else happened, it must have cost nothing. An earlier abandoned request may be charged meanwhile or
+nothing else happened, it must have cost nothing. Among successes, two or more of them must all have been charged,
+and no stretch without one may have taken too much; otherwise a success may have been charged twice, and the
+stretch is inconclusive. An earlier abandoned request may be charged meanwhile or
 return its held credits (gap G-14): stretches that it may affect decide nothing.`,
   async decideBy(readings, { store, runIds }) {
     const broken = await store.rows<{ name: string }>(
@@ -30,6 +33,9 @@ return its held credits (gap G-14): stretches that it may affect decide nothing.
     )
     const brokeOff = new Set(broken.map(({ name }) => name))
     let observations = 0
+    let mixed: { reading: BalanceReading; segment: Segment; failed: readonly number[] } | null =
+      null
+    let isAnotherCause = false
     for (const reading of readings) {
       if (reading.fits === 'late') continue
       const { history } = reading
@@ -43,16 +49,12 @@ return its held credits (gap G-14): stretches that it may affect decide nothing.
         const failed = rowsOf(stretch, 'ambiguous').filter(isBrokeOff)
         if (failed.length > 0 && !isOtherOpen(segment)) {
           observations += failed.length
-          if (segment.taken > segment.sure) {
-            return {
-              verdict: 'fail',
-              observations,
-              expected: 'nothing charged for a stream that failed midway',
-              came: `${credits(segment.taken - segment.sure)} charged`,
-              witnesses: [witnessOf(reading, failed[0]!, 'ended with an error event')],
-            }
-          }
+          const tookCredits = segment.taken - segment.sure
+          if (tookCredits > 0 && segment.charges === 0)
+            return chargedMidway(reading, failed, tookCredits)
+          if (tookCredits > 0) mixed ??= { reading, segment, failed }
         }
+        isAnotherCause ||= failed.length === 0 && stretch.excess > 0
         const charges = rowsOf(stretch, 'charge')
         const [charge] = charges
         if (charge === undefined || charges.length > 1 || segment.ambiguous > 0) continue
@@ -70,7 +72,34 @@ return its held credits (gap G-14): stretches that it may affect decide nothing.
         }
       }
     }
+    if (mixed !== null) {
+      const { reading, segment, failed } = mixed
+      const tookCredits = segment.taken - segment.sure
+      const costCredits = failed.reduce((sum, row) => sum + reading.history.costCredits[row]!, 0)
+      if (!isAnotherCause && failed.length > 1 && tookCredits === costCredits)
+        return chargedMidway(reading, failed, tookCredits)
+      return {
+        verdict: 'inconclusive',
+        observations,
+        why: `account ${reading.history.account}: ${credits(tookCredits)} too much in a stretch of ${failed.length} streams that failed midway and ${segment.charges} successes; either may have been charged wrongly`,
+        witnesses: [witnessOf(reading, failed[0]!, 'ended with an error event')],
+      }
+    }
     return passed(observations, 'a read of the balance while a slow stream is open, and one after')
+
+    function chargedMidway(
+      reading: BalanceReading,
+      [failed]: readonly number[],
+      tookCredits: Credits,
+    ): Verdict {
+      return {
+        verdict: 'fail',
+        observations,
+        expected: 'nothing charged for a stream that failed midway',
+        came: `${credits(tookCredits)} charged`,
+        witnesses: [witnessOf(reading, failed!, 'ended with an error event')],
+      }
+    }
   },
 })
 

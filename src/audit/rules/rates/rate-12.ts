@@ -70,8 +70,8 @@ function mixedUnits(samples: readonly ResetSample[]): readonly [ResetSample, Res
     if (before === undefined || before.windowUs !== after.windowUs) continue
     if (after.request.fromUs - before.request.untilUs > 1e6) continue
     const [small, large] = [before.value, after.value].sort((a, b) => a - b) as [number, number]
-    // The smaller one may be rounded to a whole unit, and a second may have passed.
-    if (small >= 2 && large >= (small - 2) * 1000 && large <= (small + 2) * 1000) {
+    // The smaller one may be rounded to a whole unit, and a second may have passed: near 0 any two would do.
+    if (small >= 5 && large >= (small - 2) * 1000 && large <= (small + 2) * 1000) {
       return [before, after]
     }
   }

@@ -10,7 +10,8 @@ export const use03 = reportRule({
 listed day, each day must be the sum of its hours. On the first and the last day some hours may be
 missing, unless they contain all requests of the day. Hours are never more than their day. Hours with
 usage must belong to a listed day if days before and after are listed. No hour with usage begins
-after the Date of the response, nor a day that has begun in no time zone. The days may be less than the total, unless the response shows when the
+after the Date of the response, nor a day that has not begun in the zone that the response names, or in any
+time zone if it names none. The days may be less than the total, unless the response shows when the
 account began and its days reach back to that.`,
   expected: 'sum of hours = day, sum of days = total',
   takes: 'an answer with usage by hour and by day of the same days',
@@ -45,16 +46,29 @@ function hourAhead({ hours, exchange }: UsageReport): string | null {
 /** The widest offset of a time zone: a day begins up to this much earlier than in UTC. */
 const zoneMs = 14 * 3600e3
 
-/** A day with usage that had begun in no time zone at the time of the response. */
-function dayAhead({ days, exchange }: UsageReport): string | null {
+/** A day with usage that had not begun at the time of the response: in its zone, or in any if it names none. */
+function dayAhead({ days, exchange, timeZone }: UsageReport): string | null {
   const nowMs = Date.parse(exchange.header('date') ?? '')
+  const latestMs = nowMs + clockSkewMs
+  const today = timeZone === null ? null : dayIn(timeZone, latestMs)
   const first = days?.find(
     ({ day, credits, requests }) =>
-      day !== null && Date.parse(day) > nowMs + zoneMs + clockSkewMs && (credits || requests),
+      day !== null &&
+      (today === null ? Date.parse(day) > latestMs + zoneMs : day > today) &&
+      (credits || requests),
   )
   return first === undefined
     ? null
     : `usage of the day ${first.day} in an answer of ${new Date(nowMs).toISOString()}`
+}
+
+/** The date in a time zone; null if the zone or the time is unknown. */
+function dayIn(timeZone: string, ms: number): string | null {
+  try {
+    return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(ms)
+  } catch {
+    return null
+  }
 }
 
 function hoursOfDays({ days, hours }: UsageReport, field: Counted): string | null | undefined {

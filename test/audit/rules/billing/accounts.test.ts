@@ -85,31 +85,6 @@ testCases([
     { verdict: 'pass', observations: 2 },
     packages([2, 0.0067], [1, 0.0033]),
   ],
-  [
-    'a rounded price and a cut-off price are inconsistent',
-    bill20,
-    someBalance,
-    {
-      verdict: 'inconclusive',
-      observations: 3,
-      why: 'p0 0.00667 is listed as 0.0067 (rounded); p1 0.00667 is listed as 0.0066 (cut off); p2 0.00333 is listed as 0.0033 (rounded or cut off)',
-    },
-    packages([2, 0.0067], [2, 0.0066], [1, 0.0033]),
-  ],
-  [
-    'a price that is neither rounded nor cut off is named',
-    bill20,
-    someBalance,
-    { verdict: 'inconclusive', why: 'p0 0.00667 is listed as 0.007 (neither)' },
-    packages([2, 0.007]),
-  ],
-  [
-    'a contract without packages lists no prices',
-    bill20,
-    someBalance,
-    { verdict: 'not-observed', takes: 'a contract with packages' },
-    packages(),
-  ],
 ])
 
 testStored('BILL-17', [

@@ -111,6 +111,18 @@ testCases([
     last,
   ],
   [
+    'an abandoned request that has paid takes nothing more',
+    bill14,
+    inTurn(2, aborted, 1, refused, 1),
+    { verdict: 'fail', expected: 'a request of 1 credit served at a balance of 1' },
+  ],
+  [
+    'one of two abandoned requests has paid: the other may take the last credit',
+    bill14,
+    inTurn(2, aborted, aborted, 1, refused, 1),
+    last,
+  ],
+  [
     'an abandoned request takes no more than its price',
     bill14,
     inTurn(aborted, 2, refused, 2),

@@ -130,6 +130,27 @@ testStored('BILL-07', [
     },
   ],
   [
+    'all streams that the service cut off among successes took a credit',
+    inTurn(100, {}, broken, broken, 97),
+    { verdict: 'fail', came: '2 credits charged', witnesses: [{ slot: 2 }] },
+  ],
+  [
+    'one cut stream and one success: either may have taken the credit',
+    inTurn(100, {}, broken, 98),
+    {
+      verdict: 'inconclusive',
+      why: 'account main: 1 credit too much in a stretch of 1 streams that failed midway and 1 successes; either may have been charged wrongly',
+    },
+  ],
+  [
+    'where a stretch without a cut stream took too much, a double charge is as likely',
+    inTurn(100, dear, 97, {}, broken, broken, 94),
+    {
+      verdict: 'inconclusive',
+      why: 'account main: 2 credits too much in a stretch of 2 streams that failed midway and 1 successes; either may have been charged wrongly',
+    },
+  ],
+  [
     'a stream that only ended may have been cut in transit',
     inTurn(100, 100, { ...broken, reason: 'cut' }, 99),
     { verdict: 'not-observed' },

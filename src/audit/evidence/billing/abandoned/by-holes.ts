@@ -90,7 +90,7 @@ function contextOf(history: History): Context {
 }
 
 function bulksOf(history: History, { rows }: Kind, context: Context): readonly Bulk[] {
-  const { callUs, costCredits, contentEvents } = history
+  const { callUs, costCredits } = history
   const [firstSeenUs, lastSeenUs] = context.seenUs
   /** Whether its charge would certainly leave a hole. */
   const isSeen = (row: number) => callUs[row]! > firstSeenUs && context.overUs(row) < lastSeenUs
@@ -105,12 +105,12 @@ function bulksOf(history: History, { rows }: Kind, context: Context): readonly B
       mostCredits: costOf(rows.filter((row) => charges(row) !== false)),
     }
   }
-  const { none, all, content } = plainPolicies(history, context)
-  const withContent = rows.filter((row) => contentEvents[row]! > 0).length
+  const { none, all, ...some } = plainPolicies(history, context)
+  const isSome = (charges: Charges) => rows.some(charges) && !rows.every(charges)
   return [
     bulkOf(none),
     bulkOf(all),
-    ...(withContent > 0 && withContent < rows.length ? [bulkOf(content)] : []),
+    ...Object.values(some).filter(isSome).map(bulkOf),
     { ...bulkOf(none), charges: 'from' },
     { ...bulkOf(none), charges: 'delayed' },
   ]

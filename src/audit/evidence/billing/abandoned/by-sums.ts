@@ -68,8 +68,9 @@ export function chargedBeyondPolicies(
     ...kindsOf(history, (row) => history.costCredits[row] !== 0 && isWithin(row)),
   ].sort((a, b) => b.rows.length - a.rows.length)
   const simple = kinds.map((kind) => {
-    const { none, all, content } = plainPolicies(history, timing)
-    return [none, all, content].map((charges) => policyOf(history, kind, stretches, charges))
+    return Object.values(plainPolicies(history, timing)).map((charges) =>
+      policyOf(history, kind, stretches, charges),
+    )
   })
   const nearest = nearestOf(taken, fixed, simple)
   const [abandoned, off] = [kinds.flatMap(({ rows }) => rows).length, nearest.off]

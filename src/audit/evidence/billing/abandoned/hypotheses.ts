@@ -8,6 +8,7 @@ import { rowsWhere } from '../operations.ts'
  *
  *     none       nothing is charged
  *     all        every attempt of the kind; those abandoned within the notice may not have been seen
+ *     head       those whose client had received the head of the response
  *     content    those whose client had received text
  *     from       those that had come furthest, by time or by events received
  *     delayed    each after a delay, perhaps after the record ends
@@ -25,10 +26,14 @@ export interface Kind {
 export type Charges = (row: number) => boolean | 'perhaps'
 
 /** Policies that decide about each attempt alone. */
-export function plainPolicies({ callUs, endUs, contentEvents }: History, { noticeUs }: Timing) {
+export function plainPolicies(
+  { callUs, readUs, endUs, contentEvents }: History,
+  { noticeUs }: Timing,
+) {
   return {
     none: () => false,
     all: (row) => (endUs[row]! - callUs[row]! > noticeUs ? true : 'perhaps'),
+    head: (row) => !Number.isNaN(readUs[row]!),
     content: (row) => contentEvents[row]! > 0,
   } satisfies Record<string, Charges>
 }

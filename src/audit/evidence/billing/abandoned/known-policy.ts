@@ -1,9 +1,15 @@
 import { type DeploymentProfile, established } from '../../../../contract/profile.ts'
 import { abandonments, effects, type History } from '../history.ts'
-import type { Charges } from './hypotheses.ts'
+import { timingOf } from './hypotheses.ts'
 
-/** What a deployment charges for requests that the client aborted, as a probe found out (gaps G-14, G-15). */
-export type KnownPolicy = (history: History) => Charges
+/** Whether a service charges an abandoned attempt. */
+export type Charged = (row: number) => boolean
+
+/**
+ * What a deployment may charge for requests that the client aborted, by what a probe found out (gaps G-14, G-15). All
+ * policies that the answers leave open; they agree where the answers decide.
+ */
+export type KnownPolicy = (history: History) => readonly Charged[]
 
 /** Points of a stream in order, by the names of the probe's answer. */
 const points = [
@@ -13,32 +19,87 @@ const points = [
   'after four events',
   'before the end',
 ] as const
+const end = points.length - 1
 
-/** @returns null if the profile does not say what aborted streams cost at each point */
+/** More open classes than this are charged all or not at all. */
+const mostOpen = 5
+
+/** @returns null if the profile does not say what any aborted request costs */
 export function knownPolicy(profile: DeploymentProfile | undefined): KnownPolicy | null {
-  const streams = points.map((point) => established(profile, 'G-14', point))
-  if (!streams.every((answer) => answer === 'charged' || answer === 'free')) return null
-  const plain = established(profile, 'G-15', 'charge')
-  return ({ readUs, contentEvents, abandonment, streamed }) =>
-    (row) => {
-      if (abandonment[row] !== abandonments.aborted) return 'perhaps'
-      if (streamed[row] === 0) return plain === 'charged' ? true : 'perhaps'
+  const found = points.map((point) => answerOf(profile, 'G-14', point))
+  const plain = answerOf(profile, 'G-15', 'charge')
+  if (plain === null && found.every((answer) => answer === null)) return null
+  const streams = inOrder(found)
+  return (history) => {
+    const { readUs, contentEvents, abandonment, streamed } = history
+    const timing = timingOf(history)
+    const headersUs = soonestHeadersUs(history)
+    const finished = (row: number): Decided =>
+      timing.mayHaveFinished(row, timing.longestOfStepUs(row), 0) ? 'finished' : false
+    return policiesOf(history, (row) => {
+      if (abandonment[row] !== abandonments.aborted) return `${abandonment[row]} ${streamed[row]}`
+      if (streamed[row] === 0) {
+        return plain === 'charged' ? true : plain === null ? 'plain' : finished(row)
+      }
       const events = contentEvents[row]!
       const at = Number.isNaN(readUs[row]!) ? 0 : events === 0 ? 1 : events < 4 ? 2 : 3
-      // The service may have come further than the client saw, up to the end.
-      return streams.slice(at).every((answer) => answer === 'charged') ? true : 'perhaps'
-    }
+      if (streams[at] === 'charged') return true
+      if (streams[at] === null) return points[at]!
+      // The service may have come further than the client saw.
+      if (!streams.slice(at + 1, end).includes('charged')) return finished(row)
+      const seenUs = history.endUs[row]! - history.callUs[row]! + timing.noticeUs
+      return at > 0 || seenUs >= headersUs ? points[at]! : false
+    })
+  }
 }
 
-/** Whether the policy may have charged this much in all for attempts whose price is open. */
-export function mayTake(history: History, charges: Charges, credits: number): boolean {
-  let [least, most] = [0, 0]
+type Answer = 'charged' | 'free' | null
+
+function answerOf(
+  profile: DeploymentProfile | undefined,
+  gap: 'G-14' | 'G-15',
+  facet: string,
+): Answer {
+  const answer = established(profile, gap, facet)
+  return answer === 'charged' || answer === 'free' ? answer : null
+}
+
+/** Progress never makes an attempt free: an open point lies between its neighbours. */
+function inOrder(found: readonly Answer[]): readonly Answer[] {
+  return found.map((answer, at) => {
+    if (answer !== null) return answer
+    if (found.slice(0, at).includes('charged')) return 'charged'
+    return found.slice(at + 1, end).includes('free') ? 'free' : null
+  })
+}
+
+type Decided = boolean | string
+
+function policiesOf(history: History, decided: (row: number) => Decided): readonly Charged[] {
+  const rows = new Map<number, Decided>()
   for (let row = 0; row < history.size; row++) {
-    if (history.effect[row] !== effects.ambiguous) continue
-    const is = charges(row)
-    if (is === false) continue
-    most += history.costCredits[row]!
-    if (is === true) least += history.costCredits[row]!
+    if (history.effect[row] === effects.ambiguous) rows.set(row, decided(row))
   }
-  return least <= credits && credits <= most
+  const open = [...new Set(rows.values())].filter((each) => typeof each === 'string')
+  const subsets =
+    open.length > mostOpen
+      ? [[], open]
+      : open.reduce<string[][]>(
+          (some, name) => [...some, ...some.map((names) => [...names, name])],
+          [[]],
+        )
+  return subsets.map((charged) => (row) => {
+    const is = rows.get(row) ?? false
+    return typeof is === 'string' ? charged.includes(is) : is
+  })
+}
+
+/** The shortest time to the headers of a stream; 0 if none is known. */
+function soonestHeadersUs({ callUs, readUs, effect, streamed, size }: History): number {
+  let soonestUs = Infinity
+  for (let row = 0; row < size; row++) {
+    if (effect[row] !== effects.charge || streamed[row] !== 1) continue
+    soonestUs = Math.min(soonestUs, readUs[row]! - callUs[row]!)
+  }
+  return soonestUs === Infinity ? 0 : soonestUs
 }

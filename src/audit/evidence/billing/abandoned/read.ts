@@ -6,7 +6,7 @@ import { type Operations, rowsWhere } from '../operations.ts'
 import { readTiles, type TileFault, type TileReading } from '../tiles.ts'
 import { isChargedWrongly } from './by-holes.ts'
 import { chargedBeyondPolicies, type Settled } from './by-sums.ts'
-import { type KnownPolicy, mayTake } from './known-policy.ts'
+import type { Charged, KnownPolicy } from './known-policy.ts'
 
 /** What remains unexplained by the policies that a service may have for abandoned attempts. */
 export interface Abandoned {
@@ -43,7 +43,8 @@ export function readAbandoned(
   )
   const isMany = ambiguous >= fewAmbiguous
   const isOpen = fits === 'exact' && tiles.uncertainCredits > 0
-  const left = isOpen || isMany ? leftByOnePolicy(history, operations) : nothingLeft
+  const policies = policy?.(history) ?? plainPolicies(history)
+  const left = isOpen || isMany ? leftByOnePolicy(history, operations, policies) : nothingLeft
   const isStray =
     isMany &&
     left.faultCount * 50 <= ambiguous &&
@@ -53,12 +54,11 @@ export function readAbandoned(
     fits === 'exact' && left.faultCount > 0
       ? tiles.uncertainCredits
       : fits === 'loose'
-        ? openInAll(history, conservation)
+        ? openInAll(history, conservation, policies)
         : 0
   return {
     stray,
-    openCredits:
-      policy !== null && mayTake(history, policy(history), openCredits) ? 0 : openCredits,
+    openCredits,
     isProven: once(
       () =>
         stray.length > 0 &&
@@ -73,13 +73,14 @@ export function readAbandoned(
   }
 }
 
-/** Policies that apply to all kinds at once. */
-const policies: readonly ((history: History, row: number) => boolean)[] = [
+/** Policies that apply to all kinds at once, if no probe has found one. */
+const plainPolicies = ({ contentEvents, readUs, streamed }: History): readonly Charged[] => [
   () => false,
   () => true,
-  ({ contentEvents }, row) => contentEvents[row]! > 0,
-  ({ streamed }, row) => streamed[row] === 1,
-  ({ streamed }, row) => streamed[row] === 0,
+  (row) => contentEvents[row]! > 0,
+  (row) => !Number.isNaN(readUs[row]!),
+  (row) => streamed[row] === 1,
+  (row) => streamed[row] === 0,
 ]
 
 type Left = Pick<TileReading, 'faults' | 'faultCount'>
@@ -92,14 +93,18 @@ const nothingLeft: Left = { faults: [], faultCount: 0 }
  * policy explains all holes, some credits are unexplained. If one explains all except at most one per fifty attempts,
  * the remaining holes are reported. They are no proof: a client may abort just when its request completes.
  */
-function leftByOnePolicy(history: History, operations: () => Operations): Left {
+function leftByOnePolicy(
+  history: History,
+  operations: () => Operations,
+  policies: readonly Charged[],
+): Left {
   let best: Left | null = null
   const lingerUs = longestResponseUs(history)
   const ambiguous = rowsWhere(history.size, (row) => history.effect[row] === effects.ambiguous)
   for (const charges of policies) {
     const tried = operations()
     for (const row of ambiguous) {
-      if (charges(history, row)) {
+      if (charges(row)) {
         tried.certain[row] = 1
         tried.untilUs[row] = Math.min(tried.untilUs[row]!, history.callUs[row]! + lingerUs)
       } else tried.costCredits[row] = 0
@@ -119,14 +124,18 @@ function longestResponseUs({ size, callUs, endUs }: History): number {
 }
 
 /** Credits that ambiguous attempts took between the first and the last idle value, if no policy takes as many. */
-function openInAll(history: History, { whole }: Conservation): Credits {
+function openInAll(
+  history: History,
+  { whole }: Conservation,
+  policies: readonly Charged[],
+): Credits {
   if (whole === null) return 0
   const went = whole.taken - whole.sure
   const rows: number[] = []
   for (let row = whole.from + 1; row < whole.to; row++) {
     if (history.effect[row] === effects.ambiguous) rows.push(row)
   }
-  const takes = (charges: (typeof policies)[number]) =>
-    rows.reduce((sum, row) => sum + (charges(history, row) ? history.costCredits[row]! : 0), 0)
+  const takes = (charges: Charged) =>
+    rows.reduce((sum, row) => sum + (charges(row) ? history.costCredits[row]! : 0), 0)
   return policies.some((charges) => takes(charges) === went) ? 0 : Math.max(0, went)
 }

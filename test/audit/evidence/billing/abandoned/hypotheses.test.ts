@@ -72,13 +72,19 @@ test('an attempt of a step without a success may have finished after any time', 
   expect(timing.mayHaveFinished(8, 11, 0)).toBe(false)
 })
 
-test('the plain policies charge none, all, or those with text', () => {
+test('the plain policies charge none, all, those with a head, or those with text', () => {
   const history = historyOf([
-    ...[lasting('read', 0, 5), left(1, 10), left(2, 11), left(3, 11, { contentEvents: 1 })],
+    ...[
+      lasting('read', 0, 5),
+      left(1, 10),
+      left(2, 11, { readUs: 9 }),
+      left(3, 11, { contentEvents: 1 }),
+    ],
   ])
-  const { none, all, content } = plainPolicies(history, timingOf(history))
+  const { none, all, head, content } = plainPolicies(history, timingOf(history))
   expect([1, 2, 3].map(() => none())).toEqual([false, false, false])
   expect([1, 2, 3].map(all)).toEqual(['perhaps', true, true])
+  expect([1, 2, 3].map(head)).toEqual([false, true, false])
   expect([1, 2, 3].map(content)).toEqual([false, false, true])
 })
 
