@@ -44,6 +44,12 @@ export const auditScenarios: readonly AuditScenario[] = [
     rule: 'SSE-04',
   },
   {
+    name: 'audit-exhaustion',
+    accounts: { ASSAY_KEY_6: 6, ASSAY_KEY_3: 3, ASSAY_KEY_16: 16 },
+    fault: 'check-then-act',
+    rule: 'BILL-15',
+  },
+  {
     name: 'bands',
     accounts: { ASSAY_KEY_103: 103, ASSAY_KEY_1003: 1_003, ASSAY_KEY_10003: 10_003 },
     fault: 'band-edge-off-by-one',

@@ -1,6 +1,7 @@
-import { bandsAt } from '../../../contract/contract.ts'
+import { bandsAt, type Model } from '../../../contract/contract.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
+import { hasSystemPrompt, untestedPairs } from '../../evidence/untested-pairs.ts'
 import type { Verdict } from '../../verdict.ts'
 import { singleCharge } from './prices.ts'
 import { undisturbedStretches } from './segments.ts'
@@ -18,6 +19,8 @@ const factors: Readonly<Record<string, (exchange: Exchange) => string>> = {
   'prompt length': ({ row }) =>
     (row.requestBody?.length ?? 0) > 1000 ? 'a long prompt' : 'a short prompt',
   user: (exchange) => (exchange.requestField('user') === undefined ? 'no user' : 'a user'),
+  'system prompt': (exchange) =>
+    hasSystemPrompt(exchange) ? 'a system prompt' : 'no system prompt',
 }
 
 export const bill03 = billingRule({
@@ -27,18 +30,17 @@ export const bill03 = billingRule({
   severity: 'must',
   needs: ['active', 'quiescence'],
   explain: `Compares isolated charges (one at a time) over the levels of format,
-stream, n, max_tokens, prompt length and user. It fails if half or more of the requests of one level
+stream, n, max_tokens, prompt length, user and system prompt. It fails if half or more of the requests of one level
 do not cost their price while those of another level of that factor do. A price that changes for all requests
 at one time is no factor. It passes for the
 factors observed at two levels, which it names, and for the observed prompt lengths; longer prompts
-were not observed.`,
+were not observed. It lists the models, and the pairs of a model and a form of request, that no success had: plain or
+streamed in each format, n of 3 or more, a system prompt.`,
   async decideBy(readings, evidence) {
     const { contract } = evidence
+    const all = await exchangesOf(evidence)
     const exchanges = new Map(
-      (await exchangesOf(evidence)).map((each) => [
-        keyOf(each.row.runId, each.row.slot, each.row.retry),
-        each,
-      ]),
+      all.map((each) => [keyOf(each.row.runId, each.row.slot, each.row.retry), each]),
     )
     const singles = undisturbedStretches(readings, contract)
       .flatMap(singleCharge)
@@ -78,7 +80,7 @@ were not observed.`,
       ? {
           verdict: 'pass',
           observations: singles.length,
-          note: `seen at two levels: ${varied.join(', ')}${promptRange(singles.map(({ exchange }) => exchange))}`,
+          note: `seen at two levels: ${varied.join(', ')}${promptRange(singles.map(({ exchange }) => exchange))}${untested(contract.models ?? [], all)}`,
         }
       : {
           verdict: 'inconclusive',
@@ -120,6 +122,12 @@ function changeInTime(singles: readonly Seen[]) {
   return alike.length < 3
     ? null
     : { before: before.length, after: after.length, first: after[0]!.single }
+}
+
+/** The pairs that no request tested, as the end of a note. */
+function untested(models: readonly Model[], exchanges: readonly Exchange[]): string {
+  const pairs = untestedPairs(models, exchanges)
+  return pairs.length === 0 ? '; every pair was tested' : `; no success had: ${pairs.join('; ')}`
 }
 
 function promptRange(exchanges: readonly Exchange[]): string {

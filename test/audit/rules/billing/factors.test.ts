@@ -129,7 +129,7 @@ testStored('BILL-03', [
     {
       verdict: 'pass',
       observations: 4,
-      note: 'seen at two levels: format, stream, n, max_tokens, prompt length, user; prompts of 12 to 30 tokens',
+      note: 'seen at two levels: format, stream, n, max_tokens, prompt length, user; prompts of 12 to 30 tokens; no success had: svc-k2 with messages streamed, n of 3 or more, a system prompt; svc-k2-0905; svc-k2-thinking; svc-k2.5',
     },
     {
       templates: [
@@ -141,7 +141,10 @@ testStored('BILL-03', [
   [
     'a constant parameter is not a factor, nor is a prompt that is short enough',
     taking([1, {}], [1, streamed], [1, { template: 1 }]),
-    { verdict: 'pass', note: 'seen at two levels: stream; prompts of 10 to 10 tokens' },
+    {
+      verdict: 'pass',
+      note: 'seen at two levels: stream; prompts of 10 to 10 tokens; no success had: svc-k2 with messages plain, messages streamed, n of 3 or more, a system prompt; svc-k2-0905; svc-k2-thinking; svc-k2.5',
+    },
     { templates: [template(0, { n: 1 }), template(1, { p: 'x'.repeat(992) })] },
   ],
   [
