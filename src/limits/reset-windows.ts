@@ -32,7 +32,7 @@ export function windowsByReset(
   resetOf: (request: LimitedRequest) => Instant | null,
   nameOf: (request: LimitedRequest) => Instant | null = resetOf,
 ): readonly ResetWindow[] {
-  const groups: { requests: LimitedRequest[]; lowUs: number; highUs: number }[] = []
+  const groups: (Instant & { requests: LimitedRequest[]; firstUs: number; lastUs: number })[] = []
   for (const request of requests) {
     if (request.limit !== limit) continue
     const instant = nameOf(request)
@@ -40,11 +40,16 @@ export function windowsByReset(
     const group = groups.at(-1)
     const lowUs = Math.max(group?.lowUs ?? -Infinity, instant.lowUs)
     const highUs = Math.min(group?.highUs ?? Infinity, instant.highUs)
-    if (group !== undefined && lowUs <= highUs) {
+    const firstUs = Math.min(group?.firstUs ?? Infinity, instant.lowUs)
+    const lastUs = Math.max(group?.lastUs ?? -Infinity, instant.highUs)
+    // Two windows end a window apart: late answers must not be so vague that they fit both.
+    if (group !== undefined && lowUs <= highUs && lastUs - firstUs < windowUs) {
       group.requests.push(request)
-      group.lowUs = lowUs
-      group.highUs = highUs
-    } else groups.push({ requests: [request], ...instant })
+      Object.assign(group, { lowUs, highUs, firstUs, lastUs })
+    } else {
+      const { lowUs: first, highUs: last } = instant
+      groups.push({ requests: [request], ...instant, firstUs: first, lastUs: last })
+    }
   }
   return groups
     .filter(({ requests: [first] }) => {

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { windowsByReset } from '../../src/limits/reset-windows.ts'
+import { arrivalOf } from './limited-requests.ts'
+
+const windowUs = 60e6
+/** A request that was decided within so many seconds, and shows the seconds to its reset. */
+const shown = (slot: number, fromS: number, untilS: number, reset: number, remaining: number) =>
+  arrivalOf(slot, fromS * 1e6, untilS * 1e6, { limit: 200, reset, remaining })
+
+const windows = (requests: readonly ReturnType<typeof shown>[]) =>
+  windowsByReset({ requests, limit: 200, windowUs }, ({ reset, fromUs, untilUs }) => ({
+    lowUs: fromUs + (reset! - 1) * 1e6,
+    highUs: untilUs + (reset! + 1) * 1e6,
+  })).map(({ requests: own, beganEmpty }) => [own.map(({ slot }) => slot), beganEmpty])
+
+test('answers with one reset are one window, and each reset begins another', () => {
+  expect(
+    windows([
+      ...[shown(0, 0, 1, 58, 199), shown(1, 10, 11, 48, 198)],
+      ...[shown(2, 62, 63, 56, 199), shown(3, 70, 71, 48, 198)],
+    ]),
+  ).toEqual([
+    [[0, 1], true],
+    [[2, 3], true],
+  ])
+})
+
+test('answers so late that they fit two windows do not join them', () => {
+  // A client that stalled saw the answers of the first window as the next one began.
+  expect(
+    windows([shown(0, 0, 64, 58, 199), shown(1, 0, 64, 58, 198), shown(2, 63, 64, 56, 199)]),
+  ).toEqual([[[2], true]])
+})
