@@ -3,7 +3,8 @@ import { defaultContract } from '../../src/contract/default.ts'
 import { mixedRounding } from '../../src/contract/listed-prices.ts'
 import { promises } from '../../src/contract/promises.ts'
 
-const packages = (...rows: readonly (readonly [cents: number, listed: number])[]) =>
+type Row = readonly [cents: number, listed: number]
+const packages = (...rows: readonly Row[]) =>
   rows.map(([priceUsdCents, listedUsdPerCredit], at) => ({
     ...defaultContract.packages[0]!,
     ...{ name: `p${at}`, credits: 3, priceUsdCents, listedUsdPerCredit },
@@ -22,7 +23,7 @@ test('a rounded price and a cut-off price are named, and one that is neither', (
 })
 
 test('a list that mixes the ways promises neither, and nor does an empty one', () => {
-  const promised = (...rows: Parameters<typeof packages>) =>
+  const promised = (...rows: readonly Row[]) =>
     promises({ ...defaultContract, packages: packages(...rows) }, [
       'packages.listed_usd_per_credit',
     ])

@@ -6,6 +6,7 @@ import type { Fault } from '../../src/service/faults/fault.ts'
 import { header, hiddenLimit } from '../../src/service/faults/primitives.ts'
 import { noteOf } from '../../src/service/honest/billing.ts'
 import type { RefusalKind } from '../../src/service/refusal.ts'
+import type { CreditsReport } from '../../src/service/usage/report.ts'
 
 /** The effect on a field: a number that is off, or something else. */
 export type Change = { readonly plus: number } | { readonly to: unknown } | 'dropped'
@@ -28,6 +29,12 @@ export type Condition =
   | { readonly on: 'max-tokens'; readonly above: number }
   /** This many requests are in progress, including this one, when it is reserved. */
   | { readonly on: 'in-flight'; readonly atLeast: number }
+  /** From this second on, counted from the first call. */
+  | { readonly on: 'since'; readonly second: number }
+  /** A request that is the same as an earlier one of its account. */
+  | { readonly on: 'repeat' }
+  /** An account with this many credits or more. */
+  | { readonly on: 'balance'; readonly atLeast: number }
 
 /** Bodies whose fields may be wrong. */
 export type BodyKind = 'chat' | 'messages' | 'error' | 'models' | 'credits'
@@ -58,6 +65,20 @@ export type Effect =
       readonly change: Change
     }
   | { readonly does: 'status'; readonly refusal: RefusalKind; readonly plus: number }
+  /** So many replicas, each with counters of its own. */
+  | { readonly does: 'replicas'; readonly count: number }
+  /** So many workers, each of which subtracts only its own charges from the balance that it shows. */
+  | { readonly does: 'workers'; readonly count: number }
+  /** The credits page is from a cache of up to this age. */
+  | { readonly does: 'page-cached'; readonly seconds: number }
+  /** The credits page is that of another account. */
+  | { readonly does: 'page-of-other'; readonly accountsOn: 0 | 1 }
+  /** Something between repeats the request so many times: each is counted, and charged. */
+  | { readonly does: 'repeated-between'; readonly times: number }
+  /** Windows begin anew after so many seconds, whatever the reset says. */
+  | { readonly does: 'window-anew'; readonly everySeconds: number | null }
+  /** The reset has another unit. */
+  | { readonly does: 'reset-unit'; readonly times: number }
 
 /** A composed fault: no rule was made for it. */
 export interface Composition {
@@ -93,11 +114,13 @@ export function composed({ when, effect }: Composition, strikes: Strikes): Fault
 }
 
 /** Conditions are evaluated once per call, so all parts of a fault agree. */
-function conditionOf(when: Condition, honest: Behaviour, { clock }: Kit) {
+function conditionOf(when: Condition, honest: Behaviour, { clock, ledger }: Kit) {
   const decided = new WeakMap<Call, boolean>()
   const atWork = new WeakMap<Call, number>()
   let inFlight = 0
   let seen = 0
+  let firstUs: number | null = null
+  const known = new Set<string>()
   const holds = (call: Call): boolean => {
     switch (when.on) {
       case 'always':
@@ -120,6 +143,17 @@ function conditionOf(when: Condition, honest: Behaviour, { clock }: Kit) {
         return call.promptTokens > when.aboveTokens
       case 'max-tokens':
         return (call.request?.maxTokens ?? 0) > when.above
+      case 'since':
+        firstUs ??= clock.nowUs()
+        return clock.nowUs() - firstUs >= when.second * 1e6
+      case 'repeat': {
+        const own = `${call.key?.accountId} ${call.endpoint} ${call.body.toString('latin1')}`
+        if (known.has(own)) return true
+        known.add(own)
+        return false
+      }
+      case 'balance':
+        return call.key !== null && ledger.balance(call.key.accountId).balance >= when.atLeast
       case 'in-flight':
         return (atWork.get(call) ?? 0) >= when.atLeast
     }
@@ -213,19 +247,85 @@ function effectOf(
         if (by === 'turns') return `${honest.rateSubject(call)} ${call.incoming.sequence % 2}`
         return honest.rateSubject(call)
       }
-      const firstOf = new Map<string, string>()
+      return elsewhere(honest, strike, (own, call) => (isBefallen(call) ? other(call) : own))
+    }
+    case 'replicas':
+      return elsewhere(honest, strike, (own, call) =>
+        isBefallen(call) ? `${own} ${call.incoming.sequence % effect.count || ''}` : own,
+      )
+    case 'window-anew': {
+      const { everySeconds } = effect
+      const nth = () =>
+        everySeconds === null ? 0 : Math.floor(kit.clock.nowUs() / 1e6 / everySeconds)
+      return elsewhere(honest, strike, (own, call) =>
+        isBefallen(call) ? `${own} ${nth() || ''}` : own,
+      )
+    }
+    case 'reset-unit':
+      return header(honest, contract.headers.rateReset?.[0], (value, _refused, call) =>
+        strike(value, isBefallen(call) ? String(Number(value) * effect.times) : value),
+      )
+    case 'workers': {
+      const spent = new Map<string, number>()
+      const workerOf = ({ key, incoming }: Call) =>
+        `${key?.accountId} ${incoming.sequence % effect.count}`
+      const spend = (of: string, credits: number) => spent.set(of, (spent.get(of) ?? 0) + credits)
       return {
-        rateSubject: (call) => {
-          const own = honest.rateSubject(call)
-          const name = isBefallen(call) ? other(call) : own
-          // Another name makes no difference until two share it, or one has two.
-          if (!firstOf.has(name)) firstOf.set(name, own)
-          if (!firstOf.has(`of ${own}`)) firstOf.set(`of ${own}`, name)
-          strike([own, name], [firstOf.get(name), firstOf.get(`of ${own}`)])
-          return name
+        settle(call, usage) {
+          honest.settle(call, usage)
+          spend(workerOf(call), call.price)
+          spend(`${call.key?.accountId}`, call.price)
+        },
+        creditsHeader(call, credits) {
+          const all = spent.get(`${call.key?.accountId}`) ?? 0
+          const unseen = isBefallen(call) ? all - (spent.get(workerOf(call)) ?? 0) : 0
+          return honest.creditsHeader(call, strike(credits, credits + unseen))
         },
       }
     }
+    case 'page-cached': {
+      const kept = new Map<string, { readonly atUs: number; readonly report: CreditsReport }>()
+      return {
+        creditsReport(call) {
+          const report = honest.creditsReport(call)
+          const place = `${call.key?.accountId} ${call.incoming.query}`
+          const before = kept.get(place)
+          const isFresh =
+            before === undefined || kit.clock.nowUs() - before.atUs >= effect.seconds * 1e6
+          if (isFresh) kept.set(place, { atUs: kit.clock.nowUs(), report })
+          if (isFresh || !isBefallen(call)) return report
+          strike(report.remaining, before.report.remaining)
+          return before.report
+        },
+      }
+    }
+    case 'page-of-other':
+      return {
+        creditsReport(call) {
+          const own = honest.creditsReport(call)
+          const other = isBefallen(call) ? call.key!.accountId + effect.accountsOn : null
+          if (other === null || other === call.key!.accountId) return own
+          try {
+            const report = kit.usage.of(other, call.incoming.query)
+            strike(own.remaining, report.remaining)
+            return report
+          } catch {
+            return own
+          }
+        },
+      }
+    case 'repeated-between':
+      return {
+        count(call) {
+          honest.count(call)
+          for (let nth = 1; nth < effect.times && isBefallen(call); nth++) honest.count(call)
+        },
+        settle(call, usage) {
+          honest.settle(call, usage)
+          const more = isBefallen(call) ? call.price * (effect.times - 1) : 0
+          if (strike(0, more) !== 0) chargeMore(kit, call, more, usage)
+        },
+      }
     case 'status':
       return {
         wireError(call, refusal) {
@@ -253,6 +353,26 @@ function effectOf(
           }
       }
     }
+  }
+}
+
+/** Counts requests under another name. */
+function elsewhere(
+  honest: Behaviour,
+  strike: <Made>(was: Made, is: Made) => Made,
+  nameOf: (own: string, call: Call) => string,
+): Pick<Behaviour, 'rateSubject'> {
+  const firstOf = new Map<string, string>()
+  return {
+    rateSubject: (call) => {
+      const own = honest.rateSubject(call)
+      const name = nameOf(own, call)
+      // Another name makes no difference until two share it, or one has two.
+      if (!firstOf.has(name)) firstOf.set(name, own)
+      if (!firstOf.has(`of ${own}`)) firstOf.set(`of ${own}`, name)
+      strike([own, name], [firstOf.get(name), firstOf.get(`of ${own}`)])
+      return name
+    },
   }
 }
 

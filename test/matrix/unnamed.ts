@@ -24,6 +24,7 @@ function composition(random: Random): Composition {
   const effect = pick(random, [
     ...[charge, charge, charge, chargeRefusal, creditsHeader, creditsHeader],
     ...[rateHeader, limit, limit, scope, field, field, field, status],
+    ...[replicas, workers, pageCached, pageOfOther, repeatedBetween, windowAnew, resetUnit],
   ])(random)
   return { when: pick(random, conditionsFor(random, effect)), effect }
 }
@@ -43,6 +44,7 @@ function conditionsFor(random: Random, effect: Effect): readonly Condition[] {
         { from: 20, to: 60 },
       ]),
     },
+    { on: 'since', second: pick(random, [1, 20, 60]) },
   ]
   const ofGenerations: readonly Condition[] = [
     ...ofAll,
@@ -64,7 +66,18 @@ function conditionsFor(random: Random, effect: Effect): readonly Condition[] {
         { on: 'prompt', aboveTokens: pick(random, [500, 4_096]) },
         { on: 'max-tokens', above: pick(random, [100, 500]) },
         { on: 'in-flight', atLeast: pick(random, [2, 8, 14]) },
+        { on: 'repeat' },
       ]
+    case 'repeated-between':
+      return [...ofAnswers, ...ofGenerations, { on: 'in-flight', atLeast: 8 }]
+    case 'workers':
+    case 'replicas':
+    case 'window-anew':
+    case 'page-cached':
+    case 'page-of-other':
+      return [{ on: 'always' }]
+    case 'reset-unit':
+      return [{ on: 'balance', atLeast: pick(random, [101, 1_001]) }]
     case 'rate-header':
     case 'limit':
     case 'scope':
@@ -118,6 +131,26 @@ const scope = (random: Random): Effect => ({
   does: 'scope',
   by: pick(random, ['account', 'endpoint', 'address', 'turns'] as const),
 })
+
+const replicas = (random: Random): Effect => ({ does: 'replicas', count: pick(random, [2, 3]) })
+
+const workers = (random: Random): Effect => ({ does: 'workers', count: pick(random, [2, 4]) })
+
+const pageCached = (random: Random): Effect => ({
+  does: 'page-cached',
+  seconds: pick(random, [5, 60, 3_600]),
+})
+
+const pageOfOther = (): Effect => ({ does: 'page-of-other', accountsOn: 1 })
+
+const repeatedBetween = (): Effect => ({ does: 'repeated-between', times: 2 })
+
+const windowAnew = (random: Random): Effect => ({
+  does: 'window-anew',
+  everySeconds: pick(random, [20, 45]),
+})
+
+const resetUnit = (): Effect => ({ does: 'reset-unit', times: 1_000 })
 
 const status = (random: Random): Effect => ({
   does: 'status',
@@ -200,6 +233,18 @@ function emptied(effect: Effect): Effect {
       return { ...effect, by: 'key' }
     case 'field':
       return { ...effect, change: { plus: 0 } }
+    case 'replicas':
+    case 'workers':
+      return { ...effect, count: 1 }
+    case 'page-cached':
+      return { ...effect, seconds: 0 }
+    case 'page-of-other':
+      return { ...effect, accountsOn: 0 }
+    case 'repeated-between':
+    case 'reset-unit':
+      return { ...effect, times: 1 }
+    case 'window-anew':
+      return { ...effect, everySeconds: null }
   }
 }
 
@@ -221,7 +266,17 @@ function actsFor({ effect, when }: Composition): readonly ActName[] {
     case 'rate-header':
     case 'limit':
     case 'scope':
+    case 'replicas':
+    case 'window-anew':
+    case 'reset-unit':
       return ['limits']
+    case 'workers':
+    case 'repeated-between':
+      return ['billing', 'accounts']
+    case 'page-cached':
+      return ['billing', 'usage']
+    case 'page-of-other':
+      return ['accounts']
     case 'status':
       return effect.refusal === 'credits'
         ? ['exhaustion']
@@ -258,9 +313,53 @@ function whyHidden({ effect }: Composition): string | null {
   return null
 }
 
+/**
+ * Rules that accuse what a composition did, or a consequence of it. A failure of any other rule sends the reader to the
+ * wrong place.
+ */
+function accusers({ effect, when }: Composition): RegExp {
+  switch (effect.does) {
+    case 'charge':
+    case 'repeated-between':
+      // A charge that depends on the account or the balance is told by the rules on those.
+      return when.on === 'key'
+        ? /^(BILL-(0[1-4]|1[01345678])|USE)/
+        : /^(BILL-(0[1-48]|1[01345])|USE|RATE)/
+    case 'charge-refusal':
+      return /^(BILL-(05|06|1[0134578])|USE|RATE-06)/
+    case 'credits-header':
+    case 'workers':
+      return /^(BILL-(0[89]|1[0-6])|USE)/
+    case 'page-cached':
+    case 'page-of-other':
+      return /^(BILL-12|USE|AUTH)/
+    case 'rate-header':
+    case 'limit':
+    case 'scope':
+    case 'replicas':
+    case 'window-anew':
+    case 'reset-unit':
+      return /^RATE/
+    case 'status':
+      return /^(ERR|AUTH|MODEL|CHAT|MSG|SSE|TRN|LIM|RATE-(06|1[01])|BILL-1[345])/
+    case 'field':
+      switch (effect.body) {
+        case 'credits':
+          return /^(USE|BILL-12|BILL-1[0189])/
+        case 'chat':
+        case 'messages':
+          return /^(CHAT|MSG|SSE|TRN|MODEL|LIM|TOK)/
+        case 'models':
+          return /^(MODEL|CHAT-03|TRN)/
+        case 'error':
+          return /^(ERR|AUTH|MODEL|CHAT|MSG|RATE-06|TRN|LIM|BILL-1[345])/
+      }
+  }
+}
+
 /** The outcome of a composition. */
 export type Outcome =
-  | { readonly is: 'found'; readonly by: readonly string[] }
+  | { readonly is: 'found'; readonly by: readonly string[]; readonly wrongly: readonly string[] }
   | { readonly is: 'inconclusive'; readonly by: readonly string[] }
   | { readonly is: 'missed'; readonly because: string }
 
@@ -273,7 +372,10 @@ export async function outcomeOf(composition: Composition): Promise<Outcome> {
       .filter((each) => each.verdict.verdict === verdict)
       .map(({ rule }) => rule)
   const failed = of('fail')
-  if (failed.length > 0) return { is: 'found', by: failed }
+  if (failed.length > 0) {
+    const right = accusers(composition)
+    return { is: 'found', by: failed, wrongly: failed.filter((rule) => !right.test(rule)) }
+  }
   if (strikes.count === 0) return { is: 'missed', because: 'no traffic for it' }
   const hidden = whyHidden(composition)
   if (hidden !== null) return { is: 'missed', because: `undecidable from outside: ${hidden}` }
