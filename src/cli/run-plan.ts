@@ -1,3 +1,4 @@
+import { formatDuration } from '../report/format.ts'
 import type { PhasePlan } from '../run/plan.ts'
 import { repeatedTexts } from '../run/repeated-tokens.ts'
 import type { Shard } from '../run/shard.ts'
@@ -5,23 +6,30 @@ import { traceText } from '../run/trace-plan.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { undecidable } from '../scenario/undecidable.ts'
 import { wrapped } from '../user/wrapped.ts'
+import type { PlanMoney } from './plan-money.ts'
 import { duration, table } from './text.ts'
 
-/** The plan of a scenario as text. */
+/**
+ * The plan of a scenario as text.
+ *
+ * @param money null if the contract's prices are in credits
+ */
 export function planText(
   scenario: Scenario,
   plan: readonly PhasePlan[],
   shard: Shard,
   threads: number,
+  money: PlanMoney | null,
 ): string {
-  const head = ['phase', 'part', 'load', 'lasts', 'requests', 'at most credits']
-  const rows = plan.map((phase) => [
+  const cost = money === null ? 'at most credits' : 'about'
+  const head = ['phase', 'part', 'load', 'lasts', 'requests', cost]
+  const rows = plan.map((phase, at) => [
     phase.phase,
     phase.part,
     phase.load,
-    phase.durationUs === null ? '-' : duration(phase.durationUs),
+    lastsText(phase, scenario),
     phase.requests === null ? 'open' : String(phase.requests),
-    phase.mostCredits === null ? 'open' : String(phase.mostCredits),
+    (money === null ? phase.mostCredits : money.phases[at])?.toString() ?? 'open',
   ])
   const steps = plan.flatMap(({ phase, bySteps }) => {
     const counts = Object.entries(bySteps).map(([step, count]) => `${step} ${count}`)
@@ -39,7 +47,7 @@ export function planText(
     ...traces,
     ...(shard.of === 1 ? [] : [`The part of shard ${shard.index} of ${shard.of}.`]),
     `Sends on ${threads === 1 ? '1 thread' : `${threads} threads`}.`,
-    ...wrapped(costText(scenario, plan), ''),
+    ...wrapped(money?.says ?? costText(scenario, plan), ''),
     ...repeatedTexts(scenario, scenario.seed, (step) => requestsOf(plan, step)).flatMap((text) =>
       wrapped(text, ''),
     ),
@@ -47,6 +55,14 @@ export function planText(
     'Nothing was sent.',
     '',
   ].join('\n')
+}
+
+/** A search lasts as long as it must, or at most as long as it may. */
+function lastsText({ phase, durationUs }: PhasePlan, { phases }: Scenario): string {
+  const load = phases.find(({ name }) => name === phase)?.load
+  if (load?.kind === 'sweep' && load.search.mostUs !== null)
+    return `at most ${formatDuration(load.search.mostUs / 1e6)}`
+  return durationUs === null ? '-' : duration(durationUs)
 }
 
 /** What the whole plan costs at most. */

@@ -21,6 +21,7 @@ import { coloured } from './colour.ts'
 import { exit } from './exit.ts'
 import { LiveView, lineOf } from './live-view.ts'
 import { positiveOf, wholeOf } from './numbers.ts'
+import { planMoney } from './plan-money.ts'
 import { judgementText } from './run-judgement.ts'
 import { runJunit } from './run-junit.ts'
 import { overridden, type RunOverrides } from './run-overrides.ts'
@@ -63,10 +64,11 @@ export async function runAction(path: string, options: Options): Promise<void> {
     const plan = planOf(scenario, contract, seed, shard, options.join !== undefined)
     const target = options.baseUrl ?? scenario.baseUrl
     const threads = threadsOf(scenario, phaseLoads(scenario), shard, target)
+    const money = planMoney(scenario, plan, contract, Date.now())
     process.stdout.write(
       options.json
-        ? `${JSON.stringify({ scenario, seed, shard, threads, plan }, null, 2)}\n`
-        : planText(scenario, plan, shard, threads),
+        ? `${JSON.stringify({ scenario, seed, shard, threads, plan, ...(money === null ? {} : { money }) }, null, 2)}\n`
+        : planText(scenario, plan, shard, threads, money),
     )
     if (undecidable(scenario).length > 0) process.exitCode = exit.usage
     return
