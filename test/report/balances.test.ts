@@ -11,6 +11,11 @@ import { attempt, enterRun } from './attempts.ts'
 
 const price = defaultContract.models!.find(({ id }) => id === 'svc-k2')!.costCredits!
 
+const at = (us: number) => ({
+  ...{ intendedUs: us, dispatchedUs: us, sentUs: us, headersUs: us + 9, doneUs: us + 9 },
+  closedUs: us + 9,
+})
+
 /** Successes one after the other, each with the balance after its charge, from 1,000 on. */
 function inTurn(count: number, chargeOf: (at: number) => number = () => price): AttemptRow[] {
   let balance = 1000
@@ -72,6 +77,54 @@ test('one credit too much in the middle is not explained, and too little neither
     const { balances } = await read(inTurn(10, (at) => (at === 5 ? price + more : price)))
     expect(balances).toMatchObject([{ unexplained }])
   }
+})
+
+/** The same, with reads of the balance alone before and after. */
+function betweenReads(rows: readonly AttemptRow[], first: number, last: number): AttemptRow[] {
+  const read = (slot: number, us: number, creditsRemaining: number) =>
+    attempt(slot, {
+      ...{ endpoint: 'credits', model: null, responseModel: null, creditsRemaining },
+      ...at(us),
+    })
+  return [read(1000, -1000, first), ...rows, read(1001, 10_000_000, last)]
+}
+
+test('a header that holds its own charge, as a free read shows, leaves no credit open', async () => {
+  const rows = inTurn(10)
+  const last = rows.at(-1)!.creditsRemaining!
+  const free = betweenReads(rows.slice(0, 5), 1000, rows[4]!.creditsRemaining!)
+  const later = rows.slice(5).map((row) => ({
+    ...row,
+    sentUs: row.sentUs! + 20_000_000,
+    headersUs: row.headersUs! + 20_000_000,
+    doneUs: row.doneUs! + 20_000_000,
+    closedUs: row.closedUs! + 20_000_000,
+  }))
+  const all = [
+    ...free.slice(1),
+    ...later,
+    { ...free.at(-1)!, slot: 1002, creditsRemaining: last, ...at(60_000_000) },
+  ]
+  const { balances } = await read(all)
+  expect(balances).toMatchObject([
+    { taken: 9 * price, expected: 9 * price, expectedAtMost: 9 * price, unexplained: 0 },
+  ])
+  // One credit more for the third request: the first reading no longer hides it.
+  const wrong = all.map((row, place) =>
+    place < 2 ? row : { ...row, creditsRemaining: row.creditsRemaining! - 1 },
+  )
+  expect((await read(wrong)).balances).toMatchObject([{ unexplained: 1 }])
+})
+
+test('a header without its own charge counts the first one, and not the last', async () => {
+  const rows = inTurn(10).map((row) => ({
+    ...row,
+    creditsRemaining: row.creditsRemaining! + price,
+  }))
+  const { balances } = await read(betweenReads(rows, 1000, 1000 - 10 * price).slice(1))
+  expect(balances).toMatchObject([
+    { taken: 10 * price, expected: 10 * price, expectedAtMost: 10 * price, unexplained: 0 },
+  ])
 })
 
 test('a request in flight at the last reading may be in it or not', async () => {

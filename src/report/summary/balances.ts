@@ -8,8 +8,10 @@ export type Balance = RunSummary['credits']['balances'][number]
 
 /**
  * The first and the last balance of each account, with what was taken between them and what the contract expects for
- * the same stretch. The charge of the first reading is before it, and that of the last is in it, or the other way round
- * (gap G-12); requests in flight at either reading, and those without a known end, may count or not.
+ * the same stretch. If headers show the balance after their own charge, that of the first reading is before the stretch,
+ * and that of the last is in it; if before, the other way round (gap G-12). Which of them holds is known for plain
+ * answers, or for streams, if a charged request that was alone precedes a free one. Requests in flight at either reading,
+ * and those without a known end, may count or not.
  */
 export async function readBalances(
   store: Session,
@@ -19,10 +21,11 @@ export async function readBalances(
   const order = balanceOrder('at_us', 'remaining')
   const edge = (of: 'arg_min' | 'arg_max') =>
     `${of}({ remaining: remaining, sent_us: sent_us, ended_us: ended_us, slot: slot, retry: retry,
-      price: if(outcome = 'ok', price, 0) }, ${order}) FILTER (remaining IS NOT NULL AND at_us IS NOT NULL)`
+      streamed: streamed, price: if(outcome = 'ok', price, 0) }, ${order}) FILTER (remaining IS NOT NULL AND at_us IS NOT NULL)`
   const rows = await store.rows<Balance & { readonly unpriced: number }>(
     `WITH priced AS (
        SELECT coalesce(account, key_fp, '(unknown)') AS account, slot, retry, sent_us,
+         coalesce(streamed, 0) AS streamed,
          greatest(closed_us, headers_us, sent_us) AS ended_us, coalesce(headers_us, done_us) AS at_us,
          outcome, credits_remaining AS remaining, price
        FROM (SELECT *, (SELECT ${creditsSql(pricesOf(contract))} FROM (SELECT attempts.model, attempts.response_model,
@@ -31,6 +34,32 @@ export async function readBalances(
      edges AS (
        SELECT account, ${edge('arg_min')} AS a, ${edge('arg_max')} AS b
        FROM priced GROUP BY account HAVING a IS NOT NULL),
+     in_turn AS (
+       SELECT *, coalesce(max(ended_us) OVER (in_order ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) <= sent_us, true)
+           AND lead(sent_us) OVER in_order >= ended_us AS alone,
+         lead({ remaining: remaining, price: price, outcome: outcome }) OVER in_order AS after_it
+       FROM priced WINDOW in_order AS (PARTITION BY account ORDER BY sent_us, slot, retry)),
+     -- Whether a header holds its own charge; null if neither, or if nothing shows it.
+     shows AS (
+       SELECT account, streamed,
+         CASE WHEN bool_and(remaining = after_it.remaining) THEN true
+              WHEN bool_and(remaining - price = after_it.remaining) THEN false END AS own
+       FROM in_turn
+       WHERE alone AND outcome = 'ok' AND price > 0 AND after_it.outcome = 'ok' AND after_it.price = 0
+         AND remaining IS NOT NULL AND after_it.remaining IS NOT NULL
+       GROUP BY account, streamed),
+     -- The charge of either reading in the stretch; null if it may be in it or not.
+     ends AS (
+       SELECT edges.account, a.slot = b.slot AND a.retry = b.retry AS same,
+         CASE WHEN same OR a.price = 0 OR of_a.own THEN 0 WHEN NOT of_a.own THEN a.price END AS by_a,
+         CASE WHEN same OR b.price = 0 OR NOT of_b.own THEN 0 WHEN of_b.own THEN b.price END AS by_b,
+         CASE WHEN by_a IS NULL AND by_b IS NULL THEN least(a.price, b.price)
+              ELSE coalesce(by_a, 0) + coalesce(by_b, 0) END AS least_ends,
+         CASE WHEN by_a IS NULL AND by_b IS NULL THEN greatest(a.price, b.price)
+              ELSE coalesce(by_a, a.price) + coalesce(by_b, b.price) END AS most_ends
+       FROM edges
+       LEFT JOIN shows AS of_a ON of_a.account = edges.account AND of_a.streamed = a.streamed
+       LEFT JOIN shows AS of_b ON of_b.account = edges.account AND of_b.streamed = b.streamed),
      between AS (
        SELECT priced.*, a, b,
          sent_us >= a.ended_us AND ended_us <= b.sent_us AS surely,
@@ -42,11 +71,11 @@ export async function readBalances(
      SELECT account, any_value(a.remaining) AS first, any_value(b.remaining) AS last,
        any_value(a.remaining) - any_value(b.remaining) AS taken,
        coalesce(sum(price) FILTER (costs AND outcome = 'ok' AND surely), 0)
-         + any_value(if(a.slot = b.slot AND a.retry = b.retry, 0, least(a.price, b.price))) AS expected,
+         + any_value(least_ends) AS expected,
        coalesce(sum(price) FILTER (costs), 0)
-         + any_value(if(a.slot = b.slot AND a.retry = b.retry, 0, greatest(a.price, b.price))) AS "expectedAtMost",
+         + any_value(most_ends) AS "expectedAtMost",
        count(*) FILTER (costs AND price IS NULL) AS unpriced
-     FROM edges LEFT JOIN (SELECT account, sent_us, outcome, price, surely, costs FROM between) USING (account)
+     FROM edges JOIN ends USING (account) LEFT JOIN (SELECT account, sent_us, outcome, price, surely, costs FROM between) USING (account)
      GROUP BY account ORDER BY account`,
     [runId],
   )
