@@ -35,6 +35,7 @@ const mayImport: Record<string, readonly string[]> = {
   probe: ['money', 'tokens', 'contract', 'attempt', 'limits', 'client', 'store'],
   audit: ['price', 'money', 'tokens', 'contract', 'attempt', 'limits', 'store'],
   report: ['price', 'money', 'tokens', 'contract', 'attempt', 'measure', 'store', 'audit', 'chart'],
+  portal: ['money', 'contract', 'store', 'report'],
   service: ['money', 'tokens', 'contract', 'chart'],
   fleet: ['run'],
 }

@@ -17,10 +17,14 @@ import type { LogSummary } from '../store/import/log-summary.ts'
 import { type Mapping, ownMapping, parseMapping } from '../store/import/mapping.ts'
 import type { RecordTool } from '../store/import/records.ts'
 import { openStore } from '../store/open.ts'
+import { openSoon } from '../store/open-soon.ts'
 import { UserError } from '../user/user-error.ts'
 import { exit } from './exit.ts'
 import { shown } from './progress.ts'
 import { onStopSignal } from './stop-signals.ts'
+
+/** A server of usage has the store for a moment, after each import. */
+const heldMs = 30_000
 
 export interface Options extends Meaning {
   readonly check?: boolean
@@ -81,7 +85,7 @@ function mustHaveRoomForRejects(files: readonly string[], { rejects, db }: Optio
 /** Opens the target of an import: the store, or an engine. */
 async function openTarget({ db, engine }: Options) {
   if (engine === undefined) {
-    const store = await openStore(db)
+    const store = await openSoon(() => openStore(db), heldMs)
     return { take: (file: FileImport) => importFile(store, file), close: () => store.close() }
   }
   const clickhouse = await openClickhouse(engine)

@@ -4,6 +4,7 @@ import type { PageName, TextFormat } from '../report/pages.ts'
 import { writePictures } from '../report/pictures.ts'
 import { makeText } from '../report/text.ts'
 import { writeOutput } from '../store/output.ts'
+import { UserError } from '../user/user-error.ts'
 import { readProfileFile } from './profile-file.ts'
 import { shown } from './progress.ts'
 import { uploadTo } from './upload.ts'
@@ -18,6 +19,8 @@ export interface Options extends UsageFlags {
   readonly png?: string
   readonly upload?: string
   readonly json?: boolean
+  readonly for: 'operator' | 'customer'
+  readonly settings?: string
 }
 
 export async function reportAction(
@@ -26,6 +29,19 @@ export async function reportAction(
   options: Options,
 ): Promise<void> {
   const out = options.out ?? `assay-${page}.html`
+  if (options.for === 'customer') {
+    if (page !== 'usage') {
+      throw new UserError('usage', `--for customer is of the page usage, not of ${page}.`)
+    }
+    const { customerPage } = await import('./customer-page.ts')
+    const upload = await uploadTo(options.upload)
+    writeOutput(out, await customerPage(options))
+    await upload(out)
+    process.stdout.write(
+      options.json ? `${JSON.stringify({ page, out, pictures: [] })}\n` : `${out}\n`,
+    )
+    return
+  }
   const scope = usageScopeOf(options)
   const upload = await uploadTo(options.upload)
   const place = page === 'usage' ? options : {}

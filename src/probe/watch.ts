@@ -4,6 +4,7 @@ import { Reader } from '../client/reader.ts'
 import type { Contract } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
 import { openStore, type Store } from '../store/open.ts'
+import { openSoon } from '../store/open-soon.ts'
 import { withoutCredentials } from '../store/runs.ts'
 import { UserError } from '../user/user-error.ts'
 import { type CreditsFieldMap, type CreditsFigures, readCreditsBody } from './usage-body.ts'
@@ -152,10 +153,13 @@ function parsed({ status, body }: CreditsAnswer): unknown {
   }
 }
 
+/** An import or a server of usage has the store for a moment. */
+const heldMs = 1000
+
 export async function keepPolls(dbPath: string, polls: readonly Poll[]): Promise<boolean> {
   let store: Store
   try {
-    store = await openStore(dbPath)
+    store = await openSoon(() => openStore(dbPath), heldMs)
   } catch (error) {
     if (error instanceof UserError && error.code === 'store-held') return false
     throw error

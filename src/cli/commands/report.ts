@@ -70,6 +70,14 @@ export const reportCommand = () =>
     .addOption(
       picturesOption('--png <folder>', 'also write each chart as a picture into this folder'),
     )
+    .addOption(
+      choice('--for <reader>', 'usage: for whom the page is', ['operator', 'customer']).default(
+        'operator',
+      ),
+    )
+    .addOption(
+      inputOption('--settings <file>', 'usage: words, names and colours of the page for customers'),
+    )
     .addOption(uploadOption())
     .option('--json', 'print the names of the written files as JSON')
     .action(async (page: PageName, runIds: readonly string[], options: Options) =>

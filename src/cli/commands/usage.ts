@@ -3,6 +3,7 @@ import { creditsFields } from '../../probe/usage-body.ts'
 import { usageDimensions } from '../../report/pages.ts'
 import type { Options, WatchFlags } from '../usage.ts'
 import type { CloseFlags, InitFlags } from '../usage-clickhouse.ts'
+import type { CheckFlags, ServeFlags, TokenFlags } from '../usage-serve.ts'
 import {
   accountOption,
   choice,
@@ -62,6 +63,9 @@ export const usageCommand = () =>
     .addCommand(watchCommand())
     .addCommand(initCommand())
     .addCommand(closeCommand())
+    .addCommand(serveCommand())
+    .addCommand(tokenCommand())
+    .addCommand(checkCommand())
 
 const watchCommand = () =>
   command('watch', {
@@ -119,4 +123,58 @@ const closeCommand = () =>
     .option('--to <date>', 'end, exclusive; no more events of earlier days are expected')
     .action(async (_: unknown, close: Command) =>
       (await import('../usage-clickhouse.ts')).closeAction(close.optsWithGlobals<CloseFlags>()),
+    )
+
+const settingsOption = () =>
+  inputOption('--settings <file>', 'YAML with the product, words, tokens and accounts')
+
+const serveCommand = () =>
+  command('serve', {
+    does: 'Serve the usage of accounts to their customers, read-only.',
+    examples: [
+      'usage serve --settings credits-page.yaml --listen 127.0.0.1:8790',
+      'usage serve --engine clickhouses://assay@ch.internal:8443/usage --settings credits-page.yaml',
+    ],
+    sends: false,
+    notes: ['It needs hono, @hono/node-server and jose: npm install hono @hono/node-server jose.'],
+  })
+    .addOption(settingsOption())
+    .addOption(storeOption())
+    .addOption(engineOption())
+    .addOption(contractOption())
+    .option('--listen <address>', 'host and port; port 0 is a free one', '127.0.0.1:8790')
+    .option('--every <seconds>', 'how often to look for new usage', '5')
+    .action(async (_: unknown, serve: Command) =>
+      (await import('../usage-serve.ts')).serveAction(serve.optsWithGlobals<ServeFlags>()),
+    )
+
+const tokenCommand = () =>
+  command('token', {
+    does: 'Sign a token of one account, for a try: a backend signs its own.',
+    examples: [
+      'usage token --account acct-204 --for 1h --settings credits-page.yaml --private-key usage-private.pem',
+      'usage token --account acct-204 --shows credits models --settings credits-page.yaml',
+    ],
+    sends: false,
+  })
+    .addOption(settingsOption())
+    .addOption(accountOption('the account'))
+    .addOption(keysOption('only these keys, by fingerprint'))
+    .addOption(inputOption('--private-key <file>', 'PEM of the private key, for EdDSA'))
+    .option('--for <time>', 'how long it lasts, at most 24h', '1h')
+    .option('--shows <what...>', 'what it shows; default: all that the settings show')
+    .option('--origin <origin>', 'the origin that may embed the page')
+    .action(async (_: unknown, token: Command) =>
+      (await import('../usage-serve.ts')).tokenAction(token.optsWithGlobals<TokenFlags>()),
+    )
+
+const checkCommand = () =>
+  command('check', {
+    does: 'Check a settings file of usage serve, and print every fault.',
+    examples: ['usage check --settings credits-page.yaml', 'usage check --settings staging.yaml'],
+    sends: false,
+  })
+    .addOption(settingsOption())
+    .action(async (_: unknown, check: Command) =>
+      (await import('../usage-serve.ts')).checkAction(check.optsWithGlobals<CheckFlags>()),
     )

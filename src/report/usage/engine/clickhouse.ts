@@ -159,3 +159,69 @@ export async function closeDays(
   }
   return days.length
 }
+
+/**
+ * Writes the sums of all accounts with a name to a Parquet file, in the columns of the table of quarters.
+ *
+ * @param days UTC days of single requests; null for sums over longer intervals
+ */
+export async function fetchQuarters(
+  clickhouse: ClickHouse,
+  days: readonly number[] | null,
+  file: string,
+): Promise<void> {
+  const which =
+    days === null
+      ? '(SELECT * FROM buckets WHERE account IS NOT NULL)'
+      : `(SELECT * FROM open WHERE account IS NOT NULL AND intDiv(quarter, 96) IN {days:Array(Int64)}
+          UNION ALL SELECT * FROM closed WHERE account IS NOT NULL AND intDiv(quarter, 96) IN {days:Array(Int64)})`
+  const sums = quartersSql().replace('FROM usage_cells', () => `FROM ${which} AS cells`)
+  await clickhouse.writeParquet(
+    inClickhouse(sums, allAccounts),
+    { usage_sources: [], usage_from: 0, usage_to: 0, days: days ?? [] },
+    file,
+  )
+}
+
+/** Which requests of an account, the newest first. Times are Unix microseconds. */
+interface RequestsAsked {
+  readonly fromUs: number
+  readonly toUs: number
+  readonly models: readonly string[]
+  readonly keys: readonly string[]
+  readonly endpoints: readonly string[]
+  readonly outcomes: readonly string[]
+  readonly limit: number
+  readonly skip: number
+}
+
+/** Single requests of an account; null if it has none at all. */
+export async function fetchRequests<Row>(
+  clickhouse: ClickHouse,
+  scope: AccountScope,
+  { fromUs, toUs, models, keys, endpoints, outcomes, limit, skip }: RequestsAsked,
+): Promise<readonly Row[] | null> {
+  const parameters = {
+    ...{ usage_account: scope.account ?? '', usage_only_keys: scope.keys ?? [], usage_sources: [] },
+    ...{ fromUs, toUs, models, keys, endpoints, outcomes },
+  }
+  const mine = withParameters(accountCondition(scope))
+  const only = (column: string, name: string) =>
+    `AND (empty({${name}:Array(String)}) OR has({${name}:Array(String)}, coalesce(${column}, '')))`
+  const outcome = `multiIf(outcome = 'ok', 'ok', status = 429, 'limited', outcome = 'http_error', 'failed', 'unknown')`
+  const rows = await clickhouse.rows<Row>(
+    `SELECT at_us, model, key_fp, endpoint, outcome, status, prompt_tokens AS input, cached_tokens AS cached,
+       completion_tokens AS output, toString(credits) AS credits, unit, NULL AS latency_us
+     FROM usage_events FINAL
+     WHERE ${mine} AND type = 'usage' AND at_us >= {fromUs:Int64} AND at_us < {toUs:Int64}
+       ${only('model', 'models')} ${only('key_fp', 'keys')} ${only('endpoint', 'endpoints')} ${only(outcome, 'outcomes')}
+     ORDER BY at_us DESC, source, id LIMIT ${limit} OFFSET ${skip}`,
+    parameters,
+  )
+  if (rows.length > 0) return rows
+  const [some] = await clickhouse.rows<{ n: number }>(
+    `SELECT count() AS n FROM (SELECT 1 FROM usage_events WHERE ${mine} LIMIT 1)`,
+    parameters,
+  )
+  return some!.n > 0 ? [] : null
+}

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { defaultContract } from '../contract/default.ts'
+import { loadContract } from '../contract/load.ts'
+import { clickhouseSource } from '../portal/clickhouse-source.ts'
+import { followedSettings, openPortal } from '../portal/open.ts'
+import { readLogo } from '../portal/page.ts'
+import { type Shown, showable } from '../portal/settings.ts'
+import { storeSource } from '../portal/store-source.ts'
+import { signToken } from '../portal/tokens.ts'
+import { wordsFor } from '../portal/words.ts'
+import { openClickhouse } from '../store/clickhouse/clickhouse.ts'
+import { UserError } from '../user/user-error.ts'
+import { exit } from './exit.ts'
+import { positiveOf } from './numbers.ts'
+import { onStopSignal } from './stop-signals.ts'
+
+export interface ServeFlags {
+  readonly settings?: string
+  readonly db: string
+  readonly engine?: string
+  readonly contract?: string
+  readonly listen: string
+  readonly every: string
+}
+
+/** Nothing in the answers is older than this. */
+const mostEveryS = 10
+
+export async function serveAction(flags: ServeFlags): Promise<void> {
+  const [, host, port] = /^(.+):(\d{1,5})$/.exec(flags.listen) ?? []
+  if (host === undefined || Number(port) > 65_535) {
+    throw new UserError(
+      'usage',
+      `--listen ${flags.listen}: expected host:port, such as 127.0.0.1:8790`,
+    )
+  }
+  const everyS = positiveOf('--every', flags.every)
+  if (everyS > mostEveryS) {
+    throw new UserError('usage', `--every ${flags.every}: expected at most ${mostEveryS} seconds.`)
+  }
+  const contract = flags.contract === undefined ? null : loadContract(flags.contract)
+  const source =
+    flags.engine === undefined
+      ? storeSource(flags.db, contract ?? defaultContract)
+      : clickhouseSource(await openClickhouse(flags.engine))
+  const portal = await openPortal({
+    ...{ source, contract, settingsFile: settingsOf(flags.settings), refreshMs: everyS * 1000 },
+    ...{ host: host.replace(/^\[|\]$/g, ''), port: Number(port) },
+    log: (line) => process.stderr.write(`${line}\n`),
+  })
+  process.stdout.write(`${portal.url}\n`)
+  await new Promise<void>((stop) => onStopSignal(stop))
+  await portal.close()
+  process.exitCode = exit.interrupted
+}
+
+export interface TokenFlags {
+  readonly settings?: string
+  readonly account?: string
+  readonly key: readonly string[]
+  readonly privateKey?: string
+  readonly for: string
+  readonly shows?: readonly string[]
+  readonly origin?: string
+}
+
+export async function tokenAction(flags: TokenFlags): Promise<void> {
+  const { account, shows } = flags
+  if (account === undefined || account === '') {
+    throw new UserError('usage', '--account is required: a token is of one account.')
+  }
+  const wrong = shows?.find((each) => !showable.some((known) => known === each))
+  if (wrong !== undefined) {
+    throw new UserError('usage', `--shows ${wrong}: expected ${showable.join(', ')}.`)
+  }
+  const settings = checkedSettings(flags.settings)
+  const token = await signToken(settings, {
+    ...{ account, forS: secondsOf(flags.for), origin: flags.origin ?? null, nowMs: Date.now() },
+    ...{ shows: (shows ?? settings.shows) as readonly Shown[], id: randomUUID() },
+    keys: flags.key.length === 0 ? null : flags.key,
+    privateKey: flags.privateKey === undefined ? null : fileOf(flags.privateKey),
+  })
+  process.stdout.write(`${token}\n`)
+}
+
+export interface CheckFlags {
+  readonly settings?: string
+}
+
+export function checkAction(flags: CheckFlags): void {
+  const { product, origins, accounts } = checkedSettings(flags.settings)
+  process.stdout.write(
+    `${settingsOf(flags.settings)}: ${product}, ${Object.keys(accounts).length} accounts, ${origins.length} origins\n`,
+  )
+}
+
+/** Settings of which everything was checked. @throws UserError with every fault */
+export function checkedSettings(file: string | undefined) {
+  const settings = followedSettings(settingsOf(file), () => {})()
+  wordsFor(settings.locale, settings)
+  readLogo(settings)
+  return settings
+}
+
+function settingsOf(file: string | undefined): string {
+  if (file === undefined) {
+    throw new UserError('usage', '--settings is required; docs/usage-serve.md has an example.')
+  }
+  return file
+}
+
+function fileOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    throw new UserError('usage', `--private-key: ${path} cannot be read.`)
+  }
+}
+
+function secondsOf(text: string): number {
+  const [, count, unit] = /^(\d+)(s|m|h)$/.exec(text) ?? []
+  if (count === undefined)
+    throw new UserError('usage', `--for ${text}: expected a time such as 15m or 1h.`)
+  return Number(count) * { s: 1, m: 60, h: 3600 }[unit as 's' | 'm' | 'h']
+}

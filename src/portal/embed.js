@@ -1,0 +1,59 @@
+// <assay-usage token="…" from="2026-11-01" by="model"></assay-usage> is an iframe of the usage page.
+const base = new URL('.', import.meta.url)
+const source = 'assay-usage'
+const filters = ['from', 'to', 'timezone', 'bucket', 'metric', 'by', 'model', 'key']
+
+class AssayUsage extends HTMLElement {
+  static observedAttributes = ['token', 'theme', ...filters]
+  #frame = null
+  #listen = ({ origin, data, source: from }) => {
+    if (origin !== base.origin || from !== this.#frame?.contentWindow || data?.source !== source)
+      return
+    if (data.type === 'height' && Number.isFinite(data.px))
+      this.#frame.style.height = `${data.px}px`
+    if (data.type === 'ready') this.#theme()
+    this.dispatchEvent(new CustomEvent(data.type, { detail: data, bubbles: true }))
+  }
+
+  connectedCallback() {
+    addEventListener('message', this.#listen)
+    const frame = document.createElement('iframe')
+    frame.title = this.getAttribute('title') ?? 'Usage'
+    frame.sandbox = 'allow-scripts allow-same-origin allow-downloads allow-popups'
+    frame.referrerPolicy = 'no-referrer'
+    frame.style.cssText = 'border:0;width:100%;height:600px;display:block'
+    frame.src = `${base.origin}/page${this.#query()}#t=${this.getAttribute('token') ?? ''}`
+    this.#frame = frame
+    this.replaceChildren(frame)
+  }
+
+  disconnectedCallback() {
+    removeEventListener('message', this.#listen)
+    this.#frame = null
+  }
+
+  attributeChangedCallback(name, before, now) {
+    if (this.#frame === null || before === now) return
+    if (name === 'token') this.#tell({ type: 'token', token: now })
+    else if (name === 'theme') this.#theme()
+    else this.#tell({ type: 'filters', query: this.#query() })
+  }
+
+  #query() {
+    const query = new URLSearchParams()
+    for (const name of filters)
+      if (this.hasAttribute(name)) query.set(name, this.getAttribute(name))
+    return query.size === 0 ? '' : `?${query}`
+  }
+
+  #theme() {
+    const mode = this.getAttribute('theme')
+    if (mode !== null) this.#tell({ type: 'theme', mode })
+  }
+
+  #tell(message) {
+    this.#frame.contentWindow?.postMessage({ source, ...message }, base.origin)
+  }
+}
+
+customElements.define('assay-usage', AssayUsage)

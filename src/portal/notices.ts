@@ -1,0 +1,78 @@
+import type { UsagePage } from '../report/usage/shape.ts'
+import type { AccountView } from './account-view.ts'
+import type { Answers } from './shapes.ts'
+import { percentText, type Speech } from './speech.ts'
+import type { Bearer } from './tokens.ts'
+
+const dayUs = 86_400e6
+const mostNotices = 3
+
+/** At most three things that a customer should know, the most pressing first, each with the view that shows it. */
+export function noticesOf(
+  page: UsagePage | null,
+  view: AccountView,
+  bearer: Bearer,
+  speech: Speech,
+  nowMs: number,
+): Answers['notices']['notices'] {
+  if (page === null) return []
+  const nowUs = nowMs * 1000
+  const notices: Answers['notices']['notices'] = []
+  const add = (
+    kind: (typeof notices)[number]['kind'],
+    values: Readonly<Record<string, string>>,
+    query: Readonly<Record<string, string>> = {},
+  ) =>
+    notices.push({
+      kind,
+      text: speech.say(`notice.${kind}`, values),
+      query: `?${new URLSearchParams(query)}`,
+    })
+  const canSeeCredits = bearer.shows.has('credits')
+  if (canSeeCredits && page.depletion.known) {
+    const [waste] = page.depletion.wasted.filter(
+      (each) => each.expiresUs > nowUs && each.creditsMedian > 0,
+    )
+    if (waste !== undefined) {
+      add('expiring', {
+        credits: speech.number(waste.creditsMedian),
+        date: speech.day(waste.expiresUs),
+      })
+    }
+    const { medianUs } = page.depletion.runsOut
+    if (medianUs !== null && medianUs > nowUs && medianUs < nowUs + 14 * dayUs) {
+      add('running-out', { date: speech.day(medianUs) })
+    }
+  }
+  if (canSeeCredits && view.budget !== null) {
+    const used = Number(page.totals.money.find(({ unit }) => unit === 'credits')?.used ?? 0)
+    const share = used / Number(view.budget)
+    if (share >= 0.8) add('budget', { share: percentText(speech, share) })
+  }
+  const [requests, ended] = page.days.reduce(
+    ([all, bad], day) => [all + (day.requests ?? 0), bad + (day.failed ?? 0)],
+    [0, 0] as readonly [number, number],
+  )
+  if (requests > 0 && ended / requests >= 0.05) {
+    add(
+      'failures',
+      { share: percentText(speech, ended / requests) },
+      { metric: 'requests', by: 'outcome' },
+    )
+  }
+  const anomaly = (kind: string) => page.anomalies.find((each) => each.kind === kind)?.rows[0]
+  const key = anomaly('new-key')
+  if (key !== undefined && bearer.shows.has('keys')) {
+    const name = view.nameOfKey(key.id)
+    add('new-key', { key: name }, { key: name })
+  }
+  const hour = anomaly('unusual-hour')
+  if (hour !== undefined) {
+    const day = new Date(hour.atUs / 1000).toISOString().slice(0, 10)
+    const next = new Date(hour.atUs / 1000 + 86_400_000).toISOString().slice(0, 10)
+    add('busy-hour', { date: speech.moment(hour.atUs) }, { from: day, to: next, bucket: 'hour' })
+  }
+  const lastUs = Math.max(...page.scope.sources.map((each) => each.lastUs))
+  if (nowUs - lastUs > dayUs) add('late-data', { date: speech.moment(lastUs) })
+  return notices.slice(0, mostNotices)
+}

@@ -1,0 +1,50 @@
+import type { Contract } from '../contract/contract.ts'
+import { openStore } from '../store/open.ts'
+import { accountView } from './account-view.ts'
+import { pageOf } from './outlook.ts'
+import { offlineDocument, pageBody, readLogo } from './page.ts'
+import { readPageData } from './page-data.ts'
+import type { Asked } from './queries.ts'
+import type { Settings } from './settings.ts'
+import { Snapshot, type Source } from './snapshot.ts'
+import { speechOf } from './speech.ts'
+import { wordsFor } from './words.ts'
+
+export interface OfflineOptions {
+  readonly source: Source
+  readonly settings: Settings
+  readonly account: string
+  readonly keys: readonly string[] | null
+  readonly contract: Contract | null
+  /** Filters, as in the address of the served page. */
+  readonly search: URLSearchParams
+  readonly nowMs: number
+}
+
+/**
+ * The served page of an account as one file, for those who mail it. It is the same code as `usage serve`.
+ *
+ * @throws UserError for a store that cannot be read, Problem for a filter that is wrong
+ */
+export async function offlinePage(options: OfflineOptions): Promise<string> {
+  const { source, settings, account, keys, contract, search, nowMs } = options
+  const view = accountView(settings, account)
+  const speech = speechOf(wordsFor(view.locale, settings), view)
+  const bearer = {
+    ...{ account, keys, shows: new Set(settings.shows), origin: null },
+    ...{ id: 'a file', expiresS: Number.POSITIVE_INFINITY },
+  }
+  const snapshot = await Snapshot.of(await openStore(':memory:'), source)
+  try {
+    await snapshot.refresh(nowMs)
+    return await snapshot.within({ account, keys }, async (session) => {
+      const asked: Asked = { bearer, view, session, nowMs, refreshedMs: nowMs }
+      const outlook = () => pageOf(snapshot, { account, keys }, view, contract, nowMs)
+      const data = await readPageData(asked, search, speech, outlook)
+      const body = pageBody(data, settings, view, speech)
+      return offlineDocument(body, settings, speech, readLogo(settings))
+    })
+  } finally {
+    await snapshot.close()
+  }
+}

@@ -1,0 +1,103 @@
+import { statSync } from 'node:fs'
+import type { Contract } from '../contract/contract.ts'
+import { openStore } from '../store/open.ts'
+import { UserError } from '../user/user-error.ts'
+import { checkAccent } from './page.ts'
+import { loadHono, Portal } from './server.ts'
+import { readSettings, type Settings } from './settings.ts'
+import { Snapshot, type Source } from './snapshot.ts'
+
+export interface ServeOptions {
+  readonly source: Source
+  readonly settingsFile: string
+  readonly contract: Contract | null
+  readonly host: string
+  readonly port: number
+  readonly refreshMs: number
+  readonly log: (line: string) => void
+}
+
+export interface ServedPortal {
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** The settings of a file, read again when it changes. A faulty change keeps the settings before it. */
+export function followedSettings(file: string, log: (line: string) => void): () => Settings {
+  const markOf = () => {
+    const status = statSync(file, { bigint: true, throwIfNoEntry: false })
+    return status === undefined ? '' : `${status.mtimeNs}/${status.size}`
+  }
+  const read = () => {
+    const settings = readSettings(file)
+    checkAccent(settings)
+    return settings
+  }
+  let mark = markOf()
+  let settings = read()
+  return () => {
+    const now = markOf()
+    if (now === mark) return settings
+    mark = now
+    try {
+      settings = read()
+    } catch (error) {
+      log(`the settings before are kept: ${(error as Error).message}`)
+    }
+    return settings
+  }
+}
+
+/**
+ * Serves the usage of accounts until it is closed.
+ *
+ * @throws UserError for wrong settings, missing libraries, or a port that cannot be used
+ */
+export async function openPortal(options: ServeOptions): Promise<ServedPortal> {
+  const { source, settingsFile, contract, host, port, refreshMs, log } = options
+  const { serve } = await loadHono()
+  const settings = followedSettings(settingsFile, log)
+  const snapshot = await Snapshot.of(await openStore(':memory:'), source)
+  const portal = new Portal({ snapshot, settings, contract, now: Date.now, log })
+  const fetch = await portal.handler()
+  let isClosed = false
+  const refresh = async () => {
+    try {
+      await portal.refresh()
+    } catch (error) {
+      const isHeld = error instanceof UserError && error.code === 'store-held'
+      if (!isHeld)
+        log(
+          `the usage could not be read: ${error instanceof UserError ? error.message : 'a fault'}`,
+        )
+    }
+  }
+  await refresh()
+  const follow = async () => {
+    while (!isClosed) {
+      await new Promise((resume) => setTimeout(resume, refreshMs).unref())
+      if (!isClosed) await refresh()
+    }
+  }
+  const following = follow()
+  const server = serve({ fetch, hostname: host, port })
+  await new Promise<void>((done, fail) => {
+    server.once('listening', done)
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      fail(new UserError('usage', `--listen: ${host}:${port} cannot be used (${error.code}).`)),
+    )
+  })
+  const address = server.address() as { readonly port: number }
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`,
+    async close() {
+      isClosed = true
+      await new Promise<void>((done) => {
+        server.close(() => done())
+        if ('closeAllConnections' in server) server.closeAllConnections()
+      })
+      void following
+      await snapshot.close()
+    },
+  }
+}

@@ -1,0 +1,59 @@
+/** Errors of the API by their code (RFC 9457). */
+export const problemCodes = [
+  'unknown-parameter',
+  'bad-parameter',
+  'bad-period',
+  'bad-timezone',
+  'bad-cursor',
+  'too-many-bars',
+  'no-token',
+  'token-expired',
+  'bad-signature',
+  'wrong-audience',
+  'revoked',
+  'not-shown',
+  'origin-not-allowed',
+  'no-such-key',
+  'no-such-model',
+  'no-requests',
+  'no-such-page',
+  'too-many-requests',
+  'not-ready',
+  'too-slow',
+  'internal',
+] as const
+export type ProblemCode = (typeof problemCodes)[number]
+
+/** An answer that is an error. Its text names nothing that the asker did not send or may not see. */
+export class Problem extends Error {
+  readonly status: number
+  readonly code: ProblemCode
+  readonly detail: string | undefined
+  readonly hint: string | undefined
+  /** Seconds, for 429 and 503. */
+  readonly retryAfterS: number | undefined
+
+  constructor(
+    status: number,
+    code: ProblemCode,
+    title: string,
+    { detail, hint, retryAfterS }: { detail?: string; hint?: string; retryAfterS?: number } = {},
+  ) {
+    super(title)
+    this.status = status
+    this.code = code
+    this.detail = detail
+    this.hint = hint
+    this.retryAfterS = retryAfterS
+  }
+
+  get body() {
+    const { status, code, detail, hint, message } = this
+    return {
+      type: `/problems#${code}`,
+      ...{ title: message, status, code },
+      ...(detail === undefined ? {} : { detail }),
+      ...(hint === undefined ? {} : { hint }),
+    }
+  }
+}

@@ -1,0 +1,467 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Context } from 'hono'
+import type { Contract } from '../contract/contract.ts'
+import type { UsagePage } from '../report/usage/shape.ts'
+import { UserError } from '../user/user-error.ts'
+import { type AccountView, accountView } from './account-view.ts'
+import { exportSums } from './export.ts'
+import { RequestLimit, rateLimitPolicy, Turns } from './limits.ts'
+import { noticesOf } from './notices.ts'
+import { openapiDocument, type RouteName, routes } from './openapi.ts'
+import { creditsOf, outlookOf, pageOf } from './outlook.ts'
+import { pageBody, pageDocument, readLogo } from './page.ts'
+import { readPageData } from './page-data.ts'
+import { parametersOf } from './parameters.ts'
+import { timeIn } from './period.ts'
+import { Problem } from './problem.ts'
+import * as queries from './queries.ts'
+import type { Settings } from './settings.ts'
+import type { Snapshot } from './snapshot.ts'
+import { type Speech, speechOf } from './speech.ts'
+import { type Bearer, openTokens, type TokenCheck } from './tokens.ts'
+import { wordsFor } from './words.ts'
+
+export interface PortalOptions {
+  readonly snapshot: Snapshot
+  /** The settings now: a changed file changes them. */
+  readonly settings: () => Settings
+  /** Bands and packages for forecasts; null for none. */
+  readonly contract: Contract | null
+  /** Unix milliseconds. */
+  readonly now: () => number
+  /** One line per request: never a token or the value of a filter. */
+  readonly log?: (line: string) => void
+  readonly env?: NodeJS.ProcessEnv
+}
+
+/** A listener for changes of accounts. */
+type Listener = (version: string) => void
+
+/** hono is an optional install. @throws UserError if it is missing */
+export async function loadHono() {
+  try {
+    const [{ Hono }, { serve }] = await Promise.all([import('hono'), import('@hono/node-server')])
+    return { Hono, serve }
+  } catch {
+    throw new UserError(
+      'usage',
+      'The libraries of the usage server are not installed. Install them next to assay: npm install hono @hono/node-server jose.',
+    )
+  }
+}
+
+const slowMs = 5000
+const mostStreams = 2
+const keptPages = 200
+
+/** The usage of accounts, over HTTP, read-only. */
+export class Portal {
+  private readonly options: PortalOptions
+  private readonly limit = new RequestLimit()
+  private readonly turns = new Turns()
+  private readonly listeners = new Map<string, Set<Listener>>()
+  private readonly streams = new Map<string, number>()
+  private readonly pages = new Map<string, Promise<UsagePage | null>>()
+  private checked: {
+    readonly settings: Settings
+    readonly tokens: TokenCheck
+    readonly digest: string
+  } | null = null
+
+  constructor(options: PortalOptions) {
+    this.options = options
+  }
+
+  /** Copies what is new, and tells those who listen. @throws UserError as the source does */
+  async refresh(): Promise<void> {
+    const { snapshot, now } = this.options
+    for (const account of await snapshot.refresh(now())) {
+      for (const listen of this.listeners.get(account) ?? []) listen(snapshot.versionOf(account))
+    }
+  }
+
+  /** A function from requests to responses. @throws UserError without hono, or for wrong settings */
+  async handler(): Promise<(request: Request) => Promise<Response>> {
+    const { Hono } = await loadHono()
+    await this.current()
+    const app = new Hono()
+    app.onError((error, context) => this.refused(error, context))
+    app.notFound((context) =>
+      this.refused(new Problem(404, 'no-such-page', 'There is no such page'), context),
+    )
+    app.use('*', async (context, next) => {
+      const startMs = this.options.now()
+      await next()
+      const { log, now } = this.options
+      const account = (context.get as (name: string) => unknown)('account')
+      const who =
+        typeof account === 'string'
+          ? createHash('sha256').update(account).digest('hex').slice(0, 8)
+          : '-'
+      log?.(
+        `${new Date(startMs).toISOString()} ${context.req.path} ${context.res.status} ${Math.round(now() - startMs)}ms ${who}`,
+      )
+    })
+    app.use('*', async (context, next) => {
+      await this.allowOrigin(context)
+      if (context.req.method === 'OPTIONS') return context.body(null, 204)
+      await next()
+      return undefined
+    })
+    app.get('/healthz', (context) => context.text('ok'))
+    app.get('/readyz', (context) => {
+      if (this.options.snapshot.refreshedMs === null) throw notReady()
+      return context.text('ok')
+    })
+    app.get('/openapi.json', (context) => context.json(openapiDocument()))
+    app.get('/embed.js', (context) =>
+      context.body(script('embed.js'), 200, {
+        'content-type': 'text/javascript; charset=utf-8',
+        'cache-control': 'public, max-age=300',
+      }),
+    )
+    app.get('/logo', (context) => {
+      const logo = readLogo(this.options.settings())
+      if (logo === null) throw new Problem(404, 'no-such-page', 'There is no logo')
+      return context.body(logo, 200, {
+        'content-type': 'image/svg+xml',
+        'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+      })
+    })
+    app.get('/page', (context) => this.page(context))
+    app.get('/v1/live', (context) => this.live(context))
+    for (const [name, { path }] of Object.entries(routes)) {
+      if (name !== 'live')
+        app.get(path, (context) => this.answer(name as Exclude<RouteName, 'live'>, context))
+    }
+    return async (request) => app.fetch(request)
+  }
+
+  private async current() {
+    const settings = this.options.settings()
+    if (this.checked?.settings !== settings) {
+      wordsFor(settings.locale, settings)
+      readLogo(settings)
+      const { revokedBefore: _, ...shown } = settings
+      this.checked = {
+        settings,
+        tokens: await openTokens(settings, this.options.env),
+        digest: queries.digestOf(JSON.stringify({ ...shown, accounts: null })),
+      }
+    }
+    return this.checked
+  }
+
+  private async allowOrigin(context: Context): Promise<void> {
+    const { settings } = await this.current()
+    context.header('Vary', 'Authorization, Origin')
+    context.header('X-Content-Type-Options', 'nosniff')
+    context.header('Referrer-Policy', 'no-referrer')
+    const origin = context.req.header('origin')
+    // The page in its frame, and scripts of any page: a script has no data.
+    if (
+      origin === undefined ||
+      origin === new URL(context.req.url).origin ||
+      context.req.path === '/embed.js'
+    ) {
+      if (context.req.path === '/embed.js') context.header('Access-Control-Allow-Origin', '*')
+      return
+    }
+    if (!settings.origins.includes(origin)) {
+      throw new Problem(403, 'origin-not-allowed', 'This origin may not ask', {
+        hint: 'The settings of the service list the origins.',
+      })
+    }
+    context.header('Access-Control-Allow-Origin', origin)
+    context.header('Access-Control-Allow-Headers', 'Authorization, If-None-Match, Last-Event-ID')
+    context.header('Access-Control-Allow-Methods', 'GET')
+    context.header('Access-Control-Max-Age', '600')
+    context.header('Access-Control-Expose-Headers', 'ETag, RateLimit, Retry-After')
+  }
+
+  private refused(error: unknown, context: Context): Response {
+    const problem = error instanceof Problem ? error : problemOf(error)
+    context.header('Cache-Control', 'no-store')
+    context.header('ETag', undefined)
+    if (problem.retryAfterS !== undefined)
+      context.header('Retry-After', String(problem.retryAfterS))
+    if (problem.status === 401) context.header('WWW-Authenticate', 'Bearer')
+    return context.body(JSON.stringify(problem.body), problem.status as 400, {
+      'content-type': 'application/problem+json',
+    })
+  }
+
+  /** Checks the token, its origin and its limit. */
+  private async bearer(context: Context): Promise<Bearer> {
+    const { tokens } = await this.current()
+    const [, token] = /^Bearer ([\w.-]+)$/i.exec(context.req.header('authorization') ?? '') ?? []
+    if (token === undefined) {
+      throw new Problem(401, 'no-token', 'A token is needed', {
+        hint: 'Send it as Authorization: Bearer …',
+      })
+    }
+    const bearer = await tokens.check(token, this.options.now())
+    ;(context.set as (name: string, value: unknown) => void)('account', bearer.account)
+    const origin = context.req.header('origin')
+    if (
+      bearer.origin !== null &&
+      origin !== undefined &&
+      origin !== bearer.origin &&
+      origin !== new URL(context.req.url).origin
+    ) {
+      throw new Problem(403, 'origin-not-allowed', 'The token is for another origin')
+    }
+    context.header('RateLimit', this.limit.take(bearer.id, this.options.now()))
+    context.header('RateLimit-Policy', rateLimitPolicy)
+    if (this.options.snapshot.refreshedMs === null) throw notReady()
+    return bearer
+  }
+
+  /** Null for an answer that the asker already has. */
+  private tagged(
+    context: Context,
+    bearer: Bearer,
+    settings: Settings,
+    digest: string,
+  ): Response | null {
+    const { snapshot } = this.options
+    const query = [...new URL(context.req.url).searchParams].map((pair) => pair.join('=')).sort()
+    const own = Object.hasOwn(settings.accounts, bearer.account)
+      ? settings.accounts[bearer.account]
+      : null
+    const parts = [
+      bearer.account,
+      bearer.keys,
+      [...bearer.shows].sort(),
+      snapshot.versionOf(bearer.account),
+      context.req.path,
+      query,
+      digest,
+      own,
+    ]
+    const tag = `"${queries.digestOf(JSON.stringify(parts)).slice(0, 24)}"`
+    context.header('ETag', tag)
+    context.header('Cache-Control', 'private, no-cache')
+    const known = (context.req.header('if-none-match') ?? '')
+      .split(',')
+      .map((each) => each.trim().replace(/^W\//, ''))
+    return known.includes(tag) ? context.body(null, 304) : null
+  }
+
+  private async answer(name: Exclude<RouteName, 'live'>, context: Context): Promise<Response> {
+    const bearer = await this.bearer(context)
+    const { settings, digest } = await this.current()
+    const query = parametersOf(name, new URL(context.req.url).searchParams)
+    const view = accountView(settings, bearer.account)
+    const known = this.tagged(context, bearer, settings, digest)
+    if (known !== null) return known
+    const { snapshot, now } = this.options
+    return this.turn(() =>
+      snapshot.within(queries.scopeOf(bearer), async (session) => {
+        const asked: queries.Asked = {
+          bearer,
+          view,
+          session,
+          nowMs: now(),
+          refreshedMs: snapshot.refreshedMs!,
+        }
+        if (name === 'export') {
+          const file = await exportSums(asked, query as never)
+          return context.body(new Uint8Array(file.bytes).buffer, 200, {
+            'content-type': file.type,
+            'content-disposition': `attachment; filename="${file.name}"`,
+          })
+        }
+        return context.json((await this.read(name, asked, query)) as object)
+      }),
+    )
+  }
+
+  private async read(
+    name: Exclude<RouteName, 'live' | 'export'>,
+    asked: queries.Asked,
+    query: unknown,
+  ): Promise<unknown> {
+    const { bearer, view, nowMs } = asked
+    switch (name) {
+      case 'account':
+        return queries.readAccount(asked)
+      case 'summary':
+        return queries.readSummary(asked, query as never)
+      case 'series':
+        return queries.readSeries(asked, query as never)
+      case 'breakdown':
+        return queries.readBreakdown(asked, query as never)
+      case 'requests':
+        return queries.readRequests(asked, query as never, (scope, of) =>
+          this.options.snapshot.requests(scope, of),
+        )
+      case 'credits':
+        queries.needs(asked, 'credits')
+        return creditsOf(await this.usagePage(bearer, view), view, nowMs)
+      case 'outlook':
+        queries.needs(asked, 'credits')
+        return outlookOf(
+          await this.usagePage(bearer, view),
+          view,
+          (query as { days: number }).days,
+          nowMs,
+        )
+      case 'notices':
+        return {
+          notices: noticesOf(
+            await this.usagePage(bearer, view),
+            view,
+            bearer,
+            this.speech(view),
+            nowMs,
+          ),
+        }
+    }
+  }
+
+  private speech(view: AccountView): Speech {
+    return speechOf(wordsFor(view.locale, this.options.settings()), view)
+  }
+
+  /** Forecasts take long, so one is kept for each account and its version. */
+  private usagePage(bearer: Bearer, view: AccountView): Promise<UsagePage | null> {
+    const { snapshot, contract, now } = this.options
+    const day = Math.floor(now() / 3_600_000)
+    const key = JSON.stringify([
+      bearer.account,
+      bearer.keys,
+      snapshot.versionOf(bearer.account),
+      day,
+      view.timezone,
+      view.grants,
+    ])
+    let page = this.pages.get(key)
+    if (page === undefined) {
+      page = pageOf(snapshot, queries.scopeOf(bearer), view, contract, now())
+      this.pages.set(key, page)
+      if (this.pages.size > keptPages) this.pages.delete(this.pages.keys().next().value!)
+    }
+    return page
+  }
+
+  private async turn(work: () => Promise<Response>): Promise<Response> {
+    let timer: NodeJS.Timeout | undefined
+    const slow = new Promise<never>((_, refuse) => {
+      timer = setTimeout(
+        () => refuse(new Problem(503, 'too-slow', 'The answer took too long', { retryAfterS: 5 })),
+        slowMs,
+      )
+    })
+    try {
+      return await Promise.race([this.turns.take(work), slow])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** The page: a shell without data, or, with the token, the whole. */
+  private async page(context: Context): Promise<Response> {
+    const { settings, digest } = await this.current()
+    const hasToken = context.req.header('authorization') !== undefined
+    const bearer = hasToken ? await this.bearer(context) : null
+    const view = accountView(settings, bearer?.account ?? '')
+    const speech = this.speech(view)
+    const origins = bearer?.origin == null ? settings.origins : [bearer.origin]
+    if (bearer === null) {
+      const { text, policy } = pageDocument(null, settings, speech, origins)
+      context.header('Cache-Control', 'no-store')
+      return context.html(text, 200, { 'content-security-policy': policy })
+    }
+    const known = this.tagged(context, bearer, settings, digest)
+    if (known !== null) return known
+    const { snapshot, now } = this.options
+    return this.turn(() =>
+      snapshot.within(queries.scopeOf(bearer), async (session) => {
+        const asked: queries.Asked = {
+          bearer,
+          view,
+          session,
+          nowMs: now(),
+          refreshedMs: snapshot.refreshedMs!,
+        }
+        const data = await readPageData(asked, new URL(context.req.url).searchParams, speech, () =>
+          this.usagePage(bearer, view),
+        )
+        const { text, policy } = pageDocument(
+          pageBody(data, settings, view, speech),
+          settings,
+          speech,
+          origins,
+        )
+        return context.html(text, 200, { 'content-security-policy': policy })
+      }),
+    )
+  }
+
+  /** Says that figures changed; the page asks again. */
+  private async live(context: Context): Promise<Response> {
+    const bearer = await this.bearer(context)
+    parametersOf('live', new URL(context.req.url).searchParams)
+    const open = this.streams.get(bearer.id) ?? 0
+    if (open >= mostStreams) {
+      throw new Problem(429, 'too-many-requests', 'This token has two streams already', {
+        retryAfterS: 15,
+      })
+    }
+    this.streams.set(bearer.id, open + 1)
+    const { snapshot, now } = this.options
+    const listeners = this.listeners.get(bearer.account) ?? new Set()
+    this.listeners.set(bearer.account, listeners)
+    const encoder = new TextEncoder()
+    let end = () => {}
+    const stream = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        const send = (text: string) => controller.enqueue(encoder.encode(text))
+        const event = (version: string) => {
+          const at = timeIn(snapshot.refreshedMs! * 1000, 'UTC')
+          send(`event: changed\nid: ${version}\ndata: ${JSON.stringify({ version, at })}\n\n`)
+        }
+        send('retry: 5000\n\n')
+        const version = snapshot.versionOf(bearer.account)
+        if (context.req.header('last-event-id') !== version) event(version)
+        const beat = setInterval(() => {
+          send(': here\n\n')
+          if (now() / 1000 > bearer.expiresS) {
+            end()
+            controller.close()
+          }
+        }, 15_000)
+        listeners.add(event)
+        end = () => {
+          clearInterval(beat)
+          listeners.delete(event)
+          this.streams.set(bearer.id, (this.streams.get(bearer.id) ?? 1) - 1)
+          end = () => {}
+        }
+      },
+      cancel: () => end(),
+    })
+    return context.body(stream, 200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+    })
+  }
+}
+
+const scripts = new Map<string, string>()
+function script(name: string): string {
+  const text =
+    scripts.get(name) ?? readFileSync(new URL(`../../src/portal/${name}`, import.meta.url), 'utf8')
+  scripts.set(name, text)
+  return text
+}
+
+const notReady = () =>
+  new Problem(503, 'not-ready', 'The usage has not been read yet', { retryAfterS: 2 })
+
+function problemOf(error: unknown): Problem {
+  if (error instanceof UserError && error.code === 'store-held') return notReady()
+  return new Problem(500, 'internal', 'The service failed')
+}

@@ -1,0 +1,136 @@
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { LineCounter, parseDocument } from 'yaml'
+import { z } from 'zod'
+import { UserError } from '../user/user-error.ts'
+
+/** What a token, or the settings, let a customer see. Sums of requests and tokens are always shown. */
+export const showable = ['credits', 'cost', 'keys', 'models', 'requests', 'export'] as const
+export type Shown = (typeof showable)[number]
+
+const decimal = z.string().regex(/^\d+(\.\d+)?$/, 'expected a decimal as text, such as "0.0125"')
+const zone = z.string().refine((name) => {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}, 'expected an IANA name, such as Europe/Berlin')
+const origin = z.string().refine((text) => {
+  const url = URL.canParse(text) ? new URL(text) : null
+  return url !== null && url.origin === text && /^https?:$/.test(url.protocol)
+}, 'expected an origin, such as https://app.example.com, without a path')
+const color = z.string().regex(/^#[0-9a-f]{6}$/i, 'expected a colour such as #0b6bcb')
+
+const grant = z.strictObject({
+  name: z.string().min(1),
+  credits: z.number().nonnegative(),
+  expires: z.iso.date().nullable().default(null),
+})
+
+const accountShape = z.strictObject({
+  label: z.string().min(1).max(100).optional(),
+  timezone: zone.optional(),
+  locale: z.string().optional(),
+  grants: z.array(grant).optional(),
+  budget: decimal.optional(),
+})
+
+export const locales = ['en', 'de', 'fr', 'es', 'ja'] as const
+export type Language = (typeof locales)[number]
+
+const shape = z.strictObject({
+  product: z.string().min(1).max(100),
+  logo: z.string().optional(),
+  accent: color.default('#0b6bcb'),
+  audience: z.enum(['customer', 'operator']).default('customer'),
+  locale: z
+    .string()
+    .default('en')
+    .refine(
+      (text) => locales.some((each) => text === each || text.startsWith(`${each}-`)),
+      `expected a locale of ${locales.join(', ')}, such as de-DE`,
+    ),
+  currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/, 'expected an ISO 4217 code, such as EUR')
+    .nullable()
+    .default(null),
+  credits: z.strictObject({ price: decimal.optional() }).default({}),
+  timezone: zone.default('UTC'),
+  shows: z.array(z.enum(showable)).default([...showable]),
+  words: z.record(z.string(), z.string().max(300)).default({}),
+  support: z.url({ protocol: /^https?$|^mailto$/ }).optional(),
+  origins: z.array(origin).default([]),
+  tokens: z.discriminatedUnion('algorithm', [
+    z.strictObject({ algorithm: z.literal('EdDSA'), publicKey: z.string() }),
+    z.strictObject({
+      algorithm: z.literal('HS256'),
+      secretEnv: z.string().regex(/^[A-Z_][A-Z0-9_]*$/),
+    }),
+  ]),
+  keyNames: z.record(z.string().regex(/^[0-9a-f]{12}$/), z.string().min(1).max(60)).default({}),
+  accounts: z.record(z.string().min(1), accountShape).default({}),
+  revokedBefore: z.record(z.string(), z.iso.datetime({ offset: true })).default({}),
+})
+
+/** Settings of the pages that customers see. */
+export type Settings = z.infer<typeof shape> & {
+  /** The folder of the file, from which its paths start. */
+  readonly folder: string
+}
+
+/**
+ * Reads the settings file (docs/usage-serve.md).
+ *
+ * @throws UserError with every fault, each with its line and column
+ */
+export function readSettings(path: string): Settings {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch {
+    throw new UserError(
+      'usage',
+      `--settings: ${path} cannot be read; docs/usage-serve.md has an example.`,
+    )
+  }
+  return { ...parseSettings(text, path), folder: dirname(resolve(path)) }
+}
+
+/** @throws UserError as `readSettings` does */
+export function parseSettings(text: string, from: string): Omit<Settings, 'folder'> {
+  const lines = new LineCounter()
+  // Names of accounts and fingerprints of digits stay text.
+  const document = parseDocument(text, { lineCounter: lines, schema: 'core' })
+  const at = (offset: number) => {
+    const { line, col } = lines.linePos(offset)
+    return `${from}:${line}:${col}`
+  }
+  const faults = document.errors.map(
+    (error) => `${at(error.pos[0])}: ${error.message.split('\n')[0]}`,
+  )
+  if (faults.length === 0) {
+    const parsed = shape.safeParse(document.toJS())
+    if (parsed.success) return parsed.data
+    for (const issue of parsed.error.issues) {
+      const path = issue.path.map(String)
+      const missing = issue.code === 'unrecognized_keys' ? [...path, issue.keys[0]!] : path
+      let node: unknown = document.contents
+      for (let depth = missing.length; depth > 0; depth--) {
+        const found = document.getIn(missing.slice(0, depth), true)
+        if (found !== undefined) {
+          node = found
+          break
+        }
+      }
+      const range = (node as { range?: readonly number[] } | null)?.range
+      faults.push(`${at(range?.[0] ?? 0)}: ${missing.join('.') || 'the file'}: ${issue.message}`)
+    }
+  }
+  throw new UserError(
+    'usage',
+    `These settings are wrong:\n${faults.map((each) => `  ${each}`).join('\n')}`,
+  )
+}

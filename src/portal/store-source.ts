@@ -1,0 +1,136 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Contract } from '../contract/contract.ts'
+import { enterPrices } from '../report/usage/prepare.ts'
+import { limitTo } from '../store/account.ts'
+import { literal, textList } from '../store/import/literal.ts'
+import { openExistingStore, type Store } from '../store/open.ts'
+import { openSoon } from '../store/open-soon.ts'
+import { cellsSql, quartersSql, shownBucketsSql } from '../store/quarters/quarters.ts'
+import { inSession, type Session } from '../store/session.ts'
+import type { RequestRow, Source } from './snapshot.ts'
+
+const dayUs = 86_400_000_000
+/** A customer does not wait long for a writer. */
+const waitMs = 2000
+interface Day {
+  readonly day: number
+  readonly mark: string
+}
+
+/**
+ * A store file. DuckDB's lock excludes a reader while another process writes, and a writer while one reads, so the file
+ * is open for short times only. Requests of a day are summed again only if the day changed.
+ */
+export function storeSource(path: string, contract: Contract): Source {
+  let days = new Map<number, string>()
+  const changed = (name: string) => statSync(name, { bigint: true, throwIfNoEntry: false })
+  return {
+    mark() {
+      const marks = [path, `${path}.wal`].map((name) => {
+        const file = changed(name)
+        return file === undefined ? '-' : `${file.ino}/${file.size}/${file.mtimeNs}`
+      })
+      return marks.join(' ')
+    },
+    async copyInto(into) {
+      const folder = mkdtempSync(join(tmpdir(), 'assay-portal-'))
+      try {
+        const store = await openSoon(() => openExistingStore(path), waitMs)
+        let found: readonly Day[]
+        let stale: readonly number[]
+        try {
+          found = await store.rows<Day>(
+            `SELECT at_us // ${dayUs} AS day, count(*) || '/' || max(import_no) || '/' || sum(import_no) AS mark
+             FROM usage_events WHERE account IS NOT NULL GROUP BY day`,
+          )
+          const now = new Map(found.map(({ day, mark }) => [day, mark]))
+          stale = [...new Set([...days.keys(), ...now.keys()])].filter(
+            (day) => days.get(day) !== now.get(day),
+          )
+          await inSession(store, {}, (session) =>
+            copyEvents(session, stale, join(folder, 'events')),
+          )
+          await copySums(store, contract, folder)
+          days = now
+        } finally {
+          store.close()
+        }
+        const read = (name: string) => `read_parquet(${literal(join(folder, name))})`
+        await into.execute(`
+          BEGIN;
+          DELETE FROM held WHERE day IS NULL OR day IN (SELECT unnest([${stale.join()}]::BIGINT[]));
+          INSERT INTO held SELECT *, quarter // 96 AS day FROM ${read('events')} ORDER BY account, quarter;
+          INSERT INTO held SELECT *, NULL AS day FROM read_parquet(${literal(join(folder, 'sums*'))});
+          DELETE FROM usage_polls;
+          INSERT INTO usage_polls FROM ${read('polls')};
+          COMMIT`)
+      } finally {
+        rmSync(folder, { recursive: true })
+      }
+    },
+    async requests(scope, query) {
+      const { fromUs, toUs, models, keys, endpoints, outcomes, limit, skip } = query
+      const store = await openSoon(() => openExistingStore(path), waitMs)
+      try {
+        return await inSession(store, {}, async (session) => {
+          await limitTo(session, scope)
+          await enterPrices(session, contract)
+          const only = (column: string, values: readonly string[]) =>
+            values.length === 0 ? '' : `AND list_contains(${textList(values)}, ${column})`
+          const rows = await session.rows<RequestRow>(
+            `SELECT at_us, model, key_fp, endpoint, outcome, status, prompt_tokens AS input, cached_tokens AS cached,
+               completion_tokens AS output, credits::VARCHAR AS credits, unit, latency_us
+             FROM usage WHERE type = 'usage' AND at_us >= $1 AND at_us < $2
+               ${only('model', models)} ${only('key_fp', keys)} ${only('endpoint', endpoints)} ${only(outcomeSql, outcomes)}
+             ORDER BY at_us DESC, source, id LIMIT ${limit} OFFSET ${skip}`,
+            [BigInt(fromUs), BigInt(toUs)],
+          )
+          if (rows.length > 0) return rows
+          const some = await session.rows('SELECT 1 AS there FROM usage LIMIT 1')
+          return some.length > 0 ? [] : null
+        })
+      } finally {
+        store.close()
+      }
+    },
+    close: async () => {},
+  }
+}
+
+/** How a request ended, as a customer reads it. */
+export const outcomeSql = `CASE WHEN outcome = 'ok' THEN 'ok' WHEN status = 429 THEN 'limited'
+  WHEN outcome = 'http_error' THEN 'failed' ELSE 'unknown' END`
+
+const quartersOf = (shown: string, buckets: string) =>
+  `WITH usage_shown AS (${shown}), usage_shown_buckets AS (${buckets}), usage_cells AS (${cellsSql()}) ${quartersSql()}`
+
+/** Sums of single requests of logs: each stands alone, so all accounts are summed at once. */
+async function copyEvents(store: Session, days: readonly number[], file: string): Promise<void> {
+  const within = `origin = 'import' AND account IS NOT NULL AND at_us // ${dayUs} IN (SELECT unnest([${days.join()}]::BIGINT[]))`
+  const sql = quartersOf(`FROM usage WHERE ${within}`, `${shownBucketsSql('')} AND false`)
+  await store.execute(`COPY (${sql}) TO ${literal(file)} (FORMAT parquet)`)
+}
+
+/** Sums of intervals and of runs depend on what else there is: each account is summed alone. */
+async function copySums(store: Store, contract: Contract, folder: string): Promise<void> {
+  const named = await store.rows<{ account: string }>(
+    `SELECT DISTINCT account FROM (
+       SELECT account FROM usage_statements UNION ALL SELECT account FROM request_kinds)
+     WHERE account IS NOT NULL ORDER BY account`,
+  )
+  const sql = quartersOf(`FROM usage WHERE origin = 'run'`, shownBucketsSql(''))
+  for (const [at, { account }] of [{ account: '' }, ...named].entries()) {
+    await inSession(store, {}, async (session) => {
+      await limitTo(session, { account, keys: null })
+      await enterPrices(session, contract)
+      await session.execute(
+        `COPY (${sql}) TO ${literal(join(folder, `sums${at}`))} (FORMAT parquet)`,
+      )
+    })
+  }
+  await store.execute(
+    `COPY (FROM usage_polls) TO ${literal(join(folder, 'polls'))} (FORMAT parquet)`,
+  )
+}

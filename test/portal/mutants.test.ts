@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { others, subject } from '../report/marked-accounts.ts'
+import { bytesOf, everyPath, type Served, served, tokenOf } from './portal.ts'
+
+const mutation = vi.hoisted(() => ({ isOn: false }))
+vi.mock('../../src/store/account.ts', async (original) => {
+  const real = await original<typeof import('../../src/store/account.ts')>()
+  return {
+    ...real,
+    accountCondition: (scope: Parameters<typeof real.accountCondition>[0]) =>
+      mutation.isOn ? 'true' : real.accountCondition(scope),
+    limitTo: (...all: Parameters<typeof real.limitTo>) =>
+      mutation.isOn ? real.setAccount(all[0], all[1]) : real.limitTo(...all),
+  }
+})
+
+let all: Served
+beforeAll(async () => {
+  all = await served([subject, others[0]!, others[1]!])
+}, 60_000)
+afterAll(() => all.close())
+
+test.each(everyPath)(
+  '%s changes when the account is taken out of its query',
+  async (path) => {
+    const ask = async (isOn: boolean) => {
+      mutation.isOn = isOn
+      // Forecasts are kept for each account, so the mutant asks for one key list more.
+      const token = await tokenOf(subject.name, {
+        jti: path,
+        ...(isOn ? { keys: undefined } : {}),
+      })
+      const served = await bytesOf(await all.ask(path, token, {}))
+      return served.replace(/ratelimit: .*/i, '')
+    }
+    const right = await ask(false)
+    // biome-ignore lint/suspicious/noExplicitAny: the kept forecasts are forgotten between the two.
+    ;(all.portal as any).pages.clear()
+    const mutant = await ask(true)
+    // biome-ignore lint/suspicious/noExplicitAny: as above.
+    ;(all.portal as any).pages.clear()
+    mutation.isOn = false
+    expect(mutant === right).toBe(false)
+  },
+  60_000,
+)

@@ -1,0 +1,201 @@
+import { readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import { afterEach, expect, test } from 'vitest'
+import { defaultContract } from '../../src/contract/default.ts'
+import { offlinePage } from '../../src/portal/offline.ts'
+import { storeSource } from '../../src/portal/store-source.ts'
+import { wordsFor } from '../../src/portal/words.ts'
+import { type EventChange, enterEvents, utc } from '../report/usage-events.ts'
+import type { Store } from '../store/opened.ts'
+import { nowMs, type Served, served, settingsOf, tokenOf } from './portal.ts'
+
+let service: Served | undefined
+afterEach(async () => {
+  await service?.close()
+  service = undefined
+})
+
+const event = (atUs: number, change: EventChange = {}) => ({
+  atUs,
+  account: 'a',
+  keyFp: '0123456789ab',
+  ...change,
+})
+const hourly = (from: number, hours: number, change: EventChange = {}) =>
+  Array.from({ length: hours }, (_, at) => event(from + at * 3600e6, change))
+
+async function pageOf(
+  events: readonly (EventChange & { atUs: number })[],
+  more = '',
+  query = '',
+  also: (store: Store) => Promise<void> = async () => {},
+): Promise<string> {
+  await service?.close()
+  service = await served([], settingsOf(more), async (store) => {
+    await enterEvents(store, [event(utc(2026, 11, 1), { account: 'other' }), ...events])
+    await also(store)
+  })
+  const answer = await service.ask(`/page${query}`, await tokenOf('a'))
+  expect(answer.status).toBe(200)
+  return answer.text()
+}
+
+/** What the reader sees, without markup. */
+const textOf = (page: string) =>
+  page
+    .replace(/<style>[\s\S]*?<\/style>|<script>[\s\S]*?<\/script>|<[^>]+>/g, ' ')
+    .replace(/&#39;/g, "'")
+    .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
+    .replace(/\s+/g, ' ')
+
+/** Words of an operator, of statistics and of programs. */
+const operators =
+  /\b(poll|polls|store|import|imported|sigma|median|SHA|429|http_error|null|undefined|NaN|reconciliation|not measured)\b|GET \/|--|X-|\{\w+\}/
+
+const states: readonly (readonly [string, () => Promise<string>, readonly RegExp[]])[] = [
+  ['nothing ever', () => pageOf([]), [/There is no use to show yet/, /Help/]],
+  [
+    'one request',
+    () => pageOf([event(utc(2026, 11, 27, 9))]),
+    [/Requests 1 /, /nothing to compare yet/],
+  ],
+  [
+    'all failed',
+    () => pageOf(hourly(utc(2026, 11, 27), 9, { outcome: 'http_error', status: 500, credits: 0 })),
+    [/Credits used 0 /, /Successful 0%/, /100% of your requests failed/],
+  ],
+  [
+    'no use in the period',
+    () => pageOf(hourly(utc(2026, 10, 1), 9)),
+    [/No use in this time/, /Your usage since .* is not here yet/],
+  ],
+  [
+    'no credits left',
+    () =>
+      pageOf(
+        hourly(utc(2026, 11, 20), 150),
+        'accounts: { a: { grants: [{ name: Pack, credits: 0 }] } }\n',
+      ),
+    [/You have no credits left/],
+  ],
+  [
+    'a month of use with a balance',
+    () =>
+      pageOf(
+        hourly(utc(2026, 11, 1), 27 * 24),
+        'accounts: { a: { grants: [{ name: Pack, credits: 900 }, { name: Gift, credits: 500, expires: 2026-12-02 }], budget: "600" } }\n',
+      ),
+    [
+      /At this pace, your credits last until about \w+ \d+, 20\d\d/,
+      /Use \d+ credits before December 2, 2026, or they expire/,
+      /You used 108% of your budget/,
+    ],
+  ],
+  [
+    'stale for two days',
+    () => pageOf(hourly(utc(2026, 11, 20), 48)),
+    [/Your usage since Nov 21, 2026, 11:00 PM is not here yet/],
+  ],
+  [
+    'requests that report nothing',
+    () =>
+      pageOf(
+        hourly(utc(2026, 11, 27), 5, { credits: null, promptTokens: null, completionTokens: null }),
+      ),
+    [/Credits used no data/, /Input tokens no data/],
+  ],
+]
+
+test.each(states)(
+  'the page of %s says so, in the words of a customer',
+  async (_, made, says) => {
+    const text = textOf(await made())
+    for (const each of says) expect(text).toMatch(each)
+    expect(text.match(operators)?.[0] ?? '').toBe('')
+  },
+  30_000,
+)
+
+test('the words of every language have none of an operator', () => {
+  for (const locale of ['en', 'de', 'fr', 'es', 'ja']) {
+    for (const word of Object.values(wordsFor(locale, settingsOf()))) {
+      expect(word.replace(/\{\w+\}/g, '').match(operators)?.[0] ?? '').toBe('')
+    }
+  }
+})
+
+test.each([
+  ['de-DE', /Genutzte Credits 1\.234,5 .*Anfragen 1 /, /15,43\s€/],
+  ['fr', /Crédits utilisés 1\s234,5 /, /15,43\s€/],
+  ['es', /Créditos usados 1234,5 /, /15,43\s€/],
+  ['ja', /使ったクレジット 1,234\.5 /, /€15\.43/],
+])(
+  'numbers, money and dates are those of %s',
+  async (locale, credits, cost) => {
+    const page = await pageOf(
+      [event(utc(2026, 11, 27, 9), { credits: 1234.5 })],
+      `accounts: { a: { locale: ${locale} } }\n`,
+    )
+    expect(page).toContain(`<html lang="${locale}">`)
+    expect(textOf(page)).toMatch(credits)
+    expect(textOf(page)).toMatch(cost)
+  },
+  30_000,
+)
+
+test('filters of the address are those of every figure', async () => {
+  const events = [
+    ...hourly(utc(2026, 11, 27), 5, { model: 'large' }),
+    ...hourly(utc(2026, 11, 27), 3, { model: 'small', credits: 2 }),
+  ]
+  const text = textOf(await pageOf(events, '', '?from=2026-11-27&to=2026-11-28&model=small'))
+  expect(text).toMatch(/Credits used 6 /)
+  expect(text).toMatch(/Requests 3 /)
+  expect(text).not.toContain('large')
+  expect(text).toContain('small 3 6 30 60 0')
+}, 30_000)
+
+test('ten years are months, within the budget of a page', async () => {
+  const years = Array.from({ length: 120 }, (_, month) =>
+    event(utc(2017 + Math.floor(month / 12), 1 + (month % 12), 5), { model: `m${month % 12}` }),
+  )
+  const page = await pageOf(years, '', '?from=2017-01-01&to=2027-01-01&by=model')
+  expect(page.match(/<tr>/g)!.length).toBeGreaterThan(120)
+  expect(gzipSync(page).length).toBeLessThan(60_000)
+  expect(Buffer.byteLength(page)).toBeLessThan(400_000)
+  expect(page).toContain('Other')
+}, 30_000)
+
+test('scripts keep to their budgets', () => {
+  const size = (name: string) =>
+    gzipSync(readFileSync(new URL(`../../src/portal/${name}`, import.meta.url))).length
+  expect(size('embed.js')).toBeLessThan(4096)
+  expect(size('page.js')).toBeLessThan(15_000)
+})
+
+test('the page of a file is the served one', async () => {
+  const page = await pageOf(hourly(utc(2026, 11, 20), 100), '', '?from=2026-11-20&to=2026-11-25')
+  const file = await offlinePage({
+    ...{
+      source: storeSource(service!.file, defaultContract),
+      settings: settingsOf(),
+      account: 'a',
+      keys: null,
+    },
+    ...{ contract: null, nowMs, search: new URLSearchParams('from=2026-11-20&to=2026-11-25') },
+  })
+  const main = (text: string) => /<main>[\s\S]*<\/main>/.exec(text)![0]
+  expect(main(file)).toBe(main(page))
+  expect(file).not.toContain('<script')
+}, 30_000)
+
+test('the shell has no data, and may be framed by the listed origins only', async () => {
+  await pageOf([event(utc(2026, 11, 27, 9), { model: 'secret-model' })])
+  const shell = await service!.ask('/page', null)
+  expect(await shell.text()).not.toContain('secret-model')
+  expect(shell.headers.get('content-security-policy')).toContain(
+    'frame-ancestors https://app.example.com',
+  )
+  expect(shell.headers.get('content-security-policy')).toContain("default-src 'none'")
+  expect((await service!.ask('/page?model=nobody', await tokenOf('a'))).status).toBe(404)
+}, 30_000)
