@@ -38,6 +38,7 @@ export interface Options {
   readonly endpoint: QuickLoad['endpoint']
   readonly slo: readonly string[]
   readonly header: readonly string[]
+  readonly metrics: readonly string[] | false
   readonly caFile?: string
   readonly maxCredits?: string
   readonly seed?: string
@@ -179,6 +180,7 @@ function quickLoadOf(options: Options, model: string): QuickLoad {
     outputTokens: Math.max(1, wholeOf('--output-tokens', options.outputTokens)),
     prefixTokens: wholeOf('--prefix-tokens', options.prefixTokens),
     headers: options.header.map(headerOf),
+    metrics: options.metrics === false ? null : options.metrics,
     caFile: options.caFile === undefined ? null : resolve(options.caFile),
     duration: quantity('--duration', options.duration ?? '30s', durationUsOf, 'a time such as 30s'),
     objectives: options.slo.length === 0 ? [standard] : options.slo,

@@ -1,5 +1,6 @@
 import type { Contract } from '../contract/contract.ts'
 import { loadContract } from '../contract/load.ts'
+import { sourceWords } from '../exporter/find.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { terminalFigures } from '../report/summary/formats.ts'
 import type { RunSummary } from '../report/summary/shape.ts'
@@ -139,6 +140,10 @@ export async function runAndPrint(
   try {
     const result = await run(scenario, {
       ...options,
+      onMetrics: ({ sources, missing }) => {
+        for (const source of sources) live.say(`metrics: ${sourceWords(source)}`)
+        for (const { url, reason } of missing) live.say(`metrics: none at ${url}: ${reason}`)
+      },
       onProgress: (progress, counted) => {
         last = progress
         live.show(progress)

@@ -19,6 +19,7 @@ import type { PageName } from './pages.ts'
 import { type Part, readParts } from './part.ts'
 import { fillProfile } from './profile-table.ts'
 import { prepareScope } from './scope.ts'
+import { prepareService } from './service-table.ts'
 import { prepareStretches, stretchLine } from './stretches.ts'
 import type { UsageEngine } from './usage/engine/engine.ts'
 import { enterPrices } from './usage/prepare.ts'
@@ -151,6 +152,7 @@ export async function prepareTop(store: Session, options: ReportOptions): Promis
   await enterPrices(store, options.contract)
   await fillProfile(store, options.profile ?? null)
   const balances = await prepareStretches(store, options.contract)
+  await prepareService(store)
   const about = await aboutRuns(store)
   if (page === 'launch') return { about, body: await launchTop(store, balances), figures: [] }
   const under = partsIn(['finding'])

@@ -119,6 +119,7 @@ function calibrationScenario(options: CalibrateOptions, stream: boolean): Scenar
     shards: 'by index',
     transport: 'own',
     proxyEnv: null,
+    metrics: null,
     caFile: null,
     certFile: null,
     keyFile: null,

@@ -133,6 +133,7 @@ export class Coordinator {
       ...(phase.trialRequests === undefined ? {} : { trialRequests: phase.trialRequests }),
     }
     this.phases.push(run)
+    this.onPhase?.(phase.name)
     this.crew.tell({ type: 'phase', phase: run })
     return run
   }
@@ -167,6 +168,9 @@ export class Coordinator {
 
   /** What a search is trying, for the live view; null without one. */
   searching: Searching | null = null
+
+  /** Called when a phase is given to the senders, shortly before it begins. */
+  onPhase: ((name: string) => void) | null = null
 
   /** Called after each report of a sending thread, while a trial is sent. */
   onReport: (() => void) | null = null

@@ -32,6 +32,7 @@ export function planHash({
     certFile: null,
     keyFile: null,
     proxyEnv: null,
+    metrics: null,
     keys: keys.map(({ name, account, weight }) => ({ name, account, weight })),
     steps: steps.map((step, at) => ({ ...step, prompt: prompts[at] ?? step.prompt })),
     phases: phases.map((phase) => ({

@@ -3,6 +3,9 @@ import type { AttemptRow } from '../attempt/columns.ts'
 import { baseUrlSays, isBaseUrl, serviceUrl, shownBaseUrl } from '../contract/base-url.ts'
 import type { Contract } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
+import { findSources, type NoSource, type Source } from '../exporter/find.ts'
+import { keepMetrics } from '../exporter/keep.ts'
+import { type Scraper, startScraper } from '../exporter/scraper.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { Trial } from '../schedule/safe-rate/trial.ts'
 import { storeFailure } from '../store/errors.ts'
@@ -65,6 +68,11 @@ export interface RunSettings {
   readonly onAttempts?: (attempts: readonly AttemptRow[]) => void
   /** Trials of an earlier run of the same search, which goes on from there. */
   readonly earlierTrials?: readonly Trial[]
+  /** Called once, before the load, if the scenario has `metrics`. */
+  readonly onMetrics?: (found: {
+    readonly sources: readonly Source[]
+    readonly missing: readonly NoSource[]
+  }) => void
   readonly onProgress?: (progress: Progress, counted: Counted) => void
   /** Shortest time between two calls of `onProgress`. Default: one with each report, about once a second. */
   readonly progressEveryMs?: number
@@ -176,11 +184,14 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
     onProgress: options.onProgress ?? (() => {}),
     progressEveryMs: options.onProgress === undefined ? Infinity : (options.progressEveryMs ?? 0),
   })
+  const scraper = await scraperOf(scenario, options, { baseUrl, zeroNs, key: keys[0]?.key ?? null })
+  coordinator.onPhase = (name) => scraper?.border(name)
   const drain = () => coordinator.stop('interrupted')
   const leave = () => coordinator.stop('interrupted', true)
   let sweeps: readonly SweepResult[]
   try {
     await coordinator.start()
+    scraper?.border('start')
     options.signal?.addEventListener('abort', drain)
     options.stopNow?.addEventListener('abort', leave)
     if (options.signal?.aborted) drain()
@@ -192,17 +203,26 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
     await coordinator.finish()
   } catch (error) {
     await coordinator.terminate()
+    await scraper?.end()
     throw error
   } finally {
     options.signal?.removeEventListener('abort', drain)
     options.stopNow?.removeEventListener('abort', leave)
   }
 
+  scraper?.border('end')
+  const scraped = (await scraper?.end()) ?? null
   const ended: Ended = { dbPath, scenario, options, contract, start, coordinator, sweeps }
   try {
     const store = options.store ?? (await openStore(dbPath))
     try {
-      return await inSession(store, {}, (session) => conclude(session, ended))
+      return await inSession(store, {}, async (session) => {
+        if (scraper !== null && scraped !== null) {
+          const { runId } = start
+          await keepMetrics(session, runId, scraper.sources, scraper.everyUs, scraped)
+        }
+        return conclude(session, ended)
+      })
     } finally {
       if (options.store === undefined) store.close()
     }
@@ -211,6 +231,20 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
     if (why === null) throw error
     return concludeWithoutStore(ended, why)
   }
+}
+
+/** Looks for the metrics that a scenario asks for. Of several machines, the first one does. */
+async function scraperOf(
+  { metrics }: Scenario,
+  { shard = unsharded, onMetrics }: RunOptions,
+  { baseUrl, zeroNs, key }: { baseUrl: string; zeroNs: bigint; key: string | null },
+): Promise<Scraper | null> {
+  if (metrics === null || shard.index > 0) return null
+  const found = await findSources(metrics.from, baseUrl, key)
+  onMetrics?.(found)
+  return found.sources.length === 0
+    ? null
+    : startScraper(found.sources, { ...metrics, zeroNs, key })
 }
 
 /** The message of an error of the store; null for any other error. */

@@ -36,6 +36,15 @@ export interface Origin {
   readonly contract: Contract
 }
 
+/** A look takes longer than this on a large service. */
+const leastEveryUs = 100_000
+
+function metricsOf({ metrics }: ScenarioOutput): Scenario['metrics'] {
+  if (metrics === undefined) return null
+  const { from, every = 1_000_000, keep } = metrics
+  return { from, everyUs: Math.max(leastEveryUs, every), keepsAll: keep === 'all' }
+}
+
 /** Builds the frozen scenario from a checked file; it cannot fail. */
 export function buildScenario(file: ScenarioOutput, origin: Origin): Scenario {
   const { timeouts } = usualOf(origin.contract)
@@ -50,6 +59,7 @@ export function buildScenario(file: ScenarioOutput, origin: Origin): Scenario {
     shards: file.shards,
     transport: file.transport,
     proxyEnv: file.proxy_env ?? null,
+    metrics: metricsOf(file),
     caFile: pathOf(file.ca_file, origin),
     certFile: pathOf(file.cert_file, origin),
     keyFile: pathOf(file.key_file, origin),

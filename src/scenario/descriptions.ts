@@ -14,6 +14,7 @@ export const fileFields = {
     'by index: shards share out the requests. by account: each account has one shard. Default by index.',
   transport: 'own: HTTP/1.1 of Assay. undici: HTTP/1.1 of undici. http2: HTTP/2. Default own.',
   proxy_env: 'Name of the variable that holds the URL of an HTTP proxy.',
+  metrics: "The service's own metrics (Prometheus): where they are, and how often to read them.",
   ca_file: 'PEM file of further authorities to trust; certificates are always verified.',
   cert_file: "PEM file of the client's own certificate, for a service that asks for one.",
   key_file: 'PEM file of the key of cert_file, without a passphrase.',
@@ -64,6 +65,12 @@ export const keyFields = {
   optional: 'Whether the variable may be missing, for a service without keys. Default false.',
   account: 'Name of the account; keys of one account share its balance.',
 } as const
+
+export const metricsFields = {
+  from: 'Addresses, or auto: /metrics of the service, else of ports 8002, 8081 and 9090 on its host. Default [auto].',
+  every: 'Time between two looks, from 100ms. Default 1s.',
+  keep: 'known: the families that answer a question of a client. all: every family. Default known.',
+}
 
 export const phaseFields = {
   load: 'How requests arrive.',

@@ -30,6 +30,8 @@ export interface QuickLoad {
   readonly objectives: readonly string[]
   readonly maxCredits: number | null
   /** PEM file of further authorities to trust. */
+  /** Addresses of the service's metrics, none to look for them; null for no metrics. */
+  readonly metrics: readonly string[] | null
   readonly caFile: string | null
 }
 
@@ -47,6 +49,11 @@ export function quickScenario(quick: QuickLoad): string {
     'name: bench',
     `question: ${questionOf(quick)}`,
     `model: ${JSON.stringify(quick.model)}`,
+    ...(quick.metrics === null
+      ? []
+      : [
+          `metrics: ${quick.metrics.length === 0 ? '{}' : `{ from: ${JSON.stringify(quick.metrics)} }`}`,
+        ]),
     ...(quick.caFile === null ? [] : [`ca_file: ${JSON.stringify(quick.caFile)}`]),
     'keys: { default: { env: ASSAY_API_KEY, optional: true } }',
     'steps:',

@@ -83,6 +83,15 @@ export interface Step {
   readonly keys: readonly string[]
 }
 
+/** The metrics of a service that a run reads beside its load. */
+export interface MetricsToScrape {
+  /** URLs; `auto` for where services have them. */
+  readonly from: readonly string[]
+  readonly everyUs: number
+  /** Whether families that answer no question of a client are kept too. */
+  readonly keepsAll: boolean
+}
+
 /** A segment of a rate over time: it changes linearly from one rate to the other. */
 export interface RateSegment {
   readonly durationUs: number
@@ -291,6 +300,8 @@ export interface Scenario {
   readonly transport: 'own' | 'undici' | 'http2'
   /** Name of the variable with the URL of an HTTP proxy; null for none. */
   readonly proxyEnv: string | null
+  /** Where the service exposes its own metrics; null for not to look. */
+  readonly metrics: MetricsToScrape | null
   /** PEM file of further authorities to trust. */
   readonly caFile: string | null
   /** PEM files of the client's own certificate and key: both, or neither. */

@@ -7,6 +7,7 @@ import {
   fileFields,
   keyFields,
   lengthFields,
+  metricsFields,
   objectiveFields,
   phaseFields,
   prefixFields,
@@ -298,6 +299,16 @@ const fileShape = <Prompt extends z.ZodType>(prompt: Prompt) =>
     shards: oneOf(['by index', 'by account']).default('by index'),
     transport: oneOf(['own', 'undici', 'http2']).default('own'),
     proxy_env: text('the name of a variable that holds the URL of a proxy').optional(),
+    metrics: shape(metricsFields, 'metrics: from, every, keep', {
+      from: list(
+        z.union([z.literal('auto'), z.url({ protocol: /^https?$/ })], {
+          error: 'auto, or an http or https URL of metrics',
+        }),
+        'metrics.from: a list of auto and URLs',
+      ).default(['auto']),
+      every: duration().optional(),
+      keep: oneOf(['known', 'all']).default('known'),
+    }).optional(),
     ca_file: text('a path of a PEM file').optional(),
     cert_file: text('a path of a PEM file').optional(),
     key_file: text('a path of a PEM file').optional(),

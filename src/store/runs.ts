@@ -179,6 +179,9 @@ export async function latestCeiling(
   return null
 }
 
+/** What the service exposed during a run. */
+export const metricTables = ['metric_sources', 'metric_scrapes', 'metric_series', 'metric_points']
+
 /** Deletes the attempts of a run but keeps its row in `runs`. */
 export async function dropAttempts(store: Session, runId: string): Promise<void> {
   for (const { table, struct } of forms) {
@@ -195,6 +198,7 @@ export async function dropAttempts(store: Session, runId: string): Promise<void>
     'histograms',
     'health',
     'run_shards',
+    ...metricTables,
   ]) {
     await store.execute(`DELETE FROM ${table} WHERE run_id = $1`, [runId])
   }

@@ -88,6 +88,45 @@ CREATE TABLE health (
   queued_batches INTEGER NOT NULL
 );
 
+-- The service's own metrics, as it exposed them during a run (src/exporter): raw values, never differences.
+CREATE TABLE metric_sources (
+  run_id VARCHAR NOT NULL,
+  source INTEGER NOT NULL,
+  url VARCHAR NOT NULL,                 -- without credentials
+  kind VARCHAR,                         -- vLLM, SGLang, …; null for a service that is not known
+  found_by VARCHAR NOT NULL,            -- auto or given
+  every_us BIGINT NOT NULL
+);
+
+-- Each look at a source: at the borders of phases, and in between.
+CREATE TABLE metric_scrapes (
+  run_id VARCHAR NOT NULL,
+  source INTEGER NOT NULL,
+  at_us BIGINT NOT NULL,                -- the middle of the look, on the run's clock
+  took_us BIGINT,                       -- null without an answer
+  bytes BIGINT,
+  border VARCHAR,                       -- what asked for it: start, a phase, end; null for a regular look
+  reason VARCHAR                        -- why there was no answer; null with one
+);
+
+CREATE TABLE metric_series (
+  run_id VARCHAR NOT NULL,
+  series INTEGER NOT NULL,
+  source INTEGER NOT NULL,
+  name VARCHAR NOT NULL,                -- as exposed: a histogram has …_bucket, …_sum and …_count
+  family VARCHAR NOT NULL,              -- without _total
+  type VARCHAR NOT NULL,                -- counter, gauge, histogram, summary or untyped
+  labels VARCHAR NOT NULL               -- JSON, sorted by name
+);
+
+-- A value where it differs from the one before. A counter that appears late was 0 at the first look.
+CREATE TABLE metric_points (
+  run_id VARCHAR NOT NULL,
+  series INTEGER NOT NULL,
+  at_us BIGINT NOT NULL,
+  value DOUBLE NOT NULL
+);
+
 CREATE TABLE findings (
   audit_id VARCHAR NOT NULL,
   audited_at TIMESTAMP NOT NULL,        -- UTC

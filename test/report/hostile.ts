@@ -35,6 +35,10 @@ export const ours: Readonly<Record<string, readonly string[]>> = {
   health: ['run_id'],
   histograms: ['run_id', 'part', 'metric'],
   imported_gaps: ['run_id', 'part'],
+  metric_points: ['run_id'],
+  metric_scrapes: ['run_id'],
+  metric_series: ['run_id', 'type'],
+  metric_sources: ['run_id', 'found_by'],
   model_prices: ['contract', 'model'],
   recovered_journals: ['id'],
   runs: [
@@ -85,6 +89,19 @@ export async function makeHostile(store: Store): Promise<void> {
   ])
   await store.execute(
     `INSERT INTO imported_gaps SELECT 'run-1', 'steady', '', n FROM range(40) AS t(n)`,
+  )
+  await store.execute(
+    `INSERT INTO metric_sources SELECT 'run-1', n, 'http://x/metrics', 'vLLM', 'given', 1000000 FROM range(40) AS t(n)`,
+  )
+  await store.execute(
+    `INSERT INTO metric_scrapes SELECT 'run-1', n, 1000000, 10, 10, 'end', NULL FROM range(40) AS t(n)`,
+  )
+  await store.execute(
+    `INSERT INTO metric_series SELECT 'run-1', n, n, 'vllm:prompt_tokens_total', 'vllm:prompt_tokens', 'counter', '{}'
+     FROM range(40) AS t(n)`,
+  )
+  await store.execute(
+    `INSERT INTO metric_points SELECT 'run-1', n, 1000000, n FROM range(40) AS t(n)`,
   )
   await store.execute(
     `INSERT INTO usage_changes SELECT n, 1, '', '', n, n, '', 1, 2, 1, 2, 1, 2 FROM range(40) AS t(n)`,

@@ -58,6 +58,13 @@ export const benchCommand = () =>
       [],
     )
     .option('--header <header>', "a further header, as 'x-team: a'; may be repeated", gather, [])
+    .option(
+      '--metrics <url>',
+      "the service's metrics; may be repeated; default: look for them",
+      gather,
+      [],
+    )
+    .option('--no-metrics', 'do not look for the metrics of the service')
     .addOption(inputOption('--ca-file <file>', 'PEM file of further authorities to trust'))
     .option('--max-credits <number>', 'stop before the run spends more credits')
     .option('--seed <number>', 'another seed for prompts and arrivals')

@@ -17,6 +17,7 @@ import {
 } from './figures.ts'
 import { machinesOf, machinesText } from './machines.ts'
 import { csvCell, jsonText, markdownCell, printable } from './printable.ts'
+import { serviceLines } from './service-metrics.ts'
 import { type MetricName, percentiles, type RunSummary, type SummaryGroup } from './shape.ts'
 
 const shown: readonly MetricName[] = ['service', 'response', 'ttft', 'tpot', 'itl', 'failure']
@@ -71,6 +72,15 @@ export function terminalFigures(summary: RunSummary): string {
   }
   const few = fewOf(summary)
   if (few !== null) lines.push(few)
+  const service = serviceLines(summary.service)
+  if (service.length > 0) {
+    const [first, ...rest] = service.map((line) => printable(line, 300))
+    lines.push(
+      '',
+      ...wrapped(first!, '  '),
+      ...rest.flatMap((line) => wrapped(`  ${line}`, '    ')),
+    )
+  }
   if (summary.errors.length > 0) {
     lines.push('', 'errors')
     for (const error of summary.errors.slice(0, 8)) {
@@ -154,6 +164,10 @@ export function markdownSummary(summary: RunSummary): string {
     ...table([head, head.map((_, at) => (at < 2 ? '---' : '---:'))]),
     ...table(rows),
   ]
+  const service = serviceLines(summary.service)
+  if (service.length > 0) {
+    lines.push('', ...service.map((line) => `- ${markdownCell(line, 300)}`))
+  }
   if (summary.errors.length > 0) {
     lines.push(
       '',

@@ -60,6 +60,11 @@ export const countsShape = z.object({
 /** Gaps between events do not belong to single attempts: they come from histograms. */
 export const metricNames = [...measureNames, 'itl'] as const
 
+const boundsShape = z.object({
+  from: z.number().describe('microseconds'),
+  to: measured.describe('null in the last bucket: at least `from`'),
+})
+
 export const groupShape = z.object({
   step: z.string().nullable().describe('null for all steps together'),
   counts: countsShape,
@@ -171,6 +176,44 @@ export const summaryShape = z.object({
       .array(z.object({ runId: z.string(), spent: measured }))
       .describe('tries of a shard of this run beside the one that counts'),
   }),
+  service: z
+    .object({
+      sources: z.array(
+        z.object({
+          url: z.string(),
+          kind: z.string().nullable().describe('vLLM, SGLang, …; null for one that is not known'),
+          everyUs: z.number(),
+          looks: count,
+          gaps: count.describe('looks without an answer'),
+          sawEnd: z.boolean().describe('the look after the last request was answered'),
+          restartsUs: z.array(z.number()).describe('when its counters began again'),
+          answersInTurns: z
+            .boolean()
+            .describe('several replicas answered in turns, so its counts say nothing'),
+        }),
+      ),
+      reconciliation: z
+        .array(
+          z.object({
+            what: z.string(),
+            client: measured,
+            service: z.number(),
+            verdict: z.enum(['equal', 'differs', 'unknown']),
+            cause: z.string().nullable().describe('of a difference, where one is known'),
+          }),
+        )
+        .describe('counts of the whole run'),
+      times: z
+        .record(z.string(), z.object({ meanUs: z.number(), count, p95: boundsShape.nullable() }))
+        .describe('of the steady part; p95 lies between the edges of its bucket'),
+      gauges: z
+        .record(z.string(), z.object({ least: z.number(), most: z.number() }))
+        .describe('of the steady part, as sampled'),
+      ttft: z.string().nullable().describe('the parts of the mean TTFT, where they are known'),
+      limit: z.string().nullable().describe('what held requests back'),
+    })
+    .nullable()
+    .describe('what the service said of itself; null for a run that read no metrics'),
 })
 
 export type Percentile = z.infer<typeof percentileShape>

@@ -1,0 +1,58 @@
+import { withoutCredentials } from '../store/runs.ts'
+import type { Session } from '../store/session.ts'
+import type { Source } from './find.ts'
+import type { Scraped } from './scrape-log.ts'
+
+/** Stores what was scraped during a run. */
+export async function keepMetrics(
+  store: Session,
+  runId: string,
+  sources: readonly Source[],
+  everyUs: number,
+  { scrapes, series, points }: Scraped,
+): Promise<void> {
+  for (const [at, { url, kind, foundBy }] of sources.entries()) {
+    await store.execute('INSERT INTO metric_sources VALUES ($1, $2, $3, $4, $5, $6)', [
+      runId,
+      at,
+      withoutCredentials(url),
+      kind,
+      foundBy,
+      BigInt(everyUs),
+    ])
+  }
+  const looks = await store.createAppender('metric_scrapes')
+  for (const { source, atUs, tookUs, bytes, border, reason } of scrapes) {
+    looks.appendVarchar(runId)
+    looks.appendInteger(source)
+    looks.appendBigInt(BigInt(Math.round(atUs)))
+    for (const whole of [tookUs, bytes]) {
+      if (whole === null) looks.appendNull()
+      else looks.appendBigInt(BigInt(Math.round(whole)))
+    }
+    for (const text of [border, reason]) {
+      if (text === null) looks.appendNull()
+      else looks.appendVarchar(text)
+    }
+    looks.endRow()
+  }
+  looks.closeSync()
+  const all = await store.createAppender('metric_series')
+  for (const [at, { source, name, family, type, labels }] of series.entries()) {
+    all.appendVarchar(runId)
+    all.appendInteger(at)
+    all.appendInteger(source)
+    for (const text of [name, family, type, labels]) all.appendVarchar(text)
+    all.endRow()
+  }
+  all.closeSync()
+  const values = await store.createAppender('metric_points')
+  for (const [at, atUs, value] of points) {
+    values.appendVarchar(runId)
+    values.appendInteger(at)
+    values.appendBigInt(BigInt(Math.round(atUs)))
+    values.appendDouble(value)
+    values.endRow()
+  }
+  values.closeSync()
+}

@@ -1,0 +1,217 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { defaultContract } from '../../src/contract/default.ts'
+import { serviceLines } from '../../src/report/summary/service-metrics.ts'
+import { summarise } from '../../src/report/summary/summarise.ts'
+import { run } from '../../src/run/run.ts'
+import { openStore } from '../../src/store/open.ts'
+import { answerChat, chatScenario, key, query, startTarget, withStorePath } from '../run/target.ts'
+import { answerMetrics, type Exposed, expositionOf } from './fake-exporter.ts'
+
+const keys = { default: key }
+const phase = '  - { name: steady, load: constant, rate: 40/s, duration: 2s }'
+
+/** Runs 80 requests against a service that exposes what `exposed` says after so many answers. */
+async function runBeside(
+  exposed: (answered: number, looks: number) => Exposed,
+  more = 'metrics: {}',
+) {
+  let [answered, looks] = [0, 0]
+  const target = await startTarget((request, response) => {
+    if (request.url === '/metrics') {
+      answerMetrics(response, expositionOf(exposed(answered, looks++), 'engine="0",model_name="m"'))
+    } else {
+      answered++
+      answerChat(response)
+    }
+  })
+  onTestFinished(() => target.close())
+  return withStorePath(async (dbPath) => {
+    const { runId } = await run(chatScenario(phase, more), {
+      baseUrl: target.baseUrl,
+      dbPath,
+      keys,
+    })
+    const store = await openStore(dbPath)
+    try {
+      const { service } = await summarise(store, runId, defaultContract)
+      return { service: service!, runId, baseUrl: target.baseUrl, rows: await rowsOf(dbPath) }
+    } finally {
+      store.close()
+    }
+  })
+}
+
+const rowsOf = (dbPath: string) =>
+  query<{ n: number }>(dbPath, 'SELECT count(*)::INTEGER AS n FROM metric_points')
+
+const vllm = (n: number): Exposed => ({
+  counters: {
+    'vllm:request_success_total': 1000 + n,
+    'vllm:prompt_tokens_total': 50_000 + 8 * n,
+    'vllm:generation_tokens_total': 700 + 2 * n,
+    'vllm:num_preemptions_total': 0,
+  },
+  gauges: { 'vllm:num_requests_running': 3, 'vllm:num_requests_waiting': 0 },
+})
+
+test('counts of the client and of the service stand side by side, with the cause of a difference', async () => {
+  const { service, baseUrl } = await runBeside(vllm)
+  expect(service.sources).toMatchObject([
+    { url: `${baseUrl}/metrics`, kind: 'vLLM', everyUs: 1e6, gaps: 0, answersInTurns: false },
+  ])
+  expect(service.reconciliation).toEqual([
+    { what: 'requests that succeeded', client: 80, service: 80, verdict: 'equal', cause: null },
+    {
+      what: 'prompt tokens',
+      client: 400,
+      service: 640,
+      verdict: 'differs',
+      cause: '3 for each request: a chat template, probably',
+    },
+    { what: 'output tokens', client: 160, service: 160, verdict: 'equal', cause: null },
+  ])
+  expect(service.gauges).toEqual({
+    running: { least: 3, most: 3 },
+    waiting: { least: 0, most: 0 },
+  })
+  expect(serviceLines(service)).toContain('requests that succeeded: client 80, service 80')
+})
+
+test('requests of other clients are the cause of all differences', async () => {
+  const { service } = await runBeside((n) => vllm(2 * n))
+  expect(service.reconciliation[0]).toMatchObject({ client: 80, service: 160, verdict: 'differs' })
+  expect(service.reconciliation.map(({ cause }) => cause)).toEqual(
+    Array.from({ length: 3 }, () => expect.stringMatching(/^other clients/)),
+  )
+})
+
+test('a service that restarts in the middle is said to, and its new counts are added', async () => {
+  let [restartedAt, looksThen] = [0, 0]
+  const { service } = await runBeside((n, looks) => {
+    if (n >= 40 && restartedAt === 0) [restartedAt, looksThen] = [n, looks]
+    return vllm(restartedAt === 0 || looks < looksThen ? n : n - restartedAt - 1000)
+  })
+  expect(service.sources[0]!.restartsUs.length).toBe(1)
+  expect(service.sources[0]!.answersInTurns).toBe(false)
+  expect(serviceLines(service)).toContain('The service restarted once during the run.')
+})
+
+test('replicas that answer in turns are told from a restart, and give no count', async () => {
+  const { service } = await runBeside((n, looks) => vllm(looks % 2 === 0 ? n : n - 900))
+  expect(service.sources[0]!.answersInTurns).toBe(true)
+  expect(service.reconciliation).toEqual([])
+})
+
+test('a counter that appears with the first request was 0 before', async () => {
+  const { service } = await runBeside((n) => ({
+    counters: {
+      ...(n === 0 ? {} : { 'vllm:request_success_total': n }),
+      'vllm:prompt_tokens_total': 5 * n,
+    },
+  }))
+  expect(service.reconciliation.map(({ what, service: there }) => [what, there])).toEqual([
+    ['requests that succeeded', 80],
+    ['prompt tokens', 400],
+  ])
+})
+
+test.each([
+  ['SGLang', { 'sglang:num_requests_total': 1, 'sglang:prompt_tokens_total': 5 }],
+  ['TensorRT-LLM', { trtllm_request_success_total: 1 }],
+  ['Triton', { nv_inference_request_success: 1 }],
+  ['Dynamo', { dynamo_frontend_requests_total: 1, dynamo_frontend_output_tokens_total: 2 }],
+  ['llama.cpp', { 'llamacpp:prompt_tokens_total': 5, 'llamacpp:tokens_predicted_total': 2 }],
+  ['TGI', { tgi_request_success: 1 }],
+  ['LiteLLM', { litellm_input_tokens_metric_total: 5, litellm_output_tokens_metric_total: 2 }],
+])('%s is known by its families, and its counts agree', async (kind, each) => {
+  const { service } = await runBeside((n) => ({
+    counters: Object.fromEntries(Object.entries(each).map(([name, by]) => [name, 7 + by * n])),
+  }))
+  expect(service.sources[0]!.kind).toBe(kind)
+  expect(service.reconciliation.length).toBe(Object.keys(each).length)
+  expect(service.reconciliation.filter(({ verdict }) => verdict !== 'equal')).toEqual([])
+})
+
+test('a scenario without metrics reads none', async () => {
+  const { service, rows } = await runBeside(vllm, '')
+  expect([service, rows]).toEqual([null, [{ n: 0 }]])
+})
+
+test('the mean TTFT is explained by its parts, and the queue by the limit that is met', async () => {
+  const values = (seconds: number, n: number) => Array.from({ length: n }, () => seconds)
+  let answered = 0
+  const target = await startTarget((request, response) => {
+    if (request.url === '/metrics') {
+      answerMetrics(
+        response,
+        expositionOf({
+          gauges: { 'vllm:num_requests_waiting': 4, 'vllm:kv_cache_usage_perc': 0.95 },
+          histograms: {
+            'vllm:time_to_first_token_seconds': values(0.05, answered),
+            'vllm:request_queue_time_seconds': values(0.03, answered),
+            'vllm:request_prefill_time_seconds': values(0.02, answered),
+          },
+        }),
+      )
+      return
+    }
+    answered++
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    setTimeout(() => {
+      const choice = { index: 0, delta: { content: 'a' }, finish_reason: 'stop' }
+      response.write(`data: ${JSON.stringify({ id: 'c', choices: [choice] })}\n\n`)
+      response.end('data: [DONE]\n\n')
+    }, 60)
+  })
+  onTestFinished(() => target.close())
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(phase, 'metrics: { every: 200ms }', ', stream: true')
+    const { runId } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    const store = await openStore(dbPath)
+    const { service } = await summarise(store, runId, defaultContract)
+    store.close()
+    expect(service!.ttft).toMatch(
+      /^TTFT mean \d+ ms: 30 ms in the queue, 20 ms prefill, \d+ ms outside the service\.$/,
+    )
+    expect(service!.limit).toBe(
+      'Up to 4 requests waited in the service, and its KV cache was 95 % full: the cache is the limit.',
+    )
+    expect(service!.times.queueTime).toMatchObject({ p95: { from: 0, to: 300_000 } })
+  })
+})
+
+test('an address without metrics is named, the run goes on, and the key stays with its host', async () => {
+  const asked: (string | undefined)[] = []
+  const other = await startTarget((request, response) => {
+    asked.push(request.headers.authorization)
+    response.writeHead(401).end()
+  })
+  const target = await startTarget((request, response) => {
+    if (request.url === '/metrics') {
+      asked.push(request.headers.authorization)
+      if (request.headers.authorization === undefined) response.writeHead(401).end()
+      else answerMetrics(response, expositionOf(vllm(0)))
+    } else answerChat(response)
+  })
+  onTestFinished(() => {
+    other.close()
+    target.close()
+  })
+  await withStorePath(async (dbPath) => {
+    let found: unknown = null
+    const more = `metrics: { from: ['${other.baseUrl}/metrics', auto] }`
+    await run(chatScenario(phase, more), {
+      baseUrl: target.baseUrl,
+      dbPath,
+      keys,
+      onMetrics: (all) => {
+        found = all
+      },
+    })
+    expect(found).toMatchObject({
+      sources: [{ kind: 'vLLM', foundBy: 'auto', needsKey: true }],
+      missing: [{ url: `${other.baseUrl}/metrics`, reason: 'status 401' }],
+    })
+    expect(asked.slice(0, 3)).toEqual([undefined, undefined, `Bearer ${key}`])
+  })
+})
