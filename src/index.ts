@@ -11,6 +11,7 @@
  */
 export * from './public/audit.ts'
 export * from './public/fleet.ts'
+export * from './public/import.ts'
 export * from './public/probe.ts'
 export * from './public/report.ts'
 export * from './public/run.ts'

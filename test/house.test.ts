@@ -92,6 +92,91 @@ test('index.ts is the sum of the public files, and each is an entry of the packa
   expect(importsOf('index.ts')).toEqual(parts.toSorted())
 })
 
+/** Values that are public, each with the file that declares or passes it on. */
+function publicValues(): ReadonlyMap<string, string> {
+  const values = new Map<string, string>()
+  for (const file of files.filter((each) => roomOf(each) === 'public')) {
+    const text = readFileSync(join(source, file), 'utf8')
+    for (const [, name] of text.matchAll(/^export (?:async )?function (\w+)/gm)) {
+      values.set(name!, file)
+    }
+    for (const [, names] of text.matchAll(/^export \{([^}]*)\} from/gm)) {
+      for (const name of names!.split(',').map((each) => each.trim())) {
+        if (/^\w+$/.test(name)) values.set(name, file)
+      }
+    }
+  }
+  return values
+}
+
+/** Rooms have these under a public name, for what only a terminal needs: an engine, a dialect. */
+const ofTerminals = [
+  'cli/usage.ts: readUsage of report/usage/read.ts',
+  'cli/contract.ts: readUsage of tokens/read-usage.ts',
+]
+
+test('a command takes what is public from its public file', () => {
+  const values = publicValues()
+  expect(values.size).toBeGreaterThan(25)
+  const breaches = files
+    .filter((file) => roomOf(file) === 'cli')
+    .flatMap((file) => {
+      const text = readFileSync(join(source, file), 'utf8')
+      const imports = text.matchAll(/^import \{([^}]*)\} from '(\.[^']+)'/gm)
+      return [...imports].flatMap(([, names, target]) => {
+        const from = join(dirname(file), target!)
+        if (['public', 'user'].includes(roomOf(from))) return []
+        return names!
+          .split(',')
+          .map((name) => name.trim().split(' as ')[0]!)
+          .filter((name) => values.has(name))
+          .map((name) => `${file}: ${name} of ${from}`)
+      })
+    })
+  expect(breaches.toSorted()).toEqual(ofTerminals.toSorted())
+})
+
+test('every type that a signature of the public API names is public', () => {
+  const values = publicValues()
+  const doors = files.filter((file) => roomOf(file) === 'public')
+  const types = new Set(
+    doors.flatMap((file) => {
+      const text = readFileSync(join(source, file), 'utf8')
+      const lists = [...text.matchAll(/^export (?:type )?\{([^}]*)\} from/gm)].map(
+        ([, names]) => names!,
+      )
+      const own = [...text.matchAll(/^export (?:interface|type) (\w+)/gm)].map(([, name]) => name!)
+      return [...lists.flatMap((names) => names.match(/[A-Z]\w+/g) ?? []), ...own]
+    }),
+  )
+  const signatures = [...doors, ...publicOrigins()].flatMap((file) => {
+    const text = readFileSync(join(source, file), 'utf8')
+    return [...text.matchAll(/^export (?:async )?function (\w+)/gm)]
+      .filter(([, name]) => values.has(name!))
+      .map(({ index }) => text.slice(index, text.indexOf(' {\n', index)))
+  })
+  const builtIn = ['Promise', 'Readonly', 'Partial', 'Pick', 'Omit', 'Record']
+  const named = signatures.flatMap((text) => text.match(/(?<!')\b[A-Z]\w+/g) ?? [])
+  expect(signatures.length).toBeGreaterThan(20)
+  expect([...new Set(named)].filter((type) => !builtIn.includes(type) && !types.has(type))).toEqual(
+    [],
+  )
+})
+
+/** Files whose values public files pass on. */
+const publicOrigins = (): ReadonlySet<string> =>
+  new Set(files.filter((file) => roomOf(file) === 'public').flatMap(valueImportsOf))
+
+test('a public file loads code of a room only when it is called', () => {
+  const light =
+    /^(?:store\/(?:open|runs)|store\/import\/mapping|contract\/default|attempt\/|scenario\/|audit\/verdict|user\/)/
+  const loaded = files
+    .filter((file) => roomOf(file) === 'public')
+    .flatMap((file) => valueImportsOf(file).map((target) => `${file} -> ${target}`))
+    .filter((each) => !light.test(each.split(' -> ')[1]!))
+  expect(loaded).toEqual([])
+})
+
 test('every room is in the table of allowed imports', () => {
   const rooms = new Set(files.map(roomOf))
   expect([...rooms].filter((room) => !(room in mayImport) && !doors.includes(room))).toEqual([])

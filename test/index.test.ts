@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -20,6 +20,14 @@ test('each command that works on a service or a store is a function of the publi
     ...['joinFleet', 'watchRun'],
   ] as const
   expect(functions.filter((name) => typeof Reflect.get(api, name) !== 'function')).toEqual([])
+})
+
+test('a reader that names a missing store makes no file', async () => {
+  const path = join(temporaryFolder(), 'typo.duckdb')
+  const says = `There is no store at ${path}.`
+  await expect(api.openStore(path, { create: false })).rejects.toThrow(says)
+  await expect(api.openExistingStore(path)).rejects.toThrow(says)
+  expect(existsSync(path)).toBe(false)
 })
 
 test('a scenario may be an object, and its faults are reported at once', () => {

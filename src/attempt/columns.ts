@@ -40,6 +40,12 @@ const column = <K extends ColumnKind, N extends boolean>(
   description,
 })
 
+/**
+ * The columns of an attempt: kind, whether a cell may be null, and meaning with unit.
+ *
+ * @example
+ * console.log(attemptColumns.firstContentUs.description)
+ */
 export const attemptColumns = {
   // Identity
   runId: column('word', false, 'the run that it belongs to'),

@@ -69,7 +69,12 @@ export type End =
  */
 export type Effect = 'applied' | 'not-applied' | 'ambiguous'
 
-/** @param sent whether the socket carried the request (`sentUs` is not null) */
+/**
+ * @param sent whether the socket carried the request (`sentUs` is not null)
+ *
+ * @example
+ * console.log(effectOf('timeout', true)) // ambiguous: it may have been charged
+ */
 export function effectOf(outcome: Outcome, sent: boolean): Effect {
   switch (outcome) {
     case 'ok':

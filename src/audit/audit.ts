@@ -95,11 +95,6 @@ async function decideAndKeep(store: Session, options: AuditOptions): Promise<Aud
 
 const logTerms = ({ prices }: Contract) => prices?.evidence.log ?? null
 
-/** Whether a promise was broken. Advice is not a promise. */
-export function isBroken({ verdict, severity }: Finding): boolean {
-  return verdict.verdict === 'fail' && severity !== 'advice'
-}
-
 /** From this many attempts on, a second thread is worth its start. */
 const manyAttempts = 100_000
 

@@ -65,3 +65,16 @@ export interface Finding {
   readonly title: string
   readonly verdict: Verdict
 }
+
+/**
+ * Whether a promise was broken. Advice is not a promise.
+ *
+ * @example
+ * const store = await openExistingStore('assay.duckdb')
+ * const { findings } = await audit(store)
+ * process.exitCode = findings.some(isBroken) ? 3 : 0
+ * store.close()
+ */
+export function isBroken({ verdict, severity }: Finding): boolean {
+  return verdict.verdict === 'fail' && severity !== 'advice'
+}

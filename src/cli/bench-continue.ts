@@ -1,6 +1,6 @@
+import { openExistingStore } from '../public/store.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { Trial } from '../schedule/safe-rate/trial.ts'
-import { openExistingStore } from '../store/open.ts'
 import { UserError } from '../user/user-error.ts'
 
 /** A search that an earlier run began. */

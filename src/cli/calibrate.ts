@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { calibrate } from '../run/calibrate.ts'
+import { calibrate } from '../public/run.ts'
 import type { CrossCheck } from '../run/cross-check.ts'
 import { LiveView } from './live-view.ts'
 import { positiveOf, wholeOf } from './numbers.ts'

@@ -1,13 +1,12 @@
 import { loadContract } from '../contract/load.ts'
+import { exportTable, openExistingStore } from '../public/store.ts'
 import { enterPrices } from '../report/usage/prepare.ts'
 import {
   type Exportable,
   type ExportFormat,
   exportFormatOf,
   exportFormats,
-  exportTable,
 } from '../store/export.ts'
-import { openExistingStore } from '../store/open.ts'
 import { resolveRuns } from '../store/runs.ts'
 import type { Session } from '../store/session.ts'
 import { UserError } from '../user/user-error.ts'

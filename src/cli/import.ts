@@ -1,4 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { importFile, parseMapping } from '../public/import.ts'
+import { openStore } from '../public/store.ts'
 import { printable } from '../report/summary/printable.ts'
 import { checkTimeZone } from '../report/usage/zone.ts'
 import { openClickhouse } from '../store/clickhouse/clickhouse.ts'
@@ -7,16 +9,14 @@ import { mustStandApart, type NamedFile } from '../store/files-apart.ts'
 import {
   type FileImport,
   type FileImported,
-  importFile,
   type Meaning,
   rejectsOf,
 } from '../store/import/import-file.ts'
 import { pageGroups } from '../store/import/known-logs.ts'
 import type { LogFormat } from '../store/import/log-scan.ts'
 import type { LogSummary } from '../store/import/log-summary.ts'
-import { type Mapping, ownMapping, parseMapping } from '../store/import/mapping.ts'
+import { type Mapping, ownMapping } from '../store/import/mapping.ts'
 import type { RecordTool } from '../store/import/records.ts'
-import { openStore } from '../store/open.ts'
 import { openSoon } from '../store/open-soon.ts'
 import { UserError } from '../user/user-error.ts'
 import { exit } from './exit.ts'

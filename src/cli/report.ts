@@ -1,5 +1,5 @@
 import { loadContract } from '../contract/load.ts'
-import { writeReport } from '../report/page.ts'
+import { writeReport } from '../public/report.ts'
 import type { PageName, TextFormat } from '../report/pages.ts'
 import { writePictures } from '../report/pictures.ts'
 import { makeText } from '../report/text.ts'

@@ -1,6 +1,5 @@
+import { listRuns, openExistingStore } from '../public/store.ts'
 import { printable } from '../report/summary/printable.ts'
-import { openExistingStore } from '../store/open.ts'
-import { listRuns } from '../store/runs.ts'
 import { duration, table } from './text.ts'
 
 export interface Options {

@@ -1,4 +1,6 @@
 import { loadContract } from '../contract/load.ts'
+import { summarise } from '../public/report.ts'
+import { openExistingStore } from '../public/store.ts'
 import { flatRows } from '../report/summary/figures.ts'
 import {
   csvSummary,
@@ -7,10 +9,9 @@ import {
   terminalSummary,
 } from '../report/summary/formats.ts'
 import type { RunSummary } from '../report/summary/shape.ts'
-import { summarise } from '../report/summary/summarise.ts'
 import { vllmBlock, vllmFigures } from '../report/summary/vllm.ts'
 import { exportRows } from '../store/export.ts'
-import { openExistingStore, type Store } from '../store/open.ts'
+import type { Store } from '../store/open.ts'
 import { writeOutput } from '../store/output.ts'
 import { resolveRun } from '../store/runs.ts'
 import { UserError } from '../user/user-error.ts'

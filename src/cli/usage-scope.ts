@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { loadContract } from '../contract/load.ts'
+import { openExistingStore, openStore } from '../public/store.ts'
 import type { UsageScopeOptions } from '../report/page.ts'
 import type { UsageDimension } from '../report/pages.ts'
 import { clickhouseEngine } from '../report/usage/engine/clickhouse.ts'
@@ -10,7 +11,7 @@ import { fingerprintNamed, type KeyNames, parseKeyNames } from '../report/usage/
 import { parseMoment } from '../report/usage/zone.ts'
 import type { AccountScope } from '../store/account.ts'
 import { openClickhouse } from '../store/clickhouse/clickhouse.ts'
-import { openExistingStore, openStore, type Store } from '../store/open.ts'
+import type { Store } from '../store/open.ts'
 import { UserError } from '../user/user-error.ts'
 import { positiveOf } from './numbers.ts'
 

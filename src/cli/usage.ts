@@ -1,6 +1,7 @@
 import { loadContract } from '../contract/load.ts'
 import { type CreditsFieldMap, creditsFields } from '../probe/usage-body.ts'
-import { type Poll, rowOf, watch } from '../probe/watch.ts'
+import { type Poll, rowOf } from '../probe/watch.ts'
+import { watch } from '../public/probe.ts'
 import { jsonText } from '../report/summary/printable.ts'
 import { readUsage } from '../report/usage/read.ts'
 import { terminalUsage } from '../report/usage/terminal.ts'

@@ -1,4 +1,5 @@
-import { type RunSeen, type ShardSeen, watchRun } from '../fleet/watch.ts'
+import type { RunSeen, ShardSeen } from '../fleet/watch.ts'
+import { watchRun } from '../public/fleet.ts'
 import { wrapped } from '../user/wrapped.ts'
 import { blockOf } from './live-block.ts'
 import { LiveView, lineOf } from './live-view.ts'

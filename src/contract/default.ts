@@ -1,6 +1,11 @@
 import type { FullContract } from './contract.ts'
 
-/** The service interface specification, §1 to §9, as data. */
+/**
+ * The service interface specification, §1 to §9, as data.
+ *
+ * @example
+ * console.log(defaultContract.models.map(({ id }) => id))
+ */
 export const defaultContract: FullContract = {
   name: 'svc',
   https: true,

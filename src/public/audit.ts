@@ -1,7 +1,24 @@
-/** `assay/audit`: the rules over a store. */
-export { type AuditOptions, type AuditReport, audit, isBroken } from '../audit/audit.ts'
+/** `assay/audit`: the rules over a store. A function loads its code when it is first called. */
+import type { AuditOptions, AuditReport } from '../audit/audit.ts'
+import type { Store } from '../store/open.ts'
+
+export type { AuditOptions, AuditReport } from '../audit/audit.ts'
 export type { Evidence, Rule } from '../audit/rule.ts'
 export type { AuditedRun } from '../audit/runs.ts'
 export type { AccountShare } from '../audit/shares.ts'
-export type { Finding, Verdict, Witness } from '../audit/verdict.ts'
+export { type Finding, isBroken, type Verdict, type Witness } from '../audit/verdict.ts'
 export type { DeploymentProfile } from '../contract/profile.ts'
+
+/**
+ * Decides the rules over the rows of the audited runs, and stores the verdicts in `findings`.
+ *
+ * @throws UserError for an unknown run or rule; the reason of the signal, once aborted
+ * @example
+ * const store = await openExistingStore('assay.duckdb')
+ * const { findings } = await audit(store, { rules: ['BILL', 'RATE'] })
+ * for (const { rule, title } of findings.filter(isBroken)) console.error(`${rule}: ${title}`)
+ * store.close()
+ */
+export async function audit(store: Store, options: AuditOptions = {}): Promise<AuditReport> {
+  return (await import('../audit/audit.ts')).audit(store, options)
+}

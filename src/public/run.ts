@@ -1,17 +1,15 @@
-/** `assay/run`: load against a service, and what this machine can send. */
-export { type SendOnceOptions, sendOnce } from '../client/send-once.ts'
+/** `assay/run`: load against a service, and what this machine can send. A function loads its code when it is first called. */
+import type { Contract } from '../contract/contract.ts'
+import type { CalibrateOptions, Calibration } from '../run/calibrate.ts'
+import type { RunOptions, RunResult } from '../run/run.ts'
+import type { Scenario } from '../scenario/scenario.ts'
+import type { Store } from '../store/open.ts'
+
 export type { Contract } from '../contract/contract.ts'
 export { defaultContract } from '../contract/default.ts'
 export type { AttemptCounts } from '../run/attempt-counts.ts'
-export { type CalibrateOptions, type Calibration, calibrate } from '../run/calibrate.ts'
-export { judgeParts } from '../run/merge.ts'
-export {
-  type RunOptions,
-  type RunPlace,
-  type RunResult,
-  type RunSettings,
-  run,
-} from '../run/run.ts'
+export type { CalibrateOptions, Calibration } from '../run/calibrate.ts'
+export type { RunOptions, RunPlace, RunResult, RunSettings } from '../run/run.ts'
 export type { RunTest } from '../run/run-test.ts'
 export type { Shard } from '../run/shard.ts'
 export type { StopReason } from '../run/stop-conditions.ts'
@@ -20,3 +18,65 @@ export type { Counted, Progress } from '../run/tally.ts'
 export type { Team } from '../run/team.ts'
 export type { ThresholdResult } from '../run/thresholds.ts'
 export type { RunVerdict } from '../run/verdict.ts'
+
+/**
+ * Runs a scenario against a service, and stores its rows and its verdict. `onAttempts` gets rows as they are stored.
+ *
+ * @throws UserError for a key, prompt file or URL that is missing, or shards of a team that are
+ * @throws UserError if nothing listens at the base URL, or the store cannot be opened
+ * @example
+ * const service = await startService()
+ * const { baseUrl, keys } = service
+ * const scenario = scenarioFrom({
+ *   ...{ name: 'gate', question: 'Is a chat answered?', model: 'svc-k2' },
+ *   steps: { chat: { endpoint: 'chat', max_tokens: 8 } },
+ *   phases: [{ name: 'steady', load: 'constant', rate: '10/s', max_requests: 10 }],
+ * })
+ * const { counts } = await run(scenario, {
+ *   ...{ baseUrl, dbPath: 'assay.duckdb', keys: { default: keys[1]!.apiKey } },
+ *   onAttempts: (rows) => console.log(rows.map(({ status }) => status)),
+ * })
+ * console.log(counts)
+ * await service.close()
+ */
+export async function run(scenario: Scenario, options: RunOptions): Promise<RunResult> {
+  return (await import('../run/run.ts')).run(scenario, options)
+}
+
+/**
+ * Measures how much this machine can send, against a server that answers at once. The store keeps the figures.
+ *
+ * @throws the signal's reason if it is aborted
+ * @example
+ * const { plainPerS } = await calibrate({ dbPath: 'machine.duckdb', threads: 1, seconds: 1 })
+ * console.log(plainPerS)
+ */
+export async function calibrate(options: CalibrateOptions): Promise<Calibration> {
+  return (await import('../run/calibrate.ts')).calibrate(options)
+}
+
+/**
+ * Judges a run whose parts are in one store, after `mergeParts`.
+ *
+ * @param contract Default: svc
+ * @param clockErrorUs greatest difference of the machines' clocks, microseconds; null for what they measured
+ * @throws UserError when the store holds no parts of the run
+ * @example
+ * const store = await openStore('merged.duckdb')
+ * const runId = await mergeParts(store, ['shard-0.duckdb', 'shard-1.duckdb'], false)
+ * const { verdict } = await judgeParts(store, runId)
+ * console.log(verdict.verdict)
+ * store.close()
+ */
+export async function judgeParts(
+  store: Store,
+  runId: string,
+  contract?: Contract,
+  clockErrorUs: number | null = null,
+): Promise<RunResult> {
+  const [{ judgeParts }, { defaultContract }] = await Promise.all([
+    import('../run/merge.ts'),
+    import('../contract/default.ts'),
+  ])
+  return judgeParts(store, runId, contract ?? defaultContract, clockErrorUs)
+}

@@ -14,7 +14,17 @@ export interface Fault {
   readonly message: string
 }
 
-/** A scenario that cannot be run, with all its faults. */
+/**
+ * A scenario that cannot be run, with all its faults.
+ *
+ * @example
+ * try {
+ *   parseScenario('name: n')
+ * } catch (error) {
+ *   if (!(error instanceof ScenarioError)) throw error
+ *   for (const { line, message } of error.faults) console.error(line, message)
+ * }
+ */
 export class ScenarioError extends UserError {
   override readonly name = 'ScenarioError'
   readonly faults: readonly Fault[]

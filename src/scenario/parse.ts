@@ -18,6 +18,9 @@ import { type ScenarioInput, scenarioFile, scenarioModule } from './schema.ts'
  *
  * @param contract source of the deadlines that the scenario omits
  * @throws ScenarioError with every fault and its line
+ * @example
+ * const scenario = await loadScenario('scenarios/quick.yaml')
+ * console.log(scenario.question)
  */
 export async function loadScenario(
   path: string,
@@ -46,6 +49,15 @@ function foundPath(path: string): string {
  *
  * @param path for errors; its folder is that of relative paths
  * @throws ScenarioError with every fault and its line
+ * @example
+ * const scenario = parseScenario(`
+ * name: steady
+ * question: Does the service hold five requests per second?
+ * model: svc-k2
+ * steps: { chat: { endpoint: chat } }
+ * phases: [{ name: steady, load: poisson, rate: 5/s, duration: 30s }]
+ * `)
+ * console.log(scenario.phases.length)
  */
 export function parseScenario(
   text: string,
@@ -92,6 +104,13 @@ function dataOf(document: Document, path: string): unknown {
  * that is a function needs a module (`loadScenario`), because each sending thread imports it.
  *
  * @throws ScenarioError with every fault
+ * @example
+ * const scenario = scenarioFrom({
+ *   ...{ name: 'steady', question: 'Does it hold?', model: 'svc-k2' },
+ *   steps: { chat: { endpoint: 'chat', max_tokens: 8 } },
+ *   phases: [{ name: 'steady', load: 'constant', rate: '10/s', duration: '2s' }],
+ * })
+ * console.log(scenario.phases[0]!.name)
  */
 export function scenarioFrom(input: ScenarioInput, contract: Contract = defaultContract): Scenario {
   const path = 'scenario'

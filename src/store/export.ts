@@ -43,7 +43,7 @@ export function exportFormatOf(file: string): ExportFormat | null {
   return exportFormats.find((format) => format === ending) ?? null
 }
 
-interface ExportWork extends Work {
+export interface ExportWork extends Work {
   /** Fills tables of the session that the export reads, such as prices. */
   readonly prepare?: (session: Session) => Promise<void>
   /** Only rows of this account. Default: all. */

@@ -17,11 +17,6 @@ const storeVersion = 2
 
 /**
  * An open store. Only one process can hold its file; in this process, all stores of one file share it.
- *
- * @example
- * const store = await openStore('assay.duckdb')
- * const runs = await store.rows('SELECT run_id FROM runs')
- * store.close()
  */
 export interface Store {
   /** File, or `:memory:`. */
@@ -40,15 +35,24 @@ export interface Store {
  * Opens an existing store. Commands that only read must not leave an empty file behind.
  *
  * @throws UserError when there is none, and as `openStore` does
+ * @example
+ * const store = await openExistingStore('assay.duckdb')
+ * console.log(await store.rows('SELECT count(*) AS attempts FROM attempts'))
+ * store.close()
  */
-export async function openExistingStore(path: string): Promise<Store> {
-  if (!existsSync(path)) {
-    throw new UserError(
-      'store',
-      `There is no store at ${path}. Record a run first (assay run <scenario> --db ${path}), or name another with --db.`,
-    )
-  }
-  return openStore(path)
+export function openExistingStore(path: string): Promise<Store> {
+  return openStore(path, { create: false })
+}
+
+const missing = (path: string) =>
+  new UserError(
+    'store',
+    `There is no store at ${path}. Record a run first (assay run <scenario> --db ${path}), or name another with --db.`,
+  )
+
+export interface OpenOptions {
+  /** Whether a missing file is made. Default: true. A reader says false, so that a typing error leaves no file. */
+  readonly create?: boolean
 }
 
 /**
@@ -56,8 +60,14 @@ export async function openExistingStore(path: string): Promise<Store> {
  *
  * @param path file, or `:memory:`
  * @throws UserError when another process holds the file, or when it is of another version or another program
+ * @example
+ * const store = await openStore('assay.duckdb')
+ * const runs = await store.rows('SELECT run_id FROM runs')
+ * console.log(runs.length)
+ * store.close()
  */
-export async function openStore(path: string): Promise<Store> {
+export async function openStore(path: string, { create = true }: OpenOptions = {}): Promise<Store> {
+  if (!create && !existsSync(path)) throw missing(path)
   const file = await openFile(path)
   const unprotect = path === ':memory:' ? () => {} : protectStore(path)
   const sessions = new Set<Session>()

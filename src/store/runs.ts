@@ -108,7 +108,15 @@ export interface ListedRun {
   readonly baseUrl: string
 }
 
-/** All runs, newest first. */
+/**
+ * All runs, newest first.
+ *
+ * @example
+ * const store = await openExistingStore('assay.duckdb')
+ * for (const { runId, scenario, attempts } of await listRuns(store))
+ *   console.log(runId, scenario, attempts)
+ * store.close()
+ */
 export async function listRuns(store: Reader): Promise<readonly ListedRun[]> {
   return store.rows<ListedRun>(
     `SELECT run_id AS "runId", kind, scenario, started_at AS "startedAt", ended_us AS "endedUs",

@@ -22,6 +22,14 @@ export type UserErrorCode = keyof typeof userErrorCodes
 /**
  * A mistake that a user can correct. The message states what was expected, what was given, where, and
  * what to do. The command line prints only the message, never a stack.
+ *
+ * @example
+ * try {
+ *   await openExistingStore('typo.duckdb')
+ * } catch (error) {
+ *   if (!(error instanceof UserError)) throw error
+ *   console.error(error.code, error.message)
+ * }
  */
 export class UserError extends Error {
   override readonly name: string = 'UserError'

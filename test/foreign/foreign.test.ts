@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type AuditOptions, audit, isBroken } from '../../src/audit/audit.ts'
+import { type AuditOptions, audit } from '../../src/audit/audit.ts'
+import { isBroken } from '../../src/audit/verdict.ts'
 import { contractOf, type Probed, probeForeign, startForeign } from './foreign.ts'
 
 /** What an audit reports of each broken promise. */

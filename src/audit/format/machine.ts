@@ -1,6 +1,7 @@
 import { safeJson } from '../../user/hostile.ts'
-import { type AuditReport, isBroken } from '../audit.ts'
+import type { AuditReport } from '../audit.ts'
 import type { Finding } from '../verdict.ts'
+import { isBroken } from '../verdict.ts'
 import { junitSuite, xml } from './junit.ts'
 import { printable } from './printable.ts'
 import { judgedBy, summary } from './terminal.ts'

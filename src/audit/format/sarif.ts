@@ -1,7 +1,8 @@
-import { type AuditReport, isBroken } from '../audit.ts'
+import type { AuditReport } from '../audit.ts'
 import { explanationOf } from '../rules/explain.ts'
 import { allRules } from '../rules/list.ts'
 import type { Finding, Witness } from '../verdict.ts'
+import { isBroken } from '../verdict.ts'
 import { printable } from './printable.ts'
 
 /**

@@ -1,7 +1,8 @@
 import { formatsOnly } from '../../contract/formats-only.ts'
 import { wrapped } from '../../user/wrapped.ts'
-import { type AuditReport, isBroken } from '../audit.ts'
+import type { AuditReport } from '../audit.ts'
 import type { Finding, Witness } from '../verdict.ts'
+import { isBroken } from '../verdict.ts'
 import { printable } from './printable.ts'
 
 const shownWitnesses = 6

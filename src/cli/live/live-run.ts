@@ -1,9 +1,9 @@
 import { shownBaseUrl } from '../../contract/base-url.ts'
 import type { Contract } from '../../contract/contract.ts'
-import { makeReport } from '../../report/page.ts'
+import { makeReport } from '../../public/report.ts'
+import { openStore } from '../../public/store.ts'
 import type { RunResult } from '../../run/run.ts'
 import type { Counted, Progress } from '../../run/tally.ts'
-import { openStore } from '../../store/open.ts'
 import { RunPage } from './run-page.ts'
 import { openLive, stayLive } from './server.ts'
 

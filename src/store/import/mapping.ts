@@ -128,8 +128,11 @@ export type FieldName = keyof z.infer<typeof mappingShape>['fields']
  *
  * @param name of the file, for messages
  * @throws UserError that lists every fault
+ * @example
+ * const mapping = parseMapping('fields: { id: request, time: at, credits: cost }')
+ * console.log(mapping.fields.time)
  */
-export function parseMapping(text: string, name: string): Mapping {
+export function parseMapping(text: string, name = 'mapping'): Mapping {
   let value: unknown
   try {
     value = parseYaml(text, { logLevel: 'error' })
