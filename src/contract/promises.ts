@@ -37,6 +37,8 @@ interface Parts {
   'headers.rate_limit': Named<'rateLimit'>
   'headers.rate_remaining': Named<'rateRemaining'>
   'headers.rate_reset': Named<'rateReset'>
+  'headers.token_limit': Named<'tokenLimit'>
+  'headers.token_remaining': Named<'tokenRemaining'>
   'auth.chat': { readonly auth: Partial<AuthHeaders> & Pick<AuthHeaders, 'chat'> }
   'auth.messages': { readonly auth: Partial<AuthHeaders> & Pick<AuthHeaders, 'messages'> }
   statuses: { readonly statuses: readonly number[] }
@@ -96,6 +98,8 @@ const isMade: { readonly [P in PromiseName]: (contract: Contract) => boolean } =
   'headers.rate_limit': ({ headers }) => headers?.rateLimit !== undefined,
   'headers.rate_remaining': ({ headers }) => headers?.rateRemaining !== undefined,
   'headers.rate_reset': ({ headers }) => headers?.rateReset !== undefined,
+  'headers.token_limit': ({ headers }) => headers?.tokenLimit !== undefined,
+  'headers.token_remaining': ({ headers }) => headers?.tokenRemaining !== undefined,
   'auth.chat': ({ auth }) => auth?.chat !== undefined,
   'auth.messages': ({ auth }) => auth?.messages !== undefined,
   statuses: ({ statuses }) => some(statuses),

@@ -77,11 +77,14 @@ const leavesOutField = ({ endpoint, model, maxTokens }: Step) =>
 const forGood = new Set([400, 401, 402, 403, 404, 405, 422])
 
 /** Reasons without a response head, from a server that does not speak HTTP. */
-const noHttp = new Set(['protocol', 'tls', 'closed-early', 'closed-idle', 'reset'])
+const noHttp = new Set(['protocol', 'tls'])
+
+/** Reasons without a response head that may be by chance: the connection was cut. */
+const cut = new Set(['closed-early', 'closed-idle', 'reset'])
 
 /**
- * Whether the load would fail the same way. Another 4xx is permanent only if its code names the model; a 5xx is, if
- * it comes again (`sendFirstRequests`).
+ * Whether the load would fail the same way. Another 4xx is permanent only if its code names the model; a 5xx is, and
+ * a cut connection, if it comes again (`sendFirstRequests`).
  *
  * @param words an error as it is counted: `404 code`, `200 closed-early`, or only a reason
  */
@@ -92,11 +95,11 @@ function isForGood(words: string): boolean {
     : forGood.has(Number(status)) || (status.startsWith('4') && /model/.test(code))
 }
 
-/** Times that a first request with a 5xx is sent again: one may be by chance. */
+/** Times that a first request that failed or was cut is sent again: one may be by chance. */
 const mostAgain = 2
 
-/** A status of a service that fails, other than one under load. */
-const isFailure = (words: string) => /^50[01]\b/.test(words)
+/** A status of a service that fails, other than one under load, or a cut connection. */
+const isFailure = (words: string) => /^50[01]\b/.test(words) || cut.has(words)
 
 interface Refused extends Refusal {
   readonly method: string
@@ -119,5 +122,12 @@ export async function firstRefusal(
   )
   if (refused === undefined) return 'The first request was refused.'
   const { method, path, step, ...answer } = refused
-  return refusalOf(`${method} ${new URL(path, baseUrl).href} (step ${step})`, answer)
+  const sent = `${method} ${new URL(path, baseUrl).href} (step ${step})`
+  const [answered] = await store.rows(
+    'SELECT 1 FROM attempts WHERE run_id = $1 AND status IS NOT NULL LIMIT 1',
+    [runId],
+  )
+  return answer.status === null && answered !== undefined
+    ? `${sent} got no HTTP answer (${answer.reason}), ${mostAgain + 1} times in a row. The service answered other requests, so the base URL is right; its own log may say why it ends this connection.`
+    : refusalOf(sent, answer)
 }

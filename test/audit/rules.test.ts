@@ -16,7 +16,8 @@ test('the rules are those of the rulebook, once each, in its order', () => {
     ...numbers('ERR', 6),
     ...numbers('LIM', 5),
     ...numbers('BILL', 20),
-    ...numbers('RATE', 19),
+    // The last is of contracts with a limit of tokens.
+    ...numbers('RATE', 20),
     ...numbers('USE', 7),
     'PAGE-01',
     ...numbers('PRICE', 7),

@@ -30,6 +30,28 @@ test('other traffic that the rate limit counts is named, and no price is called 
   }
 })
 
+test('extra counts only beside long answers, or failures at a gateway, may be its repeats', async () => {
+  const made = [0, 2, 0, 0, 2, 0, 0]
+  const end = (row: AttemptRow, atS: number) => {
+    const us = atS * 1e6
+    return { ...row, headersUs: us, doneUs: us, closedUs: us }
+  }
+  const rows = lone(made).map((row, at) =>
+    row.endpoint === 'credits' || made[(at - 1) / 2]! > 0 ? row : end(row, 3 * (at >> 1) + 1.2),
+  )
+  const why =
+    'each while one of its own failed at a gateway or took long, and the balance falls by more than its own cost: something between here and the service may have sent them again, and the charge may be that of the repeat'
+  expect(await verdictOver('BILL-10', rows)).toMatchObject({
+    verdict: 'inconclusive',
+    why: expect.stringContaining(why),
+  })
+  // Where short answers have them, too, others use the account.
+  expect(await verdictOver('BILL-10', lone(made))).toMatchObject({
+    verdict: 'inconclusive',
+    why: expect.not.stringContaining('something between'),
+  })
+})
+
 test('a success that costs too much fails if the rate limit counts no other traffic', async () => {
   const counted = lone([1, 0, 2, 1, 1]).map((row, at) =>
     row.rateLimit === null ? row : { ...row, rateRemaining: 60 - at },

@@ -29,10 +29,16 @@ phases: [{ name: load, load: constant, rate: 50/s, max_requests: 30 }]
  * Runs the scenario in real processes. First requests are sent one at a time, then the load at 50
  * per second.
  */
-async function runAgainst(baseUrl: string, dbPath: string, ...more: readonly string[]) {
+async function runAgainst(
+  baseUrl: string,
+  dbPath: string,
+  ...more: readonly (string | { readonly text: string })[]
+) {
   const file = join(dirname(dbPath), 'launch.yaml')
-  writeFileSync(file, scenario)
-  const words = ['run', file, '--base-url', baseUrl, '--db', dbPath, ...more]
+  const [given] = more.filter((each) => typeof each === 'object')
+  writeFileSync(file, given?.text ?? scenario)
+  const options = more.filter((each) => typeof each === 'string')
+  const words = ['run', file, '--base-url', baseUrl, '--db', dbPath, ...options]
   const { code, stdout, stderr } = await assay(words, { env: { ASSAY_API_KEY: key } }).ended
   return { code, out: stdout, error: stderr }
 }
@@ -173,7 +179,7 @@ test('--no-first-requests sends only the load', async () => {
   })
 })
 
-test('http to an https port is reported after one request', async () => {
+test('http to an https port is reported after three requests', async () => {
   const pem = (name: string) =>
     readFileSync(new URL(`../client/tls/${name}.pem`, import.meta.url), 'utf8')
   const server = createTlsServer({ key: pem('server-key'), cert: pem('server') })
@@ -189,8 +195,35 @@ test('http to an https port is reported after one request', async () => {
       /got no HTTP answer \(.*\)\. Correct the base URL; perhaps it begins with https:\/\/\.\n/,
     )
     expect(code).toBe(4)
-    // One connection to see whether anything listens, one for the request.
-    expect(connections).toBe(2)
+    // One connection to see whether anything listens, and three for the request: a cut may be by chance.
+    expect(connections).toBe(4)
+  })
+})
+
+test('a first request that is cut once is sent again, and the load follows', async () => {
+  const service = await target((_, response) => {
+    if (service.requests === 1) response.socket?.destroy()
+    else answerChat(response)
+  })
+  await withStorePath(async (dbPath) => {
+    const { out } = await runAgainst(service.baseUrl, dbPath, '--json')
+    // Two first requests, of which the first was cut, and the load.
+    expect(JSON.parse(out)).toMatchObject({ stopped: null, counts: { planned: 32 } })
+    expect(service.requests).toBe(32)
+  })
+})
+
+test('a kind of request that is always cut is not blamed on the base URL if others are answered', async () => {
+  const service = await target((_, response) => {
+    if (service.requests > 1) response.socket?.destroy()
+    else refuse(response, 503, 'busy')
+  })
+  await withStorePath(async (dbPath) => {
+    const twoKinds = scenario.replace('twice: {', 'twice: { stream: true,')
+    const { code, error } = await runAgainst(service.baseUrl, dbPath, { text: twoKinds })
+    expect(error).toContain('3 times in a row. The service answered other requests')
+    expect(error).not.toContain('https')
+    expect(code).toBe(4)
   })
 })
 

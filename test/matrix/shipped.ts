@@ -22,12 +22,13 @@ interface Shipped {
   readonly balances?: Readonly<Record<string, number>>
 }
 
-/** The scenarios of the package that end within half a minute, faster ones included. */
+/** The scenarios of the package that end within a minute or two, faster ones included. */
 export const shippedScenarios: readonly Shipped[] = [
   { name: 'audit-billing', scale: 10 },
   { name: 'audit-errors', scale: 10 },
   { name: 'audit-exhaustion', scale: 10, balances: { poor: 6, odd: 3, burst: 16 } },
-  { name: 'audit-streams', scale: 4 },
+  // Whether a stream had begun when its client left depends on real times.
+  { name: 'audit-streams', scale: 1 },
   { name: 'audit-limits', scale: 20, balances: { main: 100, other: 100 } },
   { name: 'bands', scale: 20, balances: { low: 103, middle: 1_003, high: 10_003 } },
   { name: 'quick', scale: 1 },

@@ -1,6 +1,8 @@
 import type { Evidence } from '../rule.ts'
 import type { BalanceReading } from './billing/balance-reading.ts'
 import { excessOf } from './billing/conservation.ts'
+import { effects, type History } from './billing/history.ts'
+import { rowsWhere } from './billing/operations.ts'
 
 /** Counted requests without a row, where credits are unexplained. */
 export interface CountedElsewhere {
@@ -8,6 +10,11 @@ export interface CountedElsewhere {
   readonly requests: number
   /** Rows that show it. */
   readonly rows: readonly number[]
+  /**
+   * Whether each came while a request of our own failed at a gateway, or took long: something between here and the service
+   * may have sent it again.
+   */
+  readonly besideOwn: boolean
 }
 
 /**
@@ -25,7 +32,8 @@ export async function countedElsewhere(
     [history.runId, history.account],
   )
   const shown = new Map(Array.from(slot!, (each, at) => [`${each}/${retry![at]}`, at]))
-  const others: { readonly row: number; readonly requests: number }[] = []
+  const isRepeated = repeatedBy(history)
+  const others: { row: number; requests: number; isOwn: boolean }[] = []
   let [judged, missing] = [0, 0]
   let before: { readonly row: number; readonly at: number } | null = null
   for (const [nth, row] of idle.entries()) {
@@ -36,7 +44,8 @@ export async function countedElsewhere(
       const fell = remaining![before.at]! - remaining![at]!
       // A new window shows nothing.
       if (fell >= 0) judged++
-      if (fell > row - before.row) others.push({ row, requests: fell - (row - before.row) })
+      const requests = fell - (row - before.row)
+      if (requests > 0) others.push({ row, requests, isOwn: isRepeated(before.row, row) })
     }
     before = { row, at }
     missing = 0
@@ -45,5 +54,26 @@ export async function countedElsewhere(
   return {
     requests: others.reduce((sum, { requests }) => sum + requests, 0),
     rows: others.map(({ row }) => row),
+    besideOwn: others.every(({ isOwn }) => isOwn),
+  }
+}
+
+/** Statuses of a gateway that did not reach the service, or got no answer in time. */
+const ofGateways = new Set([502, 503, 504])
+
+/** Whether among the rows of a stretch is a generation that a gateway may have repeated: it failed there, or took long. */
+function repeatedBy(history: History): (from: number, to: number) => boolean {
+  const { size, callUs, endUs, effect, status, costCredits } = history
+  const tookUs = (row: number) => endUs[row]! - callUs[row]!
+  const usual = rowsWhere(size, (row) => effect[row] === effects.charge)
+    .map(tookUs)
+    .sort()
+  const medianUs = usual[usual.length >> 1] ?? Infinity
+  return (from, to) => {
+    for (let row = from + 1; row <= to; row++) {
+      const isLong = effect[row] === effects.charge && tookUs(row) >= 2 * medianUs
+      if (costCredits[row]! > 0 && (isLong || ofGateways.has(status[row]!))) return true
+    }
+    return false
   }
 }

@@ -67,7 +67,9 @@ async function signOf(
   if (counted !== null) {
     return {
       runId,
-      shown: `X-RateLimit-Remaining counts ${counted.requests} requests on account ${account} that this run did not send, where the balance falls by more than its own cost`,
+      shown: counted.besideOwn
+        ? `X-RateLimit-Remaining counts ${counted.requests} requests on account ${account} that this run did not send, each while one of its own failed at a gateway or took long, and the balance falls by more than its own cost: something between here and the service may have sent them again, and the charge may be that of the repeat`
+        : `X-RateLimit-Remaining counts ${counted.requests} requests on account ${account} that this run did not send, where the balance falls by more than its own cost`,
       witnesses: counted.rows
         .slice(0, 3)
         .map((row) => witnessOf(reading, row, 'counted others, too')),

@@ -1,6 +1,7 @@
 import type { Contract, Credits } from '../../contract/contract.ts'
 import { credits } from './balances.ts'
 import { excessOf, type Segment } from './billing/conservation.ts'
+import { looksExpired } from './billing/expiry.ts'
 import { sumsOf } from './billing/gifts.ts'
 
 /** Another explanation of the excess than a wrong charge, as far as the contract has one. */
@@ -18,7 +19,7 @@ export function otherCause(
       : null
   }
   const expires = packages.some((each) => each.validMonths !== null)
-  return expires && excess >= 50 * Math.max(1, segment.sure + segment.ambiguous)
+  return expires && looksExpired(excess, segment.sure + segment.ambiguous)
     ? 'Credits that expired would look the same.'
     : null
 }

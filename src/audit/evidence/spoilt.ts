@@ -2,6 +2,7 @@ import { type Evidence, hasPromises, type Rule } from '../rule.ts'
 import { unknownClocks } from '../runs.ts'
 import type { Verdict, Witness } from '../verdict.ts'
 import { foreignUseOf } from './foreign-use.ts'
+import { readsDifferences, unsteadyOf } from './unsteady.ts'
 
 /** Why the evidence of a run decides nothing. */
 interface Spoilt {
@@ -72,6 +73,10 @@ async function spoiltFor(rule: Rule, evidence: Evidence): Promise<readonly Spoil
       witnesses: [],
       sparesNobody: true,
     })),
+    ...(readsDifferences.test(rule.id) && hasPromises(evidence, ['models.cost_credits'])
+      ? await unsteadyOf(evidence)
+      : []
+    ).map((unsteady) => ({ ...unsteady, sparesNobody: false })),
     ...(isQuiet && hasPromises(evidence, ['models.cost_credits'])
       ? await foreignUseOf(evidence)
       : []

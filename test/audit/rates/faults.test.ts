@@ -219,6 +219,28 @@ describe('each rate rule decides on its own fault', () => {
     })
   })
 
+  test('RATE-09: requests whose client left before the head may be counted late', async () => {
+    const shown = (slot: number, atMs: number, rateRemaining: number) =>
+      rowOf(slot, atMs, { rateLimit: 200, rateRemaining })
+    const aborted = (slot: number, atMs: number) => ({
+      ...rowOf(slot, atMs),
+      ...({ outcome: 'aborted', reason: 'before-headers', status: null } as const),
+      ...{ headersUs: null, doneUs: null, rateLimit: null, rateRemaining: null },
+      closedUs: atMs * 1000 + 100,
+    })
+    // The third answer counts the two that were gone before the second was sent.
+    const rows = [
+      shown(0, 0, 199),
+      aborted(1, 10),
+      aborted(2, 20),
+      shown(3, 30, 198),
+      shown(4, 500, 195),
+    ]
+    expect((await decide('RATE-09', rows)).verdict).toBe('pass')
+    const much = rows.with(4, shown(4, 500, 194))
+    expect((await decide('RATE-09', much)).verdict).not.toBe('pass')
+  })
+
   test('RATE-09: two counters that alternate fail', async () => {
     const shown = (atS: number, remaining: number) => ({ atS, remaining })
     // Every value twice, in two bursts that no edge of windows can cross both.

@@ -2,6 +2,7 @@ import type { Credits } from '../../../contract/contract.ts'
 import type { KnownPolicy } from './abandoned/known-policy.ts'
 import { type BalanceReading, readBalance } from './balance-reading.ts'
 import { excessOf } from './conservation.ts'
+import { looksExpired } from './expiry.ts'
 import { effects, type History } from './history.ts'
 
 /** A value of the credits page that the headers contradict. */
@@ -60,7 +61,7 @@ function contradictions(
     const gained = value[row]! - expected
     const isMoved =
       giftSizes.includes(gained) ||
-      (giftSizes.length > 0 && -gained >= 50 * Math.max(1, known - expected))
+      (giftSizes.length > 0 && looksExpired(-gained, known - expected))
     const isLast = before === conservation.idle.length - 1
     return gained === 0 || (isLast && isMoved) ? [] : [{ row, shown: value[row]!, expected }]
   })

@@ -6,6 +6,7 @@ import {
   witnessOf,
 } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
+import { looksExpired } from '../../evidence/billing/expiry.ts'
 import { effects } from '../../evidence/billing/history.ts'
 import { certainPlace, type Place } from '../../evidence/billing/location.ts'
 import { placesOfStep } from '../../evidence/billing/step.ts'
@@ -154,7 +155,7 @@ function verdictOf(reading: BalanceReading, observations: number, expires: boole
       // Traffic of others can take credits, but not return any.
       const others = stale === null && fault?.kind === 'hole' ? othersLookSo : ''
       const note = `${places} ${others}`.trim()
-      const huge = fault?.kind === 'hole' && fault.unexplained >= 50 * Math.max(1, reading.charges)
+      const huge = fault?.kind === 'hole' && looksExpired(fault.unexplained, reading.charges)
       if (huge && expires) {
         return {
           verdict: 'inconclusive',

@@ -17,9 +17,10 @@ import { rate14 } from './rate-14.ts'
 import { rate15 } from './rate-15.ts'
 import { rate18 } from './rate-18.ts'
 import { rate19 } from './rate-19.ts'
+import { rate20 } from './rate-20.ts'
 
-/** Section 1.10 of the rulebook, in its order. */
+/** Section 1.10 of the rulebook, in its order, and the limit of tokens, which a contract may have. */
 export const rateRules: readonly Rule[] = [
   ...[rate01, rate02, rate03, rate04, rate05, rate06, rate07, rate08, rate09, rate10],
-  ...[rate11, rate12, rate13, rate14, rate15, rate16, rate17, rate18, rate19],
+  ...[rate11, rate12, rate13, rate14, rate15, rate16, rate17, rate18, rate19, rate20],
 ]

@@ -97,12 +97,20 @@ function witnessesOf({ before, after }: Pair): readonly [Witness, Witness] {
   ]
 }
 
+/** A service that is busy may count a request this long after its client left. */
+const mostLateUs = 2e6
+
+/** When a request has been counted, if it ever is. */
+function countedBy({ status, untilUs }: LimitedRequest): number {
+  return status === null ? untilUs + mostLateUs : untilUs
+}
+
 /** Each response of an account, with the last earlier one of the same key and limit that does not overlap. */
 function consecutive(requests: readonly LimitedRequest[]): readonly Pair[] {
   const shown = requests.filter(({ limit, remaining }) => limit !== null && remaining !== null)
   const ended = [...shown].sort((a, b) => a.untilUs - b.untilUs)
   const starts = requests.map(({ fromUs }) => fromUs)
-  const ends = requests.map(({ untilUs }) => untilUs).sort((a, b) => a - b)
+  const ends = requests.map(countedBy).sort((a, b) => a - b)
   /** By key and limit: the last response of one counter. */
   const last = new Map<string, Map<number | null, LimitedRequest>>()
   const pairs: Pair[] = []

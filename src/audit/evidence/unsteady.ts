@@ -1,0 +1,73 @@
+import type { Witness } from '../verdict.ts'
+import { credits, readingsOf, witnessOf } from './balances.ts'
+import type { BalanceReading } from './billing/balance-reading.ts'
+import { excessOf } from './billing/conservation.ts'
+import type { PricedEvidence } from './billing/price-table.ts'
+import { oncePerEvidence } from './once.ts'
+import { numeric } from './usage/fields.ts'
+import { usageReports } from './usage/reports.ts'
+
+/** Values of an account that are not those of one balance, so no difference between two of them is a charge. */
+export interface Unsteady {
+  readonly runId: string
+  readonly why: string
+  readonly witnesses: readonly Witness[]
+}
+
+/** Rules that take a difference between two values for the charge of what came between them. */
+export const readsDifferences = /^(?:AUTH-06|BILL-0[1-5]|BILL-17)$/
+
+/** This many rises without a package or grant are no purchases. */
+const fewestRises = 2
+
+/** Accounts whose values show by themselves that they are not those of one balance (BILL-11, BILL-12). */
+export const unsteadyOf = oncePerEvidence(lookedFor)
+
+async function lookedFor(evidence: PricedEvidence): Promise<readonly Unsteady[]> {
+  const readings = await readingsOf(evidence)
+  const broken = readings.filter(({ fits }) => fits === 'none')
+  if (broken.length === 0) return []
+  const risen = broken.flatMap(rises)
+  const disagreed = await disagreements(evidence, broken)
+  return [...risen, ...disagreed]
+}
+
+function rises(reading: BalanceReading): readonly Unsteady[] {
+  const { history, conservation, gifts } = reading
+  const risen = conservation.segments.filter(
+    (segment) => segment.taken < 0 && segment.ambiguous === 0 && excessOf(segment) < 0,
+  )
+  if (gifts.length > 0 || risen.length < fewestRises) return []
+  return [
+    {
+      runId: history.runId,
+      why: `account ${history.account} shows values that are not those of one balance: it rose ${risen.length} times, and nothing came in (BILL-11)`,
+      witnesses: risen
+        .slice(0, 3)
+        .map(({ to, taken }) => witnessOf(reading, to, `rose by ${credits(-taken)}`)),
+    },
+  ]
+}
+
+/** Answers of the credits endpoint whose body and header differ. */
+async function disagreements(
+  evidence: PricedEvidence,
+  broken: readonly BalanceReading[],
+): Promise<readonly Unsteady[]> {
+  const names = evidence.contract.headers?.creditsRemaining ?? []
+  const runIds = new Set(broken.map(({ history }) => history.runId))
+  const differing = (await usageReports(evidence)).flatMap(({ exchange, remaining }) => {
+    const { runId, slot, retry, path } = exchange.row
+    const header = numeric(
+      names.map((name) => exchange.header(name)).find((each) => each !== undefined),
+    )
+    if (!runIds.has(runId) || path?.includes('?')) return []
+    if (header === null || remaining === null || header === remaining) return []
+    return [{ runId, slot, retry, shows: `remaining ${remaining}, and ${header} in its header` }]
+  })
+  return [...Map.groupBy(differing, ({ runId }) => runId)].map(([runId, witnesses]) => ({
+    runId,
+    why: `in ${witnesses.length} answers of the credits endpoint the body and the header differ, so one of them is no balance (BILL-12)`,
+    witnesses: witnesses.slice(0, 3),
+  }))
+}

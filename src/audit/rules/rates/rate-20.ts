@@ -1,0 +1,21 @@
+import { sqlRule } from '../sql-rule.ts'
+
+export const rate20 = sqlRule({
+  id: 'RATE-20',
+  title: 'The remaining tokens lie between 0 and the limit of tokens',
+  section: 'contract: headers.token_limit, headers.token_remaining',
+  severity: 'must',
+  needs: ['passive'],
+  promised: ['headers.token_limit', 'headers.token_remaining'],
+  explain: `Looks at each response that shows a limit of tokens and what remains of it, on any status.
+A service counts tokens before it knows them, gives back what an answer did not need, and often has one limit for a whole
+organization. So how fast the number falls decides nothing, nor does a 429 that shows tokens left.
+It cannot tell which window the limit is for.`,
+  expected: 'remaining tokens from 0 to the limit',
+  observe: () => `
+    SELECT run_id, slot, retry,
+      CASE WHEN token_remaining < 0 OR token_remaining > token_limit
+           THEN token_remaining::BIGINT || ' remaining of ' || token_limit::BIGINT || ' tokens' END AS came
+    FROM seen WHERE token_limit IS NOT NULL AND token_remaining IS NOT NULL`,
+  takes: 'a response that shows a limit of tokens and what remains',
+})
