@@ -19,7 +19,7 @@ class AssayUsage extends HTMLElement {
     addEventListener('message', this.#listen)
     const frame = document.createElement('iframe')
     frame.title = this.getAttribute('title') ?? 'Usage'
-    frame.sandbox = 'allow-scripts allow-same-origin allow-downloads allow-popups'
+    frame.sandbox = 'allow-scripts allow-same-origin allow-forms allow-downloads allow-popups'
     frame.referrerPolicy = 'no-referrer'
     frame.style.cssText = 'border:0;width:100%;height:600px;display:block'
     frame.src = `${base.origin}/page${this.#query()}#t=${this.getAttribute('token') ?? ''}`

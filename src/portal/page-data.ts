@@ -93,6 +93,7 @@ export async function readPageData(
       lastUs: coverage.last,
       hasUse: coverage.first !== null,
     },
+    kept: [...search].filter(([name]) => !['from', 'to', 'bucket'].includes(name)),
     ...{ models: await breakdown('model'), keys: await breakdown('key') },
     credits: credits?.source === 'none' ? null : credits,
     outlook: canSee ? outlookOf(page, view, 60, nowMs) : null,

@@ -39,6 +39,10 @@
       show(expired)
       return
     }
+    if (answer.status === 503) {
+      setTimeout(load, 1000 * Number(answer.headers.get('retry-after') ?? 2))
+      return
+    }
     if (!answer.ok) {
       const { code, title } = await answer.json()
       tell({ type: 'error', code })

@@ -17,6 +17,8 @@ const own = (name: string) =>
 export interface PageData {
   readonly from: string
   readonly to: string
+  /** The filters of the address that links and the form keep: all but the period. */
+  readonly kept: readonly [string, string][]
   readonly summary: Answers['summary']
   readonly series: Answers['series']
   /** What the chart shows. */
@@ -50,7 +52,7 @@ export function pageBody(
   return html`<main>${head(settings, say('title'), html`${view.label} · ${about}`)}
 <section class="answer"><h2>${answer(data, speech)}</h2>${range(data, speech)}</section>
 ${data.notices.length > 0 && html`<section><h2>${say('notice.title')}</h2><ul class="notices">${data.notices.map(({ text, query }) => html`<li>${query === '?' ? text : html`<a href="${query}">${text}</a>`}</li>`)}</ul></section>`}
-<form method="get"><label>${say('filter.from')} <input type="date" name="from" value="${data.from}" required></label> <label>${say('filter.to')} <input type="date" name="to" value="${data.to}" required></label> <button>${say('filter.show')}</button></form>
+<form method="get"><label>${say('filter.from')} <input type="date" name="from" value="${data.from}" required></label> <label>${say('filter.to')} <input type="date" name="to" value="${data.to}" required></label> ${data.kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button>${say('filter.show')}</button></form>
 ${cards(data, speech)}
 ${isEmpty ? html`<p class="note">${say('empty')}</p>` : chart(data, view, speech)}
 ${data.outlook?.known && html`<section><h2>${say('chart.outlook')}</h2><figure role="img" aria-label="${say('chart.outlook')}">${drawFan(data.outlook.fan, speech, view.timezone)}</figure><p class="note">${say('note.outlook')}</p></section>`}
@@ -108,7 +110,11 @@ function cards({ summary, credits }: PageData, speech: Speech): Html {
   return html`<dl class="cards">${summary.credits !== null && figure(say('card.credits'), summary.credits)}${summary.cost.map(({ currency, value }) => card(say('card.cost'), speech.money(currency, value), ''))}${credits !== null && credits.remaining !== null && card(say('card.balance'), number(credits.remaining), '')}${figure(say('card.requests'), summary.requests)}${figure(say('card.input'), summary.tokens.input)}${figure(say('card.output'), summary.tokens.output)}${summary.successShare !== null && card(say('card.success'), share(summary.successShare), '')}</dl>`
 }
 
-function chart({ series, metric }: PageData, { timezone }: AccountView, speech: Speech): Html {
+function chart(
+  { series, metric, kept }: PageData,
+  { timezone }: AccountView,
+  speech: Speech,
+): Html {
   const { say } = speech
   const name = say(metric === 'credits' ? 'chart.credits' : 'chart.requests')
   const names = series.series.map((each) =>
@@ -124,7 +130,7 @@ ${series.series.length > 1 && html`<ul class="legend">${names.map((each, at) => 
 <details><summary>${say('table.values')}</summary><div class="wide" tabindex="0" role="region" aria-label="${name}"><table><thead><tr><th scope="col">${say('table.time')}</th>${names.map((each) => html`<th scope="col">${series.series.length > 1 ? each : name}</th>`)}</tr></thead><tbody>${series.bars.map(
     (bar, at) =>
       bar.measured || series.series.some(({ values }) => values[at] !== null)
-        ? html`<tr><th scope="row">${links ? html`<a href="?${String(new URLSearchParams({ from: bar.start.slice(0, 10), to: bar.end.slice(0, 10) > bar.start.slice(0, 10) ? bar.end.slice(0, 10) : bar.start.slice(0, 10) }))}">${time(bar.start)}</a>` : time(bar.start)}</th>${series.series.map(({ values }) => html`<td>${values[at] == null ? '–' : speech.number(values[at])}</td>`)}</tr>`
+        ? html`<tr><th scope="row">${links ? html`<a href="?${String(new URLSearchParams([...kept, ['from', bar.start.slice(0, 10)], ['to', bar.end.slice(0, 10)]]))}">${time(bar.start)}</a>` : time(bar.start)}</th>${series.series.map(({ values }) => html`<td>${values[at] == null ? '–' : speech.number(values[at])}</td>`)}</tr>`
         : '',
   )}</tbody></table></div></details></section>`
 }

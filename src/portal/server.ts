@@ -33,6 +33,8 @@ export interface PortalOptions {
   /** One line per request: never a token or the value of a filter. */
   readonly log?: (line: string) => void
   readonly env?: NodeJS.ProcessEnv
+  /** An answer that takes longer is a 503. Default: 5 seconds. */
+  readonly slowMs?: number
 }
 
 /** A listener for changes of accounts. */
@@ -51,7 +53,7 @@ export async function loadHono() {
   }
 }
 
-const slowMs = 5000
+const usualSlowMs = 5000
 const mostStreams = 2
 const keptPages = 200
 
@@ -351,7 +353,7 @@ export class Portal {
     const slow = new Promise<never>((_, refuse) => {
       timer = setTimeout(
         () => refuse(new Problem(503, 'too-slow', 'The answer took too long', { retryAfterS: 5 })),
-        slowMs,
+        this.options.slowMs ?? usualSlowMs,
       )
     })
     try {

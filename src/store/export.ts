@@ -91,7 +91,7 @@ export async function exportTable(
 export function exportRows(
   store: Reader,
   rows: readonly SqlRow[],
-  types: Readonly<Record<string, 'VARCHAR' | 'DOUBLE' | 'BIGINT'>>,
+  types: Readonly<Record<string, 'VARCHAR' | 'DOUBLE' | 'BIGINT' | 'DECIMAL(38, 18)'>>,
   file: string,
   format: ExportFormat,
 ): Promise<number> {

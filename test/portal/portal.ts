@@ -80,7 +80,7 @@ export async function served(
     storeSource(file, defaultContract),
   )
   const portal = new Portal({
-    ...{ snapshot, contract: null, env, now: () => nowMs },
+    ...{ snapshot, contract: null, env, slowMs: 60_000, now: () => nowMs },
     settings: () => settings,
   })
   await portal.refresh()

@@ -1,5 +1,7 @@
+import { focusVersions } from '../../report/focus/columns.ts'
 import { type Exportable, exportable, exportFormats } from '../../store/export.ts'
 import type { Options } from '../export.ts'
+import type { FocusFlags } from '../export-focus.ts'
 import {
   accountOption,
   choice,
@@ -19,7 +21,7 @@ export const exportCommand = () =>
     examples: ['export attempts --out attempts.parquet', 'export usage --out usage.csv'],
     sends: false,
   })
-    .addArgument(choiceArgument('<what>', 'which rows', exportable))
+    .addArgument(choiceArgument('<what>', 'which rows', [...exportable, 'focus']))
     .addOption(
       outputOption(
         '--out <file>',
@@ -39,7 +41,37 @@ export const exportCommand = () =>
     .addOption(inputOption('--key-names <file>', 'YAML with names of keys by fingerprint'))
     .addOption(storeOption())
     .addOption(contractOption())
+    .option('--from <date>', 'focus: the first day of a month, UTC')
+    .option('--to <date>', 'focus: the first day of the next month')
+    .addOption(
+      choice('--bucket <length>', 'focus: time of a charge', ['hour', 'day']).default('hour'),
+    )
+    .option('--product <name>', 'focus: the service, who issues the invoice')
+    .option('--label <name>', 'focus: the name of the account')
+    .option('--currency <code>', 'focus: ISO 4217 code of the invoice', 'USD')
+    .option('--credit-price <amount>', 'focus: price of a credit in the currency')
+    .option('--invoice <id>', 'focus: the invoice of the period')
+    .addOption(
+      choice('--focus <version>', 'focus: version of the specification', focusVersions).default(
+        '1.2',
+      ),
+    )
+    .addOption(
+      choice('--focus-currency <name>', 'focus: what credits are called', [
+        'Credits',
+        'XXX',
+      ]).default('Credits'),
+    )
+    .addOption(
+      choice('--focus-view <view>', 'focus: what is billed, or what each use cost', [
+        'billing',
+        'showback',
+      ]).default('billing'),
+    )
+    .option('--strict', 'focus: write nothing if a cost is unknown')
     .option('--json', 'print what was written as JSON')
-    .action(async (what: Exportable, options: Options) =>
-      (await import('../export.ts')).exportAction(what, options),
+    .action(async (what: Exportable | 'focus', options: Options & FocusFlags) =>
+      what === 'focus'
+        ? (await import('../export-focus.ts')).exportFocusAction(options)
+        : (await import('../export.ts')).exportAction(what, options),
     )

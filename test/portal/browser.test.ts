@@ -1,0 +1,220 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { serve } from '@hono/node-server'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { violations } from '../axe.ts'
+import { canBrowse, openBrowser } from '../chromium.ts'
+import { enterEvents, utc } from '../report/usage-events.ts'
+import { openStore } from '../store/opened.ts'
+import { nowMs, type Served, served, settingsOf, tokenOf } from './portal.ts'
+
+const key = '0123456789ab'
+/** Four weeks of two models. */
+const events = Array.from({ length: 27 * 8 }, (_, at) => ({
+  ...{
+    atUs: utc(2026, 11, 1) + at * 3 * 3600e6,
+    account: 'a',
+    keyFp: key,
+    model: at % 3 === 0 ? 'large' : 'small',
+  },
+  credits: 1 + (at % 3),
+}))
+
+describe.skipIf(!canBrowse)(
+  'the embed on a page of another origin (needs chromium: apt-get install chromium)',
+  () => {
+    let browser: Browser
+    let service: Served
+    let usage: ReturnType<typeof serve>
+    let host: Server
+    let [usageUrl, hostUrl] = ['', '']
+    beforeAll(async () => {
+      host = createServer((request, response) => {
+        const { searchParams } = new URL(request.url!, 'http://host')
+        const [token, mode] = [
+          searchParams.get('token') ?? '',
+          searchParams.get('mode') ?? 'element',
+        ]
+        response.setHeader('content-type', 'text/html')
+        response.end(
+          `<!doctype html><title>The host</title><h1>Billing</h1>${
+            mode === 'element'
+              ? `<script type="module" src="${usageUrl}/embed.js"></script><assay-usage token="${token}" from="2026-11-01" to="2026-11-29" by="model"></assay-usage>`
+              : `<iframe title="Usage" src="${usageUrl}/page?from=2026-11-01&to=2026-11-29#t=${token}" width="100%" height="900"></iframe>`
+          }<script>window.told = []; addEventListener('message', ({ origin, data }) => told.push({ origin, ...data }))</script>`,
+        )
+      })
+      host.listen(0, '127.0.0.1')
+      await new Promise((done) => host.once('listening', done))
+      // localhost and 127.0.0.1 are two origins.
+      hostUrl = `http://localhost:${(host.address() as AddressInfo).port}`
+      const settings = settingsOf(
+        'accounts: { a: { label: Nordlicht, grants: [{ name: Pack, credits: 900 }] } }\n',
+      )
+      service = await served([], { ...settings, origins: [hostUrl] }, (store) =>
+        enterEvents(store, events),
+      )
+      usage = serve({ fetch: await service.portal.handler(), hostname: '127.0.0.1', port: 0 })
+      await new Promise((done) => usage.once('listening', done))
+      usageUrl = `http://127.0.0.1:${(usage.address() as AddressInfo).port}`
+      browser = await openBrowser()
+    }, 60_000)
+    afterAll(async () => {
+      await browser.close()
+      usage.close()
+      host.close()
+      await service.close()
+    })
+
+    /** The clock of the service stands in November 2026: so does that of the browser. */
+    async function open(url: string, options: Parameters<Browser['newPage']>[0] = {}) {
+      const page = await browser.newPage({ reducedMotion: 'reduce', ...options })
+      await page.clock.setFixedTime(nowMs)
+      const outside: string[] = []
+      page.on('request', (request) => {
+        if (!request.url().startsWith(usageUrl) && !request.url().startsWith(hostUrl))
+          outside.push(request.url())
+      })
+      await page.goto(url)
+      return { page, outside }
+    }
+    const frameOf = async (page: Page) => {
+      const element = await page.waitForSelector('iframe')
+      const frame = (await element.contentFrame())!
+      await frame.waitForSelector('.cards')
+      return frame
+    }
+
+    test.each([
+      ['light', 1440],
+      ['dark', 1440],
+      ['light', 375],
+      ['dark', 375],
+    ] as const)(
+      'is read in %s at %i pixels, with no fault that axe finds',
+      async (colorScheme, width) => {
+        const { page, outside } = await open(`${hostUrl}/?token=${await tokenOf('a')}`, {
+          colorScheme,
+          viewport: { width, height: 900 },
+        })
+        const frame = await frameOf(page)
+        expect(await frame.locator('h1').textContent()).toBe('Your usage')
+        expect(await frame.locator('.answer h2').textContent()).toMatch(
+          /^At this pace, your credits last until about /,
+        )
+        // The token is not in the address.
+        expect(await frame.evaluate('location.href')).not.toContain('#')
+        // The frame has the height of its content, and the content fits its width.
+        await expect
+          .poll(() => page.evaluate("document.querySelector('iframe').clientHeight"))
+          .toBeGreaterThan(700)
+        expect(await frame.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(
+          true,
+        )
+        await expect
+          .poll(() => frame.evaluate('document.documentElement.scrollHeight - innerHeight'))
+          .toBeLessThanOrEqual(2)
+        expect(await violations(frame as unknown as Page)).toEqual([])
+        expect(outside).toEqual([])
+        await page.close()
+      },
+      60_000,
+    )
+
+    test('tells the host of filters, which a link of the address shares', async () => {
+      const { page } = await open(`${hostUrl}/?token=${await tokenOf('a')}`)
+      const frame = await frameOf(page)
+      await frame.fill('input[name=from]', '2026-11-10')
+      await frame.fill('input[name=to]', '2026-11-27')
+      // By the keyboard alone.
+      await frame.locator('input[name=to]').press('Enter')
+      await expect.poll(() => frame.locator('.cards').textContent()).toContain('Requests136')
+      expect(await frame.evaluate('location.search')).toBe(
+        '?from=2026-11-10&to=2026-11-27&by=model',
+      )
+      const told = await page.evaluate('told')
+      expect(told).toContainEqual({
+        origin: usageUrl,
+        source: 'assay-usage',
+        type: 'filters',
+        query: '?from=2026-11-10&to=2026-11-27&by=model',
+      })
+      await frame.locator('summary').focus()
+      await frame.locator('summary').press('Enter')
+      await frame.locator('tbody a').first().click()
+      await expect.poll(() => frame.locator('.cards').textContent()).toContain('Requests8')
+      await page.close()
+    }, 60_000)
+
+    test('asks for a new token a minute before its end, and goes on with it', async () => {
+      const soon = await tokenOf('a', { exp: Math.floor(nowMs / 1000) + 50 })
+      const { page } = await open(`${hostUrl}/?token=${soon}`)
+      const frame = await frameOf(page)
+      await expect
+        .poll(() => page.evaluate('told.filter(({ type }) => type === "token-expiring").length'))
+        .toBe(1)
+      const renewed = await tokenOf('a')
+      await page.evaluate(
+        `document.querySelector('assay-usage').setAttribute('token', '${renewed}')`,
+      )
+      await expect
+        .poll(() => page.evaluate('told.filter(({ type }) => type === "ready").length'))
+        .toBe(2)
+      expect(await frame.locator('.cards').count()).toBe(1)
+      await page.close()
+    }, 60_000)
+
+    test('shows no data with a token that has run out, and says so to the host', async () => {
+      const old = await tokenOf('a', {
+        iat: Math.floor(nowMs / 1000) - 7200,
+        exp: Math.floor(nowMs / 1000) - 3600,
+      })
+      const { page } = await open(`${hostUrl}/?token=${old}`)
+      await expect
+        .poll(() => page.evaluate('told.find(({ type }) => type === "error")?.code'))
+        .toBe('token-expired')
+      const frame = (await (await page.waitForSelector('iframe')).contentFrame())!
+      expect(await frame.locator('main').textContent()).toBe('This page needs to be opened again.')
+      await page.close()
+    }, 60_000)
+
+    test('works as a plain iframe, and a page of an origin that is not listed cannot frame it', async () => {
+      const { page } = await open(`${hostUrl}/?mode=plain&token=${await tokenOf('a')}`)
+      expect(await (await frameOf(page)).locator('.cards').count()).toBe(1)
+      await page.close()
+      const { page: evil } = await open(
+        `${hostUrl.replace('localhost', '127.0.0.1')}/?mode=plain&token=${await tokenOf('a')}`,
+      )
+      await evil.waitForTimeout(500)
+      const frame = (await (await evil.waitForSelector('iframe')).contentFrame())!
+      expect(await frame.locator('.cards').count()).toBe(0)
+      await evil.close()
+    }, 60_000)
+
+    test('follows new usage by itself', async () => {
+      const { page } = await open(`${hostUrl}/?token=${await tokenOf('a')}`)
+      const frame = await frameOf(page)
+      expect(await frame.locator('.cards').textContent()).toContain('Requests216')
+      const store = await openStore(service.file)
+      await enterEvents(store, [{ atUs: utc(2026, 11, 28), account: 'a', keyFp: key }])
+      store.close()
+      await service.portal.refresh()
+      await expect
+        .poll(() => frame.locator('.cards').textContent(), { timeout: 30_000 })
+        .toContain('Requests217')
+      await page.close()
+    }, 60_000)
+
+    test('is complete without scripts when a backend fetches it', async () => {
+      const { page } = await open('about:blank', { javaScriptEnabled: false })
+      const answer = await fetch(`${usageUrl}/page?from=2026-11-01&to=2026-11-29`, {
+        headers: { authorization: `Bearer ${await tokenOf('a')}` },
+      })
+      await page.setContent(await answer.text())
+      expect(await page.locator('.card').count()).toBeGreaterThan(5)
+      expect(await page.locator('form[method=get] button').count()).toBe(1)
+      await page.close()
+    }, 60_000)
+  },
+)
