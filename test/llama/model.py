@@ -1,4 +1,4 @@
-"""python model.py FILE.gguf: a llama model of 14 million random weights. Its words are syllables, its answers have no
+"""python model.py FILE.gguf: a llama model of 4 million random weights. Its words are syllables, its answers have no
 meaning, but batching, queueing, prefill and tokens are those of any model."""
 
 import itertools
@@ -7,7 +7,7 @@ import sys
 import gguf
 import numpy as np
 
-WIDTH, LAYERS, HEADS, INNER, TOKENS, CONTEXT = 384, 6, 6, 1024, 4096, 8192
+WIDTH, LAYERS, HEADS, INNER, TOKENS, CONTEXT = 256, 3, 4, 512, 4096, 8192
 SYLLABLES = 'ba ko ri tu me sa lo ni ve du pa go fi xe za wo ja hu qi yo'.split()
 LETTERS = ' abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,?!-:;()\'"'
 

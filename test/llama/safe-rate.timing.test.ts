@@ -49,7 +49,7 @@ test.skipIf(!isNight)(
   async () => {
     const db = join(folder, 'bench.duckdb')
     const { code, stdout } = await assay([
-      ...['bench', origin, '--for', '15m', '--slo', `ttft.p95 < ${boundMs}ms`],
+      ...['bench', origin, '--budget', 'quick', '--for', '15m', '--slo', `ttft.p95 < ${boundMs}ms`],
       ...['--prompt-tokens', '10', '--output-tokens', `${outputTokens}`],
       ...['--db', db, '--out', join(folder, 'bench.html')],
     ]).ended
