@@ -11,7 +11,7 @@ const mayImport: Record<string, readonly string[]> = {
   money: [],
   tokens: [],
   contract: ['money', 'tokens'],
-  price: ['money', 'tokens', 'contract'],
+  price: ['money', 'tokens', 'contract', 'attempt'],
   attempt: [],
   measure: ['contract', 'attempt'],
   limits: ['contract'],
@@ -50,7 +50,7 @@ const mayImport: Record<string, readonly string[]> = {
   ],
   portal: ['money', 'contract', 'store', 'report'],
   service: ['money', 'tokens', 'contract', 'chart'],
-  fleet: ['run'],
+  fleet: ['run', 'money'],
 }
 /** These may import every room. */
 const doors = ['cli', 'index.ts', 'public']

@@ -1,6 +1,7 @@
 import { rateText } from '../report/safe-rate.ts'
 import type { Percentiles, Progress, Searching, StepProgress } from '../run/tally.ts'
 import { wrapped } from '../user/wrapped.ts'
+import { spentText } from './spent-text.ts'
 import { duration, table } from './text.ts'
 
 export interface Room {
@@ -15,15 +16,15 @@ const mostNameLength = 20
 
 /** Lines of the live view, which fit the width and height of the terminal. */
 export function blockOf(progress: Progress, room: Room): readonly string[] {
-  const { counts, maxCredits } = progress
+  const { counts } = progress
   const ends = progress.endsUs === null ? '' : ` of ${duration(progress.endsUs)}`
-  const budget = maxCredits === null ? '' : `/${maxCredits}`
+  const spent = spentLine(progress)
   const failed = progress.steps.reduce((sum, step) => sum + step.failures, 0)
   const above = [
     `${progress.scenario}  ${progress.phase ?? ''}  ${duration(progress.atUs)}${ends}`,
     ...searchLine(progress.searching),
     ...wrapped(
-      `planned ${counts.planned}  sent ${counts.planned - counts.notSent}  ok ${counts.ok}  failed ${failed}  not sent ${counts.notSent}  in flight ${progress.inFlight}  credits ${progress.creditsSpent}${budget}`,
+      `planned ${counts.planned}  sent ${counts.planned - counts.notSent}  ok ${counts.ok}  failed ${failed}  not sent ${counts.notSent}  in flight ${progress.inFlight}${spent}`,
       '  ',
       room.columns,
     ),
@@ -42,6 +43,19 @@ export function blockOf(progress: Progress, room: Room): readonly string[] {
     rows: Math.max(2, room.rows - above.length - below.length),
   })
   return [...above, ...steps, ...below].slice(0, room.rows).map((line) => cut(line, room.columns))
+}
+
+/** Credits or money so far; empty if no contract states what the requests cost. */
+function spentLine(progress: Progress): string {
+  const spent = spentText(progress)
+  if (spent === null) return ''
+  const { money, creditsSpent, maxCredits } = progress
+  if (money !== null) {
+    const bound = money.most === null ? '' : `/${money.most}`
+    const unknown = money.unknown === 0 ? '' : `  unknown cost ${money.unknown}`
+    return `  cost ${spent.value}${bound}${unknown}`
+  }
+  return `  credits ${creditsSpent}${maxCredits === null ? '' : `/${maxCredits}`}`
 }
 
 /** What a search is trying, and what remains to do. */

@@ -1,5 +1,6 @@
 import type { Progress } from '../run/tally.ts'
 import { blockOf, type Room, searchText } from './live-block.ts'
+import { spentText } from './spent-text.ts'
 
 /** Interval of lines without a terminal. */
 const lineEveryMs = 5000
@@ -69,7 +70,13 @@ export function lineOf(progress: Progress): string {
     `${steps.reduce((sum, step) => sum + step.failures, 0)} failed`,
     `${counts.notSent} not sent`,
     `${progress.inFlight} in flight`,
-    `${progress.creditsSpent} credits`,
+    ...spentOf(progress),
     ...(progress.searching == null ? [] : [searchText(progress.searching)]),
   ].join(' | ')
+}
+
+function spentOf(progress: Progress): readonly string[] {
+  const spent = spentText(progress)
+  if (spent === null) return []
+  return [progress.money === null ? `${progress.creditsSpent} credits` : `${spent.value}`]
 }

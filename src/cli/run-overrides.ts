@@ -9,11 +9,12 @@ export interface RunOverrides {
   readonly rate?: string
   readonly duration?: string
   readonly maxCredits?: string
+  readonly maxCost?: string
 }
 
 /** @throws UserError for an invalid rate, duration or number, or a rate that no phase can have */
 export function overridden(scenario: Scenario, options: RunOverrides): Scenario {
-  const { rate, duration, maxCredits } = options
+  const { rate, duration, maxCredits, maxCost } = options
   const perS =
     rate === undefined ? null : quantityOf('--rate', rate, perSOf, 'a rate above 0, such as 50/s')
   if (perS !== null && perS > mostPerS) {
@@ -27,6 +28,7 @@ export function overridden(scenario: Scenario, options: RunOverrides): Scenario 
     maxCredits === undefined
       ? null
       : quantityOf('--max-credits', maxCredits, creditsOf, 'a whole number from 1')
+  const cost = maxCost === undefined ? null : amountGiven(maxCost)
   const open = scenario.phases.some((phase) => phase.load.kind === 'arrivals')
   if (perS !== null && !open) {
     throw new UserError(
@@ -37,8 +39,18 @@ export function overridden(scenario: Scenario, options: RunOverrides): Scenario 
   return {
     ...scenario,
     phases: scenario.phases.map((phase) => overriddenPhase(phase, perS, durationUs)),
-    policy: credits === null ? scenario.policy : { ...scenario.policy, maxCredits: credits },
+    policy: {
+      ...scenario.policy,
+      ...(credits === null ? {} : { maxCredits: credits }),
+      ...(cost === null ? {} : { maxCost: cost }),
+    },
   }
+}
+
+/** Money in the contract's currency, as it is written. */
+function amountGiven(text: string): string {
+  if (/^(?=.*[1-9])\d{1,15}(?:\.\d{1,18})?$/.test(text)) return text
+  throw new UserError('usage', `--max-cost: expected an amount above 0, such as 0.50; got ${text}.`)
 }
 
 const creditsOf = (text: string) => (/^\d+$/.test(text) ? Number(text) : null)

@@ -1,4 +1,8 @@
 import { formatDuration } from '../report/format.ts'
+import type { Billing } from '../contract/billing.ts'
+import { shownAmount, shownNumber } from '../money/money.ts'
+import { add, compare, readNumber, zero } from '../money/rational.ts'
+
 import type { PhasePlan } from '../run/plan.ts'
 import { repeatedTexts } from '../run/repeated-tokens.ts'
 import type { Shard } from '../run/shard.ts'
@@ -6,7 +10,6 @@ import { traceText } from '../run/trace-plan.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { undecidable } from '../scenario/undecidable.ts'
 import { wrapped } from '../user/wrapped.ts'
-import type { PlanMoney } from './plan-money.ts'
 import { duration, table } from './text.ts'
 
 /**
@@ -19,17 +22,32 @@ export function planText(
   plan: readonly PhasePlan[],
   shard: Shard,
   threads: number,
-  money: PlanMoney | null,
+  billing: Billing,
 ): string {
-  const cost = money === null ? 'at most credits' : 'about'
-  const head = ['phase', 'part', 'load', 'lasts', 'requests', cost]
-  const rows = plan.map((phase, at) => [
+  const unit = {
+    money: billing.kind === 'money' ? billing.prices.currency.name : '',
+    credits: 'credits',
+    none: '',
+  }[billing.kind]
+  const head = [
+    'phase',
+    'part',
+    'load',
+    'lasts',
+    'requests',
+    ...(unit === '' ? [] : [`at most ${unit}`]),
+  ]
+  const rows = plan.map((phase) => [
     phase.phase,
     phase.part,
     phase.load,
     lastsText(phase, scenario),
     phase.requests === null ? 'open' : String(phase.requests),
-    (money === null ? phase.mostCredits : money.phases[at])?.toString() ?? 'open',
+    ...(billing.kind === 'credits'
+      ? [phase.mostCredits === null ? 'open' : String(phase.mostCredits)]
+      : billing.kind === 'money'
+        ? [phase.mostCost === null ? 'open' : shownNumber(readNumber(phase.mostCost.amount)!, unit)]
+        : []),
   ])
   const steps = plan.flatMap(({ phase, bySteps }) => {
     const counts = Object.entries(bySteps).map(([step, count]) => `${step} ${count}`)
@@ -47,7 +65,7 @@ export function planText(
     ...traces,
     ...(shard.of === 1 ? [] : [`The part of shard ${shard.index} of ${shard.of}.`]),
     `Sends on ${threads === 1 ? '1 thread' : `${threads} threads`}.`,
-    ...wrapped(money?.says ?? costText(scenario, plan), ''),
+    ...wrapped(costText(scenario, plan, billing), ''),
     ...repeatedTexts(scenario, scenario.seed, (step) => requestsOf(plan, step)).flatMap((text) =>
       wrapped(text, ''),
     ),
@@ -66,7 +84,15 @@ function lastsText({ phase, durationUs }: PhasePlan, { phases }: Scenario): stri
 }
 
 /** What the whole plan costs at most. */
-function costText({ policy }: Scenario, plan: readonly PhasePlan[]): string {
+function costText(scenario: Scenario, plan: readonly PhasePlan[], billing: Billing): string {
+  if (billing.kind === 'money') return moneyText(scenario, plan, billing.prices.currency.name)
+  const { policy } = scenario
+  if (billing.kind === 'none') {
+    const { maxCredits } = policy
+    return maxCredits === null
+      ? 'No contract states what these requests cost.'
+      : `No contract states what these requests cost; max_credits counts each as 1, up to ${maxCredits.toLocaleString('en-US')}.`
+  }
   const known = plan.reduce((sum, { mostCredits }) => sum + (mostCredits ?? 0), 0)
   const open = plan.filter(({ mostCredits }) => mostCredits === null).map(({ phase }) => phase)
   const { maxCredits } = policy
@@ -78,6 +104,24 @@ function costText({ policy }: Scenario, plan: readonly PhasePlan[]): string {
   return maxCredits === null
     ? `No bound on the credits: answers decide how many requests ${open.join(', ')} ${open.length === 1 ? 'sends' : 'send'}. Set max_credits.`
     : `At most ${credits(maxCredits)} in all, by max_credits.`
+}
+
+function moneyText({ policy, steps }: Scenario, plan: readonly PhasePlan[], unit: string): string {
+  const known = plan
+    .flatMap(({ mostCost }) => (mostCost === null ? [] : [readNumber(mostCost.amount)!]))
+    .reduce(add, zero)
+  const bound = policy.maxCost === null ? null : readNumber(policy.maxCost)!
+  const open = plan.filter(({ mostCost }) => mostCost === null).map(({ phase }) => phase)
+  const how = 'without a cache, each answer as long as max_tokens'
+  if (open.length === 0) {
+    return bound !== null && compare(bound, known) < 0
+      ? `At most ${shownAmount(bound, unit)} in all, by max_cost; the plan could cost ${shownAmount(known, unit)}.`
+      : `At most ${shownAmount(known, unit)} in all: ${how}.`
+  }
+  if (bound !== null) return `At most ${shownAmount(bound, unit)} in all, by max_cost.`
+  const endless = steps.filter(({ maxTokens, model }) => model !== null && maxTokens === null)
+  const missing = endless.map(({ name }) => name).join(', ')
+  return `No bound on the cost of ${open.join(', ')}: answers decide how much is sent, a price is missing, or a step has no max_tokens. Set max_cost${missing === '' ? '' : `, or max_tokens in ${missing}`}.`
 }
 
 /** Planned requests of a step; null if a phase leaves them open. */

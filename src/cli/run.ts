@@ -1,3 +1,4 @@
+import { billingOf } from '../contract/billing.ts'
 import type { Contract } from '../contract/contract.ts'
 import { loadContract } from '../contract/load.ts'
 import { sourceWords } from '../exporter/find.ts'
@@ -11,6 +12,7 @@ import type { RunSummary } from '../report/summary/shape.ts'
 import { phaseLoads } from '../run/loads.ts'
 import { planOf } from '../run/plan.ts'
 import type { RunOptions, RunResult } from '../run/run.ts'
+import { modelsOf } from '../run/run-money.ts'
 import type { Shard } from '../run/shard.ts'
 import type { Progress } from '../run/tally.ts'
 import { threadsOf } from '../run/threads.ts'
@@ -23,7 +25,6 @@ import { coloured } from './colour.ts'
 import { exit } from './exit.ts'
 import { LiveView, lineOf } from './live-view.ts'
 import { positiveOf, wholeOf } from './numbers.ts'
-import { planMoney } from './plan-money.ts'
 import { judgementText } from './run-judgement.ts'
 import { runJunit } from './run-junit.ts'
 import { overridden, type RunOverrides } from './run-overrides.ts'
@@ -66,11 +67,10 @@ export async function runAction(path: string, options: Options): Promise<void> {
     const plan = planOf(scenario, contract, seed, shard, options.join !== undefined)
     const target = options.baseUrl ?? scenario.baseUrl
     const threads = threadsOf(scenario, phaseLoads(scenario), shard, target)
-    const money = planMoney(scenario, plan, contract, Date.now())
     process.stdout.write(
       options.json
-        ? `${JSON.stringify({ scenario, seed, shard, threads, plan, ...(money === null ? {} : { money }) }, null, 2)}\n`
-        : planText(scenario, plan, shard, threads, money),
+        ? `${JSON.stringify({ scenario, seed, shard, threads, plan }, null, 2)}\n`
+        : planText(scenario, plan, shard, threads, billingOf(contract, modelsOf(scenario))),
     )
     if (undecidable(scenario).length > 0) process.exitCode = exit.usage
     return

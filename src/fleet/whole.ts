@@ -1,6 +1,7 @@
+import { add, decimalText, readNumber, zero } from '../money/rational.ts'
 import type { AttemptCounts } from '../run/attempt-counts.ts'
 import { addCounts, noCounts } from '../run/attempt-counts.ts'
-import type { Percentiles, Progress, StepProgress } from '../run/tally.ts'
+import type { Percentiles, Progress, RunCost, StepProgress } from '../run/tally.ts'
 import { cellOf, TimeHistogram } from '../run/time-histogram.ts'
 import type { LiveWord, shownMetrics } from './messages.ts'
 
@@ -21,7 +22,10 @@ export function wholeOf(shards: readonly [LiveWord, ...LiveWord[]]): Progress {
     endsUs: furthest.endsUs,
     counts: shards.reduce((all: AttemptCounts, { counts }) => addCounts(all, counts), noCounts),
     inFlight: sum(({ inFlight }) => inFlight),
-    creditsSpent: sum(({ creditsSpent }) => creditsSpent),
+    creditsSpent: shards.some(({ creditsSpent }) => creditsSpent === null)
+      ? null
+      : sum(({ creditsSpent }) => creditsSpent!),
+    money: moneyOf(shards.map(({ money }) => money)),
     maxCredits: shards.some(({ maxCredits }) => maxCredits === null)
       ? null
       : sum(({ maxCredits }) => maxCredits!),
@@ -40,6 +44,22 @@ export function wholeOf(shards: readonly [LiveWord, ...LiveWord[]]): Progress {
       rateRemaining: lowest(keys.map(({ rateRemaining }) => rateRemaining)),
     })),
     health: shards.flatMap(({ health }) => health),
+  }
+}
+
+/** Null unless every machine reports money. */
+function moneyOf(shards: readonly (RunCost | null)[]): RunCost | null {
+  const known = shards.filter((each) => each !== null)
+  const [first] = known
+  if (first === undefined || known.length < shards.length) return null
+  const total = (amounts: readonly string[]) =>
+    decimalText(amounts.map((each) => readNumber(each) ?? zero).reduce(add, zero))
+  const bounds = known.flatMap(({ most }) => (most === null ? [] : [most]))
+  return {
+    unit: first.unit,
+    spent: total(known.map(({ spent }) => spent)),
+    unknown: known.reduce((sum, { unknown }) => sum + unknown, 0),
+    most: bounds.length < known.length ? null : total(bounds),
   }
 }
 

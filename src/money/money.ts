@@ -161,14 +161,16 @@ export function minorDigits(name: string): number {
  * 0 and is not 0 is shown with its first two significant digits: `0.000061 USD`.
  */
 export function shownAmount(value: Rational, name: string): string {
-  return `${shownNumber(value, minorDigits(name))} ${name}`
+  return `${shownNumber(value, name)} ${name}`
 }
 
 export function shownMoney(amount: Money): string {
   return shownAmount(amountOf(amount), amount.currency.name)
 }
 
-function shownNumber(value: Rational, decimals: number): string {
+/** The same without the currency. */
+export function shownNumber(value: Rational, name: string): string {
+  const decimals = minorDigits(name)
   const rounded = roundTo(value, decimals, 'half_even')
   if (!isZero(rounded) || isZero(value)) return grouped(fixedText(rounded, decimals))
   const fine = roundTo(value, decimals + leadingZeros(value, decimals) + 2, 'half_even')

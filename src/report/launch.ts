@@ -1,3 +1,7 @@
+import type { Contract } from '../contract/contract.ts'
+import { defaultContract } from '../contract/default.ts'
+import { shownAmount } from '../money/money.ts'
+import { divide, rational, readNumber } from '../money/rational.ts'
 import type { RunRow } from '../store/runs.ts'
 import type { Session } from '../store/session.ts'
 import { type Html, html } from '../user/html.ts'
@@ -17,7 +21,8 @@ import { stretchChecks, stretchLine } from './stretches.ts'
 import type { Balance } from './summary/balances.ts'
 import { failureShare, tokenReport } from './summary/figures.ts'
 import { machineOf, machinesOf, machinesText } from './summary/machines.ts'
-import type { Distribution, Percentile, SummaryGroup } from './summary/shape.ts'
+import { readMoney } from './summary/money.ts'
+import type { Distribution, Percentile, RunSummary, SummaryGroup } from './summary/shape.ts'
 
 /** The line under a page's title: scenario, service and time of the runs. */
 export async function aboutRuns(store: Session): Promise<Html> {
@@ -39,8 +44,17 @@ export async function aboutRuns(store: Session): Promise<Html> {
  *
  * @param balances of the accounts of the shown runs
  */
-export async function launchTop(store: Session, balances: readonly Balance[] = []): Promise<Html> {
+export async function launchTop(
+  store: Session,
+  balances: readonly Balance[] = [],
+  contract: Contract = defaultContract,
+): Promise<Html> {
   const runs = await shownRuns(store)
+  const money = await readMoney(
+    store,
+    runs.map((run) => run.run_id),
+    contract,
+  )
   const all = await prepareFigures(store)
   const [reached] = await store.rows(
     `FROM attempts WHERE list_contains(getvariable('run_ids'), run_id) AND status IS NOT NULL LIMIT 1`,
@@ -50,9 +64,10 @@ export async function launchTop(store: Session, balances: readonly Balance[] = [
   const closed = [...new Set(runs.flatMap((run) => closedPhases(run.scenario_json)))]
   return html`${renderAnswer(
     answerOf(runs, verdicts, all, { reached: reached !== undefined, closed, balances }),
-  )}${renderCards(
-    cardsOf(all, closed.length > 0),
-  )}${tokens !== null && html`<p class="note">${tokens}</p>`}${stretchLine(balances)}`
+  )}${renderCards([
+    ...cardsOf(all, closed.length > 0),
+    ...moneyCards(money),
+  ])}${tokens !== null && html`<p class="note">${tokens}</p>`}${stretchLine(balances)}`
 }
 
 function shownRuns(store: Session): Promise<readonly RunRow[]> {
@@ -225,6 +240,23 @@ function cardsOf(all: SummaryGroup, closed: boolean): readonly Card[] {
     },
   ]
   return cards.filter((card) => card !== false)
+}
+
+/** What the run cost by the contract, and a request of it on average. */
+function moneyCards(money: RunSummary['money']): readonly Card[] {
+  if (money === null) return []
+  const { unit, spent, priced, unknown } = money
+  const sum = readNumber(spent)!
+  const each =
+    priced === 0 ? [] : [`${shownAmount(divide(sum, rational(BigInt(priced))), unit)} a request`]
+  const open = unknown === 0 ? [] : [`${formatNumber(unknown)} of unknown cost`]
+  return [
+    {
+      label: 'Cost by the contract',
+      value: shownAmount(sum, unit),
+      aside: [...each, ...open].join(', '),
+    },
+  ]
 }
 
 const isTold = ({ mark }: Percentile) => mark !== 'none' && mark !== 'too-few'

@@ -154,14 +154,15 @@ export async function prepareTop(store: Session, options: ReportOptions): Promis
   const balances = await prepareStretches(store, options.contract)
   await prepareService(store)
   const about = await aboutRuns(store)
-  if (page === 'launch') return { about, body: await launchTop(store, balances), figures: [] }
+  if (page === 'launch')
+    return { about, body: await launchTop(store, balances, options.contract), figures: [] }
   const under = partsIn(['finding'])
   const { body, figures } = await renderFindings(store, await latestFindings(store), under)
   if (page === 'audit') return { about, body: html`${body}${stretchLine(balances)}`, figures }
   return {
     about,
     figures,
-    body: html`${await launchTop(store, balances)}<h2>Billing and limits</h2>${body}`,
+    body: html`${await launchTop(store, balances, options.contract)}<h2>Billing and limits</h2>${body}`,
   }
 }
 

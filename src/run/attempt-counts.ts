@@ -34,6 +34,10 @@ export class StepCounters {
   /** Those of them that did. */
   succeeded = 0
   credits = 0
+  /** What requests cost by the contract, in units of 10^-18 of its currency; 0 without prices. */
+  costUnits = 0n
+  /** Requests whose cost is not known, if the contract has prices. */
+  costUnknown = 0
   tokens = 0
   readonly errors = new Map<string, number>()
 

@@ -157,6 +157,7 @@ function calibrationScenario(options: CalibrateOptions, stream: boolean): Scenar
       maxConnections: null,
       maxMemoryBytes: 2 ** 29,
       maxCredits: null,
+      maxCost: null,
       connectTimeoutUs: 30e6,
       firstByteTimeoutUs: 30e6,
       idleTimeoutUs: 30e6,

@@ -1,3 +1,4 @@
+import { billingOf } from '../contract/billing.ts'
 import type { Contract } from '../contract/contract.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { endShard } from '../store/run-shards.ts'
@@ -18,6 +19,7 @@ import type { Coordinator } from './coordinator.ts'
 import { firstRefusal } from './first-requests.ts'
 import type { RunOptions, RunResult } from './run.ts'
 import { type RunFigures, runFigures } from './run-figures.ts'
+import { modelsOf } from './run-money.ts'
 import { settleTrials, withCachedShares } from './settle-trials.ts'
 import { unsharded } from './shard.ts'
 import { neverReached } from './stop-conditions.ts'
@@ -113,7 +115,7 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
     ...identityOf(ended),
     durationUs: figures.lastUs,
     counts,
-    creditsByContract: figures.creditsByContract,
+    creditsByContract: isInCredits(ended) ? figures.creditsByContract : null,
     thresholds,
     sweeps,
     verdict,
@@ -121,6 +123,9 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
     refusal: stopped === 'first-request' ? await firstRefusal(store, runId, start.baseUrl) : null,
   }
 }
+
+const isInCredits = ({ scenario, contract }: Ended) =>
+  billingOf(contract, modelsOf(scenario)).kind === 'credits'
 
 /** The result from counters alone, for a run whose store can no longer be read or written. */
 export function concludeWithoutStore(ended: Ended, why: string): RunResult {
@@ -131,7 +136,7 @@ export function concludeWithoutStore(ended: Ended, why: string): RunResult {
     ...identityOf(ended),
     durationUs: coordinator.now(),
     counts,
-    creditsByContract: tally.counters().reduce((sum, { credits }) => sum + credits, 0),
+    creditsByContract: tally.credits(),
     thresholds: isPart(options) ? [] : scenario.thresholds.map(undecided),
     sweeps: ended.sweeps,
     verdict: judge({

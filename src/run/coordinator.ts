@@ -1,4 +1,5 @@
 import type { MemoryFigures } from '../client/memory.ts'
+import { billingOf } from '../contract/billing.ts'
 import type { Objectives, Phase } from '../scenario/scenario.ts'
 import { UserError } from '../user/user-error.ts'
 import { Budget } from './budget.ts'
@@ -9,7 +10,9 @@ import { Crew, type CrewOptions } from './crew.ts'
 import { leadUs, slotAfter, startAfter } from './following.ts'
 import type { FromRecorderControl, FromSender, PhaseRun, SenderLoad } from './messages.ts'
 import { stepsOf } from './phase-steps.ts'
+import { modelsOf } from './run-money.ts'
 import { SharedNumbers } from './shared.ts'
+import { boundOf } from './shared-money.ts'
 import { cheapestOf, Refusals, reasonToStop, type StopReason } from './stop-conditions.ts'
 import { type Counted, type Progress, type Searching, Tally } from './tally.ts'
 import type { Said, Team } from './team.ts'
@@ -64,8 +67,13 @@ export class Coordinator {
     this.now = runClock(options.zeroNs)
     const { scenario, contract, team } = options
     this.shared.bound = scenario.policy.maxCredits ?? Infinity
+    const { maxCost } = scenario.policy
+    if (maxCost !== null) this.shared.money.bound = boundOf(maxCost)
     this.budget = new Budget(this.shared, team, cheapestOf(scenario, contract))
-    this.tally = new Tally(scenario, options.run.runId, this.phases, options.shard.of)
+    this.tally = new Tally(scenario, options.run.runId, this.phases, {
+      machines: options.shard.of,
+      billing: billingOf(contract, modelsOf(scenario)),
+    })
     this.crew = new Crew(options, this.shared.buffer, {
       onSender: (message) => this.onSender(message),
       onRecorder: (message) => this.onRecorder(message),

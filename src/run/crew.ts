@@ -113,6 +113,7 @@ export class Crew {
       shard,
       shards: options.shard.of * options.scenario.threads,
       zeroNs: options.zeroNs,
+      startedMs: options.run.startedAtUs / 1000,
       seed: options.seed,
       baseUrl: options.baseUrl,
       contract: options.contract,

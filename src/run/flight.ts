@@ -46,6 +46,8 @@ export class Flight implements AttemptListener {
   price = 0
   /** Credits set aside for it. */
   credits = 0
+  /** Money set aside for it, in the unit of the bound. */
+  reserved = 0n
   /** Whether its body is kept if it succeeds. */
   sampled = false
   conversation: Conversation | null = null

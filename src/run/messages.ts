@@ -49,6 +49,8 @@ export interface SenderData {
   readonly shard: number
   readonly shards: number
   readonly zeroNs: bigint
+  /** UTC milliseconds at microsecond 0 of the run. */
+  readonly startedMs: number
   readonly seed: number
   readonly baseUrl: string
   readonly contract: Contract

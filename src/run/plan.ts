@@ -1,10 +1,13 @@
 import type { Contract } from '../contract/contract.ts'
+import { decimalText } from '../money/rational.ts'
+import { costRational } from '../price/attempts/attempt-costs.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { ActivePhase, advanceShare, arrivalsOf } from './active-phase.ts'
 import { KeyChoice } from './key-choice.ts'
 import { replayOf, traceOf } from './loads.ts'
 import type { PhaseRun } from './messages.ts'
 import { stepsOf } from './phase-steps.ts'
+import { PlanCosts } from './plan-costs.ts'
 import { promptPools } from './prompts.ts'
 import { ownersOf, type Shard, scenarioOf, threadsOfShard, unsharded } from './shard.ts'
 import { creditsOf } from './step-plan.ts'
@@ -21,6 +24,8 @@ export interface PhasePlan {
   readonly bySteps: Readonly<Record<string, number>>
   /** Credits if every request succeeds that can; null if the number of requests is open. */
   readonly mostCredits: number | null
+  /** The most that it can cost in money, an exact decimal; null if that is open, or without prices. */
+  readonly mostCost: { readonly amount: string; readonly unit: string } | null
   /** What the trace of a replay holds, as it was recorded; null for other loads. */
   readonly trace: TracePlan | null
 }
@@ -40,7 +45,13 @@ export function planOf(
   hearsOthers = false,
 ): readonly PhasePlan[] {
   scenarioOf(scenario, shard, hearsOthers)
-  promptPools(scenario, seed)
+  const costs = PlanCosts.of(scenario, contract, seed, promptPools(scenario, seed), Date.now())
+  const moneyOf = (units: bigint | null) =>
+    costs === null || units === null
+      ? null
+      : { amount: decimalText(costRational(units)), unit: costs.unit }
+  const plus = (sum: bigint | null, units: bigint | null) =>
+    sum === null || units === null ? null : sum + units
   const owners = ownersOf(scenario, shard.of)
   const choices = scenario.steps.map((step) => new KeyChoice(step, scenario.keys))
   return scenario.phases.map((phase, ordinal): PhasePlan => {
@@ -58,7 +69,13 @@ export function planOf(
         return creditsOf(step, contract) * (step.session?.turns ?? 1)
       })
       const mostCredits = requests === null ? null : requests * Math.max(...prices)
-      return { ...base, requests, bySteps: {}, mostCredits, trace: null }
+      const dearest = stepsOf(scenario, phase.steps)
+        .map((at) => costs?.most(at) ?? null)
+        .reduce((a, b) => (a === null || b === null ? null : a > b ? a : b))
+      const mostCost = moneyOf(
+        requests === null || dearest === null ? null : BigInt(requests) * dearest,
+      )
+      return { ...base, requests, bySteps: {}, mostCredits, mostCost, trace: null }
     }
     const run: PhaseRun = {
       ...phase,
@@ -71,6 +88,8 @@ export function planOf(
     const active = new ActivePhase(run, scenario, seed)
     const counts = scenario.steps.map(() => 0)
     let mostCredits = 0
+    let mostUnits: bigint | null = 0n
+    const ofStep = scenario.steps.map((_, at) => costs?.most(at) ?? null)
     let requests = 0
     const ownsKey = (index: number) =>
       owners![active.keyOf(index, choices[active.stepAt(index)]!)] === shard.index
@@ -86,14 +105,17 @@ export function planOf(
         const step = scenario.steps[at]!
         requests++
         counts[at]!++
-        const traced = run.load.kind === 'replay' ? run.load.requests[arrivals.index]!.model : null
-        mostCredits += creditsOf(step, contract, traced ?? step.model) * (step.session?.turns ?? 1)
+        const traced = run.load.kind === 'replay' ? run.load.requests[arrivals.index]! : null
+        const model = traced?.model ?? step.model
+        mostCredits += creditsOf(step, contract, model) * (step.session?.turns ?? 1)
+        const units = traced === null ? ofStep[at]! : (costs?.most(at, traced) ?? null)
+        mostUnits = plus(mostUnits, units)
       }
     }
     const bySteps = Object.fromEntries(
       scenario.steps.map(({ name }, at) => [name, counts[at]!] as const).filter(([, n]) => n > 0),
     )
     const trace = load.kind === 'replay' ? tracePlanOf(traceOf(load)) : null
-    return { ...base, requests, bySteps, mostCredits, trace }
+    return { ...base, requests, bySteps, mostCredits, mostCost: moneyOf(mostUnits), trace }
   })
 }

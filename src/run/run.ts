@@ -91,7 +91,8 @@ export interface RunResult {
   readonly dbPath: string
   readonly durationUs: number
   readonly counts: AttemptCounts
-  readonly creditsByContract: number
+  /** Null if the contract states no credits for these models. */
+  readonly creditsByContract: number | null
   readonly thresholds: readonly ThresholdResult[]
   readonly sweeps: readonly SweepResult[]
   readonly verdict: RunVerdict

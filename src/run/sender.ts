@@ -19,6 +19,7 @@ import { KeysSeen } from './keys-seen.ts'
 import type { PhaseRun, SenderReport } from './messages.ts'
 import { Requester, type RequesterParts } from './requester.ts'
 import { RowWriter } from './row-writer.ts'
+import { RunMoney } from './run-money.ts'
 import { ownersOf } from './shard.ts'
 import { SharedNumbers, shareOf } from './shared.ts'
 import type { StepPlan } from './step-plan.ts'
@@ -48,6 +49,7 @@ export class Sender implements FlightDeck {
   private readonly requester: Requester
   readonly bodies: KeptBodies
   private readonly shared: SharedNumbers
+  private readonly money: RunMoney | null
   private readonly phases: ActivePhase[] = []
   private readonly due: DueQueue<Flight | User>
   private readonly free: Flight[] = []
@@ -73,6 +75,7 @@ export class Sender implements FlightDeck {
     const { scenario, shard, shards } = data
     this.rows = new RowWriter(data, parts.handOver)
     this.shared = new SharedNumbers(data.shared, shards === 1)
+    this.money = RunMoney.of(scenario, data.contract, this.shared.money, data.startedMs)
     this.machine = Math.floor(shard / scenario.threads)
     this.machines = shards / scenario.threads
     this.owners = ownersOf(scenario, this.machines)
@@ -231,6 +234,7 @@ export class Sender implements FlightDeck {
     const counters = phase.countersOf(plan.index)
     const { judged, good } = counters
     countEnded(flight, attempt, this.parts.data.scenario.objectives, this.shared)
+    this.money?.ended(flight, attempt, counters)
     phase.trial?.ended(flight, attempt, counters.judged - judged, counters.good - good)
   }
 
@@ -358,12 +362,19 @@ export class Sender implements FlightDeck {
     const { price } = flight
     if (!this.shared.reserve(price)) return 'budget'
     flight.credits = price
+    const reserved = this.money === null ? 0n : this.money.reserve(flight)
+    if (reserved === null) {
+      this.shared.release(price)
+      return 'budget'
+    }
+    flight.reserved = reserved
     return null
   }
 
   /** Handles a flight for which this machine could open no connection. */
   private notStarted(flight: Flight, reason: LocalLimit): void {
     this.shared.release(flight.credits)
+    this.money?.release(flight)
     flight.phase.countersOf(flight.plan.index).error(reason)
     flight.phase.trial?.refused(true)
     this.notSent(flight, reason)

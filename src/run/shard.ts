@@ -1,3 +1,4 @@
+import { decimalText, divide, rational, readNumber, roundTo } from '../money/rational.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { UserError } from '../user/user-error.ts'
 import { KeyChoice } from './key-choice.ts'
@@ -82,5 +83,12 @@ export function scenarioOf(
     )
   }
   const maxCredits = policy.maxCredits === null ? null : shareOf(policy.maxCredits, index, of)
-  return { ...scenario, policy: { ...policy, maxCredits } }
+  const maxCost = policy.maxCost === null ? null : partOf(policy.maxCost, of)
+  return { ...scenario, policy: { ...policy, maxCredits, maxCost } }
+}
+
+/** An equal part of an amount, cut to 18 decimals. */
+function partOf(amount: string, of: number): string {
+  const whole = readNumber(amount)!
+  return decimalText(roundTo(divide(whole, rational(BigInt(of))), 18, 'down'))
 }

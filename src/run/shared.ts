@@ -1,3 +1,5 @@
+import { moneyBytes, SharedMoney } from './shared-money.ts'
+
 /**
  * Numbers that all sending threads share by atomics, because a thread's limits depend on the others.
  */
@@ -5,9 +7,12 @@ const cells = { credits: 0, bound: 1, failuresInRow: 2, requestsOfPhase: 3 } as 
 /** Means no bound. */
 const boundless = 0x7fffffff
 const phases = 4096
+/** Money comes after the counts, at a multiple of 8 bytes. */
+const countsBytes = Math.ceil(((cells.requestsOfPhase + phases) * 4) / 8) * 8
 
 export class SharedNumbers {
   readonly buffer: SharedArrayBuffer
+  readonly money: SharedMoney
   private readonly cells: Int32Array
   private readonly alone: boolean
 
@@ -15,9 +20,10 @@ export class SharedNumbers {
    * @param alone no other thread adds: plain additions, which are faster than atomic ones, then suffice
    */
   constructor(buffer?: SharedArrayBuffer, alone = false) {
-    this.buffer = buffer ?? new SharedArrayBuffer((cells.requestsOfPhase + phases) * 4)
+    this.buffer = buffer ?? new SharedArrayBuffer(countsBytes + moneyBytes)
     this.alone = alone
-    this.cells = new Int32Array(this.buffer)
+    this.cells = new Int32Array(this.buffer, 0, countsBytes / 4)
+    this.money = new SharedMoney(this.buffer, countsBytes, buffer === undefined)
     if (buffer === undefined) this.bound = boundless
   }
 

@@ -44,7 +44,8 @@ export function reasonToStop(
   if (shared.failuresInRow >= (stop.consecutiveFailures ?? Infinity)) return 'errors'
   if (sent >= enoughForShare && failures / sent > (stop.errorShare ?? 1)) return 'errors'
   if (refusedUs >= (stop.refusedForUs ?? Infinity)) return 'errors'
-  if (isSpent && counters.some((each) => each.notSent > 0)) return 'budget'
+  if ((isSpent || shared.money.isSpent) && counters.some((each) => each.notSent > 0))
+    return 'budget'
   if (sent >= enoughForReach && neverReached(tally)) return 'unreachable'
   return missedEarly(scenario, tally).length > 0 ? 'threshold' : null
 }

@@ -1,4 +1,7 @@
 import { type LocalLimit, localLimits } from '../attempt/outcome.ts'
+import type { Billing } from '../contract/billing.ts'
+import { decimalText } from '../money/rational.ts'
+import { costRational } from '../price/attempts/attempt-costs.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { HealthRow } from '../store/recorder.ts'
 import { type AttemptCounts, addCounts, noCounts, type StepCounters } from './attempt-counts.ts'
@@ -39,6 +42,16 @@ export interface Searching {
   readonly toGoUs: number | null
 }
 
+/** Money of a run so far. Amounts are exact decimals. */
+export interface RunCost {
+  readonly spent: string
+  readonly unit: string
+  /** Requests whose cost is not known. */
+  readonly unknown: number
+  /** Bound on spending; null for none. */
+  readonly most: string | null
+}
+
 /** The progress of a run. */
 export interface Progress {
   readonly runId: string
@@ -49,7 +62,10 @@ export interface Progress {
   readonly endsUs: number | null
   readonly counts: AttemptCounts
   readonly inFlight: number
-  readonly creditsSpent: number
+  /** By the contract; null if it states no credits for these models. */
+  readonly creditsSpent: number | null
+  /** Money by the contract; null if it states no prices for these models. */
+  readonly money: RunCost | null
   /** Bound on spending; null for none. */
   readonly maxCredits: number | null
   readonly steps: readonly StepProgress[]
@@ -79,6 +95,11 @@ interface Interval {
   readonly histogram: TimeHistogram
 }
 
+interface TallyOptions {
+  readonly machines?: number
+  readonly billing?: Billing
+}
+
 /** Sums the reports of the sending threads. */
 export class Tally implements Counted {
   private readonly scenario: Scenario
@@ -98,13 +119,21 @@ export class Tally implements Counted {
   private rates = new Map<number, { plannedPerS: number | null; achievedPerS: number }>()
 
   private readonly machines: number
+  private readonly billing: Billing
 
   /**
    * @param phases grows during the run; ordinals are indexes in it
-   * @param machines number of machines that share the plan
+   * @param options.machines number of machines that share the plan
+   * @param options.billing in what the requests are paid
    */
-  constructor(scenario: Scenario, runId: string, phases: readonly PhaseRun[], machines = 1) {
+  constructor(
+    scenario: Scenario,
+    runId: string,
+    phases: readonly PhaseRun[],
+    { machines = 1, billing = { kind: 'credits' } }: TallyOptions = {},
+  ) {
     this.machines = machines
+    this.billing = billing
     this.scenario = scenario
     this.runId = runId
     this.phases = phases
@@ -201,6 +230,27 @@ export class Tally implements Counted {
     return rows
   }
 
+  /** Credits by the contract, with what may have been charged; null if it states none for these models. */
+  credits(): number | null {
+    if (this.billing.kind === 'money') return null
+    // A bound of credits counts requests without a price as 1 each.
+    if (this.billing.kind === 'none' && this.scenario.policy.maxCredits === null) return null
+    return this.counters().reduce((sum, counters) => sum + counters.credits, 0)
+  }
+
+  /** Money by the contract; null if it states no prices for these models. */
+  money(): RunCost | null {
+    if (this.billing.kind !== 'money') return null
+    const counters = this.counters()
+    const units = counters.reduce((sum, { costUnits }) => sum + costUnits, 0n)
+    return {
+      spent: decimalText(costRational(units)),
+      unit: this.billing.prices.currency.name,
+      unknown: counters.reduce((sum, { costUnknown }) => sum + costUnknown, 0),
+      most: this.scenario.policy.maxCost,
+    }
+  }
+
   progress(atUs: number, endsUs: number | null): Progress {
     const sums = this.stepSums()
     this.updateRates(atUs, sums)
@@ -218,7 +268,8 @@ export class Tally implements Counted {
       endsUs,
       counts: this.counts(),
       inFlight: reports.reduce((sum, report) => sum + report.inFlight, 0),
-      creditsSpent: this.counters().reduce((sum, counters) => sum + counters.credits, 0),
+      creditsSpent: this.credits(),
+      money: this.money(),
       maxCredits: this.scenario.policy.maxCredits,
       steps: [...sums].map(([step, sum]) => this.stepProgress(step, sum)),
       errors: [...errors].sort((a, b) => b[1] - a[1]),

@@ -185,7 +185,7 @@ function rateTest({ plannedArrivals, arrivedInTime, budgetSpent }: RunFacts): Ru
 }
 
 const budgetRemedy =
-  'max_credits was spent before the plan was sent: raise it, or plan no more than it pays for.'
+  'max_credits or max_cost was spent before the plan was sent: raise it, or plan no more than it pays for.'
 
 const localRemedies: Readonly<Record<LocalLimit, string>> = {
   'no-local-port':
@@ -221,7 +221,7 @@ function notSentTest({ counts, budgetSpent, localLimits }: RunFacts): RunTest {
           ? budgetRemedy
           : own === counts.notSent
             ? 'See this machine.'
-            : 'Their rows have the reason: raise max_in_flight or max_credits.',
+            : 'Their rows have the reason: raise max_in_flight, max_credits or max_cost.',
   }
 }
 

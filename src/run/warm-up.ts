@@ -71,7 +71,7 @@ export async function warmUp(data: SenderData, now: () => number): Promise<numbe
         ...scenario,
         ...{ threads: 1, shards: 'by index' as const, capture: 'none' as const },
         steps: steps.map(({ step }) => ({ ...step, keys: [] })),
-        policy: { ...policy, maxCredits: null },
+        policy: { ...policy, maxCredits: null, maxCost: null },
       },
       prompts: steps.map(({ index }) => data.prompts[index] ?? null),
       keys: [{ name: 'warm-up', account: 'warm-up', weight: 1, key: 'none' }],

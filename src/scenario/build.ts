@@ -79,6 +79,7 @@ export function buildScenario(file: ScenarioOutput, origin: Origin): Scenario {
       maxConnections: file.max_connections ?? null,
       maxMemoryBytes: file.max_memory_mb * 2 ** 20,
       maxCredits: file.max_credits ?? null,
+      maxCost: file.max_cost ?? null,
       connectTimeoutUs: file.timeouts.connect ?? timeouts.connectMs * ms,
       firstByteTimeoutUs: file.timeouts.first_byte ?? timeouts.readMs * ms,
       idleTimeoutUs: file.timeouts.idle ?? timeouts.streamMs * ms,

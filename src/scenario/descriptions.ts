@@ -29,6 +29,8 @@ export const fileFields = {
   max_connections: 'Connections at most; beyond it requests wait. Default: no bound.',
   max_memory_mb: 'Memory for answers in flight, of the whole run, in MB. Default 512.',
   max_credits: 'Stop before the run spends more credits. Default: no bound.',
+  max_cost:
+    'Stop before the run spends more money by the prices of the contract, in its currency: 0.50. Default: no bound.',
   timeouts: 'Deadlines of an attempt. Default: those of the contract.',
   stop: 'When the run gives up by itself. Default: after 30 s of nothing but refusals.',
   capture: 'Bodies to keep: all; a sample of successes and failures; none. Default sample.',

@@ -21,6 +21,14 @@ export const counted = (
 
 export const amount = (what: string) => z.number({ error: what }).positive({ error: what })
 
+/** Money as a decimal, in a currency that the contract names. */
+export const money = () =>
+  z
+    .union([z.number().positive(), z.string().regex(/^(?=.*[1-9])\d{1,15}(?:\.\d{1,18})?$/)], {
+      error: 'an amount above 0, such as 0.50',
+    })
+    .transform((written) => String(written))
+
 export const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   z.enum(values, { error: `one of ${values.join(', ')}` })
 

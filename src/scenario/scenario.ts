@@ -276,6 +276,8 @@ export interface Policy {
   readonly maxMemoryBytes: number
   /** Most credits to spend, including requests in flight; null for no bound. */
   readonly maxCredits: number | null
+  /** Most money to spend by the contract, as a decimal of its currency, requests in flight included; null for no bound. */
+  readonly maxCost: string | null
   readonly connectTimeoutUs: number
   readonly firstByteTimeoutUs: number
   readonly idleTimeoutUs: number

@@ -28,6 +28,7 @@ import {
   flag,
   list,
   map,
+  money,
   oneOf,
   rate,
   shape,
@@ -337,6 +338,7 @@ const fileShape = <Prompt extends z.ZodType>(prompt: Prompt) =>
     max_connections: whole(1).optional(),
     max_memory_mb: whole(1).default(512),
     max_credits: whole(1).optional(),
+    max_cost: money().optional(),
     timeouts: shape(timeoutFields, 'timeouts: connect, first_byte, idle, total', {
       connect: duration().optional(),
       first_byte: duration().optional(),

@@ -14,6 +14,7 @@ const progress: Progress = {
   counts: { ...noCounts, planned: 141, sent: 137, ok: 131, httpError: 9, notSent: 1 },
   inFlight: 3,
   creditsSpent: 131,
+  money: null,
   maxCredits: 500,
   steps: [
     {

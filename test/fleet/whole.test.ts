@@ -16,6 +16,7 @@ const progress: Progress = {
   counts: { ...noCounts, planned: 3, sent: 3, ok: 2, httpError: 1 },
   inFlight: 1,
   creditsSpent: 4,
+  money: null,
   maxCredits: 10,
   steps: [{ step: 'chat', ...step, responseUs: null, serviceUs: null, ttftUs: null }],
   errors: [['429', 1]],

@@ -39,6 +39,7 @@ function dispatches(load: string, seed: number) {
       shard: 0,
       shards: 1,
       zeroNs: 0n,
+      startedMs: 0,
       seed,
       baseUrl: 'http://127.0.0.1:9',
       contract: defaultContract,

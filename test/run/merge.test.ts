@@ -229,7 +229,7 @@ test('the first complete try of a shard counts; a later try is kept and named, a
   expect(row.ok).toBeGreaterThan(10)
   expect(row.id).toMatch(/^launch-7~0\.[0-9a-f]{16}$/)
   // One credit each.
-  expect(result.creditsByContract).toBe(once.result.creditsByContract + row.ok)
+  expect(result.creditsByContract).toBe(once.result.creditsByContract! + row.ok)
   expect(summary.credits).toMatchObject({
     spent: once.summary.credits.spent! + row.ok,
     otherTries: [{ runId: row.id, spent: row.ok }],

@@ -61,6 +61,7 @@ function sentBy(scenario: Scenario, seed: number, index: number, of: number) {
         shard: index * threads + thread,
         shards: of * threads,
         zeroNs: 0n,
+        startedMs: 0,
         seed,
         baseUrl: 'http://127.0.0.1:9',
         contract: defaultContract,

@@ -186,7 +186,9 @@ test('counts cover all phases, one phase, or selected phases', () => {
 })
 
 test('rates cover the time since the last look, at least half a second', () => {
-  const tally = new Tally(small, 'r', [main, late] as unknown as PhaseRun[], 2)
+  const tally = new Tally(small, 'r', [main, late] as unknown as PhaseRun[], {
+    machines: 2,
+  })
   const look = (atUs: number, sent: number) => {
     tally.add(reportOf({ shard: 0, atUs, sent, remaining: [] }))
     const { phase, steps } = tally.progress(atUs, null)

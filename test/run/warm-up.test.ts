@@ -33,7 +33,15 @@ function dataOf(step: string) {
   })
   const shared = new SharedArrayBuffer(64)
   return {
-    ...{ runId: 'r', shard: 0, shards: 1, zeroNs: 0n, seed: 1, baseUrl: 'http://127.0.0.1:1' },
+    ...{
+      runId: 'r',
+      shard: 0,
+      shards: 1,
+      zeroNs: 0n,
+      startedMs: 0,
+      seed: 1,
+      baseUrl: 'http://127.0.0.1:1',
+    },
     ...{
       contract: defaultContract,
       scenario: { ...scenarioOf(fast, step), threads: 1 },

@@ -30,6 +30,7 @@ export const runCommand = () =>
     .option('--rate <rate>', 'the mean rate of every open phase, as 50/s')
     .option('--duration <time>', 'the same duration for every phase that has one, as 30s')
     .option('--max-credits <number>', 'stop before the run spends more credits')
+    .option('--max-cost <amount>', "stop before the run spends more, in the contract's currency")
     .option('--shard <index/count>', 'send one part of the load, as 3/8; indexes begin at 0')
     .option('--run-id <id>', 'a name for the run; the same for every shard')
     .option(
@@ -41,7 +42,7 @@ export const runCommand = () =>
     .option('--time-scale <factor>', 'seconds of service time per second', '1')
     .addOption(contractOption())
     .option('--no-first-requests', 'send no single requests before the load')
-    .option('--yes', 'spend more than 1,000 credits on another machine without asking')
+    .option('--yes', 'spend more than 1,000 credits or 1 USD on another machine without asking')
     .option('--dry-run', 'check the scenario and print its plan; send nothing')
     .addOption(
       outputOption('--junit <file>', 'write the verdict and each threshold as JUnit XML, for CI'),

@@ -75,9 +75,23 @@ export function runMetrics(progress: Progress, counted: Counted): string {
       'Requests per second that the plan requires now.',
       ofSteps((step) => step.plannedPerS),
     ),
-    family('assay_credits_spent_total', 'counter', 'Credits by the contract.', [
-      [{}, progress.creditsSpent],
-    ]),
+    ...(progress.creditsSpent === null
+      ? []
+      : [
+          family('assay_credits_spent_total', 'counter', 'Credits by the contract.', [
+            [{}, progress.creditsSpent],
+          ]),
+        ]),
+    ...(progress.money === null
+      ? []
+      : [
+          family('assay_cost_total', 'counter', 'Money by the contract, rounded to a double.', [
+            [{ currency: progress.money.unit }, Number(progress.money.spent)],
+          ]),
+          family('assay_cost_unknown_total', 'counter', 'Requests whose cost is not known.', [
+            [{}, progress.money.unknown],
+          ]),
+        ]),
     family(
       'assay_credits_remaining',
       'gauge',

@@ -4,6 +4,7 @@ import type { Front } from '../../report/front.ts'
 import { type Row, renderTable } from '../../report/table.ts'
 import type { Counted, Percentiles, Progress } from '../../run/tally.ts'
 import { type Html, html } from '../../user/html.ts'
+import { spentText } from '../spent-text.ts'
 import { drawLines, Points } from './lines.ts'
 import { runMetrics } from './run-metrics.ts'
 import type { LiveSource } from './server.ts'
@@ -134,7 +135,7 @@ function mostly({ errors }: Progress): string {
 function cards(progress: Progress, last: Moment | undefined): Html {
   const sent = sumOf(progress, 'sent')
   const failed = sumOf(progress, 'failures')
-  const { maxCredits } = progress
+  const spent = spentText(progress)
   return renderCards([
     {
       label: 'Sent',
@@ -147,11 +148,15 @@ function cards(progress: Progress, last: Moment | undefined): Html {
       aside: formatNumber(failed),
     },
     { label: 'In flight', value: formatNumber(progress.inFlight), aside: 'sent and not ended' },
-    {
-      label: 'Credits spent',
-      value: formatNumber(progress.creditsSpent),
-      aside: maxCredits === null ? 'by the contract' : `of ${formatNumber(maxCredits)}`,
-    },
+    ...(spent === null
+      ? []
+      : [
+          {
+            label: spent.label === 'cost' ? 'Cost' : 'Credits spent',
+            value: spent.value,
+            aside: spent.aside,
+          },
+        ]),
   ])
 }
 

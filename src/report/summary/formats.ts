@@ -1,3 +1,5 @@
+import { shownAmount } from '../../money/money.ts'
+import { divide, rational, readNumber } from '../../money/rational.ts'
 import { wrapped } from '../../user/wrapped.ts'
 import { formatShare } from '../format.ts'
 import { stretchText } from './balances.ts'
@@ -46,7 +48,7 @@ export function terminalFigures(summary: RunSummary): string {
       ? []
       : [`${formatShare(all.cachedShare)} % of the prompt tokens came from a cache`]),
     ...paragraph(tokenReport(all)),
-    `credits ${creditsText(credits)}`,
+    ...paidLines(summary),
     ...(stretch === null ? [] : wrapped(`  ${stretch}`, '    ')),
     ...(summary.closedPhases.length === 0
       ? []
@@ -150,7 +152,7 @@ export function markdownSummary(summary: RunSummary): string {
     '',
     `Run \`${run.runId.replaceAll('`', '')}\` against ${markdownCell(run.baseUrl)}, seed ${run.seed}, ${run.startedAt}${machinesText([machinesOf(run.machine)])}, Assay ${markdownCell(run.assayVersion)}.`,
     '',
-    `${whole(counts.attempts)} attempts${counts.retries > 0 ? ` (${whole(counts.retries)} of them retries)` : ''}: ${whole(counts.ok)} ok, ${whole(counts.httpError)} HTTP errors, ${whole(counts.broken)} broken, ${whole(counts.timeout)} timeouts, ${whole(counts.aborted)} aborted, ${whole(counts.notSent)} not sent${summary.countsAddUp ? '' : ' (**the counts do not add up**)'}. ${rate(all.okPerS)} ok/s, ${rate(all.completionTokensPerS)} output tokens/s. Credits: ${creditsText(summary.credits)}${stretch === null ? '' : `; ${stretch}`}. ${outcomeTexts(all).join('. ')}.`,
+    `${whole(counts.attempts)} attempts${counts.retries > 0 ? ` (${whole(counts.retries)} of them retries)` : ''}: ${whole(counts.ok)} ok, ${whole(counts.httpError)} HTTP errors, ${whole(counts.broken)} broken, ${whole(counts.timeout)} timeouts, ${whole(counts.aborted)} aborted, ${whole(counts.notSent)} not sent${summary.countsAddUp ? '' : ' (**the counts do not add up**)'}. ${rate(all.okPerS)} ok/s, ${rate(all.completionTokensPerS)} output tokens/s. ${paidText(summary, stretch)} ${outcomeTexts(all).join('. ')}.`,
     '',
     ...(report === null ? [] : [report, '']),
     ...(summary.closedPhases.length === 0
@@ -229,6 +231,44 @@ const totalOf = (errors: Errors) => errors.reduce((sum, error) => sum + error.co
 
 function furtherKinds({ length }: Errors): string {
   return `of ${whole(length)} more ${length === 1 ? 'kind' : 'kinds'}; --json lists all`
+}
+
+/** What the run cost; nothing if no contract states it, and no balance shows it. */
+function paidLines(summary: RunSummary): readonly string[] {
+  const { money, credits } = summary
+  if (money !== null) return [`cost ${moneyText(money)}`, ...stepCosts(money)]
+  return isPaidInCredits(credits) ? [`credits ${creditsText(credits)}`] : []
+}
+
+function paidText(summary: RunSummary, stretch: string | null): string {
+  const { money, credits } = summary
+  if (money !== null) return `Cost: ${moneyText(money)}.`
+  return isPaidInCredits(credits)
+    ? `Credits: ${creditsText(credits)}${stretch === null ? '' : `; ${stretch}`}.`
+    : ''
+}
+
+const isPaidInCredits = ({ spent, balances }: RunSummary['credits']) =>
+  spent !== null || balances.length > 0
+
+type Money = NonNullable<RunSummary['money']>
+
+function moneyText({ spent, unit, unknown }: Money): string {
+  const more = unknown === 0 ? '' : `, and ${whole(unknown)} requests of unknown cost`
+  return `${shownAmount(readNumber(spent)!, unit)} by the contract${more}`
+}
+
+/** What each step cost, and a request of it on average. */
+function stepCosts({ steps, unit }: Money): readonly string[] {
+  if (steps.length < 2) return []
+  return steps.flatMap(({ step, spent, priced }) => {
+    if (priced === 0) return []
+    const sum = readNumber(spent)!
+    const each = divide(sum, rational(BigInt(priced)))
+    return [
+      `     ${printable(step, 30)} ${shownAmount(sum, unit)}, ${shownAmount(each, unit)} a request`,
+    ]
+  })
 }
 
 function creditsText({ spent, spentAtMost, balances, otherTries }: RunSummary['credits']): string {

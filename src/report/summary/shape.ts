@@ -148,6 +148,18 @@ export const summaryShape = z.object({
       count,
     }),
   ),
+  money: z
+    .object({
+      unit: z.string().describe('currency of the contract'),
+      spent: z.string().describe('exact decimal: the sum of the known costs by the contract'),
+      priced: count.describe('attempts with a known cost'),
+      unknown: count.describe('attempts whose cost the contract, or what they report, leaves open'),
+      steps: z.array(
+        z.object({ step: z.string(), spent: z.string(), priced: count, unknown: count }),
+      ),
+    })
+    .nullable()
+    .describe('by the prices of the contract; null if it states none for these models'),
   credits: z.object({
     spent: measured.describe(
       'price of the successes by the contract, with those of other tries; null with an unknown price',

@@ -11,6 +11,7 @@ import { readBalances } from './balances.ts'
 import { readErrors } from './errors.ts'
 import { countedOf, readGroups } from './groups.ts'
 import { machineOf } from './machines.ts'
+import { readMoney } from './money.ts'
 import { readServiceMetrics } from './service-metrics.ts'
 import type { RunSummary } from './shape.ts'
 
@@ -69,6 +70,7 @@ export async function summariseIn(
     all,
     steps: groups.filter((group) => group.step !== null),
     errors: await readErrors(store, counted),
+    money: await readMoney(store, [runId, ...(await otherTries(store, runId))], contract),
     credits: await readCredits(store, runId, contract),
     service: await readServiceMetrics(store, runId),
   }

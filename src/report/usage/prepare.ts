@@ -6,6 +6,7 @@ import type { Session } from '../../store/session.ts'
 import { UserError } from '../../user/user-error.ts'
 import { hideTable } from '../temp-table.ts'
 import { queryText, storeEngine, type UsageEngine } from './engine/engine.ts'
+import { enterCosts } from './money-of-runs.ts'
 import { accountOf, type UsageOptions, type UsageScope } from './shape.ts'
 import { checkTimeZone, endOfDayUs, shiftDaysUs, startOfDayUs } from './zone.ts'
 
@@ -56,6 +57,7 @@ export async function prepareUsage(
   checkTimeZone(options.timezone)
   const names = options.keyNames ?? {}
   await enterPrices(store, options.contract ?? defaultContract)
+  await enterCosts(store, options.contract ?? defaultContract)
   await store.execute(`
     SET VARIABLE usage_runs = ${textList(options.runIds)};
     SET VARIABLE usage_sources = ${textList(options.sources)};

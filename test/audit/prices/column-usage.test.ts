@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { usageOfColumns } from '../../../src/audit/evidence/prices/column-usage.ts'
+import { usageOfColumns } from '../../../src/price/attempts/column-usage.ts'
 import type { DialectName } from '../../../src/tokens/dialects.ts'
 import { readUsage } from '../../../src/tokens/read-usage.ts'
 import { columnsOf } from './columns.ts'

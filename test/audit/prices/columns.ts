@@ -1,10 +1,10 @@
-import type { TokenColumns } from '../../../src/audit/evidence/prices/column-usage.ts'
 import {
   TokenFields,
   tokenColumns,
   UsageCounts,
   usagePaths,
 } from '../../../src/client/usage-counts.ts'
+import type { TokenColumns } from '../../../src/price/attempts/column-usage.ts'
 
 /** The columns of tokens that the client fills from a usage object. */
 export function columnsOf(usage: object, endpoint: string): TokenColumns {

@@ -2,6 +2,11 @@ import type { Outcome } from '../../../attempt/outcome.ts'
 import { modelPriceOf } from '../../../contract/model-price.ts'
 import type { ChargedOutcome, PriceTerms, StatedPlace } from '../../../contract/prices.ts'
 import { multiply } from '../../../money/rational.ts'
+import {
+  type TokenColumns,
+  tokenColumnsSql,
+  usageOfColumns,
+} from '../../../price/attempts/column-usage.ts'
 import type { PricedRequest, Statement } from '../../../price/judge/request.ts'
 import { readPackedBodies } from '../../../store/packed-bodies.ts'
 import { outputOf, promptOf, type Usage } from '../../../tokens/usage.ts'
@@ -9,7 +14,6 @@ import type { Evidence } from '../../rule.ts'
 import { decodeEvents } from '../events.ts'
 import { oncePerEvidence } from '../once.ts'
 import { amountOf, answerUsage, atPlace, parseWritten } from './answer-json.ts'
-import { type TokenColumns, tokenColumnsSql, usageOfColumns } from './column-usage.ts'
 
 interface Row extends TokenColumns {
   readonly runId: string

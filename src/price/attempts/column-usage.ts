@@ -1,6 +1,6 @@
-import { type ColumnName, sqlName } from '../../../attempt/columns.ts'
-import type { DialectName } from '../../../tokens/dialects.ts'
-import { normalUsage, type StatedCounts, type Usage } from '../../../tokens/usage.ts'
+import { type ColumnName, sqlName } from '../../attempt/columns.ts'
+import type { DialectName } from '../../tokens/dialects.ts'
+import { normalUsage, type StatedCounts, type Usage } from '../../tokens/usage.ts'
 
 /** Columns of an attempt with its tokens, and the counts that they are. */
 const countOf = {
@@ -19,12 +19,15 @@ const countOf = {
   totalTokens: 'total',
 } as const satisfies Partial<Record<ColumnName, keyof StatedCounts>>
 
-const names = Object.keys(countOf) as (keyof typeof countOf)[]
+/** Columns that count tokens, whatever of them a price depends on. */
+export const tokenColumnNames = Object.keys(countOf) as (keyof typeof countOf)[]
 
 export type TokenColumns = { readonly [Name in keyof typeof countOf]: number | null }
 
 /** SQL: these columns, in a list of a SELECT. */
-export const tokenColumnsSql = names.map((name) => `${sqlName(name)} AS "${name}"`).join(', ')
+export const tokenColumnsSql = tokenColumnNames
+  .map((name) => `${sqlName(name)} AS "${name}"`)
+  .join(', ')
 
 /**
  * The usage of an answer that was not stored, from the columns that the client filled. A part that was not reported
@@ -36,7 +39,7 @@ export const tokenColumnsSql = names.map((name) => `${sqlName(name)} AS "${name}
 export function usageOfColumns(row: TokenColumns, dialect: DialectName | null): Usage | null {
   if (row.promptTokens === null && row.completionTokens === null) return null
   if (dialect === 'new-api-anthropic' || dialect === 'xai-chat') return null
-  const counts = Object.fromEntries(names.map((name) => [countOf[name], row[name]]))
+  const counts = Object.fromEntries(tokenColumnNames.map((name) => [countOf[name], row[name]]))
   const usage = normalUsage(
     {
       ...counts,

@@ -1,0 +1,151 @@
+import type { Outcome } from '../../attempt/outcome.ts'
+import type { Contract } from '../../contract/contract.ts'
+import { modelPriceOf } from '../../contract/model-price.ts'
+import type { ChargedOutcome, ModelPrice, PriceTerms } from '../../contract/prices.ts'
+import { mostDigits } from '../../money/money.ts'
+import { multiply, powerOfTen, type Rational, rational, roundWhole } from '../../money/rational.ts'
+import { outputOf, promptOf, type Usage, unknownUsage } from '../../tokens/usage.ts'
+import { calculate } from '../calculate.ts'
+import { type TokenColumns, tokenColumnNames, usageOfColumns } from './column-usage.ts'
+
+/** What the cost of an attempt depends on, as far as the client sees it. */
+export interface CostedAttempt extends TokenColumns {
+  readonly model: string | null
+  readonly responseModel: string | null
+  readonly outcome: Outcome
+  readonly finishReason: string | null
+  readonly serviceTier: string | null
+  /** UTC, milliseconds. */
+  readonly atMs: number
+}
+
+/** Sums are whole units of 10^-18 of the currency, which hold every product of prices that was seen. */
+export const costDigits = mostDigits
+
+/** A sum of costs as a fraction. */
+export const costRational = (units: bigint): Rational => rational(units, 10n ** BigInt(costDigits))
+
+const mostKept = 20_000
+const minuteMs = 60_000
+
+/**
+ * Costs of attempts by a contract with prices. They follow from the tokens that the client counted; equal attempts are
+ * computed once.
+ */
+export class AttemptCosts {
+  readonly prices: PriceTerms
+  private readonly contract: Contract
+  private readonly choices: Readonly<Record<string, string>>
+  private readonly known = new Map<string, bigint | null>()
+  private readonly models = new Map<string, ModelPrice | null>()
+
+  /** @param choices of factors that depend on the request: `{ group: 'vip' }` */
+  constructor(
+    contract: Contract,
+    prices: PriceTerms,
+    choices: Readonly<Record<string, string>> = {},
+  ) {
+    this.contract = contract
+    this.prices = prices
+    this.choices = choices
+  }
+
+  /**
+   * @returns units of 10^-18; null if the cost is not known: the contract leaves it open, the answer reports no usage, or
+   * the client aborted it
+   */
+  unitsOf(attempt: CostedAttempt): bigint | null {
+    const model = this.pricedModel(attempt)
+    if (model === null) return null
+    const { outcome, finishReason, serviceTier } = attempt
+    const isTimed = model.hours.length > 0 || model.changes.length > 0
+    const minute = isTimed ? Math.floor(attempt.atMs / minuteMs) : 0
+    const key = `${model.id}|${outcome}|${finishReason}|${serviceTier}|${minute}|${tokenColumnNames.map((name) => attempt[name]).join()}`
+    const known = this.known.get(key)
+    if (known !== undefined) return known
+    const units = this.computed(attempt, model)
+    if (this.known.size >= mostKept) this.known.clear()
+    this.known.set(key, units)
+    return units
+  }
+
+  /** The price of a name; null if the contract has none. */
+  modelOf(name: string): ModelPrice | null {
+    const known = this.models.get(name)
+    if (known !== undefined) return known
+    const model = modelPriceOf(this.contract, name)
+    this.models.set(name, model)
+    return model
+  }
+
+  private pricedModel({ model, responseModel }: CostedAttempt): ModelPrice | null {
+    const returned = responseModel === null ? null : this.modelOf(responseModel)
+    const requested = model === null ? returned : this.modelOf(model)
+    if (requested === null) return null
+    const isOther = requested.served === 'any' || requested.priced === 'returned'
+    return isOther ? (returned ?? requested) : requested
+  }
+
+  private computed(attempt: CostedAttempt, model: ModelPrice): bigint | null {
+    const usage = usageOfColumns(attempt, model.dialect) ?? unknownUsage
+    const outcome = chargedAs(attempt, usage)
+    const isLeft = outcome === 'abort' || outcome === 'broken'
+    // What the service sent, or meant to send, of an answer without an end is not known.
+    if (isLeft && model.charged[outcome] !== 'none') return null
+    const { cost } = calculate(model, usage, {
+      atMs: attempt.atMs,
+      serviceTier: attempt.serviceTier,
+      choices: this.choices,
+      outcome,
+      counts: {},
+    })
+    return cost === null ? null : unitsOfCost(cost)
+  }
+}
+
+const unitsOfCost = (cost: Rational) =>
+  roundWhole(multiply(cost, powerOfTen(costDigits)), 'half_even')
+
+function chargedAs({ outcome, finishReason }: CostedAttempt, usage: Usage): ChargedOutcome {
+  if (outcome === 'http_error') return 'refused'
+  if (outcome === 'broken') return 'broken'
+  if (outcome !== 'ok') return 'abort'
+  if (finishReason === 'content_filter' || finishReason === 'refusal') return 'filtered'
+  const isEmpty = outputOf(usage.parts) === 0 && (promptOf(usage.parts) ?? 0) > 0
+  return isEmpty ? 'empty' : 'success'
+}
+
+/**
+ * The most that a request can cost: none of its prompt comes from a cache, all of it is written to one, and the answer is as long
+ * as it may be, reasoning or text, whichever is dearest.
+ *
+ * @returns units of 10^-18; null if the contract leaves it open
+ */
+export function mostUnits(
+  model: ModelPrice,
+  { prompt, output }: { readonly prompt: number; readonly output: number },
+  context: {
+    readonly atMs: number
+    readonly serviceTier: string | null
+    readonly choices: Readonly<Record<string, string>>
+  },
+): bigint | null {
+  const costs = inputs.flatMap((input) =>
+    outputs.map((out) => {
+      const parts = { ...nothing, [input]: prompt, [out]: output }
+      return calculate(
+        model,
+        { parts, calls: {}, flags: [], totalIs: null },
+        { ...context, outcome: 'success', counts: {} },
+      ).cost
+    }),
+  )
+  if (costs.some((cost) => cost === null)) return null
+  return costs.map((cost) => unitsOfCost(cost!)).reduce((a, b) => (a > b ? a : b))
+}
+
+const inputs = ['input_uncached', 'cache_write', 'cache_write_1h'] as const
+const outputs = ['output_visible', 'reasoning'] as const
+const nothing = Object.fromEntries(
+  Object.keys(unknownUsage.parts).map((part) => [part, 0]),
+) as Record<keyof Usage['parts'], number>

@@ -1,0 +1,116 @@
+import { sqlName } from '../attempt/columns.ts'
+import type { Outcome } from '../attempt/outcome.ts'
+import { billingOf } from '../contract/billing.ts'
+import type { Contract } from '../contract/contract.ts'
+import { generatesSql } from '../contract/request.ts'
+import { AttemptCosts } from '../price/attempts/attempt-costs.ts'
+import { type TokenColumns, tokenColumnNames } from '../price/attempts/column-usage.ts'
+import type { Session } from '../store/session.ts'
+
+/** Attempts whose cost is the same: they differ in nothing that a price depends on. */
+export interface CostKind {
+  readonly runId: string
+  readonly step: string
+  readonly n: number
+  readonly outcome: Outcome
+  /** Units of 10^-18 for one of them; null if it is not known. */
+  readonly units: bigint | null
+  readonly key: CostKey
+}
+
+type CostKey = Readonly<Record<string, string | number | null>>
+
+/** What a cost depends on, as SQL over `attempts` and `templates`. */
+export const costKeySql: Readonly<Record<string, string>> = {
+  model: 'attempts.model',
+  response_model: 'attempts.response_model',
+  outcome: 'attempts.outcome',
+  finish_reason: `CASE WHEN attempts.finish_reason IN ('content_filter', 'refusal') THEN attempts.finish_reason END`,
+  ...Object.fromEntries(
+    tokenColumnNames.map((name) => [sqlName(name), `attempts.${sqlName(name)}`]),
+  ),
+}
+
+/** With service tiers, and with prices that depend on the time, in minutes of UTC. */
+const tierSql = `CASE WHEN json_valid(templates.body) THEN json_extract_string(templates.body, '$.service_tier') END`
+const minuteSql =
+  'epoch_us(started_at) // 60000000 + (attempts.sent_us * time_scale)::BIGINT // 60000000'
+
+export interface PricedRuns {
+  readonly unit: string
+  readonly kinds: readonly CostKind[]
+  /** The columns of a key, as SQL. */
+  readonly keySql: Readonly<Record<string, string>>
+  /** FROM and WHERE of the attempts that can cost. */
+  readonly from: string
+}
+
+/**
+ * What the attempts of these runs cost by the contract, from their tokens; null if it states no prices for their models.
+ *
+ * @param runIds null for all runs of the contract's name
+ */
+export async function readRunCosts(
+  store: Session,
+  runIds: readonly string[],
+  contract: Contract,
+): Promise<PricedRuns | null> {
+  const models = await store.rows<{ model: string | null }>(
+    `SELECT DISTINCT coalesce(model, response_model) AS model FROM request_kinds
+       LEFT JOIN (SELECT DISTINCT request_kind, ending FROM all_rows) USING (request_kind)
+       LEFT JOIN endings USING (ending)
+     WHERE list_contains($1::VARCHAR[], run_id)`,
+    [JSON.stringify(runIds)],
+  )
+  const billing = billingOf(
+    contract,
+    models.map(({ model }) => model),
+  )
+  if (billing.kind !== 'money') return null
+  const { prices } = billing
+  const hasTiers = prices.models.some(({ service }) => Object.keys(service).length > 0)
+  const isTimed = prices.models.some(({ hours, changes }) => hours.length + changes.length > 0)
+  const keySql = {
+    ...costKeySql,
+    ...(hasTiers ? { service_tier: tierSql } : {}),
+    ...(isTimed ? { minute: minuteSql } : {}),
+  }
+  const from = `FROM attempts JOIN runs USING (run_id)
+       ${hasTiers ? 'LEFT JOIN templates USING (run_id, template)' : ''}
+     WHERE attempts.sent_us IS NOT NULL AND attempts.outcome <> 'not_sent' AND ${generatesSql}`
+  const columns = Object.entries(keySql).map(([name, sql]) => `${sql} AS "${name}"`)
+  const rows = await store.rows<CostKey & { runId: string; step: string; n: number }>(
+    `SELECT run_id AS "runId", attempts.step AS step, count(*)::DOUBLE AS n, ${columns.join(', ')}
+     ${from} AND list_contains($1::VARCHAR[], run_id) GROUP BY ALL`,
+    [JSON.stringify(runIds)],
+  )
+  const costs = new AttemptCosts(contract, prices)
+  return {
+    unit: prices.currency.name,
+    keySql,
+    from,
+    kinds: rows.map(({ runId, step, n, ...key }) => ({
+      runId,
+      step,
+      n,
+      outcome: key.outcome as Outcome,
+      units: costs.unitsOf(costedOf(key)),
+      key,
+    })),
+  }
+}
+
+function costedOf(key: CostKey) {
+  const tokens = Object.fromEntries(
+    tokenColumnNames.map((name) => [name, key[sqlName(name)] ?? null]),
+  ) as unknown as TokenColumns
+  return {
+    ...tokens,
+    model: key.model as string | null,
+    responseModel: key.response_model as string | null,
+    outcome: key.outcome as Outcome,
+    finishReason: key.finish_reason as string | null,
+    serviceTier: (key.service_tier ?? null) as string | null,
+    atMs: Number(key.minute ?? 0) * 60_000,
+  }
+}

@@ -1,0 +1,156 @@
+import { expect, test } from 'vitest'
+import { blockOf } from '../../src/cli/live-block.ts'
+import { lineOf } from '../../src/cli/live-view.ts'
+import { planText } from '../../src/cli/run-plan.ts'
+import { billingOf } from '../../src/contract/billing.ts'
+import type { Contract } from '../../src/contract/contract.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import { parseContract } from '../../src/contract/load.ts'
+import { makeReport } from '../../src/report/page.ts'
+import { csvSummary, markdownSummary, terminalFigures } from '../../src/report/summary/formats.ts'
+import { summarise } from '../../src/report/summary/summarise.ts'
+import { planOf } from '../../src/run/plan.ts'
+import { run } from '../../src/run/run.ts'
+import { modelsOf } from '../../src/run/run-money.ts'
+import type { Progress } from '../../src/run/tally.ts'
+import { parseScenario } from '../../src/scenario/parse.ts'
+import { openStore } from '../store/opened.ts'
+import { key, startTarget, withStorePath } from './target.ts'
+
+/** Each answer has 1,000 prompt tokens, 900 of them cached, and 2 output tokens. */
+const answer = JSON.stringify({
+  id: 'a',
+  object: 'chat.completion',
+  created: 1,
+  model: 'gpt-x',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hi.' }, finish_reason: 'stop' }],
+  usage: {
+    prompt_tokens: 1000,
+    completion_tokens: 2,
+    total_tokens: 1002,
+    prompt_tokens_details: { cached_tokens: 900 },
+  },
+})
+
+const priced = parseContract(
+  { name: 'g', models: [{ id: 'gpt-x', price: { input: 0.15, cache_read: 0.015, output: 0.6 } }] },
+  'g.yaml',
+)
+// 100 x 0.15 + 900 x 0.015 + 2 x 0.6 millionths.
+const each = 0.0000297
+
+const allOf = { fromUs: null, toUs: null, by: 'model', sources: [], grants: null } as const
+
+/** What a reader sees of a page. */
+const textOf = (html: string) =>
+  html
+    .replace(/<(script|style)\b[\s\S]*?<\/\1>/g, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .slice(0, 3000)
+
+const scenarioWith = (rest: string) =>
+  parseScenario(
+    `{ name: a, question: b, model: gpt-x, steps: { chat: { endpoint: chat, prompt: Hi, max_tokens: 2 } }, ${rest} }`,
+    'a.yaml',
+  )
+
+async function ran(contract: Contract, rest: string) {
+  const target = await startTarget((_, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end(answer)
+  })
+  const seen: Progress[] = []
+  try {
+    return await withStorePath(async (dbPath) => {
+      const result = await run(scenarioWith(rest), {
+        ...{ baseUrl: target.baseUrl, dbPath, contract, keys: { default: key } },
+        onProgress: (progress) => seen.push(progress),
+      })
+      const store = await openStore(dbPath)
+      try {
+        const summary = await summarise(store, result.runId, contract)
+        const options = {
+          contract,
+          runIds: [],
+          timeZone: 'UTC',
+          nowUs: Date.now() * 1000,
+          usage: { contract, ...allOf },
+        }
+        const page = async (name: 'launch' | 'usage') =>
+          textOf((await makeReport({ store, page: name, ...options })).html)
+        return {
+          result,
+          last: seen.at(-1)!,
+          summary,
+          texts: [terminalFigures(summary), markdownSummary(summary), csvSummary(summary)],
+          launch: await page('launch'),
+          usage: await page('usage'),
+        }
+      } finally {
+        store.close()
+      }
+    })
+  } finally {
+    target.close()
+  }
+}
+
+const ten = 'phases: [{ name: a, load: concurrency, users: 1, max_requests: 10 }]'
+const room = { columns: 200, rows: 40 }
+
+test('with a contract, a run shows money while it runs, in its summary and on its pages', async () => {
+  const { last, summary, texts, launch, usage, result } = await ran(priced, ten)
+  expect(summary.money).toMatchObject({ unit: 'USD', spent: '0.000297', priced: 10, unknown: 0 })
+  expect(result.creditsByContract).toBeNull()
+  expect(
+    lineOf({ ...last, money: { spent: '0.000297', unit: 'USD', unknown: 0, most: null } }),
+  ).toContain('| 0.0003 USD')
+  expect(last.money?.unit).toBe('USD')
+  expect(blockOf(last, room).join('\n')).toMatch(/cost 0(\.0\d+|\.00)? USD/)
+  expect(texts[0]).toContain('cost 0.0003 USD by the contract')
+  expect(texts[1]).toContain('Cost: 0.0003 USD by the contract.')
+  for (const text of [...texts, launch]) expect(text).not.toMatch(/credits/i)
+  expect(launch).toContain('0.0003 USD')
+  expect(usage).toMatch(/0\.0003(0|\b)?/)
+  expect(usage).toContain('USD')
+})
+
+test('without any contract, an OpenAI-like server shows tokens by part, and no cost or credits', async () => {
+  const { last, summary, texts, launch, result } = await ran(defaultContract, ten)
+  expect(summary.money).toBeNull()
+  expect(result.creditsByContract).toBeNull()
+  expect(texts[0]).toContain('tokens in   uncached 1,000   cache read 9,000')
+  for (const text of [lineOf(last), blockOf(last, room).join('\n'), ...texts.slice(0, 2)])
+    expect(text).not.toMatch(/credits|cost|USD/i)
+  expect(launch).not.toMatch(/Cost by the contract/)
+  const scenario = scenarioWith(ten)
+  const plan = planOf(scenario, defaultContract, 1)
+  const text = planText(
+    scenario,
+    plan,
+    { index: 0, of: 1 },
+    1,
+    billingOf(defaultContract, modelsOf(scenario)),
+  )
+  expect(text).toContain('No contract states what these requests cost.')
+})
+
+test('a run stops at max_cost, and a dry run tells it in money', async () => {
+  const rest = `max_cost: 0.001, phases: [{ name: a, load: concurrency, users: 4, duration: 20s }]`
+  const { result, summary } = await ran(priced, rest)
+  expect(result.stopped).toBe('budget')
+  expect(Number(summary.money!.spent)).toBeLessThanOrEqual(0.001)
+  expect(Number(summary.money!.spent)).toBeGreaterThan(0.001 - 8 * each)
+  const scenario = scenarioWith(ten)
+  const planned = (text: string) => {
+    const of = scenarioWith(text)
+    const billing = billingOf(priced, modelsOf(of))
+    return planText(of, planOf(of, priced, 1), { index: 0, of: 1 }, 1, billing)
+  }
+  // 10 requests of at most 66 prompt tokens and 2 of output.
+  expect(planned(ten)).toMatch(/At most 0\.000\d+ USD in all: without a cache/)
+  expect(planned(`max_cost: 0.00001, ${ten}`)).toContain('At most 0.00001 USD in all, by max_cost')
+  expect(planned(rest)).toContain('At most 0.001 USD in all, by max_cost.')
+  expect(scenario.policy.maxCost).toBeNull()
+})
