@@ -1,3 +1,5 @@
+import { shownAmount } from '../money/money.ts'
+import { readNumber, zero } from '../money/rational.ts'
 import { type Html, html } from '../user/html.ts'
 import { type Answer, type Card, type Check, renderAnswer, renderCards } from './banner.ts'
 import { formatNumber, formatShare } from './format.ts'
@@ -28,7 +30,7 @@ export function aboutUsage({ scope }: UsagePage): Html {
 
 /** The answer of the usage page (when do the credits run out?), and the cards. */
 export function usageTop(page: UsagePage): Html {
-  return html`${renderAnswer(usageAnswer(page))}${renderCards(page.cards.map((card) => cardOf(card, page.scope.creditUsd)))}${page.scope.notes.map(
+  return html`${renderAnswer(usageAnswer(page))}${renderCards(page.cards.map((card) => cardOf(card, page)))}${page.scope.notes.map(
     (note) => html`<p class="note">${note}</p>`,
   )}`
 }
@@ -143,20 +145,30 @@ const cardNames: Readonly<Record<UsageCard['name'], string>> = {
   averageTokens: 'Tokens per request',
 }
 
-function cardOf(card: UsageCard, creditUsd: number | null): Card {
+function cardOf(card: UsageCard, { scope, totals }: UsagePage): Card {
   const { name, value, before, change } = card
+  const { creditUsd, unit } = scope
+  const used = totals.money.find((each) => each.unit === unit)?.used
+  const isMoney = name === 'credits' && unit !== 'credits'
+  const shown = (amount: number) =>
+    isMoney ? shownAmount(readNumber(amount.toString()) ?? zero, unit) : formatNumber(amount)
   const parts = [
     costText(card, creditUsd),
     change !== null
       ? `${change >= 0 ? '+' : '−'}${formatShare(Math.abs(change))} % from the previous period`
       : before === null
         ? 'the previous period was not measured'
-        : `${formatNumber(before)} in the previous period`,
+        : `${shown(before)} in the previous period`,
     measuredShare(card),
   ]
   return {
-    label: cardNames[name],
-    value: value === null ? 'not measured' : formatNumber(value),
+    label: isMoney ? `${unit} used` : cardNames[name],
+    value:
+      value === null
+        ? 'not measured'
+        : isMoney && used !== undefined
+          ? shownAmount(readNumber(used)!, unit)
+          : shown(value),
     aside: parts.filter(Boolean).join('; '),
   }
 }

@@ -248,8 +248,8 @@ function paidText(summary: RunSummary, stretch: string | null): string {
     : ''
 }
 
-const isPaidInCredits = ({ spent, balances }: RunSummary['credits']) =>
-  spent !== null || balances.length > 0
+const isPaidInCredits = ({ stated, balances }: RunSummary['credits']) =>
+  stated || balances.length > 0
 
 type Money = NonNullable<RunSummary['money']>
 

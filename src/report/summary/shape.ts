@@ -161,6 +161,9 @@ export const summaryShape = z.object({
     .nullable()
     .describe('by the prices of the contract; null if it states none for these models'),
   credits: z.object({
+    stated: z
+      .boolean()
+      .describe('whether the contract states a price in credits of any model of the run'),
     spent: measured.describe(
       'price of the successes by the contract, with those of other tries; null with an unknown price',
     ),

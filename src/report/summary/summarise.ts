@@ -96,12 +96,13 @@ async function readCredits(
   for (const id of await otherTries(store, runId)) {
     tries.push({ runId: id, ...(await readSpent(store, id, contract)) })
   }
-  const sum = (name: keyof Spent) =>
+  const sum = (name: 'spent' | 'spentAtMost') =>
     [own, ...tries].reduce<number | null>(
       (total, { [name]: each }) => (total === null || each === null ? null : total + each),
       0,
     )
   return {
+    stated: own.stated,
     spent: sum('spent'),
     spentAtMost: sum('spentAtMost'),
     balances: [...balances],
@@ -109,7 +110,7 @@ async function readCredits(
   }
 }
 
-type Spent = Pick<RunSummary['credits'], 'spent' | 'spentAtMost'>
+type Spent = Pick<RunSummary['credits'], 'stated' | 'spent' | 'spentAtMost'>
 
 async function readSpent(store: Session, runId: string, contract: Contract): Promise<Spent> {
   const models = await store.rows<{ model: string | null; ok: number; ambiguous: number }>(
@@ -127,7 +128,10 @@ async function readSpent(store: Session, runId: string, contract: Contract): Pro
       const price = row.model === null ? null : costOf(contract, row.model)
       return price === null ? null : sum + n * price
     }, 0)
+  const isStated = ({ model }: (typeof models)[number]) =>
+    model !== null && costOf(contract, model) !== null
   return {
+    stated: models.some(isStated),
     spent: total((row) => row.ok),
     spentAtMost: total((row) => row.ok + row.ambiguous),
   }
