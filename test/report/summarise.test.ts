@@ -166,6 +166,7 @@ test('metrics cover the steady part, credits the whole run at contract prices', 
   expect(summary.all.counts).toMatchObject({ attempts: 3, sent: 2, notSent: 1, ok: 1, aborted: 1 })
   expect(summary.countsAddUp).toBe(true)
   expect(summary.credits).toEqual({
+    stated: true,
     spent: 3,
     spentAtMost: 5,
     balances: [
