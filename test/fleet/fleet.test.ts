@@ -174,7 +174,16 @@ test.skipIf(skipped)(`credits that others give up reach the shard that asked${wh
 })
 
 const progress = (runId: string, planned: number): Progress => ({
-  ...{ runId, scenario: 's', phase: 'p', atUs: 1e6, endsUs: null, inFlight: 0, creditsSpent: 0, money: null },
+  ...{
+    runId,
+    scenario: 's',
+    phase: 'p',
+    atUs: 1e6,
+    endsUs: null,
+    inFlight: 0,
+    creditsSpent: 0,
+    money: null,
+  },
   ...{ maxCredits: null, steps: [], errors: [], keys: [], health: [] },
   counts: { ...noCounts, planned },
 })

@@ -66,7 +66,10 @@ It cannot know a limit that the service does not show.`,
           ]
     })
     const doubled = found.refusals.flatMap(({ request, text }) => {
-      const named = /(?:spend|cost|usage)\D{0,12}(\d+(?:\.\d+)?(?:e-?\d+)?)/i.exec(text)
+      const named =
+        /(?:current (?:cost|spend|usage)|\bspend|\bspent|\bused)\D{0,12}(\d+(?:\.\d+)?(?:e-?\d+)?)/i.exec(
+          text,
+        )
       const amount = amountOf(named?.[1])
       const last = readings.findLast(({ account }) => account === request.account)
       if (amount === null || last === undefined || terms.moves !== 'up') return []

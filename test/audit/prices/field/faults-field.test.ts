@@ -1,0 +1,79 @@
+import { appendFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import type { Finding } from '../../../../src/audit/verdict.ts'
+import type { Contract } from '../../../../src/contract/contract.ts'
+import type { Place } from '../../../../src/service/money/charge.ts'
+import { moneyFaults } from '../../../../src/service/money/faults/list.ts'
+import type { ServiceOptions } from '../../../../src/service/options.ts'
+import { contractWith, type Gateway, gateway } from '../../../service/money/gateway.ts'
+import { RecordedClient } from './recorded-client.ts'
+import { type Traffic, traffic } from './traffic.ts'
+
+/**
+ * Every public fault, at each place apart, in the reference service over HTTP: which rule tells it, in which words.
+ * `ASSAY_TABLE=FILE` writes the table of docs/price-faults.md.
+ */
+
+const slow = {
+  timeToFirstUs: { kind: 'constant', value: 300_000 },
+  betweenTokensUs: { kind: 'constant', value: 20_000 },
+} as const
+const verySlow = { timeToFirstUs: { kind: 'constant', value: 2_200_000 } } as const
+
+interface Played {
+  readonly failed: readonly Finding[]
+  readonly target: Gateway
+}
+
+/** Sends the traffic to a service, reads the spend before and after, and audits with the service's own log. */
+export async function played(
+  { send, choices, model, isSlow = false }: Traffic,
+  options: ServiceOptions & { readonly isVerySlow?: boolean },
+): Promise<Played> {
+  const contract = contractWith({}, model ?? {}) as Contract
+  const target = await gateway({
+    contract: contract as never,
+    ...options,
+    ...(isSlow ? { shape: options.isVerySlow === true ? verySlow : slow } : {}),
+  })
+  const client = new RecordedClient(target.baseUrl, target.key)
+  await client.read('/key/info')
+  await send(client)
+  await client.read('/key/info')
+  const findings = await client.audit(contract, await target.rows(), choices)
+  return { failed: findings.filter(({ verdict }) => verdict.verdict === 'fail'), target }
+}
+
+const rulesOf: Readonly<Record<Place, readonly string[]>> = {
+  stated: ['PRICE-01', 'PRICE-02', 'PRICE-03'],
+  logged: ['PRICE-01', 'PRICE-02', 'PRICE-04', 'PRICE-05'],
+  balance: ['PRICE-01', 'PRICE-02', 'PRICE-06'],
+}
+
+const wordsOf = ({ verdict }: Finding) =>
+  verdict.verdict === 'fail' ? verdict.came.replace(/\d+ of \d+ costs are wrong: /, '') : ''
+
+/** Faults that change what is refused have a test of their own. */
+const cases = moneyFaults
+  .filter(({ enforcement }) => enforcement === undefined)
+  .flatMap(({ name, where, ids }) => where.map((place) => ({ ids, name, place })))
+/** Some by day, all by night. */
+const shown = cases.filter((_, at) => process.env.NIGHTLY !== undefined || at % 12 === 0)
+
+describe('a public fault is told from each place where it shows', () => {
+  test.each(shown)('$ids $name at $place', async ({ ids, name, place }) => {
+    const { failed } = await played(traffic[name]!, {
+      faults: [`${name}@${place}=1`],
+      isVerySlow: name === 'per-call-is-per-second',
+    })
+    const told = failed.filter(({ rule }) => rulesOf[place].includes(rule))
+    const [first] = told
+    const table = process.env.ASSAY_TABLE
+    if (table !== undefined)
+      appendFileSync(
+        table,
+        `${ids.join(' ')}\t${name}\t${place}\t${told.map(({ rule }) => rule).join(', ')}\t${first === undefined ? 'NOT TOLD' : wordsOf(first)}\t${traffic[name]!.is}\n`,
+      )
+    expect([name, place, told.map(({ rule }) => rule)]).not.toEqual([name, place, []])
+  })
+})
