@@ -1,5 +1,6 @@
 import { entryFor } from '../../../contract/price-entry.ts'
 import { type ModelPrice, tokenPrices } from '../../../contract/prices.ts'
+import { isZero } from '../../../money/rational.ts'
 import { calculate } from '../../calculate.ts'
 import { type Change, onModel } from './change.ts'
 
@@ -143,7 +144,9 @@ function choicesOf(models: readonly ModelPrice[], name: string): readonly string
     ...new Set(
       models.flatMap(({ factors }) => {
         const factor = factors[name]
-        return factor === undefined || 'value' in factor ? [] : Object.keys(factor.choices)
+        if (factor === undefined || 'value' in factor) return []
+        // A factor of 0 is `free`, whatever its name.
+        return Object.keys(factor.choices).filter((choice) => !isZero(factor.choices[choice]!))
       }),
     ),
   ]

@@ -1,48 +1,15 @@
 import { appendFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { Finding } from '../../../../src/audit/verdict.ts'
-import type { Contract } from '../../../../src/contract/contract.ts'
 import type { Place } from '../../../../src/service/money/charge.ts'
 import { moneyFaults } from '../../../../src/service/money/faults/list.ts'
-import type { ServiceOptions } from '../../../../src/service/options.ts'
-import { contractWith, type Gateway, gateway } from '../../../service/money/gateway.ts'
-import { RecordedClient } from './recorded-client.ts'
-import { type Traffic, traffic } from './traffic.ts'
+import { played } from './played.ts'
+import { traffic } from './traffic.ts'
 
 /**
  * Every public fault, at each place apart, in the reference service over HTTP: which rule tells it, in which words.
  * `ASSAY_TABLE=FILE` writes the table of docs/price-faults.md.
  */
-
-const slow = {
-  timeToFirstUs: { kind: 'constant', value: 300_000 },
-  betweenTokensUs: { kind: 'constant', value: 20_000 },
-} as const
-const verySlow = { timeToFirstUs: { kind: 'constant', value: 2_200_000 } } as const
-
-interface Played {
-  readonly failed: readonly Finding[]
-  readonly target: Gateway
-}
-
-/** Sends the traffic to a service, reads the spend before and after, and audits with the service's own log. */
-export async function played(
-  { send, choices, model, isSlow = false }: Traffic,
-  options: ServiceOptions & { readonly isVerySlow?: boolean },
-): Promise<Played> {
-  const contract = contractWith({}, model ?? {}) as Contract
-  const target = await gateway({
-    contract: contract as never,
-    ...options,
-    ...(isSlow ? { shape: options.isVerySlow === true ? verySlow : slow } : {}),
-  })
-  const client = new RecordedClient(target.baseUrl, target.key)
-  await client.read('/key/info')
-  await send(client)
-  await client.read('/key/info')
-  const findings = await client.audit(contract, await target.rows(), choices)
-  return { failed: findings.filter(({ verdict }) => verdict.verdict === 'fail'), target }
-}
 
 const rulesOf: Readonly<Record<Place, readonly string[]>> = {
   stated: ['PRICE-01', 'PRICE-02', 'PRICE-03'],

@@ -6,7 +6,7 @@ import { audit } from '../../../../src/audit/audit.ts'
 import type { Finding } from '../../../../src/audit/verdict.ts'
 import type { Contract } from '../../../../src/contract/contract.ts'
 import { appendAttempts, Recorder } from '../../../../src/store/recorder.ts'
-import { attempt, enterEndedRun, novemberUs } from '../../../report/attempts.ts'
+import { attempt, enterEndedRun } from '../../../report/attempts.ts'
 import { openStore } from '../../../store/opened.ts'
 
 /** When the client leaves: before the answer, after so many events, or as soon as the stream is complete. */
@@ -32,7 +32,7 @@ export class RecordedClient {
   private readonly rows: AttemptRow[] = []
   private readonly bodies: BodyRow[] = []
   private readonly templates: TemplateRow[] = []
-  private readonly zeroMs = Date.now()
+  private readonly zeroMs = nowMs()
   private readonly baseUrl: string
   private readonly key: string
 
@@ -47,7 +47,7 @@ export class RecordedClient {
     const isChat = path.endsWith('/completions')
     const sent = isStream && isChat ? { stream_options: { include_usage: true }, ...given } : given
     const text = JSON.stringify(sent)
-    const startMs = Date.now()
+    const startMs = nowMs()
     const got = await this.exchange('POST', path, text, more)
     const documents = documentsOf(got.body)
     const last = Object.assign({}, ...documents) as Record<string, unknown>
@@ -85,7 +85,7 @@ export class RecordedClient {
 
   /** Reads a page with money. @param key of another account */
   async read(path: string, key?: string): Promise<unknown> {
-    const startMs = Date.now()
+    const startMs = nowMs()
     const got = await this.exchange('GET', path, '', key === undefined ? {} : { key })
     this.rows.push(
       attempt(this.rows.length, {
@@ -109,7 +109,7 @@ export class RecordedClient {
   ): Promise<readonly Finding[]> {
     const store = await openStore(':memory:')
     try {
-      await enterEndedRun(store, 'a', { startedAtUs: this.zeroMs * 1000 })
+      await enterEndedRun(store, 'a', { startedAtUs: Math.round(this.zeroMs * 1000) })
       await appendAttempts(store, this.rows)
       const recorder = await Recorder.open(store)
       recorder.appendTemplates(this.templates)
@@ -134,7 +134,8 @@ export class RecordedClient {
   }
 
   private times(startMs: number) {
-    const [sentUs, endUs] = [(startMs - this.zeroMs) * 1000, (Date.now() - this.zeroMs) * 1000 + 1]
+    const us = (ms: number) => Math.round((ms - this.zeroMs) * 1000)
+    const [sentUs, endUs] = [us(startMs), us(nowMs())]
     return {
       ...{ intendedUs: sentUs, dispatchedUs: sentUs, sentUs, headersUs: endUs },
       ...{ doneUs: endUs, closedUs: endUs },
@@ -202,6 +203,9 @@ export class RecordedClient {
     })
   }
 }
+
+/** Milliseconds of UTC with their fractions: requests follow each other within one. */
+const nowMs = () => performance.timeOrigin + performance.now()
 
 const noTokens = { promptTokens: null, completionTokens: null, totalTokens: null }
 const textOr = (value: unknown) => (typeof value === 'string' ? value : null)
