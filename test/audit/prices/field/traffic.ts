@@ -1,4 +1,4 @@
-import { contractWith, long, user } from '../../../service/money/gateway.ts'
+import { long, user } from '../../../service/money/gateway.ts'
 import type { RecordedClient } from './recorded-client.ts'
 
 const messages = '/v1/messages'
@@ -162,18 +162,4 @@ export const traffic: Readonly<Record<string, Traffic>> = {
     ...plain('1 request of several seconds', hello),
     isSlow: true,
   },
-}
-
-/** Requests at the end of a balance: 100 units, of which each costs a few. */
-export const dear = contractWith(
-  { evidence: balanceBelow() },
-  { price: { input: 400, output: 2000 }, tiers: undefined, hours: [], changes: [] },
-)
-
-function balanceBelow() {
-  return {
-    cost: [{ body: 'usage.cost' }],
-    balance: { get: '/key/info', value: 'info.left' },
-    log: { get: '/spend/logs', id: 'request_id', cost: 'spend' },
-  }
 }
