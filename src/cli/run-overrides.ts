@@ -48,7 +48,7 @@ export function overridden(scenario: Scenario, options: RunOverrides): Scenario 
 }
 
 /** Money in the contract's currency, as it is written. */
-function amountGiven(text: string): string {
+export function amountGiven(text: string): string {
   if (/^(?=.*[1-9])\d{1,15}(?:\.\d{1,18})?$/.test(text)) return text
   throw new UserError('usage', `--max-cost: expected an amount above 0, such as 0.50; got ${text}.`)
 }

@@ -1,5 +1,6 @@
 import { chargedOutcomes } from '../../contract/prices.ts'
 import type { CostOptions, InitOptions, ShowOptions } from '../contract.ts'
+import type { TrafficOptions } from '../contract-traffic.ts'
 import {
   choice,
   choiceArgument,
@@ -22,7 +23,7 @@ export const contractKinds = [
 /** `assay contract`: shows a contract, computes a cost by it, and writes a first one. */
 export const contractCommand = () =>
   command('contract', {
-    does: 'Show a contract, compute a cost by it, or write a first one.',
+    does: 'Show a contract, compute a cost by it, write a first one, or traffic that shows its prices.',
     examples: [
       'contract show gateway.yaml',
       'contract cost gateway.yaml --model gpt-4o --usage usage.json',
@@ -32,6 +33,7 @@ export const contractCommand = () =>
     .addCommand(showCommand())
     .addCommand(costCommand())
     .addCommand(initCommand())
+    .addCommand(trafficCommand())
 
 const showCommand = () =>
   command('show', {
@@ -79,6 +81,22 @@ const costCommand = () =>
     .option('--json', 'as JSON, with exact decimals as text')
     .action(async (file: string, options: CostOptions) =>
       (await import('../contract.ts')).costAction(file, options),
+    )
+
+const trafficCommand = () =>
+  command('traffic', {
+    does: 'Write the scenario whose requests show each part of each price, within a budget.',
+    examples: [
+      'contract traffic gateway.yaml',
+      'contract traffic gateway.yaml --max-cost 0.50 --out audit-prices.yaml',
+    ],
+    sends: false,
+  })
+    .addArgument(inputArgument('<contract>', 'the contract'))
+    .option('--max-cost <amount>', "leave out what costs more, in the contract's currency")
+    .addOption(outputOption('--out <file>', 'the scenario to write').default('audit-prices.yaml'))
+    .action(async (file: string, options: TrafficOptions) =>
+      (await import('../contract-traffic.ts')).trafficAction(file, options),
     )
 
 const initCommand = () =>

@@ -154,18 +154,17 @@ function boundsOfLeft(
         )
       : whole
   const least = charge === 'full' ? whole : 0
-  const costOf = (output: number) =>
-    calculate(
-      model,
-      { ...prompt, parts: withOutput(prompt.parts, output) },
-      {
-        ...context,
-        outcome: context.outcome,
-      },
-    ).cost
+  // What was generated may be text, or the reasoning before it.
+  const costsOf = (output: number) =>
+    [0, output].flatMap((reasoning) => {
+      const parts = { ...withOutput(prompt.parts, output - reasoning), reasoning }
+      return calculate(model, { ...prompt, parts }, context).cost ?? []
+    })
+  const extreme = (costs: readonly Rational[], sign: 1 | -1) =>
+    costs.toSorted((a, b) => sign * compare(a, b))[0] ?? null
   const fromCache = cheapestPrompt(prompt, model, context)
-  const low = charge === 'full' ? costOf(least) : fromCache
-  const high = charge === 'input' ? costOf(0) : costOf(most)
+  const low = charge === 'full' ? extreme(costsOf(least), 1) : fromCache
+  const high = extreme(costsOf(charge === 'input' ? 0 : most), -1)
   return low === null || high === null ? null : [low, high]
 }
 

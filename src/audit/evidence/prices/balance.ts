@@ -77,6 +77,9 @@ export interface Stretch {
   readonly isShown: boolean
 }
 
+/** What the service itself logged, or stated, for a request. */
+export type Recorded = ReadonlyMap<PricedRequest, Rational>
+
 /**
  * Stretches between neighbouring readings of an account, and the one over all of them. A value may be `within` late,
  * so a request near a reading may count on either side of it. A counter that resets ends a stretch.
@@ -86,8 +89,11 @@ export function stretchesOf(
   requests: readonly PricedRequest[],
   terms: BalanceTerms,
   judge: PriceJudge,
+  recorded: Recorded = new Map(),
 ): readonly Stretch[] {
-  const bounds = new Map(requests.map((request) => [request, boundsOf(request, judge)]))
+  const bounds = new Map(
+    requests.map((request) => [request, boundsOf(request, judge, recorded.get(request) ?? null)]),
+  )
   return [...Map.groupBy(readings, ({ account }) => account)].flatMap(([account, own]) => {
     const theirs = requests.filter((request) => request.account === account)
     const decimals = own.reduce((most, reading) => Math.max(most, reading.decimals), 0)
@@ -152,7 +158,17 @@ interface Bounds {
   readonly high: Rational | null
 }
 
-function boundsOf(request: PricedRequest, judge: PriceJudge): Bounds {
+/** A cost between bounds is what the service recorded for it, if that is between them. */
+function boundsOf(request: PricedRequest, judge: PriceJudge, recorded: Rational | null): Bounds {
+  const { low, high } = computedBounds(request, judge)
+  const isWithin =
+    recorded !== null &&
+    compare(recorded, low) >= 0 &&
+    (high === null || compare(recorded, high) <= 0)
+  return isWithin ? { low: recorded, high: recorded } : { low, high }
+}
+
+function computedBounds(request: PricedRequest, judge: PriceJudge): Bounds {
   const { costs, between, open } = expectedCosts(request, judge)
   const all = [...costs, ...(between ?? [])].toSorted(compare)
   const isOpen = open.length > 0 || all.length === 0

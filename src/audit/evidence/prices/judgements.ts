@@ -1,6 +1,6 @@
 import { modelPriceOf } from '../../../contract/model-price.ts'
 import type { PriceTerms } from '../../../contract/prices.ts'
-import { add } from '../../../money/rational.ts'
+import { add, type Rational } from '../../../money/rational.ts'
 import type { PriceJudge } from '../../../price/judge/expected.ts'
 import { type Judged, judgePlace } from '../../../price/judge/judge.ts'
 import type { PricedRequest, Statement } from '../../../price/judge/request.ts'
@@ -59,6 +59,15 @@ export const priceJudgements = oncePerEvidence(
     }
   },
 )
+
+/** What the service logged for each request, or else stated. */
+export function recordedCosts({
+  logged,
+  stated,
+}: Pick<PriceJudgements, 'logged' | 'stated'>): ReadonlyMap<PricedRequest, Rational> {
+  const all = [...[...stated.values()].flat(), ...logged]
+  return new Map(all.map(({ request, statement }) => [request, statement.value]))
+}
 
 /** The sum of the rows of one request. */
 function loggedCost(rows: readonly LogRow[]): Statement | null {

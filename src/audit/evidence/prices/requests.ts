@@ -155,7 +155,8 @@ function requestOf(
   })
   const { usage, each, serviceTier } = answerUsage(documents, model?.dialect ?? null, row.endpoint)
   const headers = headersOf(row.responseHeaders)
-  const known = usage ?? usageOfColumns(row, model?.dialect ?? null)
+  const counted = usage ?? usageOfColumns(row, model?.dialect ?? null)
+  const known = counted === null ? null : withoutMedia(counted, row.requestBody, texts)
   return {
     runId: row.runId,
     slot: row.slot,
@@ -176,6 +177,33 @@ function requestOf(
     responseId: row.responseId,
     header: (name) => headers.get(name),
     stated: prices.evidence.cost.flatMap((place) => statedAt(place, texts, headers)),
+  }
+}
+
+/** Parts that only exist if a request, or its answer, has such content. */
+const media = [
+  {
+    shows: /"(?:input_audio|audio|modalities|audio_url)"|"audio\//,
+    parts: ['input_audio', 'cache_read_audio', 'output_audio'],
+  },
+  {
+    shows:
+      /"(?:image|images|image_url|input_image|image_config|modalities|inline_?data|b64_json)"/i,
+    parts: ['input_image', 'output_image'],
+  },
+] as const
+
+/** Audio and images that are not reported are none if neither the request nor its answer has any. */
+function withoutMedia(usage: Usage, requestBody: string | null, texts: readonly string[]): Usage {
+  if (requestBody === null || texts.length === 0) return usage
+  const absent = media.filter(
+    ({ shows }) => !shows.test(requestBody) && !texts.some((text) => shows.test(text)),
+  )
+  const none = absent.flatMap(({ parts }) => parts.filter((part) => usage.parts[part] === null))
+  if (none.length === 0) return usage
+  return {
+    ...usage,
+    parts: { ...usage.parts, ...Object.fromEntries(none.map((part) => [part, 0])) },
   }
 }
 

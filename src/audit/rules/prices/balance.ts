@@ -2,7 +2,7 @@ import type { Rational } from '../../../money/rational.ts'
 import { decimalText, roundTo } from '../../../money/rational.ts'
 import { readingsOf, type Stretch, stretchesOf } from '../../evidence/prices/balance.ts'
 import { explainSums } from '../../evidence/prices/explain-sums.ts'
-import { priceJudgements } from '../../evidence/prices/judgements.ts'
+import { priceJudgements, recordedCosts } from '../../evidence/prices/judgements.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
 
@@ -17,7 +17,7 @@ export const price06: Rule = {
   needs: ['quiescence'],
   explain: `Compares what a balance lost, or a spend gained, between two readings with the costs of the requests between them. A
 value may be as late as evidence.balance.within says, so a request near a reading may count on either side. Costs
-that are open bound nothing from above. A wrong sum is explained by the single change that gives all of them.
+that are open bound nothing from above; where the contract leaves a cost between bounds, the log, or else the answer, says which it is. A wrong sum is explained by the single change that gives all of them.
 A balance with d decimals shows no error below 10^-d: spend 100 x 10^-d between two readings to see 1 %.
 It takes an account without other traffic.`,
   ...whenPromised(['prices', 'evidence.balance'], async (evidence): Promise<Verdict> => {
@@ -25,7 +25,13 @@ It takes an account without other traffic.`,
     const terms = found?.prices.evidence.balance
     if (found == null || terms == null) return { verdict: 'not-observed', takes }
     const readings = readingsOf(found, terms)
-    const stretches = stretchesOf(readings, found.requests, terms, found.judge)
+    const stretches = stretchesOf(
+      readings,
+      found.requests,
+      terms,
+      found.judge,
+      recordedCosts(found),
+    )
     const wrong = stretches.filter(({ isRight }) => !isRight)
     const shown = stretches.filter(({ isRight, isShown }) => isRight && isShown)
     const unit = found.prices.currency.name

@@ -24,6 +24,8 @@ export interface Traffic {
   readonly choices?: Readonly<Record<string, string>>
   /** Fields of the contract's first model. */
   readonly model?: object
+  /** Which of the requests the fault strikes; all by default. */
+  readonly share?: string
   /** Whether the service is slow enough for a client to leave. */
   readonly isSlow?: boolean
 }
@@ -125,7 +127,10 @@ export const traffic: Readonly<Record<string, Traffic>> = {
   'filtered-charged': plain('1 request that the filter stops', {
     messages: user('Please hold it back'),
   }),
-  'reservation-kept': plain('1 request in a hundred', hello),
+  'reservation-kept': {
+    ...plain('2 requests, one of which keeps its deposit', hello, hello),
+    share: '#2',
+  },
   'refund-twice': plain('1 stream that the service breaks', {
     messages: user('Please break off'),
     stream: true,
@@ -149,7 +154,7 @@ export const traffic: Readonly<Record<string, Traffic>> = {
   'truncate-cents': plain('1 request below a cent', hello),
   'round-component-up': plain('1 small request', hello),
   'log-twice': plain('1 request', hello),
-  'row-missing': plain('1 request in a hundred', hello),
+  'row-missing': { ...plain('2 requests, one of them without a row', hello, hello), share: '#2' },
   'resend-charged': {
     is: '1 request that the client leaves, then the same within a second',
     isSlow: true,

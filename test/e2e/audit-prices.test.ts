@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { audit } from '../../src/audit/audit.ts'
+import { trafficAction } from '../../src/cli/contract-traffic.ts'
+import { loadContract } from '../../src/contract/load.ts'
+import { run } from '../../src/run/run.ts'
+import { loadScenario } from '../../src/scenario/parse.ts'
+import { completed } from '../../src/service/money/complete.ts'
+import { startService } from '../../src/service/start.ts'
+import { withStorePath } from '../run/target.ts'
+import { openStore } from '../store/opened.ts'
+
+const file = 'contracts/token-gateway.yaml'
+const shipped = 'scenarios/audit-prices.yaml'
+const quick = { kind: 'constant', value: 0 } as const
+
+test('the shipped scenario is the one that contract traffic makes, within a budget if one is given', async () => {
+  await withStorePath(async (path) => {
+    const out = join(path, '../audit-prices.yaml')
+    trafficAction(file, { out })
+    expect(readFileSync(out, 'utf8')).toBe(readFileSync(shipped, 'utf8'))
+    const small = join(path, '../small.yaml')
+    trafficAction(file, { out: small, maxCost: '0.15' })
+    const text = readFileSync(small, 'utf8')
+    expect(text).toContain('# Left out: big-above-1')
+    expect(text).toMatch(/max_cost: "0\.1\d*"/)
+  })
+})
+
+test('its traffic shows each part of each price: an honest service passes every rule', async () => {
+  const contract = loadContract(file)
+  const log: string[] = []
+  const service = await startService({
+    ...{ seed: 1, contract: completed(contract), port: 0 },
+    shape: { timeToFirstUs: quick, betweenTokensUs: { kind: 'constant', value: 2_000 } },
+  })
+  try {
+    await withStorePath(async (dbPath) => {
+      const key = service.keys[3]!.apiKey
+      const scenario = await loadScenario(shipped, contract)
+      const { runId, stopped } = await run(scenario, {
+        ...{ baseUrl: service.baseUrl, dbPath, contract, keys: { default: key } },
+      })
+      expect(stopped).toBeNull()
+      const rows = await fetch(`${service.baseUrl}/spend/logs`, {
+        headers: { authorization: `Bearer ${key}` },
+      })
+      log.push(...((await rows.json()) as object[]).map((row) => JSON.stringify(row)))
+      const store = await openStore(dbPath)
+      const { findings } = await audit(store, {
+        ...{ contract, runIds: [runId], rules: ['PRICE'] },
+        log: { text: log.join('\n'), file: 'spend.jsonl' },
+      })
+      store.close()
+      const others = findings.filter(({ verdict }) => verdict.verdict !== 'pass')
+      expect(others.map(({ rule, verdict }) => [rule, verdict])).toEqual([])
+      expect(findings.map(({ rule }) => rule)).toContain('PRICE-03:big:cache_read')
+    })
+  } finally {
+    await service.close()
+  }
+})
