@@ -5,7 +5,12 @@ import type { PromiseName } from '../contract/promises.ts'
  * mixes do not compile.
  */
 export type Verdict =
-  | { readonly verdict: 'pass'; readonly observations: number; readonly note?: string }
+  | {
+      readonly verdict: 'pass'
+      readonly observations: number
+      readonly note?: string
+      readonly tables?: readonly VerdictTable[]
+    }
   | {
       readonly verdict: 'fail'
       readonly observations: number
@@ -14,6 +19,7 @@ export type Verdict =
       /** The smallest set of rows that shows the failure. */
       readonly witnesses: readonly [Witness, ...Witness[]]
       readonly note?: string
+      readonly tables?: readonly VerdictTable[]
     }
   | {
       readonly verdict: 'inconclusive'
@@ -29,6 +35,13 @@ export type Verdict =
       readonly verdict: 'not-promised'
       readonly promises: readonly [PromiseName, ...PromiseName[]]
     }
+
+/** Figures that a page shows with a verdict, as text. */
+export interface VerdictTable {
+  readonly title: string
+  readonly head: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+}
 
 /** Rows that decided a verdict. */
 export function observationsOf(verdict: Verdict): number {

@@ -8,6 +8,7 @@ import { terminalText } from '../audit/format/terminal.ts'
 import { explanationOf } from '../audit/rules/explain.ts'
 import { selectRules } from '../audit/rules/select.ts'
 import { mergeShares, shareReportOf } from '../audit/shares.ts'
+import { isBaseUrl } from '../contract/base-url.ts'
 import { loadContract } from '../contract/load.ts'
 import { audit, isBroken } from '../public/audit.ts'
 import { openExistingStore } from '../public/store.ts'
@@ -18,6 +19,7 @@ import { coloured } from './colour.ts'
 import type { auditFormats } from './commands/audit.ts'
 import { exit } from './exit.ts'
 import { factorChoices } from './factor-choices.ts'
+import { fetchLog } from './fetch-log.ts'
 import { readProfileFile } from './profile-file.ts'
 import { shown } from './progress.ts'
 import { shardOf } from './shard.ts'
@@ -63,15 +65,19 @@ export async function auditAction(named: readonly string[], options: Options): P
   const store = await openExistingStore(options.db)
   try {
     const runIds = await resolveRuns(store, named)
+    const log =
+      options.log === undefined
+        ? null
+        : isBaseUrl(options.log)
+          ? await fetchLog(store, runIds, contract?.prices?.evidence.log ?? null, options.log)
+          : readLog(options.log)
     const report = await shown(({ onProgress }) =>
       audit(store, {
         ...(contract === undefined ? {} : { contract }),
         ...(options.profile === undefined
           ? {}
           : { profile: readProfileFile('--profile', options.profile) }),
-        ...(options.log === undefined
-          ? {}
-          : { log: { text: readLog(options.log), file: options.log } }),
+        ...(options.log === undefined ? {} : { log: { text: log!, file: options.log } }),
         choices: factorChoices(options.choose),
         runIds,
         rules: options.again === undefined ? options.rule : [options.again],

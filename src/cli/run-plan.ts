@@ -1,7 +1,7 @@
-import { formatDuration } from '../report/format.ts'
 import type { Billing } from '../contract/billing.ts'
 import { shownAmount, shownNumber } from '../money/money.ts'
 import { add, compare, readNumber, zero } from '../money/rational.ts'
+import { formatDuration } from '../report/format.ts'
 
 import type { PhasePlan } from '../run/plan.ts'
 import { repeatedTexts } from '../run/repeated-tokens.ts'

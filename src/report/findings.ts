@@ -19,6 +19,15 @@ const detail = z.looseObject({
   takes: z.string().optional(),
   promises: z.array(z.string()).optional(),
   note: z.string().optional(),
+  tables: z
+    .array(
+      z.looseObject({
+        title: z.string(),
+        head: z.array(z.string()),
+        rows: z.array(z.array(z.string())),
+      }),
+    )
+    .optional(),
   witnesses: z
     .array(
       z.looseObject({
@@ -152,8 +161,23 @@ export async function renderFindings(
   }
   return {
     figures,
-    body: html`${renderAnswer(auditAnswer(findings))}${shown}${findings.length > 0 && renderSheet(findings)}`,
+    body: html`${renderAnswer(auditAnswer(findings))}${shown}${moneyTables(findings)}${findings.length > 0 && renderSheet(findings)}`,
   }
+}
+
+/** Sums of money beside each other, of a rule that has not failed; a failure shows its own. */
+const moneyTables = (findings: readonly StoredFinding[]): Html =>
+  html`${findings
+    .filter(({ verdict }) => verdict !== 'fail')
+    .flatMap(({ detail }) => (detail.tables ?? []).map(renderFigures))}`
+
+function renderFigures({
+  title,
+  head,
+  rows,
+}: NonNullable<StoredFinding['detail']['tables']>[number]): Html {
+  const cells = rows.map((row) => Object.fromEntries(head.map((name, at) => [name, row[at] ?? ''])))
+  return html`<h3>${title}</h3>${renderTable(cells, { title })}`
 }
 
 async function prepareWitnesses(store: Session, failures: readonly StoredFinding[]): Promise<void> {
@@ -200,7 +224,7 @@ async function renderFailure(
   const witnesses = html`${renderTable(rows, { title: `Witnesses of ${finding.rule}`, fold: 'more witnesses' })}${
     detail.witnesses.length > rows.length &&
     html`<p class="note">The first ${rows.length} of ${detail.witnesses.length} witnesses.</p>`
-  }${drawn.map((figure) => figure.body)}`
+  }${(detail.tables ?? []).map(renderFigures)}${drawn.map((figure) => figure.body)}`
   const head = html`<span class="pill fail">${finding.rule} failed</span><b>${finding.title}</b><small>${finding.severity}, ${formatNumber(finding.observations)} observations</small>`
   const body = html`<dl>${detail.expected !== undefined && html`<dt>expected</dt><dd>${detail.expected}</dd>`}${
     detail.came !== undefined && html`<dt>observed</dt><dd>${detail.came}</dd>`

@@ -31,8 +31,8 @@ test.runIf(process.env.NIGHTLY !== undefined && hasPostgres)(
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'assay-audited-'))
     const proxy = await startLiteLlm()
+    const said: string[] = []
     try {
-      const said: string[] = []
       const run = (...args: readonly string[]) => {
         const output = assay(folder, proxy.key, ...args)
         said.push(`$ assay ${args.join(' ')}\n${output}`)
@@ -63,15 +63,13 @@ test.runIf(process.env.NIGHTLY !== undefined && hasPostgres)(
       const output = run(
         ...['audit', '--contract', 'gateway.yaml', '--log', 'spend.jsonl', '--rule', 'PRICE'],
       )
-      const kept = process.env.ASSAY_LITELLM_OUT
-      if (kept !== undefined) {
-        appendFileSync(kept, [...said, written, proxy.spendLog()].join('\n---\n'))
-      }
       // The log and the answers count the same tokens as the upstream.
       expect(output).toMatch(/PRICE-05/)
       expect(output).toContain('by the contract')
       expect(proxy.ledger().length).toBeGreaterThan(10)
     } finally {
+      const kept = process.env.ASSAY_LITELLM_OUT
+      if (kept !== undefined) appendFileSync(kept, [...said, proxy.spendLog()].join('\n---\n'))
       proxy.close()
       rmSync(folder, { recursive: true, force: true })
     }

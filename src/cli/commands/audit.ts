@@ -50,7 +50,7 @@ export const auditCommand = () =>
     .addOption(
       inputOption(
         '--log <file>',
-        "the service's own log of the requests (JSON, or one object a line), to join with them",
+        "the service's own log of the requests (JSON, one object a line, or CSV), or the service's address to fetch it from",
       ),
     )
     .option(

@@ -24,6 +24,7 @@ test('an honest gateway raises no alarm, and each part of a price that the traff
       'PRICE-05': 'pass',
       'PRICE-06': 'pass',
       'PRICE-07': 'pass',
+      'PRICE-08': 'pass',
     })
   }
 })

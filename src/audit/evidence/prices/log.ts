@@ -4,6 +4,7 @@ import { multiply, one } from '../../../money/rational.ts'
 import type { Statement } from '../../../price/judge/request.ts'
 import { UserError } from '../../../user/user-error.ts'
 import { amountOf, atPlace, parseWritten, WrittenNumber } from './answer-json.ts'
+import { csvRows } from './csv.ts'
 
 /** A row of the service's own log. */
 export interface LogRow {
@@ -46,7 +47,7 @@ const known: Readonly<
 }
 
 /**
- * Reads the service's own log: a JSON list, a page with a list in it, or one object a line. Numbers keep their text.
+ * Reads the service's own log: a JSON list, a page with a list in it, one object a line, or CSV with a head. Numbers keep their text.
  *
  * @param terms the contract's places; null for those of well-known logs
  * @throws UserError if the text is no log, ends in the middle, or has no cost in any row
@@ -69,6 +70,8 @@ export function readPriceLog(
 }
 
 function rowsOf(text: string, file: string): readonly unknown[] {
+  const csv = csvRows(text)
+  if (csv !== null) return csv
   const trimmed = text.trim()
   const whole = parseWritten(trimmed)
   const list = listIn(whole)

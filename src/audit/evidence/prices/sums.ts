@@ -1,0 +1,147 @@
+import {
+  absolute,
+  add,
+  compare,
+  decimalText,
+  isZero,
+  type Rational,
+  roundTo,
+  subtract,
+  zero,
+} from '../../../money/rational.ts'
+import { expectedCosts } from '../../../price/judge/expected.ts'
+import type { PricedRequest } from '../../../price/judge/request.ts'
+import { toleranceOf, unitOf } from '../../../price/judge/tolerance.ts'
+import type { VerdictTable } from '../../verdict.ts'
+import { readingsOf, stretchesOf } from './balance.ts'
+import { type PriceJudgements, recordedCosts } from './judgements.ts'
+
+/** What each place says that a request cost. Null if it says nothing. */
+interface Sides {
+  readonly request: PricedRequest
+  readonly computed: Rational | null
+  readonly stated: Rational | null
+  readonly logged: Rational | null
+}
+
+/** The sums of all places beside each other, and the requests behind each difference. */
+export interface Sums {
+  readonly table: VerdictTable
+  readonly rows: VerdictTable | null
+  /** `computed 0.1 USD, stated 0.1 USD, …`. */
+  readonly says: string
+  readonly differing: readonly PricedRequest[]
+  readonly compared: number
+}
+
+/** Requests that are shown behind a difference. */
+const mostRows = 50
+
+/** Null if fewer than two places say anything. */
+export function sumsOf(found: PriceJudgements): Sums | null {
+  const sides = sidesOf(found)
+  const unit = found.prices.currency.name
+  const taken = takenOf(found)
+  const places = (['computed', 'stated', 'logged'] as const).filter((place) =>
+    sides.some((each) => each[place] !== null),
+  )
+  if (places.length + (taken === null ? 0 : 1) < 2) return null
+  const columns = [...places, ...(taken === null ? [] : ['taken'])]
+  const groups = [
+    ['all requests', sides],
+    ...[...Map.groupBy(sides, groupOf)].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  ] as const
+  const table = {
+    title: `Sums of each place, ${unit}`,
+    head: ['requests of', 'requests', ...columns],
+    rows: groups.map(([name, of], at) => [
+      name,
+      String(of.length),
+      ...places.map((place) => sumText(of, place)),
+      ...(taken === null ? [] : [at === 0 ? shown(taken) : '']),
+    ]),
+  }
+  const differing = sides.filter((each) => differs(each, found))
+  const total = groups[0][1]
+  return {
+    table,
+    rows: rowsOf(differing, places, unit),
+    says: [
+      ...places.map((place) => `${place} ${sumText(total, place)} ${unit}`),
+      ...(taken === null ? [] : [`taken ${shown(taken)} ${unit}`]),
+    ].join(', '),
+    differing: differing.map(({ request }) => request),
+    compared: sides.length,
+  }
+}
+
+function sidesOf({ requests, judge, stated, logged }: PriceJudgements): readonly Sides[] {
+  const valuesOf = (all: Iterable<PriceJudgements['logged'][number]>) =>
+    new Map([...all].map(({ request, statement }) => [request, statement.value]))
+  const ofAnswers = valuesOf([...stated.values()].flat())
+  const ofLog = valuesOf(logged)
+  return requests.map((request) => {
+    const { costs, between } = expectedCosts(request, judge)
+    return {
+      request,
+      // Of several right costs, none is the one.
+      computed: costs.length === 1 && between === null ? costs[0]! : null,
+      stated: ofAnswers.get(request) ?? null,
+      logged: ofLog.get(request) ?? null,
+    }
+  })
+}
+
+/** What the balance lost, or the spend gained, between the first and the last reading. */
+function takenOf(found: PriceJudgements): Rational | null {
+  const terms = found.prices.evidence.balance
+  if (terms === null) return null
+  const readings = readingsOf(found, terms)
+  const stretches = stretchesOf(readings, found.requests, terms, found.judge, recordedCosts(found))
+  const [first, last] = [readings[0], readings.at(-1)]
+  const whole = stretches.find((each) => each.first === first && each.last === last)
+  return whole?.taken ?? null
+}
+
+function groupOf({ request }: Sides): string {
+  return `${request.requestedModel}${request.isStream ? ', streamed' : ''}`
+}
+
+function sumText(sides: readonly Sides[], place: 'computed' | 'stated' | 'logged'): string {
+  const known = sides.flatMap((each) => each[place] ?? [])
+  if (known.length === 0) return '-'
+  const sum = shown(known.reduce(add, zero))
+  return known.length === sides.length ? sum : `${sum} of ${known.length}`
+}
+
+const shown = (value: Rational) => decimalText(roundTo(value, 12, 'half_even'))
+
+/** Whether two places that both know the cost of a request disagree. */
+function differs({ computed, stated, logged }: Sides, { prices }: PriceJudgements): boolean {
+  const known = [computed, stated, logged].filter((each) => each !== null)
+  const unit = unitOf([], prices.currency)
+  return known.some((value) => {
+    const apart = absolute(subtract(value, known[0]!))
+    return !isZero(apart) && compare(apart, toleranceOf(known[0]!, unit, null)) > 0
+  })
+}
+
+function rowsOf(
+  differing: readonly Sides[],
+  places: readonly ('computed' | 'stated' | 'logged')[],
+  unit: string,
+): VerdictTable | null {
+  if (differing.length === 0) return null
+  return {
+    title: `Requests behind the differences, ${unit}`,
+    head: ['request', 'model', 'ended', ...places],
+    rows: differing
+      .slice(0, mostRows)
+      .map(({ request, ...of }) => [
+        `${request.runId} ${request.slot}.${request.retry}`,
+        groupOf({ request, ...of }),
+        request.outcomes[0] ?? '',
+        ...places.map((place) => (of[place] === null ? '-' : shown(of[place]))),
+      ]),
+  }
+}

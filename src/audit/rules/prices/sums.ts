@@ -1,0 +1,39 @@
+import { priceJudgements } from '../../evidence/prices/judgements.ts'
+import { sumsOf } from '../../evidence/prices/sums.ts'
+import { type Rule, whenPromised } from '../../rule.ts'
+import type { Verdict } from '../../verdict.ts'
+
+const takes = 'a cost in the answers, a log (--log) or reads of the balance'
+
+export const price08: Rule = {
+  id: 'PRICE-08',
+  title: 'What is computed, stated, logged and taken adds up to one sum',
+  section: 'contract: prices, evidence',
+  severity: 'advice',
+  needs: ['passive'],
+  explain: `Shows the sums of all places beside each other, by model and form, with the requests whose costs differ. Computed is
+what the contract gives for the usage; a request that may have several right costs is left out of it. Taken is what
+the balance lost, or the spend gained, between the first and the last reading.
+It is a view of what PRICE-03 to PRICE-06 judge, and decides nothing else.`,
+  ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
+    const found = await priceJudgements(evidence)
+    const sums = found === null ? null : sumsOf(found)
+    if (sums === null) return { verdict: 'not-observed', takes }
+    const { table, rows, says, differing, compared } = sums
+    const tables = rows === null ? [table] : [table, rows]
+    const witnesses = differing.slice(0, 5).map(({ runId, slot, retry }) => ({
+      ...{ runId, slot, retry },
+      shows: 'costs differ between the places',
+    }))
+    const [first, ...rest] = witnesses
+    if (first === undefined) return { verdict: 'pass', observations: compared, note: says, tables }
+    return {
+      verdict: 'fail',
+      observations: compared,
+      expected: 'one cost for each request at all places',
+      came: `${differing.length} of ${compared} requests differ: ${says}`,
+      witnesses: [first, ...rest],
+      tables,
+    }
+  }),
+}
