@@ -6,6 +6,7 @@
  *     node bench/detection-power.ts 100 [service] [at once]
  *                                                    lone stray credits in runs of scenarios/quick.yaml: so many
  *                                                    seeds against each service whose name holds a word
+ *     node bench/detection-power.ts prices [100]     token prices: faults that strike a share of the requests
  */
 
 import { tileOperations } from '../src/audit/evidence/billing/balance-reading.ts'
@@ -15,6 +16,7 @@ import type { History } from '../src/audit/evidence/billing/history.ts'
 import { readMajorization } from '../src/audit/evidence/billing/majorization.ts'
 import { readTiles } from '../src/audit/evidence/billing/tiles.ts'
 import { printLoneCredits } from './lone-credits.ts'
+import { printPricePower } from './price-power.ts'
 import { type Simulation, simulate, simulatedFaults } from './simulated-history.ts'
 
 const meaning = { plain: 'after', stream: 'after' } as const
@@ -50,6 +52,7 @@ export function detectionPower(
 if (import.meta.main) {
   const [seeds, service = '', atOnce = '4'] = process.argv.slice(2)
   if (seeds === undefined) printTiers()
+  else if (seeds === 'prices') printPricePower(Number(service === '' ? 100 : service))
   else await printLoneCredits('scenarios/quick.yaml', Number(seeds), service, Number(atOnce))
 }
 

@@ -34,14 +34,26 @@ export function joinLog(
     }),
   )
   const by = joined.size > 0 ? byName(terms) : 'content'
-  const matches = joined.size > 0 ? joined : byContent(requests, log)
+  const matches = new Map(joined.size > 0 ? joined : byContent(requests, log))
+  // A client that left before the head of the answer knows no id.
+  const nameless = requests.filter((request) => !matches.has(request) && keyOf(request) === null)
+  const joinedRows = new Set([...matches.values()].flat())
+  const free = log.filter((row) => !joinedRows.has(row))
+  if (joined.size > 0)
+    for (const [request, rows] of byContent(nameless, free)) matches.set(request, rows)
   // A cached answer repeats the id of the first one: the rows are for both.
   const used = new Set([...matches.values()].flat())
   const payers = new Set([...used].map(({ payer }) => payer))
   return {
     pairs: [...matches].map(([request, rows]) => ({ request, rows })),
     missing: requests.filter((request) => !matches.has(request)),
-    strays: log.filter((row) => !used.has(row) && payers.has(row.payer)),
+    strays: log.filter(
+      (row) =>
+        !used.has(row) &&
+        payers.has(row.payer) &&
+        // Of several such requests, nobody knows whose row it is.
+        !nameless.some((request) => !matches.has(request) && isAlike(request, row)),
+    ),
     by,
   }
 }
