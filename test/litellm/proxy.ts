@@ -3,6 +3,7 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -105,13 +106,16 @@ export async function startLiteLlm(): Promise<LiteLlm> {
 
 /** PostgreSQL refuses to run as root, and so do we for it. @returns a function that runs SQL */
 function startPostgres(folder: string, children: ChildProcess[]): (sql: string) => string {
-  const data = join(folder, 'pg')
+  // initdb makes its own folder, as the user that it runs as.
+  const room = join(folder, 'pg')
+  mkdirSync(room)
+  chmodSync(room, 0o777)
+  const data = join(room, 'data')
   const isRoot = process.getuid?.() === 0
   const as = (command: string, args: readonly string[]): [string, string[]] =>
     isRoot
       ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', command, ...args]]
       : [command, [...args]]
-  if (isRoot) execFileSync('install', ['-d', '-o', 'postgres', data])
   const init = as(join(postgresBin!, 'initdb'), ['-D', data, '-A', 'trust', '-U', 'lite'])
   execFileSync(...init, { stdio: 'ignore', cwd: '/' })
   const server = as(join(postgresBin!, 'postgres'), [
@@ -169,7 +173,7 @@ function migrate(database: (sql: string) => string): void {
 }
 
 async function untilReady(url: string, said: () => string): Promise<void> {
-  for (let tries = 0; tries < 300; tries++) {
+  for (let tries = 0; tries < 600; tries++) {
     const isUp = await fetch(url).then(
       ({ ok }) => ok,
       () => false,
