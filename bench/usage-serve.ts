@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { serve } from '@hono/node-server'
+import { SignJWT } from 'jose'
+import { defaultContract } from '../src/contract/default.ts'
+import { percentileOf } from '../src/measure/percentile.ts'
+import { clickhouseSource } from '../src/portal/clickhouse-source.ts'
+import { Portal } from '../src/portal/server.ts'
+import { parseSettings } from '../src/portal/settings.ts'
+import { Snapshot, type Source } from '../src/portal/snapshot.ts'
+import { storeSource } from '../src/portal/store-source.ts'
+import { openClickhouse } from '../src/store/clickhouse/clickhouse.ts'
+import { tablesSql } from '../src/store/clickhouse/tables.ts'
+import { openStore, type Store } from '../src/store/open.ts'
+import { openDoor } from '../test/clickhouse/chdb.ts'
+
+/**
+ * `node bench/usage-serve.ts [--events 10] [--seconds 10] [--engine clickhouse]`: millions of events of 50 accounts in 30
+ * days, served while more arrive. It prints answers per second, the median and p99 of their times, the memory of the
+ * process, the time of a copy, and how long a new event takes to be in an answer. It ends with 1 if that is over 10 seconds,
+ * or an answer is an error.
+ */
+const { values } = parseArgs({
+  options: {
+    events: { type: 'string', default: '10' },
+    seconds: { type: 'string', default: '10' },
+    engine: { type: 'string', default: 'duckdb' },
+  },
+})
+const events = Math.round(Number(values.events) * 1e6)
+const folder = mkdtempSync(join(tmpdir(), 'assay-bench-serve-'))
+const file = join(folder, 'usage.duckdb')
+const say = (text: string) => process.stdout.write(`${text}\n`)
+const secret = 'a secret for the bench that has more than 32 bytes'
+const firstUs = Date.UTC(2026, 9, 26) * 1000
+const accounts = 50
+const openAtOnce = 8
+const everyMs = 2000
+
+/** Events of all accounts, as `from` to `to` of the numbers of the bench. */
+const eventsSql = (from: number, to: number, importNo: number) => `
+  SELECT 'gateway' AS source, 'e' || i AS id, ${firstUs} + ((i % ${events}) * 2592000 // ${events}) * 1000000 AS at_us, 0 AS ingested_us, ${importNo} AS import_no,
+    'model-' || (i % 7) AS model, 'chat' AS endpoint, 'key' || (i % ${accounts}) || '-' || (i // ${accounts} % 4) AS key_fp,
+    'acct-' || (i % ${accounts}) AS account, CASE WHEN i % 97 = 0 THEN 'http_error' ELSE 'ok' END AS outcome, 200 AS status,
+    (1 + i % 5)::DECIMAL(18, 6) AS credits, 100 + i % 900 AS prompt_tokens, 50 AS completion_tokens, 1 AS requests
+  FROM range(${from}, ${to}) AS t(i)`
+
+const token = (account: number) =>
+  new SignJWT({ shows: ['credits', 'keys', 'models', 'requests', 'export'] })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setSubject(`acct-${account}`)
+    .setAudience('assay-usage')
+    .setIssuedAt()
+    .setNotBefore('0s')
+    .setExpirationTime('1h')
+    // Each question has a token of its own: the limit of a token is not what is measured.
+    .setJti(randomUUID())
+    .sign(new TextEncoder().encode(secret))
+
+const period = 'from=2026-10-26&to=2026-11-26'
+const paths = [
+  `/v1/usage/summary?${period}`,
+  `/v1/usage/series?${period}&bucket=day&by=model`,
+  `/v1/usage/breakdown?${period}&by=key`,
+  '/v1/account',
+]
+
+const door = values.engine === 'clickhouse' ? await openDoor() : null
+const source = door === null ? await duckdbSource() : await clickhouse(door.address('default'))
+const settings = {
+  ...parseSettings('product: Bench\ntokens: { algorithm: HS256, secretEnv: SECRET }\n', 'bench'),
+  folder,
+}
+const snapshot = await Snapshot.of(await openStore(':memory:'), source.source)
+const portal = new Portal({
+  ...{ snapshot, settings: () => settings, contract: null, now: Date.now },
+  env: { SECRET: secret },
+  slowMs: 60_000,
+})
+const server = serve({ fetch: await portal.handler(), hostname: '127.0.0.1', port: 0 })
+try {
+  await new Promise((done) => server.once('listening', done))
+  const { port } = server.address() as { readonly port: number }
+  await timed(`first copy of ${events.toLocaleString('en-US')} events`, () => portal.refresh())
+  await load(port, 'answers, nothing new')
+  let isOn = true
+  const copying = (async () => {
+    while (isOn) {
+      await new Promise((resume) => setTimeout(resume, everyMs))
+      await portal.refresh().catch(() => {})
+    }
+  })()
+  const writing = (async () => {
+    for (let round = 1; isOn; round++) {
+      await source.add(events + (round - 1) * 50_000, events + round * 50_000, round + 1)
+      await new Promise((resume) => setTimeout(resume, everyMs))
+    }
+  })()
+  await load(port, 'answers while events arrive')
+  isOn = false
+  await Promise.all([copying, writing])
+  await staleness(port)
+} finally {
+  server.close()
+  await snapshot.close()
+  door?.close()
+  rmSync(folder, { recursive: true, force: true })
+}
+process.exit()
+
+interface Filled {
+  readonly source: Source
+  add(from: number, to: number, importNo: number): Promise<void>
+}
+
+async function duckdbSource(): Promise<Filled> {
+  const add = async (from: number, to: number, importNo: number) => {
+    for (;;) {
+      let store: Store
+      try {
+        store = await openStore(file)
+      } catch {
+        await new Promise((resume) => setTimeout(resume, 20))
+        continue
+      }
+      await store.execute(`INSERT INTO usage_events BY NAME ${eventsSql(from, to, importNo)}`)
+      store.close()
+      return
+    }
+  }
+  await add(0, events, 1)
+  return { source: storeSource(file, defaultContract), add }
+}
+
+async function clickhouse(address: string): Promise<Filled> {
+  const engine = await openClickhouse(address)
+  for (const statement of tablesSql(null)) await engine.command(statement)
+  const store = await openStore(':memory:')
+  const columns =
+    'source,id,at_us,ingested_us,model,endpoint,key_fp,account,outcome,status,credits,prompt_tokens,completion_tokens,requests'
+  const add = async (from: number, to: number, importNo: number) => {
+    for (let at = from; at < to; at += 1_000_000) {
+      const part = join(folder, 'part.parquet')
+      await store.execute(
+        `COPY (SELECT ${columns.replace('ingested_us', `${importNo}::BIGINT AS ingested_us`)} FROM (${eventsSql(at, Math.min(to, at + 1_000_000), importNo)})) TO '${part}' (FORMAT parquet)`,
+      )
+      await engine.insertParquet('usage_events', columns.split(','), part)
+    }
+  }
+  await add(0, events, 1)
+  return { source: clickhouseSource(engine), add }
+}
+
+async function load(port: number, name: string): Promise<void> {
+  const untilMs = performance.now() + Number(values.seconds) * 1000
+  const times: number[] = []
+  let errors = 0
+  const startMs = performance.now()
+  const asker = async (first: number) => {
+    for (let at = first; performance.now() < untilMs; at += openAtOnce) {
+      const headers = { authorization: `Bearer ${await token(at % accounts)}` }
+      const askedMs = performance.now()
+      const answer = await fetch(`http://127.0.0.1:${port}${paths[at % paths.length]}`, { headers })
+      await answer.arrayBuffer()
+      times.push(performance.now() - askedMs)
+      if (!answer.ok) errors++
+    }
+  }
+  await Promise.all(Array.from({ length: openAtOnce }, (_, at) => asker(at)))
+  times.sort((a, b) => a - b)
+  const perSecond = times.length / ((performance.now() - startMs) / 1000)
+  const at = (share: number) => percentileOf(times, share)!.toFixed(0)
+  say(
+    `${name}: ${perSecond.toFixed(0)} a second, median ${at(0.5)} ms, p99 ${at(0.99)} ms, ${errors} errors, ${(process.memoryUsage.rss() / 2 ** 20).toFixed(0)} MiB`,
+  )
+  if (errors > 0) process.exitCode = 1
+}
+
+/** The time from the end of an insert to an answer that has it, with a look every 2 seconds. */
+async function staleness(port: number): Promise<void> {
+  const requests = async () => {
+    const headers = { authorization: `Bearer ${await token(0)}` }
+    const answer = await fetch(`http://127.0.0.1:${port}${paths[0]}`, { headers })
+    return ((await answer.json()) as { requests: { value: string } }).requests.value
+  }
+  await portal.refresh()
+  const before = await requests()
+  await source.add(events - accounts, events, 999)
+  await source.add(events + 9_000_000, events + 9_000_050, 1000)
+  const startMs = performance.now()
+  // The longest wait for the next look, and the copy.
+  await new Promise((resume) => setTimeout(resume, everyMs))
+  await portal.refresh()
+  const isNew = (await requests()) !== before
+  const s = (performance.now() - startMs) / 1000
+  say(`a new event is in an answer after ${s.toFixed(1)} s${isNew ? '' : ', but is not there'}`)
+  if (s > 10 || !isNew) process.exitCode = 1
+}
+
+async function timed<T>(name: string, work: () => Promise<T>): Promise<T> {
+  const startMs = performance.now()
+  const made = await work()
+  say(`${name}: ${((performance.now() - startMs) / 1000).toFixed(1)} s`)
+  return made
+}
