@@ -67,12 +67,15 @@ test('a contract with a name and models promises only these models', async () =>
   expect(ofSvc.map(({ rule }) => rule)).toEqual(['ERR-06', 'LIM-05', 'RATE-19'])
 })
 
-test('the contract of svc promises what every rule needs, except prices, since it bills by credits', async () => {
+test('the contract of svc promises all but prices in money, a limit of tokens and even rounding', async () => {
   await appendAttempts(store, [attempt(0)])
   const { findings } = await audit(store, { contract: defaultContract })
   const open = findings.filter(({ verdict }) => verdict.verdict === 'not-promised')
   const ofPrices = allRules.filter(({ id }) => id.startsWith('PRICE-'))
-  expect(open.map(({ rule }) => rule)).toEqual(ofPrices.map(({ id }) => id))
+  expect(open.map(({ rule }) => rule)).toEqual([
+    ...['BILL-20', 'RATE-20'],
+    ...ofPrices.map(({ id }) => id),
+  ])
   expect(findings.length).toBe(allRules.length)
 })
 
