@@ -51,7 +51,7 @@ test.each([
   ],
   [
     'usage --by day',
-    "error: option '--by <what>' argument 'day' is invalid. Known: model, key, endpoint.\n",
+    "error: option '--by <what>' argument 'day' is invalid. Known: model, key, endpoint, account.\n",
   ],
 ])('assay %s suggests the value that was probably meant', (line, expected) => {
   let written = ''
