@@ -12,14 +12,15 @@ import { send } from './independent-client.ts'
 
 // llama.cpp's own server, from PyPI: a service that none of us wrote. It is installed at night or by hand.
 const isNight = process.env.NIGHTLY !== undefined
-const folder = mkdtempSync(join(tmpdir(), 'assay-llama-'))
 const python = pythonOf(import.meta.dirname)
 
+let folder = ''
 let origin = ''
 let stop = () => {}
 
 beforeAll(async () => {
   if (!isNight) return
+  folder = mkdtempSync(join(tmpdir(), 'assay-llama-'))
   installPython(import.meta.dirname)
   const model = join(folder, 'tiny.gguf')
   execFileSync(python, [join(import.meta.dirname, 'model.py'), model])
@@ -36,7 +37,7 @@ beforeAll(async () => {
 
 afterAll(() => {
   stop()
-  rmSync(folder, { recursive: true, force: true })
+  if (folder !== '') rmSync(folder, { recursive: true, force: true })
 })
 
 // Light requests, so that a hold of 800 takes minutes on one core.
