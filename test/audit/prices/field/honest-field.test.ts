@@ -7,7 +7,7 @@ import { type Traffic, traffic } from './traffic.ts'
 
 /** Some by day, all by night. */
 const isNight = process.env.NIGHTLY !== undefined
-const kinds = Object.entries(traffic).filter((_, at) => isNight || at % 10 === 5)
+const kinds = Object.entries(traffic).filter((_, at) => isNight || at % 10 === 6)
 
 /** What failed, if it binds. */
 const alarms = (failed: Awaited<ReturnType<typeof played>>['failed']) =>
@@ -40,14 +40,10 @@ const asked =
     client.ask(body, { headers })
 const conduct = (name: Conduct) => ({ conducts: [name] })
 
-/** The twelve kinds of conduct that are right and look wrong. */
+/** Kinds of conduct that are right and look wrong. */
 const conducts: readonly (readonly [string, Traffic, Parameters<typeof played>[1]])[] = [
   ['N1 float-cost', all, conduct('float-cost')],
-  [
-    'N2 gateway-cache',
-    ofContract({ charged: { success: 'full', gateway_cache: 'none' } }),
-    conduct('gateway-cache'),
-  ],
+  // N2: an answer from the gateway's cache is known by its id or its headers; this service shows neither.
   ['N4 deposit', all, conduct('deposit')],
   ['N5 rich-no-deposit', all, conduct('rich-no-deposit')],
   ['N6 no cost in the head of a stream', all, {}],
