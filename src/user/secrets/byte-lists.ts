@@ -36,6 +36,10 @@ function* numberLists(text: string, least: number): Generator<Numbers> {
   let ends: number[] = []
   let before = 0
   for (let at = 0; at <= text.length; ) {
+    if (starts.length === 0) {
+      before = 0
+      while (at < text.length && !isDigit(text.charCodeAt(at))) at++
+    }
     const first = at
     while (at < text.length && isDigit(text.charCodeAt(at))) at++
     const digits = at - first

@@ -41,12 +41,12 @@ export const radixes: readonly Radix[] = [base64, hex, base32Upper, base32Lower,
 
 /** A run of digits, and the place of each. */
 export interface DigitRun {
-  readonly digits: Uint8Array
-  readonly places: Int32Array
+  digits: Uint8Array
+  places: Int32Array
   length: number
 }
 
-/** A run with room for some digits, to be reused. */
+/** A run with room for some digits, to be reused. It grows when a longer one is found. */
 export const digitRun = (most: number): DigitRun => ({
   digits: new Uint8Array(most + 3),
   places: new Int32Array(most),
@@ -72,13 +72,33 @@ export function nextRun(
   for (let probe = from + least - 1; probe < end; probe += least) {
     if (values[bytes[probe]!]! === breaks) continue
     let first = probe
-    while (first > from && values[bytes[first - 1]!]! !== breaks) first--
     let last = probe + 1
-    while (last < end && values[bytes[last]!]! !== breaks) last++
+    if (bits < 5) {
+      while (first > from && values[bytes[first - 1]!]! !== breaks) first--
+      while (last < end && values[bytes[last]!]! !== breaks) last++
+    } else {
+      if (isSpace(bytes[probe]!)) continue
+      first = lineStart(bytes, probe, from, values)
+      last = lineEnd(bytes, probe, end, values)
+      for (let length = last - first, to = joined(bytes, last, end, values, length); to > last; ) {
+        length = to - afterSpace(bytes, last, end)
+        last = to
+        to = joined(bytes, last, end, values, length)
+      }
+      for (let start = first; ; first = start) {
+        const before = beforeSpace(bytes, start, from)
+        if (before === start || before <= from || values[bytes[before - 1]!]! === breaks) break
+        const other = lineStart(bytes, before - 1, from, values)
+        const here = lineEnd(bytes, start, end, values) - start
+        if (Math.max(before - other, here) < shortestLine) break
+        start = other
+      }
+    }
     if (last - first < least) {
       probe = last - least + 1
       continue
     }
+    if (into.places.length < last - first) Object.assign(into, digitRun(last - first))
     const { digits, places } = into
     let length = 0
     for (let at = first; at < last; at++) {
@@ -102,6 +122,53 @@ export function nextRun(
     probe = last
   }
   return -1
+}
+
+/**
+ * Digits of base64 and base32 go on after white space only where lines are folded: next to a line of so many digits. Words
+ * of prose are shorter.
+ */
+const shortestLine = 8
+
+const isSpace = (byte: number) => byte === 32 || (byte >= 9 && byte <= 13)
+
+function lineStart(bytes: Uint8Array, at: number, from: number, values: Int8Array): number {
+  let first = at
+  while (first > from && values[bytes[first - 1]!]! !== breaks && !isSpace(bytes[first - 1]!))
+    first--
+  return first
+}
+
+function lineEnd(bytes: Uint8Array, at: number, end: number, values: Int8Array): number {
+  let last = at
+  while (last < end && values[bytes[last]!]! !== breaks && !isSpace(bytes[last]!)) last++
+  return last
+}
+
+function afterSpace(bytes: Uint8Array, at: number, end: number): number {
+  let next = at
+  while (next < end && isSpace(bytes[next]!)) next++
+  return next
+}
+
+function beforeSpace(bytes: Uint8Array, at: number, from: number): number {
+  let before = at
+  while (before > from && isSpace(bytes[before - 1]!)) before--
+  return before
+}
+
+/** The end of the line after white space, if it goes on one of `length` digits; else `last`. */
+function joined(
+  bytes: Uint8Array,
+  last: number,
+  end: number,
+  values: Int8Array,
+  length: number,
+): number {
+  const next = afterSpace(bytes, last, end)
+  if (next === last) return last
+  const to = lineEnd(bytes, next, end, values)
+  return to > next && Math.max(length, to - next) >= shortestLine ? to : last
 }
 
 /** Values of `TextScan.table`. */
@@ -201,7 +268,9 @@ export class TextScan {
   private isText(nth: number): boolean {
     const byte = this.byteAt(nth)
     if (this.table[byte]! === isText) return true
-    return byte > 127 && (this.isWide(nth) || this.isWide(nth - 1) || this.isWide(nth - 2))
+    if (byte < 128) return false
+    if (byte >= 0xc0) return byte === 0xef && this.isWide(nth)
+    return this.isWide(nth - 1) || this.isWide(nth - 2)
   }
 
   /** Whether a full-width letter begins here, in UTF-8. */

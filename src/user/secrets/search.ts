@@ -97,7 +97,7 @@ export class Search {
     if (text.length * 6 < least * 8) return true
     // Characters beyond Latin-1 become some byte, which is not a find by chance.
     const bytes = Buffer.from(text, 'latin1')
-    const run = digitRun(text.length)
+    const run = digitRun(0)
     for (const radix of radixes) {
       for (let from = 0; from >= 0; ) {
         from = nextRun(bytes, from, bytes.length, radix, least, run)
