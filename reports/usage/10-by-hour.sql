@@ -1,10 +1,10 @@
 -- section: Use over time
 -- wide: true
 -- note: >-
---   Credits certainly charged in each local hour. Shaded: hours that are not over, and hours that were not
+--   {Unit} certainly charged in each local hour. Shaded: hours that are not over, and hours that were not
 --   measured, which does not mean unused. The hour that a clock change repeats is drawn as two halves.
 WITH
-  hours AS (FROM usage_hours WHERE EXISTS (FROM usage_hours WHERE credits > 0)),
+  hours AS (FROM usage_hours WHERE EXISTS (FROM usage_hours WHERE credits <> 0)),
   ends AS (
     SELECT start_us, wall_ms AS at_ms, lead(wall_ms, 1, wall_ms + 3600000) OVER (ORDER BY start_us) AS to_ms,
       CASE WHEN bool_and(requests IS NULL) THEN 'not measured' WHEN bool_or(open) THEN 'not over yet' END AS state

@@ -4,8 +4,9 @@
 -- empty: No key was seen.
 -- columns:
 --   key: { label: key }
---   credits: { bar: true }
---   cost_usd: { optional: true }
+--   credits: { bar: true, label: "{unit}", amount: "{unit}", unknown: is_least }
+--   is_least: { hidden: true }
+--   cost_usd: { optional: true, amount: USD, label: cost }
 --   cached: { optional: true }
 --   ok: { label: succeeded }
 --   limited: { label: "429" }
@@ -13,6 +14,7 @@
 SELECT
   coalesce(getvariable('usage_key_names')[key_fp], key_fp, 'not known') AS key, account,
   credits::DOUBLE AS credits, credits * getvariable('usage_credit_usd') AS cost_usd,
+  requests > coalesce(credits_known, 0) AS is_least,
   requests, ok, limited, failed,
   prompt_tokens::DOUBLE AS "tokens in", cached_tokens::DOUBLE AS "cached",
   completion_tokens::DOUBLE AS "tokens out",

@@ -77,12 +77,26 @@ export const chartCss = `:root{${declare('light')}}
 export const drawingFont = 'sans-serif'
 
 /** Vega-Lite's configuration. `narrow` is for phones: shorter labels, fewer ticks. */
+/** Stripes that let the colour below through. */
+const hatching = {
+  gradient: 'linear',
+  ...{ x1: 0, y1: 0, x2: 1, y2: 1 },
+  stops: Array.from({ length: 12 }, (_, at) => at / 12).flatMap((from) => [
+    { offset: from, color: 'transparent' },
+    { offset: from + 1 / 24, color: 'transparent' },
+    { offset: from + 1 / 24, color: paper.light },
+    { offset: from + 1 / 12, color: paper.light },
+  ]),
+}
+
 export function chartConfig(narrow: boolean): object {
   return {
     aria: false,
     background: null,
     font: drawingFont,
     view: { stroke: null },
+    // For a layer over bars whose time is not over: { "mark": { "type": "bar", "style": "hatched" } }.
+    style: { hatched: { color: hatching, opacity: 0.55 } },
     padding: { left: 4, top: 4, right: 12, bottom: 4 },
     autosize: { type: 'fit', contains: 'padding' },
     axis: {

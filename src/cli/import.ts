@@ -1,4 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { loadContract } from '../contract/load.ts'
+import { logPrices } from '../price/price-log.ts'
 import { importFile, parseMapping } from '../public/import.ts'
 import { openStore } from '../public/store.ts'
 import { printable } from '../report/summary/printable.ts'
@@ -38,6 +40,7 @@ export interface Options extends Meaning {
   readonly engine?: string
   readonly partial?: boolean
   readonly maxRejects?: string
+  readonly contract?: string
 }
 
 export async function importAction(files: readonly string[], options: Options): Promise<void> {
@@ -102,7 +105,7 @@ async function importOne(
   options: Options,
   signal: AbortSignal,
 ): Promise<void> {
-  const { map, source, format, rejects, model, partial, check } = options
+  const { map, source, format, rejects, model, partial, check, contract } = options
   const file = [first, ...pages].join(', ')
   const imported = await shown(({ onProgress }) =>
     take({
@@ -113,6 +116,7 @@ async function importOne(
       ...(format === undefined ? {} : { format }),
       ...(rejects === undefined ? {} : { rejectsFile: rejects }),
       ...(model === undefined ? {} : { model }),
+      ...(contract === undefined ? {} : { prices: logPrices(loadContract(contract)) }),
       ...{ partial: partial === true, check: check === true },
     }),
   )

@@ -22,6 +22,10 @@ const columnFront = z.strictObject({
   needs: z.tuple([z.templateLiteral(['p', z.number()]), z.string()]).optional(),
   /** The column with the shortest duration that was cut off. A figure from there on reads "≥". */
   at_least: z.string().optional(),
+  /** Amounts of this unit. */
+  amount: z.string().optional(),
+  /** The column that is true if the value is at least so much, because some requests do not report it. */
+  unknown: z.string().optional(),
   /** Draws a bar behind the number, relative to the column's maximum. */
   bar: z.boolean().optional(),
   /** Omits the column if no row has a value. */

@@ -16,12 +16,13 @@ import { latestFindings, renderFindings } from './findings.ts'
 import { prepareHistograms } from './histograms.ts'
 import { aboutRuns, launchTop } from './launch.ts'
 import type { PageName } from './pages.ts'
-import { type Part, readParts } from './part.ts'
+import { inUnit, type Part, readParts } from './part.ts'
 import { fillProfile } from './profile-table.ts'
 import { prepareScope } from './scope.ts'
 import { prepareService } from './service-table.ts'
 import { prepareStretches, stretchLine } from './stretches.ts'
 import type { UsageEngine } from './usage/engine/engine.ts'
+import { unitName } from './usage/figures.ts'
 import { enterPrices } from './usage/prepare.ts'
 import { readUsageIn } from './usage/read.ts'
 import type { UsageOptions, UsagePage } from './usage/shape.ts'
@@ -75,16 +76,19 @@ const folders: Readonly<Record<PageName, readonly string[]>> = {
 const shipped = (folder: string) =>
   fileURLToPath(new URL(`../../reports/${folder}/`, import.meta.url))
 
-/** The parts of a page: ours, then the user's own. */
-export function partsOf(page: PageName, reportsFolder?: string): readonly Part[] {
+/** The parts of a page, with amounts in this unit: ours, then the user's own. */
+export function partsOf(page: PageName, reportsFolder?: string, unit?: string): readonly Part[] {
   const own = reportsFolder === undefined ? [] : [reportsFolder]
-  return readParts([...folders[page].map(shipped), ...own])
+  return partsFrom([...folders[page].map(shipped), ...own], unit)
 }
 
 /** The built-in parts in the given folders. */
 export function partsIn(names: readonly string[]): readonly Part[] {
-  return readParts(names.map(shipped))
+  return partsFrom(names.map(shipped))
 }
+
+const partsFrom = (paths: readonly string[], unit = 'credits') =>
+  readParts(paths).map((part) => inUnit(part, unit))
 
 /**
  * Makes one page from a store: the answer first, then its evidence.
@@ -97,9 +101,14 @@ export function makeReport(options: ReportOptions): Promise<Report> {
 
 async function drawReport(store: Session, options: ReportOptions): Promise<Report> {
   const { page, timeZone } = options
-  const parts = partsOf(page, options.reportsFolder)
-  beginPart(options, `figures of the ${page} page`, 0, parts.length + 1)
+  beginPart(
+    options,
+    `figures of the ${page} page`,
+    0,
+    partsOf(page, options.reportsFolder).length + 1,
+  )
   const top = await prepareTop(store, options)
+  const parts = partsOf(page, options.reportsFolder, top.unit)
   const drawn: Figure[] = []
   for (const [at, part] of parts.entries()) {
     beginPart(options, `chart ${part.name}`, at + 1, parts.length + 1)
@@ -140,6 +149,8 @@ interface Top {
   readonly about: Html
   readonly body: Html
   readonly figures: readonly Figure[]
+  /** The unit of amounts, if it is another than credits. */
+  readonly unit?: string
 }
 
 /** Prepares the tables for a page's queries, and makes the top. */
@@ -169,7 +180,8 @@ export async function prepareTop(store: Session, options: ReportOptions): Promis
 async function prepareUsageTop(store: Session, options: ReportOptions): Promise<Top> {
   const page = await readUsageOf(store, options)
   await fillUsageTables(store, page)
-  return { about: aboutUsage(page), body: usageTop(page), figures: [] }
+  const unit = unitName(page.scope.unit)
+  return { about: aboutUsage(page), body: usageTop(page), figures: [], unit }
 }
 
 /** The usage page as data. */

@@ -57,3 +57,21 @@ function readPart(folder: string, name: string, files: readonly string[]): Part 
   const from = join(folder, picture)
   return { name, sql, front, chart: parseChart(readFileSync(from, 'utf8'), from) }
 }
+
+/**
+ * Fills `{unit}` and `{Unit}` in the texts of a part: the unit of the page's amounts. They may stand in titles, notes and
+ * formats, but not in expressions, because a unit comes from a log.
+ */
+export function inUnit({ front, chart, ...part }: Part, unit: string): Part {
+  const words = { '{unit}': unit, '{Unit}': `${unit[0]?.toUpperCase() ?? ''}${unit.slice(1)}` }
+  return { ...part, front: filled(front, words), chart: filled(chart, words) }
+}
+
+/** A copy of JSON with words replaced in its texts. */
+function filled<T>(value: T, words: Readonly<Record<string, string>>): T {
+  const fill = (text: string) =>
+    Object.entries(words).reduce((all, [name, word]) => all.replaceAll(name, () => word), text)
+  return JSON.parse(JSON.stringify(value), (_, each) =>
+    typeof each === 'string' ? fill(each) : each,
+  )
+}

@@ -31,7 +31,7 @@ interface Pictures {
 
 async function drawPictures(store: Session, options: PictureOptions): Promise<Pictures> {
   const { page, folder } = options
-  await prepareTop(store, options)
+  const { unit } = await prepareTop(store, options)
   try {
     mkdirSync(folder, { recursive: true })
   } catch (error) {
@@ -39,7 +39,7 @@ async function drawPictures(store: Session, options: PictureOptions): Promise<Pi
   }
   const files: string[] = []
   const warnings: string[] = []
-  const parts = partsOf(page, options.reportsFolder)
+  const parts = partsOf(page, options.reportsFolder, unit)
   for (const [at, part] of parts.entries()) {
     if (part.chart === null) continue
     beginPart(options, `picture ${part.name}`, at, parts.length)

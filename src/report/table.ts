@@ -2,6 +2,7 @@ import { samplesNeeded } from '../measure/percentile.ts'
 import { type Html, html } from '../user/html.ts'
 import { formatCell, formatNumber, unitOf, wordsOf } from './format.ts'
 import type { ColumnFront, Front } from './front.ts'
+import { amountText } from './usage/amount.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
@@ -78,7 +79,7 @@ function scarceWords(columns: readonly string[], told: Readonly<Record<string, C
 
 function heading(name: string, told: ColumnFront | undefined): Html {
   const label = told?.label ?? wordsOf(name)
-  const unit = unitOf(name)
+  const unit = told?.amount ?? unitOf(name)
   return html`${label}${!label.split(' ').includes(unit) && html` <small>${unit}</small>`}`
 }
 
@@ -114,7 +115,13 @@ function cellOf(name: string, row: Row, told: ColumnFront | undefined): Html {
   if (few !== null) return html`<span class="few" title="${few}">n too small</span>`
   const cutOff = told?.at_least === undefined ? null : row[told.at_least]
   const beyond = isNumber(cutOff) && isNumber(row[name]) && Number(row[name]) >= Number(cutOff)
-  return html`${beyond && '≥ '}${formatCell(name, row[name])}`
+  const isLeast = beyond || (told?.unknown !== undefined && row[told.unknown] === true)
+  const value = row[name]
+  const text =
+    told?.amount !== undefined && isNumber(value)
+      ? amountText(String(value), told.amount)
+      : formatCell(name, value)
+  return html`${isLeast && isNumber(value) && '≥ '}${text}`
 }
 
 /** Drawn as SVG: the page's policy forbids a width in a style attribute. */

@@ -1,8 +1,8 @@
-import { shownAmount } from '../money/money.ts'
-import { readNumber, zero } from '../money/rational.ts'
 import { type Html, html } from '../user/html.ts'
 import { type Answer, type Card, type Check, renderAnswer, renderCards } from './banner.ts'
 import { formatNumber, formatShare } from './format.ts'
+import { amountText } from './usage/amount.ts'
+import { amountRows, cardNumber, cardTitle, cardValue, unitName } from './usage/figures.ts'
 import { planInWords } from './usage/packages.ts'
 import {
   costText,
@@ -30,7 +30,7 @@ export function aboutUsage({ scope }: UsagePage): Html {
 
 /** The answer of the usage page (when do the credits run out?), and the cards. */
 export function usageTop(page: UsagePage): Html {
-  return html`${renderAnswer(usageAnswer(page))}${renderCards(page.cards.map((card) => cardOf(card, page)))}${page.scope.notes.map(
+  return html`${renderAnswer(usageAnswer(page))}${renderCards(page.cards.map((card) => cardOf(card, page)))}${amountsUnder(page)}${page.scope.notes.map(
     (note) => html`<p class="note">${note}</p>`,
   )}`
 }
@@ -138,37 +138,37 @@ function bandChecks({ bandLosses, scope }: UsagePage): readonly Check[] {
   ]
 }
 
-const cardNames: Readonly<Record<UsageCard['name'], string>> = {
-  credits: 'Credits used',
-  requests: 'Requests',
-  tokens: 'Tokens',
-  averageTokens: 'Tokens per request',
-}
-
-function cardOf(card: UsageCard, { scope, totals }: UsagePage): Card {
-  const { name, value, before, change } = card
-  const { creditUsd, unit } = scope
-  const used = totals.money.find((each) => each.unit === unit)?.used
-  const isMoney = name === 'credits' && unit !== 'credits'
-  const shown = (amount: number) =>
-    isMoney ? shownAmount(readNumber(amount.toString()) ?? zero, unit) : formatNumber(amount)
+function cardOf(card: UsageCard, page: UsagePage): Card {
+  const { before, change } = card
+  const { unit, creditUsd } = page.scope
+  const { text, exactly } = cardValue(card, page, 'not measured')
   const parts = [
     costText(card, creditUsd),
     change !== null
       ? `${change >= 0 ? '+' : '−'}${formatShare(Math.abs(change))} % from the previous period`
       : before === null
         ? 'the previous period was not measured'
-        : `${shown(before)} in the previous period`,
+        : `${cardNumber(card, before, unit)} in the previous period`,
     measuredShare(card),
+    exactly === null ? null : `exactly ${exactly}`,
   ]
+  const title = cardTitle(card, unit)
   return {
-    label: isMoney ? `${unit} used` : cardNames[name],
-    value:
-      value === null
-        ? 'not measured'
-        : isMoney && used !== undefined
-          ? shownAmount(readNumber(used)!, unit)
-          : shown(value),
+    label: `${title[0]!.toUpperCase()}${title.slice(1)}`,
+    value: text,
     aside: parts.filter(Boolean).join('; '),
   }
+}
+
+/** Other amounts than that of the card, in a list; and what the sums are of. */
+function amountsUnder(page: UsagePage): Html {
+  const rows = amountRows(page)
+  const unit = unitName(page.scope.unit)
+  return html`<p class="note">Tokens and ${unit} are those of all requests, also of failed ones.</p>${
+    rows.length > 0 &&
+    html`<div class="card"><div class="table-scroll" tabindex="0" role="region" aria-label="Amounts"><table><tbody>${rows.map(
+      (row) =>
+        html`<tr><th scope="row" class="txt">${row.title}</th><td class="num">${amountText(row.amount, row.unit)}</td><td class="txt">${unitName(row.unit)}${row.aside !== null && html` <small>(${row.aside})</small>`}</td></tr>`,
+    )}</tbody></table></div></div>`
+  }`
 }

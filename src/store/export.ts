@@ -22,7 +22,7 @@ const exported = {
     },
     run: 'source',
     order:
-      'source, quarter, width_us, key_fp, account, model, endpoint, outcome, status, error_code',
+      'source, quarter, width_us, key_fp, account, model, endpoint, outcome, status, error_code, unit',
   },
   runs: { sql: 'SELECT * FROM runs', run: 'run_id', order: 'started_at, run_id' },
   health: { sql: 'SELECT * FROM health', run: 'run_id', order: 'run_id, at_us, shard' },

@@ -167,7 +167,8 @@ CREATE TABLE usage_events (
   cache_write_tokens BIGINT,            -- of the input: written to a cache
   cache_write_1h_tokens BIGINT,         -- of those: for an hour
   reasoning_tokens BIGINT,              -- of the output
-  version_us BIGINT                     -- when the source last changed the row; the newest version counts
+  version_us BIGINT,                    -- when the source last changed the row; the newest version counts
+  priced_by VARCHAR                     -- the contract whose prices gave the credits; null: as logged
 );
 
 -- Sums over an interval, as a provider reports them. A newer statement about the same interval and dimensions
@@ -194,7 +195,8 @@ CREATE TABLE usage_statements (
   cache_write_tokens BIGINT,
   cache_write_1h_tokens BIGINT,
   completion_tokens BIGINT,
-  reasoning_tokens BIGINT
+  reasoning_tokens BIGINT,
+  priced_by VARCHAR                     -- the contract whose prices gave the credits; null: as reported
 );
 
 -- Statements that replaced others with other figures.
@@ -376,7 +378,8 @@ CREATE OR REPLACE VIEW usage AS
 SELECT
   'import' AS origin, source, id, at_us, model, endpoint, key_fp, account, outcome, status,
   error_code, credits, credits AS possible_credits, prompt_tokens, cached_tokens, completion_tokens, requests,
-  ttft_us, latency_us, type, unit, cache_write_tokens, cache_write_1h_tokens, reasoning_tokens
+  ttft_us, latency_us, type, unit, cache_write_tokens, cache_write_1h_tokens, reasoning_tokens,
+  priced_by
 FROM usage_events WHERE type IN ('usage', 'refund')
 UNION ALL
 SELECT
@@ -389,7 +392,7 @@ SELECT
   completion_tokens::BIGINT AS completion_tokens,
   1 AS requests, NULL AS ttft_us, NULL AS latency_us,  -- for runs, see attempt_times
   'usage' AS type, 'credits' AS unit, NULL AS cache_write_tokens, NULL AS cache_write_1h_tokens,
-  NULL AS reasoning_tokens
+  NULL AS reasoning_tokens, NULL AS priced_by
 FROM attempts
 JOIN run_clocks USING (run_id)
 LEFT JOIN model_prices

@@ -246,7 +246,9 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
       expect(page).toBe(JSON.stringify(await readUsage(own, options), null, 1))
       const { totals } = JSON.parse(page)
       expect(totals.requests.value).toBe(5)
-      expect(totals.money).toEqual([{ unit: 'USD', used: '0.0000206', refunds: '-0.00001' }])
+      expect(totals.money).toEqual([
+        { unit: 'USD', used: '0.0000206', refunds: '-0.00001', computed: '0' },
+      ])
     }
     own.close()
     await made.close()

@@ -45,6 +45,9 @@ export const importCommand = () =>
       ]),
     )
     .addOption(outputOption('--rejects <file>', 'where bad lines go; default: FILE.rejects.jsonl'))
+    .addOption(
+      inputOption('--contract <file>', 'contract with prices, which give lines without a cost one'),
+    )
     .option('--partial', 'take the whole lines of a cut file, or one page of several')
     .option('--bucket <width>', 'width of the intervals of sums without an end: 15m, 1h, 1d')
     .addOption(choice('--decimal <mark>', 'decimal mark of numbers in text', [',', '.']))

@@ -10,7 +10,8 @@ import { queryText, storeEngine, type UsageEngine } from './engine/engine.ts'
 import { forecastBurn, lookAhead } from './forecast.ts'
 import { readPeak } from './peak.ts'
 import { planFor } from './plan.ts'
-import { prepareUsage, quarterUs } from './prepare.ts'
+import { prepareUsage } from './prepare.ts'
+import { quarterUs } from './quarter-sums.ts'
 import { reconcile } from './reconcile.ts'
 import {
   accountOf,

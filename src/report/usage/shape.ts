@@ -116,7 +116,11 @@ export interface UsageTotals {
     readonly used: string
     /** 0 or less, and part of `used`. */
     readonly refunds: string
+    /** Part of `used`: what the user's prices gave, and no log. */
+    readonly computed: string
   }[]
+  /** The contracts whose prices gave the computed amounts. */
+  readonly pricedBy: readonly string[]
   /** Requests whose cost is not known, in any unit. */
   readonly unknownCost: number
   /** Entries that are no usage: adjustments, grants, purchases, gifts, expiries. */

@@ -1,6 +1,7 @@
 import { wrapped } from '../../user/wrapped.ts'
 import { printable } from '../summary/printable.ts'
-import { amountText, exactAmount, sumOfAmounts } from './amount.ts'
+import { amountText, sumOfAmounts } from './amount.ts'
+import { amountRows, cardNumber, cardTitle, cardValue, unitName } from './figures.ts'
 import { planInWords } from './packages.ts'
 import {
   type Card,
@@ -10,13 +11,6 @@ import {
   type SeriesPoint,
   type UsagePage,
 } from './shape.ts'
-
-const cardTitles: Readonly<Record<Card['name'], string>> = {
-  credits: 'credits used',
-  requests: 'requests',
-  tokens: 'tokens',
-  averageTokens: 'tokens per request',
-}
 
 const barColumns = 34
 const shownDays = 14
@@ -30,7 +24,7 @@ export function terminalUsage(page: UsagePage): string {
     '',
     ...page.cards.flatMap((card) => {
       const cost = costText(card, scope.creditUsd)
-      const line = `${titleOf(card, scope.unit).padEnd(20)}${cardText(card, page)}`
+      const line = `${cardTitle(card, scope.unit).padEnd(20)}${cardText(card, page)}`
       return cost === null ? [line] : [line, `${'cost'.padEnd(20)}${cost}`]
     }),
     ...moneyLines(page),
@@ -79,27 +73,12 @@ export function terminalUsage(page: UsagePage): string {
   return `${lines.join('\n')}\n`
 }
 
-const titleOf = ({ name }: Card, unit: string) =>
-  name === 'credits' && unit !== 'credits' ? `${printable(unit, 12)} used` : cardTitles[name]
-
 /** Units beside that of the cards, and what changes a balance without being usage. */
-function moneyLines({ totals, scope }: UsagePage): readonly string[] {
-  const line = (title: string, amount: string, unit: string, aside = '') =>
-    `${title.padEnd(20)}${amountText(amount, unit).padStart(14)} ${printable(unit, 12)}${aside}`
-  const lines: string[] = []
-  for (const { unit, used, refunds } of totals.money) {
-    if (unit !== scope.unit) lines.push(line(`${printable(unit, 12)} used`, used, unit))
-    if (refunds !== '0') lines.push(line('refunds', refunds, unit, '   (subtracted above)'))
-  }
-  for (const { type, unit, amount, entries } of totals.ledger) {
-    lines.push(line(`${type}s`, amount, unit, entries === 1 ? '' : `   (${entries} entries)`))
-  }
-  for (const { unit, amount } of totals.ledger.filter(({ type }) => type === 'adjustment')) {
-    const { used } = totals.money.find((money) => money.unit === unit) ?? { used: '0' }
-    lines.push(line('net', sumOfAmounts([used, amount]), unit, '   (used and adjusted)'))
-  }
-  return lines
-}
+const moneyLines = (page: UsagePage) =>
+  amountRows(page).map(
+    ({ title, amount, unit, aside }) =>
+      `${title.padEnd(20)}${amountText(amount, unit).padStart(14)} ${unitName(unit)}${aside === null ? '' : `   (${aside})`}`,
+  )
 
 /** The cost of points: at least so much if a request has no known cost. Null if none has one. */
 function costOf(
@@ -132,7 +111,7 @@ function dayLines({ days, scope }: UsagePage): readonly string[] {
   const most = Math.max(...shown.map(size), scope.unit === 'credits' ? 1 : Number.MIN_VALUE)
   const width = Math.max(12, ...shown.map(({ label }) => label.length + 1))
   return [
-    `${'day'.padEnd(width)}${'requests'.padStart(12)}${printable(scope.unit, 12).padStart(12)}`,
+    `${'day'.padEnd(width)}${'requests'.padStart(12)}${unitName(scope.unit).padStart(12)}`,
     ...shown.map((day) => {
       const bar = '█'.repeat(Math.round((size(day) / most) * barColumns))
       return `${day.label.padEnd(width)}${whole(day.requests).padStart(12)}${(day.cost?.text ?? '-').padStart(12)}  ${bar}${day.open ? ' (open)' : ''}`.trimEnd()
@@ -155,7 +134,7 @@ function seriesLines({ days, scope }: UsagePage): readonly string[] {
       : []),
     { head: 'tokens out', of: ({ completionTokens }: SeriesPoint) => completionTokens },
   ]
-  const names = ['requests', printable(scope.unit, 12), ...columns.map(({ head }) => head)]
+  const names = ['requests', unitName(scope.unit), ...columns.map(({ head }) => head)]
   const width = Math.floor(55 / names.length)
   const row = (name: string, cells: readonly string[]) =>
     `${printable(name, 24).padEnd(25)}${cells.map((cell) => ` ${cell}`.padStart(width)).join('')}`
@@ -180,20 +159,14 @@ function seriesLines({ days, scope }: UsagePage): readonly string[] {
   ]
 }
 
-function cardText(card: Card, { scope, totals }: UsagePage): string {
-  const unit = scope.unit
-  const text = (value: number | null) =>
-    value === null ? '-' : card.name === 'credits' ? amountText(value, unit) : whole(value)
-  const used = card.name === 'credits' ? totals.money.find((each) => each.unit === unit) : undefined
-  const value = used === undefined ? text(card.value) : amountText(used.used, unit)
+function cardText(card: Card, page: UsagePage): string {
+  const { text, exactly } = cardValue(card, page, '-')
   const before =
     card.before === null
       ? 'not measured before'
-      : `${text(card.before)} before${card.change === null ? '' : `, ${card.change >= 0 ? '+' : ''}${(card.change * 100).toFixed(1)} %`}`
-  const exact = used === undefined ? null : exactAmount(used.used, unit)
-  const notes = [before, measuredShare(card), exact === null ? null : `exactly ${exact}`]
-  const least = card.unmeasured > 0 && card.value !== null && card.name !== 'averageTokens'
-  return `${(least ? `≥ ${value}` : value).padStart(14)}   (${notes.filter((note) => note !== null).join(', ')})`
+      : `${cardNumber(card, card.before, page.scope.unit)} before${card.change === null ? '' : `, ${card.change >= 0 ? '+' : ''}${(card.change * 100).toFixed(1)} %`}`
+  const notes = [before, measuredShare(card), exactly === null ? null : `exactly ${exactly}`]
+  return `${text.padStart(14)}   (${notes.filter((note) => note !== null).join(', ')})`
 }
 
 function bandText(band: DateBand, day: (us: number) => string): string {

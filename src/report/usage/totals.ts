@@ -20,14 +20,22 @@ export async function readTotals(store: Session, engine: UsageEngine): Promise<U
        sum(reasoning_known)::BIGINT AS reasoning_known
      FROM usage_quarters WHERE ${inPeriod}`,
   )
-  const money = await store.rows<{ unit: string; used: string; refunds: string | null }>(
-    `SELECT unit, sum(credits)::VARCHAR AS used, sum(refunds)::VARCHAR AS refunds
+  const money = await store.rows<{
+    unit: string
+    used: string
+    refunds: string | null
+    computed: string | null
+  }>(
+    `SELECT unit, sum(credits)::VARCHAR AS used, sum(refunds)::VARCHAR AS refunds, sum(computed)::VARCHAR AS computed
      FROM usage_outcomes WHERE ${inPeriod} AND credits IS NOT NULL GROUP BY unit ORDER BY unit`,
   )
   await engine.fill(store, 'usage_ledger_sums', queryText('ledger'))
   const ledger = await store.rows<{ type: string; unit: string; entries: number; amount: string }>(
     `SELECT type, unit, sum(entries)::BIGINT AS entries, sum(amount)::VARCHAR AS amount
      FROM usage_ledger_sums WHERE type <> 'refund' GROUP BY ALL ORDER BY type, unit`,
+  )
+  const prices = await store.rows<{ name: string }>(
+    'SELECT DISTINCT left(priced_by, 100) AS name FROM usage_coverage WHERE priced_by IS NOT NULL ORDER BY name LIMIT 20',
   )
   const requests = sums?.requests ?? 0
   const total = (value: number | null | undefined, known: number | null | undefined): Total => ({
@@ -43,11 +51,13 @@ export async function readTotals(store: Session, engine: UsageEngine): Promise<U
       output: total(sums?.output, sums?.tokens_known),
       reasoning: total(sums?.reasoning, sums?.reasoning_known),
     },
-    money: money.map(({ unit, used, refunds }) => ({
+    money: money.map(({ unit, used, refunds, computed }) => ({
       unit,
       used: exact(used),
       refunds: exact(refunds),
+      computed: exact(computed),
     })),
+    pricedBy: prices.map(({ name }) => name),
     unknownCost: Math.max(0, requests - (sums?.credits_known ?? 0)),
     ledger: ledger.map((entry) => ({ ...entry, amount: exact(entry.amount) })),
   }

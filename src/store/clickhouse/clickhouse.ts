@@ -138,6 +138,12 @@ function failure(name: string, user: string, secret: string, error: unknown): Us
       `${name} has no tables of Assay: create them with assay usage init.`,
     )
   }
+  if (code === '16' || code === '47') {
+    return new UserError(
+      'store',
+      `${name} has tables of another build of Assay: drop them, create them with assay usage init, and import the logs again (${reasonOf(error, new Secrets([secret, `${user}:${secret}`])).slice(0, 200)}).`,
+    )
+  }
   return new UserError(
     'store',
     `${name}: ${reasonOf(error, new Secrets([secret, `${user}:${secret}`]))}`,

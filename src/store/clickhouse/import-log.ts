@@ -11,14 +11,14 @@ const columns = [
   ...['source', 'id', 'at_us', 'ingested_us', 'version_us', 'type', 'model', 'endpoint', 'key_fp'],
   ...['account', 'outcome', 'status', 'error_code', 'credits', 'unit', 'prompt_tokens'],
   ...['cached_tokens', 'cache_write_tokens', 'cache_write_1h_tokens', 'completion_tokens'],
-  ...['reasoning_tokens', 'requests'],
+  ...['reasoning_tokens', 'requests', 'priced_by'],
 ]
 
 const statementColumns = [
   ...['source', 'id', 'statement', 'ingested_us', 'start_us', 'end_us', 'dimensions', 'measures'],
   ...['model', 'endpoint', 'key_fp', 'account', 'outcome', 'credits', 'unit', 'requests'],
   ...['prompt_tokens', 'cached_tokens', 'cache_write_tokens', 'cache_write_1h_tokens'],
-  ...['completion_tokens', 'reasoning_tokens'],
+  ...['completion_tokens', 'reasoning_tokens', 'priced_by'],
 ]
 
 /**

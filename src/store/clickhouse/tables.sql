@@ -24,7 +24,8 @@ CREATE TABLE IF NOT EXISTS usage_events (
   cache_write_1h_tokens Nullable(Int64),
   completion_tokens Nullable(Int64),
   reasoning_tokens Nullable(Int64),
-  requests Int64
+  requests Int64,
+  priced_by LowCardinality(Nullable(String))
 ) ENGINE = ReplacingMergeTree(wins)
 PARTITION BY intDiv(at_us, 86400000000) ORDER BY (source, quarter, id);
 -- The newest statement of each interval and dimensions (see usage_buckets in src/store/schema.sql).
@@ -53,6 +54,7 @@ CREATE TABLE IF NOT EXISTS usage_buckets (
   cache_write_1h_tokens Nullable(Int64),
   completion_tokens Nullable(Int64),
   reasoning_tokens Nullable(Int64),
+  priced_by LowCardinality(Nullable(String)),
   counts Bool,
   has_costs Bool,
   written_us Int64
@@ -75,6 +77,8 @@ CREATE TABLE IF NOT EXISTS usage_quarters (
   credits Nullable(Decimal(38, 18)),
   possible_credits Nullable(Decimal(38, 18)),
   refunds Nullable(Decimal(38, 18)),
+  computed Nullable(Decimal(38, 18)),
+  priced_by LowCardinality(Nullable(String)),
   credits_known Nullable(Int64),
   prompt_tokens Nullable(Int64),
   cached_tokens Nullable(Int64),

@@ -63,8 +63,9 @@ export function readAiperf(text: string, file: string, model: string | null): Fo
     startedAtUs,
     name: 'aiperf',
     attempts,
+    // ITL is that of streams that succeeded.
     gapsUs: records.flatMap(({ record }) => {
-      if (isWarmup(record)) return []
+      if (isWarmup(record) || hasFailed(record)) return []
       const gaps = record.metrics?.inter_chunk_latency?.value
       return Array.isArray(gaps) ? gaps.map((ms) => ms * 1000) : []
     }),
@@ -114,6 +115,9 @@ function firstUs({ metadata }: AiperfRecord): number {
   return Math.min(metadata.credit_issued_ns ?? Infinity, metadata.request_start_ns)
 }
 
+const hasFailed = ({ error, metadata }: AiperfRecord) =>
+  error != null || metadata.was_cancelled === true
+
 function attemptOf(
   record: AiperfRecord,
   slot: number,
@@ -133,7 +137,7 @@ function attemptOf(
   const gaps = record.metrics?.inter_chunk_latency?.value
   const streamed = firstContentUs !== null || Array.isArray(gaps)
   const doneUs = after(number('request_latency'))
-  const failed = error != null || metadata.was_cancelled === true
+  const failed = hasFailed(record)
   const code = error?.code ?? null
   const status = code !== null && code >= 100 && code <= 599 && code !== 499 ? code : null
   return {

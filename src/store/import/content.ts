@@ -1,4 +1,4 @@
-import { stagedCredits } from './fields.ts'
+import { creditsTypes, stagedCredits } from './fields.ts'
 
 /** The columns of an event that an import compares: two lines are equal if all of these are. */
 export const content = [
@@ -24,8 +24,26 @@ export const content = [
   'latency_us',
 ] as const
 
-/** The same over staged lines, with another SQL for the credits. */
-export const stagedContent = (credits: string = stagedCredits): readonly string[] =>
+/** The same over staged lines, with another SQL for the credits or their unit. */
+export const stagedContent = (
+  credits: string = stagedCredits,
+  unit: string = 'unit',
+): readonly string[] =>
   content.map((name) =>
-    name === 'credits' ? credits : name === 'type' ? `coalesce(type, 'usage')` : name,
+    name === 'credits'
+      ? credits
+      : name === 'unit'
+        ? unit
+        : name === 'type'
+          ? `coalesce(type, 'usage')`
+          : name,
   )
+
+/** What two lines with the same id are compared by. A cost that the user's prices gave is none of the log. */
+export const comparedContent = {
+  staged: stagedContent(stagedCredits, `CASE WHEN ${stagedCredits} IS NOT NULL THEN unit END`),
+  stored: stagedContent(
+    `(CASE WHEN priced_by IS NULL THEN credits END)::${creditsTypes.any}`,
+    'CASE WHEN priced_by IS NULL AND credits IS NOT NULL THEN unit END',
+  ),
+} as const

@@ -2,8 +2,10 @@ import { basename } from 'node:path'
 import type { Session } from '../session.ts'
 import { content, stagedContent } from './content.ts'
 import { creditsTypes, stagedCredits } from './fields.ts'
+import { literal } from './literal.ts'
 import type { LogFormat } from './log-scan.ts'
 import type { Mapping } from './mapping.ts'
+import { type LinePrices, pricedUnitSql } from './price-lines.ts'
 import { hasErrors } from './rejects.ts'
 import { compareStatements, enterStatements } from './statements.ts'
 
@@ -14,6 +16,7 @@ interface EnteredLog {
   readonly mapping: Mapping
   readonly isPartial: boolean
   readonly check?: boolean
+  readonly prices?: LinePrices
   readonly nowUs: number
 }
 
@@ -54,7 +57,7 @@ export async function enter(store: Session, log: EnteredLog): Promise<Entered> {
      FROM staging.lines`,
   )
   const { lines, known, differing, bad, broken: unread, buckets } = found!
-  const notes = [...(await notesOf(store))]
+  const notes = [...(await notesOf(store, log.prices))]
   const dimensions = buckets > 0 ? await compareStatements(store, log) : ''
   await store.execute('BEGIN')
   try {
@@ -102,7 +105,7 @@ export async function enter(store: Session, log: EnteredLog): Promise<Entered> {
 
 async function enterEvents(
   store: Session,
-  { source }: EnteredLog,
+  { source, prices }: EnteredLog,
   importNo: number,
   nowUs: bigint,
 ): Promise<void> {
@@ -116,18 +119,32 @@ async function enterEvents(
       [source],
     )
   }
-  const staged = stagedContent(await storedCredits(store))
+  const credits = await storedCredits(store)
+  const unit = pricedUnitSql(prices?.unit)
+  const staged = stagedContent(credits, unit)
   const isNew = `reason IS NULL AND end_us IS NULL
     ${known!.n > 0 ? `AND rowid NOT IN (SELECT line_no FROM staging.known WHERE how <> 'corrects')` : ''}`
   await store.execute(
-    `INSERT INTO usage_events (source, id, ingested_us, import_no, version_us, ${content.join(', ')})
-     SELECT $1, id, $2, $3, version_us, ${staged.join(', ')} FROM staging.lines WHERE ${isNew}`,
+    `INSERT INTO usage_events (source, id, ingested_us, import_no, version_us, priced_by, ${content.join(', ')})
+     SELECT $1, id, $2, $3, version_us, priced_by, ${staged.join(', ')} FROM staging.lines WHERE ${isNew}`,
     [source, nowUs, importNo],
   )
   await store.execute(
     `INSERT OR IGNORE INTO usage_event_days
      SELECT DISTINCT $1, at_us // 86400000000 FROM staging.lines WHERE ${isNew} AND coalesce(type, 'usage') = 'usage'`,
     [source],
+  )
+  if (prices !== undefined && known!.n > 0) await priceKnown(store, source, credits, unit)
+}
+
+/** Gives known lines whose cost is not logged the cost by these prices, which may be newer. */
+function priceKnown(store: Session, source: string, credits: string, unit: string): Promise<void> {
+  return store.execute(
+    `UPDATE usage_events SET credits = priced.credits, unit = priced.unit, priced_by = priced.priced_by
+     FROM (SELECT id, ${credits} AS credits, ${unit} AS unit, priced_by FROM staging.lines
+           WHERE priced_by IS NOT NULL AND rowid IN (SELECT line_no FROM staging.known WHERE how = 'known')) AS priced
+     WHERE usage_events.source = ${literal(source)} AND usage_events.id = priced.id
+       AND (usage_events.credits IS NULL OR usage_events.priced_by IS NOT NULL)`,
   )
 }
 
@@ -151,14 +168,14 @@ async function storedCredits(store: Session): Promise<string> {
 }
 
 /** What a log has beside usage: entries of a ledger, and several units. */
-async function notesOf(store: Session): Promise<readonly string[]> {
+async function notesOf(store: Session, prices: LinePrices | undefined): Promise<readonly string[]> {
   const types = await store.rows<{ type: string; unit: string; n: number; sum: string }>(
     `SELECT type, unit, count(*) AS n, trim(sum(${stagedCredits})::VARCHAR, '') AS sum
      FROM staging.lines WHERE reason IS NULL AND type IS NOT NULL AND type NOT IN ('usage', 'refund')
      GROUP BY ALL ORDER BY ALL`,
   )
   const units = await store.rows<{ unit: string }>(
-    `SELECT DISTINCT unit FROM staging.lines WHERE reason IS NULL AND ${stagedCredits} IS NOT NULL ORDER BY unit`,
+    `SELECT DISTINCT ${pricedUnitSql(prices?.unit)} AS unit FROM staging.lines WHERE reason IS NULL AND ${stagedCredits} IS NOT NULL ORDER BY unit`,
   )
   return [
     ...types.map(

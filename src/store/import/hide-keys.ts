@@ -1,5 +1,4 @@
 import type { Session } from '../session.ts'
-import { placeSql } from './fields.ts'
 import { identifier, literal } from './literal.ts'
 import {
   bare,
@@ -12,6 +11,7 @@ import {
 } from './log-keys.ts'
 import type { Scan } from './log-scan.ts'
 import type { Mapping } from './mapping.ts'
+import { placeSql } from './places.ts'
 import { hasErrors } from './rejects.ts'
 
 /** Rows that are read at a time. */
@@ -47,6 +47,14 @@ export async function hideKeys(store: Session, scanned: Scan): Promise<readonly 
         `the log has more than ${mostKeys.toLocaleString('en-US')} keys; others may be in its other columns`,
       ]
     : []
+}
+
+/** Removes the keys from lines that were kept later. */
+export async function hideKeysOfLines(store: Session, scanned: Scan): Promise<void> {
+  const found = await keysOf(store, scanned)
+  const alike = await alikeIn(store, ['line'])
+  const keys = new LogKeys([...found.slice(0, mostKeys), ...alike])
+  if (keys.areKnown || found.length > 0) await rewriteRejects(store, scanned, keys)
 }
 
 /** The values of the column of keys; not their hashes, which gateways log. */

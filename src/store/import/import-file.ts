@@ -9,6 +9,7 @@ import { inSession, type Session } from '../session.ts'
 import { isJson, knownFormat, namesIn, readKnown } from './known-logs.ts'
 import type { LogFormat } from './log-scan.ts'
 import { type Mapping, parseMapping } from './mapping.ts'
+import type { LinePrices } from './price-lines.ts'
 import {
   type ImportedRecords,
   importRecords,
@@ -16,6 +17,7 @@ import {
   type RecordTool,
   recordTools,
 } from './records.ts'
+import { isRejects, rejectedLines } from './rejected-lines.ts'
 import { emptyScratch, formatOf, type ImportedLog, importUsageLog, scratchOf } from './usage-log.ts'
 import { type PlainText, plainText } from './whole/plain-text.ts'
 import { wholeText } from './whole/whole-text.ts'
@@ -38,6 +40,8 @@ export interface FileImport extends Work, Meaning {
   readonly partial?: boolean
   /** Says what would be imported, and enters nothing. */
   readonly check?: boolean
+  /** Prices of lines without a cost. */
+  readonly prices?: LinePrices
 }
 
 /** What a file leaves open. Each of these replaces that of the mapping. */
@@ -102,6 +106,21 @@ async function importText(
     named === 'parquet'
       ? { path: file, isCut: false }
       : await plainText(file, join(scratch, 'text'), options.signal)
+  if (named !== 'parquet' && isRejects(plain.path)) {
+    const rejected = { file, path: plain.path, folder: scratch }
+    const { path, mapping, source } = await rejectedLines(store, rejected, options.mapping)
+    return importLog(
+      store,
+      {
+        ...options,
+        mapping,
+        format: 'jsonl',
+        ...(source === null ? {} : { source: options.source ?? source }),
+      },
+      { path, isCut: plain.isCut },
+      scratch,
+    )
+  }
   const tool = toolOf(options, plain.path)
   if (tool !== null) {
     beginPart(options, `reading ${file}`, 0, 1)
@@ -109,6 +128,17 @@ async function importText(
     const records = { file, read: plain.path, tool, model, rejectsFile }
     return { kind: 'records', ...(await importRecords(store, records)) }
   }
+  return importLog(store, options, plain, scratch)
+}
+
+async function importLog(
+  store: Session,
+  options: FileImport & { readonly rejectsFile: string },
+  plain: PlainText,
+  scratch: string,
+): Promise<FileImported> {
+  const { file, rejectsFile } = options
+  const named = options.format ?? options.mapping?.format ?? formatOf(file)
   const known = options.mapping === undefined ? knownFormat(plain.path) : null
   const partial = options.partial === true
   const whole =
@@ -156,7 +186,10 @@ async function importText(
     rejectsFile,
     nowUs: Date.now() * 1000,
   })
-  return { kind: 'log', ...counts, notes: [...(rows?.notes ?? []), ...counts.notes] }
+  const own = counts.rejected > 0 && options.mapping !== undefined ? knownFormat(plain.path) : null
+  const hint =
+    own === null ? [] : [`this file is ${own.name}: without --map, all of its lines are understood`]
+  return { kind: 'log', ...counts, notes: [...(rows?.notes ?? []), ...counts.notes, ...hint] }
 }
 
 function withMeaning(mapping: Mapping, options: Meaning): Mapping {

@@ -35,12 +35,14 @@ export function delimiterOf(text: string): string {
   return delimiters.reduce((best, each) => (cells(each) > cells(best) ? each : best), ',')
 }
 
-/** The names in the first line of a file: columns of CSV, or keys of JSON. */
+/** The names in a file: columns of CSV, or keys of the first hundred lines of JSON. */
 export function namesIn(path: string): ReadonlySet<string> {
   const text = beginningOf(path)
   if (!isJson(path)) return new Set(firstRecord(text, delimiterOf(text)))
-  const [line] = text.trimStart().split('\n', 1)
-  return new Set([...line!.matchAll(/"(\w+)"\s*:/g)].map(([, name]) => name!))
+  const lines = text.trimStart().split('\n', 100)
+  return new Set(
+    lines.flatMap((line) => [...line.matchAll(/"(\w+)"\s*:/g)].map(([, name]) => name!)),
+  )
 }
 
 export const isJson = (path: string) => /^\s*[[{]/.test(beginningOf(path))

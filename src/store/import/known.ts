@@ -1,6 +1,5 @@
 import type { Session } from '../session.ts'
-import { stagedContent } from './content.ts'
-import { creditsTypes } from './fields.ts'
+import { comparedContent, stagedContent } from './content.ts'
 import type { Mapping } from './mapping.ts'
 
 const count = (n: number, one: string, many: string) =>
@@ -46,8 +45,8 @@ export async function findKnown(
 ): Promise<readonly string[]> {
   const hasVersions = mapping.fields.version !== undefined
   // The hash depends on the type, so both sides need the same.
-  const staged = `hash(${stagedContent().join(', ')})`
-  const stored = `hash(${stagedContent(`credits::${creditsTypes.any}`).join(', ')})`
+  const staged = `hash(${comparedContent.staged.join(', ')})`
+  const stored = `hash(${comparedContent.stored.join(', ')})`
   const how = (mine: string, kept: string) => {
     const differs = `CASE WHEN good.h <> ${kept}.h THEN 'differs' ELSE 'known' END`
     return hasVersions

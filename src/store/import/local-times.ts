@@ -105,8 +105,7 @@ export async function placeLocalTimes(
 function reject(store: Session, where: string, expected: string): Promise<void> {
   return store.execute(
     `UPDATE staging.lines SET
-       reason = ${literal(`time: expected ${expected}, got `)} || strftime(make_timestamp(wall_us), '%Y-%m-%d %H:%M:%S'),
-       line = to_json({'id': id, 'time': strftime(make_timestamp(wall_us), '%Y-%m-%d %H:%M:%S'), 'credits': coalesce(credits_wide, credits)})::VARCHAR
+       reason = ${literal(`time: expected ${expected}, got `)} || strftime(make_timestamp(wall_us), '%Y-%m-%d %H:%M:%S')
      WHERE ${where}`,
   )
 }

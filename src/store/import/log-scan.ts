@@ -1,9 +1,10 @@
 import { UserError } from '../../user/user-error.ts'
 import type { Session } from '../session.ts'
 import { beginningOf, firstRecord, headerOf } from './csv-header.ts'
-import { type ColumnReader, columnsOf, mappedColumns, pointerOf } from './fields.ts'
+import { longestLine } from './formats/documents.ts'
 import { identifier, literal, pathLiteral } from './literal.ts'
 import type { FieldName, Mapping } from './mapping.ts'
+import { type ColumnReader, columnsOf, mappedColumns, pointerOf } from './places.ts'
 
 export type LogFormat = 'jsonl' | 'csv' | 'parquet'
 
@@ -29,6 +30,11 @@ export interface Scan {
   readonly mapping: Mapping
 }
 
+export interface CsvShape {
+  readonly columns: readonly string[]
+  readonly delimiter: string
+}
+
 const csvErrors = `store_rejects = true, rejects_table = 'import_errors', rejects_scan = 'import_scans'`
 
 /** @throws UserError when a mapped column is missing */
@@ -46,11 +52,11 @@ export async function scanOf(store: Session, log: ScannedLog): Promise<Scan> {
       return {
         scan: isArray
           ? `SELECT json::VARCHAR AS full_text, json_extract_string(json, ${values}) AS v
-             FROM read_json_objects(${path}, format = 'array', maximum_object_size = 16000000)`
+             FROM read_json_objects(${path}, format = 'array', maximum_object_size = ${longestLine})`
           : `SELECT full_text, TRY(json_extract_string(full_text, ${values})) AS v
                FROM read_csv(${path}, columns = {'full_text': 'VARCHAR'}, delim = '\x01\x02', quote = '',
                  escape = '', header = false, auto_detect = false, strict_mode = false,
-                 null_padding = true, max_line_size = 16000000, ${csvErrors})
+                 null_padding = true, max_line_size = ${longestLine}, ${csvErrors})
                WHERE trim(full_text) <> ''`,
         reader: { text: at, raw: at, kind: () => 'text' },
         mapping: log.mapping,
@@ -67,7 +73,7 @@ export async function scanOf(store: Session, log: ScannedLog): Promise<Scan> {
       const columns = headerOf(log, delimiter).map((name) => `${literal(name)}: 'VARCHAR'`)
       const scan = `SELECT * FROM read_csv(${path}, header = true, auto_detect = false,
         columns = {${columns.join(', ')}}, delim = ${literal(delimiter)}, quote = '"',
-        escape = '"', max_line_size = 16000000, ${csvErrors})`
+        escape = '"', max_line_size = ${longestLine}, ${csvErrors})`
       return tableScan(store, log, scan)
     }
     case 'parquet':
@@ -76,6 +82,13 @@ export async function scanOf(store: Session, log: ScannedLog): Promise<Scan> {
 }
 
 const delimiters = [',', ';', '\t', '|'] as const
+
+/** The names and the delimiter of a CSV file; null for other formats. */
+export function columnsIn(log: ScannedLog): CsvShape | null {
+  if (log.format !== 'csv') return null
+  const delimiter = delimiterOf(log)
+  return { columns: headerOf(log, delimiter), delimiter }
+}
 
 /** The mapping's delimiter, or the one that gives a header with the mapped columns. */
 function delimiterOf({ read, mapping }: ScannedLog): string {

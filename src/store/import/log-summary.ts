@@ -1,5 +1,6 @@
 import type { Session } from '../session.ts'
 import { stagedCredits } from './fields.ts'
+import { pricedUnitSql } from './price-lines.ts'
 
 /** What a file holds, before it is imported. Null is not known, and never 0. */
 export interface LogSummary {
@@ -18,8 +19,12 @@ export interface LogSummary {
   readonly unknown: { readonly tokens: number; readonly cost: number }
 }
 
-/** Sums the good lines of `staging.lines`. Buckets that other statements replace are counted, too. */
-export async function describeLog(store: Session): Promise<LogSummary> {
+/**
+ * Sums the good lines of `staging.lines`. Buckets that other statements replace are counted, too.
+ *
+ * @param pricedUnit the unit of costs that the user's prices gave
+ */
+export async function describeLog(store: Session, pricedUnit?: string): Promise<LogSummary> {
   const [sums] = await store.rows<Record<string, number | null>>(
     `SELECT count(*) FILTER (WHERE end_us IS NULL) AS events, count(end_us) AS buckets, min(at_us) AS first,
        max(coalesce(end_us, at_us)) AS last, sum(requests)::BIGINT AS requests,
@@ -35,9 +40,9 @@ export async function describeLog(store: Session): Promise<LogSummary> {
      WHERE reason IS NULL AND end_us IS NOT NULL ORDER BY s`,
   )
   const costs = await store.rows<{ unit: string; sum: string }>(
-    `SELECT unit, sum(${stagedCredits})::VARCHAR AS sum FROM staging.lines
+    `SELECT ${pricedUnitSql(pricedUnit)} AS unit, sum(${stagedCredits})::VARCHAR AS sum FROM staging.lines
      WHERE reason IS NULL AND ${stagedCredits} IS NOT NULL AND coalesce(type, 'usage') IN ('usage', 'refund')
-     GROUP BY unit ORDER BY unit`,
+     GROUP BY 1 ORDER BY 1`,
   )
   const { events, buckets, first, last, requests, input, cached, writes, output, reasoning } = sums!
   return {

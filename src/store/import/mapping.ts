@@ -55,7 +55,11 @@ const mappingShape = z.strictObject({
   source: z.string().min(1).max(100).optional(),
   format: z.enum(['jsonl', 'csv', 'parquet']).optional(),
   /** CSV only. */
-  delimiter: z.string().length(1).optional(),
+  delimiter: z
+    .string()
+    .length(1)
+    .refine((sign) => !/["\r\n]/.test(sign), { error: 'a sign that is no quote and no line break' })
+    .optional(),
   /** The decimal mark of numbers that are text; found in the file if absent. */
   decimal: z.enum(['.', ',']).optional(),
   /** The order of `03/11/2026`. */

@@ -9,6 +9,13 @@ import type { Session } from '../session.ts'
 export type DecimalMark = '.' | ','
 export type DateOrder = 'dmy' | 'mdy'
 
+/** How a log writes numbers and times, where its mapping leaves that open. */
+export interface Readings {
+  /** The decimal mark; null for plain numbers, `1234.5`. */
+  readonly decimal: '.' | ',' | null
+  readonly dateOrder: DateOrder | null
+}
+
 /** SQL for a number in this reading, as plain text; null for a text that is none. */
 export function numberSql(text: string, decimal: DecimalMark): string {
   const [point, thousands] = decimal === '.' ? ['\\.', ','] : [',', '\\.']

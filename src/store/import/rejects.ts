@@ -1,7 +1,7 @@
 import { writeOutputBy } from '../output.ts'
 import type { Session } from '../session.ts'
-import { content, stagedContent } from './content.ts'
-import { literal } from './literal.ts'
+import { literal, textList } from './literal.ts'
+import type { CsvShape } from './log-scan.ts'
 
 /** Whether the CSV reader reported unreadable lines. */
 export async function hasErrors(store: Session): Promise<boolean> {
@@ -14,22 +14,24 @@ export async function hasErrors(store: Session): Promise<boolean> {
 /** Writes the rejected lines with their reasons. @returns the file; null if nothing was rejected */
 export async function writeRejects(
   store: Session,
-  { rejectsFile }: { readonly rejectsFile: string },
+  { rejectsFile, csv }: { readonly rejectsFile: string; readonly csv: CsvShape | null },
   rejected: number,
 ): Promise<string | null> {
   if (rejected === 0) return null
   const errorsAreThere = await hasErrors(store)
   const again = 'id: it was seen before with other content; the first is kept'
-  const fields = stagedContent().map((sql, at) => `${content[at]} := ${sql}`)
+  const shape =
+    csv === null
+      ? ''
+      : `, ${textList(csv.columns)} AS columns, ${literal(csv.delimiter)} AS delimiter`
   await writeOutputBy(rejectsFile, (partial) =>
     store.execute(
       `COPY (
        SELECT reason, line FROM staging.lines WHERE reason IS NOT NULL
        UNION ALL
-       SELECT ${literal(again)} AS reason,
-              to_json(struct_pack(id := id, ${fields.join(', ')}))::VARCHAR AS line
+       SELECT ${literal(again)} AS reason, line
        FROM staging.lines WHERE rowid IN (SELECT line_no FROM staging.known WHERE how = 'differs')
-       ${errorsAreThere ? 'UNION ALL SELECT reason, text FROM staging.unread' : ''}
+       ${errorsAreThere ? `UNION ALL BY NAME SELECT reason, text AS line${shape} FROM staging.unread` : ''}
      ) TO ${literal(partial)} (FORMAT json, USE_TMP_FILE false)`,
     ),
   )

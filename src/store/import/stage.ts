@@ -1,31 +1,36 @@
 import { UserError } from '../../user/user-error.ts'
 import type { Session } from '../session.ts'
-import { type Readings, type StagedField, stagedFields, timezoneOf } from './fields.ts'
+import { stagedFields } from './fields.ts'
 import { hideKeys } from './hide-keys.ts'
 import { identifier, literal } from './literal.ts'
 import { placeLocalTimes } from './local-times.ts'
 import { type LogFormat, type Scan, scanOf } from './log-scan.ts'
 import type { FieldName, Mapping } from './mapping.ts'
-import { dateOrderOf, decimalOf, doubtSql } from './readings.ts'
+import { dateOrderOf, decimalOf, doubtSql, type Readings } from './readings.ts'
+import type { StagedField } from './staged-field.ts'
+import { timezoneOf } from './staged-times.ts'
 
 interface StagedLog {
   readonly file: string
   readonly format: LogFormat
   readonly mapping: Mapping
+  readonly nowUs: number
+}
+
+export interface Staged {
+  /** For the reader. */
+  readonly notes: readonly string[]
+  readonly scanned: Scan
+  readonly readings: Readings
 }
 
 /**
  * Fills `staging.lines`: each line with typed values, and the reason if one of them is bad.
  *
  * @param read the plain text of the file
- * @returns notes for the reader
  * @throws UserError if the numbers, dates or tokens of the file have two meanings
  */
-export async function stage(
-  store: Session,
-  log: StagedLog,
-  read: string,
-): Promise<readonly string[]> {
+export async function stage(store: Session, log: StagedLog, read: string): Promise<Staged> {
   const { mapping } = log
   const scanned = await scanOf(store, { ...log, read })
   const plain: Readings = {
@@ -44,10 +49,56 @@ export async function stage(
   }
   const notes = readings.decimal === null ? [] : await shortenedCells(store, mapping, scanned)
   notes.push(...(await placeLocalTimes(store, timezoneOf(mapping), mapping.ambiguous ?? null)))
+  notes.push(...(await rejectAhead(store, log)))
   await settleTypes(store, mapping)
+  await keepLines(store, scanned, 'false')
   notes.push(...(await hideKeys(store, scanned)))
   notes.push(...(await checkParts(store, log)))
-  return notes
+  return { notes, scanned, readings }
+}
+
+/**
+ * Keeps the text of lines that were found bad after they were read.
+ *
+ * @param where SQL over `staging.lines` beside those with a reason
+ */
+export async function keepLines(store: Session, { scan, raw }: Scan, where: string): Promise<void> {
+  const kept = `lines.line IS NULL AND (lines.reason IS NOT NULL OR ${where})`
+  const some = await store.rows(`SELECT 1 AS there FROM staging.lines WHERE ${kept} LIMIT 1`)
+  if (some.length === 0) return
+  await store.execute(
+    `UPDATE staging.lines SET line = came.line
+     FROM (SELECT row_number() OVER () - 1 AS at, ${raw} AS line FROM (${scan})) AS came
+     WHERE lines.rowid = came.at AND ${kept}`,
+  )
+}
+
+const [dayUs, yearUs] = [86_400e6, 365.25 * 86_400e6]
+
+/** Rejects lines whose clock is more than a year ahead. Our own exports may be of runs in scaled time. */
+async function rejectAhead(
+  store: Session,
+  { mapping, nowUs }: StagedLog,
+): Promise<readonly string[]> {
+  if (mapping.optional !== undefined) return []
+  const [row] = await store.rows<{ ahead: number; far: number }>(
+    `SELECT count(*) FILTER (WHERE at_us > ${nowUs + dayUs}) AS ahead, count(*) FILTER (WHERE at_us > ${nowUs + yearUs}) AS far
+     FROM staging.lines WHERE reason IS NULL`,
+  )
+  const { ahead, far } = row!
+  if (far > 0) {
+    await store.execute(
+      `UPDATE staging.lines SET reason = 'time is ' || printf('%.0f', (at_us - ${nowUs}) / ${yearUs}) || ' years ahead: '
+         || strftime(make_timestamp(at_us), '%Y-%m-%d %H:%M:%S')
+       WHERE reason IS NULL AND at_us > ${nowUs + yearUs}`,
+    )
+  }
+  const near = ahead - far
+  return near === 0
+    ? []
+    : [
+        `${near.toLocaleString('en-US')} ${near === 1 ? 'line is' : 'lines are'} ahead of this clock`,
+      ]
 }
 
 async function stageLines(
@@ -78,7 +129,7 @@ async function stageLines(
             CASE WHEN reason IS NOT NULL THEN ${raw} END AS line
      FROM (
        SELECT *, CASE ${unread} ${checked.map(reasonSql).join('\n')} END AS reason
-       FROM (SELECT *, ${[...values, ...dimensions].join(',\n')}, ${doubt || 'false'} AS doubt
+       FROM (SELECT *, ${[...values, ...dimensions].join(',\n')}, NULL::VARCHAR AS priced_by, ${doubt || 'false'} AS doubt
              FROM (${scan})))`,
   )
 }
@@ -171,17 +222,17 @@ async function settleTypes(store: Session, { fields }: Mapping): Promise<void> {
     `SELECT count(*) > 0 AS signed FROM staging.lines WHERE credits < 0 OR credits_wide < 0 OR type <> 'usage'`,
   )
   if (!row!.signed) return
-  const referred =
-    fields.refersTo === undefined
-      ? 'false'
-      : `refers_to IN (SELECT id FROM staging.lines) OR refers_to IN (SELECT id FROM usage_events)`
+  // `r-7-refund` and `refund-r-7` name r-7.
+  const named = `coalesce(nullif(regexp_extract(id, '(?i)^(.+?)[-_:./ ]*refund', 1), ''), nullif(regexp_extract(id, '(?i)refund[-_:./ ]*(.+)$', 1), ''))`
+  const refersTo =
+    fields.refersTo !== undefined ? 'refers_to' : fields.id !== undefined ? named : 'NULL'
+  const referred = `${refersTo} IN (SELECT id FROM staging.lines) OR ${refersTo} IN (SELECT id FROM usage_events)`
   const negative = '(credits < 0 OR credits_wide < 0)'
   await store.execute(`
     UPDATE staging.lines SET type = CASE WHEN ${referred} THEN 'refund' ELSE 'adjustment' END
     WHERE type IS NULL AND ${negative};
     UPDATE staging.lines
-    SET reason = type || ': expected an amount of 0 or more, got ' || coalesce(credits, credits_wide)::VARCHAR,
-        line = coalesce(line, to_json({'id': id, 'type': type, 'credits': coalesce(credits, credits_wide)})::VARCHAR)
+    SET reason = type || ': expected an amount of 0 or more, got ' || coalesce(credits, credits_wide)::VARCHAR
     WHERE reason IS NULL AND ${negative} AND type IN ('usage', 'grant', 'purchase', 'gift');
     UPDATE staging.lines SET credits = -abs(credits), credits_wide = -abs(credits_wide)
     WHERE type IN ('refund', 'expiry');

@@ -2,6 +2,7 @@ import type { Session } from '../session.ts'
 import { stagedCredits } from './fields.ts'
 import { identifier, literal } from './literal.ts'
 import type { Mapping } from './mapping.ts'
+import { type LinePrices, pricedUnitSql } from './price-lines.ts'
 
 const counts = [
   'requests',
@@ -24,6 +25,7 @@ const ownDimensions = {
 interface StatedLog {
   readonly source: string
   readonly mapping: Mapping
+  readonly prices?: LinePrices
 }
 
 /**
@@ -34,7 +36,7 @@ interface StatedLog {
  */
 export async function compareStatements(
   store: Session,
-  { source, mapping }: StatedLog,
+  { source, mapping, prices }: StatedLog,
 ): Promise<string> {
   const dimensions = await dimensionsOf(store, mapping)
   const values = dimensions.map(({ sql }) => `coalesce(${sql}, '')`)
@@ -45,7 +47,8 @@ export async function compareStatements(
     `CREATE TABLE staging.stated AS
      SELECT stated_id AS id, * EXCLUDE (stated_id), (SELECT ${measures} FROM staging.lines WHERE reason IS NULL AND end_us IS NOT NULL) AS measures
      FROM (
-       SELECT ${id} AS stated_id, count(*) AS lines, at_us AS start_us, end_us, outcome, any_value(unit) AS unit,
+       SELECT ${id} AS stated_id, count(*) AS lines, at_us AS start_us, end_us, outcome, any_value(${pricedUnitSql(prices?.unit)}) AS unit,
+         CASE WHEN count(priced_by) = count(*) THEN any_value(priced_by) END AS priced_by,
          ${['model', 'endpoint', 'key_fp', 'account'].map((name) => `CASE WHEN count(DISTINCT ${name}) = 1 THEN any_value(${name}) END AS ${name}`).join(', ')},
          sum(${stagedCredits}) AS credits, ${counts.map((name) => `sum(${name})::BIGINT AS ${name}`).join(', ')}
        FROM staging.lines
@@ -54,9 +57,10 @@ export async function compareStatements(
          ${dimensions.map(({ sql, name }) => (name === 'unit' ? '' : `OR ${sql} IS NOT NULL`)).join(' ')})
        GROUP BY stated_id, at_us, end_us, outcome)`,
   )
-  const same = ['credits', 'unit', ...counts]
-    .map((name) => `stated.${name} IS NOT DISTINCT FROM newest.${name}`)
-    .join(' AND ')
+  const equal = (names: readonly string[]) =>
+    names.map((name) => `stated.${name} IS NOT DISTINCT FROM newest.${name}`).join(' AND ')
+  // A cost by prices stays if the sum comes again without.
+  const same = `${equal(counts)} AND (${equal(['credits', 'unit'])} OR stated.credits IS NULL AND newest.priced_by IS NOT NULL)`
   await store.execute(
     `CREATE TABLE staging.compared AS
      SELECT stated.*, newest.id IS NOT NULL AS is_repeated, newest.id IS NOT NULL AND ${same} AS is_same,
@@ -85,7 +89,7 @@ export async function enterStatements(
   await store.execute(
     `INSERT INTO usage_statements BY NAME
      SELECT $1 AS source, id, $2 AS statement, $3 AS ingested_us, start_us, end_us, ${literal(dimensions)} AS dimensions,
-       measures, model, endpoint, key_fp, account, outcome, credits, unit, ${counts.join(', ')}
+       measures, model, endpoint, key_fp, account, outcome, credits, unit, priced_by, ${counts.join(', ')}
      FROM staging.compared WHERE NOT is_same`,
     [source, importNo, nowUs],
   )

@@ -5,14 +5,17 @@ import { beginPart, type Work } from '../../user/work.ts'
 import { diskFailure } from '../errors.ts'
 import type { Session } from '../session.ts'
 import { enter } from './enter.ts'
-import { timezoneOf } from './fields.ts'
+import { hideKeysOfLines } from './hide-keys.ts'
 import { findKnown, nameEqualLines } from './known.ts'
 import { literal } from './literal.ts'
-import type { LogFormat } from './log-scan.ts'
+import { columnsIn, type LogFormat, type Scan } from './log-scan.ts'
 import { describeLog, type LogSummary } from './log-summary.ts'
 import type { Mapping } from './mapping.ts'
+import { type LinePrices, priceLines } from './price-lines.ts'
+import type { Readings } from './readings.ts'
 import { hasErrors, writeRejects } from './rejects.ts'
-import { stage } from './stage.ts'
+import { keepLines, stage } from './stage.ts'
+import { timezoneOf } from './staged-times.ts'
 import { csvRecords } from './whole/csv-records.ts'
 import { type PlainText, plainText } from './whole/plain-text.ts'
 import { type WholeText, wholeText } from './whole/whole-text.ts'
@@ -33,6 +36,8 @@ export interface UsageLogImport extends Work {
   readonly isPartial?: boolean
   /** Says what would be imported, and enters nothing. */
   readonly check?: boolean
+  /** Prices of lines without a cost. */
+  readonly prices?: LinePrices
   /** For rejected lines, as JSON Lines. */
   readonly rejectsFile: string
   readonly nowUs: number
@@ -86,19 +91,26 @@ export async function importUsageLog(store: Session, log: UsageLogImport): Promi
     await store.execute(`SET force_compression = 'uncompressed'`)
     beginPart(log, `reading ${log.file}`, 0, 3)
     const { path, isPartial } = await readableText(log, scratch)
-    const notes = [...(await stage(store, log, path))]
+    const { notes: readNotes, scanned, readings } = await stage(store, log, path)
+    const notes = [...readNotes]
+    const mapping = { ...log.mapping, ...withoutNulls(readings) }
     if (log.format === 'csv' && !isPartial) await refuseOpenQuote(store, log, path)
     notes.push(...(await nameEqualLines(store, log.mapping)))
     beginPart(log, 'looking for lines that are known', 1, 3)
     await store.execute(`SET force_compression = 'auto'`)
     notes.push(...(await findKnown(store, log)))
+    await keepDiffering(store, scanned)
+    if (log.prices !== undefined) notes.push(...(await priceLines(store, log.prices, scratch)))
     // Catches a signal that came between two queries and interrupted neither.
     beginPart(log, 'entering lines', 2, 3)
-    const summary = log.check === true ? await describeLog(store) : null
-    const entered = await enter(store, { ...log, isPartial })
+    const summary = log.check === true ? await describeLog(store, log.prices?.unit) : null
+    const entered = await enter(store, { ...log, mapping, isPartial })
     ignoreSignal()
     const { rejected } = entered.counts
-    const rejectsFile = log.check === true ? null : await writeRejects(store, log, rejected)
+    const rejectsFile =
+      log.check === true
+        ? null
+        : await writeRejects(store, { ...log, csv: columnsIn({ ...log, read: path }) }, rejected)
     return {
       source: log.source,
       ...entered.counts,
@@ -119,6 +131,26 @@ export async function importUsageLog(store: Session, log: UsageLogImport): Promi
     await end('DROP TABLE IF EXISTS import_errors; DROP TABLE IF EXISTS import_scans')
     if (log.plain === undefined) rmSync(scratch, { recursive: true, force: true })
   }
+}
+
+/** What decided how numbers and dates are read, for lines that are corrected and imported again. */
+const withoutNulls = ({ decimal, dateOrder }: Readings) => ({
+  ...(decimal === null ? {} : { decimal }),
+  ...(dateOrder === null ? {} : { dateOrder }),
+})
+
+/** Lines with a known id and other content are written as they were, without keys. */
+async function keepDiffering(store: Session, scanned: Scan): Promise<void> {
+  const [row] = await store.rows<{ n: number }>(
+    `SELECT count(*) AS n FROM staging.known WHERE how = 'differs'`,
+  )
+  if (row!.n === 0) return
+  await keepLines(
+    store,
+    scanned,
+    `lines.rowid IN (SELECT line_no FROM staging.known WHERE how = 'differs')`,
+  )
+  await hideKeysOfLines(store, scanned)
 }
 
 /** The folder for what an import needs while it runs. One that a killed import left is emptied. */

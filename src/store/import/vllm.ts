@@ -54,11 +54,15 @@ function runOf(result: VllmResult): ForeignRun {
     (least, _, at) => Math.min(least, arrivalS(at)),
     Infinity,
   )
+  const attempts = result.input_lens.map((_, at) => attemptOf(result, at, arrivalS(at), firstS))
   return {
     startedAtUs: startOf(result),
     name: 'vllm bench serve',
-    attempts: result.input_lens.map((_, at) => attemptOf(result, at, arrivalS(at), firstS)),
-    gapsUs: result.itls.flat().map((seconds) => seconds * 1e6),
+    attempts,
+    // ITL is that of streams that succeeded.
+    gapsUs: result.itls.flatMap((gaps, at) =>
+      attempts[at]?.outcome === 'ok' ? gaps.map((seconds) => seconds * 1e6) : [],
+    ),
     settings: Object.fromEntries(settingNames.map((name) => [name, result[name] ?? null])),
     lacks: [
       'the date to better than its end in local time without an offset: hours of day are not to be trusted',

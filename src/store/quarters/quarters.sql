@@ -1,6 +1,7 @@
 SELECT source, quarter, width_us, key_fp, account, model, endpoint, outcome, status, error_code, unit,
   CAST(sum(requests) AS BIGINT) AS requests, CAST(sum(requests_unknown) AS BIGINT) AS requests_unknown,
   sum(credits) AS credits, sum(possible_credits) AS possible_credits, sum(refunds) AS refunds,
+  sum(computed) AS computed, max(priced_by) AS priced_by,
   CAST(sum(credits_known) AS BIGINT) AS credits_known,
   CAST(sum(prompt_tokens) AS BIGINT) AS prompt_tokens,
   CAST(sum(cached_tokens) AS BIGINT) AS cached_tokens,

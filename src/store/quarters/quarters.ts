@@ -39,6 +39,8 @@ export const quarterColumns: Readonly<Record<string, QuarterColumn>> = {
   credits: { type: 'DECIMAL(38, 18)', without: 'NULL' },
   possible_credits: { type: 'DECIMAL(38, 18)', without: 'credits' },
   refunds: { type: 'DECIMAL(38, 18)', without: 'NULL' },
+  computed: { type: 'DECIMAL(38, 18)', without: 'NULL' },
+  priced_by: { type: 'VARCHAR', without: 'NULL' },
   credits_known: {
     type: 'BIGINT',
     without: 'CASE WHEN possible_credits IS NOT NULL THEN requests END',

@@ -55,6 +55,7 @@ const page: UsagePage = {
       reasoning: { value: null, unknown: 0 },
     },
     money: [],
+    pricedBy: [],
     unknownCost: 0,
     ledger: [],
   },

@@ -66,7 +66,11 @@ describe('AIPerf', () => {
   })
   const cancelled = aiperfLine(
     3,
-    { metrics: {}, error: { code: 499, type: 'RequestCancellationError', message: 'x' } },
+    {
+      // Its gaps are not those of a stream that succeeded.
+      metrics: { inter_chunk_latency: { value: [400, 400], unit: 'ms' } },
+      error: { code: 499, type: 'RequestCancellationError', message: 'x' },
+    },
     { was_cancelled: true },
   )
   const text = [

@@ -44,7 +44,7 @@ async function importText(text: string | Uint8Array, extension = 'jsonl', change
     source,
     format: formatOf(file)!,
     rejectsFile: `${file}.rejects.jsonl`,
-    nowUs: 1_700_000_000_000_000,
+    nowUs: 1_800_000_000_000_000,
     ...change,
   }
   const run = () => importUsageLog(store, options)
@@ -221,6 +221,16 @@ test('importing the same file again adds nothing, and a longer one adds its new 
   const second = await importText(line(1) + line(3, at - 9e9), 'jsonl', { source: first.source })
   expect(second.ledger).toMatchObject({ accepted: 1, duplicates: 1 })
   expect((await first.events()).length).toBe(3)
+})
+
+test('an export of an earlier build, without types and units, is read as JSON Lines', async () => {
+  const { ledger, events } = await importText(
+    `{"source":"a","id":"1","at_us":${at},"outcome":"ok","credits":2,"requests":1}\n`,
+    'jsonl',
+    { mapping: ownMapping },
+  )
+  expect(ledger).toMatchObject({ accepted: 1, rejected: 0 })
+  expect(await events()).toMatchObject([{ id: 'a/1', credits: 2, model: null }])
 })
 
 test('a repeated id with other content is not counted twice, and is rejected', async () => {

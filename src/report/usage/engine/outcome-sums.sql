@@ -1,6 +1,7 @@
 outcome, status = 429 AS limited, unit, CAST(sum(requests) AS BIGINT) AS n,
   CAST(sum(requests_unknown) AS BIGINT) AS requests_unknown,
   sum(credits) AS credits, sum(possible_credits) AS possible_credits, sum(refunds) AS refunds,
+  sum(computed) AS computed,
   CAST(sum(credits_known) AS BIGINT) AS credits_known,
   sum(prompt_tokens) AS prompt_tokens, sum(cached_tokens) AS cached_tokens,
   sum(cache_write_tokens) AS cache_write_tokens, sum(cache_write_1h_tokens) AS cache_write_1h_tokens,

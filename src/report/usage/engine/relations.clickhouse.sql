@@ -3,7 +3,7 @@ WITH
 usage_lines AS (
   SELECT source, id, at_us, quarter, type, model, endpoint, key_fp, account, outcome, status,
     error_code, credits, unit, prompt_tokens, cached_tokens, cache_write_tokens, cache_write_1h_tokens,
-    completion_tokens, reasoning_tokens, requests
+    completion_tokens, reasoning_tokens, requests, priced_by
   FROM usage_events FINAL
   WHERE (/* account */) AND (empty(getvariable('usage_sources')) OR has(getvariable('usage_sources'), source))),
 usage_shown AS (SELECT * FROM usage_lines WHERE type IN ('usage', 'refund')),
@@ -14,7 +14,8 @@ closed AS (
 requests AS (
   SELECT source, quarter, 900000000 AS width_us, key_fp, account, model, endpoint, outcome, status, error_code, unit,
     requests, 0 AS requests_unknown, credits, credits AS possible_credits,
-    if(type = 'refund', credits, NULL) AS refunds, if(credits IS NULL, NULL, requests) AS credits_known,
+    if(type = 'refund', credits, NULL) AS refunds,
+    if(priced_by IS NULL, NULL, credits) AS computed, priced_by, if(credits IS NULL, NULL, requests) AS credits_known,
     prompt_tokens, cached_tokens, cache_write_tokens, cache_write_1h_tokens, completion_tokens, reasoning_tokens,
     prompt_tokens + completion_tokens AS both_tokens,
     if(prompt_tokens + completion_tokens IS NULL, NULL, requests) AS tokens_known,
@@ -30,8 +31,10 @@ open AS (
 buckets AS (
   SELECT source, intDiv(start_us, 900000000) AS quarter, end_us - start_us AS width_us, key_fp, account, model, endpoint,
     outcome, CAST(NULL AS Nullable(Int32)) AS status, CAST(NULL AS Nullable(String)) AS error_code, unit,
-    requests, if(requests IS NULL AND measures = 'usage', 1, 0) AS requests_unknown, credits,
-    credits AS possible_credits, CAST(NULL AS Nullable(Decimal(38, 18))) AS refunds,
+    requests, if(requests IS NULL AND measures = 'usage', 1, 0) AS requests_unknown,
+    -- Costs that the source reports apart come before computed ones.
+    if(priced_by IS NULL OR NOT has_costs, usage_buckets.credits, NULL) AS credits, credits AS possible_credits, CAST(NULL AS Nullable(Decimal(38, 18))) AS refunds,
+    if(priced_by IS NULL, NULL, credits) AS computed, priced_by,
     if(credits IS NULL AND NOT has_costs, NULL, requests) AS credits_known,
     prompt_tokens, cached_tokens, cache_write_tokens, cache_write_1h_tokens, completion_tokens, reasoning_tokens,
     prompt_tokens + completion_tokens AS both_tokens,
@@ -39,7 +42,7 @@ buckets AS (
     if(cached_tokens IS NULL, NULL, requests) AS cached_known,
     if(cache_write_tokens IS NULL, NULL, requests) AS cache_write_known,
     if(reasoning_tokens IS NULL, NULL, requests) AS reasoning_known,
-    start_us AS first_us, end_us - 1 AS last_us, CAST([], 'Array(Int64)') AS minutes
+    start_us AS first_us, least(end_us, greatest(start_us + 1, ingested_us)) - 1 AS last_us, CAST([], 'Array(Int64)') AS minutes
   FROM usage_buckets FINAL
   WHERE counts AND (/* account */) AND (empty(getvariable('usage_sources')) OR has(getvariable('usage_sources'), source))),
 usage_cells AS (

@@ -19,11 +19,15 @@ export function parseExact(text: string): unknown {
     : JSON.parse(text)
 }
 
+/** Letters of a line; longer ones are rejected, whatever reads them. */
+export const longestLine = 16_000_000
+
 /** The documents of a JSON file: one, one per line, or the elements of a list. */
 export function* jsonDocuments(path: string): Generator<Document> {
   const head = beginningOf(path).trimStart()
   const [line] = head.split('\n', 1)
-  const isOne = head.startsWith('[') || !parses(line!)
+  // A first line that is longer than the beginning is no sign of one document over several lines.
+  const isOne = head.startsWith('[') || (head.includes('\n') && !parses(line!))
   if (isOne) {
     const whole = parseExact(readFileSync(path, 'utf8'))
     for (const each of Array.isArray(whole) ? whole : [whole]) {
@@ -33,11 +37,11 @@ export function* jsonDocuments(path: string): Generator<Document> {
   }
   for (const text of linesOf(path)) {
     if (text.trim() === '') continue
-    let document: unknown
+    let document: unknown = null
     try {
-      document = parseExact(text)
+      if (text.length <= longestLine) document = parseExact(text)
     } catch {
-      document = null
+      // The line is rejected.
     }
     yield isFields(document) ? document : { unread: text }
   }
@@ -52,7 +56,8 @@ function parses(text: string): boolean {
   }
 }
 
-function* linesOf(path: string): Generator<string> {
+/** The lines of a text file. */
+export function* linesOf(path: string): Generator<string> {
   let rest = ''
   for (const text of chunksOf(path)) {
     const lines = (rest + text).split('\n')

@@ -90,7 +90,7 @@ function endOfJson(path: string): End {
     return { isWhole: /\]\s*$/.test(tail.toString()), wholeBytes: 0, lines }
   }
   const [firstLine] = head.split('\n', 1)
-  if (firstLine!.startsWith('{') && !firstLine!.trimEnd().endsWith('}')) {
+  if (head.includes('\n') && firstLine!.startsWith('{') && !firstLine!.trimEnd().endsWith('}')) {
     const isWhole = size < longestDocument && parses(readFileSync(path, 'utf8'))
     return { isWhole, wholeBytes: 0, lines }
   }

@@ -1,0 +1,115 @@
+import type { Contract } from '../contract/contract.ts'
+import { modelPriceOf } from '../contract/model-price.ts'
+import type { ChargedOutcome, ModelPrice } from '../contract/prices.ts'
+import { decimalText, rational, roundTo } from '../money/rational.ts'
+import { normalUsage, type Usage } from '../tokens/usage.ts'
+import { UserError } from '../user/user-error.ts'
+import { calculate } from './calculate.ts'
+
+/** A line of a log, as far as its cost depends on it. Null: the log does not say it. */
+export interface LoggedUse {
+  readonly model: string | null
+  /** Unix microseconds. */
+  readonly atUs: number
+  /** The end of the interval of a sum, exclusive; null for requests at one moment. */
+  readonly endUs: number | null
+  readonly outcome: string
+  readonly requests: number | null
+  /** All input, with what was read from and written to a cache. */
+  readonly input: number | null
+  readonly cached: number | null
+  readonly cacheWrite: number | null
+  /** Of `cacheWrite`: for an hour. */
+  readonly cacheWrite1h: number | null
+  /** All output, with reasoning. */
+  readonly output: number | null
+  readonly reasoning: number | null
+}
+
+/** Prices for logs without a cost. */
+export interface LogPrices {
+  /** Of the contract. */
+  readonly name: string
+  readonly unit: string
+  /**
+   * The exact decimal; null if the prices do not follow from the line: an unknown model, unknown tokens, an open
+   * price, or a sum of requests whose prices depend on each request.
+   */
+  costOf(use: LoggedUse): string | null
+}
+
+/** Decimals of an amount in the store. */
+const storedDigits = 18
+
+const chargedAs: Readonly<Record<string, ChargedOutcome>> = {
+  ok: 'success',
+  http_error: 'refused',
+  broken: 'broken',
+  timeout: 'broken',
+  aborted: 'abort',
+}
+
+/** @throws UserError for a contract without prices */
+export function logPrices(contract: Contract): LogPrices {
+  const { prices, name } = contract
+  if (prices === undefined || prices.models.length === 0) {
+    throw new UserError(
+      'usage',
+      `The contract ${name} has no prices: expected prices of models, from which the cost of a line follows (docs/prices.md).`,
+    )
+  }
+  const models = new Map<string, ModelPrice | null>()
+  return {
+    name,
+    unit: prices.currency.name,
+    costOf(use) {
+      const asked = use.model ?? ''
+      if (!models.has(asked)) models.set(asked, modelPriceOf(contract, asked))
+      const model = models.get(asked) ?? null
+      return model === null ? null : costBy(model, use)
+    },
+  }
+}
+
+function costBy(model: ModelPrice, use: LoggedUse): string | null {
+  const isSum = use.endUs !== null || use.requests !== 1
+  if (isSum && !addsUp(model, use)) return null
+  const { cost } = calculate(model, usageOf(use), {
+    atMs: use.atUs / 1000,
+    serviceTier: null,
+    choices: {},
+    outcome: chargedAs[use.outcome] ?? 'success',
+    counts: isSum && use.requests !== null ? { request: rational(BigInt(use.requests)) } : {},
+  })
+  return cost === null ? null : decimalText(roundTo(cost, storedDigits, 'half_even'))
+}
+
+function usageOf(use: LoggedUse): Usage {
+  const { input, cached, cacheWrite, cacheWrite1h, output, reasoning } = use
+  return normalUsage(
+    { input, cacheRead: cached, cacheWrite, cacheWrite1h, output, reasoning },
+    { input: 'all', output: 'all' },
+  )
+}
+
+/** Whether the cost of a sum of requests is the sum of their costs. */
+function addsUp(model: ModelPrice, { requests, atUs, endUs }: LoggedUse): boolean {
+  const { changes, service, hours, round, minimum, tiers, price } = model
+  const overlays = [model, ...changes, ...Object.values(service), ...hours]
+  const isByRequest =
+    round !== null ||
+    minimum !== null ||
+    tiers !== null ||
+    overlays.some(
+      (overlay) =>
+        overlay.tiers !== null ||
+        Object.values(overlay.price).some(
+          (entry) => entry.minimum !== undefined || entry.step !== undefined,
+        ),
+    )
+  const isSteady =
+    endUs === null ||
+    (hours.length === 0 &&
+      !changes.some(({ fromMs }) => fromMs * 1000 > atUs && fromMs * 1000 < endUs))
+  return !isByRequest && isSteady && (requests !== null || price.request === undefined)
+}

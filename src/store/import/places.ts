@@ -1,0 +1,71 @@
+import { literal } from './literal.ts'
+import type { FieldName, Mapping, Place } from './mapping.ts'
+
+/**
+ * How a format reads a column: `text` as VARCHAR, `raw` as the file has it, `kind` its type if the file has types. A
+ * column of whole numbers or decimals is `exact`: a cast of its own type loses nothing.
+ */
+export interface ColumnReader {
+  text(column: string | readonly string[]): string
+  kind(column: string | readonly string[]): 'text' | 'timestamp' | 'timestamptz' | 'exact' | 'other'
+  raw(column: string | readonly string[]): string
+}
+
+/** Columns of the log that the mapping reads. */
+export function mappedColumns(mapping: Mapping): readonly (string | readonly string[])[] {
+  const places = Object.values(mapping.fields).flatMap(columnsOf)
+  return [
+    ...places,
+    ...(mapping.dimensions ?? []).map((name) => [name]),
+    ...(mapping.problem === undefined ? [] : [mapping.problem]),
+  ]
+}
+
+/** The columns that a place reads. */
+export function columnsOf(at: Mapping['fields'][FieldName]): (string | readonly string[])[] {
+  if (at === undefined) return []
+  if (typeof at === 'string') return [at]
+  if (Array.isArray(at)) return at
+  if ('from' in at) return [at.from, at.to]
+  return 'column' in at ? [at.column] : []
+}
+
+/** The raw column of an unmapped place, if its numbers are exact in the file. */
+export function exactColumn(at: Place | undefined, read: ColumnReader): string | null {
+  if (at === undefined) return null
+  const column =
+    typeof at === 'string' ? at : 'column' in at && !at.values && !at.json ? at.column : null
+  return column !== null && read.kind(column) === 'exact' ? read.raw(column) : null
+}
+
+export function placeSql(at: Place, read: ColumnReader): string {
+  if (typeof at === 'string') return read.text(at)
+  if ('value' in at) return literal(at.value)
+  const column = read.text(at.column)
+  const came =
+    at.json === undefined
+      ? column
+      : `TRY(json_extract_string(${column}, ${literal(pointerOf(at.json))}))`
+  if (at.values === undefined) return came
+  const cases = Object.entries(at.values).map(
+    ([theirs, ours]) => `WHEN ${literal(theirs)} THEN ${literal(ours)}`,
+  )
+  return cases.length === 0 ? came : `(CASE ${came} ${cases.join(' ')} ELSE ${came} END)`
+}
+
+/** `usage.prompt_tokens` as a JSON pointer. In a list each element is one step, even with dots. */
+export function pointerOf(column: string | readonly string[]): string {
+  const steps = typeof column === 'string' ? column.split('.') : column
+  return steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}
+
+/** Maps the paths of the two generation endpoints to their names here. */
+export function endpointSql(text: string): string {
+  return `CASE WHEN ends_with(${text}, '/chat/completions') THEN 'chat'
+               WHEN ends_with(${text}, '/messages') THEN 'messages' ELSE ${text} END`
+}
+
+/** The fingerprint of a key, or of the SHA-256 of a key, which gateways log. Both give the same. */
+export function fingerprintSql(key: string): string {
+  return `left(CASE WHEN regexp_full_match(${key}, '[0-9a-f]{64}') THEN ${key} ELSE sha256(${key}) END, 12)`
+}

@@ -1,0 +1,91 @@
+import { closeSync, openSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Session } from '../session.ts'
+import { stagedCredits } from './fields.ts'
+import { literal, pathLiteral } from './literal.ts'
+
+/** A line without a cost of its own. Times are Unix microseconds; null: the log does not say it. */
+interface PricedLine {
+  readonly model: string | null
+  readonly atUs: number
+  /** The end of the interval of a sum, exclusive; null for an event. */
+  readonly endUs: number | null
+  readonly outcome: string
+  readonly requests: number | null
+  /** All input, with the cached tokens. */
+  readonly input: number | null
+  readonly cached: number | null
+  readonly cacheWrite: number | null
+  readonly cacheWrite1h: number | null
+  /** All output, with reasoning. */
+  readonly output: number | null
+  readonly reasoning: number | null
+}
+
+/** The user's prices, for logs without a cost. */
+export interface LinePrices {
+  readonly name: string
+  readonly unit: string
+  /** An exact decimal of at most 18 digits after the point; null if the cost is not known. */
+  costOf(line: PricedLine): string | null
+}
+
+/** SQL for the unit of a staged amount: that of the prices if they gave it. */
+export const pricedUnitSql = (unit: string | undefined) =>
+  unit === undefined ? 'unit' : `CASE WHEN priced_by IS NULL THEN unit ELSE ${literal(unit)} END`
+
+/** Lines that are read at once. */
+const batch = 100_000
+
+/**
+ * Gives lines of usage without a cost one by the user's prices: `priced_by` names them.
+ *
+ * @param folder for a file of costs
+ * @returns notes for the reader
+ */
+export async function priceLines(
+  store: Session,
+  prices: LinePrices,
+  folder: string,
+): Promise<readonly string[]> {
+  const file = join(folder, 'costs.csv')
+  const handle = openSync(file, 'w', 0o600)
+  const without = `reason IS NULL AND coalesce(type, 'usage') = 'usage' AND ${stagedCredits} IS NULL`
+  let [priced, unknown] = [0, 0]
+  try {
+    const [last] = await store.rows<{ n: number }>('SELECT count(*) AS n FROM staging.lines')
+    for (let from = 0; from < last!.n; from += batch) {
+      const lines = await store.rows<PricedLine & { line: number }>(
+        `SELECT rowid AS line, model, at_us AS "atUs", end_us AS "endUs", outcome, requests, prompt_tokens AS input,
+           cached_tokens AS cached, cache_write_tokens AS "cacheWrite", cache_write_1h_tokens AS "cacheWrite1h",
+           completion_tokens AS output, reasoning_tokens AS reasoning
+         FROM staging.lines WHERE rowid >= ${from} AND rowid < ${from + batch} AND ${without}`,
+      )
+      const costs = lines.flatMap(({ line, ...use }) => {
+        const cost = prices.costOf(use)
+        return cost === null ? [] : [`${line},${cost}\n`]
+      })
+      priced += costs.length
+      unknown += lines.length - costs.length
+      writeSync(handle, costs.join(''))
+    }
+  } finally {
+    closeSync(handle)
+  }
+  if (priced > 0) {
+    await store.execute(
+      `UPDATE staging.lines SET credits_wide = costs.cost, priced_by = ${literal(prices.name)}
+       FROM read_csv(${pathLiteral(file)}, header = false, columns = {'line': 'BIGINT', 'cost': 'DECIMAL(38,18)'}) AS costs
+       WHERE staging.lines.rowid = costs.line`,
+    )
+  }
+  const count = (n: number) => `${n.toLocaleString('en-US')} ${n === 1 ? 'line' : 'lines'}`
+  return [
+    ...(priced > 0
+      ? [`the cost of ${count(priced)} is computed by your prices of ${prices.name}`]
+      : []),
+    ...(unknown > 0
+      ? [`${count(unknown)} without a cost: the prices of ${prices.name} do not say theirs`]
+      : []),
+  ]
+}

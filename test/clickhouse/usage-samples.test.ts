@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { clickhouseEngine } from '../../src/report/usage/engine/clickhouse.ts'
+import { type ClickHouse, openClickhouse } from '../../src/store/clickhouse/clickhouse.ts'
+import { importToClickhouse } from '../../src/store/clickhouse/import-log.ts'
+import { tablesSql } from '../../src/store/clickhouse/tables.ts'
+import { usageOptions } from '../report/usage-events.ts'
+import { daysOf, saidOf, samples, sumsOf, zones } from '../store/import/samples.ts'
+import { openStore, type Store } from '../store/opened.ts'
+import { type Door, openDoor, withoutChdb } from './chdb.ts'
+
+test.skipIf(withoutChdb === null)(`the engine is not tried: ${withoutChdb}`, (context) =>
+  context.skip(withoutChdb!),
+)
+
+describe.skipIf(withoutChdb !== null)('real formats in ClickHouse', () => {
+  let door: Door
+  let clickhouse: ClickHouse
+  let store: Store
+  beforeAll(async () => {
+    door = await openDoor()
+    clickhouse = await openClickhouse(door.address('default'))
+    for (const statement of tablesSql(null)) await clickhouse.command(statement)
+    store = await openStore(':memory:')
+  }, 120_000)
+  afterAll(async () => {
+    store.close()
+    await clickhouse.close()
+    door.close()
+  })
+
+  test.each(samples)(
+    '$name: every figure is the expected one in five zones',
+    async (sample) => {
+      const { name, imports } = sample
+      const { kind, daysIn, days: ownDays, ...figures } = sample.expected
+      for (const each of imports) {
+        expect(await importToClickhouse(clickhouse, { ...each, source: name })).toMatchObject({
+          rejected: 0,
+        })
+      }
+      for (const timezone of zones) {
+        const options = usageOptions({ contract: null, timezone, sources: [name] })
+        const page = await sumsOf(store, options, clickhouseEngine(clickhouse))
+        const { days, ...said } = saidOf(page)
+        expect([timezone, said]).toEqual([timezone, figures])
+        const isOwn = timezone === daysIn || kind === 'buckets of 1 day'
+        const expected = isOwn ? ownDays : daysOf(sample, timezone)
+        if (expected !== null) expect([timezone, days]).toEqual([timezone, expected])
+      }
+    },
+    240_000,
+  )
+})
