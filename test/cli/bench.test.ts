@@ -159,16 +159,23 @@ test('a search applies the largest share of requests among the objectives to eve
   expect(policy.maxCredits).toBe(300)
 })
 
-const scenario = parseScenario(
-  quickScenario({
-    ...quick,
-    load: { kind: 'rate', rate: '100/s' },
-    duration: '60s',
-    maxCredits: null,
-  }),
-  'bench',
-)
-const spending = { scenario, contract: defaultContract, seed: 1, isAgreed: false }
+const heldRate = (model: string) =>
+  parseScenario(
+    quickScenario({
+      ...quick,
+      model,
+      load: { kind: 'rate', rate: '100/s' },
+      duration: '60s',
+      maxCredits: null,
+    }),
+    'bench',
+  )
+const spending = {
+  scenario: heldRate('svc-k2'),
+  contract: defaultContract,
+  seed: 1,
+  isAgreed: false,
+}
 
 test('a run that may cost more than 1,000 credits on another machine needs consent', async () => {
   const there = 'https://api.example.com'
@@ -181,8 +188,16 @@ test('a run that may cost more than 1,000 credits on another machine needs conse
   )
   await mustMaySpend({ ...spending, baseUrl: there, isAgreed: true })
   await mustMaySpend({ ...spending, baseUrl: 'http://127.0.0.1:1' })
+  const { scenario } = spending
   const bounded = { ...scenario, policy: { ...scenario.policy, maxCredits: 1000 } }
   await mustMaySpend({ ...spending, scenario: bounded, baseUrl: there })
+})
+
+test('a run of a model without a price asks for consent by its requests, not by an invented cost', async () => {
+  const unpriced = { ...spending, scenario: heldRate('m'), baseUrl: 'https://api.example.com' }
+  await expect(mustMaySpend(unpriced)).rejects.toThrow(
+    /^This run may send \d,\d{3} requests to https:\/\/api\.example\.com, and no contract states what they cost\. /,
+  )
 })
 
 test('a search that is too short for a verdict prints a bracket, exits with 3, and goes on by --continue', async () => {

@@ -253,7 +253,7 @@ test('if a budget prevented requests, the remedy is a larger budget', () => {
     expect(testOf(spent, name)).toMatchObject({
       result: 'failed',
       remedy:
-        'max_credits was spent before the plan was sent: raise it, or plan no more than it pays for.',
+        'max_credits or max_cost was spent before the plan was sent: raise it, or plan no more than it pays for.',
     })
   }
 })
@@ -290,17 +290,17 @@ test('unsent requests have a remedy by their cause', () => {
     rowOf({ ...sound, counts: short, rows: short, ...change }, 'not sent')
   const told = (remedy: string) => ['degraded', '5 (0.50 %)', '0; up to 1 % is degraded', remedy]
   expect(remedyOf({})).toEqual(
-    told('Their rows have the reason: raise max_in_flight or max_credits.'),
+    told('Their rows have the reason: raise max_in_flight, max_credits or max_cost.'),
   )
   expect(remedyOf({ budgetSpent: true })).toEqual(
     told(
-      'max_credits was spent before the plan was sent: raise it, or plan no more than it pays for.',
+      'max_credits or max_cost was spent before the plan was sent: raise it, or plan no more than it pays for.',
     ),
   )
   const portsOf = (n: number) => ({ localLimits: new Map([['no-local-port', n]] as const) })
   expect(remedyOf(portsOf(5))).toEqual(told('See this machine.'))
   expect(remedyOf(portsOf(4))).toEqual(
-    told('Their rows have the reason: raise max_in_flight or max_credits.'),
+    told('Their rows have the reason: raise max_in_flight, max_credits or max_cost.'),
   )
   expect(rowOf({ ...sound, ...portsOf(4) }, 'this machine').slice(0, 3)).toEqual([
     'failed',

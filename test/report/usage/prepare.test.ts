@@ -25,6 +25,7 @@ describe('the scope', () => {
     ])
     const own = { days: 'local', widestS: null }
     expect(await prepare({ nowUs: at + 6.25, creditUsd: 0.5 })).toEqual({
+      account: null,
       fromUs: utc(2026, 11, 3),
       toUs: utc(2026, 11, 4),
       timezone: 'UTC',

@@ -85,7 +85,7 @@ function policiesOf(history: History, decided: (row: number) => Decided): readon
     open.length > mostOpen
       ? [[], open]
       : open.reduce<string[][]>(
-          (some, name) => [...some, ...some.map((names) => [...names, name])],
+          (some, name) => some.flatMap((names) => [names, [...names, name]]),
           [[]],
         )
   return subsets.map((charged) => (row) => {
