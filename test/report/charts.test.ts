@@ -18,8 +18,25 @@ beforeAll(async () => {
   await store.execute(
     `INSERT INTO model_prices SELECT DISTINCT 'svc', model, 1 FROM attempts WHERE model IS NOT NULL`,
   )
+  await seedMetrics(store)
 })
 afterAll(() => store.close())
+
+/** What a vLLM exposed during a run: a queue that grows for half a minute and shrinks again. */
+async function seedMetrics(store: Store): Promise<void> {
+  await store.execute(`
+    INSERT INTO metric_sources VALUES ('run-1', 0, 'http://127.0.0.1:8000/metrics', 'vLLM', 'auto', 1000000);
+    INSERT INTO metric_scrapes SELECT 'run-1', 0, s * 1000000, 900, 12000, CASE s WHEN 0 THEN 'start' WHEN 60 THEN 'end' END, NULL
+      FROM range(61) AS t(s);
+    INSERT INTO metric_series VALUES
+      ('run-1', 0, 0, 'vllm:num_requests_running', 'vllm:num_requests_running', 'gauge', '{}'),
+      ('run-1', 1, 0, 'vllm:num_requests_waiting', 'vllm:num_requests_waiting', 'gauge', '{}'),
+      ('run-1', 2, 0, 'vllm:request_success_total', 'vllm:request_success', 'counter', '{}');
+    INSERT INTO metric_points SELECT 'run-1', 0, s * 1000000, least(8, s // 2) FROM range(61) AS t(s);
+    INSERT INTO metric_points SELECT 'run-1', 1, s * 1000000, greatest(0, 30 - abs(30 - s) - 10) FROM range(61) AS t(s);
+    INSERT INTO metric_points SELECT 'run-1', 2, s * 1000000, 100 + 10 * s FROM range(61) AS t(s);
+  `)
+}
 
 /** A chart is shown if its query returns rows. */
 const runOf = (part: string) => (part === '05-rate-sweep' ? 'run-sweep' : 'run-1')
