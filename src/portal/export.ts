@@ -27,7 +27,7 @@ export async function exportSums(
 ): Promise<ExportedFile> {
   needs(asked, 'export')
   const { session, view, bearer } = asked
-  const format = query.format === 'focus' ? 'csv' : query.format
+  const { format } = query
   const period = periodAsked(query, view as AccountView)
   const condition = await conditionOf(asked, query)
   const bars = barsOf(period, query.bucket)

@@ -64,7 +64,7 @@ export const parameters = {
   outlook: z.strictObject({ days: whole(1, 366, 90) }),
   notices: z.strictObject({}),
   export: asked.extend({
-    format: z.enum(['csv', 'jsonl', 'parquet', 'focus']).default('csv'),
+    format: z.enum(['csv', 'jsonl', 'parquet']).default('csv'),
     bucket: z.enum(['hour', 'day', 'month']).default('day'),
   }),
   live: z.strictObject({}),
