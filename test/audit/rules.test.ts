@@ -20,7 +20,7 @@ test('the rules are those of the rulebook, once each, in its order', () => {
     ...numbers('RATE', 20),
     ...numbers('USE', 7),
     'PAGE-01',
-    ...numbers('PRICE', 7),
+    ...numbers('PRICE', 8),
   ])
 })
 
