@@ -286,7 +286,7 @@ export const faults: readonly PublicFault[] = [
     name: 'abort-free',
     fault: { charge: when((s) => s.ended === 'aborted', free) },
     places: ['log', 'balance'],
-    says: /not charged|expected 0\.0000?48/,
+    says: /not charged|expected 0\.0000?48|"expected":"0\.00128 USD"/,
   },
   {
     id: 'F36',
@@ -298,14 +298,14 @@ export const faults: readonly PublicFault[] = [
       ),
     },
     places: ['log', 'balance'],
-    says: /charged in full|expected 0\.0000/,
+    says: /charged in full|expected 0\.0000|"expected":"0\.00128 USD"/,
   },
   {
     id: 'F45',
     name: 'abort-refund-all',
     fault: { charge: when((s) => s.ended === 'aborted', free) },
     places: ['log', 'balance'],
-    says: /expected 0\.0000?48/,
+    says: /expected 0\.0000?48|"expected":"0\.00128 USD"/,
   },
   {
     id: 'F47',

@@ -65,6 +65,8 @@ export function readingsOf(
 export interface Stretch {
   readonly first: Reading
   readonly last: Reading
+  /** Whether it is the stretch over all readings, which contains the others. */
+  readonly isWhole: boolean
   /** What was taken: the fall of a balance, the rise of a spend. */
   readonly taken: Rational
   /** Of the requests that surely, and that perhaps, were charged between. */
@@ -73,6 +75,8 @@ export interface Stretch {
   readonly high: Rational | null
   readonly requests: readonly PricedRequest[]
   readonly isRight: boolean
+  /** Whether each cost follows from the prices alone, without what the service recorded. */
+  readonly isComputed: boolean
   /** Whether the costs are large enough for the place of the readings to show an error. */
   readonly isShown: boolean
 }
@@ -104,9 +108,14 @@ export function stretchesOf(
     const pairs = own.slice(1).map((last, at) => [own[at]!, last] as const)
     const isSteady = pairs.every(([first, last]) => !isReset(first, last, terms))
     const whole = own.length > 2 && isSteady ? [[own[0]!, own.at(-1)!] as const] : []
-    return [...pairs.filter(([first, last]) => !isReset(first, last, terms)), ...whole].map(
-      ([first, last]) => stretchOf(first, last, theirs, bounds, terms, [unit, powerOfTen(-digits)]),
-    )
+    const stretch = ([first, last]: readonly [Reading, Reading]) =>
+      stretchOf(first, last, theirs, bounds, terms, [unit, powerOfTen(-digits)])
+    return [
+      ...pairs
+        .filter(([first, last]) => !isReset(first, last, terms))
+        .map((pair) => ({ ...stretch(pair), isWhole: false })),
+      ...whole.map((pair) => ({ ...stretch(pair), isWhole: true })),
+    ]
   })
 }
 
@@ -125,7 +134,7 @@ function stretchOf(
   bounds: ReadonlyMap<PricedRequest, Bounds>,
   { moves, withinMs }: BalanceTerms,
   [unit, smallest]: readonly [Rational, Rational],
-): Stretch {
+): Omit<Stretch, 'isWhole'> {
   const change = subtract(last.value, first.value)
   const taken = moves === 'up' ? change : { ...change, numerator: -change.numerator }
   const surely = requests.filter(
@@ -150,12 +159,15 @@ function stretchOf(
     compare(add(taken, slack), low) >= 0 &&
     (high === null || compare(subtract(taken, slack), high) <= 0)
   const isShown = high !== null && compare(low, slack) > 0
-  return { first, last, taken, low, high, requests: all, isRight, isShown }
+  const isComputed = all.every((request) => bounds.get(request)!.isComputed)
+  return { first, last, taken, low, high, requests: all, isRight, isComputed, isShown }
 }
 
 interface Bounds {
   readonly low: Rational
   readonly high: Rational | null
+  /** Whether the prices alone say exactly this cost. */
+  readonly isComputed: boolean
 }
 
 /** A cost between bounds is what the service recorded for it, if that is between them. */
@@ -165,10 +177,11 @@ function boundsOf(request: PricedRequest, judge: PriceJudge, recorded: Rational 
     recorded !== null &&
     compare(recorded, low) >= 0 &&
     (high === null || compare(recorded, high) <= 0)
-  return isWithin ? { low: recorded, high: recorded } : { low, high }
+  const isComputed = high !== null && compare(low, high) === 0
+  return isWithin ? { low: recorded, high: recorded, isComputed } : { low, high, isComputed }
 }
 
-function computedBounds(request: PricedRequest, judge: PriceJudge): Bounds {
+function computedBounds(request: PricedRequest, judge: PriceJudge): Pick<Bounds, 'low' | 'high'> {
   const { costs, between, open } = expectedCosts(request, judge)
   const all = [...costs, ...(between ?? [])].toSorted(compare)
   const isOpen = open.length > 0 || all.length === 0

@@ -21,7 +21,12 @@ const mostNamed = 4
 
 /** `: cache_read at the price of input`: the single change that gives all wrong sums; empty if there is none. */
 export function explainSums(stretches: readonly Stretch[], judge: PriceJudge): string {
-  const exact = stretches.filter(isExact).toSorted((a, b) => a.requests.length - b.requests.length)
+  const isWrongPart = ({ isWhole, isRight }: Stretch) => !isWhole && !isRight
+  const exact = stretches
+    .filter(isExact)
+    // The stretch over all contains what its parts already show.
+    .filter(({ isWhole }, _, all) => !isWhole || !all.some(isWrongPart))
+    .toSorted((a, b) => a.requests.length - b.requests.length)
   const wrong = exact.filter(({ isRight }) => !isRight).slice(0, mostStretches)
   const right = exact.filter(({ isRight }) => isRight).slice(0, mostStretches)
   if (wrong.length === 0) return ''
@@ -48,10 +53,11 @@ export function explainSums(stretches: readonly Stretch[], judge: PriceJudge): s
   return names.length === 0 ? '' : `: ${names.slice(0, mostNamed).join(', or ')}`
 }
 
-/** An open cost fits everything, and sums of fewer requests have fewer explanations. */
-function isExact({ requests, low, high }: Stretch): boolean {
+/** An open cost fits everything, one that the service recorded has tokens that nobody knows, and sums of fewer requests have fewer explanations. */
+function isExact({ requests, low, high, isComputed }: Stretch): boolean {
   return (
     requests.length > 0 &&
+    isComputed &&
     requests.length <= mostRequests &&
     high !== null &&
     compare(low, high) === 0
