@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { type DeploymentProfile, parseDeploymentProfile } from '../contract/profile.ts'
+import { readText } from '../user/read-text.ts'
 import { UserError } from '../user/user-error.ts'
 
 /**
@@ -12,7 +12,7 @@ import { UserError } from '../user/user-error.ts'
 export function readProfileFile(option: string, path: string): DeploymentProfile {
   let text: string
   try {
-    text = readFileSync(path, 'utf8')
+    text = readText(path)
   } catch {
     throw new UserError(
       'usage',

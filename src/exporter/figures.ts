@@ -1,7 +1,7 @@
 import { literal } from '../store/import/literal.ts'
 import type { Session } from '../store/session.ts'
 import { type Bucket, type Point, type QuantileBounds, quantileBounds, riseOf } from './counter.ts'
-import { kinds, type Place, type Question, rankLabels } from './kinds.ts'
+import { kinds, knownFamilies, type Place, type Question, rankLabels } from './kinds.ts'
 
 /** What one source of a run was asked. */
 export interface SourceFigures {
@@ -172,14 +172,11 @@ function answered<T>(
 }
 
 async function readSeries(store: Session, runId: string): Promise<readonly KnownSeries[]> {
-  const families = kinds.flatMap(({ places }) =>
-    Object.values(places).flatMap((all) => all.map(({ family }) => family)),
-  )
   const rows = await store.rows<SeriesRow>(
     `SELECT source, name, family, type, labels,
        list(at_us ORDER BY at_us) AS at, list(value ORDER BY at_us) AS "values"
      FROM metric_series JOIN metric_points USING (run_id, series)
-     WHERE run_id = $1 AND family IN (${families.map(literal).join(', ')})
+     WHERE run_id = $1 AND family IN (${[...knownFamilies].map(literal).join(', ')})
      GROUP BY ALL ORDER BY source, name, labels`,
     [runId],
   )

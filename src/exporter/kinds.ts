@@ -180,12 +180,9 @@ export function kindOf(families: Iterable<string>): Kind | null {
   return kinds.find(({ prefix }) => names.some((name) => name.startsWith(prefix))) ?? null
 }
 
-/** Whether a family answers a question of some kind, so that it is kept by default. */
-export const isKnownFamily = (family: string): boolean => known.has(family)
-
-const known = new Set([
-  'process_start_time_seconds',
-  ...kinds.flatMap(({ places }) =>
+/** Families that answer a question of some kind. */
+export const knownFamilies: ReadonlySet<string> = new Set(
+  kinds.flatMap(({ places }) =>
     Object.values(places).flatMap((all) => all.map(({ family }) => family)),
   ),
-])
+)

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { fetchExposition } from './fetch-exposition.ts'
-import { isKnownFamily } from './kinds.ts'
+import { knownFamilies } from './kinds.ts'
 import { type FromScraper, ScrapeLog, type ScraperData, type ToScraper } from './scrape-log.ts'
 
 const { sources, everyMs, keepsAll, zeroNs } = workerData as ScraperData
@@ -9,7 +9,7 @@ const log = new ScrapeLog(
   sources.map(
     ({ kind }) =>
       (family: string) =>
-        keepsAll || kind === null || isKnownFamily(family),
+        keepsAll || kind === null || knownFamilies.has(family),
   ),
 )
 const nowUs = () => Number((process.hrtime.bigint() - zeroNs) / 1000n)

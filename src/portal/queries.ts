@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { z } from 'zod'
 import { add, decimalText, readNumber } from '../money/rational.ts'
+import type { RequestQuery } from '../report/usage/engine/clickhouse.ts'
 import type { AccountScope } from '../store/account.ts'
 import { literal, textList } from '../store/import/literal.ts'
 import type { Session } from '../store/session.ts'
@@ -16,8 +17,15 @@ import {
 } from './period.ts'
 import { Problem } from './problem.ts'
 import type { Shown } from './settings.ts'
-import type { Answers, Dimension, Metric, outcomes, parameters } from './shapes.ts'
-import type { RequestQuery, RequestRow } from './snapshot.ts'
+import {
+  type Answers,
+  type Dimension,
+  type Metric,
+  metrics,
+  type outcomes,
+  type parameters,
+} from './shapes.ts'
+import type { RequestRow } from './snapshot.ts'
 import { outcomeSql } from './store-source.ts'
 import type { Bearer } from './tokens.ts'
 
@@ -184,15 +192,7 @@ export async function readSummary(
   const { first } = await coverageOf(session)
   const isCovered = first !== null && first <= before.fromUs
   type Sums = Readonly<Record<string, string | null>>
-  const kinds = [
-    'credits',
-    'requests',
-    'input',
-    'cached',
-    'cacheWrite',
-    'output',
-    'reasoning',
-  ] as const
+  const kinds = metrics.filter((metric) => metric !== 'cost')
   const sumsOf = async (part: Period) => {
     const [row] = await session.rows<Sums>(
       `SELECT ${kinds.map((kind) => `${valueSql[kind]}::VARCHAR AS ${kind}`).join()},

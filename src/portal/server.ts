@@ -258,26 +258,16 @@ export class Portal {
     const view = accountView(settings, bearer.account)
     const known = this.tagged(context, bearer, settings, digest)
     if (known !== null) return known
-    const { snapshot, now } = this.options
-    return this.turn(() =>
-      snapshot.within(queries.scopeOf(bearer), async (session) => {
-        const asked: queries.Asked = {
-          bearer,
-          view,
-          session,
-          nowMs: now(),
-          refreshedMs: snapshot.refreshedMs!,
-        }
-        if (name === 'export') {
-          const file = await exportSums(asked, query as never)
-          return context.body(new Uint8Array(file.bytes).buffer, 200, {
-            'content-type': file.type,
-            'content-disposition': `attachment; filename="${file.name}"`,
-          })
-        }
-        return context.json((await this.read(name, asked, query)) as object)
-      }),
-    )
+    return this.ask(bearer, view, async (asked) => {
+      if (name === 'export') {
+        const file = await exportSums(asked, query as never)
+        return context.body(new Uint8Array(file.bytes).buffer, 200, {
+          'content-type': file.type,
+          'content-disposition': `attachment; filename="${file.name}"`,
+        })
+      }
+      return context.json((await this.read(name, asked, query)) as object)
+    })
   }
 
   private async read(
@@ -348,6 +338,20 @@ export class Portal {
     return page
   }
 
+  /** Answers from the figures of the token's account alone, when it is this request's turn. */
+  private ask(
+    bearer: Bearer,
+    view: queries.Asked['view'],
+    answer: (asked: queries.Asked) => Promise<Response>,
+  ): Promise<Response> {
+    const { snapshot, now } = this.options
+    return this.turn(() =>
+      snapshot.within(queries.scopeOf(bearer), (session) =>
+        answer({ bearer, view, session, nowMs: now(), refreshedMs: snapshot.refreshedMs! }),
+      ),
+    )
+  }
+
   private async turn(work: () => Promise<Response>): Promise<Response> {
     let timer: NodeJS.Timeout | undefined
     const slow = new Promise<never>((_, refuse) => {
@@ -378,28 +382,18 @@ export class Portal {
     }
     const known = this.tagged(context, bearer, settings, digest)
     if (known !== null) return known
-    const { snapshot, now } = this.options
-    return this.turn(() =>
-      snapshot.within(queries.scopeOf(bearer), async (session) => {
-        const asked: queries.Asked = {
-          bearer,
-          view,
-          session,
-          nowMs: now(),
-          refreshedMs: snapshot.refreshedMs!,
-        }
-        const data = await readPageData(asked, new URL(context.req.url).searchParams, speech, () =>
-          this.usagePage(bearer, view),
-        )
-        const { text, policy } = pageDocument(
-          pageBody(data, settings, view, speech),
-          settings,
-          speech,
-          origins,
-        )
-        return context.html(text, 200, { 'content-security-policy': policy })
-      }),
-    )
+    return this.ask(bearer, view, async (asked) => {
+      const data = await readPageData(asked, new URL(context.req.url).searchParams, speech, () =>
+        this.usagePage(bearer, view),
+      )
+      const { text, policy } = pageDocument(
+        pageBody(data, settings, view, speech),
+        settings,
+        speech,
+        origins,
+      )
+      return context.html(text, 200, { 'content-security-policy': policy })
+    })
   }
 
   /** Says that figures changed; the page asks again. */

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
+import { readText } from '../user/read-text.ts'
 import { UserError } from '../user/user-error.ts'
 
 /** What a token, or the settings, let a customer see. Sums of requests and tokens are always shown. */
@@ -89,7 +89,7 @@ export type Settings = z.infer<typeof shape> & {
 export function readSettings(path: string): Settings {
   let text: string
   try {
-    text = readFileSync(path, 'utf8')
+    text = readText(path)
   } catch {
     throw new UserError(
       'usage',

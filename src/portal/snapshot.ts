@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { RequestQuery } from '../report/usage/engine/clickhouse.ts'
 import { type AccountScope, accountCondition, setAccount } from '../store/account.ts'
 import type { Store } from '../store/open.ts'
 import { quarterColumns } from '../store/quarters/quarters.ts'
@@ -17,17 +18,6 @@ export interface Source {
   /** Single requests of one account, the newest first; null if it has only sums. */
   requests(scope: AccountScope, query: RequestQuery): Promise<readonly RequestRow[] | null>
   close(): Promise<void>
-}
-
-export interface RequestQuery {
-  readonly fromUs: number
-  readonly toUs: number
-  readonly models: readonly string[]
-  readonly keys: readonly string[]
-  readonly endpoints: readonly string[]
-  readonly outcomes: readonly string[]
-  readonly limit: number
-  readonly skip: number
 }
 
 export interface RequestRow {

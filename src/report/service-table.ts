@@ -1,6 +1,5 @@
-import { readServiceFigures } from '../exporter/figures.ts'
 import type { Session } from '../store/session.ts'
-import { readServiceMetrics, serviceLines } from './summary/service-metrics.ts'
+import { type Reconciled, readToldByService, serviceLines } from './summary/service-metrics.ts'
 import { fillTable } from './temp-table.ts'
 
 /**
@@ -12,21 +11,21 @@ export async function prepareService(store: Session): Promise<void> {
   const runs = await store.rows<{ run_id: string; offset_us: number | bigint }>(
     'FROM shown_runs ORDER BY offset_us, run_id',
   )
-  const counts: object[] = []
-  const words: object[] = []
-  const gauges: object[] = []
+  const counts: (Reconciled & { readonly place: number })[] = []
+  const words: { readonly place: number; readonly words: string }[] = []
+  const gauges: { readonly at_s: number; readonly gauge: string; readonly value: number }[] = []
   for (const { run_id, offset_us } of runs) {
-    const service = await readServiceMetrics(store, run_id)
-    if (service === null) continue
-    for (const row of service.reconciliation) counts.push({ place: counts.length, ...row })
-    const lines = (await readServiceFigures(store, run_id, null))?.lines ?? {}
+    const told = await readToldByService(store, run_id)
+    if (told === null) continue
+    const { metrics, lines } = told
+    for (const row of metrics.reconciliation) counts.push({ place: counts.length, ...row })
     for (const gauge of ['running', 'waiting'] as const) {
       for (const { atUs, value } of lines[gauge] ?? []) {
         gauges.push({ at_s: (atUs + Number(offset_us)) / 1e6, gauge, value })
       }
     }
-    const sentences = serviceLines({ ...service, reconciliation: [] })
-    for (const line of sentences) words.push({ place: words.length, words: line })
+    for (const line of serviceLines({ ...metrics, reconciliation: [] }))
+      words.push({ place: words.length, words: line })
   }
   await fillTable(
     store,
@@ -35,18 +34,13 @@ export async function prepareService(store: Session): Promise<void> {
       ...{ place: 'INTEGER', what: 'VARCHAR', client: 'DOUBLE', service: 'DOUBLE' },
       ...{ verdict: 'VARCHAR', cause: 'VARCHAR' },
     },
-    counts as never,
+    counts,
   )
-  await fillTable(
-    store,
-    'shown_service_words',
-    { place: 'INTEGER', words: 'VARCHAR' },
-    words as never,
-  )
+  await fillTable(store, 'shown_service_words', { place: 'INTEGER', words: 'VARCHAR' }, words)
   await fillTable(
     store,
     'shown_service_gauges',
     { at_s: 'DOUBLE', gauge: 'VARCHAR', value: 'DOUBLE' },
-    gauges as never,
+    gauges,
   )
 }

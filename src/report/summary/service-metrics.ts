@@ -1,5 +1,4 @@
-import type { ServiceFigures } from '../../exporter/figures.ts'
-import { readServiceFigures } from '../../exporter/figures.ts'
+import { readServiceFigures, type ServiceFigures } from '../../exporter/figures.ts'
 import type { Session } from '../../store/session.ts'
 import type { RunSummary } from './shape.ts'
 
@@ -18,16 +17,26 @@ interface ClientFigures {
   readonly to_us: number | null
 }
 
+/** What the service said of itself, and its gauges over the whole run, for a chart. */
+export interface ToldByService {
+  readonly metrics: ServiceMetrics
+  readonly lines: ServiceFigures['lines']
+}
+
 /**
  * What the service said of itself, beside what the client counted. Null for a run that read no metrics.
  *
  * Counts are compared over the whole run, because no request is in flight at its ends. Times and gauges are of the steady
  * part.
  */
-export async function readServiceMetrics(
+export async function readToldByService(
   store: Session,
   runId: string,
-): Promise<ServiceMetrics | null> {
+): Promise<ToldByService | null> {
+  const [source] = await store.rows('SELECT 1 FROM metric_sources WHERE run_id = $1 LIMIT 1', [
+    runId,
+  ])
+  if (source === undefined) return null
   const [client] = await store.rows<ClientFigures>(
     `SELECT count(*) FILTER (outcome = 'ok')::INTEGER AS ok,
        count(*) FILTER (outcome IN ('aborted', 'timeout') AND sent_us IS NOT NULL)::INTEGER AS aborted,
@@ -42,7 +51,7 @@ export async function readServiceMetrics(
   const stretch = fromUs === null || toUs === null ? null : { fromUs, toUs }
   const service = await readServiceFigures(store, runId, stretch)
   if (service === null) return null
-  return {
+  const metrics = {
     sources: service.sources.map((source) => ({
       ...source,
       restartsUs: [...source.restartsUs],
@@ -53,6 +62,7 @@ export async function readServiceMetrics(
     ttft: ttftWords(client!.ttft_us, service),
     limit: limitWords(service),
   }
+  return { metrics, lines: service.lines }
 }
 
 /** Null if a success does not report it: a part is no sum. */

@@ -12,7 +12,7 @@ import { readErrors } from './errors.ts'
 import { countedOf, readGroups } from './groups.ts'
 import { machineOf } from './machines.ts'
 import { readMoney } from './money.ts'
-import { readServiceMetrics } from './service-metrics.ts'
+import { readToldByService } from './service-metrics.ts'
 import type { RunSummary } from './shape.ts'
 
 /**
@@ -72,7 +72,7 @@ export async function summariseIn(
     errors: await readErrors(store, counted),
     money: await readMoney(store, [runId, ...(await otherTries(store, runId))], contract),
     credits: await readCredits(store, runId, contract),
-    service: await readServiceMetrics(store, runId),
+    service: (await readToldByService(store, runId))?.metrics ?? null,
   }
 }
 

@@ -184,7 +184,7 @@ export async function fetchQuarters(
 }
 
 /** Which requests of an account, the newest first. Times are Unix microseconds. */
-interface RequestsAsked {
+export interface RequestQuery {
   readonly fromUs: number
   readonly toUs: number
   readonly models: readonly string[]
@@ -199,7 +199,7 @@ interface RequestsAsked {
 export async function fetchRequests<Row>(
   clickhouse: ClickHouse,
   scope: AccountScope,
-  { fromUs, toUs, models, keys, endpoints, outcomes, limit, skip }: RequestsAsked,
+  { fromUs, toUs, models, keys, endpoints, outcomes, limit, skip }: RequestQuery,
 ): Promise<readonly Row[] | null> {
   const parameters = {
     ...{ usage_account: scope.account ?? '', usage_only_keys: scope.keys ?? [], usage_sources: [] },
