@@ -17,10 +17,9 @@ export type ToScraper =
   | { readonly type: 'border'; readonly name: string }
   | { readonly type: 'end' }
 
-export interface FromScraper {
-  readonly type: 'ended'
-  readonly scraped: Scraped
-}
+export type FromScraper =
+  /** The borders are looked at in the order in which they were asked for. */
+  { readonly type: 'looked' } | { readonly type: 'ended'; readonly scraped: Scraped }
 
 /** One look at a source: when, how long it took, and the border that asked for it. */
 export interface Scrape {

@@ -13,6 +13,7 @@ const log = new ScrapeLog(
   ),
 )
 const nowUs = () => Number((process.hrtime.bigint() - zeroNs) / 1000n)
+const tell = (message: FromScraper) => port.postMessage(message)
 let pending: Promise<unknown> = Promise.resolve()
 
 /** A look at a border may take longer, because counts are compared there. */
@@ -40,8 +41,8 @@ async function look(border: string | null): Promise<void> {
 }
 
 /** Looks follow each other, so that the values of a series are in the order of their times. */
-const queue = (border: string | null) => {
-  pending = pending.then(() => look(border))
+const lookAtBorder = (border: string) => {
+  pending = pending.then(() => look(border)).then(() => tell({ type: 'looked' }))
 }
 
 let isLooking = false
@@ -56,11 +57,11 @@ const timer = setInterval(() => {
 }, everyMs)
 
 port.on('message', (message: ToScraper) => {
-  if (message.type === 'border') queue(message.name)
+  if (message.type === 'border') lookAtBorder(message.name)
   else {
     clearInterval(timer)
     void pending.then(() => {
-      port.postMessage({ type: 'ended', scraped: log.taken() } satisfies FromScraper)
+      tell({ type: 'ended', scraped: log.taken() })
       port.close()
     })
   }

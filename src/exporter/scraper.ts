@@ -6,8 +6,8 @@ import type { FromScraper, Scraped, ScraperData, ToScraper } from './scrape-log.
 export interface Scraper {
   readonly sources: readonly Source[]
   readonly everyUs: number
-  /** Looks at once, as exactly as a request can: the border of a phase. */
-  border(name: string): void
+  /** Looks at once, as exactly as a request can: the border of a phase. Resolves when all sources answered or failed. */
+  border(name: string): Promise<void>
   /** The last look, then all that was scraped; null if the thread failed. */
   end(): Promise<Scraped | null>
 }
@@ -41,16 +41,32 @@ export function startScraper(
       zeroNs,
     } satisfies ScraperData,
   })
+  const awaited: (() => void)[] = []
+  let isOver = false
   const ended = new Promise<Scraped | null>((resolve) => {
-    worker.on('message', ({ scraped }: FromScraper) => resolve(scraped))
-    worker.on('error', () => resolve(null))
-    worker.on('exit', () => resolve(null))
+    const end = (scraped: Scraped | null) => {
+      isOver = true
+      for (const looked of awaited.splice(0)) looked()
+      resolve(scraped)
+    }
+    worker.on('message', (message: FromScraper) => {
+      if (message.type === 'looked') awaited.shift()?.()
+      else end(message.scraped)
+    })
+    worker.on('error', () => end(null))
+    worker.on('exit', () => end(null))
   })
   const tell = (message: ToScraper) => worker.postMessage(message)
   return {
     sources,
     everyUs,
-    border: (name) => tell({ type: 'border', name }),
+    border: (name) =>
+      isOver
+        ? Promise.resolve()
+        : new Promise((looked) => {
+            awaited.push(looked)
+            tell({ type: 'border', name })
+          }),
     end: () => {
       tell({ type: 'end' })
       return ended

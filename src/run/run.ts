@@ -186,13 +186,13 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
     progressEveryMs: options.onProgress === undefined ? Infinity : (options.progressEveryMs ?? 0),
   })
   const scraper = await scraperOf(scenario, options, { baseUrl, zeroNs, key: keys[0]?.key ?? null })
-  coordinator.onPhase = (name) => scraper?.border(name)
+  coordinator.onPhase = (name) => void scraper?.border(name)
   const drain = () => coordinator.stop('interrupted')
   const leave = () => coordinator.stop('interrupted', true)
   let sweeps: readonly SweepResult[]
   try {
-    await coordinator.start()
-    scraper?.border('start')
+    // No request is sent before this look ends, so the counts of the service begin at it.
+    await Promise.all([coordinator.start(), scraper?.border('start')])
     options.signal?.addEventListener('abort', drain)
     options.stopNow?.addEventListener('abort', leave)
     if (options.signal?.aborted) drain()
@@ -211,7 +211,7 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
     options.stopNow?.removeEventListener('abort', leave)
   }
 
-  scraper?.border('end')
+  void scraper?.border('end')
   const scraped = (await scraper?.end()) ?? null
   const ended: Ended = { dbPath, scenario, options, contract, start, coordinator, sweeps }
   try {

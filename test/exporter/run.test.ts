@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import { serviceLines } from '../../src/report/summary/service-metrics.ts'
@@ -14,10 +15,12 @@ const phase = '  - { name: steady, load: constant, rate: 40/s, duration: 2s }'
 async function runBeside(
   exposed: (answered: number, looks: number) => Exposed,
   more = 'metrics: {}',
+  { lookTakesMs = 0 } = {},
 ) {
   let [answered, looks] = [0, 0]
-  const target = await startTarget((request, response) => {
+  const target = await startTarget(async (request, response) => {
     if (request.url === '/metrics') {
+      if (lookTakesMs > 0) await sleep(lookTakesMs)
       answerMetrics(response, expositionOf(exposed(answered, looks++), 'engine="0",model_name="m"'))
     } else {
       answered++
@@ -113,6 +116,11 @@ test('a counter that appears with the first request was 0 before', async () => {
     ['requests that succeeded', 80],
     ['prompt tokens', 400],
   ])
+})
+
+test('no request is sent before the service has told its counts at the start', async () => {
+  const { service } = await runBeside(vllm, 'metrics: {}', { lookTakesMs: 200 })
+  expect(service.reconciliation[0]).toMatchObject({ client: 80, service: 80, verdict: 'equal' })
 })
 
 test.each([
