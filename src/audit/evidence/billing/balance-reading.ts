@@ -146,8 +146,13 @@ function best(readings: readonly BalanceReading[]): BalanceReading {
     readings.find(({ fits }) => fits === 'exact') ??
     readings.find(({ fits }) => fits === 'loose') ??
     conserved[0] ??
-    readings[0]!
+    // What no meaning explains is told by the one that leaves the fewest stretches unexplained.
+    readings.reduce((least, each) => (wrongStretches(each) < wrongStretches(least) ? each : least))
   return chosen.fits === 'none' ? lateOrNone(chosen) : chosen
+}
+
+function wrongStretches({ conservation: { segments } }: BalanceReading): number {
+  return segments.filter((segment) => excessOf(segment) !== 0).length
 }
 
 function isConserved({ conservation: { segments, whole } }: BalanceReading): boolean {

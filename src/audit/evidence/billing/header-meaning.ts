@@ -16,9 +16,13 @@ export interface HeaderMeaning {
 
 export type OwnCharge = 'after' | 'before'
 
+type Votes = Record<OwnCharge, number>
+
 /** @returns the meanings that the evidence allows, likeliest first; never empty */
 export function possibleMeanings(history: History): readonly HeaderMeaning[] {
-  const votes = { plain: { after: 0, before: 0 }, stream: { after: 0, before: 0 } }
+  const none = (): Votes => ({ after: 0, before: 0 })
+  const votes = { plain: none(), stream: none() }
+  const lone = { plain: none(), stream: none() }
   const { size, callUs, endUs, effect, costCredits, value, streamed } = history
   const order = rowsWhere(
     size,
@@ -34,28 +38,38 @@ export function possibleMeanings(history: History): readonly HeaderMeaning[] {
     if (before === undefined || after === undefined || !free(before) || !free(after)) return false
     return value[before] === value[after]
   }
+  /** Until when the requests before the pair last. */
+  let beforeUs = Number.NEGATIVE_INFINITY
   for (let at = 1; at < order.length; at++) {
-    const [first, second] = [order[at - 1]!, order[at]!]
+    const [first, second, next] = [order[at - 1]!, order[at]!, order[at + 1]]
+    const isLone =
+      beforeUs < callUs[first]! && (next === undefined || callUs[next]! > endUs[second]!)
+    beforeUs = Math.max(beforeUs, endUs[first]!)
     if (endUs[first]! >= callUs[second]! || free(first) === free(second)) continue
     const [read, charge] = free(first) ? [first, second] : [second, first]
     const cost = costCredits[charge]!
-    const votesOf = streamed[charge] === 1 ? votes.stream : votes.plain
+    const kind = streamed[charge] === 1 ? 'stream' : 'plain'
     const difference = value[first]! - value[second]!
     // The balance falls by the cost between read and charge, or between charge and read, depending on the meaning.
     const falls = difference === cost
     if (!falls && (difference !== 0 || isFree(charge))) continue
-    votesOf[falls === (read === first) ? 'after' : 'before']++
+    const own = falls === (read === first) ? 'after' : 'before'
+    votes[kind][own]++
+    if (isLone) lone[kind][own]++
   }
-  const plains = ranked(votes.plain)
-  const streams = ranked(votes.stream)
+  const plains = ranked(votes.plain, lone.plain)
+  const streams = ranked(votes.stream, lone.stream)
   return plains.flatMap((plain) => streams.map((stream) => ({ plain, stream })))
 }
 
-/** Five clear votes decide. Until then both are possible, with `after` first if they are even. */
-function ranked({ after, before }: Record<OwnCharge, number>): readonly OwnCharge[] {
+/**
+ * Five votes that agree decide. Until then both are possible, and the votes of pairs with nothing else in flight rank
+ * them: beside other requests, the charge of one of those may look like the own one. If they are even, `after` is first.
+ */
+function ranked({ after, before }: Votes, lone: Votes): readonly OwnCharge[] {
   if (after >= 5 && after > 20 * before) return ['after']
   if (before >= 5 && before > 20 * after) return ['before']
-  return before > after ? ['before', 'after'] : ['after', 'before']
+  return lone.before > lone.after ? ['before', 'after'] : ['after', 'before']
 }
 
 export function includesOwnCharge(history: History, meaning: HeaderMeaning): IncludesOwn {

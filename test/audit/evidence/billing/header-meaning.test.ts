@@ -110,6 +110,19 @@ test('plain answers and streams are voted on separately', () => {
   ])
 })
 
+test('beside another charge, a request does not rank the meanings', () => {
+  // A stream that costs nothing is shown 98 before a charge that was called earlier takes 2.
+  const beside = [
+    { ...row('charge', 0, 96), endUs: 30 },
+    { ...row('charge', 10, 98), streamed: true },
+    row('read', 40, 96),
+  ]
+  const ranked = (rows: readonly HistoryRow[]) =>
+    possibleMeanings(historyOf(rows)).map(({ stream }) => stream)
+  expect(ranked(beside)).toEqual([after, before, after, before])
+  expect(ranked(beside.slice(1))).toEqual([before, after, before, after])
+})
+
 test('a value includes its own charge if the meaning for its kind is "after"', () => {
   const history = historyOf([row('charge', 0, 1), { ...row('charge', 1, 1), streamed: true }])
   const includes = (meaning: Parameters<typeof includesOwnCharge>[1]) =>

@@ -1,5 +1,6 @@
 import type { AttemptRow } from '../../../../src/attempt/columns.ts'
 import { bill04 } from '../../../../src/audit/rules/billing/factors.ts'
+import { inFlight, read } from '../../in-flight.ts'
 import { inTurn, type Step, shows, testCases, testStored } from './in-turn.ts'
 
 /** Sequential requests, each with the credits that it took. */
@@ -39,6 +40,33 @@ const twoAccounts = (
       keyFp: `key-${nth}`,
     })),
   )
+
+/**
+ * Plain requests and streams in turn, each of which shows the balance that is left, and reads beside plain ones only.
+ * At the end a stream is shown its head while a plain request that was called before it is not charged yet.
+ *
+ * @param prices what a plain request takes, and what a stream takes
+ * @param shown what the head of a stream has beyond the balance after the stream
+ */
+function interleaved(prices: { readonly plain: number; readonly stream: number }, shown = 0) {
+  let balance = 900
+  const steps: Step[] = []
+  for (let turn = 0; turn < 6; turn++) {
+    balance -= prices.plain
+    steps.push(balance + prices.plain, shows(balance))
+    balance -= prices.stream
+    steps.push(shows(balance + shown, streamed))
+    balance -= prices.plain
+    steps.push(shows(balance))
+  }
+  const [at, left] = [steps.length, balance - prices.plain - prices.stream]
+  return [
+    ...inTurn(...steps, balance),
+    inFlight(at + 1, 1000, 1009, left),
+    inFlight(at + 2, 1001, 1003, left + prices.plain + shown, streamed),
+    read(at + 3, 1010, left),
+  ]
+}
 
 testCases([
   [
@@ -118,6 +146,33 @@ testStored('BILL-03', [
       ],
     },
   ],
+  [
+    'free streams fail though one seems to show the balance before its charge',
+    interleaved({ plain: 1, stream: 0 }),
+    {
+      verdict: 'fail',
+      observations: 18,
+      expected: 'the same price with streamed as with plain',
+      came: '0 credits instead of 1; 6 of 6 requests with streamed',
+    },
+  ],
+  [
+    'plain requests that cost double fail though streams show the balance before their charge',
+    interleaved({ plain: 2, stream: 1 }, 1),
+    {
+      verdict: 'fail',
+      expected: 'the same price with plain as with streamed',
+      came: '2 credits instead of 1; 12 of 12 requests with plain',
+    },
+  ],
+  ...([0, 1] as const).map(
+    (shown) =>
+      [
+        `right charges pass where the head of a stream shows ${shown === 0 ? 'what is left' : 'what was there'}`,
+        interleaved({ plain: 1, stream: 1 }, shown),
+        { verdict: 'pass' },
+      ] as const,
+  ),
   [
     'each factor with two levels is named, with the prompt lengths',
     taking(
