@@ -156,6 +156,7 @@ function requestOf(slot: number, counts: Counts, isStream: boolean): PricedReque
     ),
     ...{
       prompt: String(slot),
+      ...{ body: null, answer: null, isFreeRepeat: false },
       account: 'a',
       responseId: null,
       header: () => undefined,

@@ -30,6 +30,12 @@ export interface PricedRequest extends RequestId {
   readonly receivedEvents: number
   /** The bytes of the request: equal ones are twins. */
   readonly prompt: string
+  /** The whole request, as a digest: equal ones are repeats; null if it was not stored. */
+  readonly body: string | null
+  /** The text of the answer, as a digest; null if it was not stored. */
+  readonly answer: string | null
+  /** Whether it cost nothing and repeats an earlier one, so that a cache of the gateway may have answered it. */
+  readonly isFreeRepeat: boolean
   readonly account: string
   readonly responseId: string | null
   /** The answer's headers, in lower case. */

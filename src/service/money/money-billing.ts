@@ -25,6 +25,13 @@ interface Held extends Prepared {
   charge: Charge | null
 }
 
+/** The first request with a body, which a cache may answer again. */
+interface Seen {
+  readonly atUs: number
+  readonly input: Counts
+  isAnswered: boolean
+}
+
 const resendUs = 1e6
 const lateUs = 1e6
 const richTimes = 100n
@@ -46,7 +53,7 @@ export class MoneyBilling {
   readonly #answers = new SteeredAnswers((call) => this.#held.get(call)?.incoming.steering)
   readonly #showing: Showing
   readonly #held = new WeakMap<Call, Held>()
-  readonly #seen = new Map<string, { readonly atUs: number; isAnswered: boolean }>()
+  readonly #seen = new Map<string, Seen>()
 
   constructor(
     kit: Kit,
@@ -140,7 +147,7 @@ export class MoneyBilling {
     const isResent = before !== undefined && !before.isAnswered && nowUs - before.atUs <= resendUs
     const isRepeated = this.#conducts.has('gateway-cache') && before?.isAnswered === true
     if (before === undefined || !before.isAnswered) {
-      this.#seen.set(name, { atUs: nowUs, isAnswered: false })
+      this.#seen.set(name, { atUs: nowUs, input: prepared.incoming.input, isAnswered: false })
     }
     const isRich =
       this.#conducts.has('rich-no-deposit') && this.#admission.free(account) > richTimes * units
@@ -151,6 +158,7 @@ export class MoneyBilling {
     this.#taken.set(account, (this.#taken.get(account) ?? 0n) + shownUnits)
     this.#held.set(call, {
       ...prepared,
+      ...(isRepeated ? { incoming: { ...prepared.incoming, input: before.input } } : {}),
       shownUnits,
       heldUnits: units,
       isResent,

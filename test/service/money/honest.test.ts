@@ -76,10 +76,11 @@ describe('conduct that is right and looks wrong', () => {
 
   test('N2 gateway-cache: a repeated body is free, with the tokens of the first', async () => {
     const target = await gateway({ conducts: ['gateway-cache'] })
-    const first = await target.ask(hello)
-    const again = await target.ask(hello)
+    const body = { messages: long(2000, 'a') }
+    const first = await target.ask(body)
+    const again = await target.ask(body)
     expect([first.spent > 0, again.spent, again.stated]).toEqual([true, 0, 0])
-    expect(again.usage?.completion_tokens).toBe(first.usage?.completion_tokens)
+    expect({ ...again.usage, cost: 0 }).toEqual({ ...first.usage, cost: 0 })
   })
 
   test('N3 late-spend: the spend rises later, in a batch, to the sum of the log', async () => {

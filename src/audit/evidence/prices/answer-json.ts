@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { isMapping } from '../../../contract/price-reader.ts'
 import { type Rational, readNumber } from '../../../money/rational.ts'
 import type { DialectName } from '../../../tokens/dialects.ts'
@@ -112,4 +113,26 @@ function laid(
     merged[name] = isMapping(value) && isMapping(was) ? laid(was, value) : value
   }
   return merged
+}
+
+/** Fields whose texts are what a client reads: a stream has them in pieces, a plain answer whole. */
+const textFields = ['content', 'text', 'thinking', 'reasoning', 'reasoning_content', 'arguments']
+
+/**
+ * A digest of the texts of an answer, in their order; equal for two answers with the same text, whatever their ids and
+ * times are. Null without a document.
+ */
+export function answerDigest(documents: readonly unknown[]): string | null {
+  if (documents.length === 0) return null
+  const digest = createHash('md5')
+  const read = (value: unknown): void => {
+    if (Array.isArray(value)) for (const each of value) read(each)
+    else if (isMapping(value))
+      for (const [name, each] of Object.entries(value)) {
+        if (typeof each !== 'string') read(each)
+        else if (textFields.includes(name)) digest.update(each)
+      }
+  }
+  read(documents)
+  return digest.digest('hex')
 }

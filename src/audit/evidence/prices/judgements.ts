@@ -7,6 +7,7 @@ import type { PricedRequest, Statement } from '../../../price/judge/request.ts'
 import { outputOf, type Usage } from '../../../tokens/usage.ts'
 import type { Evidence } from '../../rule.ts'
 import { oncePerEvidence } from '../once.ts'
+import { asCached, freeRepeats } from './free-repeats.ts'
 import { type Join, joinLog } from './join.ts'
 import type { LogRow } from './log.ts'
 import { type PriceRequests, priceRequests } from './requests.ts'
@@ -27,38 +28,50 @@ const clockErrorMs = 2_000
 /** All amounts of all places, judged by the contract once for all rules. */
 export const priceJudgements = oncePerEvidence(
   async (evidence: Evidence): Promise<PriceJudgements | null> => {
-    const { contract, priceLog, priceChoices = {} } = evidence
-    const { prices } = contract
+    const { prices } = evidence.contract
     if (prices === undefined) return null
-    const found = await priceRequests(evidence)
-    const twins = twinsOf(found.requests)
-    const judge: PriceJudge = {
-      currency: prices.currency,
-      priceOf: (name) => modelPriceOf(contract, name),
-      choices: priceChoices,
-      clockErrorMs,
-      twinOf: ({ prompt }) => twins.get(prompt) ?? null,
-    }
-    const amounts = found.requests.flatMap((request) =>
-      request.stated.map((statement) => ({ request, statement })),
-    )
-    const places = Map.groupBy(amounts, ({ statement }) => statement.place)
-    const join =
-      priceLog === undefined ? null : joinLog(found.requests, priceLog, prices.evidence.log)
-    const rows = (join?.pairs ?? []).flatMap(({ request, rows }) => {
-      const statement = loggedCost(rows)
-      return statement === null ? [] : [{ request, statement }]
-    })
-    return {
-      ...found,
-      prices,
-      judge,
-      stated: new Map([...places].map(([place, all]) => [place, judgePlace(all, judge)])),
-      join,
-      logged: judgePlace(rows, judge),
-    }
+    const loaded = await priceRequests(evidence)
+    const judged = judgedBy(evidence, prices, loaded)
+    const all = [...[...judged.stated.values()].flat(), ...judged.logged]
+    const free = freeRepeats(loaded.requests, all)
+    return free.size === 0
+      ? judged
+      : judgedBy(evidence, prices, { ...loaded, requests: asCached(loaded.requests, free) })
   },
 )
+
+function judgedBy(
+  { contract, priceLog, priceChoices = {} }: Evidence,
+  prices: PriceTerms,
+  found: PriceRequests,
+): PriceJudgements {
+  const twins = twinsOf(found.requests)
+  const judge: PriceJudge = {
+    currency: prices.currency,
+    priceOf: (name) => modelPriceOf(contract, name),
+    choices: priceChoices,
+    clockErrorMs,
+    twinOf: ({ prompt }) => twins.get(prompt) ?? null,
+  }
+  const amounts = found.requests.flatMap((request) =>
+    request.stated.map((statement) => ({ request, statement })),
+  )
+  const places = Map.groupBy(amounts, ({ statement }) => statement.place)
+  const join =
+    priceLog === undefined ? null : joinLog(found.requests, priceLog, prices.evidence.log)
+  const rows = (join?.pairs ?? []).flatMap(({ request, rows }) => {
+    const statement = loggedCost(rows)
+    return statement === null ? [] : [{ request, statement }]
+  })
+  return {
+    ...found,
+    prices,
+    judge,
+    stated: new Map([...places].map(([place, all]) => [place, judgePlace(all, judge)])),
+    join,
+    logged: judgePlace(rows, judge),
+  }
+}
 
 /** What the service logged for each request, or else stated. */
 export function recordedCosts({

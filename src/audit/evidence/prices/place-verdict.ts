@@ -4,6 +4,7 @@ import type { PriceOf } from '../../../price/judge/expected.ts'
 import { type Explanation, explain } from '../../../price/judge/explain.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
+import { cacheText } from './free-repeats.ts'
 import { stakeOf } from './stake.ts'
 
 /** What the amounts of one place come to. */
@@ -44,6 +45,17 @@ export function placeVerdict(
       },
     }
   }
+  const repeated = judged.filter(({ request, is }) => request.isFreeRepeat && is === 'open')
+  if (repeated.length > 0)
+    return {
+      ...none,
+      verdict: {
+        verdict: 'inconclusive',
+        observations: judged.length,
+        why: cacheText(`${repeated.length} of ${judged.length} requests cost 0, and each repeats`),
+        witnesses: repeated.slice(0, 3).map((each) => witnessOf(each, unit)),
+      },
+    }
   const bias = biasOf(judged)
   if (bias !== null)
     return {

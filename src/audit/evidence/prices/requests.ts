@@ -13,7 +13,7 @@ import { outputOf, promptOf, type Usage } from '../../../tokens/usage.ts'
 import type { Evidence } from '../../rule.ts'
 import { decodeEvents } from '../events.ts'
 import { oncePerEvidence } from '../once.ts'
-import { amountOf, answerUsage, atPlace, parseWritten } from './answer-json.ts'
+import { amountOf, answerDigest, answerUsage, atPlace, parseWritten } from './answer-json.ts'
 
 interface Row extends TokenColumns {
   readonly runId: string
@@ -173,6 +173,9 @@ function requestOf(
     eventUsages: each,
     receivedEvents: row.contentEvents,
     prompt: promptKey(row),
+    body: row.requestBody === null ? null : `${row.path} ${row.prompt}`,
+    answer: answerDigest(documents),
+    isFreeRepeat: false,
     account: row.account,
     responseId: row.responseId,
     header: (name) => headers.get(name),

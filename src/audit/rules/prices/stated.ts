@@ -16,7 +16,8 @@ export const price03: Rule = {
 A cost may be off by the place that it shows, and by 10^-12, since floats are no fault. Where the contract leaves
 something open (an outcome, an edge of hours, a part that is not reported), every cost that it allows is right.
 A wrong cost is explained by the single change that gives it exactly, with the money at stake.
-Each part of a price that the traffic shows is a promise of its own.
+Each part of a price that the traffic shows is a promise of its own. If every request that costs 0 repeats an earlier
+one with its answer, a cache of the gateway may have answered: without charged.gateway_cache, that decides nothing.
 It cannot detect wrong counts that the cost agrees with.`,
   ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)

@@ -43,7 +43,7 @@ const conduct = (name: Conduct) => ({ conducts: [name] })
 /** Kinds of conduct that are right and look wrong. */
 const conducts: readonly (readonly [string, Traffic, Parameters<typeof played>[1]])[] = [
   ['N1 float-cost', all, conduct('float-cost')],
-  // N2: an answer from the gateway's cache is known by its id or its headers; this service shows neither.
+  ['N2 gateway-cache', all, conduct('gateway-cache')],
   ['N4 deposit', all, conduct('deposit')],
   ['N5 rich-no-deposit', all, conduct('rich-no-deposit')],
   ['N6 no cost in the head of a stream', all, {}],
@@ -86,5 +86,73 @@ describe('conduct that is right and looks wrong raises no alarm', () => {
     await client.read('/key/info')
     const findings = await client.audit(contract, await target.rows())
     expect(alarms(findings.filter(({ verdict }) => verdict.verdict === 'fail'))).toEqual([])
+  })
+})
+
+describe("answers that may come from the gateway's own cache (N2)", () => {
+  const stream = { ...hello, stream: true }
+  const verdicts = async (
+    charged: object,
+    options: Parameters<typeof gateway>[0],
+    bodies: readonly object[],
+    evidence: object = {},
+  ) => {
+    const contract = (more: object) =>
+      contractWith(evidence, { charged: { success: 'full', ...more } })
+    const target = await gateway({ contract: contract({}), ...options })
+    const client = new RecordedClient(target.baseUrl, target.key)
+    await client.read('/key/info')
+    for (const body of bodies) await client.ask(body)
+    await client.read('/key/info')
+    const hasLog = !('evidence' in evidence)
+    const findings = await client.audit(contract(charged), hasLog ? await target.rows() : null)
+    const of = (rule: string) => findings.find((each) => each.rule === rule)!.verdict
+    return { stated: of('PRICE-03'), logged: of('PRICE-04'), balance: of('PRICE-06') }
+  }
+  const cache = conduct('gateway-cache')
+  const why = expect.stringMatching(
+    /^\d of \d requests cost 0, and each repeats .* gateway's own cache .*charged: \{ gateway_cache: none \}/,
+  )
+
+  test('are inconclusive, and the cache is named, where the contract is silent about them', async () => {
+    const { stated, logged, balance } = await verdicts({}, cache, [hello, hello, again, again])
+    expect(stated).toMatchObject({ verdict: 'inconclusive', observations: 4, why })
+    expect(logged).toMatchObject({ verdict: 'inconclusive', observations: 4, why })
+    expect(balance).toMatchObject({ verdict: 'pass' })
+  })
+
+  test('are inconclusive where only the spend shows them', async () => {
+    const evidence = { balance: { get: '/key/info', value: 'info.spend', moves: 'up' } }
+    const { balance } = await verdicts({}, cache, [hello, hello, again, again], { evidence })
+    expect(balance).toMatchObject({
+      verdict: 'inconclusive',
+      why: expect.stringMatching(/gateway's own cache .*charged: \{ gateway_cache: none \}/),
+    })
+  })
+
+  test.each([
+    ['pass if the contract says that they are free', 'none', 'pass'],
+    ['fail if the contract says that they cost the full price', 'full', 'fail'],
+  ] as const)('%s', async (_, gateway_cache, verdict) => {
+    const found = await verdicts({ gateway_cache }, cache, [hello, hello])
+    expect(Object.values(found).map((each) => each.verdict)).toEqual([verdict, verdict, verdict])
+  })
+
+  test('do not excuse an answer that is free the first time', async () => {
+    const options = { ...cache, faults: ['stream-free'] }
+    const { stated, logged, balance } = await verdicts({}, options, [hello, hello, stream, stream])
+    expect([stated.verdict, logged.verdict, balance.verdict]).toEqual(['fail', 'fail', 'fail'])
+  })
+
+  test('do not excuse a repeat that is free once, and charged later', async () => {
+    const bodies = Array.from({ length: 6 }, () => stream)
+    const { stated, logged } = await verdicts({}, { faults: ['stream-free=#2'] }, bodies)
+    expect([stated.verdict, logged.verdict]).toEqual(['fail', 'fail'])
+  })
+
+  test('do not excuse a log without the cost that the answer states', async () => {
+    const options = { faults: ['stream-free@logged'] }
+    const { stated, logged } = await verdicts({}, options, [stream, stream])
+    expect([stated.verdict, logged.verdict]).toEqual(['pass', 'fail'])
   })
 })
