@@ -279,12 +279,9 @@ const columns = [
   ),
 ]
 
-const branches = measureNames.map(
-  (
-    name,
-  ) => `SELECT run_id, slot, retry, phase, part, step, endpoint, model, account, outcome, on_purpose,
-    '${sqlName(name)}' AS measure, ${columnOf(name)}::DOUBLE AS us, ${cutOf(name) ?? 'false'} AS at_least
-  FROM attempt_values WHERE ${columnOf(name)} IS NOT NULL`,
+const entries = measureNames.map(
+  (name) =>
+    `{measure: '${sqlName(name)}', us: ${columnOf(name)}::DOUBLE, at_least: ${cutOf(name) ?? 'false'}}`,
 )
 
 /**
@@ -303,7 +300,13 @@ SELECT attempt_values.*,
   runs.time_scale
 FROM attempt_values JOIN runs USING (run_id);
 CREATE OR REPLACE VIEW attempt_measures AS
-${branches.join('\nUNION ALL\n')};`
+SELECT * EXCLUDE (entry), entry.measure, entry.us, entry.at_least
+FROM (
+  SELECT run_id, slot, retry, phase, part, step, endpoint, model, account, outcome, on_purpose,
+    unnest([${entries.join(',\n      ')}]) AS entry
+  FROM attempt_values
+)
+WHERE entry.us IS NOT NULL;`
 
 /** A store keeps the digest as the comment of `attempt_measures`. */
 export const measureViews = {

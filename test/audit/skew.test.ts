@@ -11,6 +11,7 @@ import { run } from '../../src/run/run.ts'
 import { startService } from '../../src/service/start.ts'
 import { mergeParts } from '../../src/store/merge.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
+import { tries } from '../nightly/tries.ts'
 import { chatScenario } from '../run/target.ts'
 
 const of = 3
@@ -80,7 +81,7 @@ const skews = fc
       fc.tuple(...Array.from({ length: of }, () => fc.integer({ min: 0, max: boundUs }))),
     ),
   )
-const numRuns = process.env.NIGHTLY === undefined ? 3 : 40
+const numRuns = tries(3, 40)
 const atTheBound: [[number, number[]]][] = [[[500_000, [0, 500_000, 250_000]]]]
 
 let folder: string

@@ -2,33 +2,52 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
+import { main } from '../e2e/command.ts'
 import { startTarget } from '../run/target.ts'
 import { inFrontOf } from '../service/upstream/relaying.ts'
 import { encodings } from '../user/secrets/encodings.ts'
 
-const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
 const keys = ['sk-live-Zx8q-R0vT5wY2mN7pL4', 'sk-test-9GhK3bVc1XsW8nQe5Rt2']
 const encode = Object.values(encodings)
 
-/** Every stretch that shows eight letters of a key, in each encoding of the whole key. */
-const stretches = keys.flatMap((key) =>
-  [key, ...encode.map((each) => each(key))].flatMap((written) => {
-    const length = Math.ceil((8 * written.length) / key.length)
-    return Array.from({ length: Math.max(0, written.length - length + 1) }, (_, at) =>
-      written.slice(at, at + length).toLowerCase(),
-    )
+interface Written {
+  /** Pieces of which each stretch has at least one: a tenth as many, so bytes are searched quickly. */
+  readonly pieces: readonly string[]
+  /** Every stretch that shows eight letters of the key. */
+  readonly stretches: readonly string[]
+}
+
+/** Each key in each encoding of the whole key, in small letters. */
+const written: readonly Written[] = keys.flatMap((key) =>
+  [key, ...encode.map((each) => each(key))].map((text) => {
+    const length = Math.ceil((8 * text.length) / key.length)
+    const half = Math.floor((length + 1) / 2)
+    const cut = (size: number, step: number) =>
+      Array.from({ length: Math.max(0, Math.floor((text.length - size) / step) + 1) }, (_, at) =>
+        text.slice(at * step, at * step + size).toLowerCase(),
+      )
+    return { pieces: cut(half, half), stretches: cut(length, 1) }
   }),
 )
 
 /** The stretches of keys in some bytes, as UTF-8 and as Latin-1. */
 function found(bytes: Buffer): readonly string[] {
   const texts = [bytes.toString('utf8'), bytes.toString('latin1')].map((each) => each.toLowerCase())
-  return stretches.filter((each) => texts.some((of) => of.includes(each)))
+  const isIn = (each: string) => texts.some((of) => of.includes(each))
+  return written
+    .filter(({ pieces }) => pieces.some(isIn))
+    .flatMap(({ stretches }) => stretches.filter(isIn))
 }
+
+test('the search finds a stretch of eight letters wherever it begins', () => {
+  for (const { stretches } of written) {
+    for (const each of stretches) expect(found(Buffer.from(`0${each}0`))).toContain(each)
+  }
+})
 
 test('no eight letters of a key are in any byte that a run, its pages, exports and terminal leave', async () => {
   expect(encode.length).toBeGreaterThanOrEqual(25)

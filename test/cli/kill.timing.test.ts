@@ -10,13 +10,14 @@ import { defaultContract } from '../../src/contract/default.ts'
 import { journalPath } from '../../src/store/journal.ts'
 import { openStore } from '../../src/store/open.ts'
 import { main } from '../e2e/command.ts'
+import { tries } from '../nightly/tries.ts'
 import { answerChat, key, startTarget } from '../run/target.ts'
 
 /** Rows are handed over after 250 ms; if other tests use the cores, a thread waits for its turn. */
 const handedOverMs = 250 + 750
 
 /** A hundred random times at night, otherwise three. */
-const times = process.env.NIGHTLY === undefined ? 3 : 100
+const times = tries(3, 100)
 
 interface Killed {
   readonly answered: number

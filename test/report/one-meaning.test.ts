@@ -23,6 +23,7 @@ import { parseThreshold } from '../../src/scenario/threshold.ts'
 import { appendAttempts, Recorder } from '../../src/store/recorder.ts'
 import { startRun } from '../../src/store/runs.ts'
 import { randomObjectives, randomRun } from '../measure/random-runs.ts'
+import { tries } from '../nightly/tries.ts'
 import { startOf } from '../run/rows.ts'
 import { openStore, type Store } from '../store/opened.ts'
 
@@ -368,7 +369,7 @@ test('a named figure has one value in threshold, terminal, JSON, Markdown, CSV, 
         }
       },
     ),
-    { numRuns: process.env.NIGHTLY === '1' ? 8 : 2, endOnFailure: true },
+    { numRuns: tries(2, 8), endOnFailure: true },
   )
 })
 

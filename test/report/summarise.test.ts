@@ -5,6 +5,7 @@ import { percentileOf, samplesNeeded } from '../../src/measure/percentile.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { resolveRun } from '../../src/store/runs.ts'
+import { tries } from '../nightly/tries.ts'
 import { openStore } from '../store/opened.ts'
 import { attempt, enterRun } from './attempts.ts'
 
@@ -34,7 +35,7 @@ test('percentiles of rows are linear interpolations of the sorted values', async
         expect(service.p999.mark).toBe('too-few')
       },
     ),
-    { numRuns: 10 },
+    { numRuns: tries(4, 20) },
   )
 })
 

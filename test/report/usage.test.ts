@@ -13,6 +13,7 @@ import { parseMoment } from '../../src/report/usage/zone.ts'
 import { usageAnswer, usageTop } from '../../src/report/usage-page.ts'
 import { exportTable } from '../../src/store/export.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
+import { tries } from '../nightly/tries.ts'
 import { openStore, type Store } from '../store/opened.ts'
 import { attempt, enterRun, novemberUs } from './attempts.ts'
 import { enterEvents, usageOptions, utc } from './usage-events.ts'
@@ -74,7 +75,7 @@ describe('days and hours of a zone', () => {
           )
         },
       ),
-      { numRuns: 10 },
+      { numRuns: tries(3, 30) },
     )
   })
 

@@ -13,6 +13,7 @@ import { TimeHistogram } from '../../src/run/time-histogram.ts'
 import { loadScenario } from '../../src/scenario/parse.ts'
 import { appendAttempts, type HealthRow, Recorder } from '../../src/store/recorder.ts'
 import { startRun } from '../../src/store/runs.ts'
+import { tries } from '../nightly/tries.ts'
 import { openStore, type Store } from '../store/opened.ts'
 import { attempt, startOf } from './rows.ts'
 import { answerChat, chatScenario, key, startTarget, withStorePath } from './target.ts'
@@ -190,7 +191,7 @@ test('the gaps that each request met are those of a comparison of every pair', a
         tainted: requests.filter((request) => metBy(request).length > 0).length,
       })
     }),
-    { numRuns: 20 },
+    { numRuns: tries(6, 40) },
   )
 })
 

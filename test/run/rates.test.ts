@@ -9,6 +9,7 @@ import { checkThreshold } from '../../src/run/thresholds.ts'
 import { parseThreshold } from '../../src/scenario/threshold.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { startRun } from '../../src/store/runs.ts'
+import { tries } from '../nightly/tries.ts'
 import { openStore, type Store } from '../store/opened.ts'
 import { attempt, startOf } from './rows.ts'
 
@@ -91,7 +92,7 @@ test('a rate of arrivals never depends on the answers', async () => {
       const rate = 'requests.rate > 0/s'
       expect((await rateOf(slow, rate)).value).toBe((await rateOf(fast, rate)).value)
     }),
-    { numRuns: 25 },
+    { numRuns: tries(6, 50) },
   )
 })
 

@@ -4,6 +4,7 @@ import { Batch, batchRows, Words } from '../../src/attempt/batch.ts'
 import { type AttemptRow, columnNames, sqlName } from '../../src/attempt/columns.ts'
 import { forms } from '../../src/store/layout.ts'
 import { Recorder } from '../../src/store/recorder.ts'
+import { tries } from '../nightly/tries.ts'
 import { openStore, type Store } from './opened.ts'
 import { plainRow } from './plain-row.ts'
 
@@ -128,7 +129,7 @@ test('once a row needs a larger table, all rows after it go there, in order', as
         expect(counts).toEqual(expected)
       },
     ),
-    { numRuns: 15 },
+    { numRuns: tries(6, 30) },
   )
 })
 

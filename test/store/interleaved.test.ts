@@ -16,6 +16,7 @@ import { exportTable } from '../../src/store/export.ts'
 import { importFile } from '../../src/store/import/import-file.ts'
 import { parseMapping } from '../../src/store/import/mapping.ts'
 import { mergeParts } from '../../src/store/merge.ts'
+import { tries } from '../nightly/tries.ts'
 import { seededOptions, seededStore } from '../report/seeded.ts'
 import { usageOptions } from '../report/usage-events.ts'
 import { answerChat, chatScenario, key, startTarget } from '../run/target.ts'
@@ -102,7 +103,7 @@ const one = fc.record({
   operation: fc.constantFrom(...(Object.keys(operations) as Operation[])),
   afterMs: fc.integer({ min: 0, max: 60 }),
 })
-const numRuns = process.env.NIGHTLY ? 200 : 10
+const numRuns = tries(4, 200)
 
 test(
   'interleaved operations on one store have the results of each alone',

@@ -14,6 +14,7 @@ import {
 } from '../../../src/report/focus/columns.ts'
 import { focusCsv } from '../../../src/report/focus/csv.ts'
 import { readFocus } from '../../../src/report/focus/export-focus.ts'
+import { tries } from '../../nightly/tries.ts'
 import { openStore } from '../../store/opened.ts'
 import { accounts, enterMarked, keyNames, marksOfOthers, subject } from '../marked-accounts.ts'
 import { enterEvents, utc } from '../usage-events.ts'
@@ -291,12 +292,13 @@ test('sums of drawn usage are those of the events, by key and model', async () =
     model: fc.constantFrom('m', 'n'),
     credits: fc.integer({ min: 0, max: 5_000_000 }).map((micro) => micro / 1e6),
   })
+  const store = await openStore(':memory:')
   await fc.assert(
     fc.asyncProperty(
       fc.array(event, { minLength: 1, maxLength: 12 }),
       fc.constantFrom('hour', 'day'),
       async (events, bucket) => {
-        const store = await openStore(':memory:')
+        await store.execute('DELETE FROM usage_events')
         await enterEvents(
           store,
           events.map(({ day, key, ...rest }) => ({
@@ -314,7 +316,6 @@ test('sums of drawn usage are those of the events, by key and model', async () =
           prices: {},
           view: 'billing',
         })
-        store.close()
         for (const key of ['k1', 'k2']) {
           for (const model of ['m', 'n']) {
             const micro = events
@@ -333,8 +334,9 @@ test('sums of drawn usage are those of the events, by key and model', async () =
         }
       },
     ),
-    { numRuns: 25 },
+    { numRuns: tries(8, 50) },
   )
+  store.close()
 }, 60_000)
 
 test('the file of one account is the same without the others, and has no mark of them', async () => {

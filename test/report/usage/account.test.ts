@@ -11,6 +11,7 @@ import type { UsageOptions } from '../../../src/report/usage/shape.ts'
 import { terminalUsage } from '../../../src/report/usage/terminal.ts'
 import { exportTable } from '../../../src/store/export.ts'
 import { inSession, type Session } from '../../../src/store/session.ts'
+import { tries } from '../../nightly/tries.ts'
 import { openStore, type Store } from '../../store/opened.ts'
 import { novemberUs } from '../attempts.ts'
 import {
@@ -96,7 +97,7 @@ describe('the usage of one account', () => {
         expect(answer).toBe(await answerOf(alone, options))
         withoutMarks(answer)
       }),
-      { numRuns: 8 },
+      { numRuns: tries(3, 20) },
     )
   }, 240_000)
 

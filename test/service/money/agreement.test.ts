@@ -5,6 +5,7 @@ import { decimalText, rational, roundTo } from '../../../src/money/rational.ts'
 import { calculate } from '../../../src/price/calculate.ts'
 import { answerDialects, type DialectName } from '../../../src/tokens/dialects.ts'
 import { readUsage } from '../../../src/tokens/read-usage.ts'
+import { tries } from '../../nightly/tries.ts'
 import { contractWith, gateway, type Json, long, user } from './gateway.ts'
 
 const amount = fc.integer({ min: 0, max: 9999 }).map((units) => units / 100)
@@ -100,7 +101,7 @@ test('the service and the auditor compute the same cost for any legal contract',
         compared++
       }
     }),
-    { numRuns: process.env.NIGHTLY ? 200 : 40, seed: 7 },
+    { numRuns: tries(40, 200), seed: 7 },
   )
   expect(compared).toBeGreaterThan(100)
 })

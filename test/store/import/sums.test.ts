@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { importFile } from '../../../src/store/import/import-file.ts'
 import { type Mapping, parseMapping } from '../../../src/store/import/mapping.ts'
+import { tries } from '../../nightly/tries.ts'
 import { usageOptions } from '../../report/usage-events.ts'
 import { openStore, type Store } from '../opened.ts'
 import { added, sumsOf } from './samples.ts'
@@ -141,7 +142,7 @@ describe('a log cut into any files, in any order, with any overlap, imported aga
           const { days: _days, ...sums } = await totals()
           expect(sums).toEqual(sumsOfLines(whole))
         }),
-        { numRuns: 6 },
+        { numRuns: tries(2, 12) },
       )
     },
     240_000,
@@ -193,7 +194,7 @@ describe('a later statement replaces an earlier', () => {
           })
         },
       ),
-      { numRuns: 6 },
+      { numRuns: tries(2, 12) },
     )
   }, 240_000)
 
@@ -236,7 +237,7 @@ describe('a later statement replaces an earlier', () => {
           })
         },
       ),
-      { numRuns: 6 },
+      { numRuns: tries(2, 12) },
     )
   }, 240_000)
 })
@@ -296,7 +297,7 @@ describe('sums over any partition of the days', () => {
             }).toEqual(sumsOfLines(log))
           },
         ),
-        { numRuns: 6 },
+        { numRuns: tries(2, 12) },
       )
     },
     240_000,

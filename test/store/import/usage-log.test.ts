@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fingerprintOf } from '../../../src/attempt/fingerprint.ts'
 import { type Mapping, ownMapping, parseMapping } from '../../../src/store/import/mapping.ts'
 import { formatOf, importUsageLog } from '../../../src/store/import/usage-log.ts'
+import { tries } from '../../nightly/tries.ts'
 import { openStore, type Store } from '../opened.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-import-'))
@@ -265,7 +266,7 @@ test('the import counts add up for any cut of a log into overlapping files', asy
         expect((await first.events()).length).toBe(known.size)
       },
     ),
-    { numRuns: 8 },
+    { numRuns: tries(4, 20) },
   )
 })
 

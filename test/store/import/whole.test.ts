@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { importFile } from '../../../src/store/import/import-file.ts'
 import { parseMapping } from '../../../src/store/import/mapping.ts'
 import { openStore, type Store } from '../../../src/store/open.ts'
+import { tries } from '../../nightly/tries.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-whole-'))
 let store: Store
@@ -82,7 +83,7 @@ test.each(Object.entries(forms))(
         )
       }),
       {
-        numRuns: 60,
+        numRuns: tries(20, 100),
         examples: [[1], [2], [5], [bytes.length - 1], [bytes.length - 2]].map(([n]) => [n!]),
       },
     )
