@@ -210,7 +210,7 @@ function unpacked(body: Buffer, rows: number, arenaUsed: number): NumberedRows {
   return { batch, rows, request_kinds, endings, arenaUsed }
 }
 
-const title = 'assay journal 3'
+const title = 'assay journal 4'
 const headBytes = 64
 const mark = 0x524a5341
 const markBytes = Buffer.from([0x41, 0x53, 0x4a, 0x52])

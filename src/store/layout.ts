@@ -46,6 +46,16 @@ export const shared = {
     'choices',
     'doneMarks',
     'unknownMember',
+    'unknownEvents',
+    // Parts of a usage that few services report, which are null or alike in most rows.
+    'cacheReadAudioTokens',
+    'cacheWriteTokens',
+    'cacheWrite1hTokens',
+    'inputAudioTokens',
+    'inputImageTokens',
+    'outputAudioTokens',
+    'outputImageTokens',
+    'citationTokens',
     'flags',
   ],
 } as const satisfies Record<string, readonly ColumnName[]>

@@ -13,7 +13,7 @@ import { inSession, type Session, type SessionScope, type SqlRow } from './sessi
 const schemaUrl = new URL('../../src/store/schema.sql', import.meta.url)
 
 /** Increases with each change of a table. A file of another version is refused. */
-const storeVersion = 3
+const storeVersion = 4
 
 /**
  * An open store. Only one process can hold its file; in this process, all stores of one file share it.
