@@ -97,7 +97,7 @@ export class Batch {
     const at = this.rows
     for (const name of columnNames) {
       const cells = this.columns[name]
-      const value = row[name]
+      const value = row[name] ?? null
       switch (attemptColumns[name].kind) {
         case 'micros':
         case 'index':

@@ -158,6 +158,13 @@ export const attemptColumns = {
   itlMaxUs: column('number', true, 'longest gap between content events, microseconds'),
   bytesIn: column('index', false, 'bytes of the response body'),
   flags: column('bits', false, 'findings of the reader, see flags'),
+
+  // What the answer says
+  answer: column(
+    'word',
+    true,
+    'correct; or what it lacks first: contains, matches, exact, json, tool, tokens, check; or unchecked; null if nothing is expected of it',
+  ),
 } as const satisfies Record<string, Column>
 
 export type ColumnName = keyof typeof attemptColumns

@@ -1,6 +1,6 @@
 /**
- * Evidence of verdicts that is stored apart from the rows: requests (one for each template) and the
- * bodies that the scenario captures.
+ * Evidence of verdicts that is stored apart from the rows: requests (one for each template), the
+ * bodies that the scenario captures, and the first wrong answers.
  */
 
 /** A request without its key, enough for a `curl` command that repeats it. */
@@ -29,4 +29,15 @@ export interface BodyRow {
   readonly body: string
   /** Whether the end of the body is missing. */
   readonly truncated: boolean
+}
+
+/** An answer that is wrong, or could not be checked. */
+export interface WrongAnswerRow {
+  readonly runId: string
+  readonly slot: number
+  readonly retry: number
+  /** What it lacks, in words. */
+  readonly why: string
+  /** Its text or its tool calls, cut, with every occurrence of a key replaced. */
+  readonly answer: string
 }

@@ -6,6 +6,13 @@
 export const outcomes = ['ok', 'http_error', 'broken', 'timeout', 'aborted', 'not_sent'] as const
 export type Outcome = (typeof outcomes)[number]
 
+/** What the answer of a success may lack: the expectation of its step that it does not hold, in the order of checking. */
+export const lacks = ['exact', 'contains', 'tokens', 'matches', 'json', 'tool', 'check'] as const
+export type Lack = (typeof lacks)[number]
+/** How an answer was judged by what it says: the column `answer`. An unchecked one is neither correct nor wrong. */
+export type AnswerJudgement = 'correct' | 'unchecked' | Lack
+export const answerJudgements: readonly AnswerJudgement[] = ['correct', 'unchecked', ...lacks]
+
 /** Resources that the sending machine can run out of before it connects. */
 export const localLimits = ['no-local-port', 'no-open-file', 'no-local-memory'] as const
 export type LocalLimit = (typeof localLimits)[number]

@@ -9,6 +9,7 @@ import { loadScenario } from '../public/scenario.ts'
 import { openStore } from '../public/store.ts'
 import { terminalFigures } from '../report/summary/formats.ts'
 import type { RunSummary } from '../report/summary/shape.ts'
+import { readyExpectations } from '../run/expect/ready.ts'
 import { phaseLoads } from '../run/loads.ts'
 import { planOf } from '../run/plan.ts'
 import type { RunOptions, RunResult } from '../run/run.ts'
@@ -64,6 +65,7 @@ export async function runAction(path: string, options: Options): Promise<void> {
   const seed = options.seed === undefined ? scenario.seed : wholeOf('--seed', options.seed)
   const shard = shardOf(options.shard, process.env)
   if (options.dryRun) {
+    await readyExpectations(scenario)
     const plan = planOf(scenario, contract, seed, shard, options.join !== undefined)
     const target = options.baseUrl ?? scenario.baseUrl
     const threads = threadsOf(scenario, phaseLoads(scenario), shard, target)

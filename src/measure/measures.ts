@@ -150,6 +150,15 @@ export const standings = {
     sql: `outcome NOT IN ('not_sent', 'aborted') AND outcome <> CASE expects WHEN 'ok' THEN 'ok' ELSE 'http_error' END`,
     says: 'it was sent and ended in an unexpected way, other than by our own abort',
   },
+  examined: {
+    sql: `${succeeded} AND answer IS NOT NULL`,
+    says: 'it succeeded, and its step says what the answer must hold: the denominator of correct',
+  },
+  correct: { sql: `answer = 'correct'`, says: 'its answer holds all that its step expects' },
+  wrong: {
+    sql: `answer NOT IN ('correct', 'unchecked')`,
+    says: 'it succeeded, but its answer lacks something that its step expects; no error',
+  },
   without_text: {
     sql: 'streamed = 1 AND events > 0 AND first_content_us IS NULL',
     says: 'it was a stream without any text',
@@ -233,8 +242,8 @@ export type ObjectiveName = keyof typeof objectives
 export const objectiveNames = Object.keys(objectives) as readonly ObjectiveName[]
 
 /**
- * SQL: whether a row of `attempt_values` is good, a success that met every objective and is not a
- * stream without text. An objective that cannot be measured on the row (TTFT of a plain body) is met.
+ * SQL: whether a row of `attempt_values` is good, a success that met every objective, whose answer is not
+ * known to be wrong or unchecked, and that is not a stream without text. An objective that cannot be measured on the row (TTFT of a plain body) is met.
  *
  * @param boundOf SQL of each bound; null for none
  */
@@ -243,7 +252,7 @@ export function goodSql(boundOf: (name: ObjectiveName) => string | number | null
     const bound = boundOf(name)
     return bound === null ? [] : [`coalesce(${columnOf(objectives[name])} <= ${bound}, true)`]
   })
-  return `(${['succeeded', 'NOT without_text', ...met].join(' AND ')})`
+  return `(${['succeeded', 'NOT without_text', `coalesce(correct, true)`, ...met].join(' AND ')})`
 }
 
 /** SQL: credits of an attempt by a price list; 0 unless a generation succeeded, null for a model without a price. */

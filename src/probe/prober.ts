@@ -275,6 +275,7 @@ export class Prober {
       slot: this.slot++,
       retry: 0,
       shard: 0,
+      answer: null,
       phase: this.phase,
       part: 'steady',
       step: options.step ?? spec.endpoint,

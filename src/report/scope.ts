@@ -20,8 +20,8 @@ export interface Scope {
   readonly timeZone: string
 }
 
-/** SQL over `shown_runs`: whether its scenario has objectives. */
-export const hasObjectives = `coalesce(${objectiveNames.map((name) => `"${name}"`).join(', ')}) IS NOT NULL`
+/** SQL over `shown_runs`: whether its scenario says what a good request is: by objectives, or by what it expects. */
+export const hasObjectives = `(examines OR coalesce(${objectiveNames.map((name) => `"${name}"`).join(', ')}) IS NOT NULL)`
 
 /**
  * Prepares what the queries of `reports/` read, in this connection only:
@@ -51,6 +51,7 @@ export async function prepareScope(store: Session, scope: Scope): Promise<void> 
     CREATE OR REPLACE TEMP TABLE shown_runs AS
       SELECT *, epoch_us(started_at) - min(epoch_us(started_at)) OVER () AS offset_us,
         run_id IN (SELECT run_id FROM request_kinds WHERE part = 'steady') AS has_steady,
+        coalesce(len(try_cast(scenario_json AS JSON) -> '$.steps[*].expect[*]') > 0, false) AS examines,
         ${objectiveNames.map((name) => `${boundOf(name)} AS "${name}"`).join(', ')}
       FROM runs WHERE list_contains(getvariable('run_ids'), run_id);
   `)
@@ -68,7 +69,7 @@ export async function prepareScope(store: Session, scope: Scope): Promise<void> 
         CASE WHEN ${hasObjectives}
              THEN ${good} END AS good
       FROM attempt_times AS times
-      JOIN (SELECT run_id, offset_us, has_steady, ${objectiveNames.map((name) => `"${name}"`).join(', ')} FROM shown_runs) USING (run_id);
+      JOIN (SELECT run_id, offset_us, has_steady, examines, ${objectiveNames.map((name) => `"${name}"`).join(', ')} FROM shown_runs) USING (run_id);
     CREATE OR REPLACE TEMP VIEW shown_latency AS
       FROM shown_attempts WHERE counted AND ${measures.service.of} AND service_us IS NOT NULL;
     CREATE OR REPLACE TEMP VIEW shown_intervals AS ${intervalNames.map(intervalsSql).join(' UNION ALL ')};

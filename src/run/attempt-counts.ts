@@ -33,6 +33,9 @@ export class StepCounters {
   judged = 0
   /** Those of them that did. */
   succeeded = 0
+  /** Answers that were judged by what they say, and those of them that are correct. */
+  examined = 0
+  correct = 0
   credits = 0
   /** What requests cost by the contract, in units of 10^-18 of its currency; 0 without prices. */
   costUnits = 0n

@@ -140,6 +140,7 @@ function calibrationScenario(options: CalibrateOptions, stream: boolean): Scenar
         wrong: null,
         abort: null,
         session: null,
+        expect: [],
         headers: {},
         body: {},
         keys: [],

@@ -218,6 +218,7 @@ export class Coordinator {
   async finish(): Promise<void> {
     this.crew.tell({ type: 'finish' })
     await this.conditions.until(() => this.finished === this.crew.size)
+    await this.crew.endChecks()
     this.crew.tellRecorder({
       type: 'evidence',
       histograms: this.tally.takeHistograms(Infinity),

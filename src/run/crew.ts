@@ -5,6 +5,8 @@ import type { Contract } from '../contract/contract.ts'
 import type { Store } from '../store/open.ts'
 import type { RunStart } from '../store/runs.ts'
 import { secrets } from '../user/secrets/secrets.ts'
+import type { CheckerData } from './expect/checks.ts'
+import { expectsAnswers } from './expect/ready.ts'
 import type {
   FromRecorderControl,
   FromSender,
@@ -52,6 +54,8 @@ export class Crew {
   private readonly shared: SharedArrayBuffer
   private readonly recorder: PlacedRecorder
   private readonly senders: Worker[]
+  /** The thread that judges answers; null if no step expects anything. */
+  private readonly checker: Worker | null
   private readonly openConnections: number
 
   constructor(options: CrewOptions, shared: SharedArrayBuffer, listener: CrewListener) {
@@ -62,9 +66,11 @@ export class Crew {
     const { threads } = options.scenario
     const channels = Array.from({ length: threads }, () => new MessageChannel())
     this.recorder = this.startRecorder(channels.map((channel) => channel.port2))
+    const checks = expectsAnswers(options.scenario) ? channels.map(() => new MessageChannel()) : []
+    this.checker = checks.length === 0 ? null : this.startChecker(checks.map(({ port2 }) => port2))
     const first = options.shard.index * threads
     this.senders = channels.map(({ port1 }, thread) =>
-      this.startSender(this.senderData(first + thread, port1)),
+      this.startSender(this.senderData(first + thread, port1, checks[thread]?.port1)),
     )
   }
 
@@ -82,7 +88,29 @@ export class Crew {
 
   /** Ends all threads at once, after a failure. */
   async terminate(): Promise<void> {
-    await Promise.all([...this.senders, this.recorder].map((each) => each.terminate()))
+    const all = [...this.senders, this.recorder, ...(this.checker === null ? [] : [this.checker])]
+    await Promise.all(all.map((each) => each.terminate()))
+  }
+
+  /** Ends the thread that judges answers, when no sender has one left. */
+  async endChecks(): Promise<void> {
+    await this.checker?.terminate()
+  }
+
+  private startChecker(senders: readonly MessagePort[]): Worker {
+    const { steps, modulePath } = this.options.scenario
+    const workerData: CheckerData = {
+      scenario: { steps, modulePath },
+      secrets: secrets.values,
+      senders,
+    }
+    const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+    const checker = new Worker(new URL(`./expect/check.worker.${ending}`, import.meta.url), {
+      workerData,
+      transferList: [...senders],
+    })
+    this.watch(checker, 'The thread that judges answers')
+    return checker
   }
 
   private startRecorder(senders: readonly MessagePort[]): PlacedRecorder {
@@ -99,14 +127,21 @@ export class Crew {
     const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
     const sender = new Worker(new URL(`./sender.worker.${ending}`, import.meta.url), {
       workerData,
-      transferList: [workerData.recorder],
+      transferList: [
+        workerData.recorder,
+        ...(workerData.checker === undefined ? [] : [workerData.checker]),
+      ],
     })
     sender.on('message', (message: FromSender) => this.listener.onSender(message))
     this.watch(sender, `Sending thread ${workerData.shard}`)
     return sender
   }
 
-  private senderData(shard: number, recorder: MessagePort): SenderData {
+  private senderData(
+    shard: number,
+    recorder: MessagePort,
+    checker: MessagePort | undefined,
+  ): SenderData {
     const { options } = this
     return {
       runId: options.run.runId,
@@ -126,6 +161,7 @@ export class Crew {
       openConnections: this.openConnections,
       shared: this.shared,
       recorder,
+      checker,
     }
   }
 

@@ -60,8 +60,9 @@ function timeSoFar(histogram: TimeHistogram, statistic: Threshold['statistic']):
 }
 
 /** The denominator of each share, as in `thresholds.ts`. */
-const shareOf: Readonly<Partial<Record<Threshold['metric'], 'judged' | 'planned'>>> = {
+const shareOf: Readonly<Partial<Record<Threshold['metric'], 'judged' | 'planned' | 'examined'>>> = {
   goodput: 'judged',
+  correct: 'examined',
   success: 'judged',
   not_sent: 'planned',
 }
@@ -89,6 +90,8 @@ function countedSoFar({ metric, filter }: Threshold, sum: Sum): number | null {
       return sum((each) => each.succeeded)
     case 'goodput':
       return sum((each) => each.good)
+    case 'correct':
+      return sum((each) => each.correct)
     case 'not_sent':
       return sum((each) => each.notSent)
     case 'requests':

@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { BatchMessage } from '../attempt/batch.ts'
 import type { AttemptRow } from '../attempt/columns.ts'
-import type { BodyRow, TemplateRow } from '../attempt/evidence.ts'
+import type { BodyRow, TemplateRow, WrongAnswerRow } from '../attempt/evidence.ts'
 import type { TlsTexts } from '../client/authorities.ts'
 import type { MemoryFigures } from '../client/memory.ts'
 import type { Message } from '../client/request.ts'
@@ -65,6 +65,8 @@ export interface SenderData {
   readonly openConnections?: number
   readonly shared: SharedArrayBuffer
   readonly recorder: MessagePort
+  /** To the thread that judges answers; absent if no step expects anything. */
+  readonly checker?: MessagePort | undefined
 }
 
 /** A load that senders can run; sweeps consist of such loads. */
@@ -173,6 +175,7 @@ export interface ToRecorder {
   readonly batch: BatchMessage | null
   readonly templates: readonly TemplateRow[]
   readonly bodies: readonly BodyRow[]
+  readonly wrongAnswers?: readonly WrongAnswerRow[]
   /** Whether it is the last message of this sender. */
   readonly last: boolean
 }

@@ -82,6 +82,8 @@ export async function record(
       const fresh = message.templates.filter((row) => !templates.has(row.template))
       for (const row of fresh) templates.add(row.template)
       if (fresh.length > 0) attempt(() => recorder.appendTemplates(fresh))
+      const { wrongAnswers = [] } = message
+      if (wrongAnswers.length > 0) attempt(() => recorder.appendWrongAnswers(wrongAnswers))
       if (message.bodies.length > 0) {
         if (!broken) attempt(() => recorder.appendBodies(message.bodies))
         port.postMessage(message.bodies.reduce((sum, body) => sum + charactersOf(body), 0))

@@ -10,7 +10,7 @@ import {
 import { attemptColumns, type ColumnName } from '../attempt/columns.ts'
 import { fingerprintOf } from '../attempt/fingerprint.ts'
 import { flags } from '../attempt/flags.ts'
-import type { NotSentReason } from '../attempt/outcome.ts'
+import { type AnswerJudgement, answerJudgements, type NotSentReason } from '../attempt/outcome.ts'
 import type { Attempt } from '../client/attempt.ts'
 import { plainSuccessColumns, responseColumns } from '../client/columns.ts'
 import type { PreparedRequest } from '../client/request.ts'
@@ -34,6 +34,7 @@ const requestColumns = [
   'streamed',
   'model',
   'expects',
+  'answer',
 ] as const satisfies readonly ColumnName[]
 
 /** Columns that are constant in a run of rows: only the first row is written, the rest when the run ends. */
@@ -61,6 +62,12 @@ class Run {
 /** Longest wait of a row before it goes to the recorder; a kill loses rows that still wait. */
 const batchWaitUs = 250_000
 
+/** A row whose answer is not judged yet, in a batch that waits for it. */
+export interface OpenRow {
+  readonly batch: Batch
+  readonly row: number
+}
+
 /** Room that a batch reserves for the strings of one row. */
 const arenaReserve = 4096
 
@@ -86,6 +93,10 @@ export class RowWriter {
   private readonly handOver: (message: BatchMessage) => void
   private readonly successes = new Run(plainSuccessColumns)
   private readonly requestRun = new Run(requestColumns)
+  /** Full batches in their order, from the first one with an answer that is not judged yet. */
+  private readonly held: { readonly batch: Batch; readonly message: BatchMessage }[] = []
+  /** By batch, the answers that are not judged yet. */
+  private readonly open = new Map<Batch, number>()
   /** Values of the run of rows in progress. */
   private phase: PhaseRun | null = null
   private plan: StepPlan | null = null
@@ -100,6 +111,8 @@ export class RowWriter {
     this.handOver = handOver
     this.shard = run.shard
     this.runCode = this.words.codeOf(run.runId)
+    // Before the first batch: a verdict that arrives late must not need a word that is not yet known.
+    for (const word of answerJudgements) this.words.codeOf(word)
     this.keyCodes = run.keys.map((key) => ({
       print: this.words.codeOf(fingerprintOf(key.key)),
       account: this.words.codeOf(key.account),
@@ -108,6 +121,30 @@ export class RowWriter {
 
   /** @param keepBody whether the body was kept, which sets the flag `captured` */
   writeEnded(flight: Flight, attempt: Attempt, keepBody: boolean, nowUs: number): void {
+    this.writeResponse(attempt, keepBody)
+    this.writeRequest(flight, this.batch.rows, nowUs)
+  }
+
+  /** Writes a row whose answer is still to be judged; its batch waits until `judge` was called with the result. */
+  writeUnjudged(flight: Flight, attempt: Attempt, keepBody: boolean, nowUs: number): OpenRow {
+    const { batch } = this
+    const place = { batch, row: batch.rows }
+    this.open.set(batch, (this.open.get(batch) ?? 0) + 1)
+    this.writeEnded(flight, attempt, keepBody, nowUs)
+    return place
+  }
+
+  judge({ batch, row }: OpenRow, answer: AnswerJudgement): void {
+    batch.columns.answer[row] = this.words.codeOf(answer)
+    const left = this.open.get(batch)! - 1
+    if (left > 0) this.open.set(batch, left)
+    else {
+      this.open.delete(batch)
+      this.release()
+    }
+  }
+
+  private writeResponse(attempt: Attempt, keepBody: boolean): void {
     const { batch } = this
     const row = batch.rows
     if (attempt.isPlainSuccess && this.successes.from >= 0) attempt.writeOwnTo(batch, this.words)
@@ -117,7 +154,6 @@ export class RowWriter {
       if (attempt.isPlainSuccess) this.successes.from = row
     }
     if (!keepBody) batch.columns.flags[row]! &= ~flags.captured
-    this.writeRequest(flight, row, nowUs)
   }
 
   writeNotSent(flight: Flight, reason: NotSentReason, nowUs: number): void {
@@ -155,9 +191,23 @@ export class RowWriter {
     this.successes.end(batch.columns, batch.rows)
     this.requestRun.end(batch.columns, batch.rows)
     this.rows += batch.rows
-    this.queued++
-    this.handOver({ buffer: batch.buffer, rows: batch.rows, newWords: this.words.takeNew() })
+    const { buffer, rows } = batch
+    const message = { buffer, rows, newWords: this.words.takeNew() }
     this.batch = this.free.pop() ?? new Batch()
+    if (this.held.length > 0 || this.open.has(batch)) this.held.push({ batch, message })
+    else this.give(message)
+  }
+
+  private give(message: BatchMessage): void {
+    this.queued++
+    this.handOver(message)
+  }
+
+  /** Hands over held batches in their order, because each brings the words that later ones use. */
+  private release(): void {
+    while (this.held.length > 0 && !this.open.has(this.held[0]!.batch)) {
+      this.give(this.held.shift()!.message)
+    }
   }
 
   /** Takes a buffer back from the recorder. */
@@ -189,7 +239,9 @@ export class RowWriter {
 
   /** Whether a flight has the same `requestColumns` as the run of rows in progress. */
   private asksAsBefore(flight: Flight): boolean {
-    if (this.requestRun.from < 0 || flight.conversation !== null) return false
+    if (this.requestRun.from < 0 || flight.conversation !== null || flight.plan.examines) {
+      return false
+    }
     const { request } = flight
     const last = this.request!
     return (
@@ -229,7 +281,8 @@ export class RowWriter {
     columns.model[row] =
       flight.request.model === plan.step.model ? step.model : this.word(flight.request.model)
     columns.expects[row] = step.expects
-    if (flight.conversation !== null) return
+    columns.answer[row] = nullWord
+    if (flight.conversation !== null || plan.examines) return
     this.requestRun.from = row
     this.phase = phase.run
     this.plan = plan

@@ -20,6 +20,7 @@ import type { AttemptCounts } from './attempt-counts.ts'
 import { monotonicNs } from './clock.ts'
 import { conclude, concludeWithoutStore, type Ended } from './conclude.ts'
 import { Coordinator } from './coordinator.ts'
+import { readyExpectations } from './expect/ready.ts'
 import { sendFirstRequests } from './first-requests.ts'
 import { resolveKeys } from './keys.ts'
 import { phaseLoads } from './loads.ts'
@@ -128,6 +129,7 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
   const loads = phaseLoads(part, options.earlierTrials)
   const threads = threadsOf(part, loads, shard, baseUrl)
   const scenario: CrewedScenario = { ...part, threads }
+  await readyExpectations(scenario)
   const keys = resolveKeys(scenario, options.keys)
   const prompts = promptPools(scenario, seed)
   const tls = tlsOf(scenario)

@@ -1,4 +1,4 @@
-import type { BodyRow, TemplateRow } from '../attempt/evidence.ts'
+import type { BodyRow, TemplateRow, WrongAnswerRow } from '../attempt/evidence.ts'
 import type { LocalLimit, NotSentReason } from '../attempt/outcome.ts'
 import type { Attempt } from '../client/attempt.ts'
 import type { AttemptClient } from '../client/client.ts'
@@ -8,9 +8,10 @@ import { thinkUs } from '../schedule/draw.ts'
 import { RandomStream } from '../schedule/random.ts'
 import { joinsUs, leavesUs } from '../schedule/users.ts'
 import { ActivePhase, advanceShare } from './active-phase.ts'
-import { answerOf } from './answer.ts'
 import { countEnded } from './count-ended.ts'
 import { DueQueue } from './due.ts'
+import { answerOf } from './expect/answer.ts'
+import { Examiner } from './expect/examiner.ts'
 import { Flight, type FlightDeck, type User } from './flight.ts'
 import { mostOfClosed } from './following.ts'
 import { InFlight } from './in-flight.ts'
@@ -48,6 +49,8 @@ export class Sender implements FlightDeck {
   private readonly parts: SenderParts
   private readonly requester: Requester
   readonly bodies: KeptBodies
+  /** Null if no step expects anything of its answers. */
+  readonly examiner: Examiner | null
   private readonly shared: SharedNumbers
   private readonly money: RunMoney | null
   private readonly phases: ActivePhase[] = []
@@ -74,6 +77,10 @@ export class Sender implements FlightDeck {
     const { data } = parts
     const { scenario, shard, shards } = data
     this.rows = new RowWriter(data, parts.handOver)
+    this.examiner =
+      data.checker === undefined
+        ? null
+        : new Examiner(data.checker, data.runId, this.rows, () => this.checkIdle())
     this.shared = new SharedNumbers(data.shared, shards === 1)
     this.money = RunMoney.of(scenario, data.contract, this.shared.money, data.startedMs)
     this.machine = Math.floor(shard / scenario.threads)
@@ -182,8 +189,13 @@ export class Sender implements FlightDeck {
   takeEvidence(): {
     readonly templates: readonly TemplateRow[]
     readonly bodies: readonly BodyRow[]
+    readonly wrongAnswers: readonly WrongAnswerRow[]
   } {
-    return { templates: this.requester.takeTemplates(), bodies: this.bodies.take() }
+    return {
+      templates: this.requester.takeTemplates(),
+      bodies: this.bodies.take(),
+      wrongAnswers: this.examiner?.take() ?? [],
+    }
   }
 
   /** Lag of the requests since the last call, in microseconds; null without any. */
@@ -217,8 +229,11 @@ export class Sender implements FlightDeck {
     const { plan, user } = flight
     const keepBody = this.bodies.keep(flight, attempt)
     const answer = flight.conversation === null ? null : answerOf(attempt.captured)
-    this.count(flight, attempt)
-    this.rows.writeEnded(flight, attempt, keepBody, nowUs)
+    const isGood = this.count(flight, attempt)
+    if (plan.examines && attempt.outcome === 'ok' && this.examiner !== null) {
+      const place = this.rows.writeUnjudged(flight, attempt, keepBody, nowUs)
+      this.examiner.examine(flight, attempt, place, isGood)
+    } else this.rows.writeEnded(flight, attempt, keepBody, nowUs)
     if (this.bodies.isFull) this.rows.flush()
     if (flight.key >= 0 && plan.sendsKey) this.keysSeen.see(flight.key, attempt)
     if (this.retries(flight, attempt, nowUs)) return
@@ -229,13 +244,15 @@ export class Sender implements FlightDeck {
     this.checkIdle()
   }
 
-  private count(flight: Flight, attempt: Attempt): void {
+  /** @returns whether the request counts as good so far */
+  private count(flight: Flight, attempt: Attempt): boolean {
     const { phase, plan } = flight
     const counters = phase.countersOf(plan.index)
     const { judged, good } = counters
     countEnded(flight, attempt, this.parts.data.scenario.objectives, this.shared)
     this.money?.ended(flight, attempt, counters)
     phase.trial?.ended(flight, attempt, counters.judged - judged, counters.good - good)
+    return counters.good > good
   }
 
   /** Plans the next turn of a conversation. @returns false if it is over */
@@ -428,6 +445,7 @@ export class Sender implements FlightDeck {
     const isEnding = this.finishing || this.stopping
     if (!isEnding && draining === null) return
     if (this.flying.size > 0 || this.due.size > 0) return
+    if (this.examiner !== null && this.examiner.size > 0) return
     if (this.phases.some((phase) => !phase.issued)) return
     this.draining = null
     if (draining !== null) this.parts.onDrained(draining)

@@ -155,6 +155,7 @@ async function end(): Promise<void> {
   await transport.close()
   port.close()
   data.recorder.close()
+  sender.examiner?.close()
 }
 
 /** Functions cannot be sent between threads, so each thread imports the scenario's module. */

@@ -61,6 +61,8 @@ export class StepPlan {
   readonly prompts: number
   /** Whether it sends the real key. */
   readonly sendsKey: boolean
+  /** Whether a success is judged by what it says. */
+  readonly examines: boolean
   private readonly ready = new Map<number, Ready>()
   private readonly templates = new Map<number, RequestTemplate>()
   /** By number of tokens; `fixed` if fields of the body replace the prompt. */
@@ -73,6 +75,7 @@ export class StepPlan {
     this.options = options
     this.turns = step.session?.turns ?? 1
     this.prompts = options.pool?.length ?? 1
+    this.examines = step.expect.length > 0
     this.sendsKey = step.wrong === null || !step.wrong.endsWith('-key')
     this.keys = new KeyChoice(step, options.keys)
     this.credits = creditsOf(step, options.contract)

@@ -290,10 +290,15 @@ function countedBy(
     case 'success':
       return of('succeeded', 'judged')
     case 'goodput':
-      return of(
-        goodSql((name) => objectives[name] ?? null),
-        'judged',
-      )
+      return {
+        ...of(
+          goodSql((name) => objectives[name] ?? null),
+          'judged',
+        ),
+        unknown: `answer = 'unchecked'`,
+      }
+    case 'correct':
+      return { ...of('correct', 'examined'), unknown: `answer = 'unchecked'` }
     case 'not_sent':
       return of('NOT was_sent', 'true')
     case 'tokens':

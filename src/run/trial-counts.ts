@@ -66,8 +66,7 @@ export class TrialCounter {
 
   ended(flight: Flight, attempt: Attempt, judged: number, good: number): void {
     if (judged === 0) return
-    const index = Math.floor((flight.slot - this.slotBase) / this.stride)
-    const part = Math.min(partsOfTrial - 1, Math.floor((index * partsOfTrial) / this.requests))
+    const part = this.partOf(flight.slot)
     const beganUs = Number.isNaN(attempt.sentUs) ? attempt.dispatchedUs : attempt.sentUs
     const { firstContentUs, endedUs } = attempt
     const byFirst = this.objectives.ttftUs !== null && !Number.isNaN(firstContentUs)
@@ -76,6 +75,16 @@ export class TrialCounter {
     this.logUs[part]! += Math.log(Math.max(1, (byFirst ? firstContentUs : endedUs) - beganUs))
     this.serviceUs += endedUs - beganUs
     if (attempt.status === rateLimited) this.limited++
+  }
+
+  /** An answer that was counted as good is not. */
+  disappointed(slot: number): void {
+    this.missed[this.partOf(slot)]!++
+  }
+
+  private partOf(slot: number): number {
+    const index = Math.floor((slot - this.slotBase) / this.stride)
+    return Math.min(partsOfTrial - 1, Math.floor((index * partsOfTrial) / this.requests))
   }
 
   /** @param flights those in flight of this trial */

@@ -67,10 +67,11 @@ export async function warmUp(data: SenderData, now: () => number): Promise<numbe
   const sender = new Sender({
     data: {
       ...{ ...data, runId: 'warm-up', shard: 0, shards: 1, baseUrl },
+      checker: undefined,
       scenario: {
         ...scenario,
         ...{ threads: 1, shards: 'by index' as const, capture: 'none' as const },
-        steps: steps.map(({ step }) => ({ ...step, keys: [] })),
+        steps: steps.map(({ step }) => ({ ...step, keys: [], expect: [] })),
         policy: { ...policy, maxCredits: null, maxCost: null },
       },
       prompts: steps.map(({ index }) => data.prompts[index] ?? null),

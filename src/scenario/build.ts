@@ -4,6 +4,8 @@ import { type AbortPoint, takesPrompt } from '../contract/request.ts'
 import { usualOf } from '../contract/usual.ts'
 import { plainText } from '../user/hostile.ts'
 import type {
+  Expectation,
+  JsonSchema,
   KeySource,
   Load,
   Phase,
@@ -134,10 +136,42 @@ function stepOf(name: string, step: StepOutput, file: ScenarioOutput, origin: Or
       step.session === undefined
         ? null
         : { turns: step.session.turns, think: thinkOf(step.session.think) },
+    expect: expectationsOf(step.expect, origin),
     headers: step.headers,
     body: step.body,
     keys: step.keys,
   }
+}
+
+type ExpectOutput = NonNullable<StepOutput['expect']>
+
+/** In the order in which they are checked: the cheapest first. */
+function expectationsOf(expect: StepOutput['expect'], origin: Origin): readonly Expectation[] {
+  if (expect === undefined) return []
+  const { contains, matches, exact, least_tokens: least, json, tool, check } = expect
+  const found: Expectation[] = []
+  if (exact !== undefined) found.push({ kind: 'exact', text: exact })
+  if (contains !== undefined) {
+    found.push({ kind: 'contains', texts: typeof contains === 'string' ? [contains] : contains })
+  }
+  if (least !== undefined) found.push({ kind: 'tokens', least })
+  if (matches !== undefined) found.push({ kind: 'matches', pattern: matches })
+  if (json !== undefined) found.push({ kind: 'json', json: schemaOf(json, origin) })
+  if (tool !== undefined) {
+    const { name, arguments: schema } =
+      typeof tool === 'string' ? { name: tool, arguments: undefined } : tool
+    const held = schema === undefined ? null : schemaOf(schema, origin)
+    found.push({ kind: 'tool', name, arguments: held })
+  }
+  if (check !== undefined) {
+    const path = typeof check === 'string' ? resolve(origin.folder, check) : null
+    found.push({ kind: 'check', path })
+  }
+  return found
+}
+
+function schemaOf(schema: NonNullable<ExpectOutput['json']>, { folder }: Origin): JsonSchema {
+  return typeof schema === 'string' ? { path: resolve(folder, schema) } : { schema }
 }
 
 function promptOf(prompt: StepOutput['prompt'], origin: Origin): Prompt {

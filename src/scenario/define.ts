@@ -1,6 +1,12 @@
 import type { ScenarioInput } from './schema.ts'
 
-export type { PromptContext, PromptFunction, ScenarioInput } from './schema.ts'
+export type {
+  AnswerCheck,
+  AnswerToCheck,
+  PromptContext,
+  PromptFunction,
+  ScenarioInput,
+} from './schema.ts'
 
 /**
  * A scenario in TypeScript: the fields of a scenario file, with prompts that may also be functions.

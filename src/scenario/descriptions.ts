@@ -50,6 +50,7 @@ export const stepFields = {
   wrong: 'Make the request wrong on purpose; its error is then no failure.',
   abort: 'Abort on purpose at this point of the response.',
   session: 'A conversation: each turn carries all turns before it, on one key.',
+  expect: 'What a successful answer must hold to be correct.',
   headers: 'Further headers. They are kept as evidence, so none may carry a key.',
   body: 'Further fields of the body; they replace those of Assay.',
   keys: 'Names of the keys that the step may use. Default: all.',
@@ -58,6 +59,21 @@ export const stepFields = {
 export const sessionFields = {
   turns: 'Number of turns, at least 2.',
   think: 'Time between an answer and the next turn. Default none.',
+} as const
+
+export const expectFields = {
+  contains: 'A text, or several, that the answer contains.',
+  matches: 'A regular expression of JavaScript that the answer matches somewhere.',
+  exact: 'The whole answer, for temperature 0.',
+  least_tokens: 'The least completion tokens, as the service reports them.',
+  json: 'The answer is JSON: a JSON Schema, the path of one, or true for any JSON.',
+  tool: 'A tool that the answer calls: its name, or { name, arguments }.',
+  check: 'A module whose default export judges the answer: true, false, or why it is wrong.',
+} as const
+
+export const toolFields = {
+  name: 'Name of the tool.',
+  arguments: 'What its arguments must hold: a JSON Schema, or the path of one. Default: any.',
 } as const
 
 export const keyFields = {

@@ -137,6 +137,7 @@ function stepFaults(scenario: Loose): readonly Found[] {
       })
     }
     found.push(...prefixFaults(loose(step.prompt), [...path, 'prompt']))
+    found.push(...expectFaults(step, [...path, 'expect']))
     found.push(...headerFaults(step.headers, [...path, 'headers']))
     found.push(...abortFaults(step, [...path, 'abort']))
     const wrong = wrongRequests.find((known) => known === step.wrong)
@@ -151,6 +152,35 @@ function stepFaults(scenario: Loose): readonly Found[] {
         path: [...path, 'session'],
         message: 'a request that is wrong on purpose has no response to continue from.',
       })
+    }
+  }
+  return found
+}
+
+/** Only an answer that may succeed can be correct. */
+function expectFaults(step: Loose, path: Path): readonly Found[] {
+  if (step.expect === undefined) return []
+  const { matches } = loose(step.expect)
+  const found: Found[] = []
+  if (Object.keys(loose(step.expect)).length === 0) {
+    found.push({ path, message: 'expected something that the answer must hold; got nothing.' })
+  }
+  if (step.endpoint !== 'other' && !(generating as readonly unknown[]).includes(step.endpoint)) {
+    found.push({
+      path,
+      message: `expect is for ${[...generating, 'other'].join(', ')}; this step requests ${String(step.endpoint)}.`,
+    })
+  }
+  for (const field of ['wrong', 'abort'] as const) {
+    if (step[field] === undefined) continue
+    found.push({ path, message: `a step with ${field} has no whole answer; leave out expect.` })
+  }
+  if (typeof matches === 'string') {
+    try {
+      new RegExp(matches, 'u')
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      found.push({ path: [...path, 'matches'], message: `expected a regular expression; ${why}.` })
     }
   }
   return found
@@ -320,7 +350,16 @@ function thresholdFaults(scenario: Loose): readonly Found[] {
       })
     }
     const objectives = Object.keys(loose(scenario.objectives))
-    if (read.metric === 'goodput' && objectives.length === 0) {
+    const expecting = entries(scenario.steps).filter(([, step]) => step.expect !== undefined)
+    const judged = expecting.filter(([name]) => read.step === null || read.step === name)
+    if (read.metric === 'correct' && judged.length === 0) {
+      const who = read.step === null ? 'no step says' : `step ${read.step} does not say`
+      found.push({
+        path,
+        message: `correct needs expect: ${who} what its answers must hold.`,
+      })
+    }
+    if (read.metric === 'goodput' && objectives.length === 0 && expecting.length === 0) {
       found.push({
         path,
         message:

@@ -59,6 +59,27 @@ export type ThinkTime =
   | { readonly kind: 'uniform'; readonly minUs: number; readonly maxUs: number }
   | { readonly kind: 'exponential'; readonly meanUs: number }
 
+/** A JSON Schema: a path of a file, or as written; true for any value. */
+export type JsonSchema =
+  | { readonly path: string }
+  | { readonly schema: true | Readonly<Record<string, unknown>> }
+
+/** What an answer must hold; `kind` is the name that a wrong answer carries in the rows. */
+export type Expectation =
+  | { readonly kind: 'contains'; readonly texts: readonly string[] }
+  | { readonly kind: 'matches'; readonly pattern: string }
+  | { readonly kind: 'exact'; readonly text: string }
+  | { readonly kind: 'tokens'; readonly least: number }
+  | { readonly kind: 'json'; readonly json: JsonSchema }
+  | {
+      readonly kind: 'tool'
+      readonly name: string
+      /** Null for any. */
+      readonly arguments: JsonSchema | null
+    }
+  /** A function: the default export of a module, or of the scenario's own module if the path is null. */
+  | { readonly kind: 'check'; readonly path: string | null }
+
 export interface Step {
   readonly name: string
   readonly weight: number
@@ -77,6 +98,8 @@ export interface Step {
   readonly wrong: WrongRequest | null
   readonly abort: AbortPoint | null
   readonly session: Session | null
+  /** What a successful answer must hold; empty for anything. */
+  readonly expect: readonly Expectation[]
   readonly headers: Readonly<Record<string, string>>
   readonly body: Readonly<Record<string, unknown>>
   /** Names of the keys that it may use; empty for all. */
@@ -216,7 +239,7 @@ export const timeMetrics = [
   'lag',
   'pool_wait',
 ] as const
-export const shareMetrics = ['errors', 'success', 'goodput', 'not_sent'] as const
+export const shareMetrics = ['errors', 'success', 'goodput', 'correct', 'not_sent'] as const
 export const countMetrics = ['requests', 'tokens', 'credits'] as const
 
 /**

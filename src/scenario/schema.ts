@@ -4,6 +4,7 @@ import { endpoints, wrongRequests } from '../contract/request.ts'
 import {
   abortFields,
   columnFields,
+  expectFields,
   fileFields,
   keyFields,
   lengthFields,
@@ -19,6 +20,7 @@ import {
   stopFields,
   thresholdFields,
   timeoutFields,
+  toolFields,
 } from './descriptions.ts'
 import {
   amount,
@@ -87,6 +89,19 @@ const promptOptions = [
 const promptSays =
   'a prompt: a text, { file: path }, or { synthetic: tokens } with tokens a number or a distribution'
 
+/** An answer, as the function of an expectation sees it. */
+export interface AnswerToCheck {
+  /** All its text; empty for none. */
+  readonly text: string
+  /** The tools that it calls, with arguments as JSON text. */
+  readonly tools: readonly { readonly name: string; readonly arguments: string }[]
+  /** Completion tokens that the service reports; null for none. */
+  readonly completionTokens: number | null
+}
+
+/** Judges an answer: true if it is correct; false, or why it is wrong. It must not wait for anything. */
+export type AnswerCheck = (answer: AnswerToCheck) => boolean | string
+
 /** The argument of a prompt function. */
 export interface PromptContext {
   /** Index of the request in its phase. */
@@ -98,6 +113,40 @@ export interface PromptContext {
 }
 
 export type PromptFunction = (context: PromptContext) => string
+
+const jsonSchema = either(
+  [text('a path'), z.literal(true), map(z.unknown(), 'a JSON Schema')],
+  'a JSON Schema, the path of one, or true',
+)
+
+const expectation = <Check extends z.ZodType>(check: Check) =>
+  shape(expectFields, `what the answer must hold: ${Object.keys(expectFields).join(', ')}`, {
+    contains: either(
+      [text('a text'), list(text('a text'), 'a list of texts').min(1)],
+      'a text, or a list of texts',
+    ).optional(),
+    matches: text('a regular expression').optional(),
+    exact: z.string({ error: 'a text' }).optional(),
+    least_tokens: whole(1).optional(),
+    json: jsonSchema.optional(),
+    tool: either(
+      [
+        text('the name of a tool'),
+        shape(toolFields, '', {
+          name: text('the name of a tool'),
+          arguments: jsonSchema.optional(),
+        }),
+      ],
+      'the name of a tool, or { name, arguments }',
+    ).optional(),
+    check: check.optional(),
+  }).optional()
+
+const modulePath = text('the path of a module')
+const moduleCheck = either(
+  [modulePath, z.custom<AnswerCheck>((value) => typeof value === 'function')],
+  'the path of a module, or a function',
+)
 
 const filePrompt = either(promptOptions, promptSays)
 const modulePrompt = either(
@@ -135,7 +184,7 @@ const weight = () =>
 
 const scalar = either([z.string(), z.number(), z.boolean()], 'a text')
 
-const step = <Prompt extends z.ZodType>(prompt: Prompt) =>
+const step = <Prompt extends z.ZodType, Check extends z.ZodType>(prompt: Prompt, check: Check) =>
   shape(stepFields, 'a step: endpoint, and what it sends', {
     weight: weight().default(1),
     endpoint: oneOf(endpoints),
@@ -158,6 +207,7 @@ const step = <Prompt extends z.ZodType>(prompt: Prompt) =>
       turns: whole(2),
       think: think.optional(),
     }).optional(),
+    expect: expectation(check),
     headers: map(scalar.transform(String), 'headers: a mapping of name to text').default({}),
     body: map(z.unknown(), 'fields of the body: a mapping').default({}),
     keys: list(text('the name of a key'), 'a list of names of keys').default([]),
@@ -288,7 +338,10 @@ const thresholds = list(
   'a list of thresholds such as chat.ttft.p95 < 800ms',
 )
 
-const fileShape = <Prompt extends z.ZodType>(prompt: Prompt) =>
+const fileShape = <Prompt extends z.ZodType, Check extends z.ZodType>(
+  prompt: Prompt,
+  check: Check,
+) =>
   shape(fileFields, 'a scenario: name, question, steps, phases', {
     $schema: z.string().optional(),
     name: text('a name'),
@@ -324,7 +377,7 @@ const fileShape = <Prompt extends z.ZodType>(prompt: Prompt) =>
       }),
       'keys: a mapping of name to { env: NAME } or { file: path }',
     ).optional(),
-    steps: map(step(prompt), 'steps: a mapping of name to step'),
+    steps: map(step(prompt, check), 'steps: a mapping of name to step'),
     phases: list(phase, 'a list of phases').min(1, { error: 'at least one phase' }),
     thresholds: thresholds.default([]),
     objectives: shape(objectiveFields, 'objectives: ttft, tpot, service, response', {
@@ -353,8 +406,8 @@ const fileShape = <Prompt extends z.ZodType>(prompt: Prompt) =>
     capture: oneOf(['all', 'sample', 'none']).default('sample'),
   })
 
-export const scenarioFile = fileShape(filePrompt)
-export const scenarioModule = fileShape(modulePrompt)
+export const scenarioFile = fileShape(filePrompt, modulePath)
+export const scenarioModule = fileShape(modulePrompt, moduleCheck)
 
 /** A scenario as written. */
 export type ScenarioInput = z.input<typeof scenarioModule>

@@ -57,6 +57,7 @@ export const shared = {
     'outputImageTokens',
     'citationTokens',
     'flags',
+    'answer',
   ],
 } as const satisfies Record<string, readonly ColumnName[]>
 

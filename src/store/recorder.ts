@@ -2,7 +2,7 @@ import type { DuckDBAppender } from '@duckdb/node-api'
 import { DuckDBBlobValue, DuckDBDataChunk } from '@duckdb/node-api'
 import { Batch, type BatchMessage, batchRows, Words } from '../attempt/batch.ts'
 import { type AttemptRow, sqlName } from '../attempt/columns.ts'
-import type { BodyRow, TemplateRow } from '../attempt/evidence.ts'
+import type { BodyRow, TemplateRow, WrongAnswerRow } from '../attempt/evidence.ts'
 import { BatchAppender } from './batch-appender.ts'
 import { journalPath } from './journal.ts'
 import { hasRoomForBodies, longestInline, PackedBodies } from './packed-bodies.ts'
@@ -46,6 +46,7 @@ interface StoredBody extends Omit<BodyRow, 'body'> {
 interface EvidenceTables {
   readonly templates: TemplateRow
   readonly bodies: StoredBody
+  readonly wrong_answers: WrongAnswerRow
   readonly histograms: HistogramRow
   readonly health: HealthRow
 }
@@ -65,6 +66,7 @@ const evidenceColumns = {
     'promptHash',
   ],
   bodies: ['runId', 'slot', 'retry', 'headers', 'body', 'truncated', 'packedAt'],
+  wrong_answers: ['runId', 'slot', 'retry', 'why', 'answer'],
   histograms: [
     'runId',
     'phase',
@@ -172,6 +174,10 @@ export class Recorder {
       }
     }
     this.appendEvidence('bodies', kept)
+  }
+
+  appendWrongAnswers(rows: readonly WrongAnswerRow[]): void {
+    this.appendEvidence('wrong_answers', rows)
   }
 
   private storedBody(row: BodyRow): StoredBody {

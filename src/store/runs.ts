@@ -203,6 +203,7 @@ export async function dropAttempts(store: Session, runId: string): Promise<void>
     'request_kinds',
     'templates',
     'bodies',
+    'wrong_answers',
     'histograms',
     'health',
     'run_shards',

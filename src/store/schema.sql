@@ -52,6 +52,15 @@ CREATE TABLE bodies (
   packed_at BIGINT                      -- its position in that file (packed-bodies.ts); else null
 );
 
+-- The first answers of each phase and thread that are not what their step expects, or could not be checked.
+CREATE TABLE wrong_answers (
+  run_id VARCHAR NOT NULL,
+  slot BIGINT NOT NULL,
+  retry INTEGER NOT NULL,
+  why VARCHAR NOT NULL,                 -- what the answer lacks
+  answer VARCHAR NOT NULL               -- its text or tool calls, cut, without keys
+);
+
 -- HDR histograms (microseconds, 3 significant digits), one for each step, metric and interval.
 -- They merge exactly across threads and machines; averages of percentiles do not.
 CREATE TABLE histograms (

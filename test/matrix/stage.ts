@@ -122,6 +122,7 @@ export class Stage {
       slot,
       retry: 0,
       shard: 0,
+      answer: null,
       phase: 'stage',
       part: 'steady',
       step: 'step',

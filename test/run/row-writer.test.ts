@@ -47,10 +47,14 @@ const drawn = fc.record({
 })
 type Drawn = typeof drawn extends fc.Arbitrary<infer Value> ? Value : never
 
-function flightOf({ phase, plan, key, retry, request, turn }: Drawn, slot: number): Flight {
+function flightOf(
+  { phase, plan, key, retry, request, turn }: Drawn,
+  slot: number,
+  examines = false,
+): Flight {
   return {
     phase: phases[phase],
-    plan: plans[plan],
+    plan: examines ? { ...plans[plan], examines } : plans[plan],
     key,
     retry,
     slot,
@@ -134,6 +138,15 @@ function writer() {
       if (each.how === 'not_sent') writes.writeNotSent(flight, 'stopped', slot)
       else writes.writeEnded(flight, attemptOf(each.how, slot), true, slot)
     },
+    writeUnjudged(each: Drawn, slot: number) {
+      const open = writes.writeUnjudged(
+        flightOf(each, slot, true),
+        attemptOf(each.how, slot),
+        true,
+        slot,
+      )
+      return (answer: 'correct' | 'json') => writes.judge(open, answer)
+    },
   }
 }
 
@@ -208,5 +221,31 @@ test('a series of similar rows continues from one full batch to the next', () =>
     'ok',
     'step-0',
     'steady',
+  ])
+})
+
+test('a batch waits for the verdicts on its answers, and those after it for their turn', () => {
+  const { rows, write, writeUnjudged, flush } = writer()
+  const like: Drawn = {
+    ...{ again: 1, how: 'success', phase: 1, plan: 0, key: 0, retry: 0, request: 0, turn: null },
+  }
+  write(like, 0)
+  const first = writeUnjudged(like, 1)
+  const second = writeUnjudged(like, 2)
+  flush()
+  write({ ...like, plan: 1 }, 3)
+  flush()
+  const third = writeUnjudged(like, 4)
+  flush()
+  third('correct')
+  second('json')
+  expect(rows).toEqual([])
+  first('correct')
+  expect(rows.map(({ slot, step, answer }) => [slot, step, answer])).toEqual([
+    [0, 'step-0', null],
+    [1, 'step-0', 'correct'],
+    [2, 'step-0', 'json'],
+    [3, 'step-1', null],
+    [4, 'step-0', 'correct'],
   ])
 })

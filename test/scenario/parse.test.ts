@@ -276,3 +276,26 @@ test('every field of the schema has a description', () => {
   walk(scenarioJsonSchema(), '')
   expect(bare).toEqual([])
 })
+
+test('an expectation that no answer can hold is refused, with its line', () => {
+  const lines = faultsOf(`
+name: a
+question: Is it right?
+model: m
+steps:
+  none: { endpoint: chat, expect: {} }
+  aborted: { endpoint: chat, abort: after-headers, expect: { contains: a } }
+  list: { endpoint: models, expect: { contains: a } }
+  broken: { endpoint: chat, expect: { matches: '(' } }
+  free: { endpoint: chat }
+phases: [{ name: a, load: constant, rate: 1/s, duration: 1s }]
+thresholds: [free.correct > 9%]
+`)
+  expect(lines.slice(1)).toEqual([
+    'line 6, steps.none.expect: expected something that the answer must hold; got nothing.',
+    'line 7, steps.aborted.expect: a step with abort has no whole answer; leave out expect.',
+    'line 8, steps.list.expect: expect is for chat, messages, responses, other; this step requests models.',
+    expect.stringContaining('line 9, steps.broken.expect.matches: expected a regular expression; '),
+    'line 12, thresholds[0]: correct needs expect: step free does not say what its answers must hold.',
+  ])
+})

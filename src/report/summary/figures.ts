@@ -109,6 +109,8 @@ export function flatRows(
         on_purpose: group.counts.onPurpose,
         judged: group.counts.judged,
         good: group.counts.good,
+        examined: group.correctness?.examined ?? null,
+        correct: group.correctness?.correct ?? null,
         goodput: group.goodput,
         ok_per_s: group.okPerS,
         completion_tokens_per_s: group.completionTokensPerS,
@@ -133,16 +135,29 @@ export function tokenReport({ completionTokens, tokenReports }: SummaryGroup): s
     : `${head} The streams among ${reported === 0 ? 'them' : 'the others'} had ${whole(estimated)} content events, an estimate of their tokens. Set include_usage: true in the step to request the counts.`
 }
 
-/** The share of unexpected failures, and goodput if there are objectives. */
-export function outcomeTexts({ counts, goodput }: SummaryGroup): readonly string[] {
-  const failures = `${shareText(failureShare(counts))} unexpected failures: ${whole(counts.failed)} of ${whole(counts.sent)} sent`
-  return goodput === null
-    ? [failures]
-    : [
-        failures,
-        `${shareText(goodput)} goodput: ${whole(counts.good)} of ${whole(counts.judged)} met every objective`,
-      ]
+/** The share of unexpected failures, of correct answers if steps expect something, and goodput if there are objectives. */
+export function outcomeTexts({ counts, goodput, correctness }: SummaryGroup): readonly string[] {
+  const texts = [
+    `${shareText(failureShare(counts))} unexpected failures: ${whole(counts.failed)} of ${whole(counts.sent)} sent`,
+  ]
+  if (correctness !== null) texts.push(correctText(correctness))
+  if (goodput !== null) {
+    texts.push(
+      `${shareText(goodput)} goodput: ${whole(counts.good)} of ${whole(counts.judged)} met every objective`,
+    )
+  }
+  return texts
 }
+
+/** `97 % correct answers: 97 of 100 (contains 2, json 1)`, wrong ones by what they lack. */
+function correctText({ examined, correct, unchecked, lacks }: Correctness): string {
+  const kinds = Object.entries(lacks).map(([lack, count]) => `${lack} ${whole(count)}`)
+  if (unchecked > 0) kinds.push(`unchecked ${whole(unchecked)}`)
+  const why = kinds.length === 0 ? '' : ` (${kinds.join(', ')})`
+  return `${shareText(correct / examined)} correct answers: ${whole(correct)} of ${whole(examined)}${why}`
+}
+
+type Correctness = NonNullable<SummaryGroup['correctness']>
 
 const shareText = (share: number | null) => (share === null ? '-' : `${formatShare(share)} %`)
 

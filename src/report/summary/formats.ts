@@ -83,6 +83,7 @@ export function terminalFigures(summary: RunSummary): string {
       ...rest.flatMap((line) => wrapped(`  ${line}`, '    ')),
     )
   }
+  lines.push(...wrongLines(summary))
   if (summary.errors.length > 0) {
     lines.push('', 'errors')
     for (const error of summary.errors.slice(0, 8)) {
@@ -205,6 +206,18 @@ export function csvSummary(summary: RunSummary): string {
 
 export function jsonSummary(summary: RunSummary): string {
   return `${jsonText(summary)}\n`
+}
+
+/** The first wrong answer, so that a reader sees at once what is wrong; the page and `--json` have ten. */
+function wrongLines({ wrongAnswers }: RunSummary): readonly string[] {
+  const [first] = wrongAnswers
+  if (first === undefined) return []
+  const { step, why, answer } = first
+  const text = answer === '' ? '' : `: ${JSON.stringify(printable(answer, 200))}`
+  return [
+    '',
+    ...wrapped(`first wrong answer, ${printable(step, 30)}: ${printable(why, 160)}${text}`, '  '),
+  ]
 }
 
 type Errors = RunSummary['errors']

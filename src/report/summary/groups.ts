@@ -1,3 +1,4 @@
+import { lacks } from '../../attempt/outcome.ts'
 import {
   cachedShareSql,
   columnOf,
@@ -49,7 +50,7 @@ export interface Counted {
   readonly parameters: readonly string[]
   /** SQL: microseconds from the start of the first run to that of the row's run. */
   readonly offsetUs: string
-  /** SQL: whether a row is good; null without objectives. */
+  /** SQL: whether a row is good; null without objectives and expectations. */
   readonly good: string | null
 }
 
@@ -64,16 +65,25 @@ export function countedOf(runId: string, scenarioJson: string): Counted {
   }
 }
 
-/** Objectives of a stored scenario as SQL, read leniently. */
+/** What makes a request of a stored scenario good, as SQL, read leniently. */
 function goodOf(scenarioJson: string): string | null {
   let bounds: Record<string, unknown> = {}
+  let expects = false
   try {
-    bounds = (JSON.parse(scenarioJson) as { objectives?: Record<string, unknown> }).objectives ?? {}
+    const { objectives, steps } = JSON.parse(scenarioJson) as StoredScenario
+    bounds = objectives ?? {}
+    expects = Array.isArray(steps) && steps.some(({ expect }) => (expect?.length ?? 0) > 0)
   } catch {
     // An unreadable scenario has no objectives.
   }
   const boundOf = (name: string) => (typeof bounds[name] === 'number' ? bounds[name] : null)
-  return objectiveNames.every((name) => boundOf(name) === null) ? null : goodSql(boundOf)
+  const isFree = !expects && objectiveNames.every((name) => boundOf(name) === null)
+  return isFree ? null : goodSql(boundOf)
+}
+
+interface StoredScenario {
+  readonly objectives?: Record<string, unknown>
+  readonly steps?: readonly { readonly expect?: readonly unknown[] }[]
 }
 
 /**
@@ -161,6 +171,9 @@ async function readRows(
        count(*) FILTER (retry > 0) AS retries, count(*) FILTER (failed) AS failed,
        count(*) FILTER (on_purpose) AS "onPurpose", count(*) FILTER (judged) AS judged,
        ${good === null ? 'NULL' : `count(*) FILTER (${good})`} AS good,
+       count(*) FILTER (examined) AS examined, count(*) FILTER (correct) AS correct,
+       count(*) FILTER (answer = 'unchecked') AS unchecked,
+       ${lacks.map((lack) => `count(*) FILTER (answer = '${lack}') AS "lacks ${lack}"`).join(', ')},
        (max(${offsetUs} + coalesce(closed_us, intended_us)) - min(${offsetUs} + intended_us)) / 1e6 AS "spanS",
        sum(prompt_tokens) FILTER (succeeded)::DOUBLE AS "promptTokens",
        (${cachedShareSql})::DOUBLE AS "cachedShare",
@@ -240,6 +253,7 @@ function groupFrom(row: GroupRow, gaps: Gaps | undefined, rates: Rates | undefin
       good,
     },
     goodput: good === null || count('judged') === 0 ? null : good / count('judged'),
+    correctness: correctnessOf(row),
     spanS: number('spanS'),
     arrivalS: seconds,
     okPerS: perS(rates?.ok),
@@ -257,6 +271,20 @@ function groupFrom(row: GroupRow, gaps: Gaps | undefined, rates: Rates | undefin
       partNames.map((name) => [name, number(name)]),
     ) as SummaryGroup['tokenParts'],
     metrics: { ...metrics, itl: gapDistribution(gaps) },
+  }
+}
+
+function correctnessOf(row: GroupRow): SummaryGroup['correctness'] {
+  const [examined, correct, unchecked] = ['examined', 'correct', 'unchecked'].map((name) =>
+    Number(row[name]),
+  )
+  if (examined === 0) return null
+  const missing = lacks.map((lack) => [lack, Number(row[`lacks ${lack}`])] as const)
+  return {
+    examined: examined!,
+    correct: correct!,
+    unchecked: unchecked!,
+    lacks: Object.fromEntries(missing.filter(([, count]) => count > 0)),
   }
 }
 

@@ -69,6 +69,17 @@ export const groupShape = z.object({
   step: z.string().nullable().describe('null for all steps together'),
   counts: countsShape,
   goodput: measured.describe('good / judged; null without objectives'),
+  correctness: z
+    .object({
+      examined: count.describe('successes of steps that say what an answer must hold'),
+      correct: count,
+      unchecked: count.describe('neither correct nor wrong: why is in wrongAnswers'),
+      lacks: z
+        .record(z.string(), count)
+        .describe('wrong answers by what they lack first: contains, matches, json, …'),
+    })
+    .nullable()
+    .describe('what answers say; null if no step says what it expects'),
   spanS: measured.describe('from the first intended to the last closed'),
   arrivalS: measured.describe(
     'from the first to the last arrival: rates of arrivals are over it, and rates of completions over as long a steady part',
@@ -148,6 +159,18 @@ export const summaryShape = z.object({
       count,
     }),
   ),
+  wrongAnswers: z
+    .array(
+      z.object({
+        step: z.string(),
+        slot: z.number(),
+        retry: z.number(),
+        atS: z.number().describe('its end, seconds since the run began'),
+        why: z.string(),
+        answer: z.string().describe('its text or tool calls, cut, without keys'),
+      }),
+    )
+    .describe('the first ten answers that are wrong or could not be checked'),
   money: z
     .object({
       unit: z.string().describe('currency of the contract'),

@@ -14,6 +14,7 @@ import { machineOf } from './machines.ts'
 import { readMoney } from './money.ts'
 import { readToldByService } from './service-metrics.ts'
 import type { RunSummary } from './shape.ts'
+import { readWrongAnswers } from './wrong-answers.ts'
 
 /**
  * All figures of a run, from its rows. Percentiles are exact, with linear interpolation (R-7). Latencies are those of
@@ -70,6 +71,7 @@ export async function summariseIn(
     all,
     steps: groups.filter((group) => group.step !== null),
     errors: await readErrors(store, counted),
+    wrongAnswers: await readWrongAnswers(store, counted),
     money: await readMoney(store, [runId, ...(await otherTries(store, runId))], contract),
     credits: await readCredits(store, runId, contract),
     service: (await readToldByService(store, runId))?.metrics ?? null,

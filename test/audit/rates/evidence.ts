@@ -42,6 +42,7 @@ export function rowOf(slot: number, atMs: number, change: Partial<AttemptRow> = 
     errorShape: status < 300 ? null : 'chat',
     errorCode: status === 429 ? 'rate_limit_exceeded' : null,
     errorType: status === 429 ? 'rate_limit_error' : null,
+    answer: null,
     errorMessage: null,
     creditsRemaining: null,
     rateLimit: null,
