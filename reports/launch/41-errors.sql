@@ -1,5 +1,5 @@
--- title: What went wrong
--- section: Errors and limits
+-- title: What went wrong, with one answer of each kind
+-- section: First screen
 -- optional: true
 -- note: Attempts of the steady part that did not succeed, including those that the scenario provoked or aborted.
 -- columns:

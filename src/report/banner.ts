@@ -5,12 +5,12 @@ export type Tone = 'good' | 'warn' | 'fail' | 'none'
 
 /** The answer at the top of a page. */
 export interface Answer {
+  /** The question, in the words of the scenario. */
+  readonly asks?: string
   readonly tone: Tone
   readonly says: string
   readonly because: string
   readonly checks: readonly Check[]
-  /** Checks that held and are rarely of interest, folded under a name. */
-  readonly folded?: { readonly name: string; readonly checks: readonly Check[] }
 }
 
 /** A check behind the answer, with its figure and, if it failed, the remedy. */
@@ -32,13 +32,17 @@ const spoken: Readonly<Record<Tone, string>> = {
   none: 'not observed',
 }
 
-export function renderAnswer({ tone, says, because, checks, folded }: Answer): Html {
-  return html`<section class="card verdict ${tone}" aria-label="Verdict: ${says}"><h2>${unbroken(says)}</h2><p>${unbroken(because)}</p>
-${checks.length > 0 && html`<ul class="checks">${urgentFirst(checks).map(renderCheck)}</ul>`}${
-  folded !== undefined &&
-  folded.checks.length > 0 &&
-  html`<details><summary>${folded.name}</summary><ul class="checks">${folded.checks.map(renderCheck)}</ul></details>`
-}</section>`
+export function renderAnswer({ asks = '', tone, says, because, checks }: Answer): Html {
+  return html`<section class="card verdict ${tone}" aria-label="Verdict: ${says}">${asks !== '' && html`<p class="asks">${asks}</p>`}<h2>${unbroken(says)}</h2><p>${unbroken(because)}</p>
+${checks.length > 0 && html`<ul class="checks">${urgentFirst(checks).map(renderCheck)}</ul>`}</section>`
+}
+
+/** Checks that are rarely of interest, folded under a name. */
+export function renderFold(name: string, checks: readonly Check[]): Html | false {
+  return (
+    checks.length > 0 &&
+    html`<details><summary>${name}</summary><ul class="checks">${urgentFirst(checks).map(renderCheck)}</ul></details>`
+  )
 }
 
 /** Keeps a number and its unit on one line. */

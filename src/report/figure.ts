@@ -11,6 +11,7 @@ const widths = { whole: 860, half: 500, phone: 311 } as const
 /** A rendered part. */
 export interface Figure {
   readonly section: string | null
+  readonly title: string
   readonly body: Html
   readonly chart: { readonly id: string; readonly live: InteractiveChart } | null
   readonly warnings: readonly string[]
@@ -41,6 +42,7 @@ function tableFigure(part: Part, rows: readonly Row[]): Figure {
   const body = html`${table}${front.note !== undefined && html`<p class="note">${front.note}</p>`}`
   return {
     section: front.section ?? null,
+    title: front.title ?? '',
     chart: null,
     warnings: [],
     wider: isHalf ? async () => tableFigure(asWide(part), rows) : null,
@@ -62,6 +64,7 @@ async function chartFigure(part: Part, chart: ChartSpec, rows: readonly Row[]): 
   const live = interactiveChart(chart, rows, { deskPx: widths[size], phonePx: widths.phone })
   return {
     section: front.section ?? null,
+    title: chart.title,
     chart: live === null ? null : { id, live },
     warnings: [...desk.warnings, ...phone.warnings],
     wider: size === 'half' ? () => chartFigure(asWide(part), chart, rows) : null,

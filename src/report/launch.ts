@@ -5,12 +5,14 @@ import { divide, rational, readNumber } from '../money/rational.ts'
 import type { RunRow } from '../store/runs.ts'
 import type { Session } from '../store/session.ts'
 import { type Html, html } from '../user/html.ts'
+import { askedBy } from './asked.ts'
 import {
   type Answer,
   type Card,
   type Check,
   renderAnswer,
   renderCards,
+  renderFold,
   type Tone,
 } from './banner.ts'
 import { closedPhases } from './closed-phases.ts'
@@ -32,10 +34,28 @@ export async function aboutRuns(store: Session): Promise<Html> {
   const named = (values: readonly string[]) => [...new Set(values)].join(', ')
   return html`Scenario <b>${named(runs.map((run) => run.scenario))}</b> against <span class="mono">${named(
     runs.map((run) => run.base_url),
-  )}</span>, ${runs.length === 1 ? `seed ${first.seed}` : `${runs.length} runs`}, begun ${formatCell(
-    'started_at',
-    first.started_at,
-  )}${machinesText(runs.map((run) => machinesOf(machineOf(run.machine_json))))}. Run <span class="mono">${runs.map((run) => run.run_id).join(', ')}</span>, Assay ${first.assay_version}.`
+  )}</span>, begun ${formatCell('started_at', first.started_at)}.`
+}
+
+/** The end of the page: the self-tests of this client, and what it takes to repeat the runs. */
+export async function launchEnd(store: Session): Promise<Html | false> {
+  const runs = await shownRuns(store)
+  if (runs.length === 0) return false
+  const tests = runs.flatMap((run) => readPageVerdict(run.verdict_json).tests)
+  const unheld = tests.filter(({ tone }) => tone === 'fail' || tone === 'warn')
+  const unjudged = tests.filter(({ tone }) => tone === 'none').map(({ name }) => name)
+  const name = selfTestsText(tests.length, unheld.length, unjudged)
+  return html`<h2 id="self-tests">This client</h2>${renderFold(name, tests)}
+<ul class="note">${runs.map(
+    (run) =>
+      html`<li>Run <span class="mono">${run.run_id}</span>, seed ${String(run.seed)}, Assay ${run.assay_version}${machinesText([machinesOf(machineOf(run.machine_json))])}.</li>`,
+  )}</ul>`
+}
+
+interface LaunchTop {
+  readonly answer: Html
+  /** The cards. The first charts stand between them and the answer. */
+  readonly figures: Html
 }
 
 /**
@@ -48,7 +68,7 @@ export async function launchTop(
   store: Session,
   balances: readonly Balance[] = [],
   contract: Contract = defaultContract,
-): Promise<Html> {
+): Promise<LaunchTop> {
   const runs = await shownRuns(store)
   const money = await readMoney(
     store,
@@ -62,12 +82,15 @@ export async function launchTop(
   const verdicts = runs.map((run) => readPageVerdict(run.verdict_json))
   const tokens = tokenReport(all)
   const closed = [...new Set(runs.flatMap((run) => closedPhases(run.scenario_json)))]
-  return html`${renderAnswer(
-    answerOf(runs, verdicts, all, { reached: reached !== undefined, closed, balances }),
-  )}${renderCards([
-    ...cardsOf(all, closed.length > 0),
-    ...moneyCards(money),
-  ])}${tokens !== null && html`<p class="note">${tokens}</p>`}${stretchLine(balances)}`
+  return {
+    answer: renderAnswer(
+      answerOf(runs, verdicts, all, { reached: reached !== undefined, closed, balances }),
+    ),
+    figures: html`${renderCards([
+      ...cardsOf(all, closed.length > 0),
+      ...moneyCards(money),
+    ])}${tokens !== null && html`<p class="note">${tokens}</p>`}${stretchLine(balances)}`,
+  }
 }
 
 function shownRuns(store: Session): Promise<readonly RunRow[]> {
@@ -91,7 +114,10 @@ function answerOf(
   const of = (name: 'tests' | 'thresholds') => verdicts.flatMap((each) => each[name])
   const [tests, thresholds] = [of('tests'), of('thresholds')]
   const searches = verdicts.flatMap((each) => each.searches)
-  const doubtful = tests.filter(({ tone }) => tone === 'fail' || tone === 'warn')
+  const asked = runs.map((run) => askedBy(run.scenario_json))
+  const isInvalid = runs.some((run) => run.verdict === 'invalid')
+  const failed = tests.filter(({ tone }) => tone === 'fail')
+  const doubtful = tests.filter(({ tone }) => tone === 'warn')
   const stopped = verdicts.flatMap(({ stopped }) =>
     stopped === null ? [] : [stoppedText(stopped)],
   )
@@ -105,29 +131,24 @@ function answerOf(
         ]),
   ].join(' ')
   const told = (tone: Tone, says: string, more = ''): Answer => ({
+    asks: [...new Set(asked.map(({ question }) => question))].filter(Boolean).join(' '),
     tone,
     says,
     because: `${more} ${because}`.trim(),
     checks: [
+      // Of an invalid run, they are the reason.
+      ...(isInvalid ? failed : []),
       ...searches,
       ...thresholds,
       ...failuresOf(counts),
       ...stretchChecks(balances),
-      ...doubtful,
+      ...doubtChecks([...(isInvalid ? [] : failed), ...doubtful]),
     ],
-    folded: {
-      name: selfTestsText(
-        tests.length,
-        doubtful.length,
-        tests.filter(({ tone }) => tone === 'none').map(({ name }) => name),
-      ),
-      checks: tests.filter((test) => !doubtful.includes(test)),
-    },
   })
   if (!reached) {
     return told('fail', 'The target was never reached', 'No request was answered.')
   }
-  if (runs.some((run) => run.verdict === 'invalid')) {
+  if (isInvalid) {
     return told(
       'fail',
       'This run is invalid: do not rely on its latencies',
@@ -152,23 +173,43 @@ function answerOf(
   if (unfound !== undefined) return told(unfound.tone, unfound.name)
   const rates = searches.map(({ name }) => name)
   const rate = rates.length > 0 ? `${rates.join('; ')}. ` : ''
-  if (runs.some((run) => run.verdict === 'degraded')) {
-    return told('warn', `${rate}The run is degraded: use its figures with care`)
-  }
   const tone = searches.some((search) => search.tone === 'warn') ? 'warn' : 'good'
-  if (thresholds.length > 0) {
-    return told(tone, `${rate}It holds: the run is valid and every threshold was met${yet(counts)}`)
+  const met = thresholds.length === 0 ? '' : 'every threshold was met'
+  // Failures that no threshold and no search limits are outside what the scenario asked, so they are doubts.
+  const isLimited = searches.length > 0 || asked.every(({ limitsFailures }) => limitsFailures)
+  const share = counts.failed === 0 ? null : failureShare(counts)
+  if (runs.some((run) => run.verdict === 'degraded')) {
+    const but = met === '' ? 'The run' : `${met[0]!.toUpperCase()}${met.slice(1)}, but the run`
+    return told('warn', `${rate}${but} is degraded: use its figures with care`)
   }
+  if (share !== null && share > fewFailures && !isLimited) {
+    return told(
+      'warn',
+      `${formatShare(share)} % of the requests failed, and no threshold limits failures${met && `; ${met}`}`,
+      'To decide it, add a threshold such as errors < 1%.',
+    )
+  }
+  if (thresholds.length > 0) return told(tone, `${rate}It holds: ${met}`)
   return rate === ''
-    ? told('good', `The run is valid${yet(counts)}`, 'The scenario set no threshold.')
-    : told(tone, `${rate}The run is valid${yet(counts)}`)
+    ? told('good', 'The run is valid', 'The scenario set no threshold.')
+    : told(tone, rate.replace(/\. $/, ''))
 }
 
-/** A good verdict must mention unexpected failures. */
-function yet(counts: SummaryGroup['counts']): string {
-  return counts.failed === 0
-    ? ''
-    : `, yet ${formatShare(failureShare(counts)!)} % failed unexpectedly`
+/** Up to this share, unexpected failures do not change the answer of a scenario that does not limit them. */
+const fewFailures = 0.01
+
+/** Doubts about this client in one line; their figures are at the end of the page. */
+function doubtChecks(tests: readonly Check[]): readonly Check[] {
+  if (tests.length === 0) return []
+  return [
+    {
+      tone: 'warn',
+      name: 'Self-tests in doubt:',
+      link: '#self-tests',
+      figure: tests.map(({ name }) => name).join(', '),
+      remedy: null,
+    },
+  ]
 }
 
 function failuresOf(counts: SummaryGroup['counts']): readonly Check[] {

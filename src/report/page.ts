@@ -14,7 +14,7 @@ import { renderDocument } from './document.ts'
 import { type Figure, renderFigure, withoutHoles } from './figure.ts'
 import { latestFindings, renderFindings } from './findings.ts'
 import { prepareHistograms } from './histograms.ts'
-import { aboutRuns, launchTop } from './launch.ts'
+import { aboutRuns, launchEnd, launchTop } from './launch.ts'
 import type { PageName } from './pages.ts'
 import { inUnit, type Part, readParts } from './part.ts'
 import { fillProfile } from './profile-table.ts'
@@ -127,7 +127,10 @@ async function drawReport(store: Session, options: ReportOptions): Promise<Repor
 <header class="masthead"><h1>${titles[page]}</h1><span class="brand"><b>assay</b></span></header>
 <p class="about">${top.about}</p>
 ${top.body}
-${sections(figures)}
+${firstScreen(figures)}
+${top.rest}
+${sections(figures, folds.has(page))}
+${top.end}
 <footer>Made by Assay from the rows of ${store.path === ':memory:' ? 'a store' : basename(store.path)}. Times of day in ${timeZone}. A dash means "not measured", never 0.</footer>
 </main>`,
       charts,
@@ -148,6 +151,10 @@ export async function writeReport(
 interface Top {
   readonly about: Html
   readonly body: Html
+  /** Stands below the charts of the first screen. */
+  readonly rest?: Html
+  /** The end of the page. */
+  readonly end?: Html | false
   readonly figures: readonly Figure[]
   /** The unit of amounts, if it is another than credits. */
   readonly unit?: string
@@ -165,15 +172,20 @@ export async function prepareTop(store: Session, options: ReportOptions): Promis
   const balances = await prepareStretches(store, options.contract)
   await prepareService(store)
   const about = await aboutRuns(store)
-  if (page === 'launch')
-    return { about, body: await launchTop(store, balances, options.contract), figures: [] }
+  if (page === 'launch') {
+    const { answer, figures } = await launchTop(store, balances, options.contract)
+    return { about, body: answer, rest: figures, end: await launchEnd(store), figures: [] }
+  }
   const under = partsIn(['finding'])
   const { body, figures } = await renderFindings(store, await latestFindings(store), under)
   if (page === 'audit') return { about, body: html`${body}${stretchLine(balances)}`, figures }
+  const launch = await launchTop(store, balances, options.contract)
   return {
     about,
     figures,
-    body: html`${await launchTop(store, balances, options.contract)}<h2>Billing and limits</h2>${body}`,
+    body: launch.answer,
+    rest: html`${launch.figures}<h2>Billing and limits</h2>${body}`,
+    end: await launchEnd(store),
   }
 }
 
@@ -229,15 +241,29 @@ async function lastRun(store: Reader): Promise<readonly string[]> {
   return rows.map((row) => row.run_id)
 }
 
+/** The section without a heading, directly below the answer. */
+const first = 'First screen'
+
+const firstScreen = (figures: readonly Figure[]): Html => {
+  const members = figures.filter(({ section }) => section === first)
+  return html`${members.length > 0 && html`<div class="grid first">${members.map(({ body }) => body)}</div>`}`
+}
+
+/** Pages whose sections are folded: the first screen answers the question. */
+const folds: ReadonlySet<PageName> = new Set(['launch', 'run'])
+
 /** Groups figures under the headings of their sections. */
-export function sections(figures: readonly Figure[]): Html {
+export function sections(figures: readonly Figure[], isFolded = false): Html {
   const groups = new Map<string, Figure[]>()
   for (const figure of figures) {
+    if (figure.section === first) continue
     const name = figure.section ?? 'More'
     groups.set(name, [...(groups.get(name) ?? []), figure])
   }
-  return html`${[...groups].map(
-    ([name, members]) =>
-      html`<h2>${name}</h2><div class="grid">${members.map((figure) => figure.body)}</div>`,
-  )}`
+  return html`${[...groups].map(([name, members]) => {
+    const grid = html`<div class="grid">${members.map((figure) => figure.body)}</div>`
+    return isFolded
+      ? html`<details class="fold"><summary><h2>${name}</h2> <span class="titles">${members.map(({ title }) => title).join(' · ')}</span></summary>${grid}</details>`
+      : html`<h2>${name}</h2>${grid}`
+  })}`
 }

@@ -11,6 +11,7 @@ import { samplesNeeded } from '../measure/percentile.ts'
 import { literal } from '../store/import/literal.ts'
 import type { Session } from '../store/session.ts'
 import { UserError } from '../user/user-error.ts'
+import { ratesSql } from './rates.ts'
 import { checkTimeZone } from './usage/zone.ts'
 
 /** The subject of a report: runs, and the zone of its times. */
@@ -26,9 +27,9 @@ export const hasObjectives = `(examines OR coalesce(${objectiveNames.map((name) 
 /**
  * Prepares what the queries of `reports/` read, in this connection only:
  *
- * - variables: `getvariable('run_ids')`, `'timezone'`, `'bucket_s'` (width of a time bucket), `'coarse_p50_s'` and
- * `'coarse_p95_s'` (widths with enough samples for the percentile), `'needs_p50'` and `'needs_p95'` (the samples that
- * it needs), `'curve_quantiles'` (as many quantiles as the samples support, evenly spaced on a log axis)
+ * - variables: `getvariable('run_ids')`, `'timezone'`, `'bucket_s'` (width of a time bucket), `'needs_p50'`, `'needs_p95'`
+ * and `'needs_p99'` (the samples that a percentile needs), `'coarse_ttft_p50_s'` and so on for `response`, `ttft` and
+ * `tpot` (widths with enough samples for the percentile), `'curve_quantiles'` (as many quantiles as the samples support, evenly spaced on a log axis)
  * - `shown_runs`: the runs, with `offset_us` since the first of them began
  * - `shown_attempts`: `attempt_times` of those runs, with `at_s` and `ended_s` since that start, and `good` (null
  *   without
@@ -36,8 +37,9 @@ export const hasObjectives = `(examines OR coalesce(${objectiveNames.map((name) 
  * - `shown_latency`: the counted ones with a service time, which are successes, and timeouts as at least their
  *   deadline.
  * A fast failure never improves a percentile
- * - `shown_intervals` (measure, at_s, statistic, ms, n): median and 95th percentile of TTFT and TPOT in each time
- * interval with enough samples
+ * - `shown_intervals` (measure, at_s, statistic, ms, n): p50, p95 and p99 of response time, TTFT and TPOT in each time
+ * interval with enough samples; also in the trials of a search
+ * - `shown_rates`: see `rates.ts`
  * - `buckets`: the start `at_s` of each time bucket from the first request on, without gaps
  *
  * @throws UserError for a run that is not in the store, or an unknown zone
@@ -75,29 +77,28 @@ export async function prepareScope(store: Session, scope: Scope): Promise<void> 
     CREATE OR REPLACE TEMP VIEW shown_intervals AS ${intervalNames.map(intervalsSql).join(' UNION ALL ')};
   `)
   await prepareBuckets(store)
+  await store.execute(ratesSql)
 }
 
 const boundOf = (name: ObjectiveName) =>
   `try_cast(try_cast(scenario_json AS JSON) ->> '$.objectives.${name}' AS DOUBLE)`
 
 /** Measures that are drawn over time. */
-const intervalNames = ['ttft', 'tpot'] as const
+const intervalNames = ['response', 'ttft', 'tpot'] as const
+const drawnPercentiles = [50, 95, 99] as const
 
-const intervalsSql = (name: MeasureName) => `
-  SELECT '${name}' AS measure, coalesce(p50_s, p95_s) AS at_s,
-    CASE WHEN p95_s IS NULL THEN 'p50' ELSE 'p95' END AS statistic,
-    percentiles[CASE WHEN p95_s IS NULL THEN 1 ELSE 2 END] AS ms, n
-  FROM (
-    SELECT p50_s, p95_s, quantile_cont(ms, [0.5, 0.95]) AS percentiles, count(*) AS n
-    FROM (
-      SELECT ${columnOf(name)} / 1000 AS ms,
-        floor(at_s / getvariable('coarse_p50_s')) * getvariable('coarse_p50_s') AS p50_s,
-        floor(at_s / getvariable('coarse_p95_s')) * getvariable('coarse_p95_s') AS p95_s
-      FROM shown_latency WHERE ${columnOf(name)} IS NOT NULL
-    )
-    GROUP BY GROUPING SETS ((p50_s), (p95_s))
-  )
-  WHERE n >= CASE WHEN p95_s IS NULL THEN getvariable('needs_p50') ELSE getvariable('needs_p95') END`
+const intervalsSql = (name: MeasureName) =>
+  drawnPercentiles
+    .map((p) => {
+      const width = `getvariable('coarse_${name}_p${p}_s')`
+      return `
+  SELECT '${name}' AS measure, floor(at_s / ${width}) * ${width} AS at_s, 'p${p}' AS statistic,
+    quantile_cont(${columnOf(name)} / 1000, ${p / 100}) AS ms, count(*) AS n
+  FROM shown_attempts
+  WHERE (counted OR part = 'trial') AND ${measures.service.of} AND service_us IS NOT NULL AND ${columnOf(name)} IS NOT NULL
+  GROUP BY ALL HAVING count(*) >= getvariable('needs_p${p}')`
+    })
+    .join(' UNION ALL ')
 
 async function checkRuns(store: Session, runIds: readonly string[]): Promise<void> {
   const found = await store.rows<{ run_id: string }>('SELECT run_id FROM runs')
@@ -127,21 +128,29 @@ async function prepareBuckets(store: Session): Promise<void> {
   const [span] = await store.rows<{
     seconds: number | null
     begins_s: number | null
-    streams: number
     answers: number
+    drawn_streams: number
+    drawn_answers: number
   }>(`
-    SELECT max(ended_s) AS seconds, min(at_s) AS begins_s, count(ttft_us) FILTER (counted) AS streams,
+    SELECT max(ended_s) AS seconds, min(at_s) AS begins_s,       count(ttft_us) FILTER (counted OR part = 'trial') AS drawn_streams,
+      count(service_us) FILTER (counted OR part = 'trial') AS drawn_answers,
       count(service_us) FILTER (counted) AS answers
     FROM shown_attempts`)
-  const { seconds, streams, answers } = { ...span!, seconds: span!.seconds ?? 0 }
+  const { seconds, answers, drawn_streams, drawn_answers } = {
+    ...span!,
+    seconds: span!.seconds ?? 0,
+  }
   const width = bucketWidthS(seconds, mostBuckets)
   const count = Math.max(1, Math.floor(seconds / width) + 1)
   const first = Math.min(count - 1, Math.floor((span!.begins_s ?? 0) / width))
-  const percentiles = [0.5, 0.95].map((p) => {
-    const needs = samplesNeeded(p)
-    const most = Math.min(mostBuckets, Math.max(1, streams / (needs * plenty)))
-    return `SET VARIABLE needs_p${p * 100} = ${needs};
-      SET VARIABLE coarse_p${p * 100}_s = ${bucketWidthS(seconds, most)}::DOUBLE;`
+  const percentiles = drawnPercentiles.map((p) => {
+    const needs = samplesNeeded(p / 100)
+    const coarse = intervalNames.map((name) => {
+      const samples = name === 'response' ? drawn_answers : drawn_streams
+      const most = Math.min(mostBuckets, Math.max(1, samples / (needs * plenty)))
+      return `SET VARIABLE coarse_${name}_p${p}_s = ${bucketWidthS(seconds, most)}::DOUBLE;`
+    })
+    return [`SET VARIABLE needs_p${p} = ${needs};`, ...coarse].join('\n')
   })
   const quantiles = Array.from({ length: 121 }, (_, i) => 1 - 10 ** (-i / 20)).filter(
     (p) => answers > 0 && (p === 0 || samplesNeeded(p) <= answers),

@@ -7,6 +7,7 @@ import { fillCompared } from '../../src/report/compare-page.ts'
 import { partsIn, prepareTop } from '../../src/report/page.ts'
 import type { PageName } from '../../src/report/pages.ts'
 import type { Part } from '../../src/report/part.ts'
+import { editAttempts } from '../store/edit-attempts.ts'
 import type { Store } from '../store/opened.ts'
 import { seededOptions, seededStore, seedUsage } from './seeded.ts'
 
@@ -19,8 +20,21 @@ beforeAll(async () => {
     `INSERT INTO model_prices SELECT DISTINCT 'svc', model, 1 FROM attempts WHERE model IS NOT NULL`,
   )
   await seedMetrics(store)
+  await seedStreams(store)
 })
 afterAll(() => store.close())
+
+/** The search of `run-sweep` again, with streams: `run-streams`. */
+async function seedStreams(store: Store): Promise<void> {
+  await editAttempts(
+    store,
+    `INSERT INTO edited SELECT * REPLACE ('run-streams' AS run_id, 1 AS streamed, 3 AS content_events) FROM edited
+     WHERE run_id = 'run-sweep'`,
+  )
+  await store.execute(
+    `INSERT INTO runs SELECT * REPLACE ('run-streams' AS run_id) FROM runs WHERE run_id = 'run-sweep'`,
+  )
+}
 
 /** What a vLLM exposed during a run: a queue that grows for half a minute and shrinks again. */
 async function seedMetrics(store: Store): Promise<void> {
@@ -39,7 +53,12 @@ async function seedMetrics(store: Store): Promise<void> {
 }
 
 /** A chart is shown if its query returns rows. */
-const runOf = (part: string) => (part === '05-rate-sweep' ? 'run-sweep' : 'run-1')
+const searches: Readonly<Record<string, string>> = {
+  '03-response-by-load': 'run-sweep',
+  '04-first-token-by-load': 'run-streams',
+  '05-rate-sweep': 'run-sweep',
+}
+const runOf = (part: string) => searches[part] ?? 'run-1'
 
 /** The page that the tables of the queries were last prepared for. */
 let prepared = ''
@@ -71,12 +90,17 @@ async function prepare(page: PageName, part: Part): Promise<void> {
   })
 }
 
-/** Every combination of chart layers without rows. */
+/** Combinations of chart layers without rows: every one, if there are few. */
 function thinned(chart: ChartSpec): readonly ChartSpec[] {
   const whole = chart.vegaLite as unknown as { layer?: readonly Layer[] } & Layer
   const layers = whole.layer ?? [whole]
-  return Array.from({ length: 2 ** layers.length - 1 }, (_, which) => {
-    const thin = layers.map((layer, at) => (((which + 1) >> at) & 1 ? without(layer) : layer))
+  // With many layers, each alone without rows, and all of them.
+  const cases =
+    layers.length > 4
+      ? [...layers.map((_, at) => 2 ** at), 2 ** layers.length - 1]
+      : Array.from({ length: 2 ** layers.length - 1 }, (_, which) => which + 1)
+  return cases.map((which) => {
+    const thin = layers.map((layer, at) => ((which >> at) & 1 ? without(layer) : layer))
     const vegaLite = whole.layer === undefined ? thin[0] : { ...whole, layer: thin }
     return { ...chart, vegaLite: vegaLite as unknown as ChartSpec['vegaLite'] }
   })

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { closedPhases } from '../../src/report/closed-phases.ts'
-import { launchTop } from '../../src/report/launch.ts'
 import { prepareScope } from '../../src/report/scope.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { chatScenario } from '../run/target.ts'
 import { openStore } from '../store/opened.ts'
 import { attempt, enterRun } from './attempts.ts'
+import { launchText } from './launch-text.ts'
 
 const scenario = chatScenario(`  - { name: open, load: poisson, rate: 1/s, duration: 1s }
   - { name: users, load: concurrency, users: 2, duration: 1s }
@@ -23,7 +23,7 @@ test('the page of a run names its closed loads, as data', async () => {
   await enterRun(store, 'a', { scenarioJson: JSON.stringify(scenario) })
   await appendAttempts(store, [attempt(0)])
   await prepareScope(store, { runIds: ['a'], timeZone: 'UTC' })
-  const top = (await launchTop(store)).text
+  const top = await launchText(store)
   store.close()
   expect(top).toContain('Closed load (users, flat &#60;out&#62;): its users wait for answers')
 })
@@ -37,7 +37,7 @@ test('with a closed load, the cards claim no rate and say what response time lea
       Array.from({ length: 130 }, (_, slot) => attempt(slot)),
     )
     await prepareScope(store, { runIds: ['a'], timeZone: 'UTC' })
-    const top = (await launchTop(store)).text
+    const top = await launchText(store)
     store.close()
     return top
   }

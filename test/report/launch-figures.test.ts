@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
-import { launchTop } from '../../src/report/launch.ts'
 import { partsOf, prepareTop, rowsOf } from '../../src/report/page.ts'
 import { prepareScope } from '../../src/report/scope.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { editAttempts } from '../store/edit-attempts.ts'
 import { openStore, type Store } from '../store/opened.ts'
 import { attempt, enterRun } from './attempts.ts'
+import { launchText } from './launch-text.ts'
 
 let store: Store
 
@@ -172,13 +172,13 @@ test('a self-test that was not judged does not count as held', async () => {
     JSON.stringify({ verdict: 'degraded', says: '', stopped: null, tests }),
   ])
   await prepareScope(store, { runIds: ['r'], timeZone: 'UTC' })
-  const top = (await launchTop(store)).text
+  const top = await launchText(store)
   expect(top).toContain('self-tests: 2 of 4 held; not judged: test 2')
   expect(top).not.toContain('client held')
 })
 
 test('a card without its percentile says how many samples it needs', async () => {
-  const top = (await launchTop(store)).text
+  const top = await launchText(store)
   expect(/<dt>Time to first token, median<\/dt>.*?<span[^>]*>([^<]*)</.exec(top)?.[1]).toBe(
     'p95 needs 130 samples; n\u00a0=\u00a0101',
   )

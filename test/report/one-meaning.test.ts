@@ -4,7 +4,6 @@ import type { AttemptRow } from '../../src/attempt/columns.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { measureNames, measures } from '../../src/measure/measures.ts'
 import { compareRuns } from '../../src/report/compare/compare.ts'
-import { launchTop } from '../../src/report/launch.ts'
 import { partsOf, prepareTop, rowsOf } from '../../src/report/page.ts'
 import { flatRows } from '../../src/report/summary/figures.ts'
 import {
@@ -26,6 +25,7 @@ import { randomObjectives, randomRun } from '../measure/random-runs.ts'
 import { tries } from '../nightly/tries.ts'
 import { startOf } from '../run/rows.ts'
 import { openStore, type Store } from '../store/opened.ts'
+import { launchText } from './launch-text.ts'
 
 /** A run with its rows, and the gaps of its streams as the recorder keeps them. */
 async function enter(
@@ -236,9 +236,9 @@ async function checkPage(store: Store, summary: RunSummary): Promise<void> {
     }
   }
   const cards = Object.fromEntries(
-    [
-      ...(await launchTop(store)).text.matchAll(/<dt>([^<]*)<\/dt><dd>([^<]*)<span[^>]*>([^<]*)</g),
-    ].map(([, label, value, aside]) => [label, `${value}; ${aside}`]),
+    [...(await launchText(store).matchAll(/<dt>([^<]*)<\/dt><dd>([^<]*)<span[^>]*>([^<]*)</g))].map(
+      ([, label, value, aside]) => [label, `${value}; ${aside}`],
+    ),
   )
   const { counts } = all
   const share = (part: number, whole: number) => `${((100 * part) / whole).toFixed(2)}`

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
-import { launchTop } from '../../src/report/launch.ts'
 import { prepareScope } from '../../src/report/scope.ts'
 import { markdownSummary, terminalSummary } from '../../src/report/summary/formats.ts'
 import type { RunSummary } from '../../src/report/summary/shape.ts'
@@ -8,6 +7,7 @@ import { summarise } from '../../src/report/summary/summarise.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { openStore, type Store } from '../store/opened.ts'
 import { attempt, enterEndedRun } from './attempts.ts'
+import { launchText } from './launch-text.ts'
 
 const stream = {
   step: 'stream',
@@ -101,7 +101,7 @@ test('nothing is noted about token reports if every answer has one', () => {
 
 test('the launch page notes token reports at its tokens', async () => {
   await prepareScope(store, { runIds: ['a'], timeZone: 'UTC' })
-  const page = (await launchTop(store)).text.replace(/\s+/g, ' ')
+  const page = (await launchText(store)).replace(/\s+/g, ' ')
   expect(page).toContain('by 66 of 205 answers')
   expect(page).toContain('2,780 content events')
 })

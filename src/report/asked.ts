@@ -1,0 +1,39 @@
+import { z } from 'zod'
+
+const shape = z.looseObject({
+  question: z.string().default(''),
+  thresholds: z
+    .array(
+      z
+        .looseObject({
+          metric: z.string(),
+          step: z.string().nullable().default(null),
+          phase: z.string().nullable().default(null),
+          filter: z.record(z.string(), z.unknown()).default({}),
+        })
+        .catch({ metric: '', step: null, phase: null, filter: {} }),
+    )
+    .default([]),
+})
+
+/** What a scenario wants to know. */
+export interface Asked {
+  /** Its own words; empty if it has none. */
+  readonly question: string
+  /** Whether a threshold limits the failures of all requests. Without one, failures are outside the answer. */
+  readonly limitsFailures: boolean
+}
+
+/** Reads a stored scenario leniently: another version or an import may have written it. */
+export function askedBy(scenarioJson: string): Asked {
+  try {
+    const { question, thresholds } = shape.parse(JSON.parse(scenarioJson))
+    const limitsFailures = thresholds.some(
+      ({ metric, step, phase, filter }) =>
+        metric === 'errors' && step === null && phase === null && Object.keys(filter).length === 0,
+    )
+    return { question: question.trim(), limitsFailures }
+  } catch {
+    return { question: '', limitsFailures: false }
+  }
+}

@@ -1,0 +1,82 @@
+import { columnOf, measures } from '../measure/measures.ts'
+
+const percentiles = (['response', 'ttft'] as const).flatMap((name) =>
+  ([50, 95, 99] as const).map((p) => ({ name, p, column: `${name}_p${p}` })),
+)
+
+/** Null with too few samples. */
+const percentileOf = ({ name, p, column }: (typeof percentiles)[number]) => {
+  const [value, of] = [columnOf(name), measures[name].of]
+  return `CASE WHEN count(${value}) FILTER (${of}) >= getvariable('needs_p${p}')
+        THEN quantile_cont(${value}, ${p / 100}) FILTER (${of}) / 1000 END AS ${column}`
+}
+
+const drawn = percentiles.map(({ column }) => column).join(', ')
+
+/**
+ * Creates `shown_rates`: the load that was offered, and what came of it. A row is a trial of a search, or a phase if there
+ * was no search: phase, nth (the order of trials), offered_per_s, missed and judged (of a trial), good_ratio (of a phase),
+ * failed_ratio, n, response_p50 … ttft_p99 (milliseconds), verdict; and in each row the limit: from_per_s and to_per_s
+ * (the highest rate that held, the lowest that failed) and safe_per_s. It is empty below three different rates.
+ */
+export const ratesSql = `
+CREATE OR REPLACE TEMP TABLE shown_rates AS
+WITH
+  searches AS (
+    SELECT run_id, unnest(from_json(verdict_json::JSON -> '$.sweeps', '[{
+      "safeRate": {"kind": "VARCHAR", "heldPerS": "DOUBLE", "safePerS": "DOUBLE", "lowPerS": "DOUBLE", "failedPerS": "DOUBLE"},
+      "trials": [{"phase": "VARCHAR", "step": "VARCHAR", "ratePerS": "DOUBLE", "judged": "DOUBLE", "missed": "DOUBLE", "result": "VARCHAR"}]
+    }]')) AS search
+    FROM shown_runs
+  ),
+  trials AS (
+    SELECT run_id, trial.phase AS phase, trial.ratePerS AS rate_per_s, trial.judged AS judged,
+      trial.missed AS missed, trial.result AS result, nth
+    FROM (SELECT run_id, unnest(search.trials) AS trial, generate_subscripts(search.trials, 1) AS nth FROM searches)
+    WHERE trial.step <> 'warm-up' AND trial.result <> 'void' AND trial.judged > 0
+  ),
+  -- A single rate is not a curve and gives no rows.
+  several AS (
+    FROM (SELECT DISTINCT run_id, phase FROM request_kinds SEMI JOIN shown_runs USING (run_id))
+    QUALIFY count(*) OVER () >= 3
+  ),
+  rates AS (
+    SELECT run_id, phase,
+      (count(*) FILTER (retry = 0) - 1) / nullif((max(intended_us) - min(intended_us)) / 1e6, 0) AS offered_per_s,
+      count(*) FILTER (failed) / nullif(count(*) FILTER (was_sent), 0) AS failed_ratio,
+      count(*) FILTER (good) / nullif(count(*) FILTER (judged AND good IS NOT NULL), 0) AS good_ratio,
+      count(service_us) AS n,
+      ${percentiles.map(percentileOf).join(',\n      ')}
+    FROM shown_attempts SEMI JOIN several USING (run_id, phase) WHERE counted OR part = 'trial'
+    GROUP BY run_id, phase
+  ),
+  searched AS (
+    SELECT phase, rate_per_s AS offered_per_s, nth, missed, judged, judged AS n, failed_ratio, ${drawn},
+      CASE WHEN result = 'held' THEN 'held' ELSE 'did not hold' END AS verdict
+    FROM trials LEFT JOIN rates USING (run_id, phase)
+  ),
+  offered AS (
+    SELECT phase, offered_per_s, 1 AS nth, good_ratio, failed_ratio, n, ${drawn},
+      CASE WHEN coalesce(good_ratio, 1) >= 0.99 AND failed_ratio <= 0.01 THEN 'held' ELSE 'did not hold' END AS verdict
+    FROM rates WHERE offered_per_s IS NOT NULL AND n >= 20 AND NOT EXISTS (FROM searched)
+  ),
+  -- A short trial may hold by luck where a longer one failed below it; the line leaves it out.
+  told AS (
+    SELECT * REPLACE (CASE WHEN verdict = 'held' AND offered_per_s > (SELECT max(search.safeRate.failedPerS) FROM searches)
+      THEN 'held briefly' ELSE verdict END AS verdict)
+    FROM searched
+    UNION ALL BY NAME FROM offered
+  ),
+  -- The limit: of a search, its answer; else above the highest rate that held, below the first that did not.
+  failing AS (SELECT min(offered_per_s) AS to_per_s FROM offered WHERE verdict = 'did not hold'),
+  bracket AS (
+    SELECT max(coalesce(search.safeRate.heldPerS, search.safeRate.lowPerS)) AS from_per_s,
+      max(search.safeRate.failedPerS) AS to_per_s
+    FROM searches HAVING count(*) > 0
+    UNION ALL
+    SELECT max(offered_per_s), any_value(to_per_s) FROM offered JOIN failing ON offered_per_s < to_per_s
+    HAVING NOT EXISTS (FROM searches)
+  )
+SELECT told.*, from_per_s, to_per_s, (SELECT max(search.safeRate.safePerS) FROM searches) AS safe_per_s
+FROM told LEFT JOIN bracket ON true
+WHERE (SELECT count(DISTINCT round(offered_per_s, 1)) FROM told) >= 3`

@@ -1,0 +1,9 @@
+import { launchEnd, launchTop } from '../../src/report/launch.ts'
+import type { Session } from '../../src/store/session.ts'
+
+/** All that a launch page says around its charts. */
+export async function launchText(store: Session): Promise<string> {
+  const { answer, figures } = await launchTop(store)
+  const end = await launchEnd(store)
+  return [answer, figures, end].map((part) => (part === false ? '' : part.text)).join('\n')
+}
