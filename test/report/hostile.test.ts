@@ -175,6 +175,9 @@ describe.skipIf(!canBrowse)('in a browser (needs chromium: apt-get install chrom
         tab.on('console', (message) => noticed.push(message.text()))
         tab.on('pageerror', (error) => noticed.push(error.message))
         await tab.goto(`file://${fileOf(page)}`)
+        await tab.locator('details').evaluateAll((all) => {
+          for (const each of all) each.setAttribute('open', '')
+        })
         const figures = tab.locator('figure[data-chart]')
         for (let at = 0; at < (await figures.count()); at++) {
           await figures.nth(at).scrollIntoViewIfNeeded()

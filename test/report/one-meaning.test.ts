@@ -235,8 +235,9 @@ async function checkPage(store: Store, summary: RunSummary): Promise<void> {
       expect(row.n).toBeGreaterThanOrEqual(all.metrics[metric][row.statistic as 'p50'].needs)
     }
   }
+  const page = await launchText(store)
   const cards = Object.fromEntries(
-    [...(await launchText(store).matchAll(/<dt>([^<]*)<\/dt><dd>([^<]*)<span[^>]*>([^<]*)</g))].map(
+    [...page.matchAll(/<dt>([^<]*)<\/dt><dd>([^<]*)<span[^>]*>([^<]*)</g)].map(
       ([, label, value, aside]) => [label, `${value}; ${aside}`],
     ),
   )
