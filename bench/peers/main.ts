@@ -3,10 +3,11 @@
  * [--open 100,500] [--home folder] [--out docs/peers.md]`
  *
  * Gives each tool the same work, in turn, on a core of its own, and prints the figures of each with
- * those of the server. Peers are installed from their public registries into a folder of their own.
+ * those of the server. Peers are installed from their public registries into a folder of their own. In the file of
+ * `--out`, only the parts of this command are written again; text around them stays.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, homedir, release } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,6 +15,7 @@ import { parseArgs } from 'node:util'
 import { clientCore, cpuSeconds, has, timed } from '../processes.ts'
 import type { Trial } from './figures.ts'
 import { type Installed, install } from './install.ts'
+import { withParts } from './page.ts'
 import type { Peer } from './peer.ts'
 import { peers } from './peers.ts'
 import { markdown, median, tableOf } from './table.ts'
@@ -53,26 +55,34 @@ const works = values.open
 
 const programOf = (at: Installed): string | null => ('missing' in at ? null : at.program)
 
-const parts: string[] = []
-const print = (text: string) => {
-  parts.push(text)
-  process.stdout.write(`${text}\n`)
+const parts = new Map<string, string>()
+/** Prints a part, which `--out` writes. */
+const print = (part: string, text: string) => {
+  parts.set(part, text)
+  process.stdout.write(`${text}\n\n`)
 }
+const words = process.argv.slice(2).join(' ')
+const played = `Played on ${new Date().toISOString().slice(0, 10)} by \`npm run peers${words === '' ? '' : ` -- ${words}`}\`.`
 const installed = new Map(chosen.map((peer) => [peer, install(peer.from, join(home, peer.name))]))
 
-print(`# Compared with other tools
-
-\`npm run peers\`${process.argv.slice(2).length === 0 ? '' : ` with \`${process.argv.slice(2).join(' ')}\``}, ${new Date().toISOString().slice(0, 10)}. The server runs on core 0, the measured tool on core ${clientCore}.
+print(
+  'machine',
+  `The server runs on core 0, the measured tool on core ${clientCore}.
 ${cpus().length} cores of ${cpus()[0]?.model ?? 'unknown kind'}, Linux ${release()}, Node ${process.versions.node}. CPU is that of the
 whole process tree, including start and end. Figures are medians of n rounds, with their ranges. "At the server" is from
-the arrival of a request in the kernel to the return of the write, or of the handler of a plain answer.
-`)
-print(markdown(['tool', 'from', 'version'], chosen.map(versionRow)))
+the arrival of a request in the kernel to the return of the write, or of the handler of a plain answer.`,
+)
+print('tools', markdown(['tool', 'from', 'version'], chosen.map(versionRow)))
 
 const goServer = buildServer()
 for (const work of works) await play(work)
 if (wanted('start')) await starts()
-if (values.out !== undefined) writeFileSync(values.out, `${parts.join('\n')}\n`)
+if (values.out !== undefined) {
+  const before = existsSync(values.out)
+    ? readFileSync(values.out, 'utf8')
+    : '# Compared with other tools\n'
+  writeFileSync(values.out, withParts(before, parts))
+}
 
 function versionRow(peer: Peer): string[] {
   const at = installed.get(peer)!
@@ -89,7 +99,7 @@ function versionRow(peer: Peer): string[] {
 /** The Go server, built once; without Go only the works of nginx are played. */
 function buildServer(): string | null {
   if (!has('go')) {
-    print('Go is not installed, so streams, open and stall are not played.')
+    process.stderr.write('Go is not installed, so streams, open and stall are not played.\n')
     return null
   }
   mkdirSync(home, { recursive: true })
@@ -127,15 +137,15 @@ async function play(work: Work): Promise<void> {
       }
     }
   }
-  print(`\n## ${work.name}: ${work.title}\n`)
-  print(
-    tableOf(
-      work,
-      [...trials].map(([name, all]) => ({ name, trials: all })),
-    ),
+  const table = tableOf(
+    work,
+    [...trials].map(([name, all]) => ({ name, trials: all })),
   )
-  if (failed.length > 0) print(failed.join('\n'))
+  const heading = `## ${work.name}: ${work.title}`
+  print(`${work.name}: ${work.title}`, [heading, table, ...failures(failed), played].join('\n\n'))
 }
+
+const failures = (lines: readonly string[]) => (lines.length === 0 ? [] : [lines.join('\n')])
 
 /** What \`--help\` costs. */
 async function starts(): Promise<void> {
@@ -161,6 +171,6 @@ async function starts(): Promise<void> {
       ],
     ]
   })
-  print('\n## start: `--help`\n')
-  print(markdown(['tool', 's', 'CPU s'], rows))
+  const table = markdown(['tool', 's', 'CPU s'], rows)
+  print('start', ['## start: `--help`', table, played].join('\n\n'))
 }
