@@ -62,17 +62,13 @@ const print = (part: string, text: string) => {
   process.stdout.write(`${text}\n\n`)
 }
 const words = process.argv.slice(2).join(' ')
-const played = `Played on ${new Date().toISOString().slice(0, 10)} by \`npm run peers${words === '' ? '' : ` -- ${words}`}\`.`
+const played = `Played on ${new Date().toISOString().slice(0, 10)} on ${cpus().length} cores of ${cpus()[0]?.model ?? 'unknown kind'}, Linux ${release()},
+Node ${process.versions.node}, by \`npm run peers${words === '' ? '' : ` -- ${words}`}\`.`
 const installed = new Map(chosen.map((peer) => [peer, install(peer.from, join(home, peer.name))]))
 
-print(
-  'machine',
-  `The server runs on core 0, the measured tool on core ${clientCore}.
-${cpus().length} cores of ${cpus()[0]?.model ?? 'unknown kind'}, Linux ${release()}, Node ${process.versions.node}. CPU is that of the
-whole process tree, including start and end. Figures are medians of n rounds, with their ranges. "At the server" is from
-the arrival of a request in the kernel to the return of the write, or of the handler of a plain answer.`,
-)
-print('tools', markdown(['tool', 'from', 'version'], chosen.map(versionRow)))
+const versions = markdown(['tool', 'from', 'version'], chosen.map(versionRow))
+if (chosen.length === peers.length) print('tools', versions)
+else process.stdout.write(`${versions}\n`)
 
 const goServer = buildServer()
 for (const work of works) await play(work)
@@ -142,7 +138,10 @@ async function play(work: Work): Promise<void> {
     [...trials].map(([name, all]) => ({ name, trials: all })),
   )
   const heading = `## ${work.name}: ${work.title}`
-  print(`${work.name}: ${work.title}`, [heading, table, ...failures(failed), played].join('\n\n'))
+  print(
+    `${work.name}: ${work.title}`,
+    [heading, table.trim(), ...failures(failed), played].join('\n\n'),
+  )
 }
 
 const failures = (lines: readonly string[]) => (lines.length === 0 ? [] : [lines.join('\n')])
@@ -172,5 +171,5 @@ async function starts(): Promise<void> {
     ]
   })
   const table = markdown(['tool', 's', 'CPU s'], rows)
-  print('start', ['## start: `--help`', table, played].join('\n\n'))
+  print('start', ['## start: `--help`', table.trim(), played].join('\n\n'))
 }

@@ -14,7 +14,7 @@ const byHand = (text: string) => text.split(made).filter((_, at) => at % 3 === 0
 test('docs/peers.md has the part of each work, and the same parts give the same page', () => {
   const names = partsOf(page).map(([name]) => name)
   const works = ['chat', 'streams', 'open', 'stall', 'streams', 'streams', 'start']
-  expect(names.map((name) => name.split(':')[0])).toEqual(['machine', 'tools', ...works])
+  expect(names.map((name) => name.split(':')[0])).toEqual(['tools', ...works])
   expect(withParts(page, new Map(partsOf(page)))).toBe(page)
 })
 
@@ -40,7 +40,7 @@ test('a part without a place is added at the end', () => {
 
 test('a part without an end is refused, so nothing written by hand is lost', () => {
   const [end] = /<!-- end .*-->/.exec(page)!
-  expect(() => withParts(page.replace(end, ''), new Map([['machine', 'x']]))).toThrow(
-    'the part "machine" has no end',
+  expect(() => withParts(page.replace(end, ''), new Map([['tools', 'x']]))).toThrow(
+    'the part "tools" has no end',
   )
 })

@@ -18,12 +18,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { randomOf } from '../../src/report/random.ts'
+import { importersOf, isOwnTest, isQuick, ringsOf, root, textOf } from '../nearest.ts'
 import { type Mutant, mutantsOf } from './mutants.ts'
 
-const root = resolve(import.meta.dirname, '../..')
 const usual = [
   'src/run/verdict.ts',
   'src/run/run-figures.ts',
@@ -62,26 +62,9 @@ const samples = (positionals.length > 0 ? positionals : usual).flatMap((path) =>
   return values.room === undefined ? files.map((file) => [file]) : [files]
 })
 
-const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
-
-/** The importers of each file, by paths from the root. */
-const importers = new Map<string, string[]>()
-for (const file of globSync(['src/**/*.ts', 'test/**/*.ts'], { cwd: root })) {
-  for (const [, from] of textOf(file).matchAll(/from '(\.[^']+)'/g)) {
-    const imported = relative(root, resolve(root, dirname(file), from!))
-    importers.set(imported, [...(importers.get(imported) ?? []), file])
-  }
-}
+const importers = importersOf()
 
 const most = 4
-/**
- * Tests that take minutes, check times or send the requests of a run are not evidence about one
- * line.
- */
-const isQuick = (file: string) =>
-  !/timing|e2e|^test\/(cli|docs|clickhouse|foreign)\//.test(file) &&
-  !textOf(file).includes("from './target.ts'")
-
 /**
  * At most four tests: of the file's own name, that name a rule of the file, or the fewest imports away; of the
  * file's own room, which take the least time, of the room above it, or of others where these have none. So what
@@ -90,20 +73,12 @@ const isQuick = (file: string) =>
 function nearestTests(file: string): readonly string[] {
   const room = dirname(file).replace('src', 'test')
   const parent = dirname(room).replace(/\/rules$/, '')
-  const isOwn = (test: string) =>
-    test.startsWith(file.replace('src', 'test').slice(0, -'.ts'.length))
-  const seen = new Set([file])
+  const isOwn = (test: string) => isOwnTest(test, file)
   const own: string[] = []
   const above: string[] = []
   let others: readonly string[] = []
-  for (let ring = [file]; ring.length > 0; ) {
-    ring = [...new Set(ring.flatMap((each) => importers.get(each) ?? []))].filter(
-      (each) => !seen.has(each),
-    )
-    for (const each of ring) seen.add(each)
-    const tests = ring
-      .filter((each) => each.endsWith('.test.ts') && (isOwn(each) || isQuick(each)))
-      .sort()
+  for (const ring of ringsOf(file, importers)) {
+    const tests = ring.filter((each) => each.endsWith('.test.ts') && (isOwn(each) || isQuick(each)))
     own.push(...tests.filter((each) => each.startsWith(room)))
     above.push(...tests.filter((each) => each.startsWith(parent) && parent !== 'test'))
     if (others.length === 0) others = tests
@@ -131,7 +106,9 @@ for (const name of [
   'reports',
   'scenarios',
   'docs',
+  'bundle.ts',
   'package.json',
+  'package-lock.json',
   'tsconfig.json',
   'vitest.config.ts',
   'README.md',
