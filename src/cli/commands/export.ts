@@ -1,7 +1,9 @@
 import { focusVersions } from '../../report/focus/columns.ts'
 import { type Exportable, exportable, exportFormats } from '../../store/export.ts'
+import { sumDimensions } from '../../store/quarters/sums.ts'
 import type { Options } from '../export.ts'
 import type { FocusFlags } from '../export-focus.ts'
+import type { SumsFlags } from '../export-sums.ts'
 import {
   accountOption,
   choice,
@@ -18,10 +20,13 @@ import {
 export const exportCommand = () =>
   command('export', {
     does: 'Write rows of the store to a file for other tools, or to replay them.',
-    examples: ['export attempts --out attempts.parquet', 'export usage --out usage.csv'],
+    examples: [
+      'export attempts --out attempts.parquet',
+      'export sums --by day,model --timezone Europe/Berlin --out sums.csv',
+    ],
     sends: false,
   })
-    .addArgument(choiceArgument('<what>', 'which rows', [...exportable, 'focus']))
+    .addArgument(choiceArgument('<what>', 'which rows', [...exportable, 'sums', 'focus']))
     .addOption(
       outputOption(
         '--out <file>',
@@ -41,8 +46,10 @@ export const exportCommand = () =>
     .addOption(inputOption('--key-names <file>', 'YAML with names of keys by fingerprint'))
     .addOption(storeOption())
     .addOption(contractOption())
-    .option('--from <date>', 'focus: the first day of a month, UTC')
-    .option('--to <date>', 'focus: the first day of the next month')
+    .option('--by <list>', `sums: by which of ${sumDimensions.join(', ')}`, 'day,model')
+    .option('--timezone <zone>', 'sums: IANA zone of hours, days and months', 'UTC')
+    .option('--from <date>', 'sums: first day or time; focus: the first day of a month, UTC')
+    .option('--to <date>', 'sums: end, exclusive; focus: the first day of the next month')
     .addOption(
       choice('--bucket <length>', 'focus: time of a charge', ['hour', 'day']).default('hour'),
     )
@@ -70,8 +77,10 @@ export const exportCommand = () =>
     )
     .option('--strict', 'focus: write nothing if a cost is unknown')
     .option('--json', 'print what was written as JSON')
-    .action(async (what: Exportable | 'focus', options: Options & FocusFlags) =>
-      what === 'focus'
-        ? (await import('../export-focus.ts')).exportFocusAction(options)
-        : (await import('../export.ts')).exportAction(what, options),
+    .action(
+      async (what: Exportable | 'sums' | 'focus', options: Options & FocusFlags & SumsFlags) => {
+        if (what === 'focus') return (await import('../export-focus.ts')).exportFocusAction(options)
+        if (what === 'sums') return (await import('../export-sums.ts')).exportSumsAction(options)
+        return (await import('../export.ts')).exportAction(what, options)
+      },
     )

@@ -1,0 +1,78 @@
+import { literal } from '../import/literal.ts'
+import { cellsSql, quartersSql, shownBucketsSql } from './quarters.ts'
+
+const quarterUs = 900_000_000
+
+/** The first and the last local time of a row's interval. */
+const first = 'first_clock'
+const last = 'last_clock'
+
+/** A time that holds the whole interval locally, else the UTC days that hold it, which cannot be cut. */
+const timeSql = (unit: 'hour' | 'day' | 'month', format: string) =>
+  `CASE WHEN date_trunc('${unit}', ${first}) = date_trunc('${unit}', ${last})
+        THEN strftime(date_trunc('${unit}', ${first}), '${format}')${unit === 'hour' ? ' || zone_offset' : ''}
+        WHEN strftime(utc_first, '%Y-%m-%d') = strftime(utc_last, '%Y-%m-%d') THEN strftime(utc_first, '%Y-%m-%d UTC')
+        ELSE strftime(utc_first, '%Y-%m-%d to ') || strftime(utc_last, '%Y-%m-%d UTC') END`
+
+/** What usage can be summed by, and its SQL. */
+const dimensionSql = {
+  hour: timeSql('hour', '%Y-%m-%d %H:00 '),
+  day: timeSql('day', '%Y-%m-%d'),
+  month: timeSql('month', '%Y-%m'),
+  model: 'model',
+  key: 'key_fp',
+  endpoint: 'endpoint',
+  account: 'account',
+  outcome: 'outcome',
+  status: 'status',
+  source: 'source',
+} as const
+
+export type SumDimension = keyof typeof dimensionSql
+export const sumDimensions = Object.keys(dimensionSql) as readonly SumDimension[]
+
+/**
+ * SQL for what was used, by any dimensions and by unit. A sum is over the requests that report its value; columns that end with `_unknown`
+ * count the others. A row is of one unit, so amounts are never added up over units.
+ *
+ * @param period.timezone IANA name, of hours, days and months
+ * @param period.fromUs first start of an interval, inclusive, Unix microseconds; null for the first request
+ * @param period.toUs exclusive; null for the last request
+ */
+export function sumsSql(
+  by: readonly SumDimension[],
+  period: {
+    readonly timezone: string
+    readonly fromUs: number | null
+    readonly toUs: number | null
+  },
+): string {
+  const { timezone, fromUs, toUs } = period
+  const local = (us: string) => `timezone(${literal(timezone)}, make_timestamptz((${us})::BIGINT))`
+  const known = (name: string, among: string) =>
+    `greatest(0, coalesce(sum(requests), 0) - coalesce(sum(${among}), 0))::BIGINT AS ${name}`
+  const when = [
+    'true',
+    ...(fromUs === null ? [] : [`quarter * ${quarterUs} >= ${fromUs}`]),
+    ...(toUs === null ? [] : [`quarter * ${quarterUs} < ${toUs}`]),
+  ].join(' AND ')
+  return `
+    SELECT ${by.map((each) => `${dimensionSql[each]} AS "${each}"`).join(', ')},
+      sum(requests)::BIGINT AS requests, coalesce(sum(requests_unknown), 0)::BIGINT AS requests_unknown,
+      coalesce(sum(requests) FILTER (WHERE outcome <> 'ok'), 0)::BIGINT AS failed,
+      sum(prompt_tokens)::BIGINT AS input_tokens, sum(cached_tokens)::BIGINT AS cached_tokens,
+      sum(cache_write_tokens)::BIGINT AS cache_write_tokens, sum(completion_tokens)::BIGINT AS output_tokens,
+      sum(reasoning_tokens)::BIGINT AS reasoning_tokens, ${known('tokens_unknown', 'tokens_known')},
+      unit, sum(credits)::DECIMAL(38, 18) AS amount, sum(refunds)::DECIMAL(38, 18) AS refunds, ${known('amount_unknown', 'credits_known')}
+    FROM (
+      SELECT *, ${local(`quarter * ${quarterUs}`)} AS ${first}, ${local(`quarter * ${quarterUs} + width_us - 1`)} AS ${last},
+        make_timestamp(quarter * ${quarterUs}) AS utc_first, make_timestamp(quarter * ${quarterUs} + width_us - 1) AS utc_last,
+        strftime(to_timestamp(0) + to_seconds(abs(offset_s)), CASE WHEN offset_s < 0 THEN '-%H:%M' ELSE '+%H:%M' END) AS zone_offset
+      FROM (
+        SELECT *, (epoch_us(${local(`quarter * ${quarterUs}`)}) - quarter * ${quarterUs}) // 1000000 AS offset_s
+        FROM (
+          WITH usage_shown AS (FROM usage), usage_shown_buckets AS (${shownBucketsSql('')}), usage_cells AS (${cellsSql()})
+          ${quartersSql()})
+        WHERE ${when}))
+    GROUP BY ALL ORDER BY ${by.map((_, at) => `${at + 1} NULLS LAST`).join(', ')}, unit`
+}
