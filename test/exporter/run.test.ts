@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import { serviceLines } from '../../src/report/summary/service-metrics.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'
@@ -10,6 +10,9 @@ import { answerMetrics, type Exposed, expositionOf } from './fake-exporter.ts'
 
 const keys = { default: key }
 const phase = '  - { name: steady, load: constant, rate: 40/s, duration: 2s }'
+
+// Each run mostly waits, so they run at the same time, each with a store and a service of its own. The test that expects no
+// gap between looks runs alone.
 
 /** Runs 80 requests against a service that exposes what `exposed` says after so many answers. */
 async function runBeside(
@@ -27,8 +30,7 @@ async function runBeside(
       answerChat(response)
     }
   })
-  onTestFinished(() => target.close())
-  return withStorePath(async (dbPath) => {
+  const ended = withStorePath(async (dbPath) => {
     const { runId } = await run(chatScenario(phase, more), {
       baseUrl: target.baseUrl,
       dbPath,
@@ -42,6 +44,7 @@ async function runBeside(
       store.close()
     }
   })
+  return ended.finally(() => target.close())
 }
 
 const rowsOf = (dbPath: string) =>
@@ -80,7 +83,7 @@ test('counts of the client and of the service stand side by side, with the cause
   expect(serviceLines(service)).toContain('requests that succeeded: client 80, service 80')
 })
 
-test('requests of other clients are the cause of all differences', async () => {
+test.concurrent('requests of other clients are the cause of all differences', async () => {
   const { service } = await runBeside((n) => vllm(2 * n))
   expect(service.reconciliation[0]).toMatchObject({ client: 80, service: 160, verdict: 'differs' })
   expect(service.reconciliation.map(({ cause }) => cause)).toEqual(
@@ -88,7 +91,7 @@ test('requests of other clients are the cause of all differences', async () => {
   )
 })
 
-test('a service that restarts in the middle is said to, and its new counts are added', async () => {
+test.concurrent('a service that restarts in the middle is said to, and its new counts are added', async () => {
   let [restartedAt, looksThen] = [0, 0]
   const { service } = await runBeside((n, looks) => {
     if (n >= 40 && restartedAt === 0) [restartedAt, looksThen] = [n, looks]
@@ -99,13 +102,13 @@ test('a service that restarts in the middle is said to, and its new counts are a
   expect(serviceLines(service)).toContain('The service restarted once during the run.')
 })
 
-test('replicas that answer in turns are told from a restart, and give no count', async () => {
+test.concurrent('replicas that answer in turns are told from a restart, and give no count', async () => {
   const { service } = await runBeside((n, looks) => vllm(looks % 2 === 0 ? n : n - 900))
   expect(service.sources[0]!.answersInTurns).toBe(true)
   expect(service.reconciliation).toEqual([])
 })
 
-test('a counter that appears with the first request was 0 before', async () => {
+test.concurrent('a counter that appears with the first request was 0 before', async () => {
   const { service } = await runBeside((n) => ({
     counters: {
       ...(n === 0 ? {} : { 'vllm:request_success_total': n }),
@@ -118,12 +121,12 @@ test('a counter that appears with the first request was 0 before', async () => {
   ])
 })
 
-test('no request is sent before the service has told its counts at the start', async () => {
+test.concurrent('no request is sent before the service has told its counts at the start', async () => {
   const { service } = await runBeside(vllm, 'metrics: {}', { lookTakesMs: 200 })
   expect(service.reconciliation[0]).toMatchObject({ client: 80, service: 80, verdict: 'equal' })
 })
 
-test.each([
+test.concurrent.each([
   ['SGLang', { 'sglang:num_requests_total': 1, 'sglang:prompt_tokens_total': 5 }],
   ['TensorRT-LLM', { trtllm_request_success_total: 1 }],
   ['Triton', { nv_inference_request_success: 1 }],
@@ -140,12 +143,14 @@ test.each([
   expect(service.reconciliation.filter(({ verdict }) => verdict !== 'equal')).toEqual([])
 })
 
-test('a scenario without metrics reads none', async () => {
+test.concurrent('a scenario without metrics reads none', async () => {
   const { service, rows } = await runBeside(vllm, '')
   expect([service, rows]).toEqual([null, [{ n: 0 }]])
 })
 
-test('the mean TTFT is explained by its parts, and the queue by the limit that is met', async () => {
+test.concurrent('the mean TTFT is explained by its parts, and the queue by the limit that is met', async ({
+  onTestFinished,
+}) => {
   const values = (seconds: number, n: number) => Array.from({ length: n }, () => seconds)
   let answered = 0
   const target = await startTarget((request, response) => {
@@ -188,7 +193,9 @@ test('the mean TTFT is explained by its parts, and the queue by the limit that i
   })
 })
 
-test('an address without metrics is named, the run goes on, and the key stays with its host', async () => {
+test.concurrent('an address without metrics is named, the run goes on, and the key stays with its host', async ({
+  onTestFinished,
+}) => {
   const asked: (string | undefined)[] = []
   const other = await startTarget((request, response) => {
     asked.push(request.headers.authorization)

@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { readUsage } from '../../../src/report/usage/read.ts'
+import { storeEngine } from '../../../src/report/usage/engine/engine.ts'
+import { readPeak } from '../../../src/report/usage/peak.ts'
 import { type FileImport, importFile } from '../../../src/store/import/import-file.ts'
-import { openStore } from '../../../src/store/open.ts'
 import { usageOptions } from '../../report/usage-events.ts'
+import { openStore } from '../opened.ts'
+import { sumsOf } from './samples.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-formats-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -25,7 +27,7 @@ async function totalsOf(
   try {
     const imported = await importFile(store, { file, ...options })
     if (imported.kind !== 'log') throw new Error('expected a log')
-    const page = await readUsage(store, usageOptions({ contract: null, timezone }))
+    const page = await sumsOf(store, usageOptions({ contract: null, timezone }))
     const { requests, tokens, money, unknownCost, ledger } = page.totals
     return {
       source: imported.source,
@@ -42,7 +44,7 @@ async function totalsOf(
         .map(
           (day) => `${day.label} ${day.timezone}: ${day.requests} ${day.money[page.scope.unit]}`,
         ),
-      peak: page.peak,
+      peak: await readPeak(store, storeEngine, null),
     }
   } finally {
     store.close()

@@ -9,12 +9,13 @@ import { run } from '../../src/run/run.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { startRun } from '../../src/store/runs.ts'
 import { main, withService } from '../e2e/command.ts'
+import { tries } from '../nightly/tries.ts'
 import { answerChat, chatScenario, key, startTarget } from '../run/target.ts'
 import { openStore } from '../store/opened.ts'
 import { plainRow } from '../store/plain-row.ts'
 
-/** At night, twenty random times for each command, which takes minutes. */
-const times = 20
+/** How many random times each command is killed. */
+const times = tries(6, 20)
 const patience = { timeout: 60_000 + times * 30_000 }
 const nightly = test.skipIf(process.env.NIGHTLY === undefined)
 
