@@ -39,12 +39,7 @@ export class Showing {
   #named({ incoming: { served, model, steering } }: Answered, body: object): object {
     const named =
       served.id === model.id || !('model' in body) ? body : { ...body, model: served.id }
-    if (!steering.isFiltered || !('choices' in named)) return named
-    const choices = (named.choices as readonly { readonly finish_reason: unknown }[]).map(
-      (choice) =>
-        choice.finish_reason === null ? choice : { ...choice, finish_reason: 'content_filter' },
-    )
-    return { ...named, choices }
+    return steering.isFiltered ? filtered(named) : named
   }
 
   #withUsage({ incoming }: Answered, charge: Charge, body: object): object {
@@ -92,6 +87,21 @@ export class Showing {
       return { name, data: this.#conducts.has('usage-twice') ? twice(shown) : shown }
     })
   }
+}
+
+/** An answer, or its last event, that ends because a filter stopped it, in either format. */
+function filtered(body: object): object {
+  if ('choices' in body) {
+    const choices = (body.choices as readonly { readonly finish_reason: unknown }[]).map(
+      (choice) =>
+        choice.finish_reason === null ? choice : { ...choice, finish_reason: 'content_filter' },
+    )
+    return { ...body, choices }
+  }
+  if ('stop_reason' in body && body.stop_reason !== null) {
+    return { ...body, stop_reason: 'refusal' }
+  }
+  return 'delta' in body ? { ...body, delta: filtered(body.delta as object) } : body
 }
 
 /** The sum of the parts as programs with doubles compute it, each factor by itself. */

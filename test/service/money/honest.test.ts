@@ -46,6 +46,18 @@ describe.each([
   })
 })
 
+test.each([false, true])(
+  'an answer that the filter stops ends with a refusal (messages, stream %j)',
+  async (stream) => {
+    const target = await gateway()
+    const { body } = await target.ask(
+      { messages: user('Please hold it back'), stream },
+      { path: '/v1/messages' },
+    )
+    expect(stream ? body.delta.stop_reason : body.stop_reason).toBe('refusal')
+  },
+)
+
 test('a row of the log is found by the id of its response, and says what was charged for', async () => {
   const target = await gateway()
   await target.ask(hello)
