@@ -159,6 +159,10 @@ export const attemptColumns = {
   bytesIn: column('index', false, 'bytes of the response body'),
   flags: column('bits', false, 'findings of the reader, see flags'),
 
+  // The task of an agent, if it is a turn of one: `session` is its number, `turn` that of the request in it
+  task: column('word', true, 'task of the scenario that the request is part of'),
+  taskTurn: column('word', true, 'turn of that task'),
+
   // What the answer says
   answer: column(
     'word',

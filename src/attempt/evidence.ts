@@ -41,3 +41,22 @@ export interface WrongAnswerRow {
   /** Its text or its tool calls, cut, with every occurrence of a key replaced. */
   readonly answer: string
 }
+
+/** A task as a whole. */
+export interface TaskRow {
+  readonly runId: string
+  /** As in the rows of its attempts. */
+  readonly session: number
+  readonly task: string
+  readonly phase: string
+  readonly part: string
+  /** Its planned start, and the end of its last request, or when its deadline cut it off. */
+  readonly intendedUs: number
+  readonly endedUs: number
+  /** `ok`, `failed`, `deadline`, or `stopped` with the run. */
+  readonly outcome: string
+  /** Requests that ended. */
+  readonly requests: number
+  /** Delays on the path of requests that decided when it ended. */
+  readonly waitUs: number
+}

@@ -53,6 +53,12 @@ export function planText(
     const counts = Object.entries(bySteps).map(([step, count]) => `${step} ${count}`)
     return counts.length === 0 ? [] : wrapped(`${phase}: ${counts.join(', ')}`, '  ')
   })
+  const tasks = plan.flatMap((phase) => {
+    if (phase.tasks === undefined) return []
+    const { count, least, mean, most } = phase.tasks
+    const each = least === most ? `${most}` : `${least} to ${most} (mean ${mean.toFixed(1)})`
+    return wrapped(`${phase.phase}: ${count} tasks of ${each} requests each`, '  ')
+  })
   const traces = plan.flatMap(({ phase, trace }) => {
     const load = scenario.phases.find(({ name }) => name === phase)?.load
     const lines = trace === null || load?.kind !== 'replay' ? [] : traceText(trace, load.speed)
@@ -62,6 +68,7 @@ export function planText(
     `${scenario.name}: ${scenario.question}`,
     ...table([head, ...rows], 'words'),
     ...steps,
+    ...tasks,
     ...traces,
     ...(shard.of === 1 ? [] : [`The part of shard ${shard.index} of ${shard.of}.`]),
     `Sends on ${threads === 1 ? '1 thread' : `${threads} threads`}.`,

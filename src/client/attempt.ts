@@ -3,7 +3,7 @@ import type { Encoding, End } from '../attempt/outcome.ts'
 import { takesPrompt } from '../contract/request.ts'
 import type { Bench, BodyReader } from './bench.ts'
 import type { Call } from './call.ts'
-import { Capture, type Captured } from './capture.ts'
+import { Capture, type Captured, type RawBody } from './capture.ts'
 import { broken, plainEnd, streamEnd } from './end.ts'
 import { EventStream } from './event-stream.ts'
 import { PlainBody } from './plain-body.ts'
@@ -21,6 +21,8 @@ import type { HeaderLines } from './transport.ts'
 export class Attempt extends ResponseFields implements BodyReader {
   /** Null unless requested. */
   captured: Captured | null = null
+  /** Null unless everything is captured, or `raw` was requested and it is a 2xx. */
+  rawBody: RawBody | null = null
   request!: PreparedRequest
 
   private readonly bench: Bench
@@ -61,6 +63,7 @@ export class Attempt extends ResponseFields implements BodyReader {
   open(call: Call): void {
     this.clear()
     this.captured = null
+    this.rawBody = null
     this.capture = null
     this.stream = null
     this.wellFormed = false
@@ -81,7 +84,8 @@ export class Attempt extends ResponseFields implements BodyReader {
     this.status = status
     this.bench.head.read(head, lines, this)
     const success = status >= 200 && status < 300
-    if (captureChoice === 'always' || (captureChoice === 'errors' && !success)) {
+    const isWhole = captureChoice === 'always' || captureChoice === 'raw'
+    if (isWhole || (captureChoice === 'errors' && !success)) {
       this.capture = new Capture(
         this.bench.words.secrets,
         this.bench.captureBytes,
@@ -134,7 +138,11 @@ export class Attempt extends ResponseFields implements BodyReader {
     if (this.stream !== null) this.take(this.stream)
     this.usage.fill(this, this.request.endpoint, this.hasText || this.contentEvents > 0)
     if (end.outcome === 'broken' && end.reason === 'no-memory') this.bench.memory.givenUp++
-    if (this.capture !== null) {
+    if (this.capture === null) return
+    const { captureChoice } = this.call
+    const success = this.status >= 200 && this.status < 300
+    if (captureChoice === 'raw' && success) this.rawBody = this.capture.raw(this.encoding)
+    else {
       this.captured = this.capture.finish(this.encoding)
       this.flags |= flags.captured
     }

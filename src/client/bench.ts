@@ -9,8 +9,11 @@ import type { ResponseHead } from './response-head.ts'
 import type { ResponseWords } from './response-words.ts'
 import type { Transport } from './transport.ts'
 
-/** Which responses to keep word for word; `errors` are all that are not 2xx. */
-export type CaptureChoice = 'always' | 'errors' | 'never'
+/**
+ * Which responses to keep word for word; `errors` are all that are not 2xx. `raw` are these, and the bodies of the others
+ * as they are, to be read in memory.
+ */
+export type CaptureChoice = 'always' | 'errors' | 'raw' | 'never'
 
 export interface AttemptListener {
   /** A content event came `gapUs` after the one before it in the same stream (0: same read). */

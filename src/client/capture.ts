@@ -10,6 +10,12 @@ export interface Captured {
   readonly truncated: boolean
 }
 
+/** A body as it arrived, keys included: it stays in memory. */
+export interface RawBody {
+  readonly bytes: Uint8Array
+  readonly truncated: boolean
+}
+
 /** Captures a response as it arrives: its head, and its body up to a bound. */
 export class Capture {
   private readonly secrets: Secrets
@@ -52,6 +58,19 @@ export class Capture {
     this.memory.give(this.bytes)
     this.bytes = 0
     this.pieces.length = 0
+  }
+
+  /** The body alone, without the cost of looking for keys; null if it is compressed. */
+  raw(encoding: Encoding | null): RawBody | null {
+    if (encoding !== null) return null
+    // A copy of its own memory: a small one would bring the whole pool of Node's buffers to another thread.
+    const bytes = new Uint8Array(this.bytes)
+    let at = 0
+    for (const piece of this.pieces) {
+      bytes.set(piece, at)
+      at += piece.length
+    }
+    return { bytes, truncated: this.missed || this.bytes > this.maxBytes }
   }
 
   /** @param encoding of a compressed body, which is not kept because the key cannot be found in it */

@@ -255,6 +255,48 @@ export function goodSql(boundOf: (name: ObjectiveName) => string | number | null
   return `(${['succeeded', 'NOT without_text', `coalesce(correct, true)`, ...met].join(' AND ')})`
 }
 
+/** Measures of a task, over a row of `tasks`, in microseconds. */
+export const taskMeasures = {
+  task: {
+    title: 'task',
+    says: 'from the planned start of the task to the end of its last request',
+    value: 'ended_us - intended_us',
+  },
+  taskService: {
+    title: 'task service',
+    says: 'the same without the delays on the path of requests that decided the end',
+    value: 'ended_us - intended_us - wait_us',
+  },
+} as const
+export type TaskMeasureName = keyof typeof taskMeasures
+
+/** How a task counts: SQL over a row of `tasks`. */
+export const taskStandings = {
+  judged: {
+    sql: `outcome <> 'stopped'`,
+    says: 'it did not end with the run: the denominator of task_success',
+  },
+  succeeded: { sql: `outcome = 'ok'`, says: 'all of its requests succeeded, before its deadline' },
+  cut: {
+    sql: `outcome = 'deadline'`,
+    says: 'its deadline cut it off, so that its times count as at least so long',
+  },
+} as const
+
+const taskViews = `
+CREATE OR REPLACE VIEW task_values AS
+SELECT tasks.*,
+  ${Object.entries(taskStandings)
+    .map(([name, { sql }]) => `(${sql}) AS ${name}`)
+    .join(',\n  ')},
+  ${Object.entries(taskMeasures)
+    .map(
+      ([name, { value }]) =>
+        `CASE WHEN outcome IN ('ok', 'deadline') THEN ${value} END AS ${sqlName(name)}_us`,
+    )
+    .join(',\n  ')}
+FROM tasks;`
+
 /** SQL: credits of an attempt by a price list; 0 unless a generation succeeded, null for a model without a price. */
 export function creditsSql(
   prices: readonly { readonly id: string; readonly costCredits: number }[],
@@ -315,7 +357,8 @@ FROM (
     unnest([${entries.join(',\n      ')}]) AS entry
   FROM attempt_values
 )
-WHERE entry.us IS NOT NULL;`
+WHERE entry.us IS NOT NULL;
+${taskViews}`
 
 /** A store keeps the digest as the comment of `attempt_measures`. */
 export const measureViews = {

@@ -5,6 +5,8 @@ import {
   measureNames,
   measures,
   standings,
+  taskMeasures,
+  taskStandings,
   tokenParts,
 } from './measures.ts'
 import { samplesNeeded } from './percentile.ts'
@@ -108,6 +110,25 @@ was cut off counts as endless. Inconclusive is not a pass: the command exits wit
           'as long as the time of arrivals, later by the median response time: neither the ramp at the start nor the wait for the last answers counts',
         ],
       ],
+    ),
+    '## Tasks',
+    `A task is several requests that wait for each other. The table \`tasks\` has a row for each, the view
+\`task_values\` its measures. Times are of tasks that succeeded or were cut off.`,
+    table(
+      ['measure', 'in SQL and thresholds', 'definition'],
+      [
+        ...Object.entries(taskMeasures).map(([name, { title, says }]) => [
+          title,
+          `\`${sqlName(name)}\``,
+          says,
+        ]),
+        ['success', '`task_success`', 'share of `judged` tasks that `succeeded`'],
+        ['tasks', '`tasks`', 'count of `judged` tasks'],
+      ],
+    ),
+    table(
+      ['column', 'a task counts if'],
+      Object.entries(taskStandings).map(([name, { says }]) => [`\`${name}\``, says]),
     ),
     '## Tokens',
     `Columns of tokens mean the same in every dialect of usage. \`prompt_tokens\` and \`completion_tokens\` are whole

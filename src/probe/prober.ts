@@ -276,6 +276,8 @@ export class Prober {
       retry: 0,
       shard: 0,
       answer: null,
+      task: null,
+      taskTurn: null,
       phase: this.phase,
       part: 'steady',
       step: options.step ?? spec.endpoint,

@@ -1,7 +1,8 @@
-import type { Scenario } from '../scenario/scenario.ts'
+import type { Scenario, Task } from '../scenario/scenario.ts'
 import { ArrivalPlan } from '../schedule/arrivals.ts'
 import { WeightedChoice } from '../schedule/draw.ts'
 import { RandomStream } from '../schedule/random.ts'
+import { mostRequests } from '../schedule/tasks.ts'
 import type { TraceRequest } from '../schedule/traces/trace.ts'
 import { StepCounters } from './attempt-counts.ts'
 import type { GapCells } from './gap-cells.ts'
@@ -37,6 +38,14 @@ export class ActivePhase {
   /** By index of the step in the scenario. */
   private readonly counted: (StepHistograms | undefined)[] = []
   private readonly choice: WeightedChoice
+  /** Null for a phase of requests. */
+  private readonly taskChoice: {
+    readonly tasks: readonly Task[]
+    readonly firstSteps: readonly number[]
+    readonly choice: WeightedChoice
+  } | null
+  /** For the requests of tasks. */
+  readonly turnDraws: RandomStream
   private readonly stepDraws: RandomStream
   private readonly keyDraws: RandomStream
   private readonly promptDraws: RandomStream
@@ -55,6 +64,8 @@ export class ActivePhase {
     const weightless = steps.every((step) => step.weight === 0)
     this.choice = new WeightedChoice(steps.map((step) => (weightless ? 1 : step.weight)))
     const stream = (what: string) => new RandomStream(seed, `${what} of ${run.name}`)
+    this.taskChoice = taskChoiceOf(run, scenario)
+    this.turnDraws = stream('turns')
     this.stepDraws = stream('steps')
     this.keyDraws = stream('keys')
     this.promptDraws = stream('prompts')
@@ -78,7 +89,21 @@ export class ActivePhase {
   /** @returns index of a step in the scenario */
   stepAt(index: number): number {
     const { steps } = this.run
+    if (this.taskChoice !== null) return this.taskChoice.firstSteps[this.pickTask(index)]!
     return steps[steps.length === 1 ? 0 : this.choice.pick(this.stepDraws.at(index))]!
+  }
+
+  get drawsTasks(): boolean {
+    return this.taskChoice !== null
+  }
+
+  /** The task of an index; null in a phase of requests. */
+  taskAt(index: number): Task | null {
+    return this.taskChoice === null ? null : this.taskChoice.tasks[this.pickTask(index)]!
+  }
+
+  private pickTask(index: number): number {
+    return this.taskChoice!.choice.pick(this.stepDraws.at(index))
   }
 
   /** @returns index of the key of a request, among those that its step may use; -1 for none */
@@ -151,9 +176,29 @@ function taken({ histograms }: StepHistograms): Partial<Record<Metric, Histogram
   return slices
 }
 
-/** Slots for each index of a phase. */
-export const strideOf = ({ steps }: Pick<PhaseRun, 'steps'>, scenario: Scenario) =>
-  Math.max(1, ...steps.map((at) => scenario.steps[at]!.session?.turns ?? 1))
+/** Slots for each index of a phase: the most requests that an index may stand for. */
+export const strideOf = (
+  { steps, taskIndexes = [] }: Pick<PhaseRun, 'steps' | 'taskIndexes'>,
+  scenario: Scenario,
+) =>
+  Math.max(
+    1,
+    ...steps.map((at) => scenario.steps[at]!.session?.turns ?? 1),
+    ...taskIndexes.map((at) => mostRequests(scenario.tasks[at]!)),
+  )
+
+function taskChoiceOf({ taskIndexes: drawn = [] }: PhaseRun, { tasks, steps }: Scenario) {
+  if (drawn.length === 0) return null
+  const chosen = drawn.map((at) => tasks[at]!)
+  const first = ({ turns }: Task) =>
+    steps.findIndex(({ name }) => name === turns.find(({ after }) => after.length === 0)!.step)
+  const weightless = chosen.every(({ weight }) => weight === 0)
+  return {
+    tasks: chosen,
+    firstSteps: chosen.map(first),
+    choice: new WeightedChoice(chosen.map(({ weight }) => (weightless ? 1 : weight))),
+  }
+}
 
 /** An open plan as a cursor. */
 export interface Arrivals {

@@ -124,6 +124,7 @@ function calibrationScenario(options: CalibrateOptions, stream: boolean): Scenar
     certFile: null,
     keyFile: null,
     keys: [{ name: 'default', source: { env: 'ASSAY_API_KEY' }, weight: 1, account: 'default' }],
+    tasks: [],
     steps: [
       {
         name: stream ? 'stream' : 'plain',

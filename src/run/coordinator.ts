@@ -9,7 +9,7 @@ import { Conditions } from './conditions.ts'
 import { Crew, type CrewOptions } from './crew.ts'
 import { leadUs, slotAfter, startAfter } from './following.ts'
 import type { FromRecorderControl, FromSender, PhaseRun, SenderLoad } from './messages.ts'
-import { stepsOf } from './phase-steps.ts'
+import { stepsOf, tasksOf } from './phase-steps.ts'
 import { modelsOf } from './run-money.ts'
 import { SharedNumbers } from './shared.ts'
 import { boundOf } from './shared-money.ts'
@@ -27,7 +27,7 @@ export interface CoordinatorOptions extends CrewOptions {
 /** Time for the word of the last machine to reach the others. */
 const togetherUs = 500_000
 
-type PhaseToRun = Pick<Phase, 'name' | 'part' | 'durationUs' | 'maxRequests' | 'steps'> &
+type PhaseToRun = Pick<Phase, 'name' | 'part' | 'durationUs' | 'maxRequests' | 'steps' | 'tasks'> &
   Pick<PhaseRun, 'trialRequests'>
 
 /**
@@ -137,6 +137,7 @@ export class Coordinator {
       durationUs: phase.durationUs,
       maxRequests: phase.maxRequests,
       steps: stepsOf(scenario, phase.steps),
+      ...tasksOf(scenario, phase.tasks),
       slotBase: before === undefined ? 0 : slotAfter(before, scenario, seed),
       ...(phase.trialRequests === undefined ? {} : { trialRequests: phase.trialRequests }),
     }

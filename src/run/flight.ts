@@ -5,6 +5,7 @@ import type { Message, PreparedRequest } from '../client/request.ts'
 import type { ActivePhase } from './active-phase.ts'
 import { GapCells } from './gap-cells.ts'
 import type { StepPlan } from './step-plan.ts'
+import type { RunningTask } from './tasks/running-task.ts'
 
 /** A conversation with one key. */
 export interface Conversation {
@@ -52,6 +53,8 @@ export class Flight implements AttemptListener {
   sampled = false
   conversation: Conversation | null = null
   user: User | null = null
+  /** The task that it is a turn of: `turn` is its number in it. */
+  task: RunningTask | null = null
   running: RunningAttempt | null = null
   /** Whether its stream has begun to say something. */
   hasContent = false

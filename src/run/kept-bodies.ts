@@ -35,11 +35,11 @@ export class KeptBodies {
     this.capture = capture
   }
 
-  /** What to capture of a flight that begins now. A conversation needs its responses to continue, a check to judge. */
+  /** What to capture of a flight that begins now. A conversation needs its responses to continue, a check theirs to judge. */
   choiceFor(flight: Flight): CaptureChoice {
     flight.sampled = this.capture === 'sample' && this.started++ % sampleEvery === 0
-    const isRead = flight.conversation !== null || flight.plan.examines
-    if (this.capture === 'all' || isRead || flight.sampled) return 'always'
+    if (this.capture === 'all' || flight.conversation !== null || flight.sampled) return 'always'
+    if (flight.plan.examines) return 'raw'
     return this.capture === 'none' ? 'never' : 'errors'
   }
 

@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { BatchMessage } from '../attempt/batch.ts'
 import type { AttemptRow } from '../attempt/columns.ts'
-import type { BodyRow, TemplateRow, WrongAnswerRow } from '../attempt/evidence.ts'
+import type { BodyRow, TaskRow, TemplateRow, WrongAnswerRow } from '../attempt/evidence.ts'
 import type { TlsTexts } from '../client/authorities.ts'
 import type { MemoryFigures } from '../client/memory.ts'
 import type { Message } from '../client/request.ts'
@@ -90,6 +90,8 @@ export interface PhaseRun {
   readonly maxRequests: number | null
   /** Indexes into the scenario's steps. */
   readonly steps: readonly number[]
+  /** Indexes into the scenario's tasks, for a phase of tasks; absent for one of requests. */
+  readonly taskIndexes?: readonly number[]
   /** First slot of the phase. */
   readonly slotBase: number
   /** Planned requests of a trial, whose threads also report its `TrialCounts`; absent for other phases. */
@@ -176,6 +178,7 @@ export interface ToRecorder {
   readonly templates: readonly TemplateRow[]
   readonly bodies: readonly BodyRow[]
   readonly wrongAnswers?: readonly WrongAnswerRow[]
+  readonly tasks?: readonly TaskRow[]
   /** Whether it is the last message of this sender. */
   readonly last: boolean
 }

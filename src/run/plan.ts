@@ -1,12 +1,13 @@
 import type { Contract } from '../contract/contract.ts'
 import { decimalText } from '../money/rational.ts'
 import { costRational } from '../price/attempts/attempt-costs.ts'
-import type { Scenario } from '../scenario/scenario.ts'
+import type { Scenario, Task } from '../scenario/scenario.ts'
+import { planTask } from '../schedule/tasks.ts'
 import { ActivePhase, advanceShare, arrivalsOf } from './active-phase.ts'
 import { KeyChoice } from './key-choice.ts'
 import { replayOf, traceOf } from './loads.ts'
 import type { PhaseRun } from './messages.ts'
-import { stepsOf } from './phase-steps.ts'
+import { stepsOf, tasksOf } from './phase-steps.ts'
 import { PlanCosts } from './plan-costs.ts'
 import { promptPools } from './prompts.ts'
 import { ownersOf, type Shard, scenarioOf, threadsOfShard, unsharded } from './shard.ts'
@@ -28,6 +29,25 @@ export interface PhasePlan {
   readonly mostCost: { readonly amount: string; readonly unit: string } | null
   /** What the trace of a replay holds, as it was recorded; null for other loads. */
   readonly trace: TracePlan | null
+  /** The tasks of a phase of tasks; `requests` is the sum of theirs. */
+  readonly tasks?: TasksPlan
+}
+
+export interface TasksPlan {
+  readonly count: number
+  /** Requests of a task. */
+  readonly least: number
+  readonly mean: number
+  readonly most: number
+}
+
+function tasksPlanOf(requests: readonly number[]): TasksPlan {
+  const sum = requests.reduce((total, each) => total + each, 0)
+  const [least, most] = requests.reduce(
+    ([low, high], each) => [Math.min(low, each), Math.max(high, each)],
+    [Infinity, 0],
+  )
+  return { count: requests.length, least: least!, mean: sum / requests.length, most: most! }
 }
 
 /**
@@ -63,7 +83,8 @@ export function planOf(
       durationUs: phase.durationUs,
     }
     if (load.kind !== 'arrivals' && load.kind !== 'replay') {
-      const requests = load.kind === 'sweep' ? null : phase.maxRequests
+      const isOpen = load.kind === 'sweep' || phase.tasks !== undefined
+      const requests = isOpen ? null : phase.maxRequests
       const prices = stepsOf(scenario, phase.steps).map((at) => {
         const step = scenario.steps[at]!
         return creditsOf(step, contract) * (step.session?.turns ?? 1)
@@ -84,6 +105,7 @@ export function planOf(
       startUs: 0,
       slotBase: 0,
       steps: stepsOf(scenario, phase.steps),
+      ...tasksOf(scenario, phase.tasks),
     }
     const active = new ActivePhase(run, scenario, seed)
     const counts = scenario.steps.map(() => 0)
@@ -91,6 +113,20 @@ export function planOf(
     let mostUnits: bigint | null = 0n
     const ofStep = scenario.steps.map((_, at) => costs?.most(at) ?? null)
     let requests = 0
+    /** Requests of each task. */
+    const tasks: number[] = []
+    const countTurns = (task: Task, index: number): number => {
+      const turns = planTask(task, active.turnDraws, index)
+      for (const { turn } of turns) {
+        const at = scenario.steps.findIndex(({ name }) => name === task.turns[turn]!.step)
+        counts[at]!++
+        mostCredits += creditsOf(scenario.steps[at]!, contract)
+        // The conversation before a turn is not known, and with it what its prompt costs.
+        mostUnits = null
+      }
+      requests += turns.length
+      return turns.length
+    }
     const ownsKey = (index: number) =>
       owners![active.keyOf(index, choices[active.stepAt(index)]!)] === shard.index
     const threads = threadsOfShard(scenario)
@@ -101,6 +137,11 @@ export function planOf(
           ? () => advanceShare(arrivals, shard.index * threads + thread, shard.of * threads)
           : () => advanceShare(arrivals, thread, threads, ownsKey)
       while (advance()) {
+        const task = active.taskAt(arrivals.index)
+        if (task !== null) {
+          tasks.push(countTurns(task, arrivals.index))
+          continue
+        }
         const at = active.stepAt(arrivals.index)
         const step = scenario.steps[at]!
         requests++
@@ -116,6 +157,9 @@ export function planOf(
       scenario.steps.map(({ name }, at) => [name, counts[at]!] as const).filter(([, n]) => n > 0),
     )
     const trace = load.kind === 'replay' ? tracePlanOf(traceOf(load)) : null
-    return { ...base, requests, bySteps, mostCredits, mostCost: moneyOf(mostUnits), trace }
+    return {
+      ...{ ...base, requests, bySteps, mostCredits, mostCost: moneyOf(mostUnits), trace },
+      ...(tasks.length === 0 ? {} : { tasks: tasksPlanOf(tasks) }),
+    }
   })
 }

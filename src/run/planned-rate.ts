@@ -17,7 +17,8 @@ export function plannedBetween(
   const planned = scenario.steps.map((): number | null => 0)
   for (const phase of phases) {
     if (phase.startUs >= toUs || endOf(phase) <= fromUs) continue
-    const amount = dueBy(phase, toUs)
+    // The turns of tasks follow from answers.
+    const amount = phase.taskIndexes === undefined ? dueBy(phase, toUs) : null
     const requests = amount === null ? null : amount - dueBy(phase, fromUs)!
     const weights = phase.steps.map((index) => scenario.steps[index]!.weight)
     const sum = weights.reduce((total, weight) => total + weight, 0)

@@ -82,7 +82,8 @@ export async function record(
       const fresh = message.templates.filter((row) => !templates.has(row.template))
       for (const row of fresh) templates.add(row.template)
       if (fresh.length > 0) attempt(() => recorder.appendTemplates(fresh))
-      const { wrongAnswers = [] } = message
+      const { wrongAnswers = [], tasks = [] } = message
+      if (tasks.length > 0) attempt(() => recorder.appendTasks(tasks))
       if (wrongAnswers.length > 0) attempt(() => recorder.appendWrongAnswers(wrongAnswers))
       if (message.bodies.length > 0) {
         if (!broken) attempt(() => recorder.appendBodies(message.bodies))

@@ -1,9 +1,11 @@
 import type { TemplateRow } from '../attempt/evidence.ts'
+import type { Message } from '../client/request.ts'
 import type { PromptFunction } from '../scenario/define.ts'
 import type { ActivePhase } from './active-phase.ts'
 import type { Conversation, Flight } from './flight.ts'
 import type { PhaseRun, SenderData } from './messages.ts'
 import { boundedTemplates, firstMadeTemplate, type Ready, StepPlan } from './step-plan.ts'
+import type { RunningTask } from './tasks/running-task.ts'
 import type { TokenText } from './token-text.ts'
 import { type UniquePrompts, uniquePromptsOf } from './unique-prompts.ts'
 
@@ -67,8 +69,7 @@ export class Requester {
     const uniform = plan.prompts > 1 ? phase.promptDraw(index) : 0
     const unique = this.unique[plan.index] ?? null
     if (plan.step.session !== null) {
-      const { shard, shards } = this.parts.data
-      const id = this.conversations++ * shards + shard
+      const id = this.newConversation()
       flight.conversation = { id, messages: [], uniform, index }
       this.say(flight)
     } else if (load.kind === 'replay') {
@@ -81,6 +82,12 @@ export class Requester {
     } else {
       this.use(flight, plan.fromPool(uniform, flight.key))
     }
+  }
+
+  /** The number of a conversation, or of a task, that no other of the run has. */
+  newConversation(): number {
+    const { shard, shards } = this.parts.data
+    return this.conversations++ * shards + shard
   }
 
   private use(flight: Flight, ready: Ready): void {
@@ -102,6 +109,41 @@ export class Requester {
           : plan.pooledPrompt(conversation.uniform, turn)
     conversation.messages.push({ role: 'user', content })
     this.use(flight, plan.made(conversation.messages, flight.key))
+  }
+
+  /** Makes the request of a turn of a task: the conversation that it continues, and what it is given. */
+  askTurn(flight: Flight, task: RunningTask): void {
+    const { phase, plan, turn } = flight
+    const { history, given, tokens } = task.before(turn)
+    const { context } = task.task
+    const tokenText = this.parts.tokenText
+    const isLong = context !== null && tokens > context.limitTokens && tokenText !== null
+    const messages: Message[] = isLong
+      ? [
+          { role: 'user', content: tokenText.text(context.compactTokens, flight.slot) },
+          { role: 'assistant', content: 'Yes.' },
+        ]
+      : [...history]
+    const uniform = plan.prompts > 1 ? phase.promptDraw(flight.slot) : 0
+    const content = this.turnContent(flight, uniform)
+    // Formats refuse two messages of one role in a row.
+    const isText = typeof content === 'string'
+    messages.push({
+      role: 'user',
+      content: isText && given.length > 0 ? [...given, content].join('\n\n') : content,
+    })
+    flight.conversation = { id: task.id, messages, uniform, index: task.index }
+    const affinity = task.affinity(this.parts.data.runId)
+    const change = affinity === null ? {} : { headers: { ...plan.step.headers, ...affinity } }
+    this.use(flight, plan.made(messages, flight.key, change))
+  }
+
+  private turnContent({ phase, plan, turn, slot }: Flight, uniform: number): unknown {
+    if (this.parts.prompts[plan.index] !== undefined) {
+      return this.ownPrompt(plan, phase, slot, turn)
+    }
+    const unique = this.unique[plan.index] ?? null
+    return unique === null ? plan.pooledPrompt(uniform, turn) : unique.of(slot).text
   }
 
   private ownPrompt(plan: StepPlan, phase: ActivePhase, index: number, turn: number): string {

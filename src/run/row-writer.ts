@@ -35,6 +35,8 @@ const requestColumns = [
   'model',
   'expects',
   'answer',
+  'task',
+  'taskTurn',
 ] as const satisfies readonly ColumnName[]
 
 /** Columns that are constant in a run of rows: only the first row is written, the rest when the run ends. */
@@ -282,6 +284,8 @@ export class RowWriter {
       flight.request.model === plan.step.model ? step.model : this.word(flight.request.model)
     columns.expects[row] = step.expects
     columns.answer[row] = nullWord
+    columns.task[row] = this.word(flight.task?.task.name ?? null)
+    columns.taskTurn[row] = this.word(flight.task?.turnOf(flight.turn).name ?? null)
     if (flight.conversation !== null || plan.examines) return
     this.requestRun.from = row
     this.phase = phase.run

@@ -1,4 +1,4 @@
-import type { BodyRow, TemplateRow, WrongAnswerRow } from '../attempt/evidence.ts'
+import type { BodyRow, TaskRow, TemplateRow, WrongAnswerRow } from '../attempt/evidence.ts'
 import type { LocalLimit, NotSentReason } from '../attempt/outcome.ts'
 import type { Attempt } from '../client/attempt.ts'
 import type { AttemptClient } from '../client/client.ts'
@@ -24,6 +24,7 @@ import { RunMoney } from './run-money.ts'
 import { ownersOf } from './shard.ts'
 import { SharedNumbers, shareOf } from './shared.ts'
 import type { StepPlan } from './step-plan.ts'
+import { Tasks } from './tasks/tasks.ts'
 import { TimeHistogram } from './time-histogram.ts'
 
 export interface SenderParts extends RequesterParts {
@@ -51,6 +52,8 @@ export class Sender implements FlightDeck {
   readonly bodies: KeptBodies
   /** Null if no step expects anything of its answers. */
   readonly examiner: Examiner | null
+  /** Null if the scenario has no tasks. */
+  private readonly tasks: Tasks | null
   private readonly shared: SharedNumbers
   private readonly money: RunMoney | null
   private readonly phases: ActivePhase[] = []
@@ -92,11 +95,12 @@ export class Sender implements FlightDeck {
     this.bodies = new KeptBodies(data.runId, scenario.capture)
     this.requester = new Requester(parts)
     this.due = new DueQueue(parts.onDueSooner)
+    this.tasks = scenario.tasks.length === 0 ? null : this.openTasks()
   }
 
   /** When something is next due; Infinity if only responses are awaited. */
   get nextUs(): number {
-    let next = this.due.nextUs
+    let next = Math.min(this.due.nextUs, this.tasks?.nextUs ?? Infinity)
     for (const phase of this.phases) {
       if (!phase.issued && phase.arrivals !== null) {
         next = Math.min(next, phase.run.startUs + phase.arrivals.atUs)
@@ -149,6 +153,7 @@ export class Sender implements FlightDeck {
   stop(now: boolean): void {
     this.stopping = true
     for (const phase of this.phases) if (!phase.issued) this.issued(phase)
+    this.tasks?.stop(this.parts.now())
     for (const thing of this.due.clear()) if (thing instanceof Flight) this.free.push(thing)
     if (now) this.flying.abort('stopped')
     this.checkIdle()
@@ -172,6 +177,7 @@ export class Sender implements FlightDeck {
         break
       }
     }
+    this.tasks?.cutOverdue(nowUs)
     while (this.due.nextUs <= nowUs) {
       const atUs = this.due.nextUs
       const thing = this.due.take()
@@ -190,11 +196,13 @@ export class Sender implements FlightDeck {
     readonly templates: readonly TemplateRow[]
     readonly bodies: readonly BodyRow[]
     readonly wrongAnswers: readonly WrongAnswerRow[]
+    readonly tasks: readonly TaskRow[]
   } {
     return {
       templates: this.requester.takeTemplates(),
       bodies: this.bodies.take(),
       wrongAnswers: this.examiner?.take() ?? [],
+      tasks: this.tasks?.take() ?? [],
     }
   }
 
@@ -228,7 +236,8 @@ export class Sender implements FlightDeck {
     }
     const { plan, user } = flight
     const keepBody = this.bodies.keep(flight, attempt)
-    const answer = flight.conversation === null ? null : answerOf(attempt.captured)
+    const isTurn = flight.task !== null
+    const answer = flight.conversation === null || isTurn ? null : answerOf(attempt.captured)
     const isGood = this.count(flight, attempt)
     if (plan.examines && attempt.outcome === 'ok' && this.examiner !== null) {
       const place = this.rows.writeUnjudged(flight, attempt, keepBody, nowUs)
@@ -237,6 +246,7 @@ export class Sender implements FlightDeck {
     if (this.bodies.isFull) this.rows.flush()
     if (flight.key >= 0 && plan.sendsKey) this.keysSeen.see(flight.key, attempt)
     if (this.retries(flight, attempt, nowUs)) return
+    if (isTurn) this.tasks!.ended(flight, attempt, nowUs)
     const goesOn = attempt.outcome === 'ok' && answer !== null && this.speaks(flight, answer, nowUs)
     this.free.push(flight)
     if (goesOn) return
@@ -300,6 +310,10 @@ export class Sender implements FlightDeck {
   }
 
   private arrive(phase: ActivePhase, index: number, intendedUs: number): void {
+    if (phase.drawsTasks) {
+      this.tasks!.start(phase, index, intendedUs, null)
+      return
+    }
     const plan = this.requester.plans[phase.stepAt(index)]!
     this.launch(this.draw(phase, plan, index, intendedUs))
   }
@@ -316,6 +330,10 @@ export class Sender implements FlightDeck {
     }
     if (index >= mostOfClosed(phase.run)) {
       this.issued(phase)
+      return
+    }
+    if (phase.drawsTasks) {
+      this.tasks!.start(phase, index, atUs, user)
       return
     }
     const plan = this.requester.plans[phase.stepAt(index)]!
@@ -353,6 +371,10 @@ export class Sender implements FlightDeck {
   }
 
   private launch(flight: Flight): void {
+    if (flight.task !== null && !this.tasks!.wants(flight)) {
+      this.free.push(flight)
+      return
+    }
     const counters = flight.phase.countersOf(flight.plan.index)
     counters.planned++
     const refused = this.refusal(flight)
@@ -403,6 +425,7 @@ export class Sender implements FlightDeck {
     flight.phase.countersOf(flight.plan.index).ended('not_sent')
     this.rows.writeNotSent(flight, reason, nowUs)
     const { user } = flight
+    if (flight.task !== null) this.tasks!.notSent(flight, nowUs)
     this.free.push(flight)
     // A user whose request could not be sent tries again later, not at the same instant. Only failures
     // free budget, and the run checks each second whether it is spent.
@@ -415,6 +438,8 @@ export class Sender implements FlightDeck {
     const { scenario, contract } = this.parts.data
     if (scenario.policy.retries === 'none' || this.stopping) return false
     if (flight.plan.step.wrong !== null) return false
+    if (flight.task !== null && (attempt.outcome === 'aborted' || flight.task.course.isCut))
+      return false
     const status = Number.isNaN(attempt.status) ? null : attempt.status
     const draw = flight.slot * 8 + flight.retry
     const delayMs = retryDelayMs(usualOf(contract).retry, status, flight.retry + 1, () =>
@@ -437,7 +462,41 @@ export class Sender implements FlightDeck {
     flight.credits = 0
     flight.conversation = null
     flight.user = null
+    flight.task = null
     return flight
+  }
+
+  private openTasks(): Tasks {
+    return new Tasks({
+      runId: this.parts.data.runId,
+      newId: () => this.requester.newConversation(),
+      keyOf: (phase, index) => phase.keyOf(index, this.requester.plans[phase.stepAt(index)]!.keys),
+      draw: (task, number, atUs) => {
+        const { phase, index, key } = task
+        const step = this.stepNamed(task.turnOf(number).step)
+        const flight = this.acquire(phase, step, key)
+        flight.slot = phase.slotOf(index, number)
+        flight.turn = number
+        flight.task = task
+        flight.intendedUs = atUs
+        this.requester.askTurn(flight, task)
+        return flight
+      },
+      plan: (flight) => {
+        if (flight.intendedUs > this.parts.now()) this.due.add(flight.intendedUs, flight)
+        else this.launch(flight)
+      },
+      over: (user, nowUs, isRefused) => {
+        if (user !== null && isRefused && !this.stopping) this.due.add(nowUs + 1e6, user)
+        else if (user !== null) this.userThinks(user, nowUs)
+        this.checkIdle()
+      },
+      onDueSooner: this.parts.onDueSooner,
+    })
+  }
+
+  private stepNamed(name: string): StepPlan {
+    return this.requester.plans.find(({ step }) => step.name === name)!
   }
 
   private checkIdle(): void {

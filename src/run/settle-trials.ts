@@ -29,7 +29,7 @@ export async function settleTrials(
   for (const [at, phase] of coordinator.phases.entries()) {
     if (others.includes(phase.name)) coordinator.phases[at] = { ...phase, part: 'trial' }
   }
-  for (const table of ['request_kinds', 'histograms']) {
+  for (const table of ['request_kinds', 'histograms', 'tasks']) {
     await store.execute(
       `UPDATE ${table} SET part = 'trial' WHERE run_id = $1 AND phase IN (${others.map(literal).join(', ')})`,
       [runId],

@@ -348,7 +348,11 @@ export class Tally implements Counted {
   }
 
   private followsUp(step: number): boolean {
-    return this.scenario.policy.retries !== 'none' || this.scenario.steps[step]!.session !== null
+    const { policy, steps } = this.scenario
+    const isTurn = this.phases.some(
+      (phase) => phase.taskIndexes !== undefined && phase.steps.includes(step),
+    )
+    return policy.retries !== 'none' || steps[step]!.session !== null || isTurn
   }
 
   private histogramOf(ordinal: number, step: number, metric: Metric): TimeHistogram {

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { isLoopback } from '../contract/base-url.ts'
 import type { Phase, Scenario, Step } from '../scenario/scenario.ts'
+import { mostRequests } from '../schedule/tasks.ts'
 import type { Loads } from './coordinator.ts'
 import { stepsOf } from './phase-steps.ts'
 import { type Shard, threadsOfShard } from './shard.ts'
@@ -52,7 +53,9 @@ export function threadsOf(
 function threadsNeeded(scenario: Scenario, loads: Pick<Loads, 'load'>, phase: Phase): number {
   const steps = stepsOf(scenario, phase.steps).map((at) => scenario.steps[at]!)
   const { load } = phase
-  const atPerS = (perS: number) => (perS * meanCostUs(steps)) / 1e6 / shareOfCore
+  const tasks = scenario.tasks.filter(({ name }) => phase.tasks?.includes(name))
+  const requestsEach = Math.max(1, ...tasks.map(mostRequests))
+  const atPerS = (perS: number) => (perS * requestsEach * meanCostUs(steps)) / 1e6 / shareOfCore
   switch (load.kind) {
     case 'saturate':
       return load.connections / connectionsPerThread
@@ -80,5 +83,7 @@ function meanCostUs(steps: readonly Step[]): number {
   const weights = steps.reduce((sum, { weight }) => sum + weight, 0)
   const cost = ({ stream, maxTokens }: Step) =>
     costUs.request + (stream ? costUs.event * (maxTokens ?? eventsPerStream) : 0)
+  // A turn of a task may be of a step that is never drawn alone.
+  if (weights === 0) return steps.reduce((sum, step) => sum + cost(step), 0) / steps.length
   return steps.reduce((sum, step) => sum + (cost(step) * step.weight) / weights, 0)
 }

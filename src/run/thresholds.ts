@@ -2,7 +2,7 @@ import { type Contract, pricesOf } from '../contract/contract.ts'
 import { columnOf, creditsSql, cutOf, goodSql, measureNames } from '../measure/measures.ts'
 import { intervalRanks, samplesNeeded } from '../measure/percentile.ts'
 import { completedIn, steadySql } from '../measure/rates.ts'
-import type { Objectives, Threshold } from '../scenario/scenario.ts'
+import { type Objectives, type Threshold, taskMetrics } from '../scenario/scenario.ts'
 import { readGaps } from '../store/gaps.ts'
 import type { Session } from '../store/session.ts'
 
@@ -62,8 +62,9 @@ export async function checkThreshold(
   threshold: Threshold,
   scope: ThresholdScope,
 ): Promise<ThresholdResult> {
-  const figure =
-    threshold.metric === 'itl'
+  const figure = taskMetrics.includes(threshold.metric)
+    ? await taskFigure(store, threshold, scope)
+    : threshold.metric === 'itl'
       ? await gapFigure(store, threshold, scope)
       : await rowFigure(store, threshold, scope)
   return resultOf(threshold, figure)
@@ -168,12 +169,40 @@ async function gapFigure(
   }
 }
 
+/** A figure of whole tasks; the step of the threshold is the name of a task. */
+async function taskFigure(
+  store: Session,
+  threshold: Threshold,
+  { runId }: ThresholdScope,
+): Promise<Figure> {
+  const { where, parameters } = chosenRows(threshold, runId, 'task')
+  const { metric, statistic } = threshold
+  const from = `(FROM task_values WHERE ${where.join(' AND ')})`
+  if (metric === 'task_success' || metric === 'tasks') {
+    const one = metric === 'tasks' ? 'judged' : 'succeeded'
+    const count = `count(*) FILTER (${one})`
+    const seconds = `nullif((max(ended_us) - min(intended_us)) / 1e6, 0)`
+    const select =
+      statistic.kind === 'share'
+        ? `${count} / nullif(count(*) FILTER (judged), 0)`
+        : statistic.kind === 'rate'
+          ? `${count} / ${seconds}`
+          : count
+    const [row] = await store.rows<{ value: number | null; samples: number }>(
+      `SELECT (${select})::DOUBLE AS value, count(*) FILTER (judged) AS samples FROM ${from}`,
+      parameters,
+    )
+    return exactly(row!.value, row!.samples)
+  }
+  return timeFigure(store, threshold, { from, us: `${metric}_us`, cut: 'cut', parameters })
+}
+
 /** Conditions on the rows of a threshold, and their parameters. */
-function chosenRows({ phase, step }: Threshold, runId: string) {
+function chosenRows({ phase, step }: Threshold, runId: string, named = 'step') {
   const parameters: string[] = [runId]
   const parameter = (value: string) => `$${parameters.push(value)}`
   const where = ['run_id = $1', phase === null ? `part = 'steady'` : `phase = ${parameter(phase)}`]
-  if (step !== null) where.push(`step = ${parameter(step)}`)
+  if (step !== null) where.push(`${named} = ${parameter(step)}`)
   return { where, parameters }
 }
 
@@ -204,16 +233,32 @@ async function rowFigure(
     const figure = exactly(row!.value, row!.samples)
     return row!.unknown > 0 ? { ...figure, high: Infinity } : figure
   }
-  const all = filter.length === 0 ? chosen : `(FROM ${chosen} WHERE ${filter.join(' AND ')})`
-  const sql = timeSql(columnOf(measure), cutOf(measure), threshold)
+  const from = filter.length === 0 ? chosen : `(FROM ${chosen} WHERE ${filter.join(' AND ')})`
+  const [us, cut] = [columnOf(measure), cutOf(measure)]
+  return timeFigure(store, threshold, { from, us, cut, parameters })
+}
+
+/** The figure of a time over rows: their relation, the column, and the one that says whether a value is cut off. */
+async function timeFigure(
+  store: Session,
+  threshold: Threshold,
+  of: {
+    readonly from: string
+    readonly us: string
+    readonly cut: string | null
+    readonly parameters: string[]
+  },
+): Promise<Figure> {
+  const { from, parameters } = of
+  const sql = timeSql(of.us, of.cut, threshold)
   const [counted] = await store.rows<{ n: number; within: number | null }>(
-    `SELECT ${sql.counts} FROM ${all}`,
+    `SELECT ${sql.counts} FROM ${from}`,
     parameters,
   )
   const { n, within } = counted!
   if (n === 0) return none
   const [row] = await store.rows<{ value: number; low: number; high: number }>(
-    `SELECT ${sql.figures(n)} FROM ${all}`,
+    `SELECT ${sql.figures(n)} FROM ${from}`,
     parameters,
   )
   return { ...row!, samples: n, within }

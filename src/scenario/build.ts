@@ -15,9 +15,11 @@ import type {
   Search,
   Spacing,
   Step,
+  Task,
   ThinkTime,
   Threshold,
   TokenLengths,
+  Turn,
 } from './scenario.ts'
 import type { ScenarioOutput } from './schema.ts'
 import { parseThreshold } from './threshold.ts'
@@ -67,7 +69,8 @@ export function buildScenario(file: ScenarioOutput, origin: Origin): Scenario {
     keyFile: pathOf(file.key_file, origin),
     keys: keysOf(file, origin),
     steps: Object.entries(file.steps).map(([name, step]) => stepOf(name, step, file, origin)),
-    phases: file.phases.map((phase) => phaseOf(phase, origin, file.objectives)),
+    tasks: Object.entries(file.tasks).map(([name, task]) => taskOf(name, task)),
+    phases: file.phases.map((phase) => phaseOf(phase, origin, file)),
     thresholds: file.thresholds.map(thresholdOf),
     objectives: {
       ttftUs: file.objectives.ttft ?? null,
@@ -221,25 +224,74 @@ function abortOf(abort: StepOutput['abort']): AbortPoint | null {
 
 type ThinkOutput = NonNullable<StepOutput['session']>['think']
 
-function thinkOf(think: ThinkOutput): ThinkTime {
+function thinkOf(think: ThinkOutput | TurnOutput['delay']): ThinkTime {
   if (think === undefined) return { kind: 'fixed', us: 0 }
   if (typeof think === 'number') return { kind: 'fixed', us: think }
   if ('mean' in think) return { kind: 'exponential', meanUs: think.mean }
+  if ('lognormal' in think) {
+    const { median, sigma } = think.lognormal
+    return { kind: 'lognormal', medianUs: median, sigma }
+  }
   return { kind: 'uniform', minUs: think.min, maxUs: think.max }
 }
 
-function phaseOf(
-  phase: PhaseOutput,
-  origin: Origin,
-  objectives: ScenarioOutput['objectives'],
-): Phase {
+type TaskOutput = ScenarioOutput['tasks'][string]
+type TurnOutput = TaskOutput['turns'][number]
+
+function taskOf(name: string, task: TaskOutput): Task {
+  const { affinity, context } = task
+  return {
+    name,
+    weight: task.weight,
+    turns: task.turns.map(turnOf),
+    deadlineUs: task.deadline ?? null,
+    affinity:
+      affinity === undefined
+        ? null
+        : 'header' in affinity
+          ? { header: affinity.header, repeats: false }
+          : { header: affinity.repeat, repeats: true },
+    context:
+      context === undefined
+        ? null
+        : { limitTokens: context.limit, compactTokens: context.at_limit.compact },
+  }
+}
+
+function turnOf(turn: TurnOutput): Turn {
+  const names = (given: string | readonly string[] = []) =>
+    typeof given === 'string' ? [given] : given
+  const { repeat } = turn
+  return {
+    name: turn.name,
+    step: turn.step,
+    after: names(turn.after),
+    join: turn.join,
+    delay: thinkOf(turn.delay),
+    repeat: typeof repeat === 'number' ? { min: repeat, max: repeat } : repeat,
+    children: turn.children,
+    context: turn.context,
+    takes: names(turn.takes),
+  }
+}
+
+/** Of a phase of tasks, the steps of their turns. */
+function stepsOfPhase({ steps, tasks }: PhaseOutput, file: ScenarioOutput): readonly string[] {
+  if (tasks.length === 0) return steps
+  const used = tasks.flatMap((name) => file.tasks[name]!.turns.map(({ step }) => step))
+  return [...new Set(used)]
+}
+
+function phaseOf(phase: PhaseOutput, origin: Origin, file: ScenarioOutput): Phase {
+  const { objectives } = file
   return {
     name: phase.name,
     part: phase.part,
     load: loadOf(phase, origin, objectives),
     durationUs: durationOf(phase),
     maxRequests: 'max_requests' in phase ? (phase.max_requests ?? null) : null,
-    steps: phase.steps,
+    steps: stepsOfPhase(phase, file),
+    ...(phase.tasks.length === 0 ? {} : { tasks: phase.tasks }),
   }
 }
 

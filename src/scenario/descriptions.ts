@@ -21,6 +21,7 @@ export const fileFields = {
   model: 'Model of every step that names none.',
   keys: 'API keys by name, each from a variable or a file. Default: ASSAY_API_KEY.',
   steps: 'What to send: requests by name.',
+  tasks: 'What agents do: requests that wait for each other, by name of the task.',
   phases: 'When to send: phases that follow each other without a gap.',
   thresholds: 'What must hold, such as chat.ttft.p95 < 800ms. One that misses gives exit code 3.',
   objectives: 'What each request must meet to count as good (goodput).',
@@ -71,6 +72,38 @@ export const expectFields = {
   check: 'A module whose default export judges the answer: true, false, or why it is wrong.',
 } as const
 
+export const taskFields = {
+  weight: 'Share of the tasks, relative to the others. Default 1.',
+  turns: 'The requests of the task.',
+  deadline: 'The task is aborted so long after its planned start. Default: never.',
+  affinity: 'A header that ties the requests of a task together.',
+  context: 'The longest conversation, and what becomes of a longer one.',
+} as const
+
+export const turnFields = {
+  name: 'Name of the turn.',
+  step: 'The request that it sends.',
+  after: 'The turn, or the turns, that must end before it. Default: the start of the task.',
+  join: 'all: waits for all of after. first: the first one decides, and the rest is aborted. Default all.',
+  delay: 'Time of a tool: from the end of the last of after to the send. Default none.',
+  repeat: 'How often, one after the other: a number, or { min, max }. Default 1.',
+  children: 'How many such series at the same time. Default 1.',
+  context:
+    'same: continues the conversation of the first of after. new: begins its own. Default same.',
+  takes: 'Turns whose answers are part of its prompt.',
+} as const
+
+export const affinityFields = {
+  header: 'Name of a header with a value of its own for each task.',
+  repeat: 'Name of a header that repeats what the service sent last in it.',
+} as const
+
+export const contextFields = {
+  limit: 'Tokens of a conversation, at most.',
+  at_limit: 'What becomes of a longer one: { compact: tokens }.',
+  compact: 'It is replaced by a text of so many tokens.',
+} as const
+
 export const toolFields = {
   name: 'Name of the tool.',
   arguments: 'What its arguments must hold: a JSON Schema, or the path of one. Default: any.',
@@ -95,6 +128,7 @@ export const phaseFields = {
   name: 'Name of the phase.',
   part: 'warmup, steady or drain; figures are of steady phases. Default steady.',
   steps: 'Names of the steps to draw from. Default: all that have a weight.',
+  tasks: 'Names of the tasks to draw from, instead of single requests.',
   rate: 'Requests a second: 20/s, or a ramp { from: 1/s, to: 50/s }; of a day, its mean.',
   duration: 'How long the phase lasts.',
   max_requests: 'Requests at most.',

@@ -11,6 +11,8 @@ import {
 import { plainText } from '../user/hostile.ts'
 import { type Fault, type Loose, loose, type Path, unknownName } from './faults.ts'
 import { rangeFaults } from './ranges.ts'
+import { taskMetrics } from './scenario.ts'
+import { taskFaults } from './task-faults.ts'
 import { parseThreshold } from './threshold.ts'
 
 type Found = Omit<Fault, 'line'>
@@ -25,6 +27,7 @@ export function crossFaults(data: unknown): readonly Found[] {
     ...nameFaults(data, []),
     ...hostileNames(scenario),
     ...stepFaults(scenario),
+    ...taskFaults(scenario),
     ...phaseFaults(scenario),
     ...keyFaults(scenario),
     ...identityFaults(scenario),
@@ -47,7 +50,7 @@ function nameFaults(value: unknown, path: Path): readonly Found[] {
 /** Names are shown while a run lasts, and on pages. */
 function hostileNames(scenario: Loose): readonly Found[] {
   const names: readonly (readonly [Path, unknown])[] = [
-    ...(['steps', 'keys'] as const).flatMap((list) =>
+    ...(['steps', 'tasks', 'keys'] as const).flatMap((list) =>
       entries(scenario[list]).map(([name]) => [[list, name], name] as const),
     ),
     ...entries(scenario.keys).map(
@@ -248,7 +251,9 @@ function phaseFaults(scenario: Loose): readonly Found[] {
     const phase = loose(item)
     const path = ['phases', at]
     found.push(...unknownNames(phase.steps, steps, 'step', [...path, 'steps']))
-    found.push(...weightFaults(weights, items(phase.steps), path))
+    if (items(phase.tasks).length === 0) {
+      found.push(...weightFaults(weights, items(phase.steps), path))
+    }
     if (names.has(phase.name)) {
       found.push({
         path: [...path, 'name'],
@@ -330,6 +335,7 @@ function keyFaults(scenario: Loose): readonly Found[] {
 
 function thresholdFaults(scenario: Loose): readonly Found[] {
   const steps = Object.keys(loose(scenario.steps))
+  const tasks = Object.keys(loose(scenario.tasks))
   const phases = items(scenario.phases).map((phase) => String(loose(phase).name))
   return items(scenario.thresholds).flatMap((item, at) => {
     const text = typeof item === 'string' ? item : loose(item).check
@@ -337,8 +343,16 @@ function thresholdFaults(scenario: Loose): readonly Found[] {
     if (read === null || typeof read === 'string') return []
     const found: Found[] = []
     const path = ['thresholds', at]
-    if (read.step !== null && !steps.includes(read.step)) {
-      found.push({ path, message: unknownName(read.step, steps, 'step') })
+    const isOfTasks = taskMetrics.includes(read.metric)
+    const [named, what] = isOfTasks ? [tasks, 'task'] : [steps, 'step']
+    if (read.step !== null && !named.includes(read.step)) {
+      found.push({ path, message: unknownName(read.step, named, what) })
+    }
+    if (isOfTasks && tasks.length === 0) {
+      found.push({ path, message: `${read.metric} is of tasks, and the scenario has none.` })
+    }
+    if (isOfTasks && Object.keys(read.filter).length > 0) {
+      found.push({ path, message: `${read.metric} is of whole tasks, so it takes no filter.` })
     }
     if (read.phase !== null && !phases.includes(read.phase)) {
       found.push({ path, message: unknownName(read.phase, phases, 'phase') })

@@ -58,6 +58,7 @@ export type ThinkTime =
   | { readonly kind: 'fixed'; readonly us: number }
   | { readonly kind: 'uniform'; readonly minUs: number; readonly maxUs: number }
   | { readonly kind: 'exponential'; readonly meanUs: number }
+  | { readonly kind: 'lognormal'; readonly medianUs: number; readonly sigma: number }
 
 /** A JSON Schema: a path of a file, or as written; true for any value. */
 export type JsonSchema =
@@ -104,6 +105,39 @@ export interface Step {
   readonly body: Readonly<Record<string, unknown>>
   /** Names of the keys that it may use; empty for all. */
   readonly keys: readonly string[]
+}
+
+/** A request of a task, or several of a kind. */
+export interface Turn {
+  readonly name: string
+  readonly step: string
+  /** Names of the turns that must end before it; empty for the start of the task. */
+  readonly after: readonly string[]
+  /** Whether all of these must end, or the first one decides and the rest is aborted. */
+  readonly join: 'all' | 'first'
+  /** From the end of the last of these to the send: the time of a tool. */
+  readonly delay: ThinkTime
+  /** How often, one after the other. */
+  readonly repeat: { readonly min: number; readonly max: number }
+  /** How many such series at the same time. */
+  readonly children: number
+  /** Whether it continues the conversation of the first of `after`, or begins its own. */
+  readonly context: 'same' | 'new'
+  /** Names of turns whose answers it is given in its prompt. */
+  readonly takes: readonly string[]
+}
+
+/** An agent's task: requests that wait for each other, with one key. */
+export interface Task {
+  readonly name: string
+  readonly weight: number
+  readonly turns: readonly Turn[]
+  /** After so long, counted from its planned start, the task is aborted; null for never. */
+  readonly deadlineUs: number | null
+  /** A header that stays the same within a task, or that repeats what the service sent last. */
+  readonly affinity: { readonly header: string; readonly repeats: boolean } | null
+  /** A conversation of more tokens is replaced by a text of `compactTokens`; null for no limit. */
+  readonly context: { readonly limitTokens: number; readonly compactTokens: number } | null
 }
 
 /** The metrics of a service that a run reads beside its load. */
@@ -225,8 +259,10 @@ export interface Phase {
   readonly durationUs: number | null
   /** Most requests; null for no bound. */
   readonly maxRequests: number | null
-  /** Names of the steps that it draws from; empty for all. */
+  /** Names of the steps that it draws from; empty for all. Of a phase of tasks, the steps of their turns. */
   readonly steps: readonly string[]
+  /** Names of the tasks that it draws from; absent in a phase of requests. */
+  readonly tasks?: readonly string[]
 }
 
 export const timeMetrics = [
@@ -238,9 +274,21 @@ export const timeMetrics = [
   'itl',
   'lag',
   'pool_wait',
+  'task',
+  'task_service',
 ] as const
-export const shareMetrics = ['errors', 'success', 'goodput', 'correct', 'not_sent'] as const
-export const countMetrics = ['requests', 'tokens', 'credits'] as const
+export const shareMetrics = [
+  'errors',
+  'success',
+  'goodput',
+  'correct',
+  'not_sent',
+  'task_success',
+] as const
+export const countMetrics = ['requests', 'tokens', 'credits', 'tasks'] as const
+
+/** Metrics of whole tasks; a threshold on them may name a task. */
+export const taskMetrics: readonly string[] = ['task', 'task_service', 'task_success', 'tasks']
 
 /**
  * `steady/chat.ttft.p95 < 800ms`; inconclusive without samples.
@@ -334,6 +382,7 @@ export interface Scenario {
   readonly keyFile: string | null
   readonly keys: readonly KeySource[]
   readonly steps: readonly Step[]
+  readonly tasks: readonly Task[]
   readonly phases: readonly Phase[]
   readonly thresholds: readonly Threshold[]
   readonly objectives: Objectives

@@ -3,7 +3,9 @@ import { baseUrlSays, isBaseUrl } from '../contract/base-url.ts'
 import { endpoints, wrongRequests } from '../contract/request.ts'
 import {
   abortFields,
+  affinityFields,
   columnFields,
+  contextFields,
   expectFields,
   fileFields,
   keyFields,
@@ -18,9 +20,11 @@ import {
   stageFields,
   stepFields,
   stopFields,
+  taskFields,
   thresholdFields,
   timeoutFields,
   toolFields,
+  turnFields,
 } from './descriptions.ts'
 import {
   amount,
@@ -213,6 +217,65 @@ const step = <Prompt extends z.ZodType, Check extends z.ZodType>(prompt: Prompt,
     keys: list(text('the name of a key'), 'a list of names of keys').default([]),
   })
 
+/** Requests of one task at most. */
+const mostRepeats = 1000
+const mostChildren = 100
+
+const toolTime = either(
+  [
+    duration(),
+    shape(lengthFields, '', { min: duration(), max: duration() }),
+    shape(lengthFields, '', { mean: duration() }),
+    shape(lengthFields, '', {
+      lognormal: shape(lengthFields, 'median, sigma', {
+        median: duration(),
+        sigma: amount('sigma'),
+      }),
+    }),
+  ],
+  'a delay: a duration, { min, max }, { mean }, or { lognormal: { median, sigma } }',
+)
+
+const turnNames = either(
+  [text('the name of a turn'), list(text('the name of a turn'), 'a list of names of turns')],
+  'the name of a turn, or a list of them',
+)
+
+const turn = shape(turnFields, 'a turn: name, step, after', {
+  name: text('a name'),
+  step: text('the name of a step'),
+  after: turnNames.optional(),
+  join: oneOf(['all', 'first']).default('all'),
+  delay: toolTime.optional(),
+  repeat: either(
+    [
+      counted(mostRepeats),
+      shape(lengthFields, '', { min: counted(mostRepeats), max: counted(mostRepeats) }),
+    ],
+    'how often: a whole number from 1, or { min, max }',
+  ).default(1),
+  children: counted(mostChildren).default(1),
+  context: oneOf(['same', 'new']).default('same'),
+  takes: turnNames.optional(),
+})
+
+const task = shape(taskFields, 'a task: turns', {
+  weight: weight().default(1),
+  turns: list(turn, 'a list of turns').min(1, { error: 'at least one turn' }),
+  deadline: duration().optional(),
+  affinity: either(
+    [
+      shape(affinityFields, '', { header: text('the name of a header') }),
+      shape(affinityFields, '', { repeat: text('the name of a header') }),
+    ],
+    '{ header: name } or { repeat: name }',
+  ).optional(),
+  context: shape(contextFields, 'a limit: { limit, at_limit: { compact } }', {
+    limit: whole(1),
+    at_limit: shape(contextFields, '{ compact: tokens }', { compact: counted(mostTokens) }),
+  }).optional(),
+})
+
 const rateOrRamp = either(
   [rate(), shape(rampFields, '', { from: rate(), to: rate() })],
   'a rate such as 20/s or 1200/min, or a ramp { from: 1/s, to: 50/s }',
@@ -222,6 +285,7 @@ const common = {
   name: text('a name'),
   part: oneOf(['warmup', 'steady', 'drain']).default('steady'),
   steps: list(text('the name of a step'), 'a list of names of steps').default([]),
+  tasks: list(text('the name of a task'), 'a list of names of tasks').default([]),
 }
 const bounded = {
   ...common,
@@ -378,6 +442,7 @@ const fileShape = <Prompt extends z.ZodType, Check extends z.ZodType>(
       'keys: a mapping of name to { env: NAME } or { file: path }',
     ).optional(),
     steps: map(step(prompt, check), 'steps: a mapping of name to step'),
+    tasks: map(task, 'tasks: a mapping of name to task').default({}),
     phases: list(phase, 'a list of phases').min(1, { error: 'at least one phase' }),
     thresholds: thresholds.default([]),
     objectives: shape(objectiveFields, 'objectives: ttft, tpot, service, response', {

@@ -40,6 +40,8 @@ export function thinkUs(think: ThinkTime, random: RandomStream, index: number): 
       return think.minUs + (think.maxUs - think.minUs) * random.at(index)
     case 'exponential':
       return think.meanUs * random.exponential(index)
+    case 'lognormal':
+      return think.medianUs * Math.exp(think.sigma * random.normal(index))
   }
 }
 

@@ -32,6 +32,8 @@ export const shared = {
     'streamed',
     'model',
     'expects',
+    'task',
+    'taskTurn',
   ],
   endings: [
     'outcome',

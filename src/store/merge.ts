@@ -204,7 +204,7 @@ async function copySql(store: Session, to: string): Promise<readonly string[]> {
     `INSERT INTO templates BY NAME SELECT ${renamed} FROM part.templates WHERE run_id = $1
        AND template NOT IN (SELECT template FROM templates WHERE run_id = ${literal(to)})`,
     // Rows of the same interval need no merging: every reader adds them up, as it does those of several intervals.
-    ...['histograms', 'health', 'run_shards', 'wrong_answers', ...metricTables].map(
+    ...['histograms', 'health', 'run_shards', 'wrong_answers', 'tasks', ...metricTables].map(
       (table) =>
         `INSERT INTO ${table} BY NAME SELECT ${renamed} FROM part.${table} WHERE run_id = $1`,
     ),

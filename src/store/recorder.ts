@@ -2,7 +2,7 @@ import type { DuckDBAppender } from '@duckdb/node-api'
 import { DuckDBBlobValue, DuckDBDataChunk } from '@duckdb/node-api'
 import { Batch, type BatchMessage, batchRows, Words } from '../attempt/batch.ts'
 import { type AttemptRow, sqlName } from '../attempt/columns.ts'
-import type { BodyRow, TemplateRow, WrongAnswerRow } from '../attempt/evidence.ts'
+import type { BodyRow, TaskRow, TemplateRow, WrongAnswerRow } from '../attempt/evidence.ts'
 import { BatchAppender } from './batch-appender.ts'
 import { journalPath } from './journal.ts'
 import { hasRoomForBodies, longestInline, PackedBodies } from './packed-bodies.ts'
@@ -47,6 +47,7 @@ interface EvidenceTables {
   readonly templates: TemplateRow
   readonly bodies: StoredBody
   readonly wrong_answers: WrongAnswerRow
+  readonly tasks: TaskRow
   readonly histograms: HistogramRow
   readonly health: HealthRow
 }
@@ -66,6 +67,10 @@ const evidenceColumns = {
     'promptHash',
   ],
   bodies: ['runId', 'slot', 'retry', 'headers', 'body', 'truncated', 'packedAt'],
+  tasks: [
+    ...(['runId', 'session', 'task', 'phase', 'part', 'intendedUs', 'endedUs'] as const),
+    ...(['outcome', 'requests', 'waitUs'] as const),
+  ],
   wrong_answers: ['runId', 'slot', 'retry', 'why', 'answer'],
   histograms: [
     'runId',
@@ -100,6 +105,9 @@ const bigintColumns: ReadonlySet<string> = new Set([
   'samples',
   'atUs',
   'loopGapEndUs',
+  'intendedUs',
+  'endedUs',
+  'waitUs',
 ])
 
 /** DuckDB receives text in chunks of this size, even if they have few rows. */
@@ -178,6 +186,10 @@ export class Recorder {
 
   appendWrongAnswers(rows: readonly WrongAnswerRow[]): void {
     this.appendEvidence('wrong_answers', rows)
+  }
+
+  appendTasks(rows: readonly TaskRow[]): void {
+    this.appendEvidence('tasks', rows)
   }
 
   private storedBody(row: BodyRow): StoredBody {

@@ -204,6 +204,7 @@ export async function dropAttempts(store: Session, runId: string): Promise<void>
     'templates',
     'bodies',
     'wrong_answers',
+    'tasks',
     'histograms',
     'health',
     'run_shards',

@@ -61,6 +61,20 @@ CREATE TABLE wrong_answers (
   answer VARCHAR NOT NULL               -- its text or tool calls, cut, without keys
 );
 
+-- The tasks of agents: several requests that wait for each other.
+CREATE TABLE tasks (
+  run_id VARCHAR NOT NULL,
+  session INTEGER NOT NULL,             -- attempts.session of its requests
+  task VARCHAR NOT NULL,                -- its name in the scenario
+  phase VARCHAR NOT NULL,
+  part VARCHAR NOT NULL,
+  intended_us BIGINT NOT NULL,          -- its planned start
+  ended_us BIGINT NOT NULL,             -- end of its last request, or when its deadline cut it off
+  outcome VARCHAR NOT NULL,             -- ok, failed, deadline, or stopped with the run
+  requests INTEGER NOT NULL,            -- that ended
+  wait_us BIGINT NOT NULL               -- delays on the path of requests that decided when it ended
+);
+
 -- HDR histograms (microseconds, 3 significant digits), one for each step, metric and interval.
 -- They merge exactly across threads and machines; averages of percentiles do not.
 CREATE TABLE histograms (

@@ -123,6 +123,8 @@ export class Stage {
       retry: 0,
       shard: 0,
       answer: null,
+      task: null,
+      taskTurn: null,
       phase: 'stage',
       part: 'steady',
       step: 'step',

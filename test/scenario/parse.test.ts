@@ -299,3 +299,38 @@ thresholds: [free.correct > 9%]
     'line 12, thresholds[0]: correct needs expect: step free does not say what its answers must hold.',
   ])
 })
+
+test('a task that cannot be sent is refused, with its line', () => {
+  const lines = faultsOf(`
+name: a
+question: Does it end?
+model: m
+steps:
+  ask: { endpoint: chat }
+  list: { endpoint: models }
+tasks:
+  t:
+    turns:
+      - { name: a, step: ask, after: c }
+      - { name: b, step: list, after: nobody }
+      - { name: c, step: ask, after: [a], takes: b }
+      - { name: c, step: gone }
+phases:
+  - { name: a, load: constant, rate: 1/s, duration: 1s, tasks: [t, u] }
+  - { name: b, load: sweep, max: 1/s, tasks: [t] }
+thresholds: [ask.task.p50 < 1s, 'task_success{code=429} > 9%']
+`)
+  expect(lines.slice(1).map((line) => line.replace(/^line (\d+), /, '$1 '))).toEqual([
+    '11 tasks.t.turns[0].after: turn a waits for itself, through c, a.',
+    '12 tasks.t.turns[1].step: a turn is a request of chat, messages, responses; step list is none.',
+    '12 tasks.t.turns[1].after: there is no turn "nobody"; known: a, b, c, c.',
+    '13 tasks.t.turns[2].after: turn c waits for itself, through a, c.',
+    '13 tasks.t.turns[2].takes: turn c takes the answer of b, but does not wait for it; name it in after.',
+    '14 tasks.t.turns[3].name: another turn has the name "c"; give each its own.',
+    '14 tasks.t.turns[3].step: there is no step "gone"; known: ask, list.',
+    '16 phases[0].tasks[1]: there is no task "u"; did you mean "t"?',
+    '17 phases[1].tasks: a phase of load sweep sends requests, not tasks; use an open load, or concurrency.',
+    '18 thresholds[0]: there is no task "ask"; known: t.',
+    '18 thresholds[1]: task_success is of whole tasks, so it takes no filter.',
+  ])
+})

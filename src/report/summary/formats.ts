@@ -1,3 +1,4 @@
+import { taskMeasures } from '../../measure/measures.ts'
 import { shownAmount } from '../../money/money.ts'
 import { divide, rational, readNumber } from '../../money/rational.ts'
 import { wrapped } from '../../user/wrapped.ts'
@@ -44,6 +45,7 @@ export function terminalFigures(summary: RunSummary): string {
     `ok ${rate(all.okPerS)}/s   output tokens ${rate(all.completionTokensPerS)}/s   over ${rate(all.arrivalS)} s (${summary.part})`,
     ...tokenLines(all),
     ...outcomeTexts(all),
+    ...summary.tasks.flatMap((task) => wrapped(taskText(task), '  ')),
     ...(all.cachedShare === null
       ? []
       : [`${formatShare(all.cachedShare)} % of the prompt tokens came from a cache`]),
@@ -69,6 +71,18 @@ export function terminalFigures(summary: RunSummary): string {
       ]
       lines.push(
         `${title.padEnd(14)}${metricTitles[name].padEnd(10)}${cells.map((cell) => cell.padStart(9)).join('')}`,
+      )
+    }
+  }
+  for (const { task, times } of summary.tasks) {
+    for (const name of ['task', 'taskService'] as const) {
+      const distribution = times[name]
+      const cells = [
+        whole(distribution.n),
+        ...percentiles.map(([percentile]) => percentileText(distribution[percentile])),
+      ]
+      lines.push(
+        `${printable(name === 'task' ? task : '', 10).padEnd(11)}${taskMeasures[name].title.padEnd(13)}${cells.map((cell) => cell.padStart(9)).join('')}`,
       )
     }
   }
@@ -206,6 +220,20 @@ export function csvSummary(summary: RunSummary): string {
 
 export function jsonSummary(summary: RunSummary): string {
   return `${jsonText(summary)}\n`
+}
+
+/** `fix-a-bug: 97 % of 100 tasks succeeded (2 failed, 1 past the deadline); 6.2 requests, 9 credits each` */
+function taskText(task: RunSummary['tasks'][number]): string {
+  const { counts, success, requestsEach, creditsEach } = task
+  const kinds = [
+    counts.failed > 0 ? `${whole(counts.failed)} failed` : null,
+    counts.deadline > 0 ? `${whole(counts.deadline)} past the deadline` : null,
+    counts.stopped > 0 ? `${whole(counts.stopped)} stopped with the run` : null,
+  ].filter((kind) => kind !== null)
+  const why = kinds.length === 0 ? '' : ` (${kinds.join(', ')})`
+  const share = success === null ? '-' : `${formatShare(success)} %`
+  const credits = creditsEach === null ? '' : `, ${rate(creditsEach)} credits`
+  return `${printable(task.task, 30)}: ${share} of ${whole(counts.tasks)} tasks succeeded${why}; ${rate(requestsEach)} requests${credits} each`
 }
 
 /** The first wrong answer, so that a reader sees at once what is wrong; the page and `--json` have ten. */

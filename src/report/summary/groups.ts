@@ -16,7 +16,7 @@ import type { Cell, Session } from '../../store/session.ts'
 import { type Distribution, percentiles, type SummaryGroup } from './shape.ts'
 
 /** One measure of one group, as SQL returns it. Without samples all values are null. */
-interface Figures {
+export interface Figures {
   readonly n: number
   readonly censored: number
   readonly lowest_censored: number | null
@@ -288,7 +288,7 @@ function correctnessOf(row: GroupRow): SummaryGroup['correctness'] {
   }
 }
 
-const noFigures: Figures = {
+export const noFigures: Figures = {
   n: 0,
   censored: 0,
   lowest_censored: null,
@@ -303,7 +303,11 @@ function isCutOff({ n, censored, below }: Figures, p: number): boolean {
   return Number(censored) > 0 && Math.ceil((Number(n) - 1) * p - 1e-6) >= Number(below)
 }
 
-function distributionOf(figures: Figures, exact: 'exact' | 'rounded' = 'exact'): Distribution {
+/** A distribution with the reliability of its percentiles. */
+export function distributionOf(
+  figures: Figures,
+  exact: 'exact' | 'rounded' = 'exact',
+): Distribution {
   const n = Number(figures.n)
   const censored = Number(figures.censored)
   const marked = percentiles.map(([name, p], at) => {

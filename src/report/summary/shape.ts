@@ -159,6 +159,26 @@ export const summaryShape = z.object({
       count,
     }),
   ),
+  tasks: z
+    .array(
+      z.object({
+        task: z.string(),
+        counts: z.object({
+          tasks: count.describe('tasks = ok + failed + deadline + stopped'),
+          ok: count,
+          failed: count,
+          deadline: count.describe('cut off by their deadline'),
+          stopped: count.describe('ended with the run, so neither a success nor a failure'),
+        }),
+        success: measured.describe('ok / (tasks - stopped)'),
+        requestsEach: measured.describe('mean of the requests that ended'),
+        creditsEach: measured.describe(
+          'mean price by the contract; null if it states none of a model',
+        ),
+        times: z.object({ task: distributionShape, taskService: distributionShape }),
+      }),
+    )
+    .describe('tasks of agents, by name; empty without any'),
   wrongAnswers: z
     .array(
       z.object({

@@ -14,6 +14,7 @@ import { machineOf } from './machines.ts'
 import { readMoney } from './money.ts'
 import { readToldByService } from './service-metrics.ts'
 import type { RunSummary } from './shape.ts'
+import { readTasks } from './tasks.ts'
 import { readWrongAnswers } from './wrong-answers.ts'
 
 /**
@@ -71,6 +72,7 @@ export async function summariseIn(
     all,
     steps: groups.filter((group) => group.step !== null),
     errors: await readErrors(store, counted),
+    tasks: await readTasks(store, runId, contract),
     wrongAnswers: await readWrongAnswers(store, counted),
     money: await readMoney(store, [runId, ...(await otherTries(store, runId))], contract),
     credits: await readCredits(store, runId, contract),

@@ -50,8 +50,9 @@ function judgeAll(answers: readonly ToCheck[]): readonly Checked[] {
 
 function judged({ id, step, body, isWhole, completionTokens, isText }: ToCheck): Checked {
   if (!isWhole) return { id, verdict: unchecked('the answer was too long to be kept'), shown: '' }
-  const found = contentOf(body)
-  const content = isText && found.text === null ? { ...found, text: body } : found
+  const said = typeof body === 'string' ? body : Buffer.from(body.buffer).toString('utf8')
+  const found = contentOf(said)
+  const content = isText && found.text === null ? { ...found, text: said } : found
   const answer: AnswerToCheck = {
     text: content.text ?? '',
     tools: content.tools,

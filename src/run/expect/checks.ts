@@ -7,7 +7,8 @@ export interface ToCheck {
   readonly id: number
   /** Index of its step. */
   readonly step: number
-  readonly body: string
+  /** As it arrived, or as it is captured. */
+  readonly body: string | Uint8Array
   readonly isWhole: boolean
   /** Whether the body itself is the answer, if no format of ours finds a text in it. */
   readonly isText: boolean

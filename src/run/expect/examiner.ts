@@ -46,13 +46,14 @@ export class Examiner {
   /** @param isGood whether the request counts as good if the answer is correct */
   examine(flight: Flight, attempt: Attempt, place: OpenRow, isGood: boolean): void {
     const { phase, plan, slot, retry } = flight
-    const { captured, completionTokens } = attempt
+    const { captured, rawBody, completionTokens } = attempt
+    const truncated = (captured ?? rawBody)?.truncated ?? true
     this.checks.ask(
       { phase, step: plan.index, slot, retry, place, isGood },
       {
         step: plan.index,
-        body: captured?.body ?? '',
-        isWhole: captured !== null && !captured.truncated,
+        body: captured?.body ?? rawBody?.bytes ?? '',
+        isWhole: !truncated,
         isText: plan.step.endpoint === 'other',
         completionTokens: Number.isNaN(completionTokens) ? null : completionTokens,
       },

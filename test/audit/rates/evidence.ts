@@ -43,6 +43,8 @@ export function rowOf(slot: number, atMs: number, change: Partial<AttemptRow> = 
     errorCode: status === 429 ? 'rate_limit_exceeded' : null,
     errorType: status === 429 ? 'rate_limit_error' : null,
     answer: null,
+    task: null,
+    taskTurn: null,
     errorMessage: null,
     creditsRemaining: null,
     rateLimit: null,

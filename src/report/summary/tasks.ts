@@ -1,0 +1,76 @@
+import { sqlName } from '../../attempt/columns.ts'
+import { type Contract, pricesOf } from '../../contract/contract.ts'
+import { creditsSql, type TaskMeasureName, taskMeasures } from '../../measure/measures.ts'
+import type { Session } from '../../store/session.ts'
+import { distributionOf, type Figures } from './groups.ts'
+import { percentiles, type RunSummary } from './shape.ts'
+
+type TaskSummary = RunSummary['tasks'][number]
+
+const names = Object.keys(taskMeasures) as readonly TaskMeasureName[]
+
+type Row = TaskSummary['counts'] &
+  Readonly<Record<`${TaskMeasureName} times`, Figures>> & {
+    readonly task: string
+    readonly requests: number
+    readonly credits: number | null
+  }
+
+/** Tasks of the steady part, or of the whole run if none is in it. */
+export async function readTasks(
+  store: Session,
+  runId: string,
+  contract: Contract,
+): Promise<RunSummary['tasks']> {
+  const figures = names.map((name) => {
+    const us = `${sqlName(name)}_us`
+    return `{
+      n: count(${us}), censored: count(${us}) FILTER (cut),
+      lowest_censored: (min(${us}) FILTER (cut))::DOUBLE, below: count(*) FILTER (${us} < lowest_${us}),
+      mean: avg(${us}), q: quantile_cont(${us}, [0, ${percentiles.map(([, p]) => p).join(', ')}, 1])
+    } AS "${name} times"`
+  })
+  const lowest = names.map((name) => {
+    const us = `${sqlName(name)}_us`
+    return `min(${us}) FILTER (cut) OVER (PARTITION BY task) AS lowest_${us}`
+  })
+  const ended = (outcome: string) => `count(*) FILTER (outcome = '${outcome}') AS ${outcome}`
+  const credits = creditsSql(pricesOf(contract))
+  const rows = await store.rows<Row>(
+    `WITH
+       mine AS (FROM task_values WHERE run_id = $1),
+       spent AS (
+         SELECT session, sum(${credits})::DOUBLE AS credits, bool_or((${credits}) IS NULL) AS is_open
+         FROM attempts WHERE run_id = $1 AND task IS NOT NULL GROUP BY session),
+       chosen AS (
+         SELECT mine.*, credits, coalesce(is_open, true) AS is_open, ${lowest.join(', ')}
+         FROM mine LEFT JOIN spent USING (session)
+         WHERE part = 'steady' OR NOT EXISTS (FROM mine WHERE part = 'steady'))
+     SELECT task, count(*) AS tasks, ${['ok', 'failed', 'deadline', 'stopped'].map(ended).join(', ')},
+       avg(requests) AS requests, CASE WHEN NOT bool_or(is_open) THEN avg(credits) END AS credits,
+       ${figures.join(', ')}
+     FROM chosen GROUP BY task ORDER BY task`,
+    [runId],
+  )
+  return rows.map(summaryOf)
+}
+
+function summaryOf({ task, requests, credits, ...row }: Row): TaskSummary {
+  const { tasks, ok, failed, deadline, stopped } = row
+  const counts = {
+    ...{ tasks: Number(tasks), ok: Number(ok), failed: Number(failed) },
+    ...{ deadline: Number(deadline), stopped: Number(stopped) },
+  }
+  const judged = counts.tasks - counts.stopped
+  return {
+    task,
+    counts,
+    success: judged === 0 ? null : counts.ok / judged,
+    requestsEach: requests,
+    creditsEach: credits,
+    times: {
+      task: distributionOf(row['task times']),
+      taskService: distributionOf(row['taskService times']),
+    },
+  }
+}

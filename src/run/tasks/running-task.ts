@@ -1,0 +1,91 @@
+import type { Attempt } from '../../client/attempt.ts'
+import type { Message } from '../../client/request.ts'
+import type { Task, Turn } from '../../scenario/scenario.ts'
+import type { ActivePhase } from '../active-phase.ts'
+import { answerOf } from '../expect/answer.ts'
+import type { Flight, User } from '../flight.ts'
+import type { TaskCourse } from './task-course.ts'
+
+/** What a request of a task leaves for those after it. */
+interface Left {
+  /** The conversation with its answer. */
+  readonly messages: readonly Message[]
+  readonly answer: string
+  /** Tokens of the conversation: as the service reports them, else a quarter of its letters. */
+  readonly tokens: number
+}
+
+/** A task in one sending thread. */
+export class RunningTask {
+  readonly id: number
+  readonly task: Task
+  readonly phase: ActivePhase
+  readonly index: number
+  readonly key: number
+  /** Of a closed load; null in an open one. */
+  readonly user: User | null
+  readonly course: TaskCourse
+  /** Its requests that are due or in flight, by their number. */
+  readonly flights = new Map<number, Flight>()
+  private readonly left: (Left | undefined)[] = []
+  private repeated: string | null = null
+
+  constructor(
+    of: Pick<RunningTask, 'id' | 'task' | 'phase' | 'index' | 'key' | 'user' | 'course'>,
+  ) {
+    this.id = of.id
+    this.task = of.task
+    this.phase = of.phase
+    this.index = of.index
+    this.key = of.key
+    this.user = of.user
+    this.course = of.course
+  }
+
+  turnOf(number: number): Turn {
+    return this.task.turns[this.course.plan[number]!.turn]!
+  }
+
+  /** The conversation before a request, and the answers that it is given. */
+  before(number: number): {
+    readonly history: readonly Message[]
+    readonly given: readonly string[]
+    readonly tokens: number
+  } {
+    const { continues, takes } = this.course.plan[number]!
+    const left = continues === null ? undefined : this.left[continues]
+    return {
+      history: left?.messages ?? [],
+      given: takes.map((from) => this.left[from]?.answer ?? ''),
+      tokens: left?.tokens ?? 0,
+    }
+  }
+
+  /** The header that ties it together; null for none, or if the service has not sent any yet. */
+  affinity(runId: string): Readonly<Record<string, string>> | null {
+    const { affinity } = this.task
+    if (affinity === null) return null
+    const value = affinity.repeats ? this.repeated : `${runId}-${this.phase.slotOf(this.index, 0)}`
+    return value === null ? null : { [affinity.header]: value }
+  }
+
+  /** Keeps what an answer says for the requests after it. */
+  keep(flight: Flight, attempt: Attempt): void {
+    const answer = answerOf(attempt.captured) ?? ''
+    const messages = [...flight.conversation!.messages, { role: 'assistant', content: answer }]
+    const { promptTokens, completionTokens } = attempt
+    const reported = promptTokens + completionTokens
+    const tokens = Number.isNaN(reported) ? JSON.stringify(messages).length / 4 : reported
+    this.left[flight.turn] = { messages, answer, tokens }
+    const { affinity } = this.task
+    if (affinity?.repeats === true) {
+      this.repeated = headerOf(attempt.captured?.headers ?? '', affinity.header) ?? this.repeated
+    }
+  }
+}
+
+function headerOf(headers: string, name: string): string | null {
+  const start = `${name.toLowerCase()}:`
+  const line = headers.split('\n').find((each) => each.toLowerCase().startsWith(start))
+  return line === undefined ? null : line.slice(start.length).trim()
+}

@@ -1,0 +1,128 @@
+import type { PlannedTurn } from '../../schedule/tasks.ts'
+
+/** How a task ended. `stopped` says nothing of the service. */
+export type TaskOutcome = 'ok' | 'failed' | 'deadline' | 'stopped'
+
+/** A request of a task that may be sent at a time. */
+export interface DueTurn {
+  /** Its number in the plan. */
+  readonly number: number
+  readonly atUs: number
+}
+
+/** What follows from the end of a request. */
+export interface Following {
+  readonly due: readonly DueTurn[]
+  /** Requests that are due or in flight, and no longer wanted. */
+  readonly dropped: readonly number[]
+}
+
+const nothing: Following = { due: [], dropped: [] }
+
+type State = 'waiting' | 'begun' | 'ended' | 'dropped'
+
+/** The course of one task: which requests may begin, given which have ended. Pure: times are given. */
+export class TaskCourse {
+  readonly plan: readonly PlannedTurn[]
+  readonly startUs: number
+  private readonly states: State[]
+  private readonly endedUs: number[]
+  /** By request, the delays on the longest path to its end. */
+  private readonly waits: number[]
+  private readonly followers: readonly (readonly number[])[]
+  private begun = 0
+  private failed: TaskOutcome | null = null
+  /** When its last request ended. */
+  lastUs: number
+  /** Delays on the path that decided when it ended. */
+  waitUs = 0
+  requests = 0
+
+  constructor(plan: readonly PlannedTurn[], startUs: number) {
+    this.plan = plan
+    this.startUs = startUs
+    this.lastUs = startUs
+    this.states = plan.map(() => 'waiting')
+    this.endedUs = plan.map(() => Number.NaN)
+    this.waits = plan.map(() => 0)
+    const followers: number[][] = plan.map(() => [])
+    for (const [number, { after }] of plan.entries()) {
+      for (const before of after) followers[before]!.push(number)
+    }
+    this.followers = followers
+  }
+
+  /** The requests that wait for none. */
+  begin(): readonly DueTurn[] {
+    return this.plan.flatMap(({ after }, number) =>
+      after.length === 0 ? [this.beginAt(number, this.startUs, 0)] : [],
+    )
+  }
+
+  /** Null while requests of it are due or in flight. */
+  get outcome(): TaskOutcome | null {
+    if (this.begun > 0) return null
+    return this.failed ?? 'ok'
+  }
+
+  get isCut(): boolean {
+    return this.failed !== null
+  }
+
+  /** Nothing more of it begins. */
+  cut(why: Exclude<TaskOutcome, 'ok'>): void {
+    this.failed ??= why
+  }
+
+  /** A request that has not been sent is not sent, or a dropped one has ended. */
+  leave(number: number): void {
+    if (this.states[number] !== 'begun' && this.states[number] !== 'dropped') return
+    this.states[number] = 'ended'
+    this.begun--
+  }
+
+  /** A request has ended. @param isOk whether with an answer; else the task has failed */
+  end(number: number, isOk: boolean, atUs: number): Following {
+    const wasDropped = this.states[number] === 'dropped'
+    this.leave(number)
+    this.requests++
+    if (wasDropped) return nothing
+    this.endedUs[number] = atUs
+    if (atUs >= this.lastUs) {
+      this.lastUs = atUs
+      this.waitUs = this.waits[number]!
+    }
+    if (!isOk) this.cut('failed')
+    if (this.isCut) return nothing
+    const due: DueTurn[] = []
+    const dropped: number[] = []
+    for (const next of this.followers[number]!) {
+      if (this.states[next] !== 'waiting' || !this.isReady(next)) continue
+      due.push(this.beginAt(next, atUs, this.waits[number]!))
+      dropped.push(...this.dropAll(this.plan[next]!.rest))
+    }
+    return { due, dropped }
+  }
+
+  private isReady(number: number): boolean {
+    const { after, join } = this.plan[number]!
+    return join === 'first' || after.every((before) => !Number.isNaN(this.endedUs[before]))
+  }
+
+  private beginAt(number: number, afterUs: number, waitUs: number): DueTurn {
+    const { delayUs } = this.plan[number]!
+    this.states[number] = 'begun'
+    this.begun++
+    this.waits[number] = waitUs + delayUs
+    return { number, atUs: afterUs + delayUs }
+  }
+
+  /** @returns those that are due or in flight */
+  private dropAll(numbers: readonly number[]): readonly number[] {
+    return numbers.filter((number) => {
+      const state = this.states[number]
+      if (state === 'waiting' || state === 'begun') this.states[number] = 'dropped'
+      return state === 'begun'
+    })
+  }
+}

@@ -1,0 +1,153 @@
+import type { TaskRow } from '../../attempt/evidence.ts'
+import type { Attempt } from '../../client/attempt.ts'
+import { planTask } from '../../schedule/tasks.ts'
+import type { ActivePhase } from '../active-phase.ts'
+import { DueQueue } from '../due.ts'
+import type { Flight, User } from '../flight.ts'
+import { RunningTask } from './running-task.ts'
+import { type Following, TaskCourse } from './task-course.ts'
+
+/** What tasks need of the sending thread. */
+export interface TaskDesk {
+  readonly runId: string
+  newId(): number
+  keyOf(phase: ActivePhase, index: number): number
+  /** A flight of a turn, with its request. */
+  draw(task: RunningTask, number: number, atUs: number): Flight
+  /** Sends it when it is due. */
+  plan(flight: Flight): void
+  /** A task is over. @param isRefused whether a request of it could not be sent, so that another would not be, either */
+  over(user: User | null, nowUs: number, isRefused: boolean): void
+  onDueSooner(): void
+}
+
+/** The tasks of one sending thread: it owns an index of the plan, and sends every request of it. */
+export class Tasks {
+  private readonly desk: TaskDesk
+  private readonly running = new Set<RunningTask>()
+  private readonly deadlines: DueQueue<RunningTask>
+  private rows: TaskRow[] = []
+
+  constructor(desk: TaskDesk) {
+    this.desk = desk
+    this.deadlines = new DueQueue(() => desk.onDueSooner())
+  }
+
+  /** The next deadline; Infinity for none. */
+  get nextUs(): number {
+    return this.deadlines.nextUs
+  }
+
+  take(): readonly TaskRow[] {
+    const taken = this.rows
+    this.rows = []
+    return taken
+  }
+
+  start(phase: ActivePhase, index: number, atUs: number, user: User | null): void {
+    const task = phase.taskAt(index)!
+    const course = new TaskCourse(planTask(task, phase.turnDraws, index), atUs)
+    const id = this.desk.newId()
+    const key = this.desk.keyOf(phase, index)
+    const running = new RunningTask({ id, task, phase, index, key, user, course })
+    this.running.add(running)
+    if (task.deadlineUs !== null) this.deadlines.add(atUs + task.deadlineUs, running)
+    this.follow(running, { due: course.begin(), dropped: [] }, atUs)
+  }
+
+  /** The last attempt of a turn has ended. */
+  ended(flight: Flight, attempt: Attempt, nowUs: number): void {
+    const task = flight.task!
+    const isOk = attempt.outcome === 'ok'
+    task.flights.delete(flight.turn)
+    if (isOk) task.keep(flight, attempt)
+    this.follow(task, task.course.end(flight.turn, isOk, nowUs), nowUs)
+  }
+
+  /** A turn was not sent, so its task cannot succeed. */
+  notSent(flight: Flight, nowUs: number): void {
+    const task = flight.task!
+    task.flights.delete(flight.turn)
+    task.course.cut('failed')
+    task.course.leave(flight.turn)
+    this.checkOver(task, nowUs, true)
+  }
+
+  /** Whether a flight that is due is still wanted. */
+  wants(flight: Flight): boolean {
+    return flight.task!.flights.get(flight.turn) === flight
+  }
+
+  /** Aborts the tasks whose deadline has passed. */
+  cutOverdue(nowUs: number): void {
+    while (this.deadlines.nextUs <= nowUs) {
+      const task = this.deadlines.take()
+      if (!this.running.has(task)) continue
+      task.course.cut('deadline')
+      this.drop(task, [...task.flights.keys()], 'deadline')
+      this.checkOver(task, nowUs)
+    }
+  }
+
+  /** Starts no more requests. Those in flight end by themselves. */
+  stop(nowUs: number): void {
+    for (const task of [...this.running]) {
+      task.course.cut('stopped')
+      const due = [...task.flights].filter(([, flight]) => flight.running === null)
+      this.drop(
+        task,
+        due.map(([number]) => number),
+        'stopped',
+      )
+      this.checkOver(task, nowUs)
+    }
+  }
+
+  private follow(task: RunningTask, { due, dropped }: Following, nowUs: number): void {
+    this.drop(task, dropped, 'join')
+    for (const { number, atUs } of due) {
+      // The request before it could not be sent.
+      if (task.course.isCut) {
+        task.course.leave(number)
+        continue
+      }
+      const flight = this.desk.draw(task, number, atUs)
+      task.flights.set(number, flight)
+      this.desk.plan(flight)
+    }
+    this.checkOver(task, nowUs)
+  }
+
+  private drop(task: RunningTask, numbers: readonly number[], reason: string): void {
+    for (const number of numbers) {
+      const flight = task.flights.get(number)
+      if (flight === undefined) continue
+      if (flight.running !== null) flight.running.abort(reason)
+      else {
+        task.flights.delete(number)
+        task.course.leave(number)
+      }
+    }
+  }
+
+  private checkOver(task: RunningTask, nowUs: number, isRefused = false): void {
+    const { course, phase, user } = task
+    const { outcome } = course
+    if (outcome === null || !this.running.delete(task)) return
+    const endedUs = outcome === 'ok' || outcome === 'failed' ? course.lastUs : nowUs
+    this.rows.push({
+      runId: this.desk.runId,
+      session: task.id,
+      task: task.task.name,
+      phase: phase.run.name,
+      part: phase.run.part,
+      intendedUs: Math.round(course.startUs),
+      endedUs: Math.round(endedUs),
+      outcome,
+      requests: course.requests,
+      // Of a task that was cut off, all that is not known to be service.
+      waitUs: Math.round(course.waitUs + endedUs - course.lastUs),
+    })
+    this.desk.over(user, nowUs, isRefused)
+  }
+}

@@ -1,0 +1,131 @@
+import { generating } from '../contract/request.ts'
+import { type Fault, type Loose, loose, type Path, unknownName } from './faults.ts'
+
+type Found = Omit<Fault, 'line'>
+
+/** Requests of one task at most, over all its turns. */
+const mostRequests = 10_000
+
+const items = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+const namesIn = (value: unknown) =>
+  (typeof value === 'string' ? [value] : items(value)).filter((name) => typeof name === 'string')
+
+/** Faults of tasks: turns that are not there, circles, and requests that cannot be a turn. */
+export function taskFaults(scenario: Loose): readonly Found[] {
+  const found: Found[] = []
+  const steps = loose(scenario.steps)
+  for (const [name, written] of Object.entries(loose(scenario.tasks))) {
+    const turns = items(loose(written).turns).map(loose)
+    found.push(...turnFaults(turns, steps, ['tasks', name, 'turns']))
+  }
+  const tasks = Object.keys(loose(scenario.tasks))
+  for (const [at, written] of items(scenario.phases).entries()) {
+    const phase = loose(written)
+    const named = namesIn(phase.tasks)
+    const path = ['phases', at, 'tasks']
+    for (const [nth, name] of named.entries()) {
+      if (!tasks.includes(name)) {
+        found.push({ path: [...path, nth], message: unknownName(name, tasks, 'task') })
+      }
+    }
+    if (named.length === 0) continue
+    if (items(phase.steps).length > 0) {
+      found.push({ path, message: 'a phase draws steps or tasks; leave out one of them.' })
+    }
+    if (phase.load === 'replay' || phase.load === 'sweep' || phase.load === 'saturate') {
+      found.push({
+        path,
+        message: `a phase of load ${phase.load} sends requests, not tasks; use an open load, or concurrency.`,
+      })
+    }
+  }
+  return found
+}
+
+function turnFaults(turns: readonly Loose[], steps: Loose, path: Path): readonly Found[] {
+  const found: Found[] = []
+  const names = turns.map(({ name }) => String(name))
+  const waiting = (name: string) => turns.filter(({ after }) => namesIn(after).includes(name))
+  for (const [at, turn] of turns.entries()) {
+    const place = [...path, at]
+    if (names.indexOf(names[at]!) < at) {
+      found.push({
+        path: [...place, 'name'],
+        message: `another turn has the name ${JSON.stringify(turn.name)}; give each its own.`,
+      })
+    }
+    found.push(...stepFaults(turn.step, steps, [...place, 'step']))
+    if (names.indexOf(names[at]!) < at) continue
+    for (const field of ['after', 'takes'] as const) {
+      for (const name of namesIn(turn[field])) {
+        if (names.includes(name)) continue
+        found.push({ path: [...place, field], message: unknownName(name, names, 'turn') })
+      }
+    }
+    const before = ancestors(names[at]!, turns)
+    if (before.has(names[at]!)) {
+      found.push({
+        path: [...place, 'after'],
+        message: `turn ${names[at]} waits for itself, through ${[...before].join(', ')}.`,
+      })
+    }
+    for (const name of namesIn(turn.takes)) {
+      if (!names.includes(name) || before.has(name)) continue
+      found.push({
+        path: [...place, 'takes'],
+        message: `turn ${names[at]} takes the answer of ${name}, but does not wait for it; name it in after.`,
+      })
+    }
+    if (turn.join === 'first') {
+      const shared = namesIn(turn.after).find((name) => waiting(name).length > 1)
+      if (shared !== undefined) {
+        found.push({
+          path: [...place, 'join'],
+          message: `join: first aborts ${shared}, for which another turn waits.`,
+        })
+      }
+    }
+  }
+  const requests = turns.reduce((sum, turn) => sum + mostOf(turn), 0)
+  if (requests > mostRequests) {
+    found.push({
+      path,
+      message: `expected at most ${mostRequests} requests in a task; got ${requests}.`,
+    })
+  }
+  return found
+}
+
+function mostOf({ repeat, children }: Loose): number {
+  const times = typeof repeat === 'number' ? repeat : Number(loose(repeat).max ?? 1)
+  return times * Number(children ?? 1)
+}
+
+/** A turn needs an answer with a text, and sends what its task decides. */
+function stepFaults(name: unknown, steps: Loose, path: Path): readonly Found[] {
+  if (typeof name !== 'string') return []
+  const known = Object.keys(steps)
+  if (!known.includes(name)) return [{ path, message: unknownName(name, known, 'step') }]
+  const step = loose(steps[name])
+  const unfit = (['wrong', 'abort', 'session'] as const).find((field) => step[field] !== undefined)
+  if (unfit !== undefined) {
+    return [{ path, message: `step ${name} has ${unfit}, which a turn of a task cannot have.` }]
+  }
+  return (generating as readonly unknown[]).includes(step.endpoint)
+    ? []
+    : [{ path, message: `a turn is a request of ${generating.join(', ')}; step ${name} is none.` }]
+}
+
+/** The turns that must end before a turn. */
+function ancestors(name: string, turns: readonly Loose[]): ReadonlySet<string> {
+  const found = new Set<string>()
+  const visit = (of: string) => {
+    for (const before of namesIn(turns.find((turn) => turn.name === of)?.after)) {
+      if (found.has(before)) continue
+      found.add(before)
+      visit(before)
+    }
+  }
+  visit(name)
+  return found
+}

@@ -1,0 +1,111 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { TaskCourse } from '../../src/run/tasks/task-course.ts'
+import type { Task, Turn } from '../../src/scenario/scenario.ts'
+import { RandomStream } from '../../src/schedule/random.ts'
+import { mostRequests, planTask } from '../../src/schedule/tasks.ts'
+import { randomTask, turnLike } from './random-tasks.ts'
+
+const draws = (seed: number) => new RandomStream(seed, 'turns of main')
+
+const taskOf = (...turns: readonly Turn[]): Task => ({
+  ...{ name: 'task', weight: 1, turns },
+  ...{ deadlineUs: null, affinity: null, context: null },
+})
+
+test('a plan is the same for the same seed and index, and stays within the most requests of its task', () => {
+  fc.assert(
+    fc.property(randomTask, fc.nat(9), fc.nat(500), (task, seed, index) => {
+      const plan = planTask(task, draws(seed), index)
+      expect(planTask(task, draws(seed), index)).toEqual(plan)
+      expect(plan.length).toBeLessThanOrEqual(mostRequests(task))
+      expect(plan.length).toBeGreaterThanOrEqual(task.turns.length)
+      for (const [number, { after }] of plan.entries()) {
+        for (const before of after) expect(before).toBeLessThan(number)
+      }
+    }),
+  )
+})
+
+test('every request begins when all before it have ended and its delay is over, never before', () => {
+  fc.assert(
+    fc.property(randomTask, fc.nat(9), fc.nat(50), fc.nat(1000), (task, seed, index, speed) => {
+      const plan = planTask(task, draws(seed), index)
+      const service = new RandomStream(seed, 'service')
+      const course = new TaskCourse(plan, 5)
+      const began = plan.map(() => Number.NaN)
+      const ended = plan.map(() => Number.NaN)
+      /** Requests in flight, with the time of their end. */
+      let flying: { number: number; atUs: number }[] = []
+      const begin = (due: readonly { number: number; atUs: number }[]) => {
+        for (const { number, atUs } of due) {
+          expect(began[number]).toBeNaN()
+          began[number] = atUs
+          flying.push({ number, atUs: atUs + Math.floor(service.at(number) * speed) })
+        }
+      }
+      begin(course.begin())
+      while (flying.length > 0) {
+        flying.sort((a, b) => a.atUs - b.atUs)
+        const { number, atUs } = flying.shift()!
+        ended[number] = atUs
+        const { due, dropped } = course.end(number, true, atUs)
+        flying = flying.filter((each) => !dropped.includes(each.number))
+        for (const left of dropped) course.leave(left)
+        begin(due)
+      }
+      expect(course.outcome).toBe('ok')
+      for (const [number, { after, join, delayUs }] of plan.entries()) {
+        if (Number.isNaN(began[number])) continue
+        const ends = after.map((before) => ended[before]!).filter((atUs) => !Number.isNaN(atUs))
+        const from =
+          after.length === 0 ? 5 : join === 'first' ? Math.min(...ends) : Math.max(...ends)
+        if (join === 'all') expect(ends).toHaveLength(after.length)
+        expect(began[number]).toBe(from + delayUs)
+      }
+      expect(course.lastUs).toBe(Math.max(...ended.filter((atUs) => !Number.isNaN(atUs))))
+      expect(course.lastUs - 5 - course.waitUs).toBeGreaterThanOrEqual(0)
+    }),
+  )
+})
+
+test('against a constant time of service, a task takes its longest path, and its waits are those of that path', () => {
+  const fixed = (us: number) => ({ kind: 'fixed', us }) as const
+  const task = taskOf(
+    turnLike('plan', []),
+    turnLike('look', ['plan'], { repeat: { min: 3, max: 3 }, delay: fixed(10) }),
+    turnLike('search', ['plan'], { children: 4, delay: fixed(70) }),
+    turnLike('write', ['look', 'search'], { delay: fixed(5) }),
+  )
+  const course = new TaskCourse(planTask(task, draws(1), 0), 0)
+  const queue = [...course.begin()]
+  while (queue.length > 0) {
+    queue.sort((a, b) => a.atUs - b.atUs)
+    const { number, atUs } = queue.shift()!
+    queue.push(...course.end(number, true, atUs + 100).due)
+  }
+  // plan 100, then three looks of 110 each (430) or a search of 170 (270), then write 105.
+  expect([course.lastUs, course.waitUs, course.requests]).toEqual([535, 35, 9])
+})
+
+test('the first of several branches decides, the rest is dropped, and a failure ends the task', () => {
+  const task = taskOf(
+    turnLike('a', [], { repeat: { min: 2, max: 2 } }),
+    turnLike('b', []),
+    turnLike('end', ['a', 'b'], { join: 'first' }),
+  )
+  const plan = planTask(task, draws(1), 0)
+  const first = new TaskCourse(plan, 0)
+  expect(first.begin().map(({ number }) => number)).toEqual([0, 2])
+  expect(first.end(2, true, 10)).toEqual({ due: [{ number: 3, atUs: 10 }], dropped: [0] })
+  first.leave(0)
+  expect(first.end(3, true, 30)).toEqual({ due: [], dropped: [] })
+  expect([first.outcome, first.lastUs, first.requests]).toEqual(['ok', 30, 2])
+
+  const failing = new TaskCourse(plan, 0)
+  failing.begin()
+  expect(failing.end(0, false, 10)).toEqual({ due: [], dropped: [] })
+  expect(failing.outcome).toBeNull()
+  expect(failing.end(2, true, 20)).toEqual({ due: [], dropped: [] })
+  expect([failing.outcome, failing.lastUs]).toEqual(['failed', 20])
+})
