@@ -7,10 +7,10 @@ import { Worker } from 'node:worker_threads'
 /**
  * `npm run newcomer`: what somebody does in the first minutes, in an empty folder, with the packed
  * package and a server that is not ours. No file is written by hand. It ends with 1 at the first
- * step that fails, and after three minutes.
+ * step that fails, and after four minutes, of which a search takes one and a half.
  */
 const root = resolve(import.meta.dirname, '../..')
-const mostMs = 180_000
+const mostMs = 240_000
 let beganMs = performance.now()
 const folder = mkdtempSync(join(tmpdir(), 'assay-newcomer-'))
 const server = new Worker(new URL('./openai-like.js', import.meta.url))
@@ -64,8 +64,8 @@ try {
   must(packages < 110, `npm install: ${packages} packages, fewer than 110`)
 
   const url = `http://127.0.0.1:${port}/openai/v1`
-  const search = measured('bench', url, '--duration', '2s', '--max-rate', '40/s')
-  const safe = Number(/safe at ([\d.]+)\/s/i.exec(search)?.[1])
+  const search = measured('bench', url, '--for', '100s', '--max-rate', '40/s')
+  const safe = Number(/safe rate: ([\d.]+)\/s/i.exec(search)?.[1])
   must(safe > 0 && safe <= 40, `assay bench of a path prefix, without credits: safe at ${safe}/s`)
   must(statSync(join(folder, 'assay-launch.html')).size > 50_000, 'it writes a page')
   for (const time of ['first', 'second']) {
@@ -82,7 +82,7 @@ try {
   must(compared.status === 0, 'assay compare, with a gate that holds')
   must(assay('report', 'launch', '--out', 'again.html').status === 0, 'assay report launch')
   must(readFileSync(join(folder, 'again.html'), 'utf8').includes('Launch report'), 'it is a page')
-  must(performance.now() - beganMs < mostMs, 'all of it in under three minutes')
+  must(performance.now() - beganMs < mostMs, 'all of it in under four minutes')
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`)
   process.exitCode = 1

@@ -1,7 +1,7 @@
 /**
  * `npm run nightly [-- PART…]`: the proofs that take too long for each commit, one after the other.
  * `out/nightly/PART.log` keeps what a part printed. A table says how each ended and how long it took.
- * It exits 1 if a part failed.
+ * It exits 1 if a part failed. A part that cannot run here exits 77, and is not counted as passed.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -40,6 +40,11 @@ if (unknown.length > 0) {
 const folder = resolve(import.meta.dirname, '../../out/nightly')
 mkdirSync(folder, { recursive: true })
 
+/** What a part exits with if what it needs is not installed, as in Automake. */
+const skipped = 77
+/** A part that hangs must not take the night. */
+const mostMs = 3 * 3600_000
+
 /** @returns the exit code, and null if a signal ended the part */
 async function exitOf(name: string, command: string): Promise<number | null> {
   const log = createWriteStream(join(folder, `${name}.log`))
@@ -47,15 +52,29 @@ async function exitOf(name: string, command: string): Promise<number | null> {
     cwd: resolve(import.meta.dirname, '../..'),
     env: { ...process.env, NIGHTLY: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
   })
+  const end = () => process.kill(-child.pid!, 'SIGKILL')
+  const timer = setTimeout(end, mostMs)
+  process.once('exit', end)
   for (const output of [child.stdout, child.stderr]) {
     output.pipe(log, { end: false })
     output.pipe(process.stdout, { end: false })
   }
   const [code] = (await once(child, 'close')) as [number | null]
+  clearTimeout(timer)
+  process.off('exit', end)
   log.end()
   return code
 }
+
+function endOf(code: number | null): string {
+  if (code === null) return 'killed'
+  return code === 0 ? 'passed' : code === skipped ? 'skipped' : `exit ${code}`
+}
+
+process.on('SIGINT', () => process.exit(130))
+process.on('SIGTERM', () => process.exit(143))
 
 const rows: string[] = []
 let failed = 0
@@ -65,9 +84,10 @@ for (const [name, command, proves] of parts) {
   const begun = performance.now()
   const code = await exitOf(name, command)
   const minutes = (performance.now() - begun) / 60_000
-  if (code !== 0) failed++
-  const end = code === 0 ? 'passed' : code === null ? 'killed' : `exit ${code}`
-  rows.push(`${name.padEnd(10)}${end.padEnd(9)}${minutes.toFixed(1).padStart(6)} min  ${proves}`)
+  if (code !== 0 && code !== skipped) failed++
+  rows.push(
+    `${name.padEnd(10)}${endOf(code).padEnd(9)}${minutes.toFixed(1).padStart(6)} min  ${proves}`,
+  )
 }
 process.stdout.write(`\n${rows.join('\n')}\n`)
 process.exitCode = failed === 0 ? 0 : 1

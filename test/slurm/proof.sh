@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # deploy/slurm on a real Slurm of one node: an array of four tasks, the merge that waits for it, one page.
-# Needs slurm-wlm and munge, and root; without them it says why it is skipped.
+# Needs slurm-wlm and munge, and root; without them it says why, and exits with 77.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 for need in munged slurmctld slurmd sbatch; do
-  command -v "$need" >/dev/null || { echo "skipped: $need is not installed"; exit 0; }
+  command -v "$need" >/dev/null || { echo "skipped: $need is not installed"; exit 77; }
 done
-[ "$(id -u)" = 0 ] || { echo "skipped: slurmd needs root"; exit 0; }
+[ "$(id -u)" = 0 ] || { echo "skipped: slurmd needs root"; exit 77; }
 work=$(mktemp -d)
 chmod 755 "$work"
 mkdir -p "$work/munge"
