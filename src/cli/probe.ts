@@ -18,6 +18,7 @@ import type { ExtraHeader } from '../probe/extra-headers.ts'
 import { httpOperator } from '../probe/http-operator.ts'
 import { joined } from '../probe/join.ts'
 import { type Price, priceOf } from '../probe/price.ts'
+import type { TooDear } from '../probe/probe.ts'
 import { secondKeyBeside } from '../probe/question.ts'
 import { probe } from '../public/probe.ts'
 import { openStore } from '../public/store.ts'
@@ -80,6 +81,7 @@ export async function probeAction(options: Options): Promise<void> {
       profile: told,
       asked,
       interrupted,
+      tooDear,
     } = await shown(({ onProgress, say }) =>
       probe({
         store,
@@ -108,7 +110,7 @@ export async function probeAction(options: Options): Promise<void> {
     process.stdout.write(
       options.json
         ? `${safeJson(JSON.stringify(changes === null ? profile : { profile, changes }, null, 2))}\n`
-        : `${profileText(profile, path)}${changes === null ? '' : changesText(changes, options.diff!)}`,
+        : `${profileText(profile, path)}${tooDearText(tooDear)}${changes === null ? '' : changesText(changes, options.diff!)}`,
     )
     if (interrupted) process.exitCode = exit.interrupted
   } finally {
@@ -265,6 +267,13 @@ function profileText({ answers, credits_spent }: DeploymentProfile, out: string)
     `The profile is in ${out}.`,
     '',
   ].join('\n')
+}
+
+function tooDearText(tooDear: readonly TooDear[]): string {
+  if (tooDear.length === 0) return ''
+  const names = tooDear.flatMap(({ gaps }) => gaps).join(',')
+  const each = tooDear.map(({ gaps, credits }) => `${gaps.join(', ')} (${creditsText(credits)})`)
+  return `Not asked, because the credits do not suffice: ${each.join('; ')} at most. Ask them with --only ${names} on an account that has as many.\n`
 }
 
 function changesText(changes: readonly Change[], path: string): string {

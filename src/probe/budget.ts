@@ -33,6 +33,11 @@ export class Budget {
     return this.balanceLeft
   }
 
+  /** Credits that a question may cost: left of the bound, and certainly in the account. */
+  get spendable(): number {
+    return Math.min(this.left, this.held)
+  }
+
   /** @throws BudgetError when the request might exceed the bound */
   reserve(credits: number): void {
     if (credits > this.left) {

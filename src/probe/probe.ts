@@ -25,6 +25,7 @@ import { Interrupted, Prober } from './prober.ts'
 import { type Circumstances, notAskable, type Question, secondKeyBeside } from './question.ts'
 import { questions } from './questions/list.ts'
 import { mustAnswer, mustServe } from './served.ts'
+import { nextQuestion } from './worth.ts'
 
 export interface ProbeOptions extends Work {
   readonly store: Store
@@ -60,6 +61,14 @@ export interface ProbeResult {
   /** Gaps that the probe reached, askable or not. */
   readonly asked: readonly GapId[]
   readonly interrupted: boolean
+  /** Questions that the budget or the balance did not cover. */
+  readonly tooDear: readonly TooDear[]
+}
+
+/** A question that was not asked because of its price. */
+export interface TooDear {
+  readonly gaps: readonly GapId[]
+  readonly credits: number
 }
 
 /**
@@ -67,7 +76,7 @@ export interface ProbeResult {
  *
  * A few reads of the balance come first, to announce the price; then each question in a phase of its own. The
  * announced price becomes the bound on spending. A question that might exceed the budget or the balance is not asked,
- * and its answer gives the reason.
+ * and its answer gives the reason. If not all can be paid, those that an audit reads come first.
  *
  * @throws UserError if the service does not respond, or serves no request
  */
@@ -111,6 +120,7 @@ async function askAll(store: Session, options: ReturnType<typeof complete>): Pro
     basePath: url.pathname.replace(/\/$/, ''),
   })
   const answers = new Map<GapId, GapAnswer>()
+  const tooDear: TooDear[] = []
   let interrupted = false
   let balanceBefore: number | null = null
   try {
@@ -131,10 +141,16 @@ async function askAll(store: Session, options: ReturnType<typeof complete>): Pro
     budget.promise(price.credits)
     options.onPrice?.(price)
     const list = wanted(options.only)
-    for (const [at, question] of list.entries()) {
-      options.onProgress?.({ doing: question.gaps.join(' '), done: at, of: list.length })
-      prober.phase = question.gaps.join(' ')
+    const waiting = new Set(list)
+    while (waiting.size > 0) {
       const known = { ...circumstances, readCredits: prober.readCredits }
+      const question = nextQuestion([...waiting], known, budget.spendable)
+      const doing = question.gaps.join(' ')
+      options.onProgress?.({ doing, done: list.length - waiting.size, of: list.length })
+      waiting.delete(question)
+      prober.phase = doing
+      const credits = unpaid(question, known, budget)
+      if (credits !== null) tooDear.push({ gaps: question.gaps, credits })
       const given = await ask(question, prober, known, budget)
       prober.mustGoOn()
       mustServe(prober)
@@ -166,6 +182,7 @@ async function askAll(store: Session, options: ReturnType<typeof complete>): Pro
   }
   return {
     interrupted,
+    tooDear,
     asked: [...answers.keys()],
     profile: {
       version: profileVersion,
@@ -225,17 +242,24 @@ async function ask(
     Object.fromEntries(question.gaps.map((gap) => [gap, notAskable(why)] as const))
   const obstacle = question.obstacle?.(circumstances) ?? null
   if (obstacle !== null) return all(obstacle)
-  const price = question.price(circumstances)
+  const price = unpaid(question, circumstances, budget)
   const costs = `needs up to ${price} ${price === 1 ? 'credit' : 'credits'}`
-  if (price > budget.left)
+  if (price !== null && price > budget.left)
     return all(`${costs}, and the budget has ${budget.left} left; raise --max-credits`)
-  if (price > budget.held) return all(`${costs}, and the account has ${budget.held}`)
+  if (price !== null) return all(`${costs}, and the account has ${budget.held}`)
   try {
     return await question.ask(prober)
   } catch (error) {
     if (error instanceof BudgetError) return all(`the budget ended: a request ${error.message}`)
     throw error
   }
+}
+
+/** The price of a question that can be asked, and that the budget or the account may not cover; null if both do. */
+function unpaid(question: Question, circumstances: Circumstances, budget: Budget): number | null {
+  if ((question.obstacle?.(circumstances) ?? null) !== null) return null
+  const price = question.price(circumstances)
+  return price > budget.spendable ? price : null
 }
 
 function countsOf({ responses }: Prober): Record<string, number> {

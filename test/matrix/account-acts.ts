@@ -15,13 +15,12 @@ export const accountActs = {
       { name: 'poor', balance: 6 },
       { name: 'odd', balance: 3 },
       { name: 'burst', balance: 16 },
+      { name: 'leaves', balance: 9 },
     ],
     async (stage) => {
-      const [poor, odd, burst] = ['poor', 'odd', 'burst'].map((name) => stage.sender(name)) as [
-        Sender,
-        Sender,
-        Sender,
-      ]
+      const [poor, odd, burst, leaves] = ['poor', 'odd', 'burst', 'leaves'].map((name) =>
+        stage.sender(name),
+      ) as [Sender, Sender, Sender, Sender]
       await stage.send(poor, balance)
       // The meaning of the header is open (G-12); that of a read is not.
       for (let nth = 0; nth < 8; nth++) {
@@ -38,6 +37,19 @@ export const accountActs = {
       await stage.send(burst, balance)
       await stage.send(burst)
       await stage.send(burst, balance)
+      // What abandoned streams cost is settled before the balance runs out.
+      await stage.send(leaves, balance)
+      for (let nth = 0; nth < 3; nth++) {
+        await stage.send(leaves, { ...long, stream: true, abort: { at: 'first-event' } })
+        // Within this read the service notices that the client is gone; the clock may jump only then.
+        await stage.send(leaves, balance)
+        stage.rest(2)
+        await stage.send(leaves, balance)
+      }
+      for (let nth = 0; nth < 10; nth++) {
+        await stage.send(leaves)
+        await stage.send(leaves, balance)
+      }
     },
     // The long answers take a second, so all twenty are requested before the first is paid.
     {
@@ -139,6 +151,22 @@ export const accountActs = {
     await read(`${credits}?from=${first}&to=${last}`)
     await read(`${credits}?from=${first}&to=${middle}`)
     await read(`${credits}?from=${middle}&to=${last}`)
+  }),
+  bought: act([{ name: 'main', balance: 400 }], async (stage) => {
+    const sender = stage.sender('main')
+    const together = () =>
+      stage.together(12, (nth) => stage.send(sender, { stream: nth % 2 === 0 }))
+    for (let nth = 0; nth < 2; nth++) await stage.send(sender, balance)
+    for (let nth = 0; nth < 6; nth++) await stage.send(sender)
+    await together()
+    await stage.send(sender, balance)
+    // No price list has a package of this size.
+    stage.service.operator.topUp(stage.service.keys[0]!.account, 777)
+    stage.rest(4)
+    await stage.send(sender, balance)
+    await together()
+    for (let nth = 0; nth < 6; nth++) await stage.send(sender)
+    await stage.send(sender, balance)
   }),
   gifts: act([{ name: 'main', balance: 100 }], async (stage) => {
     const sender = stage.sender('main')

@@ -36,6 +36,7 @@ const actsOfFamily: Readonly<Record<string, readonly ActName[]>> = {
     'outages',
     'slow',
     'gifts',
+    'bought',
     'usage',
     'breaking',
   ],

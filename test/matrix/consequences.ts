@@ -10,7 +10,7 @@ const wrongCharges = [
   ...['streams-free', 'messages-double', 'trusted-bypass', 'charge-on-400', 'charge-on-429'],
   ...['charge-on-503', 'refund-forgotten', 'failed-attempt-charged', 'double-charge'],
   ...['lost-update', 'replay-charged', 'per-key-balance', 'charges-last-account', 'async-settle'],
-  'long-prompts-double',
+  ...['long-prompts-double', 'repeats-free', 'price-rises'],
 ]
 const strangers = ['auth-skipped-on-streams', 'auth-prefix-only', 'auth-case-folded']
 
@@ -25,8 +25,14 @@ const all: readonly Consequence[] = [
     faults: [
       ...['charge-per-choice', 'trusted-bypass', 'streams-free', 'messages-double'],
       ...['double-charge', 'per-key-balance', 'charges-last-account', 'long-prompts-double'],
+      ...['repeats-free', 'price-rises'],
     ],
     rules: ['BILL-01', 'BILL-02'],
+  },
+  {
+    because: 'what one worker does not know is missing in the sums, for each key, and on no page',
+    faults: ['balance-per-worker'],
+    rules: ['BILL-10', 'BILL-12', 'BILL-16'],
   },
   {
     because: 'a stream took another price than its own when it completed',
@@ -35,7 +41,7 @@ const all: readonly Consequence[] = [
   },
   {
     because: 'what costs too little, too late or never is had beyond the balance',
-    faults: ['k2.5-charged-1', 'lost-update', 'async-settle', 'overdraft-by-one'],
+    faults: ['k2.5-charged-1', 'lost-update', 'async-settle', 'overdraft-by-one', 'repeats-free'],
     rules: ['BILL-13', 'BILL-15'],
   },
   {

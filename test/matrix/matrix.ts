@@ -3,6 +3,8 @@
  * each legal variant, the audit scenarios against each, and two tables: faults x rules and
  * variants x rules. A part takes every sixth line of each, so that the whole can be run in pieces.
  *
+ * With the variants: what may happen between a client and an honest service (`conducts.ts`).
+ *
  * Random variants come from a fresh seed, which is printed; MATRIX_SEED repeats one.
  *
  * `npm run matrix -- shipped [pattern] [--part 2/6]`: the scenarios of the package against each legal variant, audited
@@ -16,6 +18,7 @@ import { allRules } from '../../src/audit/rules/list.ts'
 import type { Finding } from '../../src/audit/verdict.ts'
 import { faults } from '../../src/service/faults/list.ts'
 import { actsOf } from './acts.ts'
+import { honestConducts } from './conducts.ts'
 import { whyAlso } from './consequences.ts'
 import { playShipped, probedProfile, shippedScenarios, unsettled } from './shipped.ts'
 import { alarmsOf, compositions, outcomeOf } from './unnamed.ts'
@@ -81,6 +84,21 @@ async function variantsByRules(): Promise<number> {
     for (const { rule, verdict } of failed) print(`    ${rule} ${JSON.stringify(verdict)}`)
   }
   print(`\n${variants.length} variants, ${alarms} with a false alarm`)
+  return alarms
+}
+
+/** @returns how many kinds of conduct between a client and an honest service failed a rule */
+async function conductsByRules(): Promise<number> {
+  const chosen = ofPart(honestConducts.filter(({ name }) => wanted.test(name)))
+  print('\nwhat happens between a client and an honest service; rules that failed:')
+  let alarms = 0
+  for (const { name, conduct, acts, rightly } of chosen) {
+    const all = failedIn(await verdictsOf({ faults: [conduct] }, acts))
+    const failed = all.filter(({ rule }) => !rightly.includes(rule))
+    print(`${name.padEnd(72)}${failed.map(({ rule }) => rule).join(' ') || '-'}`)
+    for (const { rule, verdict } of failed) print(`    ${rule} ${JSON.stringify(verdict)}`)
+    alarms += failed.length
+  }
   return alarms
 }
 
@@ -169,7 +187,8 @@ async function play(): Promise<number> {
   if (what === 'shipped') return shippedByProfiles()
   if (what !== 'unnamed') {
     const survivors = what === 'variants' ? 0 : await faultsByRules()
-    return survivors + (what === 'faults' ? 0 : await variantsByRules())
+    if (what === 'faults') return survivors
+    return survivors + (await variantsByRules()) + (await conductsByRules())
   }
   const holes = pattern === 'quiet' ? 0 : await unnamedByRules()
   return holes + (pattern === 'found' ? 0 : await unnamedWithoutEffect())

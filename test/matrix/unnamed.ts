@@ -326,7 +326,8 @@ function accusers({ effect, when }: Composition): RegExp {
         ? /^(BILL-(0[1-4]|1[01345678])|USE)/
         : /^(BILL-(0[1-48]|1[01345])|USE|RATE)/
     case 'charge-refusal':
-      return /^(BILL-(05|06|1[0134578])|USE|RATE-06)/
+      // A charge beyond the last credit is shown as a balance below zero.
+      return /^(BILL-(05|06|09|1[0134578])|USE|RATE-06)/
     case 'credits-header':
     case 'workers':
       return /^(BILL-(0[89]|1[0-6])|USE)/

@@ -85,8 +85,16 @@ test.each([
   },
 )
 
+test('an account of 100 credits pays for all that an audit reads but the limiter', async () => {
+  const { profile, tooDear } = await probeService({ balance: 100 })
+  const status = (['G-14', 'G-15', 'G-18', 'G-21'] as const).map((gap) => profile.answers[gap])
+  expect(status.map((each) => each.status)).not.toContain('not-askable')
+  expect(tooDear.map(({ gaps }) => gaps.join(' '))).toEqual(['G-22 G-32'])
+})
+
 test('a question that the account may not cover is not asked', async () => {
-  const { profile, store } = await probeService({ balance: 40, only: ['G-09', 'G-22'] })
+  const { profile, store, tooDear } = await probeService({ balance: 40, only: ['G-09', 'G-22'] })
+  expect(tooDear).toEqual([{ gaps: ['G-22', 'G-32'], credits: 80 }])
   expect(profile.answers['G-09'].status).toBe('answered')
   expect(profile.answers['G-22']).toEqual({
     status: 'not-askable',

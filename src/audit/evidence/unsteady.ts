@@ -14,8 +14,8 @@ export interface Unsteady {
   readonly witnesses: readonly Witness[]
 }
 
-/** Rules that take a difference between two values for the charge of what came between them. */
-export const readsDifferences = /^(?:AUTH-06|BILL-0[1-5]|BILL-17)$/
+/** Rules that take a value for the balance, or a difference between two for the charge of what came between them. */
+export const readsDifferences = /^(?:AUTH-06|BILL-0[1-6]|BILL-1[347])$/
 
 /** This many rises without a package or grant are no purchases. */
 const fewestRises = 2

@@ -9,6 +9,8 @@ import { failureShare } from './transport.ts'
 const raceUs = 25_000
 const lateUs = 5e6
 const trustedAbove = 5_000
+const risesAfterUs = 20e6
+const workers = 2
 
 const slower = (honest: Behaviour): Pick<Behaviour, 'timing'> => ({
   timing(call, answer) {
@@ -83,6 +85,31 @@ export const billingFaults: readonly Fault[] = [
   fault('messages-double', 'BILL-03', 'the messages format costs double', (honest) => ({
     price: (call) => honest.price(call) * (call.endpoint === 'messages' ? 2 : 1),
   })),
+  fault('repeats-free', 'BILL-03', 'a request like an earlier one costs nothing', (honest) => {
+    const known = new Set<string>()
+    return {
+      price(call) {
+        const own = `${call.key?.accountId} ${call.endpoint} ${call.body.toString('latin1')}`
+        if (known.has(own)) return 0
+        known.add(own)
+        return honest.price(call)
+      },
+    }
+  }),
+  fault(
+    'price-rises',
+    'BILL-01',
+    'twenty seconds after the first request, each costs 1 more',
+    (honest, { clock }) => {
+      let firstUs: number | null = null
+      return {
+        price(call) {
+          firstUs ??= clock.nowUs()
+          return honest.price(call) + (clock.nowUs() - firstUs >= risesAfterUs ? 1 : 0)
+        },
+      }
+    },
+  ),
   fault('trusted-bypass', 'BILL-04', 'above 5,000 credits nothing is charged', (honest) => ({
     price: (call) => (call.available > trustedAbove ? 0 : honest.price(call)),
   })),
@@ -193,6 +220,27 @@ export const billingFaults: readonly Fault[] = [
     },
   ),
   fault(
+    'balance-per-worker',
+    'BILL-11',
+    'each of two workers shows a balance without what the other charged',
+    (honest) => {
+      const spent = new Map<string, number>()
+      const nameOf = ({ key, incoming }: Call) => `${key?.accountId} ${incoming.sequence % workers}`
+      const of = (name: string) => spent.get(name) ?? 0
+      return {
+        settle(call, usage) {
+          honest.settle(call, usage)
+          const all = `${call.key?.accountId}`
+          for (const name of [all, nameOf(call)]) spent.set(name, of(name) + call.price)
+        },
+        creditsHeader(call, credits) {
+          const unseen = of(`${call.key?.accountId}`) - of(nameOf(call))
+          return honest.creditsHeader(call, credits + unseen)
+        },
+      }
+    },
+  ),
+  fault(
     'balance-cached-60s',
     'BILL-12',
     '/user/credits shows a balance of up to 60 s ago',
@@ -221,6 +269,22 @@ export const billingFaults: readonly Fault[] = [
   fault('last-credit-unusable', 'BILL-14', 'the last credit cannot be spent', () => ({
     affords: (call) => call.available > call.price,
   })),
+  fault(
+    'aborts-stay-held',
+    'BILL-14',
+    'the price of an abandoned request is shown in the balance, and cannot be spent',
+    (honest) => {
+      const held = new Map<number, number>()
+      return {
+        onLeave(call) {
+          const { accountId } = call.key!
+          held.set(accountId, (held.get(accountId) ?? 0) + call.price)
+          return honest.onLeave(call)
+        },
+        affords: (call) => call.available - (held.get(call.key!.accountId) ?? 0) >= call.price,
+      }
+    },
+  ),
   fault(
     'check-then-act',
     'BILL-15',

@@ -61,6 +61,19 @@ export const usageFaults: readonly Fault[] = [
       }),
     })),
   ),
+  fault('usage-under-tomorrow', 'USE-03', 'all usage is listed under the next day', (honest) => {
+    const next = (time: string) => new Date(Date.parse(time) + dayUs / 1000).toISOString()
+    const date = (day: string) => next(day).slice(0, 10)
+    return edited(honest, (report) => ({
+      ...report,
+      by_day: report.by_day.map((day) => ({ ...day, date: date(day.date) })),
+      by_hour: report.by_hour.map((hour) => ({
+        ...hour,
+        start: next(hour.start),
+        date: date(hour.date),
+      })),
+    }))
+  }),
   fault(
     'usage-misses-streams',
     'USE-04',

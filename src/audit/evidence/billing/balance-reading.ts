@@ -83,7 +83,7 @@ export function readBalance(
 }
 
 /** A rise this near to a package may be one beside a wrong charge. */
-const nearGift: Credits = 20
+export const nearGift: Credits = 20
 
 /** The largest rise between two idle values that no package or grant explains; 0 without any. */
 function largestRise({ conservation: { segments } }: BalanceReading): Credits {

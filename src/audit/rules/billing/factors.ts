@@ -1,5 +1,6 @@
-import { bandsAt, type Model } from '../../../contract/contract.ts'
+import { bandsAt, type Contract, type Model } from '../../../contract/contract.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
+import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
 import { hasSystemPrompt, untestedPairs } from '../../evidence/untested-pairs.ts'
 import type { Verdict } from '../../verdict.ts'
@@ -10,8 +11,10 @@ type Single = ReturnType<typeof singleCharge>[number]
 
 const isRight = ({ took, price }: Single) => took === price
 
+type Levels = Readonly<Record<string, (exchange: Exchange) => string>>
+
 /** Factors that must not affect the price, and the level of a request in each. */
-const factors: Readonly<Record<string, (exchange: Exchange) => string>> = {
+const factors: Levels = {
   format: ({ row }) => row.endpoint,
   stream: ({ row }) => (row.streamed === 1 ? 'streamed' : 'plain'),
   n: (exchange) => `n ${exchange.requestField('n') ?? 1}`,
@@ -30,7 +33,7 @@ export const bill03 = billingRule({
   severity: 'must',
   needs: ['active', 'quiescence'],
   explain: `Compares isolated charges (one at a time) over the levels of format,
-stream, n, max_tokens, prompt length, user and system prompt. It fails if half or more of the requests of one level
+stream, n, max_tokens, prompt length, user, system prompt and repetition (a request like an earlier one). It fails if half or more of the requests of one level
 do not cost their price while those of another level of that factor do. A price that changes for all requests
 at one time is no factor. It passes for the
 factors observed at two levels, which it names, and for the observed prompt lengths; longer prompts
@@ -60,15 +63,22 @@ streamed in each format, n of 3 or more, a system prompt.`,
       }
     }
     const varied: string[] = []
-    for (const [factor, levelOf] of Object.entries(factors)) {
+    const accused: { readonly verdict: Verdict; readonly unexplained: number }[] = []
+    for (const [factor, levelOf] of Object.entries({
+      ...factors,
+      ...repetition(readings, exchanges),
+    })) {
       const levels = Map.groupBy(singles, ({ exchange }) => levelOf(exchange))
       if (levels.size < 2) continue
       varied.push(factor)
-      const verdict = levelVerdict(
+      const found = levelVerdict(
         [...levels].map(([level, all]) => [level, all.map(({ single }) => single)]),
       )
-      if (verdict !== null) return verdict
+      if (found !== null) accused.push(found)
     }
+    // Of several, the one that leaves the fewest prices unexplained.
+    const [cause] = accused.toSorted((a, b) => a.unexplained - b.unexplained)
+    if (cause !== undefined) return cause.verdict
     if (varied.length === 0) {
       return {
         verdict: 'not-observed',
@@ -90,39 +100,65 @@ streamed in each format, n of 3 or more, a system prompt.`,
   },
 })
 
+/** Whether a request is the same as an earlier one of its account. */
+function repetition(
+  readings: readonly BalanceReading[],
+  exchanges: ReadonlyMap<string, Exchange>,
+): Levels {
+  const repeats = new Set<Exchange>()
+  for (const { history } of readings) {
+    const first = new Set<string>()
+    for (let row = 0; row < history.size; row++) {
+      const exchange = exchanges.get(keyOf(history.runId, history.slot[row]!, history.retry[row]!))
+      if (exchange === undefined || exchange.row.requestBody === null) continue
+      const name = `${exchange.row.path} ${exchange.row.requestBody}`
+      if (first.has(name)) repeats.add(exchange)
+      first.add(name)
+    }
+  }
+  return {
+    repetition: (exchange) =>
+      repeats.has(exchange) ? 'a request like an earlier one' : 'a first request',
+  }
+}
+
+/** So many like requests, right before a time and wrong after it, are no work of a factor. */
+const manyAlike = 6
+
 interface Seen {
   readonly single: Single
   readonly exchange: Exchange
 }
 
 /**
- * A time before which every request costs its price, and from which none does, though some are like requests before and
- * every level of a factor that was right before is among them; null without one. If a level is missing after the time, the
- * factor may be the cause.
+ * A time in each run before which every request costs its price, and from which none does, though some are like requests before; null
+ * without one. If only a few are, and a level of a factor is missing after the time, the factor may be the cause.
  */
 function changeInTime(singles: readonly Seen[]) {
-  const inTime = singles.toSorted(
-    ({ single: a }, { single: b }) =>
-      a.reading.history.runId.localeCompare(b.reading.history.runId) ||
-      a.reading.history.callUs[a.row]! - b.reading.history.callUs[b.row]!,
-  )
-  const at = inTime.findIndex(({ single }) => !isRight(single))
-  const [before, after] = [inTime.slice(0, Math.max(0, at)), inTime.slice(at)]
+  const before: Seen[] = []
+  const after: Seen[] = []
+  for (const ofRun of Map.groupBy(singles, (each) => each.single.reading.history.runId).values()) {
+    const inTime = ofRun.toSorted((a, b) => calledUs(a.single) - calledUs(b.single))
+    const at = inTime.findIndex(({ single }) => !isRight(single))
+    before.push(...(at < 0 ? inTime : inTime.slice(0, at)))
+    if (at >= 0) after.push(...inTime.slice(at))
+  }
   if (before.length < 3 || after.some(({ single }) => isRight(single))) return null
   const levels = Object.values(factors)
   const isMissing = (levelOf: (exchange: Exchange) => string) => {
     const later = new Set(after.map(({ exchange }) => levelOf(exchange)))
     return before.some(({ exchange }) => !later.has(levelOf(exchange)))
   }
-  if (levels.some(isMissing)) return null
   const kindOf = ({ exchange }: Seen) =>
     JSON.stringify([exchange.row.model, ...levels.map((levelOf) => levelOf(exchange))])
   const known = new Set(before.map(kindOf))
   const alike = after.filter((each) => known.has(kindOf(each)))
-  return alike.length < 3
+  return alike.length < (levels.some(isMissing) ? manyAlike : 3)
     ? null
     : { before: before.length, after: after.length, first: after[0]!.single }
 }
+
+const calledUs = ({ reading, row }: Single) => reading.history.callUs[row]!
 
 /** The pairs that no request tested, as the end of a note. */
 function untested(models: readonly Model[], exchanges: readonly Exchange[]): string {
@@ -148,14 +184,15 @@ function keyOf(runId: string, slot: number, retry: number): string {
  * A failure if one level is charged wrongly and another correctly; otherwise null. If headers show held credits, some
  * wrong charges look right, so half of a level is enough.
  */
-function levelVerdict(levels: readonly (readonly [string, readonly Single[]])[]): Verdict | null {
+function levelVerdict(levels: readonly (readonly [string, readonly Single[]])[]) {
   const wrongIn = (all: readonly Single[]) => all.filter((single) => !isRight(single)).length
   const right = levels.find(([, all]) => wrongIn(all) * 10 <= all.length)
   const wrong = levels.find(([, all]) => wrongIn(all) >= 2 && wrongIn(all) * 2 >= all.length)
   if (right === undefined || wrong === undefined) return null
   const [level, all] = wrong
   const first = all.find((single) => !isRight(single))!
-  return {
+  const unexplained = wrongIn(levels.flatMap(([name, of]) => (name === level ? [] : of)))
+  const verdict: Verdict = {
     verdict: 'fail',
     observations: levels.reduce((sum, [, singles]) => sum + singles.length, 0),
     expected: `the same price with ${level} as with ${right[0]}`,
@@ -169,6 +206,19 @@ function levelVerdict(levels: readonly (readonly [string, readonly Single[]])[])
         ),
     ],
   }
+  return { verdict, unexplained: unexplained + all.length - wrongIn(all) }
+}
+
+/** Whether, in each run with wrong prices, one time separates them from the right ones. */
+function splitsByTime(singles: readonly Single[]): boolean {
+  const runs = Map.groupBy(singles, ({ reading }) => reading.history.runId)
+  return [...runs.values()].every((all) => {
+    const inTime = all.toSorted((a, b) => calledUs(a) - calledUs(b))
+    const changes = inTime.filter(
+      (each, at) => at > 0 && isRight(each) !== isRight(inTime[at - 1]!),
+    )
+    return changes.length <= 1
+  })
 }
 
 export const bill04 = billingRule({
@@ -189,7 +239,7 @@ with large balances and do not charge them.`,
     if (bands.size < 2) {
       return { verdict: 'not-observed', takes: 'requests one at a time on balances in two bands' }
     }
-    const verdict = splitsByBalance(singles)
+    const verdict = splitsByBalance(singles, contract)
     return (
       verdict ??
       (singles.every(({ took, price }) => took === price)
@@ -211,9 +261,10 @@ const balanceOf = ({ reading, row, price }: Single) => reading.history.value[row
 
 /**
  * A failure if one balance separates requests that cost their price from those that mostly did not. If headers show
- * held credits, the first of the latter may look right.
+ * held credits, the first of the latter may look right. A balance only falls, so a price that changed at one time looks the
+ * same: then the split fails only if it is at an edge of a band.
  */
-function splitsByBalance(singles: readonly Single[]): Verdict | null {
+function splitsByBalance(singles: readonly Single[], contract: Contract): Verdict | null {
   const isWrong = ({ took, price }: Single) => took !== price
   const rising = singles.toSorted((a, b) => balanceOf(a) - balanceOf(b))
   for (const sorted of [rising, rising.toReversed()]) {
@@ -222,6 +273,13 @@ function splitsByBalance(singles: readonly Single[]): Verdict | null {
     const wrong = far.filter(isWrong)
     if (first < 2 || wrong.length < 2 || wrong.length * 2 < far.length) continue
     const [shown, near] = [wrong[0]!, sorted[first - 1]!]
+    const bandOf = (single: Single) => bandsAt(contract, balanceOf(single)).at(-1)?.name
+    if (bandOf(shown) === bandOf(near) && splitsByTime(singles))
+      return {
+        verdict: 'inconclusive',
+        observations: singles.length,
+        why: `${wrong.length} requests cost other than their price, all of them on one side of a balance of ${balanceOf(near)}, which is no edge of a band, and all of them on one side of a time: a price that changed then looks the same`,
+      }
     return {
       verdict: 'fail',
       observations: singles.length,

@@ -1,6 +1,7 @@
 import type { Package } from '../../../contract/contract.ts'
 import type { PromiseName, Promising } from '../../../contract/promises.ts'
 import { billingRule, witnessOf } from '../../evidence/balances.ts'
+import { nearGift } from '../../evidence/billing/balance-reading.ts'
 import { excessOf } from '../../evidence/billing/conservation.ts'
 import { sumsOf } from '../../evidence/billing/gifts.ts'
 import type { Evidence } from '../../rule.ts'
@@ -125,8 +126,8 @@ export const bill19 = billingRule({
   needs: ['time'],
   promised: ['packages'],
   explain: `Recognises purchases by the size of a rise between idle values. A rise is wrong if it is more
-than half the smallest package or grant, and not a sum of up to three of them. If all values fit without one
-such rise, it is inconclusive. If the credits endpoint
+than half the smallest package or grant, and not a sum of up to three of them, but within 20 credits of such a sum.
+Credits of another size may have been added by hand: that is inconclusive. If the credits endpoint
 lists the remaining credits of each purchase with their expiry, a package without an expiry must have
 none. Any other must expire the right number of months after its purchase (28 to 31 days each, with a
 tolerance of a day), and no credits may remain a day after that.`,
@@ -139,12 +140,14 @@ tolerance of a day), and no credits may remain a day after that.`,
     const [smallest, sums] = [Math.min(...gifts), sumsOf(gifts)]
     const large = rises(readings).filter(({ gained }) => gained * 2 > smallest)
     const odd = large.find(({ gained }) => !sums.includes(gained))
-    if (odd !== undefined && odd.gained === odd.reading.unknownRise) {
+    const isNear = (size: number) => odd !== undefined && Math.abs(odd.gained - size) <= nearGift
+    if (odd !== undefined && !sums.some(isNear)) {
       const { reading, segment, gained } = odd
+      const fits = gained === reading.unknownRise ? 'Without that rise every value fits, so ' : ''
       return {
         verdict: 'inconclusive',
         observations: large.length,
-        why: `account ${reading.history.account}: the balance rose by ${gained}, which no charge, package or grant explains. Without that rise every value fits, so credits were added by hand, or wrongly.`,
+        why: `account ${reading.history.account}: the balance rose by ${gained}, which no charge, package or grant explains. ${fits}${fits === '' ? 'Credits' : 'credits'} were added by hand, or wrongly.`,
         witnesses: [witnessOf(reading, segment.to, `${gained} more than before`)],
       }
     }

@@ -117,7 +117,9 @@ export function singleCharge(stretch: Stretch): readonly Single[] {
   if (rowsOf(stretch, 'failure').length > 0) return []
   const [row] = rowsOf(stretch, 'charge')
   if (row === undefined) return []
-  const { model, costCredits } = reading.history
+  const { model, costCredits, effect } = reading.history
+  // A failure may show the balance before a charge of its own, which then falls into this stretch.
+  if (effect[segment.from] === effects.failure && segment.taken > segment.sure) return []
   return [{ reading, row, model: model[row]!, price: costCredits[row]!, took: segment.taken }]
 }
 

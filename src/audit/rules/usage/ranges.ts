@@ -1,3 +1,4 @@
+import { generatesSql } from '../../../contract/request.ts'
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
 import { type Came, judgedRule } from '../exchange-rule.ts'
 import { named } from './report-rule.ts'
@@ -10,13 +11,27 @@ export const use06 = judgedRule({
   needs: ['active'],
   promised: ['paths.credits'],
   explain: `Looks at responses to queries with from and to (if the service supports them: gap G-09). Two
-adjacent ranges must add up to the range that spans them, for one key and with nothing in between. If
+adjacent ranges must add up to the range that spans them, for one key and with nothing sent in between. If
 all three have the same credits, the service ignores ranges, and nothing is decided.
 ${named}`,
   expected: 'parts that add up to the whole',
   takes: 'GET /user/credits with from and to for a range and for its two parts',
   async judged(evidence) {
     const ranges = (await usageReports(evidence)).map(rangeOf)
+    if (ranges.every(({ from, to }) => from === null && to === null)) return []
+    // A request that cost nothing is counted, and moves no balance.
+    const sent = await evidence.store.rows<Sent>(
+      `SELECT run_id AS "runId", sent_us::DOUBLE AS "sentUs" FROM attempts
+       WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL AND ${generatesSql}`,
+      [JSON.stringify(evidence.runIds)],
+    )
+    const sentOf = Map.groupBy(sent, ({ runId }) => runId)
+    const isQuiet = (all: readonly Range[]) => {
+      const rows = all.map(({ report }) => report.exchange.row)
+      const times = rows.map(({ sentUs }) => sentUs)
+      const [from, to] = [Math.min(...times), Math.max(...times)]
+      return !(sentOf.get(rows[0]!.runId) ?? []).some(({ sentUs }) => sentUs > from && sentUs < to)
+    }
     const byStart = Map.groupBy(ranges, (range) => placeOf(range, range.from))
     return ranges.flatMap((whole) =>
       (byStart.get(placeOf(whole, whole.from)) ?? []).flatMap((first) =>
@@ -24,11 +39,17 @@ ${named}`,
           ? []
           : (byStart.get(placeOf(whole, first.to)) ?? [])
               .filter((second) => second.to === whole.to && second !== whole)
+              .filter((second) => isQuiet([whole, first, second]))
               .map((second) => [whole.report.exchange, unequal(whole, first, second)] as const),
       ),
     )
   },
 })
+
+interface Sent {
+  readonly runId: string
+  readonly sentUs: number
+}
 
 /** A response and its requested range; null for an open end. */
 interface Range {
@@ -42,9 +63,10 @@ function rangeOf(report: UsageReport): Range {
   return { report, from: query.get('from'), to: query.get('to') }
 }
 
-/** The same key, the same balance (so nothing happened in between) and the same start. */
+/** The same run and key, the same balance and the same start. */
 function placeOf({ report }: Range, from: string | null): string {
-  return JSON.stringify([report.exchange.row.keyFp, report.remaining, from])
+  const { runId, keyFp } = report.exchange.row
+  return JSON.stringify([runId, keyFp, report.remaining, from])
 }
 
 const fields = ['consumedInRange', 'requests'] as const

@@ -17,6 +17,10 @@ const times = (count: number, took: number, request: Partial<AttemptRow> = {}) =
   Array.from({ length: count }, () => [took, request] as const)
 const streamed = { streamed: 1 } as const
 
+/** Three requests that cost 2 each, down to this balance and further. */
+const twice = (balance: number): readonly Step[] =>
+  [balance, balance - 2, balance - 4].flatMap((left) => [shows(left), left])
+
 const inconclusive = (wrong: number, observations: number) => ({
   verdict: 'inconclusive',
   observations,
@@ -124,6 +128,22 @@ testCases([
     { verdict: 'inconclusive', observations: 4 },
   ],
   [
+    'a price that changed at one time, within a band, does not depend on the balance',
+    bill04,
+    inTurn(103, shows(102), 102, shows(101), 101, shows(100), 100, shows(99), 99, ...twice(97)),
+    {
+      verdict: 'inconclusive',
+      observations: 7,
+      why: '3 requests cost other than their price, all of them on one side of a balance of 100, which is no edge of a band, and all of them on one side of a time: a price that changed then looks the same',
+    },
+  ],
+  [
+    'a price that changed at the edge of a band depends on the balance',
+    bill04,
+    inTurn(103, shows(102), 102, shows(101), 101, ...twice(99)),
+    { verdict: 'fail', came: '3 of 3 requests on that side cost other than their price' },
+  ],
+  [
     'requests without a balance are in no band',
     bill04,
     inTurn(103, shows(102), 102, {}, 101, {}, 100, shows(99), 99),
@@ -173,6 +193,48 @@ testStored('BILL-03', [
         { verdict: 'pass' },
       ] as const,
   ),
+  [
+    'requests that are free when they repeat an earlier one fail, whatever else they have in common',
+    taking(
+      [1, { template: 0 }],
+      [1, { template: 1 }],
+      ...times(3, 0, { template: 0 }),
+      [1, { template: 2 }],
+      ...times(2, 0, { template: 1 }),
+    ),
+    {
+      verdict: 'fail',
+      expected: 'the same price with a request like an earlier one as with a first request',
+      came: '0 credits instead of 1; 5 of 5 requests with a request like an earlier one',
+    },
+    {
+      templates: [
+        template(0, { max_tokens: 8 }),
+        template(1, { max_tokens: 16 }),
+        template(2, { max_tokens: 40 }),
+      ],
+    },
+  ],
+  [
+    'a price that rises at one time accuses no factor, though one of its levels came only before',
+    [
+      ...taking(
+        ...times(3, 1),
+        ...times(2, 1, { endpoint: 'messages' }),
+        ...times(2, 1, streamed),
+        ...times(6, 2),
+        ...times(3, 2, { endpoint: 'messages' }),
+      ),
+      // Reads are free.
+      read(100, 1000, 875),
+      read(101, 1001, 875),
+    ],
+    {
+      verdict: 'inconclusive',
+      observations: 16,
+      why: 'the price changed at one time: the 7 requests before slot 15 cost their price, and 9 from then on cost 2 credits instead of 1. BILL-01 and BILL-02 are about that; which factor matters does not show.',
+    },
+  ],
   [
     'each factor with two levels is named, with the prompt lengths',
     taking(

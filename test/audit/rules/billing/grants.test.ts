@@ -167,13 +167,23 @@ testStored('BILL-19', [
     { verdict: 'pass', observations: 2, note: 'Expiry was not seen.' },
   ],
   [
-    'a rise that is no sum of packages and grants fails',
-    inTurn(100, 100, 126),
+    'a rise that nearly is a package fails',
+    inTurn(100, 100, 580),
     {
       verdict: 'fail',
       observations: 1,
       expected: 'a rise by a package or grant: 500, 5000, 20000, 100, 50, 500',
-      came: 'a rise by 26',
+      came: 'a rise by 480',
+      witnesses: [{ slot: 2, shows: '480 more than before' }],
+    },
+  ],
+  [
+    'a rise that is far from any package or grant may have been made by hand',
+    inTurn(100, 100, 126),
+    {
+      verdict: 'inconclusive',
+      observations: 1,
+      why: 'account main: the balance rose by 26, which no charge, package or grant explains. Credits were added by hand, or wrongly.',
       witnesses: [{ slot: 2, shows: '26 more than before' }],
     },
   ],
