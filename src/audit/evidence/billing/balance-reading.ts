@@ -146,13 +146,21 @@ function best(readings: readonly BalanceReading[]): BalanceReading {
     readings.find(({ fits }) => fits === 'exact') ??
     readings.find(({ fits }) => fits === 'loose') ??
     conserved[0] ??
-    // What no meaning explains is told by the one that leaves the fewest stretches unexplained.
-    readings.reduce((least, each) => (wrongStretches(each) < wrongStretches(least) ? each : least))
+    leastWrong(readings)
   return chosen.fits === 'none' ? lateOrNone(chosen) : chosen
 }
 
-function wrongStretches({ conservation: { segments } }: BalanceReading): number {
-  return segments.filter((segment) => excessOf(segment) !== 0).length
+/**
+ * What no meaning explains is told by the one that leaves the fewest stretches unexplained. One that leaves only the whole
+ * unexplained has an ambiguous attempt pay in two stretches.
+ */
+function leastWrong(readings: readonly BalanceReading[]): BalanceReading {
+  const wrong = ({ conservation: { segments } }: BalanceReading) =>
+    segments.filter((segment) => excessOf(segment) !== 0).length
+  const [least = readings[0]!] = readings
+    .filter((reading) => wrong(reading) > 0)
+    .toSorted((a, b) => wrong(a) - wrong(b))
+  return least
 }
 
 function isConserved({ conservation: { segments, whole } }: BalanceReading): boolean {
