@@ -201,3 +201,36 @@ test('the plans of any number of shards add up to the whole plan', () => {
     expect(sum(({ bySteps }) => bySteps.read!)).toBe(whole!.bySteps.read)
   }
 })
+
+test('any number of threads sends the same requests of the same tasks', async () => {
+  const target = await startTarget((_, response) => answerChat(response))
+  const whole = scenarioOf(
+    `
+      - { name: plan, step: think }
+      - { name: look, step: read, after: plan, repeat: { min: 1, max: 5 }, delay: { min: 1ms, max: 9ms } }
+      - { name: write, step: think, after: look }`,
+    '',
+    '[]',
+    'max_requests: 20',
+  )
+  const sentBy = (threads: number) =>
+    withStorePath(async (dbPath) => {
+      const scenario = { ...whole, threads }
+      await run(scenario, { dbPath, baseUrl: target.baseUrl, keys: { default: key }, seed: 5 })
+      const rows = await query<{ shard: number }>(
+        dbPath,
+        'SELECT slot, task, task_turn, turn, step FROM attempts ORDER BY slot',
+      )
+      const [by] = await query<{ most: number }>(
+        dbPath,
+        'SELECT max(n)::INTEGER AS most FROM (SELECT count(DISTINCT shard) AS n FROM attempts GROUP BY session)',
+      )
+      return { rows, most: by!.most }
+    })
+  const [one, three] = [await sentBy(1), await sentBy(3)]
+  expect(three.rows).toEqual(one.rows)
+  expect([one.most, three.most]).toEqual([1, 1])
+  const [plan] = planOf({ ...whole, threads: 1 }, defaultContract, 5)
+  expect(one.rows).toHaveLength(plan!.requests!)
+  target.close()
+})
