@@ -1,3 +1,4 @@
+-- picture: true
 -- section: Balance and outlook
 -- wide: true
 -- optional: true

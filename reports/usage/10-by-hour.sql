@@ -1,3 +1,4 @@
+-- picture: true
 -- section: Use over time
 -- wide: true
 -- note: >-

@@ -1,3 +1,4 @@
+-- picture: true
 -- section: Use over time
 -- note: Local days, of 23 or 25 hours across a clock change. Hatched days are not over, or not measured to their end.
 SELECT label AS day, start_us, series, credits::DOUBLE AS credits, requests, open::INTEGER AS open,

@@ -1,3 +1,4 @@
+-- picture: true
 -- section: Use over time
 -- note: Outcomes of the requests of each local day. A request whose end is unknown may have been charged.
 SELECT label AS day, start_us, outcome, sum(n)::BIGINT AS requests, bool_or(open)::INTEGER AS open

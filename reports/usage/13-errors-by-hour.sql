@@ -1,3 +1,4 @@
+-- picture: true
 -- section: When
 -- note: Requests that failed in each local hour. 429 means that the rate band was too small in that hour.
 WITH

@@ -1,3 +1,4 @@
+-- picture: true
 -- section: When
 -- note: Mean of all measured hours of that weekday and time of day. Empty cells were not measured.
 SELECT

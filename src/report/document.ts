@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { type InteractiveChart, interactiveRuntime } from '../chart/interactive.ts'
 import { pageStyle } from '../chart/page-style.ts'
 import { type Html, html, scriptJson, trusted } from '../user/html.ts'
+import { boardScript } from './usage/board/board.ts'
 
 const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
@@ -27,6 +28,7 @@ export function renderDocument({ title, body, charts, live }: Document): string 
   const scripts = [
     isInteractive && interactiveRuntime(),
     body.text.includes(' data-filter>') && readFileSync(filterScript, 'utf8'),
+    body.text.includes('<div id="board">') && boardScript(),
     live?.script,
   ].filter((each) => typeof each === 'string')
   const script = scripts.length === 0 ? null : scripts.join('\n')

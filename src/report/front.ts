@@ -46,6 +46,8 @@ const front = z.strictObject({
   wide: z.boolean().optional(),
   /** Omits the part if it has no rows, instead of showing an empty state. */
   optional: z.boolean().optional(),
+  /** Only a picture of `--png`: the page draws it in another way. */
+  picture: z.boolean().optional(),
   /** Folds the whole table under its title. */
   folded: z.boolean().optional(),
   /** Names the folded rows, whose column `folded` is true: `3 rules that passed`. */

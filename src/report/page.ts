@@ -10,6 +10,7 @@ import { inSession, type Reader, type Session } from '../store/session.ts'
 import { type Html, html } from '../user/html.ts'
 import { UserError } from '../user/user-error.ts'
 import { beginPart, type Work } from '../user/work.ts'
+import { renderAnswer } from './banner.ts'
 import { renderDocument } from './document.ts'
 import { type Figure, renderFigure, withoutHoles } from './figure.ts'
 import { latestFindings, renderFindings } from './findings.ts'
@@ -21,12 +22,14 @@ import { fillProfile } from './profile-table.ts'
 import { prepareScope } from './scope.ts'
 import { prepareService } from './service-table.ts'
 import { prepareStretches, stretchLine } from './stretches.ts'
-import type { UsageEngine } from './usage/engine/engine.ts'
+import { renderBoard } from './usage/board/board.ts'
+import { readBoard } from './usage/board/data.ts'
+import { storeEngine, type UsageEngine } from './usage/engine/engine.ts'
 import { unitName } from './usage/figures.ts'
-import { enterPrices } from './usage/prepare.ts'
+import { enterPrices, NoUsage } from './usage/prepare.ts'
 import { readUsageIn } from './usage/read.ts'
 import type { UsageOptions, UsagePage } from './usage/shape.ts'
-import { aboutUsage, usageTop } from './usage-page.ts'
+import { aboutUsage, usageAnswerOf, usageCards } from './usage-page.ts'
 import { fillUsageTables } from './usage-tables.ts'
 
 /** Options of the usage page only. Times are Unix microseconds. */
@@ -108,7 +111,9 @@ async function drawReport(store: Session, options: ReportOptions): Promise<Repor
     partsOf(page, options.reportsFolder).length + 1,
   )
   const top = await prepareTop(store, options)
-  const parts = partsOf(page, options.reportsFolder, top.unit)
+  const parts = top.isEmpty
+    ? []
+    : partsOf(page, options.reportsFolder, top.unit).filter(({ front }) => front.picture !== true)
   const drawn: Figure[] = []
   for (const [at, part] of parts.entries()) {
     beginPart(options, `chart ${part.name}`, at + 1, parts.length + 1)
@@ -156,6 +161,8 @@ interface Top {
   /** The end of the page. */
   readonly end?: Html | false
   readonly figures: readonly Figure[]
+  /** Whether there is nothing to draw. */
+  readonly isEmpty?: boolean
   /** The unit of amounts, if it is another than credits. */
   readonly unit?: string
 }
@@ -190,14 +197,39 @@ export async function prepareTop(store: Session, options: ReportOptions): Promis
 }
 
 async function prepareUsageTop(store: Session, options: ReportOptions): Promise<Top> {
-  const page = await readUsageOf(store, options)
+  let page: UsagePage
+  try {
+    page = await readUsageOf(store, options, false)
+  } catch (error) {
+    if (error instanceof NoUsage) return { ...emptyTop(error), isEmpty: true }
+    throw error
+  }
   await fillUsageTables(store, page)
   const unit = unitName(page.scope.unit)
-  return { about: aboutUsage(page), body: usageTop(page), figures: [], unit }
+  const board = await readBoard(store, options.usage?.engine ?? storeEngine, page)
+  return {
+    about: aboutUsage(page),
+    body: html`${usageAnswerOf(page)}${renderBoard(board, usageCards(page))}`,
+    figures: [],
+    unit,
+  }
 }
 
+/** A store without usage still has a page, which says how usage comes into it. */
+const emptyTop = ({ message }: NoUsage): Top => ({
+  about: html`The store holds no usage yet.`,
+  body: renderAnswer({
+    ...{ tone: 'none', says: 'No usage yet', because: message, checks: [] },
+  }),
+  figures: [],
+})
+
 /** The usage page as data. */
-export async function readUsageOf(store: Session, options: ReportOptions): Promise<UsagePage> {
+export async function readUsageOf(
+  store: Session,
+  options: ReportOptions,
+  withHours = true,
+): Promise<UsagePage> {
   const { timeZone, nowUs, usage = allUsage } = options
   const asked = {
     ...usage,
@@ -207,7 +239,7 @@ export async function readUsageOf(store: Session, options: ReportOptions): Promi
     // Fixed, so that a repeated page has the same dates.
     seed: 1,
   }
-  return readUsageIn(store, asked, usage.engine)
+  return readUsageIn(store, asked, usage.engine, withHours)
 }
 
 const allUsage: UsageScopeOptions = {
@@ -250,7 +282,7 @@ const firstScreen = (figures: readonly Figure[]): Html => {
 }
 
 /** Pages whose sections are folded: the first screen answers the question. */
-const folds: ReadonlySet<PageName> = new Set(['launch', 'run'])
+const folds: ReadonlySet<PageName> = new Set(['launch', 'run', 'usage'])
 
 /** Groups figures under the headings of their sections. */
 export function sections(figures: readonly Figure[], isFolded = false): Html {

@@ -28,9 +28,12 @@ export function aboutUsage({ scope }: UsagePage): Html {
   return html`${scope.account !== null && html`Account <b>${scope.account}</b>: `}${period}, in ${scope.timezone}, from ${origins.join(' and ')}.`
 }
 
-/** The answer of the usage page (when do the credits run out?), and the cards. */
-export function usageTop(page: UsagePage): Html {
-  return html`${renderAnswer(usageAnswer(page))}${renderCards(page.cards.map((card) => cardOf(card, page)))}${amountsUnder(page)}${page.scope.notes.map(
+/** The answer of the usage page: when do the credits run out? */
+export const usageAnswerOf = (page: UsagePage): Html => renderAnswer(usageAnswer(page))
+
+/** The cards of the whole period, and what its sums are of. */
+export function usageCards(page: UsagePage): Html {
+  return html`${renderCards(page.cards.filter(({ name, value }) => value !== null || name === 'requests').map((card) => cardOf(card, page)))}${amountsUnder(page)}${page.scope.notes.map(
     (note) => html`<p class="note">${note}</p>`,
   )}`
 }

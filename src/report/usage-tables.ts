@@ -1,5 +1,6 @@
 import type { Session } from '../store/session.ts'
 import { fillTable } from './temp-table.ts'
+import { outlookPoints } from './usage/board/outlook.ts'
 import type { Anomaly, DateBand, UsagePage } from './usage/shape.ts'
 import { longDayIn, momentIn } from './zone-words.ts'
 
@@ -12,6 +13,7 @@ const ofHours: ReadonlySet<Anomaly['kind']> = new Set(['unusual-hour', 'error-ju
  */
 export async function fillUsageTables(store: Session, page: UsagePage): Promise<void> {
   const { timezone } = page.scope
+  const empty = page.depletion.known ? page.depletion.runsOut : null
   const nameOf = (kind: Anomaly['kind'], { id, atUs }: Anomaly['rows'][number]) =>
     ofHours.has(kind) ? momentIn(atUs, timezone) : id
   const band = (dates: DateBand | null) => ({
@@ -42,7 +44,11 @@ export async function fillUsageTables(store: Session, page: UsagePage): Promise<
       empty_us: 'BIGINT',
       empty_late_us: 'BIGINT',
     },
-    outlookOf(page),
+    outlookPoints(page).map(({ atUs, ...values }) => ({
+      ...{ at_us: atUs, ...values },
+      ...{ empty_early_us: whole(empty?.earlyUs), empty_us: whole(empty?.medianUs) },
+      empty_late_us: whole(empty?.lateUs),
+    })),
   )
   await fillTable(
     store,
@@ -127,59 +133,4 @@ function wordsOf(dates: DateBand | null, us: number | null, timezone: string): s
   return us === null ? `after ${dates.horizonDays} days` : longDayIn(us, timezone)
 }
 
-/** Days of the outlook if nothing runs out. */
-const outlookDays = 45
-const dayUs = 86_400e6
-
-const whole = (us: number | null) => (us === null ? null : Math.round(us))
-
-/**
- * The balance to come in the early, median and late future. It burns evenly until it is empty, or at the forecast's
- * daily burn if that is beyond the horizon, with a step where credits expire unused.
- */
-function outlookOf({ depletion, forecast, scope }: UsagePage) {
-  if (!depletion.known || !forecast.known) return []
-  // The start of the forecast, from which the page counts its dates.
-  const fromUs = Math.min(scope.nowUs, Math.max(...scope.sources.map((each) => each.lastUs)))
-  const { earlyUs, medianUs, lateUs } = depletion.runsOut
-  const future = (
-    emptyUs: number | null,
-    perDay: number,
-    which: 'creditsLow' | 'creditsMedian' | 'creditsHigh',
-  ) => {
-    const lost = depletion.wasted.map((each) => ({ us: each.expiresUs, credits: each[which] }))
-    const lostBefore = (us: number) =>
-      lost.reduce((sum, each) => sum + (each.us <= us ? each.credits : 0), 0)
-    const burned = depletion.balance - (emptyUs === null ? 0 : lostBefore(emptyUs))
-    const perUs = emptyUs === null ? perDay / dayUs : burned / Math.max(1, emptyUs - fromUs)
-    const endUs = emptyUs ?? fromUs + depletion.balance / Math.max(perUs, Number.EPSILON)
-    const at = (us: number) =>
-      us >= endUs ? 0 : Math.max(0, depletion.balance - perUs * (us - fromUs) - lostBefore(us))
-    return { endUs, at }
-  }
-  const low = future(earlyUs, forecast.highPerDay, 'creditsLow')
-  const median = future(medianUs, forecast.medianPerDay, 'creditsMedian')
-  const high = future(lateUs, forecast.lowPerDay, 'creditsHigh')
-  // The drawing covers the dates that the page mentions.
-  const untilUs = Math.min(
-    high.endUs,
-    Math.max(fromUs + outlookDays * dayUs, earlyUs ?? 0, medianUs ?? 0, lateUs ?? 0),
-  )
-  const steps = 48
-  const even = Array.from({ length: steps + 1 }, (_, step) =>
-    Math.round(fromUs + ((untilUs - fromUs) * step) / steps),
-  )
-  const edges = depletion.wasted
-    .flatMap(({ expiresUs }) => [expiresUs - 1000, expiresUs])
-    .filter((us) => us > fromUs && us < untilUs)
-  return [...new Set([...even, ...edges])]
-    .sort((a, b) => a - b)
-    .map((us) => ({
-      ...{ at_us: us, low: low.at(us), median: median.at(us), high: high.at(us) },
-      ...{
-        empty_early_us: whole(earlyUs),
-        empty_us: whole(medianUs),
-        empty_late_us: whole(lateUs),
-      },
-    }))
-}
+const whole = (us: number | null | undefined) => (us == null ? null : Math.round(us))

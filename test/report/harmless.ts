@@ -52,7 +52,7 @@ function recordsOf(text: string): readonly (readonly string[])[] {
 /** A page in which no foreign text is markup. */
 export function expectPlainHtml(text: string, what: string): void {
   const [markup, ...scripts] = text.split('<script')
-  expect(scripts.length, what).toBeLessThanOrEqual(2)
+  expect(scripts.length, what).toBeLessThanOrEqual(3)
   for (const tag of ['<img', '<svg onload', '<!--', '<style>*']) {
     expect(markup!.includes(tag), `${what}: ${tag}`).toBe(false)
   }

@@ -165,7 +165,7 @@ describe.skipIf(!canBrowse)(
       '$page, scripts $script, is complete, without messages and without overflow: desktop, phone, light, dark, paper',
       async ({ page, script }) => {
         const { tab, noticed, close } = await openPage(browser, page, script)
-        expect(await tab.locator('figure[data-chart]').count()).toBeGreaterThan(0)
+        expect(await tab.locator('figure').count()).toBeGreaterThan(0)
         for (const width of [1440, 375]) {
           await tab.setViewportSize({ width, height: 900 })
           if (script) await wake(tab)
@@ -196,6 +196,7 @@ describe.skipIf(!canBrowse)(
     ])('on a phone, %s: the table "%s" shows the column "%s"', async (page, table, column) => {
       const { tab, close } = await openPage(browser, page, false)
       await tab.setViewportSize({ width: 375, height: 900 })
+      await unfold(tab)
       const region = tab.getByRole('region', { name: table, exact: true })
       const head = region.getByRole('columnheader', { name: column }).first()
       const box = (await head.boundingBox())!
@@ -209,6 +210,7 @@ describe.skipIf(!canBrowse)(
 
     test('a choice on the usage page by key and by model keeps its rows and shows their sums', async () => {
       const { tab, noticed, close } = await openPage(browser, 'usage', true)
+      await unfold(tab)
       const card = tab.locator('[id="31-key-models"]')
       const rows = () => card.locator('tbody tr:visible').allTextContents()
       const before = await rows()
@@ -224,6 +226,45 @@ describe.skipIf(!canBrowse)(
       await card.getByRole('combobox', { name: 'model' }).selectOption('all')
       expect(await rows()).toEqual(before)
       expect(await card.getByRole('status').textContent()).toBe('')
+      expect(noticed).toEqual([])
+      await close()
+    })
+
+    test('a filter changes charts, cards and tables and the address, and the keyboard opens a day, an hour and its requests', async () => {
+      const { tab, noticed, close } = await openPage(browser, 'month', true)
+      const cards = () => tab.locator('.b-cards dd').allTextContents()
+      const whole = await cards()
+      await tab.getByRole('combobox', { name: 'key' }).selectOption('billing (a1b2)')
+      expect(tab.url()).toMatch(/#key=billing\+%28a1b2%29$/)
+      expect(await cards()).not.toEqual(whole)
+      const models = tab.locator('#board-by-key tbody tr')
+      expect(await models.count()).toBe(1)
+      const shared = tab.url()
+      await tab.getByRole('combobox', { name: 'show' }).selectOption('requests')
+      expect(await tab.locator('#board-use h3').textContent()).toBe('Requests by day')
+      const stage = tab.locator('#board-use .b-stage')
+      await stage.focus()
+      for (const key of ['End', 'ArrowLeft', 'ArrowLeft']) await tab.keyboard.press(key)
+      expect(await tab.locator('#board-use .b-said').textContent()).toMatch(
+        /^Thu, 12 Mar 2026: billing \(a1b2\) \d+$/,
+      )
+      await tab.keyboard.press('Enter')
+      expect(await tab.locator('#board-use h3').textContent()).toBe('Requests by hour')
+      await tab.keyboard.press('End')
+      await tab.keyboard.press('Enter')
+      expect(tab.url()).toContain('from=2026-03-12T23&to=2026-03-13')
+      await tab.getByText('The requests of this hour').first().waitFor()
+      await tab.goBack()
+      await tab.goBack()
+      expect(await tab.locator('#board-use h3').textContent()).toBe('Requests by day')
+      await tab.locator('#board-use summary').click()
+      expect(
+        await tab.getByRole('region', { name: 'Requests by day' }).locator('tbody tr').count(),
+      ).toBe(31)
+      const again = await browser.newPage()
+      await again.goto(shared)
+      expect(await again.locator('#board-by-key tbody tr').count()).toBe(1)
+      await again.close()
       expect(noticed).toEqual([])
       await close()
     })
@@ -276,11 +317,11 @@ describe.skipIf(!canBrowse)(
           'at_s,what,requests_per_s',
           '0,planned,76',
         ])
-        const usage = await openPage(browser, 'usage', true)
-        expect(await saved(usage.tab, 'Errors and 429s by hour')).toEqual([
-          '13-errors-by-hour.csv',
-          'at,hour,error,n',
-          '2026-03-01T00:00:00,2026-03-01 00:00 +00:00,429,0',
+        const usage = await openPage(browser, 'month', true)
+        expect(await saved(usage.tab, 'Failed requests by day (%)')).toEqual([
+          'usage-failures.csv',
+          'time,requests,failed,of them 429',
+          expect.stringMatching(/^"Thu, 12 Feb 2026",\d+,\d+,\d+$/),
         ])
         expect(usage.noticed.filter((each) => !each.includes('blob:'))).toEqual([])
         await usage.close()

@@ -10,7 +10,7 @@ import { readUsage, readUsageIn } from '../../src/report/usage/read.ts'
 import type { SeriesPoint } from '../../src/report/usage/shape.ts'
 import { terminalUsage } from '../../src/report/usage/terminal.ts'
 import { parseMoment } from '../../src/report/usage/zone.ts'
-import { usageAnswer, usageTop } from '../../src/report/usage-page.ts'
+import { usageAnswer, usageCards } from '../../src/report/usage-page.ts'
 import { exportTable } from '../../src/store/export.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { tries } from '../nightly/tries.ts'
@@ -508,7 +508,7 @@ describe('a log that begins and ends within a day', () => {
       const page = await readUsageIn(store, usageOptions({ creditUsd }))
       const { body } = (await renderFigure(pairs, await rowsOf(store, pairs)))!
       const cost = /<th[^>]*>cost <small>USD/.test(body.text)
-      const said = [usageTop(page).text, terminalUsage(page)].map((text) =>
+      const said = [usageCards(page).text, terminalUsage(page)].map((text) =>
         text.includes('$3.00 at 0.012 USD a credit'),
       )
       return [cost, body.text.includes('>3.00<'), ...said]

@@ -90,6 +90,9 @@ export async function prepareUsage(
   }
 }
 
+/** The store holds no usage at all. */
+export class NoUsage extends UserError {}
+
 /** Enters the prices of the contract, which give attempts a cost in the view `usage`. */
 export async function enterPrices(store: Session, contract: Contract): Promise<void> {
   await hideTable(store, 'model_prices')
@@ -129,7 +132,7 @@ async function readSources(
         `${engine.name ?? store.path} holds no usage of ${[account !== null && `the account "${account}"`, keys !== null && 'these keys'].filter(Boolean).join(' with ')}: expected the name of an account as the log or the run has it (assay usage --by account), and keys of --key-names or their fingerprints.`,
       )
     }
-    throw new UserError(
+    throw new NoUsage(
       'report',
       `${engine.name ?? store.path} holds no usage to show: make a run (assay run), import a log (assay import), poll a balance (assay usage watch), or name other runs and sources.`,
     )

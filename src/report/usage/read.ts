@@ -42,11 +42,16 @@ export function readUsage(
   return inSession(store, {}, (session) => readUsageIn(session, options, engine))
 }
 
-/** The same within the session of another operation, whose queries then read the tables of the page. */
+/**
+ * The same within the session of another operation, whose queries then read the tables of the page.
+ *
+ * @param withHours false leaves `hours` empty: ten years of them are most of a page's time
+ */
 export async function readUsageIn(
   store: Session,
   options: UsageOptions,
   engine: UsageEngine = storeEngine,
+  withHours = true,
 ): Promise<UsagePage> {
   const prepared = await prepareUsage(store, options, engine)
   const { keys } = accountOf(options)
@@ -80,7 +85,7 @@ export async function readUsageIn(
     scope,
     totals: await readTotals(store, engine),
     cards: await readCards(store),
-    hours: await readSeries(store, 'usage_hours', scope.units),
+    hours: withHours ? await readSeries(store, 'usage_hours', scope.units) : [],
     days,
     weekHours: await readWeekHours(store),
     balance,

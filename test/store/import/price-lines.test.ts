@@ -7,7 +7,7 @@ import { loadContract } from '../../../src/contract/load.ts'
 import { logPrices } from '../../../src/price/price-log.ts'
 import { readUsage } from '../../../src/report/usage/read.ts'
 import { terminalUsage } from '../../../src/report/usage/terminal.ts'
-import { usageTop } from '../../../src/report/usage-page.ts'
+import { usageCards } from '../../../src/report/usage-page.ts'
 import { importFile } from '../../../src/store/import/import-file.ts'
 import { usageOptions } from '../../report/usage-events.ts'
 import { openStore, type Store } from '../opened.ts'
@@ -69,7 +69,7 @@ test('lines without a cost get one by the prices of a contract, apart from those
   expect(terminalUsage(page)).toContain(
     `computed                    0.0021 USD   (by your prices of acme; part of the above)\nas logged                     0.50 USD   (the rest of the above)\n`,
   )
-  expect(usageTop(page).text).toContain('by your prices of acme; part of the above')
+  expect(usageCards(page).text).toContain('by your prices of acme; part of the above')
 })
 
 test('a failed request costs what the contract charges for it, and one without tokens stays unknown', async () => {

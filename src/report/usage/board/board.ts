@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs'
+import { type Html, html, scriptJson, trusted } from '../../../user/html.ts'
+import type { BoardData } from './data.ts'
+import { initial, type Tree, type View, viewsOf } from './views.js'
+
+/** The element that holds the board, as its script expects it. Without scripts it shows the whole period. */
+export function renderBoard(data: BoardData, cards: Html): Html {
+  const choice = initial(data)
+  const desk = viewsOf(data, choice, 'desk')
+  const phone = viewsOf(data, choice, 'phone')
+  const figures = desk.views.map((view, at) => figure(view, phone.views[at]!))
+  return html`<div id="board">
+<div class="filters b-filters" role="group" aria-label="Filters of the page" hidden></div>
+<div class="b-first">${figures[0]}</div>
+<div class="b-cards">${cards}</div>
+<div class="b-requests"></div>
+<div class="grid b-more">${figures.slice(1)}</div>
+<div class="b-tables">${desk.tables.map(({ by, title, tree }) => html`<section class="card whole" id="board-by-${by}"><h3>${title}</h3>${markup(tree)}</section>`)}</div>
+</div>
+<script type="application/json" id="board-data">${scriptJson(data)}</script>`
+}
+
+function figure(desk: View, phone: View): Html {
+  return html`<figure class="card ${desk.wide === true || desk.whole === true ? 'whole' : 'half'}" id="board-${desk.id}"><figcaption><h3>${desk.title}</h3></figcaption>${desk.legend && markup(desk.legend)}<div class="b-stage chart-drawings"><div class="on-desk">${markup(desk.tree)}</div><div class="on-phone">${markup(phone.tree)}</div></div>${desk.note && html`<p class="note">${desk.note}</p>`}</figure>`
+}
+
+function markup(tree: Tree): Html {
+  if (typeof tree !== 'object') return html`${String(tree)}`
+  const { name, attributes, children } = tree
+  const said = Object.entries(attributes).map(
+    ([key, value]) => html` ${trusted(key)}="${String(value)}"`,
+  )
+  return html`<${trusted(name)}${said}>${children.map(markup)}</${trusted(name)}>`
+}
+
+const files = ['sums.js', 'draw.js', 'views.js', 'browser.js']
+
+/** The board's script: the modules that also draw here, as one classic script. */
+export function boardScript(): string {
+  const texts = files.map((name) =>
+    readFileSync(new URL(`../../../../src/report/usage/board/${name}`, import.meta.url), 'utf8')
+      .replace(/^import [^;]*? from '[^']*'$/gms, '')
+      .replace(/^export (?=const|function)/gm, ''),
+  )
+  return `;(() => {\n${texts.join('\n')}\n})()`
+}

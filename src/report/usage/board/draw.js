@@ -1,0 +1,321 @@
+// Draws the charts of a usage page as trees of elements: the page's maker turns a tree into
+// markup, and the browser into elements. Text is a child, so nothing of the data can be markup.
+
+const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
+const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
+const dates = (options) => new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' })
+const days = dates({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' })
+const shortDays = dates({ day: 'numeric', month: 'short' })
+const months = dates({ month: 'short', year: 'numeric' })
+
+export const show = (value) => (value === null || value === undefined ? '–' : number.format(value))
+
+const clock = (hour) => `${String(((hour % 24) + 24) % 24).padStart(2, '0')}:00`
+
+/** A bar's time in words. */
+export function timeOf(bucket, { start, end }) {
+  const day = days.format(start * 3_600_000)
+  if (bucket === 'hour') return `${day}, ${clock(start)}`
+  if (bucket === 'month') return months.format(start * 3_600_000)
+  return bucket === 'day' ? day : `${day} to ${days.format((end - 1) * 3_600_000)}`
+}
+
+const tick = (bucket, hour, spanH) => {
+  if (bucket === 'hour') return hour % 24 === 0 ? shortDays.format(hour * 3_600_000) : clock(hour)
+  return (spanH > 24 * 300 ? months : shortDays).format(hour * 3_600_000)
+}
+
+export const h = (name, attributes, ...children) => ({
+  name,
+  attributes,
+  children: children.flat(2).filter((each) => each !== false && each !== null && each !== ''),
+})
+const r = (value) => Math.round(value * 10) / 10
+
+/** The smallest 1, 2 or 5 times a power of ten that is not below the value. */
+function niceAbove(value) {
+  if (!(value > 0)) return 1
+  const power = 10 ** Math.floor(Math.log10(value))
+  return [1, 1.5, 2, 3, 5, 7.5, 10].find((each) => each * power >= value) * power
+}
+
+const top = 14
+const bottom = 24
+
+/** The frame of a chart: places of its axes. */
+function frame(width, height, most) {
+  const left = 52
+  const y = (value) => top + (1 - Math.min(value, most) / most) * (height - top - bottom)
+  const lines = [0, 0.5, 1].map((share) => [
+    h('path', { class: 'b-grid', d: `M${left} ${r(y(share * most))}H${width}` }),
+    h(
+      'text',
+      { x: left - 6, y: r(y(share * most) + 4), 'text-anchor': 'end' },
+      compact.format(share * most),
+    ),
+  ])
+  return { left, y, lines }
+}
+
+function svg(chart, width, height, geometry, children) {
+  return h(
+    'svg',
+    {
+      ...{ class: 'b-chart', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': chart },
+      ...Object.fromEntries(
+        Object.entries(geometry).map(([name, value]) => [`data-${name}`, value]),
+      ),
+    },
+    children,
+  )
+}
+
+function timeAxis(bucket, bars, x, width, height, left) {
+  const count = Math.max(2, Math.min(8, Math.floor((width - left) / 90), bars.length))
+  const span = bars.length === 0 ? 0 : bars.at(-1).end - bars[0].start
+  return Array.from({ length: Math.min(count, bars.length) }, (_, at) => {
+    const place = Math.floor((at * bars.length) / count)
+    return h('text', { x: r(x(place)), y: height - 6 }, tick(bucket, bars[place].start, span))
+  })
+}
+
+/** The highest value of the axis: bars far above all others are cut, and their value is written at them. */
+export function ceilingOf(totals) {
+  const sorted = totals.filter((value) => value > 0).sort((a, b) => b - a)
+  const third = sorted[2] ?? 0
+  return sorted.length >= 8 && sorted[0] > 4 * third
+    ? niceAbove(1.25 * third)
+    : niceAbove(sorted[0])
+}
+
+const classOf = (name, at) => (name === '(other)' ? 's8' : `s${at + 1}`)
+
+/** Bars over time, one path for each series. */
+export function drawBars(label, { bucket, bars, series }, { width, height, classes }) {
+  const totals = bars.map((_, at) =>
+    series.reduce((sum, { values }) => sum + Math.max(0, values[at] ?? 0), 0),
+  )
+  const most = ceilingOf(totals)
+  const { left, y, lines } = frame(width, height, most)
+  const step = (width - left) / Math.max(1, bars.length)
+  const gap = step > 5 ? Math.min(4, step * 0.15) : 0
+  const x = (at) => left + at * step
+  const floors = bars.map(() => 0)
+  const paths = series.map(({ name, values }, at) => {
+    let [done, open] = ['', '']
+    values.forEach((value, bar) => {
+      if (!(value > 0)) return
+      const from = floors[bar]
+      floors[bar] = from + value
+      if (from >= most) return
+      const mark = `M${r(x(bar) + gap / 2)} ${r(y(from))}V${r(y(from + value))}h${r(step - gap)}V${r(y(from))}z`
+      if (bars[bar].open) open += mark
+      else done += mark
+    })
+    const kind = classes?.[at] ?? classOf(name, at)
+    return [
+      done !== '' && h('path', { class: kind, d: done }),
+      open !== '' && h('path', { class: `${kind} b-open`, d: open }),
+    ]
+  })
+  const dark = bars
+    .map(({ measured }, at) =>
+      measured ? '' : `M${r(x(at))} ${top}h${r(step)}V${r(y(0))}h${r(-step)}z`,
+    )
+    .join('')
+  const cut = totals.flatMap((value, at) =>
+    value > most
+      ? [
+          h(
+            'text',
+            {
+              class: 'b-cut',
+              x: r(Math.min(width - 2, Math.max(left + 20, x(at) + step / 2))),
+              y: 10,
+              'text-anchor': x(at) > width - 40 ? 'end' : 'middle',
+            },
+            `↑ ${number.format(value)}`,
+          ),
+        ]
+      : [],
+  )
+  return svg(label, width, height, { left, step: r(step * 1000) / 1000, bars: bars.length }, [
+    dark !== '' && h('path', { class: 'b-unmeasured', d: dark }),
+    ...lines.flat(),
+    ...paths.flat(),
+    ...cut,
+    ...timeAxis(bucket, bars, x, width, height, left),
+  ])
+}
+
+/** Lines over bars; a null is a gap. */
+export function drawLines(label, { bucket, bars }, lines, { width, height }) {
+  const most = niceAbove(
+    Math.max(0, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0))),
+  )
+  const { left, y, lines: grid } = frame(width, height, most)
+  const step = (width - left) / Math.max(1, bars.length)
+  const x = (at) => left + at * step
+  return svg(label, width, height, { left, step: r(step * 1000) / 1000, bars: bars.length }, [
+    ...grid.flat(),
+    ...lines.map(({ kind, values }) => {
+      let [path, isOn] = ['', false]
+      values.forEach((value, at) => {
+        if (value === null) isOn = false
+        else {
+          path += `${isOn ? 'L' : 'M'}${r(x(at) + step / 2)} ${r(y(value))}${isOn ? '' : 'h0.1'}`
+          isOn = true
+        }
+      })
+      return h('path', { class: `b-line ${kind}`, d: path })
+    }),
+    ...timeAxis(bucket, bars, x, width, height, left),
+  ])
+}
+
+/**
+ * Cumulative use. With an outlook, the line of what is held is drawn above it, with a step where credits expire, and the
+ * fan of the forecast goes on from the last measured use until it meets that line.
+ */
+export function drawCumulative(label, { from, to }, points, outlook, { width, height }) {
+  const used = points.at(-1)?.sum ?? 0
+  const start = points.at(-1)?.hour ?? from
+  const end = outlook === null ? to : Math.max(to, outlook.points.at(-1).hour)
+  const lostAt = (hour) =>
+    outlook.expiries.reduce((sum, each) => sum + (each.hour <= hour ? each.credits : 0), 0)
+  const heldAt = (hour) => used + outlook.balance - lostAt(hour)
+  const most = niceAbove(outlook === null ? used : Math.max(used, heldAt(start)))
+  const { left, y, lines } = frame(width, height, most)
+  const x = (hour) => left + ((hour - from) / Math.max(1, end - from)) * (width - left)
+  const at = (hour, value) => `${r(x(hour))} ${r(y(Math.max(0, value)))}`
+  const line = (some) => some.map(([hour, value]) => at(hour, value)).join('L')
+  const steps = points.map(({ hour, sum }) => [hour, sum])
+  const children = [...lines.flat()]
+  if (outlook !== null) {
+    const fan = (name) => {
+      let least = used
+      return outlook.points.map((point) => {
+        least = Math.max(least, heldAt(point.hour) - point[name])
+        return [point.hour, least]
+      })
+    }
+    const held = [[from, heldAt(start)], ...outlook.points.map(({ hour }) => [hour, heldAt(hour)])]
+    const heldPath = held
+      .map(([hour, value], place) =>
+        place === 0 ? `M${at(hour, value)}` : `H${r(x(hour))}V${r(y(Math.max(0, value)))}`,
+      )
+      .join('')
+    children.push(
+      h('path', { class: 'b-fan', d: `M${line(fan('low'))}L${line([...fan('high')].reverse())}z` }),
+      h('path', { class: 'b-line s1 b-dashed', d: `M${line(fan('median'))}` }),
+      h('path', { class: 'b-line b-held', d: heldPath }),
+      h('text', { class: 'b-word', x: left + 6, y: r(y(heldAt(start)) + 14) }, 'held'),
+      ...outlook.expiries
+        .filter(({ hour }) => hour <= end)
+        .map((each) =>
+          h(
+            'text',
+            {
+              class: 'b-word',
+              x: r(Math.min(x(each.hour) + 4, width - 130)),
+              y: r(y(heldAt(each.hour)) + 14),
+            },
+            `${number.format(each.credits)} expire unused`,
+          ),
+        ),
+      h('path', { class: 'b-now', d: `M${r(x(start))} ${top}V${height - bottom}` }),
+    )
+  }
+  children.push(h('path', { class: 'b-line s1', d: `M${line([[from, 0], ...steps])}` }))
+  const count = Math.max(2, Math.min(7, Math.floor(width / 130)))
+  const bucket = end - from <= 48 ? 'hour' : 'day'
+  const ticks = Array.from({ length: count }, (_, place) => {
+    const after = ((end - from) * place) / count
+    const hour = from + (bucket === 'hour' ? Math.floor(after) : Math.floor(after / 24) * 24)
+    return h('text', { x: r(x(hour)), y: height - 6 }, tick(bucket, hour, end - from))
+  })
+  return svg(label, width, height, { left }, [...children, ...ticks])
+}
+
+const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
+
+/** Medians of the hours of the week. */
+export function drawWeek(label, cells, { width }) {
+  const left = 40
+  const [stepX, stepY] = [(width - left) / 24, 24]
+  const most = Math.max(0, ...cells.map((value) => value ?? 0))
+  const shade = (value) =>
+    value === 0 ? 'h0' : `h${Math.min(7, 1 + Math.floor((7 * value) / (most * 1.0001)))}`
+  return svg(label, width, 7 * stepY + 26, { left }, [
+    ...weekdays.map((day, at) =>
+      h('text', { x: left - 6, y: at * stepY + 16, 'text-anchor': 'end' }, day),
+    ),
+    ...cells.flatMap((value, at) =>
+      value === null
+        ? []
+        : [
+            h(
+              'rect',
+              {
+                ...{
+                  class: shade(value),
+                  x: r(left + (at % 24) * stepX),
+                  y: Math.floor(at / 24) * stepY,
+                },
+                ...{ width: r(stepX - 1), height: stepY - 1 },
+              },
+              h('title', {}, `${weekdays[Math.floor(at / 24)]} ${clock(at % 24)}: ${show(value)}`),
+            ),
+          ],
+    ),
+    ...[0, 6, 12, 18].map((hour) =>
+      h('text', { x: r(left + hour * stepX), y: 7 * stepY + 16 }, clock(hour)),
+    ),
+  ])
+}
+
+/** A legend, for names with these classes. */
+export const drawLegend = (names) =>
+  h(
+    'ul',
+    { class: 'b-legend' },
+    names.map(([name, kind]) => h('li', {}, h('i', { class: kind }), name)),
+  )
+
+export const legendOf = (series) => series.map(({ name }, at) => [name, classOf(name, at)])
+
+/** A table of names or times and values. */
+export function drawTable(label, heads, rows) {
+  return h(
+    'div',
+    { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': label },
+    h(
+      'table',
+      {},
+      h(
+        'thead',
+        {},
+        h(
+          'tr',
+          {},
+          heads.map((head, at) => h('th', { scope: 'col', class: at === 0 ? 'txt' : 'num' }, head)),
+        ),
+      ),
+      h(
+        'tbody',
+        {},
+        rows.map((cells) =>
+          h(
+            'tr',
+            {},
+            cells.map((cell, at) =>
+              at === 0
+                ? h('th', { scope: 'row', class: 'txt' }, cell)
+                : h('td', { class: 'num' }, typeof cell === 'string' ? cell : show(cell)),
+            ),
+          ),
+        ),
+      ),
+    ),
+  )
+}

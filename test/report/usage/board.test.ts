@@ -1,0 +1,241 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { defaultContract } from '../../../src/contract/default.ts'
+import { makeReport } from '../../../src/report/page.ts'
+import { type BoardData, readBoard } from '../../../src/report/usage/board/data.ts'
+import { drawBars } from '../../../src/report/usage/board/draw.js'
+import { barsOf, bucketOf, mostBars } from '../../../src/report/usage/board/sums.js'
+import {
+  choiceOf,
+  fragmentOf,
+  initial,
+  requestsOf,
+  type Tree,
+  viewsOf,
+} from '../../../src/report/usage/board/views.js'
+import { storeEngine } from '../../../src/report/usage/engine/engine.ts'
+import { readUsageIn } from '../../../src/report/usage/read.ts'
+import { openStore, type Store } from '../../store/opened.ts'
+import { seededStore, seedUsage } from '../seeded.ts'
+import { enterEvents, usageOptions, utc } from '../usage-events.ts'
+
+const textOf = (tree: Tree): string =>
+  typeof tree === 'object' ? tree.children.map(textOf).join(' ') : String(tree)
+
+async function boardOf(
+  store: Store,
+  change: Parameters<typeof usageOptions>[0] = {},
+): Promise<BoardData> {
+  return readBoard(store, storeEngine, await readUsageIn(store, usageOptions(change)))
+}
+
+let store: Store
+let data: BoardData
+beforeAll(async () => {
+  store = await seededStore({ attempts: 60 })
+  await seedUsage(store)
+  data = await boardOf(store, {
+    ...{ timezone: 'America/New_York', sources: ['gateway'], nowUs: Date.UTC(2026, 2, 15) * 1000 },
+  })
+})
+afterAll(() => store.close())
+
+describe('the board of a usage page', () => {
+  test('sums to what the cards of the page say', async () => {
+    const page = await readUsageIn(
+      store,
+      usageOptions({
+        ...{ timezone: 'America/New_York', sources: ['gateway'] },
+        nowUs: Date.UTC(2026, 2, 15) * 1000,
+      }),
+    )
+    const { sums } = viewsOf(data, initial(data))
+    const card = (name: string) => page.cards.find((each) => each.name === name)!.value
+    expect(sums.requests).toBe(card('requests'))
+    expect(sums.credits).toBe(card('credits'))
+    expect(sums.input! + sums.output!).toBe(card('tokens'))
+    expect(sums.requests).toBeGreaterThan(1000)
+  })
+
+  test('every filter limits cards, charts and tables to what the rows of the store have', async () => {
+    const choice = {
+      ...initial(data),
+      model: 'svc-k2',
+      endpoint: 'chat',
+      metric: 'requests' as const,
+    }
+    const { sums, views, tables } = viewsOf(data, choice)
+    const [row] = await store.rows<{ n: number; failed: number }>(
+      `SELECT count(*)::INTEGER AS n, count(*) FILTER (outcome <> 'ok')::INTEGER AS failed FROM usage_shown
+       WHERE model = 'svc-k2' AND endpoint = 'chat' AND at_us >= getvariable('usage_from') AND at_us < getvariable('usage_to')`,
+    )
+    expect([sums.requests, sums.failed]).toEqual([row!.n, row!.failed])
+    const [heads, rows] = views.find(({ id }) => id === 'use')!.table()
+    expect(heads).toEqual(['time', 'svc-k2'])
+    expect(rows.reduce((sum, [, n]) => sum + Number(n ?? 0), 0)).toBe(row!.n)
+    expect(textOf(tables.find(({ by }) => by === 'model')!.tree)).toContain(
+      row!.n.toLocaleString('en-US'),
+    )
+    const failures = views.find(({ id }) => id === 'failures')!.table()[1]
+    expect(failures.reduce((sum, each) => sum + Number(each[2] ?? 0), 0)).toBe(row!.failed)
+  })
+
+  test('a choice comes back from its fragment, and what is unknown there changes nothing', () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          from: fc.integer({ min: data.from, max: data.to - 1 }),
+          hours: fc.integer({ min: 1, max: 2000 }),
+          model: fc.constantFrom('', ...data.names.model),
+          key: fc.constantFrom('', ...data.names.key),
+          endpoint: fc.constantFrom('', ...data.names.endpoint),
+          by: fc.constantFrom('model' as const, 'key' as const, 'endpoint' as const),
+          metric: fc.constantFrom(...data.metrics),
+        }),
+        ({ from, hours, ...rest }) => {
+          const choice = { from, to: Math.min(data.to, from + hours), ...rest }
+          expect(choiceOf(data, fragmentOf(data, choice))).toEqual(choice)
+        },
+      ),
+    )
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (name, value) => {
+        const fragment = new URLSearchParams({ [name]: value, model: '<img>', from: 'x', to: '9' })
+        expect(choiceOf(data, fragment.toString())).toMatchObject({ model: '', to: data.to })
+      }),
+    )
+    expect(fragmentOf(data, initial(data))).toBe('')
+  })
+
+  test('any range has at most 400 bars without gaps, and hours up to two days', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: -100_000, max: 900_000 }),
+        fc.integer({ min: 1, max: 200_000 }),
+        (from, hours) => {
+          const { name, bars } = barsOf(data, from, from + hours)
+          expect(bars.length).toBeLessThanOrEqual(mostBars + 2)
+          expect(name === 'hour').toBe(hours <= 48)
+          expect(bars[0]!.start).toBeLessThanOrEqual(from)
+          expect(bars.at(-1)!.end).toBeGreaterThanOrEqual(from + hours)
+          for (const [at, bar] of bars.slice(1).entries()) expect(bar.start).toBe(bars[at]!.end)
+        },
+      ),
+    )
+    expect(bucketOf({ ...data, finest: 'week' }, data.from, data.from + 24)).toBe('week')
+  })
+
+  test('a bar far above all others is cut, and its value is written', () => {
+    const bars = Array.from({ length: 30 }, (_, at) => ({
+      ...{ start: at * 24, end: at * 24 + 24, measured: true, open: false },
+    }))
+    const values = bars.map((_, at) => (at === 12 ? 599 : 18 + (at % 3)))
+    const drawn = (some: readonly number[]) =>
+      textOf(
+        drawBars(
+          'x',
+          { bucket: 'day', bars, series: [{ name: 'a', values: some }] },
+          { width: 600, height: 200 },
+        ),
+      )
+    expect(drawn(values)).toContain('↑ 599')
+    expect(drawn(values)).not.toContain('600')
+    expect(drawn(values.map((value) => Math.min(value, 40)))).not.toContain('↑')
+  })
+
+  test('the forecast goes on from the use, and what is held falls where credits expire', async () => {
+    const board = await boardOf(store, {
+      ...{ sources: ['gateway'], nowUs: Date.UTC(2026, 2, 15) * 1000 },
+      grants: [{ name: 'Standard', credits: 8200, expiresUs: Date.UTC(2026, 3, 1) * 1000 }],
+    })
+    expect(board.outlook).toMatchObject({ balance: 8200 })
+    expect(board.outlook!.expiries[0]!.hour).toBe(Date.UTC(2026, 3, 1) / 3.6e6)
+    const cumulative = viewsOf(board, initial(board)).views.find(({ id }) => id === 'cumulative')!
+    expect(cumulative.title).toBe('Credits used, added up, against what is held')
+    expect(textOf(cumulative.tree)).toMatch(/[\d,]+ expire unused/)
+    const filtered = viewsOf(board, { ...initial(board), model: 'svc-k2' })
+    expect(filtered.views.find(({ id }) => id === 'cumulative')!.title).toBe(
+      'Credits used, added up',
+    )
+  })
+})
+
+test('the week shows medians over all measured hours, among them those without a request', async () => {
+  const own = await openStore(':memory:')
+  // Three Mondays at 10:00 with 1, 2 and 90 requests.
+  const days = [2, 9, 16].flatMap((day, at) =>
+    Array.from({ length: [1, 2, 90][at]! }, () => ({ atUs: utc(2026, 11, day, 10) })),
+  )
+  await enterEvents(own, [{ atUs: utc(2026, 11, 1, 0) }, ...days, { atUs: utc(2026, 11, 22, 23) }])
+  const board = await boardOf(own)
+  own.close()
+  const [, rows] = viewsOf(board, initial(board))
+    .views.find(({ id }) => id === 'week')!
+    .table()
+  expect(rows[10]!.slice(0, 3)).toEqual(['10:00', 2, 0])
+})
+
+test('an hour opens its requests, in the order of time', async () => {
+  const own = await openStore(':memory:')
+  await enterEvents(own, [
+    { atUs: utc(2026, 11, 1, 3, 20), model: 'b', credits: 2 },
+    { atUs: utc(2026, 11, 1, 3, 10), model: 'a', keyFp: null },
+    { atUs: utc(2026, 11, 1, 4, 0), model: 'a' },
+  ])
+  const board = await boardOf(own)
+  own.close()
+  const hour = Date.UTC(2026, 10, 1, 3) / 3.6e6
+  const choice = { ...initial(board), from: hour, to: hour + 1 }
+  expect(requestsOf(board, choice)).toEqual([
+    ['03:10:00', 'a', '(unknown)', 'chat', '200', 10, 20, 1],
+    ['03:20:00', 'b', 'k1', 'chat', '200', 10, 20, 2],
+  ])
+  expect(requestsOf(board, { ...choice, model: 'b' })).toHaveLength(1)
+  expect(requestsOf(board, initial(board))).toBe(null)
+})
+
+test('without credits, tokens lead, and no card is empty', async () => {
+  const own = await openStore(':memory:')
+  await enterEvents(own, [{ atUs: utc(2026, 11, 1, 3), credits: null }])
+  expect((await boardOf(own)).metrics).toEqual(['tokens', 'requests'])
+  const { html } = await makeReport({
+    ...{ store: own, page: 'usage', contract: defaultContract, runIds: [], timeZone: 'UTC' },
+    nowUs: utc(2026, 11, 2),
+  })
+  own.close()
+  expect(html).toContain('<h3>Tokens by hour</h3>')
+  expect(html).not.toContain('<dt>Credits used</dt>')
+  expect(html).not.toContain('<dd>not measured')
+})
+
+test('a store without usage has a page that says how usage comes into it', async () => {
+  const own = await openStore(':memory:')
+  const { html, warnings } = await makeReport({
+    ...{ store: own, page: 'usage', contract: defaultContract, runIds: [], timeZone: 'UTC' },
+    nowUs: utc(2026, 11, 2),
+  })
+  own.close()
+  expect(html).toContain('No usage yet')
+  expect(html).toContain('assay import')
+  expect(warnings).toEqual([])
+})
+
+test('ten years of 7,000 events are a page of less than 1.5 MB, by month', async () => {
+  const own = await openStore(':memory:')
+  await own.execute(`
+    INSERT INTO usage_events (source, id, at_us, ingested_us, import_no, model, endpoint, key_fp, account, outcome, status, credits, requests)
+    SELECT 'log', 'e' || i, ${utc(2016, 1, 1)} + i * 45000000000, 0, 1, 'm' || i % 7, 'chat', 'k' || i % 300, 'main', 'ok', 200, 1, 1
+    FROM range(7000) AS t(i)`)
+  const { html } = await makeReport({
+    ...{ store: own, page: 'usage', contract: defaultContract, runIds: [], timeZone: 'UTC' },
+    nowUs: utc(2026, 1, 1),
+    usage: {
+      ...{ contract: null, fromUs: utc(2016, 1, 1), toUs: utc(2026, 1, 1), by: 'endpoint' },
+      ...{ sources: [], grants: null },
+    },
+  })
+  own.close()
+  expect(Buffer.byteLength(html)).toBeLessThan(1_500_000)
+  expect(html).toContain('<h3>Credits used by month</h3>')
+  expect(html.match(/<[a-z]/g)!.length).toBeLessThan(5000)
+})
