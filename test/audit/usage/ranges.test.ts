@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
+import { attempt } from '../../report/attempts.ts'
+import { verdictOver } from '../verdict-over.ts'
 import { verdictOfAnswers } from './answers.ts'
+
+const page = { model: null, endpoint: 'credits' } as const
 
 /** The credits in three answers: for a range, and for its two parts. */
 function verdictOf(whole: number, first: number, second: number) {
@@ -24,4 +28,33 @@ test('USE-06 fails if the parts of a range add up to less than the range', async
 
 test('USE-06 is not observed if the service gives the same for every range', async () => {
   expect(await verdictOf(50, 50, 50)).toMatchObject({ verdict: 'not-observed' })
+})
+
+test('USE-06 compares no ranges between which a request was sent, though it was free', async () => {
+  const ranges = ['1/3', '1/2', '2/3'].map((range) => range.split('/'))
+  const bodies = [14, 9, 6].map((requests) => ({ remaining: 50, requests }))
+  const answersAt = (...slots: readonly number[]) =>
+    verdictOver(
+      'USE-06',
+      [
+        ...slots.map((slot, at) => attempt(slot, { ...page, template: at })),
+        attempt(1, { template: 9 }),
+      ],
+      {
+        templates: ranges.map(([from, to], template) => ({
+          ...{ runId: 'a', template, step: 's', method: 'GET', headers: '{}', body: null },
+          path: `/user/credits?from=2026-11-0${from}&to=2026-11-0${to}`,
+          ...{ maxTokens: null, n: null, promptHash: null },
+        })),
+        bodies: bodies.map((body, at) => ({
+          ...{ runId: 'a', slot: slots[at]!, retry: 0, headers: '', truncated: false },
+          body: JSON.stringify({ ...body, consumed: [6, 4, 2][at] }),
+        })),
+      },
+    )
+  expect(await answersAt(0, 2, 3)).toMatchObject({ verdict: 'not-observed' })
+  expect(await answersAt(2, 3, 4)).toMatchObject({
+    verdict: 'fail',
+    came: '14 requests in all, 9 and 6 in its parts',
+  })
 })
