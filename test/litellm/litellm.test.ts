@@ -66,6 +66,7 @@ test.runIf(process.env.NIGHTLY !== undefined && hasPostgres)(
       // The log and the answers count the same tokens as the upstream.
       expect(output).toMatch(/PRICE-05/)
       expect(output).toContain('by the contract')
+      expect(output).not.toMatch(/^FAILED/m)
       expect(proxy.ledger().length).toBeGreaterThan(10)
     } finally {
       const kept = process.env.ASSAY_LITELLM_OUT

@@ -34,7 +34,7 @@ evidence:
     get: /spend/logs?request_id={response.id}
     id: request_id
     cost: spend
-    model: model
+    model: model_group    # \`model\` is what the vendor calls it
     at: startTime
     tokens: { prompt: prompt_tokens, completion: completion_tokens }
     within: 60s

@@ -76,13 +76,18 @@ export class MoneyBilling {
   /** The spend that the service shows. */
   shownSpend(account: number): bigint {
     const { clock } = this.#kit
-    const spent = this.#conducts.has('late-spend')
+    this.#looks++
+    const isLate =
+      this.#conducts.has('late-spend') ||
+      (this.#conducts.has('late-worker') && this.#looks % 2 === 0)
+    const spent = isLate
       ? this.book.spentInBatches(account, clock.nowUs())
       : this.book.spent(account)
     return spent + (this.#taken.get(account) ?? 0n)
   }
 
   readonly #taken = new Map<number, bigint>()
+  #looks = 0
 
   /** The functions of the service that bill in credits otherwise. */
   over(below: Behaviour): Partial<Behaviour> {

@@ -69,9 +69,9 @@ export interface Stretch {
   readonly isWhole: boolean
   /** What was taken: the fall of a balance, the rise of a spend. */
   readonly taken: Rational
-  /** Of the requests that surely, and that perhaps, were charged between. */
+  /** Of the requests that surely were charged between, less those that the first reading may count and the last one not yet. */
   readonly low: Rational
-  /** Null without an upper bound: a cost is open. */
+  /** And of those that perhaps were. Null without an upper bound: a cost is open. */
   readonly high: Rational | null
   readonly requests: readonly PricedRequest[]
   readonly isRight: boolean
@@ -146,21 +146,35 @@ function stretchOf(
       request.startMs <= last.untilMs &&
       request.endMs + withinMs >= first.fromMs,
   )
-  const low = surely.map((request) => bounds.get(request)!.low).reduce(add, zero)
+  // A late value may be older than the one before it: a cache or a replica is behind.
+  const behind = requests.filter(
+    ({ startMs, endMs }) => startMs <= first.untilMs && endMs + withinMs > last.fromMs,
+  )
+  const atLeast = surely.map((request) => bounds.get(request)!.low).reduce(add, zero)
   const all = [...surely, ...perhaps]
-  const highs = all.map((request) => bounds.get(request)!.high)
-  const high = highs.some((each) => each === null)
-    ? null
-    : (highs as readonly Rational[]).reduce(add, zero)
+  const [high, back] = [mostOf(all, bounds), mostOf(behind, bounds)]
+  const low = back === null ? null : subtract(atLeast, back)
   // The places that two readings show, and what rounding each charge may add.
   const ofCharges = multiply(smallest, rational(BigInt(all.length)))
   const slack = compare(unit, ofCharges) > 0 ? unit : ofCharges
   const isRight =
-    compare(add(taken, slack), low) >= 0 &&
+    (low === null || compare(add(taken, slack), low) >= 0) &&
     (high === null || compare(subtract(taken, slack), high) <= 0)
-  const isShown = high !== null && compare(low, slack) > 0
+  const isShown = high !== null && low !== null && compare(low, slack) > 0
   const isComputed = all.every((request) => bounds.get(request)!.isComputed)
-  return { first, last, taken, low, high, requests: all, isRight, isComputed, isShown }
+  const shownLow = low ?? zero
+  return { first, last, taken, low: shownLow, high, requests: all, isRight, isComputed, isShown }
+}
+
+/** The most that these requests can cost together; null if one of them is open. */
+function mostOf(
+  requests: readonly PricedRequest[],
+  bounds: ReadonlyMap<PricedRequest, Bounds>,
+): Rational | null {
+  const highs = requests.map((request) => bounds.get(request)!.high)
+  return highs.some((each) => each === null)
+    ? null
+    : (highs as readonly Rational[]).reduce(add, zero)
 }
 
 interface Bounds {

@@ -82,11 +82,12 @@ function byContent(
   )
 }
 
-function isAlike(request: PricedRequest, { model, atMs, tokens }: LogRow): boolean {
+function isAlike(request: PricedRequest, { models, atMs, tokens }: LogRow): boolean {
   if (atMs === null || atMs < request.startMs - secondMs || atMs > request.endMs + secondMs)
     return false
-  if (model !== null && model !== request.requestedModel && model !== request.returnedModel)
-    return false
+  const { requestedModel, returnedModel } = request
+  const isOurs = (name: string) => name === requestedModel || name === returnedModel
+  if (models.length > 0 && !models.some(isOurs)) return false
   if (request.usage === null) return true
   const [prompt, output] = [promptOf(request.usage.parts), outputOf(request.usage.parts)]
   return (

@@ -10,7 +10,8 @@ import { csvRows } from './csv.ts'
 export interface LogRow {
   readonly id: string | null
   readonly cost: Statement | null
-  readonly model: string | null
+  /** Every name that the row gives: a gateway's own, the vendor's. */
+  readonly models: readonly string[]
   readonly atMs: number | null
   /** The time is of whole seconds, or finer. */
   readonly tokens: { readonly prompt: number | null; readonly completion: number | null }
@@ -118,7 +119,10 @@ function logRow(row: unknown, line: number, terms: LogTerms | null): LogRow {
       amount === null
         ? null
         : { place: 'log', ...amount, value: multiply(amount.value, terms?.times ?? one) },
-    model: textOf(first(terms?.model, known.model)),
+    models: [terms?.model, ...known.model].flatMap((place) => {
+      const name = place == null ? null : textOf(atPlace(row, place))
+      return name === null || name === '' ? [] : [name]
+    }),
     atMs: timeOf(first(terms?.at, known.at)),
     tokens: {
       prompt: countOf(first(tokens.prompt, known.prompt)),

@@ -113,9 +113,10 @@ function faultsOf(
     if (completion !== null && output !== null && completion !== output)
       faults.push(`${completion} output tokens in the log, ${output} in the answer`)
   }
-  const model = row!.model
-  if (model !== null && !namesOf(request, judge.priceOf).some((name) => isName(name, model)))
-    faults.push(`model ${model} in the log, ${request.requestedModel} asked`)
+  const { models } = row!
+  const names = namesOf(request, judge.priceOf)
+  if (models.length > 0 && !models.some((model) => names.some((name) => isName(name, model))))
+    faults.push(`model ${models[0]} in the log, ${request.requestedModel} asked`)
   const late = prices.evidence.log?.withinMs ?? 0
   const at = row!.atMs
   if (at !== null && (at < request.startMs - slackMs || at > request.endMs + late + slackMs))

@@ -72,17 +72,26 @@ describe('conduct that is right and looks wrong raises no alarm', () => {
     expect(alarms((await played(each, options)).failed)).toEqual([])
   })
 
-  test('N3 late-spend: a spend that is late within its promise', async () => {
+  test.each([
+    ['late-spend', 'that is late within its promise'],
+    ['late-worker', 'that goes back to a value within its promise'],
+  ] as const)('N3 %s: a spend %s', async (name, _) => {
     const evidence = {
       cost: [{ body: 'usage.cost' }],
       balance: { get: '/key/info', value: 'info.spend', moves: 'up', within: '6s' },
       log: { get: '/spend/logs', id: 'request_id', cost: 'spend' },
     }
     const contract = contractWith({ evidence })
-    const target = await gateway({ contract, ...conduct('late-spend') })
+    const target = await gateway({ contract, ...conduct(name), timeScale: 5 })
     const client = new RecordedClient(target.baseUrl, target.key)
     await client.read('/key/info')
     await all.send(client)
+    // A batch of the late worker is written within a fifth of five seconds.
+    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    for (let round = 0; round < 4; round++) {
+      await client.read('/key/info')
+      await all.send(client)
+    }
     await client.read('/key/info')
     const findings = await client.audit(contract, await target.rows())
     expect(alarms(findings.filter(({ verdict }) => verdict.verdict === 'fail'))).toEqual([])
