@@ -49,19 +49,26 @@ function rises(reading: BalanceReading): readonly Unsteady[] {
   ]
 }
 
-/** Answers of the credits endpoint whose body and header differ. */
+/** Answers of the credits endpoint whose body and header differ, though nothing that may charge or hold was in flight. */
 async function disagreements(
   evidence: PricedEvidence,
   broken: readonly BalanceReading[],
 ): Promise<readonly Unsteady[]> {
   const names = evidence.contract.headers?.creditsRemaining ?? []
-  const runIds = new Set(broken.map(({ history }) => history.runId))
+  const nameOf = (runId: string, slot: number, retry: number) => `${runId}/${slot}/${retry}`
+  const idle = new Set(
+    broken.flatMap(({ history, conservation }) =>
+      Array.from(conservation.idle, (row) =>
+        nameOf(history.runId, history.slot[row]!, history.retry[row]!),
+      ),
+    ),
+  )
   const differing = (await usageReports(evidence)).flatMap(({ exchange, remaining }) => {
     const { runId, slot, retry, path } = exchange.row
     const header = numeric(
       names.map((name) => exchange.header(name)).find((each) => each !== undefined),
     )
-    if (!runIds.has(runId) || path?.includes('?')) return []
+    if (!idle.has(nameOf(runId, slot, retry)) || path?.includes('?')) return []
     if (header === null || remaining === null || header === remaining) return []
     return [{ runId, slot, retry, shows: `remaining ${remaining}, and ${header} in its header` }]
   })
