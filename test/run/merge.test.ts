@@ -165,8 +165,8 @@ test('merged shards equal, row by row, the open phases that one machine sends by
     expect(terminalFigures(summary)).toContain('Z, from 3 machines\n')
     expect(markdownSummary(summary)).toContain(', from 3 machines, Assay')
     const page = { page: 'launch', contract: defaultContract, runIds: ['launch-7'] } as const
-    const { about } = await prepareTop(store, { ...page, store, timeZone: 'UTC', nowUs: 0 })
-    expect(about.text).toContain(', from 3 machines. Run')
+    const { end } = await prepareTop(store, { ...page, store, timeZone: 'UTC', nowUs: 0 })
+    expect(end).toMatchObject({ text: expect.stringContaining(', from 3 machines.</li>') })
     expect(await unknownClocks(store, ['launch-7'])).toEqual([])
     await judgeParts(store, 'launch-7', defaultContract, null)
     expect(await unknownClocks(store, ['launch-7'])).toEqual([{ runId: 'launch-7' }])
