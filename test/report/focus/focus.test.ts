@@ -337,7 +337,7 @@ test('sums of drawn usage are those of the events, by key and model', async () =
     { numRuns: tries(8, 50) },
   )
   store.close()
-}, 60_000)
+})
 
 test('the file of one account is the same without the others, and has no mark of them', async () => {
   const fileOf = async (some: typeof accounts) => {
