@@ -30,6 +30,11 @@ const all: readonly Consequence[] = [
     rules: ['BILL-01', 'BILL-02'],
   },
   {
+    because: 'a request that is repeated under its key later pays the risen price',
+    faults: ['price-rises'],
+    rules: ['BILL-17'],
+  },
+  {
     because: 'what one worker does not know is missing in the sums, for each key, and on no page',
     faults: ['balance-per-worker'],
     rules: ['BILL-10', 'BILL-12', 'BILL-16'],
