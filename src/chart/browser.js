@@ -97,22 +97,28 @@
     return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
   }
 
-  /** The payload has local times as if they were UTC, so they are written without a zone. */
-  function csvOf(chart) {
+  /**
+   * The names of the columns, and the rows. The payload has local times as if they were UTC, so they are written without a
+   * zone.
+   */
+  function linesOf(chart) {
     const lines = rowsOf(chart).map((row) =>
       chart.columns.map((name) =>
-        cellOf(
-          chart.times.includes(name) && row[name] !== null
-            ? new Date(row[name]).toISOString().slice(0, 19)
-            : row[name],
-        ),
+        chart.times.includes(name) && row[name] !== null
+          ? new Date(row[name]).toISOString().slice(0, 19)
+          : row[name],
       ),
     )
     const names = chart.columns.map((name) =>
       chart.times.includes(name) ? name.replace(/_ms$/, '') : name,
     )
-    return [names, ...lines].map((cells) => `${cells.join(',')}\r\n`).join('')
+    return [names, ...lines]
   }
+
+  const csvOf = (chart) =>
+    linesOf(chart)
+      .map((cells) => `${cells.map(cellOf).join(',')}\r\n`)
+      .join('')
 
   /** Adds a button that downloads the rows of a chart. The data is already in the page. */
   function offerRows(figure, chart) {
@@ -131,6 +137,43 @@
       setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
     })
     figure.querySelector('figcaption').append(button)
+  }
+
+  /** The most rows of a chart's table; the CSV has all. */
+  const mostRows = 500
+
+  /** Adds the rows of a chart as a table, made when it is opened. */
+  function offerTable(figure, chart) {
+    const details = document.createElement('details')
+    details.className = 'as-table'
+    const summary = document.createElement('summary')
+    summary.textContent = 'As a table'
+    details.append(summary)
+    details.addEventListener('toggle', () => {
+      if (!details.open || details.childElementCount > 1) return
+      const [names, ...rows] = linesOf(chart)
+      const table = document.createElement('table')
+      const head = table.createTHead().insertRow()
+      for (const name of names) {
+        const cell = document.createElement('th')
+        cell.scope = 'col'
+        cell.textContent = name
+        head.append(cell)
+      }
+      const body = table.createTBody()
+      for (const cells of rows.slice(0, mostRows)) {
+        const row = body.insertRow()
+        for (const value of cells) row.insertCell().textContent = value ?? '–'
+      }
+      const region = document.createElement('div')
+      region.className = 'table-scroll'
+      region.tabIndex = 0
+      region.setAttribute('role', 'region')
+      region.setAttribute('aria-label', `${figure.querySelector('h3').textContent}, as a table`)
+      region.append(table)
+      details.append(region)
+    })
+    figure.append(details)
   }
 
   /** The page's font: labels are measured before they are drawn, and must not overlap. */
@@ -188,6 +231,7 @@
   )
   for (const figure of document.querySelectorAll('figure[data-chart]')) {
     offerRows(figure, charts[figure.dataset.chart])
+    offerTable(figure, charts[figure.dataset.chart])
     waiting.observe(figure)
   }
 })()

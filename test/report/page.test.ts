@@ -82,9 +82,9 @@ async function openPage(browser: Browser, page: string, javaScriptEnabled: boole
   return { tab, noticed, close: () => context.close() }
 }
 
-/** Opens every folded part. */
+/** Opens every folded part but the tables of charts. */
 const unfold = (tab: Page) =>
-  tab.locator('details').evaluateAll((all) => {
+  tab.locator('details:not(.as-table)').evaluateAll((all) => {
     for (const each of all) each.setAttribute('open', '')
   })
 
@@ -325,6 +325,25 @@ describe.skipIf(!canBrowse)(
         ])
         expect(usage.noticed.filter((each) => !each.includes('blob:'))).toEqual([])
         await usage.close()
+      })
+
+      test('is also a table, which the keyboard opens', async () => {
+        const figure = await live('30-throughput')
+        await figure.locator('.as-table summary').focus()
+        await tab.keyboard.press('Enter')
+        const table = figure.getByRole('region', {
+          name: 'Requests planned, sent and succeeded, as a table',
+        })
+        expect(await table.locator('thead th').allTextContents()).toEqual([
+          'at_s',
+          'what',
+          'requests_per_s',
+        ])
+        expect(await table.locator('tbody tr').first().locator('td').allTextContents()).toEqual([
+          '0',
+          'planned',
+          '76',
+        ])
       })
 
       test('shows the nearest point of a line, anywhere in the plot', async () => {

@@ -115,7 +115,7 @@
     )
     const stage = make(h('div', { class: 'b-stage chart-drawings' }, view.tree))
     const said = make(h('p', { class: 'note b-said', role: 'status' }))
-    const details = make(h('details', {}, h('summary', {}, 'As a table')))
+    const details = make(h('details', { class: 'as-table' }, h('summary', {}, 'As a table')))
     details.addEventListener('toggle', () => {
       if (details.open && details.childElementCount === 1)
         details.append(make(drawTable(view.title, ...view.table())))
