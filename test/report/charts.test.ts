@@ -21,6 +21,7 @@ beforeAll(async () => {
   )
   await seedMetrics(store)
   await seedStreams(store)
+  await seedTasks(store)
 })
 afterAll(() => store.close())
 
@@ -49,6 +50,16 @@ async function seedMetrics(store: Store): Promise<void> {
     INSERT INTO metric_points SELECT 'run-1', 0, s * 1000000, least(8, s // 2) FROM range(61) AS t(s);
     INSERT INTO metric_points SELECT 'run-1', 1, s * 1000000, greatest(0, 30 - abs(30 - s) - 10) FROM range(61) AS t(s);
     INSERT INTO metric_points SELECT 'run-1', 2, s * 1000000, 100 + 10 * s FROM range(61) AS t(s);
+  `)
+}
+
+/** Tasks of agents, and answers that are not what their step expects. */
+async function seedTasks(store: Store): Promise<void> {
+  await store.execute(`
+    INSERT INTO tasks SELECT 'run-1', n, 'fix', phase, part, 1000000 * n, 1000000 * n + 400000 + 10000 * n, 'ok', 3, 20000
+      FROM (SELECT phase, part FROM attempts WHERE run_id = 'run-1' AND part = 'steady' LIMIT 1), range(20) AS t(n);
+    INSERT INTO wrong_answers SELECT run_id, slot, retry, 'it lacks "carat"', 'A unit of weight.'
+      FROM attempts WHERE run_id = 'run-1' AND part = 'steady' AND outcome = 'ok' ORDER BY slot LIMIT 3;
   `)
 }
 

@@ -51,11 +51,13 @@ export const ours: Readonly<Record<string, readonly string[]>> = {
     'verdict',
     'verdict_json',
   ],
+  tasks: ['run_id', 'part', 'outcome'],
   templates: ['run_id', 'method', 'path', 'headers', 'body'],
   usage_events: ['outcome', 'type'],
   usage_imports: ['format', 'mapping_json'],
   usage_polls: ['grants_json'],
   usage_statements: ['dimensions', 'measures', 'outcome'],
+  wrong_answers: ['run_id'],
 }
 
 /**
@@ -117,6 +119,8 @@ export async function makeHostile(store: Store): Promise<void> {
       const text = `(SELECT texts FROM hostile)[1 + ((rowid + hash('${column}')) % ${hostileTexts.length})::INTEGER]`
       const long = `rowid = 7 THEN (SELECT long FROM hostile)`
       const unique = table === 'usage_events' && column === 'id' ? ' || rowid' : ''
+      // A run cuts an answer, and what it lacks, before it stores them.
+      if (table === 'wrong_answers') return `${column} = ${text} || '${column}'`
       // An import keeps 40 characters of a unit, since pages name it beside each amount.
       if (column === 'unit') return `unit = left(${text}, 22) || ' window.owned unit'`
       return `${column} = CASE WHEN ${long} || '${column}'${unique} ELSE ${text} || '${column}'${unique} END`

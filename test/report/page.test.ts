@@ -372,7 +372,10 @@ describe.skipIf(!canBrowse)(
           return (await labels.allTextContents()).map(Number).sort((a, b) => a - b)
         }
         const whole = await ticks()
-        const box = (await figure.locator('.chart-live svg').boundingBox())!
+        const drawing = figure.locator('.chart-live svg')
+        // Its table, if it is open, would else be what is in view.
+        await drawing.scrollIntoViewIfNeeded()
+        const box = (await drawing.boundingBox())!
         const [x, y] = [box.x + box.width / 2, box.y + box.height * 0.6]
         await tab.mouse.move(x, y)
         await tab.keyboard.down('Control')

@@ -11,7 +11,7 @@ export const conducts = {
   'gateway-cache':
     'N2: a repeated body is answered from a cache, free, with the tokens of the first',
   'late-spend': 'N3: the balance and the spend show charges up to five seconds late, together',
-  'late-worker': 'two workers show the spend in turns, and one is up to five seconds late',
+  'late-worker': 'LiteLLM: two workers show the spend in turns, and one is up to five seconds late',
   deposit: 'N4: the balance falls by a deposit at the start, which is settled at the end',
   'rich-no-deposit': 'N5: no deposit for a balance above a hundred deposits',
   'cache-loses': 'N10: half of the prompts that could be read from the cache are not',

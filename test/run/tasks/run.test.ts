@@ -121,12 +121,12 @@ test('a failed turn ends its task, a deadline cuts it off, and neither is a succ
     const isRoot = JSON.parse(body).messages.length === 1
     if (isRoot) nth++
     if (isRoot && nth % 3 === 1) return refuse(response, 500, 'api_error')
-    setTimeout(() => answerChat(response), isRoot && nth % 3 === 2 ? 5_000 : 5)
+    setTimeout(() => answerChat(response), isRoot && nth % 3 === 2 ? 20_000 : 5)
   })
   const turns = `
       - { name: plan, step: think }
       - { name: write, step: think, after: plan }`
-  const scenario = scenarioOf(turns, '    deadline: 700ms', `['task_success >= 50%']`)
+  const scenario = scenarioOf(turns, '    deadline: 2500ms', `['task_success >= 50%']`)
   await withStorePath(async (dbPath) => {
     const result = await run(scenario, {
       ...{ dbPath, baseUrl: target.baseUrl, keys: { default: key } },
@@ -141,7 +141,7 @@ test('a failed turn ends its task, a deadline cuts it off, and neither is a succ
       ['failed', 2],
       ['ok', 2],
     ])
-    expect(tasks[0]!.least).toBeGreaterThanOrEqual(700_000)
+    expect(tasks[0]!.least).toBeGreaterThanOrEqual(2_500_000)
     expect(result.thresholds[0]).toMatchObject({ result: 'missed', value: 2 / 6 })
     const cut = await query<{ outcome: string; reason: string }>(
       dbPath,
