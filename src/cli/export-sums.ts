@@ -3,11 +3,12 @@ import { openExistingStore } from '../public/store.ts'
 import { enterPrices } from '../report/usage/prepare.ts'
 import { checkTimeZone, parseMoment } from '../report/usage/zone.ts'
 import { limitTo } from '../store/account.ts'
-import { exportFormatOf, exportFormats, exportQuery } from '../store/export.ts'
+import { exportQuery } from '../store/export.ts'
+import { quarterUs } from '../store/quarters/quarters.ts'
 import { type SumDimension, sumDimensions, sumsSql } from '../store/quarters/sums.ts'
 import { inSession } from '../store/session.ts'
 import { UserError } from '../user/user-error.ts'
-import type { Options } from './export.ts'
+import { formatOf, type Options } from './export.ts'
 import { accountScopeOf, keyNamesOf } from './usage-scope.ts'
 
 export interface SumsFlags {
@@ -21,13 +22,7 @@ export interface SumsFlags {
 export async function exportSumsAction(options: Options & SumsFlags): Promise<void> {
   const { out, timezone } = options
   const by = dimensionsOf(options.by)
-  const format = options.format ?? exportFormatOf(out)
-  if (format === null) {
-    throw new UserError(
-      'usage',
-      `${out}: expected a name that ends with ${exportFormats.map((each) => `.${each}`).join(', ')}, or --format.`,
-    )
-  }
+  const format = formatOf(options)
   checkTimeZone(timezone)
   const moment = (text?: string) => (text === undefined ? null : quarterStart(text, timezone))
   const period = { timezone, fromUs: moment(options.from), toUs: moment(options.to) }
@@ -63,6 +58,6 @@ function dimensionsOf(text: string): readonly SumDimension[] {
 /** @throws UserError for a time within a quarter of an hour, which no sum can be cut at */
 function quarterStart(text: string, timezone: string): number {
   const us = parseMoment(text, timezone)
-  if (us % 900e6 === 0) return us
+  if (us % quarterUs === 0) return us
   throw new UserError('usage', `"${text}": expected a full quarter of an hour, such as 09:15.`)
 }

@@ -26,13 +26,7 @@ export interface Options {
 }
 
 export async function exportAction(what: Exportable, options: Options): Promise<void> {
-  const format = options.format ?? exportFormatOf(options.out)
-  if (format === null) {
-    throw new UserError(
-      'usage',
-      `${options.out}: expected a name that ends with ${exportFormats.map((each) => `.${each}`).join(', ')}, or --format.`,
-    )
-  }
+  const format = formatOf(options)
   const store = await openExistingStore(options.db)
   try {
     const runs = await resolveRuns(store, options.run)
@@ -53,4 +47,14 @@ export async function exportAction(what: Exportable, options: Options): Promise<
   } finally {
     store.close()
   }
+}
+
+/** The format that is asked for, or that of the file's ending. @throws UserError if neither is known */
+export function formatOf({ format, out }: Pick<Options, 'format' | 'out'>): ExportFormat {
+  const found = format ?? exportFormatOf(out)
+  if (found !== null) return found
+  throw new UserError(
+    'usage',
+    `${out}: expected a name that ends with ${exportFormats.map((each) => `.${each}`).join(', ')}, or --format.`,
+  )
 }

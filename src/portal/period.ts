@@ -6,6 +6,7 @@ import {
   startOfDayUs,
   weekdayOf,
 } from '../report/usage/zone.ts'
+import { quarterUs } from '../store/quarters/quarters.ts'
 import { Problem } from './problem.ts'
 
 export const buckets = ['hour', 'day', 'week', 'month'] as const
@@ -25,7 +26,6 @@ export interface Bar {
 }
 
 const dayUs = 86_400e6
-const quarterUs = 900e6
 const longestUs = 20 * 366 * dayUs
 
 /** @throws Problem for a zone, a moment or a period that is not one */

@@ -1,7 +1,7 @@
 import type { Grant } from '../../contract/grant.ts'
 import { balanceOrder } from '../../measure/measures.ts'
+import { quarterUs } from '../../store/quarters/quarters.ts'
 import type { Session } from '../../store/session.ts'
-import { quarterUs } from './quarter-sums.ts'
 import type { BalancePoint } from './shape.ts'
 
 /**

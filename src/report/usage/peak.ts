@@ -1,4 +1,5 @@
 import type { Contract } from '../../contract/contract.ts'
+import { quarterUs } from '../../store/quarters/quarters.ts'
 import type { Session } from '../../store/session.ts'
 import { queryText, type UsageEngine } from './engine/engine.ts'
 import type { SeenPeak } from './shape.ts'
@@ -29,5 +30,4 @@ export async function readPeak(
   }
 }
 
-const quarterUs = 900e6
 const hourUs = 3600e6

@@ -1,5 +1,5 @@
+import { quarterUs } from '../../store/quarters/quarters.ts'
 import { UserError } from '../../user/user-error.ts'
-import { quarterUs } from './quarter-sums.ts'
 import { accountOf, type UsageOptions, type UsageScope } from './shape.ts'
 import { endOfDayUs, shiftDaysUs, startOfDayUs } from './zone.ts'
 

@@ -1,5 +1,6 @@
+import { quarterUs } from '../../store/quarters/quarters.ts'
 import type { Session } from '../../store/session.ts'
-import { quarterUs, shortened, tokenColumns } from './quarter-sums.ts'
+import { shortened, tokenColumns } from './quarter-sums.ts'
 import type { UsageScope } from './shape.ts'
 
 export async function prepareCalendar(store: Session): Promise<void> {

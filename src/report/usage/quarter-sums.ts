@@ -2,9 +2,6 @@ import { literal } from '../../store/import/literal.ts'
 import type { Session } from '../../store/session.ts'
 import { queryText, type UsageEngine } from './engine/engine.ts'
 
-/** Usage is summed in quarters of an hour: the offset of every current zone is a multiple of one. */
-export const quarterUs = 900e6
-
 /**
  * The name of a series; the user's name for a key. Names are cut, because a log's model may be a megabyte long and
  * repeats in every hour.

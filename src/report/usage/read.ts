@@ -1,6 +1,7 @@
 import type { Contract } from '../../contract/contract.ts'
 import { defaultContract } from '../../contract/default.ts'
 import type { Store } from '../../store/open.ts'
+import { quarterUs } from '../../store/quarters/quarters.ts'
 import { inSession, type Session } from '../../store/session.ts'
 import { randomOf } from '../random.ts'
 import { findAnomalies } from './anomalies.ts'
@@ -11,7 +12,6 @@ import { forecastBurn, lookAhead } from './forecast.ts'
 import { readPeak } from './peak.ts'
 import { planFor } from './plan.ts'
 import { prepareUsage } from './prepare.ts'
-import { quarterUs } from './quarter-sums.ts'
 import { reconcile } from './reconcile.ts'
 import {
   accountOf,

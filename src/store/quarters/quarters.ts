@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs'
 
+/** Usage is summed in quarters of an hour: the offset of every current zone is a multiple of one. */
+export const quarterUs = 900_000_000
+
 const textOf = (name: string) =>
   readFileSync(new URL(`../../../src/store/quarters/${name}.sql`, import.meta.url), 'utf8')
 

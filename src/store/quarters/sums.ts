@@ -1,7 +1,5 @@
 import { literal } from '../import/literal.ts'
-import { cellsSql, quartersSql, shownBucketsSql } from './quarters.ts'
-
-const quarterUs = 900_000_000
+import { cellsSql, quartersSql, quarterUs, shownBucketsSql } from './quarters.ts'
 
 /** The first and the last local time of a row's interval. */
 const first = 'first_clock'
@@ -67,7 +65,7 @@ export function sumsSql(
     FROM (
       SELECT *, ${local(`quarter * ${quarterUs}`)} AS ${first}, ${local(`quarter * ${quarterUs} + width_us - 1`)} AS ${last},
         make_timestamp(quarter * ${quarterUs}) AS utc_first, make_timestamp(quarter * ${quarterUs} + width_us - 1) AS utc_last,
-        strftime(to_timestamp(0) + to_seconds(abs(offset_s)), CASE WHEN offset_s < 0 THEN '-%H:%M' ELSE '+%H:%M' END) AS zone_offset
+        CASE WHEN offset_s < 0 THEN '-' ELSE '+' END || printf('%02d:%02d', abs(offset_s) // 3600, abs(offset_s) % 3600 // 60) AS zone_offset
       FROM (
         SELECT *, (epoch_us(${local(`quarter * ${quarterUs}`)}) - quarter * ${quarterUs}) // 1000000 AS offset_s
         FROM (

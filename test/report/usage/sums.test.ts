@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type SumDimension, sumDimensions, sumsSql } from '../../../src/store/quarters/sums.ts'
 import { assay } from '../../e2e/command.ts'
 import { openStore } from '../../store/opened.ts'
@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'assay-sums-'))
 const db = join(folder, 'usage.duckdb')
 afterAll(() => rmSync(folder, { recursive: true }))
 
-async function storeOfEvents() {
+beforeAll(async () => {
   const store = await openStore(db)
   await enterEvents(store, [
     // 23:30 UTC is the next day in Berlin, and the same in New York.
@@ -20,11 +20,11 @@ async function storeOfEvents() {
     { atUs: utc(2026, 11, 4, 10), account: 'a', model: '=two', keyFp: 'k2', credits: 3 },
     { atUs: utc(2026, 12, 1, 0), account: 'b', model: 'one', keyFp: 'k3', credits: 5 },
   ])
-  return store
-}
+  store.close()
+})
 
 test('sums by any two dimensions add up to the whole, with what is not known counted apart', async () => {
-  const store = await storeOfEvents()
+  const store = await openStore(db)
   const pairs = sumDimensions.flatMap((a) =>
     sumDimensions.filter((b) => b !== a).map((b): [SumDimension, SumDimension] => [a, b]),
   )
@@ -67,6 +67,19 @@ test('days are local, and the end of a period is not in it', async () => {
     // No text of a log is a formula.
     ['2026-11-04', `'=two`, '1', '3.000000000000000000', '0'],
     ['2026-11-04', 'one', '2', '1.250000000000000000', '1'],
+  ])
+})
+
+test('the offset of an hour is that of the zone asked for, wherever the machine stands', async () => {
+  const out = join(folder, 'hours.csv')
+  const words = ['--by', 'hour', '--timezone', 'America/St_Johns', '--out', out]
+  await assay(['export', 'sums', '--db', db, ...words], { env: { TZ: 'Asia/Kolkata' } }).ended
+  const hours = readFileSync(out, 'utf8').split('\n').slice(1, 5)
+  expect(hours.map((line) => line.split(',')[0])).toEqual([
+    '2026-11-03 20:00 -03:30',
+    '2026-11-04 05:00 -03:30',
+    '2026-11-04 06:00 -03:30',
+    '2026-11-30 20:00 -03:30',
   ])
 })
 
