@@ -7,7 +7,7 @@ export interface Instant {
   readonly highUs: number
 }
 
-/** Requests of one key that show the same reset: they were counted in one window. */
+/** Requests of one key that show the same reset and were sent after its window began: they were counted in it. */
 export interface ResetWindow {
   readonly requests: readonly LimitedRequest[]
   /** Whether it began empty: its first response showed at most one used request. */
@@ -19,6 +19,9 @@ const nearShare = 0.1
 
 /**
  * The windows of a record that their resets identify, as far as all resets of one agree, within their rounding.
+ *
+ * An answer may show the window that it was written in, not the one that counted its request. So a request that was sent
+ * before its window surely began is left out.
  *
  * The reset of a bucket moves with each request, and that of a log with each entry that it forgets, so none of them holds
  * more than `limit` requests while one reset is shown.
@@ -58,9 +61,13 @@ export function windowsByReset(
       const [leastUs, mostUs] = [ends.lowUs - first!.fromUs, ends.highUs - first!.fromUs]
       return leastUs > nearShare * windowUs && mostUs <= 1.1 * windowUs
     })
-    .map((group) => ({
-      requests: group.requests,
-      beganEmpty:
-        group.requests[0]!.remaining !== null && limit - group.requests[0]!.remaining <= 1,
-    }))
+    .map(({ requests: shown }) => {
+      const beganByUs =
+        Math.min(...shown.map((request) => resetOf(request)?.highUs ?? Infinity)) - windowUs
+      const { remaining } = shown[0]!
+      return {
+        requests: shown.filter(({ fromUs }) => fromUs >= beganByUs),
+        beganEmpty: remaining !== null && limit - remaining <= 1,
+      }
+    })
 }

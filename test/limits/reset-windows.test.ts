@@ -31,3 +31,13 @@ test('answers so late that they fit two windows do not join them', () => {
     windows([shown(0, 0, 64, 58, 199), shown(1, 0, 64, 58, 198), shown(2, 63, 64, 56, 199)]),
   ).toEqual([[[2], true]])
 })
+
+test('a request that was sent before the window of its answer began is not counted in it', () => {
+  // Slots 1 and 2 were counted by the window that ends at 2 s. Their answers show the next one.
+  expect(
+    windows([
+      ...[shown(0, 0, 0.1, 2, 100), shown(1, 0.2, 3, 59, 199), shown(2, 0.3, 3, 59, 199)],
+      ...[shown(3, 3.1, 3.2, 59, 199), shown(4, 3.4, 3.5, 59, 198)],
+    ]),
+  ).toEqual([[[3, 4], true]])
+})
