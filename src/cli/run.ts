@@ -129,7 +129,7 @@ export async function runAndPrint(
   const live = new LiveView()
   // Libraries of the page are loaded only if there is one.
   const page = livePort === undefined ? null : await import('./live/live-run.ts')
-  const opened = await page?.openLiveRun(livePort!, scenario.name, options.baseUrl ?? '')
+  const opened = await page?.openLiveRun(livePort!, scenario, options.baseUrl ?? '')
   const [drain, leave] = [new AbortController(), new AbortController()]
   const onInterrupt = () => {
     if (drain.signal.aborted) leave.abort()

@@ -3,7 +3,7 @@ import { monotonicNs } from '../run/clock.ts'
 import { readyUs } from '../run/run.ts'
 import type { Shard } from '../run/shard.ts'
 import type { StopReason } from '../run/stop-conditions.ts'
-import type { Counted, Progress } from '../run/tally.ts'
+import type { Progress, TimesOfSteps } from '../run/tally.ts'
 import type { AgreedStart, Said, Team } from '../run/team.ts'
 import { UserError } from '../user/user-error.ts'
 import { SharedClock } from './clock.ts'
@@ -141,7 +141,7 @@ export class Fleet implements Team {
   }
 
   /** Publishes the progress of this shard; dropped while the server is unreachable. */
-  show(progress: Progress, counted: Counted): void {
+  show(progress: Progress, counted: TimesOfSteps): void {
     const { connection } = this.server
     if (!this.kept.isConnected) return
     const word = liveWord(progress, counted)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Metric } from '../run/messages.ts'
 import type { StopReason } from '../run/stop-conditions.ts'
-import type { Counted, Progress } from '../run/tally.ts'
+import type { Progress, TimesOfSteps } from '../run/tally.ts'
 import type { Said } from '../run/team.ts'
 import { withoutHostile } from '../user/hostile.ts'
 
@@ -99,7 +99,7 @@ export type LiveWord = z.infer<typeof live>
 export const shownMetrics = ['response', 'service', 'ttft'] as const satisfies readonly Metric[]
 
 /** @param counted null to omit the times, if they are too long for a message */
-export function liveWord(progress: Progress, counted: Counted | null): string {
+export function liveWord(progress: Progress, counted: TimesOfSteps | null): string {
   const times = shownMetrics.map((metric) => {
     const ofSteps = counted?.histogramsOfSteps(metric) ?? new Map()
     return [

@@ -111,7 +111,8 @@ export function stoppedText(stopped: string): string {
     : `Ended early: ${endings.get(stopped) ?? stopped}.`
 }
 
-function inUnit(value: number, unit: string): string {
+/** The figure of a threshold in words. */
+export function inUnit(value: number, unit: string): string {
   switch (unit) {
     case 'us':
       return value < 1e6 ? `${formatNumber(value / 1000)} ms` : formatDuration(value / 1e6)

@@ -1,10 +1,10 @@
 import type { Contract } from '../contract/contract.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { StepCounters } from './attempt-counts.ts'
-import { missedEarly } from './early-miss.ts'
 import type { SharedNumbers } from './shared.ts'
 import { creditsOf } from './step-plan.ts'
 import type { Tally } from './tally.ts'
+import { missedEarly } from './thresholds-so-far.ts'
 
 export type StopReason =
   | 'interrupted'

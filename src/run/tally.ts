@@ -78,10 +78,20 @@ export interface Progress {
   readonly health: readonly HealthRow[]
 }
 
-/** Counts that are too many to sum each second, so they are summed on request. */
-export interface Counted {
+/** Times by step. */
+export interface TimesOfSteps {
   /** By name of the step, over all phases; steps without a sample are missing. */
   histogramsOfSteps(metric: Metric): ReadonlyMap<string, TimeHistogram>
+}
+
+/** Counts that are too many to sum each second, so they are summed on request. */
+export interface Counted extends TimesOfSteps {
+  /** The phases that have begun; a search adds them as it goes. */
+  readonly phases: readonly PhaseRun[]
+  /** The sum of a metric's histograms over the wanted phases and steps. */
+  histogram(metric: Metric, wants: (phase: PhaseRun, step: number) => boolean): TimeHistogram
+  /** The counters of each thread for the wanted phases and steps. */
+  countersWhere(wants: (phase: PhaseRun, step: number) => boolean): readonly StepCounters[]
 }
 
 /** Length of the intervals of stored histograms. An interval is stored after all threads have reported it. */
@@ -104,7 +114,7 @@ interface TallyOptions {
 export class Tally implements Counted {
   private readonly scenario: Scenario
   private readonly runId: string
-  private readonly phases: readonly PhaseRun[]
+  readonly phases: readonly PhaseRun[]
   private readonly reports = new Map<number, SenderReport>()
   private readonly whole = new Map<string, TimeHistogram>()
   /** The same by step and metric, one for each phase. */
@@ -191,7 +201,6 @@ export class Tally implements Counted {
     )
   }
 
-  /** The sum of a metric's histograms over the wanted phases and steps. */
   histogram(metric: Metric, wants: (phase: PhaseRun, step: number) => boolean): TimeHistogram {
     const merged = new TimeHistogram()
     for (const [key, histogram] of this.whole) {

@@ -133,7 +133,7 @@ export function compare(value: number, operator: Threshold['operator'], bound: n
   }
 }
 
-function unitOf({ statistic }: Threshold): ThresholdResult['unit'] {
+export function unitOf({ statistic }: Threshold): ThresholdResult['unit'] {
   switch (statistic.kind) {
     case 'share':
       return 'share'

@@ -86,6 +86,15 @@ export class TimeHistogram {
     if (from + cells.length - 1 > this.highest) this.highest = from + cells.length - 1
   }
 
+  /** The samples that an earlier state of this histogram did not have yet. */
+  since(earlier: TimeHistogram): TimeHistogram {
+    const fresh = new TimeHistogram()
+    const { from, cells, samples } = this.slice()
+    for (let at = 0; at < cells.length; at++) cells[at]! -= earlier.countAt(from + at)
+    fresh.add({ from, cells, samples: samples - earlier.samples })
+    return fresh
+  }
+
   /** A copy of the counts. */
   slice(): HistogramSlice {
     if (this.samples === 0) return { from: 0, cells: new Uint32Array(0), samples: 0 }

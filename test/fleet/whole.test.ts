@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { liveWord, parsed } from '../../src/fleet/messages.ts'
 import { wholeOf } from '../../src/fleet/whole.ts'
 import { noCounts } from '../../src/run/attempt-counts.ts'
-import type { Counted, Progress } from '../../src/run/tally.ts'
+import type { Progress, TimesOfSteps } from '../../src/run/tally.ts'
 import { TimeHistogram } from '../../src/run/time-histogram.ts'
 
 const step = { planned: 3, sent: 3, ok: 2, failures: 1, plannedPerS: 5, achievedPerS: 4.5 }
@@ -24,7 +24,7 @@ const progress: Progress = {
   health: [],
 }
 
-const counted = (us: readonly number[]): Counted => ({
+const counted = (us: readonly number[]): TimesOfSteps => ({
   histogramsOfSteps(metric) {
     const histogram = new TimeHistogram()
     for (const each of us) histogram.record(each)

@@ -4,11 +4,12 @@ import { makeReport } from '../../public/report.ts'
 import { openStore } from '../../public/store.ts'
 import type { RunResult } from '../../run/run.ts'
 import type { Counted, Progress } from '../../run/tally.ts'
+import type { Scenario } from '../../scenario/scenario.ts'
 import { RunPage } from './run-page.ts'
 import { openLive, stayLive } from './server.ts'
 
 /** Serves the page of a run: its counters while it lasts, then its launch report. */
-export async function openLiveRun(port: string | true, scenario: string, baseUrl: string) {
+export async function openLiveRun(port: string | true, scenario: Scenario, baseUrl: string) {
   const page = new RunPage(scenario, shownBaseUrl(baseUrl))
   const server = await openLive(port, page)
   return {

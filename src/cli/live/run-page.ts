@@ -1,11 +1,16 @@
 import { renderAnswer, renderCards } from '../../report/banner.ts'
-import { formatDuration, formatNumber, formatShare } from '../../report/format.ts'
 import type { Front } from '../../report/front.ts'
 import { type Row, renderTable } from '../../report/table.ts'
+import type { PhaseRun } from '../../run/messages.ts'
 import type { Counted, Percentiles, Progress } from '../../run/tally.ts'
+import { thresholdsSoFar } from '../../run/thresholds-so-far.ts'
+import type { TimeHistogram } from '../../run/time-histogram.ts'
+import type { Scenario } from '../../scenario/scenario.ts'
 import { type Html, html } from '../../user/html.ts'
-import { spentText } from '../spent-text.ts'
-import { drawLines, Points } from './lines.ts'
+import { LagWatch } from './lag-watch.ts'
+import { LatencyCourse, linesByLoad } from './latency-course.ts'
+import { type Chart, drawChart, type Point, Points } from './lines.ts'
+import { answerSoFar, cardsSoFar } from './run-answer.ts'
 import { runMetrics } from './run-metrics.ts'
 import type { LiveSource } from './server.ts'
 
@@ -16,19 +21,28 @@ interface Moment {
   readonly failedPerS: number
 }
 
+interface Now {
+  readonly progress: Progress
+  readonly counted: Counted
+}
+
 /** Shortest distance between points of a rate. */
 const everyUs = 1e6
 
 /** The progress of a run, from counters only: the store is not read while it is written. */
 export class RunPage implements LiveSource {
-  readonly title = 'Launch report'
-  private now: { readonly progress: Progress; readonly counted: Counted } | null = null
+  readonly title = 'Live run'
+  private readonly scenario: Scenario
   private readonly about: Html
+  private now: Now | null = null
   private readonly moments = new Points<Moment>()
+  private readonly courses = { response: new LatencyCourse(), ttft: new LatencyCourse() }
+  private readonly lag = new LagWatch()
   private before = { atUs: 0, sent: 0, failed: 0 }
 
-  constructor(scenario: string, baseUrl: string) {
-    this.about = html`Scenario <b>${scenario}</b> against <span class="mono">${baseUrl}</span>`
+  constructor(scenario: Scenario, baseUrl: string) {
+    this.scenario = scenario
+    this.about = html`Scenario <b>${scenario.name}</b> against <span class="mono">${baseUrl}</span>`
   }
 
   add(progress: Progress, counted: Counted): void {
@@ -45,6 +59,13 @@ export class RunPage implements LiveSource {
       plannedPerS:
         planned.length === 0 ? null : planned.reduce((sum, step) => sum + step.plannedPerS!, 0),
     })
+    for (const metric of ['response', 'ttft'] as const) {
+      this.courses[metric].add(
+        atUs / 1e6,
+        counted.histogram(metric, () => true),
+      )
+    }
+    this.lag.add(progress)
     this.before = { atUs, sent, failed }
   }
 
@@ -52,36 +73,133 @@ export class RunPage implements LiveSource {
     return this.now === null ? '' : runMetrics(this.now.progress, this.now.counted)
   }
 
+  /** Every part exists from the start, because updates only replace parts. */
   body(): Html {
-    const progress = this.now?.progress ?? null
+    const { progress = null } = this.now ?? {}
+    const part = (name: string, content: Html | null, whole = true) =>
+      html`<div class="${whole && 'whole'}" data-part="${name}">${content}</div>`
     return html`<header class="masthead"><h1>${this.title}</h1><span class="brand"><b>assay</b> live</span></header>
 <p class="about" data-part="about">${this.about}${progress !== null && html`. Run <span class="mono">${progress.runId}</span>`}.</p>
 <p class="about" data-gone hidden>The command has ended or is not reachable: these are its last figures.</p>
-${shown(progress, this.moments.kept)}
+<div data-part="now">${this.now === null ? beginning : this.answer(this.now)}</div>
+<div class="grid live">${this.charts().map(({ name, drawn, whole }) => part(name, drawn, whole))}
+${part('errors', errorCard(progress))}</div>
+<div data-part="figures">${this.now !== null && this.cards(this.now)}</div>
+<details class="fold"><summary><h2>By step, key and thread</h2></summary><div class="grid live">${part('steps', stepCard(progress))}${part('keys', keyCard(progress), false)}${part('threads', threadCard(progress), false)}</div></details>
 <footer>Counted by the sending threads while the run lasts. The launch report follows when it has ended. <a href="/metrics">Metrics for Prometheus</a></footer>`
   }
+
+  private answer({ progress, counted }: Now): Html {
+    return renderAnswer(
+      answerSoFar({
+        question: this.scenario.question,
+        progress,
+        thresholds: thresholdsSoFar(this.scenario, counted),
+        alarms: this.lag.checks(),
+        isAlarm: this.lag.isAlarm(progress.atUs),
+      }),
+    )
+  }
+
+  private cards({ progress, counted }: Now): Html {
+    const all = (metric: 'response' | 'ttft') => counted.histogram(metric, () => true)
+    const times = { response: all('response'), ttft: all('ttft') }
+    return renderCards(cardsSoFar(progress, times, this.moments.kept.at(-1)?.sentPerS ?? null))
+  }
+
+  /** The charts of the launch page's first screen: times against load, if it varies, and over time. */
+  private charts(): readonly { name: string; drawn: Html | null; whole: boolean }[] {
+    const { responseUs, ttftUs } = this.scenario.objectives
+    const bound = (us: number | null) =>
+      us === null ? null : { name: 'objective', value: us / 1000 }
+    const loads = this.now === null ? [] : loadsOf(this.now.counted)
+    const byLoad: Chart = {
+      ...{ title: 'Response time against load, ms', along: '/s', lines: linesByLoad(loads) },
+      to: loads.at(-1)?.perS ?? 0,
+      ...{ bound: bound(responseUs), dots: true, note: 'One dot for each load so far.' },
+    }
+    const overTime = (metric: 'response' | 'ttft', title: string, us: number | null): Chart => ({
+      ...{ title, along: 's', lines: this.courses[metric].lines(), bound: bound(us) },
+      to: (this.now?.progress.atUs ?? 0) / 1e6,
+      note: 'An interval is as long as its percentile needs samples.',
+    })
+    return [
+      { name: 'by-load', drawn: drawChart(byLoad), whole: false },
+      {
+        name: 'response',
+        drawn: drawChart(overTime('response', 'Response time, ms', responseUs)),
+        whole: false,
+      },
+      {
+        name: 'ttft',
+        drawn: drawChart(overTime('ttft', 'Time to first token, ms', ttftUs)),
+        whole: false,
+      },
+      { name: 'rates', drawn: drawChart(ratesChart(this.moments.kept)), whole: false },
+    ]
+  }
 }
+
+const beginning = renderAnswer({
+  tone: 'none',
+  says: 'The run begins',
+  because: 'No thread has reported yet.',
+  checks: [],
+})
 
 const sumOf = ({ steps }: Progress, name: 'sent' | 'failures') =>
   steps.reduce((sum, step) => sum + step[name], 0)
 
-/** Every part exists from the start, because updates only replace parts. */
-function shown(progress: Progress | null, moments: readonly Moment[]): Html {
-  const { steps = [], errors = [], keys = [], health = [] } = progress ?? {}
-  return html`<div data-part="now">${
-    progress === null
-      ? renderAnswer({
-          tone: 'none',
-          says: 'The run begins',
-          because: 'No thread has reported yet.',
-          checks: [],
-        })
-      : html`${answer(progress)}${cards(progress, moments.at(-1))}`
-  }</div>
-<div class="grid live"><div class="whole" data-part="rates">${rates(moments)}</div>
-<div class="whole" data-part="steps">${card(
+/** Response times at each constant rate so far, in ascending order. */
+function loadsOf(counted: Counted): readonly { perS: number; times: TimeHistogram }[] {
+  const rates = new Map<number, PhaseRun[]>()
+  for (const phase of counted.phases) {
+    const perS = phase.part === 'warmup' ? null : constantRate(phase)
+    if (perS !== null) rates.set(perS, [...(rates.get(perS) ?? []), phase])
+  }
+  return [...rates]
+    .toSorted(([a], [b]) => a - b)
+    .map(([perS, phases]) => ({
+      perS,
+      times: counted.histogram('response', ({ ordinal }) =>
+        phases.some((phase) => phase.ordinal === ordinal),
+      ),
+    }))
+}
+
+function constantRate({ load }: PhaseRun): number | null {
+  const [first] = load.kind === 'arrivals' ? load.rate : []
+  if (load.kind !== 'arrivals' || first === undefined) return null
+  const isFlat = load.rate.every(
+    ({ fromPerS, toPerS }) => fromPerS === first.fromPerS && toPerS === first.fromPerS,
+  )
+  return isFlat ? first.fromPerS : null
+}
+
+function ratesChart(moments: readonly Moment[]): Chart {
+  const points = (of: (moment: Moment) => number | null) =>
+    moments.flatMap((moment): readonly Point[] => {
+      const value = of(moment)
+      return value === null ? [] : [[moment.atS, value]]
+    })
+  return {
+    title: 'Requests per second',
+    along: 's',
+    lines: [
+      {
+        ...{ name: 'planned', color: 'c8', dash: '7 3' },
+        points: points(({ plannedPerS }) => plannedPerS),
+      },
+      { name: 'sent', color: 'c1', points: points(({ sentPerS }) => sentPerS) },
+      { name: 'failed', color: 'c4', dash: '2 3', points: points(({ failedPerS }) => failedPerS) },
+    ],
+  }
+}
+
+const stepCard = (progress: Progress | null) =>
+  card(
     'Steps',
-    steps.map((step) => ({
+    (progress?.steps ?? []).map((step) => ({
       step: step.step,
       n: step.ok,
       sent: step.sent,
@@ -90,96 +208,34 @@ function shown(progress: Progress | null, moments: readonly Moment[]): Html {
       ...spread('service', step.serviceUs),
       ...spread('ttft', step.ttftUs),
     })),
-  )}</div>
-<div class="whole" data-part="errors">${card(
+  )
+
+const errorCard = (progress: Progress | null) =>
+  card(
     'Failures and expected errors',
-    errors.map(([code, count]) => ({ code, count })),
-  )}</div>
-<div data-part="keys">${card(
+    (progress?.errors ?? []).map(([code, count]) => ({ code, count })),
+  )
+
+const keyCard = (progress: Progress | null) =>
+  card(
     'Keys',
-    keys.map((key) => ({
+    (progress?.keys ?? []).map((key) => ({
       key: key.name,
       left_credits: key.creditsRemaining,
       requests_left: key.rateRemaining,
     })),
-  )}</div>
-<div data-part="threads">${card(
+  )
+
+const threadCard = (progress: Progress | null) =>
+  card(
     'This client',
-    health.map((thread) => ({
+    (progress?.health ?? []).map((thread) => ({
       thread: String(thread.shard),
       lag_p99_ms: thread.lagP99Us === null ? null : thread.lagP99Us / 1000,
       busy_ratio: thread.utilisation,
       waiting_batches: thread.queuedBatches,
     })),
-  )}</div></div>`
-}
-
-function answer(progress: Progress): Html {
-  const { counts, atUs, endsUs, phase } = progress
-  const failed = sumOf(progress, 'failures')
-  const ends = endsUs === null ? '' : ` of ${formatDuration(endsUs / 1e6)}`
-  return renderAnswer({
-    tone: failed > 0 ? 'warn' : 'none',
-    says: `Running for ${formatDuration(atUs / 1e6)}${ends}${phase === null ? '' : `, phase ${phase}`}`,
-    because: `${formatNumber(counts.planned - counts.notSent)} of ${formatNumber(counts.planned)} requests that were due have been sent, ${formatNumber(counts.ok)} succeeded, ${formatNumber(failed)} failed unexpectedly${mostly(progress)}.`,
-    checks: [],
-  })
-}
-
-/** The most frequent error, if any. */
-function mostly({ errors }: Progress): string {
-  const [first] = errors
-  return first === undefined ? '' : `; most often seen: ${first[0]}`
-}
-
-function cards(progress: Progress, last: Moment | undefined): Html {
-  const sent = sumOf(progress, 'sent')
-  const failed = sumOf(progress, 'failures')
-  const spent = spentText(progress)
-  return renderCards([
-    {
-      label: 'Sent',
-      value: formatNumber(sent),
-      aside: last === undefined ? '' : `${perS(last.sentPerS)} now`,
-    },
-    {
-      label: 'Unexpected failures',
-      value: sent === 0 ? '–' : `${formatShare(failed / sent)} %`,
-      aside: formatNumber(failed),
-    },
-    { label: 'In flight', value: formatNumber(progress.inFlight), aside: 'sent and not ended' },
-    ...(spent === null
-      ? []
-      : [
-          {
-            label: spent.label === 'cost' ? 'Cost' : 'Credits spent',
-            value: spent.value,
-            aside: spent.aside,
-          },
-        ]),
-  ])
-}
-
-const perS = (value: number) => `${value.toFixed(1)}/s`
-
-function rates(moments: readonly Moment[]): Html | null {
-  if (moments.length < 2) return null
-  const open = moments.some(({ plannedPerS }) => plannedPerS !== null)
-  const line = (name: string, color: string, of: (moment: Moment) => number | null) => ({
-    name,
-    color,
-    values: moments.map(of),
-  })
-  return html`<figure class="card"><figcaption><h2>Requests per second</h2></figcaption>${drawLines(
-    'Requests per second',
-    moments.map(({ atS }) => atS),
-    [
-      ...(open ? [line('planned', 'c8', ({ plannedPerS }) => plannedPerS)] : []),
-      line('sent', 'c1', ({ sentPerS }) => sentPerS),
-      line('failed', 'c4', ({ failedPerS }) => failedPerS),
-    ],
-  )}</figure>`
-}
+  )
 
 const spread = (name: string, times: Percentiles | null) => ({
   [`${name}_p50_ms`]: times === null ? null : times.p50 / 1000,

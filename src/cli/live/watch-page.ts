@@ -1,9 +1,9 @@
 import type { Poll } from '../../probe/watch.ts'
 import { renderAnswer, renderCards } from '../../report/banner.ts'
-import { formatNumber } from '../../report/format.ts'
+import { formatDuration, formatNumber } from '../../report/format.ts'
 import { renderTable } from '../../report/table.ts'
 import { type Html, html } from '../../user/html.ts'
-import { drawLines, Points } from './lines.ts'
+import { drawChart, type Point, Points } from './lines.ts'
 import { family } from './prometheus.ts'
 import { type LiveSource, openLive } from './server.ts'
 
@@ -23,15 +23,25 @@ export async function openLiveWatch(port: string | true, baseUrl: string) {
   }
 }
 
+/** Credits used between two polls: as the service counts them, else the fall of the balance, which a top-up hides. */
+function usedBetween({ figures: before }: Poll, { figures: now }: Poll): number {
+  return before.consumed !== null && now.consumed !== null
+    ? Math.max(0, now.consumed - before.consumed)
+    : Math.max(0, (before.remaining ?? 0) - (now.remaining ?? before.remaining ?? 0))
+}
+
 /** The balance of a key while it is polled. */
 class WatchPage implements LiveSource {
   readonly title = 'Usage watch'
   private readonly baseUrl: string
-  private readonly polls = new Points<Poll>()
+  /** Seconds since the first balance, and credits used since then. */
+  private readonly used = new Points<Point>()
   private readonly latest: { readonly poll: Poll; readonly kept: boolean }[] = []
   private readonly byStatus = new Map<string, number>()
   /** The last poll with status 200. */
   private known: Poll | null = null
+  private firstUs: number | null = null
+  private usedCredits = 0
 
   constructor(baseUrl: string) {
     this.baseUrl = baseUrl
@@ -43,8 +53,12 @@ class WatchPage implements LiveSource {
     const status = String(poll.status ?? 'none')
     this.byStatus.set(status, (this.byStatus.get(status) ?? 0) + 1)
     if (poll.status !== 200) return
+    if (poll.figures.remaining !== null || poll.figures.consumed !== null) {
+      this.firstUs ??= poll.polledUs
+      this.usedCredits += this.known === null ? 0 : usedBetween(this.known, poll)
+      this.used.add([(poll.polledUs - this.firstUs) / 1e6, this.usedCredits])
+    }
     this.known = poll
-    this.polls.add(poll)
   }
 
   metrics(): string {
@@ -68,7 +82,9 @@ class WatchPage implements LiveSource {
     const { consumed = null, remaining = null, requests = null } = this.known?.figures ?? {}
     const polls = [...this.byStatus.values()].reduce((sum, count) => sum + count, 0)
     const status = this.latest[0]?.poll.status
-    const balances = this.polls.kept.filter(({ figures }) => figures.remaining !== null)
+    const lastsS = this.firstUs === null ? 0 : (this.known!.polledUs - this.firstUs) / 1e6
+    const paceCredits = Math.round((600 * this.usedCredits) / lastsS) / 10
+    const perMinute = lastsS < 1 ? '' : `${formatNumber(paceCredits)} a minute`
     const said = (value: number | null) => (value === null ? '–' : formatNumber(value))
     return html`<header class="masthead"><h1>${this.title}</h1><span class="brand"><b>assay</b> live</span></header>
 <p class="about">Balance of one key at <span class="mono">${this.baseUrl}</span>.</p>
@@ -82,31 +98,28 @@ class WatchPage implements LiveSource {
             ? 'No balance yet'
             : `${formatNumber(remaining)} credits left`,
       because:
-        status === undefined || status === 200
+        status === undefined
           ? ''
-          : status === null
-            ? 'Nothing answered the last poll.'
-            : `The last poll was answered with status ${status}.`,
+          : status === 200
+            ? lastsS < 1
+              ? ''
+              : `${formatNumber(this.usedCredits)} used in ${formatDuration(lastsS)} of this watch, ${perMinute}.`
+            : status === null
+              ? 'Nothing answered the last poll.'
+              : `The last poll was answered with status ${status}.`,
       checks: [],
     })}${renderCards([
+      { label: 'Used in this watch', value: formatNumber(this.usedCredits), aside: perMinute },
       { label: 'Credits used', value: said(consumed), aside: 'as the service reports' },
       { label: 'Requests', value: said(requests), aside: 'as the service reports' },
       { label: 'Polls', value: formatNumber(polls), aside: '' },
     ])}</div>
-<div class="grid live"><div class="whole" data-part="course">${
-      balances.length > 1 &&
-      html`<figure class="card"><figcaption><h2>Credits left</h2></figcaption>${drawLines(
-        'Credits left',
-        balances.map(({ polledUs }) => (polledUs - balances[0]!.polledUs) / 1e6),
-        [
-          {
-            name: 'credits left',
-            color: 'c1',
-            values: balances.map(({ figures }) => figures.remaining),
-          },
-        ],
-      )}</figure>`
-    }</div>
+<div class="grid live"><div class="whole" data-part="course">${drawChart({
+      title: 'Credits used since the watch began',
+      along: 's',
+      wide: true,
+      lines: [{ name: 'credits used', color: 'c1', points: this.used.kept }],
+    })}</div>
 <div class="whole" data-part="polls">${
       this.latest.length > 0 &&
       html`<section class="card"><h2>Last polls</h2>${renderTable(

@@ -194,8 +194,19 @@ describe.skipIf(!canBrowse)('a live page (needs chromium: apt-get install chromi
       const { tab, noticed } = await openPage(url)
       await tab.getByText('failed unexpectedly').first().waitFor()
       await tab.getByRole('img', { name: 'Requests per second' }).first().waitFor()
-      const before = await tab.locator('.verdict h2').textContent()
-      await expect.poll(() => tab.locator('.verdict h2').textContent()).not.toBe(before)
+      await tab
+        .getByRole('img', { name: /Response time, ms, now: p50/ })
+        .first()
+        .waitFor()
+      expect(await tab.title()).toBe('Live run · Assay')
+      expect(await tab.locator('.asks').textContent()).toBe('Does it hold?')
+      const says = () => tab.locator('.verdict > p').last().textContent()
+      const before = await says()
+      await expect.poll(says).not.toBe(before)
+      // An update closes nothing that a reader opened.
+      await tab.getByText('By step, key and thread').click()
+      await expect.poll(says).not.toBe(await says())
+      await tab.getByRole('region', { name: 'This client' }).waitFor()
       await looksRight(tab)
       await expect.poll(() => tab.getByRole('status').textContent()).toContain('Running for')
       child.kill('SIGINT')
@@ -208,7 +219,7 @@ describe.skipIf(!canBrowse)('a live page (needs chromium: apt-get install chromi
     withLive(watchOf, async (url) => {
       const { tab, noticed } = await openPage(url)
       const polls = tab.getByRole('region', { name: 'Last polls' })
-      await tab.getByRole('img', { name: 'Credits left' }).first().waitFor()
+      await tab.getByRole('img', { name: 'Credits used since the watch began' }).first().waitFor()
       await looksRight(tab)
       // A phone shows the first columns: the balance is one of them.
       const heads = await polls.locator('thead th').allTextContents()

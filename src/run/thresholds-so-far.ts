@@ -1,49 +1,81 @@
-import { intervalRanks } from '../measure/percentile.ts'
+import { intervalRanks, samplesNeeded } from '../measure/percentile.ts'
 import type { Scenario, Threshold } from '../scenario/scenario.ts'
 import type { StepCounters } from './attempt-counts.ts'
 import { countedMetrics, type Metric, type PhaseRun } from './messages.ts'
-import type { Tally } from './tally.ts'
-import { type Figure, judgeFigure } from './thresholds.ts'
+import type { Counted } from './tally.ts'
+import { compare, type Figure, judgeFigure, type ThresholdResult, unitOf } from './thresholds.ts'
 import type { TimeHistogram } from './time-histogram.ts'
 
 /** Samples that an early judgement needs. */
 const enough = 100
 
+/** A threshold as the counters of a run show it before the end. Only the end, by rows, decides. */
+export interface ThresholdSoFar {
+  readonly text: string
+  /** `open` while samples are too few, or if only the rows or the end can tell. */
+  readonly state: 'holds' | 'missed' | 'open'
+  /** In the unit of the bound; null if the counters do not show it. */
+  readonly value: number | null
+  readonly unit: ThresholdResult['unit']
+  readonly samples: number
+}
+
+/** Every threshold of a scenario, as far as its counters show. */
+export function thresholdsSoFar(scenario: Scenario, counted: Counted): readonly ThresholdSoFar[] {
+  return scenario.thresholds.map((threshold) => {
+    const figure = figureSoFar(scenario, counted, threshold)
+    const { text } = threshold
+    const told = { text, value: figure?.value ?? null, unit: unitOf(threshold) }
+    return { ...told, state: stateOf(threshold, figure), samples: figure?.samples ?? 0 }
+  })
+}
+
+function stateOf(threshold: Threshold, figure: Figure | null): ThresholdSoFar['state'] {
+  if (figure === null || figure.value === null) return 'open'
+  if (isMissed(threshold, figure)) return 'missed'
+  const { statistic, operator, bound } = threshold
+  const needed = statistic.kind === 'percentile' ? samplesNeeded(statistic.p / 100) : enough
+  return figure.samples >= needed && compare(figure.value, operator, bound) ? 'holds' : 'open'
+}
+
 /**
  * The thresholds marked `abort` that are missed so far, judged by counters during a run. Those that need
  * rows (TPOT, lag, filters by account) wait for the end.
  */
-export function missedEarly(scenario: Scenario, tally: Tally): readonly Threshold[] {
+export function missedEarly(scenario: Scenario, counted: Counted): readonly Threshold[] {
   return scenario.thresholds.filter((threshold) => {
-    if (!threshold.abort || onlyGrows(threshold)) return false
-    const figure = figureSoFar(scenario, tally, threshold)
-    return figure !== null && judgeFigure(threshold, figure) === 'missed'
+    const figure = threshold.abort ? figureSoFar(scenario, counted, threshold) : null
+    return figure !== null && isMissed(threshold, figure)
   })
 }
+
+const isMissed = (threshold: Threshold, figure: Figure) =>
+  figure.samples >= enough && !onlyGrows(threshold) && judgeFigure(threshold, figure) === 'missed'
 
 /** Whether only the end can decide, because a count that is too small may still grow. */
 function onlyGrows({ statistic, operator }: Threshold): boolean {
   return statistic.kind === 'count' && (operator === '>' || operator === '>=' || operator === '==')
 }
 
-function figureSoFar(scenario: Scenario, tally: Tally, threshold: Threshold): Figure | null {
+/** Null without samples, or if the counters do not show it. */
+function figureSoFar(scenario: Scenario, counted: Counted, threshold: Threshold): Figure | null {
   const wants = (phase: PhaseRun, step: number) =>
     (threshold.phase === null ? phase.part === 'steady' : phase.name === threshold.phase) &&
     (threshold.step === null || scenario.steps[step]!.name === threshold.step)
   const { metric, statistic, filter } = threshold
   if ((countedMetrics as readonly string[]).includes(metric)) {
     if (Object.keys(filter).length > 0) return null
-    const histogram = tally.histogram(metric as Metric, wants)
-    return histogram.samples < enough ? null : timeSoFar(histogram, statistic)
+    const histogram = counted.histogram(metric as Metric, wants)
+    return histogram.samples === 0 ? null : timeSoFar(histogram, statistic)
   }
   if (statistic.kind === 'rate') return null
-  const counters = tally.countersWhere(wants)
+  const counters = counted.countersWhere(wants)
   const sum = (pick: (each: StepCounters) => number) =>
     counters.reduce((total, each) => total + pick(each), 0)
   const one = countedSoFar(threshold, sum)
   if (one === null) return null
   const all = sum((each) => each[shareOf[metric] ?? 'sent'])
-  if (all < enough) return null
+  if (all === 0) return null
   const value = statistic.kind === 'share' ? one / all : one
   return { value, low: value, high: value, samples: all, within: null }
 }

@@ -1,0 +1,134 @@
+import { samplesNeeded } from '../../measure/percentile.ts'
+import type { Answer, Card, Check, Tone } from '../../report/banner.ts'
+import { formatCell, formatDuration, formatNumber, formatShare } from '../../report/format.ts'
+import { inUnit } from '../../report/page-verdict.ts'
+import type { Progress } from '../../run/tally.ts'
+import type { ThresholdSoFar } from '../../run/thresholds-so-far.ts'
+import type { TimeHistogram } from '../../run/time-histogram.ts'
+import { searchText } from '../live-block.ts'
+import { spentText } from '../spent-text.ts'
+
+export interface RunSoFar {
+  readonly question: string
+  readonly progress: Progress
+  readonly thresholds: readonly ThresholdSoFar[]
+  /** Of this client: lag. */
+  readonly alarms: readonly Check[]
+  readonly isAlarm: boolean
+}
+
+/** The question of the scenario, and the answer that the counters give so far. Only the end decides. */
+export function answerSoFar({ question, ...of }: RunSoFar): Answer {
+  const { progress, thresholds, alarms } = of
+  const { counts, atUs, endsUs, phase, errors, searching } = progress
+  const failed = failuresOf(progress)
+  const ends = endsUs === null ? '' : ` of ${formatDuration(endsUs / 1e6)}`
+  const mostly = errors[0] === undefined ? '' : `; most often seen: ${errors[0][0]}`
+  return {
+    asks: question.trim(),
+    ...saidSoFar(of),
+    because: [
+      `Running for ${formatDuration(atUs / 1e6)}${ends}${phase === null ? '' : `, phase ${phase}`}.`,
+      `${formatNumber(counts.planned - counts.notSent)} of ${formatNumber(counts.planned)} requests that were due have been sent, ${formatNumber(counts.ok)} succeeded, ${formatNumber(failed)} failed unexpectedly${mostly}.`,
+      ...(searching == null ? [] : [`Search: ${searchText(searching)}.`]),
+    ].join(' '),
+    checks: [...alarms, ...thresholds.map(checkOf)],
+  }
+}
+
+function saidSoFar({
+  progress,
+  thresholds,
+  isAlarm,
+}: Omit<RunSoFar, 'question'>): Pick<Answer, 'tone' | 'says'> {
+  const inState = (state: ThresholdSoFar['state']) =>
+    thresholds.filter((threshold) => threshold.state === state)
+  const missed = inState('missed')
+  if (missed.length > 0) {
+    return { tone: 'fail', says: `So far it does not hold: ${missed[0]!.text} is missed` }
+  }
+  if (isAlarm) return { tone: 'warn', says: 'This client sends late: its times are in doubt' }
+  const holds = inState('holds').length
+  const all = thresholds.length
+  const failed = failuresOf(progress)
+  if (failed > 0 && holds < all) return { tone: 'warn', says: failedText(progress) }
+  if (all === 0) {
+    return failed > 0
+      ? { tone: 'warn', says: failedText(progress) }
+      : { tone: 'none', says: 'So far no request has failed' }
+  }
+  return holds === all
+    ? { tone: 'good', says: 'So far it holds: every threshold is met' }
+    : { tone: 'none', says: `${holds} of ${all} thresholds hold so far, ${all - holds} open` }
+}
+
+const failuresOf = ({ steps }: Progress) => steps.reduce((sum, { failures }) => sum + failures, 0)
+const sentOf = ({ steps }: Progress) => steps.reduce((sum, { sent }) => sum + sent, 0)
+const failedText = (progress: Progress) =>
+  `So far ${formatShare(failuresOf(progress) / sentOf(progress))} % of the requests failed`
+
+const tones: Readonly<Record<ThresholdSoFar['state'], Tone>> = {
+  holds: 'good',
+  missed: 'fail',
+  open: 'none',
+}
+
+function checkOf({ text, state, value, unit, samples }: ThresholdSoFar): Check {
+  const figure =
+    value === null
+      ? 'judged at the end'
+      : `${state === 'open' ? 'open' : `${state} so far`}: ${inUnit(value, unit)}, n = ${formatNumber(samples)}`
+  return { tone: tones[state], name: text, figure, remedy: null }
+}
+
+/** @param times all response times and TTFT so far @param perS requests sent in the last second */
+export function cardsSoFar(
+  progress: Progress,
+  { response, ttft }: Readonly<Record<'response' | 'ttft', TimeHistogram>>,
+  perS: number | null,
+): readonly Card[] {
+  const sent = sentOf(progress)
+  const failed = failuresOf(progress)
+  const spent = spentText(progress)
+  return [
+    {
+      label: 'Sent',
+      value: formatNumber(sent),
+      aside: perS === null ? '' : `${perS.toFixed(1)}/s now`,
+    },
+    {
+      label: 'Unexpected failures',
+      value: sent === 0 ? '–' : `${formatShare(failed / sent)} %`,
+      aside: formatNumber(failed),
+    },
+    ...timeCard('Response time', response),
+    ...timeCard('Time to first token', ttft),
+    { label: 'In flight', value: formatNumber(progress.inFlight), aside: 'sent and not ended' },
+    ...(spent === null
+      ? []
+      : [
+          {
+            label: spent.label === 'cost' ? 'Cost' : 'Credits spent',
+            value: spent.value,
+            aside: spent.aside,
+          },
+        ]),
+  ]
+}
+
+/** The highest percentile with enough samples. */
+function timeCard(name: string, times: TimeHistogram): readonly Card[] {
+  if (times.samples === 0) return []
+  const told = [95, 50].filter((p) => times.samples >= samplesNeeded(p / 100))
+  const ms = (p: number) => `${formatCell('ms', times.percentile(p)! / 1000)} ms`
+  const n = `n = ${formatNumber(times.samples)}`
+  const [first, second] = told
+  if (first === undefined) return [{ label: `${name} p50`, value: 'n too small', aside: n }]
+  return [
+    {
+      label: `${name} p${first}`,
+      value: ms(first),
+      aside: second === undefined ? n : `p${second} ${ms(second)}`,
+    },
+  ]
+}
