@@ -66,6 +66,7 @@ export function audit(store: Store, options: AuditOptions): Promise<AuditReport>
 async function decideAndKeep(store: Session, options: AuditOptions): Promise<AuditReport> {
   const rules = selectRules(options.rules ?? [])
   const runs = await selectRuns(store, options.runIds ?? [])
+  if (rules.length >= manyRules) await store.takeAttemptsAtHand()
   const runIds = runs.map((run) => run.runId)
   const contract = options.contract ?? (await contractOfService(store, runIds, options.profile))
   const evidence: Evidence = {
@@ -94,6 +95,9 @@ async function decideAndKeep(store: Session, options: AuditOptions): Promise<Aud
 }
 
 const logTerms = ({ prices }: Contract) => prices?.evidence.log ?? null
+
+/** So many rules save more by a copy of the attempts than the copy takes. */
+const manyRules = 8
 
 /** From this many attempts on, a second thread is worth its start. */
 const manyAttempts = 100_000
@@ -148,21 +152,17 @@ export async function keepFindings(
 ): Promise<void> {
   const runIds = JSON.stringify(runs.map((run) => run.runId))
   const auditedUs = BigInt(auditedAt.getTime()) * 1000n
-  for (const { rule, severity, title, verdict } of findings) {
-    await store.execute(
-      `INSERT INTO findings
-       VALUES ($1, make_timestamp($2::BIGINT), from_json($3, '["VARCHAR"]'), $4, $5, $6, $7, $8, $9)`,
-      [
-        auditId,
-        auditedUs,
-        runIds,
-        rule,
-        severity,
-        verdict.verdict,
-        observationsOf(verdict),
-        title,
-        JSON.stringify(verdict),
-      ],
-    )
-  }
+  const rows = findings.map(({ rule, severity, title, verdict }) => ({
+    ...{ rule, severity, verdict: verdict.verdict, observations: observationsOf(verdict), title },
+    detail: JSON.stringify(verdict),
+  }))
+  // One statement: each would be a transaction, and a write to the disk.
+  await store.execute(
+    `INSERT INTO findings
+     SELECT $1, make_timestamp($2::BIGINT), from_json($3, '["VARCHAR"]'),
+       rule, severity, verdict, observations, title, detail
+     FROM (SELECT unnest(from_json($4, '[{"rule": "VARCHAR", "severity": "VARCHAR", "verdict": "VARCHAR",
+       "observations": "BIGINT", "title": "VARCHAR", "detail": "VARCHAR"}]'), recursive := true))`,
+    [auditId, auditedUs, runIds, JSON.stringify(rows)],
+  )
 }

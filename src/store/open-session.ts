@@ -1,9 +1,21 @@
 import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
 import { readDoubles } from './doubles.ts'
 import type { StoreFile } from './file.ts'
+import { forms } from './layout.ts'
 import type { Cell, Session, SessionScope } from './session.ts'
 
 const interruptEveryMs = 10
+
+/** Up to this many attempts of a store, a copy costs less than what it saves an audit or a page. */
+const fewAttempts = 10_000
+
+const rowsSql = `SELECT ${forms.map(({ table }) => `(SELECT count(*) FROM ${table})`).join(' + ')} AS rows`
+
+/** The view of the scope is dropped, not replaced: a table cannot replace a view. */
+const atHandSql = `
+  CREATE TEMP TABLE attempts_at_hand AS FROM attempts;
+  DROP VIEW IF EXISTS temp.attempts;
+  ALTER TABLE attempts_at_hand RENAME TO attempts`
 
 /** Opens a connection to a file. @param onClose is called once it is closed */
 export async function openSession(
@@ -26,6 +38,7 @@ export async function openSession(
   const used = new Set([connection])
   const running = new Set<object>()
   let isClosed = false
+  let isAtHand = false
 
   const disconnect = () => {
     connection.closeSync()
@@ -66,6 +79,8 @@ export async function openSession(
       }),
     doubles: (sql, parameters = []) =>
       use(async () => {
+        // Only this connection has the copy, and its rows are few.
+        if (isAtHand) return readDoubles(await connection.run(sql, [...parameters]))
         // The next query on a connection ends a result that is still being streamed, so this one has its own.
         const own = await connect(file, scope)
         used.add(own)
@@ -80,6 +95,14 @@ export async function openSession(
       use(async () => {
         if (parameters.length > 0) await connection.run(sql, [...parameters])
         else await connection.run(sql)
+      }),
+    takeAttemptsAtHand: () =>
+      use(async () => {
+        if (isAtHand) return
+        const reader = await connection.runAndReadAll(rowsSql)
+        if (Number(reader.getRowObjectsJS()[0]!.rows) > fewAttempts) return
+        await connection.run(atHandSql)
+        isAtHand = true
       }),
     createAppender: (table) => use(() => connection.createAppender(table)),
     interrupt,

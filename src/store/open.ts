@@ -1,19 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { DuckDBValue } from '@duckdb/node-api'
 import { measureViews } from '../measure/measures.ts'
 import { UserError } from '../user/user-error.ts'
-import { attemptTablesSql } from './attempt-tables.ts'
+import { makeEmptyStore, measuresSql, storeVersion } from './empty-store.ts'
 import { openFile } from './file.ts'
 import { openSession } from './open-session.ts'
 import { protectStore } from './output.ts'
 import { recover } from './recover.ts'
 import { runShardsSql } from './run-shards.ts'
 import { inSession, type Session, type SessionScope, type SqlRow } from './session.ts'
-
-const schemaUrl = new URL('../../src/store/schema.sql', import.meta.url)
-
-/** Increases with each change of a table. A file of another version is refused. */
-const storeVersion = 4
 
 /**
  * An open store. Only one process can hold its file; in this process, all stores of one file share it.
@@ -102,46 +97,44 @@ export async function openStore(path: string, { create = true }: OpenOptions = {
 }
 
 async function prepare(session: Session): Promise<void> {
-  await prepareTables(session)
-  await session.execute(runShardsSql)
-  await defineMeasures(session)
+  if (await isEmpty(session)) await makeEmptyStore(session)
+  else {
+    await checkVersion(session)
+    await session.execute(runShardsSql)
+    await defineMeasures(session)
+  }
   await recover(session)
 }
 
-async function prepareTables(store: Session): Promise<void> {
+/** @throws UserError for a file of another program */
+async function isEmpty(store: Session): Promise<boolean> {
   const tables = await store.rows<{ name: string }>(
     'SELECT table_name AS name FROM duckdb_tables() ORDER BY name',
   )
-  if (!tables.some(({ name }) => name === 'store_version')) {
-    if (tables.length > 0) {
-      const some = tables.slice(0, 3).map(({ name }) => name)
-      throw new UserError(
-        'store',
-        `${store.path} is not an Assay store: it has tables of another program (${some.join(', ')}). Use another --db.`,
-      )
-    }
-    // All or nothing: half a store would look like a file of another program.
-    await store.execute(
-      `BEGIN; ${attemptTablesSql()}; ${readFileSync(schemaUrl, 'utf8')};
-       INSERT INTO store_version VALUES (${storeVersion}); COMMIT`,
-    )
-    return
-  }
+  if (tables.length === 0) return true
+  if (tables.some(({ name }) => name === 'store_version')) return false
+  const some = tables.slice(0, 3).map(({ name }) => name)
+  throw new UserError(
+    'store',
+    `${store.path} is not an Assay store: it has tables of another program (${some.join(', ')}). Use another --db.`,
+  )
+}
+
+/** @throws UserError for a store of another version */
+async function checkVersion(store: Session): Promise<void> {
   const [found] = await store.rows<{ version: number }>('SELECT version FROM store_version')
-  if (found?.version !== storeVersion) {
-    throw new UserError(
-      'store',
-      `${store.path} is a store of version ${found?.version ?? 'unknown'}; this Assay reads version ${storeVersion}. Use another --db, or the Assay that wrote it.`,
-    )
-  }
+  if (found?.version === storeVersion) return
+  throw new UserError(
+    'store',
+    `${store.path} is a store of version ${found?.version ?? 'unknown'}; this Assay reads version ${storeVersion}. Use another --db, or the Assay that wrote it.`,
+  )
 }
 
 /** Replaces the views of measures with those of this build if they differ. */
 async function defineMeasures(store: Session): Promise<void> {
-  const { sql, digest } = measureViews
   const [known] = await store.rows<{ comment: string | null }>(
     `SELECT comment FROM duckdb_views() WHERE view_name = 'attempt_measures'`,
   )
-  if (known?.comment === digest) return
-  await store.execute(`BEGIN; ${sql} COMMENT ON VIEW attempt_measures IS '${digest}'; COMMIT`)
+  if (known?.comment === measureViews.digest) return
+  await store.execute(`BEGIN; ${measuresSql}; COMMIT`)
 }

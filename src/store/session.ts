@@ -34,11 +34,16 @@ export interface Session {
   rows<Row = SqlRow>(sql: string, parameters?: readonly DuckDBValue[]): Promise<readonly Row[]>
   /**
    * A query's result as columns of doubles, NaN for null. A million rows fit in memory. Every column of the query must
-   * be of type DOUBLE. The query reads no temporary table.
+   * be of type DOUBLE. The query reads no temporary table of the session, except for attempts at hand.
    */
   doubles(sql: string, parameters?: readonly DuckDBValue[]): Promise<readonly Float64Array[]>
   /** Runs statements without a result. */
   execute(sql: string, parameters?: readonly DuckDBValue[]): Promise<void>
+  /**
+   * Copies the attempts of the scope into a temporary table that hides the view, if they are few: the queries that
+   * follow read a table, which takes less than to plan and run its joins again for each.
+   */
+  takeAttemptsAtHand(): Promise<void>
   /** An appender of a table, for code of this room. It blocks its thread on every call. */
   createAppender(table: string): Promise<DuckDBAppender>
   /** Ends the running queries of this session with an error. */

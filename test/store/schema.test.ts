@@ -2,12 +2,14 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { attemptColumns, columnNames, sqlName, sqlTypes } from '../../src/attempt/columns.ts'
 import { flags } from '../../src/attempt/flags.ts'
 import { endpoints, generating } from '../../src/contract/request.ts'
+import { builtStorePath } from '../../src/store/empty-store.ts'
 import { rowColumns, shared } from '../../src/store/layout.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
+import type { Cell } from '../../src/store/session.ts'
 import { attempt, enterRun } from '../report/attempts.ts'
 import { openExistingStore, openStore, type Store } from './opened.ts'
 import { plainRow } from './plain-row.ts'
@@ -28,6 +30,36 @@ async function askTheirs(path: string, sql: string) {
   instance.closeSync()
   return reader.getRows()
 }
+
+/** All that a store says of itself. */
+async function saidOf(path: string) {
+  const store = await openStore(path)
+  const tables = await store.rows('SELECT table_name, sql FROM duckdb_tables() ORDER BY ALL')
+  const views = await store.rows(
+    'SELECT view_name, sql, comment FROM duckdb_views() WHERE NOT internal ORDER BY ALL',
+  )
+  const columns = await store.rows(
+    `SELECT table_name, column_index, column_name, data_type, is_nullable, column_default, comment
+     FROM duckdb_columns() WHERE NOT internal ORDER BY ALL`,
+  )
+  const version = await store.rows('FROM store_version')
+  store.close()
+  // A view that was bound prints its types, one that was not their names.
+  const sqlOf = (sql: Cell | undefined) => String(sql).replaceAll('"DOUBLE"', 'DOUBLE')
+  return { tables, columns, version, views: views.map((v) => ({ ...v, sql: sqlOf(v.sql) })) }
+}
+
+test('a store that is a copy of the built one equals a store that its statements make', async () => {
+  expect(existsSync(builtStorePath())).toBe(true)
+  const folder = mkdtempSync(join(tmpdir(), 'assay-empty-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const copied = await saidOf(join(folder, 'new.duckdb'))
+  // A store of the built one's own name cannot be a copy of it.
+  const made = await saidOf(join(folder, 'assay_empty_store.duckdb'))
+  expect(copied).toEqual(made)
+  expect(copied.views.length).toBeGreaterThan(5)
+  expect(copied.columns.filter(({ comment }) => comment !== null)).toHaveLength(columnNames.length)
+})
 
 test('the view of attempts has the columns of the row type, in order', async () => {
   const store = await openStore(':memory:')

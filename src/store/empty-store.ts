@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { measureViews } from '../measure/measures.ts'
+import { attemptTablesSql } from './attempt-tables.ts'
+import { identifier, literal } from './import/literal.ts'
+import { runShardsSql } from './run-shards.ts'
+import type { Session } from './session.ts'
+
+const schemaUrl = new URL('../../src/store/schema.sql', import.meta.url)
+
+/** Increases with each change of a table. A file of another version is refused. */
+export const storeVersion = 4
+
+/** Replaces the views of measures, with their digest. */
+export const measuresSql = `${measureViews.sql} COMMENT ON VIEW attempt_measures IS '${measureViews.digest}'`
+
+/** The statements that make an empty store. */
+const emptyStoreSql = () =>
+  [
+    attemptTablesSql(),
+    readFileSync(schemaUrl, 'utf8'),
+    `INSERT INTO store_version VALUES (${storeVersion})`,
+    runShardsSql,
+    measuresSql,
+  ].join(';\n')
+
+/** The file of an empty store that `npm run build` leaves in `dist/`; another one for other statements. */
+export function builtStorePath(sql = emptyStoreSql()): string {
+  const digest = createHash('sha256').update(sql).digest('hex').slice(0, 16)
+  return fileURLToPath(new URL(`../../dist/empty-store-${digest}.duckdb`, import.meta.url))
+}
+
+const built = 'assay_empty_store'
+
+/**
+ * Makes the tables and views of a store, all or nothing: half a store would look like a file of another program.
+ * A copy of a built one takes a fifth of what the statements take.
+ */
+export async function makeEmptyStore(session: Session): Promise<void> {
+  const sql = emptyStoreSql()
+  const path = builtStorePath(sql)
+  // The copy is a saving: a built file that cannot be read, or a store of the same name, is no reason to fail.
+  if (existsSync(path) && (await copyBuilt(session, path).catch(() => false))) return
+  await session.execute(`BEGIN; ${sql}; COMMIT`)
+}
+
+async function copyBuilt(session: Session, path: string): Promise<boolean> {
+  const [own] = await session.rows<{ name: string }>('SELECT current_database() AS name')
+  await session.execute(`ATTACH ${literal(path)} AS ${built} (READ_ONLY)`)
+  try {
+    await session.execute(
+      `BEGIN; COPY FROM DATABASE ${built} TO ${identifier(own!.name)} (SCHEMA);
+       INSERT INTO store_version FROM ${built}.store_version; COMMIT`,
+    )
+    return true
+  } finally {
+    await session.execute(`DETACH ${built}`)
+  }
+}
