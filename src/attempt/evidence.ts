@@ -57,6 +57,8 @@ export interface TaskRow {
   readonly outcome: string
   /** Requests that ended. */
   readonly requests: number
+  /** Requests that had ended before it started; 0 if it started at its start. */
+  readonly skipped: number
   /** Delays on the path of requests that decided when it ended. */
   readonly waitUs: number
 }

@@ -55,9 +55,10 @@ export function planText(
   })
   const tasks = plan.flatMap((phase) => {
     if (phase.tasks === undefined) return []
-    const { count, least, mean, most } = phase.tasks
+    const { count, begun, least, mean, most } = phase.tasks
+    const middle = begun === 0 ? '' : `, ${begun} of them from their middle`
     const each = least === most ? `${most}` : `${least} to ${most} (mean ${mean.toFixed(1)})`
-    return wrapped(`${phase.phase}: ${count} tasks of ${each} requests each`, '  ')
+    return wrapped(`${phase.phase}: ${count} tasks of ${each} requests each${middle}`, '  ')
   })
   const traces = plan.flatMap(({ phase, trace }) => {
     const load = scenario.phases.find(({ name }) => name === phase)?.load

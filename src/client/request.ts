@@ -29,7 +29,9 @@ import {
 } from './wrong.ts'
 
 export interface Message {
-  readonly role: string
+  /** Absent in the items of the Responses format that are no message. */
+  readonly role?: string
+  readonly [field: string]: unknown
   /** A text, or parts of the format: texts, images. */
   readonly content?: unknown
 }

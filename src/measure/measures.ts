@@ -273,12 +273,15 @@ export type TaskMeasureName = keyof typeof taskMeasures
 /** How a task counts: SQL over a row of `tasks`. */
 export const taskStandings = {
   judged: {
-    sql: `outcome <> 'stopped'`,
-    says: 'it did not end with the run: the denominator of task_success',
+    sql: `outcome <> 'stopped' AND skipped = 0`,
+    says: 'it started at its start, and did not end with the run: the denominator of task_success',
   },
-  succeeded: { sql: `outcome = 'ok'`, says: 'all of its requests succeeded, before its deadline' },
+  succeeded: {
+    sql: `outcome = 'ok' AND skipped = 0`,
+    says: 'it is judged, and all of its requests succeeded before its deadline',
+  },
   cut: {
-    sql: `outcome = 'deadline'`,
+    sql: `outcome = 'deadline' AND skipped = 0`,
     says: 'its deadline cut it off, so that its times count as at least so long',
   },
 } as const
@@ -292,7 +295,7 @@ SELECT tasks.*,
   ${Object.entries(taskMeasures)
     .map(
       ([name, { value }]) =>
-        `CASE WHEN outcome IN ('ok', 'deadline') THEN ${value} END AS ${sqlName(name)}_us`,
+        `CASE WHEN outcome IN ('ok', 'deadline') AND skipped = 0 THEN ${value} END AS ${sqlName(name)}_us`,
     )
     .join(',\n  ')}
 FROM tasks;`

@@ -10,6 +10,7 @@ import type { Session } from '../store/session.ts'
 /** Attempts whose cost is the same: they differ in nothing that a price depends on. */
 export interface CostKind {
   readonly runId: string
+  /** Its step, or what the attempts are told apart by instead. */
   readonly step: string
   readonly n: number
   readonly outcome: Outcome
@@ -49,12 +50,16 @@ export interface PricedRuns {
  * What the attempts of these runs cost by the contract, from their tokens; null if it states no prices for their models.
  *
  * @param runIds null for all runs of the contract's name
+ * @param only.by SQL of what is told apart
+ * @param only.where SQL of the attempts that count
  */
 export async function readRunCosts(
   store: Session,
   runIds: readonly string[],
   contract: Contract,
+  only: { readonly by?: string; readonly where?: string } = {},
 ): Promise<PricedRuns | null> {
+  const { by = 'attempts.step', where = 'true' } = only
   const models = await store.rows<{ model: string | null }>(
     `SELECT DISTINCT coalesce(model, response_model) AS model FROM request_kinds
        LEFT JOIN (SELECT DISTINCT request_kind, ending FROM all_rows) USING (request_kind)
@@ -80,8 +85,8 @@ export async function readRunCosts(
      WHERE attempts.sent_us IS NOT NULL AND attempts.outcome <> 'not_sent' AND ${generatesSql}`
   const columns = Object.entries(keySql).map(([name, sql]) => `${sql} AS "${name}"`)
   const rows = await store.rows<CostKey & { runId: string; step: string; n: number }>(
-    `SELECT run_id AS "runId", attempts.step AS step, count(*)::DOUBLE AS n, ${columns.join(', ')}
-     ${from} AND list_contains($1::VARCHAR[], run_id) GROUP BY ALL`,
+    `SELECT run_id AS "runId", ${by} AS step, count(*)::DOUBLE AS n, ${columns.join(', ')}
+     ${from} AND ${where} AND list_contains($1::VARCHAR[], run_id) GROUP BY ALL`,
     [JSON.stringify(runIds)],
   )
   const costs = new AttemptCosts(contract, prices)

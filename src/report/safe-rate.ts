@@ -13,6 +13,7 @@ const trial = z.looseObject({
   sentPerS: z.number().nullable().default(null),
   planned: z.number().default(0),
   sent: z.number().default(0),
+  meanUs: z.number().nullable().default(null),
   judged: z.number().default(0),
   missed: z.number().default(0),
   limited: z.number().default(0),
@@ -50,6 +51,8 @@ const safeRate = z.discriminatedUnion('kind', [
 
 export const searchShape = z.looseObject({
   phase: z.string(),
+  /** What the rate is of. */
+  of: z.enum(['requests', 'tasks']).catch('requests').default('requests'),
   /** Such as `95 % of first tokens within 1 s`. */
   objective: z.string().default('the objectives'),
   trials: z.array(trial).default([]),
@@ -92,7 +95,7 @@ export function safeRateText(search: StoredSearch, isInvalid: boolean): SafeRate
 }
 
 function answerOf(search: StoredSearch): SafeRateText {
-  const { safeRate: found, trials, objective } = search
+  const { safeRate: found, trials, objective, of } = search
   if (found === null) {
     const because = ['Another version of Assay searched it; search again.']
     return { isFound: false, tone: 'none', says: 'The rate is not judged', because }
@@ -105,9 +108,9 @@ function answerOf(search: StoredSearch): SafeRateText {
       return {
         isFound: true,
         tone: hold?.drift === null || hold === undefined ? 'good' : 'warn',
-        says: `Safe rate: ${rateText(safePerS, budget)} (${objective})`,
+        says: `Safe rate: ${nounRate(safePerS, budget, of)} (${objective})`,
         because: [
-          ...(hold === undefined ? [] : [holdText(hold, budget)]),
+          ...(hold === undefined ? [] : [...atOnceText(search, hold), holdText(hold, budget, of)]),
           failedPerS === null
             ? 'No rate failed: the limit is above the tested rates.'
             : `${failedText(failedPerS, failed, budget)}. Between ${rateText(heldPerS, budget)} and ${rateText(failedPerS, budget)} nothing is known${budget === 'thorough' ? '' : `; to know more: --budget ${budget === 'quick' ? 'standard' : 'thorough'}`}.`,
@@ -130,7 +133,7 @@ function answerOf(search: StoredSearch): SafeRateText {
           [
             lowPerS === null
               ? 'no rate is known to hold'
-              : `${rateText(lowPerS)} held in a trial of ${formatNumber(low?.planned ?? 0)} requests`,
+              : `${rateText(lowPerS)} held in a trial of ${formatNumber(low?.planned ?? 0)} ${of}`,
             failedPerS === null ? 'no rate failed' : failedText(failedPerS, failed),
           ]
             .join(', ')
@@ -139,14 +142,14 @@ function answerOf(search: StoredSearch): SafeRateText {
           ...(takes === null
             ? []
             : [
-                `A hold at ${rateText(takes.ratePerS)} needs ${formatNumber(takes.requests)} requests: ${formatDuration(Math.max(60, takes.requests / takes.ratePerS))} more (budget ${takes.budget}).`,
+                `A hold at ${rateText(takes.ratePerS)} needs ${formatNumber(takes.requests)} ${of}: ${formatDuration(Math.max(60, takes.requests / takes.ratePerS))} more (budget ${takes.budget}).`,
               ]),
         ],
       }
     }
     case 'none': {
       const reasons: Readonly<Record<string, string>> = {
-        'one at a time': 'Most requests missed although each was sent alone.',
+        'one at a time': `Most ${of} missed although each was sent alone.`,
         'no hold':
           'No rate held for long, down to less than half of the rate that held in short trials.',
         'every rate': 'Every rate failed, down to a thousandth of the first.',
@@ -161,7 +164,22 @@ function answerOf(search: StoredSearch): SafeRateText {
   }
 }
 
-function holdText(hold: StoredTrial, budget: string): string {
+/** `0.50 tasks/s`; of requests, as it is. */
+function nounRate(perS: number, budget: string, of: StoredSearch['of']): string {
+  const rate = rateText(perS, budget)
+  return of === 'tasks' ? rate.replace('/s', ' tasks/s') : rate
+}
+
+/** Tasks in progress at the rate that held: its rate times their mean time (Little's law). */
+function atOnceText({ of }: StoredSearch, { ratePerS, meanUs }: StoredTrial): readonly string[] {
+  if (of !== 'tasks' || meanUs === null) return []
+  const atOnce = Number(((ratePerS * meanUs) / 1e6).toPrecision(2))
+  return [
+    `A task took ${formatDuration(meanUs / 1e6)} on average, so about ${formatNumber(atOnce)} agents worked at once.`,
+  ]
+}
+
+function holdText(hold: StoredTrial, budget: string, of: StoredSearch['of']): string {
   const late = hold.judged === 0 ? 0 : hold.missed / hold.judged
   const most =
     hold.mostMissed === null ? '' : `, at most ${percent(hold.mostMissed)} with 99 % confidence`
@@ -169,7 +187,7 @@ function holdText(hold: StoredTrial, budget: string): string {
     hold.sentPerS !== null && Math.abs(hold.sentPerS / hold.ratePerS - 1) > 0.01
       ? ` (${rateText(hold.sentPerS, 'thorough')} was sent)`
       : ''
-  return `Held ${rateText(hold.ratePerS, budget)}${sent} for ${formatDuration(hold.lastedUs / 1e6)}: ${formatNumber(hold.sent)} requests, ${formatNumber(hold.missed)} late or failed (${percent(late)}${most}).`
+  return `Held ${rateText(hold.ratePerS, budget)}${sent} for ${formatDuration(hold.lastedUs / 1e6)}: ${formatNumber(hold.sent)} ${of}, ${formatNumber(hold.missed)} late or failed (${percent(late)}${most}).`
 }
 
 function failedText(perS: number, failed: readonly StoredTrial[], budget = 'quick'): string {

@@ -9,7 +9,8 @@ import type { GapCells } from './gap-cells.ts'
 import type { KeyChoice } from './key-choice.ts'
 import { countedMetrics, type Metric, type PhaseRun, type StepReport } from './messages.ts'
 import { type HistogramSlice, TimeHistogram } from './time-histogram.ts'
-import { TrialCounter } from './trial-counts.ts'
+import { TrialCounter, type TrialCounting } from './trial-counts.ts'
+import { TaskTrialCounter } from './trial-tasks.ts'
 
 const plainMetrics: readonly Metric[] = ['service', 'response']
 const streamMetrics: readonly Metric[] = [...plainMetrics, 'ttft', 'itl']
@@ -51,7 +52,9 @@ export class ActivePhase {
   private readonly promptDraws: RandomStream
   readonly thinkDraws: RandomStream
   /** Null unless it is a trial of a search. */
-  readonly trial: TrialCounter | null
+  readonly trial: TrialCounting | null
+  /** The same, if it is a search by tasks. */
+  readonly taskTrial: TaskTrialCounter | null
   /** Whether this thread has sent its share. */
   issued = false
 
@@ -71,11 +74,15 @@ export class ActivePhase {
     this.promptDraws = stream('prompts')
     this.thinkDraws = stream('thinks')
     this.arrivals = arrivalsOf(run, seed)
-    const { trialRequests = null } = run
-    this.trial =
-      trialRequests === null
-        ? null
-        : new TrialCounter(trialRequests, run, this.stride, scenario.objectives)
+    const { trialRequests = null, trialTaskUs = null } = run
+    const isTrial = trialRequests !== null
+    this.taskTrial =
+      isTrial && this.drawsTasks
+        ? new TaskTrialCounter(trialRequests, run, this.stride, trialTaskUs)
+        : null
+    const ofRequests = () =>
+      isTrial ? new TrialCounter(trialRequests, run, this.stride, scenario.objectives) : null
+    this.trial = this.taskTrial ?? ofRequests()
     // Created ahead: a branch that is first taken under load deoptimises the compiled code, and the
     // interpreter falls behind a high rate for a tenth of a second.
     for (const [at, step] of steps.entries()) {
@@ -91,6 +98,11 @@ export class ActivePhase {
     const { steps } = this.run
     if (this.taskChoice !== null) return this.taskChoice.firstSteps[this.pickTask(index)]!
     return steps[steps.length === 1 ? 0 : this.choice.pick(this.stepDraws.at(index))]!
+  }
+
+  /** Whether the task of an index starts in its middle. */
+  isBegun(index: number): boolean {
+    return index < (this.run.begunTasks ?? 0)
   }
 
   get drawsTasks(): boolean {
@@ -230,17 +242,53 @@ export function advanceShare(
 }
 
 export function arrivalsOf(
-  run: Pick<PhaseRun, 'load' | 'durationUs' | 'maxRequests' | 'name'>,
+  run: Pick<PhaseRun, 'load' | 'durationUs' | 'maxRequests' | 'name' | 'begunTasks'>,
   seed: number,
 ): Arrivals | null {
-  const { load, durationUs, maxRequests, name } = run
+  const { load, durationUs, name, begunTasks = 0 } = run
+  const maxRequests = run.maxRequests === null ? null : run.maxRequests - begunTasks
   switch (load.kind) {
-    case 'arrivals':
-      return new ArrivalPlan(load.spacing, load.rate, { durationUs, maxRequests }, seed, name)
+    case 'arrivals': {
+      const planned = new ArrivalPlan(
+        load.spacing,
+        load.rate,
+        { durationUs, maxRequests },
+        seed,
+        name,
+      )
+      return begunTasks === 0 ? planned : new BegunArrivals(planned, begunTasks)
+    }
     case 'replay':
       return new TraceArrivals(load.requests, load.speed, durationUs, maxRequests)
     case 'concurrency':
       return null
+  }
+}
+
+/** The tasks that have begun already, which go on as the phase begins, and then those of the plan. */
+class BegunArrivals implements Arrivals {
+  index = -1
+  private readonly planned: Arrivals
+  private readonly begun: number
+
+  constructor(planned: Arrivals, begun: number) {
+    this.planned = planned
+    this.begun = begun
+  }
+
+  get atUs(): number {
+    return this.index < 0 ? Infinity : this.index < this.begun ? 0 : this.planned.atUs
+  }
+
+  advance(to = this.index + 1): boolean {
+    if (to >= this.begun && !this.planned.advance(to - this.begun)) return false
+    this.index = to
+    return true
+  }
+
+  finish(): void {
+    this.planned.finish()
+    this.index = this.begun + this.planned.index
   }
 }
 

@@ -27,8 +27,11 @@ export interface CoordinatorOptions extends CrewOptions {
 /** Time for the word of the last machine to reach the others. */
 const togetherUs = 500_000
 
-type PhaseToRun = Pick<Phase, 'name' | 'part' | 'durationUs' | 'maxRequests' | 'steps' | 'tasks'> &
-  Pick<PhaseRun, 'trialRequests'>
+type PhaseToRun = Pick<
+  Phase,
+  'name' | 'part' | 'durationUs' | 'maxRequests' | 'steps' | 'tasks' | 'middle'
+> &
+  Pick<PhaseRun, 'trialRequests' | 'trialTaskUs'>
 
 /**
  * Gives phases to the threads of a run, sums their reports, and ends them. It sends no requests itself.
@@ -137,9 +140,10 @@ export class Coordinator {
       durationUs: phase.durationUs,
       maxRequests: phase.maxRequests,
       steps: stepsOf(scenario, phase.steps),
-      ...tasksOf(scenario, phase.tasks),
+      ...tasksOf(scenario, phase, load, seed),
       slotBase: before === undefined ? 0 : slotAfter(before, scenario, seed),
       ...(phase.trialRequests === undefined ? {} : { trialRequests: phase.trialRequests }),
+      ...(phase.trialTaskUs === undefined ? {} : { trialTaskUs: phase.trialTaskUs }),
     }
     this.phases.push(run)
     this.onPhase?.(phase.name)

@@ -92,10 +92,14 @@ export interface PhaseRun {
   readonly steps: readonly number[]
   /** Indexes into the scenario's tasks, for a phase of tasks; absent for one of requests. */
   readonly taskIndexes?: readonly number[]
+  /** How many of its first tasks start in their middle; absent for none. */
+  readonly begunTasks?: number
   /** First slot of the phase. */
   readonly slotBase: number
   /** Planned requests of a trial, whose threads also report its `TrialCounts`; absent for other phases. */
   readonly trialRequests?: number
+  /** Most time of each task of a trial; null or absent for any. */
+  readonly trialTaskUs?: number | null
 }
 
 export type ToSender =

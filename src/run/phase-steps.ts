@@ -1,15 +1,38 @@
-import type { Scenario } from '../scenario/scenario.ts'
-import type { PhaseRun } from './messages.ts'
+import type { Phase, Scenario, Task } from '../scenario/scenario.ts'
+import { RandomStream } from '../schedule/random.ts'
+import { meanDelaysUs } from '../schedule/tasks.ts'
+import type { PhaseRun, SenderLoad } from './messages.ts'
 
-/** Indexes of the tasks that a phase draws from; absent for a phase of requests. */
+/** The tasks that a phase draws from, and how many start in their middle; nothing for a phase of requests. */
 export function tasksOf(
   scenario: Scenario,
-  names: readonly string[] = [],
-): Pick<PhaseRun, 'taskIndexes'> {
+  { name, tasks: names = [], middle, maxRequests }: PhaseOfTasks,
+  load: SenderLoad,
+  seed: number,
+): Pick<PhaseRun, 'taskIndexes' | 'begunTasks'> {
   if (names.length === 0) return {}
-  return {
-    taskIndexes: names.map((name) => scenario.tasks.findIndex((task) => task.name === name)),
-  }
+  const taskIndexes = names.map((each) => scenario.tasks.findIndex((task) => task.name === each))
+  if (middle === undefined) return { taskIndexes }
+  const tasks = taskIndexes.map((at) => scenario.tasks[at]!)
+  const begun = middle === 'by load' ? inProgress(tasks, name, load, seed) : middle
+  return { taskIndexes, begunTasks: Math.min(begun, maxRequests ?? Infinity) }
+}
+
+type PhaseOfTasks = Pick<Phase, 'name' | 'tasks' | 'middle' | 'maxRequests'>
+
+/** The tasks of all users; of an open load, those that its rate and the delays alone keep in progress (Little's law). */
+function inProgress(tasks: readonly Task[], phase: string, load: SenderLoad, seed: number): number {
+  if (load.kind === 'concurrency') return Math.max(load.fromUsers, load.toUsers)
+  if (load.kind === 'replay') return 0
+  const draws = new RandomStream(seed, `turns of ${phase}`)
+  const isWeightless = tasks.every(({ weight }) => weight === 0)
+  const weightOf = ({ weight }: Task) => (isWeightless ? 1 : weight)
+  const weights = tasks.reduce((sum, task) => sum + weightOf(task), 0)
+  const meanUs = tasks.reduce(
+    (sum, task) => sum + (weightOf(task) / weights) * meanDelaysUs(task, draws),
+    0,
+  )
+  return Math.round((load.rate[0]!.fromPerS * meanUs) / 1e6)
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Contract } from '../contract/contract.ts'
 import { decimalText } from '../money/rational.ts'
 import { costRational } from '../price/attempts/attempt-costs.ts'
 import type { Scenario, Task } from '../scenario/scenario.ts'
-import { planTask } from '../schedule/tasks.ts'
+import { begunAt, planTask } from '../schedule/tasks.ts'
 import { ActivePhase, advanceShare, arrivalsOf } from './active-phase.ts'
 import { KeyChoice } from './key-choice.ts'
 import { replayOf, traceOf } from './loads.ts'
@@ -35,19 +35,21 @@ export interface PhasePlan {
 
 export interface TasksPlan {
   readonly count: number
+  /** Those of them that start in their middle. */
+  readonly begun: number
   /** Requests of a task. */
   readonly least: number
   readonly mean: number
   readonly most: number
 }
 
-function tasksPlanOf(requests: readonly number[]): TasksPlan {
+function tasksPlanOf(requests: readonly number[], begun: number): TasksPlan {
   const sum = requests.reduce((total, each) => total + each, 0)
   const [least, most] = requests.reduce(
     ([low, high], each) => [Math.min(low, each), Math.max(high, each)],
     [Infinity, 0],
   )
-  return { count: requests.length, least: least!, mean: sum / requests.length, most: most! }
+  return { count: requests.length, begun, least: least!, mean: sum / requests.length, most: most! }
 }
 
 /**
@@ -98,14 +100,15 @@ export function planOf(
       )
       return { ...base, requests, bySteps: {}, mostCredits, mostCost, trace: null }
     }
+    const sent = load.kind === 'replay' ? replayOf(load) : load
     const run: PhaseRun = {
       ...phase,
       ordinal,
-      load: load.kind === 'replay' ? replayOf(load) : load,
+      load: sent,
       startUs: 0,
       slotBase: 0,
       steps: stepsOf(scenario, phase.steps),
-      ...tasksOf(scenario, phase.tasks),
+      ...tasksOf(scenario, phase, sent, seed),
     }
     const active = new ActivePhase(run, scenario, seed)
     const counts = scenario.steps.map(() => 0)
@@ -115,8 +118,12 @@ export function planOf(
     let requests = 0
     /** Requests of each task. */
     const tasks: number[] = []
+    let begun = 0
     const countTurns = (task: Task, index: number): number => {
-      const turns = planTask(task, active.turnDraws, index)
+      const plan = planTask(task, active.turnDraws, index)
+      const turns = active.isBegun(index)
+        ? plan.slice(begunAt(task, plan, active.turnDraws, index).from)
+        : plan
       for (const { turn } of turns) {
         const at = scenario.steps.findIndex(({ name }) => name === task.turns[turn]!.step)
         counts[at]!++
@@ -140,6 +147,7 @@ export function planOf(
         const task = active.taskAt(arrivals.index)
         if (task !== null) {
           tasks.push(countTurns(task, arrivals.index))
+          if (active.isBegun(arrivals.index)) begun++
           continue
         }
         const at = active.stepAt(arrivals.index)
@@ -159,7 +167,7 @@ export function planOf(
     const trace = load.kind === 'replay' ? tracePlanOf(traceOf(load)) : null
     return {
       ...{ ...base, requests, bySteps, mostCredits, mostCost: moneyOf(mostUnits), trace },
-      ...(tasks.length === 0 ? {} : { tasks: tasksPlanOf(tasks) }),
+      ...(tasks.length === 0 ? {} : { tasks: tasksPlanOf(tasks, begun) }),
     }
   })
 }

@@ -6,6 +6,8 @@ import type { Conversation, Flight } from './flight.ts'
 import type { PhaseRun, SenderData } from './messages.ts'
 import { boundedTemplates, firstMadeTemplate, type Ready, StepPlan } from './step-plan.ts'
 import type { RunningTask } from './tasks/running-task.ts'
+import { TaskPrefixes } from './tasks/task-prefixes.ts'
+import { offeredTool, resultMessages } from './tasks/tool-messages.ts'
 import type { TokenText } from './token-text.ts'
 import { type UniquePrompts, uniquePromptsOf } from './unique-prompts.ts'
 
@@ -17,12 +19,19 @@ export interface RequesterParts {
   readonly tokenText: TokenText | null
 }
 
+/** Tokens of an invented answer of a step without a maximum. */
+const inventedTokens = 100
+
+/** Where a request of a task is sent. */
+type TurnPlace = Pick<Flight, 'phase' | 'plan' | 'slot'>
+
 /** Decides the content of a flight: from a pool, a trace, a function, or a conversation so far. */
 export class Requester {
   readonly plans: readonly StepPlan[]
   private readonly parts: RequesterParts
   /** By step; null for a pool or a function. */
   private readonly unique: readonly (UniquePrompts | null)[]
+  private readonly prefixes: TaskPrefixes
   private templates: TemplateRow[] = []
   private conversations = 0
 
@@ -31,6 +40,7 @@ export class Requester {
     const { data } = parts
     const { scenario, shard, shards } = data
     this.unique = scenario.steps.map((step) => uniquePromptsOf(step, data.seed, data.runId))
+    this.prefixes = new TaskPrefixes(data.seed, data.runId)
     let made = firstMadeTemplate + shard
     let templateBase = 0
     const onTemplate = boundedTemplates((row) => this.templates.push(row))
@@ -113,32 +123,69 @@ export class Requester {
 
   /** Makes the request of a turn of a task: the conversation that it continues, and what it is given. */
   askTurn(flight: Flight, task: RunningTask): void {
-    const { phase, plan, turn } = flight
-    const { history, given, tokens } = task.before(turn)
-    const { context } = task.task
-    const tokenText = this.parts.tokenText
-    const isLong = context !== null && tokens > context.limitTokens && tokenText !== null
-    const messages: Message[] = isLong
-      ? [
-          { role: 'user', content: tokenText.text(context.compactTokens, flight.slot) },
-          { role: 'assistant', content: 'Yes.' },
-        ]
-      : [...history]
-    const uniform = plan.prompts > 1 ? phase.promptDraw(flight.slot) : 0
-    const content = this.turnContent(flight, uniform)
-    // Formats refuse two messages of one role in a row.
-    const isText = typeof content === 'string'
-    messages.push({
-      role: 'user',
-      content: isText && given.length > 0 ? [...given, content].join('\n\n') : content,
-    })
-    flight.conversation = { id: task.id, messages, uniform, index: task.index }
+    const { phase, plan, turn, slot } = flight
+    const { step } = plan
+    const { messages, hasCalled } = this.turnMessages(task, turn, { phase, plan, slot })
+    flight.conversation = { id: task.id, messages, uniform: 0, index: task.index }
     const affinity = task.affinity(this.parts.data.runId)
-    const change = affinity === null ? {} : { headers: { ...plan.step.headers, ...affinity } }
-    this.use(flight, plan.made(messages, flight.key, change))
+    const offers = hasCalled || task.turnOf(turn).tools
+    this.use(
+      flight,
+      plan.made(messages, flight.key, {
+        ...(affinity === null ? {} : { headers: { ...step.headers, ...affinity } }),
+        ...(offers ? { body: { ...offeredTool(step.endpoint), ...step.body } } : {}),
+      }),
+    )
   }
 
-  private turnContent({ phase, plan, turn, slot }: Flight, uniform: number): unknown {
+  /** Invents the conversation of a turn that ended before its task started. */
+  inventTurn(task: RunningTask, number: number, to: TurnPlace): void {
+    const { messages } = this.turnMessages(task, number, to)
+    const { maxTokens } = to.plan.step
+    const answer = this.parts.tokenText?.text(maxTokens ?? inventedTokens, to.slot) ?? ''
+    task.invent(number, messages, answer)
+  }
+
+  private turnMessages(
+    task: RunningTask,
+    number: number,
+    { phase, plan, slot }: TurnPlace,
+  ): { readonly messages: Message[]; readonly hasCalled: boolean } {
+    const before = task.before(number)
+    const { context } = task.task
+    const { tokenText } = this.parts
+    const behindPrefix = (content: unknown) =>
+      after(this.prefixes.of(task.task, task.index, phase.slotOf(task.index, 0)), content)
+    const uniform = plan.prompts > 1 ? phase.promptDraw(slot) : 0
+    const said = this.turnContent({ phase, plan, slot, turn: number }, uniform)
+    const isText = typeof said === 'string'
+    const content = isText ? [...before.given, said].join('\n\n') : said
+    if (context !== null && before.tokens > context.limitTokens && tokenText !== null) {
+      const compact = tokenText.text(context.compactTokens, slot)
+      const messages = [
+        { role: 'user', content: behindPrefix(compact) },
+        { role: 'assistant', content: 'Yes.' },
+        { role: 'user', content },
+      ]
+      return { messages, hasCalled: false }
+    }
+    const { messages: history, calls, hasCalled } = before
+    // Formats refuse two messages of one role in a row.
+    const next =
+      calls.length > 0
+        ? resultMessages(
+            plan.step.endpoint,
+            calls,
+            isText ? String(content) : JSON.stringify(content),
+          )
+        : [{ role: 'user', content: history.length === 0 ? behindPrefix(content) : content }]
+    return { messages: [...history, ...next], hasCalled }
+  }
+
+  private turnContent(
+    { phase, plan, turn, slot }: TurnPlace & { readonly turn: number },
+    uniform: number,
+  ): unknown {
     if (this.parts.prompts[plan.index] !== undefined) {
       return this.ownPrompt(plan, phase, slot, turn)
     }
@@ -166,4 +213,11 @@ export class Requester {
       ...(traced.endpoint === null ? {} : { endpoint: traced.endpoint }),
     })
   }
+}
+
+/** A content behind a text, or as it is. */
+function after(prefix: string | null, content: unknown): unknown {
+  if (prefix === null) return content
+  if (typeof content === 'string') return `${prefix} ${content}`
+  return Array.isArray(content) ? [{ type: 'text', text: prefix }, ...content] : content
 }

@@ -482,6 +482,12 @@ export class Sender implements FlightDeck {
         this.requester.askTurn(flight, task)
         return flight
       },
+      invent: (task, number) => {
+        const { phase } = task
+        const plan = this.stepNamed(task.turnOf(number).step)
+        const slot = phase.slotOf(task.index, number)
+        this.requester.inventTurn(task, number, { phase, plan, slot })
+      },
       plan: (flight) => {
         if (flight.intendedUs > this.parts.now()) this.due.add(flight.intendedUs, flight)
         else this.launch(flight)

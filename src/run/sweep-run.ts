@@ -16,6 +16,8 @@ export interface SweepResult {
   readonly search: Search
   readonly trials: readonly Trial[]
   readonly safeRate: SafeRate
+  /** What the rate is of. */
+  readonly of: 'requests' | 'tasks'
   /** What had to hold, such as `95 % of first tokens within 1 s`. */
   readonly objective: string
   /** Share of the prompt tokens of the claimed trial that a cache had; null if unknown. */
@@ -69,9 +71,10 @@ export async function runSweep(
     trials.push(judgeTrial({ search, plan }, all, { phase: name }))
   }
   coordinator.searching = null
-  const objective = objectiveText(search.goodput, coordinator.objectives)
+  const objective = objectiveText(search, coordinator.objectives)
   const safeRate = safeRateOf(search, trials)
-  return { phase: phase.name, search, trials, safeRate, objective, cachedShare: null }
+  const of = search.ofTasks === undefined ? 'requests' : 'tasks'
+  return { phase: phase.name, search, trials, safeRate, of, objective, cachedShare: null }
 }
 
 const names = {
@@ -82,14 +85,18 @@ const names = {
 } as const satisfies Record<keyof Objectives, string>
 
 /** The condition of a search in words. */
-function objectiveText(goodput: number, objectives: Objectives): string {
+function objectiveText({ goodput, ofTasks }: Search, objectives: Objectives): string {
+  const within = (us: number) => `within ${us < 1e6 ? `${us / 1000} ms` : `${us / 1e6} s`}`
   const bounds = (Object.keys(names) as (keyof Objectives)[]).flatMap((name) => {
     const us = objectives[name]
-    return us === null
-      ? []
-      : [`${names[name]} within ${us < 1e6 ? `${us / 1000} ms` : `${us / 1e6} s`}`]
+    return us === null ? [] : [`${names[name]} ${within(us)}`]
   })
   const share = `${Number((goodput * 100).toFixed(3))} % of`
+  if (ofTasks !== undefined) {
+    const { withinUs } = ofTasks
+    const tasks = withinUs === null ? 'tasks succeed' : `tasks ${within(withinUs)}`
+    return [`${share} ${tasks}`, ...bounds.map((bound) => `all their ${bound}`)].join(', ')
+  }
   return bounds.length === 0 ? `${share} requests succeed` : `${share} ${bounds.join(' and ')}`
 }
 
@@ -100,7 +107,11 @@ function launch(coordinator: Coordinator, phase: Phase, plan: TrialPlan, startUs
   const { load } = phase
   if (load.kind !== 'sweep') throw new Error('not a sweep')
   const { requests, ratePerS } = plan
-  const trial = { ...phase, maxRequests: requests, trialRequests: requests }
+  const { withinUs = null } = load.search.ofTasks ?? {}
+  const trial = {
+    ...{ ...phase, maxRequests: requests, trialRequests: requests },
+    ...(load.search.ofTasks === undefined ? {} : { trialTaskUs: withinUs }),
+  }
   if (plan.step === 'warm-up') {
     return coordinator.launch(
       { ...trial, part: 'warmup', durationUs: plan.mostUs },

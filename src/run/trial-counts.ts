@@ -21,12 +21,28 @@ export interface TrialCounts {
   readonly logUs: readonly number[]
 }
 
-const lateUs = 1e6
-const rateLimited = 429
-const zeros = () => new Array<number>(partsOfTrial).fill(0)
+export const lateUs = 1e6
+export const rateLimited = 429
+export const zeros = () => new Array<number>(partsOfTrial).fill(0)
+
+/** The part of a trial that an index falls into. @param all that the trial plans; those above count in the last part */
+export const partOf = (index: number, all: number) =>
+  Math.min(partsOfTrial - 1, Math.floor((index * partsOfTrial) / all))
+
+/** What a sending thread tells a trial. */
+export interface TrialCounting {
+  started(lagUs: number): void
+  /** @param isStarted whether it was counted as sent, and then found no connection */
+  refused(isStarted: boolean): void
+  ended(flight: Flight, attempt: Attempt, judged: number, good: number): void
+  /** An answer that was counted as good is not. */
+  disappointed(slot: number): void
+  /** @param flights those in flight of this trial */
+  counts(flights: Iterable<Flight>, nowUs: number): TrialCounts
+}
 
 /** Counts the requests of a trial in the order of their index, so that groups of neighbours can be compared. */
-export class TrialCounter {
+export class TrialCounter implements TrialCounting {
   private readonly requests: number
   private readonly slotBase: number
   private readonly stride: number
@@ -58,7 +74,6 @@ export class TrialCounter {
     if (lagUs > lateUs) this.late++
   }
 
-  /** @param isStarted whether it was counted as sent, and then found no connection */
   refused(isStarted: boolean): void {
     if (isStarted) this.sent--
     this.notSent++
@@ -77,17 +92,14 @@ export class TrialCounter {
     if (attempt.status === rateLimited) this.limited++
   }
 
-  /** An answer that was counted as good is not. */
   disappointed(slot: number): void {
     this.missed[this.partOf(slot)]!++
   }
 
   private partOf(slot: number): number {
-    const index = Math.floor((slot - this.slotBase) / this.stride)
-    return Math.min(partsOfTrial - 1, Math.floor((index * partsOfTrial) / this.requests))
+    return partOf(Math.floor((slot - this.slotBase) / this.stride), this.requests)
   }
 
-  /** @param flights those in flight of this trial */
   counts(flights: Iterable<Flight>, nowUs: number): TrialCounts {
     let [inFlight, overdue] = [0, 0]
     for (const flight of flights) {

@@ -78,5 +78,6 @@ export function uniquePromptsOf(
   return isUnique ? new UniquePrompts(name, prompt, seed, runId) : null
 }
 
-const saltOf = (...parts: readonly unknown[]) =>
+/** A seed of words that follows from all of these. */
+export const saltOf = (...parts: readonly unknown[]) =>
   createHash('sha256').update(JSON.stringify(parts)).digest().readUInt32LE(0)

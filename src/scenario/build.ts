@@ -10,6 +10,7 @@ import type {
   Load,
   Phase,
   Prompt,
+  PromptPrefix,
   RateSegment,
   Scenario,
   Search,
@@ -187,11 +188,15 @@ function promptOf(prompt: StepOutput['prompt'], origin: Origin): Prompt {
     kind: 'synthetic',
     tokens: lengthsOf(prompt.synthetic),
     pool,
-    prefix: prefix === undefined ? null : { tokens: prefix.tokens, texts: textsOf(prefix) },
+    prefix: prefixOf(prefix),
   }
 }
 
 type PrefixOutput = NonNullable<Extract<StepOutput['prompt'], { synthetic: unknown }>['prefix']>
+
+function prefixOf(prefix: PrefixOutput | undefined): PromptPrefix | null {
+  return prefix === undefined ? null : { tokens: prefix.tokens, texts: textsOf(prefix) }
+}
 
 function textsOf({ shared, groups }: PrefixOutput): number | null {
   switch (shared) {
@@ -255,6 +260,7 @@ function taskOf(name: string, task: TaskOutput): Task {
       context === undefined
         ? null
         : { limitTokens: context.limit, compactTokens: context.at_limit.compact },
+    prefix: prefixOf(task.prefix),
   }
 }
 
@@ -272,6 +278,7 @@ function turnOf(turn: TurnOutput): Turn {
     children: turn.children,
     context: turn.context,
     takes: names(turn.takes),
+    tools: turn.tools,
   }
 }
 
@@ -292,7 +299,13 @@ function phaseOf(phase: PhaseOutput, origin: Origin, file: ScenarioOutput): Phas
     maxRequests: 'max_requests' in phase ? (phase.max_requests ?? null) : null,
     steps: stepsOfPhase(phase, file),
     ...(phase.tasks.length === 0 ? {} : { tasks: phase.tasks }),
+    ...middleOf(phase),
   }
+}
+
+function middleOf(phase: PhaseOutput): Pick<Phase, 'middle'> {
+  if (phase.load === 'sweep' || !('start' in phase) || phase.start === undefined) return {}
+  return { middle: phase.start === 'middle' ? 'by load' : phase.start.middle }
 }
 
 function durationOf(phase: PhaseOutput): number | null {
@@ -363,14 +376,16 @@ const defaultBoundUs = 1e6
 
 function searchOf(
   phase: Extract<PhaseOutput, { load: 'sweep' }>,
-  { ttft = 0, service = 0, response = 0 }: ScenarioOutput['objectives'],
+  { ttft = 0, service = 0, response = 0, task }: ScenarioOutput['objectives'],
 ): Search {
   const mostUs = phase.for ?? null
+  const isOfTasks = phase.tasks.length > 0
   return {
     startPerS: phase.start === 'auto' ? null : phase.start,
     maxPerS: phase.max,
     goodput: phase.goodput ?? 0.99,
-    boundUs: Math.max(ttft, service, response) || defaultBoundUs,
+    ...(isOfTasks ? { ofTasks: { withinUs: task ?? null } } : {}),
+    boundUs: Math.max(ttft, service, response, (isOfTasks && task) || 0) || defaultBoundUs,
     budget: phase.budget ?? (mostUs === null ? 'standard' : null),
     mostUs,
     precision: phase.precision ?? null,

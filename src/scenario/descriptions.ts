@@ -78,6 +78,7 @@ export const taskFields = {
   deadline: 'The task is aborted so long after its planned start. Default: never.',
   affinity: 'A header that ties the requests of a task together.',
   context: 'The longest conversation, and what becomes of a longer one.',
+  prefix: 'Text at the start of each conversation: { tokens, shared }.',
 } as const
 
 export const turnFields = {
@@ -91,6 +92,12 @@ export const turnFields = {
   context:
     'same: continues the conversation of the first of after. new: begins its own. Default same.',
   takes: 'Turns whose answers are part of its prompt.',
+  tools:
+    'Offer a tool; the next request of the conversation answers its calls with its own prompt. Default false.',
+} as const
+
+export const startFields = {
+  middle: 'Number of tasks that have begun already, each at a drawn turn.',
 } as const
 
 export const affinityFields = {
@@ -140,7 +147,8 @@ export const phaseFields = {
   users: 'Users, each with one request in flight: 50, or { from: 1, to: 50, over: 30s }.',
   think: 'Time between an answer and the next request of a user. Default none.',
   connections: 'Connections, each sending without a pause.',
-  start: 'First rate of the search. Default auto: the rate that has one request in flight.',
+  start:
+    'Of a search, its first rate; default auto: the rate that has one request in flight. Of tasks, middle: the first have begun already.',
   max: 'Highest rate of the search.',
   budget:
     'What the search may spend: quick, standard or thorough. Default standard, or what fits into for.',
@@ -171,6 +179,7 @@ export const objectiveFields = {
   tpot: 'Time per output token after the first, at most.',
   service: 'Time from the send to the end of the response, at most.',
   response: 'Time from the intended send to the end of the response, at most.',
+  task: 'Time from the planned start of a task to its end, at most; for a search by tasks.',
 } as const
 
 export const timeoutFields = {

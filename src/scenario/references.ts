@@ -10,6 +10,7 @@ import {
 } from '../contract/request.ts'
 import { plainText } from '../user/hostile.ts'
 import { type Fault, type Loose, loose, type Path, unknownName } from './faults.ts'
+import { prefixFaults } from './prefix-faults.ts'
 import { rangeFaults } from './ranges.ts'
 import { taskMetrics } from './scenario.ts'
 import { taskFaults } from './task-faults.ts'
@@ -189,26 +190,6 @@ function expectFaults(step: Loose, path: Path): readonly Found[] {
   return found
 }
 
-/** A pool repeats whole prompts, so a prefix would share nothing more. */
-function prefixFaults(prompt: Loose, path: Path): readonly Found[] {
-  if (prompt.prefix === undefined) return []
-  const { shared, groups } = loose(prompt.prefix)
-  if (prompt.pool !== undefined) {
-    return [
-      {
-        path: [...path, 'prefix'],
-        message: 'a pool repeats whole prompts; leave out pool, or prefix.',
-      },
-    ]
-  }
-  if ((shared === 'group') === (groups !== undefined)) return []
-  const message =
-    shared === 'group'
-      ? 'shared: group needs the number of groups, such as groups: 20.'
-      : 'groups is for shared: group.'
-  return [{ path: [...path, 'prefix'], message }]
-}
-
 /** Endpoints without a body. */
 const plain: ReadonlySet<unknown> = new Set(['models', 'credits'])
 
@@ -363,7 +344,7 @@ function thresholdFaults(scenario: Loose): readonly Found[] {
         message: 'gaps of streams have no rows of their own, so itl takes no filter; name a step.',
       })
     }
-    const objectives = Object.keys(loose(scenario.objectives))
+    const objectives = Object.keys(loose(scenario.objectives)).filter((name) => name !== 'task')
     const expecting = entries(scenario.steps).filter(([, step]) => step.expect !== undefined)
     const judged = expecting.filter(([name]) => read.step === null || read.step === name)
     if (read.metric === 'correct' && judged.length === 0) {

@@ -125,6 +125,8 @@ export interface Turn {
   readonly context: 'same' | 'new'
   /** Names of turns whose answers it is given in its prompt. */
   readonly takes: readonly string[]
+  /** Whether it offers a tool, whose calls the next request of the conversation answers. */
+  readonly tools: boolean
 }
 
 /** An agent's task: requests that wait for each other, with one key. */
@@ -138,6 +140,8 @@ export interface Task {
   readonly affinity: { readonly header: string; readonly repeats: boolean } | null
   /** A conversation of more tokens is replaced by a text of `compactTokens`; null for no limit. */
   readonly context: { readonly limitTokens: number; readonly compactTokens: number } | null
+  /** Text before each conversation of it; null for none. */
+  readonly prefix: PromptPrefix | null
 }
 
 /** The metrics of a service that a run reads beside its load. */
@@ -175,6 +179,8 @@ export interface Search {
   readonly maxPerS: number
   /** Share of requests that must meet every objective of the scenario, below 1. */
   readonly goodput: number
+  /** Absent if it sends requests. Each task must end within a time, or only succeed if it is null. */
+  readonly ofTasks?: { readonly withinUs: number | null }
   /** The longest time objective: a backlog shows once requests wait for so long. */
   readonly boundUs: number
   /** Null for the largest that fits into `mostUs`. */
@@ -263,6 +269,8 @@ export interface Phase {
   readonly steps: readonly string[]
   /** Names of the tasks that it draws from; absent in a phase of requests. */
   readonly tasks?: readonly string[]
+  /** How many of its first tasks begin in their middle; absent for none. */
+  readonly middle?: number | 'by load'
 }
 
 export const timeMetrics = [

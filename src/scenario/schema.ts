@@ -18,6 +18,7 @@ import {
   rampFields,
   sessionFields,
   stageFields,
+  startFields,
   stepFields,
   stopFields,
   taskFields,
@@ -77,17 +78,19 @@ const tokenLengths = either(
   'a number of tokens, or one of { uniform: { min, max } }, { normal: { mean, sd } }, { lognormal: { median, sigma } }, { empirical: [counts] }',
 )
 
+const promptPrefix = shape(prefixFields, 'a prefix: { tokens, shared }', {
+  tokens: counted(mostTokens),
+  shared: oneOf(['all', 'group', 'none']).default('all'),
+  groups: whole(1).optional(),
+})
+
 const promptOptions = [
   text('a prompt'),
   shape(promptFields, '', { file: text('a path') }),
   shape(promptFields, '', {
     synthetic: tokenLengths,
     pool: counted(mostPrompts).optional(),
-    prefix: shape(prefixFields, 'a prefix: { tokens, shared }', {
-      tokens: counted(mostTokens),
-      shared: oneOf(['all', 'group', 'none']).default('all'),
-      groups: whole(1).optional(),
-    }).optional(),
+    prefix: promptPrefix.optional(),
   }),
 ] as const
 const promptSays =
@@ -257,6 +260,7 @@ const turn = shape(turnFields, 'a turn: name, step, after', {
   children: counted(mostChildren).default(1),
   context: oneOf(['same', 'new']).default('same'),
   takes: turnNames.optional(),
+  tools: flag().default(false),
 })
 
 const task = shape(taskFields, 'a task: turns', {
@@ -274,6 +278,7 @@ const task = shape(taskFields, 'a task: turns', {
     limit: whole(1),
     at_limit: shape(contextFields, '{ compact: tokens }', { compact: counted(mostTokens) }),
   }).optional(),
+  prefix: promptPrefix.optional(),
 })
 
 const rateOrRamp = either(
@@ -287,8 +292,15 @@ const common = {
   steps: list(text('the name of a step'), 'a list of names of steps').default([]),
   tasks: list(text('the name of a task'), 'a list of names of tasks').default([]),
 }
+const begun = {
+  start: either(
+    [z.literal('middle'), shape(startFields, '', { middle: whole(1) })],
+    'middle, or { middle: number of tasks }',
+  ).optional(),
+}
 const bounded = {
   ...common,
+  ...begun,
   duration: duration().optional(),
   max_requests: whole(1).optional(),
 }
@@ -320,6 +332,7 @@ const loads = [
     ).min(1, { error: 'at least one stage' }),
     ...spacing,
     ...common,
+    ...begun,
     max_requests: whole(1).optional(),
   }),
   shape(phaseFields, 'a phase', {
@@ -333,6 +346,7 @@ const loads = [
     duration: duration(),
     ...spacing,
     ...common,
+    ...begun,
     max_requests: whole(1).optional(),
   }),
   shape(phaseFields, 'a phase', {
@@ -445,11 +459,12 @@ const fileShape = <Prompt extends z.ZodType, Check extends z.ZodType>(
     tasks: map(task, 'tasks: a mapping of name to task').default({}),
     phases: list(phase, 'a list of phases').min(1, { error: 'at least one phase' }),
     thresholds: thresholds.default([]),
-    objectives: shape(objectiveFields, 'objectives: ttft, tpot, service, response', {
+    objectives: shape(objectiveFields, 'objectives: ttft, tpot, service, response, task', {
       ttft: duration().optional(),
       tpot: duration().optional(),
       service: duration().optional(),
       response: duration().optional(),
+      task: duration().optional(),
     }).default({}),
     retries: oneOf(['none', 'specification']).default('none'),
     max_in_flight: whole(1).default(10_000),

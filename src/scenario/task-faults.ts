@@ -1,5 +1,6 @@
 import { generating } from '../contract/request.ts'
 import { type Fault, type Loose, loose, type Path, unknownName } from './faults.ts'
+import { prefixFaults } from './prefix-faults.ts'
 
 type Found = Omit<Fault, 'line'>
 
@@ -17,8 +18,14 @@ export function taskFaults(scenario: Loose): readonly Found[] {
   for (const [name, written] of Object.entries(loose(scenario.tasks))) {
     const turns = items(loose(written).turns).map(loose)
     found.push(...turnFaults(turns, steps, ['tasks', name, 'turns']))
+    found.push(...toolFaults(turns, steps, ['tasks', name, 'turns']))
+    found.push(...prefixFaults(loose(written), ['tasks', name]))
   }
   const tasks = Object.keys(loose(scenario.tasks))
+  if (tasks.length === 0 && loose(scenario.objectives).task !== undefined) {
+    const path = ['objectives', 'task']
+    found.push({ path, message: 'this is a time of whole tasks, and the scenario has none.' })
+  }
   for (const [at, written] of items(scenario.phases).entries()) {
     const phase = loose(written)
     const named = namesIn(phase.tasks)
@@ -28,14 +35,20 @@ export function taskFaults(scenario: Loose): readonly Found[] {
         found.push({ path: [...path, nth], message: unknownName(name, tasks, 'task') })
       }
     }
-    if (named.length === 0) continue
+    if (named.length === 0) {
+      if (phase.start !== undefined && phase.load !== 'sweep') {
+        const message = 'only tasks have a middle to start in; name the tasks of the phase.'
+        found.push({ path: ['phases', at, 'start'], message })
+      }
+      continue
+    }
     if (items(phase.steps).length > 0) {
       found.push({ path, message: 'a phase draws steps or tasks; leave out one of them.' })
     }
-    if (phase.load === 'replay' || phase.load === 'sweep' || phase.load === 'saturate') {
+    if (phase.load === 'replay' || phase.load === 'saturate') {
       found.push({
         path,
-        message: `a phase of load ${phase.load} sends requests, not tasks; use an open load, or concurrency.`,
+        message: `a phase of load ${phase.load} sends requests, not tasks; use an open load, concurrency, or a sweep.`,
       })
     }
   }
@@ -94,6 +107,21 @@ function turnFaults(turns: readonly Loose[], steps: Loose, path: Path): readonly
     })
   }
   return found
+}
+
+/** The calls of tools are written as the endpoint wants them, so a conversation stays with one. */
+function toolFaults(turns: readonly Loose[], steps: Loose, path: Path): readonly Found[] {
+  const at = turns.findIndex(({ tools }) => tools === true)
+  if (at === -1) return []
+  const endpointOf = ({ step }: Loose) => loose(steps[String(step)]).endpoint
+  const other = turns.find((turn) => endpointOf(turn) !== endpointOf(turns[at]!))
+  if (other === undefined) return []
+  return [
+    {
+      path: [...path, at, 'tools'],
+      message: `a task with tools keeps to one endpoint; turn ${turns[at]!.name} is of ${endpointOf(turns[at]!)}, turn ${other.name} of ${endpointOf(other)}.`,
+    },
+  ]
 }
 
 function mostOf({ repeat, children }: Loose): number {

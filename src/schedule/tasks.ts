@@ -62,6 +62,50 @@ export function planTask(task: Task, draws: RandomStream, index: number): readon
   return planned
 }
 
+/** Where a task is when it starts. */
+export interface Begun {
+  /** Requests of its plan with a lower number have ended before. */
+  readonly from: number
+  /** Share of the delays of its next requests that is still to come. */
+  readonly left: number
+}
+
+/** A task that starts at its start. */
+export const whole: Begun = { from: 0, left: 1 }
+
+/** Lanes of draws that no turn uses. */
+const middleLane = 2
+const leftLane = 3
+
+/** A task that has begun already: any of its requests may be the next. Requests before one have lower numbers. */
+export function begunAt(
+  task: Task,
+  planned: readonly PlannedTurn[],
+  draws: RandomStream,
+  index: number,
+): Begun {
+  const base = index * mostRequests(task)
+  const from = Math.floor(draws.at(base, middleLane) * planned.length)
+  return from === 0 ? whole : { from, left: draws.at(base, leftLane) }
+}
+
+const plansForMean = 200
+
+/** The mean time of a task if every answer came at once: the delays on its longest path, in microseconds. */
+export function meanDelaysUs(task: Task, draws: RandomStream): number {
+  let sum = 0
+  for (let index = 0; index < plansForMean; index++) {
+    const ends: number[] = []
+    for (const { after, join, delayUs } of planTask(task, draws, index)) {
+      const before = after.map((number) => ends[number]!)
+      const from = before.length === 0 ? 0 : Math[join === 'all' ? 'max' : 'min'](...before)
+      ends.push(from + delayUs)
+    }
+    sum += Math.max(...ends)
+  }
+  return sum / plansForMean
+}
+
 function timesOf({ repeat: { min, max } }: Turn, uniform: number): number {
   return min + Math.floor(uniform * (max - min + 1))
 }

@@ -69,7 +69,7 @@ const evidenceColumns = {
   bodies: ['runId', 'slot', 'retry', 'headers', 'body', 'truncated', 'packedAt'],
   tasks: [
     ...(['runId', 'session', 'task', 'phase', 'part', 'intendedUs', 'endedUs'] as const),
-    ...(['outcome', 'requests', 'waitUs'] as const),
+    ...(['outcome', 'requests', 'skipped', 'waitUs'] as const),
   ],
   wrong_answers: ['runId', 'slot', 'retry', 'why', 'answer'],
   histograms: [

@@ -72,6 +72,7 @@ CREATE TABLE tasks (
   ended_us BIGINT NOT NULL,             -- end of its last request, or when its deadline cut it off
   outcome VARCHAR NOT NULL,             -- ok, failed, deadline, or stopped with the run
   requests INTEGER NOT NULL,            -- that ended
+  skipped INTEGER NOT NULL DEFAULT 0,   -- requests before it, if it started in its middle
   wait_us BIGINT NOT NULL               -- delays on the path of requests that decided when it ended
 );
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Attempt } from '../../src/client/attempt.ts'
 import type { Flight } from '../../src/run/flight.ts'
 import { TrialCounter, total } from '../../src/run/trial-counts.ts'
+import { type EndedTask, TaskTrialCounter } from '../../src/run/trial-tasks.ts'
 
 test('an answer that turns out to be wrong misses in the part of its request', () => {
   const none = { ttftUs: null, tpotUs: null, serviceUs: null, responseUs: null }
@@ -15,4 +16,35 @@ test('an answer that turns out to be wrong misses in the part of its request', (
   const { judged, missed } = counter.counts([], 0)
   expect(judged).toEqual(before.judged)
   expect([missed[0], missed.at(-1), total(missed)]).toEqual([1, 1, 2])
+})
+
+test('a task of a trial is good if it succeeds in time and each of its requests is good', () => {
+  const counter = new TaskTrialCounter(60, { slotBase: 0 }, 10, 5_000)
+  const ok = { outcome: 'ok', status: 200 } as Attempt
+  const refused = { outcome: 'http_error', status: 429 } as Attempt
+  for (let index = 0; index < 7; index++) counter.began(index, 1000 * index)
+  counter.ended({ slot: 13 } as Flight, ok, 1, 0)
+  counter.ended({ slot: 21 } as Flight, refused, 1, 0)
+  const over = (index: number, change: Partial<EndedTask>) =>
+    counter.over(index, { outcome: 'ok', isRefused: false, tookUs: 5_000, ...change })
+  over(0, {})
+  over(1, {})
+  over(2, { outcome: 'failed' })
+  over(3, { tookUs: 5_001 })
+  over(4, { isRefused: true, outcome: 'failed' })
+  // The task of index 6 is three milliseconds old, that of index 5 four, and neither has missed yet.
+  expect(counter.counts([], 9_000)).toMatchObject({ inFlight: 2, overdue: 0, limited: 1 })
+  const { sent, notSent, judged, missed, overdue, serviceUs } = counter.counts([], 10_500)
+  expect({ sent, notSent, overdue, serviceUs }).toEqual({
+    ...{ sent: 6, notSent: 1, overdue: 1, serviceUs: 20_001 },
+  })
+  expect(judged.slice(0, 5)).toEqual([1, 1, 1, 1, 0])
+  expect(missed.slice(0, 5)).toEqual([0, 1, 1, 1, 0])
+  // An answer that is found to be wrong after the end of its task spoils it once.
+  counter.disappointed(4)
+  counter.disappointed(5)
+  expect(total(counter.counts([], 0).missed)).toBe(4)
+  counter.began(7, 0)
+  counter.disappointed(70)
+  expect(counter.counts([], 100).overdue).toBe(1)
 })

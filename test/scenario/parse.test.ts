@@ -317,7 +317,7 @@ tasks:
       - { name: c, step: gone }
 phases:
   - { name: a, load: constant, rate: 1/s, duration: 1s, tasks: [t, u] }
-  - { name: b, load: sweep, max: 1/s, tasks: [t] }
+  - { name: b, load: saturate, connections: 1, duration: 1s, tasks: [t] }
 thresholds: [ask.task.p50 < 1s, 'task_success{code=429} > 9%']
 `)
   expect(lines.slice(1).map((line) => line.replace(/^line (\d+), /, '$1 '))).toEqual([
@@ -329,8 +329,41 @@ thresholds: [ask.task.p50 < 1s, 'task_success{code=429} > 9%']
     '14 tasks.t.turns[3].name: another turn has the name "c"; give each its own.',
     '14 tasks.t.turns[3].step: there is no step "gone"; known: ask, list.',
     '16 phases[0].tasks[1]: there is no task "u"; did you mean "t"?',
-    '17 phases[1].tasks: a phase of load sweep sends requests, not tasks; use an open load, or concurrency.',
+    '17 phases[1].tasks: a phase of load saturate sends requests, not tasks; use an open load, concurrency, or a sweep.',
     '18 thresholds[0]: there is no task "ask"; known: t.',
     '18 thresholds[1]: task_success is of whole tasks, so it takes no filter.',
   ])
+})
+
+test('tools, prefixes, starts and objectives of tasks are refused where they mean nothing', () => {
+  const lines = faultsOf(`
+name: a
+question: Does it end?
+model: m
+steps:
+  ask: { endpoint: chat }
+  say: { endpoint: messages, max_tokens: 9 }
+tasks:
+  t:
+    prefix: { tokens: 5, shared: group }
+    turns: [{ name: a, step: ask, tools: true }, { name: b, step: say, after: a }]
+phases: [{ name: a, load: constant, rate: 1/s, duration: 1s, steps: [ask], start: middle }]
+thresholds: [goodput > 9%]
+objectives: { task: 5s }
+`)
+  expect(lines.slice(1).map((line) => line.replace(/^line (\d+), /, '$1 '))).toEqual([
+    '10 tasks.t.prefix: shared: group needs the number of groups, such as groups: 20.',
+    '11 tasks.t.turns[0].tools: a task with tools keeps to one endpoint; turn a is of chat, turn b of messages.',
+    '12 phases[0].start: only tasks have a middle to start in; name the tasks of the phase.',
+    '13 thresholds[0]: goodput counts requests that meet the objectives; name some, such as ttft: 800ms.',
+  ])
+  expect(
+    faultsOf(`
+name: a
+question: Does it end?
+steps: { ask: { endpoint: models } }
+phases: [{ name: a, load: constant, rate: 1/s, duration: 1s }]
+objectives: { task: 5s }
+`).slice(1),
+  ).toEqual(['line 6, objectives.task: this is a time of whole tasks, and the scenario has none.'])
 })

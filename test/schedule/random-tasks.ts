@@ -8,7 +8,7 @@ export const turnLike = (
   change: Partial<Turn> = {},
 ): Turn => ({
   ...{ name, step: 'ask', after, join: 'all', delay: { kind: 'fixed', us: 0 } },
-  ...{ repeat: { min: 1, max: 1 }, children: 1, context: 'same', takes: [] },
+  ...{ repeat: { min: 1, max: 1 }, children: 1, context: 'same', takes: [], tools: false },
   ...change,
 })
 
@@ -37,7 +37,7 @@ export const randomTask: fc.Arbitrary<Task> = fc
     const isOnly = (names: readonly string[]) =>
       names.every((name) => turns.filter(({ after }) => after.includes(name)).length === 1)
     return {
-      ...{ name: 'task', weight: 1, deadlineUs: null, affinity: null, context: null },
+      ...{ name: 'task', weight: 1, deadlineUs: null, affinity: null, context: null, prefix: null },
       turns: turns.map((turn, at) =>
         drawn[at]!.isFirst && isOnly(turn.after) ? { ...turn, join: 'first' as const } : turn,
       ),

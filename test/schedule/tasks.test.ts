@@ -3,14 +3,14 @@ import { expect, test } from 'vitest'
 import { TaskCourse } from '../../src/run/tasks/task-course.ts'
 import type { Task, Turn } from '../../src/scenario/scenario.ts'
 import { RandomStream } from '../../src/schedule/random.ts'
-import { mostRequests, planTask } from '../../src/schedule/tasks.ts'
+import { begunAt, meanDelaysUs, mostRequests, planTask, whole } from '../../src/schedule/tasks.ts'
 import { randomTask, turnLike } from './random-tasks.ts'
 
 const draws = (seed: number) => new RandomStream(seed, 'turns of main')
 
 const taskOf = (...turns: readonly Turn[]): Task => ({
   ...{ name: 'task', weight: 1, turns },
-  ...{ deadlineUs: null, affinity: null, context: null },
+  ...{ deadlineUs: null, affinity: null, context: null, prefix: null },
 })
 
 test('a plan is the same for the same seed and index, and stays within the most requests of its task', () => {
@@ -27,14 +27,19 @@ test('a plan is the same for the same seed and index, and stays within the most 
   )
 })
 
-test('every request begins when all before it have ended and its delay is over, never before', () => {
+test('every request begins when all before it have ended and its delay is over, never before, from any start', () => {
+  const isInMiddle = fc.boolean()
   fc.assert(
-    fc.property(randomTask, fc.nat(9), fc.nat(50), fc.nat(1000), (task, seed, index, speed) => {
+    fc.property(randomTask, fc.nat(9), fc.nat(50), fc.nat(1000), isInMiddle, (...drawn) => {
+      const [task, seed, index, speed, inMiddle] = drawn
       const plan = planTask(task, draws(seed), index)
+      const begun = inMiddle ? begunAt(task, plan, draws(seed), index) : whole
+      expect(begun.from).toBeLessThan(plan.length)
       const service = new RandomStream(seed, 'service')
-      const course = new TaskCourse(plan, 5)
+      const course = new TaskCourse(plan, 5, begun)
       const began = plan.map(() => Number.NaN)
-      const ended = plan.map(() => Number.NaN)
+      /** A request that ended before the start ended at the start. */
+      const ended = plan.map((_, number) => (number < begun.from ? 5 : Number.NaN))
       /** Requests in flight, with the time of their end. */
       let flying: { number: number; atUs: number }[] = []
       const begin = (due: readonly { number: number; atUs: number }[]) => {
@@ -61,7 +66,14 @@ test('every request begins when all before it have ended and its delay is over, 
         const from =
           after.length === 0 ? 5 : join === 'first' ? Math.min(...ends) : Math.max(...ends)
         if (join === 'all') expect(ends).toHaveLength(after.length)
-        expect(began[number]).toBe(from + delayUs)
+        expect(number).toBeGreaterThanOrEqual(begun.from)
+        // Of a task that has begun, a part of the delay is over for those that begin at once.
+        const isNext = begun.from > 0 && after.every((before) => before < begun.from)
+        if (isNext) expect(began[number]).toBeGreaterThanOrEqual(from)
+        if (isNext) expect(began[number]).toBeLessThanOrEqual(from + delayUs)
+        else if (join === 'all' || after.every((before) => before >= begun.from)) {
+          expect(began[number]).toBe(from + delayUs)
+        }
       }
       expect(course.lastUs).toBe(Math.max(...ended.filter((atUs) => !Number.isNaN(atUs))))
       expect(course.lastUs - 5 - course.waitUs).toBeGreaterThanOrEqual(0)
@@ -108,4 +120,17 @@ test('the first of several branches decides, the rest is dropped, and a failure 
   expect(failing.outcome).toBeNull()
   expect(failing.end(2, true, 20)).toEqual({ due: [], dropped: [] })
   expect([failing.outcome, failing.lastUs]).toEqual(['failed', 20])
+})
+
+test('without a time of service, a task takes the delays of its longest path on average', () => {
+  const exponential = { kind: 'exponential', meanUs: 400 } as const
+  const task = taskOf(
+    turnLike('plan', []),
+    turnLike('look', ['plan'], { repeat: { min: 2, max: 4 }, delay: exponential }),
+    turnLike('side', ['plan'], { delay: { kind: 'fixed', us: 1 } }),
+    turnLike('end', ['look', 'side'], { delay: { kind: 'fixed', us: 50 } }),
+  )
+  // Three looks of 400 on average, then 50.
+  expect(meanDelaysUs(task, draws(3))).toBeGreaterThan(1100)
+  expect(meanDelaysUs(task, draws(3))).toBeLessThan(1400)
 })

@@ -224,7 +224,7 @@ export function jsonSummary(summary: RunSummary): string {
 
 /** `fix-a-bug: 97 % of 100 tasks succeeded (2 failed, 1 past the deadline); 6.2 requests, 9 credits each` */
 function taskText(task: RunSummary['tasks'][number]): string {
-  const { counts, success, requestsEach, creditsEach } = task
+  const { counts, success, requestsEach, creditsEach, money } = task
   const kinds = [
     counts.failed > 0 ? `${whole(counts.failed)} failed` : null,
     counts.deadline > 0 ? `${whole(counts.deadline)} past the deadline` : null,
@@ -233,7 +233,11 @@ function taskText(task: RunSummary['tasks'][number]): string {
   const why = kinds.length === 0 ? '' : ` (${kinds.join(', ')})`
   const share = success === null ? '-' : `${formatShare(success)} %`
   const credits = creditsEach === null ? '' : `, ${rate(creditsEach)} credits`
-  return `${printable(task.task, 30)}: ${share} of ${whole(counts.tasks)} tasks succeeded${why}; ${rate(requestsEach)} requests${credits} each`
+  const paid =
+    money === null || money.priced === 0
+      ? ''
+      : `, ${money.unknown > 0 ? 'at least ' : ''}${shownAmount(divide(readNumber(money.spent)!, rational(BigInt(counts.tasks))), money.unit)}`
+  return `${printable(task.task, 30)}: ${share} of ${whole(counts.tasks)} tasks succeeded${why}; ${rate(requestsEach)} requests${credits}${paid} each`
 }
 
 /** The first wrong answer, so that a reader sees at once what is wrong; the page and `--json` have ten. */

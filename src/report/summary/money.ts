@@ -21,7 +21,8 @@ export async function readMoney(
   }
 }
 
-function sumOf(kinds: readonly CostKind[]) {
+/** The exact sum of what is known, and how many attempts are. */
+export function sumOf(kinds: readonly CostKind[]) {
   const known = kinds.filter(({ units }) => units !== null)
   const total = known.reduce((sum, { units, n }) => sum + units! * BigInt(n), 0n)
   const count = (of: readonly CostKind[]) => of.reduce((sum, { n }) => sum + n, 0)

@@ -175,10 +175,16 @@ export const summaryShape = z.object({
         creditsEach: measured.describe(
           'mean price by the contract; null if it states none of a model',
         ),
+        money: z
+          .object({ unit: z.string(), spent: z.string(), priced: count, unknown: count })
+          .nullable()
+          .describe(
+            'what all of them cost together, an exact decimal; null if the contract states no prices',
+          ),
         times: z.object({ task: distributionShape, taskService: distributionShape }),
       }),
     )
-    .describe('tasks of agents, by name; empty without any'),
+    .describe('tasks of agents that started at their start, by name; empty without any'),
   wrongAnswers: z
     .array(
       z.object({

@@ -1,8 +1,11 @@
 import { sqlName } from '../../attempt/columns.ts'
 import { type Contract, pricesOf } from '../../contract/contract.ts'
 import { creditsSql, type TaskMeasureName, taskMeasures } from '../../measure/measures.ts'
+import { literal } from '../../store/import/literal.ts'
 import type { Session } from '../../store/session.ts'
+import { readRunCosts } from '../run-costs.ts'
 import { distributionOf, type Figures } from './groups.ts'
+import { sumOf } from './money.ts'
 import { percentiles, type RunSummary } from './shape.ts'
 
 type TaskSummary = RunSummary['tasks'][number]
@@ -15,6 +18,11 @@ type Row = TaskSummary['counts'] &
     readonly requests: number
     readonly credits: number | null
   }
+
+/** Those that started at their start, of the steady part, or of the whole run if none is in it. */
+const chosenTasks = (runId: string) => `(
+  SELECT * FROM task_values WHERE run_id = ${runId} AND skipped = 0 AND (part = 'steady' OR NOT EXISTS (
+    FROM task_values WHERE run_id = ${runId} AND part = 'steady' AND skipped = 0)))`
 
 /** Tasks of the steady part, or of the whole run if none is in it. */
 export async function readTasks(
@@ -38,24 +46,38 @@ export async function readTasks(
   const credits = creditsSql(pricesOf(contract))
   const rows = await store.rows<Row>(
     `WITH
-       mine AS (FROM task_values WHERE run_id = $1),
        spent AS (
          SELECT session, sum(${credits})::DOUBLE AS credits, bool_or((${credits}) IS NULL) AS is_open
          FROM attempts WHERE run_id = $1 AND task IS NOT NULL GROUP BY session),
        chosen AS (
-         SELECT mine.*, credits, coalesce(is_open, true) AS is_open, ${lowest.join(', ')}
-         FROM mine LEFT JOIN spent USING (session)
-         WHERE part = 'steady' OR NOT EXISTS (FROM mine WHERE part = 'steady'))
+         SELECT tasks.*, credits, coalesce(is_open, true) AS is_open, ${lowest.join(', ')}
+         FROM ${chosenTasks('$1')} AS tasks LEFT JOIN spent USING (session))
      SELECT task, count(*) AS tasks, ${['ok', 'failed', 'deadline', 'stopped'].map(ended).join(', ')},
        avg(requests) AS requests, CASE WHEN NOT bool_or(is_open) THEN avg(credits) END AS credits,
        ${figures.join(', ')}
      FROM chosen GROUP BY task ORDER BY task`,
     [runId],
   )
-  return rows.map(summaryOf)
+  const paid = await readTaskCosts(store, runId, contract)
+  return rows.map((row) => ({ ...summaryOf(row), money: paid(row.task) }))
 }
 
-function summaryOf({ task, requests, credits, ...row }: Row): TaskSummary {
+/** What the chosen tasks of a name cost together; null if the contract states no prices. */
+async function readTaskCosts(
+  store: Session,
+  runId: string,
+  contract: Contract,
+): Promise<(task: string) => TaskSummary['money']> {
+  const priced = await readRunCosts(store, [runId], contract, {
+    by: 'attempts.task',
+    where: `attempts.task IS NOT NULL AND attempts.session IN (SELECT session FROM ${chosenTasks(literal(runId))})`,
+  })
+  if (priced === null) return () => null
+  const { unit, kinds } = priced
+  return (task) => ({ unit, ...sumOf(kinds.filter(({ step }) => step === task)) })
+}
+
+function summaryOf({ task, requests, credits, ...row }: Row): Omit<TaskSummary, 'money'> {
   const { tasks, ok, failed, deadline, stopped } = row
   const counts = {
     ...{ tasks: Number(tasks), ok: Number(ok), failed: Number(failed) },

@@ -8,6 +8,8 @@ export interface AnswerContent {
 }
 
 export interface ToolCall {
+  /** What its result must name; null if it has none. */
+  readonly id: string | null
   readonly name: string
   /** JSON text, as the model wrote it. */
   readonly arguments: string
@@ -46,7 +48,10 @@ interface Said {
 
 class Content {
   private readonly pieces: string[] = []
-  private readonly calls = new Map<string, { name: string; readonly pieces: string[] }>()
+  private readonly calls = new Map<
+    string,
+    { id: string | null; name: string; readonly pieces: string[] }
+  >()
 
   take(said: Said): void {
     const choice = list(said.choices).find(({ index }) => (index ?? 0) === 0)
@@ -60,7 +65,7 @@ class Content {
         break
       case 'content_block_delta':
         this.add(delta?.text)
-        this.call(said.index, null, delta?.partial_json)
+        this.call(said.index, { piece: delta?.partial_json })
         break
       case 'response.output_text.delta':
         this.add(said.delta)
@@ -74,8 +79,8 @@ class Content {
   }
 
   whole(): AnswerContent {
-    const tools = [...this.calls.values()].map(({ name, pieces }) => ({
-      name,
+    const tools = [...this.calls.values()].map(({ id, name, pieces }) => ({
+      ...{ id, name },
       arguments: pieces.join(''),
     }))
     return { text: this.pieces.length === 0 ? null : this.pieces.join(''), tools }
@@ -86,7 +91,7 @@ class Content {
     this.add(message.content)
     for (const [at, call] of list(message.tool_calls).entries()) {
       const made = object(call.function)
-      this.call(call.index ?? at, made?.name, made?.arguments)
+      this.call(call.index ?? at, { id: call.id, name: made?.name, piece: made?.arguments })
     }
   }
 
@@ -94,12 +99,17 @@ class Content {
   private takeBlock(block: Loose, at: unknown): void {
     if (block.type !== 'tool_use') this.add(block.text)
     // A stream begins with an empty input, and then sends it in pieces.
-    else this.call(at, block.name, empty(block.input) ? '' : JSON.stringify(block.input))
+    else {
+      const piece = empty(block.input) ? '' : JSON.stringify(block.input)
+      this.call(at, { id: block.id, name: block.name, piece })
+    }
   }
 
   /** An item of the Responses format. */
   private takeItem(item: Loose, at: unknown): void {
-    if (item.type === 'function_call') this.call(at, item.name, item.arguments)
+    if (item.type === 'function_call') {
+      this.call(at, { id: item.call_id, name: item.name, piece: item.arguments })
+    }
     for (const block of list(item.content)) this.add(block.text)
   }
 
@@ -107,10 +117,11 @@ class Content {
     if (typeof text === 'string') this.pieces.push(text)
   }
 
-  private call(at: unknown, name: unknown, piece: unknown): void {
+  private call(at: unknown, { id, name, piece }: Loose): void {
     if (typeof name !== 'string' && typeof piece !== 'string') return
-    const call = this.calls.get(String(at)) ?? { name: '', pieces: [] }
+    const call = this.calls.get(String(at)) ?? { id: null, name: '', pieces: [] }
     this.calls.set(String(at), call)
+    if (typeof id === 'string') call.id = id
     if (typeof name === 'string') call.name += name
     if (typeof piece === 'string') call.pieces.push(piece)
   }

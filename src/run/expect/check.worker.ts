@@ -55,7 +55,7 @@ function judged({ id, step, body, isWhole, completionTokens, isText }: ToCheck):
   const content = isText && found.text === null ? { ...found, text: said } : found
   const answer: AnswerToCheck = {
     text: content.text ?? '',
-    tools: content.tools,
+    tools: content.tools.map(({ name, arguments: said }) => ({ name, arguments: said })),
     completionTokens,
   }
   const verdict = judgeAnswer(answer, steps[step] as readonly ReadyExpectation[])

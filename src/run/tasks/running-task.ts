@@ -2,18 +2,25 @@ import type { Attempt } from '../../client/attempt.ts'
 import type { Message } from '../../client/request.ts'
 import type { Task, Turn } from '../../scenario/scenario.ts'
 import type { ActivePhase } from '../active-phase.ts'
-import { answerOf } from '../expect/answer.ts'
+import { contentOf, type ToolCall } from '../expect/answer.ts'
 import type { Flight, User } from '../flight.ts'
 import type { TaskCourse } from './task-course.ts'
+import { callMessages } from './tool-messages.ts'
 
 /** What a request of a task leaves for those after it. */
 interface Left {
   /** The conversation with its answer. */
   readonly messages: readonly Message[]
   readonly answer: string
+  /** Calls of tools that the next request answers. */
+  readonly calls: readonly ToolCall[]
+  /** Whether a tool was called so far. */
+  readonly hasCalled: boolean
   /** Tokens of the conversation: as the service reports them, else a quarter of its letters. */
   readonly tokens: number
 }
+
+const nothing: Left = { messages: [], answer: '', calls: [], hasCalled: false, tokens: 0 }
 
 /** A task in one sending thread. */
 export class RunningTask {
@@ -29,6 +36,8 @@ export class RunningTask {
   readonly flights = new Map<number, Flight>()
   private readonly left: (Left | undefined)[] = []
   private repeated: string | null = null
+  /** Whether a request of it could not be sent. */
+  isRefused = false
 
   constructor(
     of: Pick<RunningTask, 'id' | 'task' | 'phase' | 'index' | 'key' | 'user' | 'course'>,
@@ -47,18 +56,12 @@ export class RunningTask {
   }
 
   /** The conversation before a request, and the answers that it is given. */
-  before(number: number): {
-    readonly history: readonly Message[]
-    readonly given: readonly string[]
-    readonly tokens: number
-  } {
+  before(number: number): Omit<Left, 'answer'> & { readonly given: readonly string[] } {
     const { continues, takes } = this.course.plan[number]!
-    const left = continues === null ? undefined : this.left[continues]
-    return {
-      history: left?.messages ?? [],
-      given: takes.map((from) => this.left[from]?.answer ?? ''),
-      tokens: left?.tokens ?? 0,
-    }
+    const { messages, calls, hasCalled, tokens } =
+      (continues === null ? undefined : this.left[continues]) ?? nothing
+    const given = takes.map((from) => this.left[from]?.answer ?? '')
+    return { messages, calls, hasCalled, tokens, given }
   }
 
   /** The header that ties it together; null for none, or if the service has not sent any yet. */
@@ -69,20 +72,36 @@ export class RunningTask {
     return value === null ? null : { [affinity.header]: value }
   }
 
+  /** A request that ended before the task started, with an invented answer. */
+  invent(number: number, asked: readonly Message[], answer: string): void {
+    const messages = [...asked, { role: 'assistant', content: answer }]
+    const tokens = tokensIn(messages)
+    this.left[number] = { messages, answer, calls: [], hasCalled: false, tokens }
+  }
+
   /** Keeps what an answer says for the requests after it. */
   keep(flight: Flight, attempt: Attempt): void {
-    const answer = answerOf(attempt.captured) ?? ''
-    const messages = [...flight.conversation!.messages, { role: 'assistant', content: answer }]
+    const { text, tools: calls } = contentOf(attempt.captured?.body ?? '')
+    const asked = flight.conversation!.messages
+    const answer = text ?? ''
+    const messages =
+      calls.length === 0
+        ? [...asked, { role: 'assistant', content: answer }]
+        : [...asked, ...callMessages(flight.plan.step.endpoint, text, calls)]
     const { promptTokens, completionTokens } = attempt
     const reported = promptTokens + completionTokens
-    const tokens = Number.isNaN(reported) ? JSON.stringify(messages).length / 4 : reported
-    this.left[flight.turn] = { messages, answer, tokens }
+    const tokens = Number.isNaN(reported) ? tokensIn(messages) : reported
+    const hasCalled = calls.length > 0 || this.before(flight.turn).hasCalled
+    this.left[flight.turn] = { messages, answer, calls, hasCalled, tokens }
     const { affinity } = this.task
     if (affinity?.repeats === true) {
       this.repeated = headerOf(attempt.captured?.headers ?? '', affinity.header) ?? this.repeated
     }
   }
 }
+
+/** About so many. */
+const tokensIn = (messages: readonly Message[]) => JSON.stringify(messages).length / 4
 
 function headerOf(headers: string, name: string): string | null {
   const start = `${name.toLowerCase()}:`

@@ -1,4 +1,4 @@
-import type { PlannedTurn } from '../../schedule/tasks.ts'
+import { type Begun, type PlannedTurn, whole } from '../../schedule/tasks.ts'
 
 /** How a task ended. `stopped` says nothing of the service. */
 export type TaskOutcome = 'ok' | 'failed' | 'deadline' | 'stopped'
@@ -30,6 +30,7 @@ export class TaskCourse {
   /** By request, the delays on the longest path to its end. */
   private readonly waits: number[]
   private readonly followers: readonly (readonly number[])[]
+  private readonly start: Begun
   private begun = 0
   private failed: TaskOutcome | null = null
   /** When its last request ended. */
@@ -38,12 +39,14 @@ export class TaskCourse {
   waitUs = 0
   requests = 0
 
-  constructor(plan: readonly PlannedTurn[], startUs: number) {
+  /** @param begun where it is at its start */
+  constructor(plan: readonly PlannedTurn[], startUs: number, begun: Begun = whole) {
     this.plan = plan
+    this.start = begun
     this.startUs = startUs
     this.lastUs = startUs
-    this.states = plan.map(() => 'waiting')
-    this.endedUs = plan.map(() => Number.NaN)
+    this.states = plan.map((_, number) => (number < begun.from ? 'ended' : 'waiting'))
+    this.endedUs = plan.map((_, number) => (number < begun.from ? startUs : Number.NaN))
     this.waits = plan.map(() => 0)
     const followers: number[][] = plan.map(() => [])
     for (const [number, { after }] of plan.entries()) {
@@ -52,17 +55,27 @@ export class TaskCourse {
     this.followers = followers
   }
 
-  /** The requests that wait for none. */
+  /** The requests that wait for none any more. */
   begin(): readonly DueTurn[] {
-    return this.plan.flatMap(({ after }, number) =>
-      after.length === 0 ? [this.beginAt(number, this.startUs, 0)] : [],
-    )
+    const { from, left } = this.start
+    const ready = (number: number) => this.states[number] === 'waiting' && this.isReady(number)
+    // The rest of a join whose first has ended is not sent.
+    for (const [number, { after, rest }] of this.plan.entries()) {
+      if (after.length > 0 && ready(number)) this.dropAll(rest)
+    }
+    const due = this.plan.flatMap((_, number) => (ready(number) ? [number] : []))
+    return due.map((number) => this.beginAt(number, this.startUs, 0, from === 0 ? 1 : left))
   }
 
   /** Null while requests of it are due or in flight. */
   get outcome(): TaskOutcome | null {
     if (this.begun > 0) return null
     return this.failed ?? 'ok'
+  }
+
+  /** Requests that had ended before it started. */
+  get skipped(): number {
+    return this.start.from
   }
 
   get isCut(): boolean {
@@ -106,11 +119,12 @@ export class TaskCourse {
 
   private isReady(number: number): boolean {
     const { after, join } = this.plan[number]!
-    return join === 'first' || after.every((before) => !Number.isNaN(this.endedUs[before]))
+    const hasEnded = (before: number) => !Number.isNaN(this.endedUs[before])
+    return after.length === 0 || (join === 'first' ? after.some(hasEnded) : after.every(hasEnded))
   }
 
-  private beginAt(number: number, afterUs: number, waitUs: number): DueTurn {
-    const { delayUs } = this.plan[number]!
+  private beginAt(number: number, afterUs: number, waitUs: number, share = 1): DueTurn {
+    const delayUs = Math.round(this.plan[number]!.delayUs * share)
     this.states[number] = 'begun'
     this.begun++
     this.waits[number] = waitUs + delayUs

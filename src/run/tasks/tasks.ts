@@ -1,6 +1,6 @@
 import type { TaskRow } from '../../attempt/evidence.ts'
 import type { Attempt } from '../../client/attempt.ts'
-import { planTask } from '../../schedule/tasks.ts'
+import { begunAt, planTask, whole } from '../../schedule/tasks.ts'
 import type { ActivePhase } from '../active-phase.ts'
 import { DueQueue } from '../due.ts'
 import type { Flight, User } from '../flight.ts'
@@ -14,6 +14,8 @@ export interface TaskDesk {
   keyOf(phase: ActivePhase, index: number): number
   /** A flight of a turn, with its request. */
   draw(task: RunningTask, number: number, atUs: number): Flight
+  /** Invents the conversation of a request that ended before the task started. */
+  invent(task: RunningTask, number: number): void
   /** Sends it when it is due. */
   plan(flight: Flight): void
   /** A task is over. @param isRefused whether a request of it could not be sent, so that another would not be, either */
@@ -46,11 +48,15 @@ export class Tasks {
 
   start(phase: ActivePhase, index: number, atUs: number, user: User | null): void {
     const task = phase.taskAt(index)!
-    const course = new TaskCourse(planTask(task, phase.turnDraws, index), atUs)
+    const plan = planTask(task, phase.turnDraws, index)
+    const begun = phase.isBegun(index) ? begunAt(task, plan, phase.turnDraws, index) : whole
+    const course = new TaskCourse(plan, atUs, begun)
     const id = this.desk.newId()
     const key = this.desk.keyOf(phase, index)
     const running = new RunningTask({ id, task, phase, index, key, user, course })
     this.running.add(running)
+    phase.taskTrial?.began(index, atUs)
+    for (let number = 0; number < begun.from; number++) this.desk.invent(running, number)
     if (task.deadlineUs !== null) this.deadlines.add(atUs + task.deadlineUs, running)
     this.follow(running, { due: course.begin(), dropped: [] }, atUs)
   }
@@ -68,9 +74,10 @@ export class Tasks {
   notSent(flight: Flight, nowUs: number): void {
     const task = flight.task!
     task.flights.delete(flight.turn)
+    task.isRefused = true
     task.course.cut('failed')
     task.course.leave(flight.turn)
-    this.checkOver(task, nowUs, true)
+    this.checkOver(task, nowUs)
   }
 
   /** Whether a flight that is due is still wanted. */
@@ -130,10 +137,11 @@ export class Tasks {
     }
   }
 
-  private checkOver(task: RunningTask, nowUs: number, isRefused = false): void {
-    const { course, phase, user } = task
+  private checkOver(task: RunningTask, nowUs: number): void {
+    const { course, phase, user, isRefused } = task
     const { outcome } = course
     if (outcome === null || !this.running.delete(task)) return
+    phase.taskTrial?.over(task.index, { outcome, isRefused, tookUs: nowUs - course.startUs })
     const endedUs = outcome === 'ok' || outcome === 'failed' ? course.lastUs : nowUs
     this.rows.push({
       runId: this.desk.runId,
@@ -145,6 +153,7 @@ export class Tasks {
       endedUs: Math.round(endedUs),
       outcome,
       requests: course.requests,
+      skipped: course.skipped,
       // Of a task that was cut off, all that is not known to be service.
       waitUs: Math.round(course.waitUs + endedUs - course.lastUs),
     })

@@ -1,0 +1,21 @@
+import { type Fault, type Loose, loose, type Path } from './faults.ts'
+
+/** A pool repeats whole prompts, so a prefix would share nothing more. */
+export function prefixFaults(prompt: Loose, path: Path): readonly Omit<Fault, 'line'>[] {
+  if (prompt.prefix === undefined) return []
+  const { shared, groups } = loose(prompt.prefix)
+  if (prompt.pool !== undefined) {
+    return [
+      {
+        path: [...path, 'prefix'],
+        message: 'a pool repeats whole prompts; leave out pool, or prefix.',
+      },
+    ]
+  }
+  if ((shared === 'group') === (groups !== undefined)) return []
+  const message =
+    shared === 'group'
+      ? 'shared: group needs the number of groups, such as groups: 20.'
+      : 'groups is for shared: group.'
+  return [{ path: [...path, 'prefix'], message }]
+}
