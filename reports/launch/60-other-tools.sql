@@ -20,7 +20,7 @@
 --   latency_p99_ms: { label: p99, group: Latency, needs: [p99, n] }
 WITH told AS MATERIALIZED (
   SELECT ttft_us, tpot_us, service_us,
-    CASE WHEN succeeded AND NOT without_text THEN ttft_us END AS content,
+    CASE WHEN succeeded AND NOT empty THEN ttft_us END AS content,
     CASE WHEN content IS NOT NULL THEN service_us END AS whole,
     tpot_us AS ours, event_ttft_us AS event, tail_tpot_us AS tail, spread_tpot_us AS spread
   FROM shown_latency WHERE ttft_us IS NOT NULL

@@ -159,13 +159,13 @@ export const standings = {
     sql: `answer NOT IN ('correct', 'unchecked')`,
     says: 'it succeeded, but its answer lacks something that its step expects; no error',
   },
-  without_text: {
-    sql: 'streamed = 1 AND events > 0 AND first_content_us IS NULL',
-    says: 'it was a stream without any text',
-  },
   generated: {
     sql: `${generated}`,
-    says: 'it succeeded at chat or messages, so it has tokens, reported or not',
+    says: 'it succeeded at chat or messages, so it has tokens, reported or not: the denominator of empty',
+  },
+  empty: {
+    sql: `${generated} AND first_content_us IS NULL AND (events > 0 OR coalesce(completion_tokens = 0, false))`,
+    says: 'it is `generated` and holds nothing: a stream without text, reasoning or a tool call, or a body of 0 completion tokens',
   },
   unreported: {
     sql: `${generated} AND completion_tokens IS NULL`,
@@ -243,7 +243,7 @@ export const objectiveNames = Object.keys(objectives) as readonly ObjectiveName[
 
 /**
  * SQL: whether a row of `attempt_values` is good, a success that met every objective, whose answer is not
- * known to be wrong or unchecked, and that is not a stream without text. An objective that cannot be measured on the row (TTFT of a plain body) is met.
+ * known to be wrong or unchecked, and that is not empty. An objective that cannot be measured on the row (TTFT of a plain body) is met.
  *
  * @param boundOf SQL of each bound; null for none
  */
@@ -252,7 +252,7 @@ export function goodSql(boundOf: (name: ObjectiveName) => string | number | null
     const bound = boundOf(name)
     return bound === null ? [] : [`coalesce(${columnOf(objectives[name])} <= ${bound}, true)`]
   })
-  return `(${['succeeded', 'NOT without_text', `coalesce(correct, true)`, ...met].join(' AND ')})`
+  return `(${['succeeded', 'NOT empty', `coalesce(correct, true)`, ...met].join(' AND ')})`
 }
 
 /** Measures of a task, over a row of `tasks`, in microseconds. */

@@ -69,13 +69,14 @@ was cut off counts as endless. Inconclusive is not a pass: the command exits wit
         [
           'goodput',
           'share of `judged`',
-          '`succeeded`, not `without_text`, `correct` if it is `examined`, and within every objective of the scenario that can be measured on it',
+          '`succeeded`, not `empty`, `correct` if it is `examined`, and within every objective of the scenario that can be measured on it',
         ],
         [
           'correct',
           'share of `examined`',
           '`correct`; an answer that could not be checked is neither correct nor wrong, so a threshold stays inconclusive if it matters',
         ],
+        ['empty', 'share of `generated`', '`empty`'],
         ['not_sent', 'share of all', 'planned, not `was_sent`'],
         ['requests', 'count, per second', '`was_sent`'],
         [

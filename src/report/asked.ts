@@ -22,18 +22,26 @@ export interface Asked {
   readonly question: string
   /** Whether a threshold limits the failures of all requests. Without one, failures are outside the answer. */
   readonly limitsFailures: boolean
+  /** Whether a threshold limits the empty answers of all requests. */
+  readonly limitsEmpty: boolean
 }
 
 /** Reads a stored scenario leniently: another version or an import may have written it. */
 export function askedBy(scenarioJson: string): Asked {
   try {
     const { question, thresholds } = shape.parse(JSON.parse(scenarioJson))
-    const limitsFailures = thresholds.some(
-      ({ metric, step, phase, filter }) =>
-        metric === 'errors' && step === null && phase === null && Object.keys(filter).length === 0,
+    const ofAll = thresholds.filter(
+      ({ step, phase, filter }) =>
+        step === null && phase === null && Object.keys(filter).length === 0,
     )
-    return { question: question.trim(), limitsFailures }
+    const limits = (...metrics: readonly string[]) =>
+      ofAll.some(({ metric }) => metrics.includes(metric))
+    return {
+      question: question.trim(),
+      limitsFailures: limits('errors'),
+      limitsEmpty: limits('empty', 'goodput'),
+    }
   } catch {
-    return { question: '', limitsFailures: false }
+    return { question: '', limitsFailures: false, limitsEmpty: false }
   }
 }

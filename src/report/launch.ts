@@ -108,7 +108,7 @@ interface Known {
 function answerOf(
   runs: readonly RunRow[],
   verdicts: readonly PageVerdict[],
-  { counts }: SummaryGroup,
+  { counts, tokenReports: { answers } }: SummaryGroup,
   { reached, closed, balances }: Known,
 ): Answer {
   const of = (name: 'tests' | 'thresholds') => verdicts.flatMap((each) => each[name])
@@ -141,6 +141,7 @@ function answerOf(
       ...searches,
       ...thresholds,
       ...failuresOf(counts),
+      ...emptyOf(counts, answers),
       ...stretchChecks(balances),
       ...doubtChecks([...(isInvalid ? [] : failed), ...doubtful]),
     ],
@@ -189,13 +190,25 @@ function answerOf(
       'To decide it, add a threshold such as errors < 1%.',
     )
   }
+  const emptyShare = counts.empty / Math.max(1, answers)
+  if (
+    emptyShare > fewFailures &&
+    searches.length === 0 &&
+    !asked.every(({ limitsEmpty }) => limitsEmpty)
+  ) {
+    return told(
+      'warn',
+      `${formatShare(emptyShare)} % of the answers are empty, and no threshold limits them${met && `; ${met}`}`,
+      'They hold no text and no tool call. To decide it, add a threshold such as empty < 1%.',
+    )
+  }
   if (thresholds.length > 0) return told(tone, `${rate}It holds: ${met}`)
   return rate === ''
     ? told('good', 'The run is valid', 'The scenario set no threshold.')
     : told(tone, rate.replace(/\. $/, ''))
 }
 
-/** Up to this share, unexpected failures do not change the answer of a scenario that does not limit them. */
+/** Up to this share, unexpected failures and empty answers do not change the answer of a scenario that does not limit them. */
 const fewFailures = 0.01
 
 /** Doubts about this client in one line; their figures are at the end of the page. */
@@ -217,6 +230,13 @@ function failuresOf(counts: SummaryGroup['counts']): readonly Check[] {
   if (failed === 0) return []
   const figure = `${formatShare(failureShare(counts)!)} %, ${formatNumber(failed)} of ${formatNumber(sent)} requests`
   return [{ tone: 'warn', name: 'Unexpected failures:', figure, remedy: null }]
+}
+
+/** A service that fails without a word answers 200 with nothing in it. */
+function emptyOf({ empty }: SummaryGroup['counts'], answers: number): readonly Check[] {
+  if (empty === 0) return []
+  const figure = `${formatShare(empty / answers)} %, ${formatNumber(empty)} of ${formatNumber(answers)} hold no text and no tool call`
+  return [{ tone: 'warn', name: 'Empty answers:', figure, remedy: null }]
 }
 
 const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`

@@ -1,4 +1,5 @@
 import type { Attempt } from '../client/attempt.ts'
+import { generates } from '../contract/request.ts'
 import type { Objectives } from '../scenario/scenario.ts'
 import type { Flight } from './flight.ts'
 import type { SharedNumbers } from './shared.ts'
@@ -46,7 +47,7 @@ export function countEnded(
   counters.judged++
   if (outcome !== 'ok' && outcome !== 'timeout') return
   phase.countSuccess(plan.index, serviceUs, responseUs)
-  const { streamed } = flight.request
+  const { streamed, endpoint } = flight.request
   const withText = !Number.isNaN(attempt.firstContentUs)
   const asStream = streamed && (outcome === 'timeout' || attempt.events > 0 || withText)
   const ttftUs = (withText ? attempt.firstContentUs : endUs) - beganUs
@@ -56,7 +57,8 @@ export function countEnded(
   if (streamed) phase.countGaps(plan.index, flight.gaps)
   const { completionTokens } = attempt
   if (!Number.isNaN(completionTokens)) counters.tokens += completionTokens
-  if (asStream && !withText) return
+  const holdsNothing = !withText && (attempt.events > 0 || completionTokens === 0)
+  if (generates(endpoint) && holdsNothing) return
   const tpotUs =
     streamed && completionTokens >= 2
       ? (attempt.lastContentUs - attempt.firstContentUs) / (completionTokens - 1)

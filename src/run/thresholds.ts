@@ -344,6 +344,8 @@ function countedBy(
       }
     case 'correct':
       return { ...of('correct', 'examined'), unknown: `answer = 'unchecked'` }
+    case 'empty':
+      return of('empty', 'generated')
     case 'not_sent':
       return of('NOT was_sent', 'true')
     case 'tokens':

@@ -290,6 +290,7 @@ export const shareMetrics = [
   'success',
   'goodput',
   'correct',
+  'empty',
   'not_sent',
   'task_success',
 ] as const

@@ -65,7 +65,7 @@ function counted(rows: readonly AttemptRow[], objectives: Objectives) {
       {
         phase,
         plan: { index, step: scenario.steps[index]! },
-        request: { streamed: row.streamed === 1 },
+        request: { streamed: row.streamed === 1, endpoint: row.endpoint },
         intendedUs: row.intendedUs,
         credits: 0,
         gaps,

@@ -109,6 +109,7 @@ export function flatRows(
         on_purpose: group.counts.onPurpose,
         judged: group.counts.judged,
         good: group.counts.good,
+        empty: group.counts.empty,
         examined: group.correctness?.examined ?? null,
         correct: group.correctness?.correct ?? null,
         goodput: group.goodput,
@@ -135,11 +136,22 @@ export function tokenReport({ completionTokens, tokenReports }: SummaryGroup): s
     : `${head} The streams among ${reported === 0 ? 'them' : 'the others'} had ${whole(estimated)} content events, an estimate of their tokens. Set include_usage: true in the step to request the counts.`
 }
 
-/** The share of unexpected failures, of correct answers if steps expect something, and goodput if there are objectives. */
-export function outcomeTexts({ counts, goodput, correctness }: SummaryGroup): readonly string[] {
+/** The share of unexpected failures, of empty answers if there are some, of correct ones if steps expect something, and goodput if there are objectives. */
+export function outcomeTexts({
+  counts,
+  goodput,
+  correctness,
+  tokenReports,
+}: SummaryGroup): readonly string[] {
   const texts = [
     `${shareText(failureShare(counts))} unexpected failures: ${whole(counts.failed)} of ${whole(counts.sent)} sent`,
   ]
+  if (counts.empty > 0) {
+    const { answers } = tokenReports
+    texts.push(
+      `${shareText(counts.empty / answers)} empty answers: ${whole(counts.empty)} of ${whole(answers)} hold no text and no tool call`,
+    )
+  }
   if (correctness !== null) texts.push(correctText(correctness))
   if (goodput !== null) {
     texts.push(

@@ -179,7 +179,7 @@ async function readRows(
        (${cachedShareSql})::DOUBLE AS "cachedShare",
        sum(output_tokens)::DOUBLE AS "completionTokens",
        ${parts.join(', ')},
-       count(*) FILTER (generated) AS answers, count(*) FILTER (unreported) AS unreported,
+       count(*) FILTER (generated) AS answers, count(*) FILTER (empty) AS empty, count(*) FILTER (unreported) AS unreported,
        sum(estimated_tokens)::DOUBLE AS estimated,
        ${metrics.join(',\n')}
      FROM ${from} ${grouped}`,
@@ -251,6 +251,7 @@ function groupFrom(row: GroupRow, gaps: Gaps | undefined, rates: Rates | undefin
       onPurpose: count('onPurpose'),
       judged: count('judged'),
       good,
+      empty: count('empty'),
     },
     goodput: good === null || count('judged') === 0 ? null : good / count('judged'),
     correctness: correctnessOf(row),

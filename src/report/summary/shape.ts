@@ -55,6 +55,7 @@ export const countsShape = z.object({
     'meant to succeed, and ended without an abort: what goodput is a share of',
   ),
   good: count.nullable().describe('successes that met every objective; null without objectives'),
+  empty: count.describe('successes of chat and messages that hold no text, reasoning or tool call'),
 })
 
 /** Gaps between events do not belong to single attempts: they come from histograms. */
