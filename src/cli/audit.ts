@@ -23,6 +23,7 @@ import { fetchLog } from './fetch-log.ts'
 import { readProfileFile } from './profile-file.ts'
 import { shown } from './progress.ts'
 import { shardOf } from './shard.ts'
+import { widthOf } from './terminal-width.ts'
 
 export interface Options {
   readonly db: string
@@ -35,15 +36,16 @@ export interface Options {
   readonly choose: readonly string[]
   readonly format: (typeof auditFormats)[number]
   readonly json?: boolean
+  readonly verbose?: boolean
   readonly strict?: boolean
   readonly accounts?: string
 }
 
-export type MergeOptions = Pick<Options, 'db' | 'format' | 'json' | 'strict'>
+export type MergeOptions = Pick<Options, 'db' | 'format' | 'json' | 'strict' | 'verbose'>
 
 const formats = {
-  text: (report: AuditReport, commands: ReadonlyMap<string, string>) =>
-    coloured(terminalText(report, commands, process.stdout.columns)),
+  text: (report: AuditReport, commands: ReadonlyMap<string, string>, verbose: boolean) =>
+    coloured(terminalText(report, commands, { width: widthOf(process.stdout), verbose })),
   json: jsonText,
   junit: junitText,
   sarif: sarifText,
@@ -56,7 +58,7 @@ export async function auditAction(named: readonly string[], options: Options): P
     // `--explain` takes no runs, so further arguments are rules.
     const rules = selectRules([...options.rule, ...asked, ...named], '--explain')
     process.stdout.write(
-      rules.map((rule) => explanationOf(rule, process.stdout.columns)).join('\n'),
+      rules.map((rule) => explanationOf(rule, widthOf(process.stdout))).join('\n'),
     )
     return
   }
@@ -140,7 +142,9 @@ async function printReport(
 ): Promise<void> {
   const commands = await reproductions(store, report)
   const text = formats[options.json ? 'json' : options.format]
-  process.stdout.write(text(report, shortened(commands, runIds, options.db)))
+  process.stdout.write(
+    text(report, shortened(commands, runIds, options.db), options.verbose === true),
+  )
   const undecided = report.findings.some(
     ({ verdict, severity }) => verdict.verdict === 'inconclusive' && severity !== 'advice',
   )

@@ -1,3 +1,4 @@
+import { samplesNeeded } from '../measure/percentile.ts'
 import { rateText } from '../report/safe-rate.ts'
 import type { Percentiles, Progress, Searching, StepProgress } from '../run/tally.ts'
 import { wrapped } from '../user/wrapped.ts'
@@ -142,7 +143,14 @@ function tallTable(steps: readonly StepProgress[]): readonly (readonly string[])
 }
 
 const triple = (times: Percentiles | null) =>
-  times === null ? '' : [times.p50, times.p95, times.p99].map((us) => msOf(us).padStart(6)).join('')
+  times === null
+    ? ''
+    : ([50, 95, 99] as const)
+        .map((p) => (isEnough(times, p) ? msOf(times[`p${p}`]) : 'few').padStart(6))
+        .join('')
+
+/** The rule of every page and summary. */
+const isEnough = ({ samples }: Percentiles, p: number) => samples >= samplesNeeded(p / 100)
 
 /** Milliseconds with three digits. */
 const msOf = (us: number) => (us / 1000).toFixed(us < 10_000 ? 2 : us < 100_000 ? 1 : 0)

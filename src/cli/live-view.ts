@@ -1,6 +1,7 @@
 import type { Progress } from '../run/tally.ts'
 import { blockOf, type Room, searchText } from './live-block.ts'
 import { spentText } from './spent-text.ts'
+import { sizeOf } from './terminal-width.ts'
 
 /** Interval of lines without a terminal. */
 const lineEveryMs = 5000
@@ -31,7 +32,7 @@ export class LiveView {
   draw(tookMs: number, block: (room: Room) => readonly string[], line: string): void {
     if (this.out.isTTY) {
       // The cursor is below the block, so the block cannot use the last row.
-      const { columns = 80, rows = 24 } = this.out
+      const { columns, rows } = sizeOf(this.out)
       const lines = block({ columns, rows: rows - 1 })
       this.clear()
       this.out.write(`${lines.join('\n')}\n`)
@@ -51,10 +52,17 @@ export class LiveView {
 
   /** Removes the block, so that the summary can replace it. */
   clear(): void {
-    if (this.drawn > 0) this.out.write(`\x1b[${this.drawn}F\x1b[0J`)
+    if (this.drawn > 0) this.out.write(erased(this.drawn))
     this.drawn = 0
   }
 }
+
+/**
+ * Erases the lines above the cursor, one by one: tmux keeps a screen that is erased as a whole from its first line on, so
+ * that each repaint would stay in the scrollback.
+ */
+const erased = (lines: number) =>
+  `\x1b[${lines}F${'\x1b[2K\x1b[1E'.repeat(lines - 1)}\x1b[2K${lines > 1 ? `\x1b[${lines - 1}F` : ''}`
 
 export function lineOf(progress: Progress): string {
   const { counts, steps } = progress

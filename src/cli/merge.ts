@@ -4,6 +4,7 @@ import { summarise } from '../public/report.ts'
 import { judgeParts } from '../public/run.ts'
 import { mergeParts, openStore } from '../public/store.ts'
 import { terminalFigures } from '../report/summary/formats.ts'
+import { readTimeShape, timeShapeText } from '../report/summary/time-bars.ts'
 import { durationUsOf } from '../scenario/quantity.ts'
 import { UserError } from '../user/user-error.ts'
 import { coloured } from './colour.ts'
@@ -39,11 +40,12 @@ export async function mergeAction(paths: readonly string[], options: Options): P
     const result = await judgeParts(store, runId, contract, clockErrorUs)
     process.exitCode = exitOf(result)
     const summary = result.counts.planned === 0 ? null : await summarise(store, runId, contract)
+    const times = summary === null || options.json ? null : await readTimeShape(store, runId)
     process.stdout.write(
       options.json
         ? `${JSON.stringify({ ...result, summary }, null, 2)}\n`
         : coloured(
-            `${result.question}\n${summary === null ? '' : terminalFigures(summary)}${judgementText(result)}`,
+            `${result.question}\n${summary === null ? '' : `${terminalFigures(summary)}${timeShapeText(times)}`}${judgementText(result)}`,
           ),
     )
   } finally {

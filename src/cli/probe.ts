@@ -27,6 +27,7 @@ import { writeOutput } from '../store/output.ts'
 import { withoutCredentials } from '../store/runs.ts'
 import { safeJson } from '../user/hostile.ts'
 import { UserError } from '../user/user-error.ts'
+import { wrapped } from '../user/wrapped.ts'
 import { exit } from './exit.ts'
 import { extraHeaders } from './extra-headers.ts'
 import { positiveOf } from './numbers.ts'
@@ -34,6 +35,7 @@ import { readProfileFile } from './profile-file.ts'
 import { shown } from './progress.ts'
 import { onStopSignal } from './stop-signals.ts'
 import { apiKey, baseUrlOf } from './target.ts'
+import { widthOf } from './terminal-width.ts'
 import { table } from './text.ts'
 
 export interface Options {
@@ -96,9 +98,14 @@ export async function probeAction(options: Options): Promise<void> {
         only,
         signal: stop.signal,
         onProgress,
-        onPrice: (price) => say(priceText(price)),
+        onPrice: (price) => say(paragraphs(priceText(price), process.stderr)),
         onAnswer: (gap, answer, spent) =>
-          say(`${gap}  ${statusText(answer)}  (${creditsText(spent)} so far)`),
+          say(
+            paragraphs(
+              `${gap}  ${statusText(answer)}  (${creditsText(spent)} so far)`,
+              process.stderr,
+            ),
+          ),
       }),
     )
     // An incomplete profile never replaces a complete one.
@@ -110,13 +117,24 @@ export async function probeAction(options: Options): Promise<void> {
     process.stdout.write(
       options.json
         ? `${safeJson(JSON.stringify(changes === null ? profile : { profile, changes }, null, 2))}\n`
-        : `${profileText(profile, path)}${tooDearText(tooDear)}${changes === null ? '' : changesText(changes, options.diff!)}`,
+        : paragraphs(
+            `${profileText(profile, path)}${tooDearText(tooDear)}${changes === null ? '' : changesText(changes, options.diff!)}`,
+            process.stdout,
+          ),
     )
     if (interrupted) process.exitCode = exit.interrupted
   } finally {
     ignoreSignals()
     store.close()
   }
+}
+
+/** Lines broken between words where a terminal ends; the rest of a line is indented. */
+function paragraphs(text: string, stream: NodeJS.WriteStream): string {
+  return text
+    .split('\n')
+    .flatMap((each) => wrapped(each, '      ', widthOf(stream)))
+    .join('\n')
 }
 
 /** @throws UserError for a header that carries the key, because some questions omit or change the key */

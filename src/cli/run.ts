@@ -9,6 +9,7 @@ import { loadScenario } from '../public/scenario.ts'
 import { openStore } from '../public/store.ts'
 import { terminalFigures } from '../report/summary/formats.ts'
 import type { RunSummary } from '../report/summary/shape.ts'
+import { readTimeShape, type TimeShape, timeShapeText } from '../report/summary/time-bars.ts'
 import { readyExpectations } from '../run/expect/ready.ts'
 import { phaseLoads } from '../run/loads.ts'
 import { planOf } from '../run/plan.ts'
@@ -167,12 +168,12 @@ export async function runAndPrint(
       )
       return result
     }
-    const summary = await summaryOf(result, options.contract)
+    const { summary, times } = await summaryOf(result, options.contract, json)
     process.stdout.write(
       json
         ? `${JSON.stringify({ ...result, summary }, null, 2)}\n`
         : coloured(
-            `${scenario.question}\n${summary === null ? countedText(result, last) : terminalFigures(summary)}${judgementText(result)}`,
+            `${scenario.question}\n${summary === null ? countedText(result, last) : `${terminalFigures(summary)}${timeShapeText(times)}`}${judgementText(result)}`,
           ),
     )
     ignoreSignals()
@@ -201,18 +202,24 @@ function countedText({ counts }: RunResult, last: Progress | null): string {
 }
 
 /** Null if nothing was planned, or if the store was lost. */
-async function summaryOf(result: RunResult, contract: Contract): Promise<RunSummary | null> {
-  if (result.counts.planned === 0) return null
+async function summaryOf(
+  result: RunResult,
+  contract: Contract,
+  json: boolean,
+): Promise<{ readonly summary: RunSummary | null; readonly times: TimeShape | null }> {
+  const nothing = { summary: null, times: null }
+  if (result.counts.planned === 0) return nothing
   try {
     const store = await openStore(result.dbPath)
     try {
-      return await summarise(store, result.runId, contract)
+      const summary = await summarise(store, result.runId, contract)
+      return { summary, times: json ? null : await readTimeShape(store, result.runId) }
     } finally {
       store.close()
     }
   } catch (error) {
     if (result.stopped !== 'store') throw error
-    return null
+    return nothing
   }
 }
 

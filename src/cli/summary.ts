@@ -6,9 +6,11 @@ import {
   csvSummary,
   jsonSummary,
   markdownSummary,
-  terminalSummary,
+  resultLine,
+  terminalFigures,
 } from '../report/summary/formats.ts'
 import type { RunSummary } from '../report/summary/shape.ts'
+import { readTimeShape, timeShapeText } from '../report/summary/time-bars.ts'
 import { vllmBlock, vllmFigures } from '../report/summary/vllm.ts'
 import { exportRows } from '../store/export.ts'
 import type { Store } from '../store/open.ts'
@@ -47,7 +49,7 @@ async function formatted(
 ): Promise<string> {
   switch (format) {
     case 'terminal':
-      return terminalSummary(summary)
+      return `${terminalFigures(summary)}${timeShapeText(await readTimeShape(store, summary.run.runId))}${resultLine(summary)}`
     case 'md':
       return markdownSummary(summary)
     case 'json':

@@ -99,7 +99,9 @@ function percentilesOf(
   for (const [us, samples] of shards.flat())
     histogram.add({ from: cellOf(Math.floor(us)), cells: Uint32Array.of(samples), samples })
   const at = (p: number) => histogram.percentile(p)!
-  return histogram.samples === 0 ? null : { p50: at(50), p95: at(95), p99: at(99) }
+  return histogram.samples === 0
+    ? null
+    : { samples: histogram.samples, p50: at(50), p95: at(95), p99: at(99) }
 }
 
 function lowest(values: readonly (number | null)[]): number | null {

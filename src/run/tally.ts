@@ -27,6 +27,7 @@ export interface StepProgress {
 }
 
 export interface Percentiles {
+  readonly samples: number
   readonly p50: number
   readonly p95: number
   readonly p99: number
@@ -303,6 +304,7 @@ export class Tally implements Counted {
         histogram.samples === 0
           ? null
           : {
+              samples: histogram.samples,
               p50: histogram.percentile(50)!,
               p95: histogram.percentile(95)!,
               p99: histogram.percentile(99)!,

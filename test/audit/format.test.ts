@@ -37,17 +37,20 @@ const report: AuditReport = {
 }
 const commands = new Map([['AA-04', 'curl x']])
 
-test('the terminal prints failures first, then inconclusive and not observed, and counts passes', () => {
+test('the terminal ends with failures, after undecided rules and counts of the others', () => {
   const text = terminalText(report, commands)
   const order = [
-    'FAILED  AA-04',
-    'INCONCLUSIVE  AA-03',
-    'AA-02     a 5xx',
+    'NOT OBSERVED  1 rule (AA 1); --verbose says what each takes',
     'PASSED  1 rule, decided by 7',
+    'INCONCLUSIVE  AA-03',
+    'FAILED  AA-04',
   ]
+  expect(order.filter((part) => !text.includes(part))).toEqual([])
   expect(order.map((part) => text.indexOf(part))).toEqual(
     order.map((part) => text.indexOf(part)).sort((a, b) => a - b),
   )
+  expect(text).not.toContain('a 5xx')
+  expect(terminalText(report, commands, { verbose: true })).toContain('AA-02     a 5xx')
   expect(text).toContain('1,234 attempts')
   expect(text).toContain('reproduce curl x')
   expect(text).toContain('r slot 5 retry 1')
@@ -73,7 +76,7 @@ test('on a narrow terminal only commands exceed a line, and no word is cut', () 
       },
     ],
   }
-  const text = terminalText(wide, new Map([['AA-05', `curl ${'x'.repeat(90)}`]]), 60)
+  const text = terminalText(wide, new Map([['AA-05', `curl ${'x'.repeat(90)}`]]), { width: 60 })
   const [longest, next] = text.split('\n').sort((a, b) => b.length - a.length)
   expect(longest).toContain('curl')
   expect(next!.length).toBeLessThanOrEqual(60)
@@ -109,7 +112,7 @@ test('a line break in text from a service does not start a new line', () => {
     }),
   ]
   for (const write of [
-    (of: AuditReport) => terminalText(of, commands),
+    (of: AuditReport) => terminalText(of, commands, { verbose: true }),
     (of: AuditReport) => markdownText(of, commands),
   ]) {
     const honest = write({ ...report, findings: findings(text) }).split('\n')
@@ -205,7 +208,9 @@ test('SARIF has the fields that 2.1.0 requires, and declares each rule that its 
 
 test('each format matches its golden file', async () => {
   const golden = (name: string) => `golden/${name}`
-  await expect(terminalText(report, commands, 80)).toMatchFileSnapshot(golden('terminal.txt'))
+  await expect(terminalText(report, commands, { width: 80 })).toMatchFileSnapshot(
+    golden('terminal.txt'),
+  )
   await expect(jsonText(report, commands)).toMatchFileSnapshot(golden('audit.json.txt'))
   await expect(junitText(report, commands)).toMatchFileSnapshot(golden('audit.junit.xml'))
   await expect(sarifText(report, commands)).toMatchFileSnapshot(golden('audit.sarif.txt'))
@@ -325,7 +330,9 @@ test('at 80 columns sentences wrap between words with an indent, and commands do
     came,
     witnesses: [{ runId: 'r', slot: 5, retry: 0, shows: 'it' }],
   })
-  const text = terminalText({ ...report, findings: [long] }, new Map([['AA-05', command]]), 80)
+  const text = terminalText({ ...report, findings: [long] }, new Map([['AA-05', command]]), {
+    width: 80,
+  })
   const lines = text.split('\n')
   const first = lines.findIndex((line) => line.startsWith('  observed  one word'))
   expect(lines.slice(first, first + 3).map((line) => line.length <= 80)).toEqual([true, true, true])

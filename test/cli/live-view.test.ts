@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { blockOf } from '../../src/cli/live-block.ts'
 import { LiveView, lineOf } from '../../src/cli/live-view.ts'
+import { widthOf } from '../../src/cli/terminal-width.ts'
 import { noCounts } from '../../src/run/attempt-counts.ts'
 import type { Progress } from '../../src/run/tally.ts'
 
-const times = { p50: 12_000, p95: 80_000, p99: 1_500_000 }
+const times = { samples: 700, p50: 12_000, p95: 80_000, p99: 1_500_000 }
 const progress: Progress = {
   runId: 'r',
   scenario: 'quick',
@@ -27,7 +28,7 @@ const progress: Progress = {
       achievedPerS: 19.5,
       responseUs: times,
       serviceUs: times,
-      ttftUs: { p50: 800, p95: 4000, p99: 9990 },
+      ttftUs: { samples: 700, p50: 800, p95: 4000, p99: 9990 },
     },
     {
       step: 'users',
@@ -140,7 +141,8 @@ test('on a terminal the block is redrawn in place and removed at the end', () =>
   const live = new LiveView(out as unknown as NodeJS.WriteStream)
   live.show(progress)
   const high = written[0]!.split('\n').length - 1
-  const taken = `\x1b[${high}F\x1b[0J`
+  // Line by line: tmux keeps a screen that is erased as a whole in its scrollback.
+  const taken = `\x1b[${high}F${'\x1b[2K\x1b[1E'.repeat(high - 1)}\x1b[2K\x1b[${high - 1}F`
   live.show(progress)
   live.say('Draining.')
   live.show(progress)
@@ -148,4 +150,24 @@ test('on a terminal the block is redrawn in place and removed at the end', () =>
   expect(written[0]!.split('\n').every((line) => line.length <= 40)).toBe(true)
   // A message stays above the block that is drawn next.
   expect(written).toEqual([written[0], taken, written[0], taken, 'Draining.\n', written[0], taken])
+})
+
+test('a percentile with too few samples is withheld, as on every page', () => {
+  const [step] = progress.steps
+  const few = (samples: number) =>
+    blockOf({ ...progress, steps: [{ ...step!, ttftUs: { ...times, samples } }] }, wide).find(
+      (line) => line.startsWith('chat'),
+    )
+  expect(few(17)).toMatch(/12\.0 {3}few {3}few$/)
+  expect(few(200)).toMatch(/12\.0 {2}80\.0 {3}few$/)
+  expect(few(662)).toMatch(/12\.0 {2}80\.0 {2}1500$/)
+})
+
+test('a terminal that does not know its size is 80 columns wide', () => {
+  const written: string[] = []
+  const out = { isTTY: true, columns: 0, rows: 0, write: (text: string) => written.push(text) }
+  new LiveView(out as unknown as NodeJS.WriteStream).show(progress)
+  expect(written[0]).toBe(`${blockOf(progress, { columns: 80, rows: 23 }).join('\n')}\n`)
+  expect(widthOf({ columns: 0, isTTY: true })).toBe(80)
+  expect(widthOf({})).toBe(Infinity)
 })

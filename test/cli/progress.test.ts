@@ -37,7 +37,7 @@ test('long work writes a line every five seconds off a terminal', async () => {
 })
 
 test("on a terminal one line is redrawn at the terminal's width and then removed", async () => {
-  const away = '\u001b[1F\u001b[0J'
+  const away = '\u001b[1F\u001b[2K'
   expect(await written(true)).toEqual([
     'part 1 | 1 of 3 done | 4\n',
     away,

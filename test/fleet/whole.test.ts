@@ -50,7 +50,12 @@ test('percentiles of the whole equal those of one machine with all samples', () 
         expect(responseUs).toEqual(
           all.samples === 0
             ? null
-            : { p50: all.percentile(50), p95: all.percentile(95), p99: all.percentile(99) },
+            : {
+                samples: all.samples,
+                p50: all.percentile(50),
+                p95: all.percentile(95),
+                p99: all.percentile(99),
+              },
         )
       },
     ),

@@ -7,15 +7,21 @@ import { printable } from './printable.ts'
 
 const shownWitnesses = 6
 
+export interface TerminalOptions {
+  /** Columns at which sentences are broken; commands stay whole for copying. */
+  readonly width?: number
+  /** Also lists what was not observed and what is not promised. */
+  readonly verbose?: boolean
+}
+
 /**
- * The report for a terminal: failures first, undecided rules last, passes as a count.
- *
- * @param width columns at which sentences are broken; commands stay whole for copying
+ * The report for a terminal. What matters most comes last, where a reader looks after a long text has scrolled by: counts
+ * of what nothing can be said about, passes, undecided rules, then failures and the line of counts.
  */
 export function terminalText(
   report: AuditReport,
   commands: ReadonlyMap<string, string>,
-  width = Number.POSITIVE_INFINITY,
+  { width = Number.POSITIVE_INFINITY, verbose = false }: TerminalOptions = {},
 ): string {
   const { findings, runs } = report
   const of = (verdict: Finding['verdict']['verdict']) =>
@@ -26,6 +32,13 @@ export function terminalText(
     (sum, { verdict }) => sum + (verdict.verdict === 'pass' ? verdict.observations : 0),
     0,
   )
+  const more = [
+    unsaid('NOT OBSERVED', of('not-observed'), { width, verbose }),
+    unsaid('NOT PROMISED', of('not-promised'), { width, verbose }),
+    passes.length === 0
+      ? ''
+      : `PASSED  ${count(passes.length, 'rule')}, decided by ${count(observations, 'observation')}${noted(passes, width)}`,
+  ].filter((part) => part !== '')
   const parts = [
     wrapped(
       printable(
@@ -34,26 +47,46 @@ export function terminalText(
       '',
       width,
     ).join('\n'),
-    ...of('fail').map((finding) => failure(finding, commands.get(finding.rule), width)),
+    more.join(verbose ? '\n\n' : '\n'),
     ...of('inconclusive').map((finding) => inconclusive(finding, width)),
-    section(
-      'NOT OBSERVED: the traffic that each rule needs',
-      of('not-observed').map(({ rule, verdict }) =>
-        verdict.verdict === 'not-observed' ? line(rule, verdict.takes, width) : '',
-      ),
+    ...failuresLast(of('fail')).map((finding) =>
+      failure(finding, commands.get(finding.rule), width),
     ),
-    section(
-      'NOT PROMISED: what the contract leaves out',
-      of('not-promised').map(({ rule, verdict }) =>
-        verdict.verdict === 'not-promised' ? line(rule, verdict.promises.join(', '), width) : '',
-      ),
-    ),
-    passes.length === 0
-      ? ''
-      : `PASSED  ${count(passes.length, 'rule')}, decided by ${count(observations, 'observation')}${noted(passes, width)}`,
     summary(report),
   ]
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
+}
+
+/** Advice before broken promises. */
+const failuresLast = (failures: readonly Finding[]) => [
+  ...failures.filter((finding) => !isBroken(finding)),
+  ...failures.filter(isBroken),
+]
+
+/** Rules that nothing decided, as counts by family or, at length, with what each takes. */
+function unsaid(
+  title: string,
+  findings: readonly Finding[],
+  { width, verbose }: Required<TerminalOptions>,
+): string {
+  if (findings.length === 0) return ''
+  if (verbose)
+    return [title, ...findings.map((finding) => line(finding.rule, takenBy(finding), width))].join(
+      '\n',
+    )
+  const families = Map.groupBy(findings, ({ rule }) => rule.replace(/-\d+$/, ''))
+  const counts = [...families].map(([family, { length }]) => `${family} ${length}`).join(', ')
+  return wrapped(
+    `${title}  ${count(findings.length, 'rule')} (${counts}); --verbose says ${title === 'NOT OBSERVED' ? 'what each takes' : 'which'}`,
+    '  ',
+    width,
+  ).join('\n')
+}
+
+/** The traffic that a rule needs, or the promises that the contract leaves out. */
+function takenBy({ verdict }: Finding): string {
+  if (verdict.verdict === 'not-observed') return verdict.takes
+  return verdict.verdict === 'not-promised' ? verdict.promises.join(', ') : ''
 }
 
 /** The counts of all verdicts, in one line. */
@@ -122,10 +155,6 @@ function noted(passes: readonly Finding[], width: number): string {
         : '',
     )
     .join('')
-}
-
-function section(title: string, lines: readonly string[]): string {
-  return lines.length === 0 ? '' : [title, ...lines].join('\n')
 }
 
 const indent = 12

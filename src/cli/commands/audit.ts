@@ -62,6 +62,7 @@ export const auditCommand = () =>
     .option('--accounts <index/count>', 'judge a share of the accounts, as 3/16; see audit merge')
     .addOption(formatOption())
     .option('--json', 'the same as --format json')
+    .option('--verbose', verboseDoes)
     .option('--strict', strictDoes)
     .action(async (runIds: readonly string[], options: Options) =>
       (await import('../audit.ts')).auditAction(runIds, options),
@@ -70,6 +71,7 @@ export const auditCommand = () =>
 
 const formatOption = () =>
   choice('--format <format>', 'output format', auditFormats).default('text')
+const verboseDoes = 'also list what was not observed and what is not promised'
 const strictDoes = 'also exit with 3 for an inconclusive rule'
 
 const mergeCommand = () =>
@@ -86,6 +88,7 @@ const mergeCommand = () =>
     .addOption(storeOption('the store that was judged'))
     .addOption(formatOption())
     .option('--json', 'the same as --format json')
+    .option('--verbose', verboseDoes)
     .option('--strict', strictDoes)
     .action(async (paths: readonly string[], _: unknown, merge: Command) =>
       (await import('../audit.ts')).mergeAuditsAction(paths, merge.optsWithGlobals<MergeOptions>()),

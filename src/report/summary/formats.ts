@@ -27,8 +27,11 @@ const shown: readonly MetricName[] = ['service', 'response', 'ttft', 'tpot', 'it
 
 /** A run's summary for a terminal: at most 80 columns, no escape sequences. */
 export function terminalSummary(summary: RunSummary): string {
-  return `${terminalFigures(summary)}\nResult: ${summary.verdict?.toUpperCase() ?? 'not judged'}\n`
+  return `${terminalFigures(summary)}${resultLine(summary)}`
 }
+
+export const resultLine = ({ verdict }: RunSummary) =>
+  `\nResult: ${verdict?.toUpperCase() ?? 'not judged'}\n`
 
 /** The same without the line of the result, for callers that add their own. */
 export function terminalFigures(summary: RunSummary): string {

@@ -94,7 +94,7 @@ function costOf(
 }
 
 function dayLines({ days, scope }: UsagePage): readonly string[] {
-  const shown = [...Map.groupBy(days, (day) => dayName(day, scope.timezone))]
+  const used = [...Map.groupBy(days, (day) => dayName(day, scope.timezone))]
     .map(([label, points]) => {
       const counts = points.map(({ requests }) => requests).filter((count) => count !== null)
       return {
@@ -105,12 +105,15 @@ function dayLines({ days, scope }: UsagePage): readonly string[] {
       }
     })
     .filter(({ requests, cost }) => requests !== null || (cost !== null && cost.amount !== '0'))
-    .slice(-shownDays)
+  const shown = used.slice(-shownDays)
   const size = ({ cost }: (typeof shown)[number]) => Math.max(0, Number(cost?.amount ?? 0))
   // A bar of credits is a share of one at least; money may be any fraction.
   const most = Math.max(...shown.map(size), scope.unit === 'credits' ? 1 : Number.MIN_VALUE)
   const width = Math.max(12, ...shown.map(({ label }) => label.length + 1))
   return [
+    ...(shown.length < used.length
+      ? [`the last ${shown.length} of ${used.length} days with usage; --json has all`]
+      : []),
     `${'day'.padEnd(width)}${'requests'.padStart(12)}${unitName(scope.unit).padStart(12)}`,
     ...shown.map((day) => {
       const bar = '█'.repeat(Math.round((size(day) / most) * barColumns))

@@ -226,6 +226,18 @@ test('an unknown plan or balance shows its reason, and without a price there is 
   ])
 })
 
+test('a month shows its last 14 days and says so', () => {
+  const days = Array.from({ length: 30 }, (_, at) => point(at + 1, 'one', { requests: 1 }))
+  const lines = terminalUsage({ ...page, days }).split('\n')
+  const at = lines.indexOf('the last 14 of 30 days with usage; --json has all')
+  expect(lines.slice(at + 1, at + 17).map((line) => line.slice(0, 10).trim())).toEqual([
+    'day',
+    ...days.slice(16).map(({ label }) => label),
+    '',
+  ])
+  expect(terminalUsage({ ...page, days: days.slice(16) })).not.toContain('the last')
+})
+
 test('cached tokens are shown if any request reports them', () => {
   const shown = (requests: number, cachedTokens: number | null) => {
     const days = [point(1, 'one', { requests, cachedTokens })]
