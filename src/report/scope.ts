@@ -12,6 +12,7 @@ import { literal } from '../store/import/literal.ts'
 import type { Session } from '../store/session.ts'
 import { UserError } from '../user/user-error.ts'
 import { ratesSql } from './rates.ts'
+import { relationSql } from './temp-table.ts'
 import { checkTimeZone } from './usage/zone.ts'
 
 /** The subject of a report: runs, and the zone of its times. */
@@ -62,8 +63,9 @@ export async function prepareScope(store: Session, scope: Scope): Promise<void> 
   )
   // Bounds that no run has are omitted: their measures would slow down every query.
   const good = goodSql((name) => (bounded![name] ? `"${name}"` : null))
+  const isSmall = await store.takeAttemptsAtHand()
   await store.execute(`
-    CREATE OR REPLACE TEMP VIEW shown_attempts AS
+    ${relationSql('shown_attempts', isSmall)}
       SELECT times.* REPLACE (${countedSql('has_steady')} AS counted), offset_us,
         (offset_us + intended_us) / 1e6 AS at_s,
         (offset_us + sent_us) / 1e6 AS sent_s,
@@ -74,9 +76,11 @@ export async function prepareScope(store: Session, scope: Scope): Promise<void> 
       JOIN (SELECT run_id, offset_us, has_steady, examines, ${objectiveNames.map((name) => `"${name}"`).join(', ')} FROM shown_runs) USING (run_id);
     CREATE OR REPLACE TEMP VIEW shown_latency AS
       FROM shown_attempts WHERE counted AND ${measures.service.of} AND service_us IS NOT NULL;
-    CREATE OR REPLACE TEMP VIEW shown_intervals AS ${intervalNames.map(intervalsSql).join(' UNION ALL ')};
   `)
   await prepareBuckets(store)
+  await store.execute(
+    `${relationSql('shown_intervals', isSmall)} ${intervalNames.map(intervalsSql).join(' UNION ALL ')}`,
+  )
   await store.execute(ratesSql)
 }
 

@@ -10,6 +10,13 @@ export async function hideTable(store: Session, table: string): Promise<void> {
 }
 
 /**
+ * The beginning of a statement that defines a relation of many queries: a view, or a table of the view's rows if they
+ * are few, which is quicker than to plan and run the view's query again for each.
+ */
+export const relationSql = (name: string, isSmall: boolean): string =>
+  isSmall ? `CREATE OR REPLACE TEMP TABLE ${name} AS` : `CREATE OR REPLACE TEMP VIEW ${name} AS`
+
+/**
  * Makes a temporary table of rows that were not computed in SQL, so that charts can query them. The rows are one JSON
  * parameter, never part of the statement.
  *

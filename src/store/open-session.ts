@@ -98,11 +98,12 @@ export async function openSession(
       }),
     takeAttemptsAtHand: () =>
       use(async () => {
-        if (isAtHand) return
+        if (isAtHand) return true
         const reader = await connection.runAndReadAll(rowsSql)
-        if (Number(reader.getRowObjectsJS()[0]!.rows) > fewAttempts) return
+        if (Number(reader.getRowObjectsJS()[0]!.rows) > fewAttempts) return false
         await connection.run(atHandSql)
         isAtHand = true
+        return true
       }),
     createAppender: (table) => use(() => connection.createAppender(table)),
     interrupt,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { accountCondition } from '../../../store/account.ts'
 import { cellsSql, shownBucketsSql } from '../../../store/quarters/quarters.ts'
 import type { Session } from '../../../store/session.ts'
+import { relationSql } from '../../temp-table.ts'
 import { accountOf, type UsageOptions } from '../shape.ts'
 
 /**
@@ -52,15 +53,25 @@ export const storeEngine: UsageEngine = {
   ...inDuckdb,
   name: null,
   holdsRequests: true,
-  begin: (store, options) =>
-    store.execute(`
-      CREATE OR REPLACE TEMP VIEW usage_shown AS SELECT * FROM usage ${whereOf(options)};
+  async begin(store, options) {
+    const isSmall = (await store.takeAttemptsAtHand()) && (await hasFewEvents(store))
+    await store.execute(`
+      ${relationSql('usage_shown', isSmall)} SELECT * FROM usage ${whereOf(options)};
       CREATE OR REPLACE TEMP TABLE usage_shown_buckets AS ${shownBucketsSql(importsOnly(options))};
       CREATE OR REPLACE TEMP VIEW usage_ledger AS SELECT * FROM usage_events
       WHERE type <> 'usage' ${importsOnly(options)};
-      CREATE OR REPLACE TEMP VIEW usage_cells AS ${cellsSql()};
+      ${relationSql('usage_cells', isSmall)} ${cellsSql()};
       CREATE OR REPLACE TEMP VIEW usage_minutes AS ${queryText('minutes.duckdb')};
-    `),
+    `)
+  },
+}
+
+/** Up to this many lines of logs, a copy of the usage costs less than what it saves a page. */
+const fewEvents = 10_000
+
+async function hasFewEvents(store: Session): Promise<boolean> {
+  const [counted] = await store.rows<{ n: number }>('SELECT count(*) AS n FROM usage_events')
+  return counted!.n <= fewEvents
 }
 
 function whereOf({ runIds, sources }: UsageOptions): string {
