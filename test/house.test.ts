@@ -48,6 +48,7 @@ const mayImport: Record<string, readonly string[]> = {
     'audit',
     'chart',
   ],
+  otlp: ['store'],
   portal: ['money', 'contract', 'store', 'report'],
   service: ['money', 'tokens', 'contract', 'chart'],
   fleet: ['run', 'money'],

@@ -17,12 +17,13 @@ import { writeOutput } from '../store/output.ts'
 import { UserError } from '../user/user-error.ts'
 import { begunSearch, withSearch } from './bench-continue.ts'
 import { perSOf, quantityOf, wholeOf } from './numbers.ts'
+import { type OtlpOptions, otlpTo } from './otlp.ts'
 import { runAndPrint } from './run.ts'
 import { mustMaySpend } from './spending.ts'
 import { baseUrlOf } from './target.ts'
 import { uploadTo } from './upload.ts'
 
-export interface Options {
+export interface Options extends OtlpOptions {
   readonly model?: string
   readonly rate?: string
   readonly users?: string
@@ -109,6 +110,7 @@ async function runWithPage(
 ): Promise<boolean> {
   const { contract } = target
   const upload = await uploadTo(options.upload)
+  const sendTelemetry = await otlpTo(options)
   await mustMaySpend({ scenario, ...target, isAgreed: options.yes === true })
   const { runId, refusal, sweeps } = await runAndPrint(
     scenario,
@@ -128,6 +130,7 @@ async function runWithPage(
   } finally {
     store.close()
   }
+  await sendTelemetry(options.db, runId)
   await upload(options.out, options.db)
   if (options.json) return true
   process.stdout.write(`page  ${options.out}\n`)

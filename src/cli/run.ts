@@ -27,6 +27,7 @@ import { coloured } from './colour.ts'
 import { exit } from './exit.ts'
 import { LiveView, lineOf } from './live-view.ts'
 import { positiveOf, wholeOf } from './numbers.ts'
+import { type OtlpOptions, otlpTo } from './otlp.ts'
 import { judgementText } from './run-judgement.ts'
 import { runJunit } from './run-junit.ts'
 import { overridden, type RunOverrides } from './run-overrides.ts'
@@ -44,7 +45,7 @@ import { onStopSignal } from './stop-signals.ts'
 import { baseUrlOf } from './target.ts'
 import { uploadTo } from './upload.ts'
 
-export interface Options extends RunOverrides, ShardOptions {
+export interface Options extends RunOverrides, ShardOptions, OtlpOptions {
   readonly baseUrl?: string
   readonly db: string
   readonly seed?: string
@@ -85,6 +86,7 @@ export async function runAction(path: string, options: Options): Promise<void> {
   const baseUrl = baseUrlOf(options.baseUrl ?? scenario.baseUrl ?? undefined, contract)
   await mustMaySpend({ scenario, contract, seed, baseUrl, isAgreed: options.yes === true })
   const upload = await uploadTo(options.upload)
+  const sendTelemetry = await otlpTo(options)
   const fleet = await fleetOf(options, shard)
   const result = await runAndPrint(
     scenario,
@@ -103,6 +105,7 @@ export async function runAction(path: string, options: Options): Promise<void> {
     { ...(options.live === undefined ? {} : { livePort: options.live }), fleet },
   )
   if (options.junit !== undefined) writeOutput(options.junit, runJunit(result, new Date()))
+  await sendTelemetry(options.db, result.runId)
   await upload(options.db, ...(options.junit === undefined ? [] : [options.junit]))
 }
 

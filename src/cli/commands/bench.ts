@@ -7,6 +7,8 @@ import {
   contractOption,
   gather,
   inputOption,
+  otlpOption,
+  otlpSpansOption,
   outputOption,
   storeOption,
   uploadOption,
@@ -73,6 +75,8 @@ export const benchCommand = () =>
     .addOption(outputOption('--out <file>', 'the launch page').default('assay-launch.html'))
     .addOption(outputOption('--save <file>', 'save the scenario to this file'))
     .addOption(uploadOption())
+    .addOption(otlpOption())
+    .addOption(otlpSpansOption())
     .option('--yes', 'spend without asking')
     .option('--json', 'print the summary as JSON')
     .action(async (url: string | undefined, options: Options) =>

@@ -116,6 +116,15 @@ export const uploadOption = () =>
     'also upload the files to s3://bucket/prefix (needs @aws-sdk/client-s3 and @aws-sdk/lib-storage)',
   )
 
+export const otlpOption = () =>
+  new Option(
+    '--otlp <url>',
+    "also send the figures to an OpenTelemetry collector, as http://127.0.0.1:4318 (needs OpenTelemetry's exporters)",
+  )
+
+export const otlpSpansOption = () =>
+  new Option('--otlp-spans', 'with --otlp, also a span for each attempt')
+
 export const liveOption = () =>
   new Option('--live [port]', 'serve a live page and /metrics on 127.0.0.1; default: a free port')
 

@@ -6,6 +6,8 @@ import {
   joinOption,
   joinTimeoutOption,
   liveOption,
+  otlpOption,
+  otlpSpansOption,
   outputOption,
   storeOption,
   uploadOption,
@@ -48,6 +50,8 @@ export const runCommand = () =>
       outputOption('--junit <file>', 'write the verdict and each threshold as JUnit XML, for CI'),
     )
     .addOption(uploadOption())
+    .addOption(otlpOption())
+    .addOption(otlpSpansOption())
     .addOption(liveOption())
     .option('--json', 'print the summary as JSON')
     .action(async (path: string, options: Options) =>
