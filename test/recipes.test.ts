@@ -12,10 +12,10 @@ import { seededOptions, seededStore } from './report/seeded.ts'
 const root = resolve(import.meta.dirname, '..')
 const text = readFileSync(join(root, 'docs/recipes.md'), 'utf8')
 
-/** The code block of a recipe. */
-function blockOf(recipe: string): string {
+/** The first code block of a recipe, or the first in a language. */
+function blockOf(recipe: string, language = '\\w+'): string {
   const part = text.split(/^## /m).find((each) => each.startsWith(`${recipe}\n`))
-  return /```\w+\n([\s\S]*?)```/.exec(part ?? '')![1]!
+  return new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(part ?? '')![1]!
 }
 
 function temporaryFolder(): string {
@@ -55,6 +55,17 @@ test('the query of the recipe is a table of the page, under its heading', async 
   writeFileSync(join(reportsFolder, '95-mine.sql'), blockOf('A chart'))
   const { html } = await makeReport({ ...seededOptions(store), page: 'launch', reportsFolder })
   expect(html).toContain('<h2>Mine</h2>')
+})
+
+test('with the picture of the recipe the query is a chart of the page', async () => {
+  const store = await seededStore({ attempts: 200 })
+  onTestFinished(() => store.close())
+  const reportsFolder = temporaryFolder()
+  writeFileSync(join(reportsFolder, '95-mine.sql'), blockOf('A chart'))
+  writeFileSync(join(reportsFolder, '95-mine.vl.json'), blockOf('A chart', 'json'))
+  const { html } = await makeReport({ ...seededOptions(store), page: 'launch', reportsFolder })
+  const mine = html.slice(html.indexOf('<h2>Mine</h2>'))
+  expect(mine.slice(0, mine.indexOf('<h2>', 1))).toMatch(/<figure[\s\S]*Attempts of each step/)
 })
 
 test('the rule of the recipe is decided over a store', async () => {

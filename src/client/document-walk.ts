@@ -460,8 +460,8 @@ export class DocumentWalk extends JsonCursor {
     if (!this.isNumberNext()) return this.skip()
     // An index is part of the shape, because it decides which choice is the first.
     if (!this.scanNumber()) return false
-    this.choiceIndex = this.lastNumber
-    this.maxIndex = Math.max(this.maxIndex, this.lastNumber)
+    this.choiceIndex = this.lastNumber()
+    this.maxIndex = Math.max(this.maxIndex, this.choiceIndex)
     return true
   }
 
@@ -509,7 +509,7 @@ export class DocumentWalk extends JsonCursor {
   }
 
   protected keepErrorValue(into: Span | null, use: number, start: number, isString: boolean): void {
-    const says = isString ? this.stringEnd > this.stringStart : this.lastNumber !== 0
+    const says = isString ? this.stringEnd > this.stringStart : this.lastNumber() !== 0
     if (isInError(use) && says) this.hasError = true
     if (into === null) return
     into.start = isString ? this.stringStart : start
@@ -526,7 +526,7 @@ export class DocumentWalk extends JsonCursor {
     if (!this.number()) return false
     this.use(use)
     const path = use - uses.counts
-    this.counts[path] = this.lastNumber
+    this.counts[path] = this.lastNumber()
     if (this.countedEnd < mostCounts) this.counted[this.countedEnd++] = path
     return true
   }
