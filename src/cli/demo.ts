@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { join, parse, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { AuditReport } from '../audit/audit.ts'
 import { audit, isBroken } from '../public/audit.ts'
@@ -9,6 +9,7 @@ import { startService } from '../public/service.ts'
 import { openStore } from '../public/store.ts'
 import type { Percentile, SummaryGroup } from '../report/summary/shape.ts'
 import type { RunResult } from '../run/run.ts'
+import { demoMonth } from './demo-month.ts'
 import { exit } from './exit.ts'
 import { LiveView } from './live-view.ts'
 import { duration, table } from './text.ts'
@@ -79,11 +80,19 @@ export async function demoAction({ db, out }: Options): Promise<void> {
       [result.runId],
     )
     const { steps } = await summarise(store, result.runId, defaultContract)
-    process.stdout.write(demoText(result, report, { db, out, statuses, steps }))
+    const usage = { db: named(db, 'month'), out: named(out, 'usage') }
+    await demoMonth(usage)
+    process.stdout.write(demoText(result, report, { db, out, statuses, steps, usage }))
     if (report.findings.some(isBroken)) process.exitCode = exit.failed
   } finally {
     store.close()
   }
+}
+
+/** `assay-report.html` → `assay-report-usage.html` */
+function named(path: string, what: string): string {
+  const { dir, name, ext } = parse(path)
+  return join(dir, `${name}-${what}${ext}`)
 }
 
 interface Made {
@@ -91,6 +100,8 @@ interface Made {
   readonly out: string
   readonly statuses: readonly { readonly status: number | null; readonly attempts: number }[]
   readonly steps: readonly SummaryGroup[]
+  /** The month of use. */
+  readonly usage: { readonly db: string; readonly out: string }
 }
 
 /** A summary that fits a screen, and the next commands. */
@@ -122,9 +133,10 @@ function demoText(result: RunResult, report: AuditReport, made: Made): string {
     ...failed.map(({ rule, title }) => `  ${rule} failed: ${title}`),
     '',
     `report  ${resolve(made.out)}`,
+    `usage   ${resolve(made.usage.out)}  (a month of use, in five seconds)`,
     `store   ${resolve(made.db)}`,
     '',
-    `Next: assay audit --db ${made.db} · assay report usage --db ${made.db} · assay serve`,
+    `Next: assay audit --db ${made.db} · assay usage --db ${made.usage.db} · assay serve`,
     '',
   ].join('\n')
 }

@@ -130,6 +130,8 @@ function answerOf(
           `Closed load (${closed.join(', ')}): its users wait for answers, so response time leaves out the waiting that an open load would show, and no rate is claimed.`,
         ]),
   ].join(' ')
+  // A threshold or a search that limits failures has their figure.
+  const isLimited = searches.length > 0 || asked.every(({ limitsFailures }) => limitsFailures)
   const told = (tone: Tone, says: string, more = ''): Answer => ({
     asks: [...new Set(asked.map(({ question }) => question))].filter(Boolean).join(' '),
     tone,
@@ -138,9 +140,9 @@ function answerOf(
     checks: [
       // Of an invalid run, they are the reason.
       ...(isInvalid ? failed : []),
-      ...searches,
+      ...searches.filter(({ name }) => name !== says),
       ...thresholds,
-      ...failuresOf(counts),
+      ...(isLimited ? [] : failuresOf(counts)),
       ...emptyOf(counts, answers),
       ...stretchChecks(balances),
       ...doubtChecks([...(isInvalid ? [] : failed), ...doubtful]),
@@ -171,13 +173,12 @@ function answerOf(
   if (open.length > 0)
     return told('warn', `${count(open.length, 'threshold')} could not be decided`)
   const unfound = searches.find(({ isFound }) => !isFound)
-  if (unfound !== undefined) return told(unfound.tone, unfound.name)
+  if (unfound !== undefined) return told(unfound.tone, unfound.name, unfound.remedy ?? '')
   const rates = searches.map(({ name }) => name)
   const rate = rates.length > 0 ? `${rates.join('; ')}. ` : ''
   const tone = searches.some((search) => search.tone === 'warn') ? 'warn' : 'good'
   const met = thresholds.length === 0 ? '' : 'every threshold was met'
-  // Failures that no threshold and no search limits are outside what the scenario asked, so they are doubts.
-  const isLimited = searches.length > 0 || asked.every(({ limitsFailures }) => limitsFailures)
+  // Failures that nothing limits are outside what the scenario asked, so they are doubts.
   const share = counts.failed === 0 ? null : failureShare(counts)
   if (runs.some((run) => run.verdict === 'degraded')) {
     const but = met === '' ? 'The run' : `${met[0]!.toUpperCase()}${met.slice(1)}, but the run`
@@ -205,7 +206,7 @@ function answerOf(
   if (thresholds.length > 0) return told(tone, `${rate}It holds: ${met}`)
   return rate === ''
     ? told('good', 'The run is valid', 'The scenario set no threshold.')
-    : told(tone, rate.replace(/\. $/, ''))
+    : told(tone, rate.replace(/\. $/, ''), searches.length === 1 ? (searches[0]!.remedy ?? '') : '')
 }
 
 /** Up to this share, unexpected failures and empty answers do not change the answer of a scenario that does not limit them. */

@@ -37,6 +37,10 @@ test.skipIf(!canBrowse)(
       )
       expect(total!.n).toBeGreaterThan(1000)
 
+      const month = readFileSync(join(folder, 'assay-report-usage.html'), 'utf8')
+      expect(month).toMatch(/last until|run out/)
+      expect(month).not.toContain('It is not known when the credits run out')
+
       const page = join(folder, 'assay-report.html')
       expect(existsSync(page)).toBe(true)
       expect(readFileSync(page, 'latin1')).not.toMatch(/sk-svc-/)

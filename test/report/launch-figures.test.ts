@@ -183,3 +183,41 @@ test('a card without its percentile says how many samples it needs', async () =>
     'p95 needs 130 samples; n\u00a0=\u00a0101',
   )
 })
+
+describe('the answer of the launch page', () => {
+  const answerOf = async (scenario: object, verdict: object) => {
+    const told = { verdict: 'valid', says: '', stopped: null, tests: [], ...verdict }
+    await store.execute(
+      `UPDATE runs SET scenario_json = $1, verdict = 'valid', verdict_json = $2, ended_us = 1`,
+      [JSON.stringify(scenario), JSON.stringify(told)],
+    )
+    await prepareScope(store, { runIds: ['r'], timeZone: 'UTC' })
+    const text = (await launchText(store)).split('</section>')[0]!
+    const words = text.replaceAll(/<[^>]*>/g, ' ').replaceAll('&#60;', '<')
+    return words.replaceAll(/\s+/g, ' ')
+  }
+  const held = { text: 'errors < 30%', result: 'held', value: 0.02, unit: 'share', samples: 102 }
+
+  test('says failures once: by the threshold that limits them, else as a doubt', async () => {
+    const limited = await answerOf(
+      { thresholds: [{ metric: 'errors' }] },
+      { thresholds: [held], sweeps: [] },
+    )
+    expect(limited).toContain('It holds: every threshold was met')
+    expect(limited).toContain('errors < 30% held: 2.0 %, n = 102')
+    expect(limited).not.toContain('Unexpected failures')
+    const free = await answerOf({}, { thresholds: [], sweeps: [] })
+    expect(free).toContain('2.0 % of the requests failed, and no threshold limits failures')
+    expect(free).toContain('Unexpected failures: 2.0 %, 2 of 102 requests')
+  })
+
+  test('says a safe rate once, with its reason', async () => {
+    const sweep = {
+      ...{ phase: 'trial', objective: '95 % of answers within 1 s', cachedShare: 0, trials: [] },
+      safeRate: { kind: 'held', heldPerS: 40, safePerS: 36, failedPerS: 80, budget: 'quick' },
+    }
+    const text = await answerOf({}, { thresholds: [], sweeps: [sweep] })
+    expect(text.match(/Safe rate/g)).toHaveLength(1)
+    expect(text).toContain('Between 40/s and 80/s nothing is known')
+  })
+})
