@@ -62,7 +62,12 @@ export function planText(
   })
   const traces = plan.flatMap(({ phase, trace }) => {
     const load = scenario.phases.find(({ name }) => name === phase)?.load
-    const lines = trace === null || load?.kind !== 'replay' ? [] : traceText(trace, load.speed)
+    if (trace === null || load?.kind !== 'replay') return []
+    const { speed, gaps } = load
+    const waits =
+      'each request waits for the answer that it waited for, and then for the recorded gap'
+    const cap = gaps?.capUs == null ? '' : `, at most ${formatDuration(gaps.capUs / 1e6)}`
+    const lines = [...traceText(trace, speed), ...(gaps === null ? [] : [`${waits}${cap}`])]
     return lines.flatMap((line) => wrapped(`${phase}: ${line}`, '  '))
   })
   return [

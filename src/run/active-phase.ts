@@ -1,8 +1,16 @@
-import type { Scenario, Task } from '../scenario/scenario.ts'
+import type { Scenario, Step, Task } from '../scenario/scenario.ts'
 import { ArrivalPlan } from '../schedule/arrivals.ts'
 import { WeightedChoice } from '../schedule/draw.ts'
 import { RandomStream } from '../schedule/random.ts'
-import { mostRequests } from '../schedule/tasks.ts'
+import {
+  type Begun,
+  begunAt,
+  mostRequests,
+  type PlannedTurn,
+  planTask,
+  whole,
+} from '../schedule/tasks.ts'
+import type { TraceSession } from '../schedule/traces/sessions.ts'
 import type { TraceRequest } from '../schedule/traces/trace.ts'
 import { StepCounters } from './attempt-counts.ts'
 import type { GapCells } from './gap-cells.ts'
@@ -45,6 +53,10 @@ export class ActivePhase {
     readonly firstSteps: readonly number[]
     readonly choice: WeightedChoice
   } | null
+  /** Of a replay whose requests wait for each other; null for any other load. */
+  readonly sessions: readonly TraceSession[] | null
+  /** By index of a step, a session whose requests are of this step. */
+  private readonly sessionTasks: readonly Task[]
   /** For the requests of tasks. */
   readonly turnDraws: RandomStream
   private readonly stepDraws: RandomStream
@@ -68,6 +80,8 @@ export class ActivePhase {
     this.choice = new WeightedChoice(steps.map((step) => (weightless ? 1 : step.weight)))
     const stream = (what: string) => new RandomStream(seed, `${what} of ${run.name}`)
     this.taskChoice = taskChoiceOf(run, scenario)
+    this.sessions = run.load.kind === 'replay' ? (run.load.sessions ?? null) : null
+    this.sessionTasks = this.sessions === null ? [] : scenario.steps.map(sessionOf)
     this.turnDraws = stream('turns')
     this.stepDraws = stream('steps')
     this.keyDraws = stream('keys')
@@ -105,8 +119,25 @@ export class ActivePhase {
     return index < (this.run.begunTasks ?? 0)
   }
 
+  /** Whether an index stands for requests that wait for each other. */
   get drawsTasks(): boolean {
-    return this.taskChoice !== null
+    return this.taskChoice !== null || this.sessions !== null
+  }
+
+  /** The task of an index with its requests, and where it begins. */
+  planOf(index: number): {
+    readonly task: Task
+    readonly plan: readonly PlannedTurn[]
+    readonly begun: Begun
+  } {
+    if (this.sessions !== null) {
+      const task = this.sessionTasks[this.stepAt(index)]!
+      return { task, plan: this.sessions[index]!.plan, begun: whole }
+    }
+    const task = this.taskAt(index)!
+    const plan = planTask(task, this.turnDraws, index)
+    const begun = this.isBegun(index) ? begunAt(task, plan, this.turnDraws, index) : whole
+    return { task, plan, begun }
   }
 
   /** The task of an index; null in a phase of requests. */
@@ -128,6 +159,7 @@ export class ActivePhase {
   }
 
   slotOf(index: number, turn: number): number {
+    if (this.sessions !== null) return this.run.slotBase + this.sessions[index]!.requests[turn]!
     return this.run.slotBase + index * this.stride + turn
   }
 
@@ -212,6 +244,17 @@ function taskChoiceOf({ taskIndexes: drawn = [] }: PhaseRun, { tasks, steps }: S
   }
 }
 
+/** A recorded session as a task. */
+const sessionOf = ({ name: step }: Step): Task => ({
+  ...{ name: 'session', weight: 1, deadlineUs: null, affinity: null, context: null, prefix: null },
+  turns: [
+    {
+      ...{ name: 'request', step, after: [], join: 'all', delay: { kind: 'fixed', us: 0 } },
+      ...{ repeat: { min: 1, max: 1 }, children: 1, context: 'new', takes: [], tools: false },
+    },
+  ],
+})
+
 /** An open plan as a cursor. */
 export interface Arrivals {
   readonly index: number
@@ -259,7 +302,10 @@ export function arrivalsOf(
       return begunTasks === 0 ? planned : new BegunArrivals(planned, begunTasks)
     }
     case 'replay':
-      return new TraceArrivals(load.requests, load.speed, durationUs, maxRequests)
+      return new TraceArrivals(
+        load.sessions?.map(({ requests }) => load.requests[requests[0]!]!) ?? load.requests,
+        ...([load.speed, durationUs, maxRequests] as const),
+      )
     case 'concurrency':
       return null
   }

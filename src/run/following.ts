@@ -17,6 +17,10 @@ export const mostOfClosed = ({
 
 /** The first slot of the next phase. */
 export function slotAfter(run: PhaseRun, scenario: Scenario, seed: number): number {
+  // A request of a session has the slot of its place in the trace.
+  if (run.load.kind === 'replay' && run.load.sessions !== undefined) {
+    return run.slotBase + run.load.requests.length
+  }
   const arrivals = arrivalsOf(run, seed)
   arrivals?.finish()
   const indexes = arrivals === null ? mostOfClosed(run) : arrivals.index + 1

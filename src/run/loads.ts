@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path'
 import type { Phase, Scenario } from '../scenario/scenario.ts'
 import type { Trial } from '../schedule/safe-rate/trial.ts'
 import { readTrace } from '../schedule/traces/read.ts'
+import { sessionsOf } from '../schedule/traces/sessions.ts'
 import type { Trace } from '../schedule/traces/trace.ts'
 import { readText } from '../user/read-text.ts'
 import { UserError } from '../user/user-error.ts'
@@ -57,7 +58,9 @@ type Replay = Extract<Phase['load'], { kind: 'replay' }>
 /** The load of a replay. @throws UserError */
 export function replayOf(load: Replay): SenderLoad {
   const { requests, tokensPerBlock } = traceOf(load)
-  return { kind: 'replay', requests, tokensPerBlock, speed: load.speed }
+  const { speed, gaps } = load
+  const sessions = gaps === null ? {} : { sessions: sessionsOf(requests, { ...gaps, speed }) }
+  return { kind: 'replay', requests, tokensPerBlock, speed, ...sessions }
 }
 
 /** Reads the trace of a phase. @throws UserError */

@@ -7,6 +7,7 @@ import type { MemoryFigures } from '../client/memory.ts'
 import type { Message } from '../client/request.ts'
 import type { Contract } from '../contract/contract.ts'
 import type { Load } from '../scenario/scenario.ts'
+import type { TraceSession } from '../schedule/traces/sessions.ts'
 import type { TraceRequest } from '../schedule/traces/trace.ts'
 import type { HealthRow, HistogramRow } from '../store/recorder.ts'
 import type { RunStart } from '../store/runs.ts'
@@ -77,6 +78,8 @@ export type SenderLoad =
       readonly requests: readonly TraceRequest[]
       readonly tokensPerBlock: number | null
       readonly speed: number
+      /** Its requests as sessions, if they wait for each other; absent if each has its time. */
+      readonly sessions?: readonly TraceSession[]
     }
 
 export interface PhaseRun {

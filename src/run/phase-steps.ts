@@ -18,6 +18,10 @@ export function tasksOf(
   return { taskIndexes, begunTasks: Math.min(begun, maxRequests ?? Infinity) }
 }
 
+/** Whether requests of a phase wait for others, so that answers decide when they are due. */
+export const waitsForAnswers = ({ load, taskIndexes }: Pick<PhaseRun, 'load' | 'taskIndexes'>) =>
+  taskIndexes !== undefined || (load.kind === 'replay' && load.sessions !== undefined)
+
 type PhaseOfTasks = Pick<Phase, 'name' | 'tasks' | 'middle' | 'maxRequests'>
 
 /** The tasks of all users; of an open load, those that its rate and the delays alone keep in progress (Little's law). */

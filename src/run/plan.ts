@@ -152,13 +152,17 @@ export function planOf(
         }
         const at = active.stepAt(arrivals.index)
         const step = scenario.steps[at]!
-        requests++
-        counts[at]!++
-        const traced = run.load.kind === 'replay' ? run.load.requests[arrivals.index]! : null
-        const model = traced?.model ?? step.model
-        mostCredits += creditsOf(step, contract, model) * (step.session?.turns ?? 1)
-        const units = traced === null ? ofStep[at]! : (costs?.most(at, traced) ?? null)
-        mostUnits = plus(mostUnits, units)
+        const { sessions } = active
+        const ofIndex = sessions === null ? [arrivals.index] : sessions[arrivals.index]!.requests
+        for (const index of ofIndex) {
+          requests++
+          counts[at]!++
+          const traced = run.load.kind === 'replay' ? run.load.requests[index]! : null
+          const model = traced?.model ?? step.model
+          mostCredits += creditsOf(step, contract, model) * (step.session?.turns ?? 1)
+          const units = traced === null ? ofStep[at]! : (costs?.most(at, traced) ?? null)
+          mostUnits = plus(mostUnits, units)
+        }
       }
     }
     const bySteps = Object.fromEntries(

@@ -1,6 +1,7 @@
 import type { Scenario } from '../scenario/scenario.ts'
 import { amountBy } from '../schedule/course.ts'
 import type { PhaseRun } from './messages.ts'
+import { waitsForAnswers } from './phase-steps.ts'
 
 /**
  * Requests of each step that are planned between two times of the run, on average over the draws. Only the
@@ -17,8 +18,7 @@ export function plannedBetween(
   const planned = scenario.steps.map((): number | null => 0)
   for (const phase of phases) {
     if (phase.startUs >= toUs || endOf(phase) <= fromUs) continue
-    // The turns of tasks follow from answers.
-    const amount = phase.taskIndexes === undefined ? dueBy(phase, toUs) : null
+    const amount = waitsForAnswers(phase) ? null : dueBy(phase, toUs)
     const requests = amount === null ? null : amount - dueBy(phase, fromUs)!
     const weights = phase.steps.map((index) => scenario.steps[index]!.weight)
     const sum = weights.reduce((total, weight) => total + weight, 0)

@@ -124,6 +124,12 @@ export class Requester {
   /** Makes the request of a turn of a task: the conversation that it continues, and what it is given. */
   askTurn(flight: Flight, task: RunningTask): void {
     const { phase, plan, turn, slot } = flight
+    const { load } = phase.run
+    if (load.kind === 'replay') {
+      flight.conversation = { id: task.id, messages: [], uniform: 0, index: task.index }
+      this.use(flight, this.traced(plan, load, slot - phase.run.slotBase, flight.key))
+      return
+    }
     const { step } = plan
     const { messages, hasCalled } = this.turnMessages(task, turn, { phase, plan, slot })
     flight.conversation = { id: task.id, messages, uniform: 0, index: task.index }

@@ -4,6 +4,7 @@ import type { Attempt } from '../client/attempt.ts'
 import type { AttemptClient } from '../client/client.ts'
 import { retryDelayMs } from '../client/retry.ts'
 import { usualOf } from '../contract/usual.ts'
+import type { Phase } from '../scenario/scenario.ts'
 import { thinkUs } from '../schedule/draw.ts'
 import { RandomStream } from '../schedule/random.ts'
 import { joinsUs, leavesUs } from '../schedule/users.ts'
@@ -52,7 +53,7 @@ export class Sender implements FlightDeck {
   readonly bodies: KeptBodies
   /** Null if no step expects anything of its answers. */
   readonly examiner: Examiner | null
-  /** Null if the scenario has no tasks. */
+  /** Null if no requests of the scenario wait for others. */
   private readonly tasks: Tasks | null
   private readonly shared: SharedNumbers
   private readonly money: RunMoney | null
@@ -95,7 +96,9 @@ export class Sender implements FlightDeck {
     this.bodies = new KeptBodies(data.runId, scenario.capture)
     this.requester = new Requester(parts)
     this.due = new DueQueue(parts.onDueSooner)
-    this.tasks = scenario.tasks.length === 0 ? null : this.openTasks()
+    const waits = ({ load }: Phase) => load.kind === 'replay' && load.gaps !== null
+    const hasTasks = scenario.tasks.length > 0 || scenario.phases.some(waits)
+    this.tasks = hasTasks ? this.openTasks() : null
   }
 
   /** When something is next due; Infinity if only responses are awaited. */

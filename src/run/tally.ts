@@ -6,6 +6,7 @@ import type { Scenario } from '../scenario/scenario.ts'
 import type { HealthRow } from '../store/recorder.ts'
 import { type AttemptCounts, addCounts, noCounts, type StepCounters } from './attempt-counts.ts'
 import type { IntervalHistogram, KeyReport, Metric, PhaseRun, SenderReport } from './messages.ts'
+import { waitsForAnswers } from './phase-steps.ts'
 import { plannedBetween } from './planned-rate.ts'
 import { TimeHistogram } from './time-histogram.ts'
 import { sumOfTrials, type TrialCounts } from './trial-counts.ts'
@@ -360,9 +361,7 @@ export class Tally implements Counted {
 
   private followsUp(step: number): boolean {
     const { policy, steps } = this.scenario
-    const isTurn = this.phases.some(
-      (phase) => phase.taskIndexes !== undefined && phase.steps.includes(step),
-    )
+    const isTurn = this.phases.some((phase) => waitsForAnswers(phase) && phase.steps.includes(step))
     return policy.retries !== 'none' || steps[step]!.session !== null || isTurn
   }
 

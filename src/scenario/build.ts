@@ -367,8 +367,16 @@ function loadOf(
         unit: phase.unit ?? null,
         columns: phase.columns ?? null,
         speed: phase.speed,
+        gaps: gapsOf(phase.gaps),
       }
   }
+}
+
+function gapsOf(
+  gaps: Extract<PhaseOutput, { load: 'replay' }>['gaps'],
+): Extract<Load, { kind: 'replay' }>['gaps'] {
+  if (gaps === undefined) return null
+  return { capUs: gaps === 'recorded' ? null : gaps === 'none' ? 0 : gaps.cap }
 }
 
 /** A backlog is judged by this if no objective is a time. */

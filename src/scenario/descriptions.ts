@@ -165,6 +165,11 @@ export const phaseFields = {
   unit: 'Unit of the times in the trace. Default: read from its format and its rows.',
   columns: 'Names of the columns of a trace in no known format.',
   speed: 'Speed of the replay: 10 is ten times as fast. Default 1.',
+  gaps: 'Wait for the answer before, and then for the recorded gap: recorded, none, or { cap: 10s }. Default: send at the recorded times.',
+} as const
+
+export const gapFields = {
+  cap: 'The longest gap.',
 } as const
 
 export const columnFields = {

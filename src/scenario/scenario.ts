@@ -255,6 +255,11 @@ export type Load =
       readonly columns: TraceColumns | null
       /** 10 replays an hour in six minutes. */
       readonly speed: number
+      /**
+       * Null to send each request at its recorded time. Else it waits for the answer before it, and then for the recorded
+       * gap, but not longer than `capUs`.
+       */
+      readonly gaps: { readonly capUs: number | null } | null
     }
 
 export interface Phase {

@@ -8,6 +8,7 @@ import {
   contextFields,
   expectFields,
   fileFields,
+  gapFields,
   keyFields,
   lengthFields,
   metricsFields,
@@ -391,6 +392,10 @@ const loads = [
       session: text('a column name').optional(),
     }).optional(),
     speed: amount('a speed: 1 is as recorded, 10 ten times as fast').default(1),
+    gaps: either(
+      [oneOf(['recorded', 'none']), shape(gapFields, '', { cap: duration() })],
+      'recorded, none, or { cap: 10s }',
+    ).optional(),
     ...bounded,
   }),
 ] as const

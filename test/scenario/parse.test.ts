@@ -209,8 +209,17 @@ test('every load of the language becomes a load of the engine', () => {
   })
   expect(h).toEqual({
     ...{ kind: 'replay', path: '/x/trace.jsonl', format: 'mooncake', unit: null, columns: null },
-    speed: 10,
+    ...{ speed: 10, gaps: null },
   })
+  const gapsOf = (gaps: string) =>
+    parseScenario(
+      `{ name: a, question: b, model: m, steps: { c: { endpoint: chat } }, phases: [{ name: p, load: replay, file: t.jsonl, gaps: ${gaps} }] }`,
+    ).phases[0]!.load
+  expect(['recorded', 'none', '{ cap: 2s }'].map(gapsOf)).toMatchObject([
+    { gaps: { capUs: null } },
+    { gaps: { capUs: 0 } },
+    { gaps: { capUs: 2_000_000 } },
+  ])
 })
 
 test('a module is checked like a file, and its prompt functions are kept', async () => {

@@ -1,6 +1,5 @@
 import type { TaskRow } from '../../attempt/evidence.ts'
 import type { Attempt } from '../../client/attempt.ts'
-import { begunAt, planTask, whole } from '../../schedule/tasks.ts'
 import type { ActivePhase } from '../active-phase.ts'
 import { DueQueue } from '../due.ts'
 import type { Flight, User } from '../flight.ts'
@@ -47,9 +46,7 @@ export class Tasks {
   }
 
   start(phase: ActivePhase, index: number, atUs: number, user: User | null): void {
-    const task = phase.taskAt(index)!
-    const plan = planTask(task, phase.turnDraws, index)
-    const begun = phase.isBegun(index) ? begunAt(task, plan, phase.turnDraws, index) : whole
+    const { task, plan, begun } = phase.planOf(index)
     const course = new TaskCourse(plan, atUs, begun)
     const id = this.desk.newId()
     const key = this.desk.keyOf(phase, index)
