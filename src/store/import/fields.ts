@@ -3,7 +3,8 @@ import { literal } from './literal.ts'
 import { entryTypes, type FieldName, type Mapping, type Place } from './mapping.ts'
 import { type ColumnReader, endpointSql, exactColumn, fingerprintSql, placeSql } from './places.ts'
 import { numberSql, type Readings } from './readings.ts'
-import type { StagedField } from './staged-field.ts'
+import { type StagedField, sameField } from './staged-field.ts'
+import { ownUnit } from './staged-lines.ts'
 import { durationField, endField, timeField, wallField } from './staged-times.ts'
 
 /** DuckDB types: one holds the credits of most logs in 64 bits, the other those of any log. */
@@ -31,6 +32,13 @@ export function stagedFields(
     return at === undefined ? 'NULL' : placeSql(at as Place, read)
   }
   const optional = (sql: string) => (sql === 'NULL' ? sql : `nullif(${sql}, '')`)
+  /** Most texts are short, and `left` counts their characters. */
+  const short = (field: FieldName, longest: number) => {
+    const sql = text(field)
+    return typeof fields[field] === 'string'
+      ? `CASE WHEN strlen(${sql}) > ${longest} THEN left(${sql}, ${longest}) ELSE nullif(${sql}, '') END`
+      : `left(${optional(sql)}, ${longest})`
+  }
   /** A number as plain text, or the column itself if its numbers are exact. */
   const numeric = (field: FieldName) => {
     const exact = exactColumn(fields[field] as Place | undefined, read)
@@ -40,16 +48,13 @@ export function stagedFields(
   }
   const isGiven = (field: FieldName) =>
     `(${optional(text(field))} IS NOT NULL AND lower(${optional(text(field))}) NOT IN ${unknownWords})`
-  const plain = (name: string, field: FieldName): StagedField => ({
-    name,
-    sql:
-      fields[field] === undefined
-        ? 'NULL::VARCHAR'
-        : `left(${optional(text(field))}, ${longestText})`,
-    wrong: null,
-    expected: '',
-    came: 'NULL',
-  })
+  const plain = (name: string, field: FieldName): StagedField =>
+    fields[field] === undefined
+      ? sameField(name, 'NULL::VARCHAR')
+      : {
+          ...sameField(name, short(field, longestText)),
+          isSame: false,
+        }
   const number = (
     name: string,
     field: FieldName,
@@ -58,7 +63,7 @@ export function stagedFields(
     beyond: string,
   ): StagedField => {
     const came = numeric(field)
-    if (came === 'NULL') return { ...plain(name, field), sql: `NULL::${type}` }
+    if (came === 'NULL') return sameField(name, `NULL::${type}`)
     const isExact = exactColumn(fields[field] as Place | undefined, read) !== null
     // A cast rounds. CASE, because AND computes both of its sides for all rows, and a decimal of 38 digits is slow.
     const part = isExact
@@ -88,81 +93,75 @@ export function stagedFields(
     wallField(fields.time, read, readings),
     endField(mapping, read, readings),
     fields.version === undefined
-      ? { ...plain('version_us', 'version'), sql: 'NULL::BIGINT' }
+      ? sameField('version_us', 'NULL::BIGINT')
       : { ...timeField('version_us', fields.version, read, readings), wrong: null },
-    {
-      name: 'type',
-      // An amount without a type and below 0 gets its type once all ids are known.
-      sql: fields.type === undefined ? 'NULL::VARCHAR' : type,
-      wrong:
-        fields.type === undefined
-          ? null
-          : `coalesce(${type} NOT IN (${entryTypes.map(literal).join()}), ${mapping.optional?.includes('type') !== true})`,
-      expected: `one of ${entryTypes.join(', ')} (map other words by values:)`,
-      came: optional(text('type')),
-    },
+    // An amount without a type and below 0 gets its type once all ids are known.
+    fields.type === undefined
+      ? sameField('type', 'NULL::VARCHAR')
+      : {
+          name: 'type',
+          sql: type,
+          wrong: `coalesce(${type} NOT IN (${entryTypes.map(literal).join()}), ${mapping.optional?.includes('type') !== true})`,
+          expected: `one of ${entryTypes.join(', ')} (map other words by values:)`,
+          came: optional(text('type')),
+        },
     plain('refers_to', 'refersTo'),
     plain('model', 'model'),
     {
       ...plain('endpoint', 'endpoint'),
-      sql:
-        fields.endpoint === undefined
-          ? 'NULL::VARCHAR'
-          : endpointSql(`left(${optional(text('endpoint'))}, ${longestText})`),
+      ...(fields.endpoint === undefined
+        ? {}
+        : { sql: endpointSql(text('endpoint'), short('endpoint', longestText)) }),
     },
-    {
-      ...plain('key_fp', 'keyFp'),
-      sql:
-        fields.key === undefined
-          ? fields.keyFp === undefined
-            ? 'NULL::VARCHAR'
-            : `left(${optional(text('keyFp'))}, 64)`
-          : fingerprintSql(optional(text('key'))),
-    },
+    fields.key === undefined && fields.keyFp === undefined
+      ? sameField('key_fp', 'NULL::VARCHAR')
+      : {
+          ...{ name: 'key_fp', wrong: null, expected: '', came: 'NULL' },
+          sql:
+            fields.key === undefined ? short('keyFp', 64) : fingerprintSql(optional(text('key'))),
+        },
     plain('account', 'account'),
     {
       name: 'outcome',
       sql: `coalesce(lower(${outcome}), CASE WHEN ${status.sql} >= 400 THEN 'http_error' ELSE 'ok' END)`,
       wrong:
-        fields.outcome === undefined
-          ? null
-          : `${outcome} IS NOT NULL AND lower(${outcome}) NOT IN (${outcomes.map(literal).join()})`,
+        fields.outcome === undefined ? null : `outcome NOT IN (${outcomes.map(literal).join()})`,
       expected: `one of ${outcomes.join(', ')} (map other words by values:)`,
       came: outcome,
     },
     status,
     plain('error_code', 'errorCode'),
-    {
-      name: 'credits',
-      sql:
-        credits === 'NULL'
-          ? `NULL::${creditsTypes.most}`
-          : narrowCreditsSql(credits, exactColumn(fields.credits, read) !== null),
-      wrong:
-        credits === 'NULL'
-          ? null
-          : `credits IS NULL AND credits_wide IS NULL AND ${isGiven('credits')}`,
-      expected: 'a number',
-      came: optional(text('credits')),
-    },
-    {
-      ...plain('credits_wide', 'credits'),
-      sql:
-        credits === 'NULL'
-          ? `NULL::${creditsTypes.any}`
-          : `CASE WHEN credits IS NULL THEN TRY_CAST(${credits} AS ${creditsTypes.any}) END`,
-    },
-    {
-      ...plain('unit', 'unit'),
-      sql: `coalesce(left(${optional(text('unit'))}, ${longestUnit}), 'credits')`,
-    },
+    ...(credits === 'NULL'
+      ? [
+          sameField('credits', `NULL::${creditsTypes.most}`),
+          sameField('credits_wide', `NULL::${creditsTypes.any}`),
+        ]
+      : [
+          {
+            name: 'credits',
+            sql: narrowCreditsSql(credits, exactColumn(fields.credits, read) !== null),
+            wrong: `credits IS NULL AND credits_wide IS NULL AND ${isGiven('credits')}`,
+            expected: 'a number',
+            came: optional(text('credits')),
+          },
+          {
+            ...{ name: 'credits_wide', wrong: null, expected: '', came: 'NULL' },
+            sql: `CASE WHEN credits IS NULL THEN TRY_CAST(${credits} AS ${creditsTypes.any}) END`,
+          },
+        ]),
+    fields.unit === undefined
+      ? sameField('unit', ownUnit)
+      : {
+          ...plain('unit', 'unit'),
+          sql: `coalesce(${short('unit', longestUnit)}, ${ownUnit})`,
+        },
     tokens('prompt_tokens', 'promptTokens'),
     tokens('cached_tokens', 'cachedTokens'),
     tokens('cache_write_tokens', 'cacheWriteTokens'),
     tokens('cache_write_1h_tokens', 'cacheWrite1hTokens'),
     tokens('completion_tokens', 'completionTokens'),
     tokens('reasoning_tokens', 'reasoningTokens'),
-    isBuckets ? requests : { ...requests, sql: `coalesce(${requests.sql}, 1)` },
+    isBuckets ? requests : { ...requests, isSame: false, sql: `coalesce(${requests.sql}, 1)` },
     durationField('ttft_us', fields.ttft, read),
     durationField('latency_us', fields.latency, read),
   ]

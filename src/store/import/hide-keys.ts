@@ -120,7 +120,7 @@ async function update(
 ): Promise<void> {
   if (pairs.length === 0) return
   await store.execute(
-    `UPDATE staging.lines SET ${column} = pair[2]
+    `UPDATE staging.stored AS lines SET ${column} = pair[2]
      FROM (SELECT unnest(from_json($1, '[["VARCHAR"]]')) AS pair)
      WHERE ${by === 'rowid' ? 'lines.rowid = pair[1]::BIGINT' : `lines.${by} = pair[1]`}`,
     [JSON.stringify(pairs)],

@@ -1,6 +1,7 @@
 import type { Session } from '../session.ts'
 import { comparedContent, stagedContent } from './content.ts'
 import type { Mapping } from './mapping.ts'
+import { storeColumns } from './staged-lines.ts'
 
 const count = (n: number, one: string, many: string) =>
   n === 1 ? `1 ${one}` : `${n.toLocaleString('en-US')} ${many}`
@@ -15,10 +16,11 @@ export async function nameEqualLines(store: Session, mapping: Mapping): Promise<
   if (mapping.fields.id !== undefined && mapping.ids === 'unique') return []
   const columns = [...stagedContent(), ...(mapping.fields.id === undefined ? [] : ['id'])]
   const text = columns.map((sql) => `coalesce(${sql}::VARCHAR, '~')`).join(` || '|' || `)
+  await storeColumns(store, ['id'])
   await store.execute(`
     CREATE TABLE staging.named AS
     SELECT rowid AS line_no, md5(${text}) AS hash FROM staging.lines WHERE reason IS NULL AND end_us IS NULL;
-    UPDATE staging.lines SET id = numbered.id FROM (
+    UPDATE staging.stored AS lines SET id = numbered.id FROM (
       SELECT line_no, left(hash, 20) || CASE WHEN n = 1 THEN '' ELSE '#' || n END AS id
       FROM (SELECT *, row_number() OVER (PARTITION BY hash ORDER BY line_no) AS n FROM staging.named)) AS numbered
     WHERE lines.rowid = numbered.line_no`)
@@ -58,10 +60,11 @@ export async function findKnown(
   const order = hasVersions ? 'version_us DESC NULLS LAST, line_no' : 'line_no'
   await store.execute(
     `CREATE TABLE staging.known AS
-     WITH good AS (
+     WITH twice AS (
+       SELECT hash(id) AS h FROM staging.lines WHERE reason IS NULL AND end_us IS NULL GROUP BY 1 HAVING count(*) > 1),
+     good AS NOT MATERIALIZED (
        SELECT rowid AS line_no, id, version_us, ${staged} AS h FROM staging.lines
        WHERE reason IS NULL AND end_us IS NULL),
-     twice AS (SELECT hash(id) AS h FROM good GROUP BY 1 HAVING count(*) > 1),
      repeated AS (
        SELECT good.*, first_value(line_no) OVER w AS first, first_value(good.h) OVER w AS kept_h,
          first_value(version_us) OVER w AS kept_version

@@ -80,12 +80,14 @@ export async function placeLocalTimes(
       await reject(store, within, `a time that occurs once in ${timezone}`)
       continue
     }
-    await store.execute(`UPDATE staging.lines SET at_us = wall_us - ${beforeUs} WHERE ${within}`)
+    await store.execute(
+      `UPDATE staging.stored AS lines SET at_us = wall_us - ${beforeUs} WHERE ${within}`,
+    )
     const second = await secondOf(store, rows, [from, to], ambiguous)
     isByOrder &&= second !== null
     if (second !== null) {
       await store.execute(
-        `UPDATE staging.lines SET at_us = wall_us - ${afterUs} WHERE ${within} AND ${second}`,
+        `UPDATE staging.stored AS lines SET at_us = wall_us - ${afterUs} WHERE ${within} AND ${second}`,
       )
     }
   }
@@ -104,7 +106,7 @@ export async function placeLocalTimes(
 
 function reject(store: Session, where: string, expected: string): Promise<void> {
   return store.execute(
-    `UPDATE staging.lines SET
+    `UPDATE staging.stored AS lines SET
        reason = ${literal(`time: expected ${expected}, got `)} || strftime(make_timestamp(wall_us), '%Y-%m-%d %H:%M:%S')
      WHERE ${where}`,
   )

@@ -57,7 +57,7 @@ export async function scanOf(store: Session, log: ScannedLog): Promise<Scan> {
                FROM read_csv(${path}, columns = {'full_text': 'VARCHAR'}, delim = '\x01\x02', quote = '',
                  escape = '', header = false, auto_detect = false, strict_mode = false,
                  null_padding = true, max_line_size = ${longestLine}, ${csvErrors})
-               WHERE trim(full_text) <> ''`,
+               WHERE strlen(full_text) > 256 OR trim(full_text) <> ''`,
         reader: { text: at, raw: at, kind: () => 'text' },
         mapping: log.mapping,
         raw: 'full_text',

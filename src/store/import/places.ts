@@ -59,10 +59,10 @@ export function pointerOf(column: string | readonly string[]): string {
   return steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
 
-/** Maps the paths of the two generation endpoints to their names here. */
-export function endpointSql(text: string): string {
+/** Maps the paths of the two generation endpoints to their names here, and others to `other`. */
+export function endpointSql(text: string, other: string): string {
   return `CASE WHEN ends_with(${text}, '/chat/completions') THEN 'chat'
-               WHEN ends_with(${text}, '/messages') THEN 'messages' ELSE ${text} END`
+               WHEN ends_with(${text}, '/messages') THEN 'messages' ELSE ${other} END`
 }
 
 /** The fingerprint of a key, or of the SHA-256 of a key, which gateways log. Both give the same. */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Session } from '../session.ts'
 import { stagedCredits } from './fields.ts'
 import { literal, pathLiteral } from './literal.ts'
+import { storeColumns } from './staged-lines.ts'
 
 /** A line without a cost of its own. Times are Unix microseconds; null: the log does not say it. */
 interface PricedLine {
@@ -73,10 +74,11 @@ export async function priceLines(
     closeSync(handle)
   }
   if (priced > 0) {
+    await storeColumns(store, ['credits_wide', 'priced_by'])
     await store.execute(
-      `UPDATE staging.lines SET credits_wide = costs.cost, priced_by = ${literal(prices.name)}
+      `UPDATE staging.stored AS lines SET credits_wide = costs.cost, priced_by = ${literal(prices.name)}
        FROM read_csv(${pathLiteral(file)}, header = false, columns = {'line': 'BIGINT', 'cost': 'DECIMAL(38,18)'}) AS costs
-       WHERE staging.lines.rowid = costs.line`,
+       WHERE lines.rowid = costs.line`,
     )
   }
   const count = (n: number) => `${n.toLocaleString('en-US')} ${n === 1 ? 'line' : 'lines'}`

@@ -8,6 +8,7 @@ import { type LogFormat, type Scan, scanOf } from './log-scan.ts'
 import type { FieldName, Mapping } from './mapping.ts'
 import { dateOrderOf, decimalOf, doubtSql, type Readings } from './readings.ts'
 import type { StagedField } from './staged-field.ts'
+import { createLines, type SameColumn, storeColumns } from './staged-lines.ts'
 import { timezoneOf } from './staged-times.ts'
 
 interface StagedLog {
@@ -44,7 +45,6 @@ export async function stage(store: Session, log: StagedLog, read: string): Promi
     before = readings
     readings = await readingsOf(store, log, scanned, before)
     if (readings === before) break
-    await store.execute('DROP TABLE staging.lines')
     await stageLines(store, log, scanned, readings)
   }
   const notes = readings.decimal === null ? [] : await shortenedCells(store, mapping, scanned)
@@ -67,7 +67,7 @@ export async function keepLines(store: Session, { scan, raw }: Scan, where: stri
   const some = await store.rows(`SELECT 1 AS there FROM staging.lines WHERE ${kept} LIMIT 1`)
   if (some.length === 0) return
   await store.execute(
-    `UPDATE staging.lines SET line = came.line
+    `UPDATE staging.stored AS lines SET line = came.line
      FROM (SELECT row_number() OVER () - 1 AS at, ${raw} AS line FROM (${scan})) AS came
      WHERE lines.rowid = came.at AND ${kept}`,
   )
@@ -88,7 +88,7 @@ async function rejectAhead(
   const { ahead, far } = row!
   if (far > 0) {
     await store.execute(
-      `UPDATE staging.lines SET reason = 'time is ' || printf('%.0f', (at_us - ${nowUs}) / ${yearUs}) || ' years ahead: '
+      `UPDATE staging.stored AS lines SET reason = 'time is ' || printf('%.0f', (at_us - ${nowUs}) / ${yearUs}) || ' years ahead: '
          || strftime(make_timestamp(at_us), '%Y-%m-%d %H:%M:%S')
        WHERE reason IS NULL AND at_us > ${nowUs + yearUs}`,
     )
@@ -122,15 +122,22 @@ async function stageLines(
   const texts = log.format === 'csv' && mapping.decimal === undefined ? numbersOf(mapping) : []
   const doubt = texts.map(({ place }) => doubtSql(reader.text(place))).join(' OR ')
   const values = fields.map((field) => `${field.sql} AS ${field.name}`)
+  const same: SameColumn[] = [
+    ...fields.filter(({ isSame }) => isSame === true),
+    { name: 'priced_by', sql: 'NULL::VARCHAR' },
+    ...(doubt === '' ? [{ name: 'doubt', sql: 'false' }] : []),
+  ]
+  const stored = values.filter((_, at) => fields[at]!.isSame !== true)
   // Values first, then their faults. The line itself is kept only if it has a fault.
-  await store.execute(
-    `CREATE TABLE staging.lines AS
-     SELECT * EXCLUDE (${log.format === 'jsonl' ? 'full_text, v' : 's'}),
+  await createLines(
+    store,
+    `SELECT * EXCLUDE (${log.format === 'jsonl' ? 'full_text, v' : 's'}),
             CASE WHEN reason IS NOT NULL THEN ${raw} END AS line
      FROM (
        SELECT *, CASE ${unread} ${checked.map(reasonSql).join('\n')} END AS reason
-       FROM (SELECT *, ${[...values, ...dimensions].join(',\n')}, NULL::VARCHAR AS priced_by, ${doubt || 'false'} AS doubt
+       FROM (SELECT *, ${[...stored, ...dimensions, ...(doubt === '' ? [] : [`${doubt} AS doubt`])].join(',\n')}
              FROM (${scan})))`,
+    same,
   )
 }
 
@@ -222,6 +229,14 @@ async function settleTypes(store: Session, { fields }: Mapping): Promise<void> {
     `SELECT count(*) > 0 AS signed FROM staging.lines WHERE credits < 0 OR credits_wide < 0 OR type <> 'usage'`,
   )
   if (!row!.signed) return
+  await storeColumns(store, [
+    'type',
+    'refers_to',
+    'credits',
+    'credits_wide',
+    'requests',
+    ...tokenColumns,
+  ])
   // `r-7-refund` and `refund-r-7` name r-7.
   const named = `coalesce(nullif(regexp_extract(id, '(?i)^(.+?)[-_:./ ]*refund', 1), ''), nullif(regexp_extract(id, '(?i)refund[-_:./ ]*(.+)$', 1), ''))`
   const refersTo =
@@ -229,17 +244,25 @@ async function settleTypes(store: Session, { fields }: Mapping): Promise<void> {
   const referred = `${refersTo} IN (SELECT id FROM staging.lines) OR ${refersTo} IN (SELECT id FROM usage_events)`
   const negative = '(credits < 0 OR credits_wide < 0)'
   await store.execute(`
-    UPDATE staging.lines SET type = CASE WHEN ${referred} THEN 'refund' ELSE 'adjustment' END
+    UPDATE staging.stored AS lines SET type = CASE WHEN ${referred} THEN 'refund' ELSE 'adjustment' END
     WHERE type IS NULL AND ${negative};
-    UPDATE staging.lines
+    UPDATE staging.stored AS lines
     SET reason = type || ': expected an amount of 0 or more, got ' || coalesce(credits, credits_wide)::VARCHAR
     WHERE reason IS NULL AND ${negative} AND type IN ('usage', 'grant', 'purchase', 'gift');
-    UPDATE staging.lines SET credits = -abs(credits), credits_wide = -abs(credits_wide)
+    UPDATE staging.stored AS lines SET credits = -abs(credits), credits_wide = -abs(credits_wide)
     WHERE type IN ('refund', 'expiry');
-    UPDATE staging.lines SET requests = 0, prompt_tokens = NULL, cached_tokens = NULL, cache_write_tokens = NULL,
-      cache_write_1h_tokens = NULL, completion_tokens = NULL, reasoning_tokens = NULL
+    UPDATE staging.stored AS lines SET requests = 0, ${tokenColumns.map((name) => `${name} = NULL`).join(', ')}
     WHERE coalesce(type, 'usage') <> 'usage'`)
 }
+
+const tokenColumns = [
+  'prompt_tokens',
+  'cached_tokens',
+  'cache_write_tokens',
+  'cache_write_1h_tokens',
+  'completion_tokens',
+  'reasoning_tokens',
+] as const
 
 /** From this share of the lines on, parts that exceed their whole show a wrong dialect. */
 const mostWrong = 0.01
@@ -252,14 +275,16 @@ const mostWrong = 0.01
 async function checkParts(store: Session, { mapping }: StagedLog): Promise<readonly string[]> {
   const { fields, cached, reasoning } = mapping
   if (cached === 'separate') {
+    await storeColumns(store, tokenColumns)
     await store.execute(
-      `UPDATE staging.lines SET prompt_tokens = prompt_tokens + coalesce(cached_tokens, 0) + coalesce(cache_write_tokens, 0)
+      `UPDATE staging.stored AS lines SET prompt_tokens = prompt_tokens + coalesce(cached_tokens, 0) + coalesce(cache_write_tokens, 0)
        WHERE cached_tokens > 0 OR cache_write_tokens > 0`,
     )
   }
   if (reasoning === 'separate') {
+    await storeColumns(store, tokenColumns)
     await store.execute(
-      `UPDATE staging.lines SET completion_tokens = completion_tokens + reasoning_tokens WHERE reasoning_tokens > 0`,
+      `UPDATE staging.stored AS lines SET completion_tokens = completion_tokens + reasoning_tokens WHERE reasoning_tokens > 0`,
     )
   }
   if (!fields.cachedTokens && !fields.cacheWriteTokens && !fields.reasoningTokens) return []
@@ -285,9 +310,10 @@ async function checkParts(store: Session, { mapping }: StagedLog): Promise<reado
     )
   }
   if (tooMuchCached + tooMuchReasoning === 0) return []
+  await storeColumns(store, tokenColumns)
   await store.execute(`
-    UPDATE staging.lines SET cached_tokens = NULL, cache_write_tokens = NULL, cache_write_1h_tokens = NULL WHERE ${input};
-    UPDATE staging.lines SET reasoning_tokens = NULL WHERE ${output}`)
+    UPDATE staging.stored AS lines SET cached_tokens = NULL, cache_write_tokens = NULL, cache_write_1h_tokens = NULL WHERE ${input};
+    UPDATE staging.stored AS lines SET reasoning_tokens = NULL WHERE ${output}`)
   return [
     `${lines(tooMuchCached + tooMuchReasoning)} have more cached or reasoning tokens than tokens: these are not known there`,
   ]

@@ -2,7 +2,7 @@ import { literal } from './literal.ts'
 import type { DurationPlace, Mapping, TimePlace } from './mapping.ts'
 import { type ColumnReader, exactColumn } from './places.ts'
 import { type DateOrder, datedSql, type Readings } from './readings.ts'
-import type { StagedField } from './staged-field.ts'
+import { type StagedField, sameField } from './staged-field.ts'
 
 /** Anything longer than a month is a wrong unit. */
 const longestUs = 31 * 86_400e6
@@ -14,8 +14,7 @@ export function durationField(
   at: DurationPlace | undefined,
   read: ColumnReader,
 ): StagedField {
-  if (at === undefined)
-    return { name, sql: 'NULL::BIGINT', wrong: null, expected: '', came: 'NULL' }
+  if (at === undefined) return sameField(name, 'NULL::BIGINT')
   // A duration that is not one is not known; the rest of the line is.
   const within = (sql: string) => `CASE WHEN ${sql} BETWEEN 0 AND ${longestUs} THEN ${sql} END`
   const unchecked = { name, wrong: null, expected: '', came: 'NULL' }
@@ -30,7 +29,7 @@ export function durationField(
   const sql =
     exact !== null && at.unit === 'us'
       ? `TRY_CAST(${exact} AS BIGINT)`
-      : `TRY(round(TRY_CAST(${exact ?? text} AS DOUBLE) * ${unitUs[at.unit]})::BIGINT)`
+      : `TRY_CAST(round(TRY_CAST(${exact ?? text} AS DOUBLE) * ${unitUs[at.unit]}) AS BIGINT)`
   return { ...unchecked, sql: within(sql) }
 }
 
@@ -75,13 +74,9 @@ export function wallField(at: TimePlace, read: ColumnReader, { dateOrder }: Read
   const isLocal = timezone !== 'UTC' && (unit === 'auto' || unit === 'iso') && isText
   const sql = `CASE WHEN NOT regexp_matches(${text}, '\\d:\\d\\d.*([Zz]|[+-]\\d\\d(:?\\d\\d)?)\\s*$')
     THEN epoch_us(coalesce(TRY_CAST(${text} AS TIMESTAMP), ${datedSql(text, dateOrder)})) END`
-  return {
-    name: 'wall_us',
-    sql: isLocal ? sql : 'NULL::BIGINT',
-    wrong: null,
-    expected: '',
-    came: 'NULL',
-  }
+  return isLocal
+    ? { name: 'wall_us', sql, wrong: null, expected: '', came: 'NULL' }
+    : sameField('wall_us', 'NULL::BIGINT')
 }
 
 const widthUs = { m: 60e6, h: 3600e6, d: 86_400e6 } as const
@@ -97,17 +92,9 @@ export function endField(mapping: Mapping, read: ColumnReader, readings: Reading
       expected: 'an end after the start',
     }
   }
-  const width =
-    bucket === undefined
-      ? null
-      : Number.parseInt(bucket, 10) * widthUs[bucket.at(-1) as 'm' | 'h' | 'd']
-  return {
-    name: 'end_us',
-    sql: width === null ? 'NULL::BIGINT' : `at_us + ${width}`,
-    wrong: null,
-    expected: '',
-    came: 'NULL',
-  }
+  if (bucket === undefined) return sameField('end_us', 'NULL::BIGINT')
+  const width = Number.parseInt(bucket, 10) * widthUs[bucket.at(-1) as 'm' | 'h' | 'd']
+  return { name: 'end_us', sql: `at_us + ${width}`, wrong: null, expected: '', came: 'NULL' }
 }
 
 /** Unix microseconds of a time in any of the usual forms; null for anything else. */

@@ -40,7 +40,7 @@ test.each(['log.csv', 'log.csv.gz'])(
         return {
           ...session,
           execute: (sql, parameters) =>
-            sql.startsWith('CREATE TABLE staging.lines')
+            sql.includes('TABLE staging.stored')
               ? Promise.reject(
                   new Error(
                     `IO Error: Could not write file "${path}.import/staged.duckdb": No space left on device`,
