@@ -182,8 +182,12 @@ function summaryLines(summary: LogSummary): readonly string[] {
       .map(([name, value]) => `${name} ${known(value)}`)
       .join(', ')}`,
     `cost ${costs.length === 0 ? 'not known' : costs.join(', ')}`,
-    ...(unknown.tokens > 0 ? [`${count(unknown.tokens)} requests without tokens`] : []),
-    ...(unknown.cost > 0 ? [`${count(unknown.cost)} requests without a cost`] : []),
+    ...(unknown.tokens > 0
+      ? [`${count(unknown.tokens)} ${unknown.tokens === 1 ? 'request' : 'requests'} without tokens`]
+      : []),
+    ...(unknown.cost > 0
+      ? [`${count(unknown.cost)} ${unknown.cost === 1 ? 'request' : 'requests'} without a cost`]
+      : []),
   ]
 }
 

@@ -48,17 +48,24 @@ export async function scanOf(store: Session, log: ScannedLog): Promise<Scan> {
       const at = (column: string | readonly string[]) =>
         `v[${pointers.indexOf(pointerOf(column)) + 1}]`
       const values = `[${pointers.map(literal).join()}]`
+      const amount = amountOf(log.mapping)
+      const text = (column: string | readonly string[]) =>
+        amount !== null && pointerOf(column) === pointerOf(amount)
+          ? `coalesce(amount, ${at(column)})`
+          : at(column)
       const isArray = beginningOf(read).trimStart().startsWith('[')
       return {
-        scan: isArray
-          ? `SELECT json::VARCHAR AS full_text, json_extract_string(json, ${values}) AS v
+        scan: `SELECT full_text, v, ${amount === null ? 'NULL::VARCHAR' : exactSql(at(amount), amount)} AS amount FROM (${
+          isArray
+            ? `SELECT json::VARCHAR AS full_text, json_extract_string(json, ${values}) AS v
              FROM read_json_objects(${path}, format = 'array', maximum_object_size = ${longestLine})`
-          : `SELECT full_text, TRY(json_extract_string(full_text, ${values})) AS v
+            : `SELECT full_text, TRY(json_extract_string(full_text, ${values})) AS v
                FROM read_csv(${path}, columns = {'full_text': 'VARCHAR'}, delim = '\x01\x02', quote = '',
                  escape = '', header = false, auto_detect = false, strict_mode = false,
                  null_padding = true, max_line_size = ${longestLine}, ${csvErrors})
-               WHERE strlen(full_text) > 256 OR trim(full_text) <> ''`,
-        reader: { text: at, raw: at, kind: () => 'text' },
+               WHERE strlen(full_text) > 256 OR trim(full_text) <> ''`
+        })`,
+        reader: { text, raw: at, kind: () => 'text' },
         mapping: log.mapping,
         raw: 'full_text',
         isJson: true,
@@ -79,6 +86,23 @@ export async function scanOf(store: Session, log: ScannedLog): Promise<Scan> {
     case 'parquet':
       return tableScan(store, log, `SELECT * FROM read_parquet(${path})`)
   }
+}
+
+/** Where a JSON line has its amount. */
+function amountOf({ fields: { credits } }: Mapping): string | readonly string[] | null {
+  if (credits === undefined || typeof credits === 'string') return credits ?? null
+  return 'column' in credits && credits.json === undefined ? credits.column : null
+}
+
+/**
+ * SQL for a number of more than 15 characters as it is written; null for a shorter one. The JSON reader of DuckDB makes
+ * doubles of numbers, so a long one is read again from the line with quotes around it.
+ */
+function exactSql(value: string, column: string | readonly string[]): string {
+  const name = JSON.stringify((typeof column === 'string' ? column.split('.') : column).at(-1))
+  const long = String.raw`(\Q${name}\E\s*:\s*)(-?\d[\d.]{15,}(?:[eE][+-]?\d+)?)`
+  const quoted = `regexp_replace(full_text, ${literal(long)}, '\\1"\\2"', 'g')`
+  return `CASE WHEN strlen(${value}) > 15 THEN TRY(json_extract_string(${quoted}, ${literal(pointerOf(column))})) END`
 }
 
 const delimiters = [',', ';', '\t', '|'] as const

@@ -19,8 +19,13 @@ export interface LogSummary {
   readonly unknown: { readonly tokens: number; readonly cost: number }
 }
 
+/** A line that is bad, repeats another of the file or contradicts its id is not counted. */
+const good = `reason IS NULL
+  AND rowid NOT IN (SELECT line_no FROM staging.known WHERE import_no IS NULL OR how = 'differs')`
+
 /**
- * Sums the good lines of `staging.lines`. Buckets that other statements replace are counted, too.
+ * Sums the good lines of `staging.lines`, each once. Lines that the store has, and buckets that other statements replace,
+ * are counted, too.
  *
  * @param pricedUnit the unit of costs that the user's prices gave
  */
@@ -33,15 +38,15 @@ export async function describeLog(store: Session, pricedUnit?: string): Promise<
        sum(reasoning_tokens)::BIGINT AS reasoning,
        coalesce(sum(requests) FILTER (WHERE prompt_tokens IS NULL AND completion_tokens IS NULL), 0)::BIGINT AS no_tokens,
        coalesce(sum(requests) FILTER (WHERE ${stagedCredits} IS NULL), 0)::BIGINT AS no_cost
-     FROM staging.lines WHERE reason IS NULL`,
+     FROM staging.lines WHERE ${good}`,
   )
   const widths = await store.rows<{ s: number }>(
     `SELECT DISTINCT ((end_us - at_us) // 1000000)::BIGINT AS s FROM staging.lines
-     WHERE reason IS NULL AND end_us IS NOT NULL ORDER BY s`,
+     WHERE ${good} AND end_us IS NOT NULL ORDER BY s`,
   )
   const costs = await store.rows<{ unit: string; sum: string }>(
     `SELECT ${pricedUnitSql(pricedUnit)} AS unit, sum(${stagedCredits})::VARCHAR AS sum FROM staging.lines
-     WHERE reason IS NULL AND ${stagedCredits} IS NOT NULL AND coalesce(type, 'usage') IN ('usage', 'refund')
+     WHERE ${good} AND ${stagedCredits} IS NOT NULL AND coalesce(type, 'usage') IN ('usage', 'refund')
      GROUP BY 1 ORDER BY 1`,
   )
   const { events, buckets, first, last, requests, input, cached, writes, output, reasoning } = sums!

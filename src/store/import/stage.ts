@@ -131,7 +131,7 @@ async function stageLines(
   // Values first, then their faults. The line itself is kept only if it has a fault.
   await createLines(
     store,
-    `SELECT * EXCLUDE (${log.format === 'jsonl' ? 'full_text, v' : 's'}),
+    `SELECT * EXCLUDE (${log.format === 'jsonl' ? 'full_text, v, amount' : 's'}),
             CASE WHEN reason IS NOT NULL THEN ${raw} END AS line
      FROM (
        SELECT *, CASE ${unread} ${checked.map(reasonSql).join('\n')} END AS reason
