@@ -56,7 +56,7 @@ async function seedMetrics(store: Store): Promise<void> {
 /** Tasks of agents, and answers that are not what their step expects. */
 async function seedTasks(store: Store): Promise<void> {
   await store.execute(`
-    INSERT INTO tasks SELECT 'run-1', n, 'fix', phase, part, 1000000 * n, 1000000 * n + 400000 + 10000 * n, 'ok', 3, 20000
+    INSERT INTO tasks SELECT 'run-1', n, 'fix', phase, part, 1000000 * n, 1000000 * n + 400000 + 10000 * n, 'ok', 3, 0, 20000
       FROM (SELECT phase, part FROM attempts WHERE run_id = 'run-1' AND part = 'steady' LIMIT 1), range(20) AS t(n);
     INSERT INTO wrong_answers SELECT run_id, slot, retry, 'it lacks "carat"', 'A unit of weight.'
       FROM attempts WHERE run_id = 'run-1' AND part = 'steady' AND outcome = 'ok' ORDER BY slot LIMIT 3;

@@ -54,7 +54,7 @@ beforeAll(async () => {
     INSERT INTO templates SELECT DISTINCT run_id, 1, step, 'POST', '/v1/chat/completions', '{}', '{}', 8, 1, 'x' FROM attempts;
     INSERT INTO bodies SELECT run_id, slot, retry, '{}', '', false, NULL FROM attempts WHERE slot % 10 = 0;
     INSERT INTO wrong_answers SELECT run_id, slot, retry, 'contains', '' FROM attempts WHERE slot % 10 = 0;
-    INSERT INTO tasks SELECT run_id, slot, 'fix', phase, part, 0, 1e6, 'ok', 1, 0 FROM attempts WHERE slot % 10 = 0;
+    INSERT INTO tasks SELECT run_id, slot, 'fix', phase, part, 0, 1e6, 'ok', 1, 0, 0 FROM attempts WHERE slot % 10 = 0;
     INSERT INTO run_shards (run_id, shard, shards, attempt, plan_hash, began_at, ended_us, machine_json, attempt_counts_json, verdict, verdict_json)
       SELECT run_id, 0, 1, 'a', 'a', started_at, 1, '{}', '{}', 'valid', '[]' FROM runs LIMIT 1;
     INSERT INTO usage_imports VALUES (1, '', '', 'jsonl', '{}', 0, 1, 1, 0, 0, NULL, NULL, false);
