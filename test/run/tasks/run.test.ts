@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../../src/contract/default.ts'
 import { makeReport, summarise } from '../../../src/public/report.ts'
@@ -6,6 +7,7 @@ import { planOf } from '../../../src/run/plan.ts'
 import { run } from '../../../src/run/run.ts'
 import { parseScenario } from '../../../src/scenario/parse.ts'
 import { openStore } from '../../../src/store/open.ts'
+import { randomTask } from '../../schedule/random-tasks.ts'
 import { answerChat, key, query, refuse, startTarget, withStorePath } from '../target.ts'
 
 const scenarioOf = (turns: string, more = '', thresholds = '[]', phase = 'max_requests: 6') =>
@@ -200,6 +202,37 @@ test('the plans of any number of shards add up to the whole plan', () => {
     expect(sum(({ requests }) => requests!)).toBe(whole!.requests)
     expect(sum(({ bySteps }) => bySteps.read!)).toBe(whole!.bySteps.read)
   }
+})
+
+test('of any graph, in the middle or not, the plans of one to eight shards add up to the whole plan', () => {
+  const base = parseScenario(`
+name: agents
+question: Do tasks end?
+model: svc-k2
+threads: 1
+steps: { ask: { endpoint: chat } }
+tasks: { task: { turns: [{ name: ask, step: ask }] } }
+phases: [{ name: steady, load: poisson, rate: 20/s, duration: 2s, tasks: [task] }]
+`)
+  fc.assert(
+    fc.property(randomTask, fc.nat(99), fc.nat(9), (task, seed, middle) => {
+      const phases = base.phases.map((phase) => ({ ...phase, ...(middle > 0 ? { middle } : {}) }))
+      const scenario = { ...base, tasks: [task], phases }
+      const planned = (index: number, of: number) =>
+        planOf(scenario, defaultContract, seed, { index, of })[0]!
+      const whole = planned(0, 1)
+      expect(whole.tasks?.begun).toBe(middle)
+      for (let of = 2; of <= 8; of++) {
+        const parts = Array.from({ length: of }, (_, index) => planned(index, of))
+        const sum = (pick: (part: typeof whole) => number | undefined) =>
+          parts.reduce((total, part) => total + (pick(part) ?? 0), 0)
+        expect(sum(({ requests }) => requests!)).toBe(whole.requests)
+        expect(sum(({ tasks }) => tasks?.count)).toBe(whole.tasks!.count)
+        expect(sum(({ tasks }) => tasks?.begun)).toBe(middle)
+      }
+    }),
+    { numRuns: 20 },
+  )
 })
 
 test('any number of threads sends the same requests of the same tasks', async () => {
