@@ -13,10 +13,11 @@ const patience = {
 /** Tests that compare a measured time with a known truth. */
 const timing = 'test/**/*.timing.test.ts'
 
-/** Rooms whose tests start no server and no browser: their files share a process, and load each module once. */
-const pure = ['attempt', 'audit', 'contract', 'limits', 'schedule', 'scenario', 'user'].map(
-  (room) => `test/${room}/**/*.test.ts`,
-)
+/** Rooms whose tests start no server and no browser in their process: their files share a process, and load each module once. */
+const pure = [
+  ...['attempt', 'audit', 'chart', 'contract', 'limits', 'measure', 'money', 'price', 'schedule'],
+  ...['scenario', 'store/import', 'tokens', 'report/usage', 'user'],
+].map((room) => `test/${room}/**/*.test.ts`)
 
 export default defineConfig({
   // The examples of the documents import the package by its name.
@@ -42,6 +43,7 @@ export default defineConfig({
           name: 'pure',
           include: pure,
           exclude: [timing],
+          globalSetup: 'test/built.ts',
           isolate: false,
           sequence: { groupOrder: 0 },
           ...patience,

@@ -35,7 +35,8 @@ async function endlessHeads(drips: boolean): Promise<readonly string[]> {
       return answer
     }),
   )
-  expect(performance.now() - began).toBeLessThan(3000)
+  // Node's own limits end such heads after a minute, so this is ours, however busy the machine is.
+  expect(performance.now() - began).toBeLessThan(30_000)
   return answers
 }
 
