@@ -57,7 +57,9 @@ export async function watch(options: WatchOptions): Promise<void> {
   let isAnswered = false
   try {
     const unwritten = await watchCredits({
-      keep: options.keep ?? ((some) => keepPolls(options.dbPath, some)),
+      keep:
+        options.keep ??
+        ((some, isLast) => keepPolls(options.dbPath, some, isLast ? heldAtEndMs : heldMs)),
       baseUrl,
       keyFp: fingerprintOf(apiKey),
       fields: options.fields ?? {},
@@ -108,7 +110,7 @@ function unanswered(baseUrl: string, last: Poll | null): UserError {
 
 /** Like `WatchOptions`, with transport and clock as parameters. */
 export interface CreditsWatch {
-  readonly keep: (polls: readonly Poll[]) => Promise<boolean>
+  readonly keep: (polls: readonly Poll[], isLast: boolean) => Promise<boolean>
   readonly baseUrl: string
   readonly keyFp: string
   readonly fields: CreditsFieldMap
@@ -137,10 +139,10 @@ export async function watchCredits(options: CreditsWatch): Promise<readonly Poll
       figures: readCreditsBody(parsed(answer), options.fields),
     }
     if (poll.status !== null) waiting.push(poll)
-    if (await options.keep(waiting)) waiting = []
+    if (await options.keep(waiting, false)) waiting = []
     options.onPoll(poll, waiting.length === 0)
   } while (await options.next())
-  if (waiting.length > 0 && (await options.keep(waiting))) waiting = []
+  if (waiting.length > 0 && (await options.keep(waiting, true))) waiting = []
   return waiting
 }
 
@@ -155,11 +157,17 @@ function parsed({ status, body }: CreditsAnswer): unknown {
 
 /** An import or a server of usage has the store for a moment. */
 const heldMs = 1000
+/** What waits at the end would be lost, so the last try outlasts a long import. */
+const heldAtEndMs = 30_000
 
-export async function keepPolls(dbPath: string, polls: readonly Poll[]): Promise<boolean> {
+export async function keepPolls(
+  dbPath: string,
+  polls: readonly Poll[],
+  forMs = heldMs,
+): Promise<boolean> {
   let store: Store
   try {
-    store = await openSoon(() => openStore(dbPath), heldMs)
+    store = await openSoon(() => openStore(dbPath), forMs)
   } catch (error) {
     if (error instanceof UserError && error.code === 'store-held') return false
     throw error
