@@ -57,8 +57,8 @@ phases: [{ name: a, load: constant, rate: 1/s, duration: 1s }]
 test('the progress of a step covers all phases together', () => {
   const { steps } = tallyOf(2).progress(2e6, null)
   expect(steps).toHaveLength(stepCount)
-  expect(steps[7]!.serviceUs).toEqual({ p50: 1007, p95: 1008, p99: 1008 })
-  expect(steps[8]!.responseUs).toEqual({ p50: 2000, p95: 2000, p99: 2000 })
+  expect(steps[7]!.serviceUs).toEqual({ samples: 2, p50: 1007, p95: 1008, p99: 1008 })
+  expect(steps[8]!.responseUs).toEqual({ samples: 2, p50: 2000, p95: 2000, p99: 2000 })
   expect(steps[8]!.ttftUs).toBe(null)
 })
 
