@@ -12,8 +12,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import { Pool } from 'undici'
-import { Batch, batchRows, Words } from '../src/attempt/batch.ts'
-import type { AttemptListener } from '../src/client/bench.ts'
+import { Batch, batchRows, Dictionary } from '../src/attempt/batch.ts'
+import type { AttemptListener } from '../src/client/attempt-context.ts'
 import { AttemptClient, deadlinesOf } from '../src/client/client.ts'
 import { Http1Transport } from '../src/client/http1/transport.ts'
 import { buildTemplate, plainRequest, prepareRequest } from '../src/client/request.ts'
@@ -140,7 +140,7 @@ async function client(): Promise<void> {
     now,
     deadlines: deadlinesOf(defaultContract),
   })
-  const [batch, words] = [new Batch(), new Words()]
+  const [batch, words] = [new Batch(), new Dictionary()]
   let ended = 0
   const listener: AttemptListener = {
     onGap: () => {},

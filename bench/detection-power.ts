@@ -12,7 +12,7 @@
 import { tileOperations } from '../src/audit/evidence/billing/balance-reading.ts'
 import { readBounds } from '../src/audit/evidence/billing/bounds.ts'
 import { excessOf, readConservation } from '../src/audit/evidence/billing/conservation.ts'
-import type { History } from '../src/audit/evidence/billing/history.ts'
+import type { BalanceHistory } from '../src/audit/evidence/billing/history.ts'
 import { readMajorization } from '../src/audit/evidence/billing/majorization.ts'
 import { readTiles } from '../src/audit/evidence/billing/tiles.ts'
 import { printLoneCredits } from './lone-credits.ts'
@@ -22,7 +22,7 @@ import { type Simulation, simulate, simulatedFaults } from './simulated-history.
 const meaning = { plain: 'after', stream: 'after' } as const
 
 /** Whether each tier, by itself, finds the history at fault. */
-export function tiersFlag(history: History): Record<'T0' | 'T1' | 'T2' | 'T3', boolean> {
+export function tiersFlag(history: BalanceHistory): Record<'T0' | 'T1' | 'T2' | 'T3', boolean> {
   const includesOwn = () => true
   const bounds = readBounds(history, { includesOwn, graceUs: 0, holds: false })
   const operations = tileOperations(history, meaning, true)

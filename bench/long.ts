@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MessageChannel, Worker } from 'node:worker_threads'
-import { Batch, batchRows, Words } from '../src/attempt/batch.ts'
+import { Batch, batchRows, Dictionary } from '../src/attempt/batch.ts'
 import type { AttemptRow } from '../src/attempt/columns.ts'
 import { monotonicNs } from '../src/run/clock.ts'
 import type {
@@ -32,7 +32,7 @@ interface Sums {
 const batches = Math.ceil((Number(process.argv[2] ?? 10) * 1e6) / batchRows)
 const home = mkdtempSync(join(tmpdir(), 'assay-bench-'))
 const dbPath = join(home, 'long.duckdb')
-const words = new Words()
+const words = new Dictionary()
 const originals = Array.from({ length: 16 }, (_, nth) => {
   const batch = new Batch()
   const sums: Sums = { rows: 0, ok: 0, refused: 0, tokens: 0, credits: 0 }

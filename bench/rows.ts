@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Batch, batchRows, Words } from '../src/attempt/batch.ts'
+import { Batch, batchRows, Dictionary } from '../src/attempt/batch.ts'
 import { attemptColumns, columnNames } from '../src/attempt/columns.ts'
 import { Recorder } from '../src/store/recorder.ts'
 import { openStore, type Store } from '../test/store/opened.ts'
@@ -112,7 +112,7 @@ async function measure(rows: number, write: (store: Store) => Promise<void>): Pr
 }
 
 /** Filled once: what is measured begins with a batch. */
-const words = new Words()
+const words = new Dictionary()
 const filled = Array.from({ length: 8 }, (_, nth) => {
   const batch = new Batch()
   for (let at = 0; at < batchRows; at++) batch.push(benchRow(nth * batchRows + at), words)

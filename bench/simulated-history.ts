@@ -1,4 +1,4 @@
-import type { History } from '../src/audit/evidence/billing/history.ts'
+import type { BalanceHistory } from '../src/audit/evidence/billing/history.ts'
 import { type HistoryRow, historyOf } from '../test/audit/evidence/billing/made-history.ts'
 
 export const simulatedFaults = [
@@ -48,7 +48,7 @@ interface Planned {
  * The traffic of a closed set of clients against one ledger, each request of 1 or 2 credits, with
  * at most one fault in the middle. What a correct service would show, or not.
  */
-export function simulate(options: Simulation, random: () => number): History {
+export function simulate(options: Simulation, random: () => number): BalanceHistory {
   return simulateStruck(options, random).history
 }
 
@@ -56,7 +56,7 @@ export function simulate(options: Simulation, random: () => number): History {
 export function simulateStruck(
   options: Simulation,
   random: () => number,
-): { readonly history: History; readonly struckSlot: number } {
+): { readonly history: BalanceHistory; readonly struckSlot: number } {
   const planned = plan(options, random)
   const byCharge = [...planned].sort((a, b) => a.chargeUs - b.chargeUs)
   const victims = byCharge.filter(({ left }) => left === 'no')

@@ -93,7 +93,7 @@ export class Batch {
   }
 
   /** Writes one row from an object, for probes and tests; senders write cells directly. */
-  push(row: AttemptRow, words: Words): void {
+  push(row: AttemptRow, words: Dictionary): void {
     const at = this.rows
     for (const name of columnNames) {
       const cells = this.columns[name]
@@ -161,7 +161,7 @@ const maxWordLength = 200
 const overflowWord = '(more)'
 
 /** Strings that repeat and their codes, one list for each sending thread; the recorder keeps a copy. */
-export class Words {
+export class Dictionary {
   private readonly codes = new Map<string, number>()
   private fresh: string[] = []
   /** The last word of each length (mod 16) and its code: nearly all words repeat. */

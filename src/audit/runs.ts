@@ -1,4 +1,4 @@
-import { wholeOf } from '../store/run-shards.ts'
+import { runIdOfShard } from '../store/run-shards.ts'
 import type { Reader } from '../store/session.ts'
 import { UserError } from '../user/user-error.ts'
 import type { MissingParts } from './rule.ts'
@@ -41,7 +41,7 @@ export async function selectRuns(
     )
   }
   // Other tries of a shard used the same accounts.
-  return all.filter((run) => wanted.includes(run.runId) || wanted.includes(wholeOf(run.runId)))
+  return all.filter((run) => wanted.includes(run.runId) || wanted.includes(runIdOfShard(run.runId)))
 }
 
 /** Runs without an end. */

@@ -16,7 +16,7 @@ import type { BudgetName, Scenario } from '../scenario/scenario.ts'
 import { writeOutput } from '../store/output.ts'
 import { UserError } from '../user/user-error.ts'
 import { begunSearch, withSearch } from './bench-continue.ts'
-import { perSOf, quantityOf, wholeOf } from './numbers.ts'
+import { perSOf, quantityOf, wholeNumberOf } from './numbers.ts'
 import { type OtlpOptions, otlpTo } from './otlp.ts'
 import { runAndPrint } from './run.ts'
 import { mustMaySpend } from './spending.ts'
@@ -74,7 +74,7 @@ export async function benchAction(url: string | undefined, options: Options): Pr
   if (options.save !== undefined) {
     writeOutput(options.save, `# assay run ${options.save} --base-url ${baseUrl}\n${text}`)
   }
-  const seed = options.seed === undefined ? scenario.seed : wholeOf('--seed', options.seed)
+  const seed = options.seed === undefined ? scenario.seed : wholeNumberOf('--seed', options.seed)
   const sent = await runWithPage(scenario, { baseUrl, seed, key, contract }, options)
   if (sent) process.stderr.write(`\nThe scenario of this run:\n${text}`)
 }
@@ -170,7 +170,7 @@ function quickLoadOf(options: Options, model: string): QuickLoad {
     rate !== undefined
       ? { kind: 'rate', rate: rateOf('--rate', rate, 'a rate such as 20/s') }
       : users !== undefined
-        ? { kind: 'users', users: Math.max(1, wholeOf('--users', users)) }
+        ? { kind: 'users', users: Math.max(1, wholeNumberOf('--users', users)) }
         : {
             kind: 'search',
             maxRate: rateOf('--max-rate', maxRate, 'a rate such as 500/s'),
@@ -179,16 +179,16 @@ function quickLoadOf(options: Options, model: string): QuickLoad {
   const standard = stream ? 'ttft.p95 < 1s' : 'response.p95 < 10s'
   return {
     ...{ model, endpoint, stream, load },
-    promptTokens: Math.max(1, wholeOf('--prompt-tokens', options.promptTokens)),
-    outputTokens: Math.max(1, wholeOf('--output-tokens', options.outputTokens)),
-    prefixTokens: wholeOf('--prefix-tokens', options.prefixTokens),
+    promptTokens: Math.max(1, wholeNumberOf('--prompt-tokens', options.promptTokens)),
+    outputTokens: Math.max(1, wholeNumberOf('--output-tokens', options.outputTokens)),
+    prefixTokens: wholeNumberOf('--prefix-tokens', options.prefixTokens),
     headers: options.header.map(headerOf),
     metrics: options.metrics === false ? null : options.metrics,
     caFile: options.caFile === undefined ? null : resolve(options.caFile),
     duration: quantity('--duration', options.duration ?? '30s', durationUsOf, 'a time such as 30s'),
     objectives: options.slo.length === 0 ? [standard] : options.slo,
     maxCredits:
-      options.maxCredits === undefined ? null : wholeOf('--max-credits', options.maxCredits),
+      options.maxCredits === undefined ? null : wholeNumberOf('--max-credits', options.maxCredits),
   }
 }
 

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { calibrate } from '../public/run.ts'
 import type { CrossCheck } from '../run/cross-check.ts'
 import { LiveView } from './live-view.ts'
-import { positiveOf, wholeOf } from './numbers.ts'
+import { positiveOf, wholeNumberOf } from './numbers.ts'
 import { table } from './text.ts'
 
 export interface Options {
@@ -23,7 +23,7 @@ export async function calibrateAction(options: Options): Promise<void> {
   const live = new LiveView()
   const found = await calibrate({
     dbPath: options.db,
-    threads: Math.max(1, wholeOf('--threads', options.threads)),
+    threads: Math.max(1, wholeNumberOf('--threads', options.threads)),
     seconds: positiveOf('--seconds', options.seconds),
     ...(options.with === undefined ? {} : { with: options.with }),
     onProgress: (progress) => live.show(progress),

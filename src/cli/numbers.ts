@@ -2,7 +2,7 @@ import { ratePerSOf } from '../scenario/quantity.ts'
 import { UserError } from '../user/user-error.ts'
 
 /** @throws UserError unless the text is a whole number from 0 */
-export function wholeOf(name: string, text: string): number {
+export function wholeNumberOf(name: string, text: string): number {
   const value = Number(text)
   if (text.trim() !== '' && Number.isSafeInteger(value) && value >= 0) return value
   throw new UserError('usage', `${name}: expected a whole number from 0; got ${text}.`)

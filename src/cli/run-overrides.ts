@@ -1,6 +1,6 @@
 import { durationUsOf, mostPerS } from '../scenario/quantity.ts'
 import type { Load, Phase, RateSegment, Scenario } from '../scenario/scenario.ts'
-import { amountBy } from '../schedule/course.ts'
+import { amountBy } from '../schedule/rate-curve.ts'
 import { UserError } from '../user/user-error.ts'
 import { perSOf, quantityOf } from './numbers.ts'
 

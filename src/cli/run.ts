@@ -26,7 +26,7 @@ import { writeOutput } from '../store/output.ts'
 import { coloured } from './colour.ts'
 import { exit } from './exit.ts'
 import { LiveView, lineOf } from './live-view.ts'
-import { positiveOf, wholeOf } from './numbers.ts'
+import { positiveOf, wholeNumberOf } from './numbers.ts'
 import { type OtlpOptions, otlpTo } from './otlp.ts'
 import { judgementText } from './run-judgement.ts'
 import { runJunit } from './run-junit.ts'
@@ -64,7 +64,7 @@ export async function runAction(path: string, options: Options): Promise<void> {
   const contract = loadContract(options.contract)
   const scenario = overridden(await loadScenario(path, contract), options)
   mustStandApart(filesOf(scenario, options))
-  const seed = options.seed === undefined ? scenario.seed : wholeOf('--seed', options.seed)
+  const seed = options.seed === undefined ? scenario.seed : wholeNumberOf('--seed', options.seed)
   const shard = shardOf(options.shard, process.env)
   if (options.dryRun) {
     await readyExpectations(scenario)

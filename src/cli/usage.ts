@@ -10,7 +10,7 @@ import { type ClickHouse, openClickhouse } from '../store/clickhouse/clickhouse.
 import { resolveRuns } from '../store/runs.ts'
 import { UserError } from '../user/user-error.ts'
 import { exit } from './exit.ts'
-import { positiveOf, wholeOf } from './numbers.ts'
+import { positiveOf, wholeNumberOf } from './numbers.ts'
 import { onStopSignal } from './stop-signals.ts'
 import { apiKey, baseUrlOf } from './target.ts'
 import { openUsage, type UsageFlags, usageScopeOf } from './usage-scope.ts'
@@ -30,7 +30,7 @@ export async function usageAction(meant: readonly string[], options: Options): P
     const runIds = await resolveRuns(store, meant)
     const asked = {
       ...{ timezone, ...scope, runIds, nowUs: Date.now() * 1000 },
-      seed: wholeOf('--seed', options.seed),
+      seed: wholeNumberOf('--seed', options.seed),
     }
     const page = await readUsage(store, asked, engine)
     process.stdout.write(options.json ? `${jsonText(page)}\n` : terminalUsage(page))
@@ -68,7 +68,7 @@ export async function watchAction(flags: WatchFlags): Promise<void> {
       apiKey: apiKey(),
       contract,
       everyMs: 1000 * positiveOf('--every', flags.every),
-      ...(flags.count === undefined ? {} : { count: wholeOf('--count', flags.count) }),
+      ...(flags.count === undefined ? {} : { count: wholeNumberOf('--count', flags.count) }),
       fields: fieldMap(flags.field),
       signal: stop.signal,
       onPoll: (poll, isKept) => {

@@ -1,7 +1,7 @@
 import { flags } from '../attempt/flags.ts'
 import type { Encoding, End } from '../attempt/outcome.ts'
 import { takesPrompt } from '../contract/request.ts'
-import type { Bench, BodyReader } from './bench.ts'
+import type { AttemptContext, BodyReader } from './attempt-context.ts'
 import type { Call } from './call.ts'
 import { Capture, type Captured, type RawBody } from './capture.ts'
 import { broken, plainEnd, streamEnd } from './end.ts'
@@ -25,7 +25,7 @@ export class Attempt extends ResponseFields implements BodyReader {
   rawBody: RawBody | null = null
   request!: PreparedRequest
 
-  private readonly bench: Bench
+  private readonly bench: AttemptContext
   private call!: Call
   private readonly plain: PlainBody
   private capture: Capture | null = null
@@ -46,7 +46,7 @@ export class Attempt extends ResponseFields implements BodyReader {
   /** Whether the plain body has text. */
   private hasText = false
 
-  constructor(bench: Bench) {
+  constructor(bench: AttemptContext) {
     super()
     this.bench = bench
     this.plain = new PlainBody(bench.document, bench.memory, (wellFormed) =>

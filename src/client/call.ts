@@ -1,7 +1,12 @@
 import { flags } from '../attempt/flags.ts'
 import type { End, TimeoutReason } from '../attempt/outcome.ts'
 import type { Attempt } from './attempt.ts'
-import type { AttemptListener, Bench, BodyReader, CaptureChoice } from './bench.ts'
+import type {
+  AttemptContext,
+  AttemptListener,
+  BodyReader,
+  CaptureChoice,
+} from './attempt-context.ts'
 import { type Armed, disarmed } from './deadlines.ts'
 import { broken } from './end.ts'
 import type { PreparedRequest } from './request.ts'
@@ -19,7 +24,7 @@ import type { Failure, HeaderLines, WireExchange, WireSink } from './transport.t
  */
 export class Call implements WireSink {
   // Fields that each read uses come first, so that they share a cache line.
-  private readonly bench: Bench
+  private readonly bench: AttemptContext
   listener!: AttemptListener
   private body: BodyReader | null = null
   ended = true
@@ -37,7 +42,7 @@ export class Call implements WireSink {
   /** Cancels a pending abort point. */
   private cancelAbort: (() => void) | null = null
 
-  constructor(bench: Bench) {
+  constructor(bench: AttemptContext) {
     this.bench = bench
     const onDeadline = (reason: TimeoutReason) => {
       if (reason !== 'idle' || !this.putsOffIdle()) this.leave({ outcome: 'timeout', reason })

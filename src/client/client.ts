@@ -2,7 +2,7 @@ import type { Contract } from '../contract/contract.ts'
 import { usualOf } from '../contract/usual.ts'
 import { secrets } from '../user/secrets/secrets.ts'
 import { Attempt } from './attempt.ts'
-import type { AttemptListener, Bench, CaptureChoice } from './bench.ts'
+import type { AttemptContext, AttemptListener, CaptureChoice } from './attempt-context.ts'
 import { Call } from './call.ts'
 import { type Deadlines, DeadlineTimer } from './deadlines.ts'
 import { DocumentReader } from './document.ts'
@@ -31,7 +31,7 @@ export type RunningAttempt = Pick<Call, 'abort' | 'dispatchedUs'>
 
 /** Sends requests as one attempt each, over one transport, for one thread. */
 export class AttemptClient {
-  private readonly bench: Bench
+  private readonly bench: AttemptContext
   private readonly calls: Call[] = []
   private readonly attempts: Attempt[] = []
 

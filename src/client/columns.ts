@@ -1,4 +1,4 @@
-import { type Batch, nullCount, nullWord, type Words } from '../attempt/batch.ts'
+import { type Batch, type Dictionary, nullCount, nullWord } from '../attempt/batch.ts'
 import { type AttemptRow, attemptColumns, type ColumnName } from '../attempt/columns.ts'
 import type { ResponseId } from './response-id.ts'
 import { type TokenFields, tokenColumns } from './usage-counts.ts'
@@ -121,7 +121,7 @@ export function isPlainSuccess(
  * Writes the response half into row `batch.rows`. It runs for each attempt, so it has no loop over names
  * and allocates nothing.
  */
-export function writeColumns(values: Values, batch: Batch, words: Words): void {
+export function writeColumns(values: Values, batch: Batch, words: Dictionary): void {
   const at = batch.rows
   const to = batch.columns
   to.firstEventUs[at] = values.firstEventUs
@@ -154,7 +154,7 @@ export function writeColumns(values: Values, batch: Batch, words: Words): void {
 }
 
 /** The same without `plainSuccessColumns`. */
-export function writeOwnColumns(values: Values, batch: Batch, words: Words): void {
+export function writeOwnColumns(values: Values, batch: Batch, words: Dictionary): void {
   const at = batch.rows
   const to = batch.columns
   to.dispatchedUs[at] = values.dispatchedUs
@@ -183,7 +183,7 @@ export function writeOwnColumns(values: Values, batch: Batch, words: Words): voi
   to.flags[at] = values.flags
 }
 
-function codeOf(words: Words, word: string | null): number {
+function codeOf(words: Dictionary, word: string | null): number {
   return word === null ? nullWord : words.codeOf(word)
 }
 

@@ -1,6 +1,6 @@
 import { flags } from '../attempt/flags.ts'
 import type { AbortPoint } from '../contract/request.ts'
-import type { Bench, BodyReader } from './bench.ts'
+import type { AttemptContext, BodyReader } from './attempt-context.ts'
 import type { Call } from './call.ts'
 import type { Capture } from './capture.ts'
 import type { DocumentReader } from './document.ts'
@@ -56,7 +56,7 @@ export class EventNumbers {
  */
 export class EventStream implements SseSink, BodyReader {
   private call!: Call
-  private readonly bench: Bench
+  private readonly bench: AttemptContext
   private readonly decoder: SseDecoder
   private readonly row: number
   private capture: Capture | null = null
@@ -71,7 +71,7 @@ export class EventStream implements SseSink, BodyReader {
   private ended = 0
   private readonly said = new DocumentFields()
 
-  constructor(bench: Bench) {
+  constructor(bench: AttemptContext) {
     this.bench = bench
     this.row = bench.numbers.take()
     this.decoder = new SseDecoder(this, bench.memory)

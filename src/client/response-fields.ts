@@ -1,4 +1,4 @@
-import type { Batch, Words } from '../attempt/batch.ts'
+import type { Batch, Dictionary } from '../attempt/batch.ts'
 import type { Outcome } from '../attempt/outcome.ts'
 import {
   columnsOf,
@@ -34,7 +34,7 @@ export class ResponseFields extends DocumentFields implements ResponseValues {
   }
 
   /** Writes the response half into row `batch.rows`; the caller fills the rest and adds the row. */
-  writeTo(batch: Batch, words: Words): void {
+  writeTo(batch: Batch, words: Dictionary): void {
     writeColumns(this, batch, words)
   }
 
@@ -43,7 +43,7 @@ export class ResponseFields extends DocumentFields implements ResponseValues {
   }
 
   /** The same for a plain success after another, without `plainSuccessColumns`. */
-  writeOwnTo(batch: Batch, words: Words): void {
+  writeOwnTo(batch: Batch, words: Dictionary): void {
     writeOwnColumns(this, batch, words)
   }
 

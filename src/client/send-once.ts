@@ -1,6 +1,6 @@
 import type { Contract } from '../contract/contract.ts'
 import { secrets } from '../user/secrets/secrets.ts'
-import type { CaptureChoice } from './bench.ts'
+import type { CaptureChoice } from './attempt-context.ts'
 import type { Captured } from './capture.ts'
 import { AttemptClient, deadlinesOf } from './client.ts'
 import type { ResponseColumns } from './columns.ts'

@@ -1,4 +1,4 @@
-import { literal } from '../store/import/literal.ts'
+import { literal } from '../store/literal.ts'
 import type { Session } from '../store/session.ts'
 import { type Bucket, type Point, type QuantileBounds, quantileBounds, riseOf } from './counter.ts'
 import { kinds, knownFamilies, type Place, type Question, rankLabels } from './kinds.ts'

@@ -130,7 +130,7 @@ export class Fleet implements Team {
   onAsked(giveUp: (most: number) => number): void {
     this.server.connection.subscribe(this.names.credits(this.options.shard.index), {
       callback: (error, message) => {
-        const most = error === null ? wholeOf(message.string()) : null
+        const most = error === null ? wholeNumber(message.string()) : null
         if (most !== null) message.respond(String(giveUp(most)))
       },
     })
@@ -253,7 +253,7 @@ export class Fleet implements Team {
     try {
       const { connection } = this.server
       const answer = await connection.request(name, String(number), { timeout: answerMs })
-      return wholeOf(answer.string())
+      return wholeNumber(answer.string())
     } catch {
       return null
     }
@@ -276,6 +276,6 @@ const anchor = { unixUs: Date.now() * 1000, ownUs: ownUs() }
 /** Unix microseconds of shard 0: its system clock at the start plus monotonic time since. */
 const leaderUs = () => Math.round(anchor.unixUs + ownUs() - anchor.ownUs)
 
-function wholeOf(text: string): number | null {
+function wholeNumber(text: string): number | null {
   return /^\d{1,16}$/.test(text) ? Number(text) : null
 }

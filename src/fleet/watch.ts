@@ -2,8 +2,8 @@ import type { Progress } from '../run/tally.ts'
 import { Kept } from './kept.ts'
 import { type EndWord, type LiveWord, parsed } from './messages.ts'
 import { type Names, namesOf } from './names.ts'
+import { progressOfFleet } from './progress.ts'
 import { reachServer, type Server } from './server.ts'
-import { wholeOf } from './whole.ts'
 
 /** The known state of one shard. */
 export interface ShardSeen {
@@ -73,7 +73,7 @@ export class RunWatch {
         const silentMs = last === undefined ? null : nowMs - last.atMs
         return { index, silentMs, ended: ended.get(index) ?? null }
       }),
-      progress: first === undefined ? null : wholeOf([first, ...more]),
+      progress: first === undefined ? null : progressOfFleet([first, ...more]),
       isConnected: this.kept.isConnected,
     }
   }

@@ -2,12 +2,12 @@ import { type Band, type Contract, type Window, windowUs } from '../contract/con
 import type { Bracket } from './balance.ts'
 import { bandsNamed, bandsWithin, cellsNamed } from './band.ts'
 import { type LimitedRequest, withUnknownDecision } from './limited-request.ts'
-import type { Course } from './models/model.ts'
+import type { LimiterTrace } from './models/model.ts'
 import { otherWindowMayRefuse, type Pacing, pacingOf } from './other-windows.ts'
 import type { ServiceClock } from './service-clock.ts'
 
 /** The requests of one key while one limit held for it. */
-export interface BandCourse extends Course {
+export interface BandCourse extends LimiterTrace {
   readonly key: string
   readonly band: Band
   readonly window: Window
@@ -128,7 +128,7 @@ function isOfWindow(
 }
 
 /** Bounds of an edge of the clock's windows: a multiple of the window's length since the Unix epoch. */
-function edgeOf(clock: ServiceClock | null, lengthUs: number): Course['edge'] {
+function edgeOf(clock: ServiceClock | null, lengthUs: number): LimiterTrace['edge'] {
   if (clock === null || clock.highUs - clock.lowUs > lengthUs) return null
   const edgeUs = Math.ceil(clock.highUs / lengthUs) * lengthUs
   return { lowUs: edgeUs - clock.highUs, highUs: edgeUs - clock.lowUs }

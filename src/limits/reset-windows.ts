@@ -1,5 +1,5 @@
 import type { LimitedRequest } from './limited-request.ts'
-import type { Course } from './models/model.ts'
+import type { LimiterTrace } from './models/model.ts'
 
 /** A moment, with its bounds. */
 export interface Instant {
@@ -31,7 +31,7 @@ const nearShare = 0.1
  * @param nameOf the same by the clock of the limiter, which names the window more exactly
  */
 export function windowsByReset(
-  { requests, limit, windowUs }: Pick<Course, 'requests' | 'limit' | 'windowUs'>,
+  { requests, limit, windowUs }: Pick<LimiterTrace, 'requests' | 'limit' | 'windowUs'>,
   resetOf: (request: LimitedRequest) => Instant | null,
   nameOf: (request: LimitedRequest) => Instant | null = resetOf,
 ): readonly ResetWindow[] {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fetchQuarters, fetchRequests } from '../report/usage/engine/clickhouse.ts'
 import type { ClickHouse } from '../store/clickhouse/clickhouse.ts'
-import { literal } from '../store/import/literal.ts'
+import { literal } from '../store/literal.ts'
 import type { RequestRow, Source } from './snapshot.ts'
 
 interface Day {

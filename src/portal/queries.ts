@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { add, decimalText, readNumber } from '../money/rational.ts'
 import type { RequestQuery } from '../report/usage/engine/clickhouse.ts'
 import type { AccountScope } from '../store/account.ts'
-import { literal, textList } from '../store/import/literal.ts'
+import { literal, textList } from '../store/literal.ts'
 import type { Session } from '../store/session.ts'
 import type { AccountView } from './account-view.ts'
 import {

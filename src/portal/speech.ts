@@ -1,5 +1,5 @@
 import type { AccountView } from './account-view.ts'
-import { say, type Word, type Words } from './words.ts'
+import { say, type Word, type Wording } from './words.ts'
 
 /** Words, numbers and dates of a reader. */
 export interface Speech {
@@ -15,7 +15,7 @@ export interface Speech {
 }
 
 export function speechOf(
-  words: Words,
+  words: Wording,
   { locale, timezone }: Pick<AccountView, 'locale' | 'timezone'>,
 ): Speech {
   const numbers = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })

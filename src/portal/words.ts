@@ -61,9 +61,9 @@ const en = {
   'token.expired': 'This page needs to be opened again.',
 } as const
 export type Word = keyof typeof en
-export type Words = Readonly<Record<Word, string>>
+export type Wording = Readonly<Record<Word, string>>
 
-const de: Words = {
+const de: Wording = {
   title: 'Ihre Nutzung',
   period: '{from} bis {to}',
   'answer.runsOut': 'Bei diesem Tempo reichen Ihre Credits bis etwa {date}',
@@ -122,7 +122,7 @@ const de: Words = {
   'token.expired': 'Bitte öffnen Sie diese Seite neu.',
 }
 
-const fr: Words = {
+const fr: Wording = {
   title: 'Votre utilisation',
   period: 'du {from} au {to}',
   'answer.runsOut': 'À ce rythme, vos crédits durent jusqu’au {date} environ',
@@ -181,7 +181,7 @@ const fr: Words = {
   'token.expired': 'Veuillez rouvrir cette page.',
 }
 
-const es: Words = {
+const es: Wording = {
   title: 'Su uso',
   period: 'del {from} al {to}',
   'answer.runsOut': 'A este ritmo, sus créditos duran hasta el {date} aproximadamente',
@@ -239,7 +239,7 @@ const es: Words = {
   'token.expired': 'Vuelva a abrir esta página.',
 }
 
-const ja: Words = {
+const ja: Wording = {
   title: 'ご利用状況',
   period: '{from}から{to}まで',
   'answer.runsOut': 'このペースでは、クレジットは{date}ごろまで利用できます',
@@ -297,7 +297,7 @@ const ja: Words = {
   'token.expired': 'このページをもう一度開いてください。',
 }
 
-const built: Readonly<Record<Language, Words>> = { en, de, fr, es, ja }
+const built: Readonly<Record<Language, Wording>> = { en, de, fr, es, ja }
 export const allWords = Object.keys(en) as readonly Word[]
 
 export const languageOf = (locale: string): Language =>
@@ -308,7 +308,7 @@ export const languageOf = (locale: string): Language =>
  *
  * @throws UserError for a word that the page does not have
  */
-export function wordsFor(locale: string, settings: Pick<Settings, 'words'>): Words {
+export function wordsFor(locale: string, settings: Pick<Settings, 'words'>): Wording {
   const unknown = Object.keys(settings.words).filter(
     (word) => !allWords.some((each) => each === word),
   )
@@ -323,7 +323,7 @@ export function wordsFor(locale: string, settings: Pick<Settings, 'words'>): Wor
 
 /** Puts values into a sentence. */
 export function say(
-  words: Words,
+  words: Wording,
   word: Word,
   values: Readonly<Record<string, string>> = {},
 ): string {

@@ -1,4 +1,4 @@
-import { Batch, Words } from '../attempt/batch.ts'
+import { Batch, Dictionary } from '../attempt/batch.ts'
 import type { AttemptRow } from '../attempt/columns.ts'
 import { type buildTemplate, templateRow } from '../client/request.ts'
 import type { Received } from '../client/send-once.ts'
@@ -12,7 +12,7 @@ export class Recording {
   private readonly runId: string
   private readonly recorder: Recorder
   private readonly batch = new Batch()
-  private readonly words = new Words()
+  private readonly words = new Dictionary()
   private readonly templates = new Map<string, number>()
 
   constructor(runId: string, recorder: Recorder) {

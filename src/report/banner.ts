@@ -4,7 +4,7 @@ import { type Html, html } from '../user/html.ts'
 export type Tone = 'good' | 'warn' | 'fail' | 'none'
 
 /** The answer at the top of a page. */
-export interface Answer {
+export interface Headline {
   /** The question, in the words of the scenario. */
   readonly asks?: string
   readonly tone: Tone
@@ -32,7 +32,7 @@ const spoken: Readonly<Record<Tone, string>> = {
   none: 'not observed',
 }
 
-export function renderAnswer({ asks = '', tone, says, because, checks }: Answer): Html {
+export function renderHeadline({ asks = '', tone, says, because, checks }: Headline): Html {
   return html`<section class="card verdict ${tone}" aria-label="Verdict: ${says}">${asks !== '' && html`<p class="asks">${asks}</p>`}<h2>${unbroken(says)}</h2><p>${unbroken(because)}</p>
 ${checks.length > 0 && html`<ul class="checks">${urgentFirst(checks).map(renderCheck)}</ul>`}</section>`
 }

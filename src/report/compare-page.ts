@@ -2,7 +2,7 @@ import type { InteractiveChart } from '../chart/interactive.ts'
 import type { Store } from '../store/open.ts'
 import { inSession, type Session } from '../store/session.ts'
 import { html } from '../user/html.ts'
-import { type Answer, renderAnswer, type Tone } from './banner.ts'
+import { type Headline, renderHeadline, type Tone } from './banner.ts'
 import type { Comparison, Difference } from './compare/compare.ts'
 import { nameOf } from './compare/formats.ts'
 import { changeAlone, changeText, type GateResult, intervalText } from './compare/gate.ts'
@@ -47,7 +47,7 @@ async function drawComparison(
       body: html`<main class="page">
 <header class="masthead"><h1>Comparison</h1><span class="brand"><b>assay</b></span></header>
 <p class="about">a: ${sideWords(comparison.a)}<br>b: ${sideWords(comparison.b)}</p>
-${renderAnswer(answerOf(comparison, gates))}
+${renderHeadline(answerOf(comparison, gates))}
 ${sections(figures)}
 </main>`,
     }),
@@ -64,7 +64,7 @@ const gateTones: Readonly<Record<GateResult['result'], Tone>> = {
   inconclusive: 'warn',
 }
 
-function answerOf(comparison: Comparison, gates: readonly GateResult[]): Answer {
+function answerOf(comparison: Comparison, gates: readonly GateResult[]): Headline {
   const { differences, warnings } = comparison
   const headline = headlineOf(comparison, gates)
   const of = (verdict: Difference['verdict']) =>

@@ -1,10 +1,10 @@
 import { basename } from 'node:path'
 import { z } from 'zod'
 import { shellWord } from '../audit/format/reproduce.ts'
-import { literal } from '../store/import/literal.ts'
+import { literal } from '../store/literal.ts'
 import type { Session } from '../store/session.ts'
 import { type Html, html } from '../user/html.ts'
-import { type Answer, renderAnswer, type Tone } from './banner.ts'
+import { type Headline, renderHeadline, type Tone } from './banner.ts'
 import { type Figure, renderFigure } from './figure.ts'
 import { formatNumber } from './format.ts'
 import type { Part } from './part.ts'
@@ -83,7 +83,7 @@ function readDetail(json: string): z.infer<typeof detail> {
 }
 
 /** The answer of the audit: was every credit charged by the rules? */
-export function auditAnswer(findings: readonly StoredFinding[]): Answer {
+export function auditAnswer(findings: readonly StoredFinding[]): Headline {
   const of = (verdict: string) => findings.filter((finding) => finding.verdict === verdict)
   const unpromised = of('not-promised').length
   const binding = of('fail').filter((finding) => finding.severity !== 'advice')
@@ -161,7 +161,7 @@ export async function renderFindings(
   }
   return {
     figures,
-    body: html`${renderAnswer(auditAnswer(findings))}${shown}${moneyTables(findings)}${findings.length > 0 && renderSheet(findings)}`,
+    body: html`${renderHeadline(auditAnswer(findings))}${shown}${moneyTables(findings)}${findings.length > 0 && renderSheet(findings)}`,
   }
 }
 

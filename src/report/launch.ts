@@ -7,12 +7,12 @@ import type { Session } from '../store/session.ts'
 import { type Html, html } from '../user/html.ts'
 import { askedBy } from './asked.ts'
 import {
-  type Answer,
   type Card,
   type Check,
-  renderAnswer,
+  type Headline,
   renderCards,
   renderFold,
+  renderHeadline,
   type Tone,
 } from './banner.ts'
 import { closedPhases } from './closed-phases.ts'
@@ -83,7 +83,7 @@ export async function launchTop(
   const tokens = tokenReport(all)
   const closed = [...new Set(runs.flatMap((run) => closedPhases(run.scenario_json)))]
   return {
-    answer: renderAnswer(
+    answer: renderHeadline(
       answerOf(runs, verdicts, all, { reached: reached !== undefined, closed, balances }),
     ),
     figures: html`${renderCards([
@@ -110,7 +110,7 @@ function answerOf(
   verdicts: readonly PageVerdict[],
   { counts, tokenReports: { answers } }: SummaryGroup,
   { reached, closed, balances }: Known,
-): Answer {
+): Headline {
   const of = (name: 'tests' | 'thresholds') => verdicts.flatMap((each) => each[name])
   const [tests, thresholds] = [of('tests'), of('thresholds')]
   const searches = verdicts.flatMap((each) => each.searches)
@@ -132,7 +132,7 @@ function answerOf(
   ].join(' ')
   // A threshold or a search that limits failures has their figure.
   const isLimited = searches.length > 0 || asked.every(({ limitsFailures }) => limitsFailures)
-  const told = (tone: Tone, says: string, more = ''): Answer => ({
+  const told = (tone: Tone, says: string, more = ''): Headline => ({
     asks: [...new Set(asked.map(({ question }) => question))].filter(Boolean).join(' '),
     tone,
     says,

@@ -10,7 +10,7 @@ import { inSession, type Reader, type Session } from '../store/session.ts'
 import { type Html, html } from '../user/html.ts'
 import { UserError } from '../user/user-error.ts'
 import { beginPart, type Work } from '../user/work.ts'
-import { renderAnswer } from './banner.ts'
+import { renderHeadline } from './banner.ts'
 import { renderDocument } from './document.ts'
 import { type Figure, renderFigure, withoutHoles } from './figure.ts'
 import { latestFindings, renderFindings } from './findings.ts'
@@ -218,7 +218,7 @@ async function prepareUsageTop(store: Session, options: ReportOptions): Promise<
 /** A store without usage still has a page, which says how usage comes into it. */
 const emptyTop = ({ message }: NoUsage): Top => ({
   about: html`The store holds no usage yet.`,
-  body: renderAnswer({
+  body: renderHeadline({
     ...{ tone: 'none', says: 'No usage yet', because: message, checks: [] },
   }),
   figures: [],

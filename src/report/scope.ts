@@ -8,7 +8,7 @@ import {
   objectiveNames,
 } from '../measure/measures.ts'
 import { samplesNeeded } from '../measure/percentile.ts'
-import { literal } from '../store/import/literal.ts'
+import { literal } from '../store/literal.ts'
 import type { Session } from '../store/session.ts'
 import { UserError } from '../user/user-error.ts'
 import { ratesSql } from './rates.ts'

@@ -1,6 +1,6 @@
 import { sqlName } from '../attempt/columns.ts'
 import { type MeasureName, standings } from '../measure/measures.ts'
-import { literal } from '../store/import/literal.ts'
+import { literal } from '../store/literal.ts'
 import type { Session } from '../store/session.ts'
 import { hasObjectives } from './scope.ts'
 import { readGroups } from './summary/groups.ts'

@@ -1,4 +1,4 @@
-import { identifier, literal } from '../store/import/literal.ts'
+import { identifier, literal } from '../store/literal.ts'
 import type { Session } from '../store/session.ts'
 
 /** Puts a temporary copy in the place of a table of the store, so that an operation's changes are its own. */

@@ -1,5 +1,5 @@
 import { type Html, html } from '../user/html.ts'
-import { type Answer, type Card, type Check, renderAnswer, renderCards } from './banner.ts'
+import { type Card, type Check, type Headline, renderCards, renderHeadline } from './banner.ts'
 import { formatNumber, formatShare } from './format.ts'
 import { amountText } from './usage/amount.ts'
 import { amountRows, cardNumber, cardTitle, cardValue, unitName } from './usage/figures.ts'
@@ -29,7 +29,7 @@ export function aboutUsage({ scope }: UsagePage): Html {
 }
 
 /** The answer of the usage page: when do the credits run out? */
-export const usageAnswerOf = (page: UsagePage): Html => renderAnswer(usageAnswer(page))
+export const usageAnswerOf = (page: UsagePage): Html => renderHeadline(usageAnswer(page))
 
 /** The cards of the whole period, and what its sums are of. */
 export function usageCards(page: UsagePage): Html {
@@ -41,7 +41,7 @@ export function usageCards(page: UsagePage): Html {
 const dayUs = 86_400e6
 
 /** When the credits run out, what to buy, whether the service agrees, and which rate bands are lost. */
-export function usageAnswer(page: UsagePage): Answer {
+export function usageAnswer(page: UsagePage): Headline {
   const { depletion, scope } = page
   const checks = [...planChecks(page), reconciliationCheck(page), ...bandChecks(page)]
   if (!depletion.known) {

@@ -1,5 +1,5 @@
 import type { Attempt } from '../client/attempt.ts'
-import type { AttemptListener } from '../client/bench.ts'
+import type { AttemptListener } from '../client/attempt-context.ts'
 import type { RunningAttempt } from '../client/client.ts'
 import type { Message, PreparedRequest } from '../client/request.ts'
 import type { ActivePhase } from './active-phase.ts'
@@ -24,7 +24,7 @@ export interface User {
   thoughts: number
 }
 
-export interface FlightDeck {
+export interface FlightOwner {
   ended(flight: Flight, attempt: Attempt): void
 }
 
@@ -62,9 +62,9 @@ export class Flight implements AttemptListener {
   readonly gaps = new GapCells()
   /** Index in `InFlight`. */
   place = -1
-  private readonly deck: FlightDeck
+  private readonly deck: FlightOwner
 
-  constructor(deck: FlightDeck) {
+  constructor(deck: FlightOwner) {
     this.deck = deck
   }
 

@@ -1,5 +1,5 @@
 import type { Scenario } from '../scenario/scenario.ts'
-import { amountBy } from '../schedule/course.ts'
+import { amountBy } from '../schedule/rate-curve.ts'
 import type { PhaseRun } from './messages.ts'
 import { waitsForAnswers } from './phase-steps.ts'
 

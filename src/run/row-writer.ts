@@ -3,9 +3,9 @@ import {
   Batch,
   type BatchColumns,
   type BatchMessage,
+  Dictionary,
   nullCount,
   nullWord,
-  Words,
 } from '../attempt/batch.ts'
 import { attemptColumns, type ColumnName } from '../attempt/columns.ts'
 import { fingerprintOf } from '../attempt/fingerprint.ts'
@@ -81,7 +81,7 @@ export class RowWriter {
   rows = 0
   /** Batches that the recorder has not given back. */
   queued = 0
-  readonly words = new Words()
+  readonly words = new Dictionary()
   private batch = new Batch()
   private readonly free: Batch[] = []
   private beganUs = 0

@@ -13,7 +13,7 @@ import { countEnded } from './count-ended.ts'
 import { DueQueue } from './due.ts'
 import { answerOf } from './expect/answer.ts'
 import { Examiner } from './expect/examiner.ts'
-import { Flight, type FlightDeck, type User } from './flight.ts'
+import { Flight, type FlightOwner, type User } from './flight.ts'
 import { mostOfClosed } from './following.ts'
 import { InFlight } from './in-flight.ts'
 import { KeptBodies } from './kept-bodies.ts'
@@ -46,7 +46,7 @@ export interface SenderParts extends RequesterParts {
  *     plan ─▶ dispatch ─▶ launch ─┬─▶ client ─▶ ended ─▶ row ─┬─▶ next turn, user or retry: due
  *                                 └─▶ not sent ─▶ row         └─▶ flight is free again
  */
-export class Sender implements FlightDeck {
+export class Sender implements FlightOwner {
   readonly rows: RowWriter
   private readonly parts: SenderParts
   private readonly requester: Requester

@@ -1,6 +1,6 @@
 import { cachedShareSql } from '../measure/measures.ts'
 import { claimedPhase } from '../schedule/safe-rate/outcome.ts'
-import { literal } from '../store/import/literal.ts'
+import { literal } from '../store/literal.ts'
 import type { Session } from '../store/session.ts'
 import type { Coordinator } from './coordinator.ts'
 import type { SweepResult } from './sweep-run.ts'

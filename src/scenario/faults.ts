@@ -7,7 +7,7 @@ import { UserError } from '../user/user-error.ts'
 export type Path = readonly (string | number)[]
 
 /** One fault of a scenario. */
-export interface Fault {
+export interface ScenarioIssue {
   readonly path: Path
   /** 1-based; null if the scenario is a module. */
   readonly line: number | null
@@ -27,9 +27,9 @@ export interface Fault {
  */
 export class ScenarioError extends UserError {
   override readonly name = 'ScenarioError'
-  readonly faults: readonly Fault[]
+  readonly faults: readonly ScenarioIssue[]
 
-  constructor(path: string, faults: readonly Fault[]) {
+  constructor(path: string, faults: readonly ScenarioIssue[]) {
     const told = new Map(faults.map((fault) => [`${pathText(fault.path)} ${fault.message}`, fault]))
     const sorted = [...told.values()].sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
     const lines = sorted.map(({ line, path, message }) => {
@@ -85,7 +85,7 @@ export function faultsOf(
   error: z.ZodError,
   data: unknown,
   lineOf: (path: Path) => number | null,
-): readonly Fault[] {
+): readonly ScenarioIssue[] {
   return error.issues.flatMap((issue) => {
     const path = issue.path as Path
     if (issue.code === 'unrecognized_keys') {

@@ -6,7 +6,7 @@ import { type Document, isMap, isScalar, LineCounter, parseDocument } from 'yaml
 import type { Contract } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
 import { buildScenario, type Origin } from './build.ts'
-import { type Fault, faultsOf, type Path, ScenarioError } from './faults.ts'
+import { faultsOf, type Path, ScenarioError, type ScenarioIssue } from './faults.ts'
 import { fileFault, importScenario } from './module.ts'
 import { crossFaults } from './references.ts'
 import type { Scenario } from './scenario.ts'
@@ -117,7 +117,7 @@ export function scenarioFrom(input: ScenarioInput, contract: Contract = defaultC
   const parsed = scenarioFile.safeParse(input)
   const faults = [
     ...(parsed.success ? [] : faultsOf(parsed.error, input, () => null)),
-    ...crossFaults(input).map((fault): Fault => ({ ...fault, line: null })),
+    ...crossFaults(input).map((fault): ScenarioIssue => ({ ...fault, line: null })),
   ]
   if (!parsed.success || faults.length > 0) throw new ScenarioError(path, faults)
   return buildScenario(parsed.data, originOf(resolve(path), null, contract))
@@ -127,7 +127,7 @@ function checkModule(data: unknown, path: string, full: string, contract: Contra
   const parsed = scenarioModule.safeParse(data)
   const faults = [
     ...(parsed.success ? [] : faultsOf(parsed.error, data, () => null)),
-    ...crossFaults(data).map((fault): Fault => ({ ...fault, line: null })),
+    ...crossFaults(data).map((fault): ScenarioIssue => ({ ...fault, line: null })),
   ]
   if (!parsed.success || faults.length > 0) throw new ScenarioError(path, faults)
   return buildScenario(parsed.data, originOf(full, full, contract))

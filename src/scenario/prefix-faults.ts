@@ -1,7 +1,7 @@
-import { type Fault, type Loose, loose, type Path } from './faults.ts'
+import { type Loose, loose, type Path, type ScenarioIssue } from './faults.ts'
 
 /** A pool repeats whole prompts, so a prefix would share nothing more. */
-export function prefixFaults(prompt: Loose, path: Path): readonly Omit<Fault, 'line'>[] {
+export function prefixFaults(prompt: Loose, path: Path): readonly Omit<ScenarioIssue, 'line'>[] {
   if (prompt.prefix === undefined) return []
   const { shared, groups } = loose(prompt.prefix)
   if (prompt.pool !== undefined) {

@@ -1,7 +1,7 @@
-import { type Fault, type Loose, loose, type Path, show } from './faults.ts'
+import { type Loose, loose, type Path, type ScenarioIssue, show } from './faults.ts'
 import { durationUsOf, mostPerS, ratePerSOf, shareOf } from './quantity.ts'
 
-type Found = Omit<Fault, 'line'>
+type Found = Omit<ScenarioIssue, 'line'>
 
 /** Loads with one `rate`. */
 const ratedLoads: readonly unknown[] = ['constant', 'poisson', 'gamma', 'day']

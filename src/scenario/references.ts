@@ -9,14 +9,14 @@ import {
   wrongRequests,
 } from '../contract/request.ts'
 import { plainText } from '../user/hostile.ts'
-import { type Fault, type Loose, loose, type Path, unknownName } from './faults.ts'
+import { type Loose, loose, type Path, type ScenarioIssue, unknownName } from './faults.ts'
 import { prefixFaults } from './prefix-faults.ts'
 import { rangeFaults } from './ranges.ts'
 import { taskMetrics } from './scenario.ts'
 import { taskFaults } from './task-faults.ts'
 import { parseThreshold } from './threshold.ts'
 
-type Found = Omit<Fault, 'line'>
+type Found = Omit<ScenarioIssue, 'line'>
 
 /**
  * Faults between parts of a scenario. It reads the scenario as written, even if it is incomplete, so that

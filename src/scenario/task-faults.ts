@@ -1,8 +1,8 @@
 import { generating } from '../contract/request.ts'
-import { type Fault, type Loose, loose, type Path, unknownName } from './faults.ts'
+import { type Loose, loose, type Path, type ScenarioIssue, unknownName } from './faults.ts'
 import { prefixFaults } from './prefix-faults.ts'
 
-type Found = Omit<Fault, 'line'>
+type Found = Omit<ScenarioIssue, 'line'>
 
 /** Requests of one task at most, over all its turns. */
 const mostRequests = 10_000

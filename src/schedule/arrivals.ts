@@ -1,6 +1,6 @@
 import type { RateSegment, Spacing } from '../scenario/scenario.ts'
-import { amountBy, Course } from './course.ts'
 import { GapSums } from './gap-sums.ts'
+import { amountBy, RateCurve } from './rate-curve.ts'
 
 /** More than the rounding error of sums over segments: an arrival due at their end is not before it. */
 const roundingUs = 1e-3
@@ -23,7 +23,7 @@ export class ArrivalPlan {
   /** When it is due, in microseconds since the phase began. Infinity before the first. */
   atUs = Infinity
   private readonly rate: readonly RateSegment[]
-  private readonly course: Course
+  private readonly course: RateCurve
   private readonly durationUs: number
   private readonly count: number
   /** Null if all gaps are 1. */
@@ -37,7 +37,7 @@ export class ArrivalPlan {
     phase: string,
   ) {
     this.rate = rate
-    this.course = new Course(rate)
+    this.course = new RateCurve(rate)
     this.durationUs = bounds.durationUs ?? Infinity
     this.count = bounds.maxRequests ?? Infinity
     const shape = spacing.kind === 'gamma' ? spacing.shape : 1

@@ -17,7 +17,7 @@ export interface Purchase {
 export type Field = 'email' | 'password' | 'invite' | 'name'
 
 /** An error in a form and its field; null if it concerns no single field. */
-export interface Fault {
+export interface FormIssue {
   readonly says: string
   readonly field: Field | null
 }
@@ -25,9 +25,9 @@ export interface Fault {
 export class CustomerError extends Error {
   override readonly name = 'CustomerError'
   /** All errors, in the order of the form. */
-  readonly faults: readonly Fault[]
+  readonly faults: readonly FormIssue[]
 
-  constructor(faults: string | readonly Fault[], field: Field | null = null) {
+  constructor(faults: string | readonly FormIssue[], field: Field | null = null) {
     const all = typeof faults === 'string' ? [{ says: faults, field }] : faults
     super(all.map(({ says }) => says).join(' '))
     this.faults = all

@@ -16,7 +16,7 @@ import { honestGeneration } from './honest/generation.ts'
 import { bandOf, honestLimits } from './honest/limits.ts'
 import { honestWire } from './honest/wire.ts'
 import { Gateway } from './http/gateway.ts'
-import { OperatorDesk } from './http/operator-desk.ts'
+import { OperatorApi } from './http/operator-api.ts'
 import { Accounts } from './ledger/accounts.ts'
 import { Database } from './ledger/database.ts'
 import { Ledger } from './ledger/ledger.ts'
@@ -157,7 +157,7 @@ async function startOn(
   const pages = new Pages(kit, behaviour, customers)
   const operator = new Operator(kit, isMovable(time) ? time : null, options.seed ?? null)
   const { operatorKey } = options
-  const desk = operatorKey === undefined ? null : new OperatorDesk(operator, operatorKey)
+  const desk = operatorKey === undefined ? null : new OperatorApi(operator, operatorKey)
   const gateway = new Gateway(
     kit,
     behaviour,

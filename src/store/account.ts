@@ -1,4 +1,4 @@
-import { identifier, literal, textList } from './import/literal.ts'
+import { identifier, literal, textList } from './literal.ts'
 import type { Session } from './session.ts'
 
 /** Whose usage an operation sees. */

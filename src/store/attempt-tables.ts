@@ -6,7 +6,6 @@ import {
   sqlTypes,
 } from '../attempt/columns.ts'
 import { flagSql, flags } from '../attempt/flags.ts'
-import { literal } from './import/literal.ts'
 import {
   columnsOf,
   type Form,
@@ -17,6 +16,7 @@ import {
   sharedTables,
   type TableColumn,
 } from './layout.ts'
+import { literal } from './literal.ts'
 
 /** SQL for the tables of attempts and the views that join them. */
 export function attemptTablesSql(): string {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { measureViews } from '../measure/measures.ts'
 import { attemptTablesSql } from './attempt-tables.ts'
-import { identifier, literal } from './import/literal.ts'
+import { identifier, literal } from './literal.ts'
 import { runShardsSql } from './run-shards.ts'
 import type { Session } from './session.ts'
 

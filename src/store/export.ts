@@ -1,7 +1,7 @@
 import { UserError } from '../user/user-error.ts'
 import { beginPart, type Work } from '../user/work.ts'
 import { type AccountScope, allAccounts, isWhole, limitTo } from './account.ts'
-import { identifier, literal } from './import/literal.ts'
+import { identifier, literal } from './literal.ts'
 import type { Store } from './open.ts'
 import { writeOutputBy } from './output.ts'
 import { cellsSql, quartersSql, shownBucketsSql } from './quarters/quarters.ts'

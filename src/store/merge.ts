@@ -2,11 +2,11 @@ import { attemptColumns, sqlName } from '../attempt/columns.ts'
 import { UserError } from '../user/user-error.ts'
 import { beginPart, type Work } from '../user/work.ts'
 import { isSameFile, reserveFile } from './file.ts'
-import { literal } from './import/literal.ts'
 import { type Form, forms, numberOf, rowColumns, shared, sharedTables } from './layout.ts'
+import { literal } from './literal.ts'
 import { openExistingStore, type Store } from './open.ts'
 import { PackedBodies, readPackedBodies } from './packed-bodies.ts'
-import { type RunShard, readShards, tryId, wholeOf } from './run-shards.ts'
+import { type RunShard, readShards, runIdOfShard, tryId } from './run-shards.ts'
 import { metricTables } from './runs.ts'
 import { inSession, type Session } from './session.ts'
 
@@ -56,9 +56,9 @@ async function mergeInto(
   }
   const first = sources[0]?.[0]
   if (first === undefined) throw refused('name the stores of the shards, as out/*.duckdb.')
-  const runId = wholeOf(first.shard.runId)
+  const runId = runIdOfShard(first.shard.runId)
   const here = (await readShards(store))
-    .filter((shard) => wholeOf(shard.runId) === runId)
+    .filter((shard) => runIdOfShard(shard.runId) === runId)
     .map((shard) => ({ path: store.path, shard }))
   const held = await store.rows('SELECT 1 FROM runs WHERE run_id = $1', [runId])
   if (here.length === 0 && held.length > 0) {
@@ -96,11 +96,11 @@ const refused = (why: string) => new UserError('store', `merge: ${why}`)
 /** @returns the `attempt` ids of the tries that count, one per shard */
 function countingOf(all: readonly Try[], allowMissing: boolean): ReadonlySet<string> {
   const first = all[0]!
-  const runId = wholeOf(first.shard.runId)
+  const runId = runIdOfShard(first.shard.runId)
   for (const { path, shard } of all) {
-    if (wholeOf(shard.runId) !== runId) {
+    if (runIdOfShard(shard.runId) !== runId) {
       throw refused(
-        `${first.path} is of run ${runId}, ${path} of run ${wholeOf(shard.runId)}. Merge one run at a time.`,
+        `${first.path} is of run ${runId}, ${path} of run ${runIdOfShard(shard.runId)}. Merge one run at a time.`,
       )
     }
     if (shard.planHash !== first.shard.planHash) {

@@ -1,6 +1,6 @@
 import type { DuckDBAppender } from '@duckdb/node-api'
 import { DuckDBBlobValue, DuckDBDataChunk } from '@duckdb/node-api'
-import { Batch, type BatchMessage, batchRows, Words } from '../attempt/batch.ts'
+import { Batch, type BatchMessage, batchRows, Dictionary } from '../attempt/batch.ts'
 import { type AttemptRow, sqlName } from '../attempt/columns.ts'
 import type { BodyRow, TaskRow, TemplateRow, WrongAnswerRow } from '../attempt/evidence.ts'
 import { BatchAppender } from './batch-appender.ts'
@@ -269,7 +269,7 @@ function cellOf(name: string, value: unknown) {
 /** Writes and commits rows given as objects, for probes, imports and tests. */
 export async function appendAttempts(store: Session, rows: readonly AttemptRow[]): Promise<void> {
   const appender = await BatchAppender.open(store, null)
-  const words = new Words()
+  const words = new Dictionary()
   const batch = new Batch()
   const hand = () => {
     appender.append(0, { buffer: batch.buffer, rows: batch.rows, newWords: words.takeNew() })

@@ -39,7 +39,7 @@ export interface RunShard {
 export const tryId = (runId: string, { shard, attempt }: RunShard) => `${runId}~${shard}.${attempt}`
 
 /** The id of the run that a stored run is, or is a try of. */
-export const wholeOf = (runId: string) => runId.split('~')[0]!
+export const runIdOfShard = (runId: string) => runId.split('~')[0]!
 
 /** Ids of the other tries of a run, in order. */
 export async function otherTries(store: Session, runId: string): Promise<readonly string[]> {

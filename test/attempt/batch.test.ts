@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Batch, nullCount, nullWord, Words } from '../../src/attempt/batch.ts'
+import { Batch, Dictionary, nullCount, nullWord } from '../../src/attempt/batch.ts'
 import {
   type AttemptRow,
   attemptColumns,
@@ -30,7 +30,7 @@ test('a row that is pushed into a batch is read back unchanged', () => {
   fc.assert(
     fc.property(fc.array(anyRow, { minLength: 1, maxLength: 8 }), (rows) => {
       const batch = new Batch()
-      const words = new Words()
+      const words = new Dictionary()
       for (const row of rows) batch.push(row, words)
       const list = words.takeNew()
       const back = rows.map((_, at) =>
@@ -74,7 +74,7 @@ test('a text that no longer fits the arena becomes null, not a truncated string'
 })
 
 test('a word list stops growing at its bound when a service sends endless new words', () => {
-  const words = new Words()
+  const words = new Dictionary()
   const codes = Array.from({ length: 10_000 }, (_, index) => words.codeOf(`word ${index}`))
   expect(new Set(codes).size).toBe(4097)
   expect(words.takeNew().at(-1)).toBe('(more)')

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { positiveOf, wholeOf } from '../../src/cli/numbers.ts'
+import { positiveOf, wholeNumberOf } from '../../src/cli/numbers.ts'
 import { overridden } from '../../src/cli/run-overrides.ts'
 import { summaryShape } from '../../src/report/summary/shape.ts'
 import type { RunResult } from '../../src/run/run.ts'
@@ -242,7 +242,7 @@ test('an option that is not a rate, duration or number is refused with the expec
     refusal(() => overridden(scenario, { duration: '5' })),
     refusal(() => overridden(scenario, { duration: '0s' })),
     refusal(() => overridden(scenario, { maxCredits: '0' })),
-    refusal(() => wholeOf('--seed', 'x')),
+    refusal(() => wholeNumberOf('--seed', 'x')),
     refusal(() => positiveOf('--time-scale', '0')),
   ]).toEqual([
     '--rate: expected a rate above 0, such as 50/s; got fast.',

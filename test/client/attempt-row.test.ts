@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Batch, Words } from '../../src/attempt/batch.ts'
+import { Batch, Dictionary } from '../../src/attempt/batch.ts'
 import { AttemptClient } from '../../src/client/client.ts'
 import { responseColumns } from '../../src/client/columns.ts'
 import { Http1Transport } from '../../src/client/http1/transport.ts'
@@ -46,7 +46,7 @@ test('the columnar row and the object of an attempt are equal', async () => {
     now,
     deadlines: noDeadlines,
   })
-  const [batch, words] = [new Batch(), new Words()]
+  const [batch, words] = [new Batch(), new Dictionary()]
   batch.rows = 1
   const object = await new Promise<ReturnType<(typeof batch)['push']> | object>((resolve) => {
     client.start(
@@ -63,7 +63,7 @@ test('the columnar row and the object of an attempt are equal', async () => {
   })
   await transport.close()
   const twin = new Batch()
-  const twinWords = new Words()
+  const twinWords = new Dictionary()
   // The words of the writer first, so both assign them the same codes.
   for (const word of words.takeNew()) twinWords.codeOf(word)
   twin.rows = 1

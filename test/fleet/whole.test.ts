@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { liveWord, parsed } from '../../src/fleet/messages.ts'
-import { wholeOf } from '../../src/fleet/whole.ts'
+import { progressOfFleet } from '../../src/fleet/progress.ts'
 import { noCounts } from '../../src/run/attempt-counts.ts'
 import type { Progress, TimesOfSteps } from '../../src/run/tally.ts'
 import { TimeHistogram } from '../../src/run/time-histogram.ts'
@@ -46,7 +46,7 @@ test('percentiles of the whole equal those of one machine with all samples', () 
         const all = new TimeHistogram()
         for (const us of shards.flat()) all.record(us)
         const [first, ...more] = shards.map((us) => word({}, us))
-        const { responseUs } = wholeOf([first!, ...more]).steps[0]!
+        const { responseUs } = progressOfFleet([first!, ...more]).steps[0]!
         expect(responseUs).toEqual(
           all.samples === 0
             ? null
@@ -73,7 +73,7 @@ test('counts of shards are added, and a key has the lowest remaining values that
       ['429', 3],
     ],
   })
-  expect(wholeOf([word({}), other])).toEqual({
+  expect(progressOfFleet([word({}), other])).toEqual({
     ...progress,
     phase: 'last',
     atUs: 2e6,
@@ -98,7 +98,7 @@ test('counts of shards are added, and a key has the lowest remaining values that
 
 test('the whole has no bound if one shard has none, and a closed step has no rate', () => {
   const closed = { step: 'chat', ...step, plannedPerS: null }
-  const whole = wholeOf([
+  const whole = progressOfFleet([
     word({}),
     word({
       maxCredits: null,

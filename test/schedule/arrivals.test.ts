@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { RateSegment, Spacing } from '../../src/scenario/scenario.ts'
 import { ArrivalPlan } from '../../src/schedule/arrivals.ts'
-import { amountOf } from '../../src/schedule/course.ts'
+import { amountOf } from '../../src/schedule/rate-curve.ts'
 import { chiSquareP } from './chi-square.ts'
 
 const timesOf = (plan: ArrivalPlan, most = Infinity) => {

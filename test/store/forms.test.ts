@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Batch, batchRows, Words } from '../../src/attempt/batch.ts'
+import { Batch, batchRows, Dictionary } from '../../src/attempt/batch.ts'
 import { type AttemptRow, columnNames, sqlName } from '../../src/attempt/columns.ts'
 import { forms } from '../../src/store/layout.ts'
 import { Recorder } from '../../src/store/recorder.ts'
@@ -56,7 +56,7 @@ const tables = forms.map(({ table }) => table)
 /** Records batches of plain rows, each with one different row in the middle. */
 async function recorded(store: Store, odd: readonly Partial<AttemptRow>[], rowsOfEach: number) {
   const recorder = await Recorder.open(store)
-  const words = new Words()
+  const words = new Dictionary()
   const rows: AttemptRow[] = []
   for (const [nth, other] of odd.entries()) {
     const batch = new Batch()
@@ -136,7 +136,7 @@ test('once a row needs a larger table, all rows after it go there, in order', as
 test('a column that is null in whole batches has its values again in later batches', async () => {
   const store = await openStore(':memory:')
   const recorder = await Recorder.open(store)
-  const words = new Words()
+  const words = new Dictionary()
   const values = [null, null, 7, null, null] as const
   for (const [nth, retryAfter] of values.entries()) {
     const batch = new Batch()

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test, vi } from 'vitest'
-import { Batch, batchRows, Words } from '../../src/attempt/batch.ts'
+import { Batch, batchRows, Dictionary } from '../../src/attempt/batch.ts'
 import type { AttemptRow } from '../../src/attempt/columns.ts'
 
 import { journalPath, readJournal } from '../../src/store/journal.ts'
@@ -20,7 +20,7 @@ async function recording(name: string) {
   const path = join(folder, `${name}.duckdb`)
   const store = await openStore(path)
   const recorder = await Recorder.open(store)
-  const words = new Words()
+  const words = new Dictionary()
   let slot = 0
   let copies = 0
   return {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Batch, batchRows, Words } from '../../src/attempt/batch.ts'
+import { Batch, batchRows, Dictionary } from '../../src/attempt/batch.ts'
 import {
   type AttemptRow,
   attemptColumns,
@@ -70,7 +70,7 @@ const inOrder = (row: AttemptRow) =>
 test('each sender has its own word codes, and a word list grows over many batches', async () => {
   const store = await openStore(':memory:')
   const recorder = await Recorder.open(store)
-  const senders = [new Words(), new Words()]
+  const senders = [new Dictionary(), new Dictionary()]
   for (let round = 0; round < 3; round++) {
     for (const [sender, words] of senders.entries()) {
       const batch = new Batch()
@@ -99,7 +99,7 @@ test('each sender has its own word codes, and a word list grows over many batche
 test('invalid UTF-8 in the arena is replaced before it reaches the store', async () => {
   const store = await openStore(':memory:')
   const recorder = await Recorder.open(store)
-  const words = new Words()
+  const words = new Dictionary()
   const batch = new Batch()
   batch.push(plainRow(0, { responseId: 'chatcmpl-0123456789' }), words)
   batch.push(plainRow(1, { responseId: 'chatcmpl-9876543210' }), words)

@@ -1,7 +1,7 @@
 import type { Evidence } from '../rule.ts'
 import type { BalanceReading } from './billing/balance-reading.ts'
 import { excessOf } from './billing/conservation.ts'
-import { effects, type History } from './billing/history.ts'
+import { type BalanceHistory, effects } from './billing/history.ts'
 import { rowsWhere } from './billing/operations.ts'
 
 /** Counted requests without a row, where credits are unexplained. */
@@ -62,7 +62,7 @@ export async function countedElsewhere(
 const ofGateways = new Set([502, 503, 504])
 
 /** Whether among the rows of a stretch is a generation that a gateway may have repeated: it failed there, or took long. */
-function repeatedBy(history: History): (from: number, to: number) => boolean {
+function repeatedBy(history: BalanceHistory): (from: number, to: number) => boolean {
   const { size, callUs, endUs, effect, status, costCredits } = history
   const tookUs = (row: number) => endUs[row]! - callUs[row]!
   const usual = rowsWhere(size, (row) => effect[row] === effects.charge)

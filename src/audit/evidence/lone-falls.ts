@@ -1,7 +1,7 @@
 import type { Contract, Credits } from '../../contract/contract.ts'
 import type { BalanceReading } from './billing/balance-reading.ts'
 import { excessOf, type Segment } from './billing/conservation.ts'
-import { effects, type History } from './billing/history.ts'
+import { type BalanceHistory, effects } from './billing/history.ts'
 import { otherCause } from './other-cause.ts'
 
 /** Falls of a balance while no request was sent that could cost as much. */
@@ -39,12 +39,19 @@ export function loneFallsOf(
   return falls.length >= 2 && beyondReads && inAll >= credits ? { segments: falls, credits } : null
 }
 
-function holdsReadsAlone({ effect, key }: History, { from, to, ambiguous }: Segment): boolean {
+function holdsReadsAlone(
+  { effect, key }: BalanceHistory,
+  { from, to, ambiguous }: Segment,
+): boolean {
   if (ambiguous > 0 || key[from] !== key[to]) return false
   return effect.subarray(from + 1, to + 1).every((each) => each === effects.read)
 }
 
-function isBusy({ size, callUs, endUs, effect }: History, fromUs: number, toUs: number): boolean {
+function isBusy(
+  { size, callUs, endUs, effect }: BalanceHistory,
+  fromUs: number,
+  toUs: number,
+): boolean {
   for (let row = 0; row < size && callUs[row]! <= toUs; row++) {
     if (effect[row] !== effects.read && endUs[row]! >= fromUs) return true
   }

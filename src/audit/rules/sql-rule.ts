@@ -1,5 +1,5 @@
 import type { PromiseName, Promising } from '../../contract/promises.ts'
-import { literal } from '../../store/import/literal.ts'
+import { literal } from '../../store/literal.ts'
 import { type Rule, whenPromised } from '../rule.ts'
 import type { Witness } from '../verdict.ts'
 

@@ -1,5 +1,5 @@
 import { samplesNeeded } from '../../measure/percentile.ts'
-import type { Answer, Card, Check, Tone } from '../../report/banner.ts'
+import type { Card, Check, Headline, Tone } from '../../report/banner.ts'
 import { formatCell, formatDuration, formatNumber, formatShare } from '../../report/format.ts'
 import { inUnit } from '../../report/page-verdict.ts'
 import type { Progress } from '../../run/tally.ts'
@@ -18,7 +18,7 @@ export interface RunSoFar {
 }
 
 /** The question of the scenario, and the answer that the counters give so far. Only the end decides. */
-export function answerSoFar({ question, ...of }: RunSoFar): Answer {
+export function answerSoFar({ question, ...of }: RunSoFar): Headline {
   const { progress, thresholds, alarms } = of
   const { counts, atUs, endsUs, phase, errors, searching } = progress
   const failed = failuresOf(progress)
@@ -40,7 +40,7 @@ function saidSoFar({
   progress,
   thresholds,
   isAlarm,
-}: Omit<RunSoFar, 'question'>): Pick<Answer, 'tone' | 'says'> {
+}: Omit<RunSoFar, 'question'>): Pick<Headline, 'tone' | 'says'> {
   const inState = (state: ThresholdSoFar['state']) =>
     thresholds.filter((threshold) => threshold.state === state)
   const missed = inState('missed')

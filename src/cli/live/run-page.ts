@@ -1,4 +1,4 @@
-import { renderAnswer, renderCards } from '../../report/banner.ts'
+import { renderCards, renderHeadline } from '../../report/banner.ts'
 import type { Front } from '../../report/front.ts'
 import { type Row, renderTable } from '../../report/table.ts'
 import type { PhaseRun } from '../../run/messages.ts'
@@ -90,7 +90,7 @@ ${part('errors', errorCard(progress))}</div>
   }
 
   private answer({ progress, counted }: Now): Html {
-    return renderAnswer(
+    return renderHeadline(
       answerSoFar({
         question: this.scenario.question,
         progress,
@@ -140,7 +140,7 @@ ${part('errors', errorCard(progress))}</div>
   }
 }
 
-const beginning = renderAnswer({
+const beginning = renderHeadline({
   tone: 'none',
   says: 'The run begins',
   because: 'No thread has reported yet.',

@@ -5,7 +5,7 @@ import { isLoopback } from '../../contract/base-url.ts'
 import { renderDocument } from '../../report/document.ts'
 import { type Html, html } from '../../user/html.ts'
 import { UserError } from '../../user/user-error.ts'
-import { wholeOf } from '../numbers.ts'
+import { wholeNumberOf } from '../numbers.ts'
 import { onStopSignal } from '../stop-signals.ts'
 
 /** The content of a live page. `body` and `metrics` are called only on demand. */
@@ -140,7 +140,7 @@ function say(response: ServerResponse, status: number, text: string, type = 'tex
  * @throws UserError for an invalid port, or one that is not available
  */
 export async function openLive(flag: string | true, source: LiveSource): Promise<LiveServer> {
-  const port = flag === true ? 0 : wholeOf('--live', flag)
+  const port = flag === true ? 0 : wholeNumberOf('--live', flag)
   if (port > 65_535) throw new UserError('usage', `--live: expected a port; got ${flag}.`)
   const server = new LiveServer(source)
   process.stderr.write(`Live: ${await server.open(port)}\n`)

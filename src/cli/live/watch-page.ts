@@ -1,5 +1,5 @@
 import type { Poll } from '../../probe/watch.ts'
-import { renderAnswer, renderCards } from '../../report/banner.ts'
+import { renderCards, renderHeadline } from '../../report/banner.ts'
 import { formatDuration, formatNumber } from '../../report/format.ts'
 import { renderTable } from '../../report/table.ts'
 import { type Html, html } from '../../user/html.ts'
@@ -89,7 +89,7 @@ class WatchPage implements LiveSource {
     return html`<header class="masthead"><h1>${this.title}</h1><span class="brand"><b>assay</b> live</span></header>
 <p class="about">Balance of one key at <span class="mono">${this.baseUrl}</span>.</p>
 <p class="about" data-gone hidden>The command has ended or is not reachable: these are its last figures.</p>
-<div data-part="now">${renderAnswer({
+<div data-part="now">${renderHeadline({
       tone: status === 200 ? 'good' : status === undefined ? 'none' : 'warn',
       says:
         status === undefined

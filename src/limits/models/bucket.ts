@@ -1,8 +1,8 @@
 import {
   type Contradiction,
-  type Course,
   isAdmitted,
   isRejected,
+  type LimiterTrace,
   type Step,
   type Steps,
 } from './model.ts'
@@ -31,7 +31,7 @@ export interface BucketCourse {
 }
 
 export function bucketCourse(
-  { windowUs, limit, earlierAtMost }: Course,
+  { windowUs, limit, earlierAtMost }: LimiterTrace,
   { byStart, byEnd, openedUs }: Steps,
   rejectionsCount: boolean,
 ): BucketCourse {

@@ -1,7 +1,7 @@
 import { bucketCourse, explainByBucket } from './bucket.ts'
 import { explainByFixedWindows } from './fixed-aligned.ts'
 import { explainByAnchoredWindows } from './fixed-anchored.ts'
-import { type Contradiction, type Course, type Model, stepsOf } from './model.ts'
+import { type Contradiction, type LimiterTrace, type Model, stepsOf } from './model.ts'
 import { explainBySlidingCounter } from './sliding-counter.ts'
 import { explainBySlidingLog } from './sliding-log.ts'
 
@@ -22,7 +22,7 @@ const maxBursts = 512
  * some phase and some choice of counted requests yields every observed decision. The true model always
  * fits; others may fit too.
  */
-export function fitModels(course: Course): readonly Fit[] {
+export function fitModels(course: LimiterTrace): readonly Fit[] {
   const steps = stepsOf(course, 0)
   const searched = stepsOf(course, course.windowUs / phases / 2)
   const searchedCounting = stepsOf(course, course.windowUs / phases / 2, 'yes')
@@ -59,7 +59,7 @@ export function fitModels(course: Course): readonly Fit[] {
   ]
 }
 
-export function modelsThatExplain(course: Course): readonly Model[] {
+export function modelsThatExplain(course: LimiterTrace): readonly Model[] {
   return fitModels(course)
     .filter(({ contradiction }) => contradiction === null)
     .map(({ model }) => model)
@@ -92,8 +92,8 @@ function nameBuckets(bursts: readonly number[], limit: number): string {
 
 /** Null if some phase explains the course; else the contradiction with the latest request. */
 function overPhases(
-  { windowUs, toleranceUs }: Course,
-  edge: Course['edge'],
+  { windowUs, toleranceUs }: LimiterTrace,
+  edge: LimiterTrace['edge'],
   explain: (phaseUs: number) => Contradiction | null,
 ): Contradiction | null {
   const stepUs = windowUs / phases

@@ -1,4 +1,4 @@
-import { type Contradiction, type Course, isRejected, type Steps } from './model.ts'
+import { type Contradiction, isRejected, type LimiterTrace, type Steps } from './model.ts'
 import { admissionBeyond } from './windows.ts'
 
 /**
@@ -10,7 +10,7 @@ import { admissionBeyond } from './windows.ts'
  * O(n).
  */
 export function explainByFixedWindows(
-  course: Course,
+  course: LimiterTrace,
   steps: Steps,
   phaseUs: number,
 ): Contradiction | null {

@@ -1,8 +1,8 @@
 import {
   type Contradiction,
-  type Course,
   isAdmitted,
   isRejected,
+  type LimiterTrace,
   type Step,
   stepsOf,
 } from './model.ts'
@@ -31,7 +31,7 @@ const maxStates = 64
  * the next; both states are followed. Each request narrows the state: a request inside the window shows
  * that it had not ended, a rejection shows that it was running and full.
  */
-export function explainByAnchoredWindows(course: Course): Contradiction | null {
+export function explainByAnchoredWindows(course: LimiterTrace): Contradiction | null {
   const { limit, windowUs, earlierAtMost } = course
   const { byStart, startUs, openedUs } = stepsOf(course, 0)
   const ahead = countedAhead(byStart)

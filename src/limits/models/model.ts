@@ -28,7 +28,7 @@ export type Model =
 export type Counted = 'yes' | 'no' | 'maybe'
 
 /** The requests of one key within one band, which a model has to explain. */
-export interface Course {
+export interface LimiterTrace {
   /** By start. */
   readonly requests: readonly LimitedRequest[]
   /** N. */
@@ -76,7 +76,7 @@ export interface Steps {
  * @param widenUs added to the tolerance, for models whose phase is searched on a grid
  * @param rejected whether rejections count; absent if the course decides
  */
-export function stepsOf(course: Course, widenUs: number, rejected?: Counted): Steps {
+export function stepsOf(course: LimiterTrace, widenUs: number, rejected?: Counted): Steps {
   const margin = course.toleranceUs + widenUs
   const byStart = course.requests.map((request) => ({
     request,

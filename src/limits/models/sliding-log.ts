@@ -1,5 +1,5 @@
 import { countBelow } from '../count-below.ts'
-import { type Contradiction, type Course, isAdmitted, isRejected, stepsOf } from './model.ts'
+import { type Contradiction, isAdmitted, isRejected, type LimiterTrace, stepsOf } from './model.ts'
 
 /**
  * A log of the last window: a request is admitted while fewer than N lie in `(t - W, t]`.
@@ -11,7 +11,7 @@ import { type Contradiction, type Course, isAdmitted, isRejected, stepsOf } from
  * O(n log n).
  */
 export function explainBySlidingLog(
-  course: Course,
+  course: LimiterTrace,
   rejectionsCount: boolean,
 ): Contradiction | null {
   const { limit, windowUs } = course

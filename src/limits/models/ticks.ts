@@ -1,4 +1,4 @@
-import { type Course, isAdmitted, stepsOf } from './model.ts'
+import { isAdmitted, type LimiterTrace, stepsOf } from './model.ts'
 
 /** Phases tried in one tick; intervals are widened by half a step, so none is missed. */
 const phases = 60
@@ -16,7 +16,7 @@ const windowsBack = 3
  *
  * O(n N) for each phase; for courses that no other model explains.
  */
-export function ticksExplainAdmissions(course: Course): boolean {
+export function ticksExplainAdmissions(course: LimiterTrace): boolean {
   const tickUs = course.windowUs / course.limit
   const stepUs = tickUs / phases
   const admitted = stepsOf(course, stepUs / 2).byEnd.filter(isAdmitted)

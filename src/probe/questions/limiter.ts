@@ -4,7 +4,7 @@ import { cellsNamed } from '../../limits/band.ts'
 import { coursesOf } from '../../limits/courses.ts'
 import { type LimitedRequest, withUnknownDecision } from '../../limits/limited-request.ts'
 import { modelsThatExplain, nameModels } from '../../limits/models/fit.ts'
-import type { Course, Model } from '../../limits/models/model.ts'
+import type { LimiterTrace, Model } from '../../limits/models/model.ts'
 import {
   inferResetUnit,
   type ResetSample,
@@ -147,7 +147,7 @@ export function algorithmOf(
 }
 
 /** A course of the minute. If it begins with the question, after the rest, nothing was counted before it. */
-function sinceRest(course: Course, own: readonly LimitedRequest[]): Course {
+function sinceRest(course: LimiterTrace, own: readonly LimitedRequest[]): LimiterTrace {
   return course.requests[0]?.slot === own[0]?.slot ? { ...course, earlierAtMost: 0 } : course
 }
 

@@ -1,7 +1,7 @@
 import { sqlName } from '../../attempt/columns.ts'
 import { type Contract, pricesOf } from '../../contract/contract.ts'
 import { creditsSql, type TaskMeasureName, taskMeasures } from '../../measure/measures.ts'
-import { literal } from '../../store/import/literal.ts'
+import { literal } from '../../store/literal.ts'
 import type { Session } from '../../store/session.ts'
 import { readRunCosts } from '../run-costs.ts'
 import { distributionOf, type Figures } from './groups.ts'

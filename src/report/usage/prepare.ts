@@ -1,7 +1,7 @@
 import { type Contract, pricesOf } from '../../contract/contract.ts'
 import { defaultContract } from '../../contract/default.ts'
 import { limitTo } from '../../store/account.ts'
-import { literal, textList } from '../../store/import/literal.ts'
+import { literal, textList } from '../../store/literal.ts'
 import { quarterUs } from '../../store/quarters/quarters.ts'
 import type { Session } from '../../store/session.ts'
 import { UserError } from '../../user/user-error.ts'

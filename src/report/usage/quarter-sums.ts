@@ -1,4 +1,4 @@
-import { literal } from '../../store/import/literal.ts'
+import { literal } from '../../store/literal.ts'
 import type { Session } from '../../store/session.ts'
 import { queryText, type UsageEngine } from './engine/engine.ts'
 

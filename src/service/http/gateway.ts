@@ -8,7 +8,7 @@ import type { Refusal } from '../refusal.ts'
 import { QueryError } from '../usage/report.ts'
 import { Admission, noCredits, unknownModel } from './admission.ts'
 import { IncomingRequests } from './incoming-requests.ts'
-import type { OperatorDesk } from './operator-desk.ts'
+import type { OperatorApi } from './operator-api.ts'
 import { PlainAnswer } from './plain-answer.ts'
 import { Replays } from './replays.ts'
 import { json, ResponseWriter } from './response-writer.ts'
@@ -38,7 +38,7 @@ export class Gateway {
   readonly #kit: Kit
   readonly #behaviour: Behaviour
   readonly #pages: Pages
-  readonly #desk: OperatorDesk | null
+  readonly #desk: OperatorApi | null
   readonly #evidence: EvidenceDesk | null
   readonly #replays = new Replays()
   readonly #incoming: IncomingRequests
@@ -56,7 +56,7 @@ export class Gateway {
     kit: Kit,
     behaviour: Behaviour,
     pages: Pages,
-    desk: OperatorDesk | null,
+    desk: OperatorApi | null,
     evidence: EvidenceDesk | null,
     honestEvents: boolean,
     trustsProxy: boolean,

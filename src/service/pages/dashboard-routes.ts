@@ -1,9 +1,9 @@
 import type { Html } from '../../user/html.ts'
 import type { Kit } from '../behaviour.ts'
 import type { Call } from '../call.ts'
-import { CustomerError, type Fault } from '../customers.ts'
+import { CustomerError, type FormIssue } from '../customers.ts'
+import type { CustomerService } from './customer-service.ts'
 import { dashboardPage } from './dashboard.ts'
-import type { Desk } from './desk.ts'
 import { messagePage, type Viewer } from './document.ts'
 import type { PageAnswer, PageRequest } from './exchange.ts'
 import type { Flashes } from './flashes.ts'
@@ -29,12 +29,12 @@ interface Visit {
 /** The actions on the dashboard: keys, packages, invites. */
 export class DashboardRoutes {
   readonly #kit: Kit
-  readonly #desk: Desk
+  readonly #desk: CustomerService
   readonly #flashes: Flashes
 
   readonly #guards: Guards
 
-  constructor(kit: Kit, desk: Desk, flashes: Flashes, guards: Guards) {
+  constructor(kit: Kit, desk: CustomerService, flashes: Flashes, guards: Guards) {
     this.#kit = kit
     this.#desk = desk
     this.#flashes = flashes
@@ -80,7 +80,7 @@ export class DashboardRoutes {
     })
   }
 
-  #dashboard({ request, viewer, session }: Visit, faults: readonly Fault[] = []): Html {
+  #dashboard({ request, viewer, session }: Visit, faults: readonly FormIssue[] = []): Html {
     const { contract, profile, ledger } = this.#kit
     return dashboardPage({
       viewer,

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { FullContract, Package } from '../../contract/contract.ts'
 import { type Html, html } from '../../user/html.ts'
-import type { Fault, Field } from '../customers.ts'
+import type { Field, FormIssue } from '../customers.ts'
 import { bandOf } from '../honest/limits.ts'
 import type { ApiKey } from '../ledger/accounts.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Profile } from '../profile.ts'
-import type { Desk, Payment } from './desk.ts'
+import type { CustomerService, Payment } from './customer-service.ts'
 import { complaint, document, type Viewer, wrong } from './document.ts'
 import { count, day, moment, plural, price } from './figures.ts'
 import { nextExpiry } from './next-expiry.ts'
@@ -16,7 +16,7 @@ export interface DashboardParts {
   readonly contract: FullContract
   readonly profile: Profile
   readonly ledger: Ledger
-  readonly desk: Desk
+  readonly desk: CustomerService
   /** Scheme, host and port in the browser's view. */
   readonly origin: string
   /** A new key. Only this page shows it. */
@@ -24,7 +24,7 @@ export interface DashboardParts {
   readonly said: string | null
   /** The fields of the refused form. */
   readonly typed: URLSearchParams
-  readonly faults: readonly Fault[]
+  readonly faults: readonly FormIssue[]
 }
 
 export function dashboardPage(parts: DashboardParts): Html {
@@ -61,7 +61,11 @@ ${inviteCard(parts)}`,
 }
 
 /** The attributes of a refused field: its previous text and the error. */
-function refilled(typed: URLSearchParams, faults: readonly Fault[], field: Field): Html | false {
+function refilled(
+  typed: URLSearchParams,
+  faults: readonly FormIssue[],
+  field: Field,
+): Html | false {
   const mark = wrong(faults, field)
   return mark && html` value="${typed.get(field) ?? ''}"${mark}`
 }

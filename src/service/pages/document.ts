@@ -1,5 +1,5 @@
 import { type Html, html } from '../../user/html.ts'
-import type { Fault, Field } from '../customers.ts'
+import type { Field, FormIssue } from '../customers.ts'
 import type { Account } from '../ledger/accounts.ts'
 
 /** The person who looks at a page. */
@@ -70,7 +70,7 @@ ${
 }
 
 /** All errors of a form, shown above it. */
-export function complaint(faults: readonly Fault[], form = 'form'): Html | null {
+export function complaint(faults: readonly FormIssue[], form = 'form'): Html | null {
   if (faults.length === 0) return null
   const says = faults.map(
     (fault) => html`<span id="${idOf(fault.field, form)}">${fault.says}</span>`,
@@ -81,7 +81,11 @@ export function complaint(faults: readonly Fault[], form = 'form'): Html | null 
 }
 
 /** Attributes of an invalid field. The first of them gets the focus. */
-export function wrong(faults: readonly Fault[], field: Field | null, form = 'form'): Html | false {
+export function wrong(
+  faults: readonly FormIssue[],
+  field: Field | null,
+  form = 'form',
+): Html | false {
   const at = faults.findIndex((fault) => fault.field === field)
   return (
     at >= 0 &&

@@ -1,5 +1,5 @@
 import type { Kit } from '../behaviour.ts'
-import type { Desk } from './desk.ts'
+import type { CustomerService } from './customer-service.ts'
 import { registerPage, signInPage } from './entrance.ts'
 import type { PageAnswer, PageRequest } from './exchange.ts'
 import type { Flashes } from './flashes.ts'
@@ -10,12 +10,18 @@ import type { Guards } from './tries.ts'
 /** Registration, and sessions opened by a password or a key. */
 export class EntranceRoutes {
   readonly #kit: Kit
-  readonly #desk: Desk
+  readonly #desk: CustomerService
   readonly #sessions: Sessions
   readonly #flashes: Flashes
   readonly #guards: Guards
 
-  constructor(kit: Kit, desk: Desk, sessions: Sessions, flashes: Flashes, guards: Guards) {
+  constructor(
+    kit: Kit,
+    desk: CustomerService,
+    sessions: Sessions,
+    flashes: Flashes,
+    guards: Guards,
+  ) {
     this.#kit = kit
     this.#desk = desk
     this.#sessions = sessions

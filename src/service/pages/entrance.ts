@@ -1,13 +1,13 @@
 import type { FullContract } from '../../contract/contract.ts'
 import { type Html, html } from '../../user/html.ts'
-import type { Fault } from '../customers.ts'
+import type { FormIssue } from '../customers.ts'
 import { complaint, document, wrong } from './document.ts'
 import { count } from './figures.ts'
 
 export interface EntranceForm {
   readonly email: string
   readonly invite: string
-  readonly faults: readonly Fault[]
+  readonly faults: readonly FormIssue[]
 }
 
 export function registerPage(
@@ -35,7 +35,7 @@ ${complaint(faults)}
 
 export function signInPage(
   { email, faults }: Pick<EntranceForm, 'email' | 'faults'>,
-  keyFaults: readonly Fault[] = [],
+  keyFaults: readonly FormIssue[] = [],
 ): Html {
   return document({
     title: 'Sign in',

@@ -1,5 +1,5 @@
 import { Html, html } from '../../user/html.ts'
-import type { Fault } from '../customers.ts'
+import type { FormIssue } from '../customers.ts'
 import type { CreditsReport, EntryLine, UsageLine } from '../usage/report.ts'
 import { zone } from '../usage/zone.ts'
 import { type Bar, barChart } from './charts.ts'
@@ -108,7 +108,7 @@ export interface MyCreditsParts {
   /** Changes exactly when the shown content does. */
   readonly tag: string
   readonly drawer: Drawer
-  readonly faults: readonly Fault[]
+  readonly faults: readonly FormIssue[]
 }
 
 /** `/my-credits`: credits used by time and model, and credits left with their expiry. */
@@ -139,7 +139,7 @@ ${entryCard(whole, range)}
   })
 }
 
-function zoneForm(timezone: string, range: Range, now: string, faults: readonly Fault[]): Html {
+function zoneForm(timezone: string, range: Range, now: string, faults: readonly FormIssue[]): Html {
   return html`<form method="get" action="/my-credits" class="as-of">
 <p>As of <time data-as-of data-zone="${timezone}">${now}</time><span data-live hidden>, kept up to date</span></p>
 <p><label for="timezone">Time zone</label> <input id="timezone" name="timezone" list="zones" value="${timezone}" autocomplete="off" spellcheck="false" maxlength="60"${wrong(faults, null)}><input type="hidden" name="range" value="${range}"> <button class="quiet">Show</button></p>

@@ -3,8 +3,8 @@ import type { Behaviour, Kit } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import type { Customers } from '../customers.ts'
 import { assetRoutes } from './assets.ts'
+import { CustomerService } from './customer-service.ts'
 import { DashboardRoutes } from './dashboard-routes.ts'
-import { Desk } from './desk.ts'
 import { messagePage } from './document.ts'
 import { EntranceRoutes } from './entrance-routes.ts'
 import {
@@ -29,7 +29,7 @@ export class Pages {
 
   constructor(kit: Kit, behaviour: Behaviour, customers: Customers) {
     this.#kit = kit
-    const desk = new Desk(kit, customers)
+    const desk = new CustomerService(kit, customers)
     const flashes = new Flashes()
     const guards = new Guards(kit.clock)
     this.#sessions = new Sessions(kit.database, kit.accounts, kit.clock)

@@ -1,5 +1,5 @@
 import type { Html } from '../../user/html.ts'
-import { CustomerError, type Fault, UnknownInvite } from '../customers.ts'
+import { CustomerError, type FormIssue, UnknownInvite } from '../customers.ts'
 import type { Accounts } from '../ledger/accounts.ts'
 import type { Viewer } from './document.ts'
 import type { PageAnswer, PageRequest } from './exchange.ts'
@@ -28,7 +28,7 @@ export function redirect(to: string, cookie?: string | null): PageAnswer {
  *
  * @throws any error that is not the customer's
  */
-export function refused(error: unknown, show: (faults: readonly Fault[]) => Html): PageAnswer {
+export function refused(error: unknown, show: (faults: readonly FormIssue[]) => Html): PageAnswer {
   if (!(error instanceof CustomerError)) throw error
   const body = show(error.faults)
   return error instanceof TooManyTries

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UserError } from '../../user/user-error.ts'
 import { type FileImport, type FileImported, importFile, rejectsOf } from '../import/import-file.ts'
-import { literal } from '../import/literal.ts'
+import { literal } from '../literal.ts'
 import { openStore, type Store } from '../open.ts'
 import type { ClickHouse } from './clickhouse.ts'
 

@@ -1,5 +1,5 @@
 import { outcomes } from '../../attempt/outcome.ts'
-import { literal } from './literal.ts'
+import { literal } from '../literal.ts'
 import { entryTypes, type FieldName, type Mapping, type Place } from './mapping.ts'
 import { type ColumnReader, endpointSql, exactColumn, fingerprintSql, placeSql } from './places.ts'
 import { numberSql, type Readings } from './readings.ts'

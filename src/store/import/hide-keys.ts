@@ -1,5 +1,5 @@
+import { identifier, literal } from '../literal.ts'
 import type { Session } from '../session.ts'
-import { identifier, literal } from './literal.ts'
 import {
   bare,
   hiddenAt,

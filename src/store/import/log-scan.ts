@@ -1,8 +1,8 @@
 import { UserError } from '../../user/user-error.ts'
+import { identifier, literal, pathLiteral } from '../literal.ts'
 import type { Session } from '../session.ts'
 import { beginningOf, firstRecord, headerOf } from './csv-header.ts'
 import { longestLine } from './formats/documents.ts'
-import { identifier, literal, pathLiteral } from './literal.ts'
 import type { FieldName, Mapping } from './mapping.ts'
 import { type ColumnReader, columnsOf, mappedColumns, pointerOf } from './places.ts'
 

@@ -1,4 +1,4 @@
-import { literal } from './literal.ts'
+import { literal } from '../literal.ts'
 import type { FieldName, Mapping, Place } from './mapping.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { literal, pathLiteral } from '../literal.ts'
 import type { Session } from '../session.ts'
 import { stagedCredits } from './fields.ts'
-import { literal, pathLiteral } from './literal.ts'
 import { storeColumns } from './staged-lines.ts'
 
 /** A line without a cost of its own. Times are Unix microseconds; null: the log does not say it. */

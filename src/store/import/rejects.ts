@@ -1,6 +1,6 @@
+import { literal, textList } from '../literal.ts'
 import { writeOutputBy } from '../output.ts'
 import type { Session } from '../session.ts'
-import { literal, textList } from './literal.ts'
 import type { CsvShape } from './log-scan.ts'
 
 /** Whether the CSV reader reported unreadable lines. */

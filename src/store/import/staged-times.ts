@@ -1,4 +1,4 @@
-import { literal } from './literal.ts'
+import { literal } from '../literal.ts'
 import type { DurationPlace, Mapping, TimePlace } from './mapping.ts'
 import { type ColumnReader, exactColumn } from './places.ts'
 import { type DateOrder, datedSql, type Readings } from './readings.ts'

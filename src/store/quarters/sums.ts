@@ -1,4 +1,4 @@
-import { literal } from '../import/literal.ts'
+import { literal } from '../literal.ts'
 import { cellsSql, quartersSql, quarterUs, shownBucketsSql } from './quarters.ts'
 
 /** The first and the last local time of a row's interval. */

@@ -7,7 +7,7 @@ import { explainByAnchoredWindows } from '../../../src/limits/models/fixed-ancho
 import {
   type Contradiction,
   type Counted,
-  type Course,
+  type LimiterTrace,
   stepsOf,
 } from '../../../src/limits/models/model.ts'
 import { explainBySlidingCounter } from '../../../src/limits/models/sliding-counter.ts'
@@ -78,7 +78,7 @@ const anyGiven = (
     hits: anyHits(decisions),
   })
 
-const courseOf = ({ limit, earlierAtMost, hits }: Given): Course => ({
+const courseOf = ({ limit, earlierAtMost, hits }: Given): LimiterTrace => ({
   requests: hits.map(({ at, decision }, slot) => arrivalOf(slot, at, at, { decision })),
   ...{ limit, windowUs, earlierAtMost, toleranceUs: 0, edge: null },
   counted: ({ decision }) => counted[decision],
@@ -293,7 +293,7 @@ const anySent = fc.array(
   { minLength: 1, maxLength: 12 },
 )
 
-test.each<[string, (limit: number) => Limiter, (course: Course) => Contradiction | null]>([
+test.each<[string, (limit: number) => Limiter, (course: LimiterTrace) => Contradiction | null]>([
   [
     'fixed windows',
     (limit) => fixedAligned(limit, 3 * unitUs),

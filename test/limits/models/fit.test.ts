@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { byStart, type LimitedRequest } from '../../../src/limits/limited-request.ts'
 import { fitModels, modelsThatExplain, nameModels } from '../../../src/limits/models/fit.ts'
-import type { Course, Model } from '../../../src/limits/models/model.ts'
+import type { LimiterTrace, Model } from '../../../src/limits/models/model.ts'
 import { arrivalOf } from '../limited-requests.ts'
 import {
   fixedAligned,
@@ -25,8 +25,8 @@ interface Sent {
 
 function courseOf(
   requests: readonly LimitedRequest[],
-  { earlierAtMost = 0, edge = null as Course['edge'] } = {},
-): Course {
+  { earlierAtMost = 0, edge = null as LimiterTrace['edge'] } = {},
+): LimiterTrace {
   return {
     requests,
     limit,
@@ -260,7 +260,7 @@ describe('a phase is searched in steps of 1/600 of a window', () => {
   const admitted = (count: number, atUs: number) =>
     Array.from({ length: count }, (_, slot) => arrivalOf(slot, atUs, atUs))
   /** Whether fixed windows explain it, and sliding counters without and with counted rejections. */
-  const explained = (requests: readonly LimitedRequest[], edge: Course['edge']) => {
+  const explained = (requests: readonly LimitedRequest[], edge: LimiterTrace['edge']) => {
     const fits = fitModels({ ...courseOf(requests, { edge }), toleranceUs: 0 })
     return ['fixed-aligned', 'sliding-counter'].flatMap((algorithm) =>
       fits

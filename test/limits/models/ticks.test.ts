@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { modelsThatExplain } from '../../../src/limits/models/fit.ts'
-import type { Course } from '../../../src/limits/models/model.ts'
+import type { LimiterTrace } from '../../../src/limits/models/model.ts'
 import { ticksExplainAdmissions } from '../../../src/limits/models/ticks.ts'
 import { arrivalOf } from '../limited-requests.ts'
 import { type Limiter, minuteUs, tickedBucket } from './limiters.ts'
 
 const limit = 20
 
-function courseOf(limiter: Limiter, timesUs: readonly number[], reachUs: number): Course {
+function courseOf(limiter: Limiter, timesUs: readonly number[], reachUs: number): LimiterTrace {
   return {
     requests: timesUs.map((atUs, slot) => {
       const admitted = limiter(atUs)

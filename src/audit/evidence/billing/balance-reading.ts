@@ -6,7 +6,7 @@ import { type BoundsReading, readBounds } from './bounds.ts'
 import { type Conservation, excessOf, readConservation } from './conservation.ts'
 import { type Gift, withoutGifts } from './gifts.ts'
 import { type HeaderMeaning, includesOwnCharge, possibleMeanings } from './header-meaning.ts'
-import { effects, type History } from './history.ts'
+import { type BalanceHistory, effects } from './history.ts'
 import { type Place, placesOf } from './location.ts'
 import { type Majorization, readMajorization } from './majorization.ts'
 import type { Operations } from './operations.ts'
@@ -26,7 +26,7 @@ import { readTiles, type TileReading } from './tiles.ts'
  *     none     no legal service shows these values
  */
 export interface BalanceReading extends Omit<Abandoned, 'openCredits'> {
-  readonly history: History
+  readonly history: BalanceHistory
   /** Number of values. */
   readonly observations: number
   readonly charges: number
@@ -62,7 +62,7 @@ const gracesUs = [0, 0.1e6, 0.5e6, 1e6, 2e6, 5e6, 10e6, 30e6, 60e6]
  * @param policy what aborted requests cost by the profile; null if unknown
  */
 export function readBalance(
-  history: History,
+  history: BalanceHistory,
   giftSizes: readonly Credits[] = [],
   policy: KnownPolicy | null = null,
 ): BalanceReading {
@@ -103,7 +103,7 @@ function isExplained({ fits, gifts, conservation: { segments } }: BalanceReading
 }
 
 function withGifts(
-  history: History,
+  history: BalanceHistory,
   asShown: BalanceReading,
   giftSizes: readonly Credits[],
   policy: KnownPolicy | null,
@@ -169,7 +169,7 @@ function isConserved({ conservation: { segments, whole } }: BalanceReading): boo
 }
 
 function readAs(
-  history: History,
+  history: BalanceHistory,
   meaning: HeaderMeaning,
   meanings: readonly HeaderMeaning[],
   policy: KnownPolicy | null,
@@ -261,7 +261,7 @@ function lateOrNone(reading: BalanceReading): BalanceReading {
  * @param streams whether values of streams show the balance at their own charge
  */
 export function tileOperations(
-  history: History,
+  history: BalanceHistory,
   meaning: HeaderMeaning,
   streams: boolean,
 ): Operations {

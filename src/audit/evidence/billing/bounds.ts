@@ -1,4 +1,4 @@
-import { effects, type History } from './history.ts'
+import { type BalanceHistory, effects } from './history.ts'
 import { rowsWhere } from './operations.ts'
 import { RunningSum } from './running-sum.ts'
 
@@ -44,7 +44,7 @@ export interface BoundsOptions {
   readonly holds: boolean
 }
 
-export function readBounds(history: History, options: BoundsOptions): BoundsReading {
+export function readBounds(history: BalanceHistory, options: BoundsOptions): BoundsReading {
   const { size, callUs, readUs, endUs, effect, costCredits, value, settlesByUs } = history
   const { includesOwn, graceUs, holds } = options
   const cost = (row: number) => costCredits[row]!
@@ -99,7 +99,7 @@ export function readBounds(history: History, options: BoundsOptions): BoundsRead
 
 /** Sweeps calls and earlier reads, and keeps the lowest balance that was certainly reached. */
 function worstRise(
-  { size, callUs, readUs, endUs, effect, costCredits, value }: History,
+  { size, callUs, readUs, endUs, effect, costCredits, value }: BalanceHistory,
   { includesOwn, graceUs }: BoundsOptions,
   mayBeHeld: (row: number) => number,
 ): BoundsReading['rise'] {

@@ -1,6 +1,6 @@
 import type { Credits } from '../../../contract/contract.ts'
 import type { IncludesOwn } from './bounds.ts'
-import { effects, type History } from './history.ts'
+import { type BalanceHistory, effects } from './history.ts'
 import { rowsWhere } from './operations.ts'
 import { RunningSum } from './running-sum.ts'
 
@@ -32,7 +32,7 @@ export interface Segment {
   readonly charges: number
 }
 
-export function readConservation(history: History, includesOwn: IncludesOwn): Conservation {
+export function readConservation(history: BalanceHistory, includesOwn: IncludesOwn): Conservation {
   const { size, callUs, endUs, effect, costCredits, value, settlesByUs } = history
   const chosen = (choose: (row: number) => boolean) => rowsWhere(size, choose)
   const active = chosen((row) => effect[row] !== effects.ambiguous)

@@ -1,5 +1,5 @@
 import { generatesSql } from '../../../contract/request.ts'
-import { abandonments, columnsOf, effects, type History } from './history.ts'
+import { abandonments, type BalanceHistory, columnsOf, effects } from './history.ts'
 import { highestPrice, type PricedEvidence, priceTable } from './price-table.ts'
 
 /**
@@ -8,8 +8,8 @@ import { highestPrice, type PricedEvidence, priceTable } from './price-table.ts'
  */
 export async function withEarlier(
   { store, contract }: PricedEvidence,
-  history: History,
-): Promise<History> {
+  history: BalanceHistory,
+): Promise<BalanceHistory> {
   const attempts = `
     FROM attempts JOIN runs USING (run_id)
       JOIN (SELECT run_id AS own_id, base_url, started_at AS began FROM runs WHERE run_id = $1) own

@@ -1,6 +1,6 @@
 import type { Credits } from '../../../contract/contract.ts'
 import type { IncludesOwn } from './bounds.ts'
-import { effects, type History } from './history.ts'
+import { type BalanceHistory, effects } from './history.ts'
 import { rowsWhere } from './operations.ts'
 import { RunningSum } from './running-sum.ts'
 
@@ -22,10 +22,10 @@ export interface Gift {
  * @param includesOwn the meaning of the header; a balance shown before its own charge is lower right after
  */
 export function withoutGifts(
-  history: History,
+  history: BalanceHistory,
   sizes: readonly Credits[],
   includesOwn: IncludesOwn,
-): { readonly history: History; readonly gifts: readonly Gift[] } {
+): { readonly history: BalanceHistory; readonly gifts: readonly Gift[] } {
   const { size, value, callUs, readUs, endUs, effect, costCredits } = history
   if (sizes.length === 0) return { history, gifts: [] }
   const order = rowsWhere(

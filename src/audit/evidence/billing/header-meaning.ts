@@ -1,5 +1,5 @@
 import type { IncludesOwn } from './bounds.ts'
-import { effects, type History } from './history.ts'
+import { type BalanceHistory, effects } from './history.ts'
 import { rowsWhere } from './operations.ts'
 
 /**
@@ -19,7 +19,7 @@ export type OwnCharge = 'after' | 'before'
 type Votes = Record<OwnCharge, number>
 
 /** @returns the meanings that the evidence allows, likeliest first; never empty */
-export function possibleMeanings(history: History): readonly HeaderMeaning[] {
+export function possibleMeanings(history: BalanceHistory): readonly HeaderMeaning[] {
   const none = (): Votes => ({ after: 0, before: 0 })
   const votes = { plain: none(), stream: none() }
   const lone = { plain: none(), stream: none() }
@@ -72,6 +72,6 @@ function ranked({ after, before }: Votes, lone: Votes): readonly OwnCharge[] {
   return lone.before > lone.after ? ['before', 'after'] : ['after', 'before']
 }
 
-export function includesOwnCharge(history: History, meaning: HeaderMeaning): IncludesOwn {
+export function includesOwnCharge(history: BalanceHistory, meaning: HeaderMeaning): IncludesOwn {
   return (row) => meaning[history.streamed[row] === 1 ? 'stream' : 'plain'] === 'after'
 }

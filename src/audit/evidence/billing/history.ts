@@ -8,7 +8,7 @@ export const abandonments = { no: 0, aborted: 1, timeout: 2 } as const
  * One account's requests in one run, in the order of calls, as columns: a million attempts fit in memory. Times are
  * microseconds of the run's clock.
  */
-export interface History {
+export interface BalanceHistory {
   readonly runId: string
   readonly account: string
   readonly size: number
@@ -58,7 +58,7 @@ export interface History {
 }
 
 /** Whether a row shows the balance and, by the contract, took nothing from it. */
-export function showsBalance({ effect, value }: History, row: number): boolean {
+export function showsBalance({ effect, value }: BalanceHistory, row: number): boolean {
   return (
     (effect[row] === effects.read || effect[row] === effects.failure) && !Number.isNaN(value[row]!)
   )
@@ -74,9 +74,9 @@ type ColumnName = (typeof columnNames)[number]
 
 export function columnsOf(
   make: (name: ColumnName, at: number) => Float64Array,
-): Pick<History, ColumnName> {
+): Pick<BalanceHistory, ColumnName> {
   return Object.fromEntries(columnNames.map((name, at) => [name, make(name, at)])) as Pick<
-    History,
+    BalanceHistory,
     ColumnName
   >
 }
@@ -88,9 +88,9 @@ const placeIn = (rows: readonly number[], row: number) => {
 
 /** The rows for which `keep` holds, in order. */
 export function filterHistory(
-  { spentOnReads: _, pages, ...history }: History,
+  { spentOnReads: _, pages, ...history }: BalanceHistory,
   keep: (row: number) => boolean,
-): History {
+): BalanceHistory {
   const rows: number[] = []
   for (let row = 0; row < history.size; row++) if (keep(row)) rows.push(row)
   return {

@@ -2,10 +2,10 @@ import { flagSql } from '../../../attempt/flags.ts'
 import type { Contract } from '../../../contract/contract.ts'
 import { generatesSql } from '../../../contract/request.ts'
 import { usualOf } from '../../../contract/usual.ts'
-import { literal } from '../../../store/import/literal.ts'
+import { literal } from '../../../store/literal.ts'
 import { clockErrorUs } from '../../runs.ts'
 import { withEarlier } from './earlier-runs.ts'
-import { abandonments, columnsOf, effects, type History } from './history.ts'
+import { abandonments, type BalanceHistory, columnsOf, effects } from './history.ts'
 import { highestPrice, type PricedEvidence, priceTable } from './price-table.ts'
 
 interface Account {
@@ -16,19 +16,19 @@ interface Account {
 /**
  * One history for each account of each run: a run has one clock, an account one balance. Unsent attempts are omitted.
  */
-export async function loadHistories(evidence: PricedEvidence): Promise<readonly History[]> {
+export async function loadHistories(evidence: PricedEvidence): Promise<readonly BalanceHistory[]> {
   const accounts = await evidence.store.rows<Account>(
     `SELECT DISTINCT run_id AS "runId", coalesce(account, key_fp, '') AS account
      FROM attempts WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL
      ORDER BY 1, 2`,
     [JSON.stringify(evidence.runIds)],
   )
-  const histories: History[] = []
+  const histories: BalanceHistory[] = []
   for (const account of accounts) histories.push(await loadHistory(evidence, account))
   return histories
 }
 
-async function loadHistory(evidence: PricedEvidence, account: Account): Promise<History> {
+async function loadHistory(evidence: PricedEvidence, account: Account): Promise<BalanceHistory> {
   const { store, contract } = evidence
   const [run] = await store.rows<{ scale: number; errorUs: number }>(
     `SELECT time_scale AS scale, ${clockErrorUs} AS "errorUs" FROM runs WHERE run_id = $1`,

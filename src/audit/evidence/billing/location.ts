@@ -1,7 +1,7 @@
 import type { Credits } from '../../../contract/contract.ts'
 import { countBelow } from '../../../limits/count-below.ts'
 import { costOfLeaving } from './alignment.ts'
-import { effects, type History } from './history.ts'
+import { type BalanceHistory, effects } from './history.ts'
 import type { Operations } from './operations.ts'
 import type { Hole } from './tiles.ts'
 
@@ -38,7 +38,7 @@ interface Unit {
  * least total distance. A hole that costs less to leave over is likelier to be stray.
  */
 export function placesOf(
-  history: History,
+  history: BalanceHistory,
   operations: Operations,
   holes: readonly Hole[],
 ): readonly Place[] {
@@ -76,7 +76,7 @@ const middle = ({ fromUs, toUs }: { readonly fromUs: number; readonly toUs: numb
   (fromUs + toUs) / 2
 
 /** Attempts that may have been charged at an unknown place. */
-function unplaced({ size }: History, { after, certain, costCredits }: Operations): number[] {
+function unplaced({ size }: BalanceHistory, { after, certain, costCredits }: Operations): number[] {
   return Array.from({ length: size }, (_, row) => row).filter(
     (row) => costCredits[row] !== 0 && !(certain[row] === 1 && !Number.isNaN(after[row]!)),
   )
@@ -109,7 +109,7 @@ const around = 3
 
 /** The predicted charge times of attempts of one kind, on the scale of the holes. */
 function predictionsOf(
-  { callUs, endUs, costCredits }: History,
+  { callUs, endUs, costCredits }: BalanceHistory,
   rows: number[],
   missing: readonly Unit[],
 ) {

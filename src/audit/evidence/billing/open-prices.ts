@@ -1,7 +1,7 @@
 import type { Credits } from '../../../contract/contract.ts'
 import { generatesSql } from '../../../contract/request.ts'
 import type { Evidence } from '../../rule.ts'
-import { effects, type History, showsBalance } from './history.ts'
+import { type BalanceHistory, effects, showsBalance } from './history.ts'
 import { type Mark, type ReadPrices, readPricesOf } from './read-prices.ts'
 
 /**
@@ -22,7 +22,7 @@ type Marked = ReadonlyMap<string, Mark>
 /** The histories for the tiers, under one assumption about the open prices. */
 export interface PricedHistories {
   readonly prices: OpenPrices
-  readonly histories: readonly History[]
+  readonly histories: readonly BalanceHistory[]
   /** Successful reads with a price under this assumption. */
   readonly pricedReads: number
 }
@@ -33,15 +33,15 @@ export type Assumptions = readonly [() => PricedHistories, ...(() => PricedHisto
 /** The possible prices: one per endpoint, equal for all its reads. Lone reads fix a price; else it is 0 or 1. */
 export async function withoutOpenPrices(
   evidence: Evidence,
-  histories: readonly History[],
+  histories: readonly BalanceHistory[],
 ): Promise<Assumptions> {
   const marked = await markedSuccesses(evidence)
-  const markOf = (history: History, row: number) =>
+  const markOf = (history: BalanceHistory, row: number) =>
     marked.get(`${history.runId}/${history.slot[row]}/${history.retry[row]}`)
   const { prices, open } = readPricesOf(histories, markOf)
   const hasEmpty = [...marked.values()].some((mark) => mark === 'empty' || mark === 'perhaps-empty')
   const by = (reads: ReadPrices): PricedHistories => {
-    const priceOf = (history: History, row: number) => {
+    const priceOf = (history: BalanceHistory, row: number) => {
       const mark = markOf(history, row)
       return mark === 'models' || mark === 'credits' ? reads[mark] : 0
     }
@@ -87,10 +87,10 @@ async function markedSuccesses({ store, runIds }: Evidence): Promise<Marked> {
   return new Map(rows.map(({ name, mark }) => [name, mark]))
 }
 
-type MarkOf = (history: History, row: number) => Mark | undefined
+type MarkOf = (history: BalanceHistory, row: number) => Mark | undefined
 
 /** From the empty responses that are alone between two values, if all of them agree. */
-function emptyPolicy(histories: readonly History[], markOf: MarkOf): boolean | null {
+function emptyPolicy(histories: readonly BalanceHistory[], markOf: MarkOf): boolean | null {
   const falls = histories.flatMap((history) => {
     const { size, callUs, endUs, value } = history
     const own: boolean[] = []
@@ -108,7 +108,11 @@ function emptyPolicy(histories: readonly History[], markOf: MarkOf): boolean | n
 }
 
 /** Treats free requests as reads, and the cost of open ones as ambiguous. */
-function withEmpty(history: History, isFree: boolean | null, markOf: MarkOf): History {
+function withEmpty(
+  history: BalanceHistory,
+  isFree: boolean | null,
+  markOf: MarkOf,
+): BalanceHistory {
   if (isFree === false) return history
   const effect = history.effect.slice()
   const costCredits = history.costCredits.slice()
@@ -132,7 +136,10 @@ function withEmpty(history: History, isFree: boolean | null, markOf: MarkOf): Hi
  * The history as if reads were free: each value is raised by the cost of earlier reads. Of a value and a read in
  * flight together, the one with the lower balance is later. A read without a balance becomes an unplaced charge.
  */
-export function withFreeReads(history: History, priceOf: (row: number) => Credits): History {
+export function withFreeReads(
+  history: BalanceHistory,
+  priceOf: (row: number) => Credits,
+): BalanceHistory {
   const { size, value, callUs, readUs } = history
   const effect = history.effect.slice()
   const costCredits = history.costCredits.slice()

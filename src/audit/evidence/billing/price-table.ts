@@ -1,6 +1,6 @@
 import { namesOf } from '../../../contract/contract.ts'
 import type { Promising } from '../../../contract/promises.ts'
-import { literal } from '../../../store/import/literal.ts'
+import { literal } from '../../../store/literal.ts'
 import type { Evidence } from '../../rule.ts'
 
 /** Evidence with a price for each model. */

@@ -1,5 +1,5 @@
 import type { Credits } from '../../../contract/contract.ts'
-import { effects, type History, showsBalance } from './history.ts'
+import { type BalanceHistory, effects, showsBalance } from './history.ts'
 import { rowsWhere } from './operations.ts'
 
 /** Credits for a successful read of the models or the credits; 0 on most services (gap G-17). */
@@ -44,8 +44,8 @@ interface Stretch {
  * if no stretch shows it, or if two fits disagree.
  */
 export function readPricesOf(
-  histories: readonly History[],
-  markOf: (history: History, row: number) => Mark | undefined,
+  histories: readonly BalanceHistory[],
+  markOf: (history: BalanceHistory, row: number) => Mark | undefined,
 ): InferredReadPrices {
   const stretches = histories.flatMap((history) =>
     stretchesOf(history, (row) => markOf(history, row)),
@@ -90,7 +90,10 @@ export function readPricesOf(
   return { prices: { ...first!, ...settled }, open }
 }
 
-function stretchesOf(history: History, markOf: (row: number) => Mark | undefined): Stretch[] {
+function stretchesOf(
+  history: BalanceHistory,
+  markOf: (row: number) => Mark | undefined,
+): Stretch[] {
   const { size, callUs, endUs, effect, value } = history
   const stretches: Stretch[] = []
   let first = -Infinity

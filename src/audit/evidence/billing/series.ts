@@ -3,7 +3,7 @@ import type { KnownPolicy } from './abandoned/known-policy.ts'
 import { type BalanceReading, readBalance } from './balance-reading.ts'
 import { excessOf } from './conservation.ts'
 import { looksExpired } from './expiry.ts'
-import { effects, type History } from './history.ts'
+import { type BalanceHistory, effects } from './history.ts'
 
 /** A value of the credits page that the headers contradict. */
 export interface PageContradiction {
@@ -18,7 +18,7 @@ export interface PageContradiction {
  * everything and contradict the page, the page is late or of another account: only the headers are read.
  */
 export function readSeries(
-  history: History,
+  history: BalanceHistory,
   giftSizes: readonly Credits[],
   policy: KnownPolicy | null,
 ): BalanceReading {
@@ -44,7 +44,7 @@ function isExplained({ fits, conservation: { segments } }: BalanceReading): bool
  */
 function contradictions(
   { history: { effect, callUs, endUs, costCredits, size }, conservation }: BalanceReading,
-  { value, pages = [] }: History,
+  { value, pages = [] }: BalanceHistory,
   giftSizes: readonly Credits[],
 ): readonly PageContradiction[] {
   return pages.flatMap((row) => {

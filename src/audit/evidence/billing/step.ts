@@ -1,6 +1,6 @@
 import type { Settled } from './abandoned/by-sums.ts'
 import type { HeaderMeaning } from './header-meaning.ts'
-import { effects, type History } from './history.ts'
+import { type BalanceHistory, effects } from './history.ts'
 import type { Place } from './location.ts'
 import { RunningSum } from './running-sum.ts'
 
@@ -13,7 +13,7 @@ import { RunningSum } from './running-sum.ts'
  * the step that fits most values.
  */
 export function placesOfStep(
-  history: History,
+  history: BalanceHistory,
   meaning: HeaderMeaning,
   { from, to, credits, charged }: Settled,
 ): readonly Place[] {

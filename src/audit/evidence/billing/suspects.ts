@@ -1,5 +1,5 @@
 import type { Credits } from '../../../contract/contract.ts'
-import { effects, type History } from './history.ts'
+import { type BalanceHistory, effects } from './history.ts'
 import type { Place } from './location.ts'
 import { rowsWhere } from './operations.ts'
 
@@ -32,7 +32,7 @@ const leastShare = 0.005
  * @param charged abandoned requests that were certainly charged, and may have been charged twice
  */
 export function suspectsOf(
-  history: History,
+  history: BalanceHistory,
   places: readonly [Place, ...Place[]],
   unexplained: Credits,
   charged: ReadonlySet<number> = new Set(),
@@ -60,7 +60,7 @@ export function suspectsOf(
 
 /** Rows in flight at a place, ordered by how well their price and end fit. */
 function inFlightAt(
-  { size, callUs, endUs, effect, costCredits }: History,
+  { size, callUs, endUs, effect, costCredits }: BalanceHistory,
   { hole, fromUs, toUs }: Place,
   unexplained: Credits,
   charged: ReadonlySet<number>,

@@ -1,7 +1,7 @@
 import type { AuthHeader, AuthHeaders } from '../../../contract/contract.ts'
 import { promisedSql } from '../../../contract/request.ts'
 import { usualOf } from '../../../contract/usual.ts'
-import { literal } from '../../../store/import/literal.ts'
+import { literal } from '../../../store/literal.ts'
 import { billingRule, witnessOf } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import type { Evidence, Rule } from '../../rule.ts'

@@ -1,6 +1,6 @@
 import type { Contract } from '../../../contract/contract.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
-import { effects, type History } from '../../evidence/billing/history.ts'
+import { type BalanceHistory, effects } from '../../evidence/billing/history.ts'
 import { rowsWhere } from '../../evidence/billing/operations.ts'
 import { RunningSum } from '../../evidence/billing/running-sum.ts'
 import { mayBeMoved } from '../../evidence/other-cause.ts'
@@ -112,7 +112,9 @@ function creditsPaid({ fits, doubt, conservation }: BalanceReading): (at: number
  * Cost of the ambiguous requests called before a row's end, without those that expired before the call of the idle
  * value, unless `all` is wanted.
  */
-function creditsLeft(history: History): (idle: number, until: number, all?: boolean) => number {
+function creditsLeft(
+  history: BalanceHistory,
+): (idle: number, until: number, all?: boolean) => number {
   const { size, effect, callUs, endUs, costCredits, settlesByUs } = history
   const left = rowsWhere(size, (row) => effect[row] === effects.ambiguous)
   const cost = (row: number) => costCredits[row]!
@@ -123,7 +125,10 @@ function creditsLeft(history: History): (idle: number, until: number, all?: bool
 }
 
 /** Credits that later calls take, or hold for a while, before this request ends. */
-function takenBeside({ size, callUs, endUs, effect, costCredits }: History, row: number): number {
+function takenBeside(
+  { size, callUs, endUs, effect, costCredits }: BalanceHistory,
+  row: number,
+): number {
   let credits = 0
   for (let other = row + 1; other < size && callUs[other]! < endUs[row]!; other++) {
     if (effect[other] !== effects.ambiguous) credits += costCredits[other]!

@@ -1,7 +1,7 @@
 import type { Contract } from '../../../contract/contract.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { excessOf, type Segment } from '../../evidence/billing/conservation.ts'
-import { effects, type History } from '../../evidence/billing/history.ts'
+import { type BalanceHistory, effects } from '../../evidence/billing/history.ts'
 import { mayBeMoved } from '../../evidence/other-cause.ts'
 
 /** A stretch between two idle values, with its rows: `(from, to]` in call order. */
@@ -56,7 +56,7 @@ export function isAccounted({ fits, tiles, doubt }: BalanceReading): boolean {
   return fits === 'exact' && tiles.uncertainCredits === 0 && doubt === null
 }
 
-export function countRows(history: History, choose: (row: number) => boolean): number {
+export function countRows(history: BalanceHistory, choose: (row: number) => boolean): number {
   let count = 0
   for (let row = 0; row < history.size; row++) if (choose(row)) count++
   return count

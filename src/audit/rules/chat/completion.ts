@@ -1,6 +1,6 @@
 import { type Contract, datePattern, type Model, namesOf } from '../../../contract/contract.ts'
 import { usualOf } from '../../../contract/usual.ts'
-import { literal } from '../../../store/import/literal.ts'
+import { literal } from '../../../store/literal.ts'
 import { chatTexts, plainChoices } from '../../evidence/chat-texts.ts'
 import { type Exchange, exchangesOf, isList, isObject, type Json } from '../../evidence/exchange.ts'
 import { type Came, exchangeRule, judgedRule } from '../exchange-rule.ts'

@@ -6,7 +6,7 @@ import { withUnknownDecision } from '../../../limits/limited-request.ts'
 import { fitModels } from '../../../limits/models/fit.ts'
 import type { Contradiction, Counted, Model } from '../../../limits/models/model.ts'
 import type { Evidence } from '../../rule.ts'
-import type { History } from './history.ts'
+import type { RateHistory } from './history.ts'
 
 /** The promises, and the profile for what they leave open. */
 export type Known<P extends PromiseName = never> = Pick<Evidence<P>, 'contract' | 'profile'>
@@ -31,11 +31,11 @@ function countedBy(profile: DeploymentProfile | undefined): BandCourse['counted'
   }
 }
 
-const known = new WeakMap<History, Map<Window, readonly BandCourse[]>>()
+const known = new WeakMap<RateHistory, Map<Window, readonly BandCourse[]>>()
 
 /** The requests of all keys, cut where their limit may have changed. The result is kept for all rules. */
 export function coursesIn(
-  history: History,
+  history: RateHistory,
   { contract, profile }: Known,
   window: Window,
 ): readonly BandCourse[] {

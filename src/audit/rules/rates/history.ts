@@ -7,20 +7,20 @@ import { clockErrorUs } from '../../runs.ts'
 import type { Witness } from '../../verdict.ts'
 import {
   numberColumns,
-  type Sighting,
-  SightingRow,
-  sightingTable,
+  type RateEvent,
+  RateEventRow,
+  rateEventTable,
   wordColumns,
-} from './sightings.ts'
+} from './rate-events.ts'
 
-export type { Sighting } from './sightings.ts'
+export type { RateEvent } from './rate-events.ts'
 
 /** All requests by key, in order of start, on one clock for all audited runs. */
-export interface History {
-  readonly sightings: readonly Sighting[]
-  readonly byKey: ReadonlyMap<string, readonly Sighting[]>
+export interface RateHistory {
+  readonly sightings: readonly RateEvent[]
+  readonly byKey: ReadonlyMap<string, readonly RateEvent[]>
   /** Requests that may share a counter: keys of one account may (gap G-36). */
-  readonly byAccount: ReadonlyMap<string, readonly Sighting[]>
+  readonly byAccount: ReadonlyMap<string, readonly RateEvent[]>
 }
 
 /**
@@ -31,7 +31,7 @@ export interface History {
  */
 export const historyOf = oncePerEvidence(load)
 
-async function load({ store, runIds, contract }: Evidence): Promise<History> {
+async function load({ store, runIds, contract }: Evidence): Promise<RateHistory> {
   const ids = JSON.stringify(runIds)
   const words = (
     await store.rows<{ word: string }>(
@@ -62,8 +62,8 @@ async function load({ store, runIds, contract }: Evidence): Promise<History> {
      ORDER BY from_us, until_us, run_id, slot, retry`,
     [ids, JSON.stringify(words)],
   )
-  const table = sightingTable(columns, words, contract)
-  const sightings = Array.from({ length: table.size }, (_, row) => new SightingRow(table, row))
+  const table = rateEventTable(columns, words, contract)
+  const sightings = Array.from({ length: table.size }, (_, row) => new RateEventRow(table, row))
   const byAccount = Map.groupBy(sightings, ({ account }) => account)
   for (const ofAccount of byAccount.values()) {
     const { low, high } = balanceBrackets(ofAccount)
@@ -86,8 +86,8 @@ export function anyOf(values: Iterable<number | string>): string {
 
 /** Whether a sighting is so early in the record that unrecorded requests matter. */
 export function recordBegan(
-  sightings: readonly Sighting[],
-  sighting: Sighting,
+  sightings: readonly RateEvent[],
+  sighting: RateEvent,
   window: Window,
 ): boolean {
   return sighting.fromUs - sightings[0]!.fromUs < 2 * windowUs[window]

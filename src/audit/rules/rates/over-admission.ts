@@ -7,7 +7,7 @@ import { ticksExplainAdmissions } from '../../../limits/models/ticks.ts'
 import { reachOf } from '../../../limits/reach.ts'
 import type { Verdict } from '../../verdict.ts'
 import { coursesIn, explain, isPressed, type Known, withoutRejections } from './courses.ts'
-import { type History, witnessOf } from './history.ts'
+import { type RateHistory, witnessOf } from './history.ts'
 import { windowsOf } from './waiting.ts'
 
 /**
@@ -15,7 +15,11 @@ import { windowsOf } from './waiting.ts'
  *
  * More than 2N in one window is too many for every limiter. Fewer are too many if no model with any phase admits them.
  */
-export function judgeAdmissions(history: History, known: Known<'bands'>, window: Window): Verdict {
+export function judgeAdmissions(
+  history: RateHistory,
+  known: Known<'bands'>,
+  window: Window,
+): Verdict {
   const { contract, profile } = known
   const pressed = coursesIn(history, known, window).filter(isPressed)
   if (pressed.length === 0) {
@@ -83,7 +87,7 @@ export function judgeAdmissions(history: History, known: Known<'bands'>, window:
 }
 
 /** More admissions than the limit while one reset was shown: no edge of windows lies between them. */
-function fullByReset(history: History, known: Known<'bands'>, window: Window): Verdict | null {
+function fullByReset(history: RateHistory, known: Known<'bands'>, window: Window): Verdict | null {
   for (const course of coursesIn(history, known, window)) {
     for (const { requests } of windowsOf(course, history, known)) {
       const admitted = requests.filter(({ decision }) => decision === 'admitted')
@@ -133,7 +137,7 @@ function knownToSlide(profile: DeploymentProfile | undefined): boolean {
 
 /** The traffic that would test a limit, and where the balance makes that impossible. */
 export function whatItTakes(
-  { sightings }: History,
+  { sightings }: RateHistory,
   contract: Promising<'bands'>,
   window: Window,
 ): string {

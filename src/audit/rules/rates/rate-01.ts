@@ -2,13 +2,13 @@ import { type Contract, type Window, windows, windowUs } from '../../../contract
 import type { Bracket, Brackets } from '../../../limits/balance.ts'
 import { bandsWithin, type Cell, cellsNamed, touches } from '../../../limits/band.ts'
 import { trailingBrackets } from '../../../limits/trailing.ts'
-import { anyOf, type Sighting, witnessOf } from './history.ts'
+import { anyOf, type RateEvent, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 import { goesOn, holds, sequentialPairs } from './row-changes.ts'
 
 /** A response with a limit from the wrong row. */
 interface Judged {
-  readonly sighting: Sighting
+  readonly sighting: RateEvent
   readonly allowed: readonly number[]
   /** Whether an earlier band, from before the record, may still be in effect. */
   readonly earlierBandPossible: boolean
@@ -122,7 +122,7 @@ function describe({ low, high }: Bracket): string {
 }
 
 /** The start of each key's record, and whether its first response showed an unused window. */
-function recordStarts(sightings: readonly Sighting[]) {
+function recordStarts(sightings: readonly RateEvent[]) {
   const starts = new Map<string, { atUs: number; fresh: boolean }>()
   for (const { key, fromUs, limit, remaining } of sightings) {
     if (starts.has(key) || limit === null) continue
@@ -134,7 +134,7 @@ function recordStarts(sightings: readonly Sighting[]) {
 /** A response whose row lagged behind its balance, and was corrected within a window. */
 function changedLate(
   contract: Contract,
-  sightings: readonly Sighting[],
+  sightings: readonly RateEvent[],
 ): Pick<Judged, 'sighting' | 'allowed'> | null {
   for (const { before, after, from, to, steps } of sequentialPairs(contract, sightings)) {
     if (from.band === to.band || holds(from.band, before) || !holds(to.band, after)) continue

@@ -1,7 +1,7 @@
 import { type Contract, windowUs } from '../../../contract/contract.ts'
 import { bandsWithin, cellsNamed, edgesOf } from '../../../limits/band.ts'
 import { trailingBrackets } from '../../../limits/trailing.ts'
-import { type Sighting, witnessOf } from './history.ts'
+import { type RateEvent, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 import { goesOn, holds, sequentialPairs } from './row-changes.ts'
 
@@ -22,7 +22,7 @@ share, either is correct, and the note names the one in use.`,
     const edges = edgesOf(contract)
     const seen = new Set<string>()
     let crossings = 0
-    let doubtful: readonly [Sighting, Sighting] | null = null
+    let doubtful: readonly [RateEvent, RateEvent] | null = null
     for (const sightings of byKey.values()) {
       for (const { before, after, from, to, steps } of sequentialPairs(contract, sightings)) {
         const edge = edges.find(
@@ -94,10 +94,10 @@ share, either is correct, and the note names the one in use.`,
 /** A correct response, and a later one of its key with the same row, which is then wrong. */
 function neverMoved(
   contract: Contract,
-  sightings: readonly Sighting[],
-): readonly [Sighting, Sighting] | null {
+  sightings: readonly RateEvent[],
+): readonly [RateEvent, RateEvent] | null {
   const trailing = trailingBrackets(sightings, windowUs.minute)
-  const right = new Map<string, Sighting>()
+  const right = new Map<string, RateEvent>()
   for (const [index, sighting] of sightings.entries()) {
     if (sighting.limit === null || sighting.decision !== 'admitted') continue
     const [cell] = cellsNamed(contract, sighting.limit)

@@ -5,7 +5,7 @@ import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { nameModels } from '../../../limits/models/fit.ts'
 import type { Verdict } from '../../verdict.ts'
 import { coursesIn, explain, type Known } from './courses.ts'
-import { type History, witnessOf } from './history.ts'
+import { type RateHistory, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 
 export const rate05 = rateRule({
@@ -27,7 +27,7 @@ like a fault. A rejection that may belong to the hour or the day decides nothing
 })
 
 /** Whether a rejection came before its window was full. */
-export function judgeRejections(history: History, known: Known, window: Window): Verdict {
+export function judgeRejections(history: RateHistory, known: Known, window: Window): Verdict {
   const courses = coursesIn(history, known, window)
   let observations = 0
   let doubtful: { readonly request: LimitedRequest; readonly why: string } | null = null
@@ -104,7 +104,7 @@ function earliestPremature(
 }
 
 /** Requests of other keys of the same account: by gap G-36 a new key may inherit the account's counts. */
-function siblingsOf({ byKey, byAccount }: History, key: string): readonly LimitedRequest[] {
+function siblingsOf({ byKey, byAccount }: RateHistory, key: string): readonly LimitedRequest[] {
   const account = byKey.get(key)![0]!.account
   return byAccount.get(account)!.filter((request) => request.key !== key)
 }

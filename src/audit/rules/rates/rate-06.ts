@@ -1,6 +1,6 @@
 import { effectOf } from '../../../attempt/outcome.ts'
 import { usualOf } from '../../../contract/usual.ts'
-import { type Sighting, witnessOf } from './history.ts'
+import { type RateEvent, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 
 /** The names of a rejection in both error shapes. */
@@ -64,7 +64,7 @@ charge may be late. Under concurrency, BILL-05 decides the charge.`,
   },
 })
 
-function faultOf({ status, errorCode, errorType }: Sighting): string | null {
+function faultOf({ status, errorCode, errorType }: RateEvent): string | null {
   // A client that aborted before the body did not receive the names.
   if (status === 429 && errorCode === null && errorType === null) return null
   if (status !== 429) return `status ${status} with ${errorCode ?? errorType}`
@@ -74,7 +74,7 @@ function faultOf({ status, errorCode, errorType }: Sighting): string | null {
 }
 
 /** Possible cost of two successes between their headers, each before or after its charge. */
-function priceBetween(before: Sighting, after: Sighting): number {
+function priceBetween(before: RateEvent, after: RateEvent): number {
   const alike = before.endpoint === after.endpoint && before.streamed === after.streamed
   return alike
     ? Math.max(before.costCredits, after.costCredits)
@@ -87,11 +87,11 @@ function priceBetween(before: Sighting, after: Sighting): number {
  * @param lateUs how long after an interrupted attempt its charge may come
  */
 function chargedRejection(
-  sightings: readonly Sighting[],
+  sightings: readonly RateEvent[],
   lateUs: number,
-): readonly [Sighting, readonly Sighting[], Sighting] | null {
-  let before: Sighting | null = null
-  let between: Sighting[] = []
+): readonly [RateEvent, readonly RateEvent[], RateEvent] | null {
+  let before: RateEvent | null = null
+  let between: RateEvent[] = []
   let busyUntilUs = -Infinity
   for (const sighting of sightings) {
     const alone = sighting.fromUs >= busyUntilUs

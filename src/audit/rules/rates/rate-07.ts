@@ -1,7 +1,7 @@
 import { flags } from '../../../attempt/flags.ts'
 import { structuredNames } from '../../../contract/contract.ts'
 import type { Promising } from '../../../contract/promises.ts'
-import { type Sighting, witnessOf } from './history.ts'
+import { type RateEvent, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 
 export const rate07 = rateRule({
@@ -28,7 +28,7 @@ Only the headers that the contract names must be there. A header that is present
       return faults.length > 0 ? [{ sighting, faults }] : []
     })
     const [first] = faulty
-    const counts = (of: readonly { readonly sighting: Sighting }[]) =>
+    const counts = (of: readonly { readonly sighting: RateEvent }[]) =>
       `${of.filter(({ sighting }) => sighting.decision === 'admitted').length} of ${served.length} successes, ${of.filter(({ sighting }) => sighting.decision === 'rejected').length} of ${rejected.length} rejections`
     if (first !== undefined) {
       return {
@@ -61,7 +61,7 @@ function headerNames({ headers }: Promised): readonly string[] {
     .map((names) => names.join(' or '))
 }
 
-function faultsOf({ headers, resetFormat }: Promised, sighting: Sighting): readonly string[] {
+function faultsOf({ headers, resetFormat }: Promised, sighting: RateEvent): readonly string[] {
   const { limit, remaining, reset } = sighting
   const resetNames = headers.rateReset?.join(' or ')
   const shown = [

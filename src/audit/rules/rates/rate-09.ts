@@ -4,7 +4,7 @@ import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { shownTooOften } from '../../../limits/remaining.ts'
 import type { Witness } from '../../verdict.ts'
 import { coursesIn, type Known } from './courses.ts'
-import { type History, witnessOf } from './history.ts'
+import { type RateHistory, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 import { windowsOf } from './waiting.ts'
 
@@ -131,7 +131,7 @@ function consecutive(requests: readonly LimitedRequest[]): readonly Pair[] {
   return pairs
 }
 
-function tooSlow(history: History, known: Known) {
+function tooSlow(history: RateHistory, known: Known) {
   const judged = coursesIn(history, known, 'minute').flatMap((course) => {
     const endpoints = new Set(course.requests.map(({ endpoint }) => endpoint))
     return [...endpoints].flatMap((endpoint) => {

@@ -2,7 +2,7 @@ import { type Band, windowUs } from '../../../contract/contract.ts'
 import { bandsWithin, cellsNamed } from '../../../limits/band.ts'
 import { trailingBrackets } from '../../../limits/trailing.ts'
 import { passed } from '../../verdict.ts'
-import { type Sighting, witnessOf } from './history.ts'
+import { type RateEvent, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 
 export const rate18 = rateRule({
@@ -20,7 +20,7 @@ decided.`,
     let crossings = 0
     for (const ofAccount of byAccount.values()) {
       const trailing = trailingBrackets(ofAccount, windowUs.minute)
-      const last = new Map<string, { readonly sighting: Sighting; readonly band: Band }>()
+      const last = new Map<string, { readonly sighting: RateEvent; readonly band: Band }>()
       const recordStart = ofAccount[0]!.fromUs
       for (const [index, sighting] of ofAccount.entries()) {
         if (sighting.limit === null || sighting.status === 401) continue

@@ -4,7 +4,7 @@ import { cellsNamed } from '../../../limits/band.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { otherWindowMayRefuse, pacingOf } from '../../../limits/other-windows.ts'
 import type { Known } from './courses.ts'
-import { type History, type Sighting, witnessOf } from './history.ts'
+import { type RateEvent, type RateHistory, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 import { readingsOf, type Wait, waitsIn } from './waiting.ts'
 
@@ -32,7 +32,7 @@ also too short if only fixed windows explain the record and their reset (RATE-13
     if (shown.length === 0) {
       return { verdict: 'not-observed', takes: 'an answer with Retry-After' }
     }
-    const fail = (sighting: Sighting, came: string) =>
+    const fail = (sighting: RateEvent, came: string) =>
       ({
         verdict: 'fail',
         observations: shown.length,
@@ -101,7 +101,7 @@ also too short if only fixed windows explain the record and their reset (RATE-13
 })
 
 /** A Retry-After that ends before anything is admitted again. */
-function tooShort(history: History, known: Known) {
+function tooShort(history: RateHistory, known: Known) {
   const readings = readingsOf(history, known)
   for (const wait of waitsIn(history, known)) {
     for (const [index, rejection] of wait.course.requests.entries()) {

@@ -1,7 +1,7 @@
 import type { PromiseName } from '../../../contract/promises.ts'
 import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
 import type { Verdict } from '../../verdict.ts'
-import { type History, historyOf } from './history.ts'
+import { historyOf, type RateHistory } from './history.ts'
 
 /** A rule about rate limits (§8.1). All of them share one history. */
 export function rateRule<const P extends PromiseName>({
@@ -11,7 +11,7 @@ export function rateRule<const P extends PromiseName>({
 }: Omit<Rule, 'decide' | 'section' | 'promised'> & {
   readonly section?: string
   readonly promised: readonly P[]
-  decide(history: History, evidence: Evidence<P>): Verdict | Promise<Verdict>
+  decide(history: RateHistory, evidence: Evidence<P>): Verdict | Promise<Verdict>
 }): Rule {
   return {
     section: '§8.1',

@@ -5,10 +5,10 @@ import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { inferResetUnit, type ResetSample, type UnitInference } from '../../../limits/reset-unit.ts'
 import { type ServiceClock, serviceClock } from '../../../limits/service-clock.ts'
 import type { Known } from './courses.ts'
-import type { History } from './history.ts'
+import type { RateHistory } from './history.ts'
 
 /** All reset values, each with the longest time that it may look ahead. */
-export function resetSamples({ byKey }: History, contract: Contract): readonly ResetSample[] {
+export function resetSamples({ byKey }: RateHistory, contract: Contract): readonly ResetSample[] {
   const samples: ResetSample[] = []
   for (const sightings of byKey.values()) {
     // If refused requests or reads count (gap G-18), each may delay the reset.
@@ -42,7 +42,7 @@ const unitOf = (format: ResetFormat | undefined): string | undefined =>
   format === 'duration' || format === 'time' ? 'delta-s' : format
 
 /** If the values fit several units, the contract decides, or the probe's answer (gap G-21). */
-export function readResets(history: History, { contract, profile }: Known): ResetReading {
+export function readResets(history: RateHistory, { contract, profile }: Known): ResetReading {
   const samples = resetSamples(history, contract)
   const clock = serviceClock(history.sightings)
   const inference = inferResetUnit(samples, clock)

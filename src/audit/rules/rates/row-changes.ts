@@ -1,10 +1,10 @@
 import type { Band, Contract, Window } from '../../../contract/contract.ts'
 import { type Cell, cellsNamed } from '../../../limits/band.ts'
-import type { Sighting } from './history.ts'
+import type { RateEvent } from './history.ts'
 
 export interface Pair {
-  readonly before: Sighting
-  readonly after: Sighting
+  readonly before: RateEvent
+  readonly after: RateEvent
   readonly from: Cell
   readonly to: Cell
   /** Successes after the first and up to the second; null with other attempts in between. */
@@ -14,9 +14,9 @@ export interface Pair {
 /** Successes of one key, each with the previous one whose limit is for the same window. */
 export function* sequentialPairs(
   contract: Contract,
-  sightings: readonly Sighting[],
+  sightings: readonly RateEvent[],
 ): Generator<Pair, void, undefined> {
-  const previous = new Map<Window, { readonly sighting: Sighting; readonly at: number }>()
+  const previous = new Map<Window, { readonly sighting: RateEvent; readonly at: number }>()
   let successes = 0
   let others = 0
   let busyUntilUs = -Infinity
@@ -41,14 +41,14 @@ export function* sequentialPairs(
 }
 
 /** Whether a row may apply to the balance in a response, before or after its charge. */
-export function holds(band: Band, sighting: Sighting): boolean {
+export function holds(band: Band, sighting: RateEvent): boolean {
   const low = sighting.credits! - sighting.costCredits
   const high = sighting.credits! + sighting.costCredits
   return high >= band.minBalance && low <= (band.maxBalance ?? Infinity)
 }
 
 /** Whether the used count continued, so no window began in between. */
-export function goesOn(before: Sighting, after: Sighting, steps: number | null): boolean {
+export function goesOn(before: RateEvent, after: RateEvent, steps: number | null): boolean {
   if (before.remaining === null || after.remaining === null || steps === null) return false
   return after.limit! - after.remaining === before.limit! - before.remaining + steps
 }

@@ -5,14 +5,14 @@ import { epochOf, isEpoch, limiterClock, resetInstant } from '../../../limits/re
 import { type Instant, type ResetWindow, windowsByReset } from '../../../limits/reset-windows.ts'
 import { mostForgotten } from './continuity.ts'
 import { coursesIn, explain, type Known } from './courses.ts'
-import type { History } from './history.ts'
+import type { RateHistory } from './history.ts'
 import { readResets, sampleOf } from './resets.ts'
 
 /** The reset of a rejection; null if it shows none. */
 export type ResetOf = (rejection: LimitedRequest) => Instant | null
 
 /** The readings of resets, one for each unit that fits the deployment (RATE-12). */
-export function readingsOf(history: History, known: Known): readonly ResetOf[] {
+export function readingsOf(history: RateHistory, known: Known): readonly ResetOf[] {
   const { samples, clock, inference } = readResets(history, known)
   return inference.units.map((unit) => {
     const limiters = limiterClock(unit, samples, clock)
@@ -26,7 +26,7 @@ export function readingsOf(history: History, known: Known): readonly ResetOf[] {
 /** The windows of a course that its resets identify; none if the resets have no sure unit. */
 export function windowsOf(
   course: BandCourse,
-  history: History,
+  history: RateHistory,
   known: Known,
 ): readonly ResetWindow[] {
   const { units } = readResets(history, known).inference
@@ -43,7 +43,7 @@ export function windowsOf(
 const mostCourses = 24
 
 /** Courses of the minute with rejections. */
-export function waitsIn(history: History, known: Known): readonly Wait[] {
+export function waitsIn(history: RateHistory, known: Known): readonly Wait[] {
   return coursesIn(history, known, 'minute')
     .filter(({ requests }) => requests.some(({ decision }) => decision === 'rejected'))
     .slice(0, mostCourses)
@@ -53,10 +53,10 @@ export function waitsIn(history: History, known: Known): readonly Wait[] {
 /** The requests of a key after its rejections, and how long its limiter may make it wait. */
 export class Wait {
   readonly course: BandCourse
-  private readonly history: History
+  private readonly history: RateHistory
   private models: readonly Model[] | null = null
 
-  constructor(history: History, course: BandCourse) {
+  constructor(history: RateHistory, course: BandCourse) {
     this.history = history
     this.course = course
   }

@@ -1,6 +1,6 @@
 import { pricesOf } from '../../../contract/contract.ts'
 import { promisedSql } from '../../../contract/request.ts'
-import { literal } from '../../../store/import/literal.ts'
+import { literal } from '../../../store/literal.ts'
 import { openPricesOf } from '../../evidence/balances.ts'
 import { isEmpty } from '../../evidence/billing/open-prices.ts'
 import type { PricedEvidence } from '../../evidence/billing/price-table.ts'

@@ -9,7 +9,7 @@ import {
   pollKeysSql,
 } from '../../../store/account.ts'
 import type { ClickHouse, Parameters } from '../../../store/clickhouse/clickhouse.ts'
-import { pathLiteral } from '../../../store/import/literal.ts'
+import { pathLiteral } from '../../../store/literal.ts'
 import { quarterColumns, quartersSql } from '../../../store/quarters/quarters.ts'
 import type { Session } from '../../../store/session.ts'
 import { hideTable } from '../../temp-table.ts'

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { outcomes } from '../../../attempt/outcome.ts'
-import { identifier, literal, pathLiteral } from '../../../store/import/literal.ts'
+import { identifier, literal, pathLiteral } from '../../../store/literal.ts'
 import { quarterColumns } from '../../../store/quarters/quarters.ts'
 import type { Reader } from '../../../store/session.ts'
 import { UserError } from '../../../user/user-error.ts'

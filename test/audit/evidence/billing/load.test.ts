@@ -4,8 +4,8 @@ import type { BodyRow, TemplateRow } from '../../../../src/attempt/evidence.ts'
 import { flags } from '../../../../src/attempt/flags.ts'
 import {
   abandonments,
+  type BalanceHistory,
   effects,
-  type History,
 } from '../../../../src/audit/evidence/billing/history.ts'
 import { loadHistories } from '../../../../src/audit/evidence/billing/load.ts'
 import type { FullContract } from '../../../../src/contract/contract.ts'
@@ -50,7 +50,7 @@ async function loaded(rows: readonly AttemptRow[], more: More = {}) {
 }
 
 /** The same of one account. */
-async function columns<Name extends keyof History>(
+async function columns<Name extends keyof BalanceHistory>(
   rows: readonly AttemptRow[],
   names: readonly Name[],
   more: More = {},

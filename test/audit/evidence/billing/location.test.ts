@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { tileOperations } from '../../../../src/audit/evidence/billing/balance-reading.ts'
-import { effects, type History } from '../../../../src/audit/evidence/billing/history.ts'
+import { type BalanceHistory, effects } from '../../../../src/audit/evidence/billing/history.ts'
 import { certainPlace, placesOf } from '../../../../src/audit/evidence/billing/location.ts'
 import type { Operations } from '../../../../src/audit/evidence/billing/operations.ts'
 import { type Hole, readTiles } from '../../../../src/audit/evidence/billing/tiles.ts'
@@ -10,7 +10,7 @@ import { searchedCost } from './searched-cost.ts'
 
 /** Charges of one credit 1,000 us apart, each taken 100 us after its call and 800 us before its end. */
 const tookUs = 100
-function holesOf(history: History) {
+function holesOf(history: BalanceHistory) {
   const operations = tileOperations(history, { plain: 'after', stream: 'after' }, true)
   const { filled, faults } = readTiles(operations)
   return {
@@ -189,7 +189,7 @@ function habitOf(anchorsUs: readonly number[], holesUs: readonly number[]) {
 }
 
 /** The share of each hole by the best of all matchings of its credits with the moments of attempts. */
-function searchedShares(history: History, operations: Operations, holes: readonly Hole[]) {
+function searchedShares(history: BalanceHistory, operations: Operations, holes: readonly Hole[]) {
   const times = timesOf(operations, holes)
   const units = holes
     .flatMap(({ credits }, of) =>
@@ -233,7 +233,7 @@ function searchedShares(history: History, operations: Operations, holes: readonl
   return holes.map((hole, of) => ({ hole, ...times[of]!, share: weights[of]! / total }))
 }
 
-function expectSearched(history: History) {
+function expectSearched(history: BalanceHistory) {
   const { operations, holes } = holesOf(history)
   const found = placesOf(history, operations, holes)
   const searched = searchedShares(history, operations, holes)

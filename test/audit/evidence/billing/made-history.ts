@@ -1,7 +1,7 @@
 import {
   abandonments,
+  type BalanceHistory,
   effects,
-  type History,
 } from '../../../../src/audit/evidence/billing/history.ts'
 import type { Credits } from '../../../../src/contract/contract.ts'
 
@@ -30,7 +30,7 @@ export interface HistoryRow {
 export function historyOf(
   rows: readonly HistoryRow[],
   { runId = 'run', account = 'main', lifetimeUs = Infinity } = {},
-): History {
+): BalanceHistory {
   const sorted = [...rows].sort((a, b) => a.callUs - b.callUs)
   const column = (of: (row: HistoryRow) => number) => Float64Array.from(sorted, of)
   return {

@@ -1,5 +1,5 @@
 import type { Credits } from '../../../../contract/contract.ts'
-import { effects, type History } from '../history.ts'
+import { type BalanceHistory, effects } from '../history.ts'
 import type { Operations } from '../operations.ts'
 import { readTiles, type TileFault } from '../tiles.ts'
 import {
@@ -26,7 +26,7 @@ import {
  * @param astray the part of those that the likeliest policy leaves unexplained
  */
 export function isChargedWrongly(
-  history: History,
+  history: BalanceHistory,
   operations: Operations,
   uncertain: Credits,
   astray: Credits,
@@ -75,7 +75,7 @@ interface Context extends Timing {
   readonly lateUs: (row: number) => number
 }
 
-function contextOf(history: History): Context {
+function contextOf(history: BalanceHistory): Context {
   const { size, callUs, readUs, endUs, effect, value } = history
   let lastUs = -Infinity
   let [firstSeenUs, lastSeenUs] = [Infinity, -Infinity]
@@ -89,7 +89,7 @@ function contextOf(history: History): Context {
   return { ...timingOf(history), lastUs, seenUs, lateUs: latenessOf(history, () => 0) }
 }
 
-function bulksOf(history: History, { rows }: Kind, context: Context): readonly Bulk[] {
+function bulksOf(history: BalanceHistory, { rows }: Kind, context: Context): readonly Bulk[] {
   const { callUs, costCredits } = history
   const [firstSeenUs, lastSeenUs] = context.seenUs
   /** Whether its charge would certainly leave a hole. */
@@ -118,7 +118,7 @@ function bulksOf(history: History, { rows }: Kind, context: Context): readonly B
 
 /** Faults of the tiles if the bulks are charged as they say, and of the rest only rows that may be. */
 function faultsUnder(
-  history: History,
+  history: BalanceHistory,
   operations: Operations,
   bulks: readonly Bulk[],
   rest: Credits,

@@ -1,7 +1,7 @@
 import type { Credits } from '../../../../contract/contract.ts'
 import { countBelow } from '../../../../limits/count-below.ts'
 import type { Conservation } from '../conservation.ts'
-import { abandonments, effects, type History } from '../history.ts'
+import { abandonments, type BalanceHistory, effects } from '../history.ts'
 import { add, isExplained, nearestOf, type Ranges, ranges, unlike } from './combinations.ts'
 import { delayedPolicies } from './delays.ts'
 import {
@@ -36,7 +36,7 @@ export interface Settled {
 
 /** @returns null if nothing is unexplained, or too much for a few wrong charges */
 export function chargedBeyondPolicies(
-  history: History,
+  history: BalanceHistory,
   { idle, balance }: Conservation,
 ): Settled | null {
   const timing = timingOf(history)
@@ -119,7 +119,7 @@ const mostWork = 100_000
  * longest of those: a stall in one stretch does not affect the others.
  */
 function longestOf(
-  history: History,
+  history: BalanceHistory,
   timing: Timing,
   stretchOf: (row: number) => number,
 ): Stretches['longUs'] {
@@ -143,7 +143,11 @@ function longestOf(
 const enoughAlike = 20
 
 /** Indexes in `idle` of values after which all earlier abandoned attempts are over. */
-function settledAmong(history: History, idle: Int32Array, timing: Timing): readonly number[] {
+function settledAmong(
+  history: BalanceHistory,
+  idle: Int32Array,
+  timing: Timing,
+): readonly number[] {
   const { size, callUs, effect } = history
   const settled: number[] = []
   let [row, lastUs] = [0, -Infinity]
@@ -161,7 +165,7 @@ function isPerhapsFinished({ timing, longUs, lateUs }: Stretches, row: number) {
 }
 
 /** The charges of a policy for a kind, by stretch. */
-function policyOf(history: History, { rows }: Kind, stretches: Stretches, charges: Charges) {
+function policyOf(history: BalanceHistory, { rows }: Kind, stretches: Stretches, charges: Charges) {
   const sums = ranges(stretches.readUs.length - 1)
   const charged: number[] = []
   for (const row of rows) {
@@ -174,7 +178,11 @@ function policyOf(history: History, { rows }: Kind, stretches: Stretches, charge
   return { ...sums, charged }
 }
 
-function otherPolicies(history: History, kind: Kind, stretches: Stretches): readonly Ranges[] {
+function otherPolicies(
+  history: BalanceHistory,
+  kind: Kind,
+  stretches: Stretches,
+): readonly Ranges[] {
   const { callUs, endUs, contentEvents, costCredits } = history
   const { stretchOf, readUs } = stretches
   const { noticeUs } = stretches.timing

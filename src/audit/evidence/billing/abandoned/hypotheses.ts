@@ -1,4 +1,4 @@
-import { abandonments, effects, type History } from '../history.ts'
+import { abandonments, type BalanceHistory, effects } from '../history.ts'
 import { rowsWhere } from '../operations.ts'
 
 /**
@@ -27,7 +27,7 @@ export type Charges = (row: number) => boolean | 'perhaps'
 
 /** Policies that decide about each attempt alone. */
 export function plainPolicies(
-  { callUs, readUs, endUs, contentEvents }: History,
+  { callUs, readUs, endUs, contentEvents }: BalanceHistory,
   { noticeUs }: Timing,
 ) {
   return {
@@ -40,7 +40,7 @@ export function plainPolicies(
 
 /** Abandoned attempts by kind. */
 export function kindsOf(
-  { size, effect, abandonment, streamed }: History,
+  { size, effect, abandonment, streamed }: BalanceHistory,
   keep: (row: number) => boolean,
 ): readonly Kind[] {
   const abandoned = rowsWhere(
@@ -68,7 +68,7 @@ export interface Timing {
   mayHaveFinished(row: number, longUs: number, lateUs: number): boolean
 }
 
-export function timingOf({ size, callUs, endUs, effect, step }: History): Timing {
+export function timingOf({ size, callUs, endUs, effect, step }: BalanceHistory): Timing {
   let [shortestUs, longestUs] = [Infinity, -Infinity]
   /** Shortest and longest success of each step. */
   const durations = new Map<number, { shortUs: number; longUs: number }>()
@@ -107,7 +107,7 @@ export function timingOf({ size, callUs, endUs, effect, step }: History): Timing
  * @returns microseconds; 0 for rows that did not time out
  */
 export function latenessOf(
-  { size, callUs, endUs, abandonment }: History,
+  { size, callUs, endUs, abandonment }: BalanceHistory,
   stretchOf: (row: number) => number,
 ): (row: number) => number {
   const isTimeout = (row: number) => abandonment[row] === abandonments.timeout

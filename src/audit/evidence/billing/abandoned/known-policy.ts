@@ -1,5 +1,5 @@
 import { type DeploymentProfile, established } from '../../../../contract/profile.ts'
-import { abandonments, effects, type History } from '../history.ts'
+import { abandonments, type BalanceHistory, effects } from '../history.ts'
 import { timingOf } from './hypotheses.ts'
 
 /** Whether a service charges an abandoned attempt. */
@@ -9,7 +9,7 @@ export type Charged = (row: number) => boolean
  * What a deployment may charge for requests that the client aborted, by what a probe found out (gaps G-14, G-15). All
  * policies that the answers leave open; they agree where the answers decide.
  */
-export type KnownPolicy = (history: History) => readonly Charged[]
+export type KnownPolicy = (history: BalanceHistory) => readonly Charged[]
 
 /** Points of a stream in order, by the names of the probe's answer. */
 const points = [
@@ -75,7 +75,10 @@ function inOrder(found: readonly Answer[]): readonly Answer[] {
 
 type Decided = boolean | string
 
-function policiesOf(history: History, decided: (row: number) => Decided): readonly Charged[] {
+function policiesOf(
+  history: BalanceHistory,
+  decided: (row: number) => Decided,
+): readonly Charged[] {
   const rows = new Map<number, Decided>()
   for (let row = 0; row < history.size; row++) {
     if (history.effect[row] === effects.ambiguous) rows.set(row, decided(row))
@@ -95,7 +98,7 @@ function policiesOf(history: History, decided: (row: number) => Decided): readon
 }
 
 /** The shortest time to the headers of a stream; 0 if none is known. */
-function soonestHeadersUs({ callUs, readUs, effect, streamed, size }: History): number {
+function soonestHeadersUs({ callUs, readUs, effect, streamed, size }: BalanceHistory): number {
   let soonestUs = Infinity
   for (let row = 0; row < size; row++) {
     if (effect[row] !== effects.charge || streamed[row] !== 1) continue

@@ -1,7 +1,7 @@
 import type { Credits } from '../../../../contract/contract.ts'
 import { once } from '../../once.ts'
 import type { Conservation } from '../conservation.ts'
-import { effects, type History } from '../history.ts'
+import { type BalanceHistory, effects } from '../history.ts'
 import { type Operations, rowsWhere } from '../operations.ts'
 import { readTiles, type TileFault, type TileReading } from '../tiles.ts'
 import { isChargedWrongly } from './by-holes.ts'
@@ -30,7 +30,7 @@ export const fewAmbiguous = 50
  * @param policy what a probe found about aborted requests; null if nothing
  */
 export function readAbandoned(
-  history: History,
+  history: BalanceHistory,
   tiles: TileReading,
   fits: 'exact' | 'loose' | 'none',
   conservation: Conservation,
@@ -74,7 +74,7 @@ export function readAbandoned(
 }
 
 /** Policies that apply to all kinds at once, if no probe has found one. */
-const plainPolicies = ({ contentEvents, readUs, streamed }: History): readonly Charged[] => [
+const plainPolicies = ({ contentEvents, readUs, streamed }: BalanceHistory): readonly Charged[] => [
   () => false,
   () => true,
   (row) => contentEvents[row]! > 0,
@@ -94,7 +94,7 @@ const nothingLeft: Left = { faults: [], faultCount: 0 }
  * the remaining holes are reported. They are no proof: a client may abort just when its request completes.
  */
 function leftByOnePolicy(
-  history: History,
+  history: BalanceHistory,
   operations: () => Operations,
   policies: readonly Charged[],
 ): Left {
@@ -117,7 +117,7 @@ function leftByOnePolicy(
 }
 
 /** After an abort, a service works at most as long as for its longest response. */
-function longestResponseUs({ size, callUs, endUs }: History): number {
+function longestResponseUs({ size, callUs, endUs }: BalanceHistory): number {
   let longest = 0
   for (let row = 0; row < size; row++) longest = Math.max(longest, endUs[row]! - callUs[row]!)
   return longest
@@ -125,7 +125,7 @@ function longestResponseUs({ size, callUs, endUs }: History): number {
 
 /** Credits that ambiguous attempts took between the first and the last idle value, if no policy takes as many. */
 function openInAll(
-  history: History,
+  history: BalanceHistory,
   { whole }: Conservation,
   policies: readonly Charged[],
 ): Credits {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isChargedWrongly } from '../../../../../src/audit/evidence/billing/abandoned/by-holes.ts'
 import { tileOperations } from '../../../../../src/audit/evidence/billing/balance-reading.ts'
-import { effects, type History } from '../../../../../src/audit/evidence/billing/history.ts'
+import { type BalanceHistory, effects } from '../../../../../src/audit/evidence/billing/history.ts'
 import { readTiles } from '../../../../../src/audit/evidence/billing/tiles.ts'
 import { seeded } from '../histories.ts'
 import { type HistoryRow, historyOf } from '../made-history.ts'
@@ -11,7 +11,7 @@ import { isLinearizable } from '../oracle.ts'
 const meaning = { plain: 'after', stream: 'after' } as const
 
 /** The accusation, with no bound on what the likeliest policy leaves unexplained. */
-function accuses(history: History): boolean {
+function accuses(history: BalanceHistory): boolean {
   const operations = tileOperations(history, meaning, true)
   const { faultCount, uncertainCredits } = readTiles(operations)
   if (faultCount > 0) return true
@@ -19,7 +19,7 @@ function accuses(history: History): boolean {
 }
 
 /** A few charges and a few abandoned requests between two idle reads, with any credits missing. */
-function smallHistory(random: () => number): History {
+function smallHistory(random: () => number): BalanceHistory {
   const pick = (below: number) => Math.floor(random() * below)
   const rows: HistoryRow[] = []
   const planned = Array.from({ length: 2 + pick(3) + 1 + pick(3) }, (_, at) => {
@@ -58,7 +58,7 @@ function smallHistory(random: () => number): History {
 }
 
 /** Whether any policy of each kind and any order of charges explain the values, by trying all. */
-function someLegalServiceExplains(history: History): boolean {
+function someLegalServiceExplains(history: BalanceHistory): boolean {
   const {
     size,
     effect,

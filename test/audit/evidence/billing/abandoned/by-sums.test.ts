@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { chargedBeyondPolicies } from '../../../../../src/audit/evidence/billing/abandoned/by-sums.ts'
 import { readBalance } from '../../../../../src/audit/evidence/billing/balance-reading.ts'
 import { readConservation } from '../../../../../src/audit/evidence/billing/conservation.ts'
-import type { History } from '../../../../../src/audit/evidence/billing/history.ts'
+import type { BalanceHistory } from '../../../../../src/audit/evidence/billing/history.ts'
 import { placesOfStep } from '../../../../../src/audit/evidence/billing/step.ts'
 import { suspectsOf } from '../../../../../src/audit/evidence/billing/suspects.ts'
 import { seeded } from '../histories.ts'
@@ -164,7 +164,7 @@ test('a double charge is proven and located where timeouts hold credits and retu
   expect({ proven, located }).toEqual({ proven: 4, located: 5 })
 })
 
-function rowOf(history: History, slot: number): number {
+function rowOf(history: BalanceHistory, slot: number): number {
   return history.slot.indexOf(slot)
 }
 

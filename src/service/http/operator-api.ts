@@ -51,7 +51,7 @@ const bodies = {
  *     POST /operator/accounts/find {api_key}
  *     POST /operator/accounts/ID/balance {balance}  /top-up {credits}  /keys {name}
  */
-export class OperatorDesk {
+export class OperatorApi {
   readonly #operator: Operator
   readonly #key: Buffer
 

@@ -5,7 +5,7 @@ import type { Bracket } from '../../../limits/balance.ts'
 import { type Decision, decisionOf, type LimitedRequest } from '../../../limits/limited-request.ts'
 
 /** A request, with what is known of its account's balance at that moment. */
-export interface Sighting extends LimitedRequest {
+export interface RateEvent extends LimitedRequest {
   readonly balance: Bracket
   /** Whether it asked for a stream. */
   readonly streamed: boolean
@@ -48,7 +48,7 @@ export const numberColumns = [
 /**
  * Sightings as columns. A `Sighting` shows one row: a million objects with twenty fields each would take gigabytes.
  */
-export interface SightingTable {
+export interface RateEventTable {
   readonly size: number
   readonly words: readonly string[]
   readonly codes: Readonly<Record<(typeof wordColumns)[number], Int32Array>>
@@ -63,11 +63,11 @@ export interface SightingTable {
 const decisions: readonly Decision[] = ['admitted', 'rejected', 'refused', 'read', 'unknown']
 
 /** @param columns those of `numberColumns`, then those of `wordColumns`, as the store returns them */
-export function sightingTable(
+export function rateEventTable(
   columns: readonly Float64Array[],
   words: readonly string[],
   contract: Contract,
-): SightingTable {
+): RateEventTable {
   const size = columns[0]!.length
   const codeColumn = (at: number) => {
     const doubles = columns[numberColumns.length + at]!
@@ -78,10 +78,10 @@ export function sightingTable(
   }
   const numbers = Object.fromEntries(
     numberColumns.map((name, at) => [name, columns[at]!]),
-  ) as SightingTable['numbers']
+  ) as RateEventTable['numbers']
   const codes = Object.fromEntries(
     wordColumns.map((name, at) => [name, codeColumn(at)]),
-  ) as SightingTable['codes']
+  ) as RateEventTable['codes']
   const prices = new Map(pricesOf(contract).map(({ id, costCredits }) => [id, costCredits]))
   const highest = Math.max(1, ...prices.values())
   const priceOf = words.map((word) => prices.get(word) ?? highest)
@@ -112,11 +112,11 @@ function orNull(value: number): number | null {
 }
 
 /** One row of a table as a sighting. */
-export class SightingRow implements Sighting {
-  private readonly table: SightingTable
+export class RateEventRow implements RateEvent {
+  private readonly table: RateEventTable
   readonly row: number
 
-  constructor(table: SightingTable, row: number) {
+  constructor(table: RateEventTable, row: number) {
     this.table = table
     this.row = row
   }

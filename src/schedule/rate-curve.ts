@@ -11,7 +11,7 @@ import type { RateSegment } from '../scenario/scenario.ts'
  *
  * After the last segment the rate stays constant.
  */
-export class Course {
+export class RateCurve {
   private readonly segments: readonly RateSegment[]
   private at = 0
   private startUs = 0

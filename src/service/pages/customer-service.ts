@@ -3,7 +3,7 @@ import type { Kit } from '../behaviour.ts'
 import {
   CustomerError,
   type Customers,
-  type Fault,
+  type FormIssue,
   type Purchase,
   UnknownInvite,
 } from '../customers.ts'
@@ -27,7 +27,7 @@ const longestText = 200
 const mostKeys = 50
 
 /** Checks what customers enter into forms, and carries it out. */
-export class Desk {
+export class CustomerService {
   readonly #kit: Kit
   readonly #customers: Customers
   readonly #statements
@@ -36,9 +36,7 @@ export class Desk {
     this.#kit = kit
     this.#customers = customers
     const { sql } = kit.database
-    sql.exec(
-      readFileSync(new URL('../../../src/service/pages/schema.sql', import.meta.url), 'utf8'),
-    )
+    sql.exec(readFileSync(new URL('./schema.sql', import.meta.url), 'utf8'))
     this.#statements = {
       pay: sql.prepare(
         `INSERT INTO payments (account_id, order_id, at_us, package, credits, price_cents, expires_us)
@@ -58,7 +56,7 @@ export class Desk {
   async register({ email, password, inviteCode }: Registration): Promise<number> {
     const { accounts } = this.#kit
     const name = email.trim().toLowerCase()
-    const faults: Fault[] = []
+    const faults: FormIssue[] = []
     if (!/^[^\s@]+@[^\s@]+$/.test(name) || name.length > longestText) {
       faults.push({ says: 'Expected an e-mail address, such as ada@example.com.', field: 'email' })
     }

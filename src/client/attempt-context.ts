@@ -29,7 +29,7 @@ export interface AttemptListener {
 }
 
 /** Objects that the attempts of one thread share. */
-export interface Bench {
+export interface AttemptContext {
   readonly transport: Transport
   readonly now: () => number
   readonly pollTime: PollTime

@@ -6,7 +6,7 @@ import { cellOf, TimeHistogram } from '../run/time-histogram.ts'
 import type { LiveWord, shownMetrics } from './messages.ts'
 
 /** The progress of a run on all machines: counts are summed, and percentiles come from summed histograms. */
-export function wholeOf(shards: readonly [LiveWord, ...LiveWord[]]): Progress {
+export function progressOfFleet(shards: readonly [LiveWord, ...LiveWord[]]): Progress {
   const [first] = shards
   const sum = (value: (shard: LiveWord) => number) =>
     shards.reduce((all, shard) => all + value(shard), 0)
