@@ -1,11 +1,11 @@
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import { readBalance } from '../../evidence/billing/balance-reading.ts'
 import { excessOf } from '../../evidence/billing/conservation.ts'
-import { filterHistory } from '../../evidence/billing/history.ts'
+import { effects, filterHistory } from '../../evidence/billing/history.ts'
 import { exchangesOf } from '../../evidence/exchange.ts'
 import type { Evidence } from '../../rule.ts'
 import { passed, type Verdict } from '../../verdict.ts'
-import { clearStretches } from './segments.ts'
+import { clearStretches, type Stretch } from './segments.ts'
 
 export const bill16 = billingRule({
   id: 'BILL-16',
@@ -64,7 +64,8 @@ export const bill17 = billingRule({
   severity: 'must',
   needs: ['passive', 'quiescence'],
   explain: `Looks at stretches between idle values that contain retries: the balance must fall by the cost of the
-successes. Each attempt is a row of its own, so nothing is hidden in a retry. A request that is
+successes. Each attempt is a row of its own, so nothing is hidden in a retry. If stretches without retries cost
+too much as well, retries are not accused. A request that is
 sent again under the same Idempotency-Key may be free or cost its price once more (gap G-37), and never
 more than that.`,
   async decideBy(readings, evidence): Promise<Verdict> {
@@ -94,9 +95,10 @@ more than that.`,
         witnesses: [witnessOf(dear.reading, dear.segment.to, `${credits(dear.excess)} too low`)],
       }
     }
-    const retried = clearStretches(readings).filter(({ reading: { history }, segment }) =>
-      history.retry.subarray(segment.from + 1, segment.to + 1).some((retry) => retry > 0),
-    )
+    const stretches = clearStretches(readings)
+    const isRetried = ({ reading: { history }, segment }: Stretch) =>
+      history.retry.subarray(segment.from + 1, segment.to + 1).some((retry) => retry > 0)
+    const retried = stretches.filter(isRetried)
     if (retried.length === 0 && singles.length > 0) {
       return { verdict: 'pass', observations: singles.length }
     }
@@ -109,6 +111,17 @@ more than that.`,
     const wrong = retried.find(({ excess }) => excess > 0)
     if (wrong === undefined) return { verdict: 'pass', observations: retried.length }
     const { reading, segment, excess } = wrong
+    const other = stretches.find((stretch) => stretch.excess > 0 && onlySucceeded(stretch))
+    if (other !== undefined) {
+      return {
+        verdict: 'inconclusive',
+        observations: retried.length,
+        why: 'stretches without a retry cost too much as well, so retries need not be the cause',
+        witnesses: [
+          witnessOf(other.reading, other.segment.to, `${credits(other.excess)} too low, no retry`),
+        ],
+      }
+    }
     const row = reading.history.retry.findIndex((retry, at) => at > segment.from && retry > 0)
     return {
       verdict: 'fail',
@@ -119,6 +132,16 @@ more than that.`,
     }
   },
 })
+
+function onlySucceeded({ reading: { history }, segment }: Stretch): boolean {
+  const [from, to] = [segment.from + 1, segment.to + 1]
+  return (
+    history.retry.subarray(from, to).every((retry) => retry === 0) &&
+    history.effect
+      .subarray(from, to)
+      .every((effect) => effect === effects.charge || effect === effects.read)
+  )
+}
 
 /** Requests that repeat an earlier Idempotency-Key. */
 async function keyedTwice(evidence: Evidence): Promise<ReadonlySet<string>> {

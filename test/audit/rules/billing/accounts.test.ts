@@ -105,6 +105,18 @@ testStored('BILL-17', [
     },
   ],
   [
+    'retries are not accused of what requests without them cost too much as well',
+    inTurn(100, {}, 98, failed(429), { retry: 1 }, 96).map((row) =>
+      row.retry > 0 ? { ...row, slot: row.slot - 1 } : row,
+    ),
+    {
+      verdict: 'inconclusive',
+      observations: 1,
+      why: 'stretches without a retry cost too much as well, so retries need not be the cause',
+      witnesses: [{ slot: 2, shows: '1 credit too low, no retry' }],
+    },
+  ],
+  [
     'requests without retries are no evidence',
     someBalance,
     {
