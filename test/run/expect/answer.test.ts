@@ -6,8 +6,8 @@ const stream = (...events: readonly unknown[]) =>
     .map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`)
     .join('')
 
-const weather = [{ name: 'get_weather', arguments: '{"city":"Oslo"}' }]
-const called = { id: 'c1', type: 'function', function: weather[0] }
+const weather = { name: 'get_weather', arguments: '{"city":"Oslo"}' }
+const called = { id: 'c1', type: 'function', function: weather }
 
 const bodies: Readonly<Record<string, string>> = {
   chat: JSON.stringify({
@@ -35,7 +35,7 @@ const bodies: Readonly<Record<string, string>> = {
     type: 'message',
     content: [
       { type: 'text', text: 'Yes.' },
-      { type: 'tool_use', name: 'get_weather', input: { city: 'Oslo' } },
+      { type: 'tool_use', id: 'c1', name: 'get_weather', input: { city: 'Oslo' } },
     ],
   }),
   'a messages stream': stream(
@@ -45,7 +45,7 @@ const bodies: Readonly<Record<string, string>> = {
     {
       type: 'content_block_start',
       index: 1,
-      content_block: { type: 'tool_use', name: 'get_weather', input: {} },
+      content_block: { type: 'tool_use', id: 'c1', name: 'get_weather', input: {} },
     },
     {
       type: 'content_block_delta',
@@ -57,7 +57,7 @@ const bodies: Readonly<Record<string, string>> = {
   responses: JSON.stringify({
     output: [
       { type: 'message', content: [{ type: 'output_text', text: 'Yes.' }] },
-      { type: 'function_call', ...weather[0] },
+      { type: 'function_call', call_id: 'c1', ...weather },
     ],
   }),
   'a responses stream': stream(
@@ -67,16 +67,19 @@ const bodies: Readonly<Record<string, string>> = {
       type: 'response.output_item.done',
       item: { type: 'message', content: [{ type: 'output_text', text: 'Yes.' }] },
     },
-    { type: 'response.output_item.done', item: { type: 'function_call', id: 'f', ...weather[0] } },
+    {
+      type: 'response.output_item.done',
+      item: { type: 'function_call', id: 'f', call_id: 'c1', ...weather },
+    },
     {
       type: 'response.completed',
-      response: { output: [{ type: 'function_call', ...weather[0] }] },
+      response: { output: [{ type: 'function_call', call_id: 'c1', ...weather }] },
     },
   ),
 }
 
 test.each(Object.entries(bodies))('the text and the tool call of %s are read once', (_, body) => {
-  expect(contentOf(body)).toEqual({ text: 'Yes.', tools: weather })
+  expect(contentOf(body)).toEqual({ text: 'Yes.', tools: [{ id: 'c1', ...weather }] })
 })
 
 test('a body of no format has neither text nor tool calls', () => {
