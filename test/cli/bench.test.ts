@@ -1,84 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { mustMaySpend } from '../../src/cli/spending.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { resolveKeys } from '../../src/run/keys.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 import { type QuickLoad, quickScenario } from '../../src/scenario/quick.ts'
 import { assay } from '../e2e/command.ts'
-
-/**
- * A server like vLLM, not ours: under a path prefix, no credits, no limits, no key, and usage in
- * streams only on request.
- */
-async function foreignServer(tokenMs = 2) {
-  const asked: { readonly url: string; readonly body: Record<string, unknown> }[] = []
-  const server = createServer((request, response) => {
-    let text = ''
-    request.on('data', (piece) => {
-      text += piece
-    })
-    request.on('end', () => {
-      const body = text === '' ? {} : JSON.parse(text)
-      if (!request.url!.endsWith('/metrics')) asked.push({ url: request.url!, body })
-      if (request.url === '/llm/v1/models') {
-        return json(response, 200, { object: 'list', data: [{ id: 'qwen/qwen3-8b' }] })
-      }
-      if (request.url !== '/llm/v1/chat/completions')
-        return json(response, 404, { detail: 'Not Found' })
-      if (body.model !== 'qwen/qwen3-8b') {
-        return json(response, 404, {
-          error: { message: `The model ${body.model} does not exist.` },
-        })
-      }
-      stream(response, body, tokenMs)
-    })
-  })
-  server.listen(0, '127.0.0.1')
-  await new Promise((listening) => server.once('listening', listening))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { asked, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
-}
-
-function json(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-}
-
-function stream(response: ServerResponse, body: Record<string, unknown>, tokenMs: number): void {
-  response.writeHead(200, { 'content-type': 'text/event-stream' })
-  const chunk = (rest: object) =>
-    response.write(
-      `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: body.model, ...rest })}\n\n`,
-    )
-  let count = 0
-  const timer = setInterval(() => {
-    count++
-    const last = count === 8
-    chunk({
-      choices: [{ index: 0, delta: { content: 'word ' }, finish_reason: last ? 'stop' : null }],
-    })
-    if (!last) return
-    clearInterval(timer)
-    const options = body.stream_options as { include_usage?: boolean } | undefined
-    if (options?.include_usage) {
-      chunk({ choices: [], usage: { prompt_tokens: 20, completion_tokens: 8, total_tokens: 28 } })
-    }
-    response.end('data: [DONE]\n\n')
-  }, tokenMs)
-}
-
-function emptyFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'assay-bench-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  return folder
-}
+import { emptyFolder, foreignServer } from './bench-server.ts'
 
 test('bench needs only an address: no file, no key, no model', async () => {
   const { asked, origin } = await foreignServer()
@@ -199,28 +128,6 @@ test('a run of a model without a price asks for consent by its requests, not by 
     /^This run may send \d,\d{3} requests to https:\/\/api\.example\.com, and no contract states what they cost\. /,
   )
 })
-
-test('a search that is too short for a verdict prints a bracket, exits with 3, and goes on by --continue', async () => {
-  const { asked, origin } = await foreignServer()
-  const folder = emptyFolder()
-  const bench = (...words: string[]) => assay(['bench', ...words], { cwd: folder }).ended
-  const first = await bench(`${origin}/llm/v1`, '--for', '20s', '--max-rate', '40')
-  expect(first.code, first.stderr).toBe(3)
-  expect(first.stdout).toContain('No safe rate yet: not enough time to decide.')
-  expect(first.stdout).toMatch(/that is a bracket, not a\s+verdict\./)
-  expect(first.stdout).toMatch(/A hold at [\d.]+\/s needs [\d,]+ requests/)
-  const prompts = asked.flatMap(({ body }) => {
-    const messages = body.messages as readonly { content: string }[] | undefined
-    return messages === undefined ? [] : [messages[0]!.content]
-  })
-  expect(prompts.length).toBeGreaterThan(20)
-  expect(new Set(prompts).size).toBe(prompts.length)
-
-  const second = await bench('--continue', '--for', '20s')
-  expect(second.stderr).toMatch(/^Going on from run \S+ of http/)
-  const trials = (out: string) => [...out.matchAll(/^ {2}search (\d+) /gm)].map(([, nth]) => nth)
-  expect(trials(second.stdout).length).toBeGreaterThan(trials(first.stdout).length)
-}, 180_000)
 
 test('--continue without a search in the store is refused with one sentence', async () => {
   const { code, stderr } = await assay(['bench', '--continue'], { cwd: emptyFolder() }).ended

@@ -206,7 +206,7 @@ describe.skipIf(!canBrowse)('a live page (needs chromium: apt-get install chromi
       // An update closes nothing that a reader opened.
       await tab.getByText('By step, key and thread').click()
       await expect.poll(says).not.toBe(await says())
-      await tab.getByRole('region', { name: 'This client' }).waitFor()
+      await tab.getByRole('region', { name: 'This client', exact: true }).waitFor()
       await looksRight(tab)
       await expect.poll(() => tab.getByRole('status').textContent()).toContain('Running for')
       child.kill('SIGINT')
