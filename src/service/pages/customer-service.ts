@@ -36,7 +36,9 @@ export class CustomerService {
     this.#kit = kit
     this.#customers = customers
     const { sql } = kit.database
-    sql.exec(readFileSync(new URL('../../../src/service/pages/schema.sql', import.meta.url), 'utf8'))
+    sql.exec(
+      readFileSync(new URL('../../../src/service/pages/schema.sql', import.meta.url), 'utf8'),
+    )
     this.#statements = {
       pay: sql.prepare(
         `INSERT INTO payments (account_id, order_id, at_us, package, credits, price_cents, expires_us)
