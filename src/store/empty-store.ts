@@ -54,6 +54,9 @@ async function copyBuilt(session: Session, path: string): Promise<boolean> {
        INSERT INTO store_version FROM ${built}.store_version; COMMIT`,
     )
     return true
+  } catch (error) {
+    await session.execute('ROLLBACK').catch(() => {})
+    throw error
   } finally {
     await session.execute(`DETACH ${built}`)
   }

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { attemptColumns, columnNames, sqlName, sqlTypes } from '../../src/attempt/columns.ts'
 import { flags } from '../../src/attempt/flags.ts'
 import { endpoints, generating } from '../../src/contract/request.ts'
-import { builtStorePath } from '../../src/store/empty-store.ts'
+import { builtStorePath, makeEmptyStore } from '../../src/store/empty-store.ts'
 import { rowColumns, shared } from '../../src/store/layout.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import type { Cell } from '../../src/store/session.ts'
@@ -59,6 +59,13 @@ test('a store that is a copy of the built one equals a store that its statements
   expect(copied).toEqual(made)
   expect(copied.views.length).toBeGreaterThan(5)
   expect(copied.columns.filter(({ comment }) => comment !== null)).toHaveLength(columnNames.length)
+})
+
+test('a copy that fails leaves no open transaction: the statements that follow say what is wrong', async () => {
+  const store = await openStore(':memory:')
+  onTestFinished(() => store.close())
+  // Its tables are there already, so neither can make them.
+  await expect(makeEmptyStore(store)).rejects.toThrow(/already exists/)
 })
 
 test('the view of attempts has the columns of the row type, in order', async () => {
