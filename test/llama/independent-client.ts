@@ -29,7 +29,7 @@ export async function send(load: Load): Promise<readonly Answer[]> {
   const begunMs = performance.now()
   for (let dueS = gapS(load.perS); dueS < load.seconds; dueS += gapS(load.perS)) {
     const dueMs = begunMs + dueS * 1000
-    await new Promise((resolve) => setTimeout(resolve, dueMs - performance.now()))
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueMs - performance.now())))
     answers.push(ask(load, dueMs))
   }
   return Promise.all(answers)
