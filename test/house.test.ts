@@ -48,7 +48,7 @@ const mayImport: Record<string, readonly string[]> = {
     'audit',
     'chart',
   ],
-  otlp: ['store'],
+  otlp: ['measure', 'store'],
   portal: ['money', 'contract', 'store', 'report'],
   service: ['money', 'tokens', 'contract', 'chart'],
   fleet: ['run', 'money'],

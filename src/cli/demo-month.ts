@@ -21,7 +21,10 @@ const denser = 6
 /** Credits of the customer: the page shows when they run out. */
 const balance = 700
 
-/** Lives through the last thirty days on a service whose clock is fast, and writes the usage page that they make. */
+/**
+ * Lives through thirty days on a service whose clock is fast, and writes the usage page that they make. They end at most
+ * `spare` days before today: each second that a slow machine takes to begin is six days.
+ */
 export async function demoMonth({ db, out }: { readonly db: string; readonly out: string }) {
   const timeScale = (days * dayUs) / lastsUs
   const todayUs = Math.floor((Date.now() * 1000) / dayUs) * dayUs

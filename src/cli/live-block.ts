@@ -1,4 +1,4 @@
-import { samplesNeeded } from '../measure/percentile.ts'
+import { areEnough } from '../measure/percentile.ts'
 import { rateText } from '../report/safe-rate.ts'
 import type { Percentiles, Progress, Searching, StepProgress } from '../run/tally.ts'
 import { wrapped } from '../user/wrapped.ts'
@@ -146,11 +146,8 @@ const triple = (times: Percentiles | null) =>
   times === null
     ? ''
     : ([50, 95, 99] as const)
-        .map((p) => (isEnough(times, p) ? msOf(times[`p${p}`]) : 'few').padStart(6))
+        .map((p) => (areEnough(times.samples, p) ? msOf(times[`p${p}`]) : 'few').padStart(6))
         .join('')
-
-/** The rule of every page and summary. */
-const isEnough = ({ samples }: Percentiles, p: number) => samples >= samplesNeeded(p / 100)
 
 /** Milliseconds with three digits. */
 const msOf = (us: number) => (us / 1000).toFixed(us < 10_000 ? 2 : us < 100_000 ? 1 : 0)

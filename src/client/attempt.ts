@@ -25,7 +25,7 @@ export class Attempt extends ResponseFields implements BodyReader {
   rawBody: RawBody | null = null
   request!: PreparedRequest
 
-  private readonly bench: AttemptContext
+  private readonly context: AttemptContext
   private call!: Call
   private readonly plain: PlainBody
   private capture: Capture | null = null
@@ -46,17 +46,17 @@ export class Attempt extends ResponseFields implements BodyReader {
   /** Whether the plain body has text. */
   private hasText = false
 
-  constructor(bench: AttemptContext) {
+  constructor(context: AttemptContext) {
     super()
-    this.bench = bench
-    this.plain = new PlainBody(bench.document, bench.memory, (wellFormed) =>
+    this.context = context
+    this.plain = new PlainBody(context.document, context.memory, (wellFormed) =>
       this.onDocument(wellFormed),
     )
   }
 
   /** Time of the read that is being handled. */
   get readUs(): number {
-    return this.bench.readUs
+    return this.context.readUs
   }
 
   /** Starts again for a call that was sent or failed. */
@@ -80,23 +80,23 @@ export class Attempt extends ResponseFields implements BodyReader {
   /** @returns the reader of the body */
   onHead(status: number, head: Buffer, start: number, end: number, lines: HeaderLines): BodyReader {
     const { captureChoice, listener } = this.call
-    this.headersUs = this.bench.readUs
+    this.headersUs = this.context.readUs
     this.status = status
-    this.bench.head.read(head, lines, this)
+    this.context.head.read(head, lines, this)
     const success = status >= 200 && status < 300
     const isWhole = captureChoice === 'always' || captureChoice === 'raw'
     if (isWhole || (captureChoice === 'errors' && !success)) {
       this.capture = new Capture(
-        this.bench.words.secrets,
-        this.bench.captureBytes,
-        this.bench.memory,
+        this.context.words.secrets,
+        this.context.captureBytes,
+        this.context.memory,
         head,
         start,
         end,
       )
     }
     if (success && (this.flags & flags.sseType) !== 0) {
-      this.ownStream ??= new EventStream(this.bench)
+      this.ownStream ??= new EventStream(this.context)
       this.stream = this.ownStream
       this.stream.open(this.call, this.capture)
     }
@@ -117,7 +117,7 @@ export class Attempt extends ResponseFields implements BodyReader {
 
   /** The exchange is over. @returns how it ended */
   onEnd(): End {
-    this.endedUs = this.bench.readUs
+    this.endedUs = this.context.readUs
     if (this.stream !== null) {
       this.stream.end()
       this.take(this.stream)
@@ -132,12 +132,12 @@ export class Attempt extends ResponseFields implements BodyReader {
     this.outcome = end.outcome
     this.reason = 'reason' in end ? end.reason : null
     // A later time than `endedUs`: a request sent before it may not have followed this response.
-    this.closedUs = this.bench.now()
+    this.closedUs = this.context.now()
     if (Number.isNaN(this.endedUs)) this.endedUs = this.closedUs
     // A stream that was aborted or broke off counts up to that point.
     if (this.stream !== null) this.take(this.stream)
     this.usage.fill(this, this.request.endpoint, this.hasText || this.contentEvents > 0)
-    if (end.outcome === 'broken' && end.reason === 'no-memory') this.bench.memory.givenUp++
+    if (end.outcome === 'broken' && end.reason === 'no-memory') this.context.memory.givenUp++
     if (this.capture === null) return
     const { captureChoice } = this.call
     const success = this.status >= 200 && this.status < 300
@@ -161,9 +161,9 @@ export class Attempt extends ResponseFields implements BodyReader {
     this.stream = null
   }
 
-  /** The plain body was read whole; `bench.document` holds its fields. */
+  /** The plain body was read whole; `context.document` holds its fields. */
   private onDocument(wellFormed: boolean): void {
-    const { document } = this.bench
+    const { document } = this.context
     const bytes = document.source
     const { endpoint } = this.request
     this.wellFormed = wellFormed
@@ -174,10 +174,10 @@ export class Attempt extends ResponseFields implements BodyReader {
     const success = this.status >= 200 && this.status < 300
     const failed = document.isError || (takesPrompt(endpoint) && document.isComplaint)
     const completed = document.choices >= 0 || document.blocks >= 0
-    if (failed) this.keepError(document, bytes, this.bench.words)
+    if (failed) this.keepError(document, bytes, this.context.words)
     else if (!success) this.errorShape = 'other'
     if (takesPrompt(endpoint)) {
-      this.keepDocument(document, bytes, this.bench.words)
+      this.keepDocument(document, bytes, this.context.words)
       if (document.choices >= 0) this.choices = document.choices
       else if (document.blocks >= 0 && endpoint !== 'responses') this.choices = document.blocks
       if (success ? failed : completed) this.flags |= flags.bodyContradictsStatus

@@ -24,7 +24,7 @@ import type { Failure, HeaderLines, WireExchange, WireSink } from './transport.t
  */
 export class Call implements WireSink {
   // Fields that each read uses come first, so that they share a cache line.
-  private readonly bench: AttemptContext
+  private readonly context: AttemptContext
   listener!: AttemptListener
   private body: BodyReader | null = null
   ended = true
@@ -42,8 +42,8 @@ export class Call implements WireSink {
   /** Cancels a pending abort point. */
   private cancelAbort: (() => void) | null = null
 
-  constructor(bench: AttemptContext) {
-    this.bench = bench
+  constructor(context: AttemptContext) {
+    this.context = context
     const onDeadline = (reason: TimeoutReason) => {
       if (reason !== 'idle' || !this.putsOffIdle()) this.leave({ outcome: 'timeout', reason })
     }
@@ -58,8 +58,8 @@ export class Call implements WireSink {
     this.sentUs = Number.NaN
     this.flags = 0
     this.ended = false
-    const { timer, transport } = this.bench
-    const nowUs = this.bench.now()
+    const { timer, transport } = this.context
+    const nowUs = this.context.now()
     this.dispatchedUs = nowUs
     timer.arm(this.total, 'total', nowUs)
     this.exchange = transport.dispatch(request.wire, this)
@@ -74,10 +74,10 @@ export class Call implements WireSink {
 
   onSent(reusedConnection: boolean): void {
     // If sent during the dispatch, nothing was waited for, so both times are equal.
-    const nowUs = this.exchange === null ? this.dispatchedUs : this.bench.now()
+    const nowUs = this.exchange === null ? this.dispatchedUs : this.context.now()
     this.sentUs = nowUs
     if (reusedConnection) this.flags |= flags.reusedConnection
-    this.bench.timer.arm(this.stage, 'first-byte', nowUs)
+    this.context.timer.arm(this.stage, 'first-byte', nowUs)
     const { abort } = this.request
     if (abort === null) return
     // The write follows this call, so even the earliest abort point is one turn later.
@@ -88,8 +88,8 @@ export class Call implements WireSink {
   }
 
   onRead(isContinued = false): void {
-    const { bench } = this
-    bench.readUs = isContinued ? bench.now() : bench.pollTime.of(this.sentUs)
+    const { context } = this
+    context.readUs = isContinued ? context.now() : context.pollTime.of(this.sentUs)
   }
 
   onHead(status: number, head: Buffer, start: number, end: number, lines: HeaderLines): void {
@@ -137,12 +137,12 @@ export class Call implements WireSink {
 
   /** Restarts the deadline between reads at the read that is being handled. */
   armIdle(): void {
-    this.bench.timer.arm(this.stage, 'idle', this.bench.readUs)
+    this.context.timer.arm(this.stage, 'idle', this.context.readUs)
   }
 
   /** Re-arms the idle deadline if a stream was read since, because arming it at each read is too slow. */
   private putsOffIdle(): boolean {
-    const { timer, now } = this.bench
+    const { timer, now } = this.context
     const lastReadUs = this.body?.lastReadUs ?? Number.NaN
     const nowUs = now()
     if (!(lastReadUs + timer.lengthUs('idle') > nowUs)) return false
@@ -161,7 +161,7 @@ export class Call implements WireSink {
   }
 
   private abortAt(dueUs: number): void {
-    const { now } = this.bench
+    const { now } = this.context
     // Never at once: if it is sent during its dispatch, there is no exchange to abort yet.
     const timeout = setTimeout(
       () => (now() < dueUs ? this.abortAt(dueUs) : this.abort('after-us')),
@@ -172,7 +172,7 @@ export class Call implements WireSink {
 
   private taken(): Attempt {
     if (this.attempt === null) {
-      this.attempt = this.bench.take()
+      this.attempt = this.context.take()
       this.attempt.open(this)
     }
     return this.attempt
@@ -181,7 +181,7 @@ export class Call implements WireSink {
   private finish(end: End): void {
     this.ended = true
     this.exchange = null
-    const { timer } = this.bench
+    const { timer } = this.context
     timer.disarm(this.stage)
     timer.disarm(this.total)
     this.cancelAbort?.()
@@ -204,6 +204,6 @@ export class Call implements WireSink {
     this.body = null
     if (attempt === null) return
     attempt.letGo()
-    this.bench.release(this, attempt)
+    this.context.release(this, attempt)
   }
 }

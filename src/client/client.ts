@@ -31,12 +31,12 @@ export type RunningAttempt = Pick<Call, 'abort' | 'dispatchedUs'>
 
 /** Sends requests as one attempt each, over one transport, for one thread. */
 export class AttemptClient {
-  private readonly bench: AttemptContext
+  private readonly context: AttemptContext
   private readonly calls: Call[] = []
   private readonly attempts: Attempt[] = []
 
   constructor(options: ClientOptions) {
-    this.bench = {
+    this.context = {
       transport: options.transport,
       now: options.now,
       pollTime: new PollTime(options.now),
@@ -48,7 +48,7 @@ export class AttemptClient {
       captureBytes: options.captureBytes ?? 128 * 1024,
       memory: options.memory ?? new AnswerMemory(),
       readUs: Number.NaN,
-      take: () => this.attempts.pop() ?? new Attempt(this.bench),
+      take: () => this.attempts.pop() ?? new Attempt(this.context),
       release: (call, attempt) => {
         this.calls.push(call)
         this.attempts.push(attempt)
@@ -58,7 +58,7 @@ export class AttemptClient {
 
   /** When bytes of a response last arrived; NaN before the first. */
   get readUs(): number {
-    return this.bench.readUs
+    return this.context.readUs
   }
 
   /** Starts an attempt now. The listener is called later, never before this returns. */
@@ -67,7 +67,7 @@ export class AttemptClient {
     listener: AttemptListener,
     capture: CaptureChoice = 'errors',
   ): RunningAttempt {
-    const call = this.calls.pop() ?? new Call(this.bench)
+    const call = this.calls.pop() ?? new Call(this.context)
     call.begin(request, listener, capture)
     return call
   }

@@ -56,7 +56,7 @@ export class EventNumbers {
  */
 export class EventStream implements SseSink, BodyReader {
   private call!: Call
-  private readonly bench: AttemptContext
+  private readonly context: AttemptContext
   private readonly decoder: SseDecoder
   private readonly row: number
   private capture: Capture | null = null
@@ -71,10 +71,10 @@ export class EventStream implements SseSink, BodyReader {
   private ended = 0
   private readonly said = new DocumentFields()
 
-  constructor(bench: AttemptContext) {
-    this.bench = bench
-    this.row = bench.numbers.take()
-    this.decoder = new SseDecoder(this, bench.memory)
+  constructor(context: AttemptContext) {
+    this.context = context
+    this.row = context.numbers.take()
+    this.decoder = new SseDecoder(this, context.memory)
   }
 
   /** Starts again, for the body of a call. */
@@ -90,9 +90,9 @@ export class EventStream implements SseSink, BodyReader {
     this.ended = 0
     this.said.clearDocument()
     const { row } = this
-    const { cells } = this.bench.numbers
+    const { cells } = this.context.numbers
     cells.fill(0, row, row + rowCells)
-    cells[row + readUsCell] = this.bench.readUs
+    cells[row + readUsCell] = this.context.readUs
     cells[row + lastContentUsCell] = Number.NaN
     cells[row + itlMaxUsCell] = Number.NaN
   }
@@ -104,7 +104,7 @@ export class EventStream implements SseSink, BodyReader {
 
   /** Time of the last read. */
   get lastReadUs(): number {
-    return this.bench.numbers.cells[this.row + readUsCell]!
+    return this.context.numbers.cells[this.row + readUsCell]!
   }
 
   /** The body has ended; an event whose blank line is missing still counts. */
@@ -116,7 +116,7 @@ export class EventStream implements SseSink, BodyReader {
   result(): DocumentFields {
     const { row, said } = this
     said.endsOpen = said.finishReason === null || (this.seen & ~this.ended) !== 0
-    const { cells } = this.bench.numbers
+    const { cells } = this.context.numbers
     said.lastContentUs = cells[row + lastContentUsCell]!
     said.itlMaxUs = cells[row + itlMaxUsCell]!
     said.bytesIn = cells[row + bytesInCell]!
@@ -128,8 +128,8 @@ export class EventStream implements SseSink, BodyReader {
 
   onBody(bytes: Buffer, start: number, end: number): void {
     const { row } = this
-    const { cells } = this.bench.numbers
-    cells[row + readUsCell] = this.bench.readUs
+    const { cells } = this.context.numbers
+    cells[row + readUsCell] = this.context.readUs
     cells[row + bytesInCell]! += end - start
     this.capture?.add(bytes, start, end)
     const fault = this.decoder.feed(bytes, start, end)
@@ -147,7 +147,7 @@ export class EventStream implements SseSink, BodyReader {
   /** An error outside an event, which clients overlook. */
   onStray(bytes: Buffer, start: number, end: number, isErrorField: boolean): void {
     if (this.call.ended) return
-    const { document } = this.bench
+    const { document } = this.context
     const isRead = document.read(bytes, start, end)
     if (isErrorField || (isRead && document.isError)) this.onError(bytes, isRead)
   }
@@ -155,11 +155,11 @@ export class EventStream implements SseSink, BodyReader {
   private handle(bytes: Buffer, start: number, end: number, isError: boolean): void {
     const { call } = this
     if (call.ended) return
-    const events = ++this.bench.numbers.cells[this.row + eventsCell]!
-    if (events === 1) this.said.firstEventUs = this.bench.readUs
+    const events = ++this.context.numbers.cells[this.row + eventsCell]!
+    if (events === 1) this.said.firstEventUs = this.context.readUs
     if (this.done) this.said.flags |= flags.afterDone
-    call.listener.onEvent?.(this.bench.readUs, bytes, start, end)
-    if (isError) this.onError(bytes, this.bench.document.read(bytes, start, end))
+    call.listener.onEvent?.(this.context.readUs, bytes, start, end)
+    if (isError) this.onError(bytes, this.context.document.read(bytes, start, end))
     else if (isWord(bytes, start, end, doneEvent)) this.onDone()
     else this.onChunk(bytes, start, end)
     const { abort } = this
@@ -176,7 +176,7 @@ export class EventStream implements SseSink, BodyReader {
 
   /** @param isRead whether its document could be read, so that it may name a code */
   private onError(bytes: Buffer, isRead: boolean): void {
-    const { document, words } = this.bench
+    const { document, words } = this.context
     this.said.flags |= flags.errorInStream
     if (isRead) this.said.keepError(document, bytes, words)
     else this.said.errorShape ??= 'other'
@@ -184,12 +184,12 @@ export class EventStream implements SseSink, BodyReader {
 
   private onDone(): void {
     this.done = true
-    if (++this.said.doneMarks === 1) this.said.doneUs = this.bench.readUs
+    if (++this.said.doneMarks === 1) this.said.doneUs = this.context.readUs
   }
 
   private onChunk(bytes: Buffer, start: number, end: number): void {
     const { said } = this
-    const { document, words } = this.bench
+    const { document, words } = this.context
     if (!document.read(bytes, start, end)) {
       said.keepUnread(document)
       return
@@ -221,7 +221,7 @@ export class EventStream implements SseSink, BodyReader {
 
   /** The last event in messages or Responses, which may repeat the whole answer. */
   private onLast(bytes: Buffer): void {
-    const { type, hasText } = this.bench.document
+    const { type, hasText } = this.context.document
     // Its type alone says that it ended well.
     this.said.finishReason ??= spanIs(bytes, type, completedType) ? 'completed' : null
     if (hasText && this.hasNoContent) this.onContent()
@@ -229,11 +229,11 @@ export class EventStream implements SseSink, BodyReader {
   }
 
   private repeats(bytes: Buffer): boolean {
-    return spanEnds(bytes, this.bench.document.type, doneType) && !this.hasNoContent
+    return spanEnds(bytes, this.context.document.type, doneType) && !this.hasNoContent
   }
 
   private get hasNoContent(): boolean {
-    return this.bench.numbers.cells[this.row + contentEventsCell] === 0
+    return this.context.numbers.cells[this.row + contentEventsCell] === 0
   }
 
   /** Whether it has a field that no earlier event had. */
@@ -250,8 +250,8 @@ export class EventStream implements SseSink, BodyReader {
 
   private onContent(): void {
     const { row } = this
-    const { readUs } = this.bench
-    const { cells } = this.bench.numbers
+    const { readUs } = this.context
+    const { cells } = this.context.numbers
     const contentEvents = ++cells[row + contentEventsCell]!
     const gapUs = readUs - cells[row + lastContentUsCell]!
     cells[row + lastContentUsCell] = readUs

@@ -19,8 +19,9 @@ export interface Measure {
   readonly whoIsCut: string
 }
 
-const began = 'coalesce(sent_us, dispatched_us, intended_us)'
-const ended = 'coalesce(done_us, closed_us)'
+/** SQL over `attempts`: when a request was sent, and when its answer ended; microseconds of the run's clock. */
+export const began = 'coalesce(sent_us, dispatched_us, intended_us)'
+export const ended = 'coalesce(done_us, closed_us)'
 const answered = `expects = 'ok' AND outcome IN ('ok', 'timeout')`
 const succeeded = `expects = 'ok' AND outcome = 'ok'`
 const generated = `${succeeded} AND ${generatesSql}`

@@ -18,6 +18,10 @@ export function samplesNeeded(p: number): number {
   return enough
 }
 
+/** Whether so many samples tell a percentile. @param percent such as 95 */
+export const areEnough = (samples: number, percent: number) =>
+  samples >= samplesNeeded(percent / 100)
+
 /**
  * Percentile of sorted values by linear interpolation (R-7), as in DuckDB's `quantile_cont` and
  * numpy's default.

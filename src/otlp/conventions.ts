@@ -1,3 +1,5 @@
+import { measures } from '../measure/measures.ts'
+
 /**
  * OpenTelemetry's semantic conventions for generative AI, as far as a load says anything about them. A test compares the
  * names with the package of the conventions in this version.
@@ -23,22 +25,24 @@ export interface OtelHistogram {
   readonly values: readonly { readonly sql: string; readonly tokenType?: 'input' | 'output' }[]
 }
 
-const began = 'coalesce(sent_us, dispatched_us)'
-
 export const histograms: readonly OtelHistogram[] = [
   {
     name: 'gen_ai.client.operation.duration',
     unit: 's',
     description: 'Time of an attempt, from its send to its end.',
     bounds: secondsOfCalls,
-    values: [{ sql: `(coalesce(done_us, closed_us) - ${began}) / 1e6` }],
+    values: [{ sql: `(${measures.service.value}) / 1e6` }],
   },
   {
     name: 'gen_ai.client.operation.time_to_first_chunk',
     unit: 's',
     description: 'Time from the send of a streamed request to its first text.',
     bounds: secondsOfChunks,
-    values: [{ sql: `CASE WHEN streamed = 1 THEN (first_content_us - ${began}) / 1e6 END` }],
+    values: [
+      {
+        sql: `CASE WHEN streamed = 1 AND first_content_us IS NOT NULL THEN (${measures.ttft.value}) / 1e6 END`,
+      },
+    ],
   },
   {
     name: 'gen_ai.client.token.usage',

@@ -16,6 +16,8 @@ export interface DescribedRun {
   readonly resource: Readonly<Record<string, string | number>>
   /** Of each span and data point: where the load went. */
   readonly target: Readonly<Record<string, string | number>>
+  /** A text of the run without any key: a scenario may name a model or a step as it likes. */
+  readonly wordOf: (text: string) => string
   readonly scope: { readonly name: string; readonly version: string; readonly schemaUrl: string }
 }
 
@@ -36,6 +38,7 @@ export async function describedRun(store: Reader, runId: string): Promise<Descri
   )
   if (run === undefined) throw new UserError('report', `The store has no run ${runId}.`)
   const { hostname, port, protocol } = new URL(run.baseUrl)
+  const wordOf = withoutKeys()
   return {
     runId,
     zeroUs: run.zeroUs,
@@ -52,20 +55,22 @@ export async function describedRun(store: Reader, runId: string): Promise<Descri
       [names.address]: hostname,
       [names.port]: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
     },
+    wordOf,
     scope: { name: 'assay', version: run.version, schemaUrl },
   }
 }
 
-const clean = new Map<string, string>()
-
-/** A word that many rows share, without any key: a scenario may name a model or a step as it likes. */
-export function wordOf(text: string): string {
-  let word = clean.get(text)
-  if (word === undefined) {
-    word = secrets.without(text)
-    if (clean.size < mostWords) clean.set(text, word)
+/** Hides the keys that this process knows, and keeps the words that many rows share. */
+function withoutKeys(): (text: string) => string {
+  const known = new Map<string, string>()
+  return (text) => {
+    let word = known.get(text)
+    if (word === undefined) {
+      word = secrets.without(text)
+      if (known.size < mostWords) known.set(text, word)
+    }
+    return word
   }
-  return word
 }
 
 /** Seconds and nanoseconds. @param us since 1970 */

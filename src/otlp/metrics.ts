@@ -1,7 +1,7 @@
 import type { Histogram, HistogramMetricData, ResourceMetrics } from '@opentelemetry/sdk-metrics'
 import type { Reader } from '../store/session.ts'
 import { errorSql, histograms, names, type OtelHistogram, operationSql } from './conventions.ts'
-import { type DescribedRun, hrTime, wordOf } from './described.ts'
+import { type DescribedRun, hrTime } from './described.ts'
 
 /** Of the library's enumerations, which are numbers, so that it is loaded only to send. */
 const ofHistograms = 0
@@ -41,7 +41,7 @@ export async function metricsOf(store: Reader, run: DescribedRun): Promise<RunMe
           endTime: hrTime(run.endUs),
           attributes: {
             ...run.target,
-            ...labelsOf(point),
+            ...labelsOf(point, run),
             ...(tokenType === undefined ? {} : { [names.tokenType]: tokenType }),
           },
           value: bucketsOf(point, histogram.bounds),
@@ -80,7 +80,7 @@ async function pointsOf(
   )
 }
 
-function labelsOf(point: Point): Record<string, string> {
+function labelsOf(point: Point, { wordOf }: DescribedRun): Record<string, string> {
   const known = Object.keys(labels).map((name) => [name, point[name]] as const)
   return Object.fromEntries(
     known.flatMap(([name, value]) => (typeof value === 'string' ? [[name, wordOf(value)]] : [])),

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
+import { began, ended } from '../measure/measures.ts'
 import type { Reader } from '../store/session.ts'
 import { errorSql, names, operationSql } from './conventions.ts'
-import { type DescribedRun, hrTime, wordOf } from './described.ts'
+import { type DescribedRun, hrTime } from './described.ts'
 
 /** Of the library's enumerations, which are numbers, so that it is loaded only to send. */
 const client = 2
@@ -53,8 +54,8 @@ export async function* spansOf(
   for (;;) {
     const rows = await store.rows<Row>(
       `SELECT slot::DOUBLE AS slot, retry::DOUBLE AS retry, session::DOUBLE AS session, ${operationSql} AS operation,
-         coalesce(sent_us, dispatched_us)::DOUBLE AS "fromUs",
-         coalesce(done_us, closed_us, sent_us, dispatched_us)::DOUBLE AS "toUs",
+         (${began})::DOUBLE AS "fromUs",
+         coalesce(${ended}, ${began})::DOUBLE AS "toUs",
          ${errorSql} AS error, expects = 'ok' AS "isExpected", first_content_us::DOUBLE AS "firstUs",
          attempts.step AS step, part, task, task_turn AS turn, model, status::DOUBLE AS status,
          streamed::DOUBLE AS streamed, response_model AS "responseModel", response_id AS "responseId",
@@ -83,6 +84,8 @@ function spanOf(row: Row, run: DescribedRun): RunSpan {
     spanId: idOf(16, run.runId, row.slot, row.retry),
     traceFlags: sampled,
   }
+  const { wordOf } = run
+  const word = (text: string | null) => (text === null ? null : wordOf(text))
   const model = word(row.model)
   const isFailure = error !== null && row.isExpected
   return {
@@ -100,7 +103,7 @@ function spanOf(row: Row, run: DescribedRun): RunSpan {
       [names.maxTokens]: row.maxTokens,
       [names.stream]: row.streamed === 1,
       [names.responseModel]: word(row.responseModel),
-      [names.responseId]: row.responseId,
+      [names.responseId]: word(row.responseId),
       [names.finishReasons]: row.finishReason === null ? null : [wordOf(row.finishReason)],
       [names.firstChunk]: row.streamed === 1 && firstUs !== null ? (firstUs - fromUs) / 1e6 : null,
       [names.inputTokens]: row.promptTokens,
@@ -127,8 +130,6 @@ function spanOf(row: Row, run: DescribedRun): RunSpan {
 }
 
 type Value = string | number | boolean | string[]
-
-const word = (text: string | null) => (text === null ? null : wordOf(text))
 
 /** Without what is not known. */
 function known(attributes: Readonly<Record<string, Value | null>>): Record<string, Value> {

@@ -21,7 +21,7 @@ import { type PageVerdict, readPageVerdict, selfTestsText, stoppedText } from '.
 import { prepareFigures } from './shown-figures.ts'
 import { stretchChecks, stretchLine } from './stretches.ts'
 import type { Balance } from './summary/balances.ts'
-import { failureShare, tokenReport } from './summary/figures.ts'
+import { emptyShare, failureShare, tokenReport } from './summary/figures.ts'
 import { machineOf, machinesOf, machinesText } from './summary/machines.ts'
 import { readMoney } from './summary/money.ts'
 import type { Distribution, Percentile, RunSummary, SummaryGroup } from './summary/shape.ts'
@@ -108,9 +108,10 @@ interface Known {
 function answerOf(
   runs: readonly RunRow[],
   verdicts: readonly PageVerdict[],
-  { counts, tokenReports: { answers } }: SummaryGroup,
+  all: SummaryGroup,
   { reached, closed, balances }: Known,
 ): Headline {
+  const { counts } = all
   const of = (name: 'tests' | 'thresholds') => verdicts.flatMap((each) => each[name])
   const [tests, thresholds] = [of('tests'), of('thresholds')]
   const searches = verdicts.flatMap((each) => each.searches)
@@ -143,7 +144,7 @@ function answerOf(
       ...searches.filter(({ name }) => name !== says),
       ...thresholds,
       ...(isLimited ? [] : failuresOf(counts)),
-      ...emptyOf(counts, answers),
+      ...emptyOf(all),
       ...stretchChecks(balances),
       ...doubtChecks([...(isInvalid ? [] : failed), ...doubtful]),
     ],
@@ -191,15 +192,15 @@ function answerOf(
       'To decide it, add a threshold such as errors < 1%.',
     )
   }
-  const emptyShare = counts.empty / Math.max(1, answers)
+  const empty = emptyShare(all) ?? 0
   if (
-    emptyShare > fewFailures &&
+    empty > fewFailures &&
     searches.length === 0 &&
     !asked.every(({ limitsEmpty }) => limitsEmpty)
   ) {
     return told(
       'warn',
-      `${formatShare(emptyShare)} % of the answers are empty, and no threshold limits them${met && `; ${met}`}`,
+      `${formatShare(empty)} % of the answers are empty, and no threshold limits them${met && `; ${met}`}`,
       'They hold no text and no tool call. To decide it, add a threshold such as empty < 1%.',
     )
   }
@@ -234,9 +235,10 @@ function failuresOf(counts: SummaryGroup['counts']): readonly Check[] {
 }
 
 /** A service that fails without a word answers 200 with nothing in it. */
-function emptyOf({ empty }: SummaryGroup['counts'], answers: number): readonly Check[] {
-  if (empty === 0) return []
-  const figure = `${formatShare(empty / answers)} %, ${formatNumber(empty)} of ${formatNumber(answers)} hold no text and no tool call`
+function emptyOf(all: SummaryGroup): readonly Check[] {
+  const { counts, tokenReports } = all
+  if (counts.empty === 0) return []
+  const figure = `${formatShare(emptyShare(all)!)} %, ${formatNumber(counts.empty)} of ${formatNumber(tokenReports.answers)} hold no text and no tool call`
   return [{ tone: 'warn', name: 'Empty answers:', figure, remedy: null }]
 }
 

@@ -62,10 +62,10 @@ export class Flight implements AttemptListener {
   readonly gaps = new GapCells()
   /** Index in `InFlight`. */
   place = -1
-  private readonly deck: FlightOwner
+  private readonly owner: FlightOwner
 
-  constructor(deck: FlightOwner) {
-    this.deck = deck
+  constructor(owner: FlightOwner) {
+    this.owner = owner
   }
 
   onGap(gapUs: number): void {
@@ -77,6 +77,6 @@ export class Flight implements AttemptListener {
   }
 
   onEnd(attempt: Attempt): void {
-    this.deck.ended(this, attempt)
+    this.owner.ended(this, attempt)
   }
 }

@@ -1,4 +1,4 @@
-import { samplesNeeded } from '../../measure/percentile.ts'
+import { areEnough } from '../../measure/percentile.ts'
 import type { Card, Check, Headline, Tone } from '../../report/banner.ts'
 import { formatCell, formatDuration, formatNumber, formatShare } from '../../report/format.ts'
 import { inUnit } from '../../report/page-verdict.ts'
@@ -119,7 +119,7 @@ export function cardsSoFar(
 /** The highest percentile with enough samples. */
 function timeCard(name: string, times: TimeHistogram): readonly Card[] {
   if (times.samples === 0) return []
-  const told = [95, 50].filter((p) => times.samples >= samplesNeeded(p / 100))
+  const told = [95, 50].filter((p) => areEnough(times.samples, p))
   const ms = (p: number) => `${formatCell('ms', times.percentile(p)! / 1000)} ms`
   const n = `n = ${formatNumber(times.samples)}`
   const [first, second] = told

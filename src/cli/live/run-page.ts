@@ -8,7 +8,7 @@ import type { TimeHistogram } from '../../run/time-histogram.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import { type Html, html } from '../../user/html.ts'
 import { LagWatch } from './lag-watch.ts'
-import { LatencyCourse, linesByLoad } from './latency-course.ts'
+import { LatencyOverTime, linesByLoad } from './latency-over-time.ts'
 import { type Chart, drawChart, type Point, Points } from './lines.ts'
 import { answerSoFar, cardsSoFar } from './run-answer.ts'
 import { runMetrics } from './run-metrics.ts'
@@ -36,7 +36,7 @@ export class RunPage implements LiveSource {
   private readonly about: Html
   private now: Now | null = null
   private readonly moments = new Points<Moment>()
-  private readonly courses = { response: new LatencyCourse(), ttft: new LatencyCourse() }
+  private readonly latency = { response: new LatencyOverTime(), ttft: new LatencyOverTime() }
   private readonly lag = new LagWatch()
   private before = { atUs: 0, sent: 0, failed: 0 }
 
@@ -60,7 +60,7 @@ export class RunPage implements LiveSource {
         planned.length === 0 ? null : planned.reduce((sum, step) => sum + step.plannedPerS!, 0),
     })
     for (const metric of ['response', 'ttft'] as const) {
-      this.courses[metric].add(
+      this.latency[metric].add(
         atUs / 1e6,
         counted.histogram(metric, () => true),
       )
@@ -119,7 +119,7 @@ ${part('errors', errorCard(progress))}</div>
       ...{ bound: bound(responseUs), dots: true, note: 'One dot for each load so far.' },
     }
     const overTime = (metric: 'response' | 'ttft', title: string, us: number | null): Chart => ({
-      ...{ title, along: 's', lines: this.courses[metric].lines(), bound: bound(us) },
+      ...{ title, along: 's', lines: this.latency[metric].lines(), bound: bound(us) },
       to: (this.now?.progress.atUs ?? 0) / 1e6,
       note: 'An interval is as long as its percentile needs samples.',
     })

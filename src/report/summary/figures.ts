@@ -137,19 +137,14 @@ export function tokenReport({ completionTokens, tokenReports }: SummaryGroup): s
 }
 
 /** The share of unexpected failures, of empty answers if there are some, of correct ones if steps expect something, and goodput if there are objectives. */
-export function outcomeTexts({
-  counts,
-  goodput,
-  correctness,
-  tokenReports,
-}: SummaryGroup): readonly string[] {
+export function outcomeTexts(group: SummaryGroup): readonly string[] {
+  const { counts, goodput, correctness } = group
   const texts = [
     `${shareText(failureShare(counts))} unexpected failures: ${whole(counts.failed)} of ${whole(counts.sent)} sent`,
   ]
   if (counts.empty > 0) {
-    const { answers } = tokenReports
     texts.push(
-      `${shareText(counts.empty / answers)} empty answers: ${whole(counts.empty)} of ${whole(answers)} hold no text and no tool call`,
+      `${shareText(emptyShare(group))} empty answers: ${whole(counts.empty)} of ${whole(group.tokenReports.answers)} hold no text and no tool call`,
     )
   }
   if (correctness !== null) texts.push(correctText(correctness))
@@ -172,6 +167,11 @@ function correctText({ examined, correct, unchecked, lacks }: Correctness): stri
 type Correctness = NonNullable<SummaryGroup['correctness']>
 
 const shareText = (share: number | null) => (share === null ? '-' : `${formatShare(share)} %`)
+
+/** Empty answers as a share of all answers; null without an answer. */
+export function emptyShare({ counts, tokenReports }: SummaryGroup): number | null {
+  return tokenReports.answers === 0 ? null : counts.empty / tokenReports.answers
+}
 
 /** Unexpected failures as a share of the sent requests; null if none was sent. */
 export function failureShare({ failed, sent }: SummaryGroup['counts']): number | null {

@@ -83,7 +83,7 @@ export function timeShapeText(shape: TimeShape | null): string {
   ].join('\n')
 }
 
-/** `median over time  ▁▁▂▃█  12.3 to 85.1 ms`; nothing with fewer than two intervals. */
+/** `p50 over time  ▁▁▂▃█`, and its range; nothing with fewer than two intervals. */
 function overTime({ medians, intervalUs }: TimeShape): readonly string[] {
   const known = medians.filter((us) => us !== null)
   if (known.length < 2) return []

@@ -1,5 +1,15 @@
 import { creditsTypes, stagedCredits } from './fields.ts'
 
+/** The columns of an event that count its tokens, by kind. */
+export const tokenColumns = [
+  'prompt_tokens',
+  'cached_tokens',
+  'cache_write_tokens',
+  'cache_write_1h_tokens',
+  'completion_tokens',
+  'reasoning_tokens',
+] as const
+
 /** The columns of an event that an import compares: two lines are equal if all of these are. */
 export const content = [
   'at_us',
@@ -13,12 +23,7 @@ export const content = [
   'error_code',
   'credits',
   'unit',
-  'prompt_tokens',
-  'cached_tokens',
-  'cache_write_tokens',
-  'cache_write_1h_tokens',
-  'completion_tokens',
-  'reasoning_tokens',
+  ...tokenColumns,
   'requests',
   'ttft_us',
   'latency_us',

@@ -1,6 +1,7 @@
 import { UserError } from '../../user/user-error.ts'
 import { identifier, literal } from '../literal.ts'
 import type { Session } from '../session.ts'
+import { tokenColumns } from './content.ts'
 import { stagedFields } from './fields.ts'
 import { hideKeys } from './hide-keys.ts'
 import { placeLocalTimes } from './local-times.ts'
@@ -254,15 +255,6 @@ async function settleTypes(store: Session, { fields }: Mapping): Promise<void> {
     UPDATE staging.stored AS lines SET requests = 0, ${tokenColumns.map((name) => `${name} = NULL`).join(', ')}
     WHERE coalesce(type, 'usage') <> 'usage'`)
 }
-
-const tokenColumns = [
-  'prompt_tokens',
-  'cached_tokens',
-  'cache_write_tokens',
-  'cache_write_1h_tokens',
-  'completion_tokens',
-  'reasoning_tokens',
-] as const
 
 /** From this share of the lines on, parts that exceed their whole show a wrong dialect. */
 const mostWrong = 0.01

@@ -1,18 +1,11 @@
 import { identifier, literal } from '../literal.ts'
 import type { Session } from '../session.ts'
+import { tokenColumns } from './content.ts'
 import { stagedCredits } from './fields.ts'
 import type { Mapping } from './mapping.ts'
 import { type LinePrices, pricedUnitSql } from './price-lines.ts'
 
-const counts = [
-  'requests',
-  'prompt_tokens',
-  'cached_tokens',
-  'cache_write_tokens',
-  'cache_write_1h_tokens',
-  'completion_tokens',
-  'reasoning_tokens',
-] as const
+const counts = ['requests', ...tokenColumns] as const
 
 /** Columns that every source may group its sums by. */
 const ownDimensions = {

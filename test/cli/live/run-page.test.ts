@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LatencyCourse } from '../../../src/cli/live/latency-course.ts'
+import { LatencyOverTime } from '../../../src/cli/live/latency-over-time.ts'
 import { RunPage } from '../../../src/cli/live/run-page.ts'
 import { StepCounters } from '../../../src/run/attempt-counts.ts'
 import type { PhaseRun } from '../../../src/run/messages.ts'
@@ -117,7 +117,7 @@ test('times are drawn against load once there are two loads, and over time', () 
 })
 
 test('an interval of a percentile is as long as it needs samples', () => {
-  const course = new LatencyCourse()
+  const course = new LatencyOverTime()
   const whole = new TimeHistogram()
   for (let second = 1; second <= 26; second++) {
     for (let each = 0; each < 10; each++) whole.record(second * 1000)

@@ -1,4 +1,4 @@
-import { samplesNeeded } from '../../measure/percentile.ts'
+import { areEnough } from '../../measure/percentile.ts'
 import { TimeHistogram } from '../../run/time-histogram.ts'
 import { type Line, type Point, Points } from './lines.ts'
 
@@ -10,7 +10,7 @@ const looks = [
 ] as const
 
 /** A percentile over time. An interval is as long as the percentile needs samples. */
-class Course {
+class PercentileOverTime {
   readonly points = new Points<Point>()
   private readonly p: number
   private readonly since = new TimeHistogram()
@@ -21,15 +21,15 @@ class Course {
 
   add(atS: number, fresh: TimeHistogram): void {
     this.since.add(fresh.slice())
-    if (this.since.samples < samplesNeeded(this.p / 100)) return
+    if (!areEnough(this.since.samples, this.p)) return
     this.points.add([atS, this.since.percentile(this.p)! / 1000])
     this.since.take()
   }
 }
 
 /** The p50, p95 and p99 of a time while a run lasts, in milliseconds. */
-export class LatencyCourse {
-  private readonly courses = looks.map(({ p }) => new Course(p))
+export class LatencyOverTime {
+  private readonly percentiles = looks.map(({ p }) => new PercentileOverTime(p))
   private before = new TimeHistogram()
 
   /** @param whole all samples since the run began */
@@ -37,11 +37,11 @@ export class LatencyCourse {
     const fresh = whole.since(this.before)
     this.before = whole
     if (fresh.samples === 0) return
-    for (const course of this.courses) course.add(atS, fresh)
+    for (const percentile of this.percentiles) percentile.add(atS, fresh)
   }
 
   lines(): readonly Line[] {
-    return this.courses.map(({ points }, at) => ({ ...looks[at]!, points: points.kept }))
+    return this.percentiles.map(({ points }, at) => ({ ...looks[at]!, points: points.kept }))
   }
 }
 
@@ -56,7 +56,7 @@ export function linesByLoad(
   return looks.map(({ p, ...look }) => ({
     ...look,
     points: loads.flatMap(({ perS, times }): readonly Point[] =>
-      times.samples < samplesNeeded(p / 100) ? [] : [[perS, times.percentile(p)! / 1000]],
+      areEnough(times.samples, p) ? [[perS, times.percentile(p)! / 1000]] : [],
     ),
   }))
 }
