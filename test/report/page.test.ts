@@ -334,6 +334,8 @@ describe.skipIf(!canBrowse)(
         const table = figure.getByRole('region', {
           name: 'Requests planned, sent and succeeded, as a table',
         })
+        // The rows are written when it opens.
+        await table.locator('tbody tr').first().waitFor()
         expect(await table.locator('thead th').allTextContents()).toEqual([
           'at_s',
           'what',
