@@ -156,6 +156,10 @@ export const attemptColumns = {
   ),
   doneMarks: column('count', false, 'terminal events seen: [DONE] or message_stop'),
   itlMaxUs: column('number', true, 'longest gap between content events, microseconds'),
+  // Times that the answer states (`src/client/answer-times.ts`); null is not stated.
+  queueUs: column('index', true, 'microseconds in the queue of the service, as its answer states'),
+  prefillUs: column('index', true, 'microseconds of the prefill, as its answer states'),
+  decodeUs: column('index', true, 'microseconds after the first token, as its answer states'),
   bytesIn: column('index', false, 'bytes of the response body'),
   flags: column('bits', false, 'findings of the reader, see flags'),
 

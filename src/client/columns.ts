@@ -1,7 +1,9 @@
 import { type Batch, type Dictionary, nullCount, nullWord } from '../attempt/batch.ts'
 import { type AttemptRow, attemptColumns, type ColumnName } from '../attempt/columns.ts'
+import { answerTimeColumns } from './answer-times.ts'
+import type { DocumentFields } from './document-fields.ts'
 import type { ResponseId } from './response-id.ts'
-import { type TokenFields, tokenColumns } from './usage-counts.ts'
+import { tokenColumns } from './usage-counts.ts'
 
 /** The columns of an attempt that the client fills; the sender fills the rest. */
 export const responseColumns = [
@@ -43,6 +45,7 @@ export const responseColumns = [
   'itlMaxUs',
   'bytesIn',
   'flags',
+  ...answerTimeColumns,
 ] as const satisfies readonly ColumnName[]
 
 type ResponseColumn = (typeof responseColumns)[number]
@@ -98,18 +101,20 @@ export const plainSuccessColumns = [
   'outputAudioTokens',
   'outputImageTokens',
   'citationTokens',
+  ...answerTimeColumns,
 ] as const satisfies readonly ResponseColumn[]
 
 type Values = ResponseValues & { readonly id: ResponseId }
 
 /** Whether `plainSuccessColumns` have their common values. */
 export function isPlainSuccess(
-  values: ResponseValues & Pick<TokenFields, 'hasTokenParts'>,
+  values: ResponseValues & Pick<DocumentFields, 'hasTokenParts' | 'statesTimes'>,
 ): boolean {
   return (
     values.outcome === 'ok' &&
     values.events === 0 &&
     !values.hasTokenParts &&
+    !values.statesTimes &&
     values.errorShape === null &&
     values.errorCode === null &&
     values.errorType === null &&
@@ -150,6 +155,9 @@ export function writeColumns(values: Values, batch: Batch, words: Dictionary): v
   to.outputAudioTokens[at] = count(values.outputAudioTokens)
   to.outputImageTokens[at] = count(values.outputImageTokens)
   to.citationTokens[at] = count(values.citationTokens)
+  to.queueUs[at] = values.queueUs
+  to.prefillUs[at] = values.prefillUs
+  to.decodeUs[at] = values.decodeUs
   writeOwnColumns(values, batch, words)
 }
 

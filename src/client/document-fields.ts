@@ -10,7 +10,7 @@ const errorWord = Buffer.from('error')
 /** The content of a body or of all events of a stream: fields are columns of the row, NaN for null. */
 export class DocumentFields extends TokenFields {
   id = new ResponseId()
-  /** Becomes the token fields at the end of the answer. */
+  /** Its counts become the token fields at the end of the answer. */
   usage = new UsageCounts()
   responseModel: string | null = null
   finishReason: string | null = null
@@ -39,6 +39,22 @@ export class DocumentFields extends TokenFields {
   doneMarks = 0
   itlMaxUs = Number.NaN
   bytesIn = 0
+
+  get statesTimes(): boolean {
+    return this.usage.times.isKnown
+  }
+
+  get queueUs(): number {
+    return this.usage.times.queueUs
+  }
+
+  get prefillUs(): number {
+    return this.usage.times.prefillUs
+  }
+
+  get decodeUs(): number {
+    return this.usage.times.decodeUs
+  }
 
   /** Adds the fields of a body or of an event. */
   keepDocument(document: DocumentReader, bytes: Buffer, words: ResponseWords): void {

@@ -1,3 +1,4 @@
+import { answerTimes } from './answer-times.ts'
 import {
   countsFrom,
   heldBy,
@@ -22,8 +23,9 @@ const failedTypes = words('error', 'response.failed', 'response.cancelled', 'res
 /** Begins the type of a part whose text is reasoning. */
 const thoughtTypes = words('reasoning', 'thinking', 'summary')
 const semanticWords = words(...semantics)
+const counted = usagePaths.length + answerTimes.length
 /** Counts of one document, also those that it repeats. */
-const mostCounts = 2 * usagePaths.length
+const mostCounts = 2 * counted
 /** A mask has a bit for each choice before this one. */
 const mostChoices = 31
 
@@ -60,8 +62,11 @@ export class DocumentWalk extends JsonCursor {
   hasObjectText = false
   /** Name of the first member of a delta that is not known and says something. */
   readonly unknown = span()
-  /** Counts of usage, by index in `usagePaths`, for the indexes `counted[..countedEnd)`. */
-  readonly counts = new Float64Array(usagePaths.length)
+  /**
+   * Counts of usage, by index in `usagePaths`, and after them times, by index in `answerTimes`, for the indexes
+   * `counted[..countedEnd)`.
+   */
+  readonly counts = new Float64Array(counted)
   readonly counted = new Int32Array(mostCounts)
   countedEnd = 0
   /** Index in `semantics`; -1 if it is not stated. */
@@ -257,6 +262,10 @@ export class DocumentWalk extends JsonCursor {
         return this.inside(objects.gateway)
       case holds.incomplete:
         return this.inside(objects.incomplete)
+      case holds.metrics:
+        return this.inside(objects.metrics)
+      case holds.timings:
+        return this.inside(objects.timings)
       case holds.usage:
         return this.inside(objects.usage)
       case holds.semantic:

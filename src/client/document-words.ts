@@ -1,3 +1,4 @@
+import { answerTimes } from './answer-times.ts'
 import { ByteNames } from './byte-names.ts'
 import { usagePaths } from './usage-counts.ts'
 
@@ -32,8 +33,11 @@ export const objects = {
   gateway: 13,
   /** `incomplete_details` in Responses. */
   incomplete: 14,
+  /** `metrics` of vLLM and `timings` of llama.cpp. */
+  metrics: 15,
+  timings: 16,
   /** `usage`. The objects inside it have the numbers after it. */
-  usage: 15,
+  usage: 17,
 } as const
 
 /** What a member holds. */
@@ -85,8 +89,10 @@ export const holds = {
   semantic: 33,
   /** The sentence of an error. */
   errorMessage: 34,
+  metrics: 35,
+  timings: 36,
 } as const
-/** From here on: a count, by index in `usagePaths`. */
+/** From here on: a count by index in `usagePaths`, then a time by index in `answerTimes`. */
 export const countsFrom = 64
 /** From here on: an object inside a usage, by its number from `objects.usage`. */
 export const usageObjectsFrom = 192
@@ -148,6 +154,8 @@ export const table: Readonly<Record<keyof typeof objects, Readonly<Record<string
     response: 'root',
     usage: 'usage',
     x_groq: 'gateway',
+    metrics: 'metrics',
+    timings: 'timings',
     error: 'error',
     detail: 'complaint',
     msg: 'complaint',
@@ -224,6 +232,8 @@ export const table: Readonly<Record<keyof typeof objects, Readonly<Record<string
   embedding: {},
   gateway: { usage: 'usage', error: 'error' },
   incomplete: { reason: 'finish' },
+  metrics: {},
+  timings: {},
   usage: { usage_semantic: 'semantic' },
 }
 
@@ -250,6 +260,7 @@ const numbers = Object.fromEntries(
     ...new Set([
       ...Object.values(table).flatMap((members) => Object.keys(members)),
       ...[...usageMembers.values()].flatMap((members) => [...members.keys()]),
+      ...answerTimes.map(([path]) => path.split('.')[1]!),
     ]),
   ].map((name, at) => [name, at + 1] as const),
 )
@@ -265,6 +276,10 @@ for (const [object, members] of Object.entries(table)) {
 }
 for (const [at, members] of [...usageMembers.values()].entries()) {
   for (const [name, held] of members) cells[(objects.usage + at) * width + numbers[name]!] = held
+}
+for (const [place, [path]] of answerTimes.entries()) {
+  const [object, name] = path.split('.') as ['metrics' | 'timings' | 'usage', string]
+  cells[objects[object] * width + numbers[name]!] = countsFrom + usagePaths.length + place
 }
 
 /** What a member of an object holds, a value of `holds`. */
@@ -294,6 +309,6 @@ export const uses = {
   reasoning: 13,
   /** A text in a member that is not known. */
   unknown: 14,
-  /** From here on: a count, by index in `usagePaths`. */
+  /** From here on: a count by index in `usagePaths`, then a time by index in `answerTimes`. */
   counts: 32,
 } as const

@@ -2,6 +2,7 @@ import type { ColumnName } from '../attempt/columns.ts'
 import { answerDialects } from '../tokens/dialects.ts'
 import { dialectOf, readUsage } from '../tokens/read-usage.ts'
 import { outputOf, pageCounts, promptOf } from '../tokens/usage.ts'
+import { AnswerTimes } from './answer-times.ts'
 
 /** Paths of all counts in `usage`, in every dialect of an answer: `prompt_tokens_details.cached_tokens`. */
 export const usagePaths: readonly string[] = [
@@ -88,9 +89,10 @@ export class UsageCounts {
   private knownEnd = 0
   /** Index in `semantics`; -1 if it is not stated. */
   private semantic = -1
+  readonly times = new AnswerTimes()
 
   /**
-   * Takes the counts of a body or an event. Usage in a stream is cumulative, so the last count is the one; 0 after a
+   * Takes the counts and the times of a body or an event. Usage in a stream is cumulative, so the last count is the one; 0 after a
    * count is no report.
    */
   take(counted: Int32Array, end: number, counts: Float64Array, semantic: number): void {
@@ -98,6 +100,10 @@ export class UsageCounts {
     for (let at = 0; at < end; at++) {
       const path = counted[at]!
       const count = counts[path]!
+      if (path >= usagePaths.length) {
+        this.times.take(path - usagePaths.length, count)
+        continue
+      }
       const before = values[path]!
       if (Number.isNaN(before)) this.known[this.knownEnd++] = path
       else if (count === 0) continue
@@ -110,6 +116,7 @@ export class UsageCounts {
     for (let at = 0; at < this.knownEnd; at++) this.values[this.known[at]!] = Number.NaN
     this.knownEnd = 0
     this.semantic = -1
+    this.times.clear()
   }
 
   /**

@@ -193,6 +193,65 @@ test.concurrent('the mean TTFT is explained by its parts, and the queue by the l
   })
 })
 
+/** A run of streams, each of which states these times in its last chunk. */
+async function runOfStreams(statedOf: (n: number) => object) {
+  let n = 0
+  const target = await startTarget((_request, response) => {
+    const last = { id: 'c', choices: [], ...statedOf(n++) }
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    setTimeout(() => {
+      const choice = { index: 0, delta: { content: 'a' }, finish_reason: 'stop' }
+      response.write(`data: ${JSON.stringify({ id: 'c', choices: [choice] })}\n\n`)
+      response.end(`data: ${JSON.stringify(last)}\n\ndata: [DONE]\n\n`)
+    }, 60)
+  })
+  try {
+    return await withStorePath(async (dbPath) => {
+      const scenario = chatScenario(phase, '', ', stream: true')
+      const { runId } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+      const store = await openStore(dbPath)
+      const { service } = await summarise(store, runId, defaultContract)
+      store.close()
+      return service
+    })
+  } finally {
+    target.close()
+  }
+}
+
+test.concurrent('answers that state their times explain TTFT where no metrics are exposed', async () => {
+  const service = await runOfStreams((n) =>
+    n % 4 === 3
+      ? {}
+      : { metrics: { queue_time_ms: 20, time_to_first_token_ms: 30, generation_time_ms: 0 } },
+  )
+  expect(service).toMatchObject({
+    sources: [],
+    reconciliation: [],
+    answers: { answers: 60, of: 80, queueUs: 20_000, prefillUs: 30_000, decodeUs: 0 },
+  })
+  expect(serviceLines(service)).toEqual([
+    expect.stringMatching(
+      /^TTFT mean \d+ ms: 20 ms in the queue, 30 ms prefill, \d+ ms outside the service \(60 of 80 answers state it\)\.$/,
+    ),
+  ])
+})
+
+test.concurrent('a queue that answers do not state is not said to be empty', async () => {
+  const service = await runOfStreams(() => ({ timings: { prompt_ms: 30, predicted_ms: 1 } }))
+  expect(service!.answers).toMatchObject({ answers: 80, of: 80, queueUs: null })
+  expect(service!.ttft).toMatch(
+    /^TTFT mean \d+ ms: 30 ms prefill, \d+ ms in a queue or outside the service \(answers state it\)\.$/,
+  )
+})
+
+test.concurrent('parts that are more than the client measured explain nothing', async () => {
+  const service = await runOfStreams(() => ({
+    metrics: { queue_time_ms: 9000, time_to_first_token_ms: 30 },
+  }))
+  expect([service!.answers?.queueUs, service!.ttft]).toEqual([9_000_000, null])
+})
+
 test.concurrent('an address without metrics is named, the run goes on, and the key stays with its host', async ({
   onTestFinished,
 }) => {

@@ -37,7 +37,7 @@ const requests = [
 const drawn = fc.record({
   /** Series are under test, so most rows are like the one before. */
   again: fc.integer({ min: 1, max: 6 }),
-  how: fc.constantFrom('success', 'success', 'stream', 'refused', 'closed', 'not_sent'),
+  how: fc.constantFrom('success', 'success', 'stream', 'timed', 'refused', 'closed', 'not_sent'),
   phase: fc.nat(1),
   plan: fc.nat(2),
   key: fc.integer({ min: -1, max: 1 }),
@@ -83,7 +83,8 @@ function attemptOf(how: string, slot: number): Attempt {
       itlMaxUs: 1.5,
     })
     Object.assign(fields, { firstEventUs: 1, firstContentUs: 2, lastContentUs: 3 })
-  } else if (how === 'refused') {
+  } else if (how === 'timed') fields.usage.times.take(0, 12.5)
+  else if (how === 'refused') {
     Object.assign(fields, {
       outcome: 'http_error',
       status: 429,

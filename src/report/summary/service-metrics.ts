@@ -1,5 +1,6 @@
 import { readServiceFigures, type ServiceFigures } from '../../exporter/figures.ts'
 import type { Session } from '../../store/session.ts'
+import { answerTimesWords, readAnswerTimes } from './answer-times.ts'
 import type { RunSummary } from './shape.ts'
 
 type ServiceMetrics = NonNullable<RunSummary['service']>
@@ -24,7 +25,8 @@ export interface ToldByService {
 }
 
 /**
- * What the service said of itself, beside what the client counted. Null for a run that read no metrics.
+ * What the service said of itself, beside what the client counted. Null for a run that read no metrics and whose answers
+ * state no times.
  *
  * Counts are compared over the whole run, because no request is in flight at its ends. Times and gauges are of the steady
  * part.
@@ -33,10 +35,15 @@ export async function readToldByService(
   store: Session,
   runId: string,
 ): Promise<ToldByService | null> {
+  const answers = await readAnswerTimes(store, runId)
+  const stated = answers === null ? null : answerTimesWords(answers)
   const [source] = await store.rows('SELECT 1 FROM metric_sources WHERE run_id = $1 LIMIT 1', [
     runId,
   ])
-  if (source === undefined) return null
+  if (source === undefined) {
+    if (answers === null) return null
+    return { metrics: { ...nothingScraped, answers, ttft: stated }, lines: {} }
+  }
   const [client] = await store.rows<ClientFigures>(
     `SELECT count(*) FILTER (outcome = 'ok')::INTEGER AS ok,
        count(*) FILTER (outcome IN ('aborted', 'timeout') AND sent_us IS NOT NULL)::INTEGER AS aborted,
@@ -59,11 +66,15 @@ export async function readToldByService(
     reconciliation: reconcile(client!, service),
     times: service.times,
     gauges: service.gauges,
-    ttft: ttftWords(client!.ttft_us, service),
+    answers,
+    // Times of single answers are of the same requests as the client's; those of counters may not be.
+    ttft: stated ?? ttftWords(client!.ttft_us, service),
     limit: limitWords(service),
   }
   return { metrics, lines: service.lines }
 }
+
+const nothingScraped = { sources: [], reconciliation: [], times: {}, gauges: {}, limit: null }
 
 /** Null if a success does not report it: a part is no sum. */
 const sumOfAll = (column: string, name = column) =>

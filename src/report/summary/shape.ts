@@ -274,11 +274,25 @@ export const summaryShape = z.object({
       gauges: z
         .record(z.string(), z.object({ least: z.number(), most: z.number() }))
         .describe('of the steady part, as sampled'),
+      answers: z
+        .object({
+          answers: count.describe('successes that state their times'),
+          of: count.describe('successes of the same kind'),
+          streamed: z.boolean(),
+          clientUs: z.number().describe('their mean TTFT; of plain answers, service time'),
+          queueUs: z.number().nullable().describe('null is not stated'),
+          prefillUs: z.number(),
+          decodeUs: z.number().nullable(),
+        })
+        .nullable()
+        .describe('means of the times that answers state; null if none does'),
       ttft: z.string().nullable().describe('the parts of the mean TTFT, where they are known'),
       limit: z.string().nullable().describe('what held requests back'),
     })
     .nullable()
-    .describe('what the service said of itself; null for a run that read no metrics'),
+    .describe(
+      'what the service said of itself; null for a run that read no metrics and whose answers state no times',
+    ),
 })
 
 export type Percentile = z.infer<typeof percentileShape>
