@@ -93,7 +93,7 @@ export async function seededStore(
       epoch(TIMESTAMP '2026-03-01 09:59:50')::BIGINT + intended // 1000000,
       'id-' || i, 'svc-k2', CASE WHEN kind = 200 THEN 'stop' END, 1,
       12, NULL, CASE WHEN kind = 200 THEN 20 END, 32, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, CASE WHEN streams THEN 22 ELSE 0 END, CASE WHEN streams THEN 20 ELSE 0 END,
-      0, NULL, CASE WHEN streams THEN 20 ELSE 0 END, CASE WHEN streams THEN 1 ELSE 0 END, NULL, 900, 0, NULL, NULL, NULL
+      0, NULL, CASE WHEN streams THEN 20 ELSE 0 END, CASE WHEN streams THEN 1 ELSE 0 END, NULL, NULL, NULL, NULL, 900, 0, NULL, NULL, NULL
     FROM timed;
     INSERT INTO health SELECT 'run-1', 0, s * 1000000, CASE WHEN s = 11 THEN 34000 ELSE 900 + s * 40 END,
       CASE WHEN s = 11 THEN 41000 ELSE 1200 + s * 40 END, s * 1000000 - 500000, CASE WHEN s = 11 THEN 0.9 ELSE 0.2 END, 700 + s * 10, 12, 0 FROM range(20) AS t(s);
