@@ -78,7 +78,7 @@ test('the rule of the recipe is decided over a store', async () => {
   })
   expect(finding).toEqual({
     ...{ rule: 'MODEL-99', severity: 'advice', title: 'The model list is never empty' },
-    verdict: { verdict: 'not-observed', takes: 'a captured answer of the model list' },
+    verdict: { verdict: 'not-observed', requires: 'a captured answer of the model list' },
   })
 })
 

@@ -37,6 +37,6 @@ async function decide(rule: Rule, evidence: Evidence): Promise<Finding> {
 /** Guards the promise that a rule without observations never prints `pass`. */
 function neverDecidedByNothing(verdict: Verdict): Verdict {
   return verdict.verdict === 'pass' && verdict.observations === 0
-    ? { verdict: 'not-observed', takes: 'a request that it speaks of' }
+    ? { verdict: 'not-observed', requires: 'a request that it speaks of' }
     : verdict
 }

@@ -24,7 +24,7 @@ const acrossAccounts: readonly string[] = ['AUTH-06']
 /** The finding of a rule over one share of the accounts. */
 export function asOfShare(finding: Finding): Finding {
   if (!acrossAccounts.includes(finding.rule) || finding.verdict.verdict === 'fail') return finding
-  return { ...finding, verdict: { verdict: 'not-observed', takes: 'an audit of all accounts' } }
+  return { ...finding, verdict: { verdict: 'not-observed', requires: 'an audit of all accounts' } }
 }
 
 const witness = z.object({
@@ -40,7 +40,7 @@ const verdict = z.discriminatedUnion('verdict', [
     verdict: z.literal('fail'),
     observations,
     expected: z.string(),
-    came: z.string(),
+    observed: z.string(),
     witnesses: z.tuple([witness], witness),
     note: z.string().exactOptional(),
   }),
@@ -50,7 +50,7 @@ const verdict = z.discriminatedUnion('verdict', [
     why: z.string(),
     witnesses: z.array(witness).exactOptional(),
   }),
-  z.object({ verdict: z.literal('not-observed'), takes: z.string() }),
+  z.object({ verdict: z.literal('not-observed'), requires: z.string() }),
   z.object({
     verdict: z.literal('not-promised'),
     promises: z.tuple([z.enum(promiseNames)], z.enum(promiseNames)),

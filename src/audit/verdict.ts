@@ -15,7 +15,7 @@ export type Verdict =
       readonly verdict: 'fail'
       readonly observations: number
       readonly expected: string
-      readonly came: string
+      readonly observed: string
       /** The smallest set of rows that shows the failure. */
       readonly witnesses: readonly [Witness, ...Witness[]]
       readonly note?: string
@@ -28,8 +28,8 @@ export type Verdict =
       readonly why: string
       readonly witnesses?: readonly Witness[]
     }
-  /** The precondition never occurred; `takes` describes the traffic that would meet it. */
-  | { readonly verdict: 'not-observed'; readonly takes: string }
+  /** The precondition never occurred; `requires` describes the traffic that would meet it. */
+  | { readonly verdict: 'not-observed'; readonly requires: string }
   /** The contract does not make these promises, so nothing can break them. */
   | {
       readonly verdict: 'not-promised'
@@ -48,9 +48,11 @@ export function observationsOf(verdict: Verdict): number {
   return 'observations' in verdict ? verdict.observations : 0
 }
 
-/** A pass if something was observed. @param takes the traffic that would be observed */
-export function passed(observations: number, takes: string): Verdict {
-  return observations > 0 ? { verdict: 'pass', observations } : { verdict: 'not-observed', takes }
+/** A pass if something was observed. @param requires the traffic that would be observed */
+export function passed(observations: number, requires: string): Verdict {
+  return observations > 0
+    ? { verdict: 'pass', observations }
+    : { verdict: 'not-observed', requires }
 }
 
 /** An attempt as evidence. */

@@ -14,9 +14,9 @@ import { fillTable } from './temp-table.ts'
 /** A stored verdict. It is read leniently, because another version may have written it. */
 const detail = z.looseObject({
   expected: z.string().optional(),
-  came: z.string().optional(),
+  observed: z.string().optional(),
   why: z.string().optional(),
-  takes: z.string().optional(),
+  requires: z.string().optional(),
   promises: z.array(z.string()).optional(),
   note: z.string().optional(),
   tables: z
@@ -107,9 +107,9 @@ export function auditAnswer(findings: readonly StoredFinding[]): Headline {
         link: `#${finding.rule}`,
         figure: finding.title,
         remedy:
-          finding.detail.came === undefined
+          finding.detail.observed === undefined
             ? null
-            : `expected ${finding.detail.expected ?? 'otherwise'}, observed ${finding.detail.came}`,
+            : `expected ${finding.detail.expected ?? 'otherwise'}, observed ${finding.detail.observed}`,
       })),
     }
   }
@@ -121,11 +121,11 @@ export function auditAnswer(findings: readonly StoredFinding[]): Headline {
 
 /** What failed, in the words of the first failure if they fit a headline. */
 function failureOf(binding: readonly StoredFinding[]): string {
-  const { came, expected } = binding[0]!.detail
+  const { observed, expected } = binding[0]!.detail
   const [all, others] = [binding.length, binding.length - 1]
-  const observed = came === undefined ? null : `Observed ${came}`
-  const both = expected === undefined ? observed : `${observed}, expected ${expected}`
-  const says = [both, observed].find(
+  const short = observed === undefined ? null : `Observed ${observed}`
+  const both = expected === undefined ? short : `${short}, expected ${expected}`
+  const says = [both, short].find(
     (words): words is string => words !== null && words.length <= longestHeadline,
   )
   if (says === undefined) return `${all} ${all === 1 ? 'rule' : 'rules'} failed`
@@ -227,7 +227,7 @@ async function renderFailure(
   }${(detail.tables ?? []).map(renderFigures)}${drawn.map((figure) => figure.body)}`
   const head = html`<span class="pill fail">${finding.rule} failed</span><b>${finding.title}</b><small>${finding.severity}, ${formatNumber(finding.observations)} observations</small>`
   const body = html`<dl>${detail.expected !== undefined && html`<dt>expected</dt><dd>${detail.expected}</dd>`}${
-    detail.came !== undefined && html`<dt>observed</dt><dd>${detail.came}</dd>`
+    detail.observed !== undefined && html`<dt>observed</dt><dd>${detail.observed}</dd>`
   }${detail.note !== undefined && html`<dt>note</dt><dd>${detail.note}</dd>`}${
     rows.length > 0 && html`<dt>reproduce</dt><dd><code>${againText(store, finding)}</code></dd>`
   }</dl>
@@ -310,7 +310,7 @@ const wrapOf = (word: string) => (word.length <= 24 ? 'nowrap' : '')
 function reasonOf({ detail, verdict }: StoredFinding): Html | false {
   const reason =
     verdict === 'fail'
-      ? detail.came
-      : (detail.why ?? detail.takes ?? detail.promises?.join(', ') ?? detail.note)
+      ? detail.observed
+      : (detail.why ?? detail.requires ?? detail.promises?.join(', ') ?? detail.note)
   return reason !== undefined && html`<br><small>${reason}</small>`
 }

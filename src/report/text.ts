@@ -75,7 +75,7 @@ function findingsText(
     observations,
     title,
     expected: detail.expected ?? null,
-    came: detail.came ?? detail.why ?? detail.takes ?? detail.note ?? null,
+    observed: detail.observed ?? detail.why ?? detail.requires ?? detail.note ?? null,
   }))
   switch (format) {
     case 'json':

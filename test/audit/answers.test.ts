@@ -107,7 +107,7 @@ test('chunks without an error are judged even if an error key is present (SSE-03
   const body = streamed('a').replace('"index":0,', '')
   expect(await verdictOf('SSE-03', [{ asked: hello(), body }])).toMatchObject({
     verdict: 'fail',
-    came: 'index is missing',
+    observed: 'index is missing',
   })
 })
 
@@ -119,7 +119,7 @@ test('chunks of one stream have one id, and the first may have none (SSE-03)', a
   expect(await of('', 'x', 'x')).toMatchObject({ verdict: 'pass' })
   expect(await of('x', 'y')).toMatchObject({
     verdict: 'fail',
-    came: 'another id than the first chunk',
+    observed: 'another id than the first chunk',
   })
 })
 
@@ -206,7 +206,7 @@ test('a 404 is about the model only if its format served another request (MODEL-
   const served: Answered = { asked: { ...asked, model: 'svc-k2.5' }, body: plain('Hi') }
   expect(
     await verdictOf('MODEL-04', [lost, { ...served, row: { model: 'svc-k2.5' } }]),
-  ).toMatchObject({ verdict: 'fail', came: 'svc-k2 not found on chat' })
+  ).toMatchObject({ verdict: 'fail', observed: 'svc-k2 not found on chat' })
 })
 
 const stopped = (text: string): Answered => ({ asked: repeat('two'), body: plain(text) })
@@ -217,7 +217,7 @@ test('stop sequences are kept in all texts or in none (CHAT-07)', async () => {
   expect((await verdictOf('CHAT-07', [dropped, dropped])).verdict).toBe('pass')
   expect(await verdictOf('CHAT-07', [dropped, kept, dropped])).toMatchObject({
     verdict: 'fail',
-    came: 'the stop sequence is in 1 texts and not in 2',
+    observed: 'the stop sequence is in 1 texts and not in 2',
     witnesses: [{ slot: 1 }],
   })
 })
@@ -230,7 +230,7 @@ test('a stream has events for each requested choice (CHAT-04)', async () => {
   )
   expect(await verdictOf('CHAT-04', [{ asked, body: streamed('a', 'b') }])).toMatchObject({
     verdict: 'fail',
-    came: 'a stream of indexes [0] for n 2',
+    observed: 'a stream of indexes [0] for n 2',
   })
 })
 

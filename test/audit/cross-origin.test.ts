@@ -66,7 +66,7 @@ describe('TRN-03 requires of a preflight the headers that the format of its path
   ])('a preflight that allows %s fails', async (_, allowed, missing) => {
     expect(await verdictOf(allowed)).toMatchObject({
       verdict: 'fail',
-      came: `a preflight that does not allow ${missing}`,
+      observed: `a preflight that does not allow ${missing}`,
     })
   })
 

@@ -20,6 +20,6 @@ test('in the drawn example, an abandoned stream fills one hole, and the other is
   expect(await verdictOver('BILL-11', drawn(1))).toMatchObject({ verdict: 'pass' })
   expect(await verdictOver('BILL-11', drawn(2))).toMatchObject({
     verdict: 'fail',
-    came: expect.stringContaining('1 credit missing between 97 and 95'),
+    observed: expect.stringContaining('1 credit missing between 97 and 95'),
   })
 })

@@ -24,13 +24,13 @@ const report: AuditReport = {
   runs: [{ runId: 'r', scenario: 's', baseUrl: 'http://127.0.0.1:1', attempts: 1234 }],
   findings: [
     finding('AA-01', { verdict: 'pass', observations: 7 }),
-    finding('AA-02', { verdict: 'not-observed', takes: 'a 5xx' }),
+    finding('AA-02', { verdict: 'not-observed', requires: 'a 5xx' }),
     finding('AA-03', { verdict: 'inconclusive', observations: 1, why: 'it fits both' }),
     finding('AA-04', {
       verdict: 'fail',
       observations: 3,
       expected: 'this',
-      came: hostile,
+      observed: hostile,
       witnesses: [{ runId: 'r', slot: 5, retry: 1, shows: hostile }],
     }),
   ],
@@ -69,7 +69,7 @@ test('on a narrow terminal only commands exceed a line, and no word is cut', () 
           verdict: 'fail' as const,
           observations: 1,
           expected: long,
-          came: long,
+          observed: long,
           witnesses: [{ runId: '20260101-000000-abcd', slot: 66, retry: 0, shows: long }],
         }),
         title: long,
@@ -101,13 +101,13 @@ test('text from a service cannot move the cursor, forge a line or become markup'
 
 test('a line break in text from a service does not start a new line', () => {
   const forged = '0 failed, 0 inconclusive, 0 not observed, 102 passed'
-  const came = `200\r\n${forged}\n\n# ${forged}`
+  const observed = `200\r\n${forged}\n\n# ${forged}`
   const text = 'a service said so'
   const findings = (said: string) => [
     finding('AA-01', { verdict: 'pass', observations: 7, note: said }),
     finding('AA-03', { verdict: 'inconclusive', observations: 1, why: said }),
     finding('AA-04', {
-      ...{ verdict: 'fail', observations: 3, expected: 'this', came: said, note: said },
+      ...{ verdict: 'fail', observations: 3, expected: 'this', observed: said, note: said },
       witnesses: [{ runId: 'r', slot: 5, retry: 1, shows: said }],
     }),
   ]
@@ -116,7 +116,7 @@ test('a line break in text from a service does not start a new line', () => {
     (of: AuditReport) => markdownText(of, commands),
   ]) {
     const honest = write({ ...report, findings: findings(text) }).split('\n')
-    const hostileLines = write({ ...report, findings: findings(came) }).split('\n')
+    const hostileLines = write({ ...report, findings: findings(observed) }).split('\n')
     expect(hostileLines).toHaveLength(honest.length)
     expect(hostileLines.filter((each) => each.replace(/^[# ]+/, '') === forged)).toEqual([])
   }
@@ -322,12 +322,12 @@ test('advice is not counted as a failure in the last line', () => {
 
 test('at 80 columns sentences wrap between words with an indent, and commands do not wrap', () => {
   const command = `curl ${'-H x '.repeat(30)}`
-  const came = 'one word after another '.repeat(8).trim()
+  const observed = 'one word after another '.repeat(8).trim()
   const long = finding('AA-05', {
     verdict: 'fail',
     observations: 1,
     expected: 'this',
-    came,
+    observed,
     witnesses: [{ runId: 'r', slot: 5, retry: 0, shows: 'it' }],
   })
   const text = terminalText({ ...report, findings: [long] }, new Map([['AA-05', command]]), {
@@ -342,6 +342,6 @@ test('at 80 columns sentences wrap between words with an indent, and commands do
       .slice(first, first + 3)
       .map((line) => line.slice(12))
       .join(' '),
-  ).toBe(came)
+  ).toBe(observed)
   expect(text).toContain(`  reproduce ${command}\n`)
 })

@@ -21,7 +21,8 @@ test('AUTH-03 fails if requests without a key always get a 500 while others are 
   expect(await verdictOver('AUTH-03', rowsOf(each(500)))).toMatchObject({
     verdict: 'fail',
     observations: 8,
-    came: '8 of 8 generation requests with no key got 500; of 14 with a key meanwhile, 0 failed so',
+    observed:
+      '8 of 8 generation requests with no key got 500; of 14 with a key meanwhile, 0 failed so',
     witnesses: [{ slot: 1 }],
   })
 })

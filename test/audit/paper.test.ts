@@ -56,7 +56,7 @@ test('T0: three successes between two reads that differ by 4 are a failure', asy
     verdict: 'fail',
     observations: 1,
     expected: 'account main: a fall by 3 for 3 successes',
-    came: 'a fall by 4: 1 credit too much',
+    observed: 'a fall by 4: 1 credit too much',
   })
   expect(slots(verdict)).toEqual([4, 0])
 })
@@ -67,7 +67,7 @@ test('T0: a rising balance is reported as a rise, without the note about other u
     inFlight(1, 1, 9, 101),
     read(2, 10, 101),
   ])
-  expect(verdict).toMatchObject({ verdict: 'fail', came: 'a rise by 1: 2 credits too little' })
+  expect(verdict).toMatchObject({ verdict: 'fail', observed: 'a rise by 1: 2 credits too little' })
   expect(verdict).not.toHaveProperty('note')
 })
 
@@ -93,7 +93,7 @@ test('T1: two concurrent requests that both show 99 of 100 lost an update', asyn
   ])
   expect(verdict).toMatchObject({
     verdict: 'fail',
-    came: '2 charges that cost 2 together lowered the balance by 1: 1 credit lost',
+    observed: '2 charges that cost 2 together lowered the balance by 1: 1 credit lost',
   })
   expect(slots(verdict)).toEqual([2, 1])
 })
@@ -179,7 +179,8 @@ test('T3: a hole of one credit is located between its neighbours', async () => {
   ])
   expect(verdict).toMatchObject({
     verdict: 'fail',
-    came: '1 credit missing between 98 and 96 without a request that explains it, between 2.000000 s and 8.000000 s of the run with 4 in flight',
+    observed:
+      '1 credit missing between 98 and 96 without a request that explains it, between 2.000000 s and 8.000000 s of the run with 4 in flight',
   })
   // First the request that showed the missing credits, then by distance of their ends from the
   // middle of the hole (5 s): 5, 4, 9 s.
@@ -197,7 +198,8 @@ test('T3: a header that lags one request is reported as lagging, not as missing 
   ])
   expect(verdict).toMatchObject({
     verdict: 'fail',
-    came: 'a header that is one request behind: 99 where the balance was 98; no credit is missing after it',
+    observed:
+      'a header that is one request behind: 99 where the balance was 98; no credit is missing after it',
   })
   expect(verdict).not.toHaveProperty('note')
   expect(slots(verdict)).toEqual([2, 1])

@@ -64,7 +64,7 @@ test('five streams that each came in one read were held back', async () => {
   expect(await verdictOf(times(5, [150, 1]))).toMatchObject({
     verdict: 'fail',
     observations: 5,
-    came: 'all text in one read; 5 of 5 break it',
+    observed: 'all text in one read; 5 of 5 break it',
   })
 })
 
@@ -102,12 +102,13 @@ test('one stream with ten seconds of silence before all its text is enough to fa
 test('a long answer was held back, too, if all its reads came at the end', async () => {
   expect(await verdictOf(times(10, [1_250, 5, 1_201, 40]))).toMatchObject({
     verdict: 'fail',
-    came: 'all text in 5 reads at the end; 10 of 10 break it',
+    observed: 'all text in 5 reads at the end; 10 of 10 break it',
   })
   // As many reads, but spread over time, are buffered on their way; equally late, but in pieces, are not.
   expect(await verdictOf(times(10, [1_250, 5, 1_201, 900]))).toMatchObject({
     verdict: 'fail',
-    came: '1201 events of text in 5 reads: buffered between the service and here; 10 of 10 break it',
+    observed:
+      '1201 events of text in 5 reads: buffered between the service and here; 10 of 10 break it',
   })
   expect((await verdictOf(times(10, [1_250, 30, 60, 40]))).verdict).toBe('pass')
 })
@@ -123,7 +124,8 @@ test('a proxy that buffers is named, if every stream is joined', async () => {
   const buffered = [141, 2, 22, 32] as const
   expect(await verdictOf(times(5, buffered))).toMatchObject({
     verdict: 'fail',
-    came: '22 events of text in 2 reads: buffered between the service and here; 5 of 5 break it',
+    observed:
+      '22 events of text in 2 reads: buffered between the service and here; 5 of 5 break it',
   })
   expect((await verdictOf([...times(9, buffered), [141, 22, 22]])).verdict).toBe('pass')
   expect((await verdictOf(times(4, buffered))).verdict).toBe('not-observed')

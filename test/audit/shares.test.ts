@@ -84,11 +84,11 @@ const share = (index: number, verdict: Verdict): { path: string; report: ShareRe
 const said: Record<Verdict['verdict'], Verdict> = {
   pass: { verdict: 'pass', observations: 2 },
   fail: {
-    ...{ verdict: 'fail', observations: 3, expected: '1', came: '2' },
+    ...{ verdict: 'fail', observations: 3, expected: '1', observed: '2' },
     witnesses: [{ runId: 'a', slot: 1, retry: 0, shows: 'it' }],
   },
   inconclusive: { verdict: 'inconclusive', observations: 5, why: 'nobody knows' },
-  'not-observed': { verdict: 'not-observed', takes: 'requests' },
+  'not-observed': { verdict: 'not-observed', requires: 'requests' },
   'not-promised': { verdict: 'not-promised', promises: ['bands'] },
 }
 

@@ -11,7 +11,7 @@ async function failuresOf({ store, ...known }: Probed & Pick<AuditOptions, 'cont
   return Object.fromEntries(
     findings
       .filter(isBroken)
-      .map(({ rule, verdict }) => [rule, verdict.verdict === 'fail' ? verdict.came : '']),
+      .map(({ rule, verdict }) => [rule, verdict.verdict === 'fail' ? verdict.observed : '']),
   )
 }
 

@@ -4,7 +4,7 @@ import { openStore } from '../store/opened.ts'
 
 const failure = (rule: string): StoredFinding => ({
   ...{ rule, severity: 'must', verdict: 'fail', observations: 3, title: `${rule} holds` },
-  detail: { expected: '1 credit', came: '2 credits', note: 'once', witnesses: [] },
+  detail: { expected: '1 credit', observed: '2 credits', note: 'once', witnesses: [] },
 })
 
 test('the first failure is open, and each further one is a title that unfolds', async () => {

@@ -203,7 +203,7 @@ async function storeFindings(store: Store): Promise<void> {
         verdict: 'fail',
         observations: 800,
         expected: 'between 812 and 815 credits',
-        came: '829 credits',
+        observed: '829 credits',
         witnesses,
       },
     ],
@@ -229,7 +229,7 @@ async function storeFindings(store: Store): Promise<void> {
       'not-observed',
       0,
       'A balance under the price is refused.',
-      { verdict: 'not-observed', takes: 'an account with 0 credits' },
+      { verdict: 'not-observed', requires: 'an account with 0 credits' },
     ],
   ] as const
   for (const [rule, severity, verdict, observations, title, detail] of findings) {

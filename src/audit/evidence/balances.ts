@@ -83,7 +83,7 @@ export function billingRule<const P extends PromiseName = never>({
     prepare: prepareReadings,
     ...whenPromised([...prices, ...promised], async (evidence) => {
       const readings = (await readingsOf(evidence)).filter((reading) => reading.observations > 0)
-      if (readings.length === 0) return { verdict: 'not-observed', takes: takesCredits }
+      if (readings.length === 0) return { verdict: 'not-observed', requires: takesCredits }
       return rule.decideBy(readings, evidence)
     }),
   }

@@ -2,9 +2,11 @@ import { type Exchange, isList, isObject, type Json, type JsonObject } from './e
 
 /** The choices of a plain chat success; undefined for anything else. */
 export function plainChoices(exchange: Exchange): readonly JsonObject[] | undefined {
-  const { row, isOk, isStream, came } = exchange
+  const { row, isOk, isStream, responseJson } = exchange
   if (row.endpoint !== 'chat' || !isOk || isStream) return undefined
-  return isObject(came) && isList(came.choices) ? came.choices.filter(isObject) : undefined
+  return isObject(responseJson) && isList(responseJson.choices)
+    ? responseJson.choices.filter(isObject)
+    : undefined
 }
 
 /**

@@ -44,7 +44,7 @@ export type JsonObject = { readonly [name: string]: Json | undefined }
 export class Exchange {
   readonly row: ExchangeRow
   private parsedRequest: Json | undefined | null = null
-  private parsedCame: Json | undefined | null = null
+  private parsedResponse: Json | undefined | null = null
   private parsedEvents: StreamEvents | null = null
 
   constructor(row: ExchangeRow) {
@@ -63,10 +63,10 @@ export class Exchange {
   }
 
   /** The body of a plain response; undefined if it was not captured completely or is not JSON. */
-  get came(): Json | undefined {
-    if (this.parsedCame === null)
-      this.parsedCame = this.isWhole ? parse(this.row.responseBody) : undefined
-    return this.parsedCame
+  get responseJson(): Json | undefined {
+    if (this.parsedResponse === null)
+      this.parsedResponse = this.isWhole ? parse(this.row.responseBody) : undefined
+    return this.parsedResponse
   }
 
   /** The events of a streamed response; null if it was not captured completely. */

@@ -60,8 +60,8 @@ export async function listedByOthers(
   return others.length > nameless!.count ? others : []
 }
 
-function listedBy({ came }: Exchange): readonly Listed[] {
-  return linesOf(came).flatMap((line) => {
+function listedBy({ responseJson }: Exchange): readonly Listed[] {
+  return linesOf(responseJson).flatMap((line) => {
     const id = fieldOf(line, /^request_?id$/i)
     const atMs = Date.parse(String(fieldOf(line, /^(?:at|time|date|timestamp|created_at)$/i)))
     return typeof id === 'string' && !Number.isNaN(atMs) ? [{ id, atMs }] : []

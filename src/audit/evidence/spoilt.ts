@@ -38,7 +38,7 @@ export async function unlessSpoilt(
     ? {
         verdict: 'inconclusive',
         observations: verdict.observations,
-        why: `${verdict.came}, where expected was ${verdict.expected}; but ${why}`,
+        why: `${verdict.observed}, where expected was ${verdict.expected}; but ${why}`,
         witnesses: [...verdict.witnesses, ...first.witnesses],
       }
     : {

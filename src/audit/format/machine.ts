@@ -42,16 +42,16 @@ function outcomeOf(finding: Finding, again: string | undefined): string {
       return ''
     case 'fail': {
       const text = xml(
-        `expected: ${verdict.expected}\nobserved: ${verdict.came}\n${attemptsOf(finding)}${again === undefined ? '' : `\nreproduce: ${again}`}`,
+        `expected: ${verdict.expected}\nobserved: ${verdict.observed}\n${attemptsOf(finding)}${again === undefined ? '' : `\nreproduce: ${again}`}`,
       )
       return isBroken(finding)
-        ? `<failure type="${finding.severity}" message="${xml(verdict.came)}">${text}</failure>`
+        ? `<failure type="${finding.severity}" message="${xml(verdict.observed)}">${text}</failure>`
         : `<system-out>advice: ${text}</system-out>`
     }
     case 'inconclusive':
       return `<skipped message="${xml(`inconclusive: ${verdict.why}`)}"/>`
     case 'not-observed':
-      return `<skipped message="${xml(`not observed; it needs ${verdict.takes}`)}"/>`
+      return `<skipped message="${xml(`not observed; it needs ${verdict.requires}`)}"/>`
     case 'not-promised':
       return `<skipped message="${xml(`not promised: ${verdict.promises.join(', ')}`)}"/>`
   }
@@ -89,11 +89,11 @@ export function markdownText(report: AuditReport, commands: Commands): string {
 function gist(verdict: Finding['verdict']): string {
   switch (verdict.verdict) {
     case 'fail':
-      return `expected ${verdict.expected}; observed ${verdict.came}; first at ${verdict.witnesses[0].runId} slot ${verdict.witnesses[0].slot}`
+      return `expected ${verdict.expected}; observed ${verdict.observed}; first at ${verdict.witnesses[0].runId} slot ${verdict.witnesses[0].slot}`
     case 'inconclusive':
       return verdict.why
     case 'not-observed':
-      return `needs ${verdict.takes}`
+      return `needs ${verdict.requires}`
     case 'not-promised':
       return `the contract has no ${verdict.promises.join(', ')}`
     case 'pass':

@@ -53,7 +53,8 @@ export function sarifText(report: AuditReport, commands: ReadonlyMap<string, str
 
 /** Null for verdicts without a result: passed or not observed. */
 function textOf({ verdict }: Finding): string | null {
-  if (verdict.verdict === 'fail') return `expected ${verdict.expected}; observed ${verdict.came}`
+  if (verdict.verdict === 'fail')
+    return `expected ${verdict.expected}; observed ${verdict.observed}`
   return verdict.verdict === 'inconclusive' ? `inconclusive: ${verdict.why}` : null
 }
 

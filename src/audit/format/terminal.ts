@@ -85,7 +85,7 @@ function unsaid(
 
 /** The traffic that a rule needs, or the promises that the contract leaves out. */
 function takenBy({ verdict }: Finding): string {
-  if (verdict.verdict === 'not-observed') return verdict.takes
+  if (verdict.verdict === 'not-observed') return verdict.requires
   return verdict.verdict === 'not-promised' ? verdict.promises.join(', ') : ''
 }
 
@@ -115,7 +115,7 @@ function failure(
   const lines = [
     ...wrapped(`${severity === 'advice' ? 'ADVISED' : 'FAILED'}  ${rule}  ${title}`, '  ', width),
     line('expected', verdict.expected, width),
-    line('observed', verdict.came, width),
+    line('observed', verdict.observed, width),
     ...witnessLines(verdict.witnesses, width),
   ]
   if (command !== undefined) lines.push(`  reproduce ${printable(command)}`)

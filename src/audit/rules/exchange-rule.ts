@@ -6,21 +6,23 @@ import type { Verdict, Witness } from '../verdict.ts'
 /**
  * Undefined if the rule is not about the exchange, null if the promise was kept, else a few words on the observation.
  */
-export type Came = string | null | undefined
+export type Observed = string | null | undefined
 
-export type Judged = readonly [Exchange, Came]
+export type Judged = readonly [Exchange, Observed]
 
 interface Described<P extends PromiseName> extends Omit<Rule, 'decide' | 'promised'> {
   readonly promised?: readonly P[]
   readonly expected: string
-  readonly takes: string
+  readonly requires: string
 }
 
 /** A rule that judges one exchange at a time. */
 export function exchangeRule<const P extends PromiseName = never>({
   judge,
   ...rule
-}: Described<P> & { readonly judge: (exchange: Exchange, contract: Promising<P>) => Came }): Rule {
+}: Described<P> & {
+  readonly judge: (exchange: Exchange, contract: Promising<P>) => Observed
+}): Rule {
   return exchangesRule({
     ...rule,
     judgeOf:
@@ -38,7 +40,7 @@ export function exchangesRule<const P extends PromiseName = never>({
   readonly judgeOf: (
     exchanges: readonly Exchange[],
     evidence: Evidence<P>,
-  ) => ((exchange: Exchange) => Came) | Promise<(exchange: Exchange) => Came>
+  ) => ((exchange: Exchange) => Observed) | Promise<(exchange: Exchange) => Observed>
 }): Rule {
   return judgedRule({
     ...rule,
@@ -53,7 +55,7 @@ export function exchangesRule<const P extends PromiseName = never>({
 /** A rule that selects and judges its exchanges itself. */
 export function judgedRule<const P extends PromiseName = never>({
   expected,
-  takes,
+  requires,
   judged,
   promised = [],
   ...rule
@@ -63,20 +65,20 @@ export function judgedRule<const P extends PromiseName = never>({
   return {
     ...rule,
     ...whenPromised(promised, async (evidence) =>
-      verdictOf(await judged(evidence), expected, takes),
+      verdictOf(await judged(evidence), expected, requires),
     ),
   }
 }
 
 /** The verdict over judged exchanges. Broken ones are grouped by observation, with one witness each. */
-function verdictOf(judged: readonly Judged[], expected: string, takes: string): Verdict {
-  const seen = judged.filter(([, came]) => came !== undefined)
-  if (seen.length === 0) return { verdict: 'not-observed', takes }
-  const broken = seen.filter(([, came]) => came !== null)
-  const groups = Map.groupBy(broken, ([, came]) => came ?? '')
-  const [first, ...rest] = [...groups].map(([came, group]): Witness => {
+function verdictOf(judged: readonly Judged[], expected: string, requires: string): Verdict {
+  const seen = judged.filter(([, observed]) => observed !== undefined)
+  if (seen.length === 0) return { verdict: 'not-observed', requires }
+  const broken = seen.filter(([, observed]) => observed !== null)
+  const groups = Map.groupBy(broken, ([, observed]) => observed ?? '')
+  const [first, ...rest] = [...groups].map(([observed, group]): Witness => {
     const { runId, slot, retry } = group[0]![0].row
-    const shows = group.length === 1 ? came : `${came} (first of ${group.length})`
+    const shows = group.length === 1 ? observed : `${observed} (first of ${group.length})`
     return { runId, slot, retry, shows }
   })
   if (first === undefined) return { verdict: 'pass', observations: seen.length }
@@ -84,7 +86,7 @@ function verdictOf(judged: readonly Judged[], expected: string, takes: string): 
     verdict: 'fail',
     observations: seen.length,
     expected,
-    came:
+    observed:
       broken.length === 1
         ? first.shows
         : `${[...groups.keys()][0]}; ${broken.length} of ${seen.length} break it`,

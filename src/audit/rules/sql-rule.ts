@@ -4,7 +4,7 @@ import { type Rule, whenPromised } from '../rule.ts'
 import type { Witness } from '../verdict.ts'
 
 interface Group {
-  readonly came: string | null
+  readonly observed: string | null
   readonly n: number
   readonly runId: string
   readonly slot: number
@@ -16,13 +16,13 @@ export interface SqlRule<P extends PromiseName> extends Omit<Rule, 'decide' | 'p
   /** The expectation for each row, for the failure message. */
   readonly expected: string | ((contract: Promising<P>) => string)
   /**
-   * A SELECT of `run_id, slot, retry, came` over `seen`, the attempts of the audited runs. It returns one row per
-   * observation; `came` is null if the promise was kept, otherwise a few words on what was observed. Values of the
+   * A SELECT of `run_id, slot, retry, observed` over `seen`, the attempts of the audited runs. It returns one row per
+   * observation; `observed` is null if the promise was kept, otherwise a few words on what was observed. Values of the
    * contract must be quoted with `sqlList`.
    */
   readonly observe: (contract: Promising<P>) => string
   /** The traffic that decides the rule. */
-  readonly takes: string
+  readonly requires: string
   /** Why a single violation decides nothing; absent if it decides. */
   readonly lone?: string
 }
@@ -31,7 +31,7 @@ export interface SqlRule<P extends PromiseName> extends Omit<Rule, 'decide' | 'p
 export function sqlRule<const P extends PromiseName = never>({
   expected,
   observe,
-  takes,
+  requires,
   lone,
   promised = [],
   ...rule
@@ -43,17 +43,17 @@ export function sqlRule<const P extends PromiseName = never>({
         `WITH seen AS (SELECT * FROM attempts
                        WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL),
               looked AS (${observe(contract)})
-         SELECT came, n, first.run_id AS "runId", first.slot::DOUBLE AS slot, first.retry AS retry
-         FROM (SELECT came, count(*)::DOUBLE AS n,
+         SELECT observed, n, first.run_id AS "runId", first.slot::DOUBLE AS slot, first.retry AS retry
+         FROM (SELECT observed, count(*)::DOUBLE AS n,
                       -- Runs share slot numbers, and threads write rows in any order.
-                      min({slot: slot, run_id: run_id, retry: retry}) FILTER (came IS NOT NULL) AS first
-               FROM looked GROUP BY came)
-         ORDER BY n DESC, came`,
+                      min({slot: slot, run_id: run_id, retry: retry}) FILTER (observed IS NOT NULL) AS first
+               FROM looked GROUP BY observed)
+         ORDER BY n DESC, observed`,
         [JSON.stringify(runIds)],
       )
       const observations = groups.reduce((sum, { n }) => sum + n, 0)
-      if (observations === 0) return { verdict: 'not-observed', takes }
-      const broken = groups.filter((group) => group.came !== null)
+      if (observations === 0) return { verdict: 'not-observed', requires }
+      const broken = groups.filter((group) => group.observed !== null)
       const witnesses = broken.slice(0, 5).map(witnessOf)
       const [first, ...rest] = witnesses
       if (first === undefined) return { verdict: 'pass', observations }
@@ -66,15 +66,15 @@ export function sqlRule<const P extends PromiseName = never>({
         verdict: 'fail',
         observations,
         expected: typeof expected === 'string' ? expected : expected(contract),
-        came: `${broken[0]?.came}${count > 1 ? `; ${count} of ${observations} break it` : ''}`,
+        observed: `${broken[0]?.observed}${count > 1 ? `; ${count} of ${observations} break it` : ''}`,
         witnesses: [first, ...rest],
       }
     }),
   }
 }
 
-function witnessOf({ runId, slot, retry, came, n }: Group): Witness {
-  return { runId, slot, retry, shows: n === 1 ? `${came}` : `${came} (first of ${n})` }
+function witnessOf({ runId, slot, retry, observed, n }: Group): Witness {
+  return { runId, slot, retry, shows: n === 1 ? `${observed}` : `${observed} (first of ${n})` }
 }
 
 /** Values as an SQL list of literals: numbers unchanged, text quoted. */

@@ -4,9 +4,9 @@ import { usualOf } from '../../contract/usual.ts'
 import type { Exchange, ExchangeRow } from '../evidence/exchange.ts'
 import { validityOf } from '../evidence/request-validity.ts'
 import type { Rule } from '../rule.ts'
-import { type Came, exchangesRule } from './exchange-rule.ts'
+import { exchangesRule, type Observed } from './exchange-rule.ts'
 
-type ValidationRule = Pick<Rule, 'id' | 'title' | 'section'> & { readonly takes: string }
+type ValidationRule = Pick<Rule, 'id' | 'title' | 'section'> & { readonly requires: string }
 
 /**
  * Rules about accepted and refused requests. A request with faults of only one rule must get a 400; a valid request
@@ -50,7 +50,7 @@ a large n (G-31).`,
     },
   })
 
-  function judge(exchange: Exchange, contract: Promising<'models'>): Came {
+  function judge(exchange: Exchange, contract: Promising<'models'>): Observed {
     const { row } = exchange
     if (row.endpoint !== format || row.requestBody === null || !isAboutTheRequest(exchange)) {
       return undefined

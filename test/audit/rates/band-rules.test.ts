@@ -49,14 +49,14 @@ describe('RATE-01', () => {
     expect(verdict).toMatchObject({
       verdict: 'fail',
       observations: 5,
-      came: '60',
+      observed: '60',
       witnesses: [{ slot: 0, shows: 'limit 60 at balance 48 to 50' }],
     })
   })
 
   test('fails on a value that is in no row of the table', async () => {
     const verdict = await rate01.decide(await evidenceOf(walk(50, 45, { limitAt: () => 19 })))
-    expect(verdict).toMatchObject({ verdict: 'fail', came: '19' })
+    expect(verdict).toMatchObject({ verdict: 'fail', observed: '19' })
   })
 
   test('is inconclusive if a window from before the record may still hold its old band', async () => {
@@ -133,7 +133,7 @@ describe('RATE-02', () => {
     expect(verdict).toMatchObject({
       verdict: 'fail',
       expected: 'the row changes between balances 100 and 101',
-      came: 'it changes between 99 and 98 credits remaining',
+      observed: 'it changes between 99 and 98 credits remaining',
       witnesses: [{ slot: 3 }, { slot: 4 }],
     })
   })
@@ -149,7 +149,7 @@ describe('RATE-02', () => {
     const verdict = await rate02.decide(await evidenceOf(walk(90, 85)))
     expect(verdict).toMatchObject({
       verdict: 'not-observed',
-      takes: expect.stringContaining('103 to 98, 1003 to 998'),
+      requires: expect.stringContaining('103 to 98, 1003 to 998'),
     })
   })
 })

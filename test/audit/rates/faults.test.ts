@@ -54,7 +54,7 @@ describe('each rate rule decides on its own fault', () => {
       'RATE-03',
       play(() => true, range(41, 0, 0.5)),
     )
-    expect(verdict).toMatchObject({ verdict: 'fail', came: '41 admitted within one minute' })
+    expect(verdict).toMatchObject({ verdict: 'fail', observed: '41 admitted within one minute' })
   })
 
   test('RATE-03: 38 of 20 in the window of one reset fail, though two windows might hold them', async () => {
@@ -65,7 +65,7 @@ describe('each rate rule decides on its own fault', () => {
     const rows = play(() => true, range(38, 0, 0.5), shown)
     expect(await decide('RATE-03', rows)).toMatchObject({
       verdict: 'fail',
-      came: '35 admitted in it',
+      observed: '35 admitted in it',
     })
   })
 
@@ -131,7 +131,7 @@ describe('each rate rule decides on its own fault', () => {
       )
     expect(await twice(0.05, 94.5)).toMatchObject({
       verdict: 'fail',
-      came: '21 within one minute, when none of them lets in so many',
+      observed: '21 within one minute, when none of them lets in so many',
     })
     expect(await twice(1, 94.5)).toMatchObject({ verdict: 'pass' })
     expect(await twice(0.05, 20 * 94.5)).toMatchObject({ verdict: 'pass' })
@@ -215,7 +215,7 @@ describe('each rate rule decides on its own fault', () => {
     }))
     expect(await decide('RATE-09', rows)).toMatchObject({
       verdict: 'fail',
-      came: expect.stringContaining('it fell by 2'),
+      observed: expect.stringContaining('it fell by 2'),
     })
   })
 
@@ -278,7 +278,7 @@ describe('each rate rule decides on its own fault', () => {
     )
     expect(await decide('RATE-10', rows)).toMatchObject({
       verdict: 'fail',
-      came: 'remaining 5 of 20',
+      observed: 'remaining 5 of 20',
     })
   })
 
@@ -303,7 +303,7 @@ describe('each rate rule decides on its own fault', () => {
     }))
     expect(await decide('RATE-09', rows)).toMatchObject({
       verdict: 'fail',
-      came: '1 answer',
+      observed: '1 answer',
       witnesses: [{ slot: 0, shows: 'remaining 24' }],
     })
   })
@@ -372,7 +372,7 @@ describe('each rate rule decides on its own fault', () => {
     }
     expect(await reopened(18)).toMatchObject({
       verdict: 'fail',
-      came: 'admitted 10999 ms before it',
+      observed: 'admitted 10999 ms before it',
       witnesses: [{ slot: 4 }, { slot: 5, shows: 'admitted before that instant, 18 remaining' }],
     })
     expect((await reopened(1)).verdict).not.toBe('fail')
@@ -401,7 +401,9 @@ describe('each rate rule decides on its own fault', () => {
       ),
     ).toMatchObject({
       verdict: 'fail',
-      came: expect.stringContaining('as if the 2 requests of another key in between counted here'),
+      observed: expect.stringContaining(
+        'as if the 2 requests of another key in between counted here',
+      ),
     })
     counts.a = 0
     counts.b = 0
@@ -454,7 +456,7 @@ describe('each rate rule decides on its own fault', () => {
       play(() => true, seconds),
       contract,
     )
-    expect(verdict).toMatchObject({ verdict: 'fail', came: '120 admitted within one hour' })
+    expect(verdict).toMatchObject({ verdict: 'fail', observed: '120 admitted within one hour' })
   })
 
   test('RATE-18: a limit that changes while the balance stays in its band fails', async () => {
@@ -474,7 +476,7 @@ describe('each rate rule decides on its own fault', () => {
       play(fixedAnchored(20), probing, ({ status }) => (status === 429 ? { retryAfter } : {}))
     expect(await decide('RATE-19', waiting(0))).toMatchObject({
       verdict: 'fail',
-      came: 'retry-after 0, and 429 again 12 s later',
+      observed: 'retry-after 0, and 429 again 12 s later',
     })
     expect((await decide('RATE-19', waiting(59))).verdict).toBe('pass')
   })
@@ -486,7 +488,7 @@ describe('each rate rule decides on its own fault', () => {
       )
       expect(await decide('RATE-19', rows)).toMatchObject({
         verdict: 'fail',
-        came: `${retryAfter}`,
+        observed: `${retryAfter}`,
       })
     }
   })

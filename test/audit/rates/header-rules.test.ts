@@ -61,7 +61,7 @@ describe('RATE-07', () => {
     )
     expect(verdict).toMatchObject({
       verdict: 'fail',
-      came: 'x-ratelimit-reset is missing',
+      observed: 'x-ratelimit-reset is missing',
       witnesses: [{ slot: 1 }],
       note: 'so on 0 of 1 successes, 1 of 1 rejections',
     })
@@ -84,7 +84,10 @@ describe('RATE-07', () => {
         rowOf(0, 0, { ...headers, rateReset: null, flags: flags.malformedRateReset }),
       ]),
     )
-    expect(verdict).toMatchObject({ verdict: 'fail', came: 'x-ratelimit-reset is not a number' })
+    expect(verdict).toMatchObject({
+      verdict: 'fail',
+      observed: 'x-ratelimit-reset is not a number',
+    })
   })
 
   test('does not require the headers on other errors, which the specification leaves open', async () => {

@@ -26,7 +26,7 @@ test('RATE-20: more tokens than the limit fail, and fewer than none', async () =
   const rows = [shown(0, 9_000), shown(1, 10_001), shown(2, -5)]
   expect(await verdictOver('RATE-20', rows, { contract })).toMatchObject({
     verdict: 'fail',
-    came: expect.stringMatching(/^(?:10001|-5) remaining of 10000 tokens; 2 of 3 break it$/),
+    observed: expect.stringMatching(/^(?:10001|-5) remaining of 10000 tokens; 2 of 3 break it$/),
   })
 })
 

@@ -64,11 +64,11 @@ for (const streamed of [0, 1]) {
     ] as const
     expect(await judged(answers, streamed)).toMatchObject({
       verdict: 'fail',
-      came: '"tool_calls"; 6 of 6 break it',
+      observed: '"tool_calls"; 6 of 6 break it',
     })
     expect(await judged([['function_call', { tools: [tool] }]], streamed)).toMatchObject({
       verdict: 'fail',
-      came: '"function_call"',
+      observed: '"function_call"',
     })
   })
 }
@@ -77,11 +77,14 @@ test('other reasons fail also with tools', async () => {
   expect(await judged([['end_turn', { tools: [tool] }]])).toMatchObject({
     verdict: 'fail',
     expected: 'stop or length; tool_calls or function_call to a request with tools or functions',
-    came: '"end_turn"',
+    observed: '"end_turn"',
   })
 })
 
 test('the reason of a call decides nothing if the request was not stored', async () => {
   expect(await judged([['tool_calls', null]])).toMatchObject({ verdict: 'not-observed' })
-  expect(await judged([['end_turn', null]])).toMatchObject({ verdict: 'fail', came: '"end_turn"' })
+  expect(await judged([['end_turn', null]])).toMatchObject({
+    verdict: 'fail',
+    observed: '"end_turn"',
+  })
 })

@@ -46,7 +46,7 @@ test('USE-02: consumption that exceeds the fall of the balance is a contradictio
   )
   expect(verdict).toMatchObject({
     verdict: 'fail',
-    came: 'consumed grew by 6 and remaining fell by 2, of the same 100 granted',
+    observed: 'consumed grew by 6 and remaining fell by 2, of the same 100 granted',
   })
 })
 
@@ -93,7 +93,7 @@ test('USE-03: a day with all of its hours must equal their sum', async () => {
   const body = { daily: days(3, { credits: 25 }), hourly: hours(1, 72, { credits: 1 }) }
   expect(await verdictOn('USE-03', { data: { usage: body } })).toMatchObject({
     verdict: 'fail',
-    came: '24 credits in the hours of 2026-10-02, 25 on that day',
+    observed: '24 credits in the hours of 2026-10-02, 25 on that day',
   })
 })
 
@@ -106,7 +106,7 @@ test('USE-03: days back to the start of the account must add up to its total', a
   const body = { created_at: '2026-10-01T08:00:00Z', by_day: days(3, { credits: 24 }) }
   expect(await verdictOn('USE-03', { ...body, total_consumed: 80 })).toMatchObject({
     verdict: 'fail',
-    came: '72 credits by day since the account began, 80 in all',
+    observed: '72 credits by day since the account began, 80 in all',
   })
 })
 
@@ -156,7 +156,7 @@ test('USE-03: hours with all requests of a day must have all of its credits', as
   })
   expect(await verdictOn('USE-03', answer(4))).toMatchObject({
     verdict: 'fail',
-    came: '4 credits in the hours of 2026-10-01, 5 on that day',
+    observed: '4 credits in the hours of 2026-10-01, 5 on that day',
   })
   expect((await verdictOn('USE-03', answer(3))).verdict).toBe('pass')
 })
@@ -178,7 +178,7 @@ test('USE-03: hours of a day that the list omits are a contradiction', async () 
   const body = { by_day: listed, by_hour: hours(1, 72, { credits: 1 }) }
   expect(await verdictOn('USE-03', body)).toMatchObject({
     verdict: 'fail',
-    came: 'credits in hours of 2026-10-02, which is no day of the list',
+    observed: 'credits in hours of 2026-10-02, which is no day of the list',
   })
 })
 
@@ -196,7 +196,7 @@ test('USE-05: an average over the requests of its days must match them', async (
   const body = { data: { requests: 300, average_tokens: 55, daily: days(30, line) } }
   expect(await verdictOn('USE-05', body)).toMatchObject({
     verdict: 'fail',
-    came: '55 for 9000 tokens of 300 requests (30.0)',
+    observed: '55 for 9000 tokens of 300 requests (30.0)',
   })
 })
 

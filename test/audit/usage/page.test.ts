@@ -18,6 +18,6 @@ test.each([
 ])('PAGE-01: a page that shows the previous figures fails: %s', async (page) => {
   expect(await verdictOn('PAGE-01', before, now, page, now)).toMatchObject({
     verdict: 'fail',
-    came: 'no 97 on the page',
+    observed: 'no 97 on the page',
   })
 })

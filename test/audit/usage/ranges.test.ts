@@ -21,7 +21,7 @@ function verdictOf(whole: number, first: number, second: number) {
 test('USE-06 fails if the parts of a range add up to less than the range', async () => {
   expect(await verdictOf(50, 20, 20)).toMatchObject({
     verdict: 'fail',
-    came: '50 credits in all, 20 and 20 in its parts',
+    observed: '50 credits in all, 20 and 20 in its parts',
   })
   expect(await verdictOf(50, 20, 30)).toMatchObject({ verdict: 'pass' })
 })
@@ -55,6 +55,6 @@ test('USE-06 compares no ranges between which a request was sent, though it was 
   expect(await answersAt(0, 2, 3)).toMatchObject({ verdict: 'not-observed' })
   expect(await answersAt(2, 3, 4)).toMatchObject({
     verdict: 'fail',
-    came: '14 requests in all, 9 and 6 in its parts',
+    observed: '14 requests in all, 9 and 6 in its parts',
   })
 })

@@ -28,6 +28,6 @@ test('USE-01: limits by day and hour and used tokens are not among the topics', 
   const limits = { day: { limit: 5000, used: 12 }, hour: { limit: 500, used: 2 } }
   expect(await verdictOn('USE-01', { remaining: 97, tokens_used: 8, limits })).toMatchObject({
     verdict: 'fail',
-    came: 'without consumed, usage by day, usage by hour, average tokens',
+    observed: 'without consumed, usage by day, usage by hour, average tokens',
   })
 })

@@ -50,7 +50,7 @@ function partVerdict(name: string, judged: readonly Judged[], result: PlaceResul
       verdict: 'fail',
       observations: having.length,
       expected: 'the price of the contract',
-      came: blamed
+      observed: blamed
         .map(({ says, scope }) => `${says}${scope === '' ? '' : ` (${scope})`}`)
         .join(', or '),
       witnesses: [
@@ -73,7 +73,7 @@ function partVerdict(name: string, judged: readonly Judged[], result: PlaceResul
           ? 'the whole cost is wrong, and not by this part alone'
           : 'the cost of every request with it is open',
     }
-  return { verdict: 'not-observed', takes: trafficFor(name) }
+  return { verdict: 'not-observed', requires: trafficFor(name) }
 }
 
 /** Whether a request has the part, at a cost that a wrong price would move beyond the tolerance. */

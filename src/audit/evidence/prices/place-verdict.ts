@@ -16,19 +16,19 @@ export interface PlaceResult {
 /**
  * The verdict over amounts of one place: a wrong one fails, and is explained. Open ones alone are inconclusive.
  *
- * @param takes the traffic that shows an amount
+ * @param requires the traffic that shows an amount
  */
 export function placeVerdict(
   judged: readonly Judged[],
   prices: PriceTerms,
   priceOf: PriceOf,
-  takes: string,
+  requires: string,
 ): PlaceResult {
   const unit = prices.currency.name
   const wrong = judged.filter(({ is }) => is === 'wrong')
   const open = judged.filter(({ is }) => is === 'open')
   const none = { explanations: [] }
-  if (judged.length === 0) return { ...none, verdict: { verdict: 'not-observed', takes } }
+  if (judged.length === 0) return { ...none, verdict: { verdict: 'not-observed', requires } }
   const [first] = wrong
   if (first !== undefined) {
     const { explanations, isWhole } = explain(judged, priceOf)
@@ -40,7 +40,7 @@ export function placeVerdict(
         verdict: 'fail',
         observations: judged.length,
         expected: `${expectedText(first)} ${unit} at ${first.statement.place}`,
-        came: `${first.statement.text}; ${wrong.length} of ${judged.length} costs are wrong: ${why}. ${stakeOf(judged, unit)}`,
+        observed: `${first.statement.text}; ${wrong.length} of ${judged.length} costs are wrong: ${why}. ${stakeOf(judged, unit)}`,
         witnesses: [witnesses[0]!, ...witnesses.slice(1)],
       },
     }

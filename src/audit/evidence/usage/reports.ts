@@ -32,7 +32,8 @@ export interface UsageReport {
 export async function usageReports(evidence: Evidence): Promise<readonly UsageReport[]> {
   const exchanges = await exchangesOf(evidence)
   return exchanges.flatMap((exchange) => {
-    const body = exchange.row.endpoint === 'credits' && exchange.isOk ? exchange.came : undefined
+    const body =
+      exchange.row.endpoint === 'credits' && exchange.isOk ? exchange.responseJson : undefined
     return isObject(body) ? [readReport(exchange, body)] : []
   })
 }

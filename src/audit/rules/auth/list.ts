@@ -32,7 +32,7 @@ endpoint: a 401 counts only if the same key succeeds then or later. A 429 or 5xx
 as it may come first (gap G-26). A request that also has a key in the other format's header decides
 nothing either, because which of the two counts is open (gap G-08).`,
     expected: 'an answer other than 401',
-    takes: `a ${format} request with a key that is served`,
+    requires: `a ${format} request with a key that is served`,
     async judgeOf(_, evidence) {
       const served = await lastServed(evidence)
       const { own, other } = headersOf(usualOf(evidence.contract).auth)
@@ -122,14 +122,14 @@ async function ofFailures(
     verdict: 'fail',
     observations: sent,
     expected: 'status 401',
-    came: `${shows}; of ${keyed} with a key meanwhile, ${keyedFailed} failed so`,
+    observed: `${shows}; of ${keyed} with a key meanwhile, ${keyedFailed} failed so`,
     witnesses: [{ runId, slot, retry, shows: `status ${statuses} for ${what}` }],
   }
 }
 
 function refusesKey(id: string, expects: readonly string[], what: string): Rule {
   const promised = ['auth.chat', 'auth.messages'] as const
-  const takes = `a generation request with ${what} (wrong: ${expects.join(', ')})`
+  const requires = `a generation request with ${what} (wrong: ${expects.join(', ')})`
   const answered = sqlRule({
     id,
     title: `A generation request with ${what} is refused with 401, plain or streamed`,
@@ -145,10 +145,10 @@ time, and chance does not explain so many failures.`,
     observe: () => `
       SELECT run_id, slot, retry,
         CASE WHEN status <> 401 THEN 'status ' || status || ' on ' || endpoint ||
-          CASE streamed WHEN 1 THEN ' stream' ELSE '' END END AS came
+          CASE streamed WHEN 1 THEN ' stream' ELSE '' END END AS observed
       FROM seen WHERE expects IN ${sqlList(expects)} AND ${promisedSql}
         AND status IS NOT NULL AND status <> 429 AND status < 500`,
-    takes,
+    requires,
   })
   return {
     ...answered,
@@ -188,10 +188,10 @@ of its table for 401.`,
                                          OR error_type IS DISTINCT FROM ${word(chat?.type)})
                OR endpoint = 'messages' AND error_type IS DISTINCT FROM ${word(messages?.type)}
              THEN 'code ' || coalesce(error_code, 'none') || ', type ' || coalesce(error_type, 'none') ||
-               ' on ' || endpoint END AS came
+               ' on ' || endpoint END AS observed
       FROM seen WHERE status = 401 AND ${promisedSql}`
   },
-  takes: 'a 401 on a generation endpoint',
+  requires: 'a 401 on a generation endpoint',
 })
 
 export const auth06 = billingRule({
@@ -208,8 +208,8 @@ misses credits while another was charged as many too few, a charge went to the w
         all.filter((reading) => reading.charges > 0 || reading.conservation.whole !== null),
       )
       .filter((all) => all.length > 1)
-    const takes = 'two accounts in one run, each with idle values of its balance'
-    if (runs.length === 0) return { verdict: 'not-observed', takes }
+    const requires = 'two accounts in one run, each with idle values of its balance'
+    if (runs.length === 0) return { verdict: 'not-observed', requires }
     let observations = 0
     for (const run of runs) {
       const stretches = run.map((reading) => ({ reading, stretches: clearStretches([reading]) }))
@@ -227,7 +227,7 @@ misses credits while another was charged as many too few, a charge went to the w
           verdict: 'fail',
           observations: judged.length,
           expected: 'each account pays for its own requests',
-          came: `${over.reading.history.account} paid ${over.excess} too much, ${under.reading.history.account} ${-under.excess} too little`,
+          observed: `${over.reading.history.account} paid ${over.excess} too much, ${under.reading.history.account} ${-under.excess} too little`,
           witnesses: [
             witnessOf(over.reading, over.segment.to, `${over.excess} too low`),
             witnessOf(under.reading, under.segment.to, `${-under.excess} too high`),
@@ -236,7 +236,7 @@ misses credits while another was charged as many too few, a charge went to the w
       }
       if (judged.length > 1 && over === undefined) observations += judged.length
     }
-    return passed(observations, takes)
+    return passed(observations, requires)
   },
 })
 

@@ -42,7 +42,7 @@ It fails if they do not fit across the keys, while most values of each key alone
         verdict: 'fail',
         observations: reading.observations,
         expected: `one balance for the keys of account ${history.account}`,
-        came: `${keys.length} balances, one for each key`,
+        observed: `${keys.length} balances, one for each key`,
         witnesses: [
           witnessOf(reading, rowOf(keys[0]!), `shows ${history.value[rowOf(keys[0]!)]}`),
           witnessOf(
@@ -91,7 +91,7 @@ more than that.`,
         verdict: 'fail',
         observations: singles.length,
         expected: 'at most the price for a request that was sent before under its Idempotency-Key',
-        came: `${credits(dear.excess)} more`,
+        observed: `${credits(dear.excess)} more`,
         witnesses: [witnessOf(dear.reading, dear.segment.to, `${credits(dear.excess)} too low`)],
       }
     }
@@ -105,7 +105,7 @@ more than that.`,
     if (retried.length === 0) {
       return {
         verdict: 'not-observed',
-        takes: 'a retry after a 429 between two idle values (retries: specification)',
+        requires: 'a retry after a 429 between two idle values (retries: specification)',
       }
     }
     const wrong = retried.find(({ excess }) => excess > 0)
@@ -127,7 +127,7 @@ more than that.`,
       verdict: 'fail',
       observations: retried.length,
       expected: `${credits(segment.sure)} for ${segment.charges} successes and their failed attempts`,
-      came: `${credits(segment.sure + excess)}`,
+      observed: `${credits(segment.sure + excess)}`,
       witnesses: [witnessOf(reading, row, 'an attempt that was tried again')],
     }
   },

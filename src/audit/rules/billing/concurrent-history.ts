@@ -62,7 +62,7 @@ and the rule decides both sides of it. Other traffic on the account looks like a
     if (concurrent.length === 0) {
       return {
         verdict: 'not-observed',
-        takes: 'requests of one account in flight at the same time',
+        requires: 'requests of one account in flight at the same time',
       }
     }
     const observations = concurrent.reduce((sum, reading) => sum + reading.observations, 0)
@@ -100,13 +100,13 @@ function verdictOf(reading: BalanceReading, observations: number, expires: boole
       const [stray] = reading.stray
       if (stray === undefined)
         return bySums(reading, observations) ?? { verdict: 'pass', observations }
-      const { came, witnesses } = tell(reading, stray)
+      const { observed, witnesses } = tell(reading, stray)
       if (reading.isProven() || reading.settled()?.isProven === true) {
         return {
           verdict: 'fail',
           observations,
           expected: `account ${history.account}: credits charged for successes, and by one policy for ${reading.ambiguous} abandoned attempts`,
-          came,
+          observed,
           witnesses,
           note: `No legal policy for abandoned requests explains it (see --explain BILL-11). ${othersLookSo}`,
         }
@@ -114,7 +114,7 @@ function verdictOf(reading: BalanceReading, observations: number, expires: boole
       return {
         verdict: 'inconclusive',
         observations,
-        why: `account ${history.account}: ${came}. One policy explains the cost of the other ${reading.ambiguous} ambiguous attempts. Either one of them was charged against that policy, or a request in flight was charged wrongly.`,
+        why: `account ${history.account}: ${observed}. One policy explains the cost of the other ${reading.ambiguous} ambiguous attempts. Either one of them was charged against that policy, or a request in flight was charged wrongly.`,
         witnesses,
       }
     }
@@ -131,16 +131,16 @@ function verdictOf(reading: BalanceReading, observations: number, expires: boole
       if (fault === undefined) return { verdict: 'pass', observations }
       if (tiles.missingCredits > 0) {
         const hole = tiles.faults.find(({ kind }) => kind === 'hole') ?? fault
-        const { came, witnesses } = tell(reading, hole)
-        const why = `account ${history.account}: ${came}; ${reading.doubt}`
+        const { observed, witnesses } = tell(reading, hole)
+        const why = `account ${history.account}: ${observed}; ${reading.doubt}`
         return { verdict: 'inconclusive', observations, why, witnesses }
       }
       if (!isRare(reading)) return { verdict: 'pass', observations }
-      const { came, witnesses } = tell(reading, fault)
+      const { observed, witnesses } = tell(reading, fault)
       return {
         verdict: 'inconclusive',
         observations,
-        why: `account ${history.account}: ${came}, once among ${tiles.placed} values that are exact otherwise. A header read a moment late explains it, and so does a wrong charge that was given back.`,
+        why: `account ${history.account}: ${observed}, once among ${tiles.placed} values that are exact otherwise. A header read a moment late explains it, and so does a wrong charge that was given back.`,
         witnesses,
       }
     }
@@ -160,7 +160,7 @@ function verdictOf(reading: BalanceReading, observations: number, expires: boole
         return {
           verdict: 'inconclusive',
           observations,
-          why: `account ${history.account}: ${told.came}. Credits that expired would look the same.`,
+          why: `account ${history.account}: ${told.observed}. Credits that expired would look the same.`,
           witnesses: told.witnesses,
         }
       }
@@ -168,7 +168,7 @@ function verdictOf(reading: BalanceReading, observations: number, expires: boole
         verdict: 'fail',
         observations,
         expected: `account ${history.account}: a history in which every charge applies once, to the balance after the charge before it`,
-        came: told.came,
+        observed: told.observed,
         witnesses: told.witnesses,
         ...(note === '' ? {} : { note }),
       }
@@ -190,7 +190,7 @@ function bySums(reading: BalanceReading, observations: number): Verdict | null {
   if (likeliest === undefined) return null
   const suspects = suspectsOf(history, [likeliest, ...others], settled.credits, settled.charged)
   const [first = settled.to, ...rest] = suspects.rows
-  const came = `${credits(settled.credits)} more between slots ${history.slot[settled.from]} and ${history.slot[settled.to]}, likeliest ${bracketOf(likeliest, suspects)}`
+  const observed = `${credits(settled.credits)} more between slots ${history.slot[settled.from]} and ${history.slot[settled.to]}, likeliest ${bracketOf(likeliest, suspects)}`
   const witnesses = [
     witnessOf(reading, first, roleOf(first, likeliest.hole)),
     ...rest.map((row) => witnessOf(reading, row, roleOf(row, likeliest.hole))),
@@ -200,7 +200,7 @@ function bySums(reading: BalanceReading, observations: number): Verdict | null {
     return {
       verdict: 'inconclusive',
       observations,
-      why: `account ${history.account}: ${came}. Successes and one plain policy explain the cost of the other ${abandoned}. Either one of them was charged against that policy, or a request in flight was charged wrongly.`,
+      why: `account ${history.account}: ${observed}. Successes and one plain policy explain the cost of the other ${abandoned}. Either one of them was charged against that policy, or a request in flight was charged wrongly.`,
       witnesses,
     }
   }
@@ -208,7 +208,7 @@ function bySums(reading: BalanceReading, observations: number): Verdict | null {
     verdict: 'fail',
     observations,
     expected: `account ${history.account}: between two settled values, credits charged for successes, and by one policy for ${abandoned}`,
-    came,
+    observed,
     witnesses,
     note: `No legal policy for abandoned requests explains it (see --explain BILL-11). ${othersLookSo}`,
   }
@@ -239,7 +239,7 @@ function staleHeader({ history, tiles }: BalanceReading): Told | null {
     if (twice?.kind !== 'overlap') continue
     const shown = history.value[above]!
     return {
-      came: `a header that is one request behind: ${shown} where the balance was ${shown - fault.unexplained}; no credit is missing after it`,
+      observed: `a header that is one request behind: ${shown} where the balance was ${shown - fault.unexplained}; no credit is missing after it`,
       witnesses: [
         witnessOf({ history }, above, `shows ${shown}`),
         witnessOf({ history }, twice.upper, `showed ${history.value[twice.upper]} before`),
@@ -249,7 +249,7 @@ function staleHeader({ history, tiles }: BalanceReading): Told | null {
   return null
 }
 
-type Told = { readonly came: string; readonly witnesses: readonly [Witness, ...Witness[]] }
+type Told = { readonly observed: string; readonly witnesses: readonly [Witness, ...Witness[]] }
 
 /** The evidence with the fewest rows: a hole with its place, a rise as a pair, or the sums. */
 function telling(reading: BalanceReading, fault: TileFault | undefined): Told {
@@ -258,7 +258,7 @@ function telling(reading: BalanceReading, fault: TileFault | undefined): Told {
   if (bounds.rise !== null) {
     const { earlier, later, credits: rise } = bounds.rise
     return {
-      came: `a balance ${credits(rise)} above one that had been reached before`,
+      observed: `a balance ${credits(rise)} above one that had been reached before`,
       witnesses: [
         witnessOf(reading, later, `shows ${reading.history.value[later]}`),
         witnessOf(
@@ -272,7 +272,7 @@ function telling(reading: BalanceReading, fault: TileFault | undefined): Told {
   if (majorization.fault !== null) {
     const { row, beside, charges, costCredits, allowedCredits } = majorization.fault
     return {
-      came: `${charges} charges that cost ${costCredits} together lowered the balance by ${allowedCredits}: ${credits(costCredits - allowedCredits)} lost`,
+      observed: `${charges} charges that cost ${costCredits} together lowered the balance by ${allowedCredits}: ${credits(costCredits - allowedCredits)} lost`,
       witnesses: [
         witnessOf(reading, row, `shows ${reading.history.value[row]}`),
         ...(beside === row
@@ -284,7 +284,7 @@ function telling(reading: BalanceReading, fault: TileFault | undefined): Told {
   if (fault !== undefined) return tell(reading, fault)
   const { least, most } = bounds
   return {
-    came: `no starting balance fits the values: at least ${least.credits} by one, at most ${most.credits} by another`,
+    observed: `no starting balance fits the values: at least ${least.credits} by one, at most ${most.credits} by another`,
     witnesses: [
       witnessOf(reading, most.row, `shows ${reading.history.value[most.row]}`),
       witnessOf(reading, least.row, `shows ${reading.history.value[least.row]}`),
@@ -302,7 +302,7 @@ function tell(reading: BalanceReading, fault: TileFault): Told {
       const suspects = suspectsOf(reading.history, [likeliest, ...others], unexplained)
       const [first = hole.below, ...rest] = suspects.rows
       return {
-        came: `${credits(unexplained)} missing between ${value[hole.above]} and ${value[hole.below]} without a request that explains it, ${bracketOf(likeliest, suspects)}`,
+        observed: `${credits(unexplained)} missing between ${value[hole.above]} and ${value[hole.below]} without a request that explains it, ${bracketOf(likeliest, suspects)}`,
         witnesses: [
           witnessOf(reading, first, roleOf(first, hole)),
           ...rest.map((row) => witnessOf(reading, row, roleOf(row, hole))),
@@ -311,7 +311,7 @@ function tell(reading: BalanceReading, fault: TileFault): Told {
     }
     case 'overlap':
       return {
-        came: `two charges of the same credit: balances ${value[fault.upper]} and ${value[fault.lower]}`,
+        observed: `two charges of the same credit: balances ${value[fault.upper]} and ${value[fault.lower]}`,
         witnesses: [
           witnessOf(reading, fault.lower, `shows ${value[fault.lower]}`),
           witnessOf(reading, fault.upper, `shows ${value[fault.upper]}`),
@@ -319,7 +319,7 @@ function tell(reading: BalanceReading, fault: TileFault): Told {
       }
     case 'order':
       return {
-        came: `a balance that rose against the clock, from ${value[fault.later]} to ${value[fault.earlier]}`,
+        observed: `a balance that rose against the clock, from ${value[fault.later]} to ${value[fault.earlier]}`,
         witnesses: [
           witnessOf(reading, fault.earlier, `shows ${value[fault.earlier]}, called later`),
           witnessOf(reading, fault.later, `shows ${value[fault.later]}, ended before`),
@@ -327,7 +327,7 @@ function tell(reading: BalanceReading, fault: TileFault): Told {
       }
     case 'missing':
       return {
-        came: 'a success without a charge',
+        observed: 'a success without a charge',
         witnesses: [witnessOf(reading, fault.row, 'no room for its charge')],
       }
   }

@@ -56,7 +56,7 @@ expire or are bought meanwhile make it inconclusive.`,
         }
       }
     }
-    if (observations === 0) return { verdict: 'not-observed', takes: idleTakes }
+    if (observations === 0) return { verdict: 'not-observed', requires: idleTakes }
     if (worst === null) return passWithoutDoubt(readings, observations)
     const { reading, segment, excess, otherwise } = worst
     const moved = segment.taken < 0 ? 'rose' : 'fell'
@@ -78,7 +78,7 @@ expire or are bought meanwhile make it inconclusive.`,
         segment.charges === 0 && segment.ambiguous === 0
           ? `account ${reading.history.account}: no fall, since nothing succeeded`
           : `account ${reading.history.account}: a fall by ${segment.sure}${range} for ${successes(segment.charges)}`,
-      came: `${movedBy(segment.taken)}: ${credits(Math.abs(excess))} too ${excess > 0 ? 'much' : 'little'}`,
+      observed: `${movedBy(segment.taken)}: ${credits(Math.abs(excess))} too ${excess > 0 ? 'much' : 'little'}`,
       witnesses: [
         witnessOf(reading, segment.to, shows),
         witnessOf(reading, segment.from, 'the idle balance before'),

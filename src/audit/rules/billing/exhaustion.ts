@@ -26,13 +26,13 @@ the next idle value, nothing is decided.`,
     const poor = knownBalances(readings, contract).filter(({ atMost, cost }) => atMost < cost)
     const judged = poor.filter((known) => isRefused(known) || isServed(known))
     const served = judged.find(isServed)
-    if (judged.length === 0) return { verdict: 'not-observed', takes: takesPoor }
+    if (judged.length === 0) return { verdict: 'not-observed', requires: takesPoor }
     if (served === undefined) return { verdict: 'pass', observations: judged.length }
     return {
       verdict: 'fail',
       observations: judged.length,
       expected: `403 for a request of ${credits(served.cost)} at a balance of ${served.atMost}`,
-      came: 'a success',
+      observed: 'a success',
       witnesses: [witnessOf(served.reading, served.row, `served at a balance of ${served.atMost}`)],
     }
   },
@@ -58,7 +58,7 @@ next idle value, nothing is decided. Only requests at the very end of a balance 
         verdict: 'fail',
         observations: known.length,
         expected: `a request of ${credits(refused.cost)} served at a balance of ${refused.atLeast}`,
-        came: 'refused',
+        observed: 'refused',
         witnesses: [
           witnessOf(refused.reading, refused.row, `refused at a balance of ${refused.atLeast}`),
         ],
@@ -115,13 +115,13 @@ a refusal for insufficient credits.`,
     }
     return passed(observations, 'a burst of 8 to 64 requests on an account with fewer credits')
 
-    function overdrawn(reading: BalanceReading, row: number, came: string): Verdict {
+    function overdrawn(reading: BalanceReading, row: number, observed: string): Verdict {
       return {
         verdict: 'fail',
         observations: Math.max(observations, 1),
         expected: `account ${reading.history.account}: successes up to the balance, then 403`,
-        came,
-        witnesses: [witnessOf(reading, row, came)],
+        observed,
+        witnesses: [witnessOf(reading, row, observed)],
       }
     }
   },

@@ -82,7 +82,7 @@ streamed in each format, n of 3 or more, a system prompt.`,
     if (varied.length === 0) {
       return {
         verdict: 'not-observed',
-        takes: 'requests one at a time that differ in stream, format, n or max_tokens',
+        requires: 'requests one at a time that differ in stream, format, n or max_tokens',
       }
     }
     const wrong = singles.filter(({ single }) => single.took !== single.price).length
@@ -196,7 +196,7 @@ function levelVerdict(levels: readonly (readonly [string, readonly Single[]])[])
     verdict: 'fail',
     observations: levels.reduce((sum, [, singles]) => sum + singles.length, 0),
     expected: `the same price with ${level} as with ${right[0]}`,
-    came: `${credits(first.took)} instead of ${first.price}; ${wrongIn(all)} of ${all.length} requests with ${level}`,
+    observed: `${credits(first.took)} instead of ${first.price}; ${wrongIn(all)} of ${all.length} requests with ${level}`,
     witnesses: [
       witnessOf(first.reading, first.row, `cost ${credits(first.took)}, ${level}`),
       ...right[1]
@@ -237,7 +237,10 @@ with large balances and do not charge them.`,
       bandsAt(contract, reading.history.value[row]! + price).at(-1)?.name ?? 'no band'
     const bands = Map.groupBy(singles, bandOf)
     if (bands.size < 2) {
-      return { verdict: 'not-observed', takes: 'requests one at a time on balances in two bands' }
+      return {
+        verdict: 'not-observed',
+        requires: 'requests one at a time on balances in two bands',
+      }
     }
     const verdict = splitsByBalance(singles, contract)
     return (
@@ -284,7 +287,7 @@ function splitsByBalance(singles: readonly Single[], contract: Contract): Verdic
       verdict: 'fail',
       observations: singles.length,
       expected: `the same price at a balance of ${balanceOf(shown)} as at ${balanceOf(near)}`,
-      came: `${wrong.length} of ${far.length} requests on that side cost other than their price`,
+      observed: `${wrong.length} of ${far.length} requests on that side cost other than their price`,
       witnesses: [
         witnessOf(
           shown.reading,

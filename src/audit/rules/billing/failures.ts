@@ -36,7 +36,11 @@ export const bill06 = billingRule({
 })
 
 /** @param hundred 400 or 500: the class of statuses */
-function decideFree(readings: readonly BalanceReading[], hundred: number, takes: string): Verdict {
+function decideFree(
+  readings: readonly BalanceReading[],
+  hundred: number,
+  requires: string,
+): Verdict {
   const all = clearStretches(readings).map((stretch) => ({
     stretch,
     statuses: statusesOf(stretch),
@@ -83,7 +87,7 @@ function decideFree(readings: readonly BalanceReading[], hundred: number, takes:
       verdict: 'fail',
       observations,
       expected: `account ${stretch.reading.history.account}: nothing charged for failures (${names})`,
-      came: `${credits(stretch.excess)} charged`,
+      observed: `${credits(stretch.excess)} charged`,
       witnesses: [
         witnessOf(stretch.reading, rows[0]!, 'failed, and the balance fell'),
         ...rows
@@ -92,7 +96,7 @@ function decideFree(readings: readonly BalanceReading[], hundred: number, takes:
       ],
     }
   }
-  if (observations === 0) return { verdict: 'not-observed', takes }
+  if (observations === 0) return { verdict: 'not-observed', requires }
   const [mixed] = charged
   if (mixed !== undefined && proven === 0) {
     return {

@@ -28,11 +28,11 @@ async function judgeStatements<P extends PromiseName>(
 ): Promise<{ readonly judged: number; readonly wrong: Witness | null }> {
   let judged = 0
   for (const statement of await statementsOf(evidence)) {
-    const came = judge(statement, evidence.contract)
-    if (came === undefined) continue
+    const observed = judge(statement, evidence.contract)
+    if (observed === undefined) continue
     judged++
     const { runId, slot, retry } = statement.report.exchange.row
-    if (came !== null) return { judged, wrong: { runId, slot, retry, shows: came } }
+    if (observed !== null) return { judged, wrong: { runId, slot, retry, shows: observed } }
   }
   return { judged, wrong: null }
 }
@@ -41,7 +41,7 @@ const fails = (expected: string, observations: number, wrong: Witness): Verdict 
   verdict: 'fail',
   observations,
   expected,
-  came: wrong.shows,
+  observed: wrong.shows,
   witnesses: [wrong],
 })
 
@@ -68,7 +68,7 @@ own purchase, because that rewards a self-invite. Only the operator knows who wa
       ? { verdict: 'pass', observations, note: 'Whether each was due is not seen from outside.' }
       : {
           verdict: 'not-observed',
-          takes: 'a grant during the run, or a list of all changes at the credits endpoint',
+          requires: 'a grant during the run, or a list of all changes at the credits endpoint',
         }
   },
 })
@@ -156,7 +156,7 @@ tolerance of a day), and no credits may remain a day after that.`,
         verdict: 'fail',
         observations: large.length,
         expected: `a rise by a package or grant: ${gifts.join(', ')}`,
-        came: `a rise by ${odd.gained}`,
+        observed: `a rise by ${odd.gained}`,
         witnesses: [witnessOf(odd.reading, odd.segment.to, `${odd.gained} more than before`)],
       }
     }
@@ -164,7 +164,8 @@ tolerance of a day), and no credits may remain a day after that.`,
     if (judged + bought === 0) {
       return {
         verdict: 'not-observed',
-        takes: 'a purchase during the run, and a list of what expires when at the credits endpoint',
+        requires:
+          'a purchase during the run, and a list of what expires when at the credits endpoint',
       }
     }
     return {
@@ -188,7 +189,7 @@ function judgeLots(
     )
     return named === undefined ? [] : [judgeLot(lot, named, statement)]
   })
-  return bought.length === 0 ? undefined : (bought.find((came) => came !== null) ?? null)
+  return bought.length === 0 ? undefined : (bought.find((observed) => observed !== null) ?? null)
 }
 
 function judgeLot(

@@ -47,11 +47,11 @@ anywhere, neither in a header nor at the credits endpoint, makes no such promise
     )
     const observations = headers.reduce((sum, { seen }) => sum + seen, 0)
     if (observations === 0) {
-      return { verdict: 'not-observed', takes: 'a success on a generation endpoint' }
+      return { verdict: 'not-observed', requires: 'a success on a generation endpoint' }
     }
     const shown = headers.some(({ fault }) => fault !== 'missing')
     if (!shown && !(await hasCreditsEndpoint())) {
-      return { verdict: 'not-observed', takes: takesCredits }
+      return { verdict: 'not-observed', requires: takesCredits }
     }
     const wrong = headers.filter(({ fault }) => fault !== null)
     if (wrong.length === 0) return { verdict: 'pass', observations }
@@ -59,7 +59,7 @@ anywhere, neither in a header nor at the credits endpoint, makes no such promise
       verdict: 'fail',
       observations,
       expected: 'an integer of 0 or more on every success',
-      came: wrong.map(({ fault, kind, seen }) => `${fault} on ${seen} of ${kind}`).join('; '),
+      observed: wrong.map(({ fault, kind, seen }) => `${fault} on ${seen} of ${kind}`).join('; '),
       witnesses: (await Promise.all(wrong.map(witness))) as [Witness, ...Witness[]],
     }
 
@@ -73,9 +73,9 @@ anywhere, neither in a header nor at the credits endpoint, makes no such promise
     }
 
     async function witness({ runId, slot, retry, fault, value }: Header): Promise<Witness> {
-      const came = (await asItCame(runId, slot, retry)) ?? value
+      const observed = (await asItCame(runId, slot, retry)) ?? value
       const shows =
-        fault === 'missing' ? 'no header' : `${fault}${came === null ? '' : `: ${came}`}`
+        fault === 'missing' ? 'no header' : `${fault}${observed === null ? '' : `: ${observed}`}`
       return { runId, slot, retry, shows }
     }
 

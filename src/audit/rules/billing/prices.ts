@@ -61,7 +61,7 @@ function decidePrices(
       verdict: 'fail',
       observations: ours.length,
       expected: `${contract.models[model]?.id} costs ${credits(price)}`,
-      came: `it cost ${took}, in ${others} of ${ours.length} requests seen by themselves`,
+      observed: `it cost ${took}, in ${others} of ${ours.length} requests seen by themselves`,
       witnesses: [witnessOf(reading, row, `cost ${credits(took)}`)],
     }
   }
@@ -75,7 +75,7 @@ function decidePrices(
       verdict: 'fail',
       observations,
       expected: `${id} costs ${credits(costCredits)}`,
-      came: `between idle values it cost ${costCredits + off} throughout`,
+      observed: `between idle values it cost ${costCredits + off} throughout`,
       witnesses: [witnessOf(stretch.reading, stretch.segment.to, `${credits(stretch.excess)} off`)],
     }
   }
@@ -92,7 +92,10 @@ function decidePrices(
   const all = readings.reduce((sum, reading) => sum + charged(reading), 0)
   const names = models.map((model) => contract.models[model]?.id).join(', ')
   if (all === 0) {
-    return { verdict: 'not-observed', takes: `a success on ${names || 'a model of another price'}` }
+    return {
+      verdict: 'not-observed',
+      requires: `a success on ${names || 'a model of another price'}`,
+    }
   }
   return {
     verdict: 'inconclusive',

@@ -67,7 +67,7 @@ return its held credits (gap G-14): stretches that it may affect decide nothing.
           verdict: 'fail',
           observations,
           expected: `${credits(segment.sure)} charged once the stream was over`,
-          came: `${credits(segment.taken)} charged`,
+          observed: `${credits(segment.taken)} charged`,
           witnesses: [witnessOf(reading, charge, 'the stream during which the balance was read')],
         }
       }
@@ -96,7 +96,7 @@ return its held credits (gap G-14): stretches that it may affect decide nothing.
         verdict: 'fail',
         observations,
         expected: 'nothing charged for a stream that failed midway',
-        came: `${credits(tookCredits)} charged`,
+        observed: `${credits(tookCredits)} charged`,
         witnesses: [witnessOf(reading, failed!, 'ended with an error event')],
       }
     }
@@ -151,7 +151,7 @@ smallest of a list of delays that explains them.`,
         verdict: 'fail',
         observations,
         expected: `account ${late.history.account}: every charge in every later value`,
-        came: `charges that show up to ${late.settleUs / 1e6} s after their response`,
+        observed: `charges that show up to ${late.settleUs / 1e6} s after their response`,
         witnesses,
       }
     }
@@ -185,7 +185,7 @@ fit them, the bodies are late or of another account, and no other rule reads the
         verdict: 'fail',
         observations: count,
         expected: `${first.expected} remaining, by the header before it and what was charged since`,
-        came: `${first.shown}${count > 1 ? `; ${count} answers differ from the headers` : ''}`,
+        observed: `${first.shown}${count > 1 ? `; ${count} answers differ from the headers` : ''}`,
         witnesses: [
           witnessOf(
             reading,
@@ -230,7 +230,7 @@ fit them, the bodies are late or of another account, and no other rule reads the
         verdict: 'fail',
         observations,
         expected: `${expected} remaining, ${header === null ? 'by the header before it and what was charged since' : 'as its header tells'}`,
-        came: `${remaining}`,
+        observed: `${remaining}`,
         witnesses: [
           {
             runId,

@@ -36,7 +36,7 @@ export interface Statement {
 
 export async function statementsOf(evidence: Evidence): Promise<readonly Statement[]> {
   return (await usageReports(evidence)).map((report) => {
-    const body = report.exchange.came
+    const body = report.exchange.responseJson
     const lists = isObject(body) ? Object.values(body).filter(isList) : []
     const lines = lists.map((list) => list.filter(isObject))
     const movements = (lines.find((list) => list.some(isMovement)) ?? [])

@@ -3,16 +3,18 @@ import { usualOf } from '../../../contract/usual.ts'
 import { literal } from '../../../store/literal.ts'
 import { chatTexts, plainChoices } from '../../evidence/chat-texts.ts'
 import { type Exchange, exchangesOf, isList, isObject, type Json } from '../../evidence/exchange.ts'
-import { type Came, exchangeRule, judgedRule } from '../exchange-rule.ts'
+import { exchangeRule, judgedRule, type Observed } from '../exchange-rule.ts'
 import { isUnixSeconds } from '../models/list.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
 
-const takes = 'a captured chat completion'
+const requires = 'a captured chat completion'
 
 /** The body of a plain chat success; undefined for anything else. */
 function completion(exchange: Exchange): Json | undefined {
   const { row } = exchange
-  return row.endpoint === 'chat' && exchange.isOk && !exchange.isStream ? exchange.came : undefined
+  return row.endpoint === 'chat' && exchange.isOk && !exchange.isStream
+    ? exchange.responseJson
+    : undefined
 }
 
 export const chat01 = exchangeRule({
@@ -25,7 +27,7 @@ export const chat01 = exchangeRule({
 a Unix time in seconds, choices an array. The format leaves further fields open, so usage (an object) and
 system_fingerprint (a string) must be there only if the contract promises them (response_fields.chat).`,
   expected: 'id, object, created, model, choices and the promised fields as specified',
-  takes,
+  requires,
   judge(exchange, { responseFields }) {
     const body = completion(exchange)
     if (body === undefined) return undefined
@@ -63,11 +65,11 @@ Idempotency-Key may be answered again with the same id (gap G-37) and is left ou
   observe: () => `
     SELECT run_id, slot, retry,
       CASE WHEN count(*) OVER (PARTITION BY response_id) > 1
-           THEN 'the same id as another request' END AS came
+           THEN 'the same id as another request' END AS observed
     FROM seen LEFT JOIN templates USING (run_id, template)
     WHERE endpoint = 'chat' AND outcome = 'ok' AND response_id IS NOT NULL
       AND coalesce(templates.headers, '') NOT ILIKE '%idempotency-key%'`,
-  takes: 'a chat completion',
+  requires: 'a chat completion',
 })
 
 export const chat03 = sqlRule({
@@ -83,10 +85,10 @@ snapshots in the contract are the same model. A request for an unknown model is 
   observe: ({ models }) => `
     SELECT run_id, slot, retry,
       CASE WHEN response_model <> model AND NOT ${isSameModel(models)}
-           THEN response_model || ' for ' || model END AS came
+           THEN response_model || ' for ' || model END AS observed
     FROM seen WHERE endpoint = 'chat' AND outcome = 'ok' AND response_model IS NOT NULL
       AND model IS NOT NULL AND expects <> 'unknown-model'`,
-  takes: 'a chat completion that names its model',
+  requires: 'a chat completion that names its model',
 })
 
 /** SQL: whether the response names the requested model in another way. */
@@ -116,7 +118,7 @@ export const chat04 = exchangeRule({
   explain: `Reads captured completions against the n of their request, 1 where it named none. A
 stream must have events of each choice, by its index; SSE-03 checks a stream without any index.`,
   expected: 'n choices with index 0 to n - 1, role assistant and content a string',
-  takes,
+  requires,
   judge(exchange, contract) {
     const n = countAsked(exchange, contract)
     if (exchange.isStream) return streamJudged(exchange, n)
@@ -138,7 +140,7 @@ stream must have events of each choice, by its index; SSE-03 checks a stream wit
   },
 })
 
-function streamJudged(exchange: Exchange, n: number): Came {
+function streamJudged(exchange: Exchange, n: number): Observed {
   const indexes = [...(chatTexts(exchange)?.keys() ?? [])]
   if (indexes.length === 0) return undefined
   const isEach = indexes.length === n && indexes.every((index) => index >= 0 && index < n)
@@ -167,13 +169,13 @@ reasons decide nothing.`,
     SELECT run_id, slot, retry,
       CASE WHEN finish_reason IS NULL THEN 'none'
            WHEN finish_reason NOT IN ${sqlList(finishReasons)} AND NOT coalesce(${callsATool}, false)
-           THEN '"' || finish_reason || '"' END AS came
+           THEN '"' || finish_reason || '"' END AS observed
     FROM seen LEFT JOIN templates USING (run_id, template)
     WHERE endpoint = 'chat' AND (outcome = 'ok' OR reason IN ('no-finish-reason', 'generation-failed'))
       AND (streamed = 0 OR finish_reason IS NOT NULL)
       AND NOT (coalesce(finish_reason IN ('tool_calls', 'function_call'), false)
         AND finish_reason NOT IN ${sqlList(finishReasons)} AND templates.body IS NULL)`,
-  takes: 'a chat completion',
+  requires: 'a chat completion',
 })
 
 /** SQL: whether the reason is that of a call, and the request has something to call. */
@@ -199,27 +201,29 @@ ends where the sequence was due must have the reason stop. Whether the text cont
 (gap G-33), but it must be the same in all answers: if some contain it and others do not, the rarer ones
 fail. A request whose text did not reach its sequence decides nothing.`,
   expected: 'a text that ends at the stop sequence, in one way, finish_reason stop',
-  takes: 'a request with stop whose prompt asks to repeat text that holds it',
+  requires: 'a request with stop whose prompt asks to repeat text that holds it',
   async judged(evidence) {
     const judged = (await exchangesOf(evidence)).map(
       (exchange) => [exchange, stopJudged(exchange, evidence.contract)] as const,
     )
     const ends = new Map(
-      judged.flatMap(([exchange, came]) => (came === null ? [[exchange, endOf(exchange)]] : [])),
+      judged.flatMap(([exchange, observed]) =>
+        observed === null ? [[exchange, endOf(exchange)]] : [],
+      ),
     )
     const [kept, dropped] = (['kept', 'dropped'] as const).map(
       (end) => [...ends.values()].filter((each) => each === end).length,
     ) as [number, number]
     const rarer = kept === 0 || dropped === 0 ? null : kept <= dropped ? 'kept' : 'dropped'
-    return judged.map(([exchange, came]) =>
-      came === null && rarer !== null && ends.get(exchange) === rarer
+    return judged.map(([exchange, observed]) =>
+      observed === null && rarer !== null && ends.get(exchange) === rarer
         ? [exchange, `the stop sequence is in ${kept} texts and not in ${dropped}`]
-        : [exchange, came],
+        : [exchange, observed],
     )
   },
 })
 
-function stopJudged(exchange: Exchange, contract: Contract): Came {
+function stopJudged(exchange: Exchange, contract: Contract): Observed {
   const texts = chatTexts(exchange)
   const stops = stopsOf(exchange.requestField('stop'))
   if (texts === undefined || stops.length === 0) return undefined
@@ -276,7 +280,7 @@ export const chat13 = exchangeRule({
 most the default number of tokens. A wrong default of max_tokens shows only if the model generates
 more than that, so the audit scenarios ask it to count to a large number.`,
   expected: 'a plain body with one choice and at most 1024 tokens',
-  takes: 'a chat request without max_tokens, n and stream',
+  requires: 'a chat request without max_tokens, n and stream',
   judge(exchange, { defaults }) {
     const { row } = exchange
     if (row.endpoint !== 'chat' || row.status !== 200 || row.requestBody === null) return undefined

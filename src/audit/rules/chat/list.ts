@@ -8,19 +8,19 @@ const requestRules = validationRules('chat', [
     id: 'CHAT-10',
     title: 'A chat request without model or messages is refused',
     section: '§4.2',
-    takes: 'a chat request without model or messages (wrong: missing-messages)',
+    requires: 'a chat request without model or messages (wrong: missing-messages)',
   },
   {
     id: 'CHAT-11',
     title: 'Each chat message has a role of the three and content',
     section: '§2.4',
-    takes: 'a chat request with a message of an unknown role, or without role or content',
+    requires: 'a chat request with a message of an unknown role, or without role or content',
   },
   {
     id: 'CHAT-12',
     title: 'Chat parameters must have their types and ranges, ends included',
     section: '§4.2, §8.4.5',
-    takes: 'chat requests at and just outside the ends of ranges, and of wrong types',
+    requires: 'chat requests at and just outside the ends of ranges, and of wrong types',
   },
 ])
 

@@ -1,5 +1,5 @@
 import { type Exchange, exchangesOf, isList, isObject } from '../../evidence/exchange.ts'
-import { type Came, type Judged, judgedRule } from '../exchange-rule.ts'
+import { type Judged, judgedRule, type Observed } from '../exchange-rule.ts'
 import { sqlRule } from '../sql-rule.ts'
 
 export const chat06 = judgedRule({
@@ -12,22 +12,24 @@ export const chat06 = judgedRule({
 wrong. stop exactly at the limit may be the natural end, so it is wrong only if at least three
 requests ended exactly at their limit and no request has the reason length.`,
   expected: 'at most max_tokens, and length exactly when they were reached',
-  takes: 'a chat completion with usage whose request names max_tokens',
+  requires: 'a chat completion with usage whose request names max_tokens',
   async judged(evidence) {
     const { contract } = evidence
     const exchanges = await exchangesOf(evidence)
     const judged = exchanges.map((exchange) => [exchange, limitJudged(exchange)] as const)
-    const full = judged.filter(([exchange, came]) => came === null && isFull(exchange))
+    const full = judged.filter(([exchange, observed]) => observed === null && isFull(exchange))
     const told = exchanges.some(
       ({ row }) => row.endpoint === 'chat' && row.finishReason === 'length',
     )
     const neverTold = full.length >= 3 && !told
-    return judged.map(([exchange, came]) => [
+    return judged.map(([exchange, observed]) => [
       exchange,
-      neverTold && came === null && isFull(exchange) ? 'finish_reason stop at the limit' : came,
+      neverTold && observed === null && isFull(exchange)
+        ? 'finish_reason stop at the limit'
+        : observed,
     ])
 
-    function limitJudged(exchange: Exchange): Came {
+    function limitJudged(exchange: Exchange): Observed {
       const { row } = exchange
       const limit = exchange.requestField('max_tokens')
       if (row.endpoint !== 'chat' || !exchange.isOk || typeof limit !== 'number') return undefined
@@ -72,10 +74,10 @@ decides nothing.`,
            WHEN least(prompt_tokens, completion_tokens, total_tokens) < 0 THEN 'a count below 0'
            WHEN total_tokens <> prompt_tokens + completion_tokens
            THEN 'total_tokens ' || total_tokens || ' for ' || prompt_tokens || ' + ' || completion_tokens
-      END AS came
+      END AS observed
     FROM seen WHERE endpoint = 'chat' AND outcome = 'ok'
       AND (streamed = 0 AND ${responseFields?.chat?.includes('usage') === true} OR coalesce(prompt_tokens, completion_tokens, total_tokens) IS NOT NULL)`,
-  takes: 'a chat completion with usage',
+  requires: 'a chat completion with usage',
 })
 
 export const chat09 = judgedRule({
@@ -90,7 +92,7 @@ export const chat09 = judgedRule({
 equal prompt tokens, whatever their other parameters. A conversation that continues another (the same
 messages and more) must not report fewer. The exact count depends on the tokenizer and is not checked.`,
   expected: 'equal prompt_tokens for equal prompts, and no fewer for longer ones',
-  takes: 'two successes with the same prompt',
+  requires: 'two successes with the same prompt',
   async judged(evidence) {
     const all = (await exchangesOf(evidence)).filter(
       (exchange) =>
@@ -127,9 +129,9 @@ function shrinking(exchange: Exchange, prompts: ReadonlyMap<string, readonly Exc
     const shorter = prompts.get(key)?.[0]?.row.promptTokens
     if (shorter === undefined || shorter === null) continue
     const { promptTokens } = exchange.row
-    const came =
+    const observed =
       promptTokens! < shorter ? `${promptTokens} for more than what cost ${shorter}` : null
-    return [[exchange, came] as const]
+    return [[exchange, observed] as const]
   }
   return []
 }

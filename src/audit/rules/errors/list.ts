@@ -18,9 +18,9 @@ of its own (502, 504). They are not in the table either, and clients must handle
   expected: ({ statuses }) => `one of ${statuses.join(', ')}`,
   observe: ({ statuses }) => `
     SELECT run_id, slot, retry,
-      CASE WHEN status NOT IN ${sqlList(statuses)} THEN 'status ' || status || ' on ' || endpoint END AS came
+      CASE WHEN status NOT IN ${sqlList(statuses)} THEN 'status ' || status || ' on ' || endpoint END AS observed
     FROM seen WHERE status IS NOT NULL AND ${isAnswer}`,
-  takes: 'a response',
+  requires: 'a response',
 })
 
 /**
@@ -55,7 +55,7 @@ function wholeErrors(
            ${missing.join('\n           ')}
            WHEN bodies.body IS NOT NULL AND NOT truncated
              AND coalesce(json_type(CASE WHEN json_valid(bodies.body) THEN bodies.body END, '$.error.message'), '') <> 'VARCHAR'
-           THEN 'error.message is not a string' END AS came
+           THEN 'error.message is not a string' END AS observed
     FROM seen LEFT JOIN bodies USING (run_id, slot, retry)
     WHERE outcome = 'http_error' AND (${refusalOf(shape)}
       OR error_shape = '${shape}' AND ${required[0]} IN ${sqlList(names)})`
@@ -79,7 +79,7 @@ the path served others. The message is checked if the body was captured.`,
       ['error_code', 'error_type'],
       chatErrors.map(({ code }) => code),
     ),
-  takes: 'a refused chat request',
+  requires: 'a refused chat request',
 })
 
 export const err03 = sqlRule({
@@ -100,7 +100,7 @@ message is checked if the body was captured.`,
       ['error_type'],
       messagesErrors.map(({ type }) => type),
     ),
-  takes: 'a refused messages request',
+  requires: 'a refused messages request',
 })
 
 export const err04 = sqlRule({
@@ -118,11 +118,11 @@ statuses whose meaning the table names.`,
   observe: ({ chatErrors }) => `
     SELECT run_id, slot, retry,
       CASE WHEN error_type IS DISTINCT FROM promised.type
-           THEN error_code || ' with type ' || coalesce(error_type, 'null') END AS came
+           THEN error_code || ' with type ' || coalesce(error_type, 'null') END AS observed
     FROM seen JOIN (VALUES ${chatErrors.map(({ code, type }) => sqlList([code, type])).join(', ')}) promised(code, type)
       ON error_code = promised.code
     WHERE error_shape = 'chat'`,
-  takes: 'an error of the chat shape with a code of the table',
+  requires: 'an error of the chat shape with a code of the table',
 })
 
 export const err05 = sqlRule({
@@ -141,7 +141,7 @@ with a status that the table gives to another type. A 5xx on an unknown path may
   observe: (contract) => `
     SELECT run_id, slot, retry,
       CASE WHEN status <> promised.due
-           THEN coalesce(error_code, error_type) || ' with status ' || status END AS came
+           THEN coalesce(error_code, error_type) || ' with status ' || status END AS observed
     FROM seen JOIN (VALUES ${meanings(contract)}) promised(shape, word, due)
       ON error_shape = promised.shape
         AND promised.word = CASE error_shape WHEN 'chat' THEN error_code ELSE error_type END
@@ -157,7 +157,7 @@ with a status that the table gives to another type. A 5xx on an unknown path may
       CASE WHEN status BETWEEN 200 AND 299 OR status = 400
            THEN 'an unknown path with status ' || status END
     FROM seen WHERE expects = 'unknown-path' AND status NOT IN (401, 429) AND status < 500`,
-  takes: 'an error with a code of the table',
+  requires: 'an error with a code of the table',
 })
 
 export const err06 = sqlRule({
@@ -173,9 +173,9 @@ under a 4xx or 5xx. SSE-07 checks an error event inside a stream that had begun.
     SELECT run_id, slot, retry,
       CASE WHEN ${flagSql('bodyContradictsStatus')} AND NOT (streamed = 1 AND ${flagSql('errorInStream')})
            THEN 'status ' || status || ' with the body of ' ||
-             CASE WHEN status < 300 THEN 'an error' ELSE 'a completion' END END AS came
+             CASE WHEN status < 300 THEN 'an error' ELSE 'a completion' END END AS observed
     FROM seen WHERE status IS NOT NULL AND outcome IN ('ok', 'http_error', 'broken')`,
-  takes: 'a response',
+  requires: 'a response',
 })
 
 type Errors = Promising<'chat_errors' | 'messages_errors'>

@@ -6,13 +6,13 @@ import { promptOf } from '../chat/usage.ts'
 import { exchangeRule, exchangesRule } from '../exchange-rule.ts'
 import { validationRules } from '../validation-rule.ts'
 
-const takes = 'a captured answer of the messages endpoint'
+const requires = 'a captured answer of the messages endpoint'
 
 /** The body of a plain messages success; undefined for anything else. */
 function message(exchange: Exchange) {
   const { row } = exchange
   return row.endpoint === 'messages' && exchange.isOk && !exchange.isStream
-    ? exchange.came
+    ? exchange.responseJson
     : undefined
 }
 
@@ -27,7 +27,7 @@ assistant, content an array of blocks (a text block has text), model the request
 snapshot of it in the contract (MODEL-05 checks an unknown one), usage two integers. Other kinds of blocks are open (gap G-05); a request under an Idempotency-Key may be answered
 again with the same id (gap G-37).`,
   expected: 'id, type, role, content, model and usage as specified',
-  takes,
+  requires,
   judgeOf(_, { contract }) {
     const ids = new Set<unknown>()
     return (exchange) => {
@@ -80,7 +80,7 @@ const msg02 = exchangeRule({
   explain: `stop_sequence must be null or one of the request's stop sequences. The set of stop reasons
 is open (gap G-04).`,
   expected: 'stop_reason a string, stop_sequence null or one that was asked for',
-  takes,
+  requires,
   judge(exchange) {
     const body = message(exchange)
     if (!isObject(body)) return undefined
@@ -98,25 +98,25 @@ const requestRules = validationRules('messages', [
     id: 'MSG-03',
     title: 'A messages request without model, messages or max_tokens is refused',
     section: '§4.3',
-    takes: 'a messages request without one of the three (body: { max_tokens: null })',
+    requires: 'a messages request without one of the three (body: { max_tokens: null })',
   },
   {
     id: 'MSG-04',
     title: 'Messages have the role user or assistant only',
     section: '§4.3',
-    takes: 'a messages request with a message of the role system',
+    requires: 'a messages request with a message of the role system',
   },
   {
     id: 'MSG-05',
     title: 'The temperature of messages is 0 to 1',
     section: '§4.3',
-    takes: 'messages requests with temperature 1 and 1.01',
+    requires: 'messages requests with temperature 1 and 1.01',
   },
   {
     id: 'MSG-06',
     title: 'Messages accept at most 4 stop sequences, a metadata object and a system string',
     section: '§4.3, §8.4.5',
-    takes: 'messages requests with 4 and 5 stop sequences, or metadata of a wrong type',
+    requires: 'messages requests with 4 and 5 stop sequences, or metadata of a wrong type',
   },
 ])
 
@@ -130,7 +130,7 @@ const msg07 = exchangesRule({
   explain: `Metamorphic: the same messages with a system prompt must report more input tokens than
 without. output_tokens must not exceed max_tokens.`,
   expected: 'more input tokens with a system prompt, and no more output than max_tokens',
-  takes: 'the same messages with and without system',
+  requires: 'the same messages with and without system',
   judgeOf(exchanges) {
     const isAnswer = ({ row, isOk }: Exchange) => isOk && row.endpoint === 'messages'
     const bare = new Map<string, number>()

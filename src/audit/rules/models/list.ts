@@ -6,12 +6,12 @@ import { validityOf } from '../../evidence/request-validity.ts'
 import type { Rule } from '../../rule.ts'
 import { exchangeRule, exchangesRule } from '../exchange-rule.ts'
 
-const takes = 'a captured answer of the model list'
+const requires = 'a captured answer of the model list'
 
 /** The body of a successful model list; undefined for anything else, and for a list of the messages format. */
 function listing(exchange: Exchange) {
   if (exchange.row.endpoint !== 'models' || !exchange.isOk) return undefined
-  const body = exchange.came
+  const body = exchange.responseJson
   const isOfMessages = isObject(body) && body.object === undefined && body.has_more !== undefined
   return isOfMessages ? undefined : body
 }
@@ -30,7 +30,7 @@ export const model01 = exchangeRule({
   explain: `Reads the captured body of GET /v1/models: object must be "list" and data an array. What its
 elements contain is checked by MODEL-02.`,
   expected: '{"object": "list", "data": [...]}',
-  takes,
+  requires,
   judge(exchange) {
     const body = listing(exchange)
     if (body === undefined) return undefined
@@ -50,7 +50,7 @@ export const model02 = exchangeRule({
 milliseconds would be millennia in the future). If the contract promises them (response_fields.model),
 permission is an array, root the id, parent null. A list of the messages format is another list.`,
   expected: 'id, object, created, owned_by and the promised fields as specified',
-  takes,
+  requires,
   judge(exchange, { responseFields }) {
     const models = modelsOf(exchange)
     if (models === undefined || models.length === 0) return undefined
@@ -90,7 +90,7 @@ export const model03 = exchangeRule({
   explain: `Reads the captured body of GET /v1/models: each model that the contract has listed must be in it
 once. Other models may be listed too; whether svc-k2.5 is listed is open (gap G-02).`,
   expected: 'each listed model of the contract, once',
-  takes,
+  requires,
   judge(exchange, contract) {
     const models = modelsOf(exchange)
     if (models === undefined) return undefined
@@ -114,7 +114,7 @@ succeeded on a format can be used there, so another 404 is about that request (g
 without the code model_not_found, on a format that served no model, is about a missing path,
 which TRN-05 checks. A model and format that no request used is not among the observations.`,
   expected: 'no request refused because of a model of the contract',
-  takes: 'a request for a model of the contract',
+  requires: 'a request for a model of the contract',
   judgeOf(exchanges, { contract }) {
     const asked = new Set(exchanges.filter((exchange) => mustBeServed(exchange, contract)))
     const place = ({ row }: Exchange) => `${row.runId} ${row.endpoint} ${row.model}`
@@ -152,7 +152,7 @@ export const model05 = exchangeRule({
   explain: `A request for a model that the contract does not know must fail; on chat the code must be
 model_not_found. Its status is open (gap G-27), and the messages format has no code for it.`,
   expected: 'model_not_found',
-  takes: 'a request for an unknown model (wrong: unknown-model)',
+  requires: 'a request for an unknown model (wrong: unknown-model)',
   judge(exchange) {
     const { row } = exchange
     if (row.expects !== 'unknown-model' || row.status === null) return undefined

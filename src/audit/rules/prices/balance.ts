@@ -7,7 +7,7 @@ import { priceJudgements, recordedCosts } from '../../evidence/prices/judgements
 import { type Rule, whenPromised } from '../../rule.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
 
-const takes =
+const requires =
   'reads of the balance or spend that evidence.balance names, before, between and after requests with a cost'
 
 export const price06: Rule = {
@@ -24,7 +24,7 @@ It takes an account without other traffic.`,
   ...whenPromised(['prices', 'evidence.balance'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
     const terms = found?.prices.evidence.balance
-    if (found == null || terms == null) return { verdict: 'not-observed', takes }
+    if (found == null || terms == null) return { verdict: 'not-observed', requires }
     const readings = readingsOf(found, terms)
     const recorded = recordedCosts(found)
     const stretches = stretchesOf(readings, found.requests, terms, found.judge, recorded)
@@ -52,12 +52,12 @@ It takes an account without other traffic.`,
         verdict: 'fail',
         observations: stretches.length,
         expected: rangeOf(first, unit),
-        came: `${short(first.taken)} ${unit} between two readings; ${wrong.length} of ${stretches.length} stretches are wrong${explainSums(stretches, found.judge)}`,
+        observed: `${short(first.taken)} ${unit} between two readings; ${wrong.length} of ${stretches.length} stretches are wrong${explainSums(stretches, found.judge)}`,
         witnesses: [witnesses[0]!, ...witnesses.slice(1)],
       }
     }
     if (shown.length > 0) return { verdict: 'pass', observations: shown.length }
-    if (readings.length < 2) return { verdict: 'not-observed', takes }
+    if (readings.length < 2) return { verdict: 'not-observed', requires }
     return {
       verdict: 'inconclusive',
       observations: readings.length,

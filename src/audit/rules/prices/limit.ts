@@ -5,7 +5,7 @@ import { priceJudgements } from '../../evidence/prices/judgements.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
 
-const takes =
+const requires =
   'requests up to a refusal for the balance or the limit, with a read of it before and after'
 
 export const price07: Rule = {
@@ -21,9 +21,9 @@ It cannot know a limit that the service does not show.`,
   ...whenPromised(['prices', 'evidence.balance'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
     const terms = found?.prices.evidence.balance
-    if (found == null || terms == null) return { verdict: 'not-observed', takes }
+    if (found == null || terms == null) return { verdict: 'not-observed', requires }
     const readings = readingsOf(found, terms)
-    if (readings.length === 0) return { verdict: 'not-observed', takes }
+    if (readings.length === 0) return { verdict: 'not-observed', requires }
     const unit = found.prices.currency.name
     const witness = (shows: string, { runId, slot, retry }: Omit<Witness, 'shows'>): Witness => ({
       runId,
@@ -89,7 +89,7 @@ It cannot know a limit that the service does not show.`,
       verdict: 'fail',
       observations: readings.length,
       expected: 'a balance of 0 or more, and a spend within its limit',
-      came: first.shows,
+      observed: first.shows,
       witnesses: [first, ...rest],
     }
   }),

@@ -8,7 +8,7 @@ import { placeVerdict } from '../../evidence/prices/place-verdict.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
 
-const takes = "the service's own log of these requests: assay audit --log FILE"
+const requires = "the service's own log of these requests: assay audit --log FILE"
 
 export const price04: Rule = {
   id: 'PRICE-04',
@@ -23,8 +23,8 @@ It cannot judge requests without a row, which PRICE-05 reports.`,
   ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
     return found === null || found.join === null
-      ? { verdict: 'not-observed', takes }
-      : placeVerdict(found.logged, found.prices, found.judge.priceOf, takes).verdict
+      ? { verdict: 'not-observed', requires }
+      : placeVerdict(found.logged, found.prices, found.judge.priceOf, requires).verdict
   }),
 }
 
@@ -40,7 +40,7 @@ states. Rows of other keys are not those of these requests.
 It cannot find a row that is missing at the end of a log that is late; evidence.log.within says how late it may be.`,
   ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
-    if (found === null || found.join === null) return { verdict: 'not-observed', takes }
+    if (found === null || found.join === null) return { verdict: 'not-observed', requires }
     return joinVerdict(found)
   }),
 }
@@ -86,7 +86,7 @@ function joinVerdict(found: PriceJudgements): Verdict {
     verdict: 'fail',
     observations: pairs.length + missing.length + ofStrays.length,
     expected: 'one row for each request, as its answer says',
-    came: `${[...groups.values()]
+    observed: `${[...groups.values()]
       .map((group) => `${group[0]!.says} (${group.length})`)
       .slice(0, 4)
       .join('; ')}; joined by ${by}`,

@@ -4,7 +4,8 @@ import { placeVerdict } from '../../evidence/prices/place-verdict.ts'
 import { hasPromises, type Rule, whenPromised } from '../../rule.ts'
 import type { Verdict } from '../../verdict.ts'
 
-const takes = 'an answer that states its cost where evidence.cost says, stored whole (capture: all)'
+const requires =
+  'an answer that states its cost where evidence.cost says, stored whole (capture: all)'
 
 export const price03: Rule = {
   id: 'PRICE-03',
@@ -21,14 +22,14 @@ one with its answer, a cache of the gateway may have answered: without charged.g
 It cannot detect wrong counts that the cost agrees with.`,
   ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
-    if (found === null) return { verdict: 'not-observed', takes }
+    if (found === null) return { verdict: 'not-observed', requires }
     const results = [...found.stated].map(([, judged]) =>
-      placeVerdict(judged, found.prices, found.judge.priceOf, takes),
+      placeVerdict(judged, found.prices, found.judge.priceOf, requires),
     )
     const worst = ['fail', 'inconclusive', 'pass'].flatMap((kind) =>
       results.filter(({ verdict }) => verdict.verdict === kind),
     )
-    return worst[0]?.verdict ?? { verdict: 'not-observed', takes }
+    return worst[0]?.verdict ?? { verdict: 'not-observed', requires }
   }),
   async findings(evidence) {
     if (!hasPromises(evidence, ['prices'])) return []
@@ -37,7 +38,7 @@ It cannot detect wrong counts that the cost agrees with.`,
     // Without stated costs, the log shows the parts.
     const shown = found !== null && judged.length === 0 ? found.logged : judged
     if (found === null || shown.length === 0) return []
-    const result = placeVerdict(shown, found.prices, found.judge.priceOf, takes)
+    const result = placeVerdict(shown, found.prices, found.judge.priceOf, requires)
     return partFindings('PRICE-03', 'must', shown, result, found)
   },
 }

@@ -3,7 +3,7 @@ import { sumsOf } from '../../evidence/prices/sums.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
 import type { Verdict } from '../../verdict.ts'
 
-const takes = 'a cost in the answers, a log (--log) or reads of the balance'
+const requires = 'a cost in the answers, a log (--log) or reads of the balance'
 
 export const price08: Rule = {
   id: 'PRICE-08',
@@ -18,7 +18,7 @@ It is a view of what PRICE-03 to PRICE-06 judge, and decides nothing else.`,
   ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
     const sums = found === null ? null : sumsOf(found)
-    if (sums === null) return { verdict: 'not-observed', takes }
+    if (sums === null) return { verdict: 'not-observed', requires }
     const { table, rows, says, differing, compared } = sums
     const tables = rows === null ? [table] : [table, rows]
     const witnesses = differing.slice(0, 5).map(({ runId, slot, retry }) => ({
@@ -31,7 +31,7 @@ It is a view of what PRICE-03 to PRICE-06 judge, and decides nothing else.`,
       verdict: 'fail',
       observations: compared,
       expected: 'one cost for each request at all places',
-      came: `${differing.length} of ${compared} requests differ: ${says}`,
+      observed: `${differing.length} of ${compared} requests differ: ${says}`,
       witnesses: [first, ...rest],
       tables,
     }

@@ -39,7 +39,7 @@ Where cache writes have a price of their own, tokens that are read were reported
 It cannot compare requests whose prompts are unique.`,
   ...whenPromised(['prices'], async (evidence) => {
     const found = await priceJudgements(evidence)
-    if (found === null) return { verdict: 'not-observed', takes: 'a contract with prices' }
+    if (found === null) return { verdict: 'not-observed', requires: 'a contract with prices' }
     const { faults, twins } = faultsOfTwins(found.requests, found.judge.priceOf)
     return verdictOver(faults, twins, 'the same counts', 'two equal requests, one of them streamed')
   }),
@@ -49,9 +49,9 @@ function verdictOver(
   faults: readonly UsageFault[],
   observations: number,
   expected: string,
-  takes: string,
+  requires: string,
 ): Verdict {
-  if (observations === 0) return { verdict: 'not-observed', takes }
+  if (observations === 0) return { verdict: 'not-observed', requires }
   const witnesses = faults.slice(0, 5).map(({ request, says }) => ({
     runId: request.runId,
     slot: request.slot,
@@ -64,7 +64,7 @@ function verdictOver(
     verdict: 'fail',
     observations,
     expected,
-    came: `${faults[0]!.says}${faults.length > 1 ? `; ${faults.length} of ${observations} answers` : ''}`,
+    observed: `${faults[0]!.says}${faults.length > 1 ? `; ${faults.length} of ${observations} answers` : ''}`,
     witnesses: [first, ...rest],
   }
 }

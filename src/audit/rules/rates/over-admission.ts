@@ -23,7 +23,7 @@ export function judgeAdmissions(
   const { contract, profile } = known
   const pressed = coursesIn(history, known, window).filter(isPressed)
   if (pressed.length === 0) {
-    return { verdict: 'not-observed', takes: whatItTakes(history, contract, window) }
+    return { verdict: 'not-observed', requires: whatItTakes(history, contract, window) }
   }
   const observations = pressed.reduce((sum, { requests }) => sum + requests.length, 0)
   let explained = 0
@@ -42,7 +42,7 @@ export function judgeAdmissions(
         expected: isTwice
           ? `at most ${limit} in one ${window}, or ${2 * limit} over an edge of windows`
           : `at most ${limit} in any ${window}: the profile says that the limiter is a sliding log`,
-        came: `${fullest.count} admitted within one ${window}`,
+        observed: `${fullest.count} admitted within one ${window}`,
         witnesses: [
           witnessOf(fullest.first, 'the first of them'),
           witnessOf(fullest.last, `number ${fullest.count}, admitted as well`),
@@ -56,7 +56,7 @@ export function judgeAdmissions(
         verdict: 'fail',
         observations,
         expected: `${limit} in one ${window} by some limiter: windows of any phase, a sliding log or counter, or a bucket`,
-        came: `${fullest.count} within one ${window}, when none of them lets in so many`,
+        observed: `${fullest.count} within one ${window}, when none of them lets in so many`,
         witnesses: [witnessOf(contradiction.request, 'admitted where every one of them is full')],
       }
     }
@@ -97,7 +97,7 @@ function fullByReset(history: RateHistory, known: Known<'bands'>, window: Window
         verdict: 'fail',
         observations: course.requests.length,
         expected: `at most ${course.limit} in the window that ends at one reset`,
-        came: `${admitted.length} admitted in it`,
+        observed: `${admitted.length} admitted in it`,
         witnesses: [
           witnessOf(admitted[0]!, `the first of them, reset ${admitted[0]!.reset}`),
           witnessOf(last, `number ${admitted.length}, reset ${last.reset}`),

@@ -34,7 +34,7 @@ a wrong row within the first window decides nothing.`,
     if (named.length === 0) {
       return {
         verdict: 'not-observed',
-        takes: `an answer with ${contract.headers.rateLimit[0]}, and a credits header near it`,
+        requires: `an answer with ${contract.headers.rateLimit[0]}, and a credits header near it`,
       }
     }
     let decided = 0
@@ -77,7 +77,7 @@ a wrong row within the first window decides nothing.`,
     if (decided === 0) {
       return {
         verdict: 'not-observed',
-        takes: `a success with ${contract.headers.creditsRemaining[0]} near an answer with ${contract.headers.rateLimit[0]}`,
+        requires: `a success with ${contract.headers.creditsRemaining[0]} near an answer with ${contract.headers.rateLimit[0]}`,
       }
     }
     const proven = wrong.find((judged) => !judged.earlierBandPossible)
@@ -87,7 +87,7 @@ a wrong row within the first window decides nothing.`,
         verdict: 'fail',
         observations: decided,
         expected: `${anyOf(allowed)}, the row of a balance between ${sighting.balance.low} and ${sighting.balance.high}`,
-        came: `${sighting.limit}`,
+        observed: `${sighting.limit}`,
         witnesses: [
           witnessOf(sighting, `limit ${sighting.limit} at balance ${describe(sighting.balance)}`),
         ],

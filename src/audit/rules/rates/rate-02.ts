@@ -43,7 +43,7 @@ share, either is correct, and the note names the one in use.`,
             verdict: 'fail',
             observations: crossings,
             expected: `the row changes between balances ${edge.upper.minBalance - 1} and ${edge.upper.minBalance}`,
-            came: `it changes between ${before.credits} and ${after.credits} credits remaining`,
+            observed: `it changes between ${before.credits} and ${after.credits} credits remaining`,
             witnesses: [
               witnessOf(before, `limit ${before.limit} with ${before.credits} remaining`),
               witnessOf(after, `limit ${after.limit} with ${after.credits} remaining`),
@@ -62,7 +62,7 @@ share, either is correct, and the note names the one in use.`,
         verdict: 'fail',
         observations: crossings + 1,
         expected: `another row than ${before.limit}, a minute after the balance crossed the edge`,
-        came: `limit ${after.limit} with ${after.credits ?? 'no'} credits shown`,
+        observed: `limit ${after.limit} with ${after.credits ?? 'no'} credits shown`,
         witnesses: [
           witnessOf(before, `limit ${before.limit} with ${before.credits} remaining`),
           witnessOf(after, `limit ${after.limit} with ${after.credits} remaining`),
@@ -86,7 +86,7 @@ share, either is correct, and the note names the one in use.`,
     }
     return {
       verdict: 'not-observed',
-      takes: `sequential requests over an edge: ${edges.map(({ upper }) => `${upper.minBalance + 2} to ${upper.minBalance - 3}`).join(', ')} (scenarios/bands.yaml)`,
+      requires: `sequential requests over an edge: ${edges.map(({ upper }) => `${upper.minBalance + 2} to ${upper.minBalance - 3}`).join(', ')} (scenarios/bands.yaml)`,
     }
   },
 })

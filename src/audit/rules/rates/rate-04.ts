@@ -32,7 +32,7 @@ checks for separate counters.`,
     if (judged.length === 0) {
       return {
         verdict: 'not-observed',
-        takes: `from a key that rested two minutes, more than ${anyOf(evidence.contract.bands.map((band) => band.requests.minute))} requests at once (by band), twice`,
+        requires: `from a key that rested two minutes, more than ${anyOf(evidence.contract.bands.map((band) => band.requests.minute))} requests at once (by band), twice`,
       }
     }
     const over = judged.filter(({ admitted, allowed }) => admitted > allowed)
@@ -59,7 +59,7 @@ checks for separate counters.`,
         verdict: 'fail',
         observations,
         expected: `at most ${first.allowed} of a burst admitted`,
-        came: `${anyOf([first, ...(second === undefined ? [] : [second])].map(({ admitted }) => admitted))} admitted in ${over.length} of ${judged.length} bursts`,
+        observed: `${anyOf([first, ...(second === undefined ? [] : [second])].map(({ admitted }) => admitted))} admitted in ${over.length} of ${judged.length} bursts`,
         witnesses: [
           witnessOf(lastAdmitted(first), `number ${first.admitted} of a burst, admitted`),
           ...(second === undefined

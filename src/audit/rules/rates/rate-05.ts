@@ -43,7 +43,7 @@ export function judgeRejections(history: RateHistory, known: Known, window: Wind
         verdict: 'fail',
         observations,
         expected: `${course.limit} requests in the ${window} before a rejection`,
-        came: `a rejection after ${early.before} that can have been counted, which no pacing explains`,
+        observed: `a rejection after ${early.before} that can have been counted, which no pacing explains`,
         witnesses: [witnessOf(early.request, `rejected after ${early.before} of ${course.limit}`)],
       }
     }
@@ -68,7 +68,7 @@ export function judgeRejections(history: RateHistory, known: Known, window: Wind
   if (observations === 0) {
     return {
       verdict: 'not-observed',
-      takes: `a rejection (429) by the ${window}'s limit`,
+      requires: `a rejection (429) by the ${window}'s limit`,
     }
   }
   return {

@@ -29,16 +29,16 @@ charge may be late. Under concurrency, BILL-05 decides the charge.`,
           sighting.errorCode === rateLimitCode ||
           sighting.errorType === rateLimitType),
     )
-    if (relevant.length === 0) return { verdict: 'not-observed', takes: 'a rejection (429)' }
+    if (relevant.length === 0) return { verdict: 'not-observed', requires: 'a rejection (429)' }
     for (const sighting of relevant) {
-      const came = faultOf(sighting)
-      if (came === null) continue
+      const observed = faultOf(sighting)
+      if (observed === null) continue
       return {
         verdict: 'fail',
         observations: relevant.length,
         expected: `429 with type ${rateLimitType}, and code ${rateLimitCode} in the chat shape`,
-        came,
-        witnesses: [witnessOf(sighting, came)],
+        observed,
+        witnesses: [witnessOf(sighting, observed)],
       }
     }
     for (const ofAccount of byAccount.values()) {
@@ -52,7 +52,7 @@ charge may be late. Under concurrency, BILL-05 decides the charge.`,
         verdict: 'fail',
         observations: relevant.length,
         expected: `at least ${before.credits! - priceBetween(before, after)} credits after ${before.credits}: rejections cost nothing`,
-        came: `${after.credits}`,
+        observed: `${after.credits}`,
         witnesses: [
           witnessOf(before, `${before.credits} credits`),
           ...rejections.map((rejection) => witnessOf(rejection, '429 in between')),

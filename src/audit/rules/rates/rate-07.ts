@@ -22,7 +22,7 @@ Only the headers that the contract names must be there. A header that is present
         decision === 'rejected' && (endpoint === 'chat' || endpoint === 'messages'),
     )
     const observations = served.length + rejected.length
-    if (observations === 0) return { verdict: 'not-observed', takes: 'one generation request' }
+    if (observations === 0) return { verdict: 'not-observed', requires: 'one generation request' }
     const faulty = [...served, ...rejected].flatMap((sighting) => {
       const faults = faultsOf(contract, sighting)
       return faults.length > 0 ? [{ sighting, faults }] : []
@@ -35,7 +35,7 @@ Only the headers that the contract names must be there. A header that is present
         verdict: 'fail',
         observations,
         expected: `${headerNames(contract).join(', ')} with a number each`,
-        came: first.faults.join(', '),
+        observed: first.faults.join(', '),
         witnesses: [
           witnessOf(first.sighting, `status ${first.sighting.status}: ${first.faults.join(', ')}`),
         ],

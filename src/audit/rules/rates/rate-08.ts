@@ -14,7 +14,7 @@ missing or not a number.`,
     if (shown.length === 0) {
       return {
         verdict: 'not-observed',
-        takes: `an answer with ${evidence.contract.headers.rateLimit[0]} and ${evidence.contract.headers.rateRemaining[0]}`,
+        requires: `an answer with ${evidence.contract.headers.rateLimit[0]} and ${evidence.contract.headers.rateRemaining[0]}`,
       }
     }
     const wrong = shown.filter(
@@ -27,7 +27,7 @@ missing or not a number.`,
       verdict: 'fail',
       observations: shown.length,
       expected: `a whole number from 0 to ${first.limit}`,
-      came: `${first.remaining}`,
+      observed: `${first.remaining}`,
       witnesses: [witnessOf(first, `remaining ${first.remaining} of ${first.limit}`)],
       ...(wrong.length > 1 ? { note: `${wrong.length} of ${shown.length} answers do so` } : {}),
     }

@@ -33,7 +33,7 @@ is not systematic, nothing is decided.`,
     if (observations === 0) {
       return {
         verdict: 'not-observed',
-        takes: 'two answers of one key with the same limit, one after the other',
+        requires: 'two answers of one key with the same limit, one after the other',
       }
     }
     const [first] = tooFast
@@ -43,7 +43,7 @@ is not systematic, nothing is decided.`,
         verdict: 'fail',
         observations,
         expected: `remaining falls by ${first.between} at most`,
-        came: `it fell by ${first.fell}, and too fast in ${tooFast.length} of ${falling.length} pairs`,
+        observed: `it fell by ${first.fell}, and too fast in ${tooFast.length} of ${falling.length} pairs`,
         witnesses: witnessesOf(first),
       }
     }
@@ -56,7 +56,7 @@ is not systematic, nothing is decided.`,
         verdict: 'fail',
         observations,
         expected: `at most ${Math.max(0, last.limit! - value)} answers of a burst show ${value} or more remaining`,
-        came: requests.length === 1 ? '1 answer' : `${requests.length} answers`,
+        observed: requests.length === 1 ? '1 answer' : `${requests.length} answers`,
         witnesses: [
           witnessOf(last, `remaining ${last.remaining}`),
           ...others.map((each) => witnessOf(each, `remaining ${each.remaining} as well`)),

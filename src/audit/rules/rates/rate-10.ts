@@ -33,7 +33,7 @@ the record are assumed not to have filled an hour or a day.`,
           verdict: 'fail',
           observations,
           expected: 'remaining 0 on a 429',
-          came: `remaining ${remaining} of ${limit}`,
+          observed: `remaining ${remaining} of ${limit}`,
           witnesses: [witnessOf(sighting, `429 with remaining ${remaining} of ${limit}`)],
         }
       }

@@ -36,7 +36,7 @@ nothing is decided.`,
               verdict: 'fail',
               observations,
               expected: `no rejection with ${before.remaining} remaining`,
-              came: '429 on the next request',
+              observed: '429 on the next request',
               witnesses: [
                 witnessOf(before, `remaining ${before.remaining} of ${before.limit}`),
                 witnessOf(after, '429'),

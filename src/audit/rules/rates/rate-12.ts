@@ -22,7 +22,7 @@ anything if one key shows two values within a second that differ by a factor of 
     if (observations === 0) {
       return {
         verdict: 'not-observed',
-        takes: `an answer with ${evidence.contract.headers.rateReset[0]}`,
+        requires: `an answer with ${evidence.contract.headers.rateReset[0]}`,
       }
     }
     const { units, ruledOut } = inference
@@ -55,7 +55,7 @@ anything if one key shows two values within a second that differ by a factor of 
       verdict: 'fail',
       observations,
       expected: `one unit of ${resetUnits.join(', ')}, at most a window ahead`,
-      came: 'values that no unit fits',
+      observed: 'values that no unit fits',
       witnesses: [show(first!), ...others.map(show)],
     }
   },

@@ -30,7 +30,7 @@ the full refill, so an early admission decides nothing.`,
     }
     return {
       verdict: 'not-observed',
-      takes: 'a rejection whose reset has a unit (RATE-12), and one request after that instant',
+      requires: 'a rejection whose reset has a unit (RATE-12), and one request after that instant',
     }
   },
 })
@@ -56,7 +56,7 @@ function judge(waits: readonly Wait[], resetOf: ResetOf): Verdict {
           verdict: 'fail',
           observations: observations + 1,
           expected: 'a reset no later than a window after the last request that counted',
-          came: `${Math.round((instant.lowUs - forgottenBy()) / 1e3)} ms later than that`,
+          observed: `${Math.round((instant.lowUs - forgottenBy()) / 1e3)} ms later than that`,
           witnesses: [shown],
         }
       }
@@ -71,7 +71,7 @@ function judge(waits: readonly Wait[], resetOf: ResetOf): Verdict {
           verdict: 'fail',
           observations,
           expected: `admitted ${Math.round((next.fromUs - instant.highUs) / 1e3)} ms after the reset`,
-          came: '429 again, with no generation sent since',
+          observed: '429 again, with no generation sent since',
           witnesses: [shown, witnessOf(next, '429 after that instant')],
         }
       }
@@ -83,7 +83,7 @@ function judge(waits: readonly Wait[], resetOf: ResetOf): Verdict {
         verdict: 'fail',
         observations: observations + 1,
         expected: 'a fixed window stays full until its reset',
-        came: `admitted ${Math.round((instant.lowUs - early.untilUs) / 1e3)} ms before it`,
+        observed: `admitted ${Math.round((instant.lowUs - early.untilUs) / 1e3)} ms before it`,
         witnesses: [
           shown,
           witnessOf(early, `admitted before that instant, ${early.remaining} remaining`),

@@ -17,7 +17,7 @@ from the own one, where the own count would have had to rise by more than one. I
 count rises with the other's requests three times, and as often does not rise with its own. A new key that
 inherits its account's count once (gap G-36) continues from its own responses afterwards.`,
   decide({ sightings, byKey }, evidence) {
-    if (byKey.size < 2) return { verdict: 'not-observed', takes: 'traffic of two keys' }
+    if (byKey.size < 2) return { verdict: 'not-observed', requires: 'traffic of two keys' }
     const { own, shared } = continuityOf(sightings, ({ key }) => key, true)
     const free = admittedWhileAnotherIsRejected(sightings)
     const observations = own.length + shared.length + free
@@ -32,7 +32,7 @@ inherits its account's count once (gap G-36) continues from its own responses af
         verdict: 'fail',
         observations,
         expected: 'the number used goes on from the last answer of the same key',
-        came: `it goes on from another key of ${first!.before.account === first!.after.account ? 'the same' : 'another'} account, ${pooled.length} times`,
+        observed: `it goes on from another key of ${first!.before.account === first!.after.account ? 'the same' : 'another'} account, ${pooled.length} times`,
         witnesses: [
           witnessOf(first!.before, `${first!.before.remaining} of ${first!.before.limit}, one key`),
           ...[first!, ...others.slice(0, agreement - 1)].map(({ after }) =>
@@ -48,7 +48,7 @@ inherits its account's count once (gap G-36) continues from its own responses af
         verdict: 'fail',
         observations,
         expected: `${before.remaining! - 1} of ${before.limit} remaining after ${before.remaining}`,
-        came: `${after.remaining}, as if the ${others} requests of another key in between counted here, ${more.length + 1} times`,
+        observed: `${after.remaining}, as if the ${others} requests of another key in between counted here, ${more.length + 1} times`,
         witnesses: [
           witnessOf(before, `${before.remaining} of ${before.limit}`),
           witnessOf(after, `${after.remaining} of ${after.limit}, the next of the same key`),
@@ -72,7 +72,7 @@ inherits its account's count once (gap G-36) continues from its own responses af
     }
     return {
       verdict: 'not-observed',
-      takes: 'one key up to a rejection while another is used, or two keys in turn',
+      requires: 'one key up to a rejection while another is used, or two keys in turn',
     }
   },
 })

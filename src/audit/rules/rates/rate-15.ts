@@ -26,7 +26,7 @@ forgets meanwhile.`,
     const shared = found.flatMap((continuity) => continuity.shared)
     const observations = own.length + shared.length
     if (observations === 0) {
-      return { verdict: 'not-observed', takes: 'one key on chat and messages in turn' }
+      return { verdict: 'not-observed', requires: 'one key on chat and messages in turn' }
     }
     const apart = found.flatMap((ofKey) => apartIn(ofKey.sightings, ofKey.own, evidence.contract))
     const [first] = apart
@@ -35,7 +35,7 @@ forgets meanwhile.`,
         verdict: 'fail',
         observations,
         expected: `${first.before.remaining! - 1} remaining after ${first.before.remaining}`,
-        came: `${first.after.remaining}: each endpoint counts for itself, ${own.length} times`,
+        observed: `${first.after.remaining}: each endpoint counts for itself, ${own.length} times`,
         witnesses: [
           witnessOf(first.before, `${first.before.endpoint}: ${first.before.remaining} remaining`),
           witnessOf(first.after, `${first.after.endpoint}: ${first.after.remaining} remaining`),

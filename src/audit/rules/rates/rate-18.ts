@@ -47,7 +47,7 @@ decided.`,
           verdict: 'fail',
           observations: crossings + 1,
           expected: `the row of band ${possible.map(({ name }) => name).join(' or ')}, by the balances of the last minute`,
-          came: changed
+          observed: changed
             ? `the limit changed from ${before.sighting.limit} to ${sighting.limit} without an edge`
             : `limit ${sighting.limit}, a minute after the balance left its band`,
           witnesses: [

@@ -30,15 +30,15 @@ also too short if only fixed windows explain the record and their reset (RATE-13
         retryAfterS !== null || (bits & flags.retryAfterNotSeconds) !== 0,
     )
     if (shown.length === 0) {
-      return { verdict: 'not-observed', takes: 'an answer with Retry-After' }
+      return { verdict: 'not-observed', requires: 'an answer with Retry-After' }
     }
-    const fail = (sighting: RateEvent, came: string) =>
+    const fail = (sighting: RateEvent, observed: string) =>
       ({
         verdict: 'fail',
         observations: shown.length,
         expected: 'delta-seconds within the window, or an HTTP date',
-        came,
-        witnesses: [witnessOf(sighting, `retry-after ${came}`)],
+        observed,
+        witnesses: [witnessOf(sighting, `retry-after ${observed}`)],
       }) as const
     for (const sightings of byAccount.values()) {
       const pacing = pacingOf(sightings)
@@ -61,7 +61,7 @@ also too short if only fixed windows explain the record and their reset (RATE-13
         verdict: 'fail',
         observations: shown.length,
         expected: 'no rejection of who waited as long as it says',
-        came: `retry-after ${rejection.retryAfterS}, and ${shows}`,
+        observed: `retry-after ${rejection.retryAfterS}, and ${shows}`,
         witnesses: [
           witnessOf(rejection, `429, retry-after ${rejection.retryAfterS}`),
           ...(next === null ? [] : [witnessOf(next, shows)]),

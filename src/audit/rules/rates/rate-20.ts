@@ -15,7 +15,7 @@ It cannot tell which window the limit is for.`,
   observe: () => `
     SELECT run_id, slot, retry,
       CASE WHEN token_remaining < 0 OR token_remaining > token_limit
-           THEN token_remaining::BIGINT || ' remaining of ' || token_limit::BIGINT || ' tokens' END AS came
+           THEN token_remaining::BIGINT || ' remaining of ' || token_limit::BIGINT || ' tokens' END AS observed
     FROM seen WHERE token_limit IS NOT NULL AND token_remaining IS NOT NULL`,
-  takes: 'a response that shows a limit of tokens and what remains',
+  requires: 'a response that shows a limit of tokens and what remains',
 })

@@ -7,7 +7,7 @@ import { kindOf } from '../chat/completion.ts'
 import { exchangeRule, exchangesRule } from '../exchange-rule.ts'
 import { sqlRule } from '../sql-rule.ts'
 
-const takes = 'a captured chat stream'
+const requires = 'a captured chat stream'
 
 const endedReasons = ['no-done', 'no-finish-reason', 'generation-failed', 'malformed-body']
 
@@ -30,9 +30,9 @@ open (gap G-10).`,
   observe: () => `
     SELECT run_id, slot, retry,
       CASE WHEN streamed = 1 AND NOT ${flagSql('sseType')} THEN 'no event stream for stream true'
-           WHEN streamed = 0 AND ${flagSql('sseType')} THEN 'an event stream for a plain request' END AS came
+           WHEN streamed = 0 AND ${flagSql('sseType')} THEN 'an event stream for a plain request' END AS observed
     FROM seen WHERE endpoint = 'chat' AND status BETWEEN 200 AND 299`,
-  takes: 'a chat success',
+  requires: 'a chat success',
 })
 
 const sse02 = exchangeRule({
@@ -44,7 +44,7 @@ const sse02 = exchangeRule({
   explain: `Parses the captured bytes of chat streams by the rules of server-sent events. Comments
 (lines that begin with a colon) are legal. SSE-04 checks the terminal event.`,
   expected: 'data: <JSON>, then a blank line',
-  takes,
+  requires,
   judge(exchange) {
     const stream = chatEvents(exchange)
     if (stream === null) return undefined
@@ -70,7 +70,7 @@ const sse03 = exchangeRule({
 first one), a delta without content too; null counts as missing. All chunks of a stream have one id.`,
   expected:
     'id a string, the same in each chunk, choices an array, index an integer, delta an object, content a string',
-  takes,
+  requires,
   judge(exchange) {
     const stream = chatEvents(exchange)
     if (stream === null) return undefined
@@ -117,11 +117,11 @@ stream, or one whose connection broke, decides nothing.`,
     SELECT run_id, slot, retry,
       CASE WHEN done_marks = 0 THEN 'no [DONE]'
            WHEN done_marks > 1 THEN done_marks || ' times [DONE]'
-           WHEN ${flagSql('afterDone')} THEN 'something after [DONE]' END AS came
+           WHEN ${flagSql('afterDone')} THEN 'something after [DONE]' END AS observed
     FROM seen
     WHERE endpoint = 'chat' AND streamed = 1 AND status BETWEEN 200 AND 299 AND ${flagSql('sseType')}
       AND NOT ${flagSql('errorInStream')} AND (outcome = 'ok' OR outcome = 'broken' AND (reason = 'no-done' OR done_marks > 0))`,
-  takes: 'a chat stream that came to its end',
+  requires: 'a chat stream that came to its end',
 })
 
 const sse05 = exchangesRule({
@@ -135,7 +135,7 @@ two plain answers must exist, all alike. Even then a model may differ once, so a
 counts only if a piece is lost or repeated, if characters are broken, or if at least three streams
 all have the same other text.`,
   expected: 'the same text, streamed or not',
-  takes: 'a stream and two like plain answers to the same request, temperature 0',
+  requires: 'a stream and two like plain answers to the same request, temperature 0',
   judgeOf(exchanges) {
     const all = exchanges.filter(isRepeatable)
     const [plain, streamed] = [plainText, streamText].map((textOf) => textsBy(all, textOf))
@@ -256,14 +256,14 @@ time, or for half of the time of a read, by its own record of delays or by a req
       CASE WHEN joined AND content_reads <= 1 THEN 'all text in one read'
            WHEN held THEN 'all text in ' || content_reads || ' reads at the end'
            WHEN joined THEN content_events || ' events of text in ' || content_reads
-             || ' reads: buffered between the service and here' END AS came
+             || ' reads: buffered between the service and here' END AS observed
     FROM telling
     WHERE NOT joined OR (all_joined OR held AND took_us >= 10000000) AND NOT EXISTS (
       SELECT 1 FROM stalls
       WHERE stalls.run_id = telling.run_id
         AND if(held, 10, 2 * content_reads) * stall_us >= took_us
         AND until_us >= sent_us AND from_us <= closed_us)`,
-  takes:
+  requires:
     'a stream of 100 ms or more with eight or more events of text that comes in pieces, or five that do not',
 })
 
@@ -281,10 +281,10 @@ and decides nothing.`,
   observe: () => `
     SELECT run_id, slot, retry,
       CASE WHEN ${flagSql('errorInStream')} AND first_content_us IS NULL
-           THEN 'status ' || status || ' and an error event before any token' END AS came
+           THEN 'status ' || status || ' and an error event before any token' END AS observed
     FROM seen WHERE streamed = 1 AND ${promisedSql} AND status BETWEEN 200 AND 299
       AND outcome IN ('ok', 'broken')`,
-  takes: 'a stream',
+  requires: 'a stream',
 })
 
 /** Section 1.6 of the rulebook. */

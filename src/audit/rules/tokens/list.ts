@@ -21,7 +21,7 @@ truncated the input and charged for it. On chat the code must be context_length_
 (gap G-27); so is whether 8.2 or the model's own window applies between the two (gap G-30). To test
 this with short prompts, reduce the windows in the contract of both sides.`,
   expected: 'context_length_exceeded',
-  takes: "a prompt longer than the model's window",
+  requires: "a prompt longer than the model's window",
   judge(exchange, contract) {
     const { row } = exchange
     if (row.endpoint !== 'chat' && row.endpoint !== 'messages') return undefined
@@ -88,10 +88,10 @@ of a max_tokens above it is open (gap G-29): clamped, refused or honoured up to 
   observe: ({ limits }) => `
     SELECT run_id, slot, retry,
       CASE WHEN completion_tokens > ${limits.maxOutputTokens} * greatest(CASE endpoint WHEN 'chat' THEN ${choicesAsked} ELSE 1 END, 1)
-           THEN completion_tokens || ' output tokens' END AS came
+           THEN completion_tokens || ' output tokens' END AS observed
     FROM seen LEFT JOIN templates USING (run_id, template)
     WHERE outcome = 'ok' AND completion_tokens IS NOT NULL`,
-  takes: 'a success with usage',
+  requires: 'a success with usage',
 })
 
 const lim03 = sqlRule({
@@ -108,13 +108,13 @@ request has bytes: a usage above that covers more than this request, and is igno
   observe: ({ limits, models }) => `
     SELECT run_id, slot, retry,
       CASE WHEN prompt_tokens + completion_tokens > greatest(${limits.maxTotalTokens}, model_window.tokens)
-           THEN (prompt_tokens + completion_tokens) || ' tokens in all' END AS came
+           THEN (prompt_tokens + completion_tokens) || ' tokens in all' END AS observed
     FROM seen JOIN (VALUES ${models.flatMap((model) => namesOf(model).map((name) => sqlList([name, model.contextWindowTokens ?? 0]))).join(', ')})
       model_window(id, tokens) ON model = model_window.id
       LEFT JOIN templates USING (run_id, template)
     WHERE coalesce(prompt_tokens <= octet_length(encode(templates.body)), true) AND outcome = 'ok' AND prompt_tokens IS NOT NULL AND completion_tokens IS NOT NULL
       AND (endpoint = 'messages' OR coalesce(choices, 1) <= 1)`,
-  takes: 'a success with usage',
+  requires: 'a success with usage',
 })
 
 /** Shorter responses do not test the deadline. */
@@ -135,13 +135,13 @@ decides nothing. A messages stream without a known end event was not cut (gap G-
   observe: ({ timeouts }) => `
     SELECT run_id, slot, retry,
       CASE WHEN outcome = 'broken' AND (closed_us - sent_us) * time_scale < ${Math.min(timeouts.readMs ?? Infinity, timeouts.streamMs) * 1000}
-           THEN 'cut after ' || round((closed_us - sent_us) * time_scale / 1e6)::INTEGER || ' s (' || reason || ')' END AS came
+           THEN 'cut after ' || round((closed_us - sent_us) * time_scale / 1e6)::INTEGER || ' s (' || reason || ')' END AS observed
     FROM seen JOIN runs USING (run_id)
     WHERE ${promisedSql} AND (closed_us - sent_us) * time_scale >= ${longUs}
       AND (outcome = 'ok' OR outcome = 'broken' AND reason IN ('closed-early', 'reset')
         -- A stream with a finish reason, or without any readable event, was not cut.
         OR endpoint = 'chat' AND reason = 'no-done' AND finish_reason IS NULL AND events > 0)`,
-  takes: "a response that takes ten seconds of the service's time or more",
+  requires: "a response that takes ten seconds of the service's time or more",
 })
 
 const lim05 = sqlRule({
@@ -165,12 +165,12 @@ jitter and a second of tolerance; a Retry-After may extend the wait.`,
            WHEN before.status <> 429 THEN 'a retry after status ' || before.status
            WHEN (seen.dispatched_us - before.closed_us) * 1e-3 <
                 least(${retry.baseDelayMs} * 2 ** (seen.retry - 1), ${retry.maxDelayMs}) * 0.99
-           THEN 'only ' || round((seen.dispatched_us - before.closed_us) * 1e-3)::INTEGER || ' ms later' END AS came
+           THEN 'only ' || round((seen.dispatched_us - before.closed_us) * 1e-3)::INTEGER || ' ms later' END AS observed
     FROM seen JOIN attempts before
       ON before.run_id = seen.run_id AND before.slot = seen.slot AND before.retry = seen.retry - 1
     WHERE seen.retry > 0`
   },
-  takes: 'a retry (retries: specification)',
+  requires: 'a retry (retries: specification)',
 })
 
 /** Section 1.8 of the rulebook. */

@@ -27,12 +27,12 @@ its path's format, or Content-Type, must allow them. A * does not include Author
                ({ path, name }) => `WHEN ${notAllowed(path, name)}
            THEN 'a preflight that does not allow ${name}'`,
              )
-             .join('\n           ')} END AS came
+             .join('\n           ')} END AS observed
     FROM seen JOIN templates USING (run_id, template) LEFT JOIN bodies USING (run_id, slot, retry)
     WHERE json_extract_string(templates.headers, '$.origin') IS NOT NULL
       AND CASE method WHEN 'OPTIONS' THEN status < 500 AND status <> 429
                       ELSE status IS NOT NULL AND endpoint <> 'other' END`,
-  takes: 'a response to a request with an Origin',
+  requires: 'a response to a request with an Origin',
 })
 
 /** Headers that a page sends to the endpoint of each format. */
@@ -67,7 +67,7 @@ export const trn04 = exchangeRule({
   explain: `Access-Control-Expose-Headers must name the credits and rate headers that a response
 carries, or be *; otherwise a page never sees them. Needs captured responses.`,
   expected: 'Access-Control-Expose-Headers that names the credits and rate headers',
-  takes: 'a captured success with a credits or rate header',
+  requires: 'a captured success with a credits or rate header',
   judge(exchange, { headers = {} }) {
     if (!exchange.isOk || exchange.header('access-control-allow-origin') === undefined)
       return undefined

@@ -22,7 +22,7 @@ overheard, so plain HTTP there decides nothing.`,
     )
     const remote = runs.filter(({ baseUrl, slot }) => slot !== null && !isLoopback(baseUrl))
     if (remote.length === 0) {
-      return { verdict: 'not-observed', takes: 'a base URL that is not on this machine' }
+      return { verdict: 'not-observed', requires: 'a base URL that is not on this machine' }
     }
     const plain = remote.find(({ baseUrl }) => !baseUrl.startsWith('https:'))
     if (plain === undefined) return { verdict: 'pass', observations: remote.length }
@@ -31,7 +31,7 @@ overheard, so plain HTTP there decides nothing.`,
       verdict: 'fail',
       observations: remote.length,
       expected: 'an https base URL',
-      came: baseUrl,
+      observed: baseUrl,
       witnesses: [{ runId, slot: slot ?? 0, retry: 0, shows: 'sent in the clear' }],
     }
   }),
@@ -52,12 +52,12 @@ because a gateway may fail in another format. The SSE rules check streams.`,
       CASE WHEN starts_with(reason, 'content-encoding-') THEN reason || ', which was not accepted'
            WHEN ${flagSql('notUtf8')} THEN 'bytes that are not UTF-8, status ' || status
            WHEN ${flagSql('notJson')} THEN 'a body that is not JSON, status ' || status
-           WHEN NOT ${flagSql('jsonType')} THEN 'a content type that is not JSON, status ' || status END AS came
+           WHEN NOT ${flagSql('jsonType')} THEN 'a content type that is not JSON, status ' || status END AS observed
     FROM seen
     WHERE status IS NOT NULL AND NOT ${flagSql('sseType')} AND bytes_in > 0 AND endpoint <> 'other'
       AND (outcome = 'ok' OR outcome = 'http_error' AND ${chatErrors.length > 0} OR reason IN ('malformed-body', 'error-in-body', 'unexpected-content-type')
         OR starts_with(reason, 'content-encoding-'))`,
-  takes: 'a plain answer with a body',
+  requires: 'a plain answer with a body',
 })
 
 export const trn05 = sqlRule({
@@ -77,14 +77,14 @@ is about the request (gap G-27).`,
     return `
     SELECT run_id, slot, retry, 
       CASE WHEN status = 404 AND NOT bool_or(status < 300) OVER (PARTITION BY run_id, endpoint)
-           THEN '404 on ' || endpoint END AS came
+           THEN '404 on ' || endpoint END AS observed
     FROM seen LEFT JOIN templates USING (run_id, template)
     WHERE endpoint IN ${sqlList(promised)} AND expects = 'ok' AND status IS NOT NULL
       AND error_code IS DISTINCT FROM 'model_not_found' AND status NOT IN (401, 429)
       -- Far below every context window.
       AND coalesce(length(templates.body) + coalesce(max_tokens, ${defaults.maxTokens}), 0) < ${limits.maxTotalTokens / 2}`
   },
-  takes: 'a request to an endpoint of the contract',
+  requires: 'a request to an endpoint of the contract',
 })
 
 export const trn06 = sqlRule({
@@ -101,13 +101,13 @@ type for insufficient credits, so no 403 of that shape does.`,
   observe: ({ chatErrors }) => {
     const broke = chatErrors.filter(({ status }) => status === 403)
     return `
-      SELECT run_id, slot, retry, CASE WHEN status <> 404 THEN 'status ' || status END AS came
+      SELECT run_id, slot, retry, CASE WHEN status <> 404 THEN 'status ' || status END AS observed
       FROM seen WHERE expects = 'unknown-path' AND status NOT IN (401, 429) AND status < 500
         AND NOT (status = 403 AND (coalesce(error_shape, '') = 'messages'
           OR coalesce(error_code, '') IN ${sqlList(broke.map(({ code }) => code))}
           OR coalesce(error_type, '') IN ${sqlList(broke.map(({ type }) => type))}))`
   },
-  takes: 'a request to an unknown path (wrong: unknown-path)',
+  requires: 'a request to an unknown path (wrong: unknown-path)',
 })
 
 /** Section 1.1 of the rulebook. */

@@ -5,7 +5,7 @@ import { openPricesOf } from '../../evidence/balances.ts'
 import { isEmpty } from '../../evidence/billing/open-prices.ts'
 import type { PricedEvidence } from '../../evidence/billing/price-table.ts'
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
-import { type Came, type Judged, judgedRule } from '../exchange-rule.ts'
+import { type Judged, judgedRule, type Observed } from '../exchange-rule.ts'
 import { isAfter, pairs } from './pairs.ts'
 import { named } from './report-rule.ts'
 
@@ -20,7 +20,7 @@ export const use07 = judgedRule({
 hour may be negative. A charge at the start may be refunded if its request fails or its client aborts
 (gap G-13), so pairs with such requests before them are left out. ${named}`,
   expected: 'a count that only grows',
-  takes: 'two captured answers of GET /user/credits for one key',
+  requires: 'two captured answers of GET /user/credits for one key',
   async judged(evidence) {
     const reports = await usageReports(evidence)
     const givenBack = await evidence.store.rows<{ runId: string; sentUs: number }>(
@@ -39,11 +39,11 @@ hour may be negative. A charge at the start may be refunded if its request fails
     const falling = pairs(reports).map(([earlier, later]): Judged => {
       if (earlier.consumed === null || later.consumed === null) return [later.exchange, undefined]
       if (!isAfter(later, earlier) || mayFall(later)) return [later.exchange, undefined]
-      const came =
+      const observed =
         later.consumed < earlier.consumed
           ? `${later.consumed} after ${earlier.consumed} consumed`
           : null
-      return [later.exchange, came]
+      return [later.exchange, observed]
     })
     return [...negative, ...falling]
   },
@@ -68,7 +68,7 @@ added, and they may count as requests. Stretches are excluded if they contain
 ambiguous attempts, or answers without a token, which may be free (gap G-16).
 ${named}`,
   expected: 'consumed and requests that grow by what we sent',
-  takes:
+  requires:
     'two captured answers of GET /user/credits with nothing in flight, and successes in between',
   async judged(evidence) {
     const reports = pairs(await usageReports(evidence))
@@ -87,7 +87,7 @@ async function compared(
   evidence: PricedEvidence,
   earlier: UsageReport,
   later: UsageReport,
-): Promise<Came> {
+): Promise<Observed> {
   const { store, contract } = evidence
   const { reads, openReads } = await openPricesOf(evidence)
   const [from, to] = [earlier.exchange.row, later.exchange.row]

@@ -1,5 +1,5 @@
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
-import { type Came, judgedRule } from '../exchange-rule.ts'
+import { judgedRule, type Observed } from '../exchange-rule.ts'
 import { isAfter, pairs } from './pairs.ts'
 import { named } from './report-rule.ts'
 
@@ -15,14 +15,14 @@ show the same granted credits: consumption in between must reduce the remaining 
 checked, because bought credits need not count as granted. If responses do not show expired
 credits, more may be missing than was consumed. ${named}`,
   expected: 'granted = consumed + remaining',
-  takes: 'two captured answers of GET /user/credits that tell the same granted credits, too',
+  requires: 'two captured answers of GET /user/credits that tell the same granted credits, too',
   async judged(evidence) {
     const reports = pairs(await usageReports(evidence))
     return reports.map(([earlier, later]) => [later.exchange, compared(earlier, later)])
   },
 })
 
-function compared(earlier: UsageReport, later: UsageReport): Came {
+function compared(earlier: UsageReport, later: UsageReport): Observed {
   if (later.granted === null || earlier.granted !== later.granted) return undefined
   if (earlier.consumed === null || later.consumed === null) return undefined
   if (earlier.remaining === null || later.remaining === null) return undefined

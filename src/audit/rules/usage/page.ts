@@ -1,6 +1,6 @@
 import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
-import { type Came, judgedRule } from '../exchange-rule.ts'
+import { judgedRule, type Observed } from '../exchange-rule.ts'
 
 export const page01 = judgedRule({
   id: 'PAGE-01',
@@ -15,7 +15,7 @@ older one. Numbers that a script fetches later, or that need a sign-in, are not 
 page with a script or a password field is checked only if its text shows both remaining and
 consumed credits of an earlier response instead. Otherwise compare the page with the endpoint yourself.`,
   expected: 'the same remaining credits',
-  takes: 'captured answers of /my-credits between two of GET /user/credits',
+  requires: 'captured answers of /my-credits between two of GET /user/credits',
   async judged(evidence) {
     const reports = await usageReports(evidence)
     const pages = (await exchangesOf(evidence)).filter(
@@ -28,7 +28,7 @@ consumed credits of an earlier response instead. Otherwise compare the page with
   },
 })
 
-function judge(page: Exchange, reports: readonly UsageReport[]): Came {
+function judge(page: Exchange, reports: readonly UsageReport[]): Observed {
   const { row } = page
   const ofKey = reports.filter(
     ({ exchange }) => exchange.row.runId === row.runId && exchange.row.keyFp === row.keyFp,

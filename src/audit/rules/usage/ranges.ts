@@ -1,6 +1,6 @@
 import { generatesSql } from '../../../contract/request.ts'
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
-import { type Came, judgedRule } from '../exchange-rule.ts'
+import { judgedRule, type Observed } from '../exchange-rule.ts'
 import { named } from './report-rule.ts'
 
 export const use06 = judgedRule({
@@ -15,7 +15,7 @@ adjacent ranges must add up to the range that spans them, for one key and with n
 all three have the same credits, the service ignores ranges, and nothing is decided.
 ${named}`,
   expected: 'parts that add up to the whole',
-  takes: 'GET /user/credits with from and to for a range and for its two parts',
+  requires: 'GET /user/credits with from and to for a range and for its two parts',
   async judged(evidence) {
     const ranges = (await usageReports(evidence)).map(rangeOf)
     if (ranges.every(({ from, to }) => from === null && to === null)) return []
@@ -72,7 +72,7 @@ function placeOf({ report }: Range, from: string | null): string {
 const fields = ['consumedInRange', 'requests'] as const
 
 /** What does not add up over two adjacent ranges; undefined if the service seems to ignore ranges. */
-function unequal(whole: Range, first: Range, second: Range): Came {
+function unequal(whole: Range, first: Range, second: Range): Observed {
   const figures = fields.map((field) => [
     whole.report[field],
     first.report[field],

@@ -1,6 +1,6 @@
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
 import type { Rule } from '../../rule.ts'
-import { type Came, judgedRule } from '../exchange-rule.ts'
+import { judgedRule, type Observed } from '../exchange-rule.ts'
 
 export const named =
   'Fields are found by their names, since the specification leaves the body open (gap G-09).'
@@ -9,9 +9,9 @@ export const named =
 export function reportRule(
   rule: Omit<Rule, 'decide' | 'section' | 'needs' | 'promised'> & {
     readonly expected: string
-    readonly takes?: string
+    readonly requires?: string
     readonly needs?: Rule['needs']
-    readonly judge: (report: UsageReport) => Came
+    readonly judge: (report: UsageReport) => Observed
   },
 ): Rule {
   const { judge, ...described } = rule
@@ -19,7 +19,7 @@ export function reportRule(
     section: '§4.4',
     needs: ['active'],
     promised: ['paths.credits'],
-    takes: 'a captured answer of GET /user/credits (capture: all)',
+    requires: 'a captured answer of GET /user/credits (capture: all)',
     ...described,
     explain: `${rule.explain} ${named}`,
     async judged(evidence) {

@@ -28,9 +28,9 @@ export const use01 = reportRule({
   explain: `Looks for each of the five topics at any depth of the body, limits excepted. A body
 without any of them is not checked.`,
   expected: 'consumed, remaining, by day, by hour and average tokens',
-  takes: 'a captured answer of GET /user/credits whose names it knows (capture: all)',
+  requires: 'a captured answer of GET /user/credits whose names it knows (capture: all)',
   judge({ exchange }) {
-    const text = JSON.stringify(exchange.came, withoutLimits)
+    const text = JSON.stringify(exchange.responseJson, withoutLimits)
     const missing = topics.filter(([, pattern]) => !pattern.test(text)).map(([topic]) => topic)
     if (missing.length === topics.length) return undefined
     return missing.length === 0 ? null : `without ${missing.join(', ')}`

@@ -14,7 +14,7 @@ after the Date of the response, nor a day that has not begun in the zone that th
 time zone if it names none. The days may be less than the total, unless the response shows when the
 account began and its days reach back to that.`,
   expected: 'sum of hours = day, sum of days = total',
-  takes: 'an answer with usage by hour and by day of the same days',
+  requires: 'an answer with usage by hour and by day of the same days',
   judge(report) {
     const ahead = hourAhead(report) ?? dayAhead(report)
     if (ahead !== null) return ahead
@@ -22,7 +22,10 @@ account began and its days reach back to that.`,
       hoursOfDays(report, field),
       daysOfTotal(report, field),
     ])
-    return judged.find((came) => typeof came === 'string') ?? judged.find((came) => came === null)
+    return (
+      judged.find((observed) => typeof observed === 'string') ??
+      judged.find((observed) => observed === null)
+    )
   },
 })
 
@@ -125,7 +128,7 @@ export const use05 = reportRule({
 overall average must be all tokens divided by all requests. With two unequal buckets, a mean of their
 means differs.`,
   expected: 'sum of tokens / sum of requests',
-  takes:
+  requires:
     'a usage answer with a number of requests, and tokens of as many requests in its days or hours',
   judge({ averageTokens, days, hours, requests }) {
     const buckets = [days, hours].find(

@@ -11,7 +11,7 @@ import { traffic } from './traffic.ts'
  */
 
 const wordsOf = ({ verdict }: Finding) =>
-  verdict.verdict === 'fail' ? verdict.came.replace(/\d+ of \d+ costs are wrong: /, '') : ''
+  verdict.verdict === 'fail' ? verdict.observed.replace(/\d+ of \d+ costs are wrong: /, '') : ''
 
 /** Faults that change what is refused have a test of their own. */
 const cases = moneyFaults

@@ -13,7 +13,7 @@ const kinds = Object.entries(traffic).filter((_, at) => isNight || at % 10 === 6
 const alarms = (failed: Awaited<ReturnType<typeof played>>['failed']) =>
   failed
     .filter(({ severity }) => severity !== 'advice')
-    .map(({ rule, verdict }) => [rule, verdict.verdict === 'fail' ? verdict.came : ''])
+    .map(({ rule, verdict }) => [rule, verdict.verdict === 'fail' ? verdict.observed : ''])
 
 describe('an honest service raises no alarm with the traffic that shows each fault', () => {
   test.each(kinds)('%s', async (_, each) => {

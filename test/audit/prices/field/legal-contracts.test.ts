@@ -146,7 +146,7 @@ test('an honest service raises no alarm, whatever legal contract it bills by', a
       const findings = await client.audit(contract, 'log' in where ? await target.rows() : null)
       expect(
         findings.flatMap(({ rule, severity, verdict }) =>
-          verdict.verdict === 'fail' && severity !== 'advice' ? [[rule, verdict.came]] : [],
+          verdict.verdict === 'fail' && severity !== 'advice' ? [[rule, verdict.observed]] : [],
         ),
       ).toEqual([])
     }),

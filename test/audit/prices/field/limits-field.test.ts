@@ -34,7 +34,7 @@ async function spentTo(fault: string | null, evidence?: object) {
   }
   const findings = await client.audit(contract, null)
   const { verdict } = findings.find(({ rule }) => rule === 'PRICE-07')!
-  return verdict.verdict === 'fail' ? verdict.came : verdict.verdict
+  return verdict.verdict === 'fail' ? verdict.observed : verdict.verdict
 }
 
 test('PRICE-07 tells a balance below 0, and a counter that refuses by twice the spend', async () => {

@@ -42,7 +42,7 @@ testCases([
     'one key is no evidence of a shared balance',
     bill16,
     someBalance,
-    { verdict: 'not-observed', takes: 'two keys of one account (keys: … account: …)' },
+    { verdict: 'not-observed', requires: 'two keys of one account (keys: … account: …)' },
   ],
   [
     'two keys with separate balances fail',
@@ -52,7 +52,7 @@ testCases([
       verdict: 'fail',
       observations: 6,
       expected: 'one balance for the keys of account main',
-      came: '2 balances, one for each key',
+      observed: '2 balances, one for each key',
       witnesses: [
         { slot: 0, shows: 'shows 100' },
         { slot: 1, shows: 'shows 70 with another key' },
@@ -100,7 +100,7 @@ testStored('BILL-17', [
       verdict: 'fail',
       observations: 2,
       expected: '1 credit for 1 successes and their failed attempts',
-      came: '2 credits',
+      observed: '2 credits',
       witnesses: [{ slot: 4, retry: 1, shows: 'an attempt that was tried again' }],
     },
   ],
@@ -121,7 +121,7 @@ testStored('BILL-17', [
     someBalance,
     {
       verdict: 'not-observed',
-      takes: 'a retry after a 429 between two idle values (retries: specification)',
+      requires: 'a retry after a 429 between two idle values (retries: specification)',
     },
   ],
   [
@@ -143,7 +143,7 @@ testStored('BILL-17', [
       verdict: 'fail',
       observations: 1,
       expected: 'at most the price for a request that was sent before under its Idempotency-Key',
-      came: '2 credits more',
+      observed: '2 credits more',
       witnesses: [{ slot: 4, shows: '2 credits too low' }],
     },
     keys,

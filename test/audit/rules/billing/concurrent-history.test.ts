@@ -8,7 +8,7 @@ const expected =
 const others = 'Traffic of others on this account would look the same.'
 const none = {
   verdict: 'not-observed',
-  takes: 'requests of one account in flight at the same time',
+  requires: 'requests of one account in flight at the same time',
 }
 const exact = 'Every value is exact: the header shows the balance at each charge.'
 
@@ -85,7 +85,8 @@ testCases([
       verdict: 'fail',
       observations: 6,
       expected,
-      came: '2 credits missing between 98 and 95 without a request that explains it, between 2.000000 s and 8.000000 s of the run with 4 in flight',
+      observed:
+        '2 credits missing between 98 and 95 without a request that explains it, between 2.000000 s and 8.000000 s of the run with 4 in flight',
       note: others,
       witnesses: [
         { slot: 3, shows: 'the first to show the credits gone' },
@@ -108,7 +109,7 @@ testCases([
     ],
     {
       verdict: 'fail',
-      came: expect.stringContaining('1 credit missing between 99 and 97'),
+      observed: expect.stringContaining('1 credit missing between 99 and 97'),
       note: `2 such places; the first is shown. ${others}`,
     },
   ],
@@ -124,7 +125,7 @@ testCases([
     ],
     {
       verdict: 'fail',
-      came: '2 charges that cost 4 together lowered the balance by 2: 2 credits lost',
+      observed: '2 charges that cost 4 together lowered the balance by 2: 2 credits lost',
       witnesses: [
         { slot: 2, shows: 'shows 98' },
         { slot: 1, shows: 'shows 98' },
@@ -137,7 +138,7 @@ testCases([
     [inFlight(1, 1, 5, 97), inFlight(2, 2, 3, 98), inFlight(3, 6, 7, 101)],
     {
       verdict: 'fail',
-      came: 'a balance 5 credits above one that had been reached before',
+      observed: 'a balance 5 credits above one that had been reached before',
       witnesses: [
         { slot: 3, shows: 'shows 101' },
         { slot: 1, shows: 'had shown 97 before it was called' },
@@ -157,7 +158,8 @@ testCases([
     ],
     {
       verdict: 'fail',
-      came: 'a header that is one request behind: 99 where the balance was 98; no credit is missing after it',
+      observed:
+        'a header that is one request behind: 99 where the balance was 98; no credit is missing after it',
       witnesses: [
         { slot: 2, shows: 'shows 99' },
         { slot: 1, shows: 'showed 99 before' },
@@ -189,7 +191,10 @@ testCases([
       inFlight(3, 6, 8, 997),
       read(4, 10, 848),
     ],
-    { verdict: 'fail', came: expect.stringContaining('149 credits missing between 997 and 848') },
+    {
+      verdict: 'fail',
+      observed: expect.stringContaining('149 credits missing between 997 and 848'),
+    },
   ],
   [
     'values that are read a moment late pass with a note',

@@ -3,10 +3,10 @@ import { defaultContract } from '../../../../src/contract/default.ts'
 import { inFlight, read } from '../../in-flight.ts'
 import { aborted, dear, inTurn, shows, testCases } from './in-turn.ts'
 
-const fails = (expected: string, came: string, more: object = {}) => ({
+const fails = (expected: string, observed: string, more: object = {}) => ({
   verdict: 'fail',
   expected: `account main: ${expected}`,
-  came,
+  observed,
   ...more,
 })
 const open = (why: string, more: object = {}) => ({
@@ -30,7 +30,7 @@ testCases([
     inTurn(100, {}),
     {
       verdict: 'not-observed',
-      takes:
+      requires:
         'two values of the balance with nothing in flight: GET /user/credits before and after, or one request at a time',
     },
   ],

@@ -4,28 +4,28 @@ import { aborted, dear, failed, inTurn, refused, shows, testCases } from './in-t
 
 const poor = {
   verdict: 'not-observed',
-  takes: 'an account whose balance is known and below the price of a request',
+  requires: 'an account whose balance is known and below the price of a request',
 }
 const last = {
   verdict: 'not-observed',
-  takes: 'an account spent to its last credit, one request at a time',
+  requires: 'an account spent to its last credit, one request at a time',
 }
 const burst = {
   verdict: 'not-observed',
-  takes: 'a burst of 8 to 64 requests on an account with fewer credits',
+  requires: 'a burst of 8 to 64 requests on an account with fewer credits',
 }
-const overdrawn = (came: string, slot: number, observations = 1) => ({
+const overdrawn = (observed: string, slot: number, observations = 1) => ({
   verdict: 'fail',
   observations,
   expected: 'account main: successes up to the balance, then 403',
-  came,
-  witnesses: [{ slot, shows: came }],
+  observed,
+  witnesses: [{ slot, shows: observed }],
 })
 const served = (cost: string, balance: number, slot: number) => ({
   verdict: 'fail',
   observations: 1,
   expected: `403 for a request of ${cost} at a balance of ${balance}`,
-  came: 'a success',
+  observed: 'a success',
   witnesses: [{ slot, shows: `served at a balance of ${balance}` }],
 })
 /** Six requests of a credit each, an eighth of a second apart, in flight together. */
@@ -87,7 +87,7 @@ testCases([
       verdict: 'fail',
       observations: 2,
       expected: 'a request of 2 credits served at a balance of 2',
-      came: 'refused',
+      observed: 'refused',
       witnesses: [{ slot: 2, shows: 'refused at a balance of 2' }],
     },
   ],

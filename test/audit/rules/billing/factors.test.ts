@@ -83,7 +83,7 @@ testCases([
     'accounts in one band cannot be compared',
     bill04,
     inTurn(99, shows(98), 98, shows(97), 97),
-    { verdict: 'not-observed', takes: 'requests one at a time on balances in two bands' },
+    { verdict: 'not-observed', requires: 'requests one at a time on balances in two bands' },
   ],
   [
     'rich accounts that are not charged fail',
@@ -93,7 +93,7 @@ testCases([
       verdict: 'fail',
       observations: 4,
       expected: 'the same price at a balance of 501 as at 50',
-      came: '2 of 2 requests on that side cost other than their price',
+      observed: '2 of 2 requests on that side cost other than their price',
       witnesses: [
         { slot: 1, shows: 'cost 0 credits instead of 1' },
         { slot: 101, shows: 'cost 1 credit' },
@@ -108,7 +108,7 @@ testCases([
       verdict: 'fail',
       observations: 4,
       expected: 'the same price at a balance of 49 as at 499',
-      came: '2 of 2 requests on that side cost other than their price',
+      observed: '2 of 2 requests on that side cost other than their price',
     },
   ],
   [
@@ -141,7 +141,7 @@ testCases([
     'a price that changed at the edge of a band depends on the balance',
     bill04,
     inTurn(103, shows(102), 102, shows(101), 101, ...twice(99)),
-    { verdict: 'fail', came: '3 of 3 requests on that side cost other than their price' },
+    { verdict: 'fail', observed: '3 of 3 requests on that side cost other than their price' },
   ],
   [
     'requests without a balance are in no band',
@@ -159,7 +159,7 @@ testStored('BILL-03', [
       verdict: 'fail',
       observations: 4,
       expected: 'the same price with streamed as with plain',
-      came: '2 credits instead of 1; 2 of 2 requests with streamed',
+      observed: '2 credits instead of 1; 2 of 2 requests with streamed',
       witnesses: [
         { slot: 5, shows: 'cost 2 credits, streamed' },
         { slot: 1, shows: 'cost 1 credit, plain' },
@@ -173,7 +173,7 @@ testStored('BILL-03', [
       verdict: 'fail',
       observations: 18,
       expected: 'the same price with streamed as with plain',
-      came: '0 credits instead of 1; 6 of 6 requests with streamed',
+      observed: '0 credits instead of 1; 6 of 6 requests with streamed',
     },
   ],
   [
@@ -182,7 +182,7 @@ testStored('BILL-03', [
     {
       verdict: 'fail',
       expected: 'the same price with plain as with streamed',
-      came: '2 credits instead of 1; 12 of 12 requests with plain',
+      observed: '2 credits instead of 1; 12 of 12 requests with plain',
     },
   ],
   ...([0, 1] as const).map(
@@ -205,7 +205,7 @@ testStored('BILL-03', [
     {
       verdict: 'fail',
       expected: 'the same price with a request like an earlier one as with a first request',
-      came: '0 credits instead of 1; 5 of 5 requests with a request like an earlier one',
+      observed: '0 credits instead of 1; 5 of 5 requests with a request like an earlier one',
     },
     {
       templates: [
@@ -269,7 +269,7 @@ testStored('BILL-03', [
     taking(...times(3, 1)),
     {
       verdict: 'not-observed',
-      takes: 'requests one at a time that differ in stream, format, n or max_tokens',
+      requires: 'requests one at a time that differ in stream, format, n or max_tokens',
     },
   ],
   [
@@ -280,7 +280,7 @@ testStored('BILL-03', [
   [
     'a level fails if half of it is wrong and a tenth of the other level is not',
     taking(...times(9, 1), [2, {}], ...times(2, 1, streamed), ...times(2, 2, streamed)),
-    { verdict: 'fail', came: '2 credits instead of 1; 2 of 4 requests with streamed' },
+    { verdict: 'fail', observed: '2 credits instead of 1; 2 of 4 requests with streamed' },
   ],
   [
     'a level of which less than half is wrong is inconclusive',

@@ -23,7 +23,7 @@ const besideSuccesses = (alone: number) => [
 test('refused requests are blamed for missing credits if that explains every stretch', async () => {
   expect(await verdictOver('BILL-05', besideSuccesses(1))).toMatchObject({
     verdict: 'fail',
-    came: '1 credit charged',
+    observed: '1 credit charged',
     witnesses: [{ slot: 2 }],
   })
 })

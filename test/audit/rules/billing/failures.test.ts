@@ -17,7 +17,7 @@ testCases([
       verdict: 'fail',
       observations: 1,
       expected: 'account main: nothing charged for failures (1 with 400)',
-      came: '1 credit charged',
+      observed: '1 credit charged',
       witnesses: [{ slot: 2, shows: 'failed, and the balance fell' }],
     },
   ],
@@ -28,7 +28,7 @@ testCases([
     {
       verdict: 'fail',
       observations: 6,
-      came: '6 credits charged',
+      observed: '6 credits charged',
       witnesses: [1, 2, 3, 4, 5].map((slot) => ({ slot })),
     },
   ],
@@ -42,7 +42,7 @@ testCases([
     'a 5xx is no evidence about a 4xx',
     bill05,
     inTurn(100, failed(500), 99),
-    { verdict: 'not-observed', takes: 'a 4xx between two idle values of the balance' },
+    { verdict: 'not-observed', requires: 'a 4xx between two idle values of the balance' },
   ],
   [
     'a 4xx is no evidence about a 5xx',
@@ -50,14 +50,14 @@ testCases([
     inTurn(100, failed(499), 99),
     {
       verdict: 'not-observed',
-      takes: 'a 5xx between two idle values; a service that never fails shows none',
+      requires: 'a 5xx between two idle values; a service that never fails shows none',
     },
   ],
   [
     'a failure may have cost the price of its model',
     bill05,
     inTurn(100, failed(400, dear), 98),
-    { verdict: 'fail', came: '2 credits charged' },
+    { verdict: 'fail', observed: '2 credits charged' },
   ],
   [
     'credits beyond the possible cost of a failure have another cause',
@@ -85,14 +85,14 @@ testCases([
       verdict: 'fail',
       observations: 3,
       expected: 'account main: nothing charged for failures (2 with 503)',
-      came: '2 credits charged',
+      observed: '2 credits charged',
     },
   ],
   [
     'two falls that match the price of failures are charged to them',
     bill06,
     inTurn(100, failed(503, dear), {}, 97, failed(503, dear), {}, {}, 93),
-    { verdict: 'fail', observations: 2, came: '2 credits charged' },
+    { verdict: 'fail', observations: 2, observed: '2 credits charged' },
   ],
   [
     'failures with other statuses do not count for the rule',

@@ -35,16 +35,16 @@ const own = [100, 'grant', 'new account'] as const
 const invited = [50, 'grant', 'registered by invitation'] as const
 const reward = [500, 'grant', 'first payment of an invited account'] as const
 const reason = 'one reward for the first payment of each invited account'
-const fails = (observations: number, came: string) => ({
+const fails = (observations: number, observed: string) => ({
   verdict: 'fail',
   observations,
   expected: reason,
-  came,
-  witnesses: [{ slot: 1, retry: 0, shows: came }],
+  observed,
+  witnesses: [{ slot: 1, retry: 0, shows: observed }],
 })
 const silent = {
   verdict: 'not-observed',
-  takes: 'a grant during the run, or a list of all changes at the credits endpoint',
+  requires: 'a grant during the run, or a list of all changes at the credits endpoint',
 }
 
 /** The rest of each purchase, and its time. */
@@ -66,11 +66,11 @@ const lots = (
 const standard = (expires_at: string | null, remaining = 5) => ({
   ...{ source: 'package Standard', credits: 5_000, remaining, expires_at },
 })
-const priceList = (came: string) => ({
+const priceList = (observed: string) => ({
   verdict: 'fail',
   observations: 1,
   expected: 'packages that expire as the price list says',
-  came,
+  observed,
 })
 const passes = { verdict: 'pass', observations: 1 }
 
@@ -173,7 +173,7 @@ testStored('BILL-19', [
       verdict: 'fail',
       observations: 1,
       expected: 'a rise by a package or grant: 500, 5000, 20000, 100, 50, 500',
-      came: 'a rise by 480',
+      observed: 'a rise by 480',
       witnesses: [{ slot: 2, shows: '480 more than before' }],
     },
   ],
@@ -219,7 +219,8 @@ testStored('BILL-19', [
     rows,
     {
       verdict: 'not-observed',
-      takes: 'a purchase during the run, and a list of what expires when at the credits endpoint',
+      requires:
+        'a purchase during the run, and a list of what expires when at the credits endpoint',
     },
     lots({ source: 'Starter', credits: 400, expires_at: '2027-01-01T00:00:00Z' }),
   ],

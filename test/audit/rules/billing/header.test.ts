@@ -2,11 +2,11 @@ import { flags } from '../../../../src/attempt/flags.ts'
 import { failed, inTurn, shows, testStored } from './in-turn.ts'
 
 const read = { endpoint: 'credits', model: null } as const
-const fails = (observations: number, came: string, ...witnesses: readonly object[]) => ({
+const fails = (observations: number, observed: string, ...witnesses: readonly object[]) => ({
   verdict: 'fail',
   observations,
   expected: 'an integer of 0 or more on every success',
-  came,
+  observed,
   witnesses,
 })
 const answer = (headers: string) => ({
@@ -61,7 +61,8 @@ testStored('BILL-09', [
     inTurn({}, {}),
     {
       verdict: 'not-observed',
-      takes: 'a service that shows its balance, in X-Credits-Remaining or at the credits endpoint',
+      requires:
+        'a service that shows its balance, in X-Credits-Remaining or at the credits endpoint',
     },
   ],
   [
@@ -77,6 +78,6 @@ testStored('BILL-09', [
   [
     'failures alone are no evidence',
     inTurn(failed(500)),
-    { verdict: 'not-observed', takes: 'a success on a generation endpoint' },
+    { verdict: 'not-observed', requires: 'a success on a generation endpoint' },
   ],
 ])
