@@ -200,6 +200,9 @@ function count(value: number): number {
   return isCount(value) ? value : nullCount
 }
 
+const maxCount = 2 ** 31 - 1
+
+/** The comparisons come first: V8 truncates a NaN, which most counts of a row are, by a slow call. */
 function isCount(value: number): boolean {
-  return (value | 0) === value && value !== nullCount
+  return value > nullCount && value <= maxCount && (value | 0) === value
 }

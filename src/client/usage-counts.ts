@@ -66,18 +66,13 @@ export class TokenFields {
   }
 }
 
-/** What most answers count, and nothing else. Their parts are these counts themselves. */
-const simple = new Map<number, 'promptTokens' | 'completionTokens' | 'totalTokens'>(
-  (
-    [
-      ['prompt_tokens', 'promptTokens'],
-      ['input_tokens', 'promptTokens'],
-      ['completion_tokens', 'completionTokens'],
-      ['output_tokens', 'completionTokens'],
-      ['total_tokens', 'totalTokens'],
-    ] as const
-  ).map(([path, field]) => [usagePaths.indexOf(path), field]),
-)
+/** What most answers count, and nothing else, by index in `usagePaths`. Their parts are these counts themselves. */
+const prompt = [usagePaths.indexOf('prompt_tokens'), usagePaths.indexOf('input_tokens')] as const
+const completion = [
+  usagePaths.indexOf('completion_tokens'),
+  usagePaths.indexOf('output_tokens'),
+] as const
+const total = usagePaths.indexOf('total_tokens')
 
 /** Anything else is not known: a negative count would lower sums and rates. */
 const isCount = (value: number) => Number.isSafeInteger(value) && value >= 0
@@ -133,26 +128,31 @@ export class UsageCounts {
     if (into.totalTokens === 0) into.totalTokens = Number.NaN
   }
 
+  /** It runs for each answer, so it names fields: a name from a table would be looked up each time. */
   private isSimple(into: TokenFields): boolean {
-    if (this.knownEnd > simple.size) return false
-    for (let at = 0; at < this.knownEnd; at++) {
-      const path = this.known[at]!
-      const field = simple.get(path)
+    const { known, knownEnd, values } = this
+    let prompts = -1
+    let completions = -1
+    let totals = -1
+    for (let at = 0; at < knownEnd; at++) {
+      const path = known[at]!
       // Two names for one count leave it to the dialect which of them counts.
-      if (field === undefined || !Number.isNaN(into[field])) {
-        into.clearTokens()
-        return false
-      }
-      const count = this.values[path]!
-      if (isCount(count)) into[field] = count
+      if (prompts < 0 && (path === prompt[0] || path === prompt[1])) prompts = path
+      else if (completions < 0 && (path === completion[0] || path === completion[1]))
+        completions = path
+      else if (path === total) totals = path
+      else return false
     }
+    if (prompts >= 0 && isCount(values[prompts]!)) into.promptTokens = values[prompts]!
+    if (completions >= 0 && isCount(values[completions]!))
+      into.completionTokens = values[completions]!
+    if (totals >= 0 && isCount(values[totals]!)) into.totalTokens = values[totals]!
     return true
   }
 
   private fillParts(into: TokenFields, endpoint: string): void {
     const usage = this.asStated()
     const { parts } = readUsage(usage, dialectOf(usage, endpoint))
-    const total = this.values[usagePaths.indexOf('total_tokens')]!
     into.hasTokenParts = true
     into.promptTokens = promptOf(parts) ?? Number.NaN
     into.cachedTokens = pageCounts(parts).cached ?? Number.NaN
@@ -166,7 +166,7 @@ export class UsageCounts {
     into.outputAudioTokens = parts.output_audio ?? Number.NaN
     into.outputImageTokens = parts.output_image ?? Number.NaN
     into.citationTokens = parts.citation ?? Number.NaN
-    into.totalTokens = isCount(total) ? total : Number.NaN
+    into.totalTokens = isCount(this.values[total]!) ? this.values[total]! : Number.NaN
   }
 
   /** The usage object of the service, with the counts that the client knows. */
