@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Command } from 'commander'
 import { expect, test } from 'vitest'
+import type { AnyCommand } from '../src/cli/commands/command.ts'
 import { defaultContract, parseScenario } from '../src/index.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -30,9 +30,9 @@ function commandsIn(page: string): readonly (readonly string[])[] {
     .map((part) => part.replace(/^npx /, '').split(/\s+/).slice(1))
 }
 
-async function commandNamed(name: string): Promise<Command | null> {
+async function commandNamed(name: string): Promise<AnyCommand | null> {
   const file = join(root, 'src/cli/commands', `${name}.ts`)
-  const module = (await import(file).catch(() => null)) as Record<string, () => Command> | null
+  const module = (await import(file).catch(() => null)) as Record<string, () => AnyCommand> | null
   return module?.[`${name}Command`]?.() ?? null
 }
 

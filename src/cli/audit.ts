@@ -16,7 +16,7 @@ import type { Store } from '../store/open.ts'
 import { resolveRuns } from '../store/runs.ts'
 import { UserError } from '../user/user-error.ts'
 import { coloured } from './colour.ts'
-import type { auditFormats } from './commands/audit.ts'
+import type { MergeOptions, Options } from './commands/audit.ts'
 import { exit } from './exit.ts'
 import { factorChoices } from './factor-choices.ts'
 import { fetchLog } from './fetch-log.ts'
@@ -24,24 +24,6 @@ import { readProfileFile } from './profile-file.ts'
 import { shown } from './progress.ts'
 import { shardOf } from './shard.ts'
 import { widthOf } from './terminal-width.ts'
-
-export interface Options {
-  readonly db: string
-  readonly rule: readonly string[]
-  readonly explain?: true | readonly string[]
-  readonly again?: string
-  readonly contract?: string
-  readonly profile?: string
-  readonly log?: string
-  readonly choose: readonly string[]
-  readonly format: (typeof auditFormats)[number]
-  readonly json?: boolean
-  readonly verbose?: boolean
-  readonly strict?: boolean
-  readonly accounts?: string
-}
-
-export type MergeOptions = Pick<Options, 'db' | 'format' | 'json' | 'strict' | 'verbose'>
 
 const formats = {
   text: (report: AuditReport, commands: ReadonlyMap<string, string>, verbose: boolean) =>

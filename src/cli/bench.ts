@@ -16,41 +16,13 @@ import type { BudgetName, Scenario } from '../scenario/scenario.ts'
 import { writeOutput } from '../store/output.ts'
 import { UserError } from '../user/user-error.ts'
 import { begunSearch, withSearch } from './bench-continue.ts'
+import type { Options } from './commands/bench.ts'
 import { perSOf, quantityOf, wholeNumberOf } from './numbers.ts'
-import { type OtlpOptions, otlpTo } from './otlp.ts'
+import { otlpTo } from './otlp.ts'
 import { runAndPrint } from './run.ts'
 import { mustMaySpend } from './spending.ts'
 import { baseUrlOf } from './target.ts'
 import { uploadTo } from './upload.ts'
-
-export interface Options extends OtlpOptions {
-  readonly model?: string
-  readonly rate?: string
-  readonly users?: string
-  readonly duration?: string
-  readonly maxRate: string
-  readonly budget?: BudgetName
-  readonly for?: string
-  readonly continue?: boolean
-  readonly promptTokens: string
-  readonly prefixTokens: string
-  readonly outputTokens: string
-  readonly stream: boolean
-  readonly endpoint: QuickLoad['endpoint']
-  readonly slo: readonly string[]
-  readonly header: readonly string[]
-  readonly metrics: readonly string[] | false
-  readonly caFile?: string
-  readonly maxCredits?: string
-  readonly seed?: string
-  readonly contract?: string
-  readonly db: string
-  readonly out: string
-  readonly save?: string
-  readonly upload?: string
-  readonly yes?: boolean
-  readonly json?: boolean
-}
 
 /** A search ends after this time, so that a bench with its first requests and its page ends within five minutes. */
 const usualTime = '255s'

@@ -1,17 +1,9 @@
 import { availableParallelism } from 'node:os'
 import { calibrate } from '../public/run.ts'
-import type { CrossCheck } from '../run/cross-check.ts'
+import type { Options } from './commands/calibrate.ts'
 import { LiveView } from './live-view.ts'
 import { positiveOf, wholeNumberOf } from './numbers.ts'
 import { table } from './text.ts'
-
-export interface Options {
-  readonly db: string
-  readonly threads: string
-  readonly seconds: string
-  readonly with?: CrossCheck
-  readonly json?: boolean
-}
 
 const cores = availableParallelism() === 1 ? '1 core' : `${availableParallelism()} cores`
 const whole = (perS: number) => Math.round(perS).toLocaleString('en')

@@ -10,20 +10,9 @@ import { writeOutput } from '../store/output.ts'
 import { resolveRun } from '../store/runs.ts'
 import { UserError } from '../user/user-error.ts'
 import { coloured } from './colour.ts'
+import type { Options } from './commands/compare.ts'
 import { exit } from './exit.ts'
 import { shown } from './progress.ts'
-
-export interface Options {
-  readonly db: string
-  readonly contract?: string
-  readonly dbB?: string
-  readonly all?: boolean
-  readonly format: 'terminal' | 'md' | 'json' | 'html'
-  readonly out?: string
-  readonly failOn: readonly string[]
-  readonly seed: string
-  readonly json?: boolean
-}
 
 export async function compareAction(a: string, b: string, options: Options): Promise<void> {
   const gates = options.failOn.map(parseGate)
@@ -49,7 +38,7 @@ export async function compareAction(a: string, b: string, options: Options): Pro
     const results = gates.map((gate) => judgeGate(comparison, gate))
     if (options.format === 'html') {
       const { html } = await renderComparison(storeA, comparison, results)
-      const out = options.out ?? 'assay-compare.html'
+      const out = options.out
       writeOutput(out, html)
       process.stdout.write(`${out}\n`)
     } else process.stdout.write(formatted(options, comparison, results))

@@ -1,4 +1,5 @@
-import type { Argument, Command, Option } from 'commander'
+import type { Argument, Option } from 'commander'
+import type { AnyCommand } from './commands/command.ts'
 
 export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
@@ -7,17 +8,17 @@ export type Shell = (typeof shells)[number]
 interface Completion {
   /** The commands so far, such as `usage watch`; empty at the start. */
   readonly path: string
-  readonly commands: readonly Command[]
+  readonly commands: readonly AnyCommand[]
   readonly options: readonly Option[]
   /** Values of the first argument, if they are a list. */
   readonly values: readonly string[]
 }
 
-export async function completionAction(shell: Shell, program: Command): Promise<void> {
+export async function completionAction(shell: Shell, program: AnyCommand): Promise<void> {
   process.stdout.write(scripts[shell](completionsOf(program, '')))
 }
 
-function completionsOf(command: Command, path: string): readonly Completion[] {
+function completionsOf(command: AnyCommand, path: string): readonly Completion[] {
   const [first] = command.registeredArguments as readonly Argument[]
   const { commands, options } = command
   return [

@@ -18,12 +18,8 @@ import { parseScenario } from '../public/scenario.ts'
 import { planOf } from '../run/plan.ts'
 import { writeOutput } from '../store/output.ts'
 import { UserError } from '../user/user-error.ts'
+import type { TrafficOptions } from './commands/contract.ts'
 import { amountGiven } from './run-overrides.ts'
-
-export interface TrafficOptions {
-  readonly out: string
-  readonly maxCost?: string
-}
 
 /** Writes the scenario whose traffic shows each part of each price of a contract, within a budget. */
 export function trafficAction(file: string, { out, maxCost }: TrafficOptions): void {

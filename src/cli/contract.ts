@@ -4,7 +4,6 @@ import { isBaseUrl, shownBaseUrl } from '../contract/base-url.ts'
 import { mixedRounding } from '../contract/listed-prices.ts'
 import { loadContract } from '../contract/load.ts'
 import { modelPriceOf } from '../contract/model-price.ts'
-import type { ChargedOutcome } from '../contract/prices.ts'
 import { writtenContract } from '../contract/written.ts'
 import { type Rational, readNumber } from '../money/rational.ts'
 import { calculate } from '../price/calculate.ts'
@@ -16,12 +15,9 @@ import { dialectOf, readUsage } from '../tokens/read-usage.ts'
 import { visible } from '../user/hostile.ts'
 import { suggestion } from '../user/nearest.ts'
 import { UserError } from '../user/user-error.ts'
+import type { CostOptions, InitOptions, ShowOptions } from './commands/contract.ts'
 import { exit } from './exit.ts'
 import { factorChoices } from './factor-choices.ts'
-
-export interface ShowOptions {
-  readonly json?: boolean
-}
 
 export function showContractAction(file: string, { json }: ShowOptions): void {
   const contract = loadContract(file)
@@ -33,18 +29,6 @@ export function showContractAction(file: string, { json }: ShowOptions): void {
     )
   }
   process.stdout.write(json ? `${JSON.stringify(written, null, 2)}\n` : stringify(written))
-}
-
-export interface CostOptions {
-  readonly model: string
-  readonly usage: string
-  readonly at?: string
-  readonly serviceTier?: string
-  readonly group?: string
-  readonly choose: readonly string[]
-  readonly outcome: ChargedOutcome
-  readonly counts?: string
-  readonly json?: boolean
 }
 
 export function costAction(file: string, options: CostOptions): void {
@@ -128,11 +112,6 @@ function countsOf(text: string | undefined): Readonly<Record<string, Rational>> 
       return [name, number]
     }),
   )
-}
-
-export interface InitOptions {
-  readonly from?: string
-  readonly out: string
 }
 
 export async function initContractAction(

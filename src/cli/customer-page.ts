@@ -6,7 +6,7 @@ import { storeSource } from '../portal/store-source.ts'
 import { defaultContract } from '../public/run.ts'
 import { openClickhouse } from '../store/clickhouse/clickhouse.ts'
 import { UserError } from '../user/user-error.ts'
-import type { Options } from './report.ts'
+import type { Options } from './commands/report.ts'
 import { accountScopeOf } from './usage-scope.ts'
 import { checkedSettings } from './usage-serve.ts'
 

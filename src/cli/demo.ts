@@ -9,6 +9,7 @@ import { startService } from '../public/service.ts'
 import { openStore } from '../public/store.ts'
 import type { Percentile, SummaryGroup } from '../report/summary/shape.ts'
 import type { RunResult } from '../run/run.ts'
+import type { Options } from './commands/demo.ts'
 import { demoMonth } from './demo-month.ts'
 import { exit } from './exit.ts'
 import { LiveView } from './live-view.ts'
@@ -26,11 +27,6 @@ const accounts = [
   { name: 'band-3', balance: 5_000 },
   { name: 'band-4', balance: 50_000 },
 ]
-
-export interface Options {
-  readonly db: string
-  readonly out: string
-}
 
 export async function demoAction({ db, out }: Options): Promise<void> {
   const service = await startService({

@@ -1,12 +1,8 @@
 import { checksOf, machineFacts } from '../run/doctor.ts'
 import { neededNode } from '../store/machine.ts'
+import type { Options } from './commands/doctor.ts'
 import { exit } from './exit.ts'
 import { table } from './text.ts'
-
-export interface Options {
-  readonly db: string
-  readonly json?: boolean
-}
 
 export async function doctorAction({ db, json }: Options): Promise<void> {
   const checks = checksOf(await machineFacts(db, neededNode()))

@@ -1,7 +1,7 @@
 import { loadContract } from '../contract/load.ts'
 import { readNumber } from '../money/rational.ts'
 import { openExistingStore } from '../public/store.ts'
-import { columnsOf, type FocusVersion, focusColumns } from '../report/focus/columns.ts'
+import { columnsOf, focusColumns } from '../report/focus/columns.ts'
 import { focusCsv } from '../report/focus/csv.ts'
 import { readFocus } from '../report/focus/export-focus.ts'
 import { readTokenPrices } from '../report/focus/token-prices.ts'
@@ -9,29 +9,14 @@ import { parseMoment } from '../report/usage/zone.ts'
 import { exportRows } from '../store/export.ts'
 import { writeOutput } from '../store/output.ts'
 import { UserError } from '../user/user-error.ts'
+import type { Options } from './commands/export.ts'
 import { exit } from './exit.ts'
-import type { Options } from './export.ts'
 import { keyNamesOf } from './usage-scope.ts'
-
-export interface FocusFlags {
-  readonly from?: string
-  readonly to?: string
-  readonly bucket: 'hour' | 'day'
-  readonly product?: string
-  readonly label?: string
-  readonly currency: string
-  readonly creditPrice?: string
-  readonly invoice?: string
-  readonly focus: FocusVersion
-  readonly focusCurrency: string
-  readonly focusView: 'billing' | 'showback'
-  readonly strict?: boolean
-}
 
 const monthPattern = /^\d{4}-\d\d-01$/
 
 /** One account, one month, one file. @throws UserError for anything else */
-export async function exportFocusAction(options: Options & FocusFlags): Promise<void> {
+export async function exportFocusAction(options: Options): Promise<void> {
   const { account, from, to, product, creditPrice, out, db } = options
   const missing = Object.entries({ account, from, to, product, 'credit-price': creditPrice })
     .filter(([, value]) => value === undefined || value === '')

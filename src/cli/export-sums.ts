@@ -8,18 +8,12 @@ import { quarterUs } from '../store/quarters/quarters.ts'
 import { type SumDimension, sumDimensions, sumsSql } from '../store/quarters/sums.ts'
 import { inSession } from '../store/session.ts'
 import { UserError } from '../user/user-error.ts'
-import { formatOf, type Options } from './export.ts'
+import type { Options } from './commands/export.ts'
+import { formatOf } from './export.ts'
 import { accountScopeOf, keyNamesOf } from './usage-scope.ts'
 
-export interface SumsFlags {
-  readonly by: string
-  readonly timezone: string
-  readonly from?: string
-  readonly to?: string
-}
-
 /** `assay export sums --by day,model`. @throws UserError for a dimension, time or format that is none */
-export async function exportSumsAction(options: Options & SumsFlags): Promise<void> {
+export async function exportSumsAction(options: Options): Promise<void> {
   const { out, timezone } = options
   const by = dimensionsOf(options.by)
   const format = formatOf(options)

@@ -10,20 +10,9 @@ import {
 import { resolveRuns } from '../store/runs.ts'
 import type { Session } from '../store/session.ts'
 import { UserError } from '../user/user-error.ts'
+import type { Options } from './commands/export.ts'
 import { shown } from './progress.ts'
 import { accountScopeOf, keyNamesOf } from './usage-scope.ts'
-
-export interface Options {
-  readonly db: string
-  readonly contract?: string
-  readonly out: string
-  readonly format?: ExportFormat
-  readonly run: readonly string[]
-  readonly account?: string
-  readonly key: readonly string[]
-  readonly keyNames?: string
-  readonly json?: boolean
-}
 
 export async function exportAction(what: Exportable, options: Options): Promise<void> {
   const format = formatOf(options)

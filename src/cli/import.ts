@@ -15,33 +15,17 @@ import {
   rejectsOf,
 } from '../store/import/import-file.ts'
 import { pageGroups } from '../store/import/known-logs.ts'
-import type { LogFormat } from '../store/import/log-scan.ts'
 import type { LogSummary } from '../store/import/log-summary.ts'
 import { type Mapping, ownMapping } from '../store/import/mapping.ts'
-import type { RecordTool } from '../store/import/records.ts'
 import { openSoon } from '../store/open-soon.ts'
 import { UserError } from '../user/user-error.ts'
+import type { Options } from './commands/import.ts'
 import { exit } from './exit.ts'
 import { shown } from './progress.ts'
 import { onStopSignal } from './stop-signals.ts'
 
 /** A server of usage has the store for a moment, after each import. */
 const heldMs = 30_000
-
-export interface Options extends Meaning {
-  readonly check?: boolean
-  readonly db: string
-  readonly map?: string
-  readonly source?: string
-  readonly format?: LogFormat | RecordTool
-  readonly rejects?: string
-  readonly model?: string
-  readonly json?: boolean
-  readonly engine?: string
-  readonly partial?: boolean
-  readonly maxRejects?: string
-  readonly contract?: string
-}
 
 export async function importAction(files: readonly string[], options: Options): Promise<void> {
   mustHaveRoomForRejects(files, options)
@@ -145,7 +129,7 @@ async function importOne(
   if (share > maxRejectsOf(options)) {
     process.exitCode = exit.failed
     process.stderr.write(
-      `${file}: ${(share * 100).toFixed(1)} % of its lines were rejected, more than --max-rejects ${options.maxRejects ?? mostRejects} allows.\n`,
+      `${file}: ${(share * 100).toFixed(1)} % of its lines were rejected, more than --max-rejects ${options.maxRejects} allows.\n`,
     )
   }
 }
@@ -197,11 +181,8 @@ function widthText(s: number): string {
   return `${s / size} ${name}${s === size ? '' : 's'}`
 }
 
-/** A log with more rejected lines than this share has not been imported, whatever its other lines say. */
-const mostRejects = 0.01
-
 function maxRejectsOf({ maxRejects }: Options): number {
-  const share = maxRejects === undefined ? mostRejects : Number(maxRejects)
+  const share = Number(maxRejects)
   if (share >= 0 && share <= 1) return share
   throw new UserError(
     'usage',

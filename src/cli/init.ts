@@ -1,12 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { UserError } from '../user/user-error.ts'
+import type { Options } from './commands/init.ts'
 import { baseUrlOf } from './target.ts'
-
-export interface Options {
-  readonly baseUrl?: string
-  readonly model?: string
-}
 
 const template = new URL('../../scenarios/first.yaml', import.meta.url)
 /** Refers to a file next to the scenario in the checkout, which a copy elsewhere lacks. */

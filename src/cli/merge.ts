@@ -8,17 +8,10 @@ import { readTimeShape, timeShapeText } from '../report/summary/time-bars.ts'
 import { durationUsOf } from '../scenario/quantity.ts'
 import { UserError } from '../user/user-error.ts'
 import { coloured } from './colour.ts'
+import type { Options } from './commands/merge.ts'
 import { shown } from './progress.ts'
 import { exitOf } from './run.ts'
 import { judgementText } from './run-judgement.ts'
-
-export interface Options {
-  readonly db: string
-  readonly allowMissing?: boolean
-  readonly clockError?: string
-  readonly contract?: string
-  readonly json?: boolean
-}
 
 /** Merges the shards of several machines into one run, judges it, and sets the exit code. */
 export async function mergeAction(paths: readonly string[], options: Options): Promise<void> {

@@ -28,6 +28,7 @@ import { withoutCredentials } from '../store/runs.ts'
 import { safeJson } from '../user/hostile.ts'
 import { UserError } from '../user/user-error.ts'
 import { wrapped } from '../user/wrapped.ts'
+import type { Options } from './commands/probe.ts'
 import { exit } from './exit.ts'
 import { extraHeaders } from './extra-headers.ts'
 import { positiveOf } from './numbers.ts'
@@ -37,22 +38,6 @@ import { onStopSignal } from './stop-signals.ts'
 import { apiKey, baseUrlOf } from './target.ts'
 import { widthOf } from './terminal-width.ts'
 import { table } from './text.ts'
-
-export interface Options {
-  readonly baseUrl?: string
-  readonly db: string
-  readonly maxCredits: string
-  readonly out: string
-  readonly diff?: string
-  readonly contract?: string
-  readonly timeScale: string
-  /** Ids of gaps; each text may have several, separated by commas. */
-  readonly only: readonly string[]
-  readonly operator?: string
-  readonly header: readonly string[]
-  readonly dryRun?: boolean
-  readonly json?: boolean
-}
 
 export async function probeAction(options: Options): Promise<void> {
   const contract = askable(loadContract(options.contract))

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import type { AnyCommand } from './commands/command.ts'
 import { program } from './commands/program.ts'
 
 /** The text of docs/commands.md: the output of `--help` for each command. */
@@ -11,10 +11,10 @@ export function commandsReference(): string {
 ${commands.map((command) => `## ${nameOf(command)}\n\n\`\`\`\n${helpOf(command)}\n\`\`\`\n`).join('\n')}`
 }
 
-const nameOf = (command: Command): string =>
+const nameOf = (command: AnyCommand): string =>
   command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`
 
-function helpOf(command: Command): string {
+function helpOf(command: AnyCommand): string {
   let text = ''
   command.configureOutput({
     writeOut: (piece) => {

@@ -1,27 +1,15 @@
 import { loadContract } from '../contract/load.ts'
 import { writeReport } from '../public/report.ts'
-import type { PageName, TextFormat } from '../report/pages.ts'
+import type { PageName } from '../report/pages.ts'
 import { writePictures } from '../report/pictures.ts'
 import { makeText } from '../report/text.ts'
 import { writeOutput } from '../store/output.ts'
 import { UserError } from '../user/user-error.ts'
+import type { Options } from './commands/report.ts'
 import { readProfileFile } from './profile-file.ts'
 import { shown } from './progress.ts'
 import { uploadTo } from './upload.ts'
-import { openUsage, type UsageFlags, usageScopeOf } from './usage-scope.ts'
-
-export interface Options extends UsageFlags {
-  readonly db: string
-  readonly out?: string
-  readonly format: 'html' | TextFormat
-  readonly reports?: string
-  readonly profile?: string
-  readonly png?: string
-  readonly upload?: string
-  readonly json?: boolean
-  readonly for: 'operator' | 'customer'
-  readonly settings?: string
-}
+import { openUsage, usageScopeOf } from './usage-scope.ts'
 
 export async function reportAction(
   page: PageName,

@@ -2,15 +2,11 @@ import { durationUsOf, mostPerS } from '../scenario/quantity.ts'
 import type { Load, Phase, RateSegment, Scenario } from '../scenario/scenario.ts'
 import { amountBy } from '../schedule/rate-curve.ts'
 import { UserError } from '../user/user-error.ts'
+import type { Options } from './commands/run.ts'
 import { perSOf, quantityOf } from './numbers.ts'
 
 /** Options of the command line that change a scenario. */
-export interface RunOverrides {
-  readonly rate?: string
-  readonly duration?: string
-  readonly maxCredits?: string
-  readonly maxCost?: string
-}
+export type RunOverrides = Pick<Options, 'rate' | 'duration' | 'maxCredits' | 'maxCost'>
 
 /** @throws UserError for an invalid rate, duration or number, or a rate that no phase can have */
 export function overridden(scenario: Scenario, options: RunOverrides): Scenario {

@@ -24,41 +24,20 @@ import { undecidable } from '../scenario/undecidable.ts'
 import { mustStandApart, type NamedFile } from '../store/files-apart.ts'
 import { writeOutput } from '../store/output.ts'
 import { coloured } from './colour.ts'
+import type { Options } from './commands/run.ts'
 import { exit } from './exit.ts'
 import { LiveView, lineOf } from './live-view.ts'
 import { positiveOf, wholeNumberOf } from './numbers.ts'
-import { type OtlpOptions, otlpTo } from './otlp.ts'
+import { otlpTo } from './otlp.ts'
 import { judgementText } from './run-judgement.ts'
 import { runJunit } from './run-junit.ts'
-import { overridden, type RunOverrides } from './run-overrides.ts'
+import { overridden } from './run-overrides.ts'
 import { planText } from './run-plan.ts'
-import {
-  joinWaitMsOf,
-  mustHaveOneClock,
-  runIdOf,
-  type ShardOptions,
-  shardOf,
-  startAtUsOf,
-} from './shard.ts'
+import { joinWaitMsOf, mustHaveOneClock, runIdOf, shardOf, startAtUsOf } from './shard.ts'
 import { mustMaySpend } from './spending.ts'
 import { onStopSignal } from './stop-signals.ts'
 import { baseUrlOf } from './target.ts'
 import { uploadTo } from './upload.ts'
-
-export interface Options extends RunOverrides, ShardOptions, OtlpOptions {
-  readonly baseUrl?: string
-  readonly db: string
-  readonly seed?: string
-  readonly timeScale?: string
-  readonly contract?: string
-  readonly json?: boolean
-  readonly junit?: string
-  readonly upload?: string
-  readonly live?: string | true
-  readonly firstRequests: boolean
-  readonly dryRun?: boolean
-  readonly yes?: boolean
-}
 
 export async function runAction(path: string, options: Options): Promise<void> {
   const contract = loadContract(options.contract)
@@ -93,7 +72,7 @@ export async function runAction(path: string, options: Options): Promise<void> {
     {
       baseUrl,
       seed,
-      timeScale: positiveOf('--time-scale', options.timeScale ?? '1'),
+      timeScale: positiveOf('--time-scale', options.timeScale),
       dbPath: options.db,
       contract,
       firstRequests: options.firstRequests,

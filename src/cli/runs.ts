@@ -1,11 +1,7 @@
 import { listRuns, openExistingStore } from '../public/store.ts'
 import { printable } from '../report/summary/printable.ts'
+import type { Options } from './commands/runs.ts'
 import { duration, table } from './text.ts'
-
-export interface Options {
-  readonly db: string
-  readonly json?: boolean
-}
 
 export async function runsAction({ db, json }: Options): Promise<void> {
   const store = await openExistingStore(db)

@@ -8,44 +8,18 @@ import { makeSecret } from '../service/keys.ts'
 import { completed } from '../service/money/complete.ts'
 import { conducts } from '../service/money/conducts.ts'
 import { moneyFaults } from '../service/money/faults/list.ts'
-import type { Outage, ServiceOptions } from '../service/options.ts'
+import type { ServiceOptions } from '../service/options.ts'
 import { keepPausesShort } from '../service/pauses.ts'
 import { profileQuestions } from '../service/profile.ts'
 import { readProfile } from '../service/profile-reading.ts'
 import type { RunningService } from '../service/start.ts'
 import { UserError } from '../user/user-error.ts'
+import type { Options } from './commands/serve.ts'
 import { exit } from './exit.ts'
 import { extraHeaders } from './extra-headers.ts'
 import { onStopSignal } from './stop-signals.ts'
 
-export interface Flags {
-  readonly host: string
-  readonly port: number
-  readonly profile?: string
-  readonly set: readonly string[]
-  readonly fault: readonly string[]
-  readonly seed?: number
-  readonly timeScale: number
-  readonly data: string
-  readonly contract?: string
-  readonly durability: 'process' | 'power'
-  readonly ttft?: string
-  readonly itl?: string
-  readonly tokens?: string
-  readonly upstream?: string
-  readonly upstreamModel: readonly string[]
-  readonly upstreamHeader: readonly string[]
-  readonly listFaults?: boolean
-  readonly conduct: readonly string[]
-  readonly spendLog?: string
-  readonly listProfile?: boolean
-  readonly outage?: Outage
-  readonly operator?: boolean
-  readonly trustProxy?: boolean
-  readonly json?: boolean
-}
-
-export async function serveAction(flags: Flags): Promise<void> {
+export async function serveAction(flags: Options): Promise<void> {
   if (flags.listFaults) return printFaults(flags.json === true)
   if (flags.listProfile) return printProfile(flags.json === true)
   if (flags.upstream === undefined && flags.upstreamModel.length > 0) {
@@ -80,7 +54,7 @@ function contractOf(path: string | undefined): FullContract {
   return contract.prices === undefined ? loadFullContract(path) : completed(contract)
 }
 
-function optionsOf(flags: Flags, operatorKey: string | null): ServiceOptions {
+function optionsOf(flags: Options, operatorKey: string | null): ServiceOptions {
   return {
     host: flags.host,
     port: flags.port,
@@ -124,7 +98,11 @@ function operatorKeyOf({ ASSAY_OPERATOR_KEY }: NodeJS.ProcessEnv): string {
   throw new UserError('usage', 'ASSAY_OPERATOR_KEY: expected printable ASCII on one line')
 }
 
-function print({ baseUrl, keys }: RunningService, flags: Flags, operatorKey: string | null): void {
+function print(
+  { baseUrl, keys }: RunningService,
+  flags: Options,
+  operatorKey: string | null,
+): void {
   if (flags.json) {
     process.stdout.write(`${JSON.stringify({ baseUrl, keys, operatorKey })}\n`)
     return
@@ -154,7 +132,7 @@ function print({ baseUrl, keys }: RunningService, flags: Flags, operatorKey: str
   )
 }
 
-function upstreamLines({ upstream }: Flags): readonly string[] {
+function upstreamLines({ upstream }: Options): readonly string[] {
   if (upstream === undefined) return []
   const key = process.env.ASSAY_UPSTREAM_KEY
     ? ''

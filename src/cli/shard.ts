@@ -1,16 +1,11 @@
 import { type Shard, unsharded } from '../run/shard.ts'
 import { durationUsOf } from '../scenario/quantity.ts'
 import { UserError } from '../user/user-error.ts'
+import type { Options } from './commands/run.ts'
 import { quantityOf } from './numbers.ts'
 
 /** Options for a run on several machines. */
-export interface ShardOptions {
-  readonly shard?: string
-  readonly runId?: string
-  readonly startAt?: string
-  readonly join?: string
-  readonly joinTimeout: string
-}
+export type ShardOptions = Pick<Options, 'shard' | 'runId' | 'startAt' | 'join' | 'joinTimeout'>
 
 /** Variables of schedulers with the index of a task, and the index of their first task. */
 const indexVariables = [

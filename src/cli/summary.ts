@@ -17,15 +17,7 @@ import type { Store } from '../store/open.ts'
 import { writeOutput } from '../store/output.ts'
 import { resolveRun } from '../store/runs.ts'
 import { UserError } from '../user/user-error.ts'
-import type { summaryFormats } from './commands/summary.ts'
-
-export interface Options {
-  readonly db: string
-  readonly contract?: string
-  readonly format: (typeof summaryFormats)[number]
-  readonly out?: string
-  readonly json?: boolean
-}
+import type { Options } from './commands/summary.ts'
 
 export async function summaryAction(meant: string, options: Options): Promise<void> {
   const store = await openExistingStore(options.db)

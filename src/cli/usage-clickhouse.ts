@@ -3,14 +3,9 @@ import { parseMoment } from '../report/usage/zone.ts'
 import { openClickhouse } from '../store/clickhouse/clickhouse.ts'
 import { tablesSql } from '../store/clickhouse/tables.ts'
 import { UserError } from '../user/user-error.ts'
+import type { CloseOptions, InitOptions } from './commands/usage.ts'
 
-export interface InitFlags {
-  readonly engine?: string
-  readonly cluster?: string
-  readonly print?: boolean
-}
-
-export async function initAction({ engine, cluster, print }: InitFlags): Promise<void> {
+export async function initAction({ engine, cluster, print }: InitOptions): Promise<void> {
   const statements = tablesSql(cluster ?? null)
   if (print) {
     process.stdout.write(`${statements.join(';\n\n')};\n`)
@@ -25,13 +20,7 @@ export async function initAction({ engine, cluster, print }: InitFlags): Promise
   }
 }
 
-export interface CloseFlags {
-  readonly engine?: string
-  readonly from?: string
-  readonly to?: string
-}
-
-export async function closeAction({ engine, from, to }: CloseFlags): Promise<void> {
+export async function closeAction({ engine, from, to }: CloseOptions): Promise<void> {
   const toUs = parseMoment(needed('--to', to), 'UTC')
   const clickhouse = await openClickhouse(needed('--engine', engine))
   try {

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { loadContract } from '../contract/load.ts'
 import { openExistingStore, openStore } from '../public/store.ts'
 import type { UsageScopeOptions } from '../report/page.ts'
-import type { UsageDimension } from '../report/pages.ts'
 import { clickhouseEngine } from '../report/usage/engine/clickhouse.ts'
 import type { UsageEngine } from '../report/usage/engine/engine.ts'
 import { quartersFile } from '../report/usage/engine/quarters-file.ts'
@@ -13,24 +12,12 @@ import type { AccountScope } from '../store/account.ts'
 import { openClickhouse } from '../store/clickhouse/clickhouse.ts'
 import type { Store } from '../store/open.ts'
 import { UserError } from '../user/user-error.ts'
+import type { Options as ReportOptions } from './commands/report.ts'
+import type { Options } from './commands/usage.ts'
 import { positiveOf } from './numbers.ts'
 
 /** Options that select usage, for `assay usage` and for its page. */
-export interface UsageFlags {
-  readonly timezone: string
-  readonly from?: string
-  readonly to?: string
-  readonly by: UsageDimension
-  readonly source: readonly string[]
-  readonly account?: string
-  readonly key: readonly string[]
-  readonly grants?: string
-  readonly keyNames?: string
-  readonly creditPrice?: string
-  readonly contract?: string
-  readonly quarters?: string
-  readonly engine?: string
-}
+export type UsageFlags = Pick<Options, Extract<keyof Options, keyof ReportOptions>>
 
 /** The store of the page, and the engine that sums its usage, if it is not the store. */
 export interface UsagePlace {

@@ -11,23 +11,15 @@ import { wordsFor } from '../portal/words.ts'
 import { defaultContract } from '../public/run.ts'
 import { openClickhouse } from '../store/clickhouse/clickhouse.ts'
 import { UserError } from '../user/user-error.ts'
+import type { CheckOptions, ServeOptions, TokenOptions } from './commands/usage.ts'
 import { exit } from './exit.ts'
 import { positiveOf } from './numbers.ts'
 import { onStopSignal } from './stop-signals.ts'
 
-export interface ServeFlags {
-  readonly settings?: string
-  readonly db: string
-  readonly engine?: string
-  readonly contract?: string
-  readonly listen: string
-  readonly every: string
-}
-
 /** Nothing in the answers is older than this. */
 const mostEveryS = 10
 
-export async function serveAction(flags: ServeFlags): Promise<void> {
+export async function serveAction(flags: ServeOptions): Promise<void> {
   const [, host, port] = /^(.+):(\d{1,5})$/.exec(flags.listen) ?? []
   if (host === undefined || Number(port) > 65_535) {
     throw new UserError(
@@ -55,17 +47,7 @@ export async function serveAction(flags: ServeFlags): Promise<void> {
   process.exitCode = exit.interrupted
 }
 
-export interface TokenFlags {
-  readonly settings?: string
-  readonly account?: string
-  readonly key: readonly string[]
-  readonly privateKey?: string
-  readonly for: string
-  readonly shows?: readonly string[]
-  readonly origin?: string
-}
-
-export async function tokenAction(flags: TokenFlags): Promise<void> {
+export async function tokenAction(flags: TokenOptions): Promise<void> {
   const { account, shows } = flags
   if (account === undefined || account === '') {
     throw new UserError('usage', '--account is required: a token is of one account.')
@@ -84,11 +66,7 @@ export async function tokenAction(flags: TokenFlags): Promise<void> {
   process.stdout.write(`${token}\n`)
 }
 
-export interface CheckFlags {
-  readonly settings?: string
-}
-
-export function checkAction(flags: CheckFlags): void {
+export function checkAction(flags: CheckOptions): void {
   const { product, origins, accounts } = checkedSettings(flags.settings)
   process.stdout.write(
     `${settingsOf(flags.settings)}: ${product}, ${Object.keys(accounts).length} accounts, ${origins.length} origins\n`,

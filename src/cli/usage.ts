@@ -9,17 +9,12 @@ import { checkTimeZone } from '../report/usage/zone.ts'
 import { type ClickHouse, openClickhouse } from '../store/clickhouse/clickhouse.ts'
 import { resolveRuns } from '../store/runs.ts'
 import { UserError } from '../user/user-error.ts'
+import type { Options, WatchOptions } from './commands/usage.ts'
 import { exit } from './exit.ts'
 import { positiveOf, wholeNumberOf } from './numbers.ts'
 import { onStopSignal } from './stop-signals.ts'
 import { apiKey, baseUrlOf } from './target.ts'
-import { openUsage, type UsageFlags, usageScopeOf } from './usage-scope.ts'
-
-export interface Options extends UsageFlags {
-  readonly db: string
-  readonly seed: string
-  readonly json?: boolean
-}
+import { openUsage, usageScopeOf } from './usage-scope.ts'
 
 export async function usageAction(meant: readonly string[], options: Options): Promise<void> {
   const { timezone } = options
@@ -39,19 +34,7 @@ export async function usageAction(meant: readonly string[], options: Options): P
   }
 }
 
-export interface WatchFlags {
-  readonly baseUrl: string
-  readonly db: string
-  readonly engine?: string
-  readonly contract?: string
-  readonly every: string
-  readonly count?: string
-  readonly field: readonly string[]
-  readonly json?: boolean
-  readonly live?: string | true
-}
-
-export async function watchAction(flags: WatchFlags): Promise<void> {
+export async function watchAction(flags: WatchOptions): Promise<void> {
   const contract = loadContract(flags.contract)
   const baseUrl = baseUrlOf(flags.baseUrl, contract)
   const stop = new AbortController()

@@ -1,17 +1,11 @@
 import type { RunSeen, ShardSeen } from '../fleet/watch.ts'
 import { watchRun } from '../public/fleet.ts'
 import { wrapped } from '../user/wrapped.ts'
+import type { Options } from './commands/watch.ts'
 import { blockOf } from './live-block.ts'
 import { LiveView, lineOf } from './live-view.ts'
 import { joinWaitMsOf, runIdOf } from './shard.ts'
 import { onStopSignal } from './stop-signals.ts'
-
-export interface Options {
-  readonly join: string
-  readonly joinTimeout: string
-  readonly stop?: boolean
-  readonly json?: boolean
-}
 
 const everyMs = 1000
 /** Shards report each second; one that missed two reports is stale. */

@@ -1,16 +1,16 @@
-import type { Command } from 'commander'
 import { expect, test } from 'vitest'
+import type { AnyCommand } from '../../src/cli/commands/command.ts'
 import { program } from '../../src/cli/commands/program.ts'
 
 const commands = program().commands.flatMap((command) => [command, ...command.commands])
 
-function helpOf(command: Command): string {
+function helpOf(command: AnyCommand): string {
   let text = ''
   command.configureOutput({ writeOut: (part) => (text += part) }).outputHelp()
   return text
 }
 
-const examplesOf = (command: Command) =>
+const examplesOf = (command: AnyCommand) =>
   [...helpOf(command).matchAll(/^ {2}assay (.+)$/gm)].map(([, example]) => example!)
 
 test.each(commands.map((command) => [command.name(), command] as const))(

@@ -31,7 +31,7 @@ async function interrupted(db: string, logs: readonly string[]) {
     told.err += text
     return true
   })
-  await importAction(logs, { db: join(folder, db), map })
+  await importAction(logs, { db: join(folder, db), map, maxRejects: '0.01' })
   vi.restoreAllMocks()
   return { ...told, code: process.exitCode ?? 0 }
 }
@@ -67,12 +67,9 @@ test('an import that rejects more of a log than --max-rejects allows exits with 
     told.err += text
     return true
   })
-  const importInto = async (db: string, maxRejects?: string) => {
+  const importInto = async (db: string, maxRejects = '0.01') => {
     process.exitCode = 0
-    await importAction([file], {
-      ...{ db: join(folder, db), map },
-      ...(maxRejects === undefined ? {} : { maxRejects }),
-    })
+    await importAction([file], { db: join(folder, db), map, maxRejects })
     return process.exitCode
   }
   expect(await importInto('three.duckdb')).toBe(3)

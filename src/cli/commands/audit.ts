@@ -1,5 +1,3 @@
-import type { Command } from 'commander'
-import type { MergeOptions, Options } from '../audit.ts'
 import {
   choice,
   command,
@@ -7,13 +5,13 @@ import {
   gather,
   inputArgument,
   inputOption,
+  type OptionsOf,
   storeOption,
 } from './command.ts'
 
 export const auditFormats = ['text', 'json', 'junit', 'sarif', 'md'] as const
 
-/** `assay audit [run…]`: prints the verdict of every rule. */
-export const auditCommand = () =>
+const auditOptions = () =>
   command('audit', {
     does: 'Judge recorded runs by every rule, with verdict and evidence.',
     examples: ['audit', 'audit latest --rule BILL --format sarif', 'audit --explain BILL-11'],
@@ -64,9 +62,13 @@ export const auditCommand = () =>
     .option('--json', 'the same as --format json')
     .option('--verbose', verboseDoes)
     .option('--strict', strictDoes)
-    .action(async (runIds: readonly string[], options: Options) =>
-      (await import('../audit.ts')).auditAction(runIds, options),
-    )
+
+export type Options = OptionsOf<typeof auditOptions>
+
+/** `assay audit [run…]`: prints the verdict of every rule. */
+export const auditCommand = () =>
+  auditOptions()
+    .action(async (runIds, options) => (await import('../audit.ts')).auditAction(runIds, options))
     .addCommand(mergeCommand())
 
 const formatOption = () =>
@@ -74,7 +76,7 @@ const formatOption = () =>
 const verboseDoes = 'also list what was not observed and what is not promised'
 const strictDoes = 'also exit with 3 for an inconclusive rule'
 
-const mergeCommand = () =>
+const mergeOptions = () =>
   command('merge', {
     does: 'Merge the reports on shares of the accounts into one audit, and store it.',
     examples: [
@@ -90,6 +92,10 @@ const mergeCommand = () =>
     .option('--json', 'the same as --format json')
     .option('--verbose', verboseDoes)
     .option('--strict', strictDoes)
-    .action(async (paths: readonly string[], _: unknown, merge: Command) =>
-      (await import('../audit.ts')).mergeAuditsAction(paths, merge.optsWithGlobals<MergeOptions>()),
-    )
+
+export type MergeOptions = OptionsOf<typeof mergeOptions>
+
+const mergeCommand = () =>
+  mergeOptions().action(async (paths, _, merge) =>
+    (await import('../audit.ts')).mergeAuditsAction(paths, merge.optsWithGlobals()),
+  )

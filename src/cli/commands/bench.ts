@@ -1,12 +1,12 @@
 import { prompted } from '../../contract/request.ts'
 import { budgetNames } from '../../scenario/scenario.ts'
-import type { Options } from '../bench.ts'
 import {
   choice,
   command,
   contractOption,
   gather,
   inputOption,
+  type OptionsOf,
   otlpOption,
   otlpSpansOption,
   outputOption,
@@ -14,8 +14,7 @@ import {
   uploadOption,
 } from './command.ts'
 
-/** `assay bench <url>`: finds a safe rate and writes a page, without a scenario file. */
-export const benchCommand = () =>
+const benchOptions = () =>
   command('bench', {
     does: 'Find the highest rate that a service holds, and write the launch page. Needs no scenario file.',
     examples: [
@@ -79,6 +78,11 @@ export const benchCommand = () =>
     .addOption(otlpSpansOption())
     .option('--yes', 'spend without asking')
     .option('--json', 'print the summary as JSON')
-    .action(async (url: string | undefined, options: Options) =>
-      (await import('../bench.ts')).benchAction(url, options),
-    )
+
+export type Options = OptionsOf<typeof benchOptions>
+
+/** `assay bench <url>`: finds a safe rate and writes a page, without a scenario file. */
+export const benchCommand = () =>
+  benchOptions().action(async (url, options) =>
+    (await import('../bench.ts')).benchAction(url, options),
+  )

@@ -1,8 +1,6 @@
-import type { Options } from '../calibrate.ts'
-import { choice, command, storeOption } from './command.ts'
+import { choice, command, type OptionsOf, storeOption } from './command.ts'
 
-/** `assay calibrate`: measures how much this machine can send. */
-export const calibrateCommand = () =>
+const calibrateOptions = () =>
   command('calibrate', {
     does: 'Measure what this machine can send, against a built-in server that does nothing.',
     examples: ['calibrate', 'calibrate --threads 2 --seconds 10', 'calibrate --with autocannon'],
@@ -19,4 +17,11 @@ export const calibrateCommand = () =>
       ),
     )
     .option('--json', 'print the figures as JSON')
-    .action(async (options: Options) => (await import('../calibrate.ts')).calibrateAction(options))
+
+export type Options = OptionsOf<typeof calibrateOptions>
+
+/** `assay calibrate`: measures how much this machine can send. */
+export const calibrateCommand = () =>
+  calibrateOptions().action(async (options) =>
+    (await import('../calibrate.ts')).calibrateAction(options),
+  )

@@ -1,7 +1,20 @@
-import { Argument, Command, Help, InvalidArgumentError, Option } from 'commander'
+import type * as typed from '@commander-js/extra-typings'
+import * as commander from 'commander'
 import type { FileRole, NamedFile } from '../../store/files-apart.ts'
 import { storeFile } from '../../store/store-file.ts'
 import { suggestion } from '../../user/nearest.ts'
+
+/** Commander, with types that know the arguments and options which a command declares. */
+export const { Argument, Command, Option } = commander as unknown as typeof typed
+const { Help, InvalidArgumentError } = commander
+
+/** A command, whatever it declares. */
+export type AnyCommand = typed.CommandUnknownOpts
+
+/** The options that a command declares, as its action gets them. */
+export type OptionsOf<Declare extends () => { opts(): unknown }> = ReturnType<
+  ReturnType<Declare>['opts']
+>
 
 interface CommandHelp {
   /** One sentence. */
@@ -18,7 +31,7 @@ interface CommandHelp {
  * A command with its description and examples. The files of this folder only declare arguments and
  * options. Each loads its action when it runs, so that `--help` does not load a database.
  */
-export function command(name: string, { does, examples, sends, notes = [] }: CommandHelp): Command {
+export function command(name: string, { does, examples, sends, notes = [] }: CommandHelp) {
   const lines = [
     '',
     'Examples:',
@@ -37,48 +50,54 @@ export function command(name: string, { does, examples, sends, notes = [] }: Com
 }
 
 /** The description of an option, without the default if that is an empty list. */
-function optionDescription(this: Help, option: Option): string {
+function optionDescription(this: commander.Help, option: commander.Option): string {
   const isEmpty = Array.isArray(option.defaultValue) && option.defaultValue.length === 0
   return isEmpty ? option.description : Help.prototype.optionDescription.call(this, option)
 }
 
 /** An option or an argument that names a file, so that no output is another file of the command. */
-class FileOption extends Option {
+class FileOption<Flags extends string> extends Option<Flags> {
   readonly role: FileRole
-  constructor(flags: string, does: string, role: FileRole) {
+  constructor(flags: Flags, does: string, role: FileRole) {
     super(flags, does)
     this.role = role
   }
 }
 
-class FileArgument extends Argument {
+class FileArgument<Name extends string> extends Argument<Name> {
   readonly role: FileRole
-  constructor(name: string, does: string, role: FileRole) {
+  constructor(name: Name, does: string, role: FileRole) {
     super(name, does)
     this.role = role
   }
 }
 
-export const inputOption = (flags: string, does: string) => new FileOption(flags, does, 'input')
-export const outputOption = (flags: string, does: string) => new FileOption(flags, does, 'output')
-export const olderOption = (flags: string, does: string) => new FileOption(flags, does, 'older')
-export const picturesOption = (flags: string, does: string) =>
+export const inputOption = <Flags extends string>(flags: Flags, does: string) =>
+  new FileOption(flags, does, 'input')
+export const outputOption = <Flags extends string>(flags: Flags, does: string) =>
+  new FileOption(flags, does, 'output')
+export const olderOption = <Flags extends string>(flags: Flags, does: string) =>
+  new FileOption(flags, does, 'older')
+export const picturesOption = <Flags extends string>(flags: Flags, does: string) =>
   new FileOption(flags, does, 'pictures')
-export const otherStoreOption = (flags: string, does: string) =>
+export const otherStoreOption = <Flags extends string>(flags: Flags, does: string) =>
   new FileOption(flags, does, 'store')
-export const inputArgument = (name: string, does: string) => new FileArgument(name, does, 'input')
-export const outputArgument = (name: string, does: string) => new FileArgument(name, does, 'output')
-export const storesArgument = (name: string, does: string) => new FileArgument(name, does, 'store')
+export const inputArgument = <Name extends string>(name: Name, does: string) =>
+  new FileArgument(name, does, 'input')
+export const outputArgument = <Name extends string>(name: Name, does: string) =>
+  new FileArgument(name, does, 'output')
+export const storesArgument = <Name extends string>(name: Name, does: string) =>
+  new FileArgument(name, does, 'store')
 
 /** The files that the user named to a command, or that are its defaults. */
-export function namedFiles(command: Command): readonly NamedFile[] {
+export function namedFiles(command: AnyCommand): readonly NamedFile[] {
   // A command under another may have the same option as that.
   const options = new Map(
     [...(command.parent?.options ?? []), ...command.options]
       .filter((option) => option instanceof FileOption)
       .map((option) => [option.long, option] as const),
   )
-  const values = command.optsWithGlobals<Record<string, unknown>>()
+  const values = command.optsWithGlobals()
   const given = [
     ...[...options.values()].map((option) => ({
       ...{ name: option.long ?? option.flags, role: option.role },
@@ -138,17 +157,25 @@ export const joinTimeoutOption = () =>
   ).default('5m')
 
 /** An option whose value is one of a list. */
-export const choice = (flags: string, does: string, choices: readonly string[]) =>
-  new Option(flags, does).choices(choices).argParser(oneOf(choices))
+export const choice = <Flags extends string, const Choices extends readonly string[]>(
+  flags: Flags,
+  does: string,
+  choices: Choices,
+) => new Option(flags, does).choices(choices).argParser(oneOf(choices))
 
 /** An argument that is one of a list. */
-export const choiceArgument = (name: string, does: string, choices: readonly string[]) =>
-  new Argument(name, does).choices(choices).argParser(oneOf(choices))
+export const choiceArgument = <Name extends string, const Choices extends readonly string[]>(
+  name: Name,
+  does: string,
+  choices: Choices,
+) => new Argument(name, does).choices(choices).argParser(oneOf(choices))
 
-const oneOf = (choices: readonly string[]) => (value: string) => {
-  if (choices.includes(value)) return value
-  throw new InvalidArgumentError(suggestion(value, choices))
-}
+const oneOf =
+  <const Choices extends readonly string[]>(choices: Choices) =>
+  (value: string): Choices[number] => {
+    if (choices.includes(value)) return value
+    throw new InvalidArgumentError(suggestion(value, choices))
+  }
 
 /** Adds a value to an option that may be repeated. */
 export const gather = (value: string, before: readonly string[]): readonly string[] => [

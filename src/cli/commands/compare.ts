@@ -1,15 +1,14 @@
-import type { Options } from '../compare.ts'
 import {
   choice,
   command,
   contractOption,
+  type OptionsOf,
   otherStoreOption,
   outputOption,
   storeOption,
 } from './command.ts'
 
-/** `assay compare <a> <b>`: finds differences between two runs beyond chance. */
-export const compareCommand = () =>
+const compareOptions = () =>
   command('compare', {
     does: 'Compare two runs: latency, throughput, errors and credits, with intervals.',
     examples: ['compare previous latest', 'compare before after --fail-on "p95 > +10%"'],
@@ -36,6 +35,11 @@ export const compareCommand = () =>
     .option('--seed <number>', 'seed of the bootstrap', '1')
     .addOption(contractOption())
     .option('--json', 'the same as --format json')
-    .action(async (a: string, b: string, options: Options) =>
-      (await import('../compare.ts')).compareAction(a, b, options),
-    )
+
+export type Options = OptionsOf<typeof compareOptions>
+
+/** `assay compare <a> <b>`: finds differences between two runs beyond chance. */
+export const compareCommand = () =>
+  compareOptions().action(async (a, b, options) =>
+    (await import('../compare.ts')).compareAction(a, b, options),
+  )

@@ -1,5 +1,4 @@
-import type { Command } from 'commander'
-import { type Shell, shells } from '../completion.ts'
+import { shells } from '../completion.ts'
 import { choiceArgument, command } from './command.ts'
 
 /** `assay completion <shell>`: prints a script for completion by the tab key. */
@@ -13,6 +12,6 @@ export const completionCommand = () =>
     sends: false,
   })
     .addArgument(choiceArgument('<shell>', 'which shell', shells))
-    .action(async (shell: Shell, _: unknown, self: Command) =>
+    .action(async (shell, _, self) =>
       (await import('../completion.ts')).completionAction(shell, self.parent!),
     )

@@ -1,6 +1,4 @@
 import { chargedOutcomes } from '../../contract/prices.ts'
-import type { CostOptions, InitOptions, ShowOptions } from '../contract.ts'
-import type { TrafficOptions } from '../contract-traffic.ts'
 import {
   choice,
   choiceArgument,
@@ -8,6 +6,7 @@ import {
   gather,
   inputArgument,
   inputOption,
+  type OptionsOf,
   outputOption,
 } from './command.ts'
 
@@ -35,7 +34,7 @@ export const contractCommand = () =>
     .addCommand(initCommand())
     .addCommand(trafficCommand())
 
-const showCommand = () =>
+const showOptions = () =>
   command('show', {
     does: 'Print a contract whole, with every default as if it were written.',
     examples: ['contract show gateway.yaml', 'contract show gateway.yaml --json'],
@@ -43,11 +42,15 @@ const showCommand = () =>
   })
     .addArgument(inputArgument('<file>', 'the contract'))
     .option('--json', 'as JSON')
-    .action(async (file: string, options: ShowOptions) =>
-      (await import('../contract.ts')).showContractAction(file, options),
-    )
 
-const costCommand = () =>
+export type ShowOptions = OptionsOf<typeof showOptions>
+
+const showCommand = () =>
+  showOptions().action(async (file, options) =>
+    (await import('../contract.ts')).showContractAction(file, options),
+  )
+
+const costOptions = () =>
   command('cost', {
     does: 'Compute what a request costs by a contract, part by part.',
     examples: [
@@ -79,11 +82,15 @@ const costCommand = () =>
     )
     .option('--counts <json>', 'calls and seconds beside usage, as {"search": 3, "second": 12.5}')
     .option('--json', 'as JSON, with exact decimals as text')
-    .action(async (file: string, options: CostOptions) =>
-      (await import('../contract.ts')).costAction(file, options),
-    )
 
-const trafficCommand = () =>
+export type CostOptions = OptionsOf<typeof costOptions>
+
+const costCommand = () =>
+  costOptions().action(async (file, options) =>
+    (await import('../contract.ts')).costAction(file, options),
+  )
+
+const trafficOptions = () =>
   command('traffic', {
     does: 'Write the scenario whose requests show each part of each price, within a budget.',
     examples: [
@@ -95,11 +102,15 @@ const trafficCommand = () =>
     .addArgument(inputArgument('<contract>', 'the contract'))
     .option('--max-cost <amount>', "leave out what costs more, in the contract's currency")
     .addOption(outputOption('--out <file>', 'the scenario to write').default('audit-prices.yaml'))
-    .action(async (file: string, options: TrafficOptions) =>
-      (await import('../contract-traffic.ts')).trafficAction(file, options),
-    )
 
-const initCommand = () =>
+export type TrafficOptions = OptionsOf<typeof trafficOptions>
+
+const trafficCommand = () =>
+  trafficOptions().action(async (file, options) =>
+    (await import('../contract-traffic.ts')).trafficAction(file, options),
+  )
+
+const initOptions = () =>
   command('init', {
     does: 'Write a first contract, with comments, for a kind of service.',
     examples: [
@@ -112,6 +123,10 @@ const initCommand = () =>
     .addArgument(choiceArgument('<kind>', 'the kind of service', contractKinds))
     .option('--from <url>', "take the prices from the service's own list at this address")
     .addOption(outputOption('--out <file>', 'the contract to write').default('contract.yaml'))
-    .action(async (kind: (typeof contractKinds)[number], options: InitOptions) =>
-      (await import('../contract.ts')).initContractAction(kind, options),
-    )
+
+export type InitOptions = OptionsOf<typeof initOptions>
+
+const initCommand = () =>
+  initOptions().action(async (kind, options) =>
+    (await import('../contract.ts')).initContractAction(kind, options),
+  )

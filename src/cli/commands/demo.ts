@@ -1,8 +1,6 @@
-import type { Options } from '../demo.ts'
-import { command, outputOption, storeOption } from './command.ts'
+import { command, type OptionsOf, outputOption, storeOption } from './command.ts'
 
-/** `assay demo`: runs, audits and reports against a built-in service. */
-export const demoCommand = () =>
+const demoOptions = () =>
   command('demo', {
     does: 'Run, audit and report against a built-in service.',
     examples: ['demo', 'demo --db demo.duckdb --out demo.html'],
@@ -10,4 +8,9 @@ export const demoCommand = () =>
   })
     .addOption(storeOption())
     .addOption(outputOption('--out <file>', 'the report').default('assay-report.html'))
-    .action(async (options: Options) => (await import('../demo.ts')).demoAction(options))
+
+export type Options = OptionsOf<typeof demoOptions>
+
+/** `assay demo`: runs, audits and reports against a built-in service. */
+export const demoCommand = () =>
+  demoOptions().action(async (options) => (await import('../demo.ts')).demoAction(options))

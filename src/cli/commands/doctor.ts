@@ -1,8 +1,6 @@
-import type { Options } from '../doctor.ts'
-import { command, storeOption } from './command.ts'
+import { command, type OptionsOf, storeOption } from './command.ts'
 
-/** `assay doctor`: checks whether this machine is fit to measure. */
-export const doctorCommand = () =>
+const doctorOptions = () =>
   command('doctor', {
     does: 'Check this machine before a run: Node, files, ports, cores, clock, timers, disk.',
     examples: ['doctor', 'doctor --db /var/lib/assay/launch.duckdb'],
@@ -11,4 +9,9 @@ export const doctorCommand = () =>
   })
     .addOption(storeOption('the store that runs will write'))
     .option('--json', 'print the checks as JSON')
-    .action(async (options: Options) => (await import('../doctor.ts')).doctorAction(options))
+
+export type Options = OptionsOf<typeof doctorOptions>
+
+/** `assay doctor`: checks whether this machine is fit to measure. */
+export const doctorCommand = () =>
+  doctorOptions().action(async (options) => (await import('../doctor.ts')).doctorAction(options))

@@ -1,9 +1,6 @@
 import { focusVersions } from '../../report/focus/columns.ts'
-import { type Exportable, exportable, exportFormats } from '../../store/export.ts'
+import { exportable, exportFormats } from '../../store/export.ts'
 import { sumDimensions } from '../../store/quarters/sums.ts'
-import type { Options } from '../export.ts'
-import type { FocusFlags } from '../export-focus.ts'
-import type { SumsFlags } from '../export-sums.ts'
 import {
   accountOption,
   choice,
@@ -12,12 +9,12 @@ import {
   contractOption,
   inputOption,
   keysOption,
+  type OptionsOf,
   outputOption,
   storeOption,
 } from './command.ts'
 
-/** `assay export <what>`: writes rows of the store as Parquet, CSV, JSON or JSON Lines. */
-export const exportCommand = () =>
+const exportOptions = () =>
   command('export', {
     does: 'Write rows of the store to a file for other tools, or to replay them.',
     examples: [
@@ -77,10 +74,13 @@ export const exportCommand = () =>
     )
     .option('--strict', 'focus: write nothing if a cost is unknown')
     .option('--json', 'print what was written as JSON')
-    .action(
-      async (what: Exportable | 'sums' | 'focus', options: Options & FocusFlags & SumsFlags) => {
-        if (what === 'focus') return (await import('../export-focus.ts')).exportFocusAction(options)
-        if (what === 'sums') return (await import('../export-sums.ts')).exportSumsAction(options)
-        return (await import('../export.ts')).exportAction(what, options)
-      },
-    )
+
+export type Options = OptionsOf<typeof exportOptions>
+
+/** `assay export <what>`: writes rows of the store as Parquet, CSV, JSON or JSON Lines. */
+export const exportCommand = () =>
+  exportOptions().action(async (what, options) => {
+    if (what === 'focus') return (await import('../export-focus.ts')).exportFocusAction(options)
+    if (what === 'sums') return (await import('../export-sums.ts')).exportSumsAction(options)
+    return (await import('../export.ts')).exportAction(what, options)
+  })

@@ -1,16 +1,15 @@
-import type { Options } from '../import.ts'
 import {
   choice,
   command,
   engineOption,
   inputArgument,
   inputOption,
+  type OptionsOf,
   outputOption,
   storeOption,
 } from './command.ts'
 
-/** `assay import <file…>`: imports usage logs by a mapping, or per-request records of other tools. */
-export const importCommand = () =>
+const importOptions = () =>
   command('import', {
     does: "Import usage logs (JSON Lines, CSV, Parquet) or other tools' records.",
     examples: [
@@ -75,6 +74,11 @@ export const importCommand = () =>
     .addOption(storeOption())
     .addOption(engineOption())
     .option('--json', 'print the counts of each file as JSON')
-    .action(async (files: readonly string[], options: Options) =>
-      (await import('../import.ts')).importAction(files, options),
-    )
+
+export type Options = OptionsOf<typeof importOptions>
+
+/** `assay import <file…>`: imports usage logs by a mapping, or per-request records of other tools. */
+export const importCommand = () =>
+  importOptions().action(async (files, options) =>
+    (await import('../import.ts')).importAction(files, options),
+  )

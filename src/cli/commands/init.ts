@@ -1,8 +1,6 @@
-import type { Options } from '../init.ts'
-import { command, outputArgument } from './command.ts'
+import { command, type OptionsOf, outputArgument } from './command.ts'
 
-/** `assay init [file]`: writes a first scenario to change. */
-export const initCommand = () =>
+const initOptions = () =>
   command('init', {
     does: 'Write a first scenario, with comments, to change and run.',
     examples: ['init', 'init launch.yaml --base-url https://api.example.com --model svc-k2'],
@@ -11,6 +9,11 @@ export const initCommand = () =>
     .addArgument(outputArgument('[file]', 'the scenario').default('first.yaml'))
     .option('--base-url <url>', 'the address of the service')
     .option('--model <name>', 'a model of the service')
-    .action(async (file: string, options: Options) =>
-      (await import('../init.ts')).initAction(file, options),
-    )
+
+export type Options = OptionsOf<typeof initOptions>
+
+/** `assay init [file]`: writes a first scenario to change. */
+export const initCommand = () =>
+  initOptions().action(async (file, options) =>
+    (await import('../init.ts')).initAction(file, options),
+  )

@@ -1,8 +1,6 @@
-import type { Options } from '../merge.ts'
-import { command, contractOption, storeOption, storesArgument } from './command.ts'
+import { command, contractOption, type OptionsOf, storeOption, storesArgument } from './command.ts'
 
-/** `assay merge <stores...>`: merges the shards of several machines into one run. */
-export const mergeCommand = () =>
+const mergeOptions = () =>
   command('merge', {
     does: 'Merge the shards of several machines into one run, and judge it.',
     examples: [
@@ -20,6 +18,11 @@ export const mergeCommand = () =>
     )
     .addOption(contractOption())
     .option('--json', 'print the summary as JSON')
-    .action(async (paths: readonly string[], options: Options) =>
-      (await import('../merge.ts')).mergeAction(paths, options),
-    )
+
+export type Options = OptionsOf<typeof mergeOptions>
+
+/** `assay merge <stores...>`: merges the shards of several machines into one run. */
+export const mergeCommand = () =>
+  mergeOptions().action(async (paths, options) =>
+    (await import('../merge.ts')).mergeAction(paths, options),
+  )

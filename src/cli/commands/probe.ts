@@ -1,15 +1,14 @@
-import type { Options } from '../probe.ts'
 import {
   command,
   contractOption,
   gather,
+  type OptionsOf,
   olderOption,
   outputOption,
   storeOption,
 } from './command.ts'
 
-/** `assay probe`: finds out how a deployment answers the gaps of the specification. */
-export const probeCommand = () =>
+const probeOptions = () =>
   command('probe', {
     does: 'Find out what the specification leaves open, and write the profile of a deployment.',
     examples: [
@@ -47,4 +46,9 @@ export const probeCommand = () =>
     )
     .option('--dry-run', 'print the cost in each band; send nothing')
     .option('--json', 'print the profile (and the changes) as JSON')
-    .action(async (options: Options) => (await import('../probe.ts')).probeAction(options))
+
+export type Options = OptionsOf<typeof probeOptions>
+
+/** `assay probe`: finds out how a deployment answers the gaps of the specification. */
+export const probeCommand = () =>
+  probeOptions().action(async (options) => (await import('../probe.ts')).probeAction(options))

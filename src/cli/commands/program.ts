@@ -1,10 +1,9 @@
-import { Command } from 'commander'
 import { mustStandApart } from '../../store/files-apart.ts'
 import { assayVersion } from '../../store/machine.ts'
 import { auditCommand } from './audit.ts'
 import { benchCommand } from './bench.ts'
 import { calibrateCommand } from './calibrate.ts'
-import { namedFiles } from './command.ts'
+import { type AnyCommand, Command, namedFiles } from './command.ts'
 import { compareCommand } from './compare.ts'
 import { completionCommand } from './completion.ts'
 import { contractCommand } from './contract.ts'
@@ -24,7 +23,7 @@ import { usageCommand } from './usage.ts'
 import { watchCommand } from './watch.ts'
 
 /** `assay` with its commands, in the order of a usual workflow. */
-export function program(): Command {
+export function program(): AnyCommand {
   const assay = new Command('assay')
     .description('Load-tests, audits and reports on credit-billed text-generation APIs.')
     .version(assayVersion())

@@ -1,5 +1,4 @@
-import { type PageName, pageNames, textFormats, usageDimensions } from '../../report/pages.ts'
-import type { Options } from '../report.ts'
+import { pageNames, textFormats, usageDimensions } from '../../report/pages.ts'
 import {
   accountOption,
   choice,
@@ -9,14 +8,14 @@ import {
   engineOption,
   inputOption,
   keysOption,
+  type OptionsOf,
   outputOption,
   picturesOption,
   storeOption,
   uploadOption,
 } from './command.ts'
 
-/** `assay report <page> [run…]`: makes a self-contained page from the store. */
-export const reportCommand = () =>
+const reportOptions = () =>
   command('report', {
     does: 'Make a page about runs: one HTML file that opens offline.',
     examples: ['report launch', 'report usage --timezone Europe/Berlin --by key --out usage.html'],
@@ -80,6 +79,11 @@ export const reportCommand = () =>
     )
     .addOption(uploadOption())
     .option('--json', 'print the names of the written files as JSON')
-    .action(async (page: PageName, runIds: readonly string[], options: Options) =>
-      (await import('../report.ts')).reportAction(page, runIds, options),
-    )
+
+export type Options = OptionsOf<typeof reportOptions>
+
+/** `assay report <page> [run…]`: makes a self-contained page from the store. */
+export const reportCommand = () =>
+  reportOptions().action(async (page, runIds, options) =>
+    (await import('../report.ts')).reportAction(page, runIds, options),
+  )

@@ -1,4 +1,3 @@
-import type { Options } from '../run.ts'
 import {
   command,
   contractOption,
@@ -6,6 +5,7 @@ import {
   joinOption,
   joinTimeoutOption,
   liveOption,
+  type OptionsOf,
   otlpOption,
   otlpSpansOption,
   outputOption,
@@ -13,8 +13,7 @@ import {
   uploadOption,
 } from './command.ts'
 
-/** `assay run <scenario>`: sends a load and stores every attempt. */
-export const runCommand = () =>
+const runOptions = () =>
   command('run', {
     does: 'Send the load of a scenario and keep every attempt in the store.',
     examples: [
@@ -54,6 +53,9 @@ export const runCommand = () =>
     .addOption(otlpSpansOption())
     .addOption(liveOption())
     .option('--json', 'print the summary as JSON')
-    .action(async (path: string, options: Options) =>
-      (await import('../run.ts')).runAction(path, options),
-    )
+
+export type Options = OptionsOf<typeof runOptions>
+
+/** `assay run <scenario>`: sends a load and stores every attempt. */
+export const runCommand = () =>
+  runOptions().action(async (path, options) => (await import('../run.ts')).runAction(path, options))

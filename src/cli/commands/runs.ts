@@ -1,8 +1,6 @@
-import type { Options } from '../runs.ts'
-import { command, storeOption } from './command.ts'
+import { command, type OptionsOf, storeOption } from './command.ts'
 
-/** `assay runs`: lists the runs in the store. */
-export const runsCommand = () =>
+const runsOptions = () =>
   command('runs', {
     does: 'List the runs in the store, newest first.',
     examples: ['runs', 'runs --db launch.duckdb --json'],
@@ -10,4 +8,9 @@ export const runsCommand = () =>
   })
     .addOption(storeOption())
     .option('--json', 'print the list as JSON')
-    .action(async (options: Options) => (await import('../runs.ts')).runsAction(options))
+
+export type Options = OptionsOf<typeof runsOptions>
+
+/** `assay runs`: lists the runs in the store. */
+export const runsCommand = () =>
+  runsOptions().action(async (options) => (await import('../runs.ts')).runsAction(options))

@@ -1,10 +1,16 @@
 import { InvalidArgumentError } from 'commander'
 import type { Outage } from '../../service/options.ts'
-import type { Flags } from '../serve.ts'
-import { choice, command, contractOption, gather, inputOption, outputOption } from './command.ts'
+import {
+  choice,
+  command,
+  contractOption,
+  gather,
+  inputOption,
+  type OptionsOf,
+  outputOption,
+} from './command.ts'
 
-/** `assay serve`: runs the reference service until a signal stops it. */
-export const serveCommand = () =>
+const serveOptions = () =>
   command('serve', {
     does: 'Run the reference service on this machine.',
     examples: ['serve', 'serve --fault double-charge --set algorithm=gcra'],
@@ -78,10 +84,15 @@ export const serveCommand = () =>
       [],
     )
     .option('--json', 'print one JSON object for programs')
-    .action(async (flags: Flags) => {
-      ;(await import('../../service/pauses.ts')).holdYoung()
-      await (await import('../serve.ts')).serveAction(flags)
-    })
+
+export type Options = OptionsOf<typeof serveOptions>
+
+/** `assay serve`: runs the reference service until a signal stops it. */
+export const serveCommand = () =>
+  serveOptions().action(async (flags) => {
+    ;(await import('../../service/pauses.ts')).holdYoung()
+    await (await import('../serve.ts')).serveAction(flags)
+  })
 
 function port(text: string): number {
   const value = whole(text)

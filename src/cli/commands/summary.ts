@@ -1,10 +1,15 @@
-import type { Options } from '../summary.ts'
-import { choice, command, contractOption, outputOption, storeOption } from './command.ts'
+import {
+  choice,
+  command,
+  contractOption,
+  type OptionsOf,
+  outputOption,
+  storeOption,
+} from './command.ts'
 
 export const summaryFormats = ['terminal', 'md', 'json', 'csv', 'parquet', 'vllm'] as const
 
-/** `assay summary [run]`: prints the figures of one run. */
-export const summaryCommand = () =>
+const summaryOptions = () =>
   command('summary', {
     does: 'Print the figures of a run: terminal, Markdown, JSON, CSV, Parquet, vLLM block.',
     examples: ['summary', 'summary latest --format md --out summary.md'],
@@ -16,6 +21,11 @@ export const summaryCommand = () =>
     .addOption(outputOption('--out <file>', 'output file; default: standard output'))
     .addOption(contractOption())
     .option('--json', 'the same as --format json')
-    .action(async (run: string, options: Options) =>
-      (await import('../summary.ts')).summaryAction(run, options),
-    )
+
+export type Options = OptionsOf<typeof summaryOptions>
+
+/** `assay summary [run]`: prints the figures of one run. */
+export const summaryCommand = () =>
+  summaryOptions().action(async (run, options) =>
+    (await import('../summary.ts')).summaryAction(run, options),
+  )

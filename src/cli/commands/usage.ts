@@ -1,9 +1,5 @@
-import type { Command } from 'commander'
 import { creditsFields } from '../../probe/usage-body.ts'
 import { usageDimensions } from '../../report/pages.ts'
-import type { Options, WatchFlags } from '../usage.ts'
-import type { CloseFlags, InitFlags } from '../usage-clickhouse.ts'
-import type { CheckFlags, ServeFlags, TokenFlags } from '../usage-serve.ts'
 import {
   accountOption,
   choice,
@@ -13,11 +9,11 @@ import {
   inputOption,
   keysOption,
   liveOption,
+  type OptionsOf,
   storeOption,
 } from './command.ts'
 
-/** `assay usage [run…]`: prints usage and when credits run out; `assay usage watch` polls. */
-export const usageCommand = () =>
+const usageOptions = () =>
   command('usage', {
     does: 'Print what was used, when credits run out, and what to buy.',
     examples: [
@@ -57,9 +53,13 @@ export const usageCommand = () =>
     .option('--seed <number>', 'seed of the forecast', '1')
     .addOption(contractOption())
     .option('--json', 'print everything as JSON')
-    .action(async (runs: readonly string[], options: Options) =>
-      (await import('../usage.ts')).usageAction(runs, options),
-    )
+
+export type Options = OptionsOf<typeof usageOptions>
+
+/** `assay usage [run…]`: prints usage and when credits run out; `assay usage watch` polls. */
+export const usageCommand = () =>
+  usageOptions()
+    .action(async (runs, options) => (await import('../usage.ts')).usageAction(runs, options))
     .addCommand(watchCommand())
     .addCommand(initCommand())
     .addCommand(closeCommand())
@@ -67,7 +67,7 @@ export const usageCommand = () =>
     .addCommand(tokenCommand())
     .addCommand(checkCommand())
 
-const watchCommand = () =>
+const watchOptions = () =>
   command('watch', {
     does: 'Poll GET /user/credits and store the answers.',
     examples: [
@@ -79,6 +79,7 @@ const watchCommand = () =>
     .requiredOption('--base-url <url>', 'the service')
     .addOption(storeOption())
     .addOption(engineOption())
+    .addOption(contractOption())
     .option('--every <seconds>', 'time between polls', '60')
     .option('--count <polls>', 'stop after so many polls; default: at Ctrl-C')
     .option(
@@ -88,12 +89,16 @@ const watchCommand = () =>
     )
     .addOption(liveOption())
     .option('--json', 'print a line of JSON for each poll')
-    .action(async (_: unknown, watch: Command) =>
-      // Commander gives options that `usage` also has to `usage`, so they are read with optsWithGlobals.
-      (await import('../usage.ts')).watchAction(watch.optsWithGlobals<WatchFlags>()),
-    )
 
-const initCommand = () =>
+export type WatchOptions = OptionsOf<typeof watchOptions>
+
+const watchCommand = () =>
+  watchOptions().action(async (_, watch) =>
+    // Commander gives options that `usage` also has to `usage`, so they are read with optsWithGlobals.
+    (await import('../usage.ts')).watchAction(watch.optsWithGlobals()),
+  )
+
+const initOptions = () =>
   command('init', {
     does: 'Create the usage tables that are missing in ClickHouse.',
     examples: [
@@ -105,11 +110,15 @@ const initCommand = () =>
     .addOption(engineOption('the database'))
     .option('--cluster <name>', 'distribute them over the shards of this cluster')
     .option('--print', 'print the statements without running them')
-    .action(async (_: unknown, init: Command) =>
-      (await import('../usage-clickhouse.ts')).initAction(init.optsWithGlobals<InitFlags>()),
-    )
 
-const closeCommand = () =>
+export type InitOptions = OptionsOf<typeof initOptions>
+
+const initCommand = () =>
+  initOptions().action(async (_, init) =>
+    (await import('../usage-clickhouse.ts')).initAction(init.optsWithGlobals()),
+  )
+
+const closeOptions = () =>
   command('close', {
     does: 'Sum finished UTC days into quarters of an hour in ClickHouse.',
     examples: [
@@ -121,14 +130,18 @@ const closeCommand = () =>
     .addOption(engineOption('the database'))
     .option('--from <date>', 'first day, to close days again; default: the first open day')
     .option('--to <date>', 'end, exclusive; no more events of earlier days are expected')
-    .action(async (_: unknown, close: Command) =>
-      (await import('../usage-clickhouse.ts')).closeAction(close.optsWithGlobals<CloseFlags>()),
-    )
+
+export type CloseOptions = OptionsOf<typeof closeOptions>
+
+const closeCommand = () =>
+  closeOptions().action(async (_, close) =>
+    (await import('../usage-clickhouse.ts')).closeAction(close.optsWithGlobals()),
+  )
 
 const settingsOption = () =>
   inputOption('--settings <file>', 'YAML with the product, words, tokens and accounts')
 
-const serveCommand = () =>
+const serveOptions = () =>
   command('serve', {
     does: 'Serve the usage of accounts to their customers, read-only.',
     examples: [
@@ -144,11 +157,15 @@ const serveCommand = () =>
     .addOption(contractOption())
     .option('--listen <address>', 'host and port; port 0 is a free one', '127.0.0.1:8790')
     .option('--every <seconds>', 'how often to look for new usage', '5')
-    .action(async (_: unknown, serve: Command) =>
-      (await import('../usage-serve.ts')).serveAction(serve.optsWithGlobals<ServeFlags>()),
-    )
 
-const tokenCommand = () =>
+export type ServeOptions = OptionsOf<typeof serveOptions>
+
+const serveCommand = () =>
+  serveOptions().action(async (_, serve) =>
+    (await import('../usage-serve.ts')).serveAction(serve.optsWithGlobals()),
+  )
+
+const tokenOptions = () =>
   command('token', {
     does: 'Sign a token of one account, for a try: a backend signs its own.',
     examples: [
@@ -164,17 +181,24 @@ const tokenCommand = () =>
     .option('--for <time>', 'how long it lasts, at most 24h', '1h')
     .option('--shows <what...>', 'what it shows; default: all that the settings show')
     .option('--origin <origin>', 'the origin that may embed the page')
-    .action(async (_: unknown, token: Command) =>
-      (await import('../usage-serve.ts')).tokenAction(token.optsWithGlobals<TokenFlags>()),
-    )
 
-const checkCommand = () =>
+export type TokenOptions = OptionsOf<typeof tokenOptions>
+
+const tokenCommand = () =>
+  tokenOptions().action(async (_, token) =>
+    (await import('../usage-serve.ts')).tokenAction(token.optsWithGlobals()),
+  )
+
+const checkOptions = () =>
   command('check', {
     does: 'Check a settings file of usage serve, and print every fault.',
     examples: ['usage check --settings credits-page.yaml', 'usage check --settings staging.yaml'],
     sends: false,
-  })
-    .addOption(settingsOption())
-    .action(async (_: unknown, check: Command) =>
-      (await import('../usage-serve.ts')).checkAction(check.optsWithGlobals<CheckFlags>()),
-    )
+  }).addOption(settingsOption())
+
+export type CheckOptions = OptionsOf<typeof checkOptions>
+
+const checkCommand = () =>
+  checkOptions().action(async (_, check) =>
+    (await import('../usage-serve.ts')).checkAction(check.optsWithGlobals()),
+  )

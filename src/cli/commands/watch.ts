@@ -1,8 +1,6 @@
-import type { Options } from '../watch.ts'
-import { command, joinOption, joinTimeoutOption } from './command.ts'
+import { command, joinOption, joinTimeoutOption, type OptionsOf } from './command.ts'
 
-/** `assay watch <run>`: shows a run on several machines while it lasts. */
-export const watchCommand = () =>
+const watchOptions = () =>
   command('watch', {
     does: 'Show a run on several machines while it lasts, all shards in one view.',
     examples: [
@@ -16,6 +14,11 @@ export const watchCommand = () =>
     .addOption(joinTimeoutOption())
     .option('--stop', 'end the load on every machine; what is in flight ends first')
     .option('--json', 'print what is known as a line of JSON each second')
-    .action(async (run: string, options: Options) =>
-      (await import('../watch.ts')).watchAction(run, options),
-    )
+
+export type Options = OptionsOf<typeof watchOptions>
+
+/** `assay watch <run>`: shows a run on several machines while it lasts. */
+export const watchCommand = () =>
+  watchOptions().action(async (run, options) =>
+    (await import('../watch.ts')).watchAction(run, options),
+  )
