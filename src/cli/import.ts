@@ -36,7 +36,7 @@ export async function importAction(files: readonly string[], options: Options): 
   let reading = ''
   try {
     // A mapping reads one file at a time; only known logs have pages.
-    const groups = options.map === undefined ? pageGroups(files) : files.map((file) => [file])
+    const groups = options.map === undefined ? await pageGroups(files) : files.map((file) => [file])
     for (const [file, ...pages] of groups) {
       reading = [file, ...pages].join(', ')
       stop.signal.throwIfAborted()

@@ -201,15 +201,22 @@ export const logDialects = {
       cacheRead: [
         'metadata.usage_object.prompt_tokens_details.cached_tokens',
         'metadata.usage_object.cache_read_input_tokens',
+        'metadata.additional_usage_values.prompt_tokens_details.cached_tokens',
+        'metadata.additional_usage_values.cache_read_input_tokens',
         'cache_read_input_tokens',
       ],
       cacheWrite: [
         'metadata.usage_object.cache_creation_input_tokens',
         'metadata.usage_object.prompt_tokens_details.cache_creation_tokens',
+        'metadata.additional_usage_values.cache_creation_input_tokens',
+        'metadata.additional_usage_values.prompt_tokens_details.cache_creation_tokens',
         'cache_creation_input_tokens',
       ],
       output: ['completion_tokens'],
-      reasoning: ['metadata.usage_object.completion_tokens_details.reasoning_tokens'],
+      reasoning: [
+        'metadata.usage_object.completion_tokens_details.reasoning_tokens',
+        'metadata.additional_usage_values.completion_tokens_details.reasoning_tokens',
+      ],
       total: ['total_tokens'],
     },
   },
@@ -232,24 +239,17 @@ export const logDialects = {
       reasoning: ['reasoning_tokens'],
     },
   },
-  /** Every key but `total` is a part of its own. */
+  /** Sums of Langfuse's disjoint counts, by what they are. */
   langfuse: {
     input: 'uncached',
     output: 'visible',
     counts: {
-      input: ['usage_details.input'],
-      cacheRead: [
-        'usage_details.input_cached_tokens',
-        'usage_details.cache_read_input_tokens',
-        'usage_details.input_cache_read',
-      ],
-      cacheWrite: [
-        'usage_details.input_cache_creation',
-        'usage_details.cache_creation_input_tokens',
-      ],
-      output: ['usage_details.output'],
-      reasoning: ['usage_details.output_reasoning_tokens', 'usage_details.output_reasoning'],
-      total: ['usage_details.total'],
+      input: ['input'],
+      cacheRead: ['cacheRead'],
+      cacheWrite5m: ['cacheWrite'],
+      cacheWrite1h: ['cacheWrite1h'],
+      output: ['output'],
+      reasoning: ['reasoning'],
     },
   },
   'new-api-log': {
@@ -280,7 +280,7 @@ export const logDialects = {
     ...inclusive,
     counts: {
       input: ['native_tokens_prompt', 'tokens_prompt', 'prompt_tokens'],
-      cacheRead: ['native_tokens_cached'],
+      cacheRead: ['native_tokens_cached', 'tokens_cached'],
       output: ['native_tokens_completion', 'tokens_completion', 'completion_tokens'],
       reasoning: ['native_tokens_reasoning', 'tokens_reasoning', 'reasoning_tokens'],
     },
@@ -289,14 +289,16 @@ export const logDialects = {
   otel: {
     ...inclusive,
     counts: {
-      input: ['gen_ai.usage.input_tokens'],
-      cacheRead: ['gen_ai.usage.cache_read.input_tokens'],
+      // The later places are the names of earlier drafts and instrumentations.
+      input: ['gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens'],
+      cacheRead: ['gen_ai.usage.cache_read.input_tokens', 'gen_ai.usage.cache_read_input_tokens'],
       cacheWrite: [
         'gen_ai.usage.cache_creation.input_tokens',
         'gen_ai.usage.cache_write.input_tokens',
+        'gen_ai.usage.cache_creation_input_tokens',
       ],
-      output: ['gen_ai.usage.output_tokens'],
-      reasoning: ['gen_ai.usage.reasoning.output_tokens'],
+      output: ['gen_ai.usage.output_tokens', 'gen_ai.usage.completion_tokens'],
+      reasoning: ['gen_ai.usage.reasoning.output_tokens', 'gen_ai.usage.reasoning_tokens'],
     },
   },
   vercel: {

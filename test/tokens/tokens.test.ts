@@ -145,13 +145,8 @@ test('logs have the same five counts', () => {
   expect(
     counts(
       {
-        usage_details: {
-          input: 3000,
-          input_cached_tokens: 2097,
-          input_cache_creation: 0,
-          output: 52,
-          output_reasoning_tokens: 8,
-        },
+        ...{ input: 3000, cacheRead: 2097, cacheWrite: 0 },
+        ...{ output: 52, reasoning: 8 },
       },
       'langfuse',
     ),

@@ -1,13 +1,13 @@
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { UserError } from '../../user/user-error.ts'
 
 const longestBeginning = 1 << 20
 
-/** The first MiB of a plain file as text. */
-export function beginningOf(file: string): string {
-  const bytes = Buffer.alloc(longestBeginning)
+/** The beginning of a plain file as text. */
+export function beginningOf(file: string, longestBytes = longestBeginning): string {
   const handle = openSync(file, 'r')
-  const length = readSync(handle, bytes, 0, longestBeginning, 0)
+  const bytes = Buffer.alloc(Math.min(longestBytes, fstatSync(handle).size))
+  const length = readSync(handle, bytes, 0, bytes.length, 0)
   closeSync(handle)
   return bytes.toString('utf8', 0, length)
 }

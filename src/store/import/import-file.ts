@@ -148,17 +148,19 @@ async function importLog(
           ...{ file, plain, partial, copy: join(scratch, 'text') },
           delimiter: isJson(plain.path) ? null : ',',
         })
+  const pages = await Promise.all(
+    (options.pages ?? []).map(async (page, at) => ({
+      file: page,
+      path: (await plainText(page, join(scratch, `page-${at}`), options.signal)).path,
+    })),
+  )
   const rows =
     known === null
       ? null
-      : readKnown(
-          known,
-          [
-            { file, path: whole!.path },
-            ...(options.pages ?? []).map((page) => ({ file: page, path: page })),
-          ],
-          { partial, bucket: options.bucket },
-        )
+      : readKnown(known, [{ file, path: whole!.path }, ...pages], {
+          partial,
+          bucket: options.bucket,
+        })
   const given = rows?.mapping ?? options.mapping ?? ownNames(plain.path, named)
   if (given === null) {
     throw new UserError(

@@ -1,13 +1,15 @@
-import { existsSync } from 'node:fs'
-import { basename } from 'node:path'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
 import { fingerprintOf } from '../../attempt/fingerprint.ts'
 import { UserError } from '../../user/user-error.ts'
 import { beginningOf, firstRecord } from './csv-header.ts'
-import { csvDocuments, type Document, jsonDocuments } from './formats/documents.ts'
+import { csvDocuments, type Document, jsonDocuments, longestLine } from './formats/documents.ts'
 import type { KnownFormat, Page } from './formats/format.ts'
 import { knownFormats } from './formats/list.ts'
 import { first, isFields } from './formats/row.ts'
 import type { Mapping } from './mapping.ts'
+import { plainText } from './whole/plain-text.ts'
 
 /** A file for a known format: its name for users, and its plain text. */
 export interface KnownFile {
@@ -19,7 +21,7 @@ const delimiters = [',', ';', '\t'] as const
 
 /** Recognises a known log by its beginning; null for any other file. */
 export function knownFormat(path: string): KnownFormat | null {
-  const text = beginningOf(path)
+  const text = recognisableOf(path)
   if (/^\s*[[{]/.test(text)) {
     const has = (name: string) => new RegExp(`"${name}"\\s*:`).test(text)
     return knownFormats.find((format) => format.recognises(has, text)) ?? null
@@ -27,6 +29,12 @@ export function knownFormat(path: string): KnownFormat | null {
   const names = firstRecord(text, delimiterOf(text))
   const has = (name: string) => names.includes(name)
   return knownFormats.find((format) => format.recognises(has, text)) ?? null
+}
+
+/** The beginning of a file, or more of it if its first line holds the text of a long request. */
+function recognisableOf(path: string): string {
+  const text = beginningOf(path)
+  return text.includes('\n') ? text : beginningOf(path, longestLine)
 }
 
 /** The delimiter that cuts the first line most often. */
@@ -70,6 +78,7 @@ export function readKnown(
   const notes = [...(format.note === undefined ? [] : [format.note])]
   const pages: { readonly file: string; readonly page: Page }[] = []
   const seen = new Set<string>()
+  const overlapping = new Set<unknown>()
   let rows = 0
   for (const { file, document } of documentsOf(files)) {
     if (!isFields(document) || 'unread' in document) continue
@@ -86,11 +95,18 @@ export function readKnown(
     if (rows < sampled) {
       for (const item of format.items(document)) {
         for (const name of Object.keys(item)) seen.add(name)
+        if (format.overlapping !== undefined) overlapping.add(first(item[format.overlapping]))
         rows++
       }
     }
     // Lines have no pages.
     if (rows >= sampled && pages.length === 0 && stated === null) break
+  }
+  if (overlapping.size > 1) {
+    throw new UserError(
+      'import',
+      `${files[0]!.file}: its rows are by ${format.overlapping}, and a request may be in several of them, so they do not add up. Export it without ${format.overlapping}. Nothing was imported.`,
+    )
   }
   const missing = missingPage(pages)
   if (missing !== null && !partial) throw new UserError('import', missing)
@@ -118,7 +134,7 @@ function* documentsOf(
 ): Generator<{ readonly file: string; readonly document: Document }> {
   for (const { file, path } of files) {
     const documents = isJson(path)
-      ? jsonDocuments(path)
+      ? jsonDocuments(path, file)
       : csvDocuments(path, delimiterOf(beginningOf(path)))
     for (const document of documents) yield { file, document }
   }
@@ -129,7 +145,13 @@ function* linesOf(format: KnownFormat, files: readonly KnownFile[]): Generator<o
     if ('unread' in document) yield String(document.unread).replaceAll('\n', ' ')
     else {
       for (const { key, ...row } of format.rows(document)) {
-        yield first(key) === undefined ? row : { ...row, keyFp: fingerprint(String(key)) }
+        const isEmbedding = row.endpoint === 'embeddings' && (row.input ?? null) !== null
+        yield {
+          ...row,
+          // An embedding generates nothing, so logs leave its output out.
+          ...(isEmbedding ? { output: row.output ?? 0 } : {}),
+          ...(first(key) === undefined ? {} : { keyFp: fingerprint(String(key)) }),
+        }
       }
     }
   }
@@ -237,32 +259,42 @@ function normalRows(format: KnownFormat, bucket: string | undefined): Mapping {
  * Groups the files of a command whose pages belong to one list: consecutive files of one format, of which one says that
  * another page follows. Other files are groups of their own.
  */
-export function pageGroups(files: readonly string[]): readonly (readonly string[])[] {
+export async function pageGroups(
+  files: readonly string[],
+): Promise<readonly (readonly string[])[]> {
+  if (files.length < 2) return files.map((file) => [file])
+  const scratch = mkdtempSync(join(tmpdir(), 'assay-pages-'))
+  const copy = join(scratch, 'text')
   const groups: { files: string[]; format: KnownFormat | null; open: boolean }[] = []
   for (const file of files) {
-    const { format, open, isPart } = pagesIn(file)
+    const { format, open, isPart } = await pagesIn(file, copy)
     const last = groups.at(-1)
     if (last?.open === true && format !== null && last.format === format) {
       last.files.push(file)
       last.open = isPart || open
     } else groups.push({ files: [file], format, open: isPart || open })
   }
+  rmSync(scratch, { recursive: true })
   return groups.map((group) => group.files)
 }
 
-function pagesIn(file: string): {
+interface PagesIn {
   readonly format: KnownFormat | null
   /** Whether another page follows. */
   readonly open: boolean
   /** Whether it is one of several numbered pages. */
   readonly isPart: boolean
-} {
+}
+
+/** @param copy where a compressed file is unpacked */
+async function pagesIn(file: string, copy: string): Promise<PagesIn> {
   const none = { format: null, open: false, isPart: false }
-  if (!existsSync(file) || !isJson(file)) return none
-  const format = knownFormat(file)
-  if (format?.page === undefined) return none
+  if (!existsSync(file)) return none
   try {
-    const pages = [...jsonDocuments(file)].flatMap((document) =>
+    const { path } = await plainText(file, copy)
+    const format = isJson(path) ? knownFormat(path) : null
+    if (format?.page === undefined) return none
+    const pages = [...jsonDocuments(path)].flatMap((document) =>
       'unread' in document ? [] : [format.page!(document)],
     )
     const page = pages.at(-1)

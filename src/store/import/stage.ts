@@ -232,6 +232,7 @@ async function settleTypes(store: Session, { fields }: Mapping): Promise<void> {
   if (!row!.signed) return
   await storeColumns(store, [
     'type',
+    'end_us',
     'refers_to',
     'credits',
     'credits_wide',
@@ -246,7 +247,7 @@ async function settleTypes(store: Session, { fields }: Mapping): Promise<void> {
   const negative = '(credits < 0 OR credits_wide < 0)'
   await store.execute(`
     UPDATE staging.stored AS lines SET type = CASE WHEN ${referred} THEN 'refund' ELSE 'adjustment' END
-    WHERE type IS NULL AND ${negative};
+    WHERE type IS NULL AND end_us IS NULL AND ${negative};
     UPDATE staging.stored AS lines
     SET reason = type || ': expected an amount of 0 or more, got ' || coalesce(credits, credits_wide)::VARCHAR
     WHERE reason IS NULL AND ${negative} AND type IN ('usage', 'grant', 'purchase', 'gift');

@@ -1,10 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterAll, expect, test } from 'vitest'
 import { storeEngine } from '../../../src/report/usage/engine/engine.ts'
 import { readPeak } from '../../../src/report/usage/peak.ts'
 import { type FileImport, importFile } from '../../../src/store/import/import-file.ts'
+import { pageGroups } from '../../../src/store/import/known-logs.ts'
 import { usageOptions } from '../../report/usage-events.ts'
 import { openStore } from '../opened.ts'
 import { sumsOf } from './samples.ts'
@@ -595,6 +597,54 @@ test('a page without its others is refused, and pages of one list are one statem
     metadata: { total_spend: 0.75, total_pages: 1 },
   }
   await expect(totalsOf('short.json', short)).rejects.toThrow(/cost 0\.5, and it says 0\.75/)
+})
+
+test('sums by tag are refused, since a request may have several tags', async () => {
+  const byTag = (tag: string) => ({
+    ...{ day, model: 'm', tag, total_cost: 0.1, market_cost: 0.1, request_count: 1 },
+    ...{ input_tokens: 10, output_tokens: 1 },
+  })
+  await expect(totalsOf('tags.json', { results: [byTag('a'), byTag('b')] })).rejects.toThrow(
+    /its rows are by tag, and a request may be in several of them, so they do not add up\. Export it without tag/,
+  )
+  expect(await totalsOf('tag.json', { results: [byTag('a')] })).toMatchObject({ requests: 1 })
+})
+
+test('a page of Langfuse with a cursor is one of several', async () => {
+  const page = (cursor: string | null) => ({
+    data: [{ ...observation({}), usageDetails: {}, traceId: 't', startTime: `${day}T10:00:00Z` }],
+    meta: { cursor },
+  })
+  await expect(totalsOf('cursor.json', page('x'))).rejects.toThrow(/its next page is missing/)
+  expect(await totalsOf('last.json', page(null))).toMatchObject({ requests: 1 })
+})
+
+test('pages that are compressed belong together like others', async () => {
+  const first = { ...pageOf(bucketOf(openaiResult)), has_more: true, next_page: 'x' }
+  const later = { ...bucketOf(openaiResult), start_time: dayS + 86_400, end_time: dayS + 172_800 }
+  const files = [first, pageOf(later)].map((page, at) => {
+    const file = join(folder, `packed-${at}.json.gz`)
+    writeFileSync(file, gzipSync(JSON.stringify(page)))
+    return file
+  })
+  expect(await pageGroups(files)).toEqual([files])
+  const store = await openStore(':memory:')
+  expect(await importFile(store, { file: files[0]!, pages: [files[1]!] })).toMatchObject({
+    accepted: 2,
+  })
+  store.close()
+})
+
+test('a log whose first request is longer than a MiB is recognised', async () => {
+  const text = JSON.stringify([{ messages: 'x'.repeat(1_200_000), ...spend('a') }, spend('b')])
+  expect(await totalsOf('long.json', text)).toMatchObject({ source: 'litellm', requests: 2 })
+})
+
+test('a JSON file that is damaged in the middle is refused in one sentence', async () => {
+  const text = `[${JSON.stringify(spend('a'))}, {"request_id": ]\n[]\n`
+  await expect(totalsOf('damaged.json', text)).rejects.toThrow(
+    /damaged\.json is not JSON from its start to its end\. Nothing was imported\.$/,
+  )
 })
 
 test('more cached tokens than input stop an import, and --cached separate adds them', async () => {

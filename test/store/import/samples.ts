@@ -8,8 +8,13 @@ import type { FileImport, FileImported } from '../../../src/store/import/import-
 import { parseMapping } from '../../../src/store/import/mapping.ts'
 import type { Session } from '../../../src/store/session.ts'
 
-/** Files of real formats with invented numbers, and the value of each of their figures (`expected.json`). */
-const folder = join(import.meta.dirname, 'usage-samples')
+/**
+ * Files of real formats with invented numbers, and the value of each of their figures (`expected.json`). Those of the
+ * first folder are read in several zones, those of the second are further shapes of the same formats.
+ */
+const [folder, moreFolder] = ['usage-samples', 'usage-samples/more'].map((name) =>
+  join(import.meta.dirname, name),
+) as [string, string]
 
 type Tokens = Readonly<
   Record<'input' | 'cached' | 'cacheWrite' | 'output' | 'reasoning', number | null>
@@ -52,27 +57,33 @@ export interface Sample {
   readonly expected: Expected
 }
 
-const stated = Object.entries(
-  JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8')) as Record<string, Stated>,
-)
+const statedIn = (from: string) =>
+  Object.entries(
+    JSON.parse(readFileSync(join(from, 'expected.json'), 'utf8')) as Record<string, Stated>,
+  )
+const stated = statedIn(folder)
+
+const samplesIn = (from: string): readonly Sample[] =>
+  statedIn(from)
+    .filter(([, { refused }]) => refused !== true)
+    .map(([name, { kind, requests, tokens, cost, days, daysIn = 'UTC', unknown = {} }]) => ({
+      name,
+      imports: name.split(' + ').map((file) => ({
+        file: join(from, file),
+        ...(file === 'spreadsheet-de.csv' ? { mapping: spreadsheet } : {}),
+      })),
+      expected: {
+        ...{ kind, requests, daysIn, tokens: tokens ?? unknownTokens, cost: cost ?? {} },
+        days: Object.fromEntries(
+          Object.entries(days).map(([day, sums]) => [day, [sums.requests, sums.cost] as const]),
+        ),
+        unknown: { tokens: unknown.tokens ?? 0, cost: unknown.cost ?? 0 },
+      },
+    }))
 
 /** The samples that can be imported. */
-export const samples: readonly Sample[] = stated
-  .filter(([, { refused }]) => refused !== true)
-  .map(([name, { kind, requests, tokens, cost, days, daysIn = 'UTC', unknown = {} }]) => ({
-    name,
-    imports: name.split(' + ').map((file) => ({
-      file: join(folder, file),
-      ...(file === 'spreadsheet-de.csv' ? { mapping: spreadsheet } : {}),
-    })),
-    expected: {
-      ...{ kind, requests, daysIn, tokens: tokens ?? unknownTokens, cost: cost ?? {} },
-      days: Object.fromEntries(
-        Object.entries(days).map(([day, sums]) => [day, [sums.requests, sums.cost] as const]),
-      ),
-      unknown: { tokens: unknown.tokens ?? 0, cost: unknown.cost ?? 0 },
-    },
-  }))
+export const samples = samplesIn(folder)
+export const moreSamples = samplesIn(moreFolder)
 
 /** The samples that are refused. */
 export const refused = stated
@@ -205,12 +216,17 @@ function wholeOf(decimal: string): bigint {
   return sign === '-' ? -value : value
 }
 
+const widths: Readonly<Record<number, string>> = {
+  60: '1 minute',
+  300: '5 minutes',
+  3600: '1 hour',
+  86400: '1 day',
+}
+
 export function widthOf(imported: FileImported): string | null {
   if (imported.kind !== 'log' || imported.summary === null) return null
   const { kind, widthsS } = imported.summary
-  return kind === 'buckets'
-    ? widthsS.map((s) => `buckets of 1 ${s === 86_400 ? 'day' : 'hour'}`).join()
-    : kind
+  return kind === 'buckets' ? widthsS.map((s) => `buckets of ${widths[s]}`).join() : kind
 }
 
 /** Every object in a JSON text, or in its lines. */

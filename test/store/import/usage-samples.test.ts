@@ -3,7 +3,17 @@ import { readUsage } from '../../../src/report/usage/read.ts'
 import { importFile } from '../../../src/store/import/import-file.ts'
 import { usageOptions } from '../../report/usage-events.ts'
 import { openStore } from '../opened.ts'
-import { added, daysOf, refused, saidOf, samples, sumsOf, widthOf, zonesOf } from './samples.ts'
+import {
+  added,
+  daysOf,
+  moreSamples,
+  refused,
+  saidOf,
+  samples,
+  sumsOf,
+  widthOf,
+  zonesOf,
+} from './samples.ts'
 
 test.each(samples)(
   '$name: every figure is the expected one in each zone',
@@ -29,6 +39,40 @@ test.each(samples)(
         }
         expect(added(sums.map(([, cost]) => cost))).toBe(Object.values(figures.cost)[0] ?? null)
       }
+    } finally {
+      store.close()
+    }
+  },
+  60_000,
+)
+
+test('each further shape of a format holds what is expected', async () => {
+  const store = await openStore(':memory:')
+  for (const { name, imports, expected } of moreSamples) {
+    for (const each of imports) {
+      const imported = await importFile(store, { ...each, check: true })
+      if (imported.kind !== 'log' || imported.summary === null) throw new Error(name)
+      const { requests, tokens, cost, unknown } = imported.summary
+      const kind = widthOf(imported)
+      const withoutTokens = tokens.input === null ? 0 : unknown.tokens
+      expect({ name, kind, requests, tokens, cost, withoutTokens }).toEqual({
+        ...{ name, kind: expected.kind, requests: expected.requests, tokens: expected.tokens },
+        ...{ cost: expected.cost, withoutTokens: expected.unknown.tokens },
+      })
+    }
+  }
+  store.close()
+}, 120_000)
+
+test.runIf(process.env.NIGHTLY !== undefined).each(moreSamples)(
+  '$name, another shape of its format: every figure of its page is the expected one',
+  async ({ imports, expected: { kind: _, daysIn, ...figures } }) => {
+    const store = await openStore(':memory:')
+    try {
+      for (const each of imports)
+        expect(await importFile(store, each)).toMatchObject({ rejected: 0 })
+      const options = usageOptions({ contract: null, timezone: daysIn })
+      expect(saidOf(await sumsOf(store, options))).toEqual(figures)
     } finally {
       store.close()
     }

@@ -33,35 +33,53 @@ export const azureMetrics: KnownFormat = {
   items: (document) => [document],
   rows(document) {
     const widthS = durationS(String(document.interval ?? ''))
+    const metrics = listOf(document.value).flatMap((metric) => {
+      const metricName = String(first(at(metric.name, 'value'), metric.name))
+      const count = counts[metricName]
+      return count === undefined ? [] : [{ metricName, count, series: seriesOf(metric) }]
+    })
+    // Requests by status have tokens beside them that are not: only what all metrics are split by sets rows apart.
+    const shared = (name: string) =>
+      metrics.every(({ series }) => series.length === 0 || series.some(({ by }) => by.has(name)))
     const rows = new Map<string, Record<string, unknown>>()
-    for (const metric of listOf(document.value)) {
-      const name = counts[String(first(at(metric.name, 'value'), metric.name))]
-      if (name === undefined) continue
-      for (const series of listOf(metric.timeseries)) {
-        const names = listOf(series.metadatavalues).map(
-          (each) => [String(at(each.name, 'value')).toLowerCase(), each.value] as const,
-        )
-        const by = new Map(names)
+    const counted = new Map<string, string>()
+    for (const { metricName, count, series } of metrics) {
+      for (const { by, points } of series) {
         const model = first(by.get('modeldeploymentname'), by.get('modelname'))
-        const others = names.filter(([, value]) => value !== model).map((pair) => pair.join('='))
-        for (const point of listOf(series.data)) {
+        const others = [...by]
+          .filter(([name, value]) => value !== model && shared(name))
+          .map((pair) => pair.join('='))
+          .sort()
+          .join(',')
+        for (const point of points) {
           const total = first(point.total)
           if (total === undefined) continue
           const time = String(point.timeStamp)
-          const key = JSON.stringify([time, model, ...others])
-          const row = rows.get(key) ?? {
-            time,
-            end: endOf(time, widthS),
-            model,
-            others: others.sort().join(','),
+          const key = JSON.stringify([time, model, others])
+          const row = rows.get(key) ?? { time, end: endOf(time, widthS), model, others }
+          // Two metrics that count the same are not added up.
+          const of = JSON.stringify([key, count])
+          if ((counted.get(of) ?? metricName) === metricName) {
+            row[count] = Number(row[count] ?? 0) + Number(total)
           }
-          row[name] = Number(total)
+          counted.set(of, counted.get(of) ?? metricName)
           rows.set(key, row)
         }
       }
     }
     return rows.values() as Iterable<NormalRow>
   },
+}
+
+function seriesOf(metric: Fields) {
+  return listOf(metric.timeseries).map((series) => ({
+    by: new Map(
+      listOf(series.metadatavalues).map(
+        (each) => [String(at(each.name, 'value')).toLowerCase(), each.value] as const,
+      ),
+    ),
+    points: listOf(series.data),
+  }))
 }
 
 function endOf(time: string, widthS: number | null): string {
@@ -75,7 +93,9 @@ const thousands: Readonly<Record<string, bigint>> = { '1K': 1000n, '1M': 1_000_0
 export const azureCosts: KnownFormat = {
   name: 'Azure costs',
   source: 'azure',
-  recognises: (has) => has('meterName') && has('costInBillingCurrency'),
+  recognises: (has) =>
+    (has('meterName') && has('costInBillingCurrency')) ||
+    (has('MeterName') && has('CostInBillingCurrency')),
   dimensions: ['meterName', 'resourceId', 'chargeType'],
   fields: [
     'date',
@@ -86,24 +106,34 @@ export const azureCosts: KnownFormat = {
     'unitOfMeasure',
     'chargeType',
   ],
-  needed: ['date', 'meterName', 'costInBillingCurrency', 'billingCurrency'],
-  items: (document) => [document],
-  *rows(row) {
+  needed: ['date', 'meterName', 'costInBillingCurrency'],
+  items: (document) => [uncapitalised(document)],
+  *rows(document) {
+    const row = uncapitalised(document)
     const date = isoDay(String(row.date ?? ''))
     const meter = String(row.meterName ?? '')
     yield {
       time: date,
       end: nextDay(date),
-      account: first(row.subscriptionName, row.SubscriptionId, row.resourceGroupName),
+      account: first(row.subscriptionName, row.subscriptionId, row.resourceGroupName),
       meterName: meter,
-      resourceId: first(row.ResourceId, row.resourceId),
+      resourceId: row.resourceId,
       chargeType: row.chargeType,
       cost: row.costInBillingCurrency,
-      unit: String(row.billingCurrency ?? ''),
+      unit: String(first(row.billingCurrency, row.billingCurrencyCode) ?? ''),
       ...meterTokens(meter, row),
     }
   },
 }
+
+/** Exports of some kinds of account write the names of their columns with a capital. */
+const uncapitalised = (row: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      `${name[0]?.toLowerCase()}${name.slice(1)}`,
+      value,
+    ]),
+  )
 
 /** `11/03/2026` is the third of November in every such export. */
 function isoDay(date: string): string {

@@ -1,6 +1,8 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
+import { UserError } from '../../../user/user-error.ts'
 import { beginningOf } from '../csv-header.ts'
+import { jsonValues } from '../whole/json-values.ts'
 import { type Fields, isFields } from './row.ts'
 
 /** A document of a known log, or a text that is none. */
@@ -22,16 +24,22 @@ export function parseExact(text: string): unknown {
 /** Letters of a line; longer ones are rejected, whatever reads them. */
 export const longestLine = 16_000_000
 
-/** The documents of a JSON file: one, one per line, or the elements of a list. */
-export function* jsonDocuments(path: string): Generator<Document> {
+/**
+ * The documents of a JSON file: one, several that follow each other, one per line, or the elements of a list.
+ *
+ * @param file its name for users; `path` is its plain text
+ * @throws UserError for a text that is neither
+ */
+export function* jsonDocuments(path: string, file = path): Generator<Document> {
   const head = beginningOf(path).trimStart()
   const [line] = head.split('\n', 1)
   // A first line that is longer than the beginning is no sign of one document over several lines.
   const isOne = head.startsWith('[') || (head.includes('\n') && !parses(line!))
   if (isOne) {
-    const whole = parseExact(readFileSync(path, 'utf8'))
-    for (const each of Array.isArray(whole) ? whole : [whole]) {
-      yield isFields(each) ? each : { unread: JSON.stringify(each) }
+    for (const whole of wholeValues(readFileSync(path, 'utf8'), file)) {
+      for (const each of Array.isArray(whole) ? whole : [whole]) {
+        yield isFields(each) ? each : { unread: JSON.stringify(each) }
+      }
     }
     return
   }
@@ -44,6 +52,19 @@ export function* jsonDocuments(path: string): Generator<Document> {
       // The line is rejected.
     }
     yield isFields(document) ? document : { unread: text }
+  }
+}
+
+function* wholeValues(text: string, file: string): Generator<unknown> {
+  if (parses(text)) return yield parseExact(text)
+  for (const value of jsonValues(text) ?? ['']) {
+    if (!parses(value)) {
+      throw new UserError(
+        'import',
+        `${file} is not JSON from its start to its end. Nothing was imported.`,
+      )
+    }
+    yield parseExact(value)
   }
 }
 

@@ -37,6 +37,8 @@ export interface KnownFormat {
   readonly durations?: 'ms' | 'times'
   /** The width of its rows, if they do not say it: `--bucket` names another. */
   readonly needsWidth?: boolean
+  /** A column whose values overlap: rows of several of them do not add up. */
+  readonly overlapping?: string
   /** What a reader must know about every such file. */
   readonly note?: string
   /** Names that a row may have; others are printed as new. */

@@ -1,11 +1,24 @@
 import type { KnownFormat, Page } from './format.ts'
-import { at, type Fields, first, isFields, listOf, type NormalRow, tokensOf } from './row.ts'
+import {
+  at,
+  type Fields,
+  first,
+  isFields,
+  listOf,
+  type NormalRow,
+  parsedJson,
+  tokensOf,
+} from './row.ts'
 
 const rowsOf = (document: Fields) => ('data' in document ? listOf(document.data) : [document])
 
 function pageOf(document: Fields): Page | null {
   const meta = document.meta
-  if (!isFields(meta) || first(meta.totalPages, meta.totalItems) === undefined) return null
+  if (!isFields(meta)) return null
+  if ('cursor' in meta) {
+    return { rows: rowsOf(document).length, hasMore: first(meta.cursor) !== undefined }
+  }
+  if (first(meta.totalPages, meta.totalItems) === undefined) return null
   const number = (value: unknown) => (first(value) === undefined ? undefined : Number(value))
   return {
     rows: rowsOf(document).length,
@@ -15,6 +28,32 @@ function pageOf(document: Fields): Page | null {
       total: number(meta.totalItems),
     },
   }
+}
+
+/** What a count of `usage_details` is: each is a part of its own, but for the total. */
+function partOf(name: string): string | null {
+  if (/cache_?(creation|write)/i.test(name)) return /1h/i.test(name) ? 'cacheWrite1h' : 'cacheWrite'
+  if (/cache/i.test(name)) return 'cacheRead'
+  if (/^(input|prompt)/i.test(name)) return 'input'
+  if (!/^(output|completion)/i.test(name)) return null
+  return /reasoning|thinking|thought/i.test(name) ? 'reasoning' : 'output'
+}
+
+/** The counts of an observation by part; those of an older one, if it counts tokens at all. */
+function countsOf(row: Fields): Fields {
+  const details = first(row.usage_details, row.usageDetails)
+  const parsed = typeof details === 'string' ? parsedJson(details) : details
+  const older =
+    isFields(row.usage) && /^(TOKENS)?$/.test(String(row.usage.unit ?? '')) ? row.usage : {}
+  const named = isFields(parsed) && Object.keys(parsed).length > 0 ? parsed : older
+  const sums: Record<string, unknown> = {}
+  for (const [name, count] of Object.entries(named)) {
+    const part = partOf(name)
+    if (part === null || first(count) === undefined || /cost/i.test(name)) continue
+    sums[part] = sums[part] === undefined ? count : Number(sums[part]) + Number(count)
+  }
+  if (sums.reasoning !== undefined) sums.output ??= 0
+  return sums
 }
 
 const calls: ReadonlySet<string> = new Set(['GENERATION', 'EMBEDDING'])
@@ -42,7 +81,6 @@ export const langfuse: KnownFormat = {
 }
 
 function call(row: Fields): NormalRow {
-  const details = first(row.usage_details, row.usageDetails)
   return {
     id: row.id as string,
     time: first(row.start_time, row.startTime),
@@ -61,6 +99,6 @@ function call(row: Fields): NormalRow {
     began: first(row.start_time, row.startTime),
     firstToken: first(row.completion_start_time, row.completionStartTime),
     ended: first(row.end_time, row.endTime),
-    ...tokensOf({ usage_details: details }, 'langfuse'),
+    ...tokensOf(countsOf(row), 'langfuse'),
   }
 }

@@ -1,4 +1,5 @@
 import { anthropicAnalytics, anthropicCosts, anthropicUsage } from './anthropic.ts'
+import { anthropicCostsTable, anthropicTokensTable } from './anthropic-console.ts'
 import { azureCosts, azureMetrics } from './azure.ts'
 import { bedrock } from './bedrock.ts'
 import { cloudflareLogpush, cloudflareLogs } from './cloudflare.ts'
@@ -7,7 +8,7 @@ import { helicone } from './helicone.ts'
 import { langfuse } from './langfuse.ts'
 import { litellmActivity, litellmSpend } from './litellm.ts'
 import { newApi, oneApi } from './one-api.ts'
-import { openaiCosts, openaiOlderUsage, openaiUsage } from './openai.ts'
+import { openaiCosts, openaiMediaUsage, openaiOlderUsage, openaiUsage } from './openai.ts'
 import { openrouterActivity, openrouterCsv, openrouterGeneration } from './openrouter.ts'
 import { otlp } from './otlp.ts'
 import { vercel } from './vercel.ts'
@@ -18,11 +19,14 @@ export const knownFormats: readonly KnownFormat[] = [
   litellmActivity,
   litellmSpend,
   openaiCosts,
+  openaiMediaUsage,
   openaiUsage,
   openaiOlderUsage,
   anthropicAnalytics,
   anthropicUsage,
   anthropicCosts,
+  anthropicTokensTable,
+  anthropicCostsTable,
   openrouterCsv,
   openrouterGeneration,
   openrouterActivity,

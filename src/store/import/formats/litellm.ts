@@ -137,7 +137,8 @@ function* activity(
     cost: metrics.spend,
     ...tokensOf(metrics, 'litellm-log'),
   }
-  if (isSplit && failed > 0) yield { ...day, requests: failed, outcome: 'http_error' }
+  // `spend` is that of all requests, and a failure has no tokens that are known.
+  if (isSplit && failed > 0) yield { ...day, requests: failed, outcome: 'http_error', cost: 0 }
 }
 
 /** The day after a day, `2026-11-03`. */

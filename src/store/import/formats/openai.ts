@@ -1,5 +1,5 @@
 import type { KnownFormat, Page } from './format.ts'
-import { type Fields, first, listOf, type NormalRow, tokensOf } from './row.ts'
+import { at, type Fields, first, listOf, type NormalRow, tokensOf } from './row.ts'
 
 function pageOf(document: Fields): Page | null {
   if (typeof document.has_more !== 'boolean' && document.next_page === undefined) return null
@@ -101,27 +101,57 @@ export const openaiOlderUsage: KnownFormat = {
   },
 }
 
-/** OpenAI's costs by day. They have no requests, and only newer ones have keys. */
+/** OpenAI's usage of images and audio: requests without tokens. */
+export const openaiMediaUsage: KnownFormat = {
+  ...openaiUsage,
+  name: 'OpenAI usage of images and audio',
+  recognises: (has, text) =>
+    has('num_model_requests') &&
+    has('start_time') &&
+    /organization\.usage\.(images|audio_speeches|audio_transcriptions)\.result/.test(text),
+  dimensions: ['user_id', 'source', 'size'],
+  fields:
+    'object start_time end_time images characters seconds num_model_requests project_id user_id api_key_id model source size'.split(
+      ' ',
+    ),
+  needed: ['start_time', 'num_model_requests'],
+  *rows(document) {
+    for (const row of resultsOf(document)) {
+      const [, endpoint] = /^organization\.usage\.(\w+)\./.exec(String(row.object ?? '')) ?? []
+      const { source, size } = row
+      yield { ...of(row), source, size, requests: row.num_model_requests, endpoint }
+    }
+  },
+}
+
+/** Results of costs. A table has the amount in two columns. */
+const costsOf = (document: Fields): readonly Fields[] =>
+  resultsOf(document).map(({ amount_value: value, amount_currency: currency, ...row }) =>
+    value === undefined ? row : { ...row, amount: { value, currency } },
+  )
+
+/** OpenAI's costs by day: pages of the API, or CSV. They have no requests, and only newer ones have keys. */
 export const openaiCosts: KnownFormat = {
   name: 'OpenAI costs',
   source: 'openai',
-  recognises: (_, text) => text.includes('organization.costs.result'),
+  recognises: (has, text) =>
+    text.includes('organization.costs.result') || (has('amount_value') && has('line_item')),
   dimensions: ['line_item', 'organization_id'],
   fields:
-    'object start_time end_time amount line_item project_id project_name organization_id organization_name api_key_id quantity user_email'.split(
+    'object start_time end_time start_time_iso end_time_iso amount line_item project_id project_name organization_id organization_name api_key_id quantity quantity_unit user_id user_email api_source'.split(
       ' ',
     ),
   needed: ['start_time', 'end_time', 'amount'],
-  items: resultsOf,
+  items: costsOf,
   page: pageOf,
   *rows(document) {
-    for (const row of resultsOf(document)) {
-      const amount = row.amount as Fields | undefined
+    for (const row of costsOf(document)) {
       yield {
         ...of(row),
         line_item: row.line_item,
-        cost: amount?.value,
-        unit: String(amount?.currency ?? 'usd').toUpperCase(),
+        organization_id: row.organization_id,
+        cost: first(at(row.amount, 'value')),
+        unit: String(first(at(row.amount, 'currency')) ?? 'usd').toUpperCase(),
       } satisfies NormalRow
     }
   },

@@ -8,6 +8,17 @@ const inference: ReadonlySet<string> = new Set([
   'embeddings',
 ])
 
+/** Earlier instrumentations name the operation in another attribute. */
+const operationOf = (names: Fields) => {
+  const operation = String(first(names['gen_ai.operation.name'], names['llm.request.type']) ?? '')
+  return earlier[operation] ?? operation
+}
+
+const earlier: Readonly<Record<string, string>> = {
+  completion: 'text_completion',
+  embedding: 'embeddings',
+}
+
 interface Span extends Fields {
   readonly names: Fields
 }
@@ -44,7 +55,7 @@ export const otlp: KnownFormat = {
   note: 'only spans of inference are requests: those of agents and tools repeat their tokens',
   *rows(document) {
     for (const span of spansOf(document)) {
-      if (inference.has(String(span.names['gen_ai.operation.name']))) yield call(span)
+      if (inference.has(operationOf(span.names))) yield call(span)
     }
   },
 }
@@ -65,7 +76,7 @@ function call({
     id: `${traceId}/${spanId}`,
     time: startTimeUnixNano,
     model: first(names['gen_ai.request.model'], names['gen_ai.response.model']),
-    endpoint: names['gen_ai.operation.name'],
+    endpoint: operationOf(names),
     account: first(names['enduser.id'], names['user.id']),
     ...(hasFailed ? { outcome: 'http_error', errorCode: error } : {}),
     ...(code === undefined ? {} : { status: code }),

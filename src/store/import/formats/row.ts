@@ -58,14 +58,15 @@ export function listOf(value: unknown): readonly Fields[] {
 export function at(value: unknown, ...steps: readonly string[]): unknown {
   let here = value
   for (const step of steps) {
-    if (typeof here === 'string') here = parsed(here)
+    if (typeof here === 'string') here = parsedJson(here)
     if (!isFields(here)) return undefined
     here = here[step]
   }
   return here
 }
 
-function parsed(text: string): unknown {
+/** The value of a JSON text; undefined for any other text. */
+export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -7,24 +7,43 @@ const rowsOf = (document: Fields) =>
     ? listOf(first(document.results, document.data))
     : [document]
 
-/** The report of Vercel's gateway: sums of UTC days. Its tags overlap, so sums by tag do not add up. */
+const hourMs = 3600e3
+
+/** A row is a sum of an hour, if it names one, or of a day. */
+function intervalOf({ day, hour }: Fields): { readonly time: unknown; readonly end: unknown } {
+  if (first(hour) === undefined) {
+    const date = String(day ?? '').slice(0, 10)
+    return { time: date, end: nextDay(date) }
+  }
+  const isWithDay = /^\d{1,2}$/.test(String(hour)) && first(day) !== undefined
+  const text = isWithDay
+    ? `${String(day).slice(0, 10)}T${String(hour).padStart(2, '0')}:00:00Z`
+    : String(hour)
+        .replace(' ', 'T')
+        .replace(/(T[\d:.]+)$/, '$1Z')
+  const ms = Date.parse(text)
+  return Number.isNaN(ms)
+    ? { time: hour, end: hour }
+    : { time: new Date(ms).toISOString(), end: new Date(ms + hourMs).toISOString() }
+}
+
+/** The report of Vercel's gateway: sums of UTC days or hours. Its tags overlap, so sums by tag do not add up. */
 export const vercel: KnownFormat = {
   name: 'Vercel report',
   source: 'vercel',
   recognises: (has) => has('market_cost') && has('request_count'),
+  overlapping: 'tag',
   dimensions: ['provider', 'credential_type', 'tag'],
   fields:
     'day hour model provider user tag credential_type total_cost market_cost surcharge_cost input_tokens output_tokens cached_input_tokens cache_creation_input_tokens reasoning_tokens request_count api_key_id api_key_name'.split(
       ' ',
     ),
-  needed: ['day', 'total_cost', 'input_tokens', 'output_tokens', 'request_count'],
+  needed: ['total_cost', 'input_tokens', 'output_tokens', 'request_count'],
   items: rowsOf,
   *rows(document) {
     for (const row of rowsOf(document)) {
-      const day = String(row.day ?? '').slice(0, 10)
       yield {
-        time: day,
-        end: nextDay(day),
+        ...intervalOf(row),
         model: row.model,
         keyFp: first(row.api_key_name, row.api_key_id),
         account: row.user,

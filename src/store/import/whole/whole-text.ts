@@ -10,6 +10,7 @@ import {
 import { UserError } from '../../../user/user-error.ts'
 import { beginningOf } from '../csv-header.ts'
 import { csvRecords } from './csv-records.ts'
+import { jsonValues } from './json-values.ts'
 import type { PlainText } from './plain-text.ts'
 
 export interface WholeText {
@@ -91,7 +92,7 @@ function endOfJson(path: string): End {
   }
   const [firstLine] = head.split('\n', 1)
   if (head.includes('\n') && firstLine!.startsWith('{') && !firstLine!.trimEnd().endsWith('}')) {
-    const isWhole = size < longestDocument && parses(readFileSync(path, 'utf8'))
+    const isWhole = size < longestDocument && isJsonText(readFileSync(path, 'utf8'))
     return { isWhole, wholeBytes: 0, lines }
   }
   const afterBreak = tail.lastIndexOf(lineFeed) + 1
@@ -134,6 +135,9 @@ function linesIn(path: string): number {
   closeSync(handle)
   return lines
 }
+
+/** One JSON document, or several that follow each other. */
+const isJsonText = (text: string) => parses(text) || jsonValues(text)?.every(parses) === true
 
 function parses(text: string): boolean {
   try {
