@@ -16,8 +16,8 @@ function luminance(color: string): number {
 }
 
 export const leastContrast = 4.5
-/** The grounds of the page, as in page.css. */
-export const grounds = { light: '#ffffff', dark: '#14181d' } as const
+/** The grounds of the page on which the accent is hardest to read: its page in light, its cards in dark. */
+export const grounds = { light: '#ffffff', dark: '#161b22' } as const
 
 /** The colour, mixed with another in steps of 1 % until it is readable on a ground. */
 export function mixedUntilReadable(color: string, other: string, ground: string): string {

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import type { z } from 'zod'
 import { exportQuery } from '../store/export.ts'
 import type { AccountView } from './account-view.ts'
+import { type Asked, conditionOf, needs, periodAsked } from './asked.ts'
 import { barsOf } from './period.ts'
-import { type Asked, conditionOf, needs, periodAsked } from './queries.ts'
 import type { parameters } from './shapes.ts'
 
 export interface ExportedFile {

@@ -54,11 +54,7 @@ export function noticesOf(
     [0, 0] as readonly [number, number],
   )
   if (requests > 0 && ended / requests >= 0.05) {
-    add(
-      'failures',
-      { share: percentText(speech, ended / requests) },
-      { metric: 'requests', by: 'outcome' },
-    )
+    add('failures', { share: percentText(speech, ended / requests) }, { metric: 'requests' })
   }
   const anomaly = (kind: string) => page.anomalies.find((each) => each.kind === kind)?.rows[0]
   const key = anomaly('new-key')
@@ -70,7 +66,7 @@ export function noticesOf(
   if (hour !== undefined) {
     const day = new Date(hour.atUs / 1000).toISOString().slice(0, 10)
     const next = new Date(hour.atUs / 1000 + 86_400_000).toISOString().slice(0, 10)
-    add('busy-hour', { date: speech.moment(hour.atUs) }, { from: day, to: next, bucket: 'hour' })
+    add('busy-hour', { date: speech.moment(hour.atUs) }, { from: day, to: next })
   }
   const lastUs = Math.max(...page.scope.sources.map((each) => each.lastUs))
   if (nowUs - lastUs > dayUs) add('late-data', { date: speech.moment(lastUs) })

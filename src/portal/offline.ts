@@ -1,11 +1,19 @@
 import type { Contract } from '../contract/contract.ts'
+import { mostRequests } from '../report/usage/board/requests.ts'
 import { openStore } from '../store/open.ts'
 import { accountView } from './account-view.ts'
+import type { Asked } from './asked.ts'
+import { withRequests } from './board.ts'
+import { offlineDocument } from './document.ts'
+import { readLogo } from './logo.ts'
 import { pageOf } from './outlook.ts'
-import { offlineDocument, pageBody, readLogo } from './page.ts'
+import type { PageData } from './page.ts'
+import { pageBody } from './page.ts'
 import { readPageData } from './page-data.ts'
-import type { Asked } from './queries.ts'
+import { Problem } from './problem.ts'
+import { readRequests } from './requests.ts'
 import type { Settings } from './settings.ts'
+import type { Answers } from './shapes.ts'
 import { Snapshot, type Source } from './snapshot.ts'
 import { speechOf } from './speech.ts'
 import { wordsFor } from './words.ts'
@@ -41,10 +49,35 @@ export async function offlinePage(options: OfflineOptions): Promise<string> {
       const asked: Asked = { bearer, view, session, nowMs, refreshedMs: nowMs }
       const outlook = () => pageOf(snapshot, { account, keys }, view, contract, nowMs)
       const data = await readPageData(asked, search, speech, outlook)
-      const body = pageBody(data, settings, view, speech)
+      const requests = await requestsOf(asked, data, snapshot)
+      const board = data.board === null ? null : withRequests(data.board, requests, speech)
+      const body = pageBody({ ...data, board }, settings, view, speech)
       return offlineDocument(body, settings, speech, readLogo(settings))
     })
   } finally {
     await snapshot.close()
+  }
+}
+
+/** The single requests of the period, if they are known and few; else none. */
+async function requestsOf(
+  asked: Asked,
+  { fromUs, toUs }: PageData,
+  snapshot: Snapshot,
+): Promise<Answers['requests']['requests']> {
+  if (!asked.bearer.shows.has('requests')) return []
+  const moment = (us: number) => new Date(us / 1000).toISOString()
+  const query = {
+    ...{ from: moment(fromUs), to: moment(toUs), timezone: asked.view.timezone },
+    ...{ model: [], key: [], endpoint: [], outcome: [], limit: mostRequests },
+  }
+  try {
+    const { requests, next } = await readRequests(asked, query, (scope, of) =>
+      snapshot.requests(scope, of),
+    )
+    return next === null ? requests : []
+  } catch (error) {
+    if (error instanceof Problem) return []
+    throw error
   }
 }

@@ -1,36 +1,31 @@
+import { type Choice, choiceOf } from '../report/usage/board/choice.js'
+import type { BoardData } from '../report/usage/board/data.ts'
 import type { UsagePage } from '../report/usage/shape.ts'
+import { type Asked, coverageOf, periodAsked } from './asked.ts'
+import { readBoardFor } from './board.ts'
 import { noticesOf } from './notices.ts'
 import { creditsOf, outlookOf } from './outlook.ts'
 import type { PageData } from './page.ts'
 import { parametersOf } from './parameters.ts'
 import { usualPeriod } from './period.ts'
 import { Problem } from './problem.ts'
-import * as queries from './queries.ts'
 import type { Speech } from './speech.ts'
+import { readSummary } from './summary.ts'
 
-/** The parameters of the page: those of a series, of which the period may be left out. */
-const known = [
-  'from',
-  'to',
-  'timezone',
-  'bucket',
-  'metric',
-  'by',
-  'model',
-  'key',
-  'endpoint',
-  'outcome',
-]
+const period = ['from', 'to', 'timezone']
+const filters = ['model', 'key', 'endpoint'] as const
+/** The parameters of the page; the period may be left out. */
+const known = [...period, ...filters, 'metric', 'by']
 
 /**
- * Reads the page from the answers of the API.
+ * Reads the page: the answers of the API, and the board.
  *
  * @param search filters of the address
  * @param outlook the forecast, if it is needed
  * @throws Problem as the answers do
  */
 export async function readPageData(
-  asked: queries.Asked,
+  asked: Asked,
   search: URLSearchParams,
   speech: Speech,
   outlook: () => Promise<UsagePage | null>,
@@ -42,61 +37,70 @@ export async function readPageData(
         hint: `Known: ${known.join(', ')}.`,
       })
     }
+    if (search.getAll(name).length > 1)
+      throw new Problem(400, 'bad-parameter', `${name} may stand once`)
   }
-  const usual = usualPeriod(view, nowMs)
   const chosen = new URLSearchParams(search)
-  for (const [name, value] of Object.entries(usual)) if (!chosen.has(name)) chosen.set(name, value)
-  const only = (names: readonly string[], more: Readonly<Record<string, string>> = {}) => {
-    const query = new URLSearchParams([...chosen].filter(([name]) => names.includes(name)))
-    for (const [name, value] of Object.entries(more)) query.set(name, value)
-    return query
-  }
-  const asking = ['from', 'to', 'timezone', 'model', 'key', 'endpoint', 'outcome']
-  const read = <Name extends 'summary' | 'series' | 'breakdown'>(
-    name: Name,
-    query: URLSearchParams,
-  ) => parametersOf(name, query) as never
-  const summary = await queries.readSummary(asked, read('summary', only(asking)))
-  const hasCredits =
-    bearer.shows.has('credits') &&
-    summary.credits !== null &&
-    (summary.credits.value ?? '0') !== '0'
-  const metric = chosen.get('metric') ?? (hasCredits ? 'credits' : 'requests')
-  const by = chosen.get('by') ?? (bearer.shows.has('models') ? 'model' : 'none')
-  const series = await queries.readSeries(
-    asked,
-    read('series', only([...asking, 'bucket'], { metric, by })),
+  for (const [name, value] of Object.entries(usualPeriod(view, nowMs)))
+    if (!chosen.has(name)) chosen.set(name, value)
+  const asking = new URLSearchParams(
+    [...chosen].filter(([name]) => name !== 'metric' && name !== 'by'),
   )
-  const breakdown = async (by: 'model' | 'key') =>
-    bearer.shows.has(by === 'key' ? 'keys' : 'models')
-      ? queries.readBreakdown(
-          asked,
-          read(
-            'breakdown',
-            only(asking, { by, limit: '20', sort: hasCredits ? 'credits' : 'requests' }),
-          ),
-        )
-      : null
+  const query = parametersOf('summary', asking) as Parameters<typeof readSummary>[1]
+  const summary = await readSummary(asked, query)
   const page = await outlook()
-  const coverage = await queries.coverageOf(session)
+  const coverage = await coverageOf(session)
   const canSee = bearer.shows.has('credits')
   const credits = canSee ? creditsOf(page, view, nowMs) : null
+  const { fromUs, toUs } = periodAsked(query, view)
+  const board =
+    coverage.first === null
+      ? null
+      : await readBoardFor(
+          asked,
+          periodAsked(query, view),
+          namesAsked(search, view.fingerprintOf),
+          page,
+          speech,
+        )
+  const named = board === null ? null : withAsked(board, search, view)
   return {
-    ...{
-      from: chosen.get('from')!.slice(0, 10),
-      to: chosen.get('to')!.slice(0, 10),
-      summary,
-      series,
-    },
-    ...{
-      metric: metric === 'credits' ? 'credits' : 'requests',
-      lastUs: coverage.last,
-      hasUse: coverage.first !== null,
-    },
-    kept: [...search].filter(([name]) => !['from', 'to', 'bucket'].includes(name)),
-    ...{ models: await breakdown('model'), keys: await breakdown('key') },
+    ...{ from: chosen.get('from')!.slice(0, 10), to: chosen.get('to')!.slice(0, 10) },
+    ...{ fromUs, toUs, summary, lastUs: coverage.last },
+    board: named?.board ?? null,
+    choice: named?.choice ?? null,
+    hasKeys: (named?.board.names.key.length ?? 0) > 1,
+    kept: [...search].filter(([name]) => !period.includes(name)),
     credits: credits?.source === 'none' ? null : credits,
     outlook: canSee ? outlookOf(page, view, 60, nowMs) : null,
     notices: noticesOf(page, view, bearer, speech, nowMs),
   }
+}
+
+function namesAsked(search: URLSearchParams, fingerprintOf: (key: string) => string) {
+  const asked = Object.fromEntries(
+    filters.flatMap((name) => (search.has(name) ? [[name, search.get(name)!]] : [])),
+  )
+  return asked.key === undefined ? asked : { ...asked, key: fingerprintOf(asked.key) }
+}
+
+/** A filter by a name that was not used in the period leaves nothing, and never everything. */
+function withAsked(
+  board: BoardData,
+  search: URLSearchParams,
+  { fingerprintOf, nameOfKey }: Asked['view'],
+): { readonly board: BoardData; readonly choice: Choice } {
+  const said = new URLSearchParams(search)
+  for (const name of period) said.delete(name)
+  const key = said.get('key')
+  if (key !== null) said.set('key', nameOfKey(fingerprintOf(key)))
+  const names = Object.fromEntries(
+    filters.map((name) => {
+      const wanted = said.get(name)
+      const all = board.names[name]
+      return [name, wanted === null || all.includes(wanted) ? all : [...all, wanted]]
+    }),
+  ) as unknown as BoardData['names']
+  const whole = { ...board, names }
+  return { board: whole, choice: choiceOf(whole, said.toString()) }
 }

@@ -1,21 +1,59 @@
-// The page in its frame: fetches the content with the token of the address, follows filters, and talks with the host.
+// The page in its frame: fetches the content with the token of the address, and talks with the host. The board is in scope:
+// it draws what the address asks for, and asks here for what its data have not.
 ;(() => {
   const source = 'assay-usage'
+  const filters = ['model', 'key', 'endpoint', 'metric', 'by']
   const { origins, expired } = document.body.dataset
   const known = (origins ?? '').split(' ').filter(Boolean)
-  let token = new URLSearchParams(location.hash.slice(1)).get('t')
+  const isShell = document.querySelector('main[aria-busy]') !== null
+  const said = new URLSearchParams(location.hash.slice(1))
+  let token = said.get('t')
   let host = null
   let version = null
-  let said = 0
+  let heightPx = 0
   let stream = null
   let renewal = null
-  history.replaceState(null, '', location.pathname + location.search)
-  if (token === null && document.querySelector('main[aria-busy]') === null) return
+  let endBoard = () => {}
+  let loaded = null
+
+  const textOf = (query, sign) => (query.size === 0 ? '' : `${sign}${query}`)
+  /** Filters stand in the fragment, where they change without a request; the period of the data stands in the query. */
+  function addressOf(query) {
+    const [search, fragment] = [new URLSearchParams(query), new URLSearchParams()]
+    for (const name of filters) {
+      if (search.has(name)) fragment.set(name, search.get(name))
+      search.delete(name)
+    }
+    return { search, fragment }
+  }
+  /** A period of local hours, as the server is asked for it. */
+  const periodOf = (from, to) =>
+    new URLSearchParams({ from: dateOf(from), to: dateOf(Math.ceil(to / 24) * 24) })
+
+  if (token === null && !isShell) {
+    // A backend made the page, and has the token.
+    startBoard({
+      go: (from, to, fragment) =>
+        location.assign(`?${new URLSearchParams([...periodOf(from, to), ...fragment])}`),
+    })
+    return
+  }
+  {
+    said.delete('t')
+    const { search, fragment } = addressOf(location.search)
+    for (const [name, value] of said) fragment.set(name, value)
+    history.replaceState(null, '', location.pathname + textOf(search, '?') + textOf(fragment, '#'))
+  }
 
   const tell = (message) => {
     if (parent === window) return
     for (const origin of host === null ? known : [host])
       parent.postMessage({ source, ...message }, origin)
+  }
+  const tellFilters = () => {
+    const query = new URLSearchParams(location.search)
+    for (const [name, value] of new URLSearchParams(location.hash.slice(1))) query.set(name, value)
+    tell({ type: 'filters', query: textOf(query, '?') })
   }
   const claims = () => {
     try {
@@ -24,15 +62,18 @@
       return {}
     }
   }
+  const ask = (path, options = {}) =>
+    fetch(path, { ...options, headers: { authorization: `Bearer ${token}` } })
   const show = (text) => {
     const main = document.createElement('main')
+    main.className = 'page'
     main.textContent = text
+    endBoard()
     document.querySelector('main').replaceWith(main)
   }
   async function load() {
-    const answer = await fetch(`/page${location.search}`, {
-      headers: { authorization: `Bearer ${token}` },
-    })
+    loaded = location.search
+    const answer = await ask(`/page${location.search}`)
     if (answer.status === 401) {
       tell({ type: 'error', code: (await answer.json()).code })
       tell({ type: 'token-expiring', inSeconds: 0 })
@@ -52,12 +93,39 @@
     const next = new DOMParser()
       .parseFromString(await answer.text(), 'text/html')
       .querySelector('main')
-    const open = document.querySelector('details')?.open
+    const opened = [...document.querySelectorAll('figure details[open]')].map(
+      (details) => details.closest('figure').id,
+    )
+    const focused = document.activeElement?.closest?.('figure')?.id
+    endBoard()
     document.querySelector('main').replaceWith(next)
-    if (open) document.querySelector('details')?.setAttribute('open', '')
+    endBoard = startBoard({ go, requests, changed: tellFilters })
+    for (const id of opened) document.querySelector(`#${id} details`)?.setAttribute('open', '')
+    if (focused) document.querySelector(`#${focused} .b-stage`)?.focus()
     watchExpiry()
     follow()
     tell({ type: 'ready' })
+  }
+  /** The requests of an hour, the first 200, as rows of a table; null if there are only sums. */
+  async function requests(data, choice) {
+    const clock = (hour) => `${dateOf(hour)}T${String(hour % 24).padStart(2, '0')}:00`
+    const query = new URLSearchParams(location.search)
+    query.set('from', clock(choice.from))
+    query.set('to', clock(choice.to))
+    query.set('limit', '200')
+    for (const name of dimensions) if (choice[name] !== '') query.set(name, choice[name])
+    const answer = await ask(`/v1/usage/requests?${query}`)
+    if (!answer.ok) return null
+    const words = JSON.parse(document.querySelector('main').dataset.outcomes)
+    const { say } = speechOf(data)
+    const nameOf = (name) => name ?? say('unknown')
+    return (await answer.json()).requests
+      .reverse()
+      .map((each) => [
+        each.at.slice(11, 19),
+        ...[nameOf(each.model), nameOf(each.key), nameOf(each.endpoint), words[each.outcome]],
+        ...[each.input, each.output, each.credits === null ? null : Number(each.credits)],
+      ])
   }
   function watchExpiry() {
     clearTimeout(renewal)
@@ -72,10 +140,7 @@
     if (stream !== null) return
     stream = new AbortController()
     try {
-      const answer = await fetch('/v1/live', {
-        headers: { authorization: `Bearer ${token}` },
-        signal: stream.signal,
-      })
+      const answer = await ask('/v1/live', { signal: stream.signal })
       const reader = answer.ok ? answer.body.pipeThrough(new TextDecoderStream()).getReader() : null
       for (let text = ''; reader !== null; ) {
         const { value, done } = await reader.read()
@@ -94,21 +159,25 @@
     stream = null
     setTimeout(follow, 5000)
   }
-  function go(query) {
-    history.pushState(null, '', location.pathname + query)
-    tell({ type: 'filters', query })
+  /** Shows another period with these filters. */
+  function go(from, to, fragment) {
+    return visit(textOf(periodOf(from, to), '?') + textOf(fragment, '#'))
+  }
+  function visit(address) {
+    history.pushState(null, '', location.pathname + address)
+    tellFilters()
     return load()
   }
-  addEventListener('popstate', load)
+  const query = (text) => {
+    const { search, fragment } = addressOf(text)
+    return visit(textOf(search, '?') + textOf(fragment, '#'))
+  }
+  addEventListener('popstate', () => location.search !== loaded && load())
   addEventListener('click', (event) => {
     const link = event.target.closest?.('a[href^="?"]')
     if (link === null || link === undefined) return
     event.preventDefault()
-    go(link.getAttribute('href'))
-  })
-  addEventListener('submit', (event) => {
-    event.preventDefault()
-    go(`?${new URLSearchParams(new FormData(event.target))}`)
+    query(link.getAttribute('href'))
   })
   addEventListener('message', ({ origin, data, source: from }) => {
     if (from !== parent || !known.includes(origin) || data?.source !== source) return
@@ -117,8 +186,7 @@
       token = data.token
       stream?.abort()
       load()
-    } else if (data.type === 'filters' && typeof data.query === 'string')
-      go(`?${new URLSearchParams(data.query)}`)
+    } else if (data.type === 'filters' && typeof data.query === 'string') query(data.query)
     else if (data.type === 'theme' && /^(light|dark)$/.test(data.mode))
       document.documentElement.dataset.mode = data.mode
   })
@@ -130,8 +198,8 @@
     setTimeout(() => {
       waiting = false
       const px = Math.ceil(document.querySelector('main').getBoundingClientRect().height)
-      if (Math.abs(px - said) < 2) return
-      said = px
+      if (Math.abs(px - heightPx) < 2) return
+      heightPx = px
       tell({ type: 'height', px })
     }, 100)
   }).observe(document.body)

@@ -1,44 +1,31 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Context } from 'hono'
-import type { Contract } from '../contract/contract.ts'
-import type { UsagePage } from '../report/usage/shape.ts'
 import { UserError } from '../user/user-error.ts'
-import { type AccountView, accountView } from './account-view.ts'
+import { accountView } from './account-view.ts'
+import { Answerer, type AnswersOptions } from './answers.ts'
+import { type Asked, digestOf, scopeOf } from './asked.ts'
+import { pageDocument } from './document.ts'
 import { exportSums } from './export.ts'
 import { RequestLimit, rateLimitPolicy, Turns } from './limits.ts'
-import { noticesOf } from './notices.ts'
+import { Live } from './live.ts'
+import { readLogo } from './logo.ts'
 import { openapiDocument, type RouteName, routes } from './openapi.ts'
-import { creditsOf, outlookOf, pageOf } from './outlook.ts'
-import { pageBody, pageDocument, readLogo } from './page.ts'
+import { pageBody } from './page.ts'
 import { readPageData } from './page-data.ts'
 import { parametersOf } from './parameters.ts'
-import { timeIn } from './period.ts'
 import { Problem } from './problem.ts'
-import * as queries from './queries.ts'
 import type { Settings } from './settings.ts'
-import type { Snapshot } from './snapshot.ts'
-import { type Speech, speechOf } from './speech.ts'
 import { type Bearer, openTokens, type TokenCheck } from './tokens.ts'
 import { wordsFor } from './words.ts'
 
-export interface PortalOptions {
-  readonly snapshot: Snapshot
-  /** The settings now: a changed file changes them. */
-  readonly settings: () => Settings
-  /** Bands and packages for forecasts; null for none. */
-  readonly contract: Contract | null
-  /** Unix milliseconds. */
-  readonly now: () => number
+export interface PortalOptions extends AnswersOptions {
   /** One line per request: never a token or the value of a filter. */
   readonly log?: (line: string) => void
   readonly env?: NodeJS.ProcessEnv
   /** An answer that takes longer is a 503. Default: 5 seconds. */
   readonly slowMs?: number
 }
-
-/** A listener for changes of accounts. */
-type Listener = (version: string) => void
 
 /** hono is an optional install. @throws UserError if it is missing */
 export async function loadHono() {
@@ -54,17 +41,14 @@ export async function loadHono() {
 }
 
 const usualSlowMs = 5000
-const mostStreams = 2
-const keptPages = 200
 
 /** The usage of accounts, over HTTP, read-only. */
 export class Portal {
   private readonly options: PortalOptions
   private readonly limit = new RequestLimit()
   private readonly turns = new Turns()
-  private readonly listeners = new Map<string, Set<Listener>>()
-  private readonly streams = new Map<string, number>()
-  private readonly pages = new Map<string, Promise<UsagePage | null>>()
+  private readonly live: Live
+  private readonly answers: Answerer
   private checked: {
     readonly settings: Settings
     readonly tokens: TokenCheck
@@ -73,14 +57,14 @@ export class Portal {
 
   constructor(options: PortalOptions) {
     this.options = options
+    this.live = new Live(options.snapshot, options.now)
+    this.answers = new Answerer(options)
   }
 
   /** Copies what is new, and tells those who listen. @throws UserError as the source does */
   async refresh(): Promise<void> {
     const { snapshot, now } = this.options
-    for (const account of await snapshot.refresh(now())) {
-      for (const listen of this.listeners.get(account) ?? []) listen(snapshot.versionOf(account))
-    }
+    for (const account of await snapshot.refresh(now())) this.live.tell(account)
   }
 
   /** A function from requests to responses. @throws UserError without hono, or for wrong settings */
@@ -132,7 +116,7 @@ export class Portal {
       })
     })
     app.get('/page', (context) => this.page(context))
-    app.get('/v1/live', (context) => this.live(context))
+    app.get('/v1/live', (context) => this.changes(context))
     for (const [name, { path }] of Object.entries(routes)) {
       if (name !== 'live')
         app.get(path, (context) => this.answer(name as Exclude<RouteName, 'live'>, context))
@@ -149,7 +133,7 @@ export class Portal {
       this.checked = {
         settings,
         tokens: await openTokens(settings, this.options.env),
-        digest: queries.digestOf(JSON.stringify({ ...shown, accounts: null })),
+        digest: digestOf(JSON.stringify({ ...shown, accounts: null })),
       }
     }
     return this.checked
@@ -242,7 +226,7 @@ export class Portal {
       digest,
       own,
     ]
-    const tag = `"${queries.digestOf(JSON.stringify(parts)).slice(0, 24)}"`
+    const tag = `"${digestOf(JSON.stringify(parts)).slice(0, 24)}"`
     context.header('ETag', tag)
     context.header('Cache-Control', 'private, no-cache')
     const known = (context.req.header('if-none-match') ?? '')
@@ -266,87 +250,19 @@ export class Portal {
           'content-disposition': `attachment; filename="${file.name}"`,
         })
       }
-      return context.json((await this.read(name, asked, query)) as object)
+      return context.json((await this.answers.read(name, asked, query)) as object)
     })
-  }
-
-  private async read(
-    name: Exclude<RouteName, 'live' | 'export'>,
-    asked: queries.Asked,
-    query: unknown,
-  ): Promise<unknown> {
-    const { bearer, view, nowMs } = asked
-    switch (name) {
-      case 'account':
-        return queries.readAccount(asked)
-      case 'summary':
-        return queries.readSummary(asked, query as never)
-      case 'series':
-        return queries.readSeries(asked, query as never)
-      case 'breakdown':
-        return queries.readBreakdown(asked, query as never)
-      case 'requests':
-        return queries.readRequests(asked, query as never, (scope, of) =>
-          this.options.snapshot.requests(scope, of),
-        )
-      case 'credits':
-        queries.needs(asked, 'credits')
-        return creditsOf(await this.usagePage(bearer, view), view, nowMs)
-      case 'outlook':
-        queries.needs(asked, 'credits')
-        return outlookOf(
-          await this.usagePage(bearer, view),
-          view,
-          (query as { days: number }).days,
-          nowMs,
-        )
-      case 'notices':
-        return {
-          notices: noticesOf(
-            await this.usagePage(bearer, view),
-            view,
-            bearer,
-            this.speech(view),
-            nowMs,
-          ),
-        }
-    }
-  }
-
-  private speech(view: AccountView): Speech {
-    return speechOf(wordsFor(view.locale, this.options.settings()), view)
-  }
-
-  /** Forecasts take long, so one is kept for each account and its version. */
-  private usagePage(bearer: Bearer, view: AccountView): Promise<UsagePage | null> {
-    const { snapshot, contract, now } = this.options
-    const day = Math.floor(now() / 3_600_000)
-    const key = JSON.stringify([
-      bearer.account,
-      bearer.keys,
-      snapshot.versionOf(bearer.account),
-      day,
-      view.timezone,
-      view.grants,
-    ])
-    let page = this.pages.get(key)
-    if (page === undefined) {
-      page = pageOf(snapshot, queries.scopeOf(bearer), view, contract, now())
-      this.pages.set(key, page)
-      if (this.pages.size > keptPages) this.pages.delete(this.pages.keys().next().value!)
-    }
-    return page
   }
 
   /** Answers from the figures of the token's account alone, when it is this request's turn. */
   private ask(
     bearer: Bearer,
-    view: queries.Asked['view'],
-    answer: (asked: queries.Asked) => Promise<Response>,
+    view: Asked['view'],
+    answer: (asked: Asked) => Promise<Response>,
   ): Promise<Response> {
     const { snapshot, now } = this.options
     return this.turn(() =>
-      snapshot.within(queries.scopeOf(bearer), (session) =>
+      snapshot.within(scopeOf(bearer), (session) =>
         answer({ bearer, view, session, nowMs: now(), refreshedMs: snapshot.refreshedMs! }),
       ),
     )
@@ -373,7 +289,7 @@ export class Portal {
     const hasToken = context.req.header('authorization') !== undefined
     const bearer = hasToken ? await this.bearer(context) : null
     const view = accountView(settings, bearer?.account ?? '')
-    const speech = this.speech(view)
+    const speech = this.answers.speech(view)
     const origins = bearer?.origin == null ? settings.origins : [bearer.origin]
     if (bearer === null) {
       const { text, policy } = pageDocument(null, settings, speech, origins)
@@ -384,7 +300,7 @@ export class Portal {
     if (known !== null) return known
     return this.ask(bearer, view, async (asked) => {
       const data = await readPageData(asked, new URL(context.req.url).searchParams, speech, () =>
-        this.usagePage(bearer, view),
+        this.answers.forecast(bearer, view),
       )
       const { text, policy } = pageDocument(
         pageBody(data, settings, view, speech),
@@ -397,49 +313,10 @@ export class Portal {
   }
 
   /** Says that figures changed; the page asks again. */
-  private async live(context: Context): Promise<Response> {
+  private async changes(context: Context): Promise<Response> {
     const bearer = await this.bearer(context)
     parametersOf('live', new URL(context.req.url).searchParams)
-    const open = this.streams.get(bearer.id) ?? 0
-    if (open >= mostStreams) {
-      throw new Problem(429, 'too-many-requests', 'This token has two streams already', {
-        retryAfterS: 15,
-      })
-    }
-    this.streams.set(bearer.id, open + 1)
-    const { snapshot, now } = this.options
-    const listeners = this.listeners.get(bearer.account) ?? new Set()
-    this.listeners.set(bearer.account, listeners)
-    const encoder = new TextEncoder()
-    let end = () => {}
-    const stream = new ReadableStream<Uint8Array>({
-      start: (controller) => {
-        const send = (text: string) => controller.enqueue(encoder.encode(text))
-        const event = (version: string) => {
-          const at = timeIn(snapshot.refreshedMs! * 1000, 'UTC')
-          send(`event: changed\nid: ${version}\ndata: ${JSON.stringify({ version, at })}\n\n`)
-        }
-        send('retry: 5000\n\n')
-        const version = snapshot.versionOf(bearer.account)
-        if (context.req.header('last-event-id') !== version) event(version)
-        const beat = setInterval(() => {
-          send(': here\n\n')
-          if (now() / 1000 > bearer.expiresS) {
-            end()
-            controller.close()
-          }
-        }, 15_000)
-        listeners.add(event)
-        end = () => {
-          clearInterval(beat)
-          listeners.delete(event)
-          this.streams.set(bearer.id, (this.streams.get(bearer.id) ?? 1) - 1)
-          end = () => {}
-        }
-      },
-      cancel: () => end(),
-    })
-    return context.body(stream, 200, {
+    return context.body(this.live.stream(bearer, context.req.header('last-event-id')), 200, {
       'content-type': 'text/event-stream',
       'cache-control': 'no-store',
     })

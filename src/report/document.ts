@@ -28,7 +28,7 @@ export function renderDocument({ title, body, charts, live }: Document): string 
   const scripts = [
     isInteractive && interactiveRuntime(),
     body.text.includes(' data-filter>') && readFileSync(filterScript, 'utf8'),
-    body.text.includes('<div id="board">') && boardScript(),
+    body.text.includes('<div id="board"') && boardScript(),
     live?.script,
   ].filter((each) => typeof each === 'string')
   const script = scripts.length === 0 ? null : scripts.join('\n')

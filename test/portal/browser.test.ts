@@ -82,7 +82,7 @@ describe.skipIf(!canBrowse)(
     const frameOf = async (page: Page) => {
       const element = await page.waitForSelector('iframe')
       const frame = (await element.contentFrame())!
-      await frame.waitForSelector('.cards')
+      await frame.waitForSelector('.b-first figure')
       return frame
     }
 
@@ -100,11 +100,12 @@ describe.skipIf(!canBrowse)(
         })
         const frame = await frameOf(page)
         expect(await frame.locator('h1').textContent()).toBe('Your usage')
+        expect(await frame.locator('figure').count()).toBe(5)
         expect(await frame.locator('.answer h2').textContent()).toMatch(
           /^At this pace, your credits last until about /,
         )
         // The token is not in the address.
-        expect(await frame.evaluate('location.href')).not.toContain('#')
+        expect(await frame.evaluate('location.hash')).toBe('#by=model')
         // The frame has the height of its content, and the content fits its width.
         await expect
           .poll(() => page.evaluate("document.querySelector('iframe').clientHeight"))
@@ -122,28 +123,49 @@ describe.skipIf(!canBrowse)(
       60_000,
     )
 
-    test('tells the host of filters, which a link of the address shares', async () => {
+    test('filters change every figure and the address, and a bar opens its hours, and an hour its requests', async () => {
       const { page } = await open(`${hostUrl}/?token=${await tokenOf('a')}`)
       const frame = await frameOf(page)
-      await frame.fill('input[name=from]', '2026-11-10')
-      await frame.fill('input[name=to]', '2026-11-27')
-      // By the keyboard alone.
-      await frame.locator('input[name=to]').press('Enter')
-      await expect.poll(() => frame.locator('.cards').textContent()).toContain('Requests136')
-      expect(await frame.evaluate('location.search')).toBe(
-        '?from=2026-11-10&to=2026-11-27&by=model',
+      const cards = () => frame.locator('.b-cards').textContent()
+      const hash = () => frame.evaluate('location.hash')
+      await frame.locator('[data-name=from]').fill('2026-11-10')
+      await frame.locator('[data-name=to]').fill('2026-11-26')
+      await expect.poll(cards).toContain('Requests136')
+      expect(await hash()).toBe('#from=2026-11-10&to=2026-11-27')
+      const told = { origin: usageUrl, source: 'assay-usage', type: 'filters' }
+      await expect
+        .poll(() => page.evaluate('told'))
+        .toContainEqual({ ...told, query: '?from=2026-11-10&to=2026-11-27' })
+      await frame.locator('[data-name=model]').selectOption('large')
+      await expect.poll(cards).toContain('Requests46')
+      expect(await frame.locator('#board-by-model tbody tr').count()).toBe(1)
+      await frame.locator('[data-name=model]').selectOption('all')
+      // By the keyboard alone: a day, an hour, and the request that the server knows of it.
+      const stage = frame.locator('#board-use .b-stage')
+      await stage.focus()
+      await stage.press('Home')
+      expect(await frame.locator('#board-use .b-said').textContent()).toBe(
+        'Tue, Nov 10, 2026: small 12, large 3',
       )
-      const told = await page.evaluate('told')
-      expect(told).toContainEqual({
-        origin: usageUrl,
-        source: 'assay-usage',
-        type: 'filters',
-        query: '?from=2026-11-10&to=2026-11-27&by=model',
-      })
-      await frame.locator('summary').focus()
-      await frame.locator('summary').press('Enter')
-      await frame.locator('tbody a').first().click()
-      await expect.poll(() => frame.locator('.cards').textContent()).toContain('Requests8')
+      await stage.press('Enter')
+      await expect.poll(cards).toContain('Requests8')
+      expect(await frame.locator('#board-use h3').textContent()).toBe('Credits used by hour')
+      await stage.press('End')
+      for (let at = 0; at < 2; at++) await stage.press('ArrowLeft')
+      await stage.press('Enter')
+      const requests = frame.locator('.b-requests')
+      await expect.poll(() => requests.textContent()).toContain('21:00:00')
+      expect(await requests.locator('tbody tr').count()).toBe(1)
+      expect(await requests.textContent()).toContain('successful')
+      expect(await hash()).toBe('#from=2026-11-10T21&to=2026-11-10T22')
+      // A period that the page has not is asked for, and the way back leads here.
+      await frame.locator('[data-name=from]').fill('2026-10-01')
+      await expect
+        .poll(() => frame.evaluate('location.search'))
+        .toBe('?from=2026-10-01&to=2026-11-11')
+      await expect.poll(cards).toContain('Requests80')
+      await frame.evaluate('history.back()')
+      await expect.poll(cards).toContain('Requests1')
       await page.close()
     }, 60_000)
 
@@ -161,7 +183,7 @@ describe.skipIf(!canBrowse)(
       await expect
         .poll(() => page.evaluate('told.filter(({ type }) => type === "ready").length'))
         .toBe(2)
-      expect(await frame.locator('.cards').count()).toBe(1)
+      expect(await frame.locator('.b-cards').count()).toBe(1)
       await page.close()
     }, 60_000)
 
@@ -181,27 +203,27 @@ describe.skipIf(!canBrowse)(
 
     test('works as a plain iframe, and a page of an origin that is not listed cannot frame it', async () => {
       const { page } = await open(`${hostUrl}/?mode=plain&token=${await tokenOf('a')}`)
-      expect(await (await frameOf(page)).locator('.cards').count()).toBe(1)
+      expect(await (await frameOf(page)).locator('.b-cards').count()).toBe(1)
       await page.close()
       const { page: evil } = await open(
         `${hostUrl.replace('localhost', '127.0.0.1')}/?mode=plain&token=${await tokenOf('a')}`,
       )
       await evil.waitForTimeout(500)
       const frame = (await (await evil.waitForSelector('iframe')).contentFrame())!
-      expect(await frame.locator('.cards').count()).toBe(0)
+      expect(await frame.locator('.b-cards').count()).toBe(0)
       await evil.close()
     }, 60_000)
 
     test('follows new usage by itself', async () => {
       const { page } = await open(`${hostUrl}/?token=${await tokenOf('a')}`)
       const frame = await frameOf(page)
-      expect(await frame.locator('.cards').textContent()).toContain('Requests216')
+      expect(await frame.locator('.b-cards').textContent()).toContain('Requests216')
       const store = await openStore(service.file)
       await enterEvents(store, [{ atUs: utc(2026, 11, 28), account: 'a', keyFp: key }])
       store.close()
       await service.portal.refresh()
       await expect
-        .poll(() => frame.locator('.cards').textContent(), { timeout: 30_000 })
+        .poll(() => frame.locator('.b-cards').textContent(), { timeout: 30_000 })
         .toContain('Requests217')
       await page.close()
     }, 60_000)
@@ -212,7 +234,8 @@ describe.skipIf(!canBrowse)(
         headers: { authorization: `Bearer ${await tokenOf('a')}` },
       })
       await page.setContent(await answer.text())
-      expect(await page.locator('.card').count()).toBeGreaterThan(5)
+      expect(await page.locator('.figures dd').count()).toBeGreaterThan(4)
+      expect(await page.locator('.b-first svg').first().isVisible()).toBe(true)
       expect(await page.locator('form[method=get] button').count()).toBe(1)
       await page.close()
     }, 60_000)

@@ -35,10 +35,10 @@ test.each(everyPath)(
     }
     const right = await ask(false)
     // biome-ignore lint/suspicious/noExplicitAny: the kept forecasts are forgotten between the two.
-    ;(all.portal as any).pages.clear()
+    ;(all.portal as any).answers.forget()
     const mutant = await ask(true)
     // biome-ignore lint/suspicious/noExplicitAny: as above.
-    ;(all.portal as any).pages.clear()
+    ;(all.portal as any).answers.forget()
     mutation.isOn = false
     expect(mutant === right).toBe(false)
   },

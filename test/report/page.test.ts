@@ -318,7 +318,7 @@ describe.skipIf(!canBrowse)(
           '0,planned,76',
         ])
         const usage = await openPage(browser, 'month', true)
-        expect(await saved(usage.tab, 'Failed requests by day (%)')).toEqual([
+        expect(await saved(usage.tab, 'Failed requests (%) by day')).toEqual([
           'usage-failures.csv',
           'time,requests,failed,of them 429',
           expect.stringMatching(/^"Thu, 12 Feb 2026",\d+,\d+,\d+$/),

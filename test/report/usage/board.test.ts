@@ -2,17 +2,13 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defaultContract } from '../../../src/contract/default.ts'
 import { makeReport } from '../../../src/report/page.ts'
+import { choiceOf, fragmentOf, initial } from '../../../src/report/usage/board/choice.js'
 import { type BoardData, readBoard } from '../../../src/report/usage/board/data.ts'
 import { drawBars } from '../../../src/report/usage/board/draw.js'
+import { speechOf } from '../../../src/report/usage/board/speech.js'
 import { barsOf, bucketOf, mostBars } from '../../../src/report/usage/board/sums.js'
-import {
-  choiceOf,
-  fragmentOf,
-  initial,
-  requestsOf,
-  type Tree,
-  viewsOf,
-} from '../../../src/report/usage/board/views.js'
+import { requestsOf } from '../../../src/report/usage/board/tables.js'
+import { type Tree, viewsOf } from '../../../src/report/usage/board/views.js'
 import { storeEngine } from '../../../src/report/usage/engine/engine.ts'
 import { readUsageIn } from '../../../src/report/usage/read.ts'
 import { openStore, type Store } from '../../store/opened.ts'
@@ -133,6 +129,7 @@ describe('the board of a usage page', () => {
     const drawn = (some: readonly number[]) =>
       textOf(
         drawBars(
+          speechOf(data),
           'x',
           { bucket: 'day', bars, series: [{ name: 'a', values: some }] },
           { width: 600, height: 200 },

@@ -1,16 +1,29 @@
 import { readFileSync } from 'node:fs'
 import { type Html, html, scriptJson, trusted } from '../../../user/html.ts'
+import { type Choice, fragmentOf, initial } from './choice.js'
 import type { BoardData } from './data.ts'
-import { initial, type Tree, type View, viewsOf } from './views.js'
+import { speechOf } from './speech.js'
+import { type Tree, type View, viewsOf } from './views.js'
 
-/** The element that holds the board, as its script expects it. Without scripts it shows the whole period. */
-export function renderBoard(data: BoardData, cards: Html): Html {
-  const choice = initial(data)
+/**
+ * The element that holds the board, as its script expects it. Without scripts it shows the choice.
+ *
+ * @param cards the cards of that choice
+ * @param form how to choose another period without scripts
+ */
+export function renderBoard(
+  data: BoardData,
+  cards: Html,
+  choice: Choice = initial(data),
+  form?: Html,
+): Html {
+  const { say } = speechOf(data)
   const desk = viewsOf(data, choice, 'desk')
   const phone = viewsOf(data, choice, 'phone')
   const figures = desk.views.map((view, at) => figure(view, phone.views[at]!))
-  return html`<div id="board">
-<div class="filters b-filters" role="group" aria-label="Filters of the page" hidden></div>
+  const asked = fragmentOf(data, choice)
+  return html`<div id="board"${asked !== '' && html` data-choice="${asked}"`}>
+<div class="filters b-filters" role="group" aria-label="${say('filters')}" hidden></div>${form}
 <div class="b-first">${figures[0]}</div>
 <div class="b-cards">${cards}</div>
 <div class="b-requests"></div>
@@ -21,7 +34,7 @@ export function renderBoard(data: BoardData, cards: Html): Html {
 }
 
 function figure(desk: View, phone: View): Html {
-  return html`<figure class="card ${desk.wide === true || desk.whole === true ? 'whole' : 'half'}" id="board-${desk.id}"><figcaption><h3>${desk.title}</h3></figcaption>${desk.legend && markup(desk.legend)}<div class="b-stage chart-drawings"><div class="on-desk">${markup(desk.tree)}</div><div class="on-phone">${markup(phone.tree)}</div></div>${desk.note && html`<p class="note">${desk.note}</p>`}</figure>`
+  return html`<figure class="card ${desk.wide === true || desk.whole === true ? 'whole' : 'half'}" id="board-${desk.id}"><figcaption><h3>${desk.title}</h3></figcaption>${desk.legend && markup(desk.legend)}<div class="b-stage chart-drawings"><div class="on-desk">${markup(desk.tree)}</div><div class="on-phone">${markup(phone.tree)}</div></div>${desk.under && markup(desk.under)}${desk.note && html`<p class="note">${desk.note}</p>`}</figure>`
 }
 
 function markup(tree: Tree): Html {
@@ -33,14 +46,27 @@ function markup(tree: Tree): Html {
   return html`<${trusted(name)}${said}>${children.map(markup)}</${trusted(name)}>`
 }
 
-const files = ['sums.js', 'draw.js', 'views.js', 'browser.js']
+const files = [
+  ...['speech.js', 'sums.js', 'choice.js', 'draw.js', 'tables.js', 'views.js', 'browser.js'],
+]
 
-/** The board's script: the modules that also draw here, as one classic script. */
-export function boardScript(): string {
+/**
+ * The board's script: the modules that also draw here, as one classic script.
+ *
+ * @param start what is done with `startBoard`; default: the board of the file is started
+ */
+export function boardScript(start = 'startBoard()'): string {
   const texts = files.map((name) =>
     readFileSync(new URL(`../../../../src/report/usage/board/${name}`, import.meta.url), 'utf8')
       .replace(/^import [^;]*? from '[^']*'$/gms, '')
       .replace(/^export (?=const|function)/gm, ''),
   )
-  return `;(() => {\n${texts.join('\n')}\n})()`
+  return `;(() => {\n${[...texts, start].map(withoutComments).join('\n')}\n})()`
 }
+
+/** Comments and indents are for those who write a script. No text of these files spans two lines. */
+const withoutComments = (script: string) =>
+  script
+    .replace(/\/\*\*[\s\S]*?\*\//g, '')
+    .replace(/^\s*\/\/.*$/gm, '')
+    .replace(/\n\s*/g, '\n')

@@ -1,29 +1,6 @@
 // Draws the charts of a usage page as trees of elements: the page's maker turns a tree into
 // markup, and the browser into elements. Text is a child, so nothing of the data can be markup.
-
-const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
-const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
-const dates = (options) => new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' })
-const days = dates({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' })
-const shortDays = dates({ day: 'numeric', month: 'short' })
-const months = dates({ month: 'short', year: 'numeric' })
-
-export const show = (value) => (value === null || value === undefined ? '–' : number.format(value))
-
-const clock = (hour) => `${String(((hour % 24) + 24) % 24).padStart(2, '0')}:00`
-
-/** A bar's time in words. */
-export function timeOf(bucket, { start, end }) {
-  const day = days.format(start * 3_600_000)
-  if (bucket === 'hour') return `${day}, ${clock(start)}`
-  if (bucket === 'month') return months.format(start * 3_600_000)
-  return bucket === 'day' ? day : `${day} to ${days.format((end - 1) * 3_600_000)}`
-}
-
-const tick = (bucket, hour, spanH) => {
-  if (bucket === 'hour') return hour % 24 === 0 ? shortDays.format(hour * 3_600_000) : clock(hour)
-  return (spanH > 24 * 300 ? months : shortDays).format(hour * 3_600_000)
-}
+import { clock } from './speech.js'
 
 export const h = (name, attributes, ...children) => ({
   name,
@@ -40,18 +17,19 @@ function niceAbove(value) {
 }
 
 const top = 14
+const axisLeft = 52
 const bottom = 24
 
 /** The frame of a chart: places of its axes. */
-function frame(width, height, most) {
-  const left = 52
+function frame(speech, width, height, most) {
+  const left = axisLeft
   const y = (value) => top + (1 - Math.min(value, most) / most) * (height - top - bottom)
   const lines = [0, 0.5, 1].map((share) => [
     h('path', { class: 'b-grid', d: `M${left} ${r(y(share * most))}H${width}` }),
     h(
       'text',
       { x: left - 6, y: r(y(share * most) + 4), 'text-anchor': 'end' },
-      compact.format(share * most),
+      speech.compact(share * most),
     ),
   ])
   return { left, y, lines }
@@ -70,12 +48,16 @@ function svg(chart, width, height, geometry, children) {
   )
 }
 
-function timeAxis(bucket, bars, x, width, height, left) {
+function timeAxis(speech, bucket, bars, x, width, height, left) {
   const count = Math.max(2, Math.min(8, Math.floor((width - left) / 90), bars.length))
   const span = bars.length === 0 ? 0 : bars.at(-1).end - bars[0].start
   return Array.from({ length: Math.min(count, bars.length) }, (_, at) => {
     const place = Math.floor((at * bars.length) / count)
-    return h('text', { x: r(x(place)), y: height - 6 }, tick(bucket, bars[place].start, span))
+    return h(
+      'text',
+      { x: r(x(place)), y: height - 6 },
+      speech.tick(bucket, bars[place].start, span),
+    )
   })
 }
 
@@ -90,13 +72,14 @@ export function ceilingOf(totals) {
 
 const classOf = (name, at) => (name === '(other)' ? 's8' : `s${at + 1}`)
 
-/** Bars over time, one path for each series. */
-export function drawBars(label, { bucket, bars, series }, { width, height, classes }) {
+/** Bars over time, one path for each series. `marks` are numbers over some bars. */
+export function drawBars(speech, label, { bucket, bars, series, marks = [] }, size) {
+  const { width, height, classes } = size
   const totals = bars.map((_, at) =>
     series.reduce((sum, { values }) => sum + Math.max(0, values[at] ?? 0), 0),
   )
   const most = ceilingOf(totals)
-  const { left, y, lines } = frame(width, height, most)
+  const { left, y, lines } = frame(speech, width, height, most)
   const step = (width - left) / Math.max(1, bars.length)
   const gap = step > 5 ? Math.min(4, step * 0.15) : 0
   const x = (at) => left + at * step
@@ -123,37 +106,34 @@ export function drawBars(label, { bucket, bars, series }, { width, height, class
       measured ? '' : `M${r(x(at))} ${top}h${r(step)}V${r(y(0))}h${r(-step)}z`,
     )
     .join('')
-  const cut = totals.flatMap((value, at) =>
-    value > most
-      ? [
-          h(
-            'text',
-            {
-              class: 'b-cut',
-              x: r(Math.min(width - 2, Math.max(left + 20, x(at) + step / 2))),
-              y: 10,
-              'text-anchor': x(at) > width - 40 ? 'end' : 'middle',
-            },
-            `↑ ${number.format(value)}`,
-          ),
-        ]
-      : [],
-  )
+  const over = totals.flatMap((value, at) => {
+    const said = [
+      ...marks.filter(({ bar }) => bar === at).map(({ rank }) => `▾${rank}`),
+      ...(value > most ? [`↑ ${speech.show(value)}`] : []),
+    ]
+    const isLast = x(at) > width - 40
+    const place = {
+      x: r(isLast ? x(at) + step : Math.max(left + 20, x(at) + step / 2)),
+      y: r(value > most ? 10 : Math.max(10, y(value) - 4)),
+      'text-anchor': isLast ? 'end' : 'middle',
+    }
+    return said.length === 0 ? [] : [h('text', { class: 'b-cut', ...place }, said.join(' '))]
+  })
   return svg(label, width, height, { left, step: r(step * 1000) / 1000, bars: bars.length }, [
     dark !== '' && h('path', { class: 'b-unmeasured', d: dark }),
     ...lines.flat(),
     ...paths.flat(),
-    ...cut,
-    ...timeAxis(bucket, bars, x, width, height, left),
+    ...over,
+    ...timeAxis(speech, bucket, bars, x, width, height, left),
   ])
 }
 
 /** Lines over bars; a null is a gap. */
-export function drawLines(label, { bucket, bars }, lines, { width, height }) {
+export function drawLines(speech, label, { bucket, bars }, lines, { width, height }) {
   const most = niceAbove(
     Math.max(0, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0))),
   )
-  const { left, y, lines: grid } = frame(width, height, most)
+  const { left, y, lines: grid } = frame(speech, width, height, most)
   const step = (width - left) / Math.max(1, bars.length)
   const x = (at) => left + at * step
   return svg(label, width, height, { left, step: r(step * 1000) / 1000, bars: bars.length }, [
@@ -169,24 +149,33 @@ export function drawLines(label, { bucket, bars }, lines, { width, height }) {
       })
       return h('path', { class: `b-line ${kind}`, d: path })
     }),
-    ...timeAxis(bucket, bars, x, width, height, left),
+    ...timeAxis(speech, bucket, bars, x, width, height, left),
   ])
+}
+
+/** The time axis of cumulative use, which reaches to the end of the forecast. */
+export function cumulativeX({ from, to }, outlook, { width }) {
+  const end = outlook === null ? to : Math.max(to, outlook.points.at(-1).hour)
+  return {
+    end,
+    x: (hour) => axisLeft + ((hour - from) / Math.max(1, end - from)) * (width - axisLeft),
+  }
 }
 
 /**
  * Cumulative use. With an outlook, the line of what is held is drawn above it, with a step where credits expire, and the
  * fan of the forecast goes on from the last measured use until it meets that line.
  */
-export function drawCumulative(label, { from, to }, points, outlook, { width, height }) {
+export function drawCumulative(speech, label, { from, to }, points, outlook, size) {
+  const { width, height } = size
   const used = points.at(-1)?.sum ?? 0
   const start = points.at(-1)?.hour ?? from
-  const end = outlook === null ? to : Math.max(to, outlook.points.at(-1).hour)
+  const { end, x } = cumulativeX({ from, to }, outlook, size)
   const lostAt = (hour) =>
     outlook.expiries.reduce((sum, each) => sum + (each.hour <= hour ? each.credits : 0), 0)
   const heldAt = (hour) => used + outlook.balance - lostAt(hour)
   const most = niceAbove(outlook === null ? used : Math.max(used, heldAt(start)))
-  const { left, y, lines } = frame(width, height, most)
-  const x = (hour) => left + ((hour - from) / Math.max(1, end - from)) * (width - left)
+  const { left, y, lines } = frame(speech, width, height, most)
   const at = (hour, value) => `${r(x(hour))} ${r(y(Math.max(0, value)))}`
   const line = (some) => some.map(([hour, value]) => at(hour, value)).join('L')
   const steps = points.map(({ hour, sum }) => [hour, sum])
@@ -209,7 +198,11 @@ export function drawCumulative(label, { from, to }, points, outlook, { width, he
       h('path', { class: 'b-fan', d: `M${line(fan('low'))}L${line([...fan('high')].reverse())}z` }),
       h('path', { class: 'b-line s1 b-dashed', d: `M${line(fan('median'))}` }),
       h('path', { class: 'b-line b-held', d: heldPath }),
-      h('text', { class: 'b-word', x: left + 6, y: r(y(heldAt(start)) + 14) }, 'held'),
+      h(
+        'text',
+        { class: 'b-word', x: left + 6, y: r(y(heldAt(start)) + 14) },
+        speech.say('heldLine'),
+      ),
       ...outlook.expiries
         .filter(({ hour }) => hour <= end)
         .map((each) =>
@@ -220,7 +213,7 @@ export function drawCumulative(label, { from, to }, points, outlook, { width, he
               x: r(Math.min(x(each.hour) + 4, width - 130)),
               y: r(y(heldAt(each.hour)) + 14),
             },
-            `${number.format(each.credits)} expire unused`,
+            speech.say('expire', { credits: speech.show(each.credits) }),
           ),
         ),
       h('path', { class: 'b-now', d: `M${r(x(start))} ${top}V${height - bottom}` }),
@@ -232,16 +225,26 @@ export function drawCumulative(label, { from, to }, points, outlook, { width, he
   const ticks = Array.from({ length: count }, (_, place) => {
     const after = ((end - from) * place) / count
     const hour = from + (bucket === 'hour' ? Math.floor(after) : Math.floor(after / 24) * 24)
-    return h('text', { x: r(x(hour)), y: height - 6 }, tick(bucket, hour, end - from))
+    return h('text', { x: r(x(hour)), y: height - 6 }, speech.tick(bucket, hour, end - from))
   })
   return svg(label, width, height, { left }, [...children, ...ticks])
 }
 
-const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
+const weekLeft = 40
+
+/** The place of an hour of the week. */
+export function weekCell(at, { width }) {
+  const step = (width - weekLeft) / 24
+  return {
+    ...{ x: r(weekLeft + (at % 24) * step), y: Math.floor(at / 24) * 24 },
+    ...{ width: r(step - 1), height: 23 },
+  }
+}
 
 /** Medians of the hours of the week. */
-export function drawWeek(label, cells, { width }) {
-  const left = 40
+export function drawWeek(speech, label, cells, { width }) {
+  const left = weekLeft
+  const weekdays = speech.shortWeekdays
   const [stepX, stepY] = [(width - left) / 24, 24]
   const most = Math.max(0, ...cells.map((value) => value ?? 0))
   const shade = (value) =>
@@ -256,15 +259,12 @@ export function drawWeek(label, cells, { width }) {
         : [
             h(
               'rect',
-              {
-                ...{
-                  class: shade(value),
-                  x: r(left + (at % 24) * stepX),
-                  y: Math.floor(at / 24) * stepY,
-                },
-                ...{ width: r(stepX - 1), height: stepY - 1 },
-              },
-              h('title', {}, `${weekdays[Math.floor(at / 24)]} ${clock(at % 24)}: ${show(value)}`),
+              { class: shade(value), ...weekCell(at, { width }) },
+              h(
+                'title',
+                {},
+                `${weekdays[Math.floor(at / 24)]} ${clock(at % 24)}: ${speech.show(value)}`,
+              ),
             ),
           ],
     ),
@@ -282,10 +282,11 @@ export const drawLegend = (names) =>
     names.map(([name, kind]) => h('li', {}, h('i', { class: kind }), name)),
   )
 
-export const legendOf = (series) => series.map(({ name }, at) => [name, classOf(name, at)])
+export const legendOf = (speech, series) =>
+  series.map(({ name }, at) => [speech.nameOf(name), classOf(name, at)])
 
 /** A table of names or times and values. */
-export function drawTable(label, heads, rows) {
+export function drawTable(speech, label, heads, rows) {
   return h(
     'div',
     { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': label },
@@ -311,7 +312,7 @@ export function drawTable(label, heads, rows) {
             cells.map((cell, at) =>
               at === 0
                 ? h('th', { scope: 'row', class: 'txt' }, cell)
-                : h('td', { class: 'num' }, typeof cell === 'string' ? cell : show(cell)),
+                : h('td', { class: 'num' }, typeof cell === 'string' ? cell : speech.show(cell)),
             ),
           ),
         ),

@@ -16,3 +16,6 @@ export function barsOf(
   from: number,
   to: number,
 ): { readonly name: BoardData['finest']; readonly bars: readonly Bar[] }
+
+/** Latencies are counted in steps of a tenth: step `n` reaches from 1.1^n to 1.1^(n + 1) milliseconds. */
+export const latencyStep: number

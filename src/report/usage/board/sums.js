@@ -51,7 +51,7 @@ export const metrics = {
       ? null
       : (data.cells.input[at] ?? 0) + (data.cells.output[at] ?? 0),
   money: (data, at) =>
-    data.cells.credits[at] === null ? null : data.cells.credits[at] * data.creditUsd,
+    data.cells.credits[at] === null ? null : data.cells.credits[at] * data.money.perCredit,
 }
 
 export const dimensions = ['model', 'key', 'endpoint']
@@ -151,6 +151,35 @@ export function perBar(data, places, { from, to }, columns) {
     })
   }
   return { bucket: name, bars, sums }
+}
+
+/** Latencies are counted in steps of a tenth: step `n` reaches from 1.1^n to 1.1^(n + 1) milliseconds. */
+export const latencyStep = 1.1
+
+/** Percentiles of the latency of each bar, in milliseconds; null without a success that reports one. */
+export function latencies(data, places, { from, to }, shares) {
+  const { bars, of } = barsOf(data, from, to)
+  const placeOf = new Map(bars.map(({ start }, at) => [start, at]))
+  const wanted = new Set(places)
+  const counts = bars.map(() => new Map())
+  const { cell, step, count } = data.latency
+  for (let at = 0; at < cell.length; at++) {
+    if (!wanted.has(cell[at])) continue
+    const bar = counts[placeOf.get(of(data.cells.hour[cell[at]]))]
+    bar?.set(step[at], (bar.get(step[at]) ?? 0) + count[at])
+  }
+  const sorted = counts.map((bar) => [...bar].sort(([a], [b]) => a - b))
+  return shares.map((share) => sorted.map((bar) => percentileOf(bar, share)))
+}
+
+function percentileOf(steps, share) {
+  const all = steps.reduce((sum, [, count]) => sum + count, 0)
+  let passed = 0
+  for (const [step, count] of steps) {
+    passed += count
+    if (passed >= share * all) return Number((latencyStep ** (step + 0.5)).toPrecision(3))
+  }
+  return null
 }
 
 /** The median of each hour of the week over its measured hours, among them those without a request. Monday is 0. */

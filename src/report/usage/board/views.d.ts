@@ -1,3 +1,4 @@
+import type { Choice } from './choice.js'
 import type { BoardData } from './data.ts'
 
 /** An element, or text. */
@@ -10,16 +11,6 @@ export type Tree =
       readonly children: readonly Tree[]
     }
 
-export interface Choice {
-  readonly from: number
-  readonly to: number
-  readonly model: string
-  readonly key: string
-  readonly endpoint: string
-  readonly by: 'model' | 'key' | 'endpoint'
-  readonly metric: BoardData['metrics'][number]
-}
-
 export interface View {
   readonly id: string
   readonly wide?: boolean
@@ -28,6 +19,8 @@ export interface View {
   readonly title: string
   readonly note?: string | null
   readonly legend?: Tree | null
+  /** Stands under the drawing. */
+  readonly under?: Tree | null
   readonly tree: Tree
   readonly bars?: readonly { readonly start: number; readonly end: number }[]
   table(): readonly [readonly string[], readonly (readonly unknown[])[]]
@@ -37,12 +30,9 @@ export interface Views {
   readonly sums: Readonly<Record<'requests' | 'failed' | 'limited' | 'unknown', number>> &
     Readonly<Record<'credits' | 'input' | 'cached' | 'output', number | null>>
   readonly views: readonly View[]
-  readonly cards: readonly (readonly [string, string, string])[]
+  /** Name, label, value, and what stands under it. */
+  readonly cards: readonly (readonly [string, string, string, string])[]
   readonly tables: readonly { readonly by: string; readonly title: string; readonly tree: Tree }[]
 }
 
-export function initial(data: BoardData): Choice
-export function choiceOf(data: BoardData, fragment: string): Choice
-export function fragmentOf(data: BoardData, choice: Choice): string
 export function viewsOf(data: BoardData, choice: Choice, size?: 'desk' | 'phone'): Views
-export function requestsOf(data: BoardData, choice: Choice): readonly (readonly unknown[])[] | null

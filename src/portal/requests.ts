@@ -1,0 +1,59 @@
+import type { RequestQuery } from '../report/usage/engine/clickhouse.ts'
+import type { AccountScope } from '../store/account.ts'
+import { type Asked, conditionOf, exact, type Input, needs, periodAsked, scopeOf } from './asked.ts'
+import { cursorAt, skipOf } from './cursor.ts'
+import { timeIn } from './period.ts'
+import { Problem } from './problem.ts'
+import type { Answers, outcomes } from './shapes.ts'
+import type { RequestRow } from './snapshot.ts'
+
+const longestUs = 31 * 86_400e6 + 3600e6
+
+export async function readRequests(
+  asked: Asked,
+  query: Input<'requests'>,
+  read: (scope: AccountScope, query: RequestQuery) => Promise<readonly RequestRow[] | null>,
+): Promise<Answers['requests']> {
+  const { bearer, view } = asked
+  needs(asked, 'requests')
+  const period = periodAsked(query, view)
+  if (period.toUs - period.fromUs > longestUs) {
+    throw new Problem(400, 'bad-period', 'A list of requests is of at most 31 days')
+  }
+  await conditionOf(asked, query)
+  const skip = skipOf(query.cursor)
+  const rows = await read(scopeOf(bearer), {
+    ...{ fromUs: period.fromUs, toUs: period.toUs, limit: query.limit + 1, skip },
+    ...{ models: query.model, keys: query.key.map((key) => view.fingerprintOf(key)) },
+    ...{ endpoints: query.endpoint, outcomes: query.outcome },
+  })
+  if (rows === null) {
+    throw new Problem(404, 'no-requests', 'Only sums are known, no single requests')
+  }
+  const shown = bearer.shows
+  return {
+    requests: rows.slice(0, query.limit).map((row) => ({
+      at: timeIn(row.at_us, period.timezone),
+      model: shown.has('models') ? row.model : null,
+      key: shown.has('keys') && row.key_fp !== null ? view.nameOfKey(row.key_fp) : null,
+      endpoint: row.endpoint,
+      outcome: outcomeOf(row),
+      ...{ input: row.input, cached: row.cached, output: row.output },
+      credits: shown.has('credits') && row.unit === 'credits' ? exact(row.credits) : null,
+      durationMs: row.latency_us === null ? null : row.latency_us / 1000,
+    })),
+    next: rows.length > query.limit ? cursorAt(skip + query.limit) : null,
+  }
+}
+
+function outcomeOf({
+  outcome,
+  status,
+}: {
+  outcome: string
+  status: number | null
+}): (typeof outcomes)[number] {
+  if (outcome === 'ok') return 'ok'
+  if (status === 429) return 'limited'
+  return outcome === 'http_error' ? 'failed' : 'unknown'
+}

@@ -1,0 +1,147 @@
+import { literal } from '../../../store/literal.ts'
+import type { Session } from '../../../store/session.ts'
+import { visible } from '../../../user/hostile.ts'
+import type { BoardData } from './data.ts'
+
+/** Sums of cells, in columns: cell `at` is `hour[at]`, `model[at]`, `requests[at]` and so on. */
+export interface Cells {
+  /** Local hours since 1970. */
+  readonly hour: readonly number[]
+  readonly model: readonly number[]
+  readonly key: readonly number[]
+  readonly endpoint: readonly number[]
+  readonly requests: readonly number[]
+  readonly failed: readonly number[]
+  readonly limited: readonly number[]
+  /** Requests of unknown cost. */
+  readonly unknown: readonly number[]
+  readonly credits: readonly (number | null)[]
+  readonly input: readonly (number | null)[]
+  readonly cached: readonly (number | null)[]
+  readonly output: readonly (number | null)[]
+}
+
+const widths = ['hour', 'day', 'week', 'month'] as const
+export type Width = (typeof widths)[number]
+
+const namesOf = { model: 40, key: 40, endpoint: 20 } as const
+export const dimensions = ['model', 'key', 'endpoint'] as const
+type Dimension = (typeof dimensions)[number]
+
+/** SQL for the names that a board has however few requests they have. */
+export const wanted = (asked: Readonly<Partial<Record<Dimension, string>>> = {}) =>
+  Object.fromEntries(
+    dimensions.map((name) => [name, asked[name] === undefined ? 'NULL' : literal(asked[name])]),
+  ) as Readonly<Record<Dimension, string>>
+
+export const localSql = (us: string) =>
+  `epoch_us(timezone(getvariable('usage_timezone'), make_timestamptz((${us})::BIGINT)))`
+
+/** Local hours, with fractions, of some moments. */
+export async function localHours(
+  store: Session,
+  us: readonly number[],
+): Promise<readonly number[]> {
+  if (us.length === 0) return []
+  const rows = await store.rows<{ hour: number }>(
+    `SELECT ${localSql('us')} / 3.6e9 AS hour FROM (SELECT unnest([${us.map(Math.round).join(', ')}]) AS us, generate_subscripts([${us.map(() => 0).join(', ')}], 1) AS nth) ORDER BY nth`,
+  )
+  return rows.map(({ hour }) => hour)
+}
+
+export const startSql: Readonly<Record<Width, string>> = {
+  hour: 'hour',
+  day: 'hour // 24 * 24',
+  week: '(hour // 24 + 3) // 7 * 168 - 72',
+  month: `epoch_us(date_trunc('month', make_timestamp(hour * 3600000000))) // 3600000000`,
+}
+
+/** Sums `usage_board` into cells of the narrowest width with at most this many. */
+export async function readCells(
+  store: Session,
+  most: number,
+  asked: Readonly<Record<Dimension, string>>,
+): Promise<Pick<BoardData, 'finest' | 'names' | 'cells'>> {
+  await nameCells(store, asked)
+  const finest = await widthOf(store, most)
+  return { finest, cells: await sumCells(store, finest), names: await readNames(store) }
+}
+
+/** Gives cells their local hour and shown names; the rest of a long list is `(other)`. */
+async function nameCells(
+  store: Session,
+  asked: Readonly<Record<Dimension, string>>,
+): Promise<void> {
+  const named = dimensions.map(
+    (
+      name,
+    ) => `CASE WHEN ${name} = ${asked[name]} OR ${name} IN (SELECT ${name} FROM usage_board GROUP BY 1 ORDER BY sum(requests) DESC, 1 LIMIT ${namesOf[name]})
+      THEN ${name} ELSE '(other)' END AS ${name}`,
+  )
+  await store.execute(`
+    CREATE OR REPLACE TEMP TABLE usage_board_cells AS
+    SELECT * REPLACE (${named.join(', ')}), ${localSql('quarter * 900000000')} // 3600000000 AS hour FROM usage_board`)
+}
+
+async function widthOf(store: Session, most: number): Promise<Width> {
+  const [wide] = await store.rows<{ us: number | null }>(
+    'SELECT max(width_us)::DOUBLE AS us FROM usage_board_cells',
+  )
+  const narrowest = (wide?.us ?? 0) > 3600e6 ? 1 : 0
+  for (const width of widths.slice(narrowest)) {
+    const [row] = await store.rows<{ n: number }>(
+      `SELECT count(*)::INTEGER AS n FROM (SELECT DISTINCT ${startSql[width]}, model, key, endpoint FROM usage_board_cells)`,
+    )
+    if (row!.n <= most) return width
+  }
+  // Without the keys, then.
+  await store.execute(`UPDATE usage_board_cells SET key = '(other)'`)
+  return 'month'
+}
+
+const sums = {
+  requests: 'sum(requests)::DOUBLE',
+  failed: `coalesce(sum(requests) FILTER (outcome <> 'ok'), 0)::DOUBLE`,
+  limited: 'coalesce(sum(requests) FILTER (status = 429), 0)::DOUBLE',
+  unknown: 'greatest(0, sum(requests) - coalesce(sum(credits_known), 0))::DOUBLE',
+  credits: `round(sum(credits) FILTER (unit = getvariable('usage_unit')), 6)::DOUBLE`,
+  input: 'sum(prompt_tokens)::DOUBLE',
+  cached: 'sum(cached_tokens)::DOUBLE',
+  output: 'sum(completion_tokens)::DOUBLE',
+} as const
+
+/** Each name with its place in the list of its dimension, from 0; those with most requests first, `(other)` last. */
+export const placesSql = dimensions
+  .map(
+    (name) => `SELECT '${name}' AS dimension, ${name} AS name,
+      row_number() OVER (ORDER BY ${name} = '(other)', sum(requests) DESC, ${name}) - 1 AS place
+      FROM usage_board_cells GROUP BY ${name}`,
+  )
+  .join(' UNION ALL ')
+
+async function sumCells(store: Session, width: Width): Promise<Cells> {
+  const rows = await store.rows<Record<keyof Cells, number>>(`
+    WITH names AS (${placesSql})
+    SELECT ${startSql[width]}::DOUBLE AS hour, ${dimensions.map((name) => `(SELECT place FROM names WHERE dimension = '${name}' AND name = ${name})::INTEGER AS ${name}`).join(', ')},
+      ${Object.entries(sums)
+        .map(([name, sql]) => `${sql} AS ${name}`)
+        .join(', ')}
+    FROM usage_board_cells GROUP BY 1, model, key, endpoint ORDER BY ALL`)
+  const columns = ['hour', ...dimensions, ...Object.keys(sums)] as (keyof Cells)[]
+  return Object.fromEntries(
+    columns.map((name) => [name, rows.map((row) => row[name] ?? zeroOf(name))]),
+  ) as unknown as Cells
+}
+
+const zeroOf = (name: string) =>
+  ['requests', 'failed', 'limited', 'unknown'].includes(name) ? 0 : null
+
+async function readNames(store: Session): Promise<BoardData['names']> {
+  const rows = await store.rows<{ dimension: string; name: string }>(
+    `SELECT dimension, CASE WHEN dimension = 'key' THEN coalesce(getvariable('usage_key_names')[name], name) ELSE name END AS name
+     FROM (${placesSql}) ORDER BY dimension, place`,
+  )
+  const of = (dimension: Dimension) =>
+    rows.filter((row) => row.dimension === dimension).map(({ name }) => visible(name))
+  return { model: of('model'), key: of('key'), endpoint: of('endpoint') }
+}

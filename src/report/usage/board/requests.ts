@@ -1,0 +1,79 @@
+import type { Session } from '../../../store/session.ts'
+import { type Cells, dimensions, localSql, placesSql, startSql, type Width } from './cells.ts'
+import { latencyStep } from './sums.js'
+
+/** Single requests in columns, as `Cells`. */
+export type Requests = Readonly<Record<string, readonly unknown[]>>
+
+/** How many successes of a cell had a latency of a step (`sums.js`), in columns. */
+export interface Latencies {
+  readonly cell: readonly number[]
+  readonly step: readonly number[]
+  readonly count: readonly number[]
+}
+
+/** A page holds this many single requests at most. */
+export const mostRequests = 2000
+const mostSteps = 30_000
+
+const withinSql = `FROM usage_shown WHERE at_us >= getvariable('usage_from') AND at_us < getvariable('usage_to')`
+
+/** SQL for the place of a request's name; the rest of a long list is `(other)`. */
+const placeSql = (name: string, column: string) =>
+  `coalesce((SELECT place FROM names WHERE dimension = '${name}' AND name = ${column}), (SELECT place FROM names WHERE dimension = '${name}' AND name = '(other)'))::INTEGER AS ${name}`
+
+const placed = [
+  placeSql('model', `left(coalesce(model, '(unknown)'), 200)`),
+  placeSql('key', `left(coalesce(key_fp, '(unknown)'), 200)`),
+  placeSql('endpoint', `left(coalesce(endpoint, '(unknown)'), 200)`),
+].join(', ')
+
+/** All single requests of the period in columns, if they are few. `readCells` must have run. */
+export async function readRequests(store: Session): Promise<Requests | null> {
+  const [count] = await store.rows<{ n: number }>(`SELECT count(*)::INTEGER AS n ${withinSql}`)
+  if (count!.n === 0 || count!.n > mostRequests) return null
+  const rows = await store.rows<Record<string, unknown>>(`
+    WITH names AS (${placesSql})
+    SELECT (local // 3600000000)::DOUBLE AS hour, strftime(make_timestamp(local), '%H:%M:%S') AS clock,
+      ${placed}, coalesce(status::VARCHAR, outcome) AS status,
+      prompt_tokens::DOUBLE AS input, completion_tokens::DOUBLE AS output, round(credits, 6)::DOUBLE AS credits
+    FROM (SELECT *, ${localSql('at_us')} AS local ${withinSql})
+    ORDER BY local, id`)
+  const columns = Object.keys(rows[0]!)
+  return Object.fromEntries(columns.map((name) => [name, rows.map((row) => row[name])]))
+}
+
+/** The latencies of successes by cell. `readCells` must have run. */
+export async function readLatencies(
+  store: Session,
+  width: Width,
+  cells: Cells,
+): Promise<Latencies | null> {
+  const rows = await store.rows<
+    Record<'start' | (typeof dimensions)[number] | 'step' | 'n', number>
+  >(
+    `WITH names AS (${placesSql}),
+     named AS (SELECT ${localSql('at_us')} // 3600000000 AS hour, ${placed}, latency_us
+       ${withinSql} AND outcome = 'ok' AND latency_us > 0)
+     SELECT ${startSql[width]}::DOUBLE AS start, model, key, endpoint,
+       floor(ln(latency_us / 1000) / ln(${latencyStep}))::INTEGER AS step, count(*)::INTEGER AS n
+     FROM named GROUP BY ALL ORDER BY ALL LIMIT ${mostSteps + 1}`,
+  )
+  if (rows.length === 0 || rows.length > mostSteps) return null
+  const nameOf = (parts: readonly number[]) => parts.join(' ')
+  const cellOf = new Map(
+    cells.hour.map((hour, at) => [
+      nameOf([hour, ...dimensions.map((name) => cells[name][at]!)]),
+      at,
+    ]),
+  )
+  const known = rows.flatMap((row) => {
+    const cell = cellOf.get(nameOf([row.start, ...dimensions.map((name) => row[name])]))
+    return cell === undefined ? [] : [{ cell, step: row.step, count: row.n }]
+  })
+  return {
+    cell: known.map(({ cell }) => cell),
+    step: known.map(({ step }) => step),
+    count: known.map(({ count }) => count),
+  }
+}
