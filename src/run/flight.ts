@@ -14,6 +14,8 @@ export interface Conversation {
   /** The draw that chooses its prompts. */
   readonly uniform: number
   readonly index: number
+  /** What the user says in each turn, if a file has whole conversations; absent without an end of its own. */
+  readonly says?: readonly string[]
 }
 
 /** A user of a closed load. */

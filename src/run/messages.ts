@@ -42,6 +42,8 @@ export type PooledPrompt =
       readonly messages: readonly Message[]
       /** Fields of the body, such as `tools` and `response_format`. */
       readonly fields: Readonly<Record<string, unknown>>
+      /** What the user says in each turn of a conversation, if a file has whole ones. */
+      readonly turns?: readonly string[]
     }
 
 export interface SenderData {

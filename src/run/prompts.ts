@@ -25,7 +25,7 @@ function poolOf(step: Step, seed: number): PromptPool {
     case 'text':
       return [prompt.text]
     case 'file':
-      return linesOf(step.name, prompt.path)
+      return linesOf(step, prompt.path)
     case 'sentence':
       return step.wrong === null ? null : [plainPrompt]
     case 'synthetic': {
@@ -42,7 +42,7 @@ function poolOf(step: Step, seed: number): PromptPool {
   }
 }
 
-function linesOf(step: string, path: string): readonly PooledPrompt[] {
+function linesOf({ name: step, session }: Step, path: string): readonly PooledPrompt[] {
   let text: string
   try {
     text = readText(path)
@@ -54,11 +54,11 @@ function linesOf(step: string, path: string): readonly PooledPrompt[] {
     )
   }
   const prompts =
-    conversationsOf(text) ??
+    conversationsOf(text, session !== null) ??
     text
       .split(/\r?\n/)
       .filter((line) => line.trim() !== '')
-      .map((line, at) => promptOf(line, `${path}, line ${at + 1}`))
+      .map((line, at) => promptOf(line, `${path}, line ${at + 1}`, session !== null))
   if (prompts.length === 0) {
     throw new UserError('run', `Step ${step} takes its prompts from ${path}, which has none.`)
   }
@@ -68,43 +68,67 @@ function linesOf(step: string, path: string): readonly PooledPrompt[] {
 /** Fields of a prompt that go into the body with its messages. */
 const fieldNames = ['tools', 'tool_choice', 'parallel_tool_calls', 'response_format'] as const
 
-/** A prompt, the first question of a ShareGPT conversation, or messages with their fields. */
-const promptRecord = z
+/** A turn of a conversation: ShareGPT has `from` and `value`, others `role` and `content`. */
+const said = z
   .looseObject({
-    prompt: z.string().optional(),
-    conversations: z.array(z.object({ from: z.string(), value: z.string() })).optional(),
-    messages: z.array(z.looseObject({ role: z.string() })).optional(),
+    from: z.string().optional(),
+    role: z.string().optional(),
+    value: z.string().optional(),
+    content: z.string().optional(),
   })
-  .transform(({ prompt, conversations, messages = [], ...rest }): PooledPrompt | null => {
-    if (prompt !== undefined) return prompt
-    const turn = conversations?.find(({ from }) => from === 'human' || from === 'user')?.value
-    if (turn !== undefined) return turn
-    // Messages of the model at the end are the response that the request asks for.
-    const to = messages.findLastIndex(({ role }) => role !== 'assistant') + 1
-    const fields = Object.fromEntries(
-      fieldNames.flatMap((name) => (name in rest ? [[name, rest[name]]] : [])),
-    )
-    return to === 0 ? null : { messages: messages.slice(0, to), fields }
-  })
+  .transform(({ from, role, value, content }) => ({ by: from ?? role, text: value ?? content }))
+
+/** A prompt, a conversation of ShareGPT's form, or messages with their fields. */
+const promptRecord = z.looseObject({
+  prompt: z.string().optional(),
+  conversations: z.array(said).optional(),
+  messages: z.array(z.looseObject({ role: z.string() })).optional(),
+})
+
+/** @param isWhole whether all questions of a conversation are said, or only its first @returns null without a question */
+function pooled(
+  { prompt, conversations = [], messages = [], ...rest }: z.infer<typeof promptRecord>,
+  isWhole: boolean,
+): PooledPrompt | null {
+  if (prompt !== undefined) return prompt
+  const turns = conversations.flatMap(({ by, text }) =>
+    (by === 'human' || by === 'user') && text !== undefined ? [text] : [],
+  )
+  if (turns.length > 0) {
+    const system = conversations[0]!.by === 'system' ? conversations[0]!.text : undefined
+    if (!isWhole) return turns[0]!
+    const before = system === undefined ? [] : [{ role: 'system', content: system }]
+    return { messages: [...before, { role: 'user', content: turns[0]! }], fields: {}, turns }
+  }
+  // Messages of the model at the end are the response that the request asks for.
+  const to = messages.findLastIndex(({ role }) => role !== 'assistant') + 1
+  const fields = Object.fromEntries(
+    fieldNames.flatMap((name) => (name in rest ? [[name, rest[name]]] : [])),
+  )
+  return to === 0 ? null : { messages: messages.slice(0, to), fields }
+}
 
 /** The prompts of a ShareGPT file, one list of conversations; null for any other file. */
-function conversationsOf(text: string): readonly PooledPrompt[] | null {
+function conversationsOf(text: string, isWhole: boolean): readonly PooledPrompt[] | null {
   if (!text.trimStart().startsWith('[')) return null
   try {
     const list = z.array(promptRecord).safeParse(JSON.parse(text))
     // A conversation without a user message has no prompt.
-    return list.success ? list.data.filter((prompt) => prompt !== null) : null
+    return list.success
+      ? list.data.map((record) => pooled(record, isWhole)).filter((prompt) => prompt !== null)
+      : null
   } catch {
     return null
   }
 }
 
 /** A line is a prompt; a JSON object gives its `prompt` or its messages. */
-function promptOf(line: string, place: string): PooledPrompt {
+function promptOf(line: string, place: string, isWhole: boolean): PooledPrompt {
   if (!line.trimStart().startsWith('{')) return line
   try {
     const { data } = promptRecord.safeParse(JSON.parse(line))
-    if (data !== undefined && data !== null) return data
+    const prompt = data === undefined ? null : pooled(data, isWhole)
+    if (prompt !== null) return prompt
   } catch {
     // The error below names the line.
   }

@@ -80,7 +80,13 @@ export class Requester {
     const unique = this.unique[plan.index] ?? null
     if (plan.step.session !== null) {
       const id = this.newConversation()
-      flight.conversation = { id, messages: [], uniform, index }
+      const told = plan.wholeConversation(uniform)
+      // A system message stands in front, in the format that has such a message.
+      const messages = plan.step.endpoint === 'chat' ? (told?.messages.slice(0, -1) ?? []) : []
+      flight.conversation = {
+        ...{ id, messages: [...messages], uniform, index },
+        ...(told === null ? {} : { says: told.turns }),
+      }
       this.say(flight)
     } else if (load.kind === 'replay') {
       this.use(flight, this.traced(plan, load, index, flight.key))
@@ -116,7 +122,7 @@ export class Requester {
         ? this.ownPrompt(plan, phase, conversation.index, turn)
         : unique !== null
           ? unique.of(flight.slot).text
-          : plan.pooledPrompt(conversation.uniform, turn)
+          : (conversation.says?.[turn] ?? plan.pooledPrompt(conversation.uniform, turn))
     conversation.messages.push({ role: 'user', content })
     this.use(flight, plan.made(conversation.messages, flight.key))
   }

@@ -271,7 +271,9 @@ export class Sender implements FlightOwner {
   /** Plans the next turn of a conversation. @returns false if it is over */
   private speaks(flight: Flight, answer: string, nowUs: number): boolean {
     const { conversation, phase, plan } = flight
-    if (conversation === null || flight.turn + 1 >= plan.turns || this.stopping) return false
+    if (conversation === null || this.stopping) return false
+    const turns = Math.min(plan.turns, conversation.says?.length ?? Infinity)
+    if (flight.turn + 1 >= turns) return false
     conversation.messages.push({ role: 'assistant', content: answer })
     const draw = conversation.index * plan.turns + flight.turn
     const atUs = nowUs + thinkUs(plan.step.session!.think, phase.thinkDraws, draw)

@@ -165,6 +165,17 @@ export class StepPlan {
     }
   }
 
+  /** A whole conversation of a file; null for prompts that are single. */
+  wholeConversation(
+    uniform: number,
+  ): { readonly messages: readonly Message[]; readonly turns: readonly string[] } | null {
+    const { pool } = this.options
+    const prompt = pool?.[Math.floor(uniform * pool.length)]
+    if (prompt === undefined || typeof prompt === 'string') return null
+    const { messages, turns } = prompt
+    return turns === undefined ? null : { messages, turns }
+  }
+
   /** The user's message in turn `turn` of a conversation: turns take successive prompts of the pool. */
   pooledPrompt(uniform: number, turn: number): unknown {
     const { pool } = this.options

@@ -53,15 +53,15 @@ function rowsOf(source: TraceSource): { format: TraceFormat; read: TraceRows } {
   if (format === 'servegen' || (format === null && isServegen(trimmed))) {
     return { format: 'servegen', read: servegenOf(source) }
   }
-  if (trimmed.startsWith('[')) {
-    throw new UserError(
-      'trace',
-      `${path} is a list of conversations without times, so it is no trace. Name it as prompts of a step: prompt: { file: ${path} }.`,
-    )
-  }
   const records = recordsOf(text, path)
   if (source.columns !== null) {
     return { format: 'columns', read: columns(records, path, source.columns) }
+  }
+  if (isPrompts(records[0])) {
+    throw new UserError(
+      'trace',
+      `${path} is a list of ${isTalk(records[0]) ? 'conversations' : 'prompts'} without times, so it is no trace. Name it as prompts of a step: prompt: { file: ${path} }.`,
+    )
   }
   const seen = formatOf(records[0])
   const used = format === null ? seen : agreed(format, seen, path)
@@ -94,6 +94,15 @@ function agreed(named: RecordFormat | 'columns', seen: RecordFormat | null, path
   }
   return seen ?? named
 }
+
+/** The data sets of vLLM's and SGLang's benchmarks, JSON Lines. */
+const isPrompts = (record: TraceRecord | undefined) =>
+  record !== undefined &&
+  ['prompt', 'messages', 'conversations'].some((name) => Object.hasOwn(record.fields, name)) &&
+  !Object.keys(record.fields).some((name) => /time|_at$|delay/i.test(name))
+
+const isTalk = (record: TraceRecord | undefined) =>
+  Object.hasOwn(record?.fields ?? {}, 'conversations')
 
 const isOneObject = (text: string) => /^\{\s*"/.test(text) && /"requests"\s*:\s*\[/.test(text)
 

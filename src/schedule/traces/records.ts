@@ -9,32 +9,69 @@ export interface TraceRecord {
 }
 
 /**
- * The rows of a file of JSON Lines or of a CSV with a header.
+ * The rows of a file of JSON Lines, of one JSON list, or of a CSV with a header: commas, semicolons or tabs.
  *
  * @throws UserError with the line that is neither
  */
 export function recordsOf(text: string, path: string): readonly TraceRecord[] {
+  if (/^\uFEFF?\s*\[/.test(text)) return listOf(text, path)
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
   const first = lines.findIndex((line) => line.trim() !== '')
   if (first === -1) return []
-  const head = lines[first]!.trimStart().startsWith('{') ? null : cellsOf(lines[first]!)
+  const isJson = lines[first]!.trimStart().startsWith('{')
+  const delimiter = isJson ? ',' : delimiterOf(lines[first]!)
+  const head = isJson ? null : cellsOf(lines[first]!, delimiter)
   const records: TraceRecord[] = []
   for (const [at, line] of lines.entries()) {
     if (line.trim() === '' || (head !== null && at === first)) continue
-    const fields = head === null ? jsonLine(line, path, at + 1) : csvLine(line, head)
+    const fields = head === null ? jsonLine(line, path, at + 1) : csvLine(line, head, delimiter)
     records.push({ line: at + 1, text: line, fields })
   }
   return records
 }
 
-function csvLine(line: string, head: readonly string[]): TraceRecord['fields'] {
-  const cells = cellsOf(line)
+function listOf(text: string, path: string): readonly TraceRecord[] {
+  let list: readonly unknown[]
+  try {
+    list = JSON.parse(text.replace(/^\uFEFF/, '')) as readonly unknown[]
+  } catch {
+    throw new UserError('trace', `${path} begins as a JSON list, and is none.`)
+  }
+  return list.map((value, at) => {
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      const fields = value as TraceRecord['fields']
+      return { line: at + 1, text: JSON.stringify(value), fields }
+    }
+    throw new UserError('trace', `${path}, entry ${at + 1}: expected a JSON object.`)
+  })
+}
+
+function csvLine(
+  line: string,
+  head: readonly string[],
+  delimiter: Delimiter,
+): TraceRecord['fields'] {
+  const cells = cellsOf(line, delimiter)
   return Object.fromEntries(head.map((name, at) => [name, cells[at]]))
 }
 
-/** The cells of a line; a quoted cell may hold commas. */
-export function cellsOf(line: string): readonly string[] {
-  const cells = line.matchAll(/(?:^|,)(?:\s*"((?:[^"]|"")*)"\s*|([^,]*))/g)
+type Delimiter = ',' | ';' | '\t'
+
+/** The one that a header has outside of its quotes. */
+function delimiterOf(header: string): Delimiter {
+  const bare = header.replaceAll(/"[^"]*"/g, '')
+  return ([',', ';', '\t'] as const).find((each) => bare.includes(each)) ?? ','
+}
+
+const cellsBy: Readonly<Record<Delimiter, RegExp>> = {
+  ',': /(?:^|,)(?: *"((?:[^"]|"")*)" *|([^,]*))/g,
+  ';': /(?:^|;)(?: *"((?:[^"]|"")*)" *|([^;]*))/g,
+  '\t': /(?:^|\t)(?: *"((?:[^"]|"")*)" *|([^\t]*))/g,
+}
+
+/** The cells of a line; a quoted cell may hold the delimiter. */
+export function cellsOf(line: string, delimiter: Delimiter = ','): readonly string[] {
+  const cells = line.matchAll(cellsBy[delimiter])
   return Array.from(cells, ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain!.trim())
 }
 

@@ -30,13 +30,14 @@ export function unitOf(
       `${path} has blocks of 16 tokens, which traces of Bailian have, in seconds; Mooncake's have 512, in milliseconds. ${both(rows)} Write format: bailian, or unit: s or unit: ms.`,
     )
   }
+  // Times from a start may grow as large, but their first ones are small.
+  const least = rows.reduce((so, { time }) => Math.min(so, time), Infinity)
+  for (const [from, unit, since] of magnitudes) {
+    if (least >= from) return { unit, reason: `${least} is ${since} since 1970` }
+  }
   const fraction = rows.find(({ time }) => !Number.isInteger(time))
   if (fraction !== undefined)
     return { unit: 's', reason: `times have fractions, such as ${fraction.time}` }
-  const largest = Math.max(...rows.slice(0, 1000).map(({ time }) => time))
-  for (const [from, unit, since] of magnitudes) {
-    if (largest >= from) return { unit, reason: `${largest} is ${since} since 1970` }
-  }
   const { perS, tokensPerS } = loadOf(rows, 'ms')
   if (perS > 1000 || tokensPerS > 1e7) {
     throw new UserError(

@@ -1,4 +1,4 @@
-import type { TraceColumns } from '../../../scenario/scenario.ts'
+import { type TraceColumns, type TraceUnit, traceUnits } from '../../../scenario/scenario.ts'
 import { numberOf, refuse, type TraceRecord, tokensOf } from '../records.ts'
 import { plainRow, type TraceRow, type TraceRows } from '../trace.ts'
 import { instantReader } from './azure.ts'
@@ -24,5 +24,22 @@ export function columns(
     if (session !== null) last.set(session, index)
     return { ...plainRow(time, input, output), session, after }
   })
-  return { rows, leftOut: [], unit: instants ? 'us' : null, blocks: [] }
+  return { rows, leftOut: [], unit: instants ? 'us' : unitIn(timeName), blocks: [] }
+}
+
+/** Words for a unit at the end of a column's name: `sent_ms`, `arrival (s)`, `startTimeMillis`. */
+const unitWords: Readonly<Record<TraceUnit, string>> = {
+  s: 's sec secs seconds',
+  ms: 'ms msec msecs millis milliseconds',
+  us: 'us micros microseconds',
+  ns: 'ns nanos nanoseconds',
+}
+
+function unitIn(name: string): TraceUnit | null {
+  const words = name
+    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
+    .toLowerCase()
+    .split(/[^a-z]+/)
+  const last = words.findLast((word) => word !== '') ?? ''
+  return traceUnits.find((unit) => unitWords[unit].split(' ').includes(last)) ?? null
 }
