@@ -87,7 +87,8 @@ export function auditAnswer(findings: readonly StoredFinding[]): Headline {
   const of = (verdict: string) => findings.filter((finding) => finding.verdict === verdict)
   const unpromised = of('not-promised').length
   const binding = of('fail').filter((finding) => finding.severity !== 'advice')
-  const tally = `Of ${findings.length} rules, ${of('pass').length} passed, ${of('fail').length} failed, ${of('inconclusive').length} are inconclusive, ${of('not-observed').length} were not observed${unpromised === 0 ? '' : `, ${unpromised} are not promised`}.`
+  const counted = (n: number, one: string, many: string) => `${n} ${n === 1 ? one : many}`
+  const tally = `Of ${findings.length} rules, ${of('pass').length} passed, ${of('fail').length} failed, ${counted(of('inconclusive').length, 'is', 'are')} inconclusive, ${counted(of('not-observed').length, 'was', 'were')} not observed${unpromised === 0 ? '' : `, ${counted(unpromised, 'is', 'are')} not promised`}.`
   if (findings.length === 0) {
     return {
       tone: 'none',

@@ -45,11 +45,11 @@ export async function launchEnd(store: Session): Promise<Html | false> {
   const unheld = tests.filter(({ tone }) => tone === 'fail' || tone === 'warn')
   const unjudged = tests.filter(({ tone }) => tone === 'none').map(({ name }) => name)
   const name = selfTestsText(tests.length, unheld.length, unjudged)
-  return html`<h2 id="self-tests">This client</h2>${renderFold(name, tests)}
+  return html`<section class="end"><h2 id="self-tests">This client</h2>${renderFold(name, tests)}
 <ul class="note">${runs.map(
     (run) =>
       html`<li>Run <span class="mono">${run.run_id}</span>, seed ${String(run.seed)}, Assay ${run.assay_version}${machinesText([machinesOf(machineOf(run.machine_json))])}.</li>`,
-  )}</ul>`
+  )}</ul></section>`
 }
 
 interface LaunchTop {

@@ -208,6 +208,98 @@ describe.skipIf(!canBrowse)(
       await close()
     })
 
+    /** A4 less margins of 14 mm, in CSS pixels. */
+    const sheet = { width: 688, height: 1016 }
+
+    test.each([
+      ['launch', 2],
+      ['audit', 2],
+      ['run', 3],
+      ['compare', 3],
+    ])(
+      'on paper, %s has at most %i sheets, the figures on the first, and no sheet of a line',
+      async (page, most) => {
+        const { tab, close } = await openPage(browser, page, true)
+        const pdf = (await tab.pdf({ format: 'A4', printBackground: true })).toString('latin1')
+        expect(pdf.match(/\/Type \/Page\b/g)!.length).toBeLessThanOrEqual(most)
+        await tab.setViewportSize(sheet)
+        await tab.emulateMedia({ media: 'print' })
+        const bottomOf = async (what: string) => {
+          const box = (await tab.locator(what).first().boundingBox())!
+          return box.y + box.height
+        }
+        expect(await bottomOf('.verdict')).toBeLessThan(sheet.height)
+        if (page !== 'audit' && page !== 'compare') {
+          expect(await bottomOf('.figures')).toBeLessThan(sheet.height)
+        }
+        // A part that is folded cannot be opened on paper.
+        expect(await tab.locator('.fold:not([open]):visible').count()).toBe(0)
+        // The end stays together with its heading.
+        const end = tab.locator('section.end')
+        if ((await end.count()) > 0) {
+          expect(
+            await end.evaluate(
+              (each) => each.ownerDocument.defaultView!.getComputedStyle(each).breakInside,
+            ),
+          ).toBe('avoid')
+        }
+        await close()
+      },
+    )
+
+    test.each(['run', 'audit', 'compare'])(
+      '%s is read with forced colours, at 200 %, and by the keyboard alone',
+      async (page) => {
+        const { tab, noticed, close } = await openPage(browser, page, true)
+        await tab.setViewportSize({ width: 1440, height: 900 })
+        await wake(tab)
+        await tab.emulateMedia({ forcedColors: 'active' })
+        expect(await violations(tab)).toEqual([])
+        const hidden = await tab.locator('html').evaluate((html) => {
+          const view = html.ownerDocument.defaultView!
+          const channels = (color: string) => (color.match(/[\d.]+/g) ?? []).map(Number)
+          const paper = channels(view.getComputedStyle(html.ownerDocument.body).backgroundColor)
+          const isPaper = (color: string) =>
+            color.startsWith('rgb') &&
+            channels(color)
+              .slice(0, 3)
+              .every((value, at) => Math.abs(value - paper[at]!) < 24)
+          return [...html.querySelectorAll('.chart-live .mark-line path, .chart-live svg text')]
+            .filter((mark) => {
+              const { fill, stroke } = view.getComputedStyle(mark)
+              return isPaper(mark.tagName === 'text' ? fill : stroke)
+            })
+            .map((mark) => mark.outerHTML.slice(0, 80))
+        })
+        expect(hidden).toEqual([])
+        await tab.emulateMedia({ forcedColors: 'none' })
+        // 200 % of a window of 1440 x 900.
+        await tab.setViewportSize({ width: 720, height: 450 })
+        await expect.poll(() => eyesores(tab), looking).toEqual([])
+        expect(await violations(tab)).toEqual([])
+        // Tab alone reaches the table of each chart, and Enter opens it.
+        const charts = await tab.locator('figure[data-chart] .as-table').count()
+        const opened = new Set<string>()
+        await tab.locator('body').press('Tab')
+        for (let presses = 0; presses < 400 && opened.size < charts; presses++) {
+          const id = await tab.evaluate(`(() => {
+            const at = document.activeElement
+            return at?.parentElement?.matches('.as-table:not([open])') ? at.closest('figure').id : null
+          })()`)
+          if (typeof id === 'string') {
+            await tab.keyboard.press('Enter')
+            await tab.locator(`[id="${id}"] .as-table[open] tbody tr`).first().waitFor()
+            opened.add(id)
+          }
+          await tab.keyboard.press('Tab')
+        }
+        expect(opened.size).toBe(charts)
+        expect(charts).toBeGreaterThan(0)
+        expect(noticed).toEqual([])
+        await close()
+      },
+    )
+
     test('a choice on the usage page by key and by model keeps its rows and shows their sums', async () => {
       const { tab, noticed, close } = await openPage(browser, 'usage', true)
       await unfold(tab)
