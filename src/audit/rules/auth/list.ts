@@ -6,6 +6,7 @@ import { billingRule, witnessOf } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import type { Evidence, Rule } from '../../rule.ts'
 import { passed, type Verdict } from '../../verdict.ts'
+import { misread, misreadVerdict } from '../billing/misread.ts'
 import { clearStretches } from '../billing/segments.ts'
 import { exchangesRule } from '../exchange-rule.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
@@ -210,9 +211,16 @@ misses credits while another was charged as many too few, a charge went to the w
       .filter((all) => all.length > 1)
     const requires = 'two accounts in one run, each with idle values of its balance'
     if (runs.length === 0) return { verdict: 'not-observed', requires }
+    const off = misread(readings)
     let observations = 0
+    let beside = 0
     for (const run of runs) {
-      const stretches = run.map((reading) => ({ reading, stretches: clearStretches([reading]) }))
+      const stretches = run.map((reading) => {
+        const clear = clearStretches([reading])
+        const kept = clear.filter(({ segment }) => !off.has(segment))
+        beside += clear.filter(({ segment }) => segment.charges > 0 && off.has(segment)).length
+        return { reading, stretches: kept }
+      })
       const astray = (sign: number, but?: BalanceReading) =>
         stretches
           .filter(({ reading }) => reading !== but)
@@ -236,6 +244,7 @@ misses credits while another was charged as many too few, a charge went to the w
       }
       if (judged.length > 1 && over === undefined) observations += judged.length
     }
+    if (beside > 0) return misreadVerdict(observations + beside, beside)
     return passed(observations, requires)
   },
 })

@@ -4,8 +4,9 @@ import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
 import { hasSystemPrompt, untestedPairs } from '../../evidence/untested-pairs.ts'
 import type { Verdict } from '../../verdict.ts'
+import { misread, misreadVerdict } from './misread.ts'
 import { singleCharge } from './prices.ts'
-import { undisturbedStretches } from './segments.ts'
+import { type Stretch, undisturbedStretches } from './segments.ts'
 
 type Single = ReturnType<typeof singleCharge>[number]
 
@@ -45,13 +46,12 @@ streamed in each format, n of 3 or more, a system prompt.`,
     const exchanges = new Map(
       all.map((each) => [keyOf(each.row.runId, each.row.slot, each.row.retry), each]),
     )
-    const singles = undisturbedStretches(readings, contract)
-      .flatMap(singleCharge)
-      .flatMap((single) => {
-        const { runId, slot, retry } = single.reading.history
-        const exchange = exchanges.get(keyOf(runId, slot[single.row]!, retry[single.row]!))
-        return exchange === undefined ? [] : [{ single, exchange }]
-      })
+    const { alone, beside } = singlesOf(readings, contract)
+    const singles = alone.flatMap((single) => {
+      const { runId, slot, retry } = single.reading.history
+      const exchange = exchanges.get(keyOf(runId, slot[single.row]!, retry[single.row]!))
+      return exchange === undefined ? [] : [{ single, exchange }]
+    })
     const change = changeInTime(singles)
     if (change !== null) {
       const { before, after, first } = change
@@ -86,6 +86,7 @@ streamed in each format, n of 3 or more, a system prompt.`,
       }
     }
     const wrong = singles.filter(({ single }) => single.took !== single.price).length
+    if (wrong === 0 && beside > 0) return misreadVerdict(singles.length + beside, beside)
     return wrong === 0
       ? {
           verdict: 'pass',
@@ -99,6 +100,20 @@ streamed in each format, n of 3 or more, a system prompt.`,
         }
   },
 })
+
+/** Isolated charges, and how many more have a wrong price only beside a value that is off (`misread`). */
+function singlesOf(readings: readonly BalanceReading[], contract: Contract) {
+  const off = misread(readings)
+  const isOff = ({ segment }: Stretch) => off.has(segment)
+  const all = undisturbedStretches(readings, contract)
+  return {
+    alone: all.filter((stretch) => !isOff(stretch)).flatMap(singleCharge),
+    beside: all
+      .filter(isOff)
+      .flatMap(singleCharge)
+      .filter((single) => !isRight(single)).length,
+  }
+}
 
 /** Whether a request is the same as an earlier one of its account. */
 function repetition(
@@ -230,9 +245,8 @@ export const bill04 = billingRule({
   explain: `Compares isolated charges over the bands of the balance. Some real gateways trust accounts
 with large balances and do not charge them.`,
   decideBy(readings, { contract }) {
-    const singles = undisturbedStretches(readings, contract)
-      .flatMap(singleCharge)
-      .filter((single) => !Number.isNaN(balanceOf(single)))
+    const { alone, beside } = singlesOf(readings, contract)
+    const singles = alone.filter((single) => !Number.isNaN(balanceOf(single)))
     const bandOf = ({ reading, row, price }: Single) =>
       bandsAt(contract, reading.history.value[row]! + price).at(-1)?.name ?? 'no band'
     const bands = Map.groupBy(singles, bandOf)
@@ -243,6 +257,7 @@ with large balances and do not charge them.`,
       }
     }
     const verdict = splitsByBalance(singles, contract)
+    if (verdict === null && beside > 0) return misreadVerdict(singles.length + beside, beside)
     return (
       verdict ??
       (singles.every(({ took, price }) => took === price)

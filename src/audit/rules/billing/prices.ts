@@ -4,13 +4,15 @@ import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { effects } from '../../evidence/billing/history.ts'
 import type { Verdict } from '../../verdict.ts'
+import { misread, misreadVerdict } from './misread.ts'
 import { countRows, isAccounted, rowsOf, type Stretch, undisturbedStretches } from './segments.ts'
 
 const explain = `A charge is isolated if it is the only one between two idle values of the
 balance, as with one request at a time. Its amount must be the price. Under concurrency the price is
 proven if every value fits an exact history (BILL-11), and disproven if one wrong price for one
 model explains every stretch between idle values. The rule cannot distinguish a single wrong price from a
-double charge; that fails too, because one success cost more than its price. Stretches in which credits
+double charge; that fails too, because one success cost more than its price. Where a value of the balance is off while
+the next is right again, and some such value is beside reads alone, the value is wrong and the price is not judged by it. Stretches in which credits
 of the contract's sizes were added, or a package may have expired, are skipped.`
 
 export const bill01 = billingRule({
@@ -47,12 +49,14 @@ function decidePrices(
   about: (model: PricedModel) => boolean,
 ): Verdict {
   const models = contract.models.flatMap((model, at) => (about(model) ? [at] : []))
-  // A balance that rose was topped up meanwhile.
-  const stretches = undisturbedStretches(readings, contract).filter(
-    ({ segment }) => segment.taken >= 0,
+  const off = misread(readings)
+  const undisturbed = undisturbedStretches(readings, contract)
+  const stretches = undisturbed.filter(
+    // A balance that rose was topped up meanwhile.
+    ({ segment }) => segment.taken >= 0 && !off.has(segment),
   )
-  const singles = stretches.flatMap(singleCharge)
-  const ours = singles.filter(({ model }) => models.includes(model))
+  const ofOurs = ({ model }: Single) => models.includes(model)
+  const ours = stretches.flatMap(singleCharge).filter(ofOurs)
   const wrong = ours.find((single) => single.took !== single.price)
   if (wrong !== undefined) {
     const { reading, row, model, took, price } = wrong
@@ -79,6 +83,11 @@ function decidePrices(
       witnesses: [witnessOf(stretch.reading, stretch.segment.to, `${credits(stretch.excess)} off`)],
     }
   }
+  const beside = undisturbed
+    .filter(({ segment }) => off.has(segment))
+    .flatMap(singleCharge)
+    .filter((single) => ofOurs(single) && single.took !== single.price)
+  if (beside.length > 0) return misreadVerdict(ours.length + beside.length, beside.length)
   const charged = (reading: BalanceReading) =>
     countRows(
       reading.history,

@@ -1,6 +1,6 @@
 import { bill01, bill02 } from '../../../../src/audit/rules/billing/prices.ts'
 import { inFlight, read } from '../../in-flight.ts'
-import { aborted, dear, failed, inTurn, testCases } from './in-turn.ts'
+import { aborted, dear, failed, inTurn, shows, testCases } from './in-turn.ts'
 
 const inconclusive = (observations: number) => ({
   verdict: 'inconclusive',
@@ -32,6 +32,28 @@ testCases([
       observed: 'it cost 2, in 2 of 3 requests seen by themselves',
       witnesses: [{ slot: 1, shows: 'cost 2 credits' }],
     },
+  ],
+  [
+    'a value that is off while the next is right again is no price',
+    bill01,
+    inTurn(100, {}, 99, shows(97), 98, {}, 97, shows(95), 96),
+    {
+      verdict: 'inconclusive',
+      observations: 4,
+      why: '2 requests are beside a value of the balance that is off while the next is right again: a wrong value, which BILL-10 and BILL-11 are about, looks like a wrong price there',
+    },
+  ],
+  [
+    'two wrong prices in turn are wrong prices, though their sum is right',
+    bill01,
+    inTurn(100, shows(98), shows(98), shows(96), shows(96), 96),
+    { verdict: 'fail', observed: 'it cost 2, in 4 of 4 requests seen by themselves' },
+  ],
+  [
+    'a price that is wrong throughout is one beside a value that is off, too',
+    bill01,
+    inTurn(100, {}, 98, {}, 96, shows(93), 94),
+    { verdict: 'fail', observed: 'it cost 2, in 3 of 3 requests seen by themselves' },
   ],
   [
     'a model with a higher price belongs to the other rule',
