@@ -3,11 +3,9 @@ import { promisedSql } from '../../../contract/request.ts'
 import { usualOf } from '../../../contract/usual.ts'
 import { literal } from '../../../store/literal.ts'
 import { billingRule, witnessOf } from '../../evidence/balances.ts'
-import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import type { Evidence, Rule } from '../../rule.ts'
 import { passed, type Verdict } from '../../verdict.ts'
-import { misread, misreadVerdict } from '../billing/misread.ts'
-import { clearStretches } from '../billing/segments.ts'
+import { clearStretches, rowsOf, type Stretch } from '../billing/segments.ts'
 import { exchangesRule } from '../exchange-rule.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
 
@@ -202,7 +200,8 @@ export const auth06 = billingRule({
   severity: 'must',
   needs: ['active', 'quiescence'],
   explain: `Two accounts in one run: each balance must fall by the cost of its own requests. If one account
-misses credits while another was charged as many too few, a charge went to the wrong account.`,
+misses as many credits as another did not pay for a request of that time, a charge went to the wrong account. It is inconclusive
+if most of what is missing is of other requests.`,
   decideBy(readings) {
     const runs = [...Map.groupBy(readings, (reading) => reading.history.runId).values()]
       .map((all) =>
@@ -211,43 +210,54 @@ misses credits while another was charged as many too few, a charge went to the w
       .filter((all) => all.length > 1)
     const requires = 'two accounts in one run, each with idle values of its balance'
     if (runs.length === 0) return { verdict: 'not-observed', requires }
-    const off = misread(readings)
     let observations = 0
-    let beside = 0
     for (const run of runs) {
-      const stretches = run.map((reading) => {
-        const clear = clearStretches([reading])
-        const kept = clear.filter(({ segment }) => !off.has(segment))
-        beside += clear.filter(({ segment }) => segment.charges > 0 && off.has(segment)).length
-        return { reading, stretches: kept }
+      const judged = run.map((reading) => clearStretches([reading])).filter((all) => all.length > 0)
+      // A balance that rose was topped up, which is no undercharge.
+      const all = judged.flat().filter(({ segment }) => segment.taken >= 0)
+      const over = all.filter(({ excess }) => excess > 0)
+      const under = all.filter(({ excess }) => excess < 0)
+      const moved = over.flatMap((more) => {
+        const less = under.find((each) => paidBy(more, each))
+        return less === undefined ? [] : [{ more, less }]
       })
-      const astray = (sign: number, but?: BalanceReading) =>
-        stretches
-          .filter(({ reading }) => reading !== but)
-          .flatMap((each) => each.stretches)
-          // A balance that rose was topped up, which is no undercharge.
-          .find(({ excess, segment }) => Math.sign(excess) === sign && segment.taken >= 0)
-      const over = astray(1)
-      const under = over === undefined ? undefined : astray(-1, over.reading)
-      const judged = stretches.filter((each) => each.stretches.length > 0)
-      if (over !== undefined && under !== undefined) {
+      const [first] = moved
+      if (first !== undefined && moved.length * 2 >= over.length) {
+        const { more, less } = first
         return {
           verdict: 'fail',
           observations: judged.length,
           expected: 'each account pays for its own requests',
-          observed: `${over.reading.history.account} paid ${over.excess} too much, ${under.reading.history.account} ${-under.excess} too little`,
+          observed: `${more.reading.history.account} paid ${more.excess} too much, ${less.reading.history.account} ${-less.excess} too little`,
           witnesses: [
-            witnessOf(over.reading, over.segment.to, `${over.excess} too low`),
-            witnessOf(under.reading, under.segment.to, `${-under.excess} too high`),
+            witnessOf(more.reading, more.segment.to, `${more.excess} too low`),
+            witnessOf(less.reading, less.segment.to, `${-less.excess} too high`),
           ],
         }
       }
-      if (judged.length > 1 && over === undefined) observations += judged.length
+      if (over.some((more) => under.some((less) => less.reading !== more.reading))) {
+        return {
+          verdict: 'inconclusive',
+          observations: judged.length,
+          why: 'balances of two accounts are too low and too high, but mostly not by the same request, so no charge shows on the wrong account',
+        }
+      }
+      if (judged.length > 1 && over.length === 0) observations += judged.length
     }
-    if (beside > 0) return misreadVerdict(observations + beside, beside)
     return passed(observations, requires)
   },
 })
+
+/** Whether what one account paid too much is what another did not pay for a request of that time. */
+function paidBy(more: Stretch, less: Stretch): boolean {
+  if (more.reading === less.reading || more.excess !== -less.excess) return false
+  const { callUs, endUs } = more.reading.history
+  const [fromUs, toUs] = [callUs[more.segment.from]!, endUs[more.segment.to]!]
+  return rowsOf(less, 'charge').some((row) => {
+    const atUs = less.reading.history.callUs[row]!
+    return fromUs <= atUs && atUs <= toUs
+  })
+}
 
 /** Section 1.2 of the rulebook. */
 export const authRules: readonly Rule[] = [auth01, auth02, auth03, auth04, auth05, auth06]
