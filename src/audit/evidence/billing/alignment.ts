@@ -1,13 +1,13 @@
+import type { TimeSpan } from './place.ts'
+
 /** An event with its earliest and latest time. */
-interface Moment {
-  readonly fromUs: number
-  readonly toUs: number
+export interface Moment extends TimeSpan {
   /** Number of the thing that it belongs to. Moments of one thing may be left over together. */
   readonly of: number
 }
 
 /** An expected event: its time, the accuracy of that time, and its probability. */
-interface Prediction {
+export interface Prediction {
   readonly atUs: number
   readonly scaleUs: number
   readonly share: number

@@ -7,9 +7,10 @@ import { type Conservation, excessOf, readConservation } from './conservation.ts
 import { type Gift, withoutGifts } from './gifts.ts'
 import { type HeaderMeaning, includesOwnCharge, possibleMeanings } from './header-meaning.ts'
 import { type BalanceHistory, effects } from './history.ts'
-import { type Place, placesOf } from './location.ts'
+import { placesOf } from './location.ts'
 import { type Majorization, readMajorization } from './majorization.ts'
 import type { Operations } from './operations.ts'
+import type { Place } from './place.ts'
 import type { PageContradiction } from './series.ts'
 import { readTiles, type TileReading } from './tiles.ts'
 

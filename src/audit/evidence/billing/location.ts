@@ -1,33 +1,17 @@
 import type { Credits } from '../../../contract/contract.ts'
 import { countBelow } from '../../../limits/count-below.ts'
-import { costOfLeaving } from './alignment.ts'
+import { costOfLeaving, type Moment, type Prediction } from './alignment.ts'
 import { type BalanceHistory, effects } from './history.ts'
-import type { Operations } from './operations.ts'
+import { isPlaced, type Operations, rowsWhere } from './operations.ts'
+import {
+  likeliestFirst,
+  median,
+  neighbours,
+  type Place,
+  type TimeSpan,
+  timesAlong,
+} from './place.ts'
 import type { Hole } from './tiles.ts'
-
-/**
- * A hole, when its credits went (as narrowly as the neighbouring charges show), and the probability that it is stray.
- */
-export interface Place {
-  readonly hole: Hole
-  readonly fromUs: number
-  readonly toUs: number
-  /** Probability among all places; they add up to 1. */
-  readonly share: number
-}
-
-/** The place of a hole that certainly is stray. */
-export function certainPlace(hole: Hole): Place {
-  return { hole, fromUs: hole.fromUs, toUs: hole.toUs, share: 1 }
-}
-
-/** A missing credit, or one that an attempt may have cost, with its time. */
-interface Unit {
-  readonly fromUs: number
-  readonly toUs: number
-  /** Index of the hole, for missing credits. */
-  readonly of: number
-}
 
 /**
  * The likely places of the stray credits, likeliest first.
@@ -46,10 +30,10 @@ export function placesOf(
   const missing = holes
     .flatMap(({ credits }, of) =>
       // A service may show fractions of a credit.
-      Array<Unit>(Math.ceil(Math.min(credits, mostUnits))).fill({ ...moments[of]!, of }),
+      Array<Moment>(Math.ceil(Math.min(credits, mostUnits))).fill({ ...moments[of]!, of }),
     )
     .sort((a, b) => middle(a) - middle(b))
-  const kinds = Map.groupBy(unplaced(history, operations), (row) =>
+  const kinds = Map.groupBy(unplaced(operations), (row) =>
     history.effect[row] === effects.charge
       ? 'charge'
       : `${history.abandonment[row]} ${history.streamed[row]}`,
@@ -63,56 +47,52 @@ export function placesOf(
   for (const [at, { of }] of missing.entries()) {
     weights[of] = Math.max(weights[of]!, Math.exp(least - costs[at]!))
   }
-  const total = weights.reduce((sum, weight) => sum + weight, 0)
-  return holes
-    .map((hole, of) => ({ hole, ...moments[of]!, share: weights[of]! / total }))
-    .sort((a, b) => b.share - a.share)
+  return likeliestFirst(
+    holes.map((hole, of) => ({ hole, ...moments[of]! })),
+    weights,
+  )
 }
 
 /** A hole of more credits is no double charge, so its further credits need no match. */
 const mostUnits: Credits = 64
 
-const middle = ({ fromUs, toUs }: { readonly fromUs: number; readonly toUs: number }) =>
-  (fromUs + toUs) / 2
+const middle = ({ fromUs, toUs }: TimeSpan) => (fromUs + toUs) / 2
 
 /** Attempts that may have been charged at an unknown place. */
-function unplaced({ size }: BalanceHistory, { after, certain, costCredits }: Operations): number[] {
-  return Array.from({ length: size }, (_, row) => row).filter(
-    (row) => costCredits[row] !== 0 && !(certain[row] === 1 && !Number.isNaN(after[row]!)),
-  )
+function unplaced(operations: Operations): readonly number[] {
+  const { size, costCredits } = operations
+  return [...rowsWhere(size, (row) => costCredits[row] !== 0 && !isPlaced(operations, row))]
 }
 
 /**
  * The time of each hole: between the neighbouring charges. They were taken about their calls or their ends, whichever
  * follows the balance more closely.
  */
-function momentsOf({ size, callUs, untilUs, after, certain }: Operations, holes: readonly Hole[]) {
-  const order = Array.from({ length: size }, (_, row) => row)
-    .filter((row) => certain[row] === 1 && !Number.isNaN(after[row]!))
-    .sort((a, b) => after[b]! - after[a]!)
-  const scatter = (times: Float64Array) =>
-    median(order.slice(1).map((row, at) => Math.abs(times[row]! - times[order[at]!]!)))
-  const times = scatter(callUs) <= scatter(untilUs) ? callUs : untilUs
-  const placeOf = new Map(order.map((row, at) => [row, at]))
+function momentsOf(operations: Operations, holes: readonly Hole[]): readonly TimeSpan[] {
+  const { size, callUs, untilUs, after } = operations
+  const order = rowsWhere(
+    size,
+    (row) => isPlaced(operations, row),
+    (a, b) => after[b]! - after[a]!,
+  )
+  const times = timesAlong(order, median, callUs, untilUs)
+  const placeOf = new Map(Array.from(order, (row, at) => [row, at]))
   return holes.map(({ below, fromUs, toUs }) => {
     const at = placeOf.get(below)!
-    const clamped = (rows: readonly number[]) =>
-      Math.max(fromUs, Math.min(toUs, median(rows.map((row) => times[row]!))))
-    const before = clamped(order.slice(Math.max(0, at - around), at))
-    const behind = clamped(order.slice(at, at + around))
+    const clamped = (rows: Int32Array) =>
+      Math.max(fromUs, Math.min(toUs, median(Array.from(rows, (row) => times[row]!))!))
+    const before = clamped(order.slice(Math.max(0, at - neighbours), at))
+    const behind = clamped(order.slice(at, at + neighbours))
     return { fromUs: Math.min(before, behind), toUs: Math.max(before, behind) }
   })
 }
 
-/** Charges on each side of a hole that date it, so one of them may be out of line. */
-const around = 3
-
 /** The predicted charge times of attempts of one kind, on the scale of the holes. */
 function predictionsOf(
   { callUs, endUs, costCredits }: BalanceHistory,
-  rows: number[],
-  missing: readonly Unit[],
-) {
+  rows: readonly number[],
+  missing: readonly Moment[],
+): readonly Prediction[] {
   const holesUs = Float64Array.from(missing, middle)
   const byCall = delayOf(
     rows.map((row) => callUs[row]!),
@@ -138,8 +118,8 @@ function delayOf(anchorsUs: readonly number[], holesUs: Float64Array) {
   const delays: number[] = []
   const sampled = anchorsUs.filter((_, at) => at % Math.ceil(anchorsUs.length / 2000) === 0)
   for (const anchorUs of sampled) {
-    const from = countBelow(holesUs, anchorUs - neighbours.earlierUs)
-    for (let at = from; at < Math.min(holesUs.length, from + neighbours.most); at++) {
+    const from = countBelow(holesUs, anchorUs - near.earlierUs)
+    for (let at = from; at < Math.min(holesUs.length, from + near.mostHoles); at++) {
       delays.push(holesUs[at]! - anchorUs)
     }
   }
@@ -162,9 +142,6 @@ function delayOf(anchorsUs: readonly number[], holesUs: Float64Array) {
   return { ...best, hits: best.hits * (anchorsUs.length / sampled.length) }
 }
 
-const neighbours = { earlierUs: 20_000, most: 200 }
+/** The holes that an attempt's delay may lead to. */
+const near = { earlierUs: 20_000, mostHoles: 200 }
 const widthsUs = [100, 300, 1_000, 3_000, 10_000, 30_000, 100_000]
-
-function median(numbers: readonly number[]): number {
-  return [...numbers].sort((a, b) => a - b)[numbers.length >> 1]!
-}

@@ -18,6 +18,10 @@ export interface Operations {
   readonly certain: Uint8Array
 }
 
+/** Whether the balance shows where the operation happened. */
+export const isPlaced = ({ certain, after }: Operations, row: number): boolean =>
+  certain[row] === 1 && !Number.isNaN(after[row]!)
+
 /** Rows for which `choose` holds, in their order or sorted by `compare`. */
 export function rowsWhere(
   size: number,

@@ -1,8 +1,9 @@
-import type { Settled } from './abandoned/by-sums.ts'
+import type { Settled } from './abandoned/by-totals.ts'
 import type { HeaderMeaning } from './header-meaning.ts'
 import { type BalanceHistory, effects } from './history.ts'
-import type { Place } from './location.ts'
+import { likeliestFirst, neighbours, type Place, timesAlong } from './place.ts'
 import { RunningSum } from './running-sum.ts'
+import { sum } from './tiles.ts'
 
 /**
  * Where unexplained credits went within a stretch, if held credits of abandoned requests make the values inconsistent.
@@ -25,21 +26,17 @@ export function placesOfStep(
     else if (effect[row] === effects.ambiguous) holding!.push(row)
   }
   const cost = (row: number) => costCredits[row]!
-  const sum = (of: readonly number[], timeUs: Float64Array) =>
+  const costBy = (of: readonly number[], timeUs: Float64Array) =>
     new RunningSum(Int32Array.from(of), (row) => timeUs[row]!, cost)
-  const [held, given] = [sum(holding!, callUs), sum(holding!, endUs)]
+  const [held, given] = [costBy(holding!, callUs), costBy(holding!, endUs)]
   const after = (row: number) =>
     meaning[streamed[row] === 1 ? 'stream' : 'plain'] === 'after'
       ? value[row]!
       : value[row]! - cost(row)
   // Whether charges are taken about their calls or their ends shows in which runs along with the balance.
   const byValue = [...rows!].sort((a, b) => after(b) - after(a))
-  const scatter = (times: Float64Array) =>
-    byValue
-      .slice(1)
-      .reduce((total, row, at) => total + Math.abs(times[row]! - times[byValue[at]!]!), 0)
-  const times = scatter(callUs) <= scatter(readUs) ? callUs : readUs
-  const gone = sum(hidden!, times === callUs ? callUs : endUs)
+  const times = timesAlong(byValue, sum, callUs, readUs)
+  const gone = costBy(hidden!, times === callUs ? callUs : endUs)
   const owned = new Map(
     byValue.map((row) => [
       row,
@@ -63,11 +60,10 @@ export function placesOfStep(
   }
   const least = misfits.reduce((some, each) => Math.min(some, each), Infinity)
   const weights = misfits.map((each) => Math.exp((least - each) / credits))
-  const total = weights.reduce((all, each) => all + each, 0)
-  return weights
-    .map((weight, at) => ({ ...placeAt(at), share: weight / total }))
-    .sort((a, b) => b.share - a.share)
-    .slice(0, 64)
+  return likeliestFirst(
+    misfits.map((_, at) => placeAt(at)),
+    weights,
+  ).slice(0, 64)
 
   function placeAt(at: number) {
     const [above, below] = [order[at - 1] ?? from, order[at] ?? to]
@@ -79,6 +75,3 @@ export function placesOfStep(
     return { hole: { above, below, credits, fromUs, toUs }, fromUs, toUs }
   }
 }
-
-/** Values on each side of a step that show its time. */
-const neighbours = 3

@@ -1,7 +1,7 @@
 import type { Credits } from '../../../contract/contract.ts'
 import { type BalanceHistory, effects } from './history.ts'
-import type { Place } from './location.ts'
 import { rowsWhere } from './operations.ts'
+import type { Place } from './place.ts'
 
 /** Requests that may have taken the credits of a hole. */
 export interface Suspects {

@@ -1,6 +1,6 @@
 import type { Credits } from '../../../contract/contract.ts'
 import { Heap } from './heap.ts'
-import { type Operations, rowsWhere } from './operations.ts'
+import { isPlaced, type Operations, rowsWhere } from './operations.ts'
 
 /**
  * Tier 3, exact if a header shows the balance right after its own charge.
@@ -64,7 +64,7 @@ export function readTiles(operations: Operations): TileReading {
   const { size, callUs, untilUs, costCredits, after, certain } = operations
   const order = rowsWhere(
     size,
-    (row) => certain[row] === 1 && !Number.isNaN(after[row]!),
+    (row) => isPlaced(operations, row),
     (a, b) =>
       after[b]! - after[a]! ||
       Math.sign(costCredits[b]!) - Math.sign(costCredits[a]!) ||
@@ -109,7 +109,7 @@ export function readTiles(operations: Operations): TileReading {
 
   const fills = rowsWhere(
     size,
-    (row) => costCredits[row]! > 0 && !(certain[row] === 1 && !Number.isNaN(after[row]!)),
+    (row) => costCredits[row]! > 0 && !isPlaced(operations, row),
     (a, b) => callUs[a]! - callUs[b]!,
   )
   const sure = fills.filter((row) => certain[row] === 1)
@@ -137,7 +137,7 @@ export function readTiles(operations: Operations): TileReading {
   }
 }
 
-const sum = (numbers: readonly number[] | Float64Array): number => {
+export function sum(numbers: readonly number[] | Float64Array): number {
   let total = 0
   for (const number of numbers) total += number
   return total
@@ -170,11 +170,12 @@ function fillWhole({ callUs, costCredits }: Operations, holes: readonly Hole[], 
   })
 }
 
-type Intervals = Pick<Operations, 'callUs' | 'untilUs' | 'costCredits'>
-
 /** Earliest deadline first. A cost may be split over holes; `left` is the part without a hole. */
-function fillSplit(intervals: Intervals, holes: readonly Hole[], fills: Int32Array) {
-  const { callUs, untilUs, costCredits } = intervals
+function fillSplit(
+  { callUs, untilUs, costCredits }: Operations,
+  holes: readonly Hole[],
+  fills: Int32Array,
+) {
   const heap = new Heap(untilUs, fills.length)
   const left = Float64Array.from(costCredits)
   let next = 0
@@ -196,20 +197,19 @@ function fillSplit(intervals: Intervals, holes: readonly Hole[], fills: Int32Arr
 
 /** Certain charges without room: neither in a hole, nor before the first or after the last tile. */
 function withoutRoom(
-  { size, callUs, untilUs, after, certain, costCredits }: Operations,
+  operations: Operations,
   holes: readonly Hole[],
   sure: Int32Array,
   lastCallUs: number,
 ): readonly number[] {
+  const { size, callUs, untilUs } = operations
   // There is unlimited room above the first tile for charges called before the first end, and below the last tile for
   // charges that ended after the last call.
   let firstEndUs = Infinity
   for (let row = 0; row < size; row++) {
-    if (certain[row] === 1 && !Number.isNaN(after[row]!)) {
-      firstEndUs = Math.min(firstEndUs, untilUs[row]!)
-    }
+    if (isPlaced(operations, row)) firstEndUs = Math.min(firstEndUs, untilUs[row]!)
   }
   const bound = sure.filter((row) => callUs[row]! > firstEndUs)
-  const { left } = fillSplit({ callUs, untilUs, costCredits }, holes, bound)
+  const { left } = fillSplit(operations, holes, bound)
   return [...bound].filter((row) => left[row]! > 0 && untilUs[row]! < lastCallUs)
 }

@@ -8,7 +8,7 @@ import {
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { looksExpired } from '../../evidence/billing/expiry.ts'
 import { effects } from '../../evidence/billing/history.ts'
-import { certainPlace, type Place } from '../../evidence/billing/location.ts'
+import { certainPlace, type Place } from '../../evidence/billing/place.ts'
 import { placesOfStep } from '../../evidence/billing/step.ts'
 import { type Suspects, suspectsOf } from '../../evidence/billing/suspects.ts'
 import type { Hole, TileFault } from '../../evidence/billing/tiles.ts'

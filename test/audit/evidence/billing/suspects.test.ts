@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Place } from '../../../../src/audit/evidence/billing/location.ts'
+import type { Place } from '../../../../src/audit/evidence/billing/place.ts'
 import { suspectsOf } from '../../../../src/audit/evidence/billing/suspects.ts'
 import { type HistoryRow, historyOf } from './made-history.ts'
 

@@ -1,5 +1,7 @@
 import type { Credits } from '../../../../contract/contract.ts'
+import type { BalanceHistory } from '../history.ts'
 import { add, type Ranges, ranges } from './combinations.ts'
+import { type Charges, countWithin, type Policy } from './policies.ts'
 
 /** An abandoned attempt, for a policy that acts after a delay. */
 export interface Leaver {
@@ -97,4 +99,24 @@ function delaysOf(leavers: readonly Leaver[], readUs: readonly number[]): readon
     (edge + (edges[at + 1] ?? edge + 2)) / 2,
   ]).flat()
   return [0, ...new Set(delays)]
+}
+
+/**
+ * The policy `delayed` at all delays at once after which it charges at most `most` within the record: the first rows, and
+ * each no earlier than the delay that leaves the next row out.
+ */
+export function delayedWithin(
+  history: BalanceHistory,
+  rows: readonly number[],
+  { lastUs, noticeUs }: { readonly lastUs: number; readonly noticeUs: number },
+  most: Credits,
+): { readonly charges: Charges; readonly window: Policy['window'] } {
+  const { callUs, settlesByUs } = history
+  const count = countWithin(history, rows, most)
+  const charged = new Set(rows.slice(0, count))
+  const nextUs = callUs[rows[count] ?? -1] ?? Infinity
+  return {
+    charges: (row) => (charged.has(row) ? 'perhaps' : false),
+    window: (row) => [lastUs - (nextUs - callUs[row]!) - noticeUs, settlesByUs[row]!],
+  }
 }

@@ -1,15 +1,13 @@
 import { type DeploymentProfile, established } from '../../../../contract/profile.ts'
 import { abandonments, type BalanceHistory, effects } from '../history.ts'
-import { timingOf } from './hypotheses.ts'
-
-/** Whether a service charges an abandoned attempt. */
-export type Charged = (row: number) => boolean
+import type { Charges } from './policies.ts'
+import { timingOf } from './timing.ts'
 
 /**
  * What a deployment may charge for requests that the client aborted, by what a probe found out (gaps G-14, G-15). All
  * policies that the answers leave open; they agree where the answers decide.
  */
-export type KnownPolicy = (history: BalanceHistory) => readonly Charged[]
+export type KnownPolicy = (history: BalanceHistory) => readonly Charges[]
 
 /** Points of a stream in order, by the names of the probe's answer. */
 const points = [
@@ -35,7 +33,7 @@ export function knownPolicy(profile: DeploymentProfile | undefined): KnownPolicy
     const timing = timingOf(history)
     const headersUs = soonestHeadersUs(history)
     const finished = (row: number): Decided =>
-      timing.mayHaveFinished(row, timing.longestOfStepUs(row), 0) ? 'finished' : false
+      timing.finished(row, timing.longestOfStepUs(row), 0) === null ? false : 'finished'
     return policiesOf(history, (row) => {
       if (abandonment[row] !== abandonments.aborted) return `${abandonment[row]} ${streamed[row]}`
       if (streamed[row] === 0) {
@@ -78,7 +76,7 @@ type Decided = boolean | string
 function policiesOf(
   history: BalanceHistory,
   decided: (row: number) => Decided,
-): readonly Charged[] {
+): readonly Charges[] {
   const rows = new Map<number, Decided>()
   for (let row = 0; row < history.size; row++) {
     if (history.effect[row] === effects.ambiguous) rows.set(row, decided(row))

@@ -3,10 +3,11 @@ import { once } from '../../once.ts'
 import type { Conservation } from '../conservation.ts'
 import { type BalanceHistory, effects } from '../history.ts'
 import { type Operations, rowsWhere } from '../operations.ts'
-import { readTiles, type TileFault, type TileReading } from '../tiles.ts'
-import { isChargedWrongly } from './by-holes.ts'
-import { chargedBeyondPolicies, type Settled } from './by-sums.ts'
-import type { Charged, KnownPolicy } from './known-policy.ts'
+import type { TileFault, TileReading } from '../tiles.ts'
+import { isChargedWrongly, readUnder } from './by-gaps.ts'
+import { chargedBeyondPolicies, type Settled } from './by-totals.ts'
+import type { KnownPolicy } from './known-policy.ts'
+import { type Charges, hasContent, hasHead, policyOf, type Sight } from './policies.ts'
 
 /** What remains unexplained by the policies that a service may have for abandoned attempts. */
 export interface Abandoned {
@@ -43,7 +44,7 @@ export function readAbandoned(
   )
   const isMany = ambiguous >= fewAmbiguous
   const isOpen = fits === 'exact' && tiles.uncertainCredits > 0
-  const policies = policy?.(history) ?? plainPolicies(history)
+  const policies = policy?.(history) ?? onePolicies(history)
   const left = isOpen || isMany ? leftByOnePolicy(history, operations, policies) : nothingLeft
   const isStray =
     isMany &&
@@ -74,14 +75,17 @@ export function readAbandoned(
 }
 
 /** Policies that apply to all kinds at once, if no probe has found one. */
-const plainPolicies = ({ contentEvents, readUs, streamed }: BalanceHistory): readonly Charged[] => [
+const onePolicies = (history: BalanceHistory): readonly Charges[] => [
   () => false,
   () => true,
-  (row) => contentEvents[row]! > 0,
-  (row) => !Number.isNaN(readUs[row]!),
-  (row) => streamed[row] === 1,
-  (row) => streamed[row] === 0,
+  hasContent(history),
+  hasHead(history),
+  (row) => history.streamed[row] === 1,
+  (row) => history.streamed[row] === 0,
 ]
+
+/** Every charge of one policy counts, and nothing beside it. */
+const whole: Sight = { shows: () => true, finished: () => null }
 
 type Left = Pick<TileReading, 'faults' | 'faultCount'>
 const nothingLeft: Left = { faults: [], faultCount: 0 }
@@ -96,20 +100,18 @@ const nothingLeft: Left = { faults: [], faultCount: 0 }
 function leftByOnePolicy(
   history: BalanceHistory,
   operations: () => Operations,
-  policies: readonly Charged[],
+  policies: readonly Charges[],
 ): Left {
   let best: Left | null = null
   const lingerUs = longestResponseUs(history)
-  const ambiguous = rowsWhere(history.size, (row) => history.effect[row] === effects.ambiguous)
+  const { callUs, settlesByUs } = history
+  const ambiguous = [...rowsWhere(history.size, (row) => history.effect[row] === effects.ambiguous)]
   for (const charges of policies) {
-    const tried = operations()
-    for (const row of ambiguous) {
-      if (charges(row)) {
-        tried.certain[row] = 1
-        tried.untilUs[row] = Math.min(tried.untilUs[row]!, history.callUs[row]! + lingerUs)
-      } else tried.costCredits[row] = 0
-    }
-    const reading = readTiles(tried)
+    const policy = policyOf(history, ambiguous, charges, whole, (row) => [
+      callUs[row]!,
+      Math.min(settlesByUs[row]!, callUs[row]! + lingerUs),
+    ])
+    const reading = readUnder(operations(), [policy])
     if (reading.faultCount === 0) return nothingLeft
     if (best === null || reading.faultCount < best.faultCount) best = reading
   }
@@ -127,7 +129,7 @@ function longestResponseUs({ size, callUs, endUs }: BalanceHistory): number {
 function openInAll(
   history: BalanceHistory,
   { whole }: Conservation,
-  policies: readonly Charged[],
+  policies: readonly Charges[],
 ): Credits {
   if (whole === null) return 0
   const went = whole.taken - whole.sure
@@ -135,7 +137,7 @@ function openInAll(
   for (let row = whole.from + 1; row < whole.to; row++) {
     if (history.effect[row] === effects.ambiguous) rows.push(row)
   }
-  const takes = (charges: Charged) =>
+  const costUnder = (charges: Charges) =>
     rows.reduce((sum, row) => sum + (charges(row) ? history.costCredits[row]! : 0), 0)
-  return policies.some((charges) => takes(charges) === went) ? 0 : Math.max(0, went)
+  return policies.some((charges) => costUnder(charges) === went) ? 0 : Math.max(0, went)
 }

@@ -4,15 +4,9 @@ import type { Conservation } from '../conservation.ts'
 import { abandonments, type BalanceHistory, effects } from '../history.ts'
 import { add, isExplained, nearestOf, type Ranges, ranges, unlike } from './combinations.ts'
 import { delayedPolicies } from './delays.ts'
-import {
-  type Charges,
-  type Kind,
-  kindsOf,
-  latenessOf,
-  plainPolicies,
-  type Timing,
-  timingOf,
-} from './hypotheses.ts'
+import { type Kind, kindsOf, type Policy, plainPolicies, policyOf, type Sight } from './policies.ts'
+import { fromEachPoint } from './progress.ts'
+import { latenessOf, type Timing, timingOf } from './timing.ts'
 
 /**
  * Wrong charges that the sums alone prove, whatever the header means and however credits were held.
@@ -44,16 +38,13 @@ export function chargedBeyondPolicies(
   if (settled.length < 2) return null
   const readUs = settled.map((at) => history.callUs[idle[at]!]!)
   const count = settled.length - 1
-  /** Index of the stretch with a moment; -1 before all, `count` after all. */
-  const stretchAt = (us: number) => countBelow(readUs, us) - 1
-  const stretchOf = (row: number) => stretchAt(history.callUs[row]!)
-  const stretches: Stretches = {
-    timing,
-    readUs,
-    stretchOf,
-    lateUs: latenessOf(history, stretchOf),
-    longUs: longestOf(history, timing, stretchOf),
+  const stretchOf = (row: number) => countBelow(readUs, history.callUs[row]!) - 1
+  const [lateUs, longUs] = [latenessOf(history, stretchOf), longestOf(history, timing, stretchOf)]
+  const sight: Sight = {
+    shows: () => true,
+    finished: (row) => timing.finished(row, longUs(row), lateUs(row)),
   }
+  const stretches: Stretches = { count, readUs, stretchOf, noticeUs: timing.noticeUs, sight }
   const taken = settled.slice(1).map((at, nth) => balance[settled[nth]!]! - balance[at]!)
   const fixed: Ranges = ranges(count)
   for (let row = 0; row < history.size; row++) {
@@ -67,11 +58,12 @@ export function chargedBeyondPolicies(
   const kinds = [
     ...kindsOf(history, (row) => history.costCredits[row] !== 0 && isWithin(row)),
   ].sort((a, b) => b.rows.length - a.rows.length)
-  const simple = kinds.map((kind) => {
-    return Object.values(plainPolicies(history, timing)).map((charges) =>
-      policyOf(history, kind, stretches, charges),
-    )
-  })
+  const simple = kinds.map(({ rows }) =>
+    Object.values(plainPolicies(history, timing)).map((charges) => {
+      const policy = policyOf(history, rows, charges, sight)
+      return { ...rangesOf(history, stretches, policy), charged: rows.filter(policy.must) }
+    }),
+  )
   const nearest = nearestOf(taken, fixed, simple)
   const [abandoned, off] = [kinds.flatMap(({ rows }) => rows).length, nearest.off]
   if (off.every((credits) => credits === 0)) return null
@@ -99,14 +91,13 @@ export function chargedBeyondPolicies(
 }
 
 interface Stretches {
-  readonly timing: Timing
+  readonly count: number
   /** Read time of each settled value. */
   readonly readUs: readonly number[]
-  /** Index of the stretch in which a row was called. */
+  /** Index of the stretch in which a row was called; -1 before all, `count` after all. */
   readonly stretchOf: (row: number) => number
-  readonly lateUs: (row: number) => number
-  /** The longest time that such a request takes. */
-  readonly longUs: (row: number) => number
+  readonly noticeUs: number
+  readonly sight: Sight
 }
 
 /** Assumed probability of a wrong charge. A combination that is less likely does not explain it. */
@@ -115,14 +106,14 @@ const wrongCharge = 1e-6
 const mostWork = 100_000
 
 /**
- * The longest success of the row's step in the whole record. If its stretch has enough successes, it is twice the
+ * The longest time that a request like a row takes: the longest success of its step in the whole record. If its stretch has enough successes, it is twice the
  * longest of those: a stall in one stretch does not affect the others.
  */
 function longestOf(
   history: BalanceHistory,
   timing: Timing,
   stretchOf: (row: number) => number,
-): Stretches['longUs'] {
+): (row: number) => number {
   const { size, callUs, endUs, effect, step } = history
   const alike = new Map<string, { seen: number; longUs: number }>()
   const nameOf = (row: number) => `${step[row]} ${stretchOf(row)}`
@@ -160,59 +151,40 @@ function settledAmong(
   return settled
 }
 
-function isPerhapsFinished({ timing, longUs, lateUs }: Stretches, row: number) {
-  return timing.mayHaveFinished(row, longUs(row), lateUs(row))
-}
-
-/** The charges of a policy for a kind, by stretch. */
-function policyOf(history: BalanceHistory, { rows }: Kind, stretches: Stretches, charges: Charges) {
-  const sums = ranges(stretches.readUs.length - 1)
-  const charged: number[] = []
-  for (const row of rows) {
-    const is = charges(row)
-    const cost = history.costCredits[row]!
-    if (is === true) charged.push(row)
-    const may = is !== false || isPerhapsFinished(stretches, row)
-    add(sums, stretches.stretchOf(row), is === true ? cost : 0, may ? cost : 0)
+/** The charges of a policy by stretch: all within that of the call, which ends after the attempt is over. */
+function rangesOf(
+  { costCredits }: BalanceHistory,
+  { stretchOf, count }: Stretches,
+  policy: Policy,
+) {
+  const sums = ranges(count)
+  for (const row of policy.rows) {
+    const cost = costCredits[row]!
+    add(sums, stretchOf(row), policy.must(row) ? cost : 0, policy.may(row) ? cost : 0)
   }
-  return { ...sums, charged }
+  return sums
 }
 
+/** The policies whose charges lie in other stretches than their calls, or that begin at some point. */
 function otherPolicies(
   history: BalanceHistory,
   kind: Kind,
   stretches: Stretches,
 ): readonly Ranges[] {
-  const { callUs, endUs, contentEvents, costCredits } = history
-  const { stretchOf, readUs } = stretches
-  const { noticeUs } = stretches.timing
-  const of = (charges: Charges): Ranges => {
-    const { least, most } = policyOf(history, kind, stretches, charges)
-    return { least, most }
-  }
-  const tookUs = (row: number) => endUs[row]! - callUs[row]!
-  const events = [...new Set(kind.rows.map((row) => contentEvents[row]!))]
-  const policies = events.map((fewest) => of((row) => contentEvents[row]! >= fewest))
-  // A deadline is one point: all attempts that it ended had come equally far.
-  if (kind.abandonment === abandonments.aborted) {
-    for (const each of kind.rows) {
-      policies.push(
-        of((row) => {
-          const beyondUs = tookUs(row) - tookUs(each)
-          return Math.abs(beyondUs) <= noticeUs ? 'perhaps' : beyondUs > 0
-        }),
-      )
-    }
-  }
+  const { callUs, endUs, costCredits } = history
+  const { stretchOf, readUs, noticeUs, sight } = stretches
+  const from = fromEachPoint(history, kind, noticeUs).map((charges) =>
+    rangesOf(history, stretches, policyOf(history, kind.rows, charges, sight)),
+  )
   // A delay counts from the call or from the abort.
-  const later = [callUs, endUs].flatMap((anchorUs) => {
-    const delayed = kind.rows.map((row) => ({
+  const delayed = [callUs, endUs].flatMap((anchorUs) => {
+    const leavers = kind.rows.map((row) => ({
       own: stretchOf(row),
       costCredits: costCredits[row]!,
-      finishedCredits: isPerhapsFinished(stretches, row) ? costCredits[row]! : 0,
+      finishedCredits: sight.finished(row) === null ? 0 : costCredits[row]!,
       anchorUs: anchorUs[row]!,
     }))
-    return delayedPolicies(delayed, readUs, noticeUs)
+    return delayedPolicies(leavers, readUs, noticeUs)
   })
-  return policies.concat(later)
+  return [...from, ...delayed]
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chargedBeyondPolicies } from '../../../../../src/audit/evidence/billing/abandoned/by-sums.ts'
+import { chargedBeyondPolicies } from '../../../../../src/audit/evidence/billing/abandoned/by-totals.ts'
 import { readBalance } from '../../../../../src/audit/evidence/billing/balance-reading.ts'
 import { readConservation } from '../../../../../src/audit/evidence/billing/conservation.ts'
 import type { BalanceHistory } from '../../../../../src/audit/evidence/billing/history.ts'

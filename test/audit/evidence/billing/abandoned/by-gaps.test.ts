@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isChargedWrongly } from '../../../../../src/audit/evidence/billing/abandoned/by-holes.ts'
+import { isChargedWrongly } from '../../../../../src/audit/evidence/billing/abandoned/by-gaps.ts'
 import { tileOperations } from '../../../../../src/audit/evidence/billing/balance-reading.ts'
 import { type BalanceHistory, effects } from '../../../../../src/audit/evidence/billing/history.ts'
 import { readTiles } from '../../../../../src/audit/evidence/billing/tiles.ts'

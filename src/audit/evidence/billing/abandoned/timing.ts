@@ -1,55 +1,8 @@
 import { abandonments, type BalanceHistory, effects } from '../history.ts'
 import { rowsWhere } from '../operations.ts'
 
-/**
- * What a service may legally charge for requests that their clients abandoned (gaps G-14, G-15).
- *
- * A service has one policy for each kind: aborted or timed out, streamed or plain.
- *
- *     none       nothing is charged
- *     all        every attempt of the kind; those abandoned within the notice may not have been seen
- *     head       those whose client had received the head of the response
- *     content    those whose client had received text
- *     from       those that had come furthest, by time or by events received
- *     delayed    each after a delay, perhaps after the record ends
- *     held       each price is held, and returned after a delay
- *     finished   in addition to each: what the service had finished when it noticed that the client was gone.
- *                Such an attempt lasted as long as the successes of its step. If the client was stalled,
- *                the response of a timed-out request may have waited as long
- */
-export interface Kind {
-  readonly rows: readonly number[]
-  readonly abandonment: number
-}
-
-/** Whether a policy charges an attempt. */
-export type Charges = (row: number) => boolean | 'perhaps'
-
-/** Policies that decide about each attempt alone. */
-export function plainPolicies(
-  { callUs, readUs, endUs, contentEvents }: BalanceHistory,
-  { noticeUs }: Timing,
-) {
-  return {
-    none: () => false,
-    all: (row) => (endUs[row]! - callUs[row]! > noticeUs ? true : 'perhaps'),
-    head: (row) => !Number.isNaN(readUs[row]!),
-    content: (row) => contentEvents[row]! > 0,
-  } satisfies Record<string, Charges>
-}
-
-/** Abandoned attempts by kind. */
-export function kindsOf(
-  { size, effect, abandonment, streamed }: BalanceHistory,
-  keep: (row: number) => boolean,
-): readonly Kind[] {
-  const abandoned = rowsWhere(
-    size,
-    (row) => effect[row] === effects.ambiguous && abandonment[row] !== abandonments.no && keep(row),
-  )
-  const kinds = Map.groupBy(abandoned, (row) => `${abandonment[row]} ${streamed[row]}`)
-  return Array.from(kinds.values(), (rows) => ({ rows, abandonment: abandonment[rows[0]!]! }))
-}
+/** The time span in which a row may have been charged, both ends included. */
+export type Window = readonly [fromUs: number, untilUs: number]
 
 /** Bounds on abandoned requests, from the durations of requests with a known effect. */
 export interface Timing {
@@ -60,12 +13,12 @@ export interface Timing {
   /** The longest success of a row's step. */
   longestOfStepUs(row: number): number
   /**
-   * Whether an abandoned row may have finished, by the durations of its step's successes.
+   * When an abandoned row was charged, if it had finished; null if it cannot have, by the durations of its step's successes.
    *
    * @param longUs the longest time that such a request takes
    * @param lateUs see `latenessOf`
    */
-  mayHaveFinished(row: number, longUs: number, lateUs: number): boolean
+  finished(row: number, longUs: number, lateUs: number): Window | null
 }
 
 export function timingOf({ size, callUs, endUs, effect, step }: BalanceHistory): Timing {
@@ -89,9 +42,11 @@ export function timingOf({ size, callUs, endUs, effect, step }: BalanceHistory):
     noticeUs,
     overUs: (row) => Math.max(endUs[row]!, callUs[row]! + longestUs) + noticeUs,
     longestOfStepUs: (row) => durations.get(step[row]!)?.longUs ?? Infinity,
-    mayHaveFinished(row, longUs, lateUs) {
+    finished(row, longUs, lateUs) {
       const shortUs = durations.get(step[row]!)?.shortUs ?? -Infinity
       return tookUs(row) >= shortUs - noticeUs && tookUs(row) <= longUs + noticeUs + lateUs
+        ? [endUs[row]! - noticeUs - lateUs, endUs[row]! + noticeUs]
+        : null
     },
   }
 }

@@ -1,0 +1,54 @@
+import { type Hole, sum } from './tiles.ts'
+
+export interface TimeSpan {
+  readonly fromUs: number
+  readonly toUs: number
+}
+
+/**
+ * A hole, when its credits went (as narrowly as the neighbouring charges show), and the probability that it is stray.
+ */
+export interface Place extends TimeSpan {
+  readonly hole: Hole
+  /** Probability among all places; they add up to 1. */
+  readonly share: number
+}
+
+/** The place of a hole that certainly is stray. */
+export function certainPlace(hole: Hole): Place {
+  return { hole, fromUs: hole.fromUs, toUs: hole.toUs, share: 1 }
+}
+
+/** Places by their weights, likeliest first. */
+export function likeliestFirst(
+  places: readonly Omit<Place, 'share'>[],
+  weights: readonly number[] | Float64Array,
+): readonly Place[] {
+  const total = sum(weights)
+  return places
+    .map((place, at) => ({ ...place, share: weights[at]! / total }))
+    .sort((a, b) => b.share - a.share)
+}
+
+/** Charges on each side of a hole that date it, so one of them may be out of line. */
+export const neighbours = 3
+
+/**
+ * Of two times of each row, those that follow the order of the rows more closely: charges are taken about them.
+ *
+ * @param scatterOf the distances of neighbours as one number
+ */
+export function timesAlong(
+  order: readonly number[] | Int32Array,
+  scatterOf: (distancesUs: readonly number[]) => number | undefined,
+  ...[one, other]: readonly [Float64Array, Float64Array]
+): Float64Array {
+  const scatter = (times: Float64Array) =>
+    scatterOf(Array.from(order.slice(1), (row, at) => Math.abs(times[row]! - times[order[at]!]!)))
+  return (scatter(one) ?? 0) <= (scatter(other) ?? 0) ? one : other
+}
+
+/** Undefined without any. */
+export function median(numbers: readonly number[]): number | undefined {
+  return [...numbers].sort((a, b) => a - b)[numbers.length >> 1]
+}
