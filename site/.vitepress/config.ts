@@ -64,7 +64,7 @@ export default defineConfig({
         text: 'Explanation',
         items: items(
           ...['running', 'auditing', 'probing', 'usage', 'importing', 'reports', 'comparing'],
-          ...['architecture', 'reliability', 'peers'],
+          ...['architecture', 'reliability', 'peers', 'features'],
         ),
       },
       { text: 'Decisions', collapsed: true, items: items(...decisions) },
