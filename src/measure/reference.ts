@@ -125,6 +125,11 @@ was cut off counts as endless. Inconclusive is not a pass: the command exits wit
         ]),
         ['success', '`task_success`', 'share of `judged` tasks that `succeeded`'],
         ['tasks', '`tasks`', 'count of `judged` tasks'],
+        [
+          'credits',
+          '`task_credits`',
+          'credits of all requests of a `judged` task, by the contract',
+        ],
       ],
     ),
     table(

@@ -22,6 +22,7 @@ import { fillProfile } from './profile-table.ts'
 import { prepareScope } from './scope.ts'
 import { prepareService } from './service-table.ts'
 import { prepareStretches, stretchLine } from './stretches.ts'
+import { prepareTaskCosts } from './task-table.ts'
 import { renderBoard } from './usage/board/board.ts'
 import { readBoard } from './usage/board/data.ts'
 import { storeEngine, type UsageEngine } from './usage/engine/engine.ts'
@@ -178,6 +179,7 @@ export async function prepareTop(store: Session, options: ReportOptions): Promis
   await fillProfile(store, options.profile ?? null)
   const balances = await prepareStretches(store, options.contract)
   await prepareService(store)
+  await prepareTaskCosts(store, options.contract)
   const about = await aboutRuns(store)
   if (page === 'launch') {
     const { answer, figures } = await launchTop(store, balances, options.contract)

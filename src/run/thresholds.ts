@@ -133,7 +133,8 @@ export function compare(value: number, operator: Threshold['operator'], bound: n
   }
 }
 
-export function unitOf({ statistic }: Threshold): ThresholdResult['unit'] {
+export function unitOf({ metric, statistic }: Threshold): ThresholdResult['unit'] {
+  if (metric === 'task_credits') return 'count'
   switch (statistic.kind) {
     case 'share':
       return 'share'
@@ -173,7 +174,7 @@ async function gapFigure(
 async function taskFigure(
   store: Session,
   threshold: Threshold,
-  { runId }: ThresholdScope,
+  { runId, contract }: ThresholdScope,
 ): Promise<Figure> {
   const { where, parameters } = chosenRows(threshold, runId, 'task')
   const { metric, statistic } = threshold
@@ -193,6 +194,23 @@ async function taskFigure(
       parameters,
     )
     return exactly(row!.value, row!.samples)
+  }
+  if (metric === 'task_credits') {
+    const credits = creditsSql(pricesOf(contract))
+    const statisticSql = { mean: 'avg', min: 'min', max: 'max' }[
+      statistic.kind as 'mean' | 'min' | 'max'
+    ]
+    const [row] = await store.rows<{ value: number | null; samples: number; unknown: number }>(
+      `WITH spent AS (
+         SELECT session, sum(${credits})::DOUBLE AS credits, count(*) FILTER ((${credits}) IS NULL) AS open
+         FROM attempts WHERE run_id = $1 AND task IS NOT NULL GROUP BY session)
+       SELECT ${statisticSql}(credits)::DOUBLE AS value, count(*) AS samples, coalesce(sum(open), 0)::INTEGER AS unknown
+       FROM ${from} JOIN spent USING (session) WHERE judged`,
+      parameters,
+    )
+    const { value, samples, unknown } = row!
+    // A request without a price may cost anything.
+    return unknown > 0 ? { ...none, samples } : exactly(value, samples)
   }
   return timeFigure(store, threshold, { from, us: `${metric}_us`, cut: 'cut', parameters })
 }

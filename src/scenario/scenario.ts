@@ -300,9 +300,14 @@ export const shareMetrics = [
   'task_success',
 ] as const
 export const countMetrics = ['requests', 'tokens', 'credits', 'tasks'] as const
+/** Amounts of one thing each, such as the credits of a task. */
+export const amountMetrics = ['task_credits'] as const
 
 /** Metrics of whole tasks; a threshold on them may name a task. */
-export const taskMetrics: readonly string[] = ['task', 'task_service', 'task_success', 'tasks']
+export const taskMetrics: readonly string[] = [
+  ...['task', 'task_service', 'task_success', 'tasks'],
+  ...amountMetrics,
+]
 
 /**
  * `steady/chat.ttft.p95 < 800ms`; inconclusive without samples.
@@ -315,6 +320,7 @@ export interface Threshold {
     | (typeof timeMetrics)[number]
     | (typeof shareMetrics)[number]
     | (typeof countMetrics)[number]
+    | (typeof amountMetrics)[number]
   readonly step: string | null
   readonly phase: string | null
   readonly statistic: Statistic

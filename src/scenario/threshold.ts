@@ -1,5 +1,6 @@
 import { durationUsOf, ratePerSOf, shareOf } from './quantity.ts'
 import {
+  amountMetrics,
   countMetrics,
   type FilterKey,
   filterKeys,
@@ -11,7 +12,7 @@ import {
 
 /** The expressions below take time by the square of the length. */
 const longest = 1000
-const metrics = [...timeMetrics, ...shareMetrics, ...countMetrics]
+const metrics = [...timeMetrics, ...shareMetrics, ...countMetrics, ...amountMetrics]
 
 /**
  *     threshold = [phase "/"] [step "."] metric ["{" key=value, … "}"] ["." statistic] op bound
@@ -70,6 +71,7 @@ const isMetric = (name: string | null | undefined): name is Threshold['metric'] 
   (metrics as readonly string[]).includes(name ?? '')
 
 const isTime = (metric: string) => (timeMetrics as readonly string[]).includes(metric)
+const isAmount = (metric: string) => (amountMetrics as readonly string[]).includes(metric)
 const isShare = (metric: string) => (shareMetrics as readonly string[]).includes(metric)
 
 function parseFilter(text: string): Threshold['filter'] | string {
@@ -94,6 +96,11 @@ function statisticOf(metric: string, text: string | null): Statistic | string {
     if (text === 'median') return { kind: 'percentile', p: 50 }
     if (text === 'mean' || text === 'min' || text === 'max') return { kind: text }
     return `a statistic after ${metric}: p50 to p99.9, median, mean, min or max`
+  }
+  if (isAmount(metric)) {
+    const kind = text ?? 'mean'
+    if (kind === 'mean' || kind === 'min' || kind === 'max') return { kind }
+    return `a statistic of ${metric}: mean (the default), min or max`
   }
   if (text === 'rate' || text === 'count') return { kind: text }
   if (isShare(metric)) {

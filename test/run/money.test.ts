@@ -96,6 +96,25 @@ async function ran(contract: Contract, rest: string) {
   }
 }
 
+test('a task costs what its requests cost together', async () => {
+  const { summary, texts, launch } = await ran(
+    priced,
+    `tasks: { fix: { turns: [{ name: a, step: chat }, { name: b, step: chat, after: a, repeat: 2 }] } },
+     phases: [{ name: steady, load: concurrency, users: 2, max_requests: 4, tasks: [fix] }],
+     thresholds: [task_credits < 5]`,
+  )
+  // Four tasks of three requests.
+  expect(summary.tasks).toMatchObject([
+    {
+      ...{ task: 'fix', requestsEach: 3, creditsEach: null },
+      counts: { tasks: 4, ok: 4 },
+      money: { unit: 'USD', spent: '0.0003564', unknown: 0 },
+    },
+  ])
+  expect(texts[0]).toContain('4 tasks succeeded; 3 requests, 0.000089 USD each')
+  expect(launch).toMatch(/cost each .*0\.000089 USD/)
+})
+
 const ten = 'phases: [{ name: a, load: concurrency, users: 1, max_requests: 10 }]'
 const room = { columns: 200, rows: 40 }
 

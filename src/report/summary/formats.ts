@@ -22,6 +22,7 @@ import { machinesOf, machinesText } from './machines.ts'
 import { csvCell, jsonText, markdownCell, printable } from './printable.ts'
 import { serviceLines } from './service-metrics.ts'
 import { type MetricName, percentiles, type RunSummary, type SummaryGroup } from './shape.ts'
+import { moneyEach } from './tasks.ts'
 
 const shown: readonly MetricName[] = ['service', 'response', 'ttft', 'tpot', 'itl', 'failure']
 
@@ -227,7 +228,7 @@ export function jsonSummary(summary: RunSummary): string {
 
 /** `fix-a-bug: 97 % of 100 tasks succeeded (2 failed, 1 past the deadline); 6.2 requests, 9 credits each` */
 function taskText(task: RunSummary['tasks'][number]): string {
-  const { counts, success, requestsEach, creditsEach, money } = task
+  const { counts, success, requestsEach, creditsEach } = task
   const kinds = [
     counts.failed > 0 ? `${whole(counts.failed)} failed` : null,
     counts.deadline > 0 ? `${whole(counts.deadline)} past the deadline` : null,
@@ -236,10 +237,8 @@ function taskText(task: RunSummary['tasks'][number]): string {
   const why = kinds.length === 0 ? '' : ` (${kinds.join(', ')})`
   const share = success === null ? '-' : `${formatShare(success)} %`
   const credits = creditsEach === null ? '' : `, ${rate(creditsEach)} credits`
-  const paid =
-    money === null || money.priced === 0
-      ? ''
-      : `, ${money.unknown > 0 ? 'at least ' : ''}${shownAmount(divide(readNumber(money.spent)!, rational(BigInt(counts.tasks))), money.unit)}`
+  const cost = moneyEach(task)
+  const paid = cost === null ? '' : `, ${cost}`
   return `${printable(task.task, 30)}: ${share} of ${whole(counts.tasks)} tasks succeeded${why}; ${rate(requestsEach)} requests${credits}${paid} each`
 }
 

@@ -1,6 +1,8 @@
 import { sqlName } from '../../attempt/columns.ts'
 import { type Contract, pricesOf } from '../../contract/contract.ts'
 import { creditsSql, type TaskMeasureName, taskMeasures } from '../../measure/measures.ts'
+import { shownAmount } from '../../money/money.ts'
+import { divide, rational, readNumber } from '../../money/rational.ts'
 import { literal } from '../../store/literal.ts'
 import type { Session } from '../../store/session.ts'
 import { readRunCosts } from '../run-costs.ts'
@@ -95,4 +97,11 @@ function summaryOf({ task, requests, credits, ...row }: Row): Omit<TaskSummary, 
       taskService: distributionOf(row['taskService times']),
     },
   }
+}
+
+/** What one of these tasks cost on average, such as `0.012 USD`; null if nothing of it has a price. */
+export function moneyEach({ counts, money }: RunSummary['tasks'][number]): string | null {
+  if (money === null || money.priced === 0) return null
+  const each = divide(readNumber(money.spent)!, rational(BigInt(counts.tasks)))
+  return `${money.unknown > 0 ? 'at least ' : ''}${shownAmount(each, money.unit)}`
 }

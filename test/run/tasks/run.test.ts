@@ -50,7 +50,7 @@ test('turns wait for those before them and their delay, carry their context, and
     bodies.push({ messages, session: request.headers['x-session-id'] })
     setTimeout(() => answerChat(response, `Answer to ${messages.length}.`), 50)
   })
-  const limits = `['fix.task.p50 >= 270ms', 'task_success >= 99%', 'tasks >= 6', 'fix.task_service.max < 60s']`
+  const limits = `['fix.task.p50 >= 270ms', 'task_success >= 99%', 'tasks >= 6', 'fix.task_service.max < 60s', 'fix.task_credits <= 7', 'task_credits.max < 7']`
   const scenario = scenarioOf(graph, '    affinity: { header: x-session-id }', limits)
   await withStorePath(async (dbPath) => {
     const result = await run(scenario, {
@@ -96,7 +96,11 @@ test('turns wait for those before them and their delay, carry their context, and
       ])
     }
     expect(result.thresholds.map((threshold) => threshold.result).slice(1)).toEqual([
-      ...['held', 'held', 'held'],
+      ...['held', 'held', 'held', 'held', 'missed'],
+    ])
+    expect(result.thresholds.slice(-2).map(({ value, unit }) => [value, unit])).toEqual([
+      [7, 'count'],
+      [7, 'count'],
     ])
     const store = await openStore(dbPath)
     const summary = await summarise(store, result.runId)
