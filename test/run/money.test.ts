@@ -78,14 +78,16 @@ async function ran(contract: Contract, rest: string) {
           usage: { contract, ...allOf },
         }
         const page = async (name: 'launch' | 'usage') =>
-          textOf((await makeReport({ store, page: name, ...options })).html)
+          (await makeReport({ store, page: name, ...options })).html
+        const launch = await page('launch')
         return {
           result,
           last: seen.at(-1)!,
           summary,
           texts: [terminalFigures(summary), markdownSummary(summary), csvSummary(summary)],
-          launch: await page('launch'),
-          usage: await page('usage'),
+          launch: textOf(launch),
+          tasks: textOf(launch.slice(launch.indexOf('<h3>Tasks'))),
+          usage: textOf(await page('usage')),
         }
       } finally {
         store.close()
@@ -97,7 +99,7 @@ async function ran(contract: Contract, rest: string) {
 }
 
 test('a task costs what its requests cost together', async () => {
-  const { summary, texts, launch } = await ran(
+  const { summary, texts, tasks } = await ran(
     priced,
     `tasks: { fix: { turns: [{ name: a, step: chat }, { name: b, step: chat, after: a, repeat: 2 }] } },
      phases: [{ name: steady, load: concurrency, users: 2, max_requests: 4, tasks: [fix] }],
@@ -112,7 +114,7 @@ test('a task costs what its requests cost together', async () => {
     },
   ])
   expect(texts[0]).toContain('4 tasks succeeded; 3 requests, 0.000089 USD each')
-  expect(launch).toMatch(/cost each .*0\.000089 USD/)
+  expect(tasks).toMatch(/cost each .*0\.000089 USD/)
 })
 
 const ten = 'phases: [{ name: a, load: concurrency, users: 1, max_requests: 10 }]'
