@@ -2,7 +2,7 @@ import { loadContract } from '../contract/load.ts'
 import { type CreditsFieldMap, creditsFields } from '../probe/usage-body.ts'
 import { type Poll, rowOf } from '../probe/watch.ts'
 import { watch } from '../public/probe.ts'
-import { jsonText } from '../report/summary/printable.ts'
+import { usageJsonText } from '../report/usage/json/json.ts'
 import { readUsage } from '../report/usage/read.ts'
 import { terminalUsage } from '../report/usage/terminal.ts'
 import { checkTimeZone } from '../report/usage/zone.ts'
@@ -28,7 +28,7 @@ export async function usageAction(meant: readonly string[], options: Options): P
       seed: wholeNumberOf('--seed', options.seed),
     }
     const page = await readUsage(store, asked, engine)
-    process.stdout.write(options.json ? `${jsonText(page)}\n` : terminalUsage(page))
+    process.stdout.write(options.json ? `${usageJsonText(page)}\n` : terminalUsage(page))
   } finally {
     await close()
   }

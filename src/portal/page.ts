@@ -122,5 +122,5 @@ function cards(
 }
 
 function footer({ summary }: PageData, { support }: Settings, { say, moment }: Speech): Html {
-  return html`<footer class="note">${say('asOf', { date: moment(Date.parse(summary.refreshedAt) * 1000) })}${support !== undefined && html` · <a href="${support}" rel="noopener" target="_blank">${say('support')}</a>`}</footer>`
+  return html`<footer>${say('asOf', { date: moment(Date.parse(summary.refreshedAt) * 1000) })}${support !== undefined && html` · <a href="${support}" rel="noopener" target="_blank">${say('support')}</a>`}</footer>`
 }

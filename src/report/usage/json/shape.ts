@@ -1,0 +1,188 @@
+import { z } from 'zod'
+
+/**
+ * The shape of `assay usage --json`. `docs/schema/usage.json` is generated from it, and a test keeps them equal. Times are
+ * Unix microseconds; null is "not measured", never zero.
+ */
+
+const count = z.number().int().nonnegative()
+const measured = z.number().nullable()
+const us = z.number().int()
+const decimal = z.string().regex(/^-?\d+(\.\d+)?$/)
+const says = z.string()
+
+const total = z
+  .object({ value: measured, unknown: count })
+  .describe('a sum, and the requests that do not report its value')
+
+const dateBand = z
+  .object({ earlyUs: measured, medianUs: measured, lateUs: measured, horizonDays: count })
+  .describe('a date with an 80 % interval; null: not within the horizon')
+
+const unknownOf = { known: z.literal(false), says }
+
+const sums = {
+  ...{ requests: count, ok: count, failed: count, limited: count, ambiguous: count },
+  ...{ credits: measured, possibleCredits: measured },
+  ...{ promptTokens: measured, cachedTokens: measured, completionTokens: measured },
+}
+
+/** The columns of hours and of days. */
+export const pointColumns = [
+  ...['start', 'series', 'requests', 'ok', 'failed', 'limited', 'ambiguous', 'credits'],
+  ...['possibleCredits', 'promptTokens', 'cachedTokens', 'cacheWriteTokens', 'completionTokens'],
+  ...['reasoningTokens', 'unknownCost', 'open', 'money'],
+] as const
+
+const points = z.object({
+  columns: z.array(z.enum(pointColumns)),
+  rows: z
+    .array(
+      z.array(
+        z.union([z.string(), z.number(), z.boolean(), z.null(), z.record(z.string(), decimal)]),
+      ),
+    )
+    .describe(
+      'one row for each bucket and series with a request or an amount; start is the local start, with its offset for an hour',
+    ),
+  measured: z
+    .array(z.object({ fromUs: us, toUs: us }))
+    .describe(
+      'the covered time: a bucket in it without a row had no request, a bucket outside of it is unknown',
+    ),
+})
+
+const plan = z.object({
+  packs: z.array(z.object({ name: z.string(), count })),
+  credits: z.number(),
+  priceUsdCents: z.number(),
+})
+
+export const usageShape = z.object({
+  scope: z.object({
+    ...{ fromUs: us, toUs: us, timezone: z.string(), nowUs: us },
+    by: z.enum(['model', 'key', 'endpoint', 'account']),
+    account: z.string().nullable(),
+    sources: z.array(
+      z.object({
+        origin: z.enum(['run', 'import', 'poll']),
+        ...{ source: z.string(), requests: count, firstUs: us, lastUs: us },
+        widestS: measured.describe('the longest interval over which it has sums'),
+        days: z.enum(['local', 'UTC']),
+      }),
+    ),
+    unit: z.string().describe('the unit of credits'),
+    ...{ units: z.array(z.string()), creditUsd: measured, notes: z.array(z.string()) },
+  }),
+  totals: z.object({
+    requests: total,
+    tokens: z.object({
+      ...{ input: total, cached: total, cacheWrite: total, output: total, reasoning: total },
+    }),
+    money: z.array(
+      z.object({ unit: z.string(), used: decimal, refunds: decimal, computed: decimal }),
+    ),
+    ...{ pricedBy: z.array(z.string()), unknownCost: count },
+    ledger: z.array(
+      z.object({ type: z.string(), unit: z.string(), entries: count, amount: decimal }),
+    ),
+  }),
+  cards: z.array(
+    z.object({
+      name: z.enum(['credits', 'requests', 'tokens', 'averageTokens']),
+      ...{ value: measured, before: measured, change: measured, n: count, unmeasured: count },
+    }),
+  ),
+  hours: points,
+  days: points,
+  weekHours: z
+    .array(
+      z.object({
+        ...{ weekday: count, hour: count, credits: measured, requests: measured, hours: count },
+      }),
+    )
+    .describe('means; weekday 1 is Monday'),
+  balance: z.array(
+    z.object({
+      ...{ atUs: us, account: z.string(), remaining: z.number() },
+      from: z.enum(['header', 'poll']),
+    }),
+  ),
+  errors: z.array(z.object({ startUs: us, label: z.string(), error: z.string(), count })),
+  topKeys: z.array(
+    z.object({
+      ...{ keyFp: z.string(), name: z.string().nullable(), account: z.string().nullable() },
+      ...{ firstUs: us, lastUs: us, ...sums },
+    }),
+  ),
+  peak: z.object({
+    ...{ minute: measured, hour: measured, day: measured, unknown: z.string().nullable() },
+  }),
+  forecast: z.discriminatedUnion('known', [
+    z.object({
+      known: z.literal(true),
+      ...{ medianPerDay: z.number(), lowPerDay: z.number(), highPerDay: z.number() },
+      ...{ fullDays: count, says },
+    }),
+    z.object({ ...unknownOf, fullDays: count }),
+  ]),
+  depletion: z.discriminatedUnion('known', [
+    z.object({
+      ...{ known: z.literal(true), balance: z.number(), runsOut: dateBand, says },
+      wasted: z.array(
+        z.object({
+          ...{ grant: z.string(), expiresUs: us },
+          ...{ creditsLow: z.number(), creditsMedian: z.number(), creditsHigh: z.number() },
+        }),
+      ),
+    }),
+    z.object(unknownOf),
+  ]),
+  bandLosses: z.array(
+    z.object({
+      ...{ band: z.string(), minBalance: z.number(), requestsPerMinute: z.number() },
+      ...{ lost: dateBand.nullable(), says },
+    }),
+  ),
+  plan: z
+    .discriminatedUnion('known', [
+      z.object({
+        ...{ known: z.literal(true), needCredits: z.number(), floorBalance: z.number() },
+        ...{ cheapest: plan, chosen: plan, vetoed: plan.nullable() },
+        ...{ wastedCredits: z.number(), reasons: z.array(z.string()) },
+      }),
+      z.object(unknownOf),
+    ])
+    .nullable(),
+  reconciliation: z.discriminatedUnion('known', [
+    z.object({
+      known: z.literal(true),
+      rows: z.array(
+        z.object({
+          ...{ fromUs: us, toUs: us, account: z.string(), serviceSays: z.number() },
+          ...{ seen: z.number(), seenAtMost: z.number(), difference: z.number() },
+          verdict: z.enum(['agrees', 'differs']),
+        }),
+      ),
+      ...{ verdict: z.enum(['agrees', 'differs']), says },
+    }),
+    z.object(unknownOf),
+  ]),
+  anomalies: z.array(
+    z.object({
+      kind: z.enum([
+        ...['charge-without-success', 'success-without-charge', 'tokens-over-limit'],
+        ...['unusual-hour', 'error-jump', 'limit-jump', 'new-key'],
+        ...['service-differs', 'flat-remaining'],
+      ] as const),
+      ...{ says, count },
+      rows: z.array(z.object({ source: z.string(), id: z.string(), atUs: us, shows: z.string() })),
+    }),
+  ),
+})
+
+export type UsageJson = z.infer<typeof usageShape>
+
+/** The JSON Schema of `assay usage --json`, published as `docs/schema/usage.json`. */
+export const usageSchema = (): string =>
+  `${JSON.stringify(z.toJSONSchema(usageShape, { reused: 'ref' }), null, 2)}\n`
