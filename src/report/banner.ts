@@ -74,6 +74,6 @@ export interface Card {
 export function renderCards(cards: readonly Card[]): Html {
   return html`<dl class="figures">${cards.map(
     ({ label, value, aside }) =>
-      html`<div><dt>${label}</dt><dd>${value}<span class="aside">${unbroken(aside)}</span></dd></div>`,
+      html`<div><dt>${label}</dt><dd>${unbroken(value)}<span class="aside">${unbroken(aside)}</span></dd></div>`,
   )}</dl>`
 }

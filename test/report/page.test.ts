@@ -361,6 +361,56 @@ describe.skipIf(!canBrowse)(
       await close()
     })
 
+    test('the usage page is reached by the keyboard in every chart, and holds in a frame of 700 px, at 200 %, in forced colours and on paper', async () => {
+      const { tab, noticed, close } = await openPage(browser, 'month', true)
+      const charts = await tab.locator('#board figure').all()
+      expect(charts.length).toBe(5)
+      for (const chart of charts) {
+        const said = chart.locator('.b-said')
+        await chart.locator('.b-stage').focus()
+        await tab.keyboard.press('End')
+        const last = await said.textContent()
+        expect(last).toMatch(/\S: ?\S/)
+        await tab.keyboard.press('ArrowLeft')
+        expect(await said.textContent()).not.toBe(last)
+      }
+      // An unusual hour has its rank over its bar, and opens its day.
+      const marks = tab.locator('.b-marks button')
+      expect(await marks.first().textContent()).toMatch(
+        /^2026-\d\d-\d\d \d\d:00: \d+ credits, usually \d/,
+      )
+      expect(await tab.locator('#board-use .b-cut').allTextContents()).toContain('▾1')
+      // A figure is one line: its value is not broken between digits.
+      await tab.setViewportSize({ width: 700, height: 900 })
+      const broken = await tab.locator('.figures dd').evaluateAll((all) =>
+        all.flatMap((dd) => {
+          const range = dd.ownerDocument.createRange()
+          range.selectNodeContents(dd.firstChild!)
+          return range.getClientRects().length > 1 ? [dd.textContent] : []
+        }),
+      )
+      expect(broken).toEqual([])
+      // 1,440 px at 200 %.
+      await tab.setViewportSize({ width: 720, height: 450 })
+      await wake(tab)
+      await expect.poll(() => eyesores(tab), looking).toEqual([])
+      await tab.emulateMedia({ forcedColors: 'active' })
+      const swatches = await tab
+        .locator('#board-use .b-legend i')
+        .evaluateAll((all) =>
+          all.map((each) => each.ownerDocument.defaultView!.getComputedStyle(each).backgroundColor),
+        )
+      expect(swatches.length).toBeGreaterThan(1)
+      expect(new Set(swatches).size).toBe(swatches.length)
+      await tab.emulateMedia({ forcedColors: 'none', media: 'print' })
+      // A4 less its margins is 269 mm high: the answer, the first chart and the figures are on sheet 1.
+      await tab.setViewportSize({ width: 688, height: 1000 })
+      const figures = (await tab.locator('.b-cards .figures').boundingBox())!
+      expect(figures.y + figures.height).toBeLessThan((269 / 25.4) * 96)
+      expect(noticed).toEqual([])
+      await close()
+    })
+
     describe('a chart', () => {
       let tab: Page
       let close: () => Promise<void>
