@@ -14,8 +14,10 @@ const here = import.meta.dirname
 /** What a program prints; empty if it cannot run. */
 function said(program: string, ...words: readonly string[]): string {
   try {
-    const options = { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] } as const
-    return execFileSync(program, words, options).trim()
+    return execFileSync(program, words, {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim()
   } catch {
     return ''
   }
