@@ -76,11 +76,17 @@ export function readBalance(
   if (isExplained(reading)) return reading
   // A rise of another size is no charge; it may be a purchase that the contract does not name.
   const rise = largestRise(asShown)
-  const isNamed = giftSizes.some((size) => Math.abs(size - rise) <= nearGift)
-  const isSmall = rise * 2 <= Math.min(...giftSizes)
-  if (isSmall || isNamed || reading.gifts.length > 0 || asShown.charges === 0) return reading
+  if (!mayBeAdded(rise, giftSizes) || reading.gifts.length > 0 || asShown.charges === 0) {
+    return reading
+  }
   const risen = withGifts(history, asShown, [...giftSizes, rise], policy)
   return isExplained(risen) ? { ...risen, unknownRise: rise } : reading
+}
+
+/** Whether somebody may have added so many credits: a rise like those that the contract sells and grants, but none of them. */
+export function mayBeAdded(rise: Credits, giftSizes: readonly Credits[]): boolean {
+  const isNamed = giftSizes.some((size) => Math.abs(size - rise) <= nearGift)
+  return rise * 2 > Math.min(...giftSizes) && !isNamed
 }
 
 /** A rise this near to a package may be one beside a wrong charge. */

@@ -136,6 +136,8 @@ more than that.`,
 function onlySucceeded({ reading: { history }, segment }: Stretch): boolean {
   const [from, to] = [segment.from + 1, segment.to + 1]
   return (
+    // A failure may show the balance before a charge of its own.
+    history.effect[segment.from] !== effects.failure &&
     history.retry.subarray(from, to).every((retry) => retry === 0) &&
     history.effect
       .subarray(from, to)

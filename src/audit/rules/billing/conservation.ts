@@ -8,7 +8,7 @@ import {
   successes,
   witnessOf,
 } from '../../evidence/balances.ts'
-import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
+import { type BalanceReading, mayBeAdded } from '../../evidence/billing/balance-reading.ts'
 import { excessOf, type Segment } from '../../evidence/billing/conservation.ts'
 import { otherCause } from '../../evidence/other-cause.ts'
 
@@ -26,8 +26,12 @@ charge them until its own deadline has passed). It holds for any meaning of the 
 see errors that cancel between two idle values. It assumes that no one else uses the account:
 other traffic looks like a double charge. An open price (reads, gap G-17) is the same for all requests of its
 endpoint; if the sums fit only in a way that a wrong charge could also explain, it is inconclusive. Credits that
-expire or are bought meanwhile make it inconclusive.`,
+expire, are bought or are added meanwhile make it inconclusive.`,
   decideBy(readings, { contract }) {
+    const gifts = [
+      ...(contract.packages ?? []).map((each) => each.credits),
+      ...Object.values(contract.grants ?? {}),
+    ]
     let observations = 0
     type Breach = {
       reading: BalanceReading
@@ -41,11 +45,16 @@ expire or are bought meanwhile make it inconclusive.`,
       // If charges settle late, only the whole can match; BILL-08 is about the delay.
       const judged = reading.fits === 'late' && whole !== null ? [whole] : segments
       observations += judged.length
+      const rises = judged.filter(({ taken }) => taken < 0)
       for (const segment of judged) {
         const excess = excessOf(segment)
         // BILL-19 is about a rise that nothing explains.
         if (excess === 0 || -excess === reading.unknownRise) continue
-        const otherwise = otherCause(contract, segment, excess)
+        const otherwise =
+          otherCause(contract, segment, excess) ??
+          (rises.length === 1 && rises[0] === segment && mayBeAdded(-excess, gifts)
+            ? 'Credits that somebody added would look the same.'
+            : null)
         // Segments without another explanation come first, then the narrowest, which is the most specific.
         const surer = worst?.otherwise !== null && otherwise === null
         const sameAndNarrower =

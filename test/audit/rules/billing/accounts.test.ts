@@ -2,7 +2,7 @@ import type { AttemptRow } from '../../../../src/attempt/columns.ts'
 import { bill16, bill20 } from '../../../../src/audit/rules/billing/accounts.ts'
 import { defaultContract } from '../../../../src/contract/default.ts'
 import { read } from '../../in-flight.ts'
-import { failed, inTurn, type Step, testCases, testStored } from './in-turn.ts'
+import { failed, inTurn, type Step, shows, testCases, testStored } from './in-turn.ts'
 
 /** Reads of one account, alternating between two keys. */
 const byTurns = (...balances: readonly number[]) =>
@@ -115,6 +115,18 @@ testStored('BILL-17', [
       why: 'stretches without a retry cost too much as well, so retries need not be the cause',
       witnesses: [{ slot: 2, shows: '1 credit too low, no retry' }],
     },
+  ],
+  [
+    'what a failure charges after its value is not the cost of the success that follows',
+    inTurn(
+      100,
+      failed(503, { creditsRemaining: 100 }),
+      { retry: 1 },
+      98,
+      failed(503, shows(98)),
+      shows(96),
+    ).map((row) => (row.retry > 0 ? { ...row, slot: row.slot - 1 } : row)),
+    { verdict: 'fail', observed: '2 credits' },
   ],
   [
     'requests without retries are no evidence',

@@ -92,6 +92,22 @@ testCases([
     }),
   ],
   [
+    'one rise of a size that a customer buys may be added credits; the fall beside it is none',
+    bill10,
+    inTurn(100, 877, {}, 874),
+    fails('a fall by 1 for 1 success', 'a fall by 3: 2 credits too much', {
+      witnesses: [{ slot: 3 }, { slot: 1 }],
+    }),
+  ],
+  [
+    'one such rise beside nothing wrong is inconclusive',
+    bill10,
+    inTurn(100, 877, 877),
+    open(
+      'the balance rose by 777 since slot 0, where 0 successes cost 0. Credits that somebody added would look the same.',
+    ),
+  ],
+  [
     'a rise by a grant is inconclusive',
     bill10,
     inTurn(100, {}, 149),
