@@ -54,6 +54,14 @@ function contractOf(path: string | undefined): FullContract {
   return contract.prices === undefined ? loadFullContract(path) : completed(contract)
 }
 
+function originOf(text: string): string {
+  if (URL.canParse(text) && new URL(text).origin === text) return text
+  throw new UserError(
+    'usage',
+    `--frame-origin ${text}: expected an origin, such as https://app.example.com, without a path.`,
+  )
+}
+
 function optionsOf(flags: Options, operatorKey: string | null): ServiceOptions {
   return {
     host: flags.host,
@@ -67,6 +75,7 @@ function optionsOf(flags: Options, operatorKey: string | null): ServiceOptions {
     dataPath: flags.data,
     durability: flags.durability,
     trustProxy: flags.trustProxy === true,
+    frameOrigins: flags.frameOrigin.map(originOf),
     ...(operatorKey === null ? {} : { operatorKey }),
     ...(flags.outage === undefined ? {} : { outage: flags.outage }),
     ...(flags.seed === undefined ? {} : { seed: flags.seed }),

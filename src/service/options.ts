@@ -56,6 +56,8 @@ export interface ServiceOptions {
   readonly operatorKey?: string
   /** All clients come through a proxy: the last entry of `X-Forwarded-For` is the client. */
   readonly trustProxy?: boolean
+  /** Origins whose pages may frame `/my-credits` and the credits endpoint. Default: none. */
+  readonly frameOrigins?: readonly string[]
   /** The time limit for the head of a request. Default: 10 seconds. */
   readonly headTimeoutMs?: number
   /** Another server that makes the answers. Default: answers are made up here. */

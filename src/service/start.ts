@@ -24,6 +24,7 @@ import { EvidenceDesk } from './money/evidence-desk.ts'
 import { type MoneyOptions, moneyOptions } from './money/money-options.ts'
 import { Operator } from './operator.ts'
 import type { AccountRequest, ReadyKey, ServiceOptions, Shape } from './options.ts'
+import { frameAncestors } from './pages/exchange.ts'
 import { Pages } from './pages/pages.ts'
 import { type Profile, parseProfile } from './profile.ts'
 import { seededRandom } from './random.ts'
@@ -154,7 +155,8 @@ async function startOn(
   const behaviour = withFaults(billed, active, kit)
   const honestEvents = behaviour.events === wire.events && behaviour.frame === wire.frame
   const customers = new Customers(kit, behaviour)
-  const pages = new Pages(kit, behaviour, customers)
+  const { frameOrigins = [] } = options
+  const pages = new Pages(kit, behaviour, customers, frameOrigins)
   const operator = new Operator(kit, isMovable(time) ? time : null, options.seed ?? null)
   const { operatorKey } = options
   const desk = operatorKey === undefined ? null : new OperatorApi(operator, operatorKey)
@@ -182,6 +184,9 @@ async function startOn(
     // A token that is due goes before a new request, because its stream has already begun.
     clock.catchUp()
     response.sendDate = false
+    // The figures of the usage page may be framed where the page may.
+    if (frameOrigins.length > 0 && request.url?.split('?')[0] === contract.paths.credits)
+      response.setHeader('content-security-policy', frameAncestors(frameOrigins))
     gateway.handle(request, response)
   }
   server.on('request', handle)

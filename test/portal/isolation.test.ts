@@ -1,7 +1,10 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { defaultContract } from '../../src/contract/default.ts'
+import { offlinePage } from '../../src/portal/offline.ts'
+import { storeSource } from '../../src/portal/store-source.ts'
 import { accounts, marksOfOthers, others, subject } from '../report/marked-accounts.ts'
-import { bytesOf, everyPath, type Served, served, tokenOf } from './portal.ts'
+import { bytesOf, everyPath, nowMs, type Served, served, settingsOf, tokenOf } from './portal.ts'
 
 let all: Served
 let alone: Served
@@ -147,6 +150,20 @@ test('keys, models and cursors of others are answered as those of nobody', async
     await bytesOf(await alone.ask('/v1/account', stranger)),
   )
 })
+
+test('the page of a file, with its single requests, is the same bytes', async () => {
+  const pageOf = (service: Served) =>
+    offlinePage({
+      ...{ source: storeSource(service.file, defaultContract), settings: settingsOf() },
+      ...{ account: subject.name, keys: null, contract: null, nowMs },
+      search: new URLSearchParams('from=2026-11-01&to=2026-12-01&by=key'),
+    })
+  const page = await pageOf(all)
+  expect(page === (await pageOf(alone))).toBe(true)
+  expect(page).toContain('"requests":{"hour":[')
+  expect(page).toContain(subject.model)
+  withoutMarks(page)
+}, 60_000)
 
 test('an error names no one, and a token of another account sees the other', async () => {
   const other = await tokenOf(others[3]!.name)

@@ -68,6 +68,12 @@ const serveOptions = () =>
       'all clients use a proxy; identify them by the last address in X-Forwarded-For',
     )
     .option(
+      '--frame-origin <origin>',
+      'pages of this origin may frame /my-credits and GET /user/credits; may be repeated',
+      gather,
+      [],
+    )
+    .option(
       '--upstream <url>',
       'relay generation to an OpenAI-compatible server (key: ASSAY_UPSTREAM_KEY)',
     )

@@ -29,17 +29,22 @@ export interface PageRequest {
   readonly form: URLSearchParams
 }
 
+/** Who may frame a page, as Content-Security-Policy has it. */
+export const frameAncestors = (origins: readonly string[]) =>
+  `frame-ancestors ${origins.length === 0 ? "'none'" : origins.join(' ')}`
+
 /** Allows our own style sheet and script only: a page can load, frame and send nothing else. */
-const policy = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "script-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+const policyOf = (framedBy: readonly string[]) =>
+  [
+    "default-src 'none'",
+    "style-src 'self'",
+    "script-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    frameAncestors(framedBy),
+  ].join('; ')
 
 export function readPageRequest(call: Call): PageRequest | null {
   const { method, path, query, headers } = call.incoming
@@ -83,12 +88,17 @@ export function readCookie(call: Call, response: ServerResponse): string | null 
   return null
 }
 
-/** Writes a response once everything that it reports is committed. */
+/**
+ * Writes a response once everything that it reports is committed.
+ *
+ * @param framedBy the origins that may frame it
+ */
 export function writeAnswer(
   call: Call,
   response: ServerResponse,
   answer: PageAnswer,
   dateUs: number,
+  framedBy: readonly string[],
 ): void {
   const headers: Record<string, string> = {
     date: new Date(dateUs / 1000).toUTCString(),
@@ -97,7 +107,7 @@ export function writeAnswer(
     'referrer-policy': 'same-origin',
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
-    'content-security-policy': policy,
+    'content-security-policy': policyOf(framedBy),
     'cache-control': 'no-store',
   }
   if ('cookie' in answer && answer.cookie !== undefined) {

@@ -26,9 +26,17 @@ export class Pages {
   readonly #kit: Kit
   readonly #sessions: Sessions
   readonly #routes: ReadonlyMap<string, Route>
+  readonly #frameOrigins: readonly string[]
 
-  constructor(kit: Kit, behaviour: Behaviour, customers: Customers) {
+  /** @param frameOrigins whose pages may frame the usage page */
+  constructor(
+    kit: Kit,
+    behaviour: Behaviour,
+    customers: Customers,
+    frameOrigins: readonly string[],
+  ) {
     this.#kit = kit
+    this.#frameOrigins = frameOrigins
     const desk = new CustomerService(kit, customers)
     const flashes = new Flashes()
     const guards = new Guards(kit.clock)
@@ -47,13 +55,15 @@ export class Pages {
     if (request === null) return false
     const route = this.#routes.get(`${request.method} ${pathOf(request)}`)
     if (route === undefined) return false
+    // No form is in a frame: only the usage page, which changes nothing, may be framed.
+    const framedBy = request.path === '/my-credits' ? this.#frameOrigins : []
     const secret = readCookie(call, response)
     const session = secret === null ? null : this.#sessions.find(secret)
     answer(route, request, session)
       .catch((error: unknown) => failed(error))
       .then((answered) => {
         this.#kit.database.afterCommit(() =>
-          writeAnswer(call, response, answered, this.#kit.clock.nowUs()),
+          writeAnswer(call, response, answered, this.#kit.clock.nowUs(), framedBy),
         )
       })
     return true

@@ -14,6 +14,28 @@ describe('access to the pages', () => {
     expect(await ada.balance()).toBe(100)
   })
 
+  test('only the usage page and its figures may be framed, and only by the origins of the setting', async () => {
+    const policyAt = async (frameOrigins: readonly string[], path: string) => {
+      const { visitor, target } = await openHouse({ frameOrigins })
+      const ada = visitor()
+      await ada.register('ada@example.com')
+      if (path !== '/user/credits') {
+        const { headers } = await ada.get(path)
+        return /frame-ancestors [^;]*/.exec(headers.get('content-security-policy')!)![0]
+      }
+      const { headers } = await fetch(`${target.service.baseUrl}${path}`)
+      return headers.get('content-security-policy')
+    }
+    const origins = ['https://app.example.com', 'http://localhost:3000']
+    const listed = 'frame-ancestors https://app.example.com http://localhost:3000'
+    expect(await policyAt(origins, '/my-credits')).toBe(listed)
+    expect(await policyAt(origins, '/user/credits')).toBe(listed)
+    // A form in a frame could be clicked unseen.
+    expect(await policyAt(origins, '/dashboard')).toBe("frame-ancestors 'none'")
+    expect(await policyAt([], '/my-credits')).toBe("frame-ancestors 'none'")
+    expect(await policyAt([], '/user/credits')).toBe(null)
+  })
+
   test.each([
     ['another origin', { origin: 'https://evil.example' }],
     ['another port of this machine', { 'sec-fetch-site': 'same-site' }],
