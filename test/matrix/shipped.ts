@@ -35,6 +35,8 @@ export const shippedScenarios: readonly Shipped[] = [
   { name: 'aborts', scale: 1 },
   { name: 'errors', scale: 1 },
   { name: 'conversation', scale: 1 },
+  // Its delays of tools stay as they are.
+  { name: 'agents', scale: 10 },
 ]
 
 /** The profile that `probe` writes of a service with these answers; the operator moves its clock. */
