@@ -9,12 +9,12 @@
  *     node bench/detection-power.ts prices [100]     token prices: faults that strike a share of the requests
  */
 
-import { tileOperations } from '../src/audit/evidence/billing/balance-reading.ts'
+import { intervalOperations } from '../src/audit/evidence/billing/balance-reading.ts'
 import { readBounds } from '../src/audit/evidence/billing/bounds.ts'
+import { readIntervals } from '../src/audit/evidence/billing/charge-intervals.ts'
 import { excessOf, readConservation } from '../src/audit/evidence/billing/conservation.ts'
 import type { BalanceHistory } from '../src/audit/evidence/billing/history.ts'
 import { readMajorization } from '../src/audit/evidence/billing/majorization.ts'
-import { readTiles } from '../src/audit/evidence/billing/tiles.ts'
 import { printLoneCredits } from './lone-credits.ts'
 import { printPricePower } from './price-power.ts'
 import { type Simulation, simulate, simulatedFaults } from './simulated-history.ts'
@@ -25,13 +25,13 @@ const meaning = { plain: 'after', stream: 'after' } as const
 export function tiersFlag(history: BalanceHistory): Record<'T0' | 'T1' | 'T2' | 'T3', boolean> {
   const includesOwn = () => true
   const bounds = readBounds(history, { includesOwn, graceUs: 0, holds: false })
-  const operations = tileOperations(history, meaning, true)
+  const operations = intervalOperations(history, meaning, true)
   const start = Math.max(...history.value.filter((value) => !Number.isNaN(value)))
   return {
     T0: readConservation(history, includesOwn).segments.some((segment) => excessOf(segment) !== 0),
     T1: readMajorization(operations, start).fault !== null,
     T2: bounds.rise !== null || bounds.least.credits > bounds.most.credits,
-    T3: readTiles(operations).faultCount > 0,
+    T3: readIntervals(operations).faultCount > 0,
   }
 }
 

@@ -4,15 +4,15 @@ import type { DeploymentProfile } from '../contract/profile.ts'
 import type { Store } from '../store/open.ts'
 import { inSession, type Session } from '../store/session.ts'
 import { beginPart, type Work } from '../user/work.ts'
-import { decideAside } from './aside.ts'
 import { decideInOrder } from './decide.ts'
 import { readPriceLog } from './evidence/prices/log.ts'
 import { unlessSpoilt } from './evidence/spoilt.ts'
 import { contractOfService } from './known-service.ts'
+import { decideInWorker } from './rate-worker.ts'
 import type { Evidence, Rule } from './rule.ts'
 import { selectRules } from './rules/select.ts'
 import { type AuditedRun, killedRuns, missingParts, selectRuns } from './runs.ts'
-import { type AccountShare, asOfShare, scopeOfShare } from './shares.ts'
+import { type AccountShare, asOfShare, scopeOfShare } from './shares/account-share.ts'
 import { type Finding, observationsOf } from './verdict.ts'
 
 export interface AuditOptions extends Work {
@@ -127,9 +127,9 @@ async function decideAll(
     return decideInOrder(rules, evidence, settle, begin)
   }
   const ids = ofLimits.map(({ id }) => id)
-  const [aside, here] = await Promise.all([
+  const [ofRates, here] = await Promise.all([
     // Only this thread knows what other findings have spoilt.
-    decideAside(ids, evidence).then((findings) =>
+    decideInWorker(ids, evidence).then((findings) =>
       Promise.all(findings.map((finding, at) => settle(ofLimits[at]!, finding))),
     ),
     decideInOrder(
@@ -139,7 +139,7 @@ async function decideAll(
       begin,
     ),
   ])
-  const byRule = new Map([...aside, ...here].map((finding) => [finding.rule, finding]))
+  const byRule = new Map([...ofRates, ...here].map((finding) => [finding.rule, finding]))
   const own = new Set(rules.map(({ id }) => id))
   const further = here.filter(({ rule }) => !own.has(rule))
   return [...rules.map(({ id }) => byRule.get(id)!), ...further]

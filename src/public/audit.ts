@@ -5,7 +5,7 @@ import type { Store } from '../store/open.ts'
 export type { AuditOptions, AuditReport } from '../audit/audit.ts'
 export type { Evidence, Rule } from '../audit/rule.ts'
 export type { AuditedRun } from '../audit/runs.ts'
-export type { AccountShare } from '../audit/shares.ts'
+export type { AccountShare } from '../audit/shares/account-share.ts'
 export { type Finding, isBroken, type Verdict, type Witness } from '../audit/verdict.ts'
 export type { DeploymentProfile } from '../contract/profile.ts'
 

@@ -1,7 +1,10 @@
 /** Uniform on [0, 1). Always seeded, so that the same seed gives the same service. */
 export type Random = () => number
 
-/** xoshiro128** seeded by splitmix32: small, fast and without visible structure. */
+/**
+ * xoshiro128** seeded by splitmix32: small, fast and without visible structure. The service keeps its own on purpose: it shares no
+ * code with the client, the schedule and the report, so that a bug in theirs shows.
+ */
 export function seededRandom(seed: number): Random {
   let mix = seed >>> 0
   const next = () => {

@@ -20,7 +20,7 @@ import { OperatorApi } from './http/operator-api.ts'
 import { Accounts } from './ledger/accounts.ts'
 import { Database } from './ledger/database.ts'
 import { Ledger } from './ledger/ledger.ts'
-import { EvidenceDesk } from './money/evidence-desk.ts'
+import { EvidenceApi } from './money/evidence-api.ts'
 import { type MoneyOptions, moneyOptions } from './money/money-options.ts'
 import { Operator } from './operator.ts'
 import type { AccountRequest, ReadyKey, ServiceOptions, Shape } from './options.ts'
@@ -165,7 +165,7 @@ async function startOn(
     behaviour,
     pages,
     desk,
-    billing === null ? null : new EvidenceDesk(contract.prices!, billing),
+    billing === null ? null : new EvidenceApi(contract.prices!, billing),
     honestEvents,
     options.trustProxy ?? false,
   )

@@ -16,7 +16,7 @@ const drawn = (ofD: 1 | 2): readonly AttemptRow[] => [
   read(6, 6, 97 - ofD),
 ]
 
-test('in the drawn example, an abandoned stream fills one hole, and the other is a wrong charge', async () => {
+test('in the drawn example, an abandoned stream fills one balance gap, and the other is a wrong charge', async () => {
   expect(await verdictOver('BILL-11', drawn(1))).toMatchObject({ verdict: 'pass' })
   expect(await verdictOver('BILL-11', drawn(2))).toMatchObject({
     verdict: 'fail',

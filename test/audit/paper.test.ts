@@ -168,7 +168,7 @@ test('T2: a balance above one that was shown before the call is a failure', asyn
   expect(slots(verdict)).toEqual([3, 1])
 })
 
-test('T3: a hole of one credit is located between its neighbours', async () => {
+test('T3: a balanceGap of one credit is located between its neighbours', async () => {
   const verdict = await verdictOf('BILL-11', [
     read(0, 0, 100),
     inFlight(1, 1, 4, 99),
@@ -183,7 +183,7 @@ test('T3: a hole of one credit is located between its neighbours', async () => {
       '1 credit missing between 98 and 96 without a request that explains it, between 2.000000 s and 8.000000 s of the run with 4 in flight',
   })
   // First the request that showed the missing credits, then by distance of their ends from the
-  // middle of the hole (5 s): 5, 4, 9 s.
+  // middle of the balance gap (5 s): 5, 4, 9 s.
   expect(slots(verdict)).toEqual([3, 2, 1, 4])
 })
 
@@ -205,8 +205,8 @@ test('T3: a header that lags one request is reported as lagging, not as missing 
   expect(slots(verdict)).toEqual([2, 1])
 })
 
-test('T3: touching tiles in an order that the clock allows are exact', async () => {
-  // [99,100) [98,99) [96,98) for a request of 2, [95,96): no overlap, no hole; 3 ended after 2 was called.
+test('T3: touching intervals in an order that the clock allows are exact', async () => {
+  // [99,100) [98,99) [96,98) for a request of 2, [95,96): no overlap, no balance gap; 3 ended after 2 was called.
   const verdict = await verdictOf('BILL-11', [
     read(0, 0, 100),
     inFlight(1, 1, 4, 99),

@@ -7,7 +7,7 @@ import { RunningTask } from './running-task.ts'
 import { type Following, TaskCourse } from './task-course.ts'
 
 /** What tasks need of the sending thread. */
-export interface TaskDesk {
+export interface TaskOwner {
   readonly runId: string
   newId(): number
   keyOf(phase: ActivePhase, index: number): number
@@ -24,14 +24,14 @@ export interface TaskDesk {
 
 /** The tasks of one sending thread: it owns an index of the plan, and sends every request of it. */
 export class Tasks {
-  private readonly desk: TaskDesk
+  private readonly owner: TaskOwner
   private readonly running = new Set<RunningTask>()
   private readonly deadlines: DueQueue<RunningTask>
   private rows: TaskRow[] = []
 
-  constructor(desk: TaskDesk) {
-    this.desk = desk
-    this.deadlines = new DueQueue(() => desk.onDueSooner())
+  constructor(owner: TaskOwner) {
+    this.owner = owner
+    this.deadlines = new DueQueue(() => owner.onDueSooner())
   }
 
   /** The next deadline; Infinity for none. */
@@ -48,12 +48,12 @@ export class Tasks {
   start(phase: ActivePhase, index: number, atUs: number, user: User | null): void {
     const { task, plan, begun } = phase.planOf(index)
     const course = new TaskCourse(plan, atUs, begun)
-    const id = this.desk.newId()
-    const key = this.desk.keyOf(phase, index)
+    const id = this.owner.newId()
+    const key = this.owner.keyOf(phase, index)
     const running = new RunningTask({ id, task, phase, index, key, user, course })
     this.running.add(running)
     phase.taskTrial?.began(index, atUs)
-    for (let number = 0; number < begun.from; number++) this.desk.invent(running, number)
+    for (let number = 0; number < begun.from; number++) this.owner.invent(running, number)
     if (task.deadlineUs !== null) this.deadlines.add(atUs + task.deadlineUs, running)
     this.follow(running, { due: course.begin(), dropped: [] }, atUs)
   }
@@ -115,9 +115,9 @@ export class Tasks {
         task.course.leave(number)
         continue
       }
-      const flight = this.desk.draw(task, number, atUs)
+      const flight = this.owner.draw(task, number, atUs)
       task.flights.set(number, flight)
-      this.desk.plan(flight)
+      this.owner.plan(flight)
     }
     this.checkOver(task, nowUs)
   }
@@ -141,7 +141,7 @@ export class Tasks {
     phase.taskTrial?.over(task.index, { outcome, isRefused, tookUs: nowUs - course.startUs })
     const endedUs = outcome === 'ok' || outcome === 'failed' ? course.lastUs : nowUs
     this.rows.push({
-      runId: this.desk.runId,
+      runId: this.owner.runId,
       session: task.id,
       task: task.task.name,
       phase: phase.run.name,
@@ -154,6 +154,6 @@ export class Tasks {
       // Of a task that was cut off, all that is not known to be service.
       waitUs: Math.round(course.waitUs + endedUs - course.lastUs),
     })
-    this.desk.over(user, nowUs, isRefused)
+    this.owner.over(user, nowUs, isRefused)
   }
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Behaviour, Kit } from '../behaviour.ts'
 import type { Call } from '../call.ts'
-import type { EvidenceDesk } from '../money/evidence-desk.ts'
+import type { EvidenceApi } from '../money/evidence-api.ts'
 import type { Pages } from '../pages/pages.ts'
 import type { Refusal } from '../refusal.ts'
 import { QueryError } from '../usage/report.ts'
@@ -39,7 +39,7 @@ export class Gateway {
   readonly #behaviour: Behaviour
   readonly #pages: Pages
   readonly #desk: OperatorApi | null
-  readonly #evidence: EvidenceDesk | null
+  readonly #evidence: EvidenceApi | null
   readonly #replays = new Replays()
   readonly #incoming: IncomingRequests
   readonly #admission: Admission
@@ -57,7 +57,7 @@ export class Gateway {
     behaviour: Behaviour,
     pages: Pages,
     desk: OperatorApi | null,
-    evidence: EvidenceDesk | null,
+    evidence: EvidenceApi | null,
     honestEvents: boolean,
     trustsProxy: boolean,
   ) {
@@ -184,7 +184,7 @@ export class Gateway {
     else this.#look(call, response, call.endpoint)
   }
 
-  #showMoney(call: Call, response: ServerResponse, evidence: EvidenceDesk): void {
+  #showMoney(call: Call, response: ServerResponse, evidence: EvidenceApi): void {
     call.key = this.#behaviour.keyFor(call, this.#behaviour.presentedKey(call))
     if (call.key === null) {
       this.#writer.refuse(call, response, noKey)

@@ -3,6 +3,7 @@ import { once } from '../once.ts'
 import type { KnownPolicy } from './abandoned/known-policy.ts'
 import { type Abandoned, fewAmbiguous, readAbandoned } from './abandoned/read.ts'
 import { type BoundsReading, readBounds } from './bounds.ts'
+import { type IntervalReading, readIntervals } from './charge-intervals.ts'
 import { type Conservation, excessOf, readConservation } from './conservation.ts'
 import { type Gift, withoutGifts } from './gifts.ts'
 import { type HeaderMeaning, includesOwnCharge, possibleMeanings } from './header-meaning.ts'
@@ -12,7 +13,6 @@ import { type Majorization, readMajorization } from './majorization.ts'
 import type { Operations } from './operations.ts'
 import type { Place } from './place.ts'
 import type { PageContradiction } from './series.ts'
-import { readTiles, type TileReading } from './tiles.ts'
 
 /**
  * The conclusions from all values of one account.
@@ -47,8 +47,8 @@ export interface BalanceReading extends Omit<Abandoned, 'openCredits'> {
   readonly unknownRise?: Credits
   /** Values of the credits page that the headers contradict, which are then left out; absent without any. */
   readonly pageAgainst?: readonly PageContradiction[]
-  readonly tiles: TileReading
-  /** Possible places of the unexplained credits, likeliest first; empty if a fault of the tiles has only one place. */
+  readonly intervals: IntervalReading
+  /** Possible places of the unexplained credits, likeliest first; empty if a fault has only one place. */
   readonly places: () => readonly Place[]
   /** Tiers 2 and 1, computed on demand: if tier 3 fits, nobody needs them. */
   readonly bounds: () => BoundsReading
@@ -184,15 +184,15 @@ function readAs(
   const { effect, value, size } = history
   const includesOwn = includesOwnCharge(history, meaning)
   // A stream's header may come before its charge, whose place is then unknown.
-  const whole = readTiles(tileOperations(history, meaning, true))
+  const whole = readIntervals(intervalOperations(history, meaning, true))
   const plainOnly =
     whole.faultCount > 0 && history.streamed.includes(1)
-      ? readTiles(tileOperations(history, meaning, false))
+      ? readIntervals(intervalOperations(history, meaning, false))
       : whole
-  const tiles = plainOnly.faultCount < whole.faultCount ? plainOnly : whole
+  const intervals = plainOnly.faultCount < whole.faultCount ? plainOnly : whole
   const bounds = once(() => readBounds(history, { includesOwn, graceUs: 0, holds: true }))
   const majorization = once(() =>
-    readMajorization(tileOperations(history, meaning, false), bounds().most.credits),
+    readMajorization(intervalOperations(history, meaning, false), bounds().most.credits),
   )
   let [observations, charges, ambiguous] = [0, 0, 0]
   for (let row = 0; row < size; row++) {
@@ -205,13 +205,13 @@ function readAs(
     bounds().least.credits <= bounds().most.credits &&
     bounds().rise === null &&
     majorization().fault === null
-  const fits = tiles.faultCount === 0 ? 'exact' : isLoose() ? 'loose' : 'none'
+  const fits = intervals.faultCount === 0 ? 'exact' : isLoose() ? 'loose' : 'none'
   const { openCredits, ...abandoned } = readAbandoned(
     history,
-    tiles,
+    intervals,
     fits,
     conservation,
-    () => tileOperations(history, meaning, true),
+    () => intervalOperations(history, meaning, true),
     policy,
   )
   const { stray } = abandoned
@@ -225,21 +225,27 @@ function readAs(
     fits,
     settleUs: 0,
     doubt:
-      fits === 'loose' && tiles.missingCredits > 0
-        ? `the values fit only if ${tiles.missingCredits} of the credits that went were held by requests that gave them back after the last value; a wrong charge would look the same`
+      fits === 'loose' && intervals.missingCredits > 0
+        ? `the values fit only if ${intervals.missingCredits} of the credits that went were held by requests that gave them back after the last value; a wrong charge would look the same`
         : openCredits === 0
           ? null
           : `the values fit only if some of ${ambiguous} attempts whose price is open cost ${openCredits} credits, and no policy explains which; a wrong charge would look the same`,
     conservation,
     gifts: [],
-    tiles,
+    intervals,
     ...abandoned,
     places: once(() => {
       if (ambiguous < fewAmbiguous) return []
-      const operations = tileOperations(history, meaning, stray.length > 0 || tiles === whole)
-      const { filled, faults } = stray.length > 0 ? whole : tiles
-      const holes = faults.flatMap((fault) => (fault.kind === 'hole' ? [fault.hole] : []))
-      return placesOf(history, operations, [...filled, ...holes])
+      const operations = intervalOperations(
+        history,
+        meaning,
+        stray.length > 0 || intervals === whole,
+      )
+      const { filled, faults } = stray.length > 0 ? whole : intervals
+      const balanceGaps = faults.flatMap((fault) =>
+        fault.kind === 'balance-gap' ? [fault.balanceGap] : [],
+      )
+      return placesOf(history, operations, [...filled, ...balanceGaps])
     }),
     bounds,
     majorization,
@@ -267,7 +273,7 @@ function lateOrNone(reading: BalanceReading): BalanceReading {
  *
  * @param streams whether values of streams show the balance at their own charge
  */
-export function tileOperations(
+export function intervalOperations(
   history: BalanceHistory,
   meaning: HeaderMeaning,
   streams: boolean,

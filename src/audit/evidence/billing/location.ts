@@ -1,6 +1,7 @@
 import type { Credits } from '../../../contract/contract.ts'
 import { countBelow } from '../../../limits/count-below.ts'
 import { costOfLeaving, type Moment, type Prediction } from './alignment.ts'
+import type { BalanceGap } from './charge-intervals.ts'
 import { type BalanceHistory, effects } from './history.ts'
 import { isPlaced, type Operations, rowsWhere } from './operations.ts'
 import {
@@ -11,23 +12,22 @@ import {
   type TimeSpan,
   timesAlong,
 } from './place.ts'
-import type { Hole } from './tiles.ts'
 
 /**
  * The likely places of the stray credits, likeliest first.
  *
- * The tiles cannot distinguish holes that an attempt may fill, so their remainder is an arbitrary hole of a chain. But
- * a service charges abandoned attempts of each kind after a fixed delay, from the call or from the abort. The holes
- * reveal that delay, which predicts the time of each attempt's charge. Holes are then matched with attempts at the
- * least total distance. A hole that costs less to leave over is likelier to be stray.
+ * The charge intervals cannot distinguish balance gaps that an attempt may fill, so their remainder is an arbitrary one
+ * of a chain. But a service charges abandoned attempts of each kind after a fixed delay, from the call or from the abort. The balance gaps
+ * reveal that delay, which predicts the time of each attempt's charge. Balance gaps are then matched with attempts at the
+ * least total distance. A balance gap that costs less to leave over is likelier to be stray.
  */
 export function placesOf(
   history: BalanceHistory,
   operations: Operations,
-  holes: readonly Hole[],
+  balanceGaps: readonly BalanceGap[],
 ): readonly Place[] {
-  const moments = momentsOf(operations, holes)
-  const missing = holes
+  const moments = momentsOf(operations, balanceGaps)
+  const missing = balanceGaps
     .flatMap(({ credits }, of) =>
       // A service may show fractions of a credit.
       Array<Moment>(Math.ceil(Math.min(credits, mostUnits))).fill({ ...moments[of]!, of }),
@@ -42,18 +42,18 @@ export function placesOf(
     .flatMap((rows) => predictionsOf(history, rows, missing))
     .sort((a, b) => a.atUs - b.atUs)
   const costs = costOfLeaving(missing, predicted)
-  const weights = new Float64Array(holes.length)
+  const weights = new Float64Array(balanceGaps.length)
   const least = costs.reduce((some, cost) => Math.min(some, cost), Infinity)
   for (const [at, { of }] of missing.entries()) {
     weights[of] = Math.max(weights[of]!, Math.exp(least - costs[at]!))
   }
   return likeliestFirst(
-    holes.map((hole, of) => ({ hole, ...moments[of]! })),
+    balanceGaps.map((balanceGap, of) => ({ balanceGap, ...moments[of]! })),
     weights,
   )
 }
 
-/** A hole of more credits is no double charge, so its further credits need no match. */
+/** A balance gap of more credits is no double charge, so its further credits need no match. */
 const mostUnits: Credits = 64
 
 const middle = ({ fromUs, toUs }: TimeSpan) => (fromUs + toUs) / 2
@@ -65,10 +65,13 @@ function unplaced(operations: Operations): readonly number[] {
 }
 
 /**
- * The time of each hole: between the neighbouring charges. They were taken about their calls or their ends, whichever
- * follows the balance more closely.
+ * The time of each balance gap: between the neighbouring charges. They were taken about their calls or their ends,
+ * whichever follows the balance more closely.
  */
-function momentsOf(operations: Operations, holes: readonly Hole[]): readonly TimeSpan[] {
+function momentsOf(
+  operations: Operations,
+  balanceGaps: readonly BalanceGap[],
+): readonly TimeSpan[] {
   const { size, callUs, untilUs, after } = operations
   const order = rowsWhere(
     size,
@@ -77,7 +80,7 @@ function momentsOf(operations: Operations, holes: readonly Hole[]): readonly Tim
   )
   const times = timesAlong(order, median, callUs, untilUs)
   const placeOf = new Map(Array.from(order, (row, at) => [row, at]))
-  return holes.map(({ below, fromUs, toUs }) => {
+  return balanceGaps.map(({ below, fromUs, toUs }) => {
     const at = placeOf.get(below)!
     const clamped = (rows: Int32Array) =>
       Math.max(fromUs, Math.min(toUs, median(Array.from(rows, (row) => times[row]!))!))
@@ -87,20 +90,20 @@ function momentsOf(operations: Operations, holes: readonly Hole[]): readonly Tim
   })
 }
 
-/** The predicted charge times of attempts of one kind, on the scale of the holes. */
+/** The predicted charge times of attempts of one kind, on the scale of the balance gaps. */
 function predictionsOf(
   { callUs, endUs, costCredits }: BalanceHistory,
   rows: readonly number[],
   missing: readonly Moment[],
 ): readonly Prediction[] {
-  const holesUs = Float64Array.from(missing, middle)
+  const gapsUs = Float64Array.from(missing, middle)
   const byCall = delayOf(
     rows.map((row) => callUs[row]!),
-    holesUs,
+    gapsUs,
   )
   const byEnd = delayOf(
     rows.map((row) => endUs[row]!),
-    holesUs,
+    gapsUs,
   )
   const [best, anchor] = byCall.hits >= byEnd.hits ? [byCall, callUs] : [byEnd, endUs]
   const share = Math.min(0.98, Math.max(0.02, best.hits / rows.length))
@@ -113,19 +116,19 @@ function predictionsOf(
   )
 }
 
-/** The delay at which most of these have a hole, beyond chance. */
-function delayOf(anchorsUs: readonly number[], holesUs: Float64Array) {
+/** The delay at which most of these have a balance gap, beyond chance. */
+function delayOf(anchorsUs: readonly number[], gapsUs: Float64Array) {
   const delays: number[] = []
   const sampled = anchorsUs.filter((_, at) => at % Math.ceil(anchorsUs.length / 2000) === 0)
   for (const anchorUs of sampled) {
-    const from = countBelow(holesUs, anchorUs - near.earlierUs)
-    for (let at = from; at < Math.min(holesUs.length, from + near.mostHoles); at++) {
-      delays.push(holesUs[at]! - anchorUs)
+    const from = countBelow(gapsUs, anchorUs - near.earlierUs)
+    for (let at = from; at < Math.min(gapsUs.length, from + near.mostGaps); at++) {
+      delays.push(gapsUs[at]! - anchorUs)
     }
   }
   const sorted = Float64Array.from(delays).sort()
-  const spanUs = holesUs.at(-1)! - holesUs[0]!
-  const byChance = (widthUs: number) => (sampled.length * holesUs.length * widthUs) / spanUs
+  const spanUs = gapsUs.at(-1)! - gapsUs[0]!
+  const byChance = (widthUs: number) => (sampled.length * gapsUs.length * widthUs) / spanUs
   let [best, bestScore] = [{ delayUs: 0, scaleUs: 1, hits: 0 }, 0]
   for (const widthUs of widthsUs) {
     for (let from = 0, to = 0; from < sorted.length; from++) {
@@ -142,6 +145,6 @@ function delayOf(anchorsUs: readonly number[], holesUs: Float64Array) {
   return { ...best, hits: best.hits * (anchorsUs.length / sampled.length) }
 }
 
-/** The holes that an attempt's delay may lead to. */
-const near = { earlierUs: 20_000, mostHoles: 200 }
+/** The balance gaps that an attempt's delay may lead to. */
+const near = { earlierUs: 20_000, mostGaps: 200 }
 const widthsUs = [100, 300, 1_000, 3_000, 10_000, 30_000, 100_000]

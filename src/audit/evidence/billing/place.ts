@@ -1,4 +1,4 @@
-import { type Hole, sum } from './tiles.ts'
+import { type BalanceGap, sum } from './charge-intervals.ts'
 
 export interface TimeSpan {
   readonly fromUs: number
@@ -6,17 +6,18 @@ export interface TimeSpan {
 }
 
 /**
- * A hole, when its credits went (as narrowly as the neighbouring charges show), and the probability that it is stray.
+ * A balance gap, when its credits went (as narrowly as the neighbouring charges show), and the probability that it is
+ * stray.
  */
 export interface Place extends TimeSpan {
-  readonly hole: Hole
+  readonly balanceGap: BalanceGap
   /** Probability among all places; they add up to 1. */
   readonly share: number
 }
 
-/** The place of a hole that certainly is stray. */
-export function certainPlace(hole: Hole): Place {
-  return { hole, fromUs: hole.fromUs, toUs: hole.toUs, share: 1 }
+/** The place of a balance gap that certainly is stray. */
+export function certainPlace(balanceGap: BalanceGap): Place {
+  return { balanceGap, fromUs: balanceGap.fromUs, toUs: balanceGap.toUs, share: 1 }
 }
 
 /** Places by their weights, likeliest first. */
@@ -30,7 +31,7 @@ export function likeliestFirst(
     .sort((a, b) => b.share - a.share)
 }
 
-/** Charges on each side of a hole that date it, so one of them may be out of line. */
+/** Charges on each side of a balance gap that date it, so one of them may be out of line. */
 export const neighbours = 3
 
 /**

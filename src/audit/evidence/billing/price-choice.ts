@@ -50,11 +50,11 @@ export function chosenPrices(
 
 /** A measure of what the readings leave unexplained; 0 for nothing. */
 function misfitOf(readings: readonly BalanceReading[]): number {
-  return readings.reduce((sum, { fits, doubt, tiles, conservation: { segments } }) => {
+  return readings.reduce((sum, { fits, doubt, intervals, conservation: { segments } }) => {
     // Late charges are explained in the end, but some price may explain them without the delay.
     if (fits === 'late') return sum + 1
     const astray = segments.reduce((total, segment) => total + Math.abs(excessOf(segment)), 0)
-    const faults = fits === 'none' ? tiles.faultCount : doubt === null ? 0 : 1
+    const faults = fits === 'none' ? intervals.faultCount : doubt === null ? 0 : 1
     return sum + astray + faults
   }, 0)
 }

@@ -1,9 +1,9 @@
 import type { Settled } from './abandoned/by-totals.ts'
+import { sum } from './charge-intervals.ts'
 import type { HeaderMeaning } from './header-meaning.ts'
 import { type BalanceHistory, effects } from './history.ts'
 import { likeliestFirst, neighbours, type Place, timesAlong } from './place.ts'
 import { RunningSum } from './running-sum.ts'
-import { sum } from './tiles.ts'
 
 /**
  * Where unexplained credits went within a stretch, if held credits of abandoned requests make the values inconsistent.
@@ -72,6 +72,6 @@ export function placesOfStep(
       .map((row) => times[row]!)
     const fromUs = around.length === 0 ? callUs[from]! : Math.min(...around)
     const toUs = around.length === 0 ? callUs[to]! : Math.max(...around)
-    return { hole: { above, below, credits, fromUs, toUs }, fromUs, toUs }
+    return { balanceGap: { above, below, credits, fromUs, toUs }, fromUs, toUs }
   }
 }

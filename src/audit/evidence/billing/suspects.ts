@@ -3,7 +3,7 @@ import { type BalanceHistory, effects } from './history.ts'
 import { rowsWhere } from './operations.ts'
 import type { Place } from './place.ts'
 
-/** Requests that may have taken the credits of a hole. */
+/** Requests that may have taken the credits of a balance gap. */
 export interface Suspects {
   /** Requests in flight at the likeliest place. */
   readonly inFlight: number
@@ -21,11 +21,11 @@ const aboutAsLikely = 0.1
 const leastShare = 0.005
 
 /**
- * All requests in flight between the charges on both sides of a hole, for all places where it may be.
+ * All requests in flight between the charges on both sides of a balance gap, for all places where it may be.
  *
- * At each place two requests come first. One is the charge right below the hole: a request that is charged twice at
- * once leaves the hole just above its own tile. The other has the price of the hole, because a double charge takes its
- * price; of several, it is the one that ended nearest to the hole, because charges are taken on completion (§8.4.2).
+ * At each place two requests come first. One is the charge right below the balance gap: a request that is charged twice at
+ * once leaves the gap just above its own interval. The other has the price of the gap, because a double charge takes its
+ * price; of several, it is the one that ended nearest to the gap, because charges are taken on completion (§8.4.2).
  * The next one counts half, the third a third. Abandoned requests come last, because their charges may be legal.
  *
  * @param places likeliest first, at least one
@@ -43,11 +43,11 @@ export function suspectsOf(
     if (place.share < leastShare) break
     const rows = inFlightAt(history, place, unexplained, charged)
     for (const [rank, row] of rows.entries()) {
-      const weight = row === place.hole.below ? 1 : 1 / (rank + 1)
+      const weight = row === place.balanceGap.below ? 1 : 1 / (rank + 1)
       weights.set(row, (weights.get(row) ?? 0) + place.share * weight)
     }
   }
-  const shows = (row: number) => Number(row === likeliest.hole.below)
+  const shows = (row: number) => Number(row === likeliest.balanceGap.below)
   const rows = [...weights]
     .sort(([one, a], [other, b]) => b - a || shows(other) - shows(one))
     .map(([row]) => row)
@@ -61,19 +61,21 @@ export function suspectsOf(
 /** Rows in flight at a place, ordered by how well their price and end fit. */
 function inFlightAt(
   { size, callUs, endUs, effect, costCredits }: BalanceHistory,
-  { hole, fromUs, toUs }: Place,
+  { balanceGap, fromUs, toUs }: Place,
   unexplained: Credits,
   charged: ReadonlySet<number>,
 ): readonly number[] {
   const isCharged = (row: number) => Number(effect[row] === effects.charge || charged.has(row))
-  // What others left may have filled a part of the hole.
+  // What others left may have filled a part of the balance gap.
   const fits = (row: number) =>
-    Number(costCredits[row] === unexplained || costCredits[row] === hole.credits)
+    Number(costCredits[row] === unexplained || costCredits[row] === balanceGap.credits)
   const fromMiddleUs = (row: number) => Math.abs(2 * endUs[row]! - fromUs - toUs)
   const rows = rowsWhere(
     size,
     (row) =>
-      effect[row] !== effects.read && callUs[row]! <= hole.toUs && endUs[row]! >= hole.fromUs,
+      effect[row] !== effects.read &&
+      callUs[row]! <= balanceGap.toUs &&
+      endUs[row]! >= balanceGap.fromUs,
     (a, b) => isCharged(b) - isCharged(a) || fits(b) - fits(a) || fromMiddleUs(a) - fromMiddleUs(b),
   )
   return [...rows]

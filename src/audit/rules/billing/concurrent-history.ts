@@ -6,12 +6,12 @@ import {
   witnessOf,
 } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
+import type { BalanceGap, IntervalFault } from '../../evidence/billing/charge-intervals.ts'
 import { looksExpired } from '../../evidence/billing/expiry.ts'
 import { effects } from '../../evidence/billing/history.ts'
 import { certainPlace, type Place } from '../../evidence/billing/place.ts'
 import { placesOfStep } from '../../evidence/billing/step.ts'
 import { type Suspects, suspectsOf } from '../../evidence/billing/suspects.ts'
-import type { Hole, TileFault } from '../../evidence/billing/tiles.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
 
 export const bill11 = billingRule({
@@ -25,26 +25,26 @@ export const bill11 = billingRule({
 are sound depends on what the header means, so each legal meaning is tried (after or before the own
 charge, for plain answers and for streams; at the charge itself or read a moment later), and the rule
 fails only when none of them explains the values.
-Tier 3, exact: each charge covers a tile of the balance; tiles must not overlap, must follow real time,
-and charges without a value, ambiguous ones among them, must fill each hole. Tier 1,
+Tier 3, exact: each charge covers an interval of the balance; charge intervals must not overlap, must follow real time,
+and charges without a value, ambiguous ones among them, must fill each balance gap. Tier 1,
 majorization: charges with values of x or more cost at most start - x together. Tier 2, bounds: every
 value bounds the balance at the start, and the bounds must agree; no request sees more than a request
 that ended before it.
 When only the looser tiers fit, the values are not exact: a header read a little later than its charge,
 or credits that are held and returned. Then errors that cancel between two observations cannot be
-detected, and a single contradiction among thousands of exact values is inconclusive. A hole is reported with
+detected, and a single contradiction among thousands of exact values is inconclusive. A balance gap is reported with
 its time and the requests in flight, at most the 64 likeliest.
-Among abandoned attempts, any hole of a chain may be the wrong one. Each kind gets the delay at
-which most of it is charged, after its call or its abandonment. The reported hole is the one that remains
+Among abandoned attempts, any balance gap of a chain may be the wrong one. Each kind gets the delay at
+which most of it is charged, after its call or its abandonment. The reported balance gap is the one that remains
 at the least distance. If others are about as likely, the finding says so and names their suspects,
 too.
-A price that the specification leaves open (reads, gap G-17) is the same for all requests of its endpoint: a hole
-that only some of them would fill is a failure. If one or two reads alone explain a hole, or abandoned attempts
+A price that the specification leaves open (reads, gap G-17) is the same for all requests of its endpoint: a balance gap
+that only some of them would fill is a failure. If one or two reads alone explain a balance gap, or abandoned attempts
 that no policy determines, it is inconclusive, never a pass.
-Abandoned attempts may fill holes, but by one policy for each kind (aborted or
+Abandoned attempts may fill balance gaps, but by one policy for each kind (aborted or
 timed out, streamed or plain): none is charged; all are; those that had received text; those that had progressed
 furthest; each after a delay; and in addition those that the service had finished when it noticed that
-the client was gone. A hole that no combination of these explains is a failure. A hole that some combination
+the client was gone. A balance gap that no combination of these explains is a failure. A balance gap that some combination
 explains, and the likeliest does not, is inconclusive. The policies exclude a cancel that is lost for longer than
 two of the shortest exchanges, and charges by chance.
 If the values are not exact, the sums decide. An idle value is settled if every request abandoned before it must
@@ -94,7 +94,7 @@ function isConcurrent({ history }: BalanceReading): boolean {
 }
 
 function verdictOf(reading: BalanceReading, observations: number, expires: boolean): Verdict {
-  const { fits, tiles, history } = reading
+  const { fits, intervals, history } = reading
   switch (fits) {
     case 'exact': {
       const [stray] = reading.stray
@@ -125,13 +125,13 @@ function verdictOf(reading: BalanceReading, observations: number, expires: boole
         why: `account ${history.account}: the values fit only if charges settle up to ${reading.settleUs / 1e6} s after their response; the final balance is right`,
       }
     case 'loose': {
-      const fault = tiles.faults[0]
+      const fault = intervals.faults[0]
       const proven = bySums(reading, observations)
       if (proven !== null) return proven
       if (fault === undefined) return { verdict: 'pass', observations }
-      if (tiles.missingCredits > 0) {
-        const hole = tiles.faults.find(({ kind }) => kind === 'hole') ?? fault
-        const { observed, witnesses } = tell(reading, hole)
+      if (intervals.missingCredits > 0) {
+        const balanceGap = intervals.faults.find(({ kind }) => kind === 'balance-gap') ?? fault
+        const { observed, witnesses } = tell(reading, balanceGap)
         const why = `account ${history.account}: ${observed}; ${reading.doubt}`
         return { verdict: 'inconclusive', observations, why, witnesses }
       }
@@ -140,22 +140,23 @@ function verdictOf(reading: BalanceReading, observations: number, expires: boole
       return {
         verdict: 'inconclusive',
         observations,
-        why: `account ${history.account}: ${observed}, once among ${tiles.placed} values that are exact otherwise. A header read a moment late explains it, and so does a wrong charge that was given back.`,
+        why: `account ${history.account}: ${observed}, once among ${intervals.placed} values that are exact otherwise. A header read a moment late explains it, and so does a wrong charge that was given back.`,
         witnesses,
       }
     }
     case 'none': {
-      const fault = reading.stray[0] ?? tiles.faults.find(isPlacedHole) ?? tiles.faults[0]
+      const fault =
+        reading.stray[0] ?? intervals.faults.find(isPlacedBalanceGap) ?? intervals.faults[0]
       const stale = staleHeader(reading)
       const told = stale ?? telling(reading, fault)
       const places =
-        reading.tiles.faultCount > 1 && stale === null
-          ? `${reading.tiles.faultCount} such places; the first is shown.`
+        reading.intervals.faultCount > 1 && stale === null
+          ? `${reading.intervals.faultCount} such places; the first is shown.`
           : ''
       // Traffic of others can take credits, but not return any.
-      const others = stale === null && fault?.kind === 'hole' ? othersLookSo : ''
+      const others = stale === null && fault?.kind === 'balance-gap' ? othersLookSo : ''
       const note = `${places} ${others}`.trim()
-      const huge = fault?.kind === 'hole' && looksExpired(fault.unexplained, reading.charges)
+      const huge = fault?.kind === 'balance-gap' && looksExpired(fault.unexplained, reading.charges)
       if (huge && expires) {
         return {
           verdict: 'inconclusive',
@@ -176,9 +177,9 @@ function verdictOf(reading: BalanceReading, observations: number, expires: boole
   }
 }
 
-/** A hole that ends before it begins is the counterpart of a rise. */
-function isPlacedHole(fault: TileFault): boolean {
-  return fault.kind === 'hole' && fault.hole.fromUs <= fault.hole.toUs
+/** A balance gap that ends before it begins is the counterpart of a rise. */
+function isPlacedBalanceGap(fault: IntervalFault): boolean {
+  return fault.kind === 'balance-gap' && fault.balanceGap.fromUs <= fault.balanceGap.toUs
 }
 
 /** The verdict from the sums between settled values, when the values themselves are inconsistent. */
@@ -192,8 +193,8 @@ function bySums(reading: BalanceReading, observations: number): Verdict | null {
   const [first = settled.to, ...rest] = suspects.rows
   const observed = `${credits(settled.credits)} more between slots ${history.slot[settled.from]} and ${history.slot[settled.to]}, likeliest ${bracketOf(likeliest, suspects)}`
   const witnesses = [
-    witnessOf(reading, first, roleOf(first, likeliest.hole)),
-    ...rest.map((row) => witnessOf(reading, row, roleOf(row, likeliest.hole))),
+    witnessOf(reading, first, roleOf(first, likeliest.balanceGap)),
+    ...rest.map((row) => witnessOf(reading, row, roleOf(row, likeliest.balanceGap))),
   ] as const
   const abandoned = `${reading.ambiguous} abandoned attempts`
   if (!settled.isProven) {
@@ -215,8 +216,8 @@ function bySums(reading: BalanceReading, observations: number): Verdict | null {
 }
 
 /** Whether there are few contradictions among many exact values, and no requests that may have held credits. */
-function isRare({ tiles, history, ambiguous }: BalanceReading): boolean {
-  if (tiles.faultCount > Math.max(2, tiles.placed / 200)) return false
+function isRare({ intervals, history, ambiguous }: BalanceReading): boolean {
+  if (intervals.faultCount > Math.max(2, intervals.placed / 200)) return false
   const failures = history.effect.some(
     (effect, row) => effect === effects.failure && history.costCredits[row]! > 0,
   )
@@ -224,15 +225,15 @@ function isRare({ tiles, history, ambiguous }: BalanceReading): boolean {
 }
 
 /**
- * A hole that is no loss: it is right below a value that shows the same credits as the one above. That header shows
+ * A balance gap that is no loss: it is right below a value that shows the same credits as the one above. That header shows
  * the balance before the charge above, and the sums are right.
  */
-function staleHeader({ history, tiles }: BalanceReading): Told | null {
-  if (tiles.missingCredits > 0) return null
-  for (const fault of tiles.faults) {
-    if (fault.kind !== 'hole') continue
-    const { above } = fault.hole
-    const twice = tiles.faults.find(
+function staleHeader({ history, intervals }: BalanceReading): Told | null {
+  if (intervals.missingCredits > 0) return null
+  for (const fault of intervals.faults) {
+    if (fault.kind !== 'balance-gap') continue
+    const { above } = fault.balanceGap
+    const twice = intervals.faults.find(
       (each) =>
         each.kind === 'overlap' && each.lower === above && each.credits === fault.unexplained,
     )
@@ -251,10 +252,10 @@ function staleHeader({ history, tiles }: BalanceReading): Told | null {
 
 type Told = { readonly observed: string; readonly witnesses: readonly [Witness, ...Witness[]] }
 
-/** The evidence with the fewest rows: a hole with its place, a rise as a pair, or the sums. */
-function telling(reading: BalanceReading, fault: TileFault | undefined): Told {
+/** The evidence with the fewest rows: a balance gap with its place, a rise as a pair, or the sums. */
+function telling(reading: BalanceReading, fault: IntervalFault | undefined): Told {
   const [majorization, bounds] = [reading.majorization(), reading.bounds()]
-  if (fault?.kind === 'hole') return tell(reading, fault)
+  if (fault?.kind === 'balance-gap') return tell(reading, fault)
   if (bounds.rise !== null) {
     const { earlier, later, credits: rise } = bounds.rise
     return {
@@ -292,20 +293,20 @@ function telling(reading: BalanceReading, fault: TileFault | undefined): Told {
   }
 }
 
-function tell(reading: BalanceReading, fault: TileFault): Told {
+function tell(reading: BalanceReading, fault: IntervalFault): Told {
   const { value } = reading.history
   switch (fault.kind) {
-    case 'hole': {
-      const [likeliest = certainPlace(fault.hole), ...others] = reading.places()
-      const { hole } = likeliest
-      const unexplained = Math.min(fault.unexplained, hole.credits)
+    case 'balance-gap': {
+      const [likeliest = certainPlace(fault.balanceGap), ...others] = reading.places()
+      const { balanceGap } = likeliest
+      const unexplained = Math.min(fault.unexplained, balanceGap.credits)
       const suspects = suspectsOf(reading.history, [likeliest, ...others], unexplained)
-      const [first = hole.below, ...rest] = suspects.rows
+      const [first = balanceGap.below, ...rest] = suspects.rows
       return {
-        observed: `${credits(unexplained)} missing between ${value[hole.above]} and ${value[hole.below]} without a request that explains it, ${bracketOf(likeliest, suspects)}`,
+        observed: `${credits(unexplained)} missing between ${value[balanceGap.above]} and ${value[balanceGap.below]} without a request that explains it, ${bracketOf(likeliest, suspects)}`,
         witnesses: [
-          witnessOf(reading, first, roleOf(first, hole)),
-          ...rest.map((row) => witnessOf(reading, row, roleOf(row, hole))),
+          witnessOf(reading, first, roleOf(first, balanceGap)),
+          ...rest.map((row) => witnessOf(reading, row, roleOf(row, balanceGap))),
         ],
       }
     }
@@ -333,11 +334,11 @@ function tell(reading: BalanceReading, fault: TileFault): Told {
   }
 }
 
-function roleOf(row: number, { below }: Hole): string {
+function roleOf(row: number, { below }: BalanceGap): string {
   return row === below ? 'the first to show the credits gone' : 'in flight then'
 }
 
-function bracketOf({ hole }: Place, { inFlight, otherPlaces }: Suspects): string {
+function bracketOf({ balanceGap }: Place, { inFlight, otherPlaces }: Suspects): string {
   const seconds = (us: number) => (us / 1e6).toFixed(6)
   const others =
     otherPlaces === 0
@@ -345,12 +346,12 @@ function bracketOf({ hole }: Place, { inFlight, otherPlaces }: Suspects): string
       : otherPlaces === 1
         ? ', or at another place as likely'
         : `, or at one of ${otherPlaces} other places as likely`
-  return `between ${seconds(hole.fromUs)} s and ${seconds(hole.toUs)} s of the run with ${inFlight} in flight${others}`
+  return `between ${seconds(balanceGap.fromUs)} s and ${seconds(balanceGap.toUs)} s of the run with ${inFlight} in flight${others}`
 }
 
 function noteOf(readings: readonly BalanceReading[]): { readonly note?: string } {
   const loose = readings.filter((reading) => reading.fits === 'loose')
-  const uncertain = readings.reduce((sum, reading) => sum + reading.tiles.uncertainCredits, 0)
+  const uncertain = readings.reduce((sum, reading) => sum + reading.intervals.uncertainCredits, 0)
   if (loose.length > 0) {
     return {
       note: 'The header is not an exact balance: it is read a moment after its charge, or shows credits that are held and given back. Decided by tiers 1 and 2.',

@@ -17,7 +17,7 @@ export type { RateEvent } from './rate-events.ts'
 
 /** All requests by key, in order of start, on one clock for all audited runs. */
 export interface RateHistory {
-  readonly sightings: readonly RateEvent[]
+  readonly events: readonly RateEvent[]
   readonly byKey: ReadonlyMap<string, readonly RateEvent[]>
   /** Requests that may share a counter: keys of one account may (gap G-36). */
   readonly byAccount: ReadonlyMap<string, readonly RateEvent[]>
@@ -63,8 +63,8 @@ async function load({ store, runIds, contract }: Evidence): Promise<RateHistory>
     [ids, JSON.stringify(words)],
   )
   const table = rateEventTable(columns, words, contract)
-  const sightings = Array.from({ length: table.size }, (_, row) => new RateEventRow(table, row))
-  const byAccount = Map.groupBy(sightings, ({ account }) => account)
+  const events = Array.from({ length: table.size }, (_, row) => new RateEventRow(table, row))
+  const byAccount = Map.groupBy(events, ({ account }) => account)
   for (const ofAccount of byAccount.values()) {
     const { low, high } = balanceBrackets(ofAccount)
     ofAccount.forEach(({ row }, nth) => {
@@ -72,11 +72,11 @@ async function load({ store, runIds, contract }: Evidence): Promise<RateHistory>
       table.balanceHigh[row] = high[nth]!
     })
   }
-  return { sightings, byKey: Map.groupBy(sightings, ({ key }) => key), byAccount }
+  return { events, byKey: Map.groupBy(events, ({ key }) => key), byAccount }
 }
 
-export function witnessOf(sighting: LimitedRequest, shows: string): Witness {
-  return { runId: sighting.runId, slot: sighting.slot, retry: sighting.retry, shows }
+export function witnessOf(event: LimitedRequest, shows: string): Witness {
+  return { runId: event.runId, slot: event.slot, retry: event.retry, shows }
 }
 
 /** `60 or 20`, for sentences. */
@@ -84,11 +84,11 @@ export function anyOf(values: Iterable<number | string>): string {
   return [...new Set(values)].join(' or ')
 }
 
-/** Whether a sighting is so early in the record that unrecorded requests matter. */
+/** Whether an event is so early in the record that unrecorded requests matter. */
 export function recordBegan(
-  sightings: readonly RateEvent[],
-  sighting: RateEvent,
+  events: readonly RateEvent[],
+  event: RateEvent,
   window: Window,
 ): boolean {
-  return sighting.fromUs - sightings[0]!.fromUs < 2 * windowUs[window]
+  return event.fromUs - events[0]!.fromUs < 2 * windowUs[window]
 }

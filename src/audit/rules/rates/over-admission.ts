@@ -137,12 +137,12 @@ function knownToSlide(profile: DeploymentProfile | undefined): boolean {
 
 /** The traffic that would test a limit, and where the balance makes that impossible. */
 export function whatItTakes(
-  { sightings }: RateHistory,
+  { events }: RateHistory,
   contract: Promising<'bands'>,
   window: Window,
 ): string {
   const seen = contract.bands.filter((band) =>
-    sightings.some(
+    events.some(
       ({ balance }) =>
         balance.high >= band.minBalance && balance.low <= (band.maxBalance ?? Infinity),
     ),

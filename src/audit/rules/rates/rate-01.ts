@@ -8,7 +8,7 @@ import { goesOn, holds, sequentialPairs } from './row-changes.ts'
 
 /** A response with a limit from the wrong row. */
 interface Judged {
-  readonly sighting: RateEvent
+  readonly event: RateEvent
   readonly allowed: readonly number[]
   /** Whether an earlier band, from before the record, may still be in effect. */
   readonly earlierBandPossible: boolean
@@ -29,8 +29,8 @@ and then changes while the count of used requests continues, did neither. The ru
 value is in no such row. Responses to unknown keys (401) have no band; a balance of zero has no row. The
 balance before the first request of a key is unknown: unless its first response shows an unused window,
 a wrong row within the first window decides nothing.`,
-  decide({ sightings, byKey, byAccount }, { contract }) {
-    const named = sightings.filter((sighting) => sighting.limit !== null && sighting.status !== 401)
+  decide({ events, byKey, byAccount }, { contract }) {
+    const named = events.filter((event) => event.limit !== null && event.status !== 401)
     if (named.length === 0) {
       return {
         verdict: 'not-observed',
@@ -48,14 +48,14 @@ a wrong row within the first window decides nothing.`,
         trailing.set(window, trailingBrackets(ofAccount, windowUs[window]))
       }
       const start = recordStarts(ofAccount)
-      ofAccount.forEach((sighting, index) => {
-        const { limit } = sighting
-        if (limit === null || sighting.status === 401) return
+      ofAccount.forEach((event, index) => {
+        const { limit } = event
+        if (limit === null || event.status === 401) return
         const cells = cellsNamed(contract, limit)
         const span = cells.at(-1)?.window ?? windows[0]!
         const { low, high } = trailing.get(span)!
         const bracket = { low: low[index]!, high: high[index]! }
-        if (!Number.isFinite(bracket.high) || sighting.balance.low < lowestBalance) return
+        if (!Number.isFinite(bracket.high) || event.balance.low < lowestBalance) return
         decided++
         if (cells.some(({ band }) => touches(band, bracket))) {
           seen.add(limit)
@@ -64,10 +64,10 @@ a wrong row within the first window decides nothing.`,
         const allowed = bandsWithin(contract, bracket).flatMap((band) =>
           windows.map((window) => band.requests[window]),
         )
-        const opened = start.get(sighting.key)!
+        const opened = start.get(event.key)!
         const earlierBandPossible =
-          cells.length > 0 && !opened.fresh && sighting.fromUs - opened.atUs < windowUs[span]
-        wrong.push({ sighting, allowed, earlierBandPossible })
+          cells.length > 0 && !opened.fresh && event.fromUs - opened.atUs < windowUs[span]
+        wrong.push({ event, allowed, earlierBandPossible })
       })
     }
     for (const ofKey of byKey.values()) {
@@ -82,27 +82,23 @@ a wrong row within the first window decides nothing.`,
     }
     const proven = wrong.find((judged) => !judged.earlierBandPossible)
     if (proven !== undefined) {
-      const { sighting, allowed } = proven
+      const { event, allowed } = proven
       return {
         verdict: 'fail',
         observations: decided,
-        expected: `${anyOf(allowed)}, the row of a balance between ${sighting.balance.low} and ${sighting.balance.high}`,
-        observed: `${sighting.limit}`,
-        witnesses: [
-          witnessOf(sighting, `limit ${sighting.limit} at balance ${describe(sighting.balance)}`),
-        ],
+        expected: `${anyOf(allowed)}, the row of a balance between ${event.balance.low} and ${event.balance.high}`,
+        observed: `${event.limit}`,
+        witnesses: [witnessOf(event, `limit ${event.limit} at balance ${describe(event.balance)}`)],
         ...(wrong.length > 1 ? { note: `${wrong.length} of ${decided} answers do so` } : {}),
       }
     }
     if (wrong[0] !== undefined) {
-      const { sighting } = wrong[0]
+      const { event } = wrong[0]
       return {
         verdict: 'inconclusive',
         observations: decided,
         why: 'the limit is of another row, and the key was used before the record began, so an earlier band may still have been in effect',
-        witnesses: [
-          witnessOf(sighting, `limit ${sighting.limit} at balance ${describe(sighting.balance)}`),
-        ],
+        witnesses: [witnessOf(event, `limit ${event.limit} at balance ${describe(event.balance)}`)],
       }
     }
     return {
@@ -122,9 +118,9 @@ function describe({ low, high }: Bracket): string {
 }
 
 /** The start of each key's record, and whether its first response showed an unused window. */
-function recordStarts(sightings: readonly RateEvent[]) {
+function recordStarts(events: readonly RateEvent[]) {
   const starts = new Map<string, { atUs: number; fresh: boolean }>()
-  for (const { key, fromUs, limit, remaining } of sightings) {
+  for (const { key, fromUs, limit, remaining } of events) {
     if (starts.has(key) || limit === null) continue
     starts.set(key, { atUs: fromUs, fresh: remaining !== null && limit - remaining <= 1 })
   }
@@ -134,14 +130,14 @@ function recordStarts(sightings: readonly RateEvent[]) {
 /** A response whose row lagged behind its balance, and was corrected within a window. */
 function changedLate(
   contract: Contract,
-  sightings: readonly RateEvent[],
-): Pick<Judged, 'sighting' | 'allowed'> | null {
-  for (const { before, after, from, to, steps } of sequentialPairs(contract, sightings)) {
+  events: readonly RateEvent[],
+): Pick<Judged, 'event' | 'allowed'> | null {
+  for (const { before, after, from, to, steps } of sequentialPairs(contract, events)) {
     if (from.band === to.band || holds(from.band, before) || !holds(to.band, after)) continue
     if (!goesOn(before, after, steps)) continue
     const bracket = { low: before.credits! - before.costCredits, high: before.balance.high }
     const allowed = bandsWithin(contract, bracket).map((band) => band.requests[from.window])
-    return { sighting: before, allowed }
+    return { event: before, allowed }
   }
   return null
 }

@@ -23,8 +23,8 @@ share, either is correct, and the note names the one in use.`,
     const seen = new Set<string>()
     let crossings = 0
     let doubtful: readonly [RateEvent, RateEvent] | null = null
-    for (const sightings of byKey.values()) {
-      for (const { before, after, from, to, steps } of sequentialPairs(contract, sightings)) {
+    for (const events of byKey.values()) {
+      for (const { before, after, from, to, steps } of sequentialPairs(contract, events)) {
         const edge = edges.find(
           ({ lower, upper }) =>
             (from.band === upper && to.band === lower) ||
@@ -54,8 +54,8 @@ share, either is correct, and the note names the one in use.`,
         }
       }
     }
-    for (const sightings of byAccount.values()) {
-      const unmoved = neverMoved(contract, sightings)
+    for (const events of byAccount.values()) {
+      const unmoved = neverMoved(contract, events)
       if (unmoved === null) continue
       const [before, after] = unmoved
       return {
@@ -81,7 +81,7 @@ share, either is correct, and the note names the one in use.`,
         verdict: 'inconclusive',
         observations: crossings,
         why: 'the row changed away from the edge, but a window may have begun just there',
-        witnesses: doubtful.map((sighting) => witnessOf(sighting, `limit ${sighting.limit}`)),
+        witnesses: doubtful.map((event) => witnessOf(event, `limit ${event.limit}`)),
       }
     }
     return {
@@ -94,22 +94,22 @@ share, either is correct, and the note names the one in use.`,
 /** A correct response, and a later one of its key with the same row, which is then wrong. */
 function neverMoved(
   contract: Contract,
-  sightings: readonly RateEvent[],
+  events: readonly RateEvent[],
 ): readonly [RateEvent, RateEvent] | null {
-  const trailing = trailingBrackets(sightings, windowUs.minute)
+  const trailing = trailingBrackets(events, windowUs.minute)
   const right = new Map<string, RateEvent>()
-  for (const [index, sighting] of sightings.entries()) {
-    if (sighting.limit === null || sighting.decision !== 'admitted') continue
-    const [cell] = cellsNamed(contract, sighting.limit)
+  for (const [index, event] of events.entries()) {
+    if (event.limit === null || event.decision !== 'admitted') continue
+    const [cell] = cellsNamed(contract, event.limit)
     if (cell?.window !== 'minute') continue
-    const name = `${sighting.key} ${sighting.limit}`
+    const name = `${event.key} ${event.limit}`
     const possible = bandsWithin(contract, {
       low: trailing.low[index]!,
       high: trailing.high[index]!,
     })
     const before = right.get(name)
-    if (possible.includes(cell.band)) right.set(name, sighting)
-    else if (before !== undefined && possible.length > 0) return [before, sighting]
+    if (possible.includes(cell.band)) right.set(name, event)
+    else if (before !== undefined && possible.length > 0) return [before, event]
   }
   return null
 }

@@ -20,25 +20,25 @@ account must not be charged: the balance may fall by the price of one success be
 prices if they differ in endpoint or stream, because each kind may show the balance before or after its
 own charge (gap G-12). The ten minutes after an attempt that was cut off decide nothing, because its
 charge may be late. Under concurrency, BILL-05 decides the charge.`,
-  decide({ sightings, byAccount }, evidence) {
-    const relevant = sightings.filter(
-      (sighting) =>
+  decide({ events, byAccount }, evidence) {
+    const relevant = events.filter(
+      (event) =>
         // An aborted request has no body to judge.
-        sighting.outcome === 'http_error' &&
-        (sighting.decision === 'rejected' ||
-          sighting.errorCode === rateLimitCode ||
-          sighting.errorType === rateLimitType),
+        event.outcome === 'http_error' &&
+        (event.decision === 'rejected' ||
+          event.errorCode === rateLimitCode ||
+          event.errorType === rateLimitType),
     )
     if (relevant.length === 0) return { verdict: 'not-observed', requires: 'a rejection (429)' }
-    for (const sighting of relevant) {
-      const observed = faultOf(sighting)
+    for (const event of relevant) {
+      const observed = faultOf(event)
       if (observed === null) continue
       return {
         verdict: 'fail',
         observations: relevant.length,
         expected: `429 with type ${rateLimitType}, and code ${rateLimitCode} in the chat shape`,
         observed,
-        witnesses: [witnessOf(sighting, observed)],
+        witnesses: [witnessOf(event, observed)],
       }
     }
     for (const ofAccount of byAccount.values()) {
@@ -87,29 +87,29 @@ function priceBetween(before: RateEvent, after: RateEvent): number {
  * @param lateUs how long after an interrupted attempt its charge may come
  */
 function chargedRejection(
-  sightings: readonly RateEvent[],
+  events: readonly RateEvent[],
   lateUs: number,
 ): readonly [RateEvent, readonly RateEvent[], RateEvent] | null {
   let before: RateEvent | null = null
   let between: RateEvent[] = []
   let busyUntilUs = -Infinity
-  for (const sighting of sightings) {
-    const alone = sighting.fromUs >= busyUntilUs
-    const cutOff = effectOf(sighting.outcome, true) === 'ambiguous'
-    busyUntilUs = Math.max(busyUntilUs, sighting.closedUs + (cutOff ? lateUs : 0))
+  for (const event of events) {
+    const alone = event.fromUs >= busyUntilUs
+    const cutOff = effectOf(event.outcome, true) === 'ambiguous'
+    busyUntilUs = Math.max(busyUntilUs, event.closedUs + (cutOff ? lateUs : 0))
     if (!alone) before = null
-    const whole = sighting.decision === 'admitted' && !cutOff && sighting.credits !== null
-    if (sighting.decision === 'rejected' && before !== null) {
-      between.push(sighting)
+    const whole = event.decision === 'admitted' && !cutOff && event.credits !== null
+    if (event.decision === 'rejected' && before !== null) {
+      between.push(event)
     } else if (whole) {
       if (before !== null && between.length > 0) {
-        const excess = before.credits! - sighting.credits! - priceBetween(before, sighting)
+        const excess = before.credits! - event.credits! - priceBetween(before, event)
         // An excess above the possible cost of the rejections was taken by something else.
-        if (excess >= between.length && excess <= between.length * sighting.costCredits) {
-          return [before, between, sighting]
+        if (excess >= between.length && excess <= between.length * event.costCredits) {
+          return [before, between, event]
         }
       }
-      before = sighting
+      before = event
       between = []
     } else {
       before = null

@@ -15,21 +15,21 @@ separately. Whether other errors and reads carry the headers is open (gap G-19),
 Only the headers that the contract names must be there. A header that is present but is not a plain number
 ("1s", a date, an empty string) fails as well, unless the contract allows that form of a reset
 (reset_format). The structured fields RateLimit and RateLimit-Policy count if the contract names them.`,
-  decide({ sightings }, { contract }) {
-    const served = sightings.filter(({ decision }) => decision === 'admitted')
-    const rejected = sightings.filter(
+  decide({ events }, { contract }) {
+    const served = events.filter(({ decision }) => decision === 'admitted')
+    const rejected = events.filter(
       ({ decision, endpoint }) =>
         decision === 'rejected' && (endpoint === 'chat' || endpoint === 'messages'),
     )
     const observations = served.length + rejected.length
     if (observations === 0) return { verdict: 'not-observed', requires: 'one generation request' }
-    const faulty = [...served, ...rejected].flatMap((sighting) => {
-      const faults = faultsOf(contract, sighting)
-      return faults.length > 0 ? [{ sighting, faults }] : []
+    const faulty = [...served, ...rejected].flatMap((event) => {
+      const faults = faultsOf(contract, event)
+      return faults.length > 0 ? [{ event, faults }] : []
     })
     const [first] = faulty
-    const counts = (of: readonly { readonly sighting: RateEvent }[]) =>
-      `${of.filter(({ sighting }) => sighting.decision === 'admitted').length} of ${served.length} successes, ${of.filter(({ sighting }) => sighting.decision === 'rejected').length} of ${rejected.length} rejections`
+    const counts = (of: readonly { readonly event: RateEvent }[]) =>
+      `${of.filter(({ event }) => event.decision === 'admitted').length} of ${served.length} successes, ${of.filter(({ event }) => event.decision === 'rejected').length} of ${rejected.length} rejections`
     if (first !== undefined) {
       return {
         verdict: 'fail',
@@ -37,7 +37,7 @@ Only the headers that the contract names must be there. A header that is present
         expected: `${headerNames(contract).join(', ')} with a number each`,
         observed: first.faults.join(', '),
         witnesses: [
-          witnessOf(first.sighting, `status ${first.sighting.status}: ${first.faults.join(', ')}`),
+          witnessOf(first.event, `status ${first.event.status}: ${first.faults.join(', ')}`),
         ],
         note: `so on ${counts(faulty)}`,
       }
@@ -61,8 +61,8 @@ function headerNames({ headers }: Promised): readonly string[] {
     .map((names) => names.join(' or '))
 }
 
-function faultsOf({ headers, resetFormat }: Promised, sighting: RateEvent): readonly string[] {
-  const { limit, remaining, reset } = sighting
+function faultsOf({ headers, resetFormat }: Promised, event: RateEvent): readonly string[] {
+  const { limit, remaining, reset } = event
   const resetNames = headers.rateReset?.join(' or ')
   const shown = [
     [headers.rateLimit, limit, flags.malformedRateLimit],
@@ -72,13 +72,13 @@ function faultsOf({ headers, resetFormat }: Promised, sighting: RateEvent): read
   return shown.flatMap(([names, value, malformed]) => {
     if (names === undefined) return []
     const name = names.join(' or ')
-    const isStructured = (sighting.flags & flags.structuredRateLimit) !== 0
+    const isStructured = (event.flags & flags.structuredRateLimit) !== 0
     if (isStructured && !names.some((each) => structuredNames.includes(each))) {
       return [`${name} is missing`]
     }
     const isText = name === resetNames && resetFormat !== undefined && texts.includes(resetFormat)
     const mayBeText = name === resetNames && (resetFormat === undefined || isText)
-    const isNumber = (sighting.flags & malformed) === 0
+    const isNumber = (event.flags & malformed) === 0
     if (isText && isNumber && value !== null) return [`${name} is a number, not a ${resetFormat}`]
     if (!isNumber && (!mayBeText || value === null))
       return [`${name} is not a ${isText ? resetFormat : 'number'}`]

@@ -9,8 +9,8 @@ export const rate08 = rateRule({
   promised: ['headers.rate_limit', 'headers.rate_remaining'],
   explain: `Checks every response with both headers, of any status. RATE-07 checks a header that is
 missing or not a number.`,
-  decide({ sightings }, evidence) {
-    const shown = sightings.filter(({ limit, remaining }) => limit !== null && remaining !== null)
+  decide({ events }, evidence) {
+    const shown = events.filter(({ limit, remaining }) => limit !== null && remaining !== null)
     if (shown.length === 0) {
       return {
         verdict: 'not-observed',

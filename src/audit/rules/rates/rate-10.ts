@@ -16,16 +16,16 @@ full or may pace requests, counting every recorded attempt of the account. Reque
 the record are assumed not to have filled an hour or a day.`,
   decide({ byAccount }, { contract }) {
     let observations = 0
-    for (const sightings of byAccount.values()) {
-      const pacing = pacingOf(sightings)
-      for (const [index, sighting] of sightings.entries()) {
-        const { decision, limit, remaining } = sighting
+    for (const events of byAccount.values()) {
+      const pacing = pacingOf(events)
+      for (const [index, event] of events.entries()) {
+        const { decision, limit, remaining } = event
         if (decision !== 'rejected' || limit === null || remaining === null) continue
         const [cell] = cellsNamed(contract, limit)
         const decides =
           cell !== undefined &&
-          !otherWindowMayRefuse(cell.band, cell.window, sightings, index, pacing) &&
-          (cell.window === 'minute' || !recordBegan(sightings, sighting, 'minute'))
+          !otherWindowMayRefuse(cell.band, cell.window, events, index, pacing) &&
+          (cell.window === 'minute' || !recordBegan(events, event, 'minute'))
         if (remaining !== 0 && !decides) continue
         observations++
         if (remaining === 0) continue
@@ -34,7 +34,7 @@ the record are assumed not to have filled an hour or a day.`,
           observations,
           expected: 'remaining 0 on a 429',
           observed: `remaining ${remaining} of ${limit}`,
-          witnesses: [witnessOf(sighting, `429 with remaining ${remaining} of ${limit}`)],
+          witnesses: [witnessOf(event, `429 with remaining ${remaining} of ${limit}`)],
         }
       }
     }

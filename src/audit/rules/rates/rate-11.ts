@@ -17,19 +17,19 @@ service may shed load), so it is advice. If an hour or a day may be full, or may
 nothing is decided.`,
   decide({ byAccount }, { contract }) {
     let observations = 0
-    for (const sightings of byAccount.values()) {
-      const pacing = pacingOf(sightings)
+    for (const events of byAccount.values()) {
+      const pacing = pacingOf(events)
       let before: LimitedRequest | null = null
       let busyUntilUs = -Infinity
-      for (const [index, after] of sightings.entries()) {
+      for (const [index, after] of events.entries()) {
         const alone =
-          after.fromUs >= busyUntilUs && (sightings[index + 1]?.fromUs ?? Infinity) >= after.untilUs
+          after.fromUs >= busyUntilUs && (events[index + 1]?.fromUs ?? Infinity) >= after.untilUs
         busyUntilUs = Math.max(busyUntilUs, after.closedUs)
         if (alone && before !== null && isPromise(before, after)) {
           const [cell] = cellsNamed(contract, before.limit!)
           const otherWindow =
             cell === undefined ||
-            otherWindowMayRefuse(cell.band, cell.window, sightings, index, pacing)
+            otherWindowMayRefuse(cell.band, cell.window, events, index, pacing)
           if (!otherWindow) observations++
           if (!otherWindow && after.decision === 'rejected') {
             return {

@@ -16,10 +16,10 @@ own last response, not from the other key's. It fails if three responses continu
 from the own one, where the own count would have had to rise by more than one. It also fails if a key's
 count rises with the other's requests three times, and as often does not rise with its own. A new key that
 inherits its account's count once (gap G-36) continues from its own responses afterwards.`,
-  decide({ sightings, byKey }, evidence) {
+  decide({ events, byKey }, evidence) {
     if (byKey.size < 2) return { verdict: 'not-observed', requires: 'traffic of two keys' }
-    const { own, shared } = continuityOf(sightings, ({ key }) => key, true)
-    const free = admittedWhileAnotherIsRejected(sightings)
+    const { own, shared } = continuityOf(events, ({ key }) => key, true)
+    const free = admittedWhileAnotherIsRejected(events)
     const observations = own.length + shared.length + free
     // The key's own count may have fallen to that number by forgetting.
     const ahead = shared.filter(({ forgotten }) => forgotten < 0)
@@ -41,7 +41,7 @@ inherits its account's count once (gap G-36) continues from its own responses af
         ],
       }
     }
-    const [misfiled, ...more] = misfiledIn(sightings, evidence.contract) ?? []
+    const [misfiled, ...more] = misfiledIn(events, evidence.contract) ?? []
     if (misfiled !== undefined) {
       const { before, after, others } = misfiled
       return {

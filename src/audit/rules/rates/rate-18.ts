@@ -20,14 +20,14 @@ decided.`,
     let crossings = 0
     for (const ofAccount of byAccount.values()) {
       const trailing = trailingBrackets(ofAccount, windowUs.minute)
-      const last = new Map<string, { readonly sighting: RateEvent; readonly band: Band }>()
+      const last = new Map<string, { readonly event: RateEvent; readonly band: Band }>()
       const recordStart = ofAccount[0]!.fromUs
-      for (const [index, sighting] of ofAccount.entries()) {
-        if (sighting.limit === null || sighting.status === 401) continue
-        const cell = cellsNamed(contract, sighting.limit).find(({ window }) => window === 'minute')
+      for (const [index, event] of ofAccount.entries()) {
+        if (event.limit === null || event.status === 401) continue
+        const cell = cellsNamed(contract, event.limit).find(({ window }) => window === 'minute')
         if (cell === undefined) continue
-        const before = last.get(sighting.key)
-        last.set(sighting.key, { sighting, band: cell.band })
+        const before = last.get(event.key)
+        last.set(event.key, { event, band: cell.band })
         const bracket = { low: trailing.low[index]!, high: trailing.high[index]! }
         if (!Number.isFinite(bracket.high) || before === undefined) continue
         const possible = bandsWithin(contract, bracket)
@@ -37,28 +37,23 @@ decided.`,
         const causeless =
           changed &&
           possible.length === 1 &&
-          bandsWithin(contract, before.sighting.balance).length === 1
+          bandsWithin(contract, before.event.balance).length === 1
         const behind =
-          !changed &&
-          !possible.includes(cell.band) &&
-          sighting.fromUs - recordStart > windowUs.minute
+          !changed && !possible.includes(cell.band) && event.fromUs - recordStart > windowUs.minute
         if (!causeless && !behind) continue
         return {
           verdict: 'fail',
           observations: crossings + 1,
           expected: `the row of band ${possible.map(({ name }) => name).join(' or ')}, by the balances of the last minute`,
           observed: changed
-            ? `the limit changed from ${before.sighting.limit} to ${sighting.limit} without an edge`
-            : `limit ${sighting.limit}, a minute after the balance left its band`,
+            ? `the limit changed from ${before.event.limit} to ${event.limit} without an edge`
+            : `limit ${event.limit}, a minute after the balance left its band`,
           witnesses: [
             witnessOf(
-              before.sighting,
-              `limit ${before.sighting.limit} with ${before.sighting.credits ?? 'no'} credits shown`,
+              before.event,
+              `limit ${before.event.limit} with ${before.event.credits ?? 'no'} credits shown`,
             ),
-            witnessOf(
-              sighting,
-              `limit ${sighting.limit} with ${sighting.credits ?? 'no'} credits shown`,
-            ),
+            witnessOf(event, `limit ${event.limit} with ${event.credits ?? 'no'} credits shown`),
           ],
         }
       }

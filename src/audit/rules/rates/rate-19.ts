@@ -24,34 +24,33 @@ nothing admitted since (with W/N and 1 % of the window as tolerance, and a secon
 also too short if only fixed windows explain the record and their reset (RATE-13) is later.`,
   async decide(history, evidence) {
     const { contract, store, runIds } = evidence
-    const { sightings, byAccount } = history
-    const shown = sightings.filter(
+    const { events, byAccount } = history
+    const shown = events.filter(
       ({ retryAfterS, flags: bits }) =>
         retryAfterS !== null || (bits & flags.retryAfterNotSeconds) !== 0,
     )
     if (shown.length === 0) {
       return { verdict: 'not-observed', requires: 'an answer with Retry-After' }
     }
-    const fail = (sighting: RateEvent, observed: string) =>
+    const fail = (event: RateEvent, observed: string) =>
       ({
         verdict: 'fail',
         observations: shown.length,
         expected: 'delta-seconds within the window, or an HTTP date',
         observed,
-        witnesses: [witnessOf(sighting, `retry-after ${observed}`)],
+        witnesses: [witnessOf(event, `retry-after ${observed}`)],
       }) as const
-    for (const sightings of byAccount.values()) {
-      const pacing = pacingOf(sightings)
-      for (const [index, sighting] of sightings.entries()) {
-        const { retryAfterS, limit } = sighting
+    for (const events of byAccount.values()) {
+      const pacing = pacingOf(events)
+      for (const [index, event] of events.entries()) {
+        const { retryAfterS, limit } = event
         if (retryAfterS === null) continue
         const [cell] = limit === null ? [] : cellsNamed(contract, limit)
         const isOfCell =
-          cell !== undefined &&
-          !otherWindowMayRefuse(cell.band, cell.window, sightings, index, pacing)
+          cell !== undefined && !otherWindowMayRefuse(cell.band, cell.window, events, index, pacing)
         // A counter that weighs the last window may need two windows to be free again.
         const longestS = (2 * windowUs[isOfCell ? cell.window : 'day']) / 1e6
-        if (retryAfterS < 0 || retryAfterS > longestS + 1) return fail(sighting, `${retryAfterS}`)
+        if (retryAfterS < 0 || retryAfterS > longestS + 1) return fail(event, `${retryAfterS}`)
       }
     }
     const early = tooShort(history, evidence)
@@ -81,14 +80,14 @@ also too short if only fixed windows explain the record and their reset (RATE-13
       [JSON.stringify(runIds)],
     )
     let dated = 0
-    for (const sighting of worded) {
+    for (const event of worded) {
       const row = captured.find(
         ({ run_id, slot, retry }) =>
-          run_id === sighting.runId && slot === sighting.slot && retry === sighting.retry,
+          run_id === event.runId && slot === event.slot && retry === event.retry,
       )
       const value = row?.headers.match(/^retry-after:\s*(.*?)\s*$/im)?.[1]
       if (value === undefined) continue
-      if (!isHttpDate(value)) return fail(sighting, JSON.stringify(value.slice(0, 60)))
+      if (!isHttpDate(value)) return fail(event, JSON.stringify(value.slice(0, 60)))
       dated++
     }
     if (dated > 0) return { verdict: 'pass', observations: shown.length, note: 'as HTTP dates' }

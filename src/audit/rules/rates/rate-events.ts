@@ -46,7 +46,7 @@ export const numberColumns = [
 ] as const
 
 /**
- * Sightings as columns. A `Sighting` shows one row: a million objects with twenty fields each would take gigabytes.
+ * Events as columns. A `Event` shows one row: a million objects with twenty fields each would take gigabytes.
  */
 export interface RateEventTable {
   readonly size: number
@@ -111,7 +111,7 @@ function orNull(value: number): number | null {
   return Number.isNaN(value) ? null : value
 }
 
-/** One row of a table as a sighting. */
+/** One row of a table as a event. */
 export class RateEventRow implements RateEvent {
   private readonly table: RateEventTable
   readonly row: number

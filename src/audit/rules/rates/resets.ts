@@ -10,14 +10,14 @@ import type { RateHistory } from './history.ts'
 /** All reset values, each with the longest time that it may look ahead. */
 export function resetSamples({ byKey }: RateHistory, contract: Contract): readonly ResetSample[] {
   const samples: ResetSample[] = []
-  for (const sightings of byKey.values()) {
+  for (const events of byKey.values()) {
     // If refused requests or reads count (gap G-18), each may delay the reset.
     let others = 0
-    for (const sighting of sightings) {
-      if (sighting.decision !== 'admitted') others++
-      const sample = sampleOf(sighting, contract)
+    for (const event of events) {
+      if (event.decision !== 'admitted') others++
+      const sample = sampleOf(event, contract)
       if (sample === null) continue
-      const pushed = sighting.limit === null ? 0 : others / sighting.limit
+      const pushed = event.limit === null ? 0 : others / event.limit
       samples.push({ ...sample, windowUs: sample.windowUs * (1 + pushed) })
     }
   }
@@ -44,7 +44,7 @@ const unitOf = (format: ResetFormat | undefined): string | undefined =>
 /** If the values fit several units, the contract decides, or the probe's answer (gap G-21). */
 export function readResets(history: RateHistory, { contract, profile }: Known): ResetReading {
   const samples = resetSamples(history, contract)
-  const clock = serviceClock(history.sightings)
+  const clock = serviceClock(history.events)
   const inference = inferResetUnit(samples, clock)
   const named = [unitOf(contract.resetFormat), established(profile, 'G-21', 'unit')]
   const meant = inference.units.filter((unit) => named.includes(unit))

@@ -14,13 +14,13 @@ export interface Pair {
 /** Successes of one key, each with the previous one whose limit is for the same window. */
 export function* sequentialPairs(
   contract: Contract,
-  sightings: readonly RateEvent[],
+  events: readonly RateEvent[],
 ): Generator<Pair, void, undefined> {
-  const previous = new Map<Window, { readonly sighting: RateEvent; readonly at: number }>()
+  const previous = new Map<Window, { readonly event: RateEvent; readonly at: number }>()
   let successes = 0
   let others = 0
   let busyUntilUs = -Infinity
-  for (const after of sightings) {
+  for (const after of events) {
     if (after.fromUs < busyUntilUs) previous.clear()
     const alone = after.fromUs >= busyUntilUs
     busyUntilUs = Math.max(busyUntilUs, after.closedUs)
@@ -30,20 +30,20 @@ export function* sequentialPairs(
     const [to] = cellsNamed(contract, after.limit)
     if (to === undefined || !alone) continue
     const last = previous.get(to.window)
-    const [from] = last === undefined ? [] : cellsNamed(contract, last.sighting.limit!)
+    const [from] = last === undefined ? [] : cellsNamed(contract, last.event.limit!)
     if (last !== undefined && from !== undefined) {
       const steps = others === 0 ? successes - last.at : null
-      yield { before: last.sighting, after, from, to, steps }
+      yield { before: last.event, after, from, to, steps }
     }
-    previous.set(to.window, { sighting: after, at: successes })
+    previous.set(to.window, { event: after, at: successes })
     others = 0
   }
 }
 
 /** Whether a row may apply to the balance in a response, before or after its charge. */
-export function holds(band: Band, sighting: RateEvent): boolean {
-  const low = sighting.credits! - sighting.costCredits
-  const high = sighting.credits! + sighting.costCredits
+export function holds(band: Band, event: RateEvent): boolean {
+  const low = event.credits! - event.costCredits
+  const high = event.credits! + event.costCredits
   return high >= band.minBalance && low <= (band.maxBalance ?? Infinity)
 }
 

@@ -28,7 +28,7 @@ test('the moment without a prediction costs the least to leave out', () => {
   )
 })
 
-test('leaving out two credits of one hole costs less than one credit of each of two holes', () => {
+test('leaving out two credits of one balance gap costs less than one credit of each of two balance gaps', () => {
   const moments = [moment(0, 0), moment(1_000, 1), moment(1_000, 1), moment(2_000, 2)]
   const costs = costOfLeaving(moments, [prediction(0), prediction(2_000)])
   expect(costs.indexOf(Math.min(...costs))).toBe(1)

@@ -173,7 +173,7 @@ test('a double charge among 10,000 requests, 64 in flight, is found and located'
   )
   const reading = readBalance(history)
   expect(reading.fits).toBe('none')
-  expect(reading.tiles.faults.map((fault) => fault.kind)).toEqual(['hole'])
+  expect(reading.intervals.faults.map((fault) => fault.kind)).toEqual(['balance-gap'])
 })
 
 const abandoned = { header: 'atomic', abortedShare: 0.05, timedOutShare: 0.02 } as const
@@ -183,15 +183,15 @@ test('a double charge is located to at most 64 suspects with 5 % aborts and 2 % 
   for (const chargesLeft of ['none', 'all', 'streams', 'finished'] as const) {
     const options = { ...abandoned, requests: 10_000, concurrency: 64, chargesLeft }
     expect(readBalance(simulate({ ...options, fault: 'none' }, random)).stray).toEqual([])
-    const { fits, stray, tiles, history, places } = readBalance(
+    const { fits, stray, intervals, history, places } = readBalance(
       simulate({ ...options, fault: 'double charge' }, random),
     )
-    // Where all are charged, one extra hole is a contradiction by itself.
+    // Where all are charged, one extra balance gap is a contradiction by itself.
     expect(fits).toBe(chargesLeft === 'all' ? 'none' : 'exact')
-    const faults = stray.length > 0 ? stray : tiles.faults
-    // A double charge of 2 may appear as two holes of 1 if others fill the rest.
+    const faults = stray.length > 0 ? stray : intervals.faults
+    // A double charge of 2 may appear as two balance gaps of 1 if others fill the rest.
     expect([1, 2]).toContain(faults.length)
-    expect(faults.every((fault) => fault.kind === 'hole')).toBe(true)
+    expect(faults.every((fault) => fault.kind === 'balance-gap')).toBe(true)
     const [likeliest, ...others] = places()
     const suspects = suspectsOf(history, [likeliest!, ...others], 1).rows
     expect(suspects.length).toBeGreaterThan(0)
@@ -224,8 +224,8 @@ test.each([
         seeded(seed),
       )
       const ledger = readBalance(history)
-      const fault = ledger.stray[0] ?? ledger.tiles.faults[0]
-      if (fault?.kind !== 'hole') return false
+      const fault = ledger.stray[0] ?? ledger.intervals.faults[0]
+      if (fault?.kind !== 'balance-gap') return false
       const [likeliest, ...others] = ledger.places()
       const { rows } = suspectsOf(history, [likeliest!, ...others], fault.unexplained)
       expect(rows.length).toBeLessThanOrEqual(64)
@@ -293,7 +293,7 @@ test('a package bought during a burst leaves both sides of the burst decided', (
     expect(clean.gifts.map(({ credits }) => credits)).toEqual([5_000])
     const faulty = bought('double charge', seed)
     expect(faulty.fits).toBe('none')
-    expect(faulty.tiles.faults.map(({ kind }) => kind)).toEqual(['hole'])
+    expect(faulty.intervals.faults.map(({ kind }) => kind)).toEqual(['balance-gap'])
   }
 })
 

@@ -1,22 +1,28 @@
 import { expect, test } from 'vitest'
-import { tileOperations } from '../../../../src/audit/evidence/billing/balance-reading.ts'
+import { intervalOperations } from '../../../../src/audit/evidence/billing/balance-reading.ts'
+import {
+  type BalanceGap,
+  readIntervals,
+} from '../../../../src/audit/evidence/billing/charge-intervals.ts'
 import { type BalanceHistory, effects } from '../../../../src/audit/evidence/billing/history.ts'
 import { placesOf } from '../../../../src/audit/evidence/billing/location.ts'
 import type { Operations } from '../../../../src/audit/evidence/billing/operations.ts'
 import { certainPlace } from '../../../../src/audit/evidence/billing/place.ts'
-import { type Hole, readTiles } from '../../../../src/audit/evidence/billing/tiles.ts'
 import { seeded } from './histories.ts'
 import { type HistoryRow, historyOf } from './made-history.ts'
 import { searchedCost } from './searched-cost.ts'
 
 /** Charges of one credit 1,000 us apart, each taken 100 us after its call and 800 us before its end. */
 const tookUs = 100
-function holesOf(history: BalanceHistory) {
-  const operations = tileOperations(history, { plain: 'after', stream: 'after' }, true)
-  const { filled, faults } = readTiles(operations)
+function balanceGapsOf(history: BalanceHistory) {
+  const operations = intervalOperations(history, { plain: 'after', stream: 'after' }, true)
+  const { filled, faults } = readIntervals(operations)
   return {
     operations,
-    holes: [...filled, ...faults.flatMap((each) => (each.kind === 'hole' ? [each.hole] : []))],
+    balanceGaps: [
+      ...filled,
+      ...faults.flatMap((each) => (each.kind === 'balance-gap' ? [each.balanceGap] : [])),
+    ],
   }
 }
 
@@ -38,19 +44,19 @@ function places(count: number, goneUs: readonly number[], left: readonly Left[],
     }),
   )
   const history = historyOf([...charges, ...open])
-  const { operations, holes } = holesOf(history)
-  return placesOf(history, operations, holes).map(({ hole, fromUs, toUs, share }) => ({
-    ...{ below: history.slot[hole.below], fromUs, toUs, share: Number(share.toFixed(3)) },
+  const { operations, balanceGaps } = balanceGapsOf(history)
+  return placesOf(history, operations, balanceGaps).map(({ balanceGap, fromUs, toUs, share }) => ({
+    ...{ below: history.slot[balanceGap.below], fromUs, toUs, share: Number(share.toFixed(3)) },
   }))
 }
 const stray = (of: ReturnType<typeof places>) => of.filter(({ share }) => share > 0.01)
 
-test('a hole with no alternative keeps its own times and the whole share', () => {
-  const hole = { above: 1, below: 2, credits: 1, fromUs: 5, toUs: 9 }
-  expect(certainPlace(hole)).toEqual({ hole, fromUs: 5, toUs: 9, share: 1 })
+test('a balance gap with no alternative keeps its own times and the whole share', () => {
+  const balanceGap = { above: 1, below: 2, credits: 1, fromUs: 5, toUs: 9 }
+  expect(certainPlace(balanceGap)).toEqual({ balanceGap, fromUs: 5, toUs: 9, share: 1 })
 })
 
-test('a hole spans the times of the charges around it', () => {
+test('a balance gap spans the times of the charges around it', () => {
   expect(places(8, [3_500], [])).toEqual([{ below: 4, fromUs: 3_000, toUs: 4_100, share: 1 }])
 })
 
@@ -144,15 +150,18 @@ const median = (numbers: readonly number[]) => sorted(numbers)[Math.floor(number
 type Times = { readonly fromUs: number; readonly toUs: number }
 const middle = ({ fromUs, toUs }: Times) => (fromUs + toUs) / 2
 
-/** When each hole came about: the medians of three charges above it and below it, within its own times. */
-function timesOf({ size, callUs, untilUs, after, certain }: Operations, holes: readonly Hole[]) {
+/** When each balance gap came about: the medians of three charges above it and below it, within its own times. */
+function timesOf(
+  { size, callUs, untilUs, after, certain }: Operations,
+  balanceGaps: readonly BalanceGap[],
+) {
   const seen = Array.from({ length: size }, (_, row) => row)
     .filter((row) => certain[row] === 1 && after[row]! >= -Infinity)
     .toSorted((a, b) => after[b]! - after[a]!)
   const apart = (us: Float64Array) =>
     median(seen.flatMap((row, at) => (at === 0 ? [] : [Math.abs(us[row]! - us[seen[at - 1]!]!)])))
   const us = apart(untilUs) < apart(callUs) ? untilUs : callUs
-  return holes.map(({ below, fromUs, toUs }): Times => {
+  return balanceGaps.map(({ below, fromUs, toUs }): Times => {
     const at = seen.indexOf(below)
     const sides = [seen.slice(0, at).slice(-3), seen.slice(at).slice(0, 3)].map((rows) =>
       sorted([fromUs, toUs, median(rows.map((row) => us[row]!))]),
@@ -163,17 +172,17 @@ function timesOf({ size, callUs, untilUs, after, certain }: Operations, holes: r
   })
 }
 
-/** The delay by which most of some moments have a hole: all windows are tried, at each delay and of each width. */
-function habitOf(anchorsUs: readonly number[], holesUs: readonly number[]) {
+/** The delay by which most of some moments have a balance gap: all windows are tried, at each delay and of each width. */
+function habitOf(anchorsUs: readonly number[], gapsUs: readonly number[]) {
   const delays = sorted(
     anchorsUs.flatMap((us) =>
-      holesUs.flatMap((holeUs) => (holeUs >= us - 20_000 ? [holeUs - us] : [])),
+      gapsUs.flatMap((gapUs) => (gapUs >= us - 20_000 ? [gapUs - us] : [])),
     ),
   )
   let habit = { delayUs: 0, scaleUs: 1, hits: 0 }
   let best = 0
   for (const widthUs of [100, 300, 1_000, 3_000, 10_000, 30_000, 100_000]) {
-    const byChance = (anchorsUs.length * holesUs.length * widthUs) / (holesUs.at(-1)! - holesUs[0]!)
+    const byChance = (anchorsUs.length * gapsUs.length * widthUs) / (gapsUs.at(-1)! - gapsUs[0]!)
     for (const from of new Set(delays)) {
       const within = delays.filter((us) => us >= from && us <= from + widthUs)
       const hits = within.length - byChance
@@ -189,10 +198,14 @@ function habitOf(anchorsUs: readonly number[], holesUs: readonly number[]) {
   return habit
 }
 
-/** The share of each hole by the best of all matchings of its credits with the moments of attempts. */
-function searchedShares(history: BalanceHistory, operations: Operations, holes: readonly Hole[]) {
-  const times = timesOf(operations, holes)
-  const units = holes
+/** The share of each balance gap by the best of all matchings of its credits with the moments of attempts. */
+function searchedShares(
+  history: BalanceHistory,
+  operations: Operations,
+  balanceGaps: readonly BalanceGap[],
+) {
+  const times = timesOf(operations, balanceGaps)
+  const units = balanceGaps
     .flatMap(({ credits }, of) =>
       Array.from({ length: Math.min(64, Math.ceil(credits)) }, () => ({ ...times[of]!, of })),
     )
@@ -222,7 +235,7 @@ function searchedShares(history: BalanceHistory, operations: Operations, holes: 
       )
     })
     .toSorted((a, b) => a.atUs - b.atUs)
-  const costs = holes.map((_, of) =>
+  const costs = balanceGaps.map((_, of) =>
     Math.min(
       ...units.flatMap((unit, at) =>
         unit.of === of ? [searchedCost(units, predictions, at)] : [],
@@ -231,23 +244,27 @@ function searchedShares(history: BalanceHistory, operations: Operations, holes: 
   )
   const weights = costs.map((cost) => Math.exp(Math.min(...costs) - cost))
   const total = weights.reduce((sum, weight) => sum + weight)
-  return holes.map((hole, of) => ({ hole, ...times[of]!, share: weights[of]! / total }))
+  return balanceGaps.map((balanceGap, of) => ({
+    balanceGap,
+    ...times[of]!,
+    share: weights[of]! / total,
+  }))
 }
 
 function expectSearched(history: BalanceHistory) {
-  const { operations, holes } = holesOf(history)
-  const found = placesOf(history, operations, holes)
-  const searched = searchedShares(history, operations, holes)
+  const { operations, balanceGaps } = balanceGapsOf(history)
+  const found = placesOf(history, operations, balanceGaps)
+  const searched = searchedShares(history, operations, balanceGaps)
   expect(found.map(({ share }) => share)).toEqual(
     found.map(({ share }) => share).toSorted((a, b) => b - a),
   )
-  const byHole = new Map(found.map((place) => [place.hole, place]))
-  for (const { hole, fromUs, toUs, share } of searched) {
-    const place = byHole.get(hole)!
+  const byGap = new Map(found.map((place) => [place.balanceGap, place]))
+  for (const { balanceGap, fromUs, toUs, share } of searched) {
+    const place = byGap.get(balanceGap)!
     expect([place.fromUs, place.toUs]).toEqual([fromUs, toUs])
     expect(Math.log(place.share)).toBeCloseTo(Math.log(share), 6)
   }
-  expect(found).toHaveLength(holes.length)
+  expect(found).toHaveLength(balanceGaps.length)
   return found
 }
 
@@ -256,11 +273,11 @@ test.each([
   ['two credits by the order of ends', 'end', 2, 23],
   ['many credits, of which no more than 64 are matched', 'call', 90, 5],
 ] as const)(
-  'every hole has the share that the best of all matchings gives it: %s',
+  'every balance gap has the share that the best of all matchings gives it: %s',
   (_, takenAtUs, credits, seed) => {
     const found = expectSearched(mixed(takenAtUs, credits, seed))
-    // The credits more went at 111 ms; where they are many, another hole may be as likely.
-    const likely = found.filter(({ share }) => share > 1 / 3).map(({ hole }) => hole)
+    // The credits more went at 111 ms; where they are many, another balance gap may be as likely.
+    const likely = found.filter(({ share }) => share > 1 / 3).map(({ balanceGap }) => balanceGap)
     expect(likely.some(({ fromUs, toUs }) => fromUs <= 111_000 && 111_000 <= toUs)).toBe(true)
   },
 )
@@ -306,11 +323,11 @@ function crossed(seed: number) {
   )
 }
 
-test('every hole has the times and the share that a search gives it, over 150 histories', () => {
+test('every balance gap has the times and the share that a search gives it, over 150 histories', () => {
   let withHoles = 0
   for (let seed = 0; seed < 150; seed++) {
     const history = crossed(seed)
-    if (holesOf(history).holes.length === 0) continue
+    if (balanceGapsOf(history).balanceGaps.length === 0) continue
     expectSearched(history)
     withHoles++
   }
@@ -365,8 +382,8 @@ test('a part of a credit may be stray, too', () => {
     ...{ costCredits: 1, value },
   })
   const history = historyOf([charge(0, 99), charge(1, 97.5), charge(2, 96.5), charge(3, 94.5)])
-  const { operations, holes } = holesOf(history)
-  expect(holes.map(({ credits }) => credits)).toEqual([0.5, 1])
+  const { operations, balanceGaps } = balanceGapsOf(history)
+  expect(balanceGaps.map(({ credits }) => credits)).toEqual([0.5, 1])
   // Nothing was left that may have taken either.
-  expect(placesOf(history, operations, holes).map(({ share }) => share)).toEqual([0.5, 0.5])
+  expect(placesOf(history, operations, balanceGaps).map(({ share }) => share)).toEqual([0.5, 0.5])
 })

@@ -1,7 +1,7 @@
 import type { Operation } from './made-operations.ts'
 
 /**
- * Whether any order of the operations explains every value, found by trying all of them; the tiles
+ * Whether any order of the operations explains every value, found by trying all of them; the charge intervals
  * are checked against it. Exponential, so only for a handful of operations. An order is possible if
  * each operation can get a moment inside its own closed interval: each operation ends no earlier
  * than the latest call before it in the order.

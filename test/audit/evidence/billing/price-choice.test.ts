@@ -6,7 +6,7 @@ const request = (slot: number, effect: 'read' | 'charge', value: number): Histor
   ...{ slot, callUs: slot * 1e6, endUs: slot * 1e6 + 50, effect, value },
   costCredits: effect === 'read' ? 0 : 1,
 })
-/** A read of 100, and a charge after which so many credits too many are gone: so many are astray, in one hole. */
+/** A read of 100, and a charge after which so many credits too many are gone: so many are astray, in one balance gap. */
 const missing = (credits: number) => [request(0, 'read', 100), request(1, 'charge', 99 - credits)]
 /** Two charges that only the last value shows. */
 const late = [
@@ -42,7 +42,7 @@ test.each([
   ['fewer credits astray are better', [[missing(2)], [missing(1)], [missing(3)]], 1],
   ['of prices as good the first are chosen', [[missing(2)], [missing(1)], [missing(1)]], 1],
   ['what several histories leave adds up', [[missing(1), missing(1)], [missing(2)]], 1],
-  ['late charges are better than a credit astray in its hole', [[missing(1)], [late]], 1],
+  ['late charges are better than a credit astray in its balanceGap', [[missing(1)], [late]], 1],
   ['but not than nothing unexplained', [[late], [missing(0)]], 1],
   ['nor do they hide what another history leaves', [[late, missing(1)], [missing(1)]], 1],
   ['values that fit in doubt are as good as late charges', [[doubtful], [late]], 0],

@@ -51,10 +51,10 @@ test('the step is the point where values fall by one credit more than the reques
   )
   // Three values on each side show the time.
   expect(all[0]).toMatchObject({
-    hole: { above: 3, below: 4, credits: 1, fromUs: 100, toUs: 600 },
+    balanceGap: { above: 3, below: 4, credits: 1, fromUs: 100, toUs: 600 },
     ...{ fromUs: 100, toUs: 600 },
   })
-  expect(all.map(({ hole: { above, below } }) => [above, below])).toEqual([
+  expect(all.map(({ balanceGap: { above, below } }) => [above, below])).toEqual([
     [3, 4],
     [2, 3],
     [4, 5],
@@ -74,15 +74,15 @@ test('the step is the point where values fall by one credit more than the reques
 test('a stretch without a value has one place, between its two settled values', () => {
   expect(places([read(0, 0, 100), read(1, 700, 99)])).toEqual([
     {
-      hole: { above: 0, below: 1, credits: 1, fromUs: 0, toUs: 700 },
+      balanceGap: { above: 0, below: 1, credits: 1, fromUs: 0, toUs: 700 },
       ...{ fromUs: 0, toUs: 700, share: 1 },
     },
   ])
 })
 
 const at = (all: ReturnType<typeof places>) => {
-  const [{ hole, share: part }] = all as [(typeof all)[number]]
-  return [hole.above, hole.below, Number(part.toFixed(6))]
+  const [{ balanceGap, share: part }] = all as [(typeof all)[number]]
+  return [balanceGap.above, balanceGap.below, Number(part.toFixed(6))]
 }
 const misfits3 = [0, 1, 1, 2, 3]
 const misfits4 = [0, 1, 1, 2, 2]
@@ -166,7 +166,7 @@ test('if values fall in the order of reads, a step has the times of the reads', 
     read(6, 2_000, 94),
   ]
   expect(places(rows)[0]).toMatchObject({
-    hole: { above: 3, below: 2 },
+    balanceGap: { above: 3, below: 2 },
     ...{ fromUs: 960, toUs: 1_000 },
   })
 })
@@ -182,7 +182,7 @@ test('whether a step has the time of calls or of reads is seen along the values'
     read(5, 3_000, 95),
   ]
   expect(places(rows)[0]).toMatchObject({
-    hole: { above: 4, below: 1 },
+    balanceGap: { above: 4, below: 1 },
     ...{ fromUs: 500, toUs: 1_100 },
   })
 })
@@ -197,8 +197,8 @@ test('of values alike the earlier comes first', () => {
     read(6, 2_000, 95),
   ]
   expect(places(rows).slice(0, 2)).toMatchObject([
-    { hole: { above: 3, below: 2 } },
-    { hole: { above: 1, below: 6 } },
+    { balanceGap: { above: 3, below: 2 } },
+    { balanceGap: { above: 1, below: 6 } },
   ])
 })
 
@@ -207,7 +207,7 @@ test('a stretch of very many values has its places, too', () => {
   const values = Array.from({ length: count }, (_, nth) => count - 1 - nth - (nth < 90 ? 0 : 1))
   const rows = steps(values)
   const [first, second, ...others] = places([read(0, 0, count), ...rows.slice(1)])
-  expect(first!.hole).toMatchObject({ above: 90, below: 91 })
+  expect(first!.balanceGap).toMatchObject({ above: 90, below: 91 })
   // On either side, a place that is n values from the step has e^-n of its weight.
   const all = (1 + Math.exp(-1)) / (1 - Math.exp(-1))
   expect(first!.share).toBeCloseTo(1 / all, 9)

@@ -8,9 +8,9 @@ const request = (callUs: number, endUs: number, more: Partial<HistoryRow> = {}):
   ...more,
 })
 const left = { effect: 'ambiguous', abandonment: 'aborted' } as const
-/** A hole of one credit above a row that does not exist, unless given. */
-const placeOf = (fromUs: number, toUs: number, share: number, hole: object = {}): Place => ({
-  hole: { above: -1, below: -1, credits: 1, fromUs, toUs, ...hole },
+/** A balance gap of one credit above a row that does not exist, unless given. */
+const placeOf = (fromUs: number, toUs: number, share: number, balanceGap: object = {}): Place => ({
+  balanceGap: { above: -1, below: -1, credits: 1, fromUs, toUs, ...balanceGap },
   ...{ fromUs, toUs, share },
 })
 const suspects = (
@@ -22,7 +22,7 @@ const suspects = (
 
 test.each([
   [
-    'requests that touch the hole are in flight, except reads',
+    'requests that touch the balance gap are in flight, except reads',
     [
       request(0, 9),
       request(1, 10),
@@ -46,9 +46,9 @@ test.each([
     { inFlight: 5, otherPlaces: 0, rows: [3, 2, 0, 1, 4] },
   ],
   [
-    'of equal prices, the one that ended in the place of the hole ranks first, then the nearest',
+    'of equal prices, the one that ended in the place of the balance gap ranks first, then the nearest',
     [request(0, 12), request(1, 31), request(2, 25), request(3, 21), request(4, 19)],
-    [{ ...placeOf(20, 24, 1), hole: { ...placeOf(10, 40, 1).hole } }],
+    [{ ...placeOf(20, 24, 1), balanceGap: { ...placeOf(10, 40, 1).balanceGap } }],
     { inFlight: 5, otherPlaces: 0, rows: [3, 2, 4, 1, 0] },
   ],
   [
@@ -58,7 +58,7 @@ test.each([
     { inFlight: 4, otherPlaces: 0, rows: [1, 2, 0, 3] },
   ],
   [
-    'the charge right below the hole ranks first, for any price',
+    'the charge right below the balance gap ranks first, for any price',
     [request(0, 15), request(1, 19, { costCredits: 2 })],
     [placeOf(10, 20, 1, { below: 1 })],
     { inFlight: 2, otherPlaces: 0, rows: [1, 0] },
@@ -71,7 +71,7 @@ test.each([
     { inFlight: 3, otherPlaces: 2, rows: [1, 0, 2] },
   ],
   [
-    'the charge directly below a hole counts fully, like the first of a place',
+    'the charge directly below a balance gap counts fully, like the first of a place',
     [request(0, 15), request(100, 115)],
     [placeOf(10, 20, 0.5), placeOf(110, 120, 0.3, { below: 1 })],
     { inFlight: 1, otherPlaces: 1, rows: [0, 1] },
@@ -98,7 +98,7 @@ test('an abandoned attempt that was surely charged ranks like a success', () => 
   expect(suspects(rows, [placeOf(10, 20, 1)], 1, [0, 1]).rows).toEqual([0, 1, 2])
 })
 
-test('a price fits if it equals the hole or its unexplained part', () => {
+test('a price fits if it equals the balance gap or its unexplained part', () => {
   const rows = [2, 3, 4].map((costCredits, at) => request(at, 15, { costCredits }))
   expect(suspects(rows, [placeOf(10, 20, 1, { credits: 4 })], 3).rows).toEqual([1, 2, 0])
 })
@@ -122,7 +122,7 @@ test('among very many places, none is likely enough for suspects, and the first 
   expect(suspects(rows, [first!, ...others])).toEqual({ inFlight: 1, otherPlaces: 249, rows: [] })
 })
 
-test('of two equally likely suspects, the one below the hole comes first', () => {
+test('of two equally likely suspects, the one below the balance gap comes first', () => {
   const rows = [request(0, 10), request(1, 10)]
   const places: [Place, Place] = [
     placeOf(5, 6, 0.5, { below: 1, credits: 1 }),

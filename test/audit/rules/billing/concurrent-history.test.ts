@@ -71,7 +71,7 @@ testCases([
     { verdict: 'pass', note: '500 credits came in meanwhile; both sides are decided.' },
   ],
   [
-    'a hole is reported with its place and all requests in flight',
+    'a balance gap is reported with its place and all requests in flight',
     bill11,
     [
       read(0, 0, 100),
@@ -97,7 +97,7 @@ testCases([
     },
   ],
   [
-    'of two holes the first is reported, with the number of holes',
+    'of two balance gaps the first is reported, with the number of balance gaps',
     bill11,
     [
       read(0, 0, 100),

@@ -1,7 +1,7 @@
 import type { Credits } from '../../../../contract/contract.ts'
+import { type IntervalReading, readIntervals, sum } from '../charge-intervals.ts'
 import { type BalanceHistory, effects } from '../history.ts'
 import type { Operations } from '../operations.ts'
-import { readTiles, sum, type TileReading } from '../tiles.ts'
 import { delayedWithin } from './delays.ts'
 import {
   type Charges,
@@ -15,16 +15,16 @@ import { fromSomePoint } from './progress.ts'
 import { latenessOf, type Timing, timingOf } from './timing.ts'
 
 /**
- * Whether the credits of stray holes are proven to be charged wrongly: no legal policy explains them.
+ * Whether the credits of stray balance gaps are proven to be charged wrongly: no legal policy explains them.
  *
- * This tries every combination of policies whose charges equal the credits in the holes, except those astray. It is
- * proven if such combinations exist and the tiles contradict each. An attempt that may have been charged under a
- * combination may fill any hole of its time, so no combination is rejected wrongly.
+ * This tries every combination of policies whose charges equal the credits in the balance gaps, except those astray. It is
+ * proven if such combinations exist and the charge intervals contradict each. An attempt that may have been charged under a
+ * combination may fill any balance gap of its time, so no combination is rejected wrongly.
  *
  * Not covered: a service that notices an abort later than twice the shortest exchange, one that charges by chance, and
  * one that charges from a point in the middle of a kind whose sum equals that of another combination.
  *
- * @param uncertain credits in holes that only abandoned attempts can explain
+ * @param uncertain credits in balance gaps that only abandoned attempts can explain
  * @param astray the part of those that the likeliest policy leaves unexplained
  */
 export function isChargedWrongly(
@@ -56,8 +56,8 @@ export function isChargedWrongly(
   )
 }
 
-/** Reads the tiles as if the policies charged their attempts. */
-export function readUnder(operations: Operations, policies: readonly Policy[]): TileReading {
+/** Reads the charge intervals as if the policies charged their attempts. */
+export function readUnder(operations: Operations, policies: readonly Policy[]): IntervalReading {
   const tried = {
     ...operations,
     callUs: operations.callUs.slice(),
@@ -77,7 +77,7 @@ export function readUnder(operations: Operations, policies: readonly Policy[]): 
       tried.untilUs[row] = untilUs
     }
   }
-  return readTiles(tried)
+  return readIntervals(tried)
 }
 
 /** A policy for one kind; `from` and `delayed` charge as much as the others leave over. */
@@ -129,7 +129,7 @@ function choicesOf(
   ]
 }
 
-/** Charges before the first value or after the last one leave no hole. */
+/** Charges before the first value or after the last one leave no balance gap. */
 function sightOf(history: BalanceHistory, timing: Timing): Sight {
   const { size, callUs, readUs, effect, value } = history
   let [firstUs, lastUs] = [Infinity, -Infinity]

@@ -1,9 +1,9 @@
 import type { Credits } from '../../../../contract/contract.ts'
 import { once } from '../../once.ts'
+import type { IntervalFault, IntervalReading } from '../charge-intervals.ts'
 import type { Conservation } from '../conservation.ts'
 import { type BalanceHistory, effects } from '../history.ts'
 import { type Operations, rowsWhere } from '../operations.ts'
-import type { TileFault, TileReading } from '../tiles.ts'
 import { isChargedWrongly, readUnder } from './by-gaps.ts'
 import { chargedBeyondPolicies, type Settled } from './by-totals.ts'
 import type { KnownPolicy } from './known-policy.ts'
@@ -11,11 +11,11 @@ import { type Charges, hasContent, hasHead, policyOf, type Sight } from './polic
 
 /** What remains unexplained by the policies that a service may have for abandoned attempts. */
 export interface Abandoned {
-  /** Holes that remain if all ambiguous attempts but these follow one charging policy. */
-  readonly stray: readonly TileFault[]
+  /** Balance gaps that remain if all ambiguous attempts but these follow one charging policy. */
+  readonly stray: readonly IntervalFault[]
   /** Credits that ambiguous attempts took by no single policy; 0 if one policy explains them. */
   readonly openCredits: Credits
-  /** Whether the stray holes are proof: no legal combination of policies explains them. */
+  /** Whether the stray balance gaps are proof: no legal combination of policies explains them. */
   readonly isProven: () => boolean
   /** Credits that the sums between settled values prove to be charged wrongly; null if there are none. */
   readonly settled: () => Settled | null
@@ -25,14 +25,14 @@ export interface Abandoned {
 export const fewAmbiguous = 50
 
 /**
- * @param tiles the reading of tier 3; credits in its holes that only ambiguous attempts can explain are open
+ * @param intervals the reading of tier 3; credits in its balance gaps that only ambiguous attempts can explain are open
  * @param fits how the values fit without any policy
  * @param operations returns a new copy of the history as tier 3 sees it, with streams
  * @param policy what a probe found about aborted requests; null if nothing
  */
 export function readAbandoned(
   history: BalanceHistory,
-  tiles: TileReading,
+  intervals: IntervalReading,
   fits: 'exact' | 'loose' | 'none',
   conservation: Conservation,
   operations: () => Operations,
@@ -43,17 +43,17 @@ export function readAbandoned(
     0,
   )
   const isMany = ambiguous >= fewAmbiguous
-  const isOpen = fits === 'exact' && tiles.uncertainCredits > 0
+  const isOpen = fits === 'exact' && intervals.uncertainCredits > 0
   const policies = policy?.(history) ?? onePolicies(history)
   const left = isOpen || isMany ? leftByOnePolicy(history, operations, policies) : nothingLeft
   const isStray =
     isMany &&
     left.faultCount * 50 <= ambiguous &&
-    left.faults.every((fault) => fault.kind === 'hole')
+    left.faults.every((fault) => fault.kind === 'balance-gap')
   const stray = isStray ? left.faults : []
   const openCredits =
     fits === 'exact' && left.faultCount > 0
-      ? tiles.uncertainCredits
+      ? intervals.uncertainCredits
       : fits === 'loose'
         ? openInAll(history, conservation, policies)
         : 0
@@ -66,8 +66,11 @@ export function readAbandoned(
         isChargedWrongly(
           history,
           operations(),
-          tiles.uncertainCredits,
-          stray.reduce((sum, fault) => sum + (fault.kind === 'hole' ? fault.unexplained : 0), 0),
+          intervals.uncertainCredits,
+          stray.reduce(
+            (sum, fault) => sum + (fault.kind === 'balance-gap' ? fault.unexplained : 0),
+            0,
+          ),
         ),
     ),
     settled: once(() => (isMany ? chargedBeyondPolicies(history, conservation) : null)),
@@ -87,15 +90,15 @@ const onePolicies = (history: BalanceHistory): readonly Charges[] => [
 /** Every charge of one policy counts, and nothing beside it. */
 const whole: Sight = { shows: () => true, finished: () => null }
 
-type Left = Pick<TileReading, 'faults' | 'faultCount'>
+type Left = Pick<IntervalReading, 'faults' | 'faultCount'>
 const nothingLeft: Left = { faults: [], faultCount: 0 }
 
 /**
  * The faults that remain under the policy that leaves the fewest.
  *
  * Any of many ambiguous attempts may explain a wrong charge and would hide it. But a service has a policy. If no
- * policy explains all holes, some credits are unexplained. If one explains all except at most one per fifty attempts,
- * the remaining holes are reported. They are no proof: a client may abort just when its request completes.
+ * policy explains all balance gaps, some credits are unexplained. If one explains all except at most one per fifty
+ * attempts, the remaining balance gaps are reported. They are no proof: a client may abort just when its request completes.
  */
 function leftByOnePolicy(
   history: BalanceHistory,

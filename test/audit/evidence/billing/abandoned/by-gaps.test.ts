@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { isChargedWrongly } from '../../../../../src/audit/evidence/billing/abandoned/by-gaps.ts'
-import { tileOperations } from '../../../../../src/audit/evidence/billing/balance-reading.ts'
+import { intervalOperations } from '../../../../../src/audit/evidence/billing/balance-reading.ts'
+import { readIntervals } from '../../../../../src/audit/evidence/billing/charge-intervals.ts'
 import { type BalanceHistory, effects } from '../../../../../src/audit/evidence/billing/history.ts'
-import { readTiles } from '../../../../../src/audit/evidence/billing/tiles.ts'
 import { seeded } from '../histories.ts'
 import { type HistoryRow, historyOf } from '../made-history.ts'
 import type { Operation } from '../made-operations.ts'
@@ -12,8 +12,8 @@ const meaning = { plain: 'after', stream: 'after' } as const
 
 /** The accusation, with no bound on what the likeliest policy leaves unexplained. */
 function accuses(history: BalanceHistory): boolean {
-  const operations = tileOperations(history, meaning, true)
-  const { faultCount, uncertainCredits } = readTiles(operations)
+  const operations = intervalOperations(history, meaning, true)
+  const { faultCount, uncertainCredits } = readIntervals(operations)
   if (faultCount > 0) return true
   return isChargedWrongly(history, operations, uncertainCredits, Infinity)
 }
@@ -222,8 +222,8 @@ function isAccused(left: readonly Left[], { astray = Infinity, lifetimeUs = 60 }
     value: valueAt(1_041),
   }
   const history = historyOf([...rows, success], { lifetimeUs })
-  const operations = tileOperations(history, meaning, true)
-  const { faultCount, uncertainCredits } = readTiles(operations)
+  const operations = intervalOperations(history, meaning, true)
+  const { faultCount, uncertainCredits } = readIntervals(operations)
   expect(faultCount).toBe(0)
   return isChargedWrongly(history, operations, uncertainCredits, astray)
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { readAbandoned } from '../../../../../src/audit/evidence/billing/abandoned/read.ts'
-import { tileOperations } from '../../../../../src/audit/evidence/billing/balance-reading.ts'
+import { intervalOperations } from '../../../../../src/audit/evidence/billing/balance-reading.ts'
+import { readIntervals } from '../../../../../src/audit/evidence/billing/charge-intervals.ts'
 import { readConservation } from '../../../../../src/audit/evidence/billing/conservation.ts'
-import { readTiles } from '../../../../../src/audit/evidence/billing/tiles.ts'
 import { type HistoryRow, historyOf } from '../made-history.ts'
 
 const read = (callUs: number, value: number): HistoryRow => ({
@@ -17,9 +17,9 @@ const streamed = { streamed: true }
 
 function reading(rows: readonly HistoryRow[], fits: 'exact' | 'loose' | 'none' = 'exact') {
   const history = historyOf(rows)
-  const operations = () => tileOperations(history, { plain: 'after', stream: 'after' }, true)
+  const operations = () => intervalOperations(history, { plain: 'after', stream: 'after' }, true)
   const conservation = readConservation(history, () => true)
-  return readAbandoned(history, readTiles(operations()), fits, conservation, operations)
+  return readAbandoned(history, readIntervals(operations()), fits, conservation, operations)
 }
 
 /** An abandoned attempt before each read, and the value that each read shows. */
@@ -122,7 +122,7 @@ test.each([
   'charges that fit no policy are stray up to one in fifty: %i abandoned attempts, %i charged',
   (count, charged, credits) => {
     const { stray, isProven, settled } = reading(many(count, charged))
-    expect(stray.map((fault) => fault.kind === 'hole' && fault.unexplained)).toEqual(credits)
+    expect(stray.map((fault) => fault.kind === 'balance-gap' && fault.unexplained)).toEqual(credits)
     expect(isProven()).toBe(false)
     expect(settled()).toEqual(null)
   },
@@ -156,7 +156,7 @@ test('a credit that no policy explains is proven where one explains all others',
   const { stray, isProven, settled } = reading(
     taking(60, [text, {}], (at) => isEven(at) + Number(at === 30)),
   )
-  expect(stray).toMatchObject([{ kind: 'hole', unexplained: 1 }])
+  expect(stray).toMatchObject([{ kind: 'balance-gap', unexplained: 1 }])
   expect(isProven()).toBe(true)
   expect(settled()).toMatchObject({ credits: 1 })
 })
@@ -171,10 +171,10 @@ test('few attempts are no proof of anything', () => {
 
 test('where no kind was charged, one that was is stray', () => {
   const { stray } = reading(taking(60, [text, streamed, {}], (at) => Number(at === 30)))
-  expect(stray).toMatchObject([{ kind: 'hole', unexplained: 1 }])
+  expect(stray).toMatchObject([{ kind: 'balance-gap', unexplained: 1 }])
 })
 
-test('holes are stray where nothing else is wrong', () => {
+test('balance gaps are stray where nothing else is wrong', () => {
   const withoutText = (at: number) => Number(at === 51)
   const { stray } = reading(taking(100, [text, {}], (at) => isEven(at) + withoutText(at)))
   expect(stray).toHaveLength(1)
@@ -185,12 +185,14 @@ test('holes are stray where nothing else is wrong', () => {
   expect(other.stray).toEqual([])
 })
 
-test('of two policies that leave as many holes the first is taken: by text before by streams', () => {
+test('of two policies that leave as many balance gaps the first is taken: by text before by streams', () => {
   // One with text was charged, and one stream.
   const kinds = Array.from({ length: 50 }, (_, at) =>
     at === 10 ? text : at === 20 ? streamed : {},
   )
   const { stray } = reading(taking(50, kinds, (at) => Number(at === 10 || at === 20)))
   // Before each attempt there are a read and two rows for each earlier one.
-  expect(stray).toMatchObject([{ kind: 'hole', hole: { above: 2 * 20, below: 2 * 20 + 2 } }])
+  expect(stray).toMatchObject([
+    { kind: 'balance-gap', balanceGap: { above: 2 * 20, below: 2 * 20 + 2 } },
+  ])
 })

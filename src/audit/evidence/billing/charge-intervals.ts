@@ -5,22 +5,22 @@ import { isPlaced, type Operations, rowsWhere } from './operations.ts'
 /**
  * Tier 3, exact if a header shows the balance right after its own charge.
  *
- * Each charge covers a tile of the balance, `[after, after + cost)`. Costs are above zero and every balance is passed
+ * Each charge covers an interval of the balance, `[after, after + cost)`. Costs are above zero and every balance is passed
  * once, so the charges can only have happened in the order of their values. No search is needed (in general the
  * question is NP-complete).
  *
  *     balance 100 ─────────────────────────────────────────────────────────── 91
  *             ├─ a ─┤├─ b ──┤        ├─ c ─┤├─ d ─┤   overlap: a charge was lost
- *                           └─ hole ─┘                an unknown charge: which requests were in flight?
- *     earliest   ── M: the latest call of all tiles to the left ──▶ nothing right of it is earlier
- *     latest     ◀── m: the earliest end of all tiles to the right ─ nothing left of it is later
+ *                           └─ gap ──┘                an unknown charge: which requests were in flight?
+ *     earliest   ── M: the latest call of all intervals to the left ──▶ nothing right of it is earlier
+ *     latest     ◀── m: the earliest end of all intervals to the right ─ nothing left of it is later
  *
- * Charges at unknown places fill the holes: certain ones must find room, the others may. Filling the holes and placing
- * the certain charges are two matchings in one bipartite graph. If each exists, one does both (Mendelsohn and
+ * Charges at unknown places fill the balance gaps: certain ones must find room, the others may. Filling the gaps and
+ * placing the certain charges are two matchings in one bipartite graph. If each exists, one does both (Mendelsohn and
  * Dulmage). So each is decided alone, earliest deadline first (Glover: the graph is convex). A fill may split a cost
- * over several holes, so a fault is never reported wrongly. Costs of 1 and 2 that never expire stay whole.
+ * over several balance gaps, so a fault is never reported wrongly. Costs of 1 and 2 that never expire stay whole.
  */
-export type TileFault =
+export type IntervalFault =
   /** Two charges cover the same credits: `lower` did not see what `upper` had taken. */
   | {
       readonly kind: 'overlap'
@@ -30,13 +30,13 @@ export type TileFault =
     }
   /** `later` ended before `earlier` was called, but their values have the opposite order. */
   | { readonly kind: 'order'; readonly earlier: number; readonly later: number }
-  /** Unexplained credits between two tiles. */
-  | { readonly kind: 'hole'; readonly hole: Hole; readonly unexplained: Credits }
+  /** Unexplained credits between two charge intervals. */
+  | { readonly kind: 'balance-gap'; readonly balanceGap: BalanceGap; readonly unexplained: Credits }
   /** A certain charge without room in the balance. */
   | { readonly kind: 'missing'; readonly row: number }
 
-/** A gap between neighbouring tiles, and the time span in which it arose. */
-export interface Hole {
+/** A gap between neighbouring charge intervals, and the time span in which it arose. */
+export interface BalanceGap {
   readonly above: number
   readonly below: number
   readonly credits: Credits
@@ -44,23 +44,23 @@ export interface Hole {
   readonly toUs: number
 }
 
-export interface TileReading {
+export interface IntervalReading {
   /** Operations with a value. */
   readonly placed: number
-  readonly faults: readonly TileFault[]
+  readonly faults: readonly IntervalFault[]
   /** Number of all faults; `faults` keeps the first thousand. */
   readonly faultCount: number
   readonly overlaps: number
-  /** Credits in unfilled holes, minus those that overlaps show twice: the loss from the first value to the last. */
+  /** Credits in unfilled balance gaps, minus those that overlaps show twice: the loss from the first value to the last. */
   readonly missingCredits: Credits
-  /** Filled holes, and the credits in them that only uncertain charges can explain. */
-  readonly filled: readonly Hole[]
+  /** Filled balance gaps, and the credits in them that only uncertain charges can explain. */
+  readonly filled: readonly BalanceGap[]
   readonly uncertainCredits: Credits
 }
 
 const keptFaults = 1000
 
-export function readTiles(operations: Operations): TileReading {
+export function readIntervals(operations: Operations): IntervalReading {
   const { size, callUs, untilUs, costCredits, after, certain } = operations
   const order = rowsWhere(
     size,
@@ -70,16 +70,16 @@ export function readTiles(operations: Operations): TileReading {
       Math.sign(costCredits[b]!) - Math.sign(costCredits[a]!) ||
       callUs[a]! - callUs[b]!,
   )
-  const faults: TileFault[] = []
+  const faults: IntervalFault[] = []
   let faultCount = 0
   let [overlaps, missingCredits] = [0, 0]
-  const report = (fault: TileFault) => {
+  const report = (fault: IntervalFault) => {
     faultCount++
     if (fault.kind === 'overlap') overlaps++
     if (faults.length < keptFaults) faults.push(fault)
   }
 
-  // Latest call up to each tile, with its row, and earliest end from each tile on.
+  // Latest call up to each charge interval, with its row, and earliest end from each charge interval on.
   const latestCall = new Float64Array(order.length)
   let latest = -1
   for (let at = 0; at < order.length; at++) {
@@ -95,7 +95,7 @@ export function readTiles(operations: Operations): TileReading {
     earliestEnd[at] = earliest
   }
 
-  const holes: Hole[] = []
+  const balanceGaps: BalanceGap[] = []
   for (let at = 1; at < order.length; at++) {
     const [above, below] = [order[at - 1]!, order[at]!]
     const credits = after[above]! - (after[below]! + costCredits[below]!)
@@ -104,7 +104,7 @@ export function readTiles(operations: Operations): TileReading {
       missingCredits += credits
     }
     if (credits <= 0) continue
-    holes.push({ above, below, credits, fromUs: latestCall[at - 1]!, toUs: earliestEnd[at]! })
+    balanceGaps.push({ above, below, credits, fromUs: latestCall[at - 1]!, toUs: earliestEnd[at]! })
   }
 
   const fills = rowsWhere(
@@ -113,26 +113,27 @@ export function readTiles(operations: Operations): TileReading {
     (a, b) => callUs[a]! - callUs[b]!,
   )
   const sure = fills.filter((row) => certain[row] === 1)
-  const unexplained = fillHoles(operations, holes, fills)
-  for (const row of withoutRoom(operations, holes, sure, latestCall.at(-1) ?? -Infinity)) {
+  const unexplained = fillBalanceGaps(operations, balanceGaps, fills)
+  for (const row of withoutRoom(operations, balanceGaps, sure, latestCall.at(-1) ?? -Infinity)) {
     report({ kind: 'missing', row })
   }
   let explained = 0
-  for (const [at, hole] of holes.entries()) {
+  for (const [at, balanceGap] of balanceGaps.entries()) {
     const rest = unexplained[at]!
-    explained += hole.credits - rest
+    explained += balanceGap.credits - rest
     missingCredits += rest
-    if (rest > 0) report({ kind: 'hole', hole, unexplained: rest })
+    if (rest > 0) report({ kind: 'balance-gap', balanceGap, unexplained: rest })
   }
   const bySure =
-    sum(holes.map((hole) => hole.credits)) - sum(fillSplit(operations, holes, sure).unexplained)
+    sum(balanceGaps.map((balanceGap) => balanceGap.credits)) -
+    sum(fillSplit(operations, balanceGaps, sure).unexplained)
   return {
     placed: order.length,
     faults,
     faultCount,
     overlaps,
     missingCredits: Math.max(0, missingCredits),
-    filled: holes.filter((_, at) => unexplained[at] === 0),
+    filled: balanceGaps.filter((_, at) => unexplained[at] === 0),
     uncertainCredits: Math.max(0, explained - bySure),
   }
 }
@@ -143,49 +144,57 @@ export function sum(numbers: readonly number[] | Float64Array): number {
   return total
 }
 
-/** Credits of each hole that no fill explains. */
-function fillHoles(operations: Operations, holes: readonly Hole[], fills: Int32Array) {
+/** Credits of each balance gap that no fill explains. */
+function fillBalanceGaps(
+  operations: Operations,
+  balanceGaps: readonly BalanceGap[],
+  fills: Int32Array,
+) {
   const { untilUs, costCredits, certain } = operations
   const wholeSizes = fills.every(
     (row) => certain[row] === 0 && untilUs[row] === Infinity && costCredits[row]! <= 2,
   )
   return wholeSizes
-    ? fillWhole(operations, holes, fills)
-    : fillSplit(operations, holes, fills).unexplained
+    ? fillWhole(operations, balanceGaps, fills)
+    : fillSplit(operations, balanceGaps, fills).unexplained
 }
 
 /** Costs of 1 and 2 that never expire: twos first, because ones fit wherever a two does. */
-function fillWhole({ callUs, costCredits }: Operations, holes: readonly Hole[], fills: Int32Array) {
+function fillWhole(
+  { callUs, costCredits }: Operations,
+  balanceGaps: readonly BalanceGap[],
+  fills: Int32Array,
+) {
   let [ones, twos, next] = [0, 0, 0]
-  return Float64Array.from(holes, (hole) => {
-    for (; next < fills.length && callUs[fills[next]!]! <= hole.toUs; next++) {
+  return Float64Array.from(balanceGaps, (balanceGap) => {
+    for (; next < fills.length && callUs[fills[next]!]! <= balanceGap.toUs; next++) {
       if (costCredits[fills[next]!] === 2) twos++
       else ones++
     }
-    const usedTwos = Math.min(twos, hole.credits >> 1)
-    const usedOnes = Math.min(ones, hole.credits - 2 * usedTwos)
+    const usedTwos = Math.min(twos, balanceGap.credits >> 1)
+    const usedOnes = Math.min(ones, balanceGap.credits - 2 * usedTwos)
     twos -= usedTwos
     ones -= usedOnes
-    return hole.credits - 2 * usedTwos - usedOnes
+    return balanceGap.credits - 2 * usedTwos - usedOnes
   })
 }
 
-/** Earliest deadline first. A cost may be split over holes; `left` is the part without a hole. */
+/** Earliest deadline first. A cost may be split over balance gaps; `left` is the part without a balance gap. */
 function fillSplit(
   { callUs, untilUs, costCredits }: Operations,
-  holes: readonly Hole[],
+  balanceGaps: readonly BalanceGap[],
   fills: Int32Array,
 ) {
   const heap = new Heap(untilUs, fills.length)
   const left = Float64Array.from(costCredits)
   let next = 0
-  const unexplained = Float64Array.from(holes, (hole) => {
-    for (; next < fills.length && callUs[fills[next]!]! <= hole.toUs; next++)
+  const unexplained = Float64Array.from(balanceGaps, (balanceGap) => {
+    for (; next < fills.length && callUs[fills[next]!]! <= balanceGap.toUs; next++)
       heap.push(fills[next]!)
-    let open = hole.credits
+    let open = balanceGap.credits
     while (open > 0 && heap.size > 0) {
       const row = heap.top
-      const used = untilUs[row]! < hole.fromUs ? 0 : Math.min(open, left[row]!)
+      const used = untilUs[row]! < balanceGap.fromUs ? 0 : Math.min(open, left[row]!)
       left[row] = left[row]! - used
       open -= used
       if (used === 0 || left[row] === 0) heap.pop()
@@ -195,21 +204,21 @@ function fillSplit(
   return { unexplained, left }
 }
 
-/** Certain charges without room: neither in a hole, nor before the first or after the last tile. */
+/** Certain charges without room: neither in a balance gap, nor before the first or after the last charge interval. */
 function withoutRoom(
   operations: Operations,
-  holes: readonly Hole[],
+  balanceGaps: readonly BalanceGap[],
   sure: Int32Array,
   lastCallUs: number,
 ): readonly number[] {
   const { size, callUs, untilUs } = operations
-  // There is unlimited room above the first tile for charges called before the first end, and below the last tile for
-  // charges that ended after the last call.
+  // There is unlimited room above the first interval for charges called before the first end, and below the last one
+  // for charges that ended after the last call.
   let firstEndUs = Infinity
   for (let row = 0; row < size; row++) {
     if (isPlaced(operations, row)) firstEndUs = Math.min(firstEndUs, untilUs[row]!)
   }
   const bound = sure.filter((row) => callUs[row]! > firstEndUs)
-  const { left } = fillSplit(operations, holes, bound)
+  const { left } = fillSplit(operations, balanceGaps, bound)
   return [...bound].filter((row) => left[row]! > 0 && untilUs[row]! < lastCallUs)
 }

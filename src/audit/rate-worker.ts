@@ -3,14 +3,14 @@ import type { Evidence } from './rule.ts'
 import type { Finding } from './verdict.ts'
 
 /** Start data of the thread. The store stays with the main thread. */
-export interface AsideOrder {
+export interface RateWorkerOrder {
   readonly ruleIds: readonly string[]
   readonly storePath: string
   readonly evidence: Omit<Evidence, 'store'>
 }
 
 /** From the thread: a query to the store. */
-export interface AsideQuery {
+export interface RateWorkerQuery {
   readonly kind: 'rows' | 'doubles'
   readonly number: number
   readonly sql: string
@@ -18,13 +18,13 @@ export interface AsideQuery {
 }
 
 /** To the thread: the result of a query. */
-export type AsideReply = { readonly number: number } & (
+export type RateWorkerReply = { readonly number: number } & (
   | { readonly result: unknown }
   | { readonly error: unknown }
 )
 
 /** From the thread, once. */
-export interface AsideFindings {
+export interface RateWorkerFindings {
   readonly kind: 'findings'
   readonly findings: readonly Finding[]
 }
@@ -35,17 +35,17 @@ export interface AsideFindings {
  *
  * @throws any error of a rule
  */
-export async function decideAside(
+export async function decideInWorker(
   ruleIds: readonly string[],
   { store, ...evidence }: Evidence,
 ): Promise<readonly Finding[]> {
-  const workerData: AsideOrder = { ruleIds, storePath: store.path, evidence }
+  const workerData: RateWorkerOrder = { ruleIds, storePath: store.path, evidence }
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  const worker = new Worker(new URL(`./aside.worker.${extension}`, import.meta.url), { workerData })
+  const worker = new Worker(new URL(`./rate.worker.${extension}`, import.meta.url), { workerData })
   try {
     return await new Promise((resolve, reject) => {
       worker.on('error', reject)
-      worker.on('message', (message: AsideQuery | AsideFindings) => {
+      worker.on('message', (message: RateWorkerQuery | RateWorkerFindings) => {
         if (message.kind === 'findings') resolve(message.findings)
         else void answer(message)
       })
@@ -54,17 +54,17 @@ export async function decideAside(
     await worker.terminate()
   }
 
-  async function answer({ kind, number, sql, parameters }: AsideQuery): Promise<void> {
+  async function answer({ kind, number, sql, parameters }: RateWorkerQuery): Promise<void> {
     try {
       const result = await store[kind](sql, parameters)
       const bytes = kind === 'doubles' ? (result as readonly Float64Array<ArrayBuffer>[]) : []
-      const reply: AsideReply = { number, result }
+      const reply: RateWorkerReply = { number, result }
       worker.postMessage(
         reply,
         bytes.map(({ buffer }) => buffer),
       )
     } catch (error) {
-      const reply: AsideReply = { number, error }
+      const reply: RateWorkerReply = { number, error }
       worker.postMessage(reply)
     }
   }

@@ -1,31 +1,31 @@
 import { expect, test } from 'vitest'
-import { readTiles } from '../../../../src/audit/evidence/billing/tiles.ts'
+import { readIntervals } from '../../../../src/audit/evidence/billing/charge-intervals.ts'
 import { type SmallHistory, seeded, smallHistory } from './histories.ts'
 import { type Operation, operationsOf } from './made-operations.ts'
 import { isLinearizable } from './oracle.ts'
 
-/** How often tiles and oracle agree over seeded histories. */
+/** How often charge intervals and oracle agree over seeded histories. */
 function compare(shape: SmallHistory, histories: number, seed: number) {
   const random = seeded(seed)
   const counts = { clean: 0, faulty: 0, falseAlarms: 0, missed: 0 }
   for (let at = 0; at < histories; at++) {
     const history = smallHistory(random, shape)
     const explained = isLinearizable(history)
-    const quiet = readTiles(operationsOf(history)).faultCount === 0
+    const quiet = readIntervals(operationsOf(history)).faultCount === 0
     if (explained) counts[quiet ? 'clean' : 'falseAlarms']++
     else counts[quiet ? 'missed' : 'faulty']++
   }
   return counts
 }
 
-test('tiles agree with an exhaustive search on 40,000 histories with ambiguous charges of 1 and 2', () => {
+test('charge intervals agree with an exhaustive search on 40,000 histories with ambiguous charges of 1 and 2', () => {
   const shape = { charges: 5, unseen: 0, reads: 0, ambiguous: 3, costs: [1, 1, 2], expire: false }
   const counts = compare(shape, 40_000, 1)
   expect(counts).toMatchObject({ falseAlarms: 0, missed: 0 })
   expect(Math.min(counts.clean, counts.faulty)).toBeGreaterThan(8_000)
 })
 
-test('tiles agree with an exhaustive search on 20,000 histories with reads, unseen charges and expiring fills', () => {
+test('charge intervals agree with an exhaustive search on 20,000 histories with reads, unseen charges and expiring fills', () => {
   const shape = { charges: 4, unseen: 2, reads: 2, ambiguous: 2, costs: [1], expire: true }
   const counts = compare(shape, 20_000, 2)
   expect(counts).toMatchObject({ falseAlarms: 0, missed: 0 })
@@ -47,39 +47,39 @@ const charge = (
   certain = true,
 ): Operation => ({ callUs, untilUs, after, costCredits, certain })
 
-test('a hole names the charges around it and the time when its credits were taken', () => {
-  const { faults } = readTiles(
+test('a balance gap names the charges around it and the time when its credits were taken', () => {
+  const { faults } = readIntervals(
     operationsOf([charge(0, 10, 99), charge(20, 30, 98), charge(25, 45, 96), charge(50, 60, 95)]),
   )
   expect(faults).toEqual([
     {
-      kind: 'hole',
-      hole: { above: 1, below: 2, credits: 1, fromUs: 20, toUs: 45 },
+      kind: 'balance-gap',
+      balanceGap: { above: 1, below: 2, credits: 1, fromUs: 20, toUs: 45 },
       unexplained: 1,
     },
   ])
 })
 
-test('an ambiguous charge fills a hole only if it was called before the hole closed', () => {
-  const tiles = [charge(0, 10, 99), charge(20, 30, 97)]
-  const inTime = readTiles(operationsOf([...tiles, charge(30, Infinity, null, 1, false)]))
+test('an ambiguous charge fills a balance gap only if it was called before the balance gap closed', () => {
+  const intervals = [charge(0, 10, 99), charge(20, 30, 97)]
+  const inTime = readIntervals(operationsOf([...intervals, charge(30, Infinity, null, 1, false)]))
   expect(inTime).toMatchObject({ faultCount: 0, uncertainCredits: 1 })
-  const late = readTiles(operationsOf([...tiles, charge(31, Infinity, null, 1, false)]))
-  expect(late.faults.map((fault) => fault.kind)).toEqual(['hole'])
+  const late = readIntervals(operationsOf([...intervals, charge(31, Infinity, null, 1, false)]))
+  expect(late.faults.map((fault) => fault.kind)).toEqual(['balance-gap'])
 })
 
 test('two charges that show the same balance overlap', () => {
-  const { faults } = readTiles(operationsOf([charge(0, 9, 99), charge(1, 8, 99)]))
+  const { faults } = readIntervals(operationsOf([charge(0, 9, 99), charge(1, 8, 99)]))
   expect(faults).toEqual([{ kind: 'overlap', upper: 0, lower: 1, credits: 1 }])
 })
 
 test('a balance that rises against the clock is out of order', () => {
-  const { faults } = readTiles(operationsOf([charge(0, 9, 98), charge(10, 20, 99)]))
+  const { faults } = readIntervals(operationsOf([charge(0, 9, 98), charge(10, 20, 99)]))
   expect(faults).toEqual([{ kind: 'order', earlier: 1, later: 0 }])
 })
 
 test('an unseen charge that does not fit between two reads is missing', () => {
-  const { faults } = readTiles(
+  const { faults } = readIntervals(
     operationsOf([charge(0, 1, 100, 0), charge(2, 3, null), charge(4, 5, 100, 0)]),
   )
   expect(faults).toEqual([{ kind: 'missing', row: 1 }])
@@ -90,7 +90,13 @@ const ambiguous = (callUs: number, untilUs: number, costCredits = 1) =>
 const unseen = (callUs: number, untilUs: number, costCredits = 1) =>
   charge(callUs, untilUs, null, costCredits)
 const read = (callUs: number, untilUs: number, after: number) => charge(callUs, untilUs, after, 0)
-const hole = (above: number, below: number, credits: number, fromUs: number, toUs: number) => ({
+const balanceGap = (
+  above: number,
+  below: number,
+  credits: number,
+  fromUs: number,
+  toUs: number,
+) => ({
   ...{ above, below, credits, fromUs, toUs },
 })
 const nothing = {
@@ -100,18 +106,18 @@ const nothing = {
 const overlap = (upper: number, lower: number, credits: number) => ({
   ...{ kind: 'overlap', upper, lower, credits },
 })
-/** Two tiles with a hole of one credit between them, which opened from 0 to 30 us. */
+/** Two charge intervals with a balance gap of one credit between them, which opened from 0 to 30 us. */
 const oneHole = [charge(0, 10, 99), charge(20, 30, 97)]
-const itsHole = hole(0, 1, 1, 0, 30)
-/** The same with a hole of three. */
+const itsHole = balanceGap(0, 1, 1, 0, 30)
+/** The same with a balance gap of three. */
 const hole3 = [charge(0, 10, 99), charge(20, 30, 95)]
-/** A hole of three, from 0 to 30 us, and one of one, from 20 to 50 us. */
+/** A balance gap of three, from 0 to 30 us, and one of one, from 20 to 50 us. */
 const holes31 = [...hole3, charge(40, 50, 93)]
 
 test.each([
   ['without operations there is no finding', [], nothing],
   [
-    'an ambiguous charge that is called as the hole closes fills it, uncertainly',
+    'an ambiguous charge that is called as the balance gap closes fills it, uncertainly',
     [...oneHole, ambiguous(30, Infinity)],
     { ...nothing, placed: 2, filled: [itsHole], uncertainCredits: 1 },
   ],
@@ -126,16 +132,16 @@ test.each([
     { ...nothing, placed: 2, filled: [itsHole] },
   ],
   [
-    'a certain and an uncertain charge share a hole',
+    'a certain and an uncertain charge share a balance gap',
     [...hole3, unseen(5, 25), ambiguous(5, Infinity, 2)],
-    { ...nothing, placed: 2, filled: [hole(0, 1, 3, 0, 30)], uncertainCredits: 2 },
+    { ...nothing, placed: 2, filled: [balanceGap(0, 1, 3, 0, 30)], uncertainCredits: 2 },
   ],
   [
-    'the rest of a partly filled hole is missing',
+    'the rest of a partly filled balance gap is missing',
     [...hole3, ambiguous(0, Infinity, 2)],
     {
       ...{ ...nothing, placed: 2, faultCount: 1, missingCredits: 1, uncertainCredits: 2 },
-      faults: [{ kind: 'hole', hole: hole(0, 1, 3, 0, 30), unexplained: 1 }],
+      faults: [{ kind: 'balance-gap', balanceGap: balanceGap(0, 1, 3, 0, 30), unexplained: 1 }],
     },
   ],
   [
@@ -147,11 +153,14 @@ test.each([
     },
   ],
   [
-    'credits that an overlap shows twice are not missing in a hole',
+    'credits that an overlap shows twice are not missing in a balance gap',
     [charge(0, 9, 99), charge(1, 8, 99), charge(2, 7, 96)],
     {
       ...{ ...nothing, placed: 3, faultCount: 2, overlaps: 1, missingCredits: 1 },
-      faults: [overlap(0, 1, 1), { kind: 'hole', hole: hole(1, 2, 2, 1, 7), unexplained: 2 }],
+      faults: [
+        overlap(0, 1, 1),
+        { kind: 'balance-gap', balanceGap: balanceGap(1, 2, 2, 1, 7), unexplained: 2 },
+      ],
     },
   ],
   [
@@ -160,24 +169,24 @@ test.each([
     { ...nothing, placed: 2, faultCount: 1, overlaps: 1, faults: [overlap(1, 0, 3)] },
   ],
   [
-    'a charge that ended before the hole does not fill it',
+    'a charge that ended before the balance gap does not fill it',
     [charge(0, 10, 99), charge(26, 30, 98), charge(40, 50, 96), ambiguous(1, 25)],
     {
       ...{ ...nothing, placed: 3, faultCount: 1, missingCredits: 1 },
-      faults: [{ kind: 'hole', hole: hole(1, 2, 1, 26, 50), unexplained: 1 }],
+      faults: [{ kind: 'balance-gap', balanceGap: balanceGap(1, 2, 1, 26, 50), unexplained: 1 }],
     },
   ],
   [
-    'a charge that ends as the hole opens fills it',
+    'a charge that ends as the balance gap opens fills it',
     [charge(0, 10, 99), charge(26, 30, 98), charge(40, 50, 96), ambiguous(1, 26)],
-    { ...nothing, placed: 3, filled: [hole(1, 2, 1, 26, 50)], uncertainCredits: 1 },
+    { ...nothing, placed: 3, filled: [balanceGap(1, 2, 1, 26, 50)], uncertainCredits: 1 },
   ],
   [
-    'charges of three and one fill holes of three and one',
+    'charges of three and one fill balance gaps of three and one',
     [...holes31, ambiguous(1, Infinity, 3), ambiguous(1, Infinity)],
     {
       ...{ ...nothing, placed: 3, uncertainCredits: 4 },
-      filled: [hole(0, 1, 3, 0, 30), hole(1, 2, 1, 20, 50)],
+      filled: [balanceGap(0, 1, 3, 0, 30), balanceGap(1, 2, 1, 20, 50)],
     },
   ],
   [
@@ -186,8 +195,8 @@ test.each([
     {
       ...{ ...nothing, placed: 3, faultCount: 2, missingCredits: 2, uncertainCredits: 2 },
       faults: [
-        { kind: 'hole', hole: hole(0, 1, 3, 0, 30), unexplained: 1 },
-        { kind: 'hole', hole: hole(1, 2, 1, 20, 50), unexplained: 1 },
+        { kind: 'balance-gap', balanceGap: balanceGap(0, 1, 3, 0, 30), unexplained: 1 },
+        { kind: 'balance-gap', balanceGap: balanceGap(1, 2, 1, 20, 50), unexplained: 1 },
       ],
     },
   ],
@@ -196,44 +205,44 @@ test.each([
     [...holes31, ambiguous(1, Infinity, 2), unseen(1, Infinity, 2)],
     {
       ...{ ...nothing, placed: 3, uncertainCredits: 2 },
-      filled: [hole(0, 1, 3, 0, 30), hole(1, 2, 1, 20, 50)],
+      filled: [balanceGap(0, 1, 3, 0, 30), balanceGap(1, 2, 1, 20, 50)],
     },
   ],
   [
-    'charges of two and one fill a hole of three, and another of one fills the next hole',
+    'charges of two and one fill a balance gap of three, and another of one fills the next balance gap',
     [...holes31, ambiguous(1, Infinity, 2), ambiguous(1, Infinity), ambiguous(2, Infinity)],
     {
       ...{ ...nothing, placed: 3, uncertainCredits: 4 },
-      filled: [hole(0, 1, 3, 0, 30), hole(1, 2, 1, 20, 50)],
+      filled: [balanceGap(0, 1, 3, 0, 30), balanceGap(1, 2, 1, 20, 50)],
     },
   ],
   [
-    'a charge of one in the first hole is not available for the next',
+    'a charge of one in the first balance gap is not available for the next',
     [...holes31, ambiguous(1, Infinity, 2), ambiguous(1, Infinity)],
     {
       ...{ ...nothing, placed: 3, faultCount: 1, missingCredits: 1, uncertainCredits: 3 },
-      filled: [hole(0, 1, 3, 0, 30)],
-      faults: [{ kind: 'hole', hole: hole(1, 2, 1, 20, 50), unexplained: 1 }],
+      filled: [balanceGap(0, 1, 3, 0, 30)],
+      faults: [{ kind: 'balance-gap', balanceGap: balanceGap(1, 2, 1, 20, 50), unexplained: 1 }],
     },
   ],
   [
-    'a charge of two in the first hole is not available for the next',
+    'a charge of two in the first balance gap is not available for the next',
     [charge(0, 10, 99), charge(20, 30, 96), charge(40, 50, 93), ambiguous(1, Infinity, 2)],
     {
       ...{ ...nothing, placed: 3, faultCount: 1, missingCredits: 2, uncertainCredits: 2 },
-      filled: [hole(0, 1, 2, 0, 30)],
-      faults: [{ kind: 'hole', hole: hole(1, 2, 2, 20, 50), unexplained: 2 }],
+      filled: [balanceGap(0, 1, 2, 0, 30)],
+      faults: [{ kind: 'balance-gap', balanceGap: balanceGap(1, 2, 2, 20, 50), unexplained: 2 }],
     },
   ],
   [
-    'the charge that ends first fills the first hole',
+    'the charge that ends first fills the first balance gap',
     [
       ...[charge(0, 10, 99), charge(20, 30, 97), charge(40, 50, 95)],
       ...[ambiguous(1, 60), ambiguous(2, 15)],
     ],
     {
       ...{ ...nothing, placed: 3, uncertainCredits: 2 },
-      filled: [hole(0, 1, 1, 0, 30), hole(1, 2, 1, 20, 50)],
+      filled: [balanceGap(0, 1, 1, 0, 30), balanceGap(1, 2, 1, 20, 50)],
     },
   ],
   [
@@ -262,19 +271,19 @@ test.each([
     { ...nothing, placed: 2 },
   ],
   [
-    'of two charges for one hole between reads, one is missing',
+    'of two charges for one balance gap between reads, one is missing',
     [read(0, 1, 100), unseen(2, 3), unseen(2, 3), read(4, 5, 99)],
     {
-      ...{ ...nothing, placed: 2, faultCount: 1, filled: [hole(0, 3, 1, 0, 5)] },
+      ...{ ...nothing, placed: 2, faultCount: 1, filled: [balanceGap(0, 3, 1, 0, 5)] },
       faults: [{ kind: 'missing', row: 2 }],
     },
   ],
 ] as const)('%s', (_, operations: readonly Operation[], reading: object) => {
-  expect(readTiles(operationsOf(operations))).toEqual(reading)
+  expect(readIntervals(operationsOf(operations))).toEqual(reading)
 })
 
 test('at most a thousand faults are kept, and all are counted', () => {
   const same = Array.from({ length: 1_003 }, (_, at) => charge(at, 2_000, 99))
-  const { faults, faultCount, overlaps } = readTiles(operationsOf(same))
+  const { faults, faultCount, overlaps } = readIntervals(operationsOf(same))
   expect([faults.length, faultCount, overlaps]).toEqual([1_000, 1_002, 1_002])
 })

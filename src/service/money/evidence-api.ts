@@ -6,7 +6,7 @@ import { jsonAmount, withPlace } from './places.ts'
 const inLog = '{response.id}'
 
 /** Answers the reads of money that the contract's evidence names: the balance or spend, and the log. */
-export class EvidenceDesk {
+export class EvidenceApi {
   readonly #terms: PriceTerms
   readonly #billing: MoneyBilling
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { decideAside } from '../../src/audit/aside.ts'
 import { decideInOrder } from '../../src/audit/decide.ts'
+import { decideInWorker } from '../../src/audit/rate-worker.ts'
 import type { Evidence } from '../../src/audit/rule.ts'
 import { selectRules } from '../../src/audit/rules/select.ts'
 import { defaultContract } from '../../src/contract/default.ts'
@@ -32,11 +32,11 @@ test('rules reach the same verdicts in a worker thread as in the main thread', a
   )
   await appendAttempts(store, rows)
   const here = await decideInOrder(selectRules(['RATE']), evidence())
-  expect(await decideAside(['RATE'], evidence())).toEqual(here)
+  expect(await decideInWorker(['RATE'], evidence())).toEqual(here)
   expect(here.find(({ rule }) => rule === 'RATE-08')?.verdict.verdict).toBe('fail')
 })
 
 test('a query that fails in the worker thread is reported with its rule', async () => {
   await store.execute('DROP VIEW attempts')
-  await expect(decideAside(['RATE'], evidence())).rejects.toThrow(/RATE-01 could not be decided/)
+  await expect(decideInWorker(['RATE'], evidence())).rejects.toThrow(/RATE-01 could not be decided/)
 })

@@ -1,0 +1,23 @@
+import type { SessionScope } from '../../store/session.ts'
+import type { Finding } from '../verdict.ts'
+
+/** The accounts that one process judges: share `index` of `of`, from 0, by a hash of the account's name. */
+export interface AccountShare {
+  readonly index: number
+  readonly of: number
+}
+
+/** The attempts of these accounts. */
+export function scopeOfShare(share: AccountShare | undefined): SessionScope {
+  if (share === undefined) return {}
+  return { only: `md5_number_lower(coalesce(account, key_fp, '')) % ${share.of} = ${share.index}` }
+}
+
+/** Rules that compare accounts with each other, which one share cannot decide. */
+const acrossAccounts: readonly string[] = ['AUTH-06']
+
+/** The finding of a rule over one share of the accounts. */
+export function asOfShare(finding: Finding): Finding {
+  if (!acrossAccounts.includes(finding.rule) || finding.verdict.verdict === 'fail') return finding
+  return { ...finding, verdict: { verdict: 'not-observed', requires: 'an audit of all accounts' } }
+}
