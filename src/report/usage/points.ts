@@ -69,7 +69,8 @@ export async function placeBuckets(
   await store.execute(`
     CREATE OR REPLACE TEMP TABLE usage_calendar AS
     SELECT *, ${covering('in_days')} AS covered, ${covering('in_hours')} AS covered_in_hours,
-      at_us + ${quarterUs} > least(getvariable('usage_now'), getvariable('usage_covered_to') + 1) AS open
+      at_us + ${quarterUs} > least(getvariable('usage_now'), getvariable('usage_covered_to') + 1)
+        OR EXISTS (FROM usage_partial WHERE from_us < at_us + ${quarterUs} AND to_us > at_us) AS open
     FROM usage_calendar ORDER BY quarter`)
   return new Set(places.filter((place) => !place.in_days).map((place) => place.bucket_source))
 }
@@ -121,7 +122,8 @@ export async function prepareBuckets(store: Session, units: readonly string[]): 
         CASE WHEN is_day THEN at_us // ${dayUs} * ${dayUs} ELSE at_us END AS start_us,
         strftime(make_timestamp(at_us), '%Y-%m-%d')
           || CASE WHEN is_day THEN '' ELSE strftime(make_timestamp(at_us + width_us - 1), ' to %Y-%m-%d') END AS label,
-        at_us + width_us > getvariable('usage_now') AS open
+        at_us + width_us > getvariable('usage_now')
+          OR EXISTS (FROM usage_partial WHERE from_us < at_us + width_us AND to_us > at_us) AS open
       FROM (
         SELECT *, (quarter * ${quarterUs})::BIGINT AS at_us,
           quarter * ${quarterUs} // ${dayUs} = (quarter * ${quarterUs} + width_us - 1) // ${dayUs} AS is_day

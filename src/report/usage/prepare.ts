@@ -73,6 +73,7 @@ export async function prepareUsage(
   const units = await readUnits(store)
   await prepareQuarters(store, engine, units)
   await prepareCalendar(store)
+  const partial = await readPartial(store, engine, sources)
   const utc = await placeBuckets(store, sources)
   await prepareBuckets(store, units)
   const inUtc = [...utc].sort()
@@ -86,9 +87,55 @@ export async function prepareUsage(
     ...scope,
     unit: units[0] ?? 'credits',
     units,
-    sources: sources.map((each) => ({ ...each, days: utc.has(each.source) ? 'UTC' : 'local' })),
-    notes: [...scope.notes, ...utcNote],
+    sources: sources.map((each) => ({
+      ...each,
+      partial: partial.get(each.source) ?? null,
+      days: utc.has(each.source) ? 'UTC' : 'local',
+    })),
+    notes: [...scope.notes, ...utcNote, ...partialNotes(partial, options.timezone)],
   }
+}
+
+type Partial = NonNullable<UsageScope['sources'][number]['partial']>
+
+/** The time in which a part of a log is missing, by source. Fills `usage_partial`. */
+async function readPartial(
+  store: Session,
+  engine: UsageEngine,
+  sources: UsageScope['sources'],
+): Promise<ReadonlyMap<string, Partial>> {
+  await engine.fill(store, 'usage_partial', queryText('partial'))
+  const rows = await store.rows<{ source: string; from_us: number; to_us: number }>(
+    'FROM usage_partial',
+  )
+  const partial = new Map<string, Partial>()
+  for (const { source, from_us, to_us } of rows) {
+    const of = sources.find((each) => each.origin === 'import' && each.source === source)
+    // Of an account, only the time of its own requests.
+    if (of === undefined || from_us > of.lastUs || to_us <= of.firstUs) continue
+    partial.set(source, {
+      fromUs: Math.max(from_us, of.firstUs),
+      toUs: Math.min(to_us, of.lastUs + 1),
+    })
+  }
+  await store.execute('DELETE FROM usage_partial')
+  for (const [source, { fromUs, toUs }] of partial) {
+    await store.execute('INSERT INTO usage_partial VALUES ($1, $2, $3)', [
+      source,
+      BigInt(fromUs),
+      BigInt(toUs),
+    ])
+  }
+  return partial
+}
+
+function partialNotes(partial: ReadonlyMap<string, Partial>, timeZone: string): readonly string[] {
+  const day = (us: number) => new Date(us / 1000).toLocaleDateString('en-CA', { timeZone })
+  return [...partial].map(([source, { fromUs, toUs }]) => {
+    const [first, last] = [day(fromUs), day(toUs - 1)]
+    const when = first === last ? `on ${first}` : `from ${first} to ${last}`
+    return `Only a part of the log of ${source} was imported (--partial): ${when}, at least so much was used. Import the whole log to complete it.`
+  })
 }
 
 /** The store holds no usage at all. */
@@ -114,13 +161,13 @@ async function readSources(
   const [unit = 'credits'] = await readUnits(store)
   await store.execute(`SET VARIABLE usage_unit = ${literal(unit)}`)
   const rows = await store.rows<UsageScope['sources'][number]>(
-    `SELECT 'local' AS days, origin, source, sum(requests)::BIGINT AS requests, min(first_us) AS "firstUs", max(last_us) AS "lastUs",
+    `SELECT 'local' AS days, NULL AS partial, origin, source, sum(requests)::BIGINT AS requests, min(first_us) AS "firstUs", max(last_us) AS "lastUs",
        nullif(max(CASE WHEN width_us > ${quarterUs} THEN width_us // 1000000 ELSE 0 END), 0)::BIGINT AS "widestS"
      FROM usage_coverage GROUP BY origin, source ORDER BY "firstUs", source`,
   )
   if (rows.length > 0) return rows
   const polls = await store.rows<UsageScope['sources'][number]>(
-    `SELECT 'local' AS days, 'poll' AS origin, base_url AS source, 0 AS requests, min(at_us) AS "firstUs",
+    `SELECT 'local' AS days, NULL AS partial, 'poll' AS origin, base_url AS source, 0 AS requests, min(at_us) AS "firstUs",
        max(at_us) AS "lastUs", NULL AS "widestS"
      FROM poll_times WHERE remaining IS NOT NULL OR consumed IS NOT NULL
      GROUP BY ALL ORDER BY "firstUs", source`,

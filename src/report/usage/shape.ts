@@ -81,6 +81,8 @@ export interface UsageScope {
     readonly lastUs: number
     /** The longest interval over which it has sums, seconds; null if it has requests or quarters of an hour. */
     readonly widestS: number | null
+    /** The time of its imports that are parts of a log (`--partial`): at least so much was used in it. Null: none. */
+    readonly partial: { readonly fromUs: number; readonly toUs: number } | null
     /** UTC if its sums are over intervals that no local day contains. */
     readonly days: 'local' | 'UTC'
   }[]

@@ -21,6 +21,8 @@ const statementColumns = [
   ...['completion_tokens', 'reasoning_tokens', 'priced_by'],
 ]
 
+const spanColumns = ['source', 'imported_us', 'from_us', 'to_us', 'is_partial']
+
 /**
  * Imports a log into ClickHouse. A temporary local store checks its lines, and keys never leave it. Lines whose ids
  * exist already count as duplicates; their content is not compared.
@@ -46,6 +48,7 @@ export async function importToClickhouse(
       )
     }
     if (options.check === true) return imported
+    await writeSpan(clickhouse, store, join(folder, 'span.parquet'))
     await writeStatements(clickhouse, store, imported.source, join(folder, 'stated.parquet'))
     const [range] = await store.rows<{ first: number | null; last: number }>(
       'SELECT min(at_us) // 900000000 AS first, max(at_us) // 900000000 AS last FROM usage_events',
@@ -87,6 +90,14 @@ async function fetchStatements(clickhouse: ClickHouse, store: Store, file: strin
     SELECT statement, any_value(source), '', 'clickhouse', '{}', any_value(ingested_us), 0, 0, 0, 0,
       any_value(covers_from_us), any_value(covers_to_us), false
     FROM read_parquet(${literal(file)}) GROUP BY statement`)
+}
+
+/** Writes the interval of the import, and whether it was a part of a log. */
+async function writeSpan(clickhouse: ClickHouse, store: Store, file: string): Promise<void> {
+  const spans = `SELECT ${spanColumns.join()} FROM usage_imports WHERE format <> 'clickhouse' AND from_us IS NOT NULL`
+  if ((await store.rows(spans)).length === 0) return
+  await store.execute(`COPY (${spans}) TO ${literal(file)} (FORMAT parquet)`)
+  await clickhouse.insertParquet('usage_import_spans', spanColumns, file)
 }
 
 /** Writes the statements of a source, and which of them count now. */

@@ -59,6 +59,14 @@ CREATE TABLE IF NOT EXISTS usage_buckets (
   has_costs Bool,
   written_us Int64
 ) ENGINE = ReplacingMergeTree(written_us) ORDER BY (source, id);
+-- The interval of each import, and whether it was a part of a log.
+CREATE TABLE IF NOT EXISTS usage_import_spans (
+  source LowCardinality(String),
+  imported_us Int64,
+  from_us Int64,
+  to_us Int64,
+  is_partial Bool
+) ENGINE = ReplacingMergeTree ORDER BY (source, imported_us);
 -- Closed days, as quarters of an hour (docs/usage.md). Closing a day again replaces its sums.
 CREATE TABLE IF NOT EXISTS usage_quarters (
   source LowCardinality(String),

@@ -23,7 +23,7 @@ describe('the scope', () => {
       { atUs: at + 7, source: 'b' },
       { atUs: at, source: 'a' },
     ])
-    const own = { days: 'local', widestS: null }
+    const own = { days: 'local', partial: null, widestS: null }
     expect(await prepare({ nowUs: at + 6.25, creditUsd: 0.5 })).toEqual({
       account: null,
       fromUs: utc(2026, 11, 3),
@@ -116,6 +116,7 @@ describe('the scope', () => {
         {
           days: 'local',
           widestS: null,
+          partial: null,
           origin: 'poll',
           source: 'v',
           requests: 0,
@@ -123,7 +124,7 @@ describe('the scope', () => {
           lastUs: at + 30e6,
         },
         {
-          ...{ days: 'local', widestS: null },
+          ...{ days: 'local', partial: null, widestS: null },
           origin: 'poll',
           source: 'u',
           requests: 0,

@@ -104,7 +104,7 @@ const sums = {
   failed: `coalesce(sum(requests) FILTER (outcome <> 'ok'), 0)::DOUBLE`,
   limited: 'coalesce(sum(requests) FILTER (status = 429), 0)::DOUBLE',
   unknown: 'greatest(0, sum(requests) - coalesce(sum(credits_known), 0))::DOUBLE',
-  credits: `round(sum(credits) FILTER (unit = getvariable('usage_unit')), 6)::DOUBLE`,
+  credits: `sum(credits) FILTER (unit = getvariable('usage_unit'))::DOUBLE`,
   input: 'sum(prompt_tokens)::DOUBLE',
   cached: 'sum(cached_tokens)::DOUBLE',
   output: 'sum(completion_tokens)::DOUBLE',

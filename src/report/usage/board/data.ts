@@ -22,6 +22,8 @@ export interface BoardData {
   readonly now: number
   readonly measuredFrom: number
   readonly measuredTo: number
+  /** Times of which only a part of a log was imported. */
+  readonly partial: readonly { readonly from: number; readonly to: number }[]
   /** The width of a cell: the narrowest with few enough cells. */
   readonly finest: Width
   readonly names: Readonly<Record<'model' | 'key' | 'endpoint', readonly string[]>>
@@ -98,6 +100,11 @@ export async function readBoardOf(
     store,
     scope.marks.map(({ atUs }) => atUs),
   )
+  const cuts = (page?.scope.sources ?? []).flatMap(({ partial }) => partial ?? [])
+  const cutHours = await localHours(
+    store,
+    cuts.flatMap(({ fromUs, toUs }) => [fromUs, toUs]),
+  )
   const has = (column: keyof Cells) => cells[column].some((value) => value !== null && value !== 0)
   const hasCredits = has('credits')
   return {
@@ -108,6 +115,7 @@ export async function readBoardOf(
       ...(has('input') || has('output') ? (['tokens'] as const) : []),
       'requests',
     ],
+    partial: cuts.map((_, at) => ({ from: cutHours[2 * at]!, to: cutHours[2 * at + 1]! })),
     ...{ finest, names, cells },
     latency: engine.holdsRequests ? await readLatencies(store, finest, cells) : null,
     requests: engine.holdsRequests ? await readRequests(store) : null,

@@ -36,7 +36,7 @@ export async function readRequests(store: Session): Promise<Requests | null> {
     WITH names AS (${placesSql})
     SELECT (local // 3600000000)::DOUBLE AS hour, strftime(make_timestamp(local), '%H:%M:%S') AS clock,
       ${placed}, coalesce(status::VARCHAR, outcome) AS status,
-      prompt_tokens::DOUBLE AS input, completion_tokens::DOUBLE AS output, round(credits, 6)::DOUBLE AS credits
+      prompt_tokens::DOUBLE AS input, completion_tokens::DOUBLE AS output, credits::DOUBLE AS credits
     FROM (SELECT *, ${localSql('at_us')} AS local ${withinSql})
     ORDER BY local, id`)
   const columns = Object.keys(rows[0]!)

@@ -12,6 +12,7 @@ export function speechOf(data) {
   if (known.has(data)) return known.get(data)
   const { locale, words } = data
   const number = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
+  const small = new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 })
   const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
   const cents = new Intl.NumberFormat(locale, {
     minimumFractionDigits: 2,
@@ -26,7 +27,11 @@ export function speechOf(data) {
   const speech = {
     say: (word, values = {}) =>
       words[word].replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole),
-    show: (value) => (value === null || value === undefined ? '–' : number.format(value)),
+    /** A number that is not 0 is never shown as 0. */
+    show: (value) =>
+      value === null || value === undefined
+        ? '–'
+        : (value !== 0 && Math.abs(value) < 0.05 ? small : number).format(value),
     cents: (value) => (value === null || value === undefined ? '–' : cents.format(value)),
     compact: (value) => compact.format(value),
     /** A name of the data; the rest of a long list and what is not known have none of their own. */

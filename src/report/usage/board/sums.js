@@ -109,7 +109,11 @@ export function barsOf(data, from, to) {
       start,
       end,
       measured: end > data.measuredFrom && start < data.measuredTo,
-      open: end > data.now || end > data.measuredTo || start < Math.floor(data.measuredFrom),
+      open:
+        end > data.now ||
+        end > data.measuredTo ||
+        start < Math.floor(data.measuredFrom) ||
+        data.partial.some((cut) => cut.from < end && cut.to > start),
     })
   }
   return { name, bars, of }

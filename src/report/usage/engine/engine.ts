@@ -12,6 +12,7 @@ import { accountOf, type UsageOptions } from '../shape.ts'
  * - `usage_cells`: sums of quarters of an hour, or the contribution of each request
  * - `usage_minutes`: requests of each key and clock minute
  * - `usage_key_hours`: the result of `key-hours.sql`
+ * - `usage_import_spans`: the interval of each import, and whether it was a part of a log
  * - `usage_ledger`: signed entries that are no usage, and refunds
  * - `usage_shown`: single requests, if `holdsRequests`
  */
@@ -62,6 +63,8 @@ export const storeEngine: UsageEngine = {
       WHERE type <> 'usage' ${importsOnly(options)};
       ${relationSql('usage_cells', isSmall)} ${cellsSql()};
       CREATE OR REPLACE TEMP VIEW usage_minutes AS ${queryText('minutes.duckdb')};
+      CREATE OR REPLACE TEMP VIEW usage_import_spans AS
+      SELECT source, imported_us, from_us, to_us, is_partial FROM usage_imports WHERE from_us IS NOT NULL;
     `)
   },
 }
@@ -101,6 +104,7 @@ export function quartersEngine(name: string, cells: string): UsageEngine {
         ${options.sources.length > 0 ? `AND list_contains(getvariable('usage_sources'), source)` : ''};
         CREATE OR REPLACE TEMP VIEW usage_minutes AS ${queryText('minutes.quarters')};
         CREATE OR REPLACE TEMP VIEW usage_ledger AS SELECT * FROM usage_events WHERE false;
+        CREATE OR REPLACE TEMP VIEW usage_import_spans AS SELECT * FROM usage_imports WHERE false;
       `),
   }
 }
