@@ -7,6 +7,7 @@ import { UserError } from '../user/user-error.ts'
 const place = '{response.id}'
 /** Requests at once, and in all: a log by id needs one for each answer. */
 const [atOnce, most] = [4, 5_000]
+const patienceMs = 30_000
 
 /**
  * The service's own log of some runs, from the place that the contract names: one request for each answer if the place has
@@ -59,9 +60,14 @@ async function page(url: string): Promise<string | null> {
   const key = process.env.ASSAY_API_KEY ?? ''
   if (key !== '') secrets.add(key)
   const headers = key === '' ? {} : { authorization: `Bearer ${key}` }
-  const answer = await fetch(url, { headers }).catch((error: Error) => {
-    throw new UserError('usage', `--log: ${new URL(url).origin} cannot be read: ${error.message}.`)
-  })
+  const answer = await fetch(url, { headers, signal: AbortSignal.timeout(patienceMs) }).catch(
+    (error: Error) => {
+      throw new UserError(
+        'usage',
+        `--log: ${new URL(url).origin} cannot be read: ${error.message}.`,
+      )
+    },
+  )
   if (answer.status === 404) return null
   if (answer.ok) return await answer.text()
   const { origin, pathname } = new URL(url)
@@ -73,7 +79,8 @@ async function page(url: string): Promise<string | null> {
 
 /** The rows of a page, whole, each on its own line. Numbers keep their text. */
 function rowsOf(text: string): readonly string[] {
-  const whole: unknown = JSON.parse(text)
+  if (text.trim() === '') return []
+  const whole = parsed(text)
   const isList = Array.isArray(whole)
   if (isList && whole.length === 0) return []
   if (isMapping(whole) && Object.keys(whole).length === 0) return []
@@ -102,4 +109,17 @@ function splitList(text: string, count: number): readonly string[] {
     }
   }
   return rows.length === count ? rows : [text.replaceAll(/\s*\n\s*/g, ' ')]
+}
+
+/** @throws UserError for a page that is not JSON, such as one that asks to sign in */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    const began = JSON.stringify(text.trim().slice(0, 40))
+    throw new UserError(
+      'usage',
+      `--log: the service's log is not JSON; it begins with ${began}. Correct evidence.log.get in the contract, or give a file.`,
+    )
+  }
 }

@@ -28,12 +28,13 @@ function readdirOf(folder: string): readonly string[] {
 
 export const hasPostgres = postgresBin !== undefined
 
-/** Installs the proxy from PyPI, once. Some 500 MB. */
-function install(): void {
-  if (existsSync(join(venv, 'bin/litellm'))) return
+/** Installs the proxy from PyPI, once. Some 500 MB. @returns the Python that has it */
+export function installLiteLlm(): string {
+  if (existsSync(join(venv, 'bin/litellm'))) return python
   execFileSync('python3', ['-m', 'venv', venv], { stdio: 'inherit' })
   const args = ['-m', 'pip', 'install', '--quiet', '-r', join(here, 'requirements.txt')]
   execFileSync(python, args, { stdio: 'inherit' })
+  return python
 }
 
 export interface LiteLlm {
@@ -50,7 +51,7 @@ const [databasePort, proxyPort] = [8203, 8202]
 
 /** Starts PostgreSQL, an upstream and the proxy, with virtual prices. It takes about a minute. */
 export async function startLiteLlm(): Promise<LiteLlm> {
-  install()
+  installLiteLlm()
   const folder = mkdtempSync(join(tmpdir(), 'assay-litellm-'))
   chmodSync(folder, 0o755)
   cpSync(here, folder, { recursive: true })

@@ -80,7 +80,12 @@ function readLitellm(body: unknown): ListedPrices {
       Object.entries({ flex: '_flex', priority: '_priority', batch: '_batches' }).flatMap(
         ([tier, suffix]) => {
           const own = priceOf(suffix)
-          return Object.keys(own).length === 0 ? [] : [[tier, { price: own }]]
+          // Without a price of its own in the tier, LiteLLM bills reasoning as the tier's output.
+          const billed =
+            own.output !== undefined && price.reasoning !== undefined
+              ? { reasoning: own.output, ...own }
+              : own
+          return Object.keys(own).length === 0 ? [] : [[tier, { price: billed }]]
         },
       ),
     )
@@ -89,11 +94,17 @@ function readLitellm(body: unknown): ListedPrices {
       usage: 'litellm',
       price: { ...price, ...search },
       ...(steps.length === 0 ? {} : { tiers: { steps } }),
-      ...(Object.keys(service).length === 0 ? {} : { service }),
+      ...(Object.keys(service).length === 0 ? {} : { service: withUsualTiers(service) }),
     })
   }
   return { models: [...models.values()], top: {}, notes }
 }
+
+/** LiteLLM bills a tier without a price of its own at the usual one. */
+const withUsualTiers = (service: Mapping): Mapping => ({
+  ...{ flex: { times: 1 }, priority: { times: 1 } },
+  ...service,
+})
 
 /** The sizes of context above which a LiteLLM model has other prices. */
 function tiersOf(info: Mapping): readonly { readonly above: number; readonly suffix: string }[] {

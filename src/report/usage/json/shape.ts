@@ -68,6 +68,10 @@ export const usageShape = z.object({
         origin: z.enum(['run', 'import', 'poll']),
         ...{ source: z.string(), requests: count, firstUs: us, lastUs: us },
         widestS: measured.describe('the longest interval over which it has sums'),
+        partial: z
+          .object({ fromUs: us, toUs: us })
+          .nullable()
+          .describe('the time of which only a part of its log was imported; null: none'),
         days: z.enum(['local', 'UTC']),
       }),
     ),

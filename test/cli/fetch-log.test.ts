@@ -1,0 +1,79 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readPriceLog } from '../../src/audit/evidence/prices/log.ts'
+import { fetchLog } from '../../src/cli/fetch-log.ts'
+import { decimalText } from '../../src/money/rational.ts'
+import type { Store } from '../../src/store/open.ts'
+
+/** Texts that the service answers, by path. */
+const texts: Record<string, string> = {
+  '/log':
+    '[\n{"request_id": "a", "spend": 0.1234567890123456789012345, "note": "]{\\"" },\n{"request_id": "b", "spend": 2e-7}\n]',
+  '/log/a': '[{"request_id": "a", "spend": 1}]',
+  '/log/b': '{"data": {"id": "b", "total_cost": 0.5}}',
+  '/log/c': '[]',
+  '/page': '<!doctype html><title>Sign in</title>',
+}
+let asked: string[] = []
+const server = createServer((request, response) => {
+  asked.push(`${request.url} ${request.headers.authorization ?? '-'}`)
+  const text = texts[request.url!]
+  response.statusCode = request.url === '/secret' ? 403 : text === undefined ? 404 : 200
+  response.end(text)
+})
+let base = ''
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => server.close())
+
+/** A store whose answers have these ids. */
+const answered = (...ids: readonly string[]) =>
+  ({ rows: async () => ids.map((id) => ({ id })) }) as unknown as Store
+const terms = (get: string) => ({ get }) as never
+
+test('a log in one piece is fetched once, and each digit of its numbers stays', async () => {
+  asked = []
+  const text = await fetchLog(answered(), ['r'], terms('/log'), `${base}/`)
+  expect(asked).toHaveLength(1)
+  const rows = readPriceLog(text, 'log', null)
+  expect(rows.map(({ id, cost }) => [id, cost && decimalText(cost.value)])).toEqual([
+    ['a', '0.1234567890123456789012345'],
+    ['b', '0.0000002'],
+  ])
+})
+
+test('a log by id is fetched for each answer; one without a row is left out', async () => {
+  asked = []
+  const text = await fetchLog(
+    answered('a', 'b', 'c', 'd'),
+    ['r'],
+    terms('/log/{response.id}'),
+    base,
+  )
+  expect(asked.map((each) => each.split(' ')[0]).sort()).toEqual([
+    '/log/a',
+    '/log/b',
+    '/log/c',
+    '/log/d',
+  ])
+  expect(text.split('\n')).toEqual([
+    '{"request_id": "a", "spend": 1}',
+    '{"data": {"id": "b", "total_cost": 0.5}}',
+  ])
+})
+
+test.each([
+  ['/page', /the service's log is not JSON; it begins with "<!doctype html/],
+  ['/secret', /\/secret answered 403\. It needs a key that may read the log, in ASSAY_API_KEY\./],
+])('a log that %s cannot give is one sentence', async (path, says) => {
+  await expect(fetchLog(answered(), ['r'], terms(path), base)).rejects.toThrow(says)
+})
+
+test('a contract without a place of the log says what to add', async () => {
+  await expect(fetchLog(answered(), ['r'], null, base)).rejects.toThrow(
+    /the contract does not say where the log is\. Add evidence: \{ log:/,
+  )
+})
