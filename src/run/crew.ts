@@ -7,16 +7,16 @@ import type { RunStart } from '../store/runs.ts'
 import { secrets } from '../user/secrets/secrets.ts'
 import type { CheckerData } from './expect/checks.ts'
 import { expectsAnswers } from './expect/ready.ts'
+import type { ResolvedKey } from './keys.ts'
 import type {
   FromRecorderControl,
   FromSender,
-  PromptPool,
   RecorderControl,
-  ResolvedKey,
   SenderData,
   ToSender,
 } from './messages.ts'
 import { connectionsOf } from './open-files.ts'
+import type { PromptPool } from './prompts.ts'
 import { type PlacedRecorder, startRecorder } from './recorder-place.ts'
 import type { Shard } from './shard.ts'
 import type { CrewedScenario } from './threads.ts'

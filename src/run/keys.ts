@@ -3,7 +3,14 @@ import type { KeySource, Scenario } from '../scenario/scenario.ts'
 import { readText } from '../user/read-text.ts'
 import { secrets } from '../user/secrets/secrets.ts'
 import { UserError } from '../user/user-error.ts'
-import type { ResolvedKey } from './messages.ts'
+
+/** A key with its secret, kept in memory only. */
+export interface ResolvedKey {
+  readonly name: string
+  readonly account: string
+  readonly weight: number
+  readonly key: string
+}
 
 /** The key for a service without keys, because the header may not be empty. */
 export const noKey = 'none'

@@ -4,7 +4,6 @@ import type { AttemptRow } from '../attempt/columns.ts'
 import type { BodyRow, TaskRow, TemplateRow, WrongAnswerRow } from '../attempt/evidence.ts'
 import type { TlsTexts } from '../client/authorities.ts'
 import type { MemoryFigures } from '../client/memory.ts'
-import type { Message } from '../client/request.ts'
 import type { Contract } from '../contract/contract.ts'
 import type { Load } from '../scenario/scenario.ts'
 import type { TraceSession } from '../schedule/traces/sessions.ts'
@@ -12,6 +11,8 @@ import type { TraceRequest } from '../schedule/traces/trace.ts'
 import type { HealthRow, HistogramRow } from '../store/recorder.ts'
 import type { RunStart } from '../store/runs.ts'
 import type { StepCounters } from './attempt-counts.ts'
+import type { ResolvedKey } from './keys.ts'
+import type { PromptPool } from './prompts.ts'
 import type { CrewedScenario } from './threads.ts'
 import type { HistogramSlice } from './time-histogram.ts'
 import type { TrialCounts } from './trial-counts.ts'
@@ -23,28 +24,6 @@ import type { TrialCounts } from './trial-counts.ts'
  *          ▲ ◀──── counters, issued, drained ───┘ ◀──────── empty buffers ────────────┤
  *          └──────── histograms, health ─────────────────────────────────────────────▶│
  */
-
-/** A key with its secret, kept in memory only. */
-export interface ResolvedKey {
-  readonly name: string
-  readonly account: string
-  readonly weight: number
-  readonly key: string
-}
-
-/** The prompts that a step draws from; null for a step whose requests have one each. */
-export type PromptPool = readonly PooledPrompt[] | null
-
-/** A user message, or a whole conversation with its images and tools. */
-export type PooledPrompt =
-  | string
-  | {
-      readonly messages: readonly Message[]
-      /** Fields of the body, such as `tools` and `response_format`. */
-      readonly fields: Readonly<Record<string, unknown>>
-      /** What the user says in each turn of a conversation, if a file has whole ones. */
-      readonly turns?: readonly string[]
-    }
 
 export interface SenderData {
   readonly runId: string

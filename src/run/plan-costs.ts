@@ -3,7 +3,7 @@ import type { Contract } from '../contract/contract.ts'
 import { AttemptCosts } from '../price/attempts/attempt-costs.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { TraceRequest } from '../schedule/traces/trace.ts'
-import type { PromptPool } from './messages.ts'
+import type { PromptPool } from './prompts.ts'
 import { modelsOf, mostOfStep, tokensOfBytes } from './run-money.ts'
 import { uniquePromptsOf } from './unique-prompts.ts'
 

@@ -4,7 +4,7 @@ import type { Contract } from '../contract/contract.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { assayVersion } from '../store/machine.ts'
 import { replayOf } from './loads.ts'
-import type { PromptPool } from './messages.ts'
+import type { PromptPool } from './prompts.ts'
 
 /**
  * A hash of the plan, which must be the same on all machines of a run. Paths of files and sources of keys

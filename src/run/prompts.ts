@@ -1,11 +1,25 @@
 import { z } from 'zod'
+import type { Message } from '../client/request.ts'
 import type { Scenario, Step } from '../scenario/scenario.ts'
 import { tokensOf } from '../schedule/draw.ts'
 import { RandomStream } from '../schedule/random.ts'
 import { readText } from '../user/read-text.ts'
 import { UserError } from '../user/user-error.ts'
-import type { PooledPrompt, PromptPool } from './messages.ts'
 import { TokenText } from './token-text.ts'
+
+/** The prompts that a step draws from; null for a step whose requests have one each. */
+export type PromptPool = readonly PooledPrompt[] | null
+
+/** A user message, or a whole conversation with its images and tools. */
+export type PooledPrompt =
+  | string
+  | {
+      readonly messages: readonly Message[]
+      /** Fields of the body, such as `tools` and `response_format`. */
+      readonly fields: Readonly<Record<string, unknown>>
+      /** What the user says in each turn of a conversation, if a file has whole ones. */
+      readonly turns?: readonly string[]
+    }
 
 /** Prompt of a request that is wrong on purpose, and the only one of a pool without prompts. */
 const plainPrompt = 'Write one sentence about the sea.'

@@ -15,7 +15,8 @@ import type { Attempt } from '../client/attempt.ts'
 import { plainSuccessColumns, responseColumns } from '../client/columns.ts'
 import type { PreparedRequest } from '../client/request.ts'
 import type { Flight } from './flight.ts'
-import type { PhaseRun, ResolvedKey } from './messages.ts'
+import type { ResolvedKey } from './keys.ts'
+import type { PhaseRun } from './messages.ts'
 import type { StepPlan } from './step-plan.ts'
 
 /** Columns that rows of one phase, step, key and kind of request share. */

@@ -15,7 +15,8 @@ import type { PromptContext, PromptFunction } from '../scenario/define.ts'
 import type { Step } from '../scenario/scenario.ts'
 import { ScenarioFault } from './errors.ts'
 import { KeyChoice } from './key-choice.ts'
-import type { PromptPool, ResolvedKey } from './messages.ts'
+import type { ResolvedKey } from './keys.ts'
+import type { PromptPool } from './prompts.ts'
 import type { UniquePrompt } from './unique-prompts.ts'
 
 /** A request ready to be sent, and the number of its template in the store. */
