@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Metric } from '../run/messages.ts'
-import type { StopReason } from '../run/stop-conditions.ts'
+import { stopReasons } from '../run/stop-conditions.ts'
 import type { Progress, TimesOfSteps } from '../run/tally.ts'
 import type { Said } from '../run/team.ts'
 import { withoutHostile } from '../user/hostile.ts'
@@ -21,17 +21,6 @@ const orNull = number.nullable()
 const join = z.object({ planHash: text, host: text, atMs: number.min(0).max(8.64e15) })
 export type JoinWord = z.infer<typeof join>
 
-export const stopReasons = [
-  'interrupted',
-  'time',
-  'budget',
-  'errors',
-  'threshold',
-  'unreachable',
-  'store',
-  'first-request',
-  'fleet',
-] as const satisfies readonly StopReason[]
 const stop = z.object({ reason: z.enum(stopReasons) })
 
 const end = z.object({

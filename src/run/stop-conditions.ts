@@ -6,19 +6,22 @@ import { creditsOf } from './step-plan.ts'
 import type { Tally } from './tally.ts'
 import { missedEarly } from './thresholds-so-far.ts'
 
-export type StopReason =
-  | 'interrupted'
-  | 'budget'
-  | 'errors'
-  | 'threshold'
-  | 'unreachable'
-  /** The store cannot be written. */
-  | 'store'
-  | 'first-request'
+/** Why a run stopped before its end. */
+export const stopReasons = [
+  'interrupted',
   /** The time of a search was over, with requests still in flight. */
-  | 'time'
+  'time',
+  'budget',
+  'errors',
+  'threshold',
+  'unreachable',
+  /** The store cannot be written. */
+  'store',
+  'first-request',
   /** The machines could not agree on what comes next. */
-  | 'fleet'
+  'fleet',
+] as const
+export type StopReason = (typeof stopReasons)[number]
 
 /** Requests that a share of failures needs, and those that `unreachable` needs. */
 const enoughForShare = 100
