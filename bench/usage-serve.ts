@@ -19,7 +19,7 @@ import { openDoor } from '../test/clickhouse/chdb.ts'
 
 /**
  * `node bench/usage-serve.ts [--events 10] [--seconds 10] [--engine clickhouse]`: millions of events of 50 accounts in 30
- * days, served while more arrive. It prints answers per second, the median and p99 of their times, the memory of the
+ * days, served while more arrive. It prints answers and pages per second, the median and p99 of their times, the memory of the
  * process, the time of a copy, and how long a new event takes to be in an answer. It ends with 1 if that is over 10 seconds,
  * or an answer is an error.
  */
@@ -67,6 +67,7 @@ const paths = [
   `/v1/usage/breakdown?${period}&by=key`,
   '/v1/account',
 ]
+const page = `/page?${period}`
 
 const door = values.engine === 'clickhouse' ? await openDoor() : null
 const source = door === null ? await duckdbSource() : await clickhouse(door.address('default'))
@@ -86,6 +87,10 @@ try {
   const { port } = server.address() as { readonly port: number }
   await timed(`first copy of ${events.toLocaleString('en-US')} events`, () => portal.refresh())
   await load(port, 'answers, nothing new')
+  await timed('the first page of each account, with its forecast', async () => {
+    for (let account = 0; account < accounts; account++) await ask(port, page, account)
+  })
+  await load(port, 'pages, nothing new', [page])
   let isOn = true
   const copying = (async () => {
     while (isOn) {
@@ -154,17 +159,22 @@ async function clickhouse(address: string): Promise<Filled> {
   return { source: clickhouseSource(engine), add }
 }
 
-async function load(port: number, name: string): Promise<void> {
+async function ask(port: number, path: string, account: number): Promise<Response> {
+  const headers = { authorization: `Bearer ${await token(account)}` }
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers })
+  await answer.arrayBuffer()
+  return answer
+}
+
+async function load(port: number, name: string, asked = paths): Promise<void> {
   const untilMs = performance.now() + Number(values.seconds) * 1000
   const times: number[] = []
   let errors = 0
   const startMs = performance.now()
   const asker = async (first: number) => {
     for (let at = first; performance.now() < untilMs; at += openAtOnce) {
-      const headers = { authorization: `Bearer ${await token(at % accounts)}` }
       const askedMs = performance.now()
-      const answer = await fetch(`http://127.0.0.1:${port}${paths[at % paths.length]}`, { headers })
-      await answer.arrayBuffer()
+      const answer = await ask(port, asked[at % asked.length]!, at % accounts)
       times.push(performance.now() - askedMs)
       if (!answer.ok) errors++
     }

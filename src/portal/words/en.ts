@@ -7,7 +7,6 @@ export const en = {
   'answer.long': 'Your credits last for more than a year',
   'answer.past': 'Your last usage was on {date}',
   'answer.unknown': 'We can estimate how long your credits last after three full days of use',
-  'answer.unused': 'Use {credits} credits before {date}, or they expire',
   'answer.none': 'You have no credits left',
   'answer.used': 'You used {credits} credits',
   'answer.requests': 'You made {requests} requests',

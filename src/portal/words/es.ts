@@ -8,7 +8,6 @@ export const es: Wording = {
   'answer.long': 'Sus créditos duran más de un año',
   'answer.past': 'Su último uso fue el {date}',
   'answer.unknown': 'Podremos estimar cuánto duran sus créditos tras tres días completos de uso',
-  'answer.unused': 'Use {credits} créditos antes del {date}, o caducarán',
   'answer.none': 'No le quedan créditos',
   'answer.used': 'Ha usado {credits} créditos',
   'answer.requests': 'Ha hecho {requests} solicitudes',

@@ -9,7 +9,6 @@ export const fr: Wording = {
   'answer.past': 'Votre dernière utilisation date du {date}',
   'answer.unknown':
     'Nous pourrons estimer la durée de vos crédits après trois jours complets d’utilisation',
-  'answer.unused': 'Utilisez {credits} crédits avant le {date}, sinon ils expirent',
   'answer.none': 'Vous n’avez plus de crédits',
   'answer.used': 'Vous avez utilisé {credits} crédits',
   'answer.requests': 'Vous avez fait {requests} requêtes',

@@ -8,7 +8,6 @@ export const ja: Wording = {
   'answer.long': 'クレジットは1年以上利用できます',
   'answer.past': '最後のご利用は{date}です',
   'answer.unknown': '3日間ご利用いただくと、クレジットの残り期間を予測できます',
-  'answer.unused': '{credits}クレジットは{date}までにお使いください。期限が切れます',
   'answer.none': 'クレジットの残りがありません',
   'answer.used': '{credits}クレジットを使いました',
   'answer.requests': '{requests}件のリクエストがありました',
