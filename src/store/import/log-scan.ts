@@ -102,7 +102,9 @@ function exactSql(value: string, column: string | readonly string[]): string {
   const name = JSON.stringify((typeof column === 'string' ? column.split('.') : column).at(-1))
   const long = String.raw`(\Q${name}\E\s*:\s*)(-?\d[\d.]{15,}(?:[eE][+-]?\d+)?)`
   const quoted = `regexp_replace(full_text, ${literal(long)}, '\\1"\\2"', 'g')`
-  return `CASE WHEN strlen(${value}) > 15 THEN TRY(json_extract_string(${quoted}, ${literal(pointerOf(column))})) END`
+  // The double of a long number may have a short text: 1000000.000000000000000017 is 1000000.0.
+  const isLong = `strlen(${value}) > 15 OR regexp_matches(full_text, ${literal(long)})`
+  return `CASE WHEN ${isLong} THEN TRY(json_extract_string(${quoted}, ${literal(pointerOf(column))})) END`
 }
 
 const delimiters = [',', ';', '\t', '|'] as const

@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { decimalText, readNumber } from '../../../src/money/rational.ts'
+import { amountText, exactAmount } from '../../../src/report/usage/amount.ts'
+import { readUsageIn } from '../../../src/report/usage/read.ts'
+import { importFile } from '../../../src/store/import/import-file.ts'
+import { added } from '../../store/import/samples.ts'
+import { openStore } from '../../store/opened.ts'
+import { usageOptions } from '../usage-events.ts'
+
+/** Amounts of 25 digits, 18 of them decimals: far past a double. */
+const amount = fc
+  .bigInt({ min: 10n ** 24n, max: 10n ** 25n - 1n })
+  .map((units) => `${units / 10n ** 18n}.${String(units % 10n ** 18n).padStart(18, '0')}`)
+
+test('an amount of 25 digits is shown exactly, or with its exact text beside it', () => {
+  fc.assert(
+    fc.property(amount, fc.constantFrom('USD', 'JPY', 'credits'), (text, unit) => {
+      const exactly = exactAmount(text, unit) ?? amountText(text, unit).replaceAll(',', '')
+      expect(exactly).toBe(decimalText(readNumber(text)!))
+    }),
+  )
+})
+
+test('the sum of imported amounts of 25 digits is exact on the page and by day', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-digits-'))
+  const amounts = fc.sample(amount, { numRuns: 40, seed: 25 })
+  const file = join(folder, 'log.jsonl')
+  writeFileSync(
+    file,
+    amounts
+      .map((text, at) => `{"id": "e${at}", "time": "2026-11-03T10:00:00Z", "credits": ${text}}\n`)
+      .join(''),
+  )
+  const store = await openStore(':memory:')
+  expect(await importFile(store, { file, source: 'log' })).toMatchObject({ accepted: 40 })
+  const page = await readUsageIn(store, usageOptions({ contract: null, timezone: 'UTC' }))
+  const sum = added(amounts)
+  expect(page.totals.money).toEqual([{ unit: 'credits', used: sum, refunds: '0', computed: '0' }])
+  expect(page.days.map(({ money }) => money.credits)).toEqual([sum])
+  store.close()
+  rmSync(folder, { recursive: true })
+})
