@@ -84,7 +84,7 @@ export async function writeAuditHistory(store: Store, attempts: number): Promise
       CASE WHEN NOT refused AND NOT aborted THEN 10 END AS prompt_tokens,
       CASE WHEN NOT refused AND NOT aborted THEN 20 END AS completion_tokens,
       CASE WHEN NOT refused AND NOT aborted THEN 30 END AS total_tokens,
-      0 AS events, 0 AS content_events, 0 AS content_reads, 0 AS done_marks, 500 AS bytes_in, 192 AS flags
+      0 AS events, 0 AS unknown_events, 0 AS content_events, 0 AS content_reads, 0 AS done_marks, 500 AS bytes_in, 192 AS flags
     FROM charged ORDER BY closed_us, slot`)
   await adoptAttempts(store, 'made')
 }
