@@ -62,11 +62,13 @@ export function windowsByReset(
       return leastUs > nearShare * windowUs && mostUs <= 1.1 * windowUs
     })
     .map(({ requests: shown }) => {
-      const beganByUs =
-        Math.min(...shown.map((request) => resetOf(request)?.highUs ?? Infinity)) - windowUs
+      const endsByUs = shown.reduce(
+        (least, request) => Math.min(least, resetOf(request)?.highUs ?? Infinity),
+        Infinity,
+      )
       const { remaining } = shown[0]!
       return {
-        requests: shown.filter(({ fromUs }) => fromUs >= beganByUs),
+        requests: shown.filter(({ fromUs }) => fromUs >= endsByUs - windowUs),
         beganEmpty: remaining !== null && limit - remaining <= 1,
       }
     })

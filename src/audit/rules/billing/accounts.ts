@@ -85,8 +85,16 @@ more than that.`,
           .subarray(segment.from, segment.to + 1)
           .some((slot) => replayed.has(`${history.runId}/${slot}`)),
       )
+    const stretches = clearStretches(readings)
+    const other = stretches.find(
+      (stretch) =>
+        stretch.excess > 0 &&
+        onlySucceeded(stretch) &&
+        !singles.some(({ segment }) => segment === stretch.segment),
+    )
     const dear = singles.find(({ excess }) => excess > 0)
     if (dear !== undefined) {
+      if (other !== undefined) return costlyWithout(other, singles.length)
       return {
         verdict: 'fail',
         observations: singles.length,
@@ -95,7 +103,6 @@ more than that.`,
         witnesses: [witnessOf(dear.reading, dear.segment.to, `${credits(dear.excess)} too low`)],
       }
     }
-    const stretches = clearStretches(readings)
     const isRetried = ({ reading: { history }, segment }: Stretch) =>
       history.retry.subarray(segment.from + 1, segment.to + 1).some((retry) => retry > 0)
     const retried = stretches.filter(isRetried)
@@ -111,17 +118,7 @@ more than that.`,
     const wrong = retried.find(({ excess }) => excess > 0)
     if (wrong === undefined) return { verdict: 'pass', observations: retried.length }
     const { reading, segment, excess } = wrong
-    const other = stretches.find((stretch) => stretch.excess > 0 && onlySucceeded(stretch))
-    if (other !== undefined) {
-      return {
-        verdict: 'inconclusive',
-        observations: retried.length,
-        why: 'stretches without a retry cost too much as well, so retries need not be the cause',
-        witnesses: [
-          witnessOf(other.reading, other.segment.to, `${credits(other.excess)} too low, no retry`),
-        ],
-      }
-    }
+    if (other !== undefined) return costlyWithout(other, retried.length)
     const row = reading.history.retry.findIndex((retry, at) => at > segment.from && retry > 0)
     return {
       verdict: 'fail',
@@ -131,6 +128,15 @@ more than that.`,
       witnesses: [witnessOf(reading, row, 'an attempt that was tried again')],
     }
   },
+})
+
+const costlyWithout = (other: Stretch, observations: number): Verdict => ({
+  verdict: 'inconclusive',
+  observations,
+  why: 'stretches without a retry cost too much as well, so retries need not be the cause',
+  witnesses: [
+    witnessOf(other.reading, other.segment.to, `${credits(other.excess)} too low, no retry`),
+  ],
 })
 
 function onlySucceeded({ reading: { history }, segment }: Stretch): boolean {

@@ -63,7 +63,7 @@ export function judgeAdmissions(
     if (fullest.count > fullestCount) {
       fullestCount = fullest.count
       fullestLimit = limit
-      isEdgeShown = windowsOf(course, history, known).length > 1
+      isEdgeShown = windowsOf([course], history, known)[0]!.length > 1
     }
   }
   const full = fullByReset(history, known, window)
@@ -88,8 +88,10 @@ export function judgeAdmissions(
 
 /** More admissions than the limit while one reset was shown: no edge of windows lies between them. */
 function fullByReset(history: RateHistory, known: Known<'bands'>, window: Window): Verdict | null {
-  for (const course of coursesIn(history, known, window)) {
-    for (const { requests } of windowsOf(course, history, known)) {
+  const courses = coursesIn(history, known, window)
+  for (const [at, windows] of windowsOf(courses, history, known).entries()) {
+    const course = courses[at]!
+    for (const { requests } of windows) {
       const admitted = requests.filter(({ decision }) => decision === 'admitted')
       if (admitted.length <= course.limit || hasCountForEachRoute(admitted, course.limit)) continue
       const last = admitted.at(-1)!

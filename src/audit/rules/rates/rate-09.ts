@@ -132,7 +132,8 @@ function consecutive(requests: readonly LimitedRequest[]): readonly Pair[] {
 }
 
 function tooSlow(history: RateHistory, known: Known) {
-  const judged = coursesIn(history, known, 'minute').flatMap((course) => {
+  const courses = coursesIn(history, known, 'minute')
+  const judged = courses.flatMap((course) => {
     const endpoints = new Set(course.requests.map(({ endpoint }) => endpoint))
     return [...endpoints].flatMap((endpoint) => {
       const own = course.requests.filter(
@@ -151,15 +152,15 @@ function tooSlow(history: RateHistory, known: Known) {
     })
   })
   const broken = judged.filter(({ once }) => once !== null)
-  const inOneWindow = coursesIn(history, known, 'minute').flatMap((course) =>
-    windowsOf(course, history, known)
+  const inOneWindow = windowsOf(courses, history, known).flatMap((windows, at) =>
+    windows
       .filter(({ beganEmpty }) => beganEmpty)
       .map(({ requests }) => {
         const counted = requests.filter(({ decision }) => decision === 'admitted')
         const [busiest = []] = [...Map.groupBy(counted, ({ endpoint }) => endpoint).values()].sort(
           (a, b) => b.length - a.length,
         )
-        return shownTooOften(busiest, course.limit, 1, 1)
+        return shownTooOften(busiest, courses[at]!.limit, 1, 1)
       }),
   )
   const proven =

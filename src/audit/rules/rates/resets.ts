@@ -41,8 +41,19 @@ export interface ResetReading {
 const unitOf = (format: ResetFormat | undefined): string | undefined =>
   format === 'duration' || format === 'time' ? 'delta-s' : format
 
-/** If the values fit several units, the contract decides, or the probe's answer (gap G-21). */
-export function readResets(history: RateHistory, { contract, profile }: Known): ResetReading {
+const known = new WeakMap<RateHistory, ResetReading>()
+
+/**
+ * What the resets mean. If the values fit several units, the contract decides, or the probe's answer (gap G-21). The result is kept for
+ * all rules.
+ */
+export function readResets(history: RateHistory, evidence: Known): ResetReading {
+  const reading = known.get(history) ?? readAll(history, evidence)
+  known.set(history, reading)
+  return reading
+}
+
+function readAll(history: RateHistory, { contract, profile }: Known): ResetReading {
   const samples = resetSamples(history, contract)
   const clock = serviceClock(history.events)
   const inference = inferResetUnit(samples, clock)

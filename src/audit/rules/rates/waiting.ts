@@ -23,20 +23,20 @@ export function readingsOf(history: RateHistory, known: Known): readonly ResetOf
   })
 }
 
-/** The windows of a course that its resets identify; none if the resets have no sure unit. */
+/** The windows of courses that their resets identify, for each course; none if the resets have no sure unit. */
 export function windowsOf(
-  course: BandCourse,
+  courses: readonly BandCourse[],
   history: RateHistory,
   known: Known,
-): readonly ResetWindow[] {
-  const { units } = readResets(history, known).inference
-  const [unit, ...others] = units
+): readonly (readonly ResetWindow[])[] {
+  const [unit, ...others] = readResets(history, known).inference.units
   const [resetOf] = readingsOf(history, known)
-  if (unit === undefined || resetOf === undefined || others.length > 0) return []
-  return windowsByReset(course, resetOf, (request) =>
-    // Values of one clock are compared with each other; what that clock shows now is known less well.
-    request.reset !== null && isEpoch(unit) ? epochOf(unit, request.reset) : resetOf(request),
-  )
+  if (unit === undefined || resetOf === undefined || others.length > 0) return courses.map(() => [])
+  // Values of one clock are compared with each other; what that clock shows now is known less well.
+  const nameOf = isEpoch(unit)
+    ? ({ reset }: LimitedRequest) => (reset === null ? null : epochOf(unit, reset))
+    : resetOf
+  return courses.map((course) => windowsByReset(course, resetOf, nameOf))
 }
 
 /** Most courses to replay, at a fraction of a second each: the first keys. */

@@ -161,6 +161,12 @@ testStored('BILL-17', [
     keys,
   ],
   [
+    'a repeated request is not accused of what every request costs too much',
+    inTurn(100, two, 97, one, 96, one, 93),
+    { verdict: 'inconclusive', observations: 1, witnesses: [{ slot: 2 }] },
+    keys,
+  ],
+  [
     'requests with different Idempotency-Keys are not repeated',
     inTurn(100, one, 99, two, 98),
     { verdict: 'not-observed' },
