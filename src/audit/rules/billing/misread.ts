@@ -2,38 +2,64 @@ import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import type { Segment } from '../../evidence/billing/conservation.ts'
 import { effects } from '../../evidence/billing/history.ts'
 import type { Verdict } from '../../verdict.ts'
-import { clearStretches } from './segments.ts'
+import { clearStretches, rowsOf, type Stretch } from './segments.ts'
+
+/** This many stretches beside each other may be off through one value, or a few. */
+const mostBeside = 4
 
 /**
- * Stretches on both sides of a value that is off by itself: what one takes too much, the next that is off takes too
- * little, or the other way round. A wrong price takes more and more.
+ * Stretches beside values that are off by themselves: what one takes too much, the next that are off take too little, or the other way
+ * round. A wrong price takes more and more.
  *
- * Two wrong prices in turn look the same. So some such stretch must be one that nothing paid for.
+ * Two wrong prices in turn look the same. So some such stretch must be one that nothing paid for, or all that is off in an account
+ * cancels, more than once, on models that cost their price elsewhere.
  */
 export function misread(readings: readonly BalanceReading[]): ReadonlySet<Segment> {
-  const found = new Set<Segment>()
-  let isProven = false
-  for (const reading of readings) {
-    const off = clearStretches([reading]).filter(({ excess }) => excess !== 0)
-    for (let at = 1; at < off.length; at++) {
-      const [before, after] = [off[at - 1]!, off[at]!]
-      if (before.excess !== -after.excess) continue
-      for (const { segment } of [before, after]) {
-        found.add(segment)
-        isProven ||= paysNothing(reading, segment)
-      }
-      at++
-    }
-  }
-  return isProven ? found : new Set()
+  const clear = readings.map((reading) => clearStretches([reading]))
+  const right = new Set(
+    clear.flat().flatMap((stretch) => (stretch.excess === 0 ? modelsOf(stretch) : [])),
+  )
+  const costsElsewhere = (stretch: Stretch) => modelsOf(stretch).every((model) => right.has(model))
+  const accounts = clear.map((stretches) => {
+    const off = stretches.filter(({ excess }) => excess !== 0)
+    const groups = cancelling(off)
+    const cancelled = groups.flat()
+    const isAll = cancelled.length === off.length && off.every(costsElsewhere)
+    return { cancelled, isHabit: isAll && groups.length > 1 }
+  })
+  const isProven = accounts.some(({ cancelled }) => cancelled.some(paysNothing))
+  return new Set(
+    accounts
+      .filter(({ isHabit }) => isProven || isHabit)
+      .flatMap(({ cancelled }) => cancelled.map(({ segment }) => segment)),
+  )
 }
 
-/** Whether only reads are in the segment: no success and no failure, which may have cost something. */
-function paysNothing({ history }: BalanceReading, { from, to, sure }: Segment): boolean {
-  return (
-    sure === 0 &&
-    history.effect.subarray(from + 1, to + 1).every((effect) => effect === effects.read)
-  )
+/** Of stretches that are off, in their order, neighbours whose excesses cancel each other. */
+function cancelling(off: readonly Stretch[]): readonly (readonly Stretch[])[] {
+  const found: (readonly Stretch[])[] = []
+  for (let from = 0; from < off.length; from++) {
+    let sum = 0
+    const near = off.slice(from, from + mostBeside)
+    const last = near.findIndex(({ excess }) => {
+      sum += excess
+      return sum === 0
+    })
+    if (last < 0) continue
+    found.push(near.slice(0, last + 1))
+    from += last
+  }
+  return found
+}
+
+function modelsOf(stretch: Stretch): readonly number[] {
+  return rowsOf(stretch, 'charge').map((row) => stretch.reading.history.model[row]!)
+}
+
+/** Whether only reads are in the stretch: no success and no failure, which may have cost something. */
+function paysNothing({ reading: { history }, segment: { from, to, sure } }: Stretch): boolean {
+  const between = history.effect.subarray(from + 1, to + 1)
+  return sure === 0 && between.every((effect) => effect === effects.read)
 }
 
 /** The verdict on prices if only requests beside a value that is off contradict them. */

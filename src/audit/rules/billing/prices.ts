@@ -12,7 +12,7 @@ balance, as with one request at a time. Its amount must be the price. Under conc
 proven if every value fits an exact history (BILL-11), and disproven if one wrong price for one
 model explains every stretch between idle values. The rule cannot distinguish a single wrong price from a
 double charge; that fails too, because one success cost more than its price. Where a value of the balance is off while
-the next is right again, and some such value is beside reads alone, the value is wrong and the price is not judged by it. Stretches in which credits
+the next is right again, and no price explains both, the value is wrong and the price is not judged by it. Stretches in which credits
 of the contract's sizes were added, or a package may have expired, are skipped.`
 
 export const bill01 = billingRule({
