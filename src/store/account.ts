@@ -39,7 +39,7 @@ export const pollKeysSql = (tables: readonly string[]): string =>
 
 /** Sets the variables that `accountCondition` and `pollKeysSql` read. */
 export async function setAccount(session: Session, { account, keys }: AccountScope): Promise<void> {
-  // See docs/decisions/0706.
+  // See docs/decisions/0707.
   await session.execute(`
     CREATE TEMP MACRO IF NOT EXISTS has(names, name) AS list_contains(names, name);
     SET VARIABLE usage_account = ${account === null ? 'NULL::VARCHAR' : literal(account)};
