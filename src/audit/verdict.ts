@@ -1,47 +1,65 @@
-import type { PromiseName } from '../contract/promises.ts'
+import { z } from 'zod'
+import { promiseNames } from '../contract/promises.ts'
 
-/**
- * The verdict of a rule. A rule without observations never passes, nor does one whose evidence fits both sides; such
- * mixes do not compile.
- */
-export type Verdict =
-  | {
-      readonly verdict: 'pass'
-      readonly observations: number
-      readonly note?: string
-      readonly tables?: readonly VerdictTable[]
-    }
-  | {
-      readonly verdict: 'fail'
-      readonly observations: number
-      readonly expected: string
-      readonly observed: string
-      /** The smallest set of rows that shows the failure. */
-      readonly witnesses: readonly [Witness, ...Witness[]]
-      readonly note?: string
-      readonly tables?: readonly VerdictTable[]
-    }
-  | {
-      readonly verdict: 'inconclusive'
-      readonly observations: number
-      /** Why the evidence fits both. */
-      readonly why: string
-      readonly witnesses?: readonly Witness[]
-    }
-  /** The precondition never occurred; `requires` describes the traffic that would meet it. */
-  | { readonly verdict: 'not-observed'; readonly requires: string }
-  /** The contract does not make these promises, so nothing can break them. */
-  | {
-      readonly verdict: 'not-promised'
-      readonly promises: readonly [PromiseName, ...PromiseName[]]
-    }
+const text = z.string()
+const observations = z.number()
+const note = text.exactOptional()
+
+/** An attempt as evidence. `shows` says what its row shows, in a few words: `remaining 41 after 43, cost 1`. */
+const witness = z
+  .object({ runId: text, slot: z.number(), retry: z.number(), shows: text })
+  .readonly()
+export type Witness = z.infer<typeof witness>
 
 /** Figures that a page shows with a verdict, as text. */
-export interface VerdictTable {
-  readonly title: string
-  readonly head: readonly string[]
-  readonly rows: readonly (readonly string[])[]
-}
+const table = z
+  .object({
+    title: text,
+    head: z.array(text).readonly(),
+    rows: z.array(z.array(text).readonly()).readonly(),
+  })
+  .readonly()
+export type VerdictTable = z.infer<typeof table>
+const tables = z.array(table).readonly().exactOptional()
+
+/**
+ * The verdict of a rule, in the process, in the store and in JSON. A rule without observations never passes, nor does one whose
+ * evidence fits both sides; such mixes do not compile.
+ */
+export const verdictSchema = z.discriminatedUnion('verdict', [
+  z.object({ verdict: z.literal('pass'), observations, note, tables }).readonly(),
+  z
+    .object({
+      verdict: z.literal('fail'),
+      observations,
+      expected: text,
+      observed: text,
+      /** The smallest set of rows that shows the failure. */
+      witnesses: z.tuple([witness], witness).readonly(),
+      note,
+      tables,
+    })
+    .readonly(),
+  z
+    .object({
+      verdict: z.literal('inconclusive'),
+      observations,
+      /** Why the evidence fits both. */
+      why: text,
+      witnesses: z.array(witness).readonly().exactOptional(),
+    })
+    .readonly(),
+  /** The precondition never occurred; `requires` describes the traffic that would meet it. */
+  z.object({ verdict: z.literal('not-observed'), requires: text }).readonly(),
+  /** The contract does not make these promises, so nothing can break them. */
+  z
+    .object({
+      verdict: z.literal('not-promised'),
+      promises: z.tuple([z.enum(promiseNames)], z.enum(promiseNames)).readonly(),
+    })
+    .readonly(),
+])
+export type Verdict = z.infer<typeof verdictSchema>
 
 /** Rows that decided a verdict. */
 export function observationsOf(verdict: Verdict): number {
@@ -55,17 +73,9 @@ export function passed(observations: number, requires: string): Verdict {
     : { verdict: 'not-observed', requires }
 }
 
-/** An attempt as evidence. */
-export interface Witness {
-  readonly runId: string
-  readonly slot: number
-  readonly retry: number
-  /** What this row shows, in a few words: `remaining 41 after 43, cost 1`. */
-  readonly shows: string
-}
-
 /** `must`: the specification requires it. `derived`: it follows. `advice`: convention. */
-export type Severity = 'must' | 'derived' | 'advice'
+export const severities = ['must', 'derived', 'advice'] as const
+export type Severity = (typeof severities)[number]
 
 /**
  * What deciding a rule takes: any captured traffic, requests made for it, control of time or balance, or an account

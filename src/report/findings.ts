@@ -1,7 +1,13 @@
 import { basename } from 'node:path'
-import { z } from 'zod'
 import { shellWord } from '../audit/format/reproduce.ts'
-import { literal } from '../store/literal.ts'
+import {
+  severities,
+  type Verdict,
+  type VerdictTable,
+  verdictSchema,
+  type Witness,
+} from '../audit/verdict.ts'
+import { literal, textList } from '../store/literal.ts'
 import type { Session } from '../store/session.ts'
 import { type Html, html } from '../user/html.ts'
 import { type Headline, renderHeadline, type Tone } from './banner.ts'
@@ -11,34 +17,17 @@ import type { Part } from './part.ts'
 import { type Row, renderTable } from './table.ts'
 import { fillTable } from './temp-table.ts'
 
-/** A stored verdict. It is read leniently, because another version may have written it. */
-const detail = z.looseObject({
-  expected: z.string().optional(),
-  observed: z.string().optional(),
-  why: z.string().optional(),
-  requires: z.string().optional(),
-  promises: z.array(z.string()).optional(),
-  note: z.string().optional(),
-  tables: z
-    .array(
-      z.looseObject({
-        title: z.string(),
-        head: z.array(z.string()),
-        rows: z.array(z.array(z.string())),
-      }),
-    )
-    .optional(),
-  witnesses: z
-    .array(
-      z.looseObject({
-        runId: z.string(),
-        slot: z.number(),
-        retry: z.number(),
-        shows: z.string(),
-      }),
-    )
-    .default([]),
-})
+type NamesOf<Each> = Each extends Each ? keyof Each : never
+type FieldOf<Each, Name> = Each extends Each
+  ? Name extends keyof Each
+    ? Each[Name]
+    : never
+  : never
+
+/** What a stored verdict says: each field of some verdict; none if another version wrote it in a form that is not known. */
+type Detail = { readonly [Name in NamesOf<Verdict>]?: FieldOf<Verdict, Name> }
+
+const witnessesOf = ({ detail }: StoredFinding): readonly Witness[] => detail.witnesses ?? []
 
 /** A finding of the audit, as stored. */
 export interface StoredFinding {
@@ -47,7 +36,7 @@ export interface StoredFinding {
   readonly verdict: string
   readonly observations: number
   readonly title: string
-  readonly detail: z.infer<typeof detail>
+  readonly detail: Detail
 }
 
 export const tones: Readonly<Record<string, Tone>> = {
@@ -70,16 +59,13 @@ export async function latestFindings(store: Session): Promise<readonly StoredFin
     )
     ORDER BY
       array_position(['fail', 'inconclusive', 'pass', 'not-observed', 'not-promised'], verdict),
-      array_position(['must', 'derived', 'advice'], severity), rule`)
+      array_position(${textList(severities)}, severity), rule`)
   return rows.map(({ detail_json, ...row }) => ({ ...row, detail: readDetail(detail_json) }))
 }
 
-function readDetail(json: string): z.infer<typeof detail> {
-  try {
-    return detail.parse(JSON.parse(json))
-  } catch {
-    return { witnesses: [] }
-  }
+function readDetail(json: string): Detail {
+  const { success, data } = verdictSchema.safeParse(JSON.parse(json))
+  return success ? data : {}
 }
 
 /** The answer of the audit: was every credit charged by the rules? */
@@ -172,19 +158,15 @@ const moneyTables = (findings: readonly StoredFinding[]): Html =>
     .filter(({ verdict }) => verdict !== 'fail')
     .flatMap(({ detail }) => (detail.tables ?? []).map(renderFigures))}`
 
-function renderFigures({
-  title,
-  head,
-  rows,
-}: NonNullable<StoredFinding['detail']['tables']>[number]): Html {
+function renderFigures({ title, head, rows }: VerdictTable): Html {
   const cells = rows.map((row) => Object.fromEntries(head.map((name, at) => [name, row[at] ?? ''])))
   return html`<h3>${title}</h3>${renderTable(cells, { title })}`
 }
 
 async function prepareWitnesses(store: Session, failures: readonly StoredFinding[]): Promise<void> {
-  const witnesses = failures.flatMap(({ rule, detail }) =>
-    detail.witnesses.map(({ runId, slot, retry, shows }) => ({
-      rule,
+  const witnesses = failures.flatMap((finding) =>
+    witnessesOf(finding).map(({ runId, slot, retry, shows }) => ({
+      rule: finding.rule,
       run_id: runId,
       slot,
       retry,
@@ -221,10 +203,10 @@ async function renderFailure(
   folded: boolean,
 ): Promise<Html> {
   const { detail } = finding
+  const all = witnessesOf(finding).length
   const rows = await witnessRows(store, finding)
   const witnesses = html`${renderTable(rows, { title: `Witnesses of ${finding.rule}`, fold: 'more witnesses' })}${
-    detail.witnesses.length > rows.length &&
-    html`<p class="note">The first ${rows.length} of ${detail.witnesses.length} witnesses.</p>`
+    all > rows.length && html`<p class="note">The first ${rows.length} of ${all} witnesses.</p>`
   }${(detail.tables ?? []).map(renderFigures)}${drawn.map((figure) => figure.body)}`
   const head = html`<span class="pill fail">${finding.rule} failed</span><b>${finding.title}</b><small>${finding.severity}, ${formatNumber(finding.observations)} observations</small>`
   const body = html`<dl>${detail.expected !== undefined && html`<dt>expected</dt><dd>${detail.expected}</dd>`}${
@@ -240,10 +222,10 @@ ${witnesses}`
 }
 
 /** The command that prints how to repeat the witness. It never contains a key. */
-function againText(store: Session, { rule, detail }: StoredFinding): Html {
-  const runs = [...new Set(detail.witnesses.map(({ runId }) => runId))]
+function againText(store: Session, finding: StoredFinding): Html {
+  const runs = [...new Set(witnessesOf(finding).map(({ runId }) => runId))]
   const db = store.path === ':memory:' ? 'assay.duckdb' : basename(store.path)
-  const words = ['assay', 'audit', ...runs, '--db', db, '--again', rule].map(shellWord)
+  const words = ['assay', 'audit', ...runs, '--db', db, '--again', finding.rule].map(shellWord)
   return html`${words.map((word, at) => html`${at > 0 && ' '}<span class="${wrapOf(word)}">${word}</span>`)}`
 }
 
@@ -253,7 +235,7 @@ const fewWitnesses = 3
 
 /** The witness attempts as rows. The verdict has what each shows. */
 async function witnessRows(store: Session, finding: StoredFinding): Promise<readonly Row[]> {
-  const witnesses = finding.detail.witnesses.slice(0, mostWitnesses)
+  const witnesses = witnessesOf(finding).slice(0, mostWitnesses)
   if (witnesses.length === 0) return []
   const attempts = await store.rows<Row & { run_id: string; slot: number; retry: number }>(
     `SELECT run_id, slot, retry, at_s, endpoint, model, status, outcome, credits_remaining

@@ -67,6 +67,8 @@ function worstOf(verdicts: readonly Verdict[]): Verdict {
     (a, b) => worstFirst.indexOf(a.verdict) - worstFirst.indexOf(b.verdict),
   )[0]!
   if (!('observations' in worst)) return worst
-  const seen = verdicts.map(observationsOf)
-  return { ...worst, observations: seen.reduce((sum, each) => sum + each, 0) }
+  const sum = verdicts.reduce((total, each) => total + observationsOf(each), 0)
+  // The figures of one share are not those of all accounts.
+  const { tables: _, ...whole } = { tables: undefined, ...worst }
+  return { ...whole, observations: sum }
 }

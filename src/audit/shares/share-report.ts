@@ -1,36 +1,7 @@
 import { z } from 'zod'
-import { promiseNames } from '../../contract/promises.ts'
 import { UserError } from '../../user/user-error.ts'
+import { severities, verdictSchema } from '../verdict.ts'
 
-const witness = z.object({
-  runId: z.string(),
-  slot: z.number(),
-  retry: z.number(),
-  shows: z.string(),
-})
-const observations = z.number()
-const verdict = z.discriminatedUnion('verdict', [
-  z.object({ verdict: z.literal('pass'), observations, note: z.string().exactOptional() }),
-  z.object({
-    verdict: z.literal('fail'),
-    observations,
-    expected: z.string(),
-    observed: z.string(),
-    witnesses: z.tuple([witness], witness),
-    note: z.string().exactOptional(),
-  }),
-  z.object({
-    verdict: z.literal('inconclusive'),
-    observations,
-    why: z.string(),
-    witnesses: z.array(witness).exactOptional(),
-  }),
-  z.object({ verdict: z.literal('not-observed'), requires: z.string() }),
-  z.object({
-    verdict: z.literal('not-promised'),
-    promises: z.tuple([z.enum(promiseNames)], z.enum(promiseNames)),
-  }),
-])
 const reportShape = z.object({
   auditId: z.string(),
   auditedAt: z.coerce.date(),
@@ -47,9 +18,9 @@ const reportShape = z.object({
   findings: z.array(
     z.object({
       rule: z.string(),
-      severity: z.enum(['must', 'derived', 'advice']),
+      severity: z.enum(severities),
       title: z.string(),
-      verdict,
+      verdict: verdictSchema,
     }),
   ),
 })
