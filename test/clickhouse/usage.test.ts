@@ -130,7 +130,10 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
       await closeDays(shard, null, utc(2026, 11, 6))
     }
     const set = await openClickhouse(door.address('default'))
-    for (const table of ['usage_events', 'usage_buckets', 'usage_quarters', 'usage_polls']) {
+    for (const table of [
+      ...['usage_events', 'usage_buckets', 'usage_quarters', 'usage_polls'],
+      'usage_import_spans',
+    ]) {
       await set.command(
         `CREATE TABLE ${table} AS whole.${table} ENGINE = Merge(REGEXP('^shard[0-3]$'), '^${table}$')`,
       )
@@ -264,7 +267,7 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
         maxBuffer: 1e8,
         env,
       })
-    expect((await assay('usage', 'init')).stdout).toMatch(/:\d+\/commands: 4 tables exist\n/)
+    expect((await assay('usage', 'init')).stdout).toMatch(/:\d+\/commands: 5 tables exist\n/)
     const imported = await assay('import', log, '--map', 'assay', '--source', 'log')
     expect(imported.stdout).toContain('1,500 lines = 1,500 accepted + 0 known + 0 rejected')
     const closed = await assay('usage', 'close', '--to', '2026-11-03')
@@ -323,7 +326,7 @@ test('an invalid address is refused, and a cluster has its tables on every shard
     /^--engine: expected clickhouse:/,
   )
   const statements = tablesSql('main')
-  expect(statements).toHaveLength(8)
+  expect(statements).toHaveLength(10)
   expect(statements[0]).toContain('usage_events_local ON CLUSTER `main` (')
   expect(statements[1]).toBe(
     "CREATE TABLE IF NOT EXISTS usage_events ON CLUSTER `main` AS usage_events_local\nENGINE = Distributed('main', currentDatabase(), usage_events_local, cityHash64(source, id))",
