@@ -64,8 +64,11 @@ export async function latestFindings(store: Session): Promise<readonly StoredFin
 }
 
 function readDetail(json: string): Detail {
-  const { success, data } = verdictSchema.safeParse(JSON.parse(json))
-  return success ? data : {}
+  try {
+    return verdictSchema.parse(JSON.parse(json))
+  } catch {
+    return {}
+  }
 }
 
 /** The answer of the audit: was every credit charged by the rules? */
