@@ -92,6 +92,37 @@ describe('an error that may come before the 404 of an unknown path decides nothi
   })
 })
 
+describe('ERR-05 asks a request that is invalid on purpose for a code of the table with status 400', () => {
+  const chat = (errorCode: string, expects: 'invalid-parameter' | 'ok') =>
+    failed(400, {
+      endpoint: 'chat',
+      errorShape: 'chat',
+      errorCode,
+      errorType: 'invalid_request_error',
+      expects,
+    })
+  test.each([
+    ['invalid_request', 'invalid-parameter', 'pass'],
+    ['other', 'invalid-parameter', 'fail'],
+    // Its status is open (gap G-27).
+    ['context_length_exceeded', 'invalid-parameter', 'pass'],
+    // What is wrong with it is not known.
+    ['other', 'ok', 'not-observed'],
+  ] as const)('%s for %s: %s', async (code, expects, verdict) => {
+    expect((await verdictOver('ERR-05', [chat(code, expects)])).verdict).toBe(verdict)
+  })
+
+  test('the messages table names no type for 400, so it decides nothing', async () => {
+    const row = failed(400, {
+      endpoint: 'messages',
+      errorShape: 'messages',
+      errorType: 'other',
+      expects: 'malformed-json',
+    })
+    expect((await verdictOver('ERR-05', [row])).verdict).toBe('not-observed')
+  })
+})
+
 describe('ERR-05 allows a type of the messages table only with the statuses of the table', () => {
   const typed = (status: number, errorType: string) =>
     failed(status, { endpoint: 'messages', errorShape: 'messages', errorType })

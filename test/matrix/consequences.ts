@@ -110,6 +110,11 @@ const all: readonly Consequence[] = [
     rules: ['CHAT-10', 'CHAT-11', 'CHAT-12', 'MSG-03', 'MSG-04', 'MSG-05', 'MSG-06'],
   },
   {
+    because: 'a refusal with status 200 looks admitted, and shows the counter as it was before',
+    faults: ['error-200'],
+    rules: ['RATE-09'],
+  },
+  {
     because: 'why generation ended and how much it made belong together',
     faults: [
       ...['finish-end-turn', 'finish-empty', 'stop-ignored', 'max-tokens-ignored'],

@@ -1,5 +1,6 @@
 import { flagSql } from '../../../attempt/flags.ts'
 import type { Promising } from '../../../contract/promises.ts'
+import type { WrongRequest } from '../../../contract/request.ts'
 import type { Rule } from '../../rule.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
 
@@ -136,7 +137,8 @@ export const err05 = sqlRule({
 credits 403, rate 429, validation 400, path 404. Where the specification leaves the status open
 (model_not_found, context_length_exceeded: gap G-27), nothing is decided. Nor does the code of a
 404 for a path decide anything, because the table has none. A type of the messages table is also wrong
-with a status that the table gives to another type. A 5xx on an unknown path may come first (gap G-26).`,
+with a status that the table gives to another type. A request that was invalid on purpose and got 400 must have a code or type
+that the table has for 400, or for no status, if it has one for 400. A 5xx on an unknown path may come first (gap G-26).`,
   expected: 'the status that the table of statuses gives to the meaning of the error',
   observe: (contract) => `
     SELECT run_id, slot, retry,
@@ -152,6 +154,14 @@ with a status that the table gives to another type. A 5xx on an unknown path may
            THEN error_type || ' with status ' || status END
     FROM seen WHERE outcome = 'http_error' AND endpoint <> 'other' AND error_shape = 'messages'
       AND error_type IN ${sqlList(typesOfSeveral(contract).map(({ type }) => type))}
+    UNION ALL
+    SELECT run_id, slot, retry,
+      CASE WHEN (error_shape, CASE error_shape WHEN 'chat' THEN error_code ELSE error_type END)
+             NOT IN (VALUES ${refusing(contract)})
+           THEN coalesce(error_code, error_type) || ' for a ' || expects || ', with status 400' END AS observed
+    FROM seen WHERE status = 400 AND expects IN ${sqlList(invalidOnPurpose)} AND ${tellsRefusal(contract)}
+      AND (endpoint = 'chat' AND error_shape = 'chat' AND error_code IS NOT NULL
+        OR endpoint = 'messages' AND error_shape = 'messages' AND error_type IS NOT NULL)
     UNION ALL
     SELECT run_id, slot, retry,
       CASE WHEN status BETWEEN 200 AND 299 OR status = 400
@@ -196,6 +206,33 @@ function typesOfSeveral({ messagesErrors }: Errors) {
 }
 
 /** Pairs of such a type and a status that the table gives only to other types. */
+/** Requests that fail validation, on purpose. */
+const invalidOnPurpose = [
+  'invalid-parameter',
+  'missing-messages',
+  'malformed-json',
+] as const satisfies readonly WrongRequest[]
+
+/** SQL for codes and types that an invalid request may have with status 400. */
+function refusing({ chatErrors, messagesErrors }: Errors): string {
+  const chat = chatErrors.filter(({ status }) => status === null || status === 400)
+  const messages = messagesErrors.filter(({ statuses }) => statuses?.includes(400) ?? true)
+  return [
+    ...chat.map(({ code }) => sqlList(['chat', code])),
+    ...messages.map(({ type }) => sqlList(['messages', type])),
+    "('', '')",
+  ].join(', ')
+}
+
+/** SQL: whether the table of the shape says what comes with status 400. */
+function tellsRefusal({ chatErrors, messagesErrors }: Errors): string {
+  const shapes = [
+    ...(chatErrors.some(({ status }) => status === 400) ? ['chat'] : []),
+    ...(messagesErrors.some(({ statuses }) => statuses?.includes(400)) ? ['messages'] : []),
+  ]
+  return `error_shape IN ${sqlList(['', ...shapes])}`
+}
+
 function statusesOfOthers(contract: Errors): string {
   const pairs = typesOfSeveral(contract).flatMap(({ type, statuses: own }) =>
     contract.messagesErrors
