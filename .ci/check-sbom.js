@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 
 const allowed = [
   'MIT',
+  '(MIT AND Zlib)',
   'ISC',
   'BSD-2-Clause',
   'BSD-3-Clause',
