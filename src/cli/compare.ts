@@ -38,9 +38,8 @@ export async function compareAction(a: string, b: string, options: Options): Pro
     const results = gates.map((gate) => judgeGate(comparison, gate))
     if (options.format === 'html') {
       const { html } = await renderComparison(storeA, comparison, results)
-      const out = options.out
-      writeOutput(out, html)
-      process.stdout.write(`${out}\n`)
+      writeOutput(options.out, html)
+      process.stdout.write(`${options.out}\n`)
     } else process.stdout.write(formatted(options, comparison, results))
     if (results.some((result) => result.result !== 'passed')) process.exitCode = exit.failed
   } finally {

@@ -3,7 +3,7 @@ import { type Evidence, hasPromises, type Rule, whenPromised } from '../rule.ts'
 import type { Verdict, Witness } from '../verdict.ts'
 import { knownPolicy } from './billing/abandoned/known-policy.ts'
 import type { BalanceReading } from './billing/balance-reading.ts'
-import { sumsOf } from './billing/gifts.ts'
+import { giftsOf, sumsOf } from './billing/gifts.ts'
 import { loadHistories } from './billing/load.ts'
 import { type OpenPrices, withoutOpenPrices } from './billing/open-prices.ts'
 import { chosenPrices, type PricedReadings } from './billing/price-choice.ts'
@@ -13,8 +13,7 @@ import { oncePerEvidence } from './once.ts'
 const pricedReadingsOf = oncePerEvidence(readPriced)
 
 async function readPriced(evidence: PricedEvidence): Promise<PricedReadings> {
-  const { packages = [], grants = {} } = evidence.contract
-  const giftSizes = sumsOf([...packages.map((each) => each.credits), ...Object.values(grants)])
+  const giftSizes = sumsOf(giftsOf(evidence.contract))
   const histories = await loadHistories(evidence)
   const { prices, readings } = chosenPrices(
     await withoutOpenPrices(evidence, histories),

@@ -68,7 +68,8 @@ function worstOf(verdicts: readonly Verdict[]): Verdict {
   )[0]!
   if (!('observations' in worst)) return worst
   const sum = verdicts.reduce((total, each) => total + observationsOf(each), 0)
+  if (!('tables' in worst)) return { ...worst, observations: sum }
   // The figures of one share are not those of all accounts.
-  const { tables: _, ...whole } = { tables: undefined, ...worst }
-  return { ...whole, observations: sum }
+  const { tables: _, ...rest } = worst
+  return { ...rest, observations: sum }
 }

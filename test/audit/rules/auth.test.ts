@@ -38,7 +38,7 @@ testCases([
     accounts([100, shows(100), 100, 100, 100], [50, 50, 50, 50, 49]),
     {
       verdict: 'inconclusive',
-      why: 'balances of two accounts are too low and too high, but mostly not by the same request, so no charge shows on the wrong account',
+      why: 'the balance of one account is too low and that of another too high, but mostly at other times: no request is shown to be paid by the wrong account',
     },
   ],
 ])

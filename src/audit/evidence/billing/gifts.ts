@@ -1,4 +1,4 @@
-import type { Credits } from '../../../contract/contract.ts'
+import type { Contract, Credits } from '../../../contract/contract.ts'
 import type { IncludesOwn } from './bounds.ts'
 import { type BalanceHistory, effects } from './history.ts'
 import { rowsWhere } from './operations.ts'
@@ -9,6 +9,11 @@ export interface Gift {
   readonly credits: Credits
   /** The first row, by its reading, that shows them. */
   readonly row: number
+}
+
+/** The packages and grants of a contract, in credits. */
+export function giftsOf({ packages = [], grants = {} }: Contract): readonly Credits[] {
+  return [...packages.map((each) => each.credits), ...Object.values(grants)]
 }
 
 /**

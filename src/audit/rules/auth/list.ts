@@ -201,7 +201,7 @@ export const auth06 = billingRule({
   needs: ['active', 'quiescence'],
   explain: `Two accounts in one run: each balance must fall by the cost of its own requests. If one account
 misses as many credits as another did not pay for a request of that time, a charge went to the wrong account. It is inconclusive
-if most of what is missing is of other requests.`,
+if most of what is missing went at other times.`,
   decideBy(readings) {
     const runs = [...Map.groupBy(readings, (reading) => reading.history.runId).values()]
       .map((all) =>
@@ -239,7 +239,7 @@ if most of what is missing is of other requests.`,
         return {
           verdict: 'inconclusive',
           observations: judged.length,
-          why: 'balances of two accounts are too low and too high, but mostly not by the same request, so no charge shows on the wrong account',
+          why: 'the balance of one account is too low and that of another too high, but mostly at other times: no request is shown to be paid by the wrong account',
         }
       }
       if (judged.length > 1 && over.length === 0) observations += judged.length

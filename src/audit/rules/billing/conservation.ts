@@ -10,6 +10,7 @@ import {
 } from '../../evidence/balances.ts'
 import { type BalanceReading, mayBeAdded } from '../../evidence/billing/balance-reading.ts'
 import { excessOf, type Segment } from '../../evidence/billing/conservation.ts'
+import { giftsOf, sumsOf } from '../../evidence/billing/gifts.ts'
 import { otherCause } from '../../evidence/other-cause.ts'
 
 export const bill10 = billingRule({
@@ -28,10 +29,7 @@ other traffic looks like a double charge. An open price (reads, gap G-17) is the
 endpoint; if the sums fit only in a way that a wrong charge could also explain, it is inconclusive. Credits that
 expire, are bought or are added meanwhile make it inconclusive.`,
   decideBy(readings, { contract }) {
-    const gifts = [
-      ...(contract.packages ?? []).map((each) => each.credits),
-      ...Object.values(contract.grants ?? {}),
-    ]
+    const giftSizes = sumsOf(giftsOf(contract))
     let observations = 0
     type Breach = {
       reading: BalanceReading
@@ -52,7 +50,7 @@ expire, are bought or are added meanwhile make it inconclusive.`,
         if (excess === 0 || -excess === reading.unknownRise) continue
         const otherwise =
           otherCause(contract, segment, excess) ??
-          (rises.length === 1 && rises[0] === segment && mayBeAdded(-excess, gifts)
+          (rises.length === 1 && rises[0] === segment && mayBeAdded(-excess, giftSizes)
             ? 'Credits that somebody added would look the same.'
             : null)
         // Segments without another explanation come first, then the narrowest, which is the most specific.

@@ -3,7 +3,7 @@ import type { PromiseName, Promising } from '../../../contract/promises.ts'
 import { billingRule, witnessOf } from '../../evidence/balances.ts'
 import { nearGift } from '../../evidence/billing/balance-reading.ts'
 import { excessOf } from '../../evidence/billing/conservation.ts'
-import { sumsOf } from '../../evidence/billing/gifts.ts'
+import { giftsOf, sumsOf } from '../../evidence/billing/gifts.ts'
 import type { Evidence } from '../../rule.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
 import { clearStretches } from './segments.ts'
@@ -136,7 +136,7 @@ tolerance of a day), and no credits may remain a day after that.`,
     const { judged, wrong } = await judgeStatements(evidence, judgeLots)
     if (wrong !== null) return fails('packages that expire as the price list says', judged, wrong)
     const packages = contract.packages.map((each) => each.credits)
-    const gifts = [...packages, ...Object.values(contract.grants ?? {})].filter((size) => size > 0)
+    const gifts = giftsOf(contract).filter((size) => size > 0)
     const [smallest, sums] = [Math.min(...gifts), sumsOf(gifts)]
     const large = rises(readings).filter(({ gained }) => gained * 2 > smallest)
     const odd = large.find(({ gained }) => !sums.includes(gained))

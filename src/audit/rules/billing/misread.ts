@@ -66,5 +66,5 @@ function paysNothing({ reading: { history }, segment: { from, to, sure } }: Stre
 export const misreadVerdict = (observations: number, beside: number): Verdict => ({
   verdict: 'inconclusive',
   observations,
-  why: `${beside} ${beside === 1 ? 'request is' : 'requests are'} beside a value of the balance that is off while the next is right again: a wrong value, which BILL-10 and BILL-11 are about, looks like a wrong price there`,
+  why: `${beside} ${beside === 1 ? 'request seems' : 'requests seem'} to cost another price, beside a value of the balance that is wrong while the next is right. The value is wrong there (BILL-10, BILL-11), and the price is not known`,
 })

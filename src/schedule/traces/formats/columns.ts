@@ -28,11 +28,11 @@ export function columns(
 }
 
 /** Words for a unit at the end of a column's name: `sent_ms`, `arrival (s)`, `startTimeMillis`. */
-const unitWords: Readonly<Record<TraceUnit, string>> = {
-  s: 's sec secs seconds',
-  ms: 'ms msec msecs millis milliseconds',
-  us: 'us micros microseconds',
-  ns: 'ns nanos nanoseconds',
+const unitWords: Readonly<Record<TraceUnit, readonly string[]>> = {
+  s: ['s', 'sec', 'secs', 'seconds'],
+  ms: ['ms', 'msec', 'msecs', 'millis', 'milliseconds'],
+  us: ['us', 'micros', 'microseconds'],
+  ns: ['ns', 'nanos', 'nanoseconds'],
 }
 
 function unitIn(name: string): TraceUnit | null {
@@ -41,5 +41,5 @@ function unitIn(name: string): TraceUnit | null {
     .toLowerCase()
     .split(/[^a-z]+/)
   const last = words.findLast((word) => word !== '') ?? ''
-  return traceUnits.find((unit) => unitWords[unit].split(' ').includes(last)) ?? null
+  return traceUnits.find((unit) => unitWords[unit].includes(last)) ?? null
 }

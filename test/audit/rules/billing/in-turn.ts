@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { AttemptRow } from '../../../../src/attempt/columns.ts'
 import type { BillingRule } from '../../../../src/audit/evidence/balances.ts'
 import { readBalance } from '../../../../src/audit/evidence/billing/balance-reading.ts'
-import { sumsOf } from '../../../../src/audit/evidence/billing/gifts.ts'
+import { giftsOf, sumsOf } from '../../../../src/audit/evidence/billing/gifts.ts'
 import type { FullContract } from '../../../../src/contract/contract.ts'
 import { defaultContract } from '../../../../src/contract/default.ts'
 import { openStore, type Store } from '../../../store/opened.ts'
@@ -50,8 +50,7 @@ export function testCases(cases: readonly Case[]): void {
   test.each(cases.map(([name, rule, ...rest]) => [rule.id, name, rule, ...rest] as const))(
     '%s: %s',
     async (_id, _name, rule, rows, verdict, contract = defaultContract) => {
-      const { packages, grants } = contract
-      const gifts = sumsOf([...packages.map((each) => each.credits), ...Object.values(grants)])
+      const gifts = sumsOf(giftsOf(contract))
       const readings = [...Map.groupBy(rows, (row) => row.account ?? '')].map(([account, own]) =>
         readBalance(
           historyOf(own.map(historyRow), { runId: 'a', account, lifetimeUs: 600e6 }),

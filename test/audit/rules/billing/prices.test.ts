@@ -40,7 +40,7 @@ testCases([
     {
       verdict: 'inconclusive',
       observations: 4,
-      why: '2 requests are beside a value of the balance that is off while the next is right again: a wrong value, which BILL-10 and BILL-11 are about, looks like a wrong price there',
+      why: '2 requests seem to cost another price, beside a value of the balance that is wrong while the next is right. The value is wrong there (BILL-10, BILL-11), and the price is not known',
     },
   ],
   [
