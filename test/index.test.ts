@@ -24,9 +24,9 @@ test('each command that works on a service or a store is a function of the publi
 
 test('a reader that names a missing store makes no file', async () => {
   const path = join(temporaryFolder(), 'typo.duckdb')
-  const says = `There is no store at ${path}.`
-  await expect(api.openStore(path, { create: false })).rejects.toThrow(says)
-  await expect(api.openExistingStore(path)).rejects.toThrow(says)
+  const summary = `There is no store at ${path}.`
+  await expect(api.openStore(path, { create: false })).rejects.toThrow(summary)
+  await expect(api.openExistingStore(path)).rejects.toThrow(summary)
   expect(existsSync(path)).toBe(false)
 })
 

@@ -8,5 +8,5 @@
 --   late: { label: 1 in 10 after }
 --   min_balance: { label: from a balance of }
 --   per_minute: { label: requests a minute }
---   says: { label: why, optional: true }
-SELECT band, median, early, late, min_balance, per_minute, says FROM usage_bands ORDER BY min_balance DESC
+--   summary: { label: why, optional: true }
+SELECT band, median, early, late, min_balance, per_minute, summary FROM usage_bands ORDER BY min_balance DESC

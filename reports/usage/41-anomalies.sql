@@ -2,6 +2,6 @@
 -- section: Reconciliation
 -- optional: true
 -- columns:
---   says: { label: what }
+--   summary: { label: what }
 --   n: { label: rows }
-SELECT kind, says, n, example FROM usage_anomalies ORDER BY n DESC, kind
+SELECT kind, summary, n, example FROM usage_anomalies ORDER BY n DESC, kind

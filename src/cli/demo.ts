@@ -124,7 +124,7 @@ function demoText(result: RunResult, report: AuditReport, made: Made): string {
       ]),
     ]),
     '',
-    `Run: ${result.verdict.verdict}${result.verdict.says === '' ? '' : `. ${result.verdict.says}`}`,
+    `Run: ${result.verdict.verdict}${result.verdict.summary === '' ? '' : `. ${result.verdict.summary}`}`,
     `Audit: ${count('fail')} failed, ${count('inconclusive')} inconclusive, ${count('pass')} passed, ${count('not-observed')} not observed`,
     ...failed.map(({ rule, title }) => `  ${rule} failed: ${title}`),
     '',

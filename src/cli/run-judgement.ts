@@ -22,9 +22,9 @@ export function judgementText(result: RunResult): string {
 function sweepLines({ sweeps, verdict }: RunResult): readonly string[] {
   return sweeps.flatMap((sweep) => {
     const search = searchShape.parse(sweep)
-    const { says, because } = safeRateText(search, verdict.verdict === 'invalid')
+    const { summary, because } = safeRateText(search, verdict.verdict === 'invalid')
     return [
-      ...wrapped(`${says}.`, ''),
+      ...wrapped(`${summary}.`, ''),
       ...because.flatMap((sentence) => wrapped(sentence, '  ')),
       ...table([
         ['  trial', 'step', 'rate', 'sent', 'requests', 'goodput', ''],
@@ -118,7 +118,7 @@ function verdictLines({ verdict }: RunResult): readonly string[] {
       .filter((test) => test.remedy !== '')
       .flatMap((test) => wrapped(`${test.name}: ${test.remedy}`, '  ')),
     ...wrapped(
-      `Result is: ${verdict.verdict.toUpperCase()}${verdict.says === '' ? '' : `. ${verdict.says}`}`,
+      `Result is: ${verdict.verdict.toUpperCase()}${verdict.summary === '' ? '' : `. ${verdict.summary}`}`,
       '',
     ),
   ]

@@ -9,7 +9,7 @@ export function runJunit(
 ): string {
   const valid = verdict.verdict !== 'invalid'
   const cases = [
-    { name: 'the run is valid', failure: valid ? null : ['invalid', verdict.says] },
+    { name: 'the run is valid', failure: valid ? null : ['invalid', verdict.summary] },
     ...thresholds.map((threshold) => ({
       name: threshold.text,
       failure:

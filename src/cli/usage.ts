@@ -89,13 +89,13 @@ function printPoll(poll: Poll, kept: boolean, json: boolean): void {
     )
     return
   }
-  const says =
+  const summary =
     poll.status === null
       ? 'nothing answered'
       : poll.status === 200
         ? `consumed ${consumed ?? 'not said'}, remaining ${remaining ?? 'not said'}`
         : `status ${poll.status}`
-  process.stdout.write(`${at}  ${says}${kept ? '' : '  (the store is held; kept in memory)'}\n`)
+  process.stdout.write(`${at}  ${summary}${kept ? '' : '  (the store is held; kept in memory)'}\n`)
 }
 
 function fieldMap(fields: readonly string[]): CreditsFieldMap {

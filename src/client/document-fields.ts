@@ -59,8 +59,8 @@ export class DocumentFields extends TokenFields {
   /** Adds the fields of a body or of an event. */
   keepDocument(document: DocumentReader, bytes: Buffer, words: ResponseWords): void {
     // Some streams begin with a chunk of empty fields, so the first value that is not empty counts.
-    if (says(document.id) && !this.id.isKnown) this.id.keep(bytes, document.id, words.secrets)
-    if (says(document.model) && this.responseModel === null) {
+    if (isGiven(document.id) && !this.id.isKnown) this.id.keep(bytes, document.id, words.secrets)
+    if (isGiven(document.model) && this.responseModel === null) {
       this.responseModel = words.text(bytes, document.model)
     }
     if (document.finish.start >= 0) this.finishReason = words.text(bytes, document.finish)
@@ -154,6 +154,6 @@ export class DocumentFields extends TokenFields {
 }
 
 /** Whether a field was present and not empty; `end` is stale if it was absent. */
-function says({ start, end }: Span): boolean {
+function isGiven({ start, end }: Span): boolean {
   return start >= 0 && end > start
 }

@@ -424,8 +424,8 @@ export class DocumentWalk extends JsonCursor {
     const first = this.peek()
     if (!this.skip()) return false
     if (first === 34) this.use(uses.unknown)
-    const says = first === 34 || isObjectOrList(first) ? this.at - start > 2 : false
-    if (says && this.unknown.start < 0) {
+    const holdsText = first === 34 || isObjectOrList(first) ? this.at - start > 2 : false
+    if (holdsText && this.unknown.start < 0) {
       this.unknown.start = keyStart
       this.unknown.end = keyEnd
       this.unknown.escaped = true
@@ -518,8 +518,8 @@ export class DocumentWalk extends JsonCursor {
   }
 
   protected keepErrorValue(into: Span | null, use: number, start: number, isString: boolean): void {
-    const says = isString ? this.stringEnd > this.stringStart : this.lastNumber() !== 0
-    if (isInError(use) && says) this.hasError = true
+    const holdsText = isString ? this.stringEnd > this.stringStart : this.lastNumber() !== 0
+    if (isInError(use) && holdsText) this.hasError = true
     if (into === null) return
     into.start = isString ? this.stringStart : start
     into.end = isString ? this.stringEnd : this.at

@@ -8,7 +8,7 @@ import { generatesSql } from '../contract/request.ts'
  */
 export interface Measure {
   readonly title: string
-  readonly says: string
+  readonly summary: string
   /** SQL over a row of `attempts`, in microseconds. */
   readonly value: string
   /** SQL: whether a row has the measure. */
@@ -51,58 +51,61 @@ const ofSent = { of: 'true', cut: null, whoIsCut: '' }
 export const measures = {
   service: {
     title: 'service',
-    says: 'from the send of the request to the end of the answer',
+    summary: 'from the send of the request to the end of the answer',
     value: `${ended} - ${began}`,
     ...ofAnswers,
   },
   response: {
     title: 'response',
-    says: 'from the planned send to the end of the answer, including every wait in this client',
+    summary: 'from the planned send to the end of the answer, including every wait in this client',
     value: `${ended} - intended_us`,
     ...ofAnswers,
   },
   ttft: {
     title: 'TTFT',
-    says: 'from the send of the request to the first event with text: content, reasoning or a tool call',
+    summary:
+      'from the send of the request to the first event with text: content, reasoning or a tool call',
     value: `coalesce(first_content_us, ${ended}) - ${began}`,
     ...ofFirstText,
   },
   responseTtft: {
     title: 'resp. TTFT',
-    says: 'the same from the planned send',
+    summary: 'the same from the planned send',
     value: `coalesce(first_content_us, ${ended}) - intended_us`,
     ...ofFirstText,
   },
   tpot: {
     title: 'TPOT',
-    says: 'from the first to the last event with text, divided by the reported completion tokens minus one',
+    summary:
+      'from the first to the last event with text, divided by the reported completion tokens minus one',
     value: `CASE WHEN completion_tokens >= 2 THEN (last_content_us - first_content_us) / (completion_tokens - 1) END`,
     ...ofStreams,
     who: 'streams that succeeded and report two completion tokens or more',
   },
   itlMax: {
     title: 'ITL max',
-    says: 'the longest gap between two events with text of one stream',
+    summary: 'the longest gap between two events with text of one stream',
     value: 'itl_max_us',
     ...ofStreams,
   },
   lag: {
     title: 'lag',
-    says: 'from the planned send to the hand-over to the HTTP client',
+    summary: 'from the planned send to the hand-over to the HTTP client',
     value: 'dispatched_us - intended_us',
     ...ofSent,
     who: 'all requests that were handed over',
   },
   poolWait: {
     title: 'pool wait',
-    says: 'from the hand-over to the send: waiting and connecting',
+    summary: 'from the hand-over to the send: waiting and connecting',
     value: 'sent_us - dispatched_us',
     ...ofSent,
     who: 'all requests that were sent',
   },
   failure: {
     title: 'failures',
-    says: 'response time of errors, kept separate so that a fast 429 never improves a percentile',
+    summary:
+      'response time of errors, kept separate so that a fast 429 never improves a percentile',
     value: `${ended} - intended_us`,
     of: `outcome IN ('http_error', 'broken')`,
     who: 'HTTP errors and broken answers, including expected ones',
@@ -135,52 +138,57 @@ export const countedOfRun = countedSql(
 export const standings = {
   counted: {
     sql: countedSql(`run_id IN (SELECT run_id FROM request_kinds WHERE part = 'steady')`),
-    says: 'it belongs to the steady part, or its run has none; figures cover only these',
+    summary: 'it belongs to the steady part, or its run has none; figures cover only these',
   },
-  was_sent: { sql: `outcome <> 'not_sent'`, says: 'it was sent' },
+  was_sent: { sql: `outcome <> 'not_sent'`, summary: 'it was sent' },
   on_purpose: {
     sql: `outcome = 'aborted' OR (expects <> 'ok' AND outcome = 'http_error')`,
-    says: 'it ended as the scenario intended: an abort, or the error that it was made to provoke',
+    summary:
+      'it ended as the scenario intended: an abort, or the error that it was made to provoke',
   },
-  succeeded: { sql: succeeded, says: 'it was meant to succeed, and did' },
+  succeeded: { sql: succeeded, summary: 'it was meant to succeed, and did' },
   judged: {
     sql: `expects = 'ok' AND outcome NOT IN ('not_sent', 'aborted')`,
-    says: 'it was meant to succeed, and ended: the denominator of goodput and success',
+    summary: 'it was meant to succeed, and ended: the denominator of goodput and success',
   },
   failed: {
     sql: `outcome NOT IN ('not_sent', 'aborted') AND outcome <> CASE expects WHEN 'ok' THEN 'ok' ELSE 'http_error' END`,
-    says: 'it was sent and ended in an unexpected way, other than by our own abort',
+    summary: 'it was sent and ended in an unexpected way, other than by our own abort',
   },
   examined: {
     sql: `${succeeded} AND answer IS NOT NULL`,
-    says: 'it succeeded, and its step says what the answer must hold: the denominator of correct',
+    summary:
+      'it succeeded, and its step says what the answer must hold: the denominator of correct',
   },
-  correct: { sql: `answer = 'correct'`, says: 'its answer holds all that its step expects' },
+  correct: { sql: `answer = 'correct'`, summary: 'its answer holds all that its step expects' },
   wrong: {
     sql: `answer NOT IN ('correct', 'unchecked')`,
-    says: 'it succeeded, but its answer lacks something that its step expects; no error',
+    summary: 'it succeeded, but its answer lacks something that its step expects; no error',
   },
   generated: {
     sql: `${generated}`,
-    says: 'it succeeded at chat or messages, so it has tokens, reported or not: the denominator of empty',
+    summary:
+      'it succeeded at chat or messages, so it has tokens, reported or not: the denominator of empty',
   },
   empty: {
     sql: `${generated} AND first_content_us IS NULL AND (events > 0 OR coalesce(completion_tokens = 0, false))`,
-    says: 'it is `generated` and holds nothing: a stream without text, reasoning or a tool call, or a body of 0 completion tokens',
+    summary:
+      'it is `generated` and holds nothing: a stream without text, reasoning or a tool call, or a body of 0 completion tokens',
   },
   unreported: {
     sql: `${generated} AND completion_tokens IS NULL`,
-    says: 'it has tokens, and the service did not report how many',
+    summary: 'it has tokens, and the service did not report how many',
   },
   estimated_tokens: {
     sql: `CASE WHEN ${generated} AND completion_tokens IS NULL AND content_events > 0 THEN content_events END`,
-    says: 'content events of a stream that is `unreported`: an estimate, because an event is not a token',
+    summary:
+      'content events of a stream that is `unreported`: an estimate, because an event is not a token',
   },
   output_tokens: {
     sql: `CASE WHEN ${succeeded} THEN completion_tokens END`,
-    says: 'completion tokens that the service reported for a success',
+    summary: 'completion tokens that the service reported for a success',
   },
-} as const satisfies Record<string, { readonly sql: string; readonly says: string }>
+} as const satisfies Record<string, { readonly sql: string; readonly summary: string }>
 
 /** SQL: a whole without its parts. `greatest` alone ignores null, and would make 0 of an unknown whole. */
 const less = (whole: string, ...parts: readonly string[]) =>
@@ -197,20 +205,20 @@ export const tokenParts = {
       ...['cached_tokens', 'cache_write_tokens', 'cache_write_1h_tokens'],
       ...['input_audio_tokens', 'input_image_tokens'],
     ),
-    says: 'text of the prompt that no cache had: `prompt_tokens` without the other parts',
+    summary: 'text of the prompt that no cache had: `prompt_tokens` without the other parts',
   },
   cache_read_tokens: {
     sql: less('cached_tokens', 'cache_read_audio_tokens'),
-    says: 'text of the prompt from a cache: `cached_tokens` without `cache_read_audio_tokens`',
+    summary: 'text of the prompt from a cache: `cached_tokens` without `cache_read_audio_tokens`',
   },
   output_visible_tokens: {
     sql: less(
       'completion_tokens',
       ...['reasoning_tokens', 'output_audio_tokens', 'output_image_tokens'],
     ),
-    says: 'generated text that is shown: `completion_tokens` without the other parts',
+    summary: 'generated text that is shown: `completion_tokens` without the other parts',
   },
-} as const satisfies Record<string, { readonly sql: string; readonly says: string }>
+} as const satisfies Record<string, { readonly sql: string; readonly summary: string }>
 
 /** SQL: the share of prompt tokens that a cache had, among successes that report it; null without any. */
 export const cachedShareSql = `sum(cached_tokens) FILTER (${succeeded})
@@ -220,17 +228,17 @@ export const cachedShareSql = `sum(cached_tokens) FILTER (${succeeded})
 export const foreignMeasures = {
   event_ttft_us: {
     sql: `coalesce(first_event_us, first_content_us) - ${began}`,
-    says: 'to the first event of any kind (vLLM, evalscope)',
+    summary: 'to the first event of any kind (vLLM, evalscope)',
   },
   tail_tpot_us: {
     sql: `CASE WHEN completion_tokens >= 2 THEN (${ended} - coalesce(first_event_us, first_content_us)) / (completion_tokens - 1) END`,
-    says: 'the time after the first event, divided by the tokens minus one (vLLM, evalscope)',
+    summary: 'the time after the first event, divided by the tokens minus one (vLLM, evalscope)',
   },
   spread_tpot_us: {
     sql: `CASE WHEN completion_tokens >= 1 THEN (coalesce(last_content_us, first_content_us) - ${began}) / completion_tokens END`,
-    says: 'the time to the last text divided by the tokens, including TTFT (GuideLLM)',
+    summary: 'the time to the last text divided by the tokens, including TTFT (GuideLLM)',
   },
-} as const satisfies Record<string, { readonly sql: string; readonly says: string }>
+} as const satisfies Record<string, { readonly sql: string; readonly summary: string }>
 
 /** The measure that each objective of a scenario bounds. */
 const objectives = {
@@ -260,12 +268,12 @@ export function goodSql(boundOf: (name: ObjectiveName) => string | number | null
 export const taskMeasures = {
   task: {
     title: 'task',
-    says: 'from the planned start of the task to the end of its last request',
+    summary: 'from the planned start of the task to the end of its last request',
     value: 'ended_us - intended_us',
   },
   taskService: {
     title: 'task service',
-    says: 'the same without the delays on the path of requests that decided the end',
+    summary: 'the same without the delays on the path of requests that decided the end',
     value: 'ended_us - intended_us - wait_us',
   },
 } as const
@@ -275,15 +283,16 @@ export type TaskMeasureName = keyof typeof taskMeasures
 export const taskStandings = {
   judged: {
     sql: `outcome <> 'stopped' AND skipped = 0`,
-    says: 'it started at its start, and did not end with the run: the denominator of task_success',
+    summary:
+      'it started at its start, and did not end with the run: the denominator of task_success',
   },
   succeeded: {
     sql: `outcome = 'ok' AND skipped = 0`,
-    says: 'it is judged, and all of its requests succeeded before its deadline',
+    summary: 'it is judged, and all of its requests succeeded before its deadline',
   },
   cut: {
     sql: `outcome = 'deadline' AND skipped = 0`,
-    says: 'its deadline cut it off, so that its times count as at least so long',
+    summary: 'its deadline cut it off, so that its times count as at least so long',
   },
 } as const
 

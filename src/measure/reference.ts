@@ -55,7 +55,7 @@ was cut off counts as endless. Inconclusive is not a pass: the command exits wit
       ['column', 'an attempt counts if'],
       Object.entries(standings)
         .filter(([name]) => !name.endsWith('_tokens'))
-        .map(([name, { says }]) => [`\`${name}\``, says]),
+        .map(([name, { summary }]) => [`\`${name}\``, summary]),
     ),
     table(
       ['figure', 'unit', 'definition'],
@@ -82,9 +82,9 @@ was cut off counts as endless. Inconclusive is not a pass: the command exits wit
         [
           'tokens',
           'count, per second',
-          `${standings.output_tokens.says}; unreported tokens are unknown, not 0`,
+          `${standings.output_tokens.summary}; unreported tokens are unknown, not 0`,
         ],
-        ['estimated tokens', 'count', standings.estimated_tokens.says],
+        ['estimated tokens', 'count', standings.estimated_tokens.summary],
         [
           'credits',
           'count, per second',
@@ -118,10 +118,10 @@ was cut off counts as endless. Inconclusive is not a pass: the command exits wit
     table(
       ['measure', 'in SQL and thresholds', 'definition'],
       [
-        ...Object.entries(taskMeasures).map(([name, { title, says }]) => [
+        ...Object.entries(taskMeasures).map(([name, { title, summary }]) => [
           title,
           `\`${sqlName(name)}\``,
-          says,
+          summary,
         ]),
         ['success', '`task_success`', 'share of `judged` tasks that `succeeded`'],
         ['tasks', '`tasks`', 'count of `judged` tasks'],
@@ -134,7 +134,7 @@ was cut off counts as endless. Inconclusive is not a pass: the command exits wit
     ),
     table(
       ['column', 'a task counts if'],
-      Object.entries(taskStandings).map(([name, { says }]) => [`\`${name}\``, says]),
+      Object.entries(taskStandings).map(([name, { summary }]) => [`\`${name}\``, summary]),
     ),
     '## Tokens',
     `Columns of tokens mean the same in every dialect of usage. \`prompt_tokens\` and \`completion_tokens\` are whole
@@ -142,7 +142,7 @@ counts; \`cached_tokens\` and all other columns with \`_tokens\` are parts of th
 a 0 of an answer with text. \`attempt_values\` adds the parts that are left over:`,
     table(
       ['column', 'definition'],
-      Object.entries(tokenParts).map(([name, { says }]) => [`\`${name}\``, says]),
+      Object.entries(tokenParts).map(([name, { summary }]) => [`\`${name}\``, summary]),
     ),
     '## Other tools',
     `The launch page shows the same run under the definitions of other tools, and \`assay summary --format vllm\`
@@ -160,21 +160,21 @@ prints that of vLLM. All of these tools leave failures and timeouts out of laten
         [
           'GuideLLM',
           'the first non-empty content, reasoning or tool call, as in Assay',
-          foreignMeasures.spread_tpot_us.says,
+          foreignMeasures.spread_tpot_us.summary,
           'step function of the CDF',
           'left out',
         ],
         [
           'vLLM bench serve',
-          foreignMeasures.event_ttft_us.says,
-          foreignMeasures.tail_tpot_us.says,
+          foreignMeasures.event_ttft_us.summary,
+          foreignMeasures.tail_tpot_us.summary,
           'linear',
           'left out',
         ],
         [
           'evalscope perf',
-          foreignMeasures.event_ttft_us.says,
-          foreignMeasures.tail_tpot_us.says,
+          foreignMeasures.event_ttft_us.summary,
+          foreignMeasures.tail_tpot_us.summary,
           '`data[int(n*p/100)]`',
           'left out',
         ],
@@ -190,8 +190,8 @@ prints that of vLLM. All of these tools leave failures and timeouts out of laten
   ].join('\n\n')}\n`
 }
 
-function row(name: string, { title, says, who, cut, whoIsCut }: Measure): readonly string[] {
-  return [title, `\`${name}\``, says, who, cut === null ? 'no one' : whoIsCut]
+function row(name: string, { title, summary, who, cut, whoIsCut }: Measure): readonly string[] {
+  return [title, `\`${name}\``, summary, who, cut === null ? 'no one' : whoIsCut]
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

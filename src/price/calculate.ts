@@ -54,7 +54,7 @@ export interface CostLine {
 /** A step after the sum of parts. */
 export interface CostStep {
   readonly step: 'times' | 'round' | 'minimum' | 'charged'
-  readonly says: string
+  readonly summary: string
   readonly cost: Rational
 }
 
@@ -85,7 +85,7 @@ export function calculate(model: ModelPrice, usage: Usage, context: PriceContext
     return {
       ...nothing,
       cost: zero,
-      steps: [{ step: 'charged', says: `${context.outcome}: none`, cost: zero }],
+      steps: [{ step: 'charged', summary: `${context.outcome}: none`, cost: zero }],
     }
   if (charge === 'open') return { ...nothing, cost: null, open: [`charged.${context.outcome}`] }
   const sheet = sheetAt(model, context.atMs, context.serviceTier)
@@ -150,16 +150,16 @@ function finished(
   const rounded = byComponent ? parts.map((cost) => roundTo(cost, round.digits, round.mode)) : parts
   let cost = rounded.reduce(add, zero)
   if (applied.length > 0)
-    steps.push({ step: 'times', says: applied.join(', '), cost: parts.reduce(add, zero) })
+    steps.push({ step: 'times', summary: applied.join(', '), cost: parts.reduce(add, zero) })
   if (round !== null) {
     if (!byComponent) cost = roundTo(cost, round.digits, round.mode)
-    const says = `${byComponent ? 'each part' : 'the request'} to ${round.digits} decimals, ${round.mode}`
-    steps.push({ step: 'round', says, cost })
+    const summary = `${byComponent ? 'each part' : 'the request'} to ${round.digits} decimals, ${round.mode}`
+    steps.push({ step: 'round', summary, cost })
   }
   const { minimum } = model
   if (minimum !== null && compare(cost, minimum) < 0 && !isZero(times) && sum.isPriced) {
     cost = minimum
-    steps.push({ step: 'minimum', says: 'the smallest charge', cost })
+    steps.push({ step: 'minimum', summary: 'the smallest charge', cost })
   }
   return { cost, steps, unknown }
 }
@@ -230,8 +230,8 @@ class CostSum {
       (step) => compare(rational(BigInt(count)), startOf(step)) >= 0,
     ).length
     const last = tiers.steps[reached - 1]
-    const says = last === undefined ? null : tierName(last)
-    if (says !== null && !this.because.includes(says)) this.because.push(says)
+    const name = last === undefined ? null : tierName(last)
+    if (name !== null && !this.because.includes(name)) this.because.push(name)
     return priceOfStep(this.base, tiers, reached)
   }
 
@@ -246,8 +246,8 @@ class CostSum {
       const piece = add(end, { ...from, numerator: -from.numerator })
       if (compare(piece, zero) <= 0) continue
       if (at > 0) {
-        const says = tierName(tiers.steps[at - 1]!)
-        if (!this.because.includes(says)) this.because.push(says)
+        const name = tierName(tiers.steps[at - 1]!)
+        if (!this.because.includes(name)) this.because.push(name)
       }
       this.addPart(part, piece, priceOfStep(this.base, tiers, at))
     }

@@ -16,7 +16,11 @@ export function costJson(model: string, found: Calculation, usage: Usage, unit: 
       per: decimalText(per),
       cost: decimalText(cost),
     })),
-    steps: found.steps.map(({ step, says, cost }) => ({ step, says, cost: decimalText(cost) })),
+    steps: found.steps.map(({ step, summary, cost }) => ({
+      step,
+      summary,
+      cost: decimalText(cost),
+    })),
     because: found.because,
     open: found.open,
     unknown: found.unknown,
@@ -55,7 +59,7 @@ export function costText(model: string, found: Calculation, usage: Usage, unit: 
       ? `${model}${because}: the cost is not known`
       : `${model}${because}: ${amount(found.cost)}`,
     ...lines,
-    ...found.steps.map(({ step, says, cost }) => `  ${step}: ${says} = ${decimalText(cost)}`),
+    ...found.steps.map(({ step, summary, cost }) => `  ${step}: ${summary} = ${decimalText(cost)}`),
     ...found.open.map((name) => `  open: the contract promises nothing about ${name}`),
     ...found.unknown.map((name) => `  unknown: nothing states ${name}`),
     ...(found.assumed.length === 0

@@ -8,7 +8,7 @@ export interface Headline {
   /** The question, in the words of the scenario. */
   readonly asks?: string
   readonly tone: Tone
-  readonly says: string
+  readonly summary: string
   readonly because: string
   readonly checks: readonly Check[]
 }
@@ -32,8 +32,8 @@ const spoken: Readonly<Record<Tone, string>> = {
   none: 'not observed',
 }
 
-export function renderHeadline({ asks = '', tone, says, because, checks }: Headline): Html {
-  return html`<section class="card verdict ${tone}" aria-label="Verdict: ${says}">${asks !== '' && html`<p class="asks">${asks}</p>`}<h2>${unbroken(says)}</h2><p>${unbroken(because)}</p>
+export function renderHeadline({ asks = '', tone, summary, because, checks }: Headline): Html {
+  return html`<section class="card verdict ${tone}" aria-label="Verdict: ${summary}">${asks !== '' && html`<p class="asks">${asks}</p>`}<h2>${unbroken(summary)}</h2><p>${unbroken(because)}</p>
 ${checks.length > 0 && html`<ul class="checks">${urgentFirst(checks).map(renderCheck)}</ul>`}</section>`
 }
 

@@ -73,10 +73,10 @@ function answerOf(comparison: Comparison, gates: readonly GateResult[]): Headlin
   const most = mostWorse(whole)
   const because = `${most === null ? '' : `Most on ${nameOf(most)}: ${changeText(most)}. `}Of ${differences.length} figures (all steps together, and each step), ${of('worse')} are worse and ${of('better')} better beyond their 95 % intervals; about ${Math.round(differences.length / 20)} expected by chance.`
   const checks = [
-    ...gates.map(({ gate, result, says }) => ({
+    ...gates.map(({ gate, result, summary }) => ({
       tone: gateTones[result],
       name: `fail on ${gate.text}`,
-      figure: `${result}: ${says}`,
+      figure: `${result}: ${summary}`,
       remedy: null,
     })),
     ...warnings.map((warning) => ({
@@ -88,7 +88,7 @@ function answerOf(comparison: Comparison, gates: readonly GateResult[]): Headlin
   ]
   return {
     tone: headline.tone,
-    says: headline.says,
+    summary: headline.summary,
     because: headline.because === '' ? because : `${headline.because} ${because}`,
     checks,
   }

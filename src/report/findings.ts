@@ -81,7 +81,7 @@ export function auditAnswer(findings: readonly StoredFinding[]): Headline {
   if (findings.length === 0) {
     return {
       tone: 'none',
-      says: 'These runs were not audited',
+      summary: 'These runs were not audited',
       because: 'Run assay audit, then make the page again.',
       checks: [],
     }
@@ -89,7 +89,7 @@ export function auditAnswer(findings: readonly StoredFinding[]): Headline {
   if (binding.length > 0) {
     return {
       tone: 'fail',
-      says: failureOf(binding),
+      summary: failureOf(binding),
       because: tally,
       checks: binding.map((finding) => ({
         tone: 'fail',
@@ -104,9 +104,9 @@ export function auditAnswer(findings: readonly StoredFinding[]): Headline {
     }
   }
   if (of('pass').length === 0) {
-    return { tone: 'warn', says: 'Nothing could be decided', because: tally, checks: [] }
+    return { tone: 'warn', summary: 'Nothing could be decided', because: tally, checks: [] }
   }
-  return { tone: 'good', says: 'No rule failed', because: tally, checks: [] }
+  return { tone: 'good', summary: 'No rule failed', because: tally, checks: [] }
 }
 
 /** What failed, in the words of the first failure if they fit a headline. */
@@ -115,11 +115,13 @@ function failureOf(binding: readonly StoredFinding[]): string {
   const [all, others] = [binding.length, binding.length - 1]
   const short = observed === undefined ? null : `Observed ${observed}`
   const both = expected === undefined ? short : `${short}, expected ${expected}`
-  const says = [both, short].find(
+  const summary = [both, short].find(
     (words): words is string => words !== null && words.length <= longestHeadline,
   )
-  if (says === undefined) return `${all} ${all === 1 ? 'rule' : 'rules'} failed`
-  return others === 0 ? says : `${says}; ${others} more ${others === 1 ? 'rule' : 'rules'} failed`
+  if (summary === undefined) return `${all} ${all === 1 ? 'rule' : 'rules'} failed`
+  return others === 0
+    ? summary
+    : `${summary}; ${others} more ${others === 1 ? 'rule' : 'rules'} failed`
 }
 const longestHeadline = 110
 

@@ -133,15 +133,15 @@ function answerOf(
   ].join(' ')
   // A threshold or a search that limits failures has their figure.
   const isLimited = searches.length > 0 || asked.every(({ limitsFailures }) => limitsFailures)
-  const told = (tone: Tone, says: string, more = ''): Headline => ({
+  const told = (tone: Tone, summary: string, more = ''): Headline => ({
     asks: [...new Set(asked.map(({ question }) => question))].filter(Boolean).join(' '),
     tone,
-    says,
+    summary,
     because: `${more} ${because}`.trim(),
     checks: [
       // Of an invalid run, they are the reason.
       ...(isInvalid ? failed : []),
-      ...searches.filter(({ name }) => name !== says),
+      ...searches.filter(({ name }) => name !== summary),
       ...thresholds,
       ...(isLimited ? [] : failuresOf(counts)),
       ...emptyOf(all),
@@ -156,7 +156,7 @@ function answerOf(
     return told(
       'fail',
       'This run is invalid: do not rely on its latencies',
-      verdicts.map((each) => each.says).join(' '),
+      verdicts.map((each) => each.summary).join(' '),
     )
   }
   const missed = thresholds.filter((check) => check.tone === 'fail')

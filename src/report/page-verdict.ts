@@ -9,7 +9,7 @@ import { safeRateText, searchShape } from './safe-rate.ts'
  */
 const shape = z.looseObject({
   verdict: z.string().nullable().default(null),
-  says: z.string().default(''),
+  summary: z.string().default(''),
   stopped: z.string().nullable().default(null),
   tests: z
     .array(
@@ -39,7 +39,7 @@ const shape = z.looseObject({
 
 export interface PageVerdict {
   /** What an invalid run is still good for; empty otherwise. */
-  readonly says: string
+  readonly summary: string
   /** Why the run ended before its plan; null if it did not. */
   readonly stopped: string | null
   readonly tests: readonly Check[]
@@ -59,11 +59,11 @@ const tones: Readonly<Record<string, Tone>> = {
 /** @returns an empty verdict if none is stored, or if it is unreadable */
 export function readPageVerdict(json: string | null): PageVerdict {
   const parsed = shape.safeParse(parseJson(json))
-  const { verdict, says, stopped, tests, thresholds, sweeps } = parsed.success
+  const { verdict, summary, stopped, tests, thresholds, sweeps } = parsed.success
     ? parsed.data
     : shape.parse({})
   return {
-    says,
+    summary,
     stopped,
     tests: tests.map(({ name, result, figure, bound, remedy }) => ({
       tone: tones[result] ?? 'none',
@@ -81,8 +81,8 @@ export function readPageVerdict(json: string | null): PageVerdict {
       remedy: needs === null ? null : `It needs ${formatNumber(needs)} samples.`,
     })),
     searches: sweeps.map((sweep) => {
-      const { isFound, tone, says, because } = safeRateText(sweep, verdict === 'invalid')
-      return { isFound, tone, name: says, figure: '', remedy: because.join(' ') }
+      const { isFound, tone, summary, because } = safeRateText(sweep, verdict === 'invalid')
+      return { isFound, tone, name: summary, figure: '', remedy: because.join(' ') }
     }),
   }
 }

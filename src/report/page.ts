@@ -221,7 +221,7 @@ async function prepareUsageTop(store: Session, options: ReportOptions): Promise<
 const emptyTop = ({ message }: NoUsage): Top => ({
   about: html`The store holds no usage yet.`,
   body: renderHeadline({
-    ...{ tone: 'none', says: 'No usage yet', because: message, checks: [] },
+    ...{ tone: 'none', summary: 'No usage yet', because: message, checks: [] },
   }),
   figures: [],
 })

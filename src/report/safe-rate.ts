@@ -69,7 +69,7 @@ export interface SafeRateText {
   readonly isFound: boolean
   readonly tone: Tone
   /** One line: `Safe rate: 5.7/s (95 % of first tokens within 1 s)`. */
-  readonly says: string
+  readonly summary: string
   /** What supports it, and what is not known; whole sentences. */
   readonly because: readonly string[]
 }
@@ -98,7 +98,7 @@ function answerOf(search: StoredSearch): SafeRateText {
   const { safeRate: found, trials, objective, of } = search
   if (found === null) {
     const because = ['Another version of Assay searched it; search again.']
-    return { isFound: false, tone: 'none', says: 'The rate is not judged', because }
+    return { isFound: false, tone: 'none', summary: 'The rate is not judged', because }
   }
   const failed = trials.filter(({ result }) => result === 'failed')
   switch (found.kind) {
@@ -108,7 +108,7 @@ function answerOf(search: StoredSearch): SafeRateText {
       return {
         isFound: true,
         tone: hold?.drift === null || hold === undefined ? 'good' : 'warn',
-        says: `Safe rate: ${nounRate(safePerS, budget, of)} (${objective})`,
+        summary: `Safe rate: ${nounRate(safePerS, budget, of)} (${objective})`,
         because: [
           ...(hold === undefined ? [] : [...atOnceText(search, hold), holdText(hold, budget, of)]),
           failedPerS === null
@@ -128,7 +128,7 @@ function answerOf(search: StoredSearch): SafeRateText {
       return {
         isFound: false,
         tone: 'warn',
-        says: 'No safe rate yet: not enough time to decide',
+        summary: 'No safe rate yet: not enough time to decide',
         because: [
           [
             lowPerS === null
@@ -157,7 +157,7 @@ function answerOf(search: StoredSearch): SafeRateText {
       return {
         isFound: false,
         tone: 'fail',
-        says: `No rate is safe (${objective})`,
+        summary: `No rate is safe (${objective})`,
         because: [reasons[found.because] ?? found.because],
       }
     }

@@ -79,11 +79,11 @@ function findingsText(
   }))
   switch (format) {
     case 'json':
-      return `${jsonText({ answer: answer.says, because: answer.because, balances, findings })}\n`
+      return `${jsonText({ answer: answer.summary, because: answer.because, balances, findings })}\n`
     case 'csv':
       return csvTable(rows)
     case 'md':
-      return `## ${markdownCell(answer.says)}\n\n${answer.because}${stretch === null ? '' : `\n\nCredits ${stretch}.`}\n\n${markdownTable(rows)}`
+      return `## ${markdownCell(answer.summary)}\n\n${answer.because}${stretch === null ? '' : `\n\nCredits ${stretch}.`}\n\n${markdownTable(rows)}`
   }
 }
 
@@ -118,7 +118,7 @@ function usageText(page: UsagePage, format: TextFormat): string {
         n,
         unmeasured,
       }))
-      return `## ${answer.says}\n\n${answer.because}\n\n${checks}\n\n${markdownTable(cards)}\n${markdownTable(rows)}`
+      return `## ${answer.summary}\n\n${answer.because}\n\n${checks}\n\n${markdownTable(cards)}\n${markdownTable(rows)}`
     }
   }
 }

@@ -47,8 +47,8 @@ export function usageAnswer(page: UsagePage): Headline {
   if (!depletion.known) {
     return {
       tone: 'none',
-      says: 'It is not known when the credits run out',
-      because: depletion.says,
+      summary: 'It is not known when the credits run out',
+      because: depletion.summary,
       checks,
     }
   }
@@ -66,8 +66,8 @@ export function usageAnswer(page: UsagePage): Headline {
   const unused = soonest < 7 ? null : expiringUnused(page, depletion)
   return {
     tone: soonest < 7 ? 'fail' : soonest < 30 || unused !== null ? 'warn' : 'good',
-    says: unused ?? runsOut,
-    because: `${depletion.says}${unused === null ? '' : ` ${runsOut}.`} ${likely}`,
+    summary: unused ?? runsOut,
+    because: `${depletion.summary}${unused === null ? '' : ` ${runsOut}.`} ${likely}`,
     checks,
   }
 }
@@ -98,7 +98,8 @@ function lastSeenUs({ scope }: UsagePage): number {
 
 function planChecks({ plan }: UsagePage): readonly Check[] {
   if (plan === null) return []
-  if (!plan.known) return [{ tone: 'none', name: 'Next month:', figure: plan.says, remedy: null }]
+  if (!plan.known)
+    return [{ tone: 'none', name: 'Next month:', figure: plan.summary, remedy: null }]
   const nothing = plan.chosen.credits === 0
   return [
     {
@@ -112,13 +113,13 @@ function planChecks({ plan }: UsagePage): readonly Check[] {
 
 function reconciliationCheck({ reconciliation }: UsagePage): Check {
   if (!reconciliation.known) {
-    return { tone: 'none', name: 'Reconciliation:', figure: reconciliation.says, remedy: null }
+    return { tone: 'none', name: 'Reconciliation:', figure: reconciliation.summary, remedy: null }
   }
   const agrees = reconciliation.verdict === 'agrees'
   return {
     tone: agrees ? 'good' : 'fail',
     name: 'Reconciliation:',
-    figure: reconciliation.says,
+    figure: reconciliation.summary,
     remedy: null,
   }
 }

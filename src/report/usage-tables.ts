@@ -60,7 +60,7 @@ export async function fillUsageTables(store: Session, page: UsagePage): Promise<
       early: 'VARCHAR',
       median: 'VARCHAR',
       late: 'VARCHAR',
-      says: 'VARCHAR',
+      summary: 'VARCHAR',
     },
     page.bandLosses.map((loss) => ({
       band: loss.band,
@@ -68,7 +68,7 @@ export async function fillUsageTables(store: Session, page: UsagePage): Promise<
       per_minute: loss.requestsPerMinute,
       ...band(loss.lost),
       // The note above the table explains the dates.
-      says: typeof loss.lost?.medianUs === 'number' ? null : loss.says,
+      summary: typeof loss.lost?.medianUs === 'number' ? null : loss.summary,
     })),
   )
   await fillTable(
@@ -118,10 +118,10 @@ export async function fillUsageTables(store: Session, page: UsagePage): Promise<
   await fillTable(
     store,
     'usage_anomalies',
-    { kind: 'VARCHAR', says: 'VARCHAR', n: 'BIGINT', example: 'VARCHAR' },
-    page.anomalies.map(({ kind, says, count, rows }) => ({
+    { kind: 'VARCHAR', summary: 'VARCHAR', n: 'BIGINT', example: 'VARCHAR' },
+    page.anomalies.map(({ kind, summary, count, rows }) => ({
       kind: kind.replaceAll('-', ' '),
-      says,
+      summary,
       n: count,
       example: rows[0] === undefined ? null : `${nameOf(kind, rows[0])}: ${rows[0].shows}`,
     })),

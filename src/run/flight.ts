@@ -15,7 +15,7 @@ export interface Conversation {
   readonly uniform: number
   readonly index: number
   /** What the user says in each turn, if a file has whole conversations; absent without an end of its own. */
-  readonly says?: readonly string[]
+  readonly userTurns?: readonly string[]
 }
 
 /** A user of a closed load. */

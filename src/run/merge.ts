@@ -16,7 +16,7 @@ const results: readonly RunTest['result'][] = ['not judged', 'held', 'degraded',
 const verdicts: readonly RunVerdict['verdict'][] = ['valid', 'degraded', 'invalid']
 
 /** The verdict of a shard on itself; null if it was killed. */
-type ShardSays = (RunVerdict & Pick<RunResult, 'stopped' | 'sweeps'>) | null
+type ShardEnd = (RunVerdict & Pick<RunResult, 'stopped' | 'sweeps'>) | null
 
 /**
  * Judges a run whose parts are in one store: counts are summed, thresholds cover all rows, and the verdict
@@ -47,7 +47,7 @@ async function judgeIn(
     [runId],
   )
   const scenario = JSON.parse(run!.scenario) as Scenario
-  const says = shards.map(({ verdictJson }) => JSON.parse(verdictJson ?? 'null') as ShardSays)
+  const ends = shards.map(({ verdictJson }) => JSON.parse(verdictJson ?? 'null') as ShardEnd)
   const counts = shards.reduce(
     (sum, { attemptCountsJson }) =>
       addCounts(sum, JSON.parse(attemptCountsJson ?? 'null') ?? noCounts),
@@ -55,17 +55,17 @@ async function judgeIn(
   )
   const figures = await runFigures(store, runId, contract)
   const tries = await judgeTries(store, runId, contract, clockErrorUs)
-  const verdict = verdictOf(shards, says, tries, counts, figures.rows)
+  const verdict = verdictOf(shards, ends, tries, counts, figures.rows)
   const thresholds: ThresholdResult[] = []
   for (const threshold of scenario.thresholds) {
     const scope = { runId, contract, objectives: scenario.objectives }
     thresholds.push(await checkThreshold(store, threshold, scope))
   }
-  const stopped = says.find((each) => each !== null && each.stopped !== null)?.stopped ?? null
+  const stopped = ends.find((each) => each !== null && each.stopped !== null)?.stopped ?? null
   // The shards shared all counts, so each has the same sweeps.
-  const sweeps = says.find((each) => each !== null)?.sweeps ?? []
+  const sweeps = ends.find((each) => each !== null)?.sweeps ?? []
   // The requests in flight of a killed shard have no rows, so it does not count as present.
-  const ended = says.filter((each) => each !== null)
+  const ended = ends.filter((each) => each !== null)
   const parts = { of: shards[0]!.shards, present: ended.length }
   const machine = JSON.parse(shards[0]!.machineJson)
   await endRun(store, runId, {
@@ -135,13 +135,13 @@ async function judgeTries(
 
 function verdictOf(
   shards: readonly RunShard[],
-  says: readonly ShardSays[],
+  ends: readonly ShardEnd[],
   tries: readonly OtherTry[],
   counts: AttemptCounts,
   rows: AttemptCounts,
 ): RunVerdict {
   const of = shards[0]!.shards
-  const killed = shards.filter((_, at) => says[at] === null).map(({ shard }) => shard)
+  const killed = shards.filter((_, at) => ends[at] === null).map(({ shard }) => shard)
   const isWhole = shards.length === of && killed.length === 0
   const parts: RunTest = {
     name: 'shards',
@@ -168,24 +168,24 @@ function verdictOf(
     bound: 'they add up',
     remedy: faults.length === 0 ? '' : 'A bug in Assay; please report it with the stores.',
   }
-  const tests = [parts, ...again, added, ...worstTests(shards, says)]
+  const tests = [parts, ...again, added, ...worstTests(shards, ends)]
   const failed = tests.some(({ result }) => result === 'failed')
   const worst = Math.max(
     tries.length > 0 ? 1 : 0,
-    ...says.map((each) => verdicts.indexOf(each?.verdict ?? 'invalid')),
+    ...ends.map((each) => verdicts.indexOf(each?.verdict ?? 'invalid')),
   )
   const verdict = failed ? 'invalid' : verdicts[worst]!
-  const rowsHold = isWhole && faults.length === 0 && says.every((each) => each?.rowsHold === true)
+  const rowsHold = isWhole && faults.length === 0 && ends.every((each) => each?.rowsHold === true)
   const text = rowsHold
     ? 'Not to be used for latency. Every row is there, so billing and rate limits can be judged.'
     : 'Rows are missing, so not every request to the accounts is known.'
-  return { verdict, tests, rowsHold, says: verdict === 'invalid' ? text : '' }
+  return { verdict, tests, rowsHold, summary: verdict === 'invalid' ? text : '' }
 }
 
 /** Each test of the shard with the worst result, and the number of shards with that result. */
-function worstTests(shards: readonly RunShard[], says: readonly ShardSays[]): readonly RunTest[] {
+function worstTests(shards: readonly RunShard[], ends: readonly ShardEnd[]): readonly RunTest[] {
   const all = shards.flatMap(({ shard }, at) =>
-    (says[at]?.tests ?? []).map((test) => ({ test, shard })),
+    (ends[at]?.tests ?? []).map((test) => ({ test, shard })),
   )
   return [...Map.groupBy(all, ({ test }) => test.name).values()].map((each) => {
     const worst = Math.max(...each.map(({ test }) => results.indexOf(test.result)))

@@ -85,7 +85,7 @@ export class Requester {
       const messages = plan.step.endpoint === 'chat' ? (told?.messages.slice(0, -1) ?? []) : []
       flight.conversation = {
         ...{ id, messages: [...messages], uniform, index },
-        ...(told === null ? {} : { says: told.turns }),
+        ...(told === null ? {} : { userTurns: told.turns }),
       }
       this.say(flight)
     } else if (load.kind === 'replay') {
@@ -122,7 +122,7 @@ export class Requester {
         ? this.ownPrompt(plan, phase, conversation.index, turn)
         : unique !== null
           ? unique.of(flight.slot).text
-          : (conversation.says?.[turn] ?? plan.pooledPrompt(conversation.uniform, turn))
+          : (conversation.userTurns?.[turn] ?? plan.pooledPrompt(conversation.uniform, turn))
     conversation.messages.push({ role: 'user', content })
     this.use(flight, plan.made(conversation.messages, flight.key))
   }

@@ -258,12 +258,12 @@ function storeFailureOf(error: unknown): string | null {
 function proxyOf({ proxyEnv }: Scenario): string | null {
   if (proxyEnv === null) return null
   const proxy = process.env[proxyEnv]?.trim() ?? ''
-  const says = `The proxy comes from the variable ${proxyEnv}, which holds`
+  const summary = `The proxy comes from the variable ${proxyEnv}, which holds`
   const remedy = 'Set it to one, such as http://user:password@127.0.0.1:3128.'
-  if (!URL.canParse(proxy)) throw new UserError('run', `${says} no URL. ${remedy}`)
+  if (!URL.canParse(proxy)) throw new UserError('run', `${summary} no URL. ${remedy}`)
   const { protocol, username, password } = new URL(proxy)
   if (protocol !== 'http:' && protocol !== 'https:') {
-    throw new UserError('run', `${says} no http or https URL. ${remedy}`)
+    throw new UserError('run', `${summary} no http or https URL. ${remedy}`)
   }
   try {
     for (const part of [username, password]) {
@@ -273,7 +273,7 @@ function proxyOf({ proxyEnv }: Scenario): string | null {
   } catch {
     throw new UserError(
       'run',
-      `${says} a user or password with % before something else than two hex digits; a % itself is %25. ${remedy}`,
+      `${summary} a user or password with % before something else than two hex digits; a % itself is %25. ${remedy}`,
     )
   }
   return proxy

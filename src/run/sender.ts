@@ -272,7 +272,7 @@ export class Sender implements FlightOwner {
   private speaks(flight: Flight, answer: string, nowUs: number): boolean {
     const { conversation, phase, plan } = flight
     if (conversation === null || this.stopping) return false
-    const turns = Math.min(plan.turns, conversation.says?.length ?? Infinity)
+    const turns = Math.min(plan.turns, conversation.userTurns?.length ?? Infinity)
     if (flight.turn + 1 >= turns) return false
     conversation.messages.push({ role: 'assistant', content: answer })
     const draw = conversation.index * plan.turns + flight.turn

@@ -24,7 +24,7 @@ export interface RunVerdict {
   /** Whether no row is missing. */
   readonly rowsHold: boolean
   /** A run that is invalid for latency may still be evidence for billing and rate limits. */
-  readonly says: string
+  readonly summary: string
 }
 
 /** Facts for the judgement; null if not measured. */
@@ -98,13 +98,13 @@ export function judge(facts: RunFacts): RunVerdict {
         : 'valid'
   // A store whose last writes failed may still have every row.
   const rowsHold = !failed.includes('counts') && facts.recorded === facts.handedOver
-  const says =
+  const summary =
     verdict !== 'invalid'
       ? ''
       : rowsHold
         ? 'Not to be used for latency. Every row is there, so billing and rate limits can be judged.'
         : 'Rows are missing, so nothing can be judged by this run.'
-  return { verdict, tests, rowsHold, says }
+  return { verdict, tests, rowsHold, summary }
 }
 
 function countsTest({ counts, rows, storeFailure }: RunFacts): RunTest {

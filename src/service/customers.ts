@@ -18,7 +18,7 @@ export type Field = 'email' | 'password' | 'invite' | 'name'
 
 /** An error in a form and its field; null if it concerns no single field. */
 export interface FormIssue {
-  readonly says: string
+  readonly summary: string
   readonly field: Field | null
 }
 
@@ -28,8 +28,8 @@ export class CustomerError extends Error {
   readonly faults: readonly FormIssue[]
 
   constructor(faults: string | readonly FormIssue[], field: Field | null = null) {
-    const all = typeof faults === 'string' ? [{ says: faults, field }] : faults
-    super(all.map(({ says }) => says).join(' '))
+    const all = typeof faults === 'string' ? [{ summary: faults, field }] : faults
+    super(all.map(({ summary }) => summary).join(' '))
     this.faults = all
   }
 }

@@ -11,8 +11,8 @@ const longest = 300
  */
 export function reasonOf(error: unknown, own: Secrets = secrets): string {
   const { message, code } = error as { readonly message?: unknown; readonly code?: unknown }
-  const says = String(message || code || error)
-  const [line = ''] = own.without(secrets.without(says)).split('\n')
+  const summary = String(message || code || error)
+  const [line = ''] = own.without(secrets.without(summary)).split('\n')
   const shown = visible(line)
   return shown.length > longest ? `${shown.slice(0, longest)}…` : shown
 }

@@ -115,13 +115,13 @@ test('a cost that the contract does not promise exits with 3, and wrong argument
   expect((await cost('--model', 'gpt-5.7', '--usage', used)).err).toContain(
     'has no price for "gpt-5.7". Did you mean gpt-5.6?',
   )
-  for (const [wrong, says] of [
+  for (const [wrong, summary] of [
     [['--at', 'noon'], '--at: expected a time with its offset'],
     [['--counts', '[3]'], '--counts: expected a JSON object of numbers'],
     [['--choose', 'us'], '--choose: expected factor=choice'],
   ] as const) {
     const { code, err } = await cost('--model', 'gpt-5.6', '--usage', used, ...wrong)
-    expect([code, err]).toEqual([2, expect.stringContaining(says)])
+    expect([code, err]).toEqual([2, expect.stringContaining(summary)])
   }
 })
 

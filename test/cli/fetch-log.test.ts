@@ -68,8 +68,8 @@ test('a log by id is fetched for each answer; one without a row is left out', as
 test.each([
   ['/page', /the service's log is not JSON; it begins with "<!doctype html/],
   ['/secret', /\/secret answered 403\. It needs a key that may read the log, in ASSAY_API_KEY\./],
-])('a log that %s cannot give is one sentence', async (path, says) => {
-  await expect(fetchLog(answered(), ['r'], terms(path), base)).rejects.toThrow(says)
+])('a log that %s cannot give is one sentence', async (path, summary) => {
+  await expect(fetchLog(answered(), ['r'], terms(path), base)).rejects.toThrow(summary)
 })
 
 test('a contract without a place of the log says what to add', async () => {

@@ -61,7 +61,7 @@ type Mistake = readonly [
   words: string,
   key: string,
   sent: string | null,
-  says: string,
+  summary: string,
 ]
 
 const unknownModel = `POST http://HOST/llm/v1/chat/completions (step chat-stream) answered 404: {"error":{"message":"The model m does not exist."}}
@@ -92,15 +92,18 @@ test.each<Mistake>([
     ...(['https://HOST/llm', 'right', null] as const),
     'HOST was never reached: it does not use TLS there (ERR_SSL_WRONG_VERSION_NUMBER). Correct the base URL; perhaps it begins with http://.\n',
   ],
-])('bench with %s sends one request and prints the remedy', async (_, words, key, sent, says) => {
-  const service = await listen(false)
-  const host = `127.0.0.1:${service.port}`
-  const { code, out, error } = await bench(key, ...words.replace('HOST', host).split(' '))
-  const shown = error.replace(/\b\d{8}-\d{6}-[0-9a-f]{4}\b/, 'RUN')
-  expect(shown).toBe(says.replaceAll('HOST', host))
-  expect(service.sent).toEqual(sent === null ? [] : [sent])
-  expect({ code, out }).toEqual({ code: says.includes('lists no models') ? 2 : 4, out: '' })
-})
+])(
+  'bench with %s sends one request and prints the remedy',
+  async (_, words, key, sent, summary) => {
+    const service = await listen(false)
+    const host = `127.0.0.1:${service.port}`
+    const { code, out, error } = await bench(key, ...words.replace('HOST', host).split(' '))
+    const shown = error.replace(/\b\d{8}-\d{6}-[0-9a-f]{4}\b/, 'RUN')
+    expect(shown).toBe(summary.replaceAll('HOST', host))
+    expect(service.sent).toEqual(sent === null ? [] : [sent])
+    expect({ code, out }).toEqual({ code: summary.includes('lists no models') ? 2 : 4, out: '' })
+  },
+)
 
 test.each([
   [
@@ -113,11 +116,11 @@ test.each([
     'http://HOST/llm',
     'GET http://HOST/llm/v1/models got no HTTP answer (WHY). Correct the base URL; perhaps it begins with https://.\n',
   ],
-])('bench with %s sends nothing and prints the remedy', async (_, url, says) => {
+])('bench with %s sends nothing and prints the remedy', async (_, url, summary) => {
   const service = await listen(true)
   const host = `127.0.0.1:${service.port}`
   const { error, ...ended } = await bench('right', url.replace('HOST', host))
-  expect(error.replace(/\(.*?\)/, '(WHY)')).toBe(says.replaceAll('HOST', host))
+  expect(error.replace(/\(.*?\)/, '(WHY)')).toBe(summary.replaceAll('HOST', host))
   expect(service.sent).toEqual([])
   expect(ended).toEqual({ code: 4, out: '' })
 })

@@ -206,7 +206,7 @@ const refusing: readonly (readonly [string, RequestListener, RegExp])[] = [
 
 test.each(refusing)(
   '%s is not a usable service: one sentence, and no profile',
-  async (_, on, says) => {
+  async (_, on, summary) => {
     const server = createServer(on)
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
     onTestFinished(() => void server.close())
@@ -219,7 +219,7 @@ test.each(refusing)(
       ]),
       { ASSAY_API_KEY: 'key-of-a-test' },
     )
-    expect(ended).toMatchObject({ code: 4, stderr: expect.stringMatching(says) })
+    expect(ended).toMatchObject({ code: 4, stderr: expect.stringMatching(summary) })
     expect(existsSync(out)).toBe(false)
   },
 )

@@ -53,10 +53,10 @@ describe('assay report', () => {
     [['usage', '--timezone', 'Mars/Base'], /Unknown time zone "Mars\/Base"/],
     [['usage', '--from', 'yesterday'], /"yesterday" is not a date/],
     [['launch', '--reports', '/nowhere'], /no folder \/nowhere/],
-  ] as const)('%j is refused with one sentence and exit code 2', async (asked, says) => {
+  ] as const)('%j is refused with one sentence and exit code 2', async (asked, summary) => {
     const { code, stderr } = await report(...asked, '--out', 'never.html')
     expect(code).toBe(2)
-    expect(stderr).toMatch(says)
+    expect(stderr).toMatch(summary)
     expect(stderr).not.toContain('    at ')
     expect(existsSync(join(folder, 'never.html'))).toBe(false)
   })

@@ -12,7 +12,7 @@ test('a run as JUnit has a case for its verdict and for each threshold, with esc
   const text = runJunit(
     {
       scenario: 'a & b',
-      verdict: { verdict: 'valid', says: '', tests: [], rowsHold: true },
+      verdict: { verdict: 'valid', summary: '', tests: [], rowsHold: true },
       thresholds: [
         { ...threshold, text: 'ttft.p95 < 800ms', result: 'held', value: 5e5 },
         { ...threshold, text: 'service.p50 < 1s', result: 'missed', value: 2e6 },
@@ -36,7 +36,7 @@ test('a run as JUnit has a case for its verdict and for each threshold, with esc
 test('an invalid run is a failed case with the sentence of its verdict', () => {
   const verdict = {
     verdict: 'invalid',
-    says: 'the client was late',
+    summary: 'the client was late',
     tests: [],
     rowsHold: true,
   } as const

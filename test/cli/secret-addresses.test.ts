@@ -15,13 +15,13 @@ test.each([
   ['htp://u:SECRET0123@h', 'got "htp://…@h"'],
   ['http://u:SECRET0123@h', 'expected no user or password in the address'],
   ['http://h/v1?api_key=SECRET0123', 'expected no query in the address'],
-])('--upstream %s is refused without its secret', (address, says) => {
+])('--upstream %s is refused without its secret', (address, summary) => {
   let message = ''
   try {
     chatAddress(address)
   } catch (error) {
     message = (error as Error).message
   }
-  expect(message).toContain(says)
+  expect(message).toContain(summary)
   expect(message).not.toContain('SECRET')
 })

@@ -127,10 +127,10 @@ describe('from a log to the usage page', () => {
       ],
     ] as const
     await Promise.all(
-      cases.map(async ([args, says, key = '']) => {
+      cases.map(async ([args, summary, key = '']) => {
         const { code, err } = await assay(args, { ASSAY_API_KEY: key })
         expect(err).not.toContain('secret')
-        expect(err).toMatch(says)
+        expect(err).toMatch(summary)
         expect(err).not.toMatch(/\n\s+at /)
         expect(code).toBe(2)
       }),

@@ -294,8 +294,8 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
 
   test('no error contains the password', async () => {
     const wrong = await openClickhouse(door.address('whole').replace('s3cret', 'wr0ng'))
-    const says = await wrong.rows('SELECT 1').catch((error: Error) => error.message)
-    expect(says).toMatch(/^clickhouse:\/\/127\.0\.0\.1:\d+\/whole: .*assay:\[key\]: Auth/)
+    const summary = await wrong.rows('SELECT 1').catch((error: Error) => error.message)
+    expect(summary).toMatch(/^clickhouse:\/\/127\.0\.0\.1:\d+\/whole: .*assay:\[key\]: Auth/)
     await wrong.close()
     const empty = await openClickhouse(door.address('default'))
     await expect(empty.rows('SELECT * FROM nothing')).rejects.toThrow(/assay usage init/)

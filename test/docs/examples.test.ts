@@ -46,11 +46,11 @@ test('the example program that audits prints the broken rules, and exits with 3'
   const folder = mkdtempSync(join(tmpdir(), 'assay-examples-'))
   const home = process.cwd()
   const said: string[] = []
-  const says = vi.spyOn(console, 'error').mockImplementation((line) => said.push(String(line)))
+  const summary = vi.spyOn(console, 'error').mockImplementation((line) => said.push(String(line)))
   onTestFinished(() => {
     process.chdir(home)
     process.exitCode = 0
-    says.mockRestore()
+    summary.mockRestore()
     rmSync(folder, { recursive: true })
   })
   const store = await seededStore({ attempts: 200, path: join(folder, 'assay.duckdb') })

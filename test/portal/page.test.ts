@@ -109,9 +109,9 @@ const states: readonly (readonly [string, () => Promise<string>, readonly RegExp
 
 test.each(states)(
   'the page of %s says so, in the words of a customer',
-  async (_, made, says) => {
+  async (_, made, summary) => {
     const text = textOf(await made())
-    for (const each of says) expect(text).toMatch(each)
+    for (const each of summary) expect(text).toMatch(each)
     expect(text.match(operators)?.[0] ?? '').toBe('')
   },
   30_000,

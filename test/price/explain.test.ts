@@ -60,8 +60,8 @@ test('every fault of the price vectors is told, and named', () => {
     expect([vector.id, judge(vector.cost)[0]!.is]).toEqual([vector.id, 'right'])
     for (const [fault, cost] of Object.entries(vector.wrong ?? {})) {
       const judged = judge(cost)
-      const says = explain(judged, () => model).explanations.map((each) => each.says)
-      expect([vector.id, fault, judged[0]!.is, says.join('; ')]).toEqual([
+      const summary = explain(judged, () => model).explanations.map((each) => each.summary)
+      expect([vector.id, fault, judged[0]!.is, summary.join('; ')]).toEqual([
         vector.id,
         fault,
         'wrong',

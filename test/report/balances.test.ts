@@ -153,15 +153,15 @@ test('one reading has no stretch to explain', async () => {
 })
 
 test('pages and Markdown show the same stretch, with what nothing explains', async () => {
-  const says = `between the first and the last balance: ${9 * price + 1} taken, ${9 * price} expected, 1 unexplained`
+  const summary = `between the first and the last balance: ${9 * price + 1} taken, ${9 * price} expected, 1 unexplained`
   const rows = inTurn(10, (at) => (at === 5 ? price + 1 : price))
-  expect((await read(rows)).markdown).toContain(`; ${says}.`)
+  expect((await read(rows)).markdown).toContain(`; ${summary}.`)
   const store = await stored(rows)
   const told = { store, runIds: ['a'], contract: defaultContract, timeZone: 'UTC', nowUs: 0 }
-  expect(await makeText({ ...told, page: 'audit' }, 'md')).toContain(`Credits ${says}.`)
+  expect(await makeText({ ...told, page: 'audit' }, 'md')).toContain(`Credits ${summary}.`)
   for (const page of ['launch', 'audit'] as const) {
     const { html } = await makeReport({ ...told, page })
-    expect(html).toContain(`Credits ${says}.`)
+    expect(html).toContain(`Credits ${summary}.`)
     expect(html).toContain('<h3>Credits between the first and the last balance</h3>')
     expect(html.includes('Credits that nothing explains:')).toBe(page === 'launch')
   }

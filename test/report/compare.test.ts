@@ -172,7 +172,7 @@ describe('two runs', () => {
     expect(find(comparison, 'service', 'p95')).toMatchObject({ interval: null, verdict: 'unclear' })
     expect(judgeGate(comparison, parseGate('service.p95 > +10%'))).toMatchObject({
       result: 'inconclusive',
-      says: expect.stringContaining('too few samples'),
+      summary: expect.stringContaining('too few samples'),
     })
     expect(judgeGate(comparison, parseGate('ttft.p95 > +10%')).result).toBe('inconclusive')
     expect(judgeGate(comparison, parseGate('nostep.service.p50 > +10%')).result).toBe(
@@ -255,7 +255,7 @@ describe('an invalid run', () => {
     ['a', { a: 'invalid' }, 'run a is INVALID'],
     ['b', { b: 'invalid' }, 'run b is INVALID'],
     ['both', { a: 'invalid', b: 'invalid' }, 'both runs are INVALID'],
-  ])('on side %s passes no gate and fails none', async (_side, verdicts, says) => {
+  ])('on side %s passes no gate and fails none', async (_side, verdicts, summary) => {
     for (const scale of [0.5, 1, 3]) {
       const comparison = await compared(scale, 5, { verdicts })
       for (const text of [
@@ -266,14 +266,14 @@ describe('an invalid run', () => {
       ]) {
         expect(judgeGate(comparison, parseGate(text))).toMatchObject({
           result: 'inconclusive',
-          says,
+          summary,
         })
       }
       expect(headlineOf(comparison, [])).toMatchObject({
         tone: 'warn',
-        says: `Nothing is compared: ${says}`,
+        summary: `Nothing is compared: ${summary}`,
       })
-      expect(terminalComparison(comparison, [])).toContain(`Nothing is compared: ${says}.`)
+      expect(terminalComparison(comparison, [])).toContain(`Nothing is compared: ${summary}.`)
     }
   })
 
@@ -288,7 +288,9 @@ test('more errors are the headline, whatever the latency of the other requests',
   const comparison = await compared(0.5, 5, { failB: 0.49 })
   const headline = headlineOf(comparison, [])
   expect(headline.tone).toBe('fail')
-  expect(headline.says).toMatch(/^b fails more: errors 0\.0 % before, now (4[5-9]|5[0-3])\.\d %$/)
+  expect(headline.summary).toMatch(
+    /^b fails more: errors 0\.0 % before, now (4[5-9]|5[0-3])\.\d %$/,
+  )
   expect(headline.because).toContain('which requests are left')
   expect(markdownComparison(comparison, [])).toContain('b fails more')
 })

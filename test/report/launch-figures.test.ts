@@ -169,7 +169,7 @@ test('a self-test that was not judged does not count as held', async () => {
     ...{ name: `test ${at}`, result, figure: '1', bound: '< 2', remedy: '' },
   }))
   await store.execute(`UPDATE runs SET verdict = 'degraded', verdict_json = $1`, [
-    JSON.stringify({ verdict: 'degraded', says: '', stopped: null, tests }),
+    JSON.stringify({ verdict: 'degraded', summary: '', stopped: null, tests }),
   ])
   await prepareScope(store, { runIds: ['r'], timeZone: 'UTC' })
   const top = await launchText(store)
@@ -186,7 +186,7 @@ test('a card without its percentile says how many samples it needs', async () =>
 
 describe('the answer of the launch page', () => {
   const answerOf = async (scenario: object, verdict: object) => {
-    const told = { verdict: 'valid', says: '', stopped: null, tests: [], ...verdict }
+    const told = { verdict: 'valid', summary: '', stopped: null, tests: [], ...verdict }
     await store.execute(
       `UPDATE runs SET scenario_json = $1, verdict = 'valid', verdict_json = $2, ended_us = 1`,
       [JSON.stringify(scenario), JSON.stringify(told)],

@@ -15,7 +15,7 @@ export async function seededStore(
   const store = await openStore(options.path ?? ':memory:')
   const verdict = {
     verdict: 'valid',
-    says: '',
+    summary: '',
     stopped: null,
     tests: [
       { name: 'lag p99', result: 'held', figure: '0.9 ms', bound: '< 5 ms', remedy: '' },
@@ -254,7 +254,14 @@ async function storeSweep(store: Store): Promise<void> {
   const safeRate = { kind: 'held', heldPerS: 40, safePerS: 36, failedPerS: 80, budget: 'quick' }
   const objective = '95 % of answers within 1 s'
   const sweeps = [{ phase: 'trial', objective, trials, safeRate, cachedShare: 0 }]
-  const verdict = { verdict: 'valid', says: '', stopped: null, tests: [], thresholds: [], sweeps }
+  const verdict = {
+    verdict: 'valid',
+    summary: '',
+    stopped: null,
+    tests: [],
+    thresholds: [],
+    sweeps,
+  }
   await store.execute(`
     INSERT INTO runs
       SELECT * REPLACE ('run-sweep' AS run_id, 'sweep' AS scenario,

@@ -77,7 +77,7 @@ export function simulateAccount(kind: AccountKind, historyDays: number, seed: nu
     [{ name: 'balance', credits, expiresUs: null }],
     random,
   )
-  if (!depletion.known || !forecast.known) throw new Error(depletion.says)
+  if (!depletion.known || !forecast.known) throw new Error(depletion.summary)
 
   let left = credits
   let emptyUs = Number.POSITIVE_INFINITY

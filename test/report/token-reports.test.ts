@@ -78,14 +78,14 @@ test('tokens are shown by part, and a part that no answer reports is not 0', asy
   expect(text).toContain('tokens in   uncached 660   cache read -   cache written -\n')
 })
 
-const says =
+const words =
   '1,320 output tokens, reported by 66 of 205 answers. The streams among the others had 2,780 content events, an estimate of their tokens. Set include_usage: true in the step to request the counts.'
 
 test('terminal and Markdown show this count with the remedy', () => {
   const terminal = terminalSummary(summary)
-  expect(terminal.replace(/\s+/g, ' ')).toContain(says)
+  expect(terminal.replace(/\s+/g, ' ')).toContain(words)
   expect(Math.max(...terminal.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
-  expect(markdownSummary(summary)).toContain(says)
+  expect(markdownSummary(summary)).toContain(words)
 })
 
 test('answers without any token report have no token count', () => {

@@ -193,9 +193,9 @@ describe('attempts of runs', () => {
     const page = await readUsage(store, usageOptions())
     expect(page.balance).toHaveLength(8 * 24)
     expect(page.balance.at(-1)).toMatchObject({ remaining: 808, from: 'header', account: 'main' })
-    if (!page.forecast.known) throw new Error(page.forecast.says)
+    if (!page.forecast.known) throw new Error(page.forecast.summary)
     expect(page.forecast.medianPerDay).toBeCloseTo(24, 3)
-    if (!page.depletion.known) throw new Error(page.depletion.says)
+    if (!page.depletion.known) throw new Error(page.depletion.summary)
     expect(page.depletion.balance).toBe(808)
     const days = (page.depletion.runsOut.medianUs! - (novemberUs + 191 * 3600e6)) / 86_400e6
     expect(days).toBeGreaterThan(33)

@@ -12,12 +12,19 @@ function pageOf(days: readonly (number | null)[]): UsagePage {
   const runsOut = { earlyUs, medianUs, lateUs, horizonDays: 365 } as DateBand
   return {
     scope: { timezone: 'UTC', nowUs, sources: [{ lastUs: nowUs }] },
-    depletion: { known: true, balance: 1000, runsOut, wasted: [], says: '' },
-    forecast: { known: true, medianPerDay: 2, lowPerDay: 1, highPerDay: 3, fullDays: 9, says: '' },
+    depletion: { known: true, balance: 1000, runsOut, wasted: [], summary: '' },
+    forecast: {
+      known: true,
+      medianPerDay: 2,
+      lowPerDay: 1,
+      highPerDay: 3,
+      fullDays: 9,
+      summary: '',
+    },
     // Polled after the last usage: it does not begin a forecast.
     balance: [{ atUs: nowUs + 9 * dayUs, account: 'a', remaining: 1000, from: 'poll' }],
     bandLosses: [],
-    reconciliation: { known: false, says: '' },
+    reconciliation: { known: false, summary: '' },
     anomalies: [],
   } as unknown as UsagePage
 }

@@ -306,7 +306,7 @@ test('usage of an unknown service has no rate bands, packages or limits without 
   await appendAttempts(store, [attempt(0)])
   expect((await readUsage(store, usageOptions({ contract: null }))).plan).toEqual({
     known: false,
-    says: 'Only 0 full days of usage: a forecast needs 3.',
+    summary: 'Only 0 full days of usage: a forecast needs 3.',
   })
 })
 
@@ -431,7 +431,7 @@ describe('a log that begins and ends within a day', () => {
     expect(terminalUsage(page).replaceAll(/\s+/g, ' ')).toContain(
       'At that rate they have run out: the last usage was 45 days ago.',
     )
-    expect(usageAnswer(page).says).toMatch(/^The credits ran out about .*, if usage continued$/)
+    expect(usageAnswer(page).summary).toMatch(/^The credits ran out about .*, if usage continued$/)
   })
 
   test('credits that expire unused come first in the answer, before the end of the rest', async () => {
@@ -448,7 +448,7 @@ describe('a log that begins and ends within a day', () => {
     )
     const answer = usageAnswer(page)
     // Five days of 960 and the hour after the last request are taken from the first grant.
-    expect(answer.says).toBe('15,160 credits expire unused on Fri 20 Nov 2026')
+    expect(answer.summary).toBe('15,160 credits expire unused on Fri 20 Nov 2026')
     expect(answer.because).toContain('The credits run out about Thu 21 Jan 2027.')
     expect(answer.tone).toBe('warn')
     const bands = answer.checks.filter(({ name }) => name === 'Rate bands are lost:')

@@ -248,14 +248,17 @@ test('the credit shares of all shards add up to the bound', () => {
 test.each([
   [{ load: 'sweep', start: '1/s', max: '9/s', trial: '1s' }, 'the next rate of the sweep p'],
   [{ load: 'concurrency', users: 2, max_requests: 9 }, 'p is closed and ends by max_requests'],
-])('a load that needs communication between machines is refused in one sentence', (load, says) => {
-  const scenario = scenarioWith({
-    objectives: { service: '1s' },
-    phases: [{ name: 'p', ...load }],
-  })
-  expect(() => scenarioOf(scenario, { index: 0, of: 2 })).toThrow(says)
-  expect(scenarioOf(scenario, unsharded)).toBe(scenario)
-})
+])(
+  'a load that needs communication between machines is refused in one sentence',
+  (load, summary) => {
+    const scenario = scenarioWith({
+      objectives: { service: '1s' },
+      phases: [{ name: 'p', ...load }],
+    })
+    expect(() => scenarioOf(scenario, { index: 0, of: 2 })).toThrow(summary)
+    expect(scenarioOf(scenario, unsharded)).toBe(scenario)
+  },
+)
 
 test('a bound of less than one per sending thread is refused', () => {
   const scenario = scenarioWith({ threads: 2, max_in_flight: 7, phases: steady })

@@ -33,9 +33,9 @@ const testOf = (facts: RunFacts, name: string) =>
   judge(facts).tests.find((each) => each.name === name)!
 
 test('a sound run is valid, holds every test and needs no remedy', () => {
-  const { verdict, tests, says } = judge(sound)
+  const { verdict, tests, summary } = judge(sound)
   expect(verdict).toBe('valid')
-  expect(says).toBe('')
+  expect(summary).toBe('')
   expect(tests.filter((each) => each.result !== 'held' || each.remedy !== '')).toEqual([])
 })
 
@@ -207,11 +207,11 @@ test('lag is judged by the highest percentile with enough samples, which is name
 
 test('a run that is invalid for latency still says that its rows can be judged', () => {
   expect(
-    judge({ ...sound, lag: { p50Us: 1e6, p90Us: 1e6, p99Us: 1e6, samples: 1000 } }).says,
+    judge({ ...sound, lag: { p50Us: 1e6, p90Us: 1e6, p99Us: 1e6, samples: 1000 } }).summary,
   ).toContain('billing and rate limits can be judged')
-  expect(judge({ ...sound, recorded: 1 }).says).toContain('nothing can be judged')
-  expect(judge({ ...sound, storeFailure: 'disk full' }).says).toContain('can be judged')
-  expect(judge({ ...sound, storeFailure: 'disk full', rows: noCounts }).says).toContain(
+  expect(judge({ ...sound, recorded: 1 }).summary).toContain('nothing can be judged')
+  expect(judge({ ...sound, storeFailure: 'disk full' }).summary).toContain('can be judged')
+  expect(judge({ ...sound, storeFailure: 'disk full', rows: noCounts }).summary).toContain(
     'nothing can be judged',
   )
 })

@@ -18,8 +18,8 @@ test.each([
     'a path that begins with /, of printable ASCII',
   ],
   ['prompt: x', 'load: gamma, burstiness: 1e-300, rate: 1/s, duration: 1s', 'a shape from 0.001'],
-])('a step with %s is refused', (step, phase, says) => {
-  expect(() => scenarioOf(step, phase)).toThrow(says)
+])('a step with %s is refused', (step, phase, summary) => {
+  expect(() => scenarioOf(step, phase)).toThrow(summary)
 })
 
 test('100,000 spaces in a threshold are refused at once', () => {
@@ -31,19 +31,20 @@ test.each([
   ['keys: { "a\\e[2J": { env: A } }', 'expected a name without control characters'],
   ['keys: { a: { env: A, account: "b\\u202e" } }', 'expected a name without control characters'],
   ['objectives: { __proto__: 1 }', '__proto__ cannot be a name; use another.'],
-])('a scenario with %s is refused', (line, says) => {
+])('a scenario with %s is refused', (line, summary) => {
   const text = `name: n\nquestion: q?\nmodel: m\n${line}\nsteps: { chat: { endpoint: chat } }\nphases: [{ name: p, load: constant, rate: 1/s, duration: 1s }]\n`
-  expect(() => parseScenario(text, 's.yaml')).toThrow(says)
+  expect(() => parseScenario(text, 's.yaml')).toThrow(summary)
 })
 
 test.each([
   ['__proto__', '__proto__ cannot be a name; use another.'],
   ['"a\\e]0;x\\a"', 'expected a name without control characters'],
-])('a step or a phase named %s is refused', (name, says) => {
+])('a step or a phase named %s is refused', (name, summary) => {
   const text = (step: string, phase: string) =>
     `name: n\nquestion: q?\nmodel: m\nsteps: { ${step}: { endpoint: chat } }\nphases: [{ name: ${phase}, load: constant, rate: 1/s, duration: 1s }]\n`
-  expect(() => parseScenario(text(name, 'p'), 's.yaml')).toThrow(says)
-  if (name !== '__proto__') expect(() => parseScenario(text('chat', name), 's.yaml')).toThrow(says)
+  expect(() => parseScenario(text(name, 'p'), 's.yaml')).toThrow(summary)
+  if (name !== '__proto__')
+    expect(() => parseScenario(text('chat', name), 's.yaml')).toThrow(summary)
 })
 
 test('a step may have the name of a member of every object', () => {

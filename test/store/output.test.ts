@@ -33,25 +33,25 @@ const fullDisk = '/dev/full'
 
 test('an output into a missing folder names the folder, and does not blame the store', async () => {
   const csv = join(folder, 'missing/x.csv')
-  const says = `${csv} cannot be written: there is no folder ${join(folder, 'missing')}. Make it, or name another file.`
-  await expect(exportTable(store, 'attempts', [], csv, 'csv')).rejects.toThrow(says)
-  expect(() => writeOutput(csv, 'x')).toThrow(says)
+  const summary = `${csv} cannot be written: there is no folder ${join(folder, 'missing')}. Make it, or name another file.`
+  await expect(exportTable(store, 'attempts', [], csv, 'csv')).rejects.toThrow(summary)
+  expect(() => writeOutput(csv, 'x')).toThrow(summary)
 })
 
 test('an output onto a folder is refused as such', async () => {
   const path = join(folder, 'a-folder')
   mkdirSync(path)
-  const says = `${path} cannot be written: it is a folder. Name a file in it.`
-  await expect(exportTable(store, 'attempts', [], path, 'json')).rejects.toThrow(says)
-  expect(() => writeOutput(path, 'x')).toThrow(says)
+  const summary = `${path} cannot be written: it is a folder. Name a file in it.`
+  await expect(exportTable(store, 'attempts', [], path, 'json')).rejects.toThrow(summary)
+  expect(() => writeOutput(path, 'x')).toThrow(summary)
 })
 
 test.skipIf(!existsSync(fullDisk))(
   'an output on a full disk is reported as such (needs /dev/full)',
   async () => {
-    const says = `${fullDisk} cannot be written: its disk is full. Free some room, or name a file on another disk.`
-    expect(() => writeOutput(fullDisk, 'x')).toThrow(says)
-    await expect(exportTable(store, 'attempts', [], fullDisk, 'csv')).rejects.toThrow(says)
+    const summary = `${fullDisk} cannot be written: its disk is full. Free some room, or name a file on another disk.`
+    expect(() => writeOutput(fullDisk, 'x')).toThrow(summary)
+    await expect(exportTable(store, 'attempts', [], fullDisk, 'csv')).rejects.toThrow(summary)
   },
 )
 

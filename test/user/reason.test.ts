@@ -10,6 +10,6 @@ test.each([
   ['a short password', "for user 'pw 1'", "for user '[key]'"],
   ['user and password of Basic', `Basic ${btoa('default:s3cret-pass')}`, 'Basic [key]'],
   ['a long text', 'a'.repeat(1000), `${'a'.repeat(300)}…`],
-])('what a server says is shown without %s', (_, says, shown) => {
-  expect(reasonOf(new Error(says), own).replaceAll('=', '')).toBe(shown)
+])('what a server says is shown without %s', (_, summary, shown) => {
+  expect(reasonOf(new Error(summary), own).replaceAll('=', '')).toBe(shown)
 })

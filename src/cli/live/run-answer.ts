@@ -40,26 +40,26 @@ function saidSoFar({
   progress,
   thresholds,
   isAlarm,
-}: Omit<RunSoFar, 'question'>): Pick<Headline, 'tone' | 'says'> {
+}: Omit<RunSoFar, 'question'>): Pick<Headline, 'tone' | 'summary'> {
   const inState = (state: ThresholdSoFar['state']) =>
     thresholds.filter((threshold) => threshold.state === state)
   const missed = inState('missed')
   if (missed.length > 0) {
-    return { tone: 'fail', says: `So far it does not hold: ${missed[0]!.text} is missed` }
+    return { tone: 'fail', summary: `So far it does not hold: ${missed[0]!.text} is missed` }
   }
-  if (isAlarm) return { tone: 'warn', says: 'This client sends late: its times are in doubt' }
+  if (isAlarm) return { tone: 'warn', summary: 'This client sends late: its times are in doubt' }
   const holds = inState('holds').length
   const all = thresholds.length
   const failed = failuresOf(progress)
-  if (failed > 0 && holds < all) return { tone: 'warn', says: failedText(progress) }
+  if (failed > 0 && holds < all) return { tone: 'warn', summary: failedText(progress) }
   if (all === 0) {
     return failed > 0
-      ? { tone: 'warn', says: failedText(progress) }
-      : { tone: 'none', says: 'So far no request has failed' }
+      ? { tone: 'warn', summary: failedText(progress) }
+      : { tone: 'none', summary: 'So far no request has failed' }
   }
   return holds === all
-    ? { tone: 'good', says: 'So far it holds: every threshold is met' }
-    : { tone: 'none', says: `${holds} of ${all} thresholds hold so far, ${all - holds} open` }
+    ? { tone: 'good', summary: 'So far it holds: every threshold is met' }
+    : { tone: 'none', summary: `${holds} of ${all} thresholds hold so far, ${all - holds} open` }
 }
 
 const failuresOf = ({ steps }: Progress) => steps.reduce((sum, { failures }) => sum + failures, 0)

@@ -142,7 +142,7 @@ ${part('errors', errorCard(progress))}</div>
 
 const beginning = renderHeadline({
   tone: 'none',
-  says: 'The run begins',
+  summary: 'The run begins',
   because: 'No thread has reported yet.',
   checks: [],
 })

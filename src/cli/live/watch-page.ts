@@ -91,7 +91,7 @@ class WatchPage implements LiveSource {
 <p class="about" data-gone hidden>The command has ended or is not reachable: these are its last figures.</p>
 <div data-part="now">${renderHeadline({
       tone: status === 200 ? 'good' : status === undefined ? 'none' : 'warn',
-      says:
+      summary:
         status === undefined
           ? 'The first poll is under way'
           : remaining === null

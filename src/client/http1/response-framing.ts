@@ -202,8 +202,8 @@ export class ResponseFraming implements HeaderLines {
       case 10:
         if (isName(bytes, name, 'connection')) this.connection(bytes, colon + 1, end)
         else if (isName(bytes, name, 'keep-alive')) {
-          const says = /timeout=(\d+)/i.exec(bytes.toString('latin1', colon + 1, end))
-          this.keepAliveTimeoutS = says === null ? Number.NaN : Number(says[1])
+          const stated = /timeout=(\d+)/i.exec(bytes.toString('latin1', colon + 1, end))
+          this.keepAliveTimeoutS = stated === null ? Number.NaN : Number(stated[1])
         }
         return true
       case 14:

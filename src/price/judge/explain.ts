@@ -6,7 +6,7 @@ import { isWithin } from './tolerance.ts'
 
 /** A single change that gives wrong costs exactly. */
 export interface Explanation {
-  readonly says: string
+  readonly summary: string
   readonly about: string
   /** Wrong costs that it gives exactly. */
   readonly fits: number
@@ -40,7 +40,7 @@ export function explain(
     const spared = right.filter((each) => isGivenBy(change, each) === false)
     return [
       {
-        says: change.says,
+        summary: change.summary,
         about: change.about,
         fits: fits.length,
         spares: spared.length,
@@ -54,8 +54,8 @@ export function explain(
   const fewest = Math.min(...kept.map(({ spares }) => spares))
   const best = isWhole ? kept.filter(({ spares }) => spares === fewest) : kept
   const unique = best.filter(
-    ({ says, about }, at) =>
-      best.findIndex((each) => each.says === says) === at &&
+    ({ summary, about }, at) =>
+      best.findIndex((each) => each.summary === summary) === at &&
       // Of roundings that give the same, one is enough.
       (about !== 'round' || best.findIndex((each) => each.about === 'round') === at),
   )
@@ -98,8 +98,8 @@ function scopeOf(fits: readonly Judged[], spared: readonly Judged[]): string {
       ({ request, expected }) => expected.readings[0]?.model.id !== request.requestedModel,
     ],
   ]
-  for (const [says, has] of traits) {
-    if (fits.every(has) && !spared.some(has)) return says
+  for (const [trait, has] of traits) {
+    if (fits.every(has) && !spared.some(has)) return trait
   }
   for (const [word, of] of [
     ['model', ({ request }: Judged) => request.requestedModel],

@@ -55,12 +55,12 @@ export function terminalComparison(
       `(${hidden} figures hidden: no difference beyond chance, or too few samples; --all shows them)`,
     )
   }
-  const { says, because } = headlineOf(comparison, gates)
-  lines.push('', ...wrapped(`${says}.${because === '' ? '' : ` ${because}`}`, ''))
+  const { summary, because } = headlineOf(comparison, gates)
+  lines.push('', ...wrapped(`${summary}.${because === '' ? '' : ` ${because}`}`, ''))
   if (gates.length > 0) lines.push('')
-  for (const { gate, result, says } of gates) {
+  for (const { gate, result, summary } of gates) {
     lines.push(
-      `fail on ${printable(gate.text, 30).padEnd(31)}${result === 'passed' ? result : result.toUpperCase()}  ${says}`,
+      `fail on ${printable(gate.text, 30).padEnd(31)}${result === 'passed' ? result : result.toUpperCase()}  ${summary}`,
     )
   }
   return `${lines.join('\n')}\n`
@@ -86,16 +86,16 @@ export function markdownComparison(comparison: Comparison, gates: readonly GateR
   ]
   if (gates.length > 0) {
     lines.push('', '| fails on | result | found |', '| --- | --- | --- |')
-    for (const { gate, result, says } of gates) {
+    for (const { gate, result, summary } of gates) {
       lines.push(
-        `| ${markdownCell(gate.text)} | ${result === 'passed' ? result : `**${result}**`} | ${markdownCell(says)} |`,
+        `| ${markdownCell(gate.text)} | ${result === 'passed' ? result : `**${result}**`} | ${markdownCell(summary)} |`,
       )
     }
   }
-  const { says, because } = headlineOf(comparison, gates)
+  const { summary, because } = headlineOf(comparison, gates)
   lines.push(
     '',
-    `**${says}.**${because === '' ? '' : ` ${because}`}`,
+    `**${summary}.**${because === '' ? '' : ` ${because}`}`,
     '',
     clear.length === 0
       ? 'No difference beyond chance.'

@@ -17,7 +17,7 @@ export interface Gate {
 export interface GateResult {
   readonly gate: Gate
   readonly result: 'passed' | 'failed' | 'inconclusive'
-  readonly says: string
+  readonly summary: string
 }
 
 /** The only statistic of each metric; null for a metric that has all of `statistics`. */
@@ -80,7 +80,7 @@ export function parseGate(text: string): Gate {
  */
 export function judgeGate(comparison: Comparison, gate: Gate): GateResult {
   const invalid = invalidOf(comparison)
-  if (invalid !== null) return { gate, result: 'inconclusive', says: invalid }
+  if (invalid !== null) return { gate, result: 'inconclusive', summary: invalid }
   const found = comparison.differences.find(
     (difference) =>
       difference.metric === gate.metric &&
@@ -92,25 +92,25 @@ export function judgeGate(comparison: Comparison, gate: Gate): GateResult {
           isOnlyStep(comparison, gate.step))),
   )
   if (found === undefined || found.change === null) {
-    return { gate, result: 'inconclusive', says: 'not measured in both runs' }
+    return { gate, result: 'inconclusive', summary: 'not measured in both runs' }
   }
   const points = found.unit === 'share'
-  const says = changeText(found)
+  const summary = changeText(found)
   const beyond = gate.operator === '>' ? found.change > gate.bound : found.change < gate.bound
   if (found.interval === null) {
-    return { gate, result: 'inconclusive', says: `${says}; too few samples for an interval` }
+    return { gate, result: 'inconclusive', summary: `${summary}; too few samples for an interval` }
   }
   // If `a` is "at least", the true change is smaller; if `b` is, it is larger.
   const open = beyond === (gate.operator === '>') ? found.marks[0] : found.marks[1]
   if (open === 'at-least') {
-    return { gate, result: 'inconclusive', says: `${says}; timeouts cut samples off` }
+    return { gate, result: 'inconclusive', summary: `${summary}; timeouts cut samples off` }
   }
-  if (!beyond) return { gate, result: 'passed', says }
+  if (!beyond) return { gate, result: 'passed', summary }
   const [low, high] = found.interval
   const chance = low <= 0 && high >= 0 && !(low === 0 && high === 0 && points)
   return chance
-    ? { gate, result: 'inconclusive', says: `${says}; the interval contains 0` }
-    : { gate, result: 'failed', says }
+    ? { gate, result: 'inconclusive', summary: `${summary}; the interval contains 0` }
+    : { gate, result: 'failed', summary }
 }
 
 function isOnlyStep(comparison: Comparison, step: string | null): boolean {

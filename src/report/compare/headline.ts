@@ -5,7 +5,7 @@ import type { GateResult } from './gate.ts'
 /** The one sentence on a comparison, for a page, a terminal and a pull request. */
 export interface Headline {
   readonly tone: Tone
-  readonly says: string
+  readonly summary: string
   /** What limits the comparison; empty for nothing. */
   readonly because: string
 }
@@ -15,14 +15,18 @@ export function headlineOf(comparison: Comparison, gates: readonly GateResult[])
   const failed = gates.filter((gate) => gate.result !== 'passed').length
   const limits = limitsOf(comparison)
   if (failed > 0) {
-    return { tone: 'fail', says: `${failed} of ${gates.length} gates not passed`, because: limits }
+    return {
+      tone: 'fail',
+      summary: `${failed} of ${gates.length} gates not passed`,
+      because: limits,
+    }
   }
   const invalid = invalidOf(comparison)
   if (invalid !== null)
-    return { tone: 'warn', says: `Nothing is compared: ${invalid}`, because: '' }
+    return { tone: 'warn', summary: `Nothing is compared: ${invalid}`, because: '' }
   const errors = moreErrors(comparison)
   if (errors !== null) {
-    return { tone: 'fail', says: `b fails more: errors ${sharesOf(errors)}`, because: limits }
+    return { tone: 'fail', summary: `b fails more: errors ${sharesOf(errors)}`, because: limits }
   }
   const whole = comparison.differences.filter(({ step }) => step === null)
   const of = (verdict: Difference['verdict']) =>
@@ -32,15 +36,15 @@ export function headlineOf(comparison: Comparison, gates: readonly GateResult[])
     const also = better > 0 ? ` and is better on ${better}` : ''
     return {
       tone: 'warn',
-      says: `b regressed on ${worse} of ${whole.length} metrics${also}`,
+      summary: `b regressed on ${worse} of ${whole.length} metrics${also}`,
       because: limits,
     }
   }
-  const says =
+  const summary =
     better > 0
       ? `b is better on ${better} of ${whole.length} metrics, and regressed on none`
       : 'No difference beyond chance over all steps'
-  return { tone: 'good', says, because: limits }
+  return { tone: 'good', summary, because: limits }
 }
 
 /** The runs that no figure can be taken from; null for none. */

@@ -65,7 +65,7 @@ export type Charge =
     })
   | (Timed & {
       readonly type: 'purchase' | 'expiry' | 'refund'
-      readonly says: string
+      readonly summary: string
       readonly sku: string
       readonly priceId: string
       readonly credits: Rational
@@ -191,7 +191,7 @@ function entryOf(
   charge: Extract<Charge, { type: 'purchase' | 'expiry' | 'refund' }>,
   of: FocusAccount,
 ): Cells {
-  const { type, says, sku, priceId, credits, cost } = charge
+  const { type, summary, sku, priceId, credits, cost } = charge
   const isPurchase = type === 'purchase'
   const billed = focusNumber(isPurchase ? cost : zero)
   // A purchase is used up later; an expiry and a refund move what was paid.
@@ -200,7 +200,7 @@ function entryOf(
   return {
     ...{ BilledCost: billed, ListCost: billed, ContractedCost: billed, EffectiveCost: effective },
     ChargeCategory: { purchase: 'Purchase', expiry: 'Adjustment', refund: 'Credit' }[type],
-    ...{ ChargeDescription: says, ChargeFrequency: 'One-Time' },
+    ...{ ChargeDescription: summary, ChargeFrequency: 'One-Time' },
     ...{ ListUnitPrice: price, ContractedUnitPrice: price, PricingCurrency: of.currency },
     ...{ PricingCurrencyListUnitPrice: price, PricingCurrencyContractedUnitPrice: price },
     ...{ PricingCurrencyEffectiveCost: effective, PricingUnit: 'Credits' },

@@ -77,9 +77,9 @@ export function focusFaults(rows: readonly FocusRow[]): readonly string[] {
 
 function faultsOf(row: FocusRow): readonly string[] {
   const faults: string[] = []
-  const fault = (column: FocusColumn, says: string) =>
+  const fault = (column: FocusColumn, summary: string) =>
     faults.push(
-      `${column}: ${says}, got ${row[column] === '' ? 'nothing' : JSON.stringify(row[column])}`,
+      `${column}: ${summary}, got ${row[column] === '' ? 'nothing' : JSON.stringify(row[column])}`,
     )
   for (const column of neededColumns) if (row[column] === '') fault(column, 'expected a value')
   for (const [name, values] of Object.entries(allowed)) {

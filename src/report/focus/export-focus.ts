@@ -142,14 +142,14 @@ function entryCharges(
   const cost = unit === 'credits' ? multiply(size, of.creditPrice) : size
   if (credits === null) return []
   const startUs = Math.floor(at_us / hourUs) * hourUs
-  const says = {
+  const summary = {
     refund: `Refund ${id}`,
     purchase: `Purchase ${id}`,
     expiry: `Credits expired unused, ${id}`,
   }[type]
   return [
     {
-      ...{ type, startUs, endUs: startUs + hourUs, says, credits, cost },
+      ...{ type, startUs, endUs: startUs + hourUs, summary, credits, cost },
       sku: type === 'refund' ? 'refund' : 'credits',
       priceId: 'credits',
     },

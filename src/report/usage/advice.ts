@@ -19,7 +19,7 @@ export interface MonthNeed {
 export function adviseOn(contract: Contract, need: MonthNeed): PlanAdvice {
   const { packages = [] } = contract
   if (packages.length === 0) {
-    return { known: false, says: `The contract "${contract.name}" lists no packages.` }
+    return { known: false, summary: `The contract "${contract.name}" lists no packages.` }
   }
   const short = Math.max(0, need.burnCredits - need.lastingCredits)
   const cheapest = cheapestPlan(packages, short)

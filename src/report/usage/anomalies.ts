@@ -37,14 +37,14 @@ interface OddKind {
   readonly kind: Anomaly['kind']
   readonly when: string
   readonly shows: string
-  readonly says: (count: string) => string
+  readonly summary: (count: string) => string
 }
 
 const chargeWithoutSuccess: OddKind = {
   kind: 'charge-without-success',
   when: `outcome = 'http_error' AND credits > 0`,
   shows: `'status ' || coalesce(status::VARCHAR, 'unknown') || ', charged ' || credits::DOUBLE`,
-  says: (n) => `${n} failed requests were charged.`,
+  summary: (n) => `${n} failed requests were charged.`,
 }
 
 function oddByContract({ limits = {} }: Contract): readonly OddKind[] {
@@ -53,7 +53,7 @@ function oddByContract({ limits = {} }: Contract): readonly OddKind[] {
     kind: 'success-without-charge',
     when: `outcome = 'ok' AND credits = 0 AND has(getvariable('usage_priced'), coalesce(model, ''))`,
     shows: `model || ', charged 0'`,
-    says: (n) => `${n} successes on priced models were charged nothing.`,
+    summary: (n) => `${n} successes on priced models were charged nothing.`,
   }
   if (maxInputTokens === undefined || maxOutputTokens === undefined) return [uncharged]
   return [
@@ -64,7 +64,7 @@ function oddByContract({ limits = {} }: Contract): readonly OddKind[] {
       when: `completion_tokens >= ${maxOutputTokens + 1} * requests
              OR prompt_tokens >= ${maxInputTokens + 1} * requests`,
       shows: `'prompt ' || coalesce(prompt_tokens::VARCHAR, '-') || ', completion ' || coalesce(completion_tokens::VARCHAR, '-')`,
-      says: (n) =>
+      summary: (n) =>
         `${n} requests report more tokens than the limits of ${maxInputTokens.toLocaleString('en-US')} in and ${maxOutputTokens.toLocaleString('en-US')} out.`,
     },
   ]
@@ -81,7 +81,7 @@ async function oddRows(
     .map(({ id }) => id)
   await store.execute(`SET VARIABLE usage_priced = ${textList(priced)}`)
   const anomalies: Anomaly[] = []
-  for (const { kind, when, shows, says } of kinds) {
+  for (const { kind, when, shows, summary } of kinds) {
     await engine.fill(
       store,
       'usage_odd',
@@ -94,7 +94,7 @@ async function oddRows(
     const count = rows[0]?.n ?? 0
     if (count === 0) continue
     anomalies.push({
-      ...{ kind, count, says: says(count.toLocaleString('en-US')) },
+      ...{ kind, count, summary: summary(count.toLocaleString('en-US')) },
       rows: rows.map(({ n: _, ...row }) => row),
     })
   }
@@ -154,13 +154,13 @@ export function judgeHours(hours: readonly HourFigures[]): readonly Anomaly[] {
   const flag = (
     kind: Anomaly['kind'],
     found: readonly HourFigures[],
-    says: string,
+    summary: string,
     shows: (hour: HourFigures) => string,
     excess: (hour: HourFigures) => number,
   ): Anomaly => ({
     kind,
     count: found.length,
-    says: `${found.length} ${found.length === 1 ? 'hour' : 'hours'} ${says}`,
+    summary: `${found.length} ${found.length === 1 ? 'hour' : 'hours'} ${summary}`,
     rows: found
       .toSorted((a, b) => excess(b) - excess(a))
       .map((hour) => ({ source: 'hour', id: hour.label, atUs: hour.startUs, shows: shows(hour) })),
@@ -264,7 +264,7 @@ async function newKeys(store: Session, engine: UsageEngine): Promise<readonly An
     {
       kind: 'new-key',
       count,
-      says: `${count} ${count === 1 ? 'key' : 'keys'} never seen before.`,
+      summary: `${count} ${count === 1 ? 'key' : 'keys'} never seen before.`,
       rows: rows.map(({ n: _, ...row }) => row),
     },
   ]
@@ -294,7 +294,7 @@ async function flatRemaining(store: Session): Promise<readonly Anomaly[]> {
     {
       kind: 'flat-remaining',
       count: rows.length,
-      says: `${rows.length} series of successes did not change X-Credits-Remaining.`,
+      summary: `${rows.length} series of successes did not change X-Credits-Remaining.`,
       rows,
     },
   ]
@@ -307,7 +307,7 @@ function differences(reconciliation: Reconciliation): readonly Anomaly[] {
     {
       kind: 'service-differs',
       count: differing.length,
-      says: reconciliation.says,
+      summary: reconciliation.summary,
       rows: differing.slice(0, rowsShown).map((row) => ({
         source: 'poll',
         id: row.account,

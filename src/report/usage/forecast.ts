@@ -32,7 +32,7 @@ export function forecastBurn(past: readonly PastDay[], random: Random): Forecast
     return {
       known: false,
       fullDays: full,
-      says: `Only ${full} full ${full === 1 ? 'day' : 'days'} of usage: a forecast needs ${fewestDays}.`,
+      summary: `Only ${full} full ${full === 1 ? 'day' : 'days'} of usage: a forecast needs ${fewestDays}.`,
     }
   }
   const model = fitBurn(past)
@@ -51,7 +51,7 @@ export function forecastBurn(past: readonly PastDay[], random: Random): Forecast
     lowPerDay: at(0.1),
     highPerDay: at(0.9),
     fullDays: full,
-    says: `${words(at(0.5))} credits a day (80 % likely ${words(at(0.1))} to ${words(at(0.9))}), from ${full} full days.`,
+    summary: `${words(at(0.5))} credits a day (80 % likely ${words(at(0.1))} to ${words(at(0.9))}), from ${full} full days.`,
   }
 }
 
@@ -111,11 +111,11 @@ export function lookAhead(
 ): Outlook {
   const bands = [...(contract?.bands ?? [])].sort((a, b) => a.minBalance - b.minBalance)
   if (grants === null || !burn.known) {
-    const says =
+    const summary =
       grants === null
         ? 'The balance is not known: poll GET /user/credits (assay usage watch), or give --grants.'
-        : `${words(balanceOf(grants))} credits. ${burn.says}`
-    return { depletion: { known: false, says }, bandLosses: [] }
+        : `${words(balanceOf(grants))} credits. ${burn.summary}`
+    return { depletion: { known: false, summary }, bandLosses: [] }
   }
   const thresholds = bands.map((band) => band.minBalance)
   const model = fitBurn(past)
@@ -156,7 +156,7 @@ export function lookAhead(
       balance,
       runsOut,
       wasted: wasted.sort((a, b) => a.expiresUs - b.expiresUs),
-      says:
+      summary:
         runsOut.medianUs === null
           ? `${words(balance)} credits last longer than the ${horizonDays} days of the forecast.`
           : `${words(balance)} credits at ${words(burn.medianPerDay)} a day.`,
@@ -168,7 +168,7 @@ export function lookAhead(
         minBalance: band.minBalance,
         requestsPerMinute: band.requests.minute,
         lost,
-        says:
+        summary:
           lost === null
             ? `the balance of ${words(balance)} is below its ${words(band.minBalance)}`
             : lost.medianUs === null

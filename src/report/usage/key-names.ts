@@ -45,8 +45,8 @@ export function fingerprintNamed(key: string, names: KeyNames): string {
   return named ?? key
 }
 
-const fault = (says: string) =>
+const fault = (summary: string) =>
   new UserError(
     'usage',
-    `${says}. Expected a line for each key, with the first 12 digits of its SHA-256 and a name, such as\n  3f2a91c04d7e: billing (a1b2)`,
+    `${summary}. Expected a line for each key, with the first 12 digits of its SHA-256 and a name, such as\n  3f2a91c04d7e: billing (a1b2)`,
   )

@@ -147,7 +147,7 @@ function withPassedDate(depletion: Depletion, nowUs: number, fromUs: number): De
   const days = Math.round((nowUs - fromUs) / 86_400e6)
   return {
     ...depletion,
-    says: `${depletion.says} At that rate they have run out: the last usage was ${days} days ago. Poll the balance (assay usage watch), or give --grants.`,
+    summary: `${depletion.summary} At that rate they have run out: the last usage was ${days} days ago. Poll the balance (assay usage watch), or give --grants.`,
   }
 }
 

@@ -21,7 +21,7 @@ export function judge(intervals: readonly Interval[]): Reconciliation {
   if (intervals.length === 0) {
     return {
       known: false,
-      says: 'Two polls of GET /user/credits are needed: assay usage watch makes them.',
+      summary: 'Two polls of GET /user/credits are needed: assay usage watch makes them.',
     }
   }
   const rows = intervals.map((interval): ReconciliationRow => {
@@ -49,7 +49,7 @@ export function judge(intervals: readonly Interval[]): Reconciliation {
     known: true,
     rows,
     verdict: differing.length === 0 ? 'agrees' : 'differs',
-    says:
+    summary:
       differing.length === 0
         ? `The service reported ${count(total((row) => row.serviceSays))} credits, and this store saw ${count(total((row) => row.seen))}, over ${rows.length} intervals.`
         : `${differing.length} of ${rows.length} intervals differ: the service reported ${count(total((row) => row.serviceSays))} credits, and this store saw ${count(total((row) => row.seen))}. Traffic outside this store looks the same.`,

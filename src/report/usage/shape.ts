@@ -262,9 +262,9 @@ export type Forecast =
       readonly lowPerDay: number
       readonly highPerDay: number
       readonly fullDays: number
-      readonly says: string
+      readonly summary: string
     }
-  | { readonly known: false; readonly fullDays: number; readonly says: string }
+  | { readonly known: false; readonly fullDays: number; readonly summary: string }
 
 /** A date with an 80 % interval: 10 % of the futures are before `earlyUs`, 10 % after `lateUs`. */
 export interface DateBand {
@@ -288,9 +288,9 @@ export type Depletion =
         readonly creditsMedian: number
         readonly creditsHigh: number
       }[]
-      readonly says: string
+      readonly summary: string
     }
-  | { readonly known: false; readonly says: string }
+  | { readonly known: false; readonly summary: string }
 
 /** When the balance falls below the minimum of a rate band. */
 export interface BandLoss {
@@ -299,7 +299,7 @@ export interface BandLoss {
   readonly requestsPerMinute: number
   /** Null if the balance is already below it. */
   readonly lost: DateBand | null
-  readonly says: string
+  readonly summary: string
 }
 
 export interface PackagePlan {
@@ -324,7 +324,7 @@ export type PlanAdvice =
       readonly wastedCredits: number
       readonly reasons: readonly string[]
     }
-  | { readonly known: false; readonly says: string }
+  | { readonly known: false; readonly summary: string }
 
 export interface ReconciliationRow {
   readonly fromUs: number
@@ -344,9 +344,9 @@ export type Reconciliation =
       readonly known: true
       readonly rows: readonly ReconciliationRow[]
       readonly verdict: 'agrees' | 'differs'
-      readonly says: string
+      readonly summary: string
     }
-  | { readonly known: false; readonly says: string }
+  | { readonly known: false; readonly summary: string }
 
 export interface Anomaly {
   readonly kind:
@@ -359,7 +359,7 @@ export interface Anomaly {
     | 'new-key'
     | 'service-differs'
     | 'flat-remaining'
-  readonly says: string
+  readonly summary: string
   readonly count: number
   /** Examples: source and id, or the bucket. */
   readonly rows: readonly {

@@ -33,8 +33,8 @@ export function terminalUsage(page: UsagePage): string {
     '',
     ...seriesLines(page),
     '',
-    ...titled('forecast', page.forecast.says),
-    ...titled('balance', page.depletion.says),
+    ...titled('forecast', page.forecast.summary),
+    ...titled('balance', page.depletion.summary),
   ]
   if (page.depletion.known) {
     lines.push(...titled('runs out', bandText(page.depletion.runsOut, day)))
@@ -59,12 +59,12 @@ export function terminalUsage(page: UsagePage): string {
   const { plan } = page
   if (page.peak.unknown !== null) lines.push(...titled('peak', page.peak.unknown))
   if (plan !== null) {
-    lines.push(...titled('buy', plan.known ? planInWords(plan.chosen) : plan.says))
+    lines.push(...titled('buy', plan.known ? planInWords(plan.chosen) : plan.summary))
     if (plan.known) lines.push(...plan.reasons.flatMap((reason) => titled('', reason)))
   }
-  lines.push('', ...titled('service', page.reconciliation.says))
+  lines.push('', ...titled('service', page.reconciliation.summary))
   for (const anomaly of page.anomalies) {
-    lines.push(...titled('flag', anomaly.says))
+    lines.push(...titled('flag', anomaly.summary))
     for (const row of anomaly.rows.slice(0, 2)) {
       lines.push(`           ${printable(`${row.source} ${row.id}: ${row.shows}`, 68)}`)
     }

@@ -60,19 +60,22 @@ export class CustomerService {
     const name = email.trim().toLowerCase()
     const faults: FormIssue[] = []
     if (!/^[^\s@]+@[^\s@]+$/.test(name) || name.length > longestText) {
-      faults.push({ says: 'Expected an e-mail address, such as ada@example.com.', field: 'email' })
+      faults.push({
+        summary: 'Expected an e-mail address, such as ada@example.com.',
+        field: 'email',
+      })
     }
     const length = [...password].length
     const isLong = length >= shortestPassword && length <= longestText
     if (!isLong) {
-      const says = `Expected a password of ${shortestPassword} to ${longestText} characters; got ${length}.`
-      faults.push({ says, field: 'password' })
+      const summary = `Expected a password of ${shortestPassword} to ${longestText} characters; got ${length}.`
+      faults.push({ summary, field: 'password' })
     }
     const passwordHash = isLong ? await hashPassword(password) : ''
     // Nothing below waits, so no other registration can come in between.
     if (accounts.byName(name) !== null) {
-      const says = 'An account with that address exists. Sign in instead.'
-      faults.push({ says, field: 'email' })
+      const summary = 'An account with that address exists. Sign in instead.'
+      faults.push({ summary, field: 'email' })
     }
     const code = inviteCode.trim()
     const unknown = code !== '' && accounts.byInviteCode(code) === null
@@ -81,7 +84,7 @@ export class CustomerService {
       : this.#isOwn(code, name)
         ? 'This invite code is your own. It is for other people.'
         : null
-    if (inviteFault !== null) faults.push({ says: inviteFault, field: 'invite' })
+    if (inviteFault !== null) faults.push({ summary: inviteFault, field: 'invite' })
     if (unknown) throw new UnknownInvite(faults)
     if (faults.length > 0) throw new CustomerError(faults)
     const invite = code === '' ? {} : { inviteCode: code }

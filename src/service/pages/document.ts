@@ -72,11 +72,11 @@ ${
 /** All errors of a form, shown above it. */
 export function complaint(faults: readonly FormIssue[], form = 'form'): Html | null {
   if (faults.length === 0) return null
-  const says = faults.map(
-    (fault) => html`<span id="${idOf(fault.field, form)}">${fault.says}</span>`,
+  const summary = faults.map(
+    (fault) => html`<span id="${idOf(fault.field, form)}">${fault.summary}</span>`,
   )
   return html`<div class="notice fail" role="alert" id="complaint">${
-    says.length === 1 ? says : html`<ul>${says.map((each) => html`<li>${each}</li>`)}</ul>`
+    summary.length === 1 ? summary : html`<ul>${summary.map((each) => html`<li>${each}</li>`)}</ul>`
   }</div>`
 }
 

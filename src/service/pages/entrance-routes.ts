@@ -85,8 +85,8 @@ export class EntranceRoutes {
     }
     const key = this.#kit.accounts.findKey(form.get('key')?.trim() ?? '')
     if (key === null || key.revokedUs !== null) {
-      const says = 'There is no such key, or it was revoked.'
-      return page(signInPage({ email: '', faults: [] }, [{ says, field: null }]), 401)
+      const summary = 'There is no such key, or it was revoked.'
+      return page(signInPage({ email: '', faults: [] }, [{ summary, field: null }]), 401)
     }
     this.#guards.keys.giveBack(remoteAddress)
     return redirect('/my-credits', this.#sessions.open(key.accountId, 'usage', key.id).secret)
@@ -102,8 +102,8 @@ export class EntranceRoutes {
     }
     const account = await this.#desk.signIn(email, form.get('password') ?? '')
     if (account === null) {
-      const says = 'The e-mail address or the password is wrong.'
-      return page(signInPage({ email, faults: [{ says, field: null }] }), 401)
+      const summary = 'The e-mail address or the password is wrong.'
+      return page(signInPage({ email, faults: [{ summary, field: null }] }), 401)
     }
     this.#guards.passwords.succeeded(remoteAddress, email)
     return redirect('/dashboard', this.#sessions.open(account.id, 'account').secret)

@@ -171,16 +171,20 @@ async function readUnread(store: Session, scanned: Scan, keys: LogKeys): Promise
   const known = new Set([...scanned.names, ...models.map(({ model }) => model)])
   await store.execute('CREATE TABLE staging.unread (line BIGINT, reason VARCHAR, text VARCHAR)')
   for (let after = -1; ; ) {
-    const rows = await store.rows<{ line: number; says: string; text: string | null }>(
-      `SELECT line, any_value(error_message) AS says, any_value(csv_line) AS text FROM import_errors
+    const rows = await store.rows<{ line: number; summary: string; text: string | null }>(
+      `SELECT line, any_value(error_message) AS summary, any_value(csv_line) AS text FROM import_errors
        WHERE line > ${after} GROUP BY line ORDER BY line LIMIT 1000`,
     )
     if (rows.length === 0) return
     after = rows.at(-1)!.line
-    const shown = rows.map(({ line, says, text }) => {
+    const shown = rows.map(({ line, summary, text }) => {
       const trimmed = (text ?? '').replace(/^[\r\n]+|[\r\n]+$/g, '')
       const words = steps === null ? trimmed : hiddenWords(trimmed, known)
-      return [String(line), `line ${line}: ${keys.hidden(says)}`, keys.hidden(alikeHidden(words))]
+      return [
+        String(line),
+        `line ${line}: ${keys.hidden(summary)}`,
+        keys.hidden(alikeHidden(words)),
+      ]
     })
     await store.execute(
       `INSERT INTO staging.unread

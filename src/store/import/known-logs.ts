@@ -86,10 +86,10 @@ export function readKnown(
     if (page !== null) pages.push({ file, page })
     const stated = format.stated?.(document) ?? null
     if (stated !== null && !agree(stated)) {
-      const [says, sum] = stated
+      const [summary, sum] = stated
       throw new UserError(
         'import',
-        `${file}: its rows cost ${sum}, and it says ${says}: rows are missing. Nothing was imported.`,
+        `${file}: its rows cost ${sum}, and it says ${summary}: rows are missing. Nothing was imported.`,
       )
     }
     if (rows < sampled) {

@@ -128,15 +128,15 @@ async function changesOf(store: Session, importNo: number): Promise<readonly str
   )
   const { n, before, after } = sum!
   if (n === 0) return []
-  const shrunk = await store.rows<{ says: string }>(
+  const shrunk = await store.rows<{ summary: string }>(
     `SELECT replace(strftime(make_timestamp(start_us), '%Y-%m-%d %H:%M'), ' 00:00', '')
-       || coalesce(' ' || model, '') || ': ' || requests_before || ' → ' || requests_after || ' requests' AS says
+       || coalesce(' ' || model, '') || ': ' || requests_before || ' → ' || requests_after || ' requests' AS summary
      FROM usage_changes WHERE import_no = $1 AND requests_after < requests_before ORDER BY start_us, id LIMIT ${shownChanges}`,
     [importNo],
   )
   const requests = before === null || after === null ? '' : ` (${before} → ${after} requests)`
   return [
     `${n === 1 ? '1 bucket' : `${n.toLocaleString('en-US')} buckets`} replaced${requests}`,
-    ...shrunk.map(({ says }) => says),
+    ...shrunk.map(({ summary }) => summary),
   ]
 }

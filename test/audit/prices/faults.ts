@@ -14,7 +14,7 @@ export interface PublicFault {
   readonly name: string
   readonly fault: GatewayFault
   readonly places: readonly Place[]
-  readonly says: RegExp
+  readonly summary: RegExp
   /** Rules that fail, if they do not follow from the places. */
   readonly rules?: readonly string[]
   readonly dialects?: readonly ('chat' | 'messages')[]
@@ -39,28 +39,28 @@ export const faults: readonly PublicFault[] = [
     name: 'stream-free',
     fault: { charge: when((s) => ok(s) && s.streamed, free) },
     places: all,
-    says: /free \(of streams\)/,
+    summary: /free \(of streams\)/,
   },
   {
     id: 'F02',
     name: 'log-total-zero',
     fault: { charge: when((s) => ok(s) && s.streamed, free) },
     places: ['log'],
-    says: /free \(of streams\)/,
+    summary: /free \(of streams\)/,
   },
   {
     id: 'F03',
     name: 'alias-stream-free',
     fault: { charge: when((s) => s.streamed && s.model === 'big-alias', free) },
     places: ['stated', 'log'],
-    says: /free/,
+    summary: /free/,
   },
   {
     id: 'F04',
     name: 'header-zero',
     fault: { charge: when(ok, free) },
     places: ['stated'],
-    says: /free/,
+    summary: /free/,
   },
   {
     id: 'F05',
@@ -72,7 +72,7 @@ export const faults: readonly PublicFault[] = [
       ),
     },
     places: all,
-    says: /the output of every event added up/,
+    summary: /the output of every event added up/,
     dialects: ['messages'],
   },
   {
@@ -85,7 +85,7 @@ export const faults: readonly PublicFault[] = [
       ),
     },
     places: all,
-    says: /input and cached tokens counted twice/,
+    summary: /input and cached tokens counted twice/,
   },
   {
     id: 'F07',
@@ -95,7 +95,7 @@ export const faults: readonly PublicFault[] = [
         ok(s) && s.streamed ? [...rows, { ...rows[0]!, prompt_tokens: 0, spend: 0.0016 }] : rows,
     },
     places: ['log'],
-    says: /2 rows with tokens for one request/,
+    summary: /2 rows with tokens for one request/,
     rules: ['PRICE-04', 'PRICE-05'],
   },
   {
@@ -108,21 +108,21 @@ export const faults: readonly PublicFault[] = [
       ),
     },
     places: all,
-    says: /cache_read at the price of input \(of streams\)/,
+    summary: /cache_read at the price of input \(of streams\)/,
   },
   {
     id: 'F09',
     name: 'cached-double',
     fault: { charge: more((s) => s.counts.read, 'input') },
     places: all,
-    says: /cache_read also charged as input/,
+    summary: /cache_read also charged as input/,
   },
   {
     id: 'F11',
     name: 'write-double',
     fault: { charge: more((s) => s.counts.write, 'input') },
     places: all,
-    says: /cache_write also charged as input/,
+    summary: /cache_write also charged as input/,
   },
   {
     id: 'F12',
@@ -131,14 +131,14 @@ export const faults: readonly PublicFault[] = [
       charge: when(ok, (_, s, rates) => sum(s.counts, without(rates, { read: rates.input }))),
     },
     places: all,
-    says: /cache_read at the price of input/,
+    summary: /cache_read at the price of input/,
   },
   {
     id: 'F13',
     name: 'cached-negative',
     fault: { charge: when(ok, (r, s, rates) => r - BigInt(s.counts.read) * BigInt(rates.input)) },
     places: all,
-    says: /cached tokens subtracted/,
+    summary: /cached tokens subtracted/,
   },
   {
     id: 'F14',
@@ -147,7 +147,7 @@ export const faults: readonly PublicFault[] = [
       charge: when(ok, (_, s, rates) => sum(s.counts, without(rates, { read: rates.input / 2 }))),
     },
     places: ['stated', 'log'],
-    says: /no single change gives them/,
+    summary: /no single change gives them/,
   },
   {
     id: 'F16',
@@ -163,7 +163,7 @@ export const faults: readonly PublicFault[] = [
       ),
     },
     places: all,
-    says: /reads 3000 cached tokens that no earlier equal request wrote/,
+    summary: /reads 3000 cached tokens that no earlier equal request wrote/,
     rules: ['PRICE-02'],
     dialects: ['chat'],
   },
@@ -177,7 +177,7 @@ export const faults: readonly PublicFault[] = [
       ),
     },
     places: all,
-    says: /the tier ignored|threshold at the price of the tier/,
+    summary: /the tier ignored|threshold at the price of the tier/,
   },
   {
     id: 'F18',
@@ -189,7 +189,7 @@ export const faults: readonly PublicFault[] = [
       ),
     },
     places: all,
-    says: /cache_read at its price below the tier/,
+    summary: /cache_read at its price below the tier/,
   },
   {
     id: 'F19',
@@ -201,7 +201,7 @@ export const faults: readonly PublicFault[] = [
       ),
     },
     places: all,
-    says: /the service tier ignored/,
+    summary: /the service tier ignored/,
   },
   {
     id: 'F22',
@@ -213,21 +213,21 @@ export const faults: readonly PublicFault[] = [
       ),
     },
     places: all,
-    says: /charged twice|the price of big/,
+    summary: /charged twice|the price of big/,
   },
   {
     id: 'F23',
     name: 'unknown-free',
     fault: { charge: when((s) => s.model === 'big-2026', free) },
     places: all,
-    says: /free/,
+    summary: /free/,
   },
   {
     id: 'F24',
     name: 'component-free',
     fault: { charge: when(ok, (r, s, rates) => r - BigInt(s.counts.input) * BigInt(rates.input)) },
     places: all,
-    says: /input free/,
+    summary: /input free/,
   },
   {
     id: 'F26',
@@ -239,14 +239,14 @@ export const faults: readonly PublicFault[] = [
       ),
     },
     places: ['log', 'balance'],
-    says: /its input charged|expected 0 USD|at least|0 USD/,
+    summary: /its input charged|expected 0 USD|at least|0 USD/,
   },
   {
     id: 'F27',
     name: 'reasoning-double',
     fault: { charge: more((s) => s.counts.reasoning, 'reasoning') },
     places: all,
-    says: /reasoning counted twice/,
+    summary: /reasoning counted twice/,
     dialects: ['chat'],
   },
   {
@@ -254,7 +254,7 @@ export const faults: readonly PublicFault[] = [
     name: 'reasoning-free',
     fault: { charge: more((s) => s.counts.reasoning, 'reasoning', -1) },
     places: all,
-    says: /reasoning free/,
+    summary: /reasoning free/,
     dialects: ['chat'],
   },
   {
@@ -267,7 +267,7 @@ export const faults: readonly PublicFault[] = [
       ),
     },
     places: ['log', 'balance'],
-    says: /expected 0 USD|0\.00048/,
+    summary: /expected 0 USD|0\.00048/,
   },
   {
     id: 'F34',
@@ -279,14 +279,14 @@ export const faults: readonly PublicFault[] = [
       ),
     },
     places: ['log', 'balance'],
-    says: /0\.00128/,
+    summary: /0\.00128/,
   },
   {
     id: 'F35',
     name: 'abort-free',
     fault: { charge: when((s) => s.ended === 'aborted', free) },
     places: ['log', 'balance'],
-    says: /not charged|expected 0\.0000?48|"expected":"0\.00128 USD"/,
+    summary: /not charged|expected 0\.0000?48|"expected":"0\.00128 USD"/,
   },
   {
     id: 'F36',
@@ -298,14 +298,14 @@ export const faults: readonly PublicFault[] = [
       ),
     },
     places: ['log', 'balance'],
-    says: /charged in full|expected 0\.0000|"expected":"0\.00128 USD"/,
+    summary: /charged in full|expected 0\.0000|"expected":"0\.00128 USD"/,
   },
   {
     id: 'F45',
     name: 'abort-refund-all',
     fault: { charge: when((s) => s.ended === 'aborted', free) },
     places: ['log', 'balance'],
-    says: /expected 0\.0000?48|"expected":"0\.00128 USD"/,
+    summary: /expected 0\.0000?48|"expected":"0\.00128 USD"/,
   },
   {
     id: 'F47',
@@ -317,14 +317,14 @@ export const faults: readonly PublicFault[] = [
       ),
     },
     places: ['balance'],
-    says: /the service tier ignored/,
+    summary: /the service tier ignored/,
   },
   {
     id: 'F49',
     name: 'truncate-cents',
     fault: { charge: when(ok, (r) => (r / 10_000_000_000n) * 10_000_000_000n) },
     places: ['balance'],
-    says: /expected|rounded/,
+    summary: /expected|rounded/,
   },
   {
     id: 'F50',
@@ -338,14 +338,14 @@ export const faults: readonly PublicFault[] = [
       ),
     },
     places: ['stated', 'log'],
-    says: /rounded to 2 decimals, up/,
+    summary: /rounded to 2 decimals, up/,
   },
   {
     id: 'F51',
     name: 'log-twice',
     fault: { rows: (rows) => [...rows, ...rows] },
     places: ['log'],
-    says: /2 rows with tokens for one request/,
+    summary: /2 rows with tokens for one request/,
     rules: ['PRICE-04', 'PRICE-05'],
   },
   {
@@ -353,7 +353,7 @@ export const faults: readonly PublicFault[] = [
     name: 'row-missing',
     fault: { rows: (rows, s) => (s.prompt === 'think' ? [] : rows) },
     places: ['log'],
-    says: /no row in the log/,
+    summary: /no row in the log/,
     rules: ['PRICE-05'],
   },
 ]

@@ -31,7 +31,7 @@ test('an honest gateway raises no alarm, and each part of a price that the traff
 
 const both = ['chat', 'messages'] as const
 
-for (const { id, name, fault, places, says, rules, dialects = both } of faults) {
+for (const { id, name, fault, places, summary, rules, dialects = both } of faults) {
   test(`${id} ${name} is told from each place where it shows`, async () => {
     for (const dialect of dialects) {
       for (const place of places) {
@@ -50,7 +50,7 @@ for (const { id, name, fault, places, says, rules, dialects = both } of faults) 
           id,
           dialect,
           place,
-          expect.stringMatching(says),
+          expect.stringMatching(summary),
         ])
       }
     }

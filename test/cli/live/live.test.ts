@@ -200,12 +200,12 @@ describe.skipIf(!canBrowse)('a live page (needs chromium: apt-get install chromi
         .waitFor()
       expect(await tab.title()).toBe('Live run · Assay')
       expect(await tab.locator('.asks').textContent()).toBe('Does it hold?')
-      const says = () => tab.locator('.verdict > p').last().textContent()
-      const before = await says()
-      await expect.poll(says).not.toBe(before)
+      const summary = () => tab.locator('.verdict > p').last().textContent()
+      const before = await summary()
+      await expect.poll(summary).not.toBe(before)
       // An update closes nothing that a reader opened.
       await tab.getByText('By step, key and thread').click()
-      await expect.poll(says).not.toBe(await says())
+      await expect.poll(summary).not.toBe(await summary())
       await tab.getByRole('region', { name: 'This client', exact: true }).waitFor()
       await looksRight(tab)
       await expect.poll(() => tab.getByRole('status').textContent()).toContain('Running for')
@@ -232,8 +232,11 @@ describe.skipIf(!canBrowse)('a live page (needs chromium: apt-get install chromi
         'kept',
       ])
       await polls.focus()
-      const [rows, says] = [await polls.textContent(), await tab.locator('.verdict').textContent()]
-      await expect.poll(() => tab.locator('.verdict').textContent()).not.toBe(says)
+      const [rows, summary] = [
+        await polls.textContent(),
+        await tab.locator('.verdict').textContent(),
+      ]
+      await expect.poll(() => tab.locator('.verdict').textContent()).not.toBe(summary)
       expect(await polls.textContent()).toBe(rows)
       expect(await polls.evaluate((region) => region === region.ownerDocument.activeElement)).toBe(
         true,

@@ -94,13 +94,13 @@ test('a client that sends late raises an alarm, which stays as a line', () => {
     { requests: 10, ms: 20, lagMs: 117 },
     { requests: 10, ms: 20 },
   ]
-  const says =
+  const summary =
     'This client sends late: lag up to 117 ms, 2.0 s after the start; at most 5.00 ms is harmless'
   expect(pageAfter(late)).toContain('This client sends late: its times are in doubt')
-  expect(pageAfter(late)).toContain(says)
+  expect(pageAfter(late)).toContain(summary)
   const later = pageAfter([...late, ...Array.from({ length: 5 }, () => late[1]!)])
   expect(later).not.toContain('its times are in doubt')
-  expect(later).toContain(says)
+  expect(later).toContain(summary)
   expect(pageAfter([{ requests: 10, ms: 20, lagMs: 4 }])).not.toContain('late')
 })
 

@@ -36,14 +36,14 @@ const names = { 'key-1f': 'billing', 'key-77': 'search' }
 function sampleCharges(): readonly Charge[] {
   const entry = (
     type: 'purchase' | 'expiry' | 'refund',
-    says: string,
+    summary: string,
     [startUs, endUs]: readonly [number, number],
     sku: string,
     credits: string,
     cost: string,
   ): Charge => ({
     type,
-    says,
+    summary,
     startUs,
     endUs,
     sku,

@@ -29,7 +29,7 @@ describe('advice', () => {
       peak: noPeak,
       ...need,
     })
-    if (!advice.known) throw new Error(advice.says)
+    if (!advice.known) throw new Error(advice.summary)
     const { cheapest, chosen, vetoed, reasons, ...figures } = advice
     return {
       ...figures,
@@ -136,7 +136,7 @@ describe('advice', () => {
     const contract = { ...defaultContract, packages: [] }
     expect(adviseOn(contract, { burnCredits: 1, lastingCredits: 0, peak: noPeak })).toEqual({
       known: false,
-      says: 'The contract "svc" lists no packages.',
+      summary: 'The contract "svc" lists no packages.',
     })
   })
 })
@@ -180,7 +180,7 @@ describe('the veto of the band', () => {
             lastingCredits,
             peak: { minute, hour: 0, day: 0 },
           })
-          if (!advice.known) throw new Error(advice.says)
+          if (!advice.known) throw new Error(advice.summary)
           const end = lastingCredits + advice.chosen.credits - burnCredits
           expect(end).toBeGreaterThanOrEqual(advice.floorBalance)
           expect(advice.chosen.priceUsdCents).toBeGreaterThanOrEqual(advice.cheapest.priceUsdCents)

@@ -44,7 +44,8 @@ describe('unusual hours', () => {
             {
               kind: 'unusual-hour',
               count: 1,
-              says: '1 hour used more than three robust sigmas above the median of their time of day.',
+              summary:
+                '1 hour used more than three robust sigmas above the median of their time of day.',
               rows: [
                 {
                   source: 'hour',
@@ -76,7 +77,7 @@ describe('unusual hours', () => {
     const [flag] = flags(busyAtNine(6))
     expect(flag).toMatchObject({
       count: 6,
-      says: '6 hours used more than three robust sigmas above the median of their time of day.',
+      summary: '6 hours used more than three robust sigmas above the median of their time of day.',
     })
     expect(flag!.rows.map(({ atUs }) => atUs)).toEqual(
       [2, 3, 4, 5, 6, 7].map((day) => utc(2026, 11, day, 9)),
@@ -275,7 +276,7 @@ describe('anomalies', () => {
     expect(await flagged('charge-without-success')).toEqual({
       kind: 'charge-without-success',
       count: 2_005,
-      says: '2,005 failed requests were charged.',
+      summary: '2,005 failed requests were charged.',
       rows: [
         row('a', 0, '500'),
         row('b', 0, 'unknown'),
@@ -309,7 +310,7 @@ describe('anomalies', () => {
     expect(await flagged('success-without-charge', { contract })).toEqual({
       kind: 'success-without-charge',
       count: 1,
-      says: '1 successes on priced models were charged nothing.',
+      summary: '1 successes on priced models were charged nothing.',
       rows: [{ source: 'log', id: 'e0', atUs: at, shows: 'svc-k2, charged 0' }],
     })
   })
@@ -334,7 +335,7 @@ describe('anomalies', () => {
     const flag = await flagged('tokens-over-limit', { contract })
     expect(flag).toMatchObject({
       count: 4,
-      says: '4 requests report more tokens than the limits of 1,000 in and 5,000 out.',
+      summary: '4 requests report more tokens than the limits of 1,000 in and 5,000 out.',
     })
     expect(flag!.rows.map(({ id, shows }) => [id, shows])).toEqual([
       ['e1', 'prompt -, completion 5001'],
@@ -384,7 +385,7 @@ describe('anomalies', () => {
       { atUs: at + 2 * dayUs, keyFp: null },
     ])
     const flag = await flagged('new-key')
-    expect(flag).toMatchObject({ count: 6, says: '6 keys never seen before.' })
+    expect(flag).toMatchObject({ count: 6, summary: '6 keys never seen before.' })
     expect(flag!.rows).toHaveLength(5)
     expect(flag!.rows[0]).toEqual({
       source: 'key',
@@ -400,7 +401,7 @@ describe('anomalies', () => {
 
   test('a single new key is described in the singular', async () => {
     await enterEvents(store, [{ atUs: at }, { atUs: at + 86_400e6, keyFp: 'fresh' }])
-    expect(await flagged('new-key')).toMatchObject({ says: '1 key never seen before.' })
+    expect(await flagged('new-key')).toMatchObject({ summary: '1 key never seen before.' })
   })
 
   test('a balance is flat after twenty paid successes in a row', async () => {
@@ -427,7 +428,7 @@ describe('anomalies', () => {
     const flag = await flagged('flat-remaining', { contract })
     expect(flag).toMatchObject({
       count: 3,
-      says: '3 series of successes did not change X-Credits-Remaining.',
+      summary: '3 series of successes did not change X-Credits-Remaining.',
     })
     expect(flag!.rows.map(({ source, id, shows }) => [source, id, shows])).toEqual([
       ['b', 'main at 500.0', '30 consecutive successes with an unchanged balance'],
@@ -455,7 +456,8 @@ describe('anomalies', () => {
       {
         kind: 'service-differs',
         count: 1,
-        says: '1 of 2 intervals differ: the service reported 9 credits, and this store saw 4. Traffic outside this store looks the same.',
+        summary:
+          '1 of 2 intervals differ: the service reported 9 credits, and this store saw 4. Traffic outside this store looks the same.',
         rows: [{ source: 'poll', id: 'k', atUs: 2, shows: 'service 9, seen 4' }],
       },
     ])

@@ -34,18 +34,18 @@ describe('the forecast', () => {
     }))
 
   test('a forecast needs three full days', () => {
-    const says = (...burns: number[]) => forecastBurn(pastDays(burns, { 1: 0.5 }), randomOf(1))
-    expect(says(5)).toEqual({
+    const summary = (...burns: number[]) => forecastBurn(pastDays(burns, { 1: 0.5 }), randomOf(1))
+    expect(summary(5)).toEqual({
       known: false,
       fullDays: 1,
-      says: 'Only 1 full day of usage: a forecast needs 3.',
+      summary: 'Only 1 full day of usage: a forecast needs 3.',
     })
-    expect(says(5, 6, 7)).toEqual({
+    expect(summary(5, 6, 7)).toEqual({
       known: false,
       fullDays: 2,
-      says: 'Only 2 full days of usage: a forecast needs 3.',
+      summary: 'Only 2 full days of usage: a forecast needs 3.',
     })
-    expect(says(5, 6, 7, 8)).toMatchObject({ known: true, fullDays: 3 })
+    expect(summary(5, 6, 7, 8)).toMatchObject({ known: true, fullDays: 3 })
   })
 
   test('the median day of the coming week is between a weekend and a working day', () => {
@@ -55,7 +55,7 @@ describe('the forecast', () => {
       lowPerDay: expect.closeTo(4.93645, 5),
       highPerDay: expect.closeTo(118.74707, 5),
       fullDays: 10,
-      says: '99.6 credits a day (80 % likely 4.9 to 118.7), from 10 full days.',
+      summary: '99.6 credits a day (80 % likely 4.9 to 118.7), from 10 full days.',
     })
     const { bandLosses } = lookAhead(null, unevenDays, coming(3, 12), [], randomOf(1))
     expect(bandLosses).toEqual([])
@@ -75,7 +75,7 @@ describe('the forecast', () => {
       ],
       randomOf(5),
     )
-    if (!depletion.known) throw new Error(depletion.says)
+    if (!depletion.known) throw new Error(depletion.summary)
     const daysOf = (dates: DateBand | null) =>
       dates &&
       [dates.earlyUs, dates.medianUs, dates.lateUs].map(
@@ -91,10 +91,15 @@ describe('the forecast', () => {
       ['early', 17, 217, 263, 310],
       ['late', 25, 112, 229, 339],
     ])
-    expect(depletion).toMatchObject({ balance: 1_820, says: '1,820 credits at 101.7 a day.' })
+    expect(depletion).toMatchObject({ balance: 1_820, summary: '1,820 credits at 101.7 a day.' })
     expect(daysOf(depletion.runsOut)).toEqual([28.801, 29.389, 30.106])
     expect(
-      bandLosses.map((loss) => [loss.band, loss.requestsPerMinute, daysOf(loss.lost), loss.says]),
+      bandLosses.map((loss) => [
+        loss.band,
+        loss.requestsPerMinute,
+        daysOf(loss.lost),
+        loss.summary,
+      ]),
     ).toEqual([
       ['1-100', 20, [28.794, 29.381, 30.095], 'lost when the balance falls below 1'],
       ['101-1000', 60, [28.027, 28.48, 29.047], 'lost when the balance falls below 101'],
@@ -117,9 +122,9 @@ describe('the forecast', () => {
       balance: 10_000.04,
       runsOut: { earlyUs: null, medianUs: null, lateUs: null, horizonDays: 9 },
       wasted: [],
-      says: '10,000 credits last longer than the 9 days of the forecast.',
+      summary: '10,000 credits last longer than the 9 days of the forecast.',
     })
-    expect(bandLosses.map(({ band, says }) => [band, says])).toEqual([
+    expect(bandLosses.map(({ band, summary }) => [band, summary])).toEqual([
       ['1-100', 'kept for the 9 days of the forecast'],
       ['101-1000', 'kept for the 9 days of the forecast'],
       ['1001-10000', 'kept for the 9 days of the forecast'],
@@ -140,7 +145,7 @@ describe('the forecast', () => {
     expect(lookAhead(defaultContract, pastDays([5]), coming(9, 1), grants, randomOf(1))).toEqual({
       depletion: {
         known: false,
-        says: '5.3 credits. Only 1 full day of usage: a forecast needs 3.',
+        summary: '5.3 credits. Only 1 full day of usage: a forecast needs 3.',
       },
       bandLosses: [],
     })
@@ -160,7 +165,7 @@ describe('the forecast', () => {
       { startUs: mondayUs + 6 * dayUs, weekday: 7, credits: 480, share: 1 / 2 },
     ]
     const burn = forecastBurn(parts, randomOf(1))
-    if (!burn.known) throw new Error(burn.says)
+    if (!burn.known) throw new Error(burn.summary)
     for (const each of [burn.lowPerDay, burn.medianPerDay, burn.highPerDay]) {
       expect(each).toBeCloseTo(960, 6)
     }
@@ -185,7 +190,7 @@ describe('the forecast', () => {
     )
     expect(depletion).toMatchObject({ known: true, balance: 1_500 })
     const at = mondayUs + 22 * dayUs
-    if (!depletion.known) throw new Error(depletion.says)
+    if (!depletion.known) throw new Error(depletion.summary)
     expect(depletion.runsOut).toEqual({ earlyUs: at, medianUs: at, lateUs: at, horizonDays: 60 })
     expect(bandLosses.map((loss) => loss.lost?.medianUs ?? null)).toEqual([
       mondayUs + (7 + 14.99) * dayUs,
@@ -205,7 +210,7 @@ describe('the forecast', () => {
       [{ name: 'balance', credits: 1_000, expiresUs: null }],
       randomOf(7),
     )
-    if (!depletion.known) throw new Error(depletion.says)
+    if (!depletion.known) throw new Error(depletion.summary)
     // Two working weeks: to the Friday of the second, 12 days on.
     expect(depletion.runsOut.medianUs).toBe(mondayUs + (28 + 12) * dayUs)
   })
@@ -253,7 +258,7 @@ describe('the forecast', () => {
       ],
       randomOf(1),
     )
-    if (!depletion.known) throw new Error(depletion.says)
+    if (!depletion.known) throw new Error(depletion.summary)
     expect(depletion.wasted).toEqual([
       { grant: 'Standard', expiresUs, creditsLow: 4_000, creditsMedian: 4_000, creditsHigh: 4_000 },
     ])
@@ -287,7 +292,8 @@ describe('the forecast', () => {
     )
     expect(depletion).toEqual({
       known: false,
-      says: 'The balance is not known: poll GET /user/credits (assay usage watch), or give --grants.',
+      summary:
+        'The balance is not known: poll GET /user/credits (assay usage watch), or give --grants.',
     })
   })
 })

@@ -21,6 +21,6 @@ test.each([
   ['- { name: a, credits: -1 }', /is not a list of grants/],
   ['- { name: a, credits: 5, until: 2026-12-01 }', /is not a list of grants/],
   ['- { name: a, credits: 5, expires: soon }', /"soon" is not a date/],
-])('a text that is not a list of grants is refused: %s', (text, says) => {
-  expect(() => parseGrants(text, 'grants.yaml', 'UTC')).toThrow(says)
+])('a text that is not a list of grants is refused: %s', (text, summary) => {
+  expect(() => parseGrants(text, 'grants.yaml', 'UTC')).toThrow(summary)
 })

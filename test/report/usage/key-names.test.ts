@@ -26,8 +26,8 @@ test.each([
   [`0123456789ab: ''`, `names.yaml: entry 1 ${letters}`],
   [`0123456789ab: ${'n'.repeat(61)}`, `names.yaml: entry 1 ${letters}`],
   ['0123456789ab: [one]', `names.yaml: entry 1 ${letters}`],
-])('an invalid list of names is refused without quoting it: %#', (text, says) => {
+])('an invalid list of names is refused without quoting it: %#', (text, summary) => {
   const refuse = () => parseKeyNames(text, 'names.yaml')
-  expect(refuse).toThrow(`${says}. Expected a line for each key`)
+  expect(refuse).toThrow(`${summary}. Expected a line for each key`)
   expect(refuse).not.toThrow(/sk-live-1/)
 })

@@ -39,7 +39,7 @@ test.each<[string, readonly Grant[], number]>([
   ['more is held than is burned', [grant(9_000, null)], 0],
 ])('of 3,000 credits for a month, if %s, %d are to be bought', (...[, grants, need]) => {
   const plan = planFor(defaultContract, past, burn, month, grants, peak)
-  if (!plan.known) throw new Error(plan.says)
+  if (!plan.known) throw new Error(plan.summary)
   expect(plan.needCredits).toBeCloseTo(need, 6)
   expect(plan.reasons[0]).not.toMatch(/not known/)
 })
@@ -53,13 +53,13 @@ test('an unknown balance counts as none, and the reasons begin with it', () => {
     ],
   })
   const none = planFor({ ...defaultContract, packages: [] }, past, burn, month, null, peak)
-  expect(none).toEqual({ known: false, says: 'The contract "svc" lists no packages.' })
+  expect(none).toEqual({ known: false, summary: 'The contract "svc" lists no packages.' })
 })
 
 test('without a forecast there is no plan', () => {
-  const few: Forecast = { known: false, fullDays: 1, says: 'Too few days.' }
+  const few: Forecast = { known: false, fullDays: 1, summary: 'Too few days.' }
   expect(planFor(defaultContract, past, few, month, null, peak)).toEqual({
     known: false,
-    says: 'Too few days.',
+    summary: 'Too few days.',
   })
 })

@@ -68,9 +68,9 @@ describe('the scope', () => {
     [at, at - 900e6, /is empty: --to must come after --from/],
     [at + 1e6, at + 900e6, /a period must begin and end on one/],
     [at, at + 901e6, /a period must begin and end on one/],
-  ])('a period without a whole quarter is refused: %#', async (fromUs, toUs, says) => {
+  ])('a period without a whole quarter is refused: %#', async (fromUs, toUs, summary) => {
     await enterEvents(store, [{ atUs: at }])
-    await expect(prepare({ fromUs, toUs })).rejects.toThrow(says)
+    await expect(prepare({ fromUs, toUs })).rejects.toThrow(summary)
   })
 
   test('a note names the logs that cover the time of any run', async () => {

@@ -171,22 +171,22 @@ describe('the outlook', () => {
     expect((medianUs! - beginUs) / hourUs).toBeCloseTo(48, 3)
     // Thirty local days: the last hour of this one, and 29 more.
     expect(page.plan.needCredits).toBeCloseTo(10 + 29 * 240 - 480, 3)
-    expect(page.depletion.says).toBe('480 credits at 240 a day.')
+    expect(page.depletion.summary).toBe('480 credits at 240 a day.')
   })
 
   test('an outlook whose date has passed gives the age of the last usage', async () => {
     await enterDays(4)
-    const says = async (nowUs: number) => (await read({ grants, nowUs })).depletion.says
+    const summary = async (nowUs: number) => (await read({ grants, nowUs })).depletion.summary
     const passed = (days: number) =>
       `480 credits at 240 a day. At that rate they have run out: the last usage was ${days} days ago. Poll the balance (assay usage watch), or give --grants.`
-    expect(await says(utc(2026, 11, 6, 22))).toBe('480 credits at 240 a day.')
-    expect(await says(utc(2026, 11, 7))).toBe(passed(2))
-    expect(await says(utc(2026, 11, 14))).toBe(passed(9))
+    expect(await summary(utc(2026, 11, 6, 22))).toBe('480 credits at 240 a day.')
+    expect(await summary(utc(2026, 11, 7))).toBe(passed(2))
+    expect(await summary(utc(2026, 11, 14))).toBe(passed(9))
     const lasting = [{ name: 'held', credits: 1e6, expiresUs: null }]
-    expect((await read({ grants: lasting, nowUs: utc(2028, 11, 14) })).depletion.says).toBe(
+    expect((await read({ grants: lasting, nowUs: utc(2028, 11, 14) })).depletion.summary).toBe(
       '1,000,000 credits last longer than the 365 days of the forecast.',
     )
-    expect((await read({ nowUs: utc(2026, 11, 14) })).depletion.says).toMatch(
+    expect((await read({ nowUs: utc(2026, 11, 14) })).depletion.summary).toMatch(
       /^The balance is not known/,
     )
   })

@@ -57,44 +57,48 @@ describe('reconciliation', () => {
   })
 
   test.each([
-    { says: 5, seen: 5, most: 7, difference: 0 },
-    { says: 7, seen: 5, most: 7, difference: 0 },
-    { says: 8, seen: 5, most: 7, difference: 1 },
-    { says: 3, seen: 5, most: 7, difference: -2 },
-  ])('$says of $seen to $most seen differ by $difference', ({ says, seen, most, difference }) => {
-    const { rows } = judge([interval(says, seen, most)]) as { rows: unknown }
-    expect(rows).toEqual([
-      {
-        fromUs: 1,
-        toUs: 2,
-        account: 'k',
-        serviceSays: says,
-        seen,
-        seenAtMost: most,
-        verdict: difference === 0 ? 'agrees' : 'differs',
-        difference,
-      },
-    ])
-  })
+    { summary: 5, seen: 5, most: 7, difference: 0 },
+    { summary: 7, seen: 5, most: 7, difference: 0 },
+    { summary: 8, seen: 5, most: 7, difference: 1 },
+    { summary: 3, seen: 5, most: 7, difference: -2 },
+  ])(
+    '$says of $seen to $most seen differ by $difference',
+    ({ summary, seen, most, difference }) => {
+      const { rows } = judge([interval(summary, seen, most)]) as { rows: unknown }
+      expect(rows).toEqual([
+        {
+          fromUs: 1,
+          toUs: 2,
+          account: 'k',
+          serviceSays: summary,
+          seen,
+          seenAtMost: most,
+          verdict: difference === 0 ? 'agrees' : 'differs',
+          difference,
+        },
+      ])
+    },
+  )
 
   test('the sentence has the sums of all intervals', () => {
     const agreeing = [interval(1_500, 1_500, 1_500), interval(7, 5, 9)]
     expect(judge(agreeing)).toMatchObject({
       known: true,
       verdict: 'agrees',
-      says: 'The service reported 1,507 credits, and this store saw 1,505, over 2 intervals.',
+      summary: 'The service reported 1,507 credits, and this store saw 1,505, over 2 intervals.',
     })
     expect(judge([...agreeing, interval(100, 1, 1)])).toMatchObject({
       known: true,
       verdict: 'differs',
-      says: '1 of 3 intervals differ: the service reported 1,607 credits, and this store saw 1,506. Traffic outside this store looks the same.',
+      summary:
+        '1 of 3 intervals differ: the service reported 1,607 credits, and this store saw 1,506. Traffic outside this store looks the same.',
     })
   })
 
   test('without two polls, reconciliation is not possible', () => {
     expect(judge([])).toEqual({
       known: false,
-      says: 'Two polls of GET /user/credits are needed: assay usage watch makes them.',
+      summary: 'Two polls of GET /user/credits are needed: assay usage watch makes them.',
     })
   })
 
@@ -142,7 +146,7 @@ describe('reconciliation', () => {
     expect(reconciliation).toMatchObject({
       known: true,
       verdict: 'agrees',
-      says: 'The service reported 1 credits, and this store saw 1, over 10002 intervals.',
+      summary: 'The service reported 1 credits, and this store saw 1, over 10002 intervals.',
     })
     const rows = reconciliation.known ? reconciliation.rows : []
     expect(rows.map(({ fromUs }) => (fromUs - novemberUs) / 1e6)).toEqual(rows.map((_, at) => at))

@@ -88,7 +88,7 @@ test.each([
   [['--by', 'day,day'], '--by day,day: expected different ones of'],
   [['--timezone', 'Mars/Base'], 'Unknown time zone "Mars/Base"'],
   [['--from', '2026-11-01T09:10'], '"2026-11-01T09:10": expected a full quarter of an hour'],
-])('%j is refused with what is expected', async (words, says) => {
+])('%j is refused with what is expected', async (words, summary) => {
   const made = await assay([
     'export',
     'sums',
@@ -99,5 +99,5 @@ test.each([
     ...words,
   ]).ended
   expect(made.code).toBe(2)
-  expect(made.stderr).toContain(says)
+  expect(made.stderr).toContain(summary)
 })

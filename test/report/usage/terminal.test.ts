@@ -99,7 +99,7 @@ const page: UsagePage = {
   errors: [],
   topKeys: [],
   peak: { minute: null, hour: null, day: null, unknown: null },
-  forecast: { known: false, fullDays: 2, says: 'Too few days.' },
+  forecast: { known: false, fullDays: 2, summary: 'Too few days.' },
   depletion: {
     known: true,
     balance: 100,
@@ -118,7 +118,7 @@ const page: UsagePage = {
         creditsHigh: 2_000,
       },
     ],
-    says: '100 credits at 3 a day.',
+    summary: '100 credits at 3 a day.',
   },
   bandLosses: [
     {
@@ -126,9 +126,9 @@ const page: UsagePage = {
       minBalance: 1,
       requestsPerMinute: 20,
       lost: { earlyUs: null, medianUs: null, lateUs: null, horizonDays: 365 },
-      says: '',
+      summary: '',
     },
-    { band: '101-1000', minBalance: 101, requestsPerMinute: 60, lost: null, says: '' },
+    { band: '101-1000', minBalance: 101, requestsPerMinute: 60, lost: null, summary: '' },
   ],
   plan: {
     known: true,
@@ -143,11 +143,11 @@ const page: UsagePage = {
       'It lasts for as long as the month that was looked at, and for a week more.',
     ],
   },
-  reconciliation: { known: false, says: 'Two polls are needed.' },
+  reconciliation: { known: false, summary: 'Two polls are needed.' },
   anomalies: [
     {
       kind: 'new-key',
-      says: '3 keys never seen before.',
+      summary: '3 keys never seen before.',
       count: 3,
       rows: ['a', 'b', 'c'].map((id) => ({ source: 'key', id, atUs: 0, shows: '1 request' })),
     },
@@ -215,11 +215,11 @@ test('fewer credits than one have a bar of their share of one', () => {
 })
 
 test('an unknown plan or balance shows its reason, and without a price there is no cost', () => {
-  const depletion = { known: false, says: 'Unknown.' } as const
+  const depletion = { known: false, summary: 'Unknown.' } as const
   expect(linesOf({ plan: null, depletion }, /^(buy|runs out|expires|cost|balance)/)).toEqual([
     'balance    Unknown.',
   ])
-  const plan = { known: false, says: 'No packages.' } as const
+  const plan = { known: false, summary: 'No packages.' } as const
   expect(linesOf({ plan }, /^buy|cheapest/)).toEqual(['buy        No packages.'])
   expect(linesOf({ scope: { ...page.scope, creditUsd: 2 } }, /^cost/)).toEqual([
     'cost                $2,469.12 at 2 USD a credit',

@@ -28,12 +28,12 @@ describe('accounts', () => {
     ['not an address', 'ada', 'long enough', 'Expected an e-mail address'],
     ['a short password', 'ada@example.com', 'seven77', 'Expected a password of 8 to 200'],
     ['an unknown invite code', 'ada@example.com', 'long enough', 'There is no invite code'],
-  ])('registration refuses %s and keeps the address', async (what, email, password, says) => {
+  ])('registration refuses %s and keeps the address', async (what, email, password, summary) => {
     const { visitor } = await openHouse()
     const invite = what.includes('invite') ? 'nobodys' : ''
     const page = await visitor().post('/register', { email, password, invite })
     expect(page.status).toBe(400)
-    expect(page.text).toContain(says)
+    expect(page.text).toContain(summary)
     expect(page.text).toContain(`value="${email}"`)
   })
 

@@ -218,8 +218,8 @@ test.each([
   ['ftp://example.com', 'expected an address such as'],
   ['not an address', 'expected an address such as'],
   ['http://me:secret@127.0.0.1', 'expected no user or password'],
-])('an unusable address is refused at the start: %s', async (url, says) => {
-  await expect(inFrontOf(url)).rejects.toThrow(says)
+])('an unusable address is refused at the start: %s', async (url, summary) => {
+  await expect(inFrontOf(url)).rejects.toThrow(summary)
 })
 
 function textOfChunks(stream: string): string {

@@ -123,6 +123,6 @@ function isInsufficient({ chatErrors = [], messagesErrors = [] }: Contract): str
   )
   const words = [...chat, ...messages].filter((word) => /credit|quota|balance|fund/i.test(word))
   const said = words.map(literal).join(', ')
-  const says = said === '' ? 'false' : `(error_code IN (${said}) OR error_type IN (${said}))`
-  return `outcome = 'http_error' AND (status = 402 OR status = 403 AND ${says})`
+  const isRefusal = said === '' ? 'false' : `(error_code IN (${said}) OR error_type IN (${said}))`
+  return `outcome = 'http_error' AND (status = 402 OR status = 403 AND ${isRefusal})`
 }

@@ -41,7 +41,7 @@ export function explainSums(stretches: readonly Stretch[], judge: PriceJudge): s
   const found = changesFor([...models.values()], judge.priceOf).flatMap((change) => {
     if (!wrong.every((stretch) => effectOn(stretch, change, judge).gives)) return []
     const spared = right.filter((stretch) => effectOn(stretch, change, judge).changed)
-    return [{ says: change.says, about: change.about, spared }]
+    return [{ summary: change.summary, about: change.about, spared }]
   })
   const fewest = Math.min(...found.map(({ spared }) => spared.length))
   const best = found.filter(
@@ -49,7 +49,7 @@ export function explainSums(stretches: readonly Stretch[], judge: PriceJudge): s
       spared.length === fewest &&
       (about !== 'round' || found.findIndex((each) => each.about === 'round') === at),
   )
-  const names = [...new Set(best.map(({ says, spared }) => says + scopeOf(wrong, spared)))]
+  const names = [...new Set(best.map(({ summary, spared }) => summary + scopeOf(wrong, spared)))]
   return names.length === 0 ? '' : `: ${names.slice(0, mostNamed).join(', or ')}`
 }
 

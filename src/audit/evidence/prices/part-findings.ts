@@ -51,7 +51,7 @@ function partVerdict(name: string, judged: readonly Judged[], result: PlaceResul
       observations: having.length,
       expected: 'the price of the contract',
       observed: blamed
-        .map(({ says, scope }) => `${says}${scope === '' ? '' : ` (${scope})`}`)
+        .map(({ summary, scope }) => `${summary}${scope === '' ? '' : ` (${scope})`}`)
         .join(', or '),
       witnesses: [
         {

@@ -90,9 +90,9 @@ export function placeVerdict(
 
 function explained(explanations: readonly Explanation[], isWhole: boolean, wrong: number): string {
   if (explanations.length === 0) return 'no single change gives them'
-  const named = explanations.map(({ says, scope, fits }) => {
+  const named = explanations.map(({ summary, scope, fits }) => {
     const where = scope === '' ? '' : ` (${scope})`
-    return isWhole ? `${says}${where}` : `${says}${where} in ${fits}`
+    return isWhole ? `${summary}${where}` : `${summary}${where} in ${fits}`
   })
   return isWhole ? named.join(', or ') : `${named.join('; ')} of ${wrong} that were compared`
 }

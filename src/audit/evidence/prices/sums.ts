@@ -29,7 +29,7 @@ export interface Sums {
   readonly table: VerdictTable
   readonly rows: VerdictTable | null
   /** `computed 0.1 USD, stated 0.1 USD, …`. */
-  readonly says: string
+  readonly summary: string
   readonly differing: readonly PricedRequest[]
   readonly compared: number
 }
@@ -66,7 +66,7 @@ export function sumsOf(found: PriceJudgements): Sums | null {
   return {
     table,
     rows: rowsOf(differing, places, unit),
-    says: [
+    summary: [
       ...places.map((place) => `${place} ${sumText(total, place)} ${unit}`),
       ...(taken === null ? [] : [`taken ${shown(taken)} ${unit}`]),
     ].join(', '),

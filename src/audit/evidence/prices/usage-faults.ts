@@ -7,7 +7,7 @@ import { type Part, promptOf, usageFlags } from '../../../tokens/usage.ts'
 /** A fault of a usage, in words; `isSure` if no honest service has it. */
 export interface UsageFault {
   readonly request: PricedRequest
-  readonly says: string
+  readonly summary: string
 }
 
 /** Faults of a usage in itself, with the requests that report one. */
@@ -30,7 +30,7 @@ export function faultsInItself(requests: readonly PricedRequest[]): readonly Usa
       )
     })
     return [...flags, ...totals, ...(falls ? ['the output count falls within a stream'] : [])].map(
-      (says) => ({ request, says }),
+      (summary) => ({ request, summary }),
     )
   })
 }
@@ -88,7 +88,7 @@ export function faultsOfTwins(
       if (prompt !== null && other !== null && other !== prompt)
         faults.push({
           request,
-          says: `${other} prompt tokens${request.isStream ? ' in a stream' : ''}, ${prompt} for an equal request${first!.isStream ? ' in a stream' : ''}`,
+          summary: `${other} prompt tokens${request.isStream ? ' in a stream' : ''}, ${prompt} for an equal request${first!.isStream ? ' in a stream' : ''}`,
         })
     }
     const unseen = unseenWrite(group, priceOf)
@@ -116,7 +116,10 @@ function unseenWrite(group: readonly PricedRequest[], priceOf: PriceOf): UsageFa
     const reads = count(request, 'cache_read')
     if (request.usage!.parts.cache_write === null) return null
     if (reads > kept && kept === 0 && request !== first)
-      return { request, says: `reads ${reads} cached tokens that no earlier equal request wrote` }
+      return {
+        request,
+        summary: `reads ${reads} cached tokens that no earlier equal request wrote`,
+      }
     kept = Math.max(
       kept,
       reads,

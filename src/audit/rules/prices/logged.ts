@@ -56,9 +56,9 @@ function joinVerdict(found: PriceJudgements): Verdict {
     }
   const problems = [
     ...pairs.flatMap(({ request, rows }) =>
-      faultsOf(request, rows, found).map((says) => ({ request, says })),
+      faultsOf(request, rows, found).map((summary) => ({ request, summary })),
     ),
-    ...unrecorded(missing, found).map((request) => ({ request, says: 'no row in the log' })),
+    ...unrecorded(missing, found).map((request) => ({ request, summary: 'no row in the log' })),
   ]
   const ofStrays = strays.filter((row) => isWithinRun(row, found))
   const nearest = pairs[0]!.request
@@ -66,17 +66,17 @@ function joinVerdict(found: PriceJudgements): Verdict {
     ...problems,
     ...ofStrays.map((row) => ({
       request: nearest,
-      says: `line ${row.line} of the log${row.id === null ? '' : ` (${row.id})`} charges ${row.cost?.text ?? 'nothing'} and belongs to no request`,
+      summary: `line ${row.line} of the log${row.id === null ? '' : ` (${row.id})`} charges ${row.cost?.text ?? 'nothing'} and belongs to no request`,
     })),
   ]
-  const groups = Map.groupBy(all, ({ says }) => says.replace(/[\d.e-]+/g, '#'))
+  const groups = Map.groupBy(all, ({ summary }) => summary.replace(/[\d.e-]+/g, '#'))
   const witnesses = [...groups.values()].slice(0, 5).map((group): Witness => {
-    const { request, says } = group[0]!
+    const { request, summary } = group[0]!
     return {
       runId: request.runId,
       slot: request.slot,
       retry: request.retry,
-      shows: group.length === 1 ? says : `${says} (first of ${group.length})`,
+      shows: group.length === 1 ? summary : `${summary} (first of ${group.length})`,
     }
   })
   const [first, ...rest] = witnesses
@@ -87,7 +87,7 @@ function joinVerdict(found: PriceJudgements): Verdict {
     observations: pairs.length + missing.length + ofStrays.length,
     expected: 'one row for each request, as its answer says',
     observed: `${[...groups.values()]
-      .map((group) => `${group[0]!.says} (${group.length})`)
+      .map((group) => `${group[0]!.summary} (${group.length})`)
       .slice(0, 4)
       .join('; ')}; joined by ${by}`,
     witnesses: [first, ...rest],

@@ -19,19 +19,20 @@ It is a view of what PRICE-03 to PRICE-06 judge, and decides nothing else.`,
     const found = await priceJudgements(evidence)
     const sums = found === null ? null : sumsOf(found)
     if (sums === null) return { verdict: 'not-observed', requires }
-    const { table, rows, says, differing, compared } = sums
+    const { table, rows, summary, differing, compared } = sums
     const tables = rows === null ? [table] : [table, rows]
     const witnesses = differing.slice(0, 5).map(({ runId, slot, retry }) => ({
       ...{ runId, slot, retry },
       shows: 'costs differ between the places',
     }))
     const [first, ...rest] = witnesses
-    if (first === undefined) return { verdict: 'pass', observations: compared, note: says, tables }
+    if (first === undefined)
+      return { verdict: 'pass', observations: compared, note: summary, tables }
     return {
       verdict: 'fail',
       observations: compared,
       expected: 'one cost for each request at all places',
-      observed: `${differing.length} of ${compared} requests differ: ${says}`,
+      observed: `${differing.length} of ${compared} requests differ: ${summary}`,
       witnesses: [first, ...rest],
       tables,
     }

@@ -52,11 +52,11 @@ function verdictOver(
   requires: string,
 ): Verdict {
   if (observations === 0) return { verdict: 'not-observed', requires }
-  const witnesses = faults.slice(0, 5).map(({ request, says }) => ({
+  const witnesses = faults.slice(0, 5).map(({ request, summary }) => ({
     runId: request.runId,
     slot: request.slot,
     retry: request.retry,
-    shows: `${request.requestedModel}: ${says}`,
+    shows: `${request.requestedModel}: ${summary}`,
   }))
   const [first, ...rest] = witnesses
   if (first === undefined) return { verdict: 'pass', observations }
@@ -64,7 +64,7 @@ function verdictOver(
     verdict: 'fail',
     observations,
     expected,
-    observed: `${faults[0]!.says}${faults.length > 1 ? `; ${faults.length} of ${observations} answers` : ''}`,
+    observed: `${faults[0]!.summary}${faults.length > 1 ? `; ${faults.length} of ${observations} answers` : ''}`,
     witnesses: [first, ...rest],
   }
 }

@@ -7,7 +7,7 @@ import type { PricedRequest } from '../request.ts'
 /** What a single change to the right calculation would charge. */
 export interface Change {
   /** `cache_read at the price of input`. */
-  readonly says: string
+  readonly summary: string
   /** The part or step of the price that it is about: `cache_read`, `tiers`, `round`. */
   readonly about: string
   /** Null if it does not apply to the request. */
@@ -21,16 +21,16 @@ export interface Change {
 
 type OnUsage = (usage: Usage, request: PricedRequest) => Usage | null
 type OnModel = (model: ModelPrice) => ModelPrice | null
-export const onUsage = (says: string, about: string, change: OnUsage): Change => ({
-  says,
+export const onUsage = (summary: string, about: string, change: OnUsage): Change => ({
+  summary,
   about,
   costOf(request, model, usage, context) {
     const changed = change(usage, request)
     return changed === null ? null : calculate(model, changed, context).cost
   },
 })
-export const onModel = (says: string, about: string, change: OnModel): Change => ({
-  says,
+export const onModel = (summary: string, about: string, change: OnModel): Change => ({
+  summary,
   about,
   costOf(_, model, usage, context) {
     const changed = change(model)

@@ -22,7 +22,7 @@ export function feeChanges(models: readonly ModelPrice[]): readonly Change[] {
     ...(fee === 'request'
       ? [
           {
-            says: 'the price of a request charged per second',
+            summary: 'the price of a request charged per second',
             about: fee,
             costOf(request: PricedRequest, model: ModelPrice, usage: Usage, context: PriceContext) {
               const seconds = Math.ceil((request.endMs - request.startMs) / 1000)

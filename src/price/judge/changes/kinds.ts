@@ -19,12 +19,12 @@ const kinds: Readonly<Record<string, readonly Part[]>> = {
 
 /** Changes to several parts of one kind. */
 export const groupChanges: readonly Change[] = [
-  ...Object.entries(kinds).flatMap(([says, of]) => {
+  ...Object.entries(kinds).flatMap(([kind, of]) => {
     const has = (usage: Usage) => of.filter((part) => (usage.parts[part] ?? 0) > 0).length > 1
     return [
       repriced(
-        `${says} at the text price`,
-        says,
+        `${kind} at the text price`,
+        kind,
         ({ name, cost, count }, parentOf) => {
           const part = of.find((each) => each === name)
           const price =
@@ -34,8 +34,8 @@ export const groupChanges: readonly Change[] = [
         has,
       ),
       repriced(
-        `${says} also charged as text`,
-        says,
+        `${kind} also charged as text`,
+        kind,
         ({ name, cost, count }, parentOf) => {
           const part = of.find((each) => each === name)
           const price =
@@ -45,8 +45,8 @@ export const groupChanges: readonly Change[] = [
         has,
       ),
       repriced(
-        `${says} free`,
-        says,
+        `${kind} free`,
+        kind,
         ({ name, cost }) => (of.some((each) => each === name) ? zero : cost),
         has,
       ),
@@ -54,7 +54,7 @@ export const groupChanges: readonly Change[] = [
   }),
   // Reads that are subtracted from a count that excludes them.
   {
-    says: 'cached tokens subtracted from an input that does not contain them',
+    summary: 'cached tokens subtracted from an input that does not contain them',
     about: 'cache_read',
     costOf(_, model, usage, context) {
       const reads = usage.parts.cache_read ?? 0

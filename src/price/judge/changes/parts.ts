@@ -47,9 +47,9 @@ export function ancestorsOf(name: TokenPrice): readonly TokenPrice[] {
 }
 
 /** The cost without one part, in the tier that the whole request has. */
-function withTierOf(says: string, about: string, part: Part): Change {
+function withTierOf(summary: string, about: string, part: Part): Change {
   return {
-    says,
+    summary,
     about,
     costOf(_, model, usage, context) {
       if ((usage.parts[part] ?? 0) === 0) return null
@@ -88,7 +88,7 @@ export function finishedLike(
 }
 
 export function repriced(
-  says: string,
+  summary: string,
   about: string,
   price: (
     line: { readonly name: string; readonly cost: Rational; readonly count: Rational },
@@ -97,7 +97,7 @@ export function repriced(
   applies: (usage: Usage) => boolean,
 ): Change {
   return {
-    says,
+    summary,
     about,
     costOf(_, model, usage, context) {
       if (!applies(usage)) return null
@@ -130,9 +130,9 @@ function parentPrice(
   return line === undefined ? null : divide(line.price, line.per)
 }
 
-const atParent = (says: string, part: Part, parent: TokenPrice) =>
+const atParent = (summary: string, part: Part, parent: TokenPrice) =>
   repriced(
-    says,
+    summary,
     priceOfPart[part],
     ({ name, cost, count }, parentOf) => {
       const price = name === part ? parentOf(part, parent) : null
@@ -141,9 +141,9 @@ const atParent = (says: string, part: Part, parent: TokenPrice) =>
     (usage) => (usage.parts[part] ?? 0) > 0,
   )
 
-const besideParent = (says: string, part: Part, parent: TokenPrice) =>
+const besideParent = (summary: string, part: Part, parent: TokenPrice) =>
   repriced(
-    says,
+    summary,
     priceOfPart[part],
     ({ name, cost, count }, parentOf) => {
       const price = name === part ? parentOf(part, parent) : null

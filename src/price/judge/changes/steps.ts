@@ -47,7 +47,7 @@ export function priceChanges(models: readonly ModelPrice[]): readonly Change[] {
         : null,
     ),
     {
-      says: 'the service tier ignored',
+      summary: 'the service tier ignored',
       about: 'service',
       costOf: (_, model, usage, context) =>
         context.serviceTier === null || model.service[context.serviceTier] === undefined
@@ -56,7 +56,7 @@ export function priceChanges(models: readonly ModelPrice[]): readonly Change[] {
     },
     ...[...new Set(models.flatMap(({ service }) => Object.keys(service)))].map(
       (tier): Change => ({
-        says: `charged as service tier ${tier}`,
+        summary: `charged as service tier ${tier}`,
         about: 'service',
         costOf: (_, model, usage, context) =>
           context.serviceTier === tier || model.service[tier] === undefined
@@ -117,7 +117,7 @@ export function priceChanges(models: readonly ModelPrice[]): readonly Change[] {
       }),
       ...choicesOf(models, name).map(
         (choice): Change => ({
-          says: `the factor of ${name} ${choice}`,
+          summary: `the factor of ${name} ${choice}`,
           about: 'times',
           costOf: (_, model, usage, context) =>
             calculate(model, usage, {
@@ -168,7 +168,7 @@ function stepWithout(
 
 /** Tokens above the threshold of the prompt at the price of the tier, output as below: the usual mistake. */
 const marginalByPrompt: Change = {
-  says: 'only the prompt above the threshold at the price of the tier',
+  summary: 'only the prompt above the threshold at the price of the tier',
   about: 'tiers',
   costOf(_, model, usage, context) {
     const { tiers } = model

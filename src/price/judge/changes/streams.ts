@@ -23,8 +23,8 @@ function isOutput(part: Part): boolean {
   return ['output_visible', 'reasoning', 'output_audio', 'output_image'].includes(part)
 }
 
-function streamSum(says: string, adds: (part: Part) => boolean): Change {
-  return onUsage(says, 'usage of streams', (usage, { eventUsages }) => {
+function streamSum(summary: string, adds: (part: Part) => boolean): Change {
+  return onUsage(summary, 'usage of streams', (usage, { eventUsages }) => {
     if (eventUsages.length < 2) return null
     const summed = parts.map((part) => {
       const counts = eventUsages.map(({ parts: of }) => of[part] ?? 0)

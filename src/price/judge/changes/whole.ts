@@ -7,7 +7,7 @@ import { type Change, onModel } from './change.ts'
 /** Another charge for how the request ended. */
 export const outcomeChanges: readonly Change[] = (['full', 'input', 'none'] as const).map(
   (charge): Change => ({
-    says: { full: 'charged in full', input: 'its input charged', none: 'not charged' }[charge],
+    summary: { full: 'charged in full', input: 'its input charged', none: 'not charged' }[charge],
     about: 'charged',
     costOf(_, model, usage, context) {
       if (context.outcome === 'success' || model.charged[context.outcome] === charge) return null
@@ -21,7 +21,7 @@ export const outcomeChanges: readonly Change[] = (['full', 'input', 'none'] as c
 export function nameChanges(models: readonly ModelPrice[], priceOf: PriceOf): readonly Change[] {
   return [
     {
-      says: 'the price of the name in the answer',
+      summary: 'the price of the name in the answer',
       about: 'priced',
       costOf(request, model, usage, context) {
         const returned = request.returnedModel === null ? null : priceOf(request.returnedModel)
@@ -31,7 +31,7 @@ export function nameChanges(models: readonly ModelPrice[], priceOf: PriceOf): re
       },
     },
     {
-      says: 'the price of the requested name',
+      summary: 'the price of the requested name',
       about: 'priced',
       costOf(request, model, usage, context) {
         const requested = priceOf(request.requestedModel)
@@ -42,7 +42,7 @@ export function nameChanges(models: readonly ModelPrice[], priceOf: PriceOf): re
     },
     ...models.slice(0, mostNames).map(
       (other): Change => ({
-        says: `the price of ${other.id}`,
+        summary: `the price of ${other.id}`,
         about: 'priced',
         costOf: (_, model, usage, context) =>
           other.id === model.id ? null : calculate(other, usage, context).cost,
@@ -67,8 +67,8 @@ export const wholeChanges: readonly Change[] = [
       ['a thousandth of it', rational(1n, 1000n)],
     ] as const
   ).map(
-    ([says, times]): Change => ({
-      says,
+    ([summary, times]): Change => ({
+      summary,
       about: 'the whole cost',
       costOf(_, model, usage, context) {
         const { cost } = calculate(model, usage, context)

@@ -22,8 +22,8 @@ export async function quartersFile(store: Reader, path: string): Promise<UsageEn
     try {
       return await store.rows<{ column_name: string; column_type: string }>(sql)
     } catch (error) {
-      const [says] = String(error).split('\n')
-      throw new UserError('usage', `--quarters: ${path} cannot be read: ${says}`)
+      const [summary] = String(error).split('\n')
+      throw new UserError('usage', `--quarters: ${path} cannot be read: ${summary}`)
     }
   }
   const scan = `SELECT * FROM read_parquet(${files})`

@@ -9,7 +9,7 @@ const count = z.number().int().nonnegative()
 const measured = z.number().nullable()
 const us = z.number().int()
 const decimal = z.string().regex(/^-?\d+(\.\d+)?$/)
-const says = z.string()
+const summary = z.string()
 
 const total = z
   .object({ value: measured, unknown: count })
@@ -19,7 +19,7 @@ const dateBand = z
   .object({ earlyUs: measured, medianUs: measured, lateUs: measured, horizonDays: count })
   .describe('a date with an 80 % interval; null: not within the horizon')
 
-const unknownOf = { known: z.literal(false), says }
+const unknownOf = { known: z.literal(false), summary }
 
 const sums = {
   ...{ requests: count, ok: count, failed: count, limited: count, ambiguous: count },
@@ -126,13 +126,13 @@ export const usageShape = z.object({
     z.object({
       known: z.literal(true),
       ...{ medianPerDay: z.number(), lowPerDay: z.number(), highPerDay: z.number() },
-      ...{ fullDays: count, says },
+      ...{ fullDays: count, summary },
     }),
     z.object({ ...unknownOf, fullDays: count }),
   ]),
   depletion: z.discriminatedUnion('known', [
     z.object({
-      ...{ known: z.literal(true), balance: z.number(), runsOut: dateBand, says },
+      ...{ known: z.literal(true), balance: z.number(), runsOut: dateBand, summary },
       wasted: z.array(
         z.object({
           ...{ grant: z.string(), expiresUs: us },
@@ -145,7 +145,7 @@ export const usageShape = z.object({
   bandLosses: z.array(
     z.object({
       ...{ band: z.string(), minBalance: z.number(), requestsPerMinute: z.number() },
-      ...{ lost: dateBand.nullable(), says },
+      ...{ lost: dateBand.nullable(), summary },
     }),
   ),
   plan: z
@@ -168,7 +168,7 @@ export const usageShape = z.object({
           verdict: z.enum(['agrees', 'differs']),
         }),
       ),
-      ...{ verdict: z.enum(['agrees', 'differs']), says },
+      ...{ verdict: z.enum(['agrees', 'differs']), summary },
     }),
     z.object(unknownOf),
   ]),
@@ -179,7 +179,7 @@ export const usageShape = z.object({
         ...['unusual-hour', 'error-jump', 'limit-jump', 'new-key'],
         ...['service-differs', 'flat-remaining'],
       ] as const),
-      ...{ says, count },
+      ...{ summary, count },
       rows: z.array(z.object({ source: z.string(), id: z.string(), atUs: us, shows: z.string() })),
     }),
   ),

@@ -43,9 +43,9 @@ export async function wholeText(text: TextFile): Promise<WholeText> {
   const end =
     text.delimiter === null ? endOfJson(path) : await endOfCsv(path, text.delimiter, isCut)
   if (!isCut && end.isWhole) return { path, isPartial: false }
-  const says = `${text.file} ends in the middle`
+  const summary = `${text.file} ends in the middle`
   if (end.wholeBytes === 0) {
-    throw new UserError('import', `${says}: it has no whole line. Nothing was imported.`)
+    throw new UserError('import', `${summary}: it has no whole line. Nothing was imported.`)
   }
   if (!text.partial) {
     const count = end.lines()
@@ -53,7 +53,7 @@ export async function wholeText(text: TextFile): Promise<WholeText> {
     const why = !isCut && text.delimiter !== null ? ', without a line break' : ''
     throw new UserError(
       'import',
-      `${says}${why} (${lines}). Nothing was imported. Add --partial to import the whole lines${why === '' ? '' : ', or a line break if the last line is whole'}.`,
+      `${summary}${why} (${lines}). Nothing was imported. Add --partial to import the whole lines${why === '' ? '' : ', or a line break if the last line is whole'}.`,
     )
   }
   if (path !== text.copy) copyFileSync(path, text.copy)
