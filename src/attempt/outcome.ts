@@ -6,6 +6,10 @@
 export const outcomes = ['ok', 'http_error', 'broken', 'timeout', 'aborted', 'not_sent'] as const
 export type Outcome = (typeof outcomes)[number]
 
+/** How a task ended. `stopped` says nothing of the service. */
+export const taskOutcomes = ['ok', 'failed', 'deadline', 'stopped'] as const
+export type TaskOutcome = (typeof taskOutcomes)[number]
+
 /** What the answer of a success may lack: the expectation of its step that it does not hold, in the order of checking. */
 export const lacks = ['exact', 'contains', 'tokens', 'matches', 'json', 'tool', 'check'] as const
 export type Lack = (typeof lacks)[number]
@@ -58,6 +62,9 @@ export type BrokenReason =
   | `content-encoding-${Encoding}`
   | 'error-in-stream'
   | 'unexpected-content-type'
+
+/** Why a body is read no further. */
+export type Unheld = Extract<BrokenReason, 'too-large' | 'no-memory'>
 
 /** An outcome with its reason; impossible pairs do not compile. */
 export type End =

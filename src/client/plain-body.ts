@@ -1,3 +1,4 @@
+import type { Unheld } from '../attempt/outcome.ts'
 import type { DocumentReader } from './document.ts'
 import { HeldBytes } from './held-bytes.ts'
 import type { AnswerMemory } from './memory.ts'
@@ -38,12 +39,7 @@ export class PlainBody {
    * @param contentLength of the whole body; NaN if unknown
    * @returns why no more may be added; null if more may
    */
-  add(
-    bytes: Buffer,
-    start: number,
-    end: number,
-    contentLength: number,
-  ): 'too-large' | 'no-memory' | null {
+  add(bytes: Buffer, start: number, end: number, contentLength: number): Unheld | null {
     if (this.read) {
       this.trailing ||= !isBlank(bytes, start, end)
       return null

@@ -1,4 +1,5 @@
 import type { Contract } from '../contract/contract.ts'
+import type { PlainRead } from '../contract/request.ts'
 import { usualOf } from '../contract/usual.ts'
 import type { TlsTexts } from './authorities.ts'
 import { Http1Transport } from './http1/transport.ts'
@@ -20,7 +21,7 @@ export class Reader {
     baseUrl: string,
     key: string,
     contract: Contract,
-    endpoint: 'models' | 'credits',
+    endpoint: PlainRead,
     tls: TlsTexts = {},
   ) {
     const { origin, pathname } = new URL(baseUrl)

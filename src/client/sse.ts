@@ -1,4 +1,5 @@
 import { viewOf } from '../attempt/bytes.ts'
+import type { Unheld } from '../attempt/outcome.ts'
 import { HeldBytes } from './held-bytes.ts'
 import type { AnswerMemory } from './memory.ts'
 import { isWord } from './span.ts'
@@ -90,7 +91,7 @@ export class SseDecoder {
    *
    * @returns why nothing more may be fed: an event is too long, or there is no memory for it; else null
    */
-  feed(bytes: Buffer, start: number, end: number): 'too-large' | 'no-memory' | null {
+  feed(bytes: Buffer, start: number, end: number): Unheld | null {
     const from = this.between ? this.wholeEvents(bytes, start, end) : start
     if (from === end) return null
     this.lines(bytes, from, end)

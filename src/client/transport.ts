@@ -1,4 +1,5 @@
 import type { LocalLimit } from '../attempt/outcome.ts'
+import type { Method } from '../contract/request.ts'
 import type { TlsTexts } from './authorities.ts'
 
 /**
@@ -15,7 +16,7 @@ import type { TlsTexts } from './authorities.ts'
 
 /** One request, with headers in the order on the wire. */
 export interface WireRequest {
-  readonly method: 'GET' | 'POST' | 'OPTIONS' | 'DELETE' | 'PUT'
+  readonly method: Method
   /** Path and query, as sent. */
   readonly path: string
   /** Name and value pairs without Host, Content-Length and Connection, which the transport sets. */

@@ -1,7 +1,13 @@
 import type { Currency } from '../money/money.ts'
 import { divide, one, type Rational } from '../money/rational.ts'
 import type { PriceReader } from './price-reader.ts'
-import type { BalanceTerms, LogTerms, PriceEvidence, StatedPlace } from './prices.ts'
+import {
+  type BalanceTerms,
+  balanceMoves,
+  type LogTerms,
+  type PriceEvidence,
+  type StatedPlace,
+} from './prices.ts'
 
 /** Reads `evidence`: the places where a service shows money. Without one, no rule looks there. */
 export function readPriceEvidence(
@@ -81,7 +87,7 @@ function readBalance(
     get,
     header: header?.toLowerCase() ?? null,
     value: reader.text(fields.value, `${path}.value`, 'a place such as info.spend'),
-    moves: reader.word(fields.moves, `${path}.moves`, ['down', 'up']),
+    moves: reader.word(fields.moves, `${path}.moves`, balanceMoves),
     withinMs: reader.duration(fields.within, `${path}.within`),
     times: scaleOf(fields, path, unit, is, reader),
   }

@@ -69,11 +69,14 @@ export interface TierStep {
   readonly times: Rational
 }
 
+export const tierCounts = ['prompt', 'input'] as const
+export const tierUses = ['whole', 'marginal'] as const
+
 export interface Tiers {
   /** `prompt`: the whole prompt with reads and writes. `input`: without them. */
-  readonly count: 'prompt' | 'input'
+  readonly count: (typeof tierCounts)[number]
   /** `whole`: one price for all parts. `marginal`: each part is cut at the thresholds by its own count. */
-  readonly apply: 'whole' | 'marginal'
+  readonly apply: (typeof tierUses)[number]
   /** By rising thresholds. */
   readonly steps: readonly TierStep[]
 }
@@ -120,8 +123,11 @@ export type ChargedOutcome = (typeof chargedOutcomes)[number]
 export const charges = ['full', 'input', 'received', 'none', 'open'] as const
 export type Charge = (typeof charges)[number]
 
+/** What is rounded: the cost of a request, or each part of it. */
+export const roundedAt = ['request', 'component'] as const
+
 export interface RoundingTerms {
-  readonly at: 'request' | 'component'
+  readonly at: (typeof roundedAt)[number]
   readonly digits: number
   readonly mode: Rounding
 }
@@ -130,6 +136,12 @@ export interface RoundingTerms {
 export type Factor =
   | { readonly value: Rational }
   | { readonly choices: Readonly<Record<string, Rational>> }
+
+/** The model that a price is of: the one that was asked for, or the one that answered. */
+export const pricedModels = ['requested', 'returned'] as const
+export const servedModels = ['requested', 'any'] as const
+/** The moment of a request that decides its price. */
+export const priceClocks = ['either', 'start', 'end'] as const
 
 export interface ModelPrice extends PriceOverlay {
   readonly id: string
@@ -143,10 +155,10 @@ export interface ModelPrice extends PriceOverlay {
   readonly round: RoundingTerms | null
   readonly minimum: Rational | null
   readonly charged: Readonly<Record<ChargedOutcome, Charge>>
-  readonly priced: 'requested' | 'returned'
+  readonly priced: (typeof pricedModels)[number]
   /** `any`: another model may serve the request, at its own price. */
-  readonly served: 'requested' | 'any'
-  readonly clock: 'start' | 'end' | 'either'
+  readonly served: (typeof servedModels)[number]
+  readonly clock: (typeof priceClocks)[number]
 }
 
 /** Where the service shows money. */
@@ -162,13 +174,15 @@ export type StatedPlace = ({ readonly header: string } | { readonly body: string
   readonly times: Rational
 }
 
+export const balanceMoves = ['down', 'up'] as const
+
 export interface BalanceTerms {
   /** The path to get, or null for a header of each answer. */
   readonly get: string | null
   readonly header: string | null
   /** The place in the body. */
   readonly value: string | null
-  readonly moves: 'up' | 'down'
+  readonly moves: (typeof balanceMoves)[number]
   /** How late the value may be. */
   readonly withinMs: number
   readonly times: Rational

@@ -7,6 +7,8 @@ import {
   type PriceOverlay,
   type TierStep,
   type Tiers,
+  tierCounts,
+  tierUses,
   tokenPriceNames,
 } from './prices.ts'
 
@@ -130,8 +132,8 @@ function readTiers(value: unknown, path: string, reader: PriceReader): Tiers {
   })
   if (steps.length === 0) reader.fault(`${path}.steps`, 'at least one step', fields.steps)
   return {
-    count: reader.word(fields.count, `${path}.count`, ['prompt', 'input']),
-    apply: reader.word(fields.apply, `${path}.apply`, ['whole', 'marginal']),
+    count: reader.word(fields.count, `${path}.count`, tierCounts),
+    apply: reader.word(fields.apply, `${path}.apply`, tierUses),
     steps: steps.toSorted((a, b) => compare(startOf(a), startOf(b))),
   }
 }

@@ -3,7 +3,13 @@ import { compare, decimalsOf, decimalText, divide, one, type Rational } from '..
 import { answerDialectNames } from '../tokens/dialects.ts'
 import { readPriceEvidence } from './price-evidence.ts'
 import { type Mapping, PriceReader } from './price-reader.ts'
-import type { ModelPrice, PriceTerms } from './prices.ts'
+import {
+  type ModelPrice,
+  type PriceTerms,
+  priceClocks,
+  pricedModels,
+  servedModels,
+} from './prices.ts'
 import { overlayWords, readOverlay, readRatios } from './read-price.ts'
 import { readCharged, readFactors, readRound } from './read-terms.ts'
 import { readChange, readHours } from './read-times.ts'
@@ -129,9 +135,9 @@ function readModel(
         ? null
         : reader.number(terms.minimum, placeOf('minimum')),
     charged: readCharged(terms.charged, placeOf('charged'), reader),
-    priced: reader.word(terms.priced, placeOf('priced'), ['requested', 'returned']),
-    served: reader.word(terms.served, placeOf('served'), ['requested', 'any']),
-    clock: reader.word(clockOf(own, terms), placeOf('clock'), ['either', 'start', 'end']),
+    priced: reader.word(terms.priced, placeOf('priced'), pricedModels),
+    served: reader.word(terms.served, placeOf('served'), servedModels),
+    clock: reader.word(clockOf(own, terms), placeOf('clock'), priceClocks),
   }
   warnOfCheapTiers(model, path, reader)
   if (round === null) refuseEndless(model, path, reader)

@@ -8,13 +8,14 @@ import {
   charges,
   type Factor,
   type RoundingTerms,
+  roundedAt,
 } from './prices.ts'
 
 export function readRound(value: unknown, path: string, reader: PriceReader): RoundingTerms | null {
   if (value === undefined || value === null) return null
   const fields = reader.mapping(value, path, ['at', 'digits', 'mode'])
   return {
-    at: reader.word(fields.at, `${path}.at`, ['request', 'component']),
+    at: reader.word(fields.at, `${path}.at`, roundedAt),
     digits: reader.wholeNumber(fields.digits, `${path}.digits`, -9, mostDigits) ?? 0,
     mode: reader.word(fields.mode, `${path}.mode`, roundings),
   }

@@ -2,11 +2,15 @@
 
 /** Endpoints whose generated text the contract promises and prices. */
 export const promised = ['chat', 'messages'] as const
+export type Promised = (typeof promised)[number]
+/** Endpoints without a body. */
+export const plainReads = ['models', 'credits'] as const
+export type PlainRead = (typeof plainReads)[number]
 /** Endpoints that answer with generated text. */
 export const generating = [...promised, 'responses'] as const
 /** Endpoints that take a prompt. */
 export const prompted = [...generating, 'embeddings'] as const
-export const endpoints = [...prompted, 'models', 'credits', 'other'] as const
+export const endpoints = [...prompted, ...plainReads, 'other'] as const
 
 export type Endpoint = (typeof endpoints)[number]
 /** The endpoints in a contract. */
@@ -75,8 +79,19 @@ export function isHeaderValue(value: string): boolean {
   return /^[\t\x20-\x7e]*$/.test(value)
 }
 
+export const methods = ['GET', 'POST', 'OPTIONS', 'DELETE', 'PUT'] as const
+export type Method = (typeof methods)[number]
+
+/** Moments of a response at which a client may abort it. */
+export const abortMoments = [
+  'before-headers',
+  'after-headers',
+  'first-event',
+  'before-done',
+] as const
+
 /** Where a client aborts a response on purpose. */
 export type AbortPoint =
-  | { readonly at: 'before-headers' | 'after-headers' | 'first-event' | 'before-done' }
+  | { readonly at: (typeof abortMoments)[number] }
   | { readonly at: 'after-events'; readonly events: number }
   | { readonly at: 'after-us'; readonly us: number }

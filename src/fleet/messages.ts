@@ -3,6 +3,7 @@ import type { Metric } from '../run/messages.ts'
 import { stopReasons } from '../run/stop-conditions.ts'
 import type { Progress, TimesOfSteps } from '../run/tally.ts'
 import type { Said } from '../run/team.ts'
+import { validities } from '../run/verdict.ts'
 import { withoutHostile } from '../user/hostile.ts'
 
 /**
@@ -24,7 +25,7 @@ export type JoinWord = z.infer<typeof join>
 const stop = z.object({ reason: z.enum(stopReasons) })
 
 const end = z.object({
-  verdict: z.enum(['valid', 'degraded', 'invalid']),
+  verdict: z.enum(validities),
   stopped: z.enum(stopReasons).nullable(),
 })
 export type EndWord = z.infer<typeof end>

@@ -10,6 +10,7 @@ import {
 import { type Received, type SendOnceOptions, sendOnce } from '../client/send-once.ts'
 import type { Transport } from '../client/transport.ts'
 import { bandsAt, costOf, type FullContract, windowUs } from '../contract/contract.ts'
+import type { PlainRead } from '../contract/request.ts'
 import type { LimitedRequest } from '../limits/limited-request.ts'
 import type { Recorder } from '../store/recorder.ts'
 import { Balances } from './balances.ts'
@@ -119,7 +120,7 @@ export class Prober {
   }
 
   read(
-    endpoint: 'models' | 'credits',
+    endpoint: PlainRead,
     change: Partial<RequestSpec> = {},
     options: SendOptions = {},
   ): Promise<ProbeResponse> {

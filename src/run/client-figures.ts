@@ -1,7 +1,7 @@
 import { countedOfRun } from '../measure/measures.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { Session } from '../store/session.ts'
-import type { GapFigures, InFlightFigures, Median } from './client-tests.ts'
+import { type GapFigures, type InFlightFigures, judgedTimes, type Median } from './client-tests.ts'
 import type { PhaseRun } from './messages.ts'
 import type { Tally } from './tally.ts'
 
@@ -13,7 +13,7 @@ export function mediansOf(
 ): readonly Median[] {
   const someSteady = phases.some(({ part }) => part === 'steady')
   return steps.flatMap((step, index) =>
-    (['response', 'ttft', 'itl'] as const).flatMap((of) => {
+    judgedTimes.flatMap((of) => {
       const us = tally
         .histogram(of, ({ part }, at) => at === index && (part === 'steady' || !someSteady))
         .percentile(50)

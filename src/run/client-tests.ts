@@ -1,9 +1,12 @@
 import type { MemoryFigures } from '../client/memory.ts'
 import { milliseconds, notJudged, type RunTest, samplesFor } from './run-test.ts'
 
+/** Times that a client's delay may spoil. */
+export const judgedTimes = ['response', 'ttft', 'itl'] as const
+
 /** The median of a time of one step. */
 export interface Median {
-  readonly of: 'response' | 'ttft' | 'itl'
+  readonly of: (typeof judgedTimes)[number]
   readonly step: string
   readonly us: number
 }

@@ -2,18 +2,14 @@ import type { Contract } from '../contract/contract.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { Store } from '../store/open.ts'
 import { otherTries, type RunShard, readShards } from '../store/run-shards.ts'
-import { endRun } from '../store/runs.ts'
+import { endRun, validities } from '../store/runs.ts'
 import { inSession, type Session } from '../store/session.ts'
 import { type AttemptCounts, addCounts, countFaults, noCounts } from './attempt-counts.ts'
 import type { RunResult } from './run.ts'
 import { runFigures } from './run-figures.ts'
-import type { RunTest } from './run-test.ts'
+import { type RunTest, testResults } from './run-test.ts'
 import { checkThreshold, type ThresholdResult } from './thresholds.ts'
 import type { RunVerdict } from './verdict.ts'
-
-/** Worst last. */
-const results: readonly RunTest['result'][] = ['not judged', 'held', 'degraded', 'failed']
-const verdicts: readonly RunVerdict['verdict'][] = ['valid', 'degraded', 'invalid']
 
 /** The verdict of a shard on itself; null if it was killed. */
 type ShardEnd = (RunVerdict & Pick<RunResult, 'stopped' | 'sweeps'>) | null
@@ -172,9 +168,9 @@ function verdictOf(
   const failed = tests.some(({ result }) => result === 'failed')
   const worst = Math.max(
     tries.length > 0 ? 1 : 0,
-    ...ends.map((each) => verdicts.indexOf(each?.verdict ?? 'invalid')),
+    ...ends.map((each) => validities.indexOf(each?.verdict ?? 'invalid')),
   )
-  const verdict = failed ? 'invalid' : verdicts[worst]!
+  const verdict = failed ? 'invalid' : validities[worst]!
   const rowsHold = isWhole && faults.length === 0 && ends.every((each) => each?.rowsHold === true)
   const text = rowsHold
     ? 'Not to be used for latency. Every row is there, so billing and rate limits can be judged.'
@@ -188,8 +184,8 @@ function worstTests(shards: readonly RunShard[], ends: readonly ShardEnd[]): rea
     (ends[at]?.tests ?? []).map((test) => ({ test, shard })),
   )
   return [...Map.groupBy(all, ({ test }) => test.name).values()].map((each) => {
-    const worst = Math.max(...each.map(({ test }) => results.indexOf(test.result)))
-    const so = each.filter(({ test }) => test.result === results[worst])
+    const worst = Math.max(...each.map(({ test }) => testResults.indexOf(test.result)))
+    const so = each.filter(({ test }) => test.result === testResults[worst])
     const { test, shard } = so[0]!
     const where = `shard ${shard}; ${test.result} in ${so.length} of ${shards.length}`
     return { ...test, figure: `${test.figure} (${where})` }

@@ -1,9 +1,12 @@
 import { samplesNeeded } from '../measure/percentile.ts'
 
+/** How a test ended: the worst last. */
+export const testResults = ['not judged', 'held', 'degraded', 'failed'] as const
+
 /** One test of a run on itself. */
 export interface RunTest {
   readonly name: string
-  readonly result: 'held' | 'degraded' | 'failed' | 'not judged'
+  readonly result: (typeof testResults)[number]
   readonly figure: string
   readonly bound: string
   /** Empty if it held. */

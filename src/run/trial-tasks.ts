@@ -1,6 +1,6 @@
+import type { TaskOutcome } from '../attempt/outcome.ts'
 import type { Attempt } from '../client/attempt.ts'
 import type { Flight } from './flight.ts'
-import type { TaskOutcome } from './tasks/task-course.ts'
 import {
   lateUs,
   partOf,

@@ -1,5 +1,6 @@
 import type { LocalLimit } from '../attempt/outcome.ts'
 import type { MemoryFigures } from '../client/memory.ts'
+import type { Validity } from '../store/runs.ts'
 import { type AttemptCounts, countFaults } from './attempt-counts.ts'
 import {
   delayTest,
@@ -17,9 +18,11 @@ import {
 import { notJudged, type RunTest, samplesFor } from './run-test.ts'
 import { type StreamFigures, streamTests } from './stream-tests.ts'
 
+export { validities } from '../store/runs.ts'
+
 /** The judgement of a run on itself, after MLPerf LoadGen's closing line. */
 export interface RunVerdict {
-  readonly verdict: 'valid' | 'degraded' | 'invalid'
+  readonly verdict: Validity
   readonly tests: readonly RunTest[]
   /** Whether no row is missing. */
   readonly rowsHold: boolean

@@ -2,6 +2,7 @@ import {
   generating,
   headerFault,
   isPromised,
+  plainReads,
   promised,
   prompted,
   takesPrompt,
@@ -190,8 +191,7 @@ function expectFaults(step: Loose, path: Path): readonly Found[] {
   return found
 }
 
-/** Endpoints without a body. */
-const plain: ReadonlySet<unknown> = new Set(['models', 'credits'])
+const plain: ReadonlySet<unknown> = new Set(plainReads)
 
 function headerFaults(headers: unknown, path: Path): readonly Found[] {
   return Object.entries(loose(headers)).flatMap(([name, value]) => {

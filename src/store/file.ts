@@ -4,6 +4,9 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { UserError } from '../user/user-error.ts'
 import { diskFailure } from './errors.ts'
 
+/** What an operation that writes attempts is: any, or a run. */
+export type Writer = 'attempts' | 'run'
+
 /**
  * A DuckDB file that this process has open. DuckDB's lock excludes other processes, not a second instance in the same
  * process, and two instances on one file destroy it. So one file is one instance, which all holders share.
@@ -21,7 +24,7 @@ export interface StoreFile {
    * @returns what ends the turn
    * @throws UserError `store-held` for a run, which cannot wait, if another run has its turn
    */
-  turnToWrite(writer: 'attempts' | 'run'): Promise<() => void>
+  turnToWrite(writer: Writer): Promise<() => void>
 }
 
 /** The open files of this thread, and those that its other threads have. */
@@ -138,7 +141,7 @@ class OpenFile implements StoreFile {
     this.instance?.closeSync()
   }
 
-  async turnToWrite(writer: 'attempts' | 'run'): Promise<() => void> {
+  async turnToWrite(writer: Writer): Promise<() => void> {
     if (writer === 'run' && this.hasRun) throw held(this.place ?? ':memory:', 'another run')
     this.hasRun ||= writer === 'run'
     const before = this.writing

@@ -1,6 +1,7 @@
 import type { DuckDBAppender, DuckDBValue } from '@duckdb/node-api'
 import type { Work } from '../user/work.ts'
 import { diskFailure } from './errors.ts'
+import type { Writer } from './file.ts'
 
 /** A cell. Whole numbers are numbers if exact, else bigint. TIMESTAMP is a Date. */
 export type Cell =
@@ -21,7 +22,7 @@ export interface SessionScope {
   /** SQL condition on `attempts`: only these attempts exist for the operation. Default: all. */
   readonly only?: string
   /** Waits for its turn: one operation at a time writes attempts. A second run is refused at once. */
-  readonly writes?: 'attempts' | 'run'
+  readonly writes?: Writer
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Contract, Range } from '../../contract/contract.ts'
+import type { Promised } from '../../contract/request.ts'
 import { isList, isObject, type Json, type JsonObject } from './exchange.ts'
 
 /**
@@ -24,7 +25,7 @@ export interface RequestFault {
  */
 export function validityOf(
   contract: Contract,
-  format: 'chat' | 'messages',
+  format: Promised,
   body: Json | undefined,
 ): RequestValidity {
   const faults: RequestFault[] = []

@@ -1,5 +1,6 @@
 import { modelNamed } from '../../contract/contract.ts'
 import type { Promising } from '../../contract/promises.ts'
+import type { Promised } from '../../contract/request.ts'
 import { usualOf } from '../../contract/usual.ts'
 import type { Exchange, ExchangeRow } from '../evidence/exchange.ts'
 import { validityOf } from '../evidence/request-validity.ts'
@@ -13,13 +14,13 @@ type ValidationRule = Pick<Rule, 'id' | 'title' | 'section'> & { readonly requir
  * must not be refused as invalid.
  */
 export function validationRules(
-  format: 'chat' | 'messages',
+  format: Promised,
   rules: readonly ValidationRule[],
 ): readonly Rule[] {
   return rules.map((rule) => validationRule(format, rule))
 }
 
-function validationRule(format: 'chat' | 'messages', rule: ValidationRule): Rule {
+function validationRule(format: Promised, rule: ValidationRule): Rule {
   return exchangesRule({
     ...rule,
     severity: 'must',

@@ -1,3 +1,4 @@
+import { dateOrders, decimalMarks, partPlaces, repeatedTimes } from '../../store/import/readings.ts'
 import {
   choice,
   command,
@@ -49,21 +50,18 @@ const importOptions = () =>
     )
     .option('--partial', 'take the whole lines of a cut file, or one page of several')
     .option('--bucket <width>', 'width of the intervals of sums without an end: 15m, 1h, 1d')
-    .addOption(choice('--decimal <mark>', 'decimal mark of numbers in text', [',', '.']))
-    .addOption(choice('--date-order <order>', 'order of dates such as 03/11/2026', ['dmy', 'mdy']))
+    .addOption(choice('--decimal <mark>', 'decimal mark of numbers in text', decimalMarks))
+    .addOption(choice('--date-order <order>', 'order of dates such as 03/11/2026', dateOrders))
     .option('--timezone <zone>', 'IANA zone of times without an offset')
     .addOption(
       choice(
         '--ambiguous <which>',
         'a local time that occurs twice; default: by the order of lines',
-        ['first', 'second', 'reject'],
+        repeatedTimes,
       ),
     )
     .addOption(
-      choice('--cached <how>', 'whether the prompt tokens contain cached ones', [
-        'within',
-        'separate',
-      ]),
+      choice('--cached <how>', 'whether the prompt tokens contain cached ones', partPlaces),
     )
     .option(
       '--max-rejects <share>',

@@ -20,8 +20,11 @@ interface Point {
   readonly name: string
   /** `early`: by time, while the service is certainly at work. */
   readonly abort: AbortPoint | 'early'
-  readonly ahead: 'headersUs' | 'doneUs' | null
+  readonly ahead: Ahead | null
 }
+
+/** An event that an abort came before. */
+type Ahead = 'headersUs' | 'doneUs'
 
 const beforeHeaders: Point = { name: 'before headers', abort: 'early', ahead: 'headersUs' }
 
@@ -125,7 +128,7 @@ async function leave(prober: Prober, { name, abort, ahead }: Point, stream: bool
 }
 
 /** Whether the service noticed the abort well before the event `ahead`, as far as the client can know. */
-function isInTime(row: AttemptRow, prober: Prober, ahead: 'headersUs' | 'doneUs'): boolean {
+function isInTime(row: AttemptRow, prober: Prober, ahead: Ahead): boolean {
   const stream = row.streamed === 1
   if (ahead === 'headersUs') {
     return row.closedUs! - row.sentUs! <= 0.75 * toHeadersUs(prober, stream)
@@ -156,7 +159,7 @@ function tookUs(
   { responses }: Prober,
   stream: boolean,
   from: 'sentUs' | 'headersUs',
-  to: 'headersUs' | 'doneUs',
+  to: Ahead,
 ): readonly number[] {
   return responses
     .filter(({ spec }) => spec.endpoint === 'chat' && spec.stream === stream)

@@ -1,5 +1,6 @@
 import type { RequestSpec } from '../../client/request.ts'
 import type { GapAnswer } from '../../contract/profile.ts'
+import type { PlainRead } from '../../contract/request.ts'
 import { at } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
 import { answered, notAskable, ofFacets, type Question } from '../question.ts'
@@ -54,7 +55,7 @@ export const readKeys: Question = {
   },
 }
 
-async function askHeaders(prober: Prober, endpoint: 'models' | 'credits'): Promise<GapAnswer> {
+async function askHeaders(prober: Prober, endpoint: PlainRead): Promise<GapAnswer> {
   const status = async (auth: NonNullable<RequestSpec['auth']>) => {
     const response = await prober.read(endpoint, { auth }, { step: `auth ${auth}`, expects: 'any' })
     return response.status

@@ -1,6 +1,7 @@
 import { columnOf } from '../../measure/measures.ts'
 import { steadySql } from '../../measure/rates.ts'
 import type { Session } from '../../store/session.ts'
+import type { RunPart } from '../summary/shape.ts'
 
 export const sampledMetrics = ['service', 'response', 'ttft', 'tpot'] as const
 export type SampledMetric = (typeof sampledMetrics)[number]
@@ -19,7 +20,7 @@ export async function readSamples(
   store: Session,
   runId: string,
   step: string | null,
-  part: 'steady' | 'all',
+  part: RunPart,
 ): Promise<Samples> {
   const chosen = `FROM attempt_values WHERE run_id = $1 AND ($2 IS NULL OR step = $2)
     ${part === 'steady' ? `AND part = 'steady'` : ''}`

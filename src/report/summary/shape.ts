@@ -1,11 +1,16 @@
 import { z } from 'zod'
 import { measureNames } from '../../measure/measures.ts'
+import { validities } from '../../store/runs.ts'
 
 /**
  * The shape of a run's summary: the only source of figures for the terminal, the pages, the comparison and the
  * exports. `docs/schema/run-summary.json` is generated from it, and a test keeps them equal. Times are microseconds;
  * null is "not measured", never zero.
  */
+
+/** What the figures of a run cover: its steady phases, or every phase. */
+export const runParts = ['steady', 'all'] as const
+export type RunPart = (typeof runParts)[number]
 
 const count = z.number().int().nonnegative()
 const measured = z.number().nullable()
@@ -138,10 +143,10 @@ export const summaryShape = z.object({
     assayVersion: z.string(),
     machine: z.record(z.string(), z.unknown()),
   }),
-  verdict: z.enum(['valid', 'degraded', 'invalid']).nullable(),
+  verdict: z.enum(validities).nullable(),
   verdictTests: z.array(z.unknown()).describe('each test with its figure and remedy'),
   countsAddUp: z.boolean(),
-  part: z.enum(['steady', 'all']).describe('which part of the run the figures cover'),
+  part: z.enum(runParts).describe('which part of the run the figures cover'),
   closedPhases: z
     .array(z.string())
     .describe(

@@ -1,4 +1,5 @@
 import { sqlName } from '../../attempt/columns.ts'
+import { taskOutcomes } from '../../attempt/outcome.ts'
 import { type Contract, pricesOf } from '../../contract/contract.ts'
 import { creditsSql, type TaskMeasureName, taskMeasures } from '../../measure/measures.ts'
 import { shownAmount } from '../../money/money.ts'
@@ -54,7 +55,7 @@ export async function readTasks(
        chosen AS (
          SELECT tasks.*, credits, coalesce(is_open, true) AS is_open, ${lowest.join(', ')}
          FROM ${chosenTasks('$1')} AS tasks LEFT JOIN spent USING (session))
-     SELECT task, count(*) AS tasks, ${['ok', 'failed', 'deadline', 'stopped'].map(ended).join(', ')},
+     SELECT task, count(*) AS tasks, ${taskOutcomes.map(ended).join(', ')},
        avg(requests) AS requests, CASE WHEN NOT bool_or(is_open) THEN avg(credits) END AS credits,
        ${figures.join(', ')}
      FROM chosen GROUP BY task ORDER BY task`,

@@ -1,7 +1,5 @@
+import type { TaskOutcome } from '../../attempt/outcome.ts'
 import { type Begun, type PlannedTurn, whole } from '../../schedule/tasks.ts'
-
-/** How a task ended. `stopped` says nothing of the service. */
-export type TaskOutcome = 'ok' | 'failed' | 'deadline' | 'stopped'
 
 /** A request of a task that may be sent at a time. */
 export interface DueTurn {

@@ -1,4 +1,4 @@
-import { allowed, budgets, type TrialPlan } from './search.ts'
+import { allowed, budgets, type JudgedStep, type TrialPlan } from './search.ts'
 import type { JudgedBy, PartCounts, Trial, TrialEvidence, TrialReason } from './trial.ts'
 import { partsOfTrial } from './trial.ts'
 
@@ -129,7 +129,7 @@ function inGroups(parts: readonly number[], groups: number): readonly number[] {
 
 /** Misses that a trial may have: of a hold, the share of the allowance that its budget may use. */
 export function mayMissOf(
-  step: 'bracket' | 'refine' | 'hold',
+  step: JudgedStep,
   requests: number,
   goodput: number,
   budget: keyof typeof budgets,

@@ -1,7 +1,7 @@
 import { type BudgetName, budgetNames, type Search } from '../../scenario/scenario.ts'
 import { mayMissOf } from './judge.ts'
 import { bracketOf, elapsedUs, type SafeRate, safeRateOf, warmUpOf } from './outcome.ts'
-import { budgets, scaleOf, stepOf, type TrialPlan } from './search.ts'
+import { budgets, type JudgedStep, scaleOf, stepOf, type TrialPlan } from './search.ts'
 import type { Trial } from './trial.ts'
 
 /** What remains of a search, predicted from the results so far. */
@@ -218,7 +218,7 @@ class Plans {
     return stepOf(this.search, this.budget)
   }
 
-  private plan(step: 'bracket' | 'refine' | 'hold', ratePerS: number, wanted: number): TrialPlan {
+  private plan(step: JudgedStep, ratePerS: number, wanted: number): TrialPlan {
     const { trialUs, goodput } = this.search
     const requests = Math.ceil(Math.max(wanted, (ratePerS * (trialUs ?? 0)) / 1e6) - 1e-9)
     return {

@@ -29,7 +29,8 @@ export const budgets: Readonly<Record<BudgetName, Budget>> = {
   thorough: { fine: 1000, hold: 12_000, step: 1.02, below: 1.5, use: 0.8 },
 }
 
-export type TrialStep = 'warm-up' | 'bracket' | 'refine' | 'hold'
+export type TrialStep = 'warm-up' | JudgedStep
+export type JudgedStep = 'bracket' | 'refine' | 'hold'
 
 export interface TrialPlan {
   readonly step: TrialStep

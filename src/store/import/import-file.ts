@@ -7,9 +7,9 @@ import { mustStandApart } from '../files-apart.ts'
 import type { Store } from '../open.ts'
 import { inSession, type Session } from '../session.ts'
 import { isJson, knownFormat, namesIn, readKnown } from './known-logs.ts'
-import type { LogFormat } from './log-scan.ts'
-import { type Mapping, parseMapping } from './mapping.ts'
+import { type LogFormat, type Mapping, parseMapping } from './mapping.ts'
 import type { LinePrices } from './price-lines.ts'
+import type { DateOrder, DecimalMark, partPlaces, RepeatedTime } from './readings.ts'
 import {
   type ImportedRecords,
   importRecords,
@@ -48,13 +48,13 @@ export interface FileImport extends Work, Meaning {
 export interface Meaning {
   /** The width of sums: `1d`. */
   readonly bucket?: string
-  readonly decimal?: '.' | ','
-  readonly dateOrder?: 'dmy' | 'mdy'
+  readonly decimal?: DecimalMark
+  readonly dateOrder?: DateOrder
   /** The zone of times without an offset. */
   readonly timezone?: string
-  readonly ambiguous?: 'first' | 'second' | 'reject'
+  readonly ambiguous?: RepeatedTime
   /** Whether the tokens of the input contain cached ones. */
-  readonly cached?: 'within' | 'separate'
+  readonly cached?: (typeof partPlaces)[number]
 }
 
 export type FileImported =

@@ -1,5 +1,6 @@
 import { literal } from '../literal.ts'
 import type { Session } from '../session.ts'
+import type { RepeatedTime } from './readings.ts'
 
 /** A change of a zone's clock. Times are Unix microseconds; walls are local clocks as if they were UTC. */
 export interface ClockChange {
@@ -54,7 +55,7 @@ export function clockChanges(
 export async function placeLocalTimes(
   store: Session,
   timezone: string,
-  ambiguous: 'first' | 'second' | 'reject' | null,
+  ambiguous: RepeatedTime | null,
 ): Promise<readonly string[]> {
   if (timezone === 'UTC') return []
   const [range] = await store.rows<{ first: number | null; last: number }>(
@@ -117,7 +118,7 @@ async function secondOf(
   store: Session,
   rows: readonly { readonly line: number; readonly wall_us: number }[],
   [from, to]: readonly [number, number],
-  ambiguous: 'first' | 'second' | null,
+  ambiguous: Exclude<RepeatedTime, 'reject'> | null,
 ): Promise<string | null> {
   if (ambiguous !== null) return ambiguous === 'second' ? 'true' : null
   const [order] = await store.rows<{

@@ -3,10 +3,8 @@ import { identifier, literal, pathLiteral } from '../literal.ts'
 import type { Session } from '../session.ts'
 import { beginningOf, firstRecord, headerOf } from './csv-header.ts'
 import { longestLine } from './formats/documents.ts'
-import type { FieldName, Mapping } from './mapping.ts'
+import type { FieldName, LogFormat, Mapping } from './mapping.ts'
 import { type ColumnReader, columnsOf, mappedColumns, pointerOf } from './places.ts'
-
-export type LogFormat = 'jsonl' | 'csv' | 'parquet'
 
 /** `file` is the name for users; lines are read from `read`. */
 interface ScannedLog {

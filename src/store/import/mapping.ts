@@ -1,6 +1,14 @@
 import { parse as parseYaml, YAMLParseError } from 'yaml'
 import { z } from 'zod'
 import { UserError } from '../../user/user-error.ts'
+import { dateOrders, decimalMarks, partPlaces, repeatedTimes } from './readings.ts'
+
+export const logFormats = ['jsonl', 'csv', 'parquet'] as const
+export type LogFormat = (typeof logFormats)[number]
+
+const numberUnits = ['s', 'ms', 'us', 'ns'] as const
+const timeUnits = ['auto', 'iso', ...numberUnits] as const
+export type TimeUnit = (typeof timeUnits)[number]
 
 /** A column, or a path in JSON as a list of steps. */
 const columnName = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)])
@@ -39,7 +47,7 @@ const timePlace = z.union([
   z.string().min(1),
   z.strictObject({
     column: columnName,
-    unit: z.enum(['auto', 'iso', 's', 'ms', 'us', 'ns']).default('auto'),
+    unit: z.enum(timeUnits).default('auto'),
     /** For times without an offset. */
     timezone: timezoneName.default('UTC'),
   }),
@@ -47,13 +55,13 @@ const timePlace = z.union([
 
 /** A duration: a column with a unit, or the difference of two times. */
 const durationPlace = z.union([
-  z.strictObject({ column: columnName, unit: z.enum(['s', 'ms', 'us', 'ns']) }),
+  z.strictObject({ column: columnName, unit: z.enum(numberUnits) }),
   z.strictObject({ from: columnName, to: columnName }),
 ])
 
 const mappingShape = z.strictObject({
   source: z.string().min(1).max(100).optional(),
-  format: z.enum(['jsonl', 'csv', 'parquet']).optional(),
+  format: z.enum(logFormats).optional(),
   /** CSV only. */
   delimiter: z
     .string()
@@ -61,11 +69,11 @@ const mappingShape = z.strictObject({
     .refine((sign) => !/["\r\n]/.test(sign), { error: 'a sign that is no quote and no line break' })
     .optional(),
   /** The decimal mark of numbers that are text; found in the file if absent. */
-  decimal: z.enum(['.', ',']).optional(),
+  decimal: z.enum(decimalMarks).optional(),
   /** The order of `03/11/2026`. */
-  dateOrder: z.enum(['dmy', 'mdy']).optional(),
+  dateOrder: z.enum(dateOrders).optional(),
   /** Which of the two moments a local time is that a clock change repeats; by the order of the file if absent. */
-  ambiguous: z.enum(['first', 'second', 'reject']).optional(),
+  ambiguous: z.enum(repeatedTimes).optional(),
   /** Each line is a sum over an interval that begins at `time`: a sum replaces an older one. */
   bucket: z
     .string()
@@ -74,8 +82,8 @@ const mappingShape = z.strictObject({
   /** Buckets only: columns beside model, endpoint, key and account that the sums are grouped by. */
   dimensions: z.array(z.string().min(1)).optional(),
   /** Whether `promptTokens` contain cached tokens, and `completionTokens` reasoning. */
-  cached: z.enum(['within', 'separate']).default('within'),
-  reasoning: z.enum(['within', 'separate']).default('within'),
+  cached: z.enum(partPlaces).default('within'),
+  reasoning: z.enum(partPlaces).default('within'),
   /** `repeat` for a source that uses ids again: the content is the identity. */
   ids: z.enum(['unique', 'repeat']).default('unique'),
   fields: z.strictObject({

@@ -6,13 +6,21 @@ import type { Session } from '../session.ts'
  * 1.234, and `03/11/2026` is in March or in November.
  */
 
-export type DecimalMark = '.' | ','
-export type DateOrder = 'dmy' | 'mdy'
+export const decimalMarks = ['.', ','] as const
+export type DecimalMark = (typeof decimalMarks)[number]
+export const dateOrders = ['dmy', 'mdy'] as const
+export type DateOrder = (typeof dateOrders)[number]
+
+/** Which of two moments a local time is that a clock change repeats. */
+export const repeatedTimes = ['first', 'second', 'reject'] as const
+export type RepeatedTime = (typeof repeatedTimes)[number]
+/** Whether a count of tokens contains a part of them. */
+export const partPlaces = ['within', 'separate'] as const
 
 /** How a log writes numbers and times, where its mapping leaves that open. */
 export interface Readings {
   /** The decimal mark; null for plain numbers, `1234.5`. */
-  readonly decimal: '.' | ',' | null
+  readonly decimal: DecimalMark | null
   readonly dateOrder: DateOrder | null
 }
 

@@ -1,5 +1,5 @@
 import { literal } from '../literal.ts'
-import type { DurationPlace, Mapping, TimePlace } from './mapping.ts'
+import type { DurationPlace, Mapping, TimePlace, TimeUnit } from './mapping.ts'
 import { type ColumnReader, exactColumn } from './places.ts'
 import { type DateOrder, datedSql, type Readings } from './readings.ts'
 import { type StagedField, sameField } from './staged-field.ts'
@@ -40,7 +40,7 @@ const latestUs = 4_102_444_800_000_000
 
 interface FullTimePlace {
   readonly column: string | readonly string[]
-  readonly unit: 'auto' | 'iso' | 's' | 'ms' | 'us' | 'ns'
+  readonly unit: TimeUnit
   readonly timezone: string
 }
 

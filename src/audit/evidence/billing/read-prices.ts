@@ -1,9 +1,10 @@
 import type { Credits } from '../../../contract/contract.ts'
+import { type PlainRead, plainReads } from '../../../contract/request.ts'
 import { type BalanceHistory, effects, showsBalance } from './history.ts'
 import { rowsWhere } from './operations.ts'
 
 /** Credits for a successful read of the models or the credits; 0 on most services (gap G-17). */
-export type ReadPrices = Readonly<Record<'models' | 'credits', Credits>>
+export type ReadPrices = Readonly<Record<PlainRead, Credits>>
 
 export interface InferredReadPrices {
   readonly prices: ReadPrices
@@ -15,7 +16,7 @@ export interface InferredReadPrices {
  * A success with an open price: a read, a response without a token, or a stream without text and token count, which
  * may have had hidden tokens.
  */
-export type Mark = 'models' | 'credits' | 'empty' | 'perhaps-empty'
+export type Mark = PlainRead | 'empty' | 'perhaps-empty'
 
 /** Reads that together show a price. Fewer may be next to a wrong charge. */
 export const enoughReads = 3
@@ -85,7 +86,7 @@ export function readPricesOf(
     // Reads of the balance are free unless many contradict it; otherwise no balance would be known.
     return isUntold(read) && (read === 'models' || shown >= enoughReads)
   }
-  const open = (['models', 'credits'] as const).filter(isOpen)
+  const open = plainReads.filter(isOpen)
   const settled = Object.fromEntries(open.map((read) => [read, 0]))
   return { prices: { ...first!, ...settled }, open }
 }

@@ -1,5 +1,5 @@
 import type { AuthHeader, AuthHeaders } from '../../../contract/contract.ts'
-import { promisedSql } from '../../../contract/request.ts'
+import { type Promised, promisedSql } from '../../../contract/request.ts'
 import { usualOf } from '../../../contract/usual.ts'
 import { literal } from '../../../store/literal.ts'
 import { billingRule, witnessOf } from '../../evidence/balances.ts'
@@ -14,7 +14,7 @@ const keyVariable = '$ASSAY_API_KEY'
 /** A request with the real key in the header of its format, and none in the other header. */
 function takesKey(
   id: string,
-  format: 'chat' | 'messages',
+  format: Promised,
   section: string,
   headersOf: (auth: AuthHeaders) => { readonly own: AuthHeader; readonly other: AuthHeader },
 ): Rule {

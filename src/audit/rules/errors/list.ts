@@ -1,6 +1,6 @@
 import { flagSql } from '../../../attempt/flags.ts'
 import type { Promising } from '../../../contract/promises.ts'
-import type { WrongRequest } from '../../../contract/request.ts'
+import type { Promised, WrongRequest } from '../../../contract/request.ts'
 import type { Rule } from '../../rule.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
 
@@ -33,7 +33,7 @@ const noEndpoint = `(expects = 'unknown-path' OR status = 404 AND (seen.run_id, 
   HAVING bool_or(status = 404 AND expects = 'ok') AND NOT bool_or(outcome = 'ok')))`
 
 /** Refusals of a format must have its shape. The shape of other errors is open (gap G-28). */
-const refusalOf = (format: 'chat' | 'messages') =>
+const refusalOf = (format: Promised) =>
   `(endpoint = '${format}' AND status BETWEEN 400 AND 499 AND NOT ${noEndpoint})`
 
 /**
@@ -43,7 +43,7 @@ const refusalOf = (format: 'chat' | 'messages') =>
  * @param names of the errors in the table
  */
 function wholeErrors(
-  shape: 'chat' | 'messages',
+  shape: Promised,
   required: readonly ('error_code' | 'error_type')[],
   names: readonly string[],
 ): string {

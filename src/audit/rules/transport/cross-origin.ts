@@ -1,5 +1,6 @@
 import { flagSql } from '../../../attempt/flags.ts'
 import type { Contract } from '../../../contract/contract.ts'
+import { promised } from '../../../contract/request.ts'
 import { usualOf } from '../../../contract/usual.ts'
 import { exchangeRule } from '../exchange-rule.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
@@ -38,7 +39,7 @@ its path's format, or Content-Type, must allow them. A * does not include Author
 /** Headers that a page sends to the endpoint of each format. */
 function neededHeaders(contract: Contract) {
   const { auth, paths } = usualOf(contract)
-  return (['chat', 'messages'] as const).flatMap((format) =>
+  return promised.flatMap((format) =>
     [auth[format].name.toLowerCase(), 'content-type'].map((name) => ({
       path: paths[format],
       name,

@@ -1,5 +1,5 @@
 import { entryFor } from '../../../contract/price-entry.ts'
-import { type ModelPrice, tokenPrices } from '../../../contract/prices.ts'
+import { type ModelPrice, tokenPrices, weekdays } from '../../../contract/prices.ts'
 import { isZero } from '../../../money/rational.ts'
 import { calculate } from '../../calculate.ts'
 import { type Change, onModel } from './change.ts'
@@ -75,7 +75,7 @@ export function priceChanges(models: readonly ModelPrice[]): readonly Change[] {
         hours: [
           {
             ...first,
-            days: ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'],
+            days: weekdays,
             except: [],
             windows: [{ from: 0, to: 1440 }],
           },
