@@ -1,4 +1,3 @@
-import type { Promised } from '../../contract/request.ts'
 import type { TraceFormat, TraceUnit } from '../../scenario/scenario.ts'
 
 /** A request of a trace. */
@@ -10,7 +9,7 @@ export interface TraceRequest {
   /** Ids of the blocks that its prompt begins with; equal ids mean equal text. */
   readonly hashIds: readonly number[]
   /** What to send; null if the trace does not say it. */
-  readonly endpoint: Promised | null
+  readonly endpoint: 'chat' | 'messages' | null
   readonly stream: boolean | null
   readonly model: string | null
   /** The conversation or the agent that it belongs to; null if the trace names none. */
