@@ -7,7 +7,7 @@ import type { PhasePlan } from '../run/plan.ts'
 import { repeatedTexts } from '../run/repeated-tokens.ts'
 import type { Shard } from '../run/shard.ts'
 import { traceText } from '../run/trace-plan.ts'
-import type { Scenario } from '../scenario/scenario.ts'
+import type { Load, Scenario } from '../scenario/scenario.ts'
 import { undecidable } from '../scenario/undecidable.ts'
 import { wrapped } from '../user/wrapped.ts'
 import { duration, table } from './text.ts'
@@ -63,11 +63,7 @@ export function planText(
   const traces = plan.flatMap(({ phase, trace }) => {
     const load = scenario.phases.find(({ name }) => name === phase)?.load
     if (trace === null || load?.kind !== 'replay') return []
-    const { speed, gaps } = load
-    const waits =
-      'each request waits for the answer that it waited for, and then for the recorded gap'
-    const cap = gaps?.capUs == null ? '' : `, at most ${formatDuration(gaps.capUs / 1e6)}`
-    const lines = [...traceText(trace, speed), ...(gaps === null ? [] : [`${waits}${cap}`])]
+    const lines = [...traceText(trace, load.speed), ...timesText(load)]
     return lines.flatMap((line) => wrapped(`${phase}: ${line}`, '  '))
   })
   return [
@@ -135,6 +131,18 @@ function moneyText({ policy, steps }: Scenario, plan: readonly PhasePlan[], unit
   const endless = steps.filter(({ maxTokens, model }) => model !== null && maxTokens === null)
   const missing = endless.map(({ name }) => name).join(', ')
   return `No bound on the cost of ${open.join(', ')}: answers decide how much is sent, a price is missing, or a step has no max_tokens. Set max_cost${missing === '' ? '' : `, or max_tokens in ${missing}`}.`
+}
+
+/** When a replay sends its requests. */
+function timesText({ gaps, users }: Extract<Load, { kind: 'replay' }>): readonly string[] {
+  if (gaps === null) return ['each request keeps its recorded start']
+  const cap = gaps.capUs === null ? '' : `, at most ${formatDuration(gaps.capUs / 1e6)}`
+  return [
+    `each request waits for the answer that it waited for, and then for the recorded gap${cap}`,
+    users === null
+      ? 'each session keeps its recorded start'
+      : `${users} users do one session after the other, in the order of their recorded starts`,
+  ]
 }
 
 /** Planned requests of a step; null if a phase leaves them open. */

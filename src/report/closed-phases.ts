@@ -6,7 +6,7 @@ const shape = z.looseObject({
       .looseObject({
         name: z.string(),
         part: z.string().default('steady'),
-        load: z.looseObject({ kind: z.string() }),
+        load: z.looseObject({ kind: z.string(), users: z.number().nullish() }),
       })
       .catch({ name: '', part: '', load: { kind: '' } }),
   ),
@@ -22,7 +22,7 @@ export function closedPhases(scenarioJson: string): readonly string[] {
     const { phases } = shape.parse(JSON.parse(scenarioJson))
     const steady = phases.filter(({ part }) => part === 'steady')
     return (steady.length === 0 ? phases : steady)
-      .filter(({ load }) => load.kind === 'concurrency' || load.kind === 'saturate')
+      .filter(({ load: { kind, users } }) => kind === 'concurrency' || kind === 'saturate' || users != null)
       .map(({ name }) => name)
   } catch {
     return []

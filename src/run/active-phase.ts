@@ -13,6 +13,7 @@ import {
 import type { TraceSession } from '../schedule/traces/sessions.ts'
 import type { TraceRequest } from '../schedule/traces/trace.ts'
 import { StepCounters } from './attempt-counts.ts'
+import { type Crowd, crowdOf } from './crowd.ts'
 import type { GapCells } from './gap-cells.ts'
 import type { KeyChoice } from './key-choice.ts'
 import { countedMetrics, type Metric, type PhaseRun, type StepReport } from './messages.ts'
@@ -44,6 +45,8 @@ export class ActivePhase {
   readonly stride: number
   /** Null if the load is closed. */
   readonly arrivals: Arrivals | null
+  /** Null if the load is open. */
+  readonly crowd: Crowd | null
   /** By index of the step in the scenario. */
   private readonly counted: (StepHistograms | undefined)[] = []
   private readonly choice: WeightedChoice
@@ -87,7 +90,8 @@ export class ActivePhase {
     this.keyDraws = stream('keys')
     this.promptDraws = stream('prompts')
     this.thinkDraws = stream('thinks')
-    this.arrivals = arrivalsOf(run, seed)
+    this.crowd = crowdOf(run.load)
+    this.arrivals = this.crowd === null ? arrivalsOf(run, seed) : null
     const { trialRequests = null, trialTaskUs = null } = run
     const isTrial = trialRequests !== null
     this.taskTrial =
@@ -284,6 +288,7 @@ export function advanceShare(
   return true
 }
 
+/** The plan of an open load. Of a closed replay, its sessions in their order; null for users without a trace. */
 export function arrivalsOf(
   run: Pick<PhaseRun, 'load' | 'durationUs' | 'maxRequests' | 'name' | 'begunTasks'>,
   seed: number,

@@ -16,6 +16,7 @@ import { noCounts } from './attempt-counts.ts'
 import { clientGaps, inFlightFigures, mediansOf } from './client-figures.ts'
 import { gapLimitUs } from './client-tests.ts'
 import type { Coordinator } from './coordinator.ts'
+import { crowdOf } from './crowd.ts'
 import { firstRefusal } from './first-requests.ts'
 import type { RunOptions, RunResult } from './run.ts'
 import { type RunFigures, runFigures } from './run-figures.ts'
@@ -57,7 +58,7 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
   let planned = 0
   let inTime = 0
   for (const phase of coordinator.phases) {
-    if (phase.load.kind === 'concurrency' || phase.part !== 'steady') continue
+    if (crowdOf(phase.load) !== null || phase.part !== 'steady') continue
     const counted = await arrivalsInTime(store, runId, phase)
     planned += counted.planned
     inTime += counted.inTime

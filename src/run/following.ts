@@ -1,19 +1,24 @@
 import type { Scenario } from '../scenario/scenario.ts'
 import { arrivalsOf, strideOf } from './active-phase.ts'
+import { crowdOf } from './crowd.ts'
 import type { PhaseRun } from './messages.ts'
 
 /** Time for threads to receive a phase before its first request is due. */
 export const leadUs = 50_000
 
 /**
- * Indexes reserved for a closed phase: one for each microsecond, or `maxRequests`. The number of its
- * requests is not known in advance, and the next phase must have the same slots on every machine.
+ * Indexes reserved for a closed phase: one for each microsecond, or `maxRequests`; of a replay, one for each session. The
+ * number of its requests is not known in advance, and the next phase must have the same slots on every machine.
  */
 export const mostOfClosed = ({
+  load,
   maxRequests,
   durationUs,
-}: Pick<PhaseRun, 'maxRequests' | 'durationUs'>) =>
-  Math.min(maxRequests ?? Infinity, Math.ceil(durationUs ?? Infinity))
+}: Pick<PhaseRun, 'load' | 'maxRequests' | 'durationUs'>) => {
+  const inTime =
+    load.kind === 'replay' ? load.sessions!.length : Math.ceil(durationUs ?? Infinity)
+  return Math.min(maxRequests ?? Infinity, inTime)
+}
 
 /** The first slot of the next phase. */
 export function slotAfter(run: PhaseRun, scenario: Scenario, seed: number): number {
@@ -29,7 +34,7 @@ export function slotAfter(run: PhaseRun, scenario: Scenario, seed: number): numb
 
 /** When the next phase begins; null if a count of requests ends this closed phase. */
 export function startAfter(run: PhaseRun, seed: number): number | null {
-  const arrivals = arrivalsOf(run, seed)
+  const arrivals = crowdOf(run.load) === null ? arrivalsOf(run, seed) : null
   if (run.durationUs !== null && (arrivals !== null || run.maxRequests === null)) {
     return run.startUs + run.durationUs
   }

@@ -58,9 +58,10 @@ type Replay = Extract<Phase['load'], { kind: 'replay' }>
 /** The load of a replay. @throws UserError */
 export function replayOf(load: Replay): SenderLoad {
   const { requests, tokensPerBlock } = traceOf(load)
-  const { speed, gaps } = load
+  const { speed, gaps, users } = load
   const sessions = gaps === null ? {} : { sessions: sessionsOf(requests, { ...gaps, speed }) }
-  return { kind: 'replay', requests, tokensPerBlock, speed, ...sessions }
+  const closed = users === null ? {} : { users }
+  return { kind: 'replay', requests, tokensPerBlock, speed, ...sessions, ...closed }
 }
 
 /** Reads the trace of a phase. @throws UserError */

@@ -61,6 +61,8 @@ export type SenderLoad =
       readonly speed: number
       /** Its requests as sessions, if they wait for each other; absent if each has its time. */
       readonly sessions?: readonly TraceSession[]
+      /** Users that do one session after the other; absent if each session starts at its time. */
+      readonly users?: number
     }
 
 export interface PhaseRun {

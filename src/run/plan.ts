@@ -4,6 +4,7 @@ import { costRational } from '../price/attempts/attempt-costs.ts'
 import type { Scenario, Task } from '../scenario/scenario.ts'
 import { begunAt, planTask } from '../schedule/tasks.ts'
 import { ActivePhase, advanceShare, arrivalsOf } from './active-phase.ts'
+import { crowdOf } from './crowd.ts'
 import { KeyChoice } from './key-choice.ts'
 import { replayOf, traceOf } from './loads.ts'
 import type { PhaseRun } from './messages.ts'
@@ -101,8 +102,11 @@ export function planOf(
       return { ...base, requests, bySteps: {}, mostCredits, mostCost, trace: null }
     }
     const sent = load.kind === 'replay' ? replayOf(load) : load
+    const isClosed = crowdOf(sent) !== null
     const run: PhaseRun = {
       ...phase,
+      // Users do every session, unless the phase ends before.
+      durationUs: isClosed ? null : phase.durationUs,
       ordinal,
       load: sent,
       startUs: 0,
@@ -169,8 +173,10 @@ export function planOf(
       scenario.steps.map(({ name }, at) => [name, counts[at]!] as const).filter(([, n]) => n > 0),
     )
     const trace = load.kind === 'replay' ? tracePlanOf(traceOf(load)) : null
+    const isCut = isClosed && phase.durationUs !== null
     return {
-      ...{ ...base, requests, bySteps, mostCredits, mostCost: moneyOf(mostUnits), trace },
+      ...{ ...base, mostCredits, mostCost: moneyOf(mostUnits), trace },
+      ...(isCut ? { requests: null, bySteps: {} } : { requests, bySteps }),
       ...(tasks.length === 0 ? {} : { tasks: tasksPlanOf(tasks, begun) }),
     }
   })

@@ -124,13 +124,13 @@ export class Sender implements FlightOwner {
       else this.issued(phase)
       return
     }
-    const { load } = run
-    if (load.kind !== 'concurrency') return
-    for (let number = shard; number < Math.max(load.fromUsers, load.toUsers); number += shards) {
-      this.due.add(run.startUs + joinsUs(load, number), { phase, number, thoughts: 0 })
+    const { crowd } = phase
+    if (crowd === null) return
+    for (let number = shard; number < Math.max(crowd.fromUsers, crowd.toUsers); number += shards) {
+      this.due.add(run.startUs + joinsUs(crowd, number), { phase, number, thoughts: 0 })
     }
     // A thread without users has nothing to send.
-    if (shard >= Math.max(load.fromUsers, load.toUsers)) this.issued(phase)
+    if (shard >= Math.max(crowd.fromUsers, crowd.toUsers)) this.issued(phase)
   }
 
   /** No more phases follow. */
@@ -326,9 +326,9 @@ export class Sender implements FlightOwner {
   /** Sends the next request of a user. */
   private userActs(user: User, atUs: number): void {
     const { phase } = user
-    const { load, startUs } = phase.run
-    if (load.kind !== 'concurrency' || phase.issued) return
-    if (atUs >= phase.endUs || atUs - startUs >= leavesUs(load, user.number)) return
+    const { crowd } = phase
+    if (crowd === null || phase.issued) return
+    if (atUs >= phase.endUs || atUs - phase.run.startUs >= leavesUs(crowd, user.number)) return
     let index = this.nextIndex(phase)
     while (this.owners !== null && !this.ownsKey(phase, index, this.owners)) {
       index = this.nextIndex(phase)
@@ -355,11 +355,11 @@ export class Sender implements FlightOwner {
 
   private userThinks(user: User, nowUs: number): void {
     const { phase } = user
-    const { load } = phase.run
-    if (load.kind !== 'concurrency' || phase.issued || this.stopping) return
-    const draw = user.number + user.thoughts * Math.max(load.fromUsers, load.toUsers)
+    const { crowd } = phase
+    if (crowd === null || phase.issued || this.stopping) return
+    const draw = user.number + user.thoughts * Math.max(crowd.fromUsers, crowd.toUsers)
     user.thoughts++
-    const atUs = nowUs + thinkUs(load.think, phase.thinkDraws, draw)
+    const atUs = nowUs + thinkUs(crowd.think, phase.thinkDraws, draw)
     // Without think time, the next request is sent at the end of the last.
     if (atUs > nowUs) this.due.add(atUs, user)
     else this.userActs(user, atUs)

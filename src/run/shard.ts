@@ -1,5 +1,5 @@
 import { decimalText, divide, rational, readNumber, roundTo } from '../money/rational.ts'
-import type { Scenario } from '../scenario/scenario.ts'
+import type { Load, Scenario } from '../scenario/scenario.ts'
 import { UserError } from '../user/user-error.ts'
 import { KeyChoice } from './key-choice.ts'
 import { stepsOf } from './phase-steps.ts'
@@ -26,6 +26,12 @@ export function ownersOf({ shards, keys }: Scenario, of: number): readonly numbe
   const accounts = [...new Set(keys.map(({ account }) => account))]
   return keys.map(({ account }) => accounts.indexOf(account) % of)
 }
+
+/** Whether answers decide when its requests are due, so that shards cannot know whose the next one is. */
+const isClosed = (load: Load) =>
+  load.kind === 'concurrency' ||
+  load.kind === 'saturate' ||
+  (load.kind === 'replay' && load.users !== null)
 
 /** @throws UserError if a machine would have no account */
 function mustHaveAccounts(scenario: Scenario, of: number): void {
@@ -67,7 +73,7 @@ export function scenarioOf(
         `--shard: the next rate of the sweep ${name} depends on the results of all shards; run it on one machine, or connect the shards with --join.`,
       )
     }
-    if ((load.kind === 'concurrency' || load.kind === 'saturate') && maxRequests !== null) {
+    if (isClosed(load) && maxRequests !== null) {
       throw new UserError(
         'usage',
         `--shard: the phase ${name} is closed and ends by max_requests, a count that shards do not share; give it a duration instead, or connect the shards with --join.`,

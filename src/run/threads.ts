@@ -72,6 +72,7 @@ function threadsNeeded(scenario: Scenario, loads: Pick<Loads, 'load'>, phase: Ph
     case 'replay': {
       const trace = loads.load(phase)
       if (trace.kind !== 'replay') throw new Error('a replay has a trace')
+      if (trace.users !== undefined) return trace.users / usersPerThread
       const seconds = (trace.requests.at(-1)?.atUs ?? 0) / 1e6 / trace.speed
       return atPerS(trace.requests.length / Math.max(1, seconds))
     }

@@ -61,7 +61,7 @@ export function traceText(plan: TracePlan, speed: number): readonly string[] {
     ...(plan.sessions === 0
       ? []
       : [
-          `${plan.sessions} sessions of at most ${plan.mostTurns} requests; each request keeps its recorded start`,
+          `${plan.sessions} sessions of at most ${plan.mostTurns} requests`,
         ]),
     ...(plan.recordedFailures === 0
       ? []

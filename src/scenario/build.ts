@@ -367,7 +367,8 @@ function loadOf(
         unit: phase.unit ?? null,
         columns: phase.columns ?? null,
         speed: phase.speed,
-        gaps: gapsOf(phase.gaps),
+        gaps: gapsOf(phase.gaps ?? (phase.users === undefined ? undefined : 'recorded')),
+        users: phase.users ?? null,
       }
   }
 }

@@ -144,7 +144,8 @@ export const phaseFields = {
   arrivals: 'Gaps between requests: constant, poisson or gamma. Default poisson.',
   weights: 'One weight for each hour of a day.',
   days: 'Days that pass within the duration. Default 1.',
-  users: 'Users, each with one request in flight: 50, or { from: 1, to: 50, over: 30s }.',
+  users:
+    'Users, each with one request in flight: 50, or { from: 1, to: 50, over: 30s }. Of a replay, so many do one recorded session after the other.',
   think: 'Time between an answer and the next request of a user. Default none.',
   connections: 'Connections, each sending without a pause.',
   start:

@@ -260,6 +260,8 @@ export type Load =
        * gap, but not longer than `capUs`.
        */
       readonly gaps: { readonly capUs: number | null } | null
+      /** Users that do one session after the other, in the order of the trace; null to start each at its recorded time. */
+      readonly users: number | null
     }
 
 export interface Phase {

@@ -396,6 +396,7 @@ const loads = [
       [oneOf(['recorded', 'none']), shape(gapFields, '', { cap: duration() })],
       'recorded, none, or { cap: 10s }',
     ).optional(),
+    users: whole(1).optional(),
     ...bounded,
   }),
 ] as const

@@ -1,4 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../../src/contract/default.ts'
@@ -102,4 +104,73 @@ test('the sessions of any number of shards add up to the trace', () => {
       expect(parts.reduce((sum, part) => sum + part[at]!.requests!, 0)).toBe(requests)
     }
   }
+})
+
+test('users do every recorded session once, in order, each one after the other, with its gaps', async () => {
+  let flying = 0
+  let most = 0
+  const target = await startTarget((_, response) => {
+    most = Math.max(most, ++flying)
+    setTimeout(() => {
+      flying--
+      answerChat(response)
+    }, 20)
+  })
+  const folder = mkdtempSync(join(tmpdir(), 'users-'))
+  const file = join(folder, 'trace.jsonl')
+  // Twelve sessions of three requests that all began at once; the gaps of 100 ms are 10 ms at this speed.
+  const lines = Array.from({ length: 36 }, (_, at) => ({
+    timestamp: Math.floor(at / 12) * 100,
+    input_length: 10,
+    output_length: 5,
+    session_id: `s${at % 12}`,
+  }))
+  writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  const scenario = parseScenario(`
+name: users
+question: How long do three users take?
+model: svc-k2
+threads: 2
+steps: { chat: { endpoint: chat } }
+phases:
+  - { name: sessions, load: replay, file: ${file}, format: mooncake, unit: ms, speed: 10, users: 3 }
+  - { name: after, load: constant, rate: 20/s, max_requests: 2 }
+`)
+  const [plan] = planOf({ ...scenario, threads: 1 }, defaultContract, 1)
+  expect(plan!.requests).toBe(36)
+  await withStorePath(async (dbPath) => {
+    await run(scenario, { ...{ dbPath, baseUrl: target.baseUrl, keys: { default: key } } })
+    const rows = await query<Row>(
+      dbPath,
+      `SELECT slot::INTEGER AS nth, session, turn, intended_us, done_us FROM attempts
+       WHERE phase = 'sessions' ORDER BY session, turn`,
+    )
+    expect(rows.map(({ nth }) => nth).toSorted((a, b) => a - b)).toEqual([...Array(36).keys()])
+    const sessions = [...Map.groupBy(rows, ({ session }) => session).values()]
+    expect(sessions).toHaveLength(12)
+    for (const requests of sessions) {
+      for (const [at, { intended_us }] of requests.entries()) {
+        if (at === 0) continue
+        expect(intended_us - requests[at - 1]!.done_us).toBeCloseTo(10_000, -1)
+      }
+    }
+    expect(most).toBe(3)
+    // At no time more sessions than users, counted from the starts and ends of the sessions.
+    const moments = sessions.flatMap((requests) => [
+      { atUs: requests[0]!.intended_us, change: 1 },
+      { atUs: requests.at(-1)!.done_us, change: -1 },
+    ])
+    let busy = 0
+    for (const { change } of moments.toSorted((a, b) => a.atUs - b.atUs || a.change - b.change)) {
+      busy += change
+      expect(busy).toBeLessThanOrEqual(3)
+    }
+    const after = await query<{ n: number }>(
+      dbPath,
+      `SELECT count(*)::INTEGER AS n FROM attempts WHERE phase = 'after' AND slot >= 36`,
+    )
+    expect(after).toEqual([{ n: 2 }])
+  })
+  target.close()
+  rmSync(folder, { recursive: true })
 })
