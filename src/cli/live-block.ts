@@ -64,11 +64,11 @@ function searchLine(searching: Progress['searching']): readonly string[] {
   return searching === null || searching === undefined ? [] : [`  search: ${searchText(searching)}`]
 }
 
-export function searchText({ step, ratePerS, requests, toGoUs }: Searching): string {
+export function searchText({ step, of, ratePerS, requests, toGoUs }: Searching): string {
   const what =
     ratePerS === 0
       ? `${step}, one request at a time`
-      : `${step} ${rateText(ratePerS, 'thorough')} with ${requests} requests, ${duration((requests / ratePerS) * 1e6)}`
+      : `${step} ${rateText(ratePerS, 'thorough')} with ${requests} ${of}, ${duration((requests / ratePerS) * 1e6)}`
   return toGoUs === null ? what : `${what}; about ${duration(toGoUs)} to go`
 }
 

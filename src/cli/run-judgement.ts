@@ -62,7 +62,7 @@ function thresholdLines(thresholds: readonly ThresholdResult[]): readonly string
       thresholds.map((threshold) => [
         threshold.text,
         marks[threshold.result],
-        threshold.value === null ? 'no samples' : figureText(threshold),
+        threshold.value === null ? (threshold.unknown ?? 'no samples') : figureText(threshold),
       ]),
       'words',
     ),
@@ -72,8 +72,8 @@ function thresholdLines(thresholds: readonly ThresholdResult[]): readonly string
 
 /** The figure; for an inconclusive percentile, also the number of samples that would decide it. */
 export function figureText(threshold: ThresholdResult): string {
-  const { value, unit, result, samples, needs, interval } = threshold
-  const figure = valueText(value ?? 0, unit)
+  const { value, unit, currency, result, samples, needs, interval } = threshold
+  const figure = `${valueText(value ?? 0, unit)}${currency === null ? '' : ` ${currency}`}`
   if (result !== 'inconclusive') return figure
   if (needs !== null) return `${figure} of ${samples} samples; it needs ${needs}`
   return interval[1] === null ? `at least ${figure}; the exact value is unknown` : figure
@@ -89,6 +89,8 @@ function valueText(number: number, unit: ThresholdResult['unit']): string {
       return `${number.toFixed(1)}/s`
     case 'count':
       return String(Math.round(number))
+    case 'amount':
+      return String(Number(number.toPrecision(4)))
   }
 }
 

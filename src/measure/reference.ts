@@ -130,6 +130,11 @@ was cut off counts as endless. Inconclusive is not a pass: the command exits wit
           '`task_credits`',
           'credits of all requests of a `judged` task, by the contract',
         ],
+        [
+          'cost',
+          '`task_cost`',
+          "cost of all requests of a `judged` task, by the contract's prices, in its currency",
+        ],
       ],
     ),
     table(

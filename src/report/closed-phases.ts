@@ -22,7 +22,10 @@ export function closedPhases(scenarioJson: string): readonly string[] {
     const { phases } = shape.parse(JSON.parse(scenarioJson))
     const steady = phases.filter(({ part }) => part === 'steady')
     return (steady.length === 0 ? phases : steady)
-      .filter(({ load: { kind, users } }) => kind === 'concurrency' || kind === 'saturate' || users != null)
+      .filter(
+        ({ load: { kind, users } }) =>
+          kind === 'concurrency' || kind === 'saturate' || users != null,
+      )
       .map(({ name }) => name)
   } catch {
     return []

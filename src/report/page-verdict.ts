@@ -29,6 +29,8 @@ const shape = z.looseObject({
         result: z.string(),
         value: z.number().nullable().default(null),
         unit: z.string().default('count'),
+        currency: z.string().nullable().default(null),
+        unknown: z.string().nullable().default(null),
         samples: z.number().default(0),
         needs: z.number().nullable().default(null),
       }),
@@ -71,15 +73,17 @@ export function readPageVerdict(json: string | null): PageVerdict {
       figure: bound === '' ? figure : `${figure} (${bound})`,
       remedy: remedy === '' ? null : remedy,
     })),
-    thresholds: thresholds.map(({ text, result, value, unit, samples, needs }) => ({
-      tone: tones[result] ?? 'none',
-      name: text,
-      figure:
-        value === null
-          ? `${result}, without samples`
-          : `${result}: ${inUnit(value, unit)}, n = ${formatNumber(samples)}`,
-      remedy: needs === null ? null : `It needs ${formatNumber(needs)} samples.`,
-    })),
+    thresholds: thresholds.map(
+      ({ text, result, value, unit, currency, unknown, samples, needs }) => ({
+        tone: tones[result] ?? 'none',
+        name: text,
+        figure:
+          value === null
+            ? `${result}, ${unknown ?? 'without samples'}`
+            : `${result}: ${inUnit(value, unit)}${currency === null ? '' : ` ${currency}`}, n = ${formatNumber(samples)}`,
+        remedy: needs === null ? null : `It needs ${formatNumber(needs)} samples.`,
+      }),
+    ),
     searches: sweeps.map((sweep) => {
       const { isFound, tone, summary, because } = safeRateText(sweep, verdict === 'invalid')
       return { isFound, tone, name: summary, figure: '', remedy: because.join(' ') }
@@ -120,6 +124,8 @@ export function inUnit(value: number, unit: string): string {
       return `${formatShare(value)} %`
     case 'per s':
       return `${formatNumber(value)}/s`
+    case 'amount':
+      return String(Number(value.toPrecision(4)))
     default:
       return formatNumber(value)
   }

@@ -175,7 +175,7 @@ function atOnceText({ of }: StoredSearch, { ratePerS, meanUs }: StoredTrial): re
   if (of !== 'tasks' || meanUs === null) return []
   const atOnce = Number(((ratePerS * meanUs) / 1e6).toPrecision(2))
   return [
-    `A task took ${formatDuration(meanUs / 1e6)} on average, so about ${formatNumber(atOnce)} agents worked at once.`,
+    `A task took ${formatDuration(meanUs / 1e6)} on average, so about ${atOnce} agents worked at once.`,
   ]
 }
 

@@ -15,8 +15,7 @@ export const mostOfClosed = ({
   maxRequests,
   durationUs,
 }: Pick<PhaseRun, 'load' | 'maxRequests' | 'durationUs'>) => {
-  const inTime =
-    load.kind === 'replay' ? load.sessions!.length : Math.ceil(durationUs ?? Infinity)
+  const inTime = load.kind === 'replay' ? load.sessions!.length : Math.ceil(durationUs ?? Infinity)
   return Math.min(maxRequests ?? Infinity, inTime)
 }
 

@@ -41,6 +41,7 @@ export async function runSweep(
   if (load.kind !== 'sweep') throw new Error('not a sweep')
   const { search } = load
   const trials: Trial[] = earlier.map((trial) => ({ ...trial, earlier: true }))
+  const of = search.ofTasks === undefined ? 'requests' : 'tasks'
   let markUs = coordinator.now()
   const endUs = search.mostUs === null ? Infinity : markUs + search.mostUs + graceUs
   for (;;) {
@@ -49,6 +50,7 @@ export async function runSweep(
     const { plan } = next
     coordinator.searching = {
       step: plan.step,
+      of,
       ratePerS: plan.ratePerS,
       requests: plan.requests,
       toGoUs: next.toGo?.us ?? null,
@@ -73,7 +75,6 @@ export async function runSweep(
   coordinator.searching = null
   const objective = objectiveText(search, coordinator.objectives)
   const safeRate = safeRateOf(search, trials)
-  const of = search.ofTasks === undefined ? 'requests' : 'tasks'
   return { phase: phase.name, search, trials, safeRate, of, objective, cachedShare: null }
 }
 

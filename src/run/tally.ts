@@ -37,8 +37,11 @@ export interface Percentiles {
 /** The trial of a search that is being sent. */
 export interface Searching {
   readonly step: string
+  /** What is sent at the rate. */
+  readonly of: 'requests' | 'tasks'
   /** 0 for one request at a time. */
   readonly ratePerS: number
+  /** How many of them. */
   readonly requests: number
   /** Predicted time to the end of the search; null if it is not known yet. */
   readonly toGoUs: number | null

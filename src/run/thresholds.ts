@@ -2,9 +2,15 @@ import { type Contract, pricesOf } from '../contract/contract.ts'
 import { columnOf, creditsSql, cutOf, goodSql, measureNames } from '../measure/measures.ts'
 import { intervalRanks, samplesNeeded } from '../measure/percentile.ts'
 import { completedIn, steadySql } from '../measure/rates.ts'
-import { type Objectives, type Threshold, taskMetrics } from '../scenario/scenario.ts'
+import {
+  amountMetrics,
+  type Objectives,
+  type Threshold,
+  taskMetrics,
+} from '../scenario/scenario.ts'
 import { readGaps } from '../store/gaps.ts'
 import type { Session } from '../store/session.ts'
+import { taskMoney } from './task-money.ts'
 
 /** A threshold that its samples cannot decide is inconclusive, which is not a pass. */
 export interface ThresholdResult {
@@ -15,7 +21,11 @@ export interface ThresholdResult {
   /** Bounds of the true value, for percentiles with 95 % confidence; null for no bound on that side. */
   readonly interval: readonly [low: number | null, high: number | null]
   readonly bound: number
-  readonly unit: 'us' | 'share' | 'per s' | 'count'
+  readonly unit: 'us' | 'share' | 'per s' | 'count' | 'amount'
+  /** Of an amount of money; null for any other unit. */
+  readonly currency: string | null
+  /** Why an amount has no value, in words; null if it has one, or if nothing was measured. */
+  readonly unknown: string | null
   readonly samples: number
   /** Samples that would decide an inconclusive percentile; null if no number would. */
   readonly needs: number | null
@@ -35,6 +45,8 @@ export interface Figure {
   readonly samples: number
   /** Share of the samples at or below the bound; null if it does not matter. */
   readonly within: number | null
+  readonly currency?: string
+  readonly unknown?: string
 }
 
 const none: Figure = { value: null, low: -Infinity, high: Infinity, samples: 0, within: null }
@@ -80,6 +92,8 @@ function resultOf(threshold: Threshold, figure: Figure): ThresholdResult {
     interval: [Number.isFinite(low) ? low : null, Number.isFinite(high) ? high : null],
     bound: threshold.bound,
     unit: unitOf(threshold),
+    currency: figure.currency ?? null,
+    unknown: figure.unknown ?? null,
     samples,
     needs: result === 'inconclusive' ? needsOf(threshold, figure) : null,
   }
@@ -134,7 +148,7 @@ export function compare(value: number, operator: Threshold['operator'], bound: n
 }
 
 export function unitOf({ metric, statistic }: Threshold): ThresholdResult['unit'] {
-  if (metric === 'task_credits') return 'count'
+  if ((amountMetrics as readonly string[]).includes(metric)) return 'amount'
   switch (statistic.kind) {
     case 'share':
       return 'share'
@@ -210,7 +224,22 @@ async function taskFigure(
     )
     const { value, samples, unknown } = row!
     // A request without a price may cost anything.
-    return unknown > 0 ? { ...none, samples } : exactly(value, samples)
+    return unknown > 0
+      ? { ...none, samples, unknown: `${unknown} requests have no price in credits` }
+      : exactly(value, samples)
+  }
+  if (metric === 'task_cost') {
+    const rows = await store.rows<{ session: string }>(
+      `SELECT session::VARCHAR AS session FROM ${from} WHERE judged`,
+      parameters,
+    )
+    if (rows.length === 0) return none
+    const tasks = new Set(rows.map(({ session }) => session))
+    const kind = statistic.kind as 'mean' | 'min' | 'max'
+    const money = await taskMoney(store, { runId, contract }, tasks, kind)
+    return 'unknown' in money
+      ? { ...none, samples: tasks.size, unknown: money.unknown }
+      : { ...exactly(money.value, tasks.size), currency: money.currency }
   }
   return timeFigure(store, threshold, { from, us: `${metric}_us`, cut: 'cut', parameters })
 }

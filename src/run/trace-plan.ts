@@ -60,9 +60,7 @@ export function traceText(plan: TracePlan, speed: number): readonly string[] {
     `longest context ${plan.longestContextTokens} tokens`,
     ...(plan.sessions === 0
       ? []
-      : [
-          `${plan.sessions} sessions of at most ${plan.mostTurns} requests`,
-        ]),
+      : [`${plan.sessions} sessions of at most ${plan.mostTurns} requests`]),
     ...(plan.recordedFailures === 0
       ? []
       : [`${plan.recordedFailures} recorded failures are sent as requests`]),

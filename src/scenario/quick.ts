@@ -1,6 +1,6 @@
 import type { prompted } from '../contract/request.ts'
 import { durationUsOf } from './quantity.ts'
-import type { BudgetName } from './scenario.ts'
+import { type BudgetName, taskMetrics } from './scenario.ts'
 import { parseThreshold } from './threshold.ts'
 
 /** Command-line options that replace a scenario. */
@@ -121,6 +121,11 @@ function shareOfObjective(text: string): {
   if (typeof threshold === 'string')
     throw new RangeError(`--slo: expected ${threshold}; got ${text}.`)
   const { metric, statistic, operator } = threshold
+  if (taskMetrics.includes(metric)) {
+    throw new RangeError(
+      `--slo: ${metric} is of tasks, and bench sends single requests; got ${text}. Write a scenario with tasks and a phase { load: sweep, tasks: […] }, such as scenarios/agents-at-once.yaml, and start it with assay run.`,
+    )
+  }
   if (
     !objectives.includes(metric) ||
     statistic.kind !== 'percentile' ||

@@ -302,8 +302,8 @@ export const shareMetrics = [
   'task_success',
 ] as const
 export const countMetrics = ['requests', 'tokens', 'credits', 'tasks'] as const
-/** Amounts of one thing each, such as the credits of a task. */
-export const amountMetrics = ['task_credits'] as const
+/** Amounts of one thing each: the credits of a task, and its cost in the contract's currency. */
+export const amountMetrics = ['task_credits', 'task_cost'] as const
 
 /** Metrics of whole tasks; a threshold on them may name a task. */
 export const taskMetrics: readonly string[] = [

@@ -22,9 +22,17 @@ export function taskFaults(scenario: Loose): readonly Found[] {
     found.push(...prefixFaults(loose(written), ['tasks', name]))
   }
   const tasks = Object.keys(loose(scenario.tasks))
-  if (tasks.length === 0 && loose(scenario.objectives).task !== undefined) {
+  if (loose(scenario.objectives).task !== undefined) {
     const path = ['objectives', 'task']
-    found.push({ path, message: 'this is a time of whole tasks, and the scenario has none.' })
+    const isSearched = items(scenario.phases).map(loose).some(searchesTasks)
+    if (tasks.length === 0) {
+      found.push({ path, message: 'this is a time of whole tasks, and the scenario has none.' })
+    } else if (!isSearched) {
+      found.push({
+        path,
+        message: `no search would judge it; give a phase of load sweep tasks: [${tasks.join(', ')}], or write the threshold task.p95 < 60s.`,
+      })
+    }
   }
   for (const [at, written] of items(scenario.phases).entries()) {
     const phase = loose(written)
@@ -54,6 +62,8 @@ export function taskFaults(scenario: Loose): readonly Found[] {
   }
   return found
 }
+
+const searchesTasks = (phase: Loose) => phase.load === 'sweep' && namesIn(phase.tasks).length > 0
 
 function turnFaults(turns: readonly Loose[], steps: Loose, path: Path): readonly Found[] {
   const found: Found[] = []

@@ -43,6 +43,7 @@ test.each([
   [['--rate', '20/s', '--users', '5'], '--rate and --users: expected one of them; got both.'],
   [['--rate', '5/s', '--duration', '3'], '--duration: expected a time such as 30s; got 3.'],
   [['--slo', 'ttft < 3'], '--slo: expected'],
+  [['--slo', 'task.p95 < 60s'], '--slo: task is of tasks, and bench sends single requests'],
   [
     ['--slo', 'errors < 1%'],
     '--slo: a search expects a percentile of ttft, tpot, service, response',

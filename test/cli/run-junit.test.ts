@@ -8,6 +8,8 @@ test('a run as JUnit has a case for its verdict and for each threshold, with esc
     unit: 'us',
     samples: 20,
     needs: null,
+    currency: null,
+    unknown: null,
   } as const
   const text = runJunit(
     {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { blockOf } from '../../src/cli/live-block.ts'
 import { lineOf } from '../../src/cli/live-view.ts'
+import { figureText } from '../../src/cli/run-judgement.ts'
 import { planText } from '../../src/cli/run-plan.ts'
 import { billingOf } from '../../src/contract/billing.ts'
 import type { Contract } from '../../src/contract/contract.ts'
@@ -174,4 +175,55 @@ test('a run stops at max_cost, and a dry run tells it in money', async () => {
   expect(planned(`max_cost: 0.00001, ${ten}`)).toContain('At most 0.00001 USD in all, by max_cost')
   expect(planned(rest)).toContain('At most 0.001 USD in all, by max_cost.')
   expect(scenario.policy.maxCost).toBeNull()
+})
+
+test('the cost of a task has thresholds in the currency of the prices, and what is not known is named', async () => {
+  const answered = { n: 0 }
+  const target = await startTarget((_, response) => {
+    response.setHeader('content-type', 'application/json')
+    // Each third answer has no usage while `hidden` is set.
+    const { usage, ...bare } = JSON.parse(answer)
+    answered.n++
+    response.end(JSON.stringify(hidden && answered.n % 3 === 0 ? bare : { ...bare, usage }))
+  })
+  let hidden = false
+  const scenario = parseScenario(
+    `
+name: a
+question: What does a task cost?
+model: gpt-x
+steps: { chat: { endpoint: chat, prompt: Hi, max_tokens: 2 } }
+tasks: { fix: { turns: [{ name: a, step: chat }, { name: b, step: chat, after: a, repeat: 2 }] } }
+phases: [{ name: steady, load: constant, rate: 50/s, max_requests: 4, tasks: [fix] }]
+thresholds: ['fix.task_cost <= 0.0001', 'task_cost.max < 0.00001', 'task_cost.min >= 0.0000891']
+`,
+    'a.yaml',
+  )
+  const judged = (contract: Contract) =>
+    withStorePath(async (dbPath) => {
+      const { thresholds } = await run(scenario, {
+        ...{ baseUrl: target.baseUrl, dbPath, contract, keys: { default: key } },
+      })
+      return thresholds
+    })
+  const known = await judged(priced)
+  expect(known.map(({ result }) => result)).toEqual(['held', 'missed', 'held'])
+  for (const threshold of known) {
+    expect(threshold).toMatchObject({ unit: 'amount', currency: 'USD', samples: 4, unknown: null })
+    expect(threshold.value).toBeCloseTo(3 * each, 12)
+    expect(figureText(threshold)).toBe('0.0000891 USD')
+  }
+  hidden = true
+  const [open] = await judged(priced)
+  expect(open).toMatchObject({
+    ...{ result: 'inconclusive', value: null, samples: 4 },
+    unknown:
+      'the cost of 4 of 12 requests is not known: their usage does not say what a price needs',
+  })
+  const other = parseContract(
+    { name: 'g', models: [{ id: 'gpt-y', price: { input: 1, output: 1 } }] },
+    'g.yaml',
+  )
+  expect((await judged(other))[0]!.unknown).toMatch(/no price/)
+  target.close()
 })

@@ -209,7 +209,7 @@ test('every load of the language becomes a load of the engine', () => {
   })
   expect(h).toEqual({
     ...{ kind: 'replay', path: '/x/trace.jsonl', format: 'mooncake', unit: null, columns: null },
-    ...{ speed: 10, gaps: null },
+    ...{ speed: 10, gaps: null, users: null },
   })
   const gapsOf = (gaps: string) =>
     parseScenario(
@@ -365,6 +365,7 @@ objectives: { task: 5s }
     '11 tasks.t.turns[0].tools: a task with tools keeps to one endpoint; turn a is of chat, turn b of messages.',
     '12 phases[0].start: only tasks have a middle to start in; name the tasks of the phase.',
     '13 thresholds[0]: goodput counts requests that meet the objectives; name some, such as ttft: 800ms.',
+    '14 objectives.task: no search would judge it; give a phase of load sweep tasks: [t], or write the threshold task.p95 < 60s.',
   ])
   expect(
     faultsOf(`

@@ -1,9 +1,9 @@
 import type { Contract } from '../../contract/contract.ts'
 import { decimalText } from '../../money/rational.ts'
 import { costRational } from '../../price/attempts/attempt-costs.ts'
+import { readRunCosts } from '../../price/attempts/run-costs.ts'
 import { literal } from '../../store/literal.ts'
 import type { Session } from '../../store/session.ts'
-import { readRunCosts } from '../run-costs.ts'
 import { fillTable } from '../temp-table.ts'
 
 /**

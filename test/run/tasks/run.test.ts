@@ -99,8 +99,8 @@ test('turns wait for those before them and their delay, carry their context, and
       ...['held', 'held', 'held', 'held', 'missed'],
     ])
     expect(result.thresholds.slice(-2).map(({ value, unit }) => [value, unit])).toEqual([
-      [7, 'count'],
-      [7, 'count'],
+      [7, 'amount'],
+      [7, 'amount'],
     ])
     const store = await openStore(dbPath)
     const summary = await summarise(store, result.runId)

@@ -1,11 +1,15 @@
-import { sqlName } from '../attempt/columns.ts'
-import type { Outcome } from '../attempt/outcome.ts'
-import { billingOf } from '../contract/billing.ts'
-import type { Contract } from '../contract/contract.ts'
-import { generatesSql } from '../contract/request.ts'
-import { AttemptCosts } from '../price/attempts/attempt-costs.ts'
-import { type TokenColumns, tokenColumnNames } from '../price/attempts/column-usage.ts'
-import type { Session } from '../store/session.ts'
+import { sqlName } from '../../attempt/columns.ts'
+import type { Outcome } from '../../attempt/outcome.ts'
+import { billingOf } from '../../contract/billing.ts'
+import type { Contract } from '../../contract/contract.ts'
+import { generatesSql } from '../../contract/request.ts'
+import { AttemptCosts } from './attempt-costs.ts'
+import { type TokenColumns, tokenColumnNames } from './column-usage.ts'
+
+/** Whoever answers queries over the rows of attempts. */
+interface Rows {
+  rows<Row>(sql: string, values?: readonly string[]): Promise<readonly Row[]>
+}
 
 /** Attempts whose cost is the same: they differ in nothing that a price depends on. */
 export interface CostKind {
@@ -54,7 +58,7 @@ export interface PricedRuns {
  * @param only.where SQL of the attempts that count
  */
 export async function readRunCosts(
-  store: Session,
+  store: Rows,
   runIds: readonly string[],
   contract: Contract,
   only: { readonly by?: string; readonly where?: string } = {},
