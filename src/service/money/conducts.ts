@@ -2,8 +2,8 @@ import { nearest } from '../../user/nearest.ts'
 import { UserError } from '../../user/user-error.ts'
 
 /**
- * Legal ways to bill in money that look wrong. N1 to N12 are rows of the list of public conduct. The
- * other five need no switch: a stream's head never states a cost (N6), and the contract says whether
+ * Legal ways to bill in money that look wrong. N1 to N12 are rows of the list of public conduct. Five
+ * of that list need no switch: a stream's head never states a cost (N6), and the contract says whether
  * keys of one's own (N7), empty answers (N8), other models (N9) and rounding (N11) have their own price.
  */
 export const conducts = {
@@ -16,6 +16,13 @@ export const conducts = {
   'rich-no-deposit': 'N5: no deposit for a balance above a hundred deposits',
   'cache-loses': 'N10: half of the prompts that could be read from the cache are not',
   'usage-twice': 'N12: the last chunk has its usage in two places',
+  'short-cost': 'the stated cost is rounded to six decimals',
+  'exponent-cost': 'the stated cost is a text with an exponent',
+  'null-details': 'usage has null for details without tokens',
+  'early-usage': 'every chunk has a usage so far, of which the last counts',
+  'settled-rows': 'the log has a charge in advance, and a row without tokens that settles it',
+  'attempt-rows': 'the log has a free row for each attempt inside',
+  'spend-restarts': 'the spend begins again at 0 before the ninth charge',
 } as const
 export type Conduct = keyof typeof conducts
 

@@ -7,6 +7,7 @@ import { Book } from './book.ts'
 import { type Charge, honestCharge, type Making, making } from './charge.ts'
 import type { Conduct } from './conducts.ts'
 import type { ActiveMoneyFault } from './faults/money-fault.ts'
+import { failedAttempt, settled } from './honest-rows.ts'
 import type { Counts, Metered } from './metered.ts'
 import { Meter } from './metering.ts'
 import { MoneyAdmission, type Prepared } from './money-admission.ts'
@@ -35,6 +36,8 @@ interface Seen {
 const resendUs = 1e6
 const lateUs = 1e6
 const richTimes = 100n
+/** Charges before the period of a spend ends. */
+const chargesOfPeriod = 9
 
 /**
  * Bills by the prices of a contract, in its currency. It replaces the functions of whole credits, and
@@ -83,8 +86,12 @@ export class MoneyBilling {
     const spent = isLate
       ? this.book.spentInBatches(account, clock.nowUs())
       : this.book.spent(account)
-    return spent + (this.#taken.get(account) ?? 0n)
+    return spent - this.#spentBefore + (this.#taken.get(account) ?? 0n)
   }
+
+  /** What the period that ended had spent, with its charges counted. */
+  #spentBefore = 0n
+  #charges = 0
 
   readonly #taken = new Map<number, bigint>()
   #looks = 0
@@ -216,7 +223,9 @@ export class MoneyBilling {
     this.#taken.set(account, (this.#taken.get(account) ?? 0n) - held.shownUnits)
     this.#post(account, charge, 1n)
     const id = below.responseId(call)
-    this.log.write(call, id, account, metered, charge, nowUs)
+    for (const row of this.#rowsOf(id, metered, charge)) {
+      this.log.write(call, row.id, account, metered, row.rows, nowUs)
+    }
     if (outcome === 'success') this.#correctLate(call, id, made, charge)
     // The pages count requests and tokens in the ledger, without credits.
     const usage = {
@@ -230,8 +239,21 @@ export class MoneyBilling {
     if (seen !== undefined) seen.isAnswered = outcome === 'success' || outcome === 'gateway_cache'
   }
 
+  /** The rows of the log, by the id that they have there. */
+  *#rowsOf(id: string, { innerFailures }: Metered, { rows }: Charge) {
+    if (this.#conducts.has('attempt-rows')) {
+      for (let nth = 1; nth <= innerFailures; nth++) {
+        yield { id: `${id}-${nth}`, rows: rows.slice(0, 1).map(failedAttempt) }
+      }
+    }
+    yield { id, rows: this.#conducts.has('settled-rows') ? rows.flatMap(settled) : rows }
+  }
+
   #post(account: number, { postings }: Charge, sign: bigint): void {
     const nowUs = this.#kit.clock.nowUs()
+    if (this.#conducts.has('spend-restarts') && ++this.#charges === chargesOfPeriod) {
+      this.#spentBefore = this.book.spent(account)
+    }
     for (const amount of postings) {
       this.book.post(account, sign * this.book.unitsOf(amount), nowUs)
     }

@@ -43,13 +43,17 @@ export class Showing {
   }
 
   #withUsage({ incoming }: Answered, charge: Charge, body: object): object {
-    const { member, value } = usageReport(incoming.dialect, charge.shown, incoming.calls)
+    const report = usageReport(incoming.dialect, charge.shown, incoming.calls)
+    const { member } = report
+    const value = this.#conducts.has('null-details') ? withoutDetails(report.value) : report.value
     const { usage: _, ...rest } = body as Readonly<Record<string, unknown>>
     let made: object = { ...rest, [member]: value }
     if (incoming.serviceTier !== null) made = { ...made, service_tier: incoming.serviceTier }
     for (const place of this.#terms.evidence.cost) {
       if ('body' in place && charge.stated !== null) {
-        made = withPlace(made, place.body, jsonAmount(this.amount(charge, place.times)))
+        const amount = this.amount(charge, place.times)
+        const isText = this.#conducts.has('exponent-cost')
+        made = withPlace(made, place.body, isText ? amount : jsonAmount(amount))
       }
     }
     return made
@@ -59,6 +63,8 @@ export class Showing {
   amount(charge: Charge, times: Rational): string {
     const { numerator, denominator } = charge.stated ?? nothing
     if (this.#conducts.has('float-cost')) return String(asFloat(charge, times))
+    if (this.#conducts.has('exponent-cost')) return asFloat(charge, times).toExponential()
+    if (this.#conducts.has('short-cost')) return asFloat(charge, times).toFixed(6)
     const inPlace = rational(numerator * times.denominator, denominator * times.numerator)
     const isOwnUnit = times.numerator === times.denominator
     return isOwnUnit ? this.#book.text(this.#book.unitsOf(inPlace)) : String(value(inPlace))
@@ -81,6 +87,12 @@ export class Showing {
             message: this.#named(held, { ...(named.message as object), usage: value }),
           },
         }
+      }
+      if (at === 'pieces' && 'choices' in named && this.#conducts.has('early-usage')) {
+        const { incoming } = held
+        const soFar = { ...incoming.input, output_visible: atStart }
+        const { member, value } = usageReport(incoming.dialect, soFar, {})
+        return { name, data: { ...named, [member]: value } }
       }
       if (at !== 'end' || held.charge === null || !('usage' in named)) return { name, data: named }
       const shown = this.#withUsage(held, held.charge, named)
@@ -110,6 +122,17 @@ function asFloat({ rows, stated }: Charge, times: Rational): number {
   if (row === undefined || row.cost !== stated) return value(stated ?? nothing) / value(times)
   return (
     (row.bill.lines.reduce((sum, line) => sum + value(line.cost) / 1e6, 0) * 1e6) / value(times)
+  )
+}
+
+/** Usage with null in place of details that have no tokens. */
+function withoutDetails(usage: object): object {
+  const isEmpty = (value: unknown) =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.values(value).every((each) => each === 0 || each === null)
+  return Object.fromEntries(
+    Object.entries(usage).map(([name, value]) => [name, isEmpty(value) ? null : value]),
   )
 }
 

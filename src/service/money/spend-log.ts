@@ -1,7 +1,7 @@
 import type { PriceTerms } from '../../contract/prices.ts'
 import type { Call } from '../call.ts'
 import type { Book } from './book.ts'
-import type { Charge } from './charge.ts'
+import type { Charge, LogRow } from './charge.ts'
 import { generatedOf, type Metered, promptOf } from './metered.ts'
 import { jsonAmount, withPlace } from './places.ts'
 import { value as numberOf } from './sheet.ts'
@@ -34,10 +34,10 @@ export class SpendLog {
     responseId: string,
     account: number,
     metered: Metered,
-    charge: Charge,
+    rows: readonly LogRow[],
     nowUs: number,
   ): void {
-    for (const { cost, counts, bill } of charge.rows) {
+    for (const { cost, counts, bill } of rows) {
       const { log } = this.#terms.evidence
       let row: object = {
         key: call.key!.id,

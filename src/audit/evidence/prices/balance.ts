@@ -105,26 +105,32 @@ export function stretchesOf(
     const isNothing = terms.moves === 'up' && own.every(({ value }) => isZero(value))
     const { digits } = judge.currency
     const unit = powerOfTen(-(isNothing ? digits : Math.min(decimals, digits)))
-    const pairs = own.slice(1).map((last, at) => [own[at]!, last] as const)
-    const isSteady = pairs.every(([first, last]) => !isReset(first, last, terms))
-    const whole = own.length > 2 && isSteady ? [[own[0]!, own.at(-1)!] as const] : []
-    const stretch = ([first, last]: readonly [Reading, Reading]) =>
+    const stretch = (first: Reading, last: Reading) =>
       stretchOf(first, last, theirs, bounds, terms, [unit, powerOfTen(-digits)])
+    const all = own.slice(1).map((last, at) => stretch(own[at]!, last))
+    const kept = all.filter((each) => !isRestart(each, terms, unit))
+    const isSteady = own.length > 2 && kept.length === all.length
     return [
-      ...pairs
-        .filter(([first, last]) => !isReset(first, last, terms))
-        .map((pair) => ({ ...stretch(pair), isWhole: false })),
-      ...whole.map((pair) => ({ ...stretch(pair), isWhole: true })),
+      ...kept.map((each) => ({ ...each, isWhole: false })),
+      ...(isSteady ? [{ ...stretch(own[0]!, own.at(-1)!), isWhole: true }] : []),
     ]
   })
 }
 
-/** A spend that falls to about 0, or a balance that jumps up, is a new period or a top-up. */
-function isReset(first: Reading, last: Reading, { moves }: BalanceTerms): boolean {
-  const change = subtract(last.value, first.value)
-  if (isZero(change)) return false
-  const isBack = moves === 'up' ? change.numerator < 0n : change.numerator > 0n
-  return isBack && moves === 'up' && compare(absolute(last.value), absolute(change)) < 0
+/**
+ * A spend that falls to about 0, or to what the requests between cost at most, begins a new period. The rest
+ * that the old period took is not known.
+ */
+function isRestart(
+  { first, last, high }: Omit<Stretch, 'isWhole'>,
+  { moves }: BalanceTerms,
+  unit: Rational,
+): boolean {
+  const fall = subtract(first.value, last.value)
+  if (moves !== 'up' || fall.numerator <= 0n) return false
+  const isNearZero = compare(absolute(last.value), fall) < 0
+  const isOfThese = high !== null && compare(last.value, add(high, unit)) <= 0
+  return isNearZero || (last.value.numerator >= 0n && isOfThese)
 }
 
 function stretchOf(

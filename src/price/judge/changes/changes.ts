@@ -5,6 +5,7 @@ import type { Change } from './change.ts'
 import { feeChanges } from './fees.ts'
 import { groupChanges } from './kinds.ts'
 import { partChanges } from './parts.ts'
+import { sideChanges } from './sides.ts'
 import { priceChanges } from './steps.ts'
 import { streamChanges } from './streams.ts'
 import { nameChanges, outcomeChanges, roundingChanges, wholeChanges } from './whole.ts'
@@ -14,6 +15,7 @@ export function changesFor(models: readonly ModelPrice[], priceOf: PriceOf): rea
   return [
     ...parts.flatMap(partChanges),
     ...groupChanges,
+    ...sideChanges,
     ...streamChanges,
     ...priceChanges(models),
     ...feeChanges(models),

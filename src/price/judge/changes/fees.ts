@@ -1,5 +1,5 @@
 import { type ModelPrice, type PriceEntry, tokenPrices } from '../../../contract/prices.ts'
-import { rational } from '../../../money/rational.ts'
+import { isZero, one, rational } from '../../../money/rational.ts'
 import type { Usage } from '../../../tokens/usage.ts'
 import { calculate, type PriceContext } from '../../calculate.ts'
 import { scaled } from '../../price-at.ts'
@@ -35,8 +35,22 @@ export function feeChanges(models: readonly ModelPrice[]): readonly Change[] {
             },
           } satisfies Change,
         ]
-      : []),
+      : [onceMore(fee)]),
   ])
+}
+
+/** A call that the request did not make. */
+function onceMore(fee: string): Change {
+  return {
+    summary: `${fee} charged without one`,
+    about: fee,
+    costOf(_, model, usage, context) {
+      const made = context.counts?.[fee] ?? usage.calls[fee] ?? 0
+      const isNone = typeof made === 'number' ? made === 0 : isZero(made)
+      const counts = { ...context.counts, [fee]: one }
+      return isNone ? calculate(model, usage, { ...context, counts }).cost : null
+    },
+  }
 }
 
 function doubled(entry: PriceEntry): PriceEntry {

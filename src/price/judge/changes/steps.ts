@@ -1,7 +1,7 @@
 import { entryFor } from '../../../contract/price-entry.ts'
 import { type ModelPrice, tokenPrices, weekdays } from '../../../contract/prices.ts'
-import { isZero } from '../../../money/rational.ts'
-import { calculate } from '../../calculate.ts'
+import { compare, isZero, one, type Rational, subtract } from '../../../money/rational.ts'
+import { calculate, type PriceContext } from '../../calculate.ts'
 import { type Change, onModel } from './change.ts'
 
 /** Changes to the steps of the price. */
@@ -115,6 +115,20 @@ export function priceChanges(models: readonly ModelPrice[]): readonly Change[] {
           ? null
           : { ...model, factors: { ...model.factors, [`${name} again`]: factor } }
       }),
+      {
+        summary: `the factor ${name} taken for a discount`,
+        about: 'times',
+        costOf(_, model, usage, context) {
+          const factor = factorOf(model, name, context)
+          if (factor === null) return null
+          const value = subtract(one, factor)
+          return calculate(
+            { ...model, factors: { ...model.factors, [name]: { value } } },
+            usage,
+            context,
+          ).cost
+        },
+      } satisfies Change,
       ...choicesOf(models, name).map(
         (choice): Change => ({
           summary: `the factor of ${name} ${choice}`,
@@ -137,6 +151,18 @@ export function priceChanges(models: readonly ModelPrice[]): readonly Change[] {
       model.minimum === null ? null : { ...model, minimum: null },
     ),
   ]
+}
+
+/** A factor below 1 of a request, which may be taken for a discount. */
+function factorOf(
+  { factors }: ModelPrice,
+  name: string,
+  { choices }: PriceContext,
+): Rational | null {
+  const factor = factors[name]
+  if (factor === undefined) return null
+  const value = 'value' in factor ? factor.value : factor.choices[choices?.[name] ?? 'default']
+  return value === undefined || isZero(value) || compare(value, one) >= 0 ? null : value
 }
 
 function choicesOf(models: readonly ModelPrice[], name: string): readonly string[] {

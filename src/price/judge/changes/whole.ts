@@ -65,6 +65,8 @@ export const wholeChanges: readonly Change[] = [
       ['a hundredth of it', rational(1n, 100n)],
       ['a thousand times of it', rational(1000n)],
       ['a thousandth of it', rational(1n, 1000n)],
+      ['a million times of it', rational(1_000_000n)],
+      ['a millionth of it', rational(1n, 1_000_000n)],
     ] as const
   ).map(
     ([summary, times]): Change => ({

@@ -1,6 +1,7 @@
 import { balanceFaults } from './balances.ts'
 import { cacheFaults } from './cache.ts'
 import { endFaults } from './ends.ts'
+import { furtherFaults } from './further.ts'
 import type { MoneyFault } from './money-fault.ts'
 import { nameFaults } from './names.ts'
 import { partFaults } from './parts.ts'
@@ -8,7 +9,7 @@ import { recordFaults } from './records.ts'
 import { streamFaults } from './streams.ts'
 import { tierFaults } from './tiers.ts'
 
-/** Every fault of billing in money, in the order of the public reports. */
+/** Every fault of billing in money: those of the list of public reports in its order, then further kinds. */
 export const moneyFaults: readonly MoneyFault[] = [
   ...streamFaults,
   ...cacheFaults,
@@ -18,4 +19,5 @@ export const moneyFaults: readonly MoneyFault[] = [
   ...endFaults,
   ...balanceFaults,
   ...recordFaults,
+  ...furtherFaults,
 ]

@@ -11,7 +11,7 @@ export type Enforcement = 'honest' | 'overdraft' | 'counter-doubled' | 'budget-i
 /** A fault of billing in money that somebody reported in public. */
 export interface MoneyFault {
   readonly name: string
-  /** Rows of the list of public faults: F01 to F54. */
+  /** Rows of the list of public faults, F01 to F54, or reports beside it. */
   readonly ids: readonly string[]
   readonly does: string
   /** Where it shows unless it is told otherwise. */

@@ -65,6 +65,28 @@ const conducts: readonly (readonly [string, Traffic, Parameters<typeof played>[1
   ['N10 cache-loses', all, conduct('cache-loses')],
   ['N11 rounded up', ofContract({ round: { at: 'request', digits: 4, mode: 'up' } }), {}],
   ['N12 usage-twice', all, conduct('usage-twice')],
+  ['short-cost', all, conduct('short-cost')],
+  ['exponent-cost', all, conduct('exponent-cost')],
+  ['null-details', all, conduct('null-details')],
+  ['early-usage', all, conduct('early-usage')],
+  ['settled-rows', all, conduct('settled-rows')],
+  [
+    'attempt-rows',
+    ofContract({}, asked({ messages: user('Please fail 2 times inside') })),
+    conduct('attempt-rows'),
+  ],
+  [
+    'spend-restarts',
+    {
+      ...all,
+      send: async (client) => {
+        await all.send(client)
+        await client.read('/key/info')
+        await all.send(client)
+      },
+    },
+    conduct('spend-restarts'),
+  ],
 ]
 
 describe('conduct that is right and looks wrong raises no alarm', () => {
