@@ -1,7 +1,14 @@
 import type { ModelPrice } from '../../contract/prices.ts'
 import type { Currency } from '../../money/money.ts'
 import { compare, isEqual, type Rational } from '../../money/rational.ts'
-import { type Parts, type Usage, unknownUsage } from '../../tokens/usage.ts'
+import {
+  inputParts,
+  outputParts,
+  type Part,
+  type Parts,
+  type Usage,
+  unknownUsage,
+} from '../../tokens/usage.ts'
 import { type Calculation, calculate, type PriceContext } from '../calculate.ts'
 import type { PricedRequest } from './request.ts'
 
@@ -200,6 +207,14 @@ function cheapestPrompt(usage: Usage, model: ModelPrice, context: PriceContext):
   return compare(plain, cached) < 0 ? plain : cached
 }
 
+/** The part that holds the tokens of one that is not reported. */
+function holderOf(part: Part, parts: Parts): Part {
+  if (!inputParts.some((each) => each === part)) return 'output_visible'
+  if (part === 'cache_write_1h' && parts.cache_write !== null) return 'cache_write'
+  if (part === 'cache_read_audio' && parts.cache_read !== null) return 'cache_read'
+  return 'input_uncached'
+}
+
 /** Bounds of the cost where a part is not reported: none of its parent, or all of it. */
 function boundsOfSplit(
   model: ModelPrice,
@@ -207,18 +222,20 @@ function boundsOfSplit(
   context: PriceContext,
   { assumed, cost }: Calculation,
 ): readonly [Rational, Rational] | null {
-  const inputs = assumed.filter((part) => part.startsWith('cache_') || part.startsWith('input_'))
-  const outputs = assumed.filter((part) => part === 'reasoning' || part.startsWith('output_'))
+  const among = (all: readonly Part[]) => all.filter((part) => assumed.includes(part))
+  const inputs = among(inputParts)
+  const outputs = among(outputParts)
   if (inputs.length + outputs.length === 0 || cost === null) return null
   const costs = [cost]
+  const { parts } = usage
+  const moving = (part: Part | null): Partial<Parts> => {
+    if (part === null) return {}
+    const holder = holderOf(part, parts)
+    return { [holder]: 0, [part]: parts[holder] }
+  }
   for (const part of [null, ...inputs]) {
     for (const other of [null, ...outputs]) {
-      const { parts } = usage
-      const moved = {
-        ...parts,
-        ...(part === null ? {} : { input_uncached: 0, [part]: parts.input_uncached }),
-        ...(other === null ? {} : { output_visible: 0, [other]: parts.output_visible }),
-      }
+      const moved = { ...parts, ...moving(part), ...moving(other) }
       const found = calculate(model, { ...usage, parts: moved }, context).cost
       if (found !== null) costs.push(found)
     }

@@ -71,6 +71,20 @@ const traffic: Readonly<Record<string, (target: Gateway) => Promise<Seen>>> = {
   'row-missing': (t) => t.ask({ messages: user('Hello') }),
   'resend-charged': (t) => resent(t),
   'per-call-is-per-second': (t) => t.ask({ messages: user('Hello') }),
+  'visible-free': (t) => t.ask({ messages: user('Hello') }),
+  'unit-mistaken': (t) => t.ask({ messages: user('Hello') }),
+  'settled-twice': (t) => t.ask({ stream: true, messages: user('Hello') }),
+  'search-always': (t) => t.ask({ messages: user('Hello') }),
+  'output-is-total': (t) => t.ask({ messages: user('Hello') }),
+  'stream-unmetered': (t) => t.ask({ stream: true, messages: user('Hello') }, { path: messages }),
+  'tier-by-uncached': (t) => twice(t, { messages: long(4000, 'a') }),
+  'tier-misses-write': (t) => t.ask({ messages: long(4000, 'a') }),
+  'image-stream-free': (t) =>
+    t.ask({ stream: true, messages: user([{ type: 'text', text: 'What is it?' }, image]) }),
+  'input-guessed': (t) => t.ask({ stream: true, messages: user('Hello') }),
+  'posting-lost': (t) => t.ask({ messages: user('Hello') }),
+  'cent-at-least': (t) => t.ask({ messages: user('Hello') }),
+  'discount-inverted': (t) => t.ask({ messages: user('Hello') }, vip),
 }
 
 async function twice(target: Gateway, body: object, more = {}): Promise<Seen> {
@@ -145,6 +159,14 @@ const optionsOf = (name: string) => ({
     ? { shape: { timeToFirstUs: { kind: 'constant', value: 1_200_000 } as const } }
     : {}),
   // Where the input of an aborted request is charged anyway, this is no fault.
+  ...(name === 'tier-misses-write'
+    ? {
+        contract: contractWith(
+          {},
+          { tiers: { steps: [{ above: 3000, price: { cache_write: 10 } }] } },
+        ),
+      }
+    : {}),
   ...(name === 'empty-charged'
     ? { contract: contractWith({}, { charged: { success: 'full', abort: 'none' } }) }
     : {}),
@@ -154,7 +176,7 @@ const enforced = new Set(moneyFaults.flatMap((each) => (each.enforcement ? [each
 test('there is one fault for each of the 54 public reports, and traffic that shows it', () => {
   const ids = new Set(moneyFaults.flatMap((fault) => fault.ids))
   const all = Array.from({ length: 54 }, (_, nth) => `F${String(nth + 1).padStart(2, '0')}`)
-  expect([...ids].sort()).toEqual(all)
+  expect([...ids].filter((id) => /^F\d/.test(id)).sort()).toEqual(all)
   const shown = moneyFaults.map(({ name }) => name).filter((name) => !enforced.has(name))
   expect(Object.keys(traffic).sort()).toEqual(shown.sort())
 })
