@@ -47,7 +47,7 @@ export interface ServiceFigures {
 
 const countQuestions: readonly Question[] = [
   ...(['ended', 'aborted', 'preempted'] as const),
-  ...(['promptTokens', 'cachedTokens', 'outputTokens'] as const),
+  ...(['failed', 'promptTokens', 'cachedTokens', 'outputTokens', 'gpuEnergy'] as const),
 ]
 const timeQuestions: readonly Question[] = [
   'queueTime',
@@ -56,7 +56,11 @@ const timeQuestions: readonly Question[] = [
   'itl',
   'requestTime',
 ]
-const gaugeQuestions: readonly Question[] = ['running', 'waiting', 'cacheUse']
+const gaugeQuestions: readonly Question[] = [
+  ...(['running', 'waiting', 'cacheUse', 'gpuUse', 'gpuPower'] as const),
+]
+/** Gauges that do not add up over replicas or devices: the fullest counts. */
+const shares: readonly Question[] = ['cacheUse', 'gpuUse']
 
 interface SeriesRow {
   readonly source: number
@@ -101,6 +105,7 @@ export async function readServiceFigures(
   const cover = stretch === null ? null : await bordersOf(store, runId, stretch)
   const series = oneOfEachRank(await readSeries(store, runId))
   const rises = series.map((each) => ({ ...each, rise: riseOf(each.points) }))
+  const everyUs = Math.max(...sources.map(({ every_us }) => Number(every_us)))
   const isCounter = ({ type }: KnownSeries) => type !== 'gauge' && type !== 'untyped'
   const within = ({ points }: KnownSeries): readonly Point[] =>
     cover === null ? points : cut(points, cover.fromUs, cover.toUs)
@@ -129,14 +134,19 @@ export async function readServiceFigures(
     }),
     counts: answered(countQuestions, (question) => {
       const all = of(question).filter(({ series: { name, type } }) => isSum(name, type))
-      return all.length === 0 ? null : totalRise(all.map(({ series: { points } }) => points))
+      if (all.length === 0) return null
+      const rise = totalRise(all.map(({ series: { points } }) => points))
+      return rise === null ? null : rise * (all[0]!.place.unit ?? 1)
     }),
     times: answered(timeQuestions, (question) => timeOf(of(question), within)),
-    gauges: answered(gaugeQuestions, (question) => gaugeOf(question, of(question), within)),
+    gauges: answered(gaugeQuestions, (question) =>
+      gaugeOf(question, of(question), within, everyUs),
+    ),
     lines: answered(gaugeQuestions, (question) => {
       const line = gaugeLine(
         question,
-        of(question).map(({ series: { points } }) => points),
+        of(question).map(({ place, series: { points } }) => inUnit(points, place)),
+        everyUs,
       )
       return line.length === 0 ? null : line
     }),
@@ -202,7 +212,10 @@ const answers = ({ family, labels }: KnownSeries, { family: wanted, where = {} }
 
 /** Whether a sample adds up: a counter, or the sum of a histogram. */
 const isSum = (name: string, type: string) =>
-  type === 'histogram' || type === 'summary' ? name.endsWith('_sum') : true
+  type === 'histogram' || type === 'summary' ? name.endsWith('_sum') : type !== 'gauge'
+
+const inUnit = (points: readonly Point[], { unit = 1 }: Place): readonly Point[] =>
+  unit === 1 ? points : points.map(({ atUs, value }) => ({ atUs, value: value * unit }))
 
 /** The points of a stretch, and the value that held at its begin. */
 function cut(points: readonly Point[], fromUs: number, toUs: number): readonly Point[] {
@@ -246,33 +259,46 @@ function timeOf(
   }
 }
 
-/** A gauge over all its series: queues of replicas add up; of the use of their caches, the fullest counts. */
-function gaugeLine(question: Question, lines: readonly (readonly Point[])[]): readonly Point[] {
+/** The value that holds at a time. Sources are looked at one after the other, so a first value holds for its whole look. */
+function valueAt(points: readonly Point[], atUs: number, everyUs: number): number {
+  const held = points.findLast((each) => each.atUs <= atUs)
+  if (held !== undefined) return held.value
+  const first = points[0]
+  return first !== undefined && first.atUs - atUs < everyUs ? first.value : 0
+}
+
+/** A gauge over all its series: queues of replicas add up; of shares, the fullest counts. */
+function gaugeLine(
+  question: Question,
+  lines: readonly (readonly Point[])[],
+  everyUs: number,
+): readonly Point[] {
   const times = new Set(lines.flatMap((points) => points.map(({ atUs }) => atUs)))
   return [...times]
     .toSorted((a, b) => a - b)
     .map((atUs) => {
-      const values = lines.map((points) => points.findLast((each) => each.atUs <= atUs)?.value ?? 0)
+      const values = lines.map((points) => valueAt(points, atUs, everyUs))
       return {
         atUs,
-        value:
-          question === 'cacheUse'
-            ? Math.max(...values)
-            : values.reduce((sum, each) => sum + each, 0),
+        value: shares.includes(question)
+          ? Math.max(...values)
+          : values.reduce((sum, each) => sum + each, 0),
       }
     })
 }
 
 function gaugeOf(
   question: Question,
-  all: readonly { readonly series: KnownSeries }[],
+  all: readonly { readonly place: Place; readonly series: KnownSeries }[],
   within: (series: KnownSeries) => readonly Point[],
+  everyUs: number,
 ): GaugeFigures | null {
-  const lines = all.map(({ series }) => within(series)).filter((points) => points.length > 0)
+  const lines = all
+    .map(({ place, series }) => inUnit(within(series), place))
+    .filter((points) => points.length > 0)
   if (lines.length === 0) return null
-  const values =
-    question === 'cacheUse'
-      ? lines.flatMap((points) => points.map(({ value }) => value))
-      : gaugeLine(question, lines).map(({ value }) => value)
+  const values = shares.includes(question)
+    ? lines.flatMap((points) => points.map(({ value }) => value))
+    : gaugeLine(question, lines, everyUs).map(({ value }) => value)
   return { least: Math.min(...values), most: Math.max(...values) }
 }

@@ -10,10 +10,14 @@ export const questions = {
   requestTime: 'time of a whole request',
   ended: 'requests that ended',
   aborted: 'requests that were aborted',
+  failed: 'requests that failed, among those that ended',
   preempted: 'requests that were preempted',
   promptTokens: 'prompt tokens',
   cachedTokens: 'prompt tokens from the cache',
   outputTokens: 'output tokens',
+  gpuUse: 'share of the time in which a GPU was busy, 0 to 1',
+  gpuPower: 'power of the GPUs, in watts',
+  gpuEnergy: 'energy of the GPUs, in joules',
 } as const
 
 export type Question = keyof typeof questions
@@ -24,7 +28,7 @@ export interface Place {
   readonly family: string
   /** Labels that its series must have. */
   readonly where?: Readonly<Record<string, string>>
-  /** What one of its units is, in seconds for a time and in one for a count. Default: 1. */
+  /** What one of its units is, in the unit of the question; of times, in seconds. Default: 1. */
   readonly unit?: number
 }
 
@@ -37,6 +41,12 @@ interface Kind {
 
 const of = (...families: readonly string[]): readonly Place[] =>
   families.map((family) => ({ family }))
+
+/** A family with one series for the sum of the others, in newer versions. */
+const sglangTotal = (family: string, label: string, sum: string): readonly Place[] => [
+  { family, where: { [label]: sum } },
+  { family },
+]
 
 /**
  * Services that expose metrics, and where each answers: names as their documentation had them in November 2026. The first
@@ -57,9 +67,10 @@ export const kinds: readonly Kind[] = [
       requestTime: of('vllm:e2e_request_latency_seconds'),
       ended: of('vllm:request_success'),
       aborted: [{ family: 'vllm:request_success', where: { finished_reason: 'abort' } }],
+      failed: [{ family: 'vllm:request_success', where: { finished_reason: 'error' } }],
       preempted: of('vllm:num_preemptions'),
       promptTokens: of('vllm:prompt_tokens'),
-      cachedTokens: of('vllm:prefix_cache_hits'),
+      cachedTokens: of('vllm:prompt_tokens_cached', 'vllm:prefix_cache_hits'),
       outputTokens: of('vllm:generation_tokens'),
     },
   },
@@ -67,18 +78,21 @@ export const kinds: readonly Kind[] = [
     name: 'SGLang',
     prefix: 'sglang:',
     places: {
-      running: of('sglang:num_running_reqs'),
-      waiting: of('sglang:num_queue_reqs'),
+      running: sglangTotal('sglang:num_running_reqs', 'priority', ''),
+      waiting: sglangTotal('sglang:num_queue_reqs', 'priority', ''),
       cacheUse: of('sglang:token_usage'),
       queueTime: of('sglang:queue_time_seconds'),
+      prefillTime: [
+        { family: 'sglang:per_stage_req_latency_seconds', where: { stage: 'prefill_forward' } },
+      ],
       ttft: of('sglang:time_to_first_token_seconds'),
       itl: of('sglang:inter_token_latency_seconds', 'sglang:time_per_output_token_seconds'),
       requestTime: of('sglang:e2e_request_latency_seconds'),
       ended: of('sglang:num_requests'),
       aborted: of('sglang:num_aborted_requests'),
-      preempted: of('sglang:num_retracted_reqs'),
+      preempted: of('sglang:num_retracted_requests', 'sglang:num_retracted_reqs'),
       promptTokens: of('sglang:prompt_tokens'),
-      cachedTokens: of('sglang:cached_tokens'),
+      cachedTokens: sglangTotal('sglang:cached_tokens', 'cache_source', 'total'),
       outputTokens: of('sglang:generation_tokens'),
     },
   },
@@ -90,10 +104,15 @@ export const kinds: readonly Kind[] = [
       waiting: of('trtllm_num_requests_waiting'),
       cacheUse: of('trtllm_kv_cache_utilization'),
       queueTime: of('trtllm_request_queue_time_seconds'),
+      prefillTime: of('trtllm_request_prefill_time_seconds'),
       ttft: of('trtllm_time_to_first_token_seconds'),
       itl: of('trtllm_time_per_output_token_seconds'),
       requestTime: of('trtllm_e2e_request_latency_seconds'),
       ended: of('trtllm_request_success'),
+      aborted: [{ family: 'trtllm_request_success', where: { finished_reason: 'cancelled' } }],
+      failed: [{ family: 'trtllm_request_success', where: { finished_reason: 'timeout' } }],
+      promptTokens: of('trtllm_prompt_tokens'),
+      outputTokens: of('trtllm_generation_tokens'),
     },
   },
   {
@@ -129,8 +148,12 @@ export const kinds: readonly Kind[] = [
       ttft: of('dynamo_frontend_time_to_first_token_seconds'),
       itl: of('dynamo_frontend_inter_token_latency_seconds'),
       requestTime: of('dynamo_frontend_request_duration_seconds'),
-      ended: of('dynamo_frontend_requests'),
+      ended: [
+        { family: 'dynamo_frontend_requests', where: { status: 'success' } },
+        { family: 'dynamo_frontend_requests' },
+      ],
       promptTokens: of('dynamo_frontend_input_sequence_tokens'),
+      cachedTokens: of('dynamo_frontend_cached_tokens'),
       outputTokens: of('dynamo_frontend_output_tokens'),
     },
   },
@@ -167,6 +190,15 @@ export const kinds: readonly Kind[] = [
       requestTime: of('litellm_request_total_latency_metric'),
       promptTokens: of('litellm_input_tokens_metric'),
       outputTokens: of('litellm_output_tokens_metric'),
+    },
+  },
+  {
+    name: 'DCGM',
+    prefix: 'DCGM_FI_',
+    places: {
+      gpuUse: [{ family: 'DCGM_FI_DEV_GPU_UTIL', unit: 0.01 }],
+      gpuPower: of('DCGM_FI_DEV_POWER_USAGE'),
+      gpuEnergy: [{ family: 'DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION', unit: 1e-3 }],
     },
   },
 ]

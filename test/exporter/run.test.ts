@@ -16,7 +16,7 @@ const phase = '  - { name: steady, load: constant, rate: 40/s, duration: 2s }'
 
 /** Runs 80 requests against a service that exposes what `exposed` says after so many answers. */
 async function runBeside(
-  exposed: (answered: number, looks: number) => Exposed,
+  exposed: (answered: number, looks: number) => Exposed | string,
   more = 'metrics: {}',
   { lookTakesMs = 0 } = {},
 ) {
@@ -24,7 +24,9 @@ async function runBeside(
   const target = await startTarget(async (request, response) => {
     if (request.url === '/metrics') {
       if (lookTakesMs > 0) await sleep(lookTakesMs)
-      answerMetrics(response, expositionOf(exposed(answered, looks++), 'engine="0",model_name="m"'))
+      const told = exposed(answered, looks++)
+      const labels = 'engine="0",model_name="m"'
+      answerMetrics(response, typeof told === 'string' ? told : expositionOf(told, labels))
     } else {
       answered++
       answerChat(response)
@@ -141,6 +143,125 @@ test.concurrent.each([
   expect(service.sources[0]!.kind).toBe(kind)
   expect(service.reconciliation.length).toBe(Object.keys(each).length)
   expect(service.reconciliation.filter(({ verdict }) => verdict !== 'equal')).toEqual([])
+})
+
+test.concurrent('a family whose newer versions also sum themselves is not counted twice', async () => {
+  const { service } = await runBeside((n) =>
+    [
+      '# TYPE sglang:num_requests_total counter',
+      `sglang:num_requests_total{model_name="m"} ${n}`,
+      '# TYPE sglang:cached_tokens_total counter',
+      `sglang:cached_tokens_total{cache_source="device"} ${2 * n}`,
+      `sglang:cached_tokens_total{cache_source="host"} ${n}`,
+      `sglang:cached_tokens_total{cache_source="total"} ${3 * n}`,
+      '# TYPE sglang:num_running_reqs gauge',
+      'sglang:num_running_reqs{priority=""} 5',
+      'sglang:num_running_reqs{priority="1"} 2',
+      'sglang:num_running_reqs{priority="2"} 3',
+      // Those that are retracted now are no count of what was retracted.
+      '# TYPE sglang:num_retracted_reqs gauge',
+      `sglang:num_retracted_reqs ${n % 3}`,
+      '',
+    ].join('\n'),
+  )
+  expect(service.reconciliation.map(({ what, service: there }) => [what, there])).toEqual([
+    ['requests that succeeded', 80],
+    ['prompt tokens from the cache', 240],
+  ])
+  expect(service.gauges.running).toEqual({ least: 5, most: 5 })
+  expect(service.limit).toBe(null)
+})
+
+test.concurrent.each([
+  [
+    'vLLM',
+    (n: number) => `vllm:request_success_total{finished_reason="stop"} ${n}
+vllm:request_success_total{finished_reason="error"} ${2 * n}`,
+  ],
+  [
+    'TensorRT-LLM',
+    (n: number) => `trtllm_request_success_total{finished_reason="stop"} ${n}
+trtllm_request_success_total{finished_reason="timeout"} ${2 * n}`,
+  ],
+  [
+    'Dynamo',
+    (n: number) => `dynamo_frontend_requests_total{status="success"} ${n}
+dynamo_frontend_requests_total{status="error",error_type="internal"} ${2 * n}`,
+  ],
+])('requests that %s counts as ended with an error are no successes', async (kind, samples) => {
+  const { service } = await runBeside((n) => {
+    const family = samples(0).split('{')[0]
+    return `# TYPE ${family} counter\n${samples(n)}\n`
+  })
+  expect(service.sources[0]!.kind).toBe(kind)
+  expect(service.reconciliation).toEqual([
+    { what: 'requests that succeeded', client: 80, service: 80, verdict: 'equal', cause: null },
+  ])
+})
+
+test.concurrent('two replicas with addresses of their own add up, and a GPU exporter gives power and energy', async ({
+  onTestFinished,
+}) => {
+  let answered = 0
+  const exposing = async (text: () => string) => {
+    const target = await startTarget((_, response) => answerMetrics(response, text()))
+    onTestFinished(() => target.close())
+    return `${target.baseUrl}/metrics`
+  }
+  const target = await startTarget((_, response) => {
+    answered++
+    answerChat(response)
+  })
+  onTestFinished(() => target.close())
+  const replica = (share: () => number, cache: number) => () =>
+    expositionOf({
+      // The series of a replica appear with its first request.
+      counters: share() === 0 ? {} : { 'vllm:request_success_total': share() },
+      gauges: { 'vllm:num_requests_running': 2, 'vllm:kv_cache_usage_perc': cache },
+    })
+  const from = await Promise.all([
+    exposing(replica(() => Math.ceil(answered / 2), 0.25)),
+    exposing(replica(() => Math.floor(answered / 2), 0.75)),
+    exposing(() =>
+      [
+        '# TYPE DCGM_FI_DEV_GPU_UTIL gauge',
+        'DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-a"} 40',
+        'DCGM_FI_DEV_GPU_UTIL{gpu="1",UUID="GPU-b"} 90',
+        '# TYPE DCGM_FI_DEV_POWER_USAGE gauge',
+        'DCGM_FI_DEV_POWER_USAGE{gpu="0",UUID="GPU-a"} 300.5',
+        'DCGM_FI_DEV_POWER_USAGE{gpu="1",UUID="GPU-b"} 399.5',
+        '# TYPE DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION counter',
+        `DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{gpu="0",UUID="GPU-a"} ${9e9 + 4000 * answered}`,
+        `DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{gpu="1",UUID="GPU-b"} ${7e9 + 1000 * answered}`,
+        '',
+      ].join('\n'),
+    ),
+  ])
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(phase, `metrics: { from: ${JSON.stringify(from)} }`)
+    const { runId } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    const store = await openStore(dbPath)
+    const { service } = await summarise(store, runId, defaultContract)
+    store.close()
+    expect(service!.sources.map(({ kind, restartsUs }) => [kind, restartsUs])).toEqual([
+      ['vLLM', []],
+      ['vLLM', []],
+      ['DCGM', []],
+    ])
+    expect(service!.reconciliation).toEqual([
+      { what: 'requests that succeeded', client: 80, service: 80, verdict: 'equal', cause: null },
+    ])
+    expect(service!.gauges).toEqual({
+      running: { least: 4, most: 4 },
+      cacheUse: { least: 0.25, most: 0.75 },
+      gpuUse: { least: 0.4, most: 0.9 },
+      gpuPower: { least: 700, most: 700 },
+    })
+    expect([service!.gpuEnergyJ, service!.gpuEnergyPerTokenJ]).toEqual([400, 2.5])
+    expect(serviceLines(service)).toContain(
+      'energy of the GPUs over the whole run 0.4 kJ, 2.5 J for each output token',
+    )
+  })
 })
 
 test.concurrent('a scenario without metrics reads none', async () => {

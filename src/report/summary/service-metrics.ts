@@ -65,6 +65,7 @@ export async function readToldByService(
     })),
     reconciliation: reconcile(client!, service),
     times: service.times,
+    ...energyOf(service.counts.gpuEnergy ?? null, client!.output_tokens),
     gauges: service.gauges,
     answers,
     // Times of single answers are of the same requests as the client's; those of counters may not be.
@@ -74,7 +75,10 @@ export async function readToldByService(
   return { metrics, lines: service.lines }
 }
 
-const nothingScraped = { sources: [], reconciliation: [], times: {}, gauges: {}, limit: null }
+const nothingScraped = {
+  ...{ sources: [], reconciliation: [], times: {}, gauges: {}, limit: null },
+  ...{ gpuEnergyJ: null, gpuEnergyPerTokenJ: null },
+}
 
 /** Null if a success does not report it: a part is no sum. */
 const sumOfAll = (column: string, name = column) =>
@@ -82,8 +86,8 @@ const sumOfAll = (column: string, name = column) =>
       (sum(${column}) FILTER (outcome = 'ok'))::DOUBLE, NULL) AS ${name}`
 
 function reconcile(client: ClientFigures, service: ServiceFigures): Reconciled[] {
-  const { ended, aborted, promptTokens, cachedTokens, outputTokens } = service.counts
-  const succeeded = ended === undefined ? undefined : ended - (aborted ?? 0)
+  const { ended, aborted, failed, promptTokens, cachedTokens, outputTokens } = service.counts
+  const succeeded = ended === undefined ? undefined : ended - (aborted ?? 0) - (failed ?? 0)
   const rows: readonly (readonly [string, number | null, number | undefined])[] = [
     ['requests that succeeded', client.ok, succeeded],
     ['requests that were aborted', client.aborted, aborted],
@@ -171,16 +175,36 @@ const gaugeTitles: Readonly<Record<string, string>> = {
   running: 'running',
   waiting: 'waiting',
   cacheUse: 'KV cache',
+  gpuUse: 'GPU',
+  gpuPower: 'power',
 }
+
+/** A level of a gauge. */
+function levelText(gauge: string, value: number): string {
+  if (gauge === 'cacheUse' || gauge === 'gpuUse') return `${Math.round(value * 100)} %`
+  return gauge === 'gpuPower' ? `${Math.round(value)} W` : `${value}`
+}
+
+function energyOf(gpuEnergyJ: number | null, tokens: number | null) {
+  const isKnown = gpuEnergyJ !== null && tokens !== null && tokens > 0
+  return { gpuEnergyJ, gpuEnergyPerTokenJ: isKnown ? gpuEnergyJ / tokens : null }
+}
+
+function energyText({ gpuEnergyJ, gpuEnergyPerTokenJ }: ServiceMetrics): readonly string[] {
+  if (gpuEnergyJ === null) return []
+  const each =
+    gpuEnergyPerTokenJ === null ? '' : `, ${figure(gpuEnergyPerTokenJ)} J for each output token`
+  return [`energy of the GPUs over the whole run ${figure(gpuEnergyJ / 1000)} kJ${each}`]
+}
+
+const figure = (value: number) => String(Number(value.toPrecision(3)))
 
 /** What the service said of itself, in lines for a reader. Nothing without metrics. */
 export function serviceLines(service: RunSummary['service']): readonly string[] {
   if (service === null) return []
   const { sources, reconciliation, gauges, ttft, limit } = service
   const levels = Object.entries(gauges).map(([name, { least, most }]) => {
-    const word = (value: number) =>
-      name === 'cacheUse' ? `${Math.round(value * 100)} %` : `${value}`
-    return `${gaugeTitles[name] ?? name} ${word(least)} to ${word(most)}`
+    return `${gaugeTitles[name] ?? name} ${levelText(name, least)} to ${levelText(name, most)}`
   })
   return [
     ...sources.map(
@@ -202,6 +226,7 @@ export function serviceLines(service: RunSummary['service']): readonly string[] 
         `${what}: client ${client ?? 'not reported'}, service ${there}${verdict === 'equal' ? '' : `${verdict === 'differs' ? ', which differs' : ''}${cause === null ? '' : ` (${cause})`}`}`,
     ),
     ...(levels.length === 0 ? [] : [levels.join(', ')]),
+    ...energyText(service),
     ...[ttft, limit].filter((line) => line !== null),
   ]
 }

@@ -278,7 +278,9 @@ export const summaryShape = z.object({
         .describe('of the steady part; p95 lies between the edges of its bucket'),
       gauges: z
         .record(z.string(), z.object({ least: z.number(), most: z.number() }))
-        .describe('of the steady part, as sampled'),
+        .describe('of the steady part, as sampled; shares from 0 to 1, power in watts'),
+      gpuEnergyJ: measured.describe('of the GPUs that an exporter reports, over the whole run'),
+      gpuEnergyPerTokenJ: measured.describe('of it, for each output token of a success'),
       answers: z
         .object({
           answers: count.describe('successes that state their times'),
