@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type Compiled, compileChart } from './compile.ts'
+import type { Compiled } from './compile.ts'
 import type { ChartRow, ChartSpec } from './spec.ts'
 import { toCssVariables } from './theme.ts'
 
@@ -18,21 +18,15 @@ export interface InteractiveChart {
 }
 
 /**
- * A chart for the page's runtime, with interactions: hover, a legend that filters, and zoom along a continuous x axis
- * (drag, or the wheel with Ctrl or Shift; the wheel alone scrolls the page).
+ * The data of an active chart for the page's runtime, from its specs for a desktop and for a phone.
  *
- * @returns null when there is nothing to draw, as `compileChart`
+ * @param chart made by `activeChart`; `desk` and `phone` are compiled from it and the same rows
  */
 export function interactiveChart(
   chart: ChartSpec,
-  rows: readonly ChartRow[],
-  widths: { readonly deskPx: number; readonly phonePx: number },
-): InteractiveChart | null {
-  const active = withParameters(chart)
-  const [deskSpec, phoneSpec] = [widths.deskPx, widths.phonePx].map((widthPx) =>
-    compileChart(active, rows, { widthPx }),
-  )
-  if (!deskSpec || !phoneSpec) return null
+  deskSpec: Compiled,
+  phoneSpec: Compiled,
+): InteractiveChart {
   const [desk, phone] = [emptied(deskSpec), emptied(phoneSpec)]
   const columns = Object.keys(desk.rows[0] ?? {})
   return {
@@ -63,17 +57,18 @@ function cellsOf(
   return { words: places.map((known) => known && [...known.keys()]), rows: cells }
 }
 
-/** Removes the rows from a compiled spec: both specs of a chart share them. */
+/** Takes the rows out of a compiled spec: both specs of a chart share them. */
 function emptied({ spec }: Compiled): {
   readonly spec: string
   readonly rows: readonly ChartRow[]
 } {
-  const held = spec.data?.find((each) => each.name === 'rows') as
-    | { values?: ChartRow[] }
-    | undefined
-  const rows = held?.values ?? []
-  if (held !== undefined) held.values = []
-  return { spec: toCssVariables(JSON.stringify(spec)), rows }
+  const data = spec.data ?? []
+  const held = data.find((each) => each.name === 'rows') as { values?: ChartRow[] } | undefined
+  const withoutRows = data.map((each) => (each === held ? { ...each, values: [] } : each))
+  return {
+    spec: toCssVariables(JSON.stringify({ ...spec, data: withoutRows })),
+    rows: held?.values ?? [],
+  }
 }
 
 /**
@@ -105,7 +100,11 @@ const withoutSourceMap = (script: string) => script.replace(/^\/\/# sourceMappin
 type Json = Record<string, unknown>
 type View = Json & { encoding?: Record<string, Json>; mark?: unknown }
 
-function withParameters(chart: ChartSpec): ChartSpec {
+/**
+ * The chart with interactions: hover, a legend that filters, and zoom along a continuous x axis (drag, or the wheel with
+ * Ctrl or Shift; the wheel alone scrolls the page). Its drawing is the same until a reader acts.
+ */
+export function activeChart(chart: ChartSpec): ChartSpec {
   const spec = structuredClone(chart.vegaLite) as unknown as View & { layer?: View[] }
   const views = spec.layer ?? [spec]
   const main = views.find((view) => view.encoding?.color?.field !== undefined) ?? views[0]

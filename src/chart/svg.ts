@@ -1,7 +1,7 @@
 import { parse, resetSVGDefIds, textMetrics, View } from 'vega'
 import { expressionInterpreter } from 'vega-interpreter'
 import { compactSvg } from './compact.ts'
-import { compileChart, type Size } from './compile.ts'
+import { type Compiled, compileChart, type Size } from './compile.ts'
 import type { ChartRow, ChartSpec } from './spec.ts'
 import { drawingFont, toCssVariables } from './theme.ts'
 import { warningsInto } from './warnings.ts'
@@ -37,16 +37,25 @@ export interface DrawOptions extends Size {
   readonly id: string
 }
 
-/**
- * Draws a chart as SVG for a page: with the colour variables of `chartCss`, the page's font, and title and description
- * for screen readers. Nothing is measured on a canvas, so the same rows give the same bytes on every machine.
- */
-export async function renderSvg(
+/** Compiles a chart and draws it for a page, as `drawSvg` does. */
+export function renderSvg(
   chart: ChartSpec,
   rows: readonly ChartRow[],
   options: DrawOptions,
 ): Promise<Drawing> {
-  const { body, warnings } = await draw(chart, rows, options)
+  return drawSvg(chart, compileChart(chart, rows, options), options)
+}
+
+/**
+ * Draws a compiled chart as SVG for a page: with the colour variables of `chartCss`, the page's font, and title and description
+ * for screen readers. Nothing is measured on a canvas, so the same rows give the same bytes on every machine.
+ */
+export async function drawSvg(
+  chart: ChartSpec,
+  compiled: Compiled | null,
+  options: DrawOptions,
+): Promise<Drawing> {
+  const { body, warnings } = await draw(chart, compiled, options)
   const id = escapeXml(options.id)
   const svg = toCssVariables(compactSvg(body))
     .replaceAll(` font-family="${drawingFont}"`, '')
@@ -71,12 +80,14 @@ export async function renderPicture(
       background: '#ffffff',
     } as ChartSpec['vegaLite'],
   }
-  const { body, warnings } = await draw(titled, rows, { ...size, id: 'chart' })
+  const { body, warnings } = await draw(titled, compileChart(titled, rows, size), {
+    ...size,
+    id: 'chart',
+  })
   return { svg: body, warnings }
 }
 
-async function draw(chart: ChartSpec, rows: readonly ChartRow[], options: DrawOptions) {
-  const compiled = compileChart(chart, rows, options)
+async function draw(chart: ChartSpec, compiled: Compiled | null, options: DrawOptions) {
   if (compiled === null) return { body: emptyState(chart, options), warnings: [] }
   const warnings = [...compiled.warnings]
   const view = new View(parse(compiled.spec, undefined, { ast: true }), {

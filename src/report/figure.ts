@@ -1,6 +1,7 @@
-import { type InteractiveChart, interactiveChart } from '../chart/interactive.ts'
+import { compileChart } from '../chart/compile.ts'
+import { activeChart, type InteractiveChart, interactiveChart } from '../chart/interactive.ts'
 import type { ChartSpec } from '../chart/spec.ts'
-import { renderSvg } from '../chart/svg.ts'
+import { drawSvg } from '../chart/svg.ts'
 import { type Html, html, trusted } from '../user/html.ts'
 import type { Part } from './part.ts'
 import { type Row, renderTable } from './table.ts'
@@ -59,9 +60,13 @@ async function chartFigure(part: Part, chart: ChartSpec, rows: readonly Row[]): 
   const { front } = part
   const size = front.wide === true ? 'whole' : 'half'
   const id = `chart-${anchorOf(part.name)}`
-  const desk = await renderSvg(chart, rows, { id, widthPx: widths[size] })
-  const phone = await renderSvg(chart, rows, { id: `${id}-p`, widthPx: widths.phone })
-  const live = interactiveChart(chart, rows, { deskPx: widths[size], phonePx: widths.phone })
+  const active = activeChart(chart)
+  const onDesk = { id, widthPx: widths[size] }
+  const onPhone = { id: `${id}-p`, widthPx: widths.phone }
+  const [deskSpec, phoneSpec] = [onDesk, onPhone].map((each) => compileChart(active, rows, each))
+  const desk = await drawSvg(chart, deskSpec!, onDesk)
+  const phone = await drawSvg(chart, phoneSpec!, onPhone)
+  const live = deskSpec && phoneSpec ? interactiveChart(active, deskSpec, phoneSpec) : null
   return {
     section: front.section ?? null,
     title: chart.title,

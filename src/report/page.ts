@@ -82,16 +82,22 @@ const shipped = (folder: string) =>
 
 /** The parts of a page, with amounts in this unit: ours, then the user's own. */
 export function partsOf(page: PageName, reportsFolder?: string, unit?: string): readonly Part[] {
-  const own = reportsFolder === undefined ? [] : [reportsFolder]
-  return partsFrom([...folders[page].map(shipped), ...own], unit)
+  return partsFrom(foldersOf(page, reportsFolder), unit)
 }
+
+const foldersOf = (page: PageName, own?: string): readonly string[] => [
+  ...folders[page].map(shipped),
+  ...(own === undefined ? [] : [own]),
+]
 
 /** The built-in parts in the given folders. */
 export function partsIn(names: readonly string[]): readonly Part[] {
   return partsFrom(names.map(shipped))
 }
 
-const partsFrom = (paths: readonly string[], unit = 'credits') =>
+const credits = 'credits'
+
+const partsFrom = (paths: readonly string[], unit = credits) =>
   readParts(paths).map((part) => inUnit(part, unit))
 
 /**
@@ -105,16 +111,14 @@ export function makeReport(options: ReportOptions): Promise<Report> {
 
 async function drawReport(store: Session, options: ReportOptions): Promise<Report> {
   const { page, timeZone } = options
-  beginPart(
-    options,
-    `figures of the ${page} page`,
-    0,
-    partsOf(page, options.reportsFolder).length + 1,
-  )
+  const read = readParts(foldersOf(page, options.reportsFolder))
+  beginPart(options, `figures of the ${page} page`, 0, read.length + 1)
   const top = await prepareTop(store, options)
   const parts = top.isEmpty
     ? []
-    : partsOf(page, options.reportsFolder, top.unit).filter(({ front }) => front.picture !== true)
+    : read
+        .filter(({ front }) => front.picture !== true)
+        .map((part) => inUnit(part, top.unit ?? credits))
   const drawn: Figure[] = []
   for (const [at, part] of parts.entries()) {
     beginPart(options, `chart ${part.name}`, at + 1, parts.length + 1)

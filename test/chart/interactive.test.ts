@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { interactiveChart } from '../../src/chart/interactive.ts'
+import { compileChart } from '../../src/chart/compile.ts'
+import { activeChart, interactiveChart } from '../../src/chart/interactive.ts'
 import { parseChart } from '../../src/chart/spec.ts'
 
 test('a column stores each word once, and its cells refer to it by index', () => {
@@ -19,10 +20,9 @@ test('a column stores each word once, and its cells refer to it by index', () =>
       color: { field: 'state', type: 'nominal', title: 'hour' },
     },
   }
-  const live = interactiveChart(parseChart(JSON.stringify(spec), 'x'), rows, {
-    deskPx: 500,
-    phonePx: 300,
-  })!
+  const chart = activeChart(parseChart(JSON.stringify(spec), 'x'))
+  const [desk, phone] = [500, 300].map((widthPx) => compileChart(chart, rows, { widthPx })!)
+  const live = interactiveChart(chart, desk!, phone!)
   expect(live.words[live.columns.indexOf('hour')]).toEqual(['Monday', 'Tuesday'])
   expect(live.words[live.columns.indexOf('n')]).toBeNull()
   const read = live.rows.map((cells) =>
