@@ -1,5 +1,6 @@
 import { intervalRanks, samplesNeeded } from '../measure/percentile.ts'
-import type { Scenario, Threshold } from '../scenario/scenario.ts'
+import type { Scenario } from '../scenario/scenario.ts'
+import type { Threshold } from '../scenario/threshold.ts'
 import type { StepCounters } from './attempt-counts.ts'
 import { countedMetrics, type Metric, type PhaseRun } from './messages.ts'
 import type { Counted } from './tally.ts'

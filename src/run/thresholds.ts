@@ -2,12 +2,8 @@ import { type Contract, pricesOf } from '../contract/contract.ts'
 import { columnOf, creditsSql, cutOf, goodSql, measureNames } from '../measure/measures.ts'
 import { intervalRanks, samplesNeeded } from '../measure/percentile.ts'
 import { completedIn, steadySql } from '../measure/rates.ts'
-import {
-  amountMetrics,
-  type Objectives,
-  type Threshold,
-  taskMetrics,
-} from '../scenario/scenario.ts'
+import type { Objectives } from '../scenario/scenario.ts'
+import { amountMetrics, type Threshold, taskMetrics } from '../scenario/threshold.ts'
 import { readGaps } from '../store/gaps.ts'
 import type { Session } from '../store/session.ts'
 import { taskMoney } from './task-money.ts'

@@ -1,4 +1,4 @@
-import type { Statistic } from '../scenario/scenario.ts'
+import type { Statistic } from '../scenario/threshold.ts'
 
 /**
  * Counts of whole microseconds in the layout of an HDR histogram with three significant digits, in typed

@@ -1,12 +1,8 @@
-import type { ScenarioInput } from './schema.ts'
+import type { ScenarioInput } from './file/scenario-file.ts'
 
-export type {
-  AnswerCheck,
-  AnswerToCheck,
-  PromptContext,
-  PromptFunction,
-  ScenarioInput,
-} from './schema.ts'
+export type { AnswerCheck, AnswerToCheck } from './file/expect.ts'
+export type { PromptContext, PromptFunction } from './file/prompt.ts'
+export type { ScenarioInput } from './file/scenario-file.ts'
 
 /**
  * A scenario in TypeScript: the fields of a scenario file, with prompts that may also be functions.

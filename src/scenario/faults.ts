@@ -2,6 +2,8 @@ import type { z } from 'zod'
 import { shownBaseUrl } from '../contract/base-url.ts'
 import { nearest } from '../user/nearest.ts'
 import { UserError } from '../user/user-error.ts'
+import { lowerFieldOf } from './fields.ts'
+import { items } from './loose.ts'
 
 /** A place in a scenario: keys and indexes from its top. */
 export type Path = readonly (string | number)[]
@@ -13,6 +15,9 @@ export interface ScenarioIssue {
   readonly line: number | null
   readonly message: string
 }
+
+/** A fault whose line is not looked up yet. */
+export type Found = Omit<ScenarioIssue, 'line'>
 
 /**
  * A scenario that cannot be run, with all its faults.
@@ -64,13 +69,6 @@ export function valueAt(data: unknown, path: Path): unknown {
   return value
 }
 
-/** An unchecked mapping. */
-export type Loose = Readonly<Record<string, unknown>>
-
-/** Any value as a mapping; one that is not a mapping has no fields. */
-export const loose = (value: unknown): Loose =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Loose) : {}
-
 /** `there is no field "raet"; did you mean "rate"?` */
 export function unknownName(name: string, known: readonly string[], what: string): string {
   const meant = nearest(name, known)
@@ -78,6 +76,20 @@ export function unknownName(name: string, known: readonly string[], what: string
   return meant === null
     ? `there is no ${what} ${show(name)}; ${list}.`
     : `there is no ${what} ${show(name)}; did you mean ${show(meant)}?`
+}
+
+/** Names in a list that are not known. */
+export function unknownNames(
+  list: unknown,
+  known: readonly string[],
+  what: string,
+  path: Path,
+): readonly Found[] {
+  return items(list).flatMap((name, at) =>
+    typeof name === 'string' && !known.includes(name)
+      ? [{ path: [...path, at], message: unknownName(name, known, what) }]
+      : [],
+  )
 }
 
 /** Zod's issues as faults with the expected and the given value. Each unknown key is a fault. */
@@ -103,10 +115,12 @@ export function faultsOf(
         : path[0] === 'base_url' && typeof came === 'string'
           ? show(shownBaseUrl(came))
           : show(came)
+    const low = lowerFieldOf(issue)
+    const than = low === null ? '' : `, ${show(valueAt(data, [...path.slice(0, -1), low]))}`
     const message =
       came === undefined
         ? `expected ${issue.message}, and it is missing.`
-        : `expected ${issue.message}; got ${shown}.`
+        : `expected ${issue.message}${than}; got ${shown}.`
     return [{ path, line: lineOf(path), message }]
   })
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { durationUsOf, patterns, ratePerSOf, shareOf } from './quantity.ts'
+import { durationUsOf, mostPerS, patterns, ratePerSOf, shareOf } from './quantity.ts'
 
 /**
  * Fields of a scenario file. The `error` of each is a noun phrase for the expected value; `faults.ts`
@@ -18,6 +18,18 @@ export const counted = (
   max: number,
   what = `a whole number from 1 to ${max.toLocaleString('en-US')}`,
 ) => z.int({ error: what }).min(1, { error: what }).max(max, { error: what })
+
+/** Sums of weights stay exact. */
+const mostWeight = 1e9
+const tooHeavy = 'a weight of at most 1,000,000,000'
+
+export const weight = () =>
+  z
+    .number({ error: 'a weight of 0 or more' })
+    .nonnegative({ error: 'a weight of 0 or more' })
+    .max(mostWeight, { error: tooHeavy })
+
+export const someWeight = () => amount('a weight above 0').max(mostWeight, { error: tooHeavy })
 
 export const amount = (what: string) => z.number({ error: what }).positive({ error: what })
 
@@ -38,22 +50,64 @@ export const list = <Item extends z.ZodType>(item: Item, what: string) =>
 export const map = <Value extends z.ZodType>(value: Value, what: string) =>
   z.record(z.string(), value, { error: what })
 
+/** A field of an object, and the sentence that editors show for it. Its default is added to the sentence. */
+type Field = readonly [form: z.ZodType, sentence: string]
+type FormsOf<Fields extends Readonly<Record<string, Field>>> = {
+  -readonly [Name in keyof Fields]: Fields[Name][0]
+}
+
 /**
- * An object of fields and their descriptions; a field without one does not compile. Unknown keys are
- * issues whose message lists the known keys.
+ * An object of fields; one without a sentence does not compile. Unknown keys are issues whose message lists the
+ * known keys.
  */
-export const shape = <Fields extends Record<string, z.ZodType>>(
-  descriptions: Readonly<Record<keyof Fields, string>>,
+export const shape = <const Fields extends Readonly<Record<string, Field>>>(
   what: string,
   fields: Fields,
 ) =>
   z.strictObject(
     Object.fromEntries(
-      Object.entries(fields).map(([name, field]) => [name, field.describe(descriptions[name]!)]),
-    ) as Fields,
+      Object.entries(fields).map(([name, [form, sentence]]) => [
+        name,
+        form.describe(`${sentence}${defaultOf(form)}`),
+      ]),
+    ) as FormsOf<Fields>,
     {
       error: (issue) => (issue.code === 'unrecognized_keys' ? Object.keys(fields).join(',') : what),
     },
+  )
+
+/** ` Default 10,000.`; empty for a field without a default, or whose default is empty. */
+function defaultOf(form: z.ZodType): string {
+  if (!(form instanceof z.ZodDefault || form instanceof z.ZodPrefault)) return ''
+  const value: unknown = form.def.defaultValue
+  if (typeof value === 'number') return ` Default ${value.toLocaleString('en-US')}.`
+  if (typeof value !== 'object') return ` Default ${String(value)}.`
+  return Array.isArray(value) && value.length > 0 ? ` Default [${value.join(', ')}].` : ''
+}
+
+/** The parameter of an issue with the name of the field that must not be greater. */
+const atLeast = 'atLeast'
+
+/** Checks that `high` is not below `low`; `faults.ts` adds the value of `low`. */
+export const ordered =
+  <Low extends string, High extends string>(low: Low, high: High) =>
+  (fields: { readonly [Name in Low | High]?: unknown }, context: z.core.$RefinementCtx): void => {
+    const [least, most] = [fields[low], fields[high]]
+    if (typeof least !== 'number' || typeof most !== 'number' || least <= most) return
+    const message = `${high} to be at least ${low}`
+    context.addIssue({ code: 'custom', path: [high], message, params: { [atLeast]: low } })
+  }
+
+/** The field that an issue of `ordered` compares with; null for any other issue. */
+export function lowerFieldOf(issue: z.core.$ZodIssue): string | null {
+  const low: unknown = issue.code === 'custom' ? issue.params?.[atLeast] : null
+  return typeof low === 'string' ? low : null
+}
+
+/** A range, both ends included. */
+export const range = <Item extends z.ZodType>(item: Item, what = '') =>
+  shape(what, { min: [item, 'The least.'], max: [item, 'The most.'] }).superRefine(
+    ordered('min', 'max'),
   )
 
 export const either = <const Options extends readonly [z.ZodType, ...z.ZodType[]]>(
@@ -72,6 +126,16 @@ function quantity(pattern: string, read: (text: string) => number | null, what: 
 export const duration = () =>
   quantity(patterns.duration, durationUsOf, 'a duration such as 800ms, 30s or 5m')
 
-export const rate = () => quantity(patterns.rate, ratePerSOf, 'a rate such as 20/s or 1200/min')
+/** @param what a duration of 0 would have no sense in, such as `a timeout` */
+export const someTime = (what: string) => {
+  const error = `${what} above 0`
+  return duration().refine((us) => us > 0, { error })
+}
+
+export const rate = () =>
+  quantity(patterns.rate, ratePerSOf, 'a rate such as 20/s or 1200/min').refine(
+    (perS) => perS <= mostPerS,
+    { error: `at most ${mostPerS}/s, because times are whole microseconds` },
+  )
 
 export const share = () => quantity(patterns.share, shareOf, 'a share such as 5% or 99.9%')

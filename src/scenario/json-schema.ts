@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { scenarioFile } from './schema.ts'
+import { scenarioFile } from './file/scenario-file.ts'
 
 /** The JSON Schema of scenario files, for editors. */
 export function scenarioJsonSchema(): object {

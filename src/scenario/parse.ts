@@ -5,12 +5,13 @@ import { fileURLToPath } from 'node:url'
 import { type Document, isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import type { Contract } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
-import { buildScenario, type Origin } from './build.ts'
+import { buildScenario } from './build.ts'
 import { faultsOf, type Path, ScenarioError, type ScenarioIssue } from './faults.ts'
+import type { Origin } from './file/origin.ts'
+import { type ScenarioInput, scenarioFile, scenarioModule } from './file/scenario-file.ts'
 import { fileFault, importScenario } from './module.ts'
 import { crossFaults } from './references.ts'
 import type { Scenario } from './scenario.ts'
-import { type ScenarioInput, scenarioFile, scenarioModule } from './schema.ts'
 
 /**
  * Reads a scenario: YAML, or a module (`.ts`, `.mts`, `.js`, `.mjs`) with a default export made by

@@ -1,7 +1,8 @@
-import { type Loose, loose, type Path, type ScenarioIssue } from './faults.ts'
+import type { Found, Path } from './faults.ts'
+import { type Loose, loose } from './loose.ts'
 
 /** A pool repeats whole prompts, so a prefix would share nothing more. */
-export function prefixFaults(prompt: Loose, path: Path): readonly Omit<ScenarioIssue, 'line'>[] {
+export function prefixFaults(prompt: Loose, path: Path): readonly Found[] {
   if (prompt.prefix === undefined) return []
   const { shared, groups } = loose(prompt.prefix)
   if (prompt.pool !== undefined) {

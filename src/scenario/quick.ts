@@ -1,7 +1,7 @@
 import type { prompted } from '../contract/request.ts'
 import { durationUsOf } from './quantity.ts'
-import { type BudgetName, taskMetrics } from './scenario.ts'
-import { parseThreshold } from './threshold.ts'
+import type { BudgetName } from './scenario.ts'
+import { parseThreshold, taskMetrics } from './threshold.ts'
 
 /** Command-line options that replace a scenario. */
 export interface QuickLoad {

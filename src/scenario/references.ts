@@ -10,14 +10,12 @@ import {
   wrongRequests,
 } from '../contract/request.ts'
 import { plainText } from '../user/hostile.ts'
-import { type Loose, loose, type Path, type ScenarioIssue, unknownName } from './faults.ts'
+import { type Found, type Path, unknownName, unknownNames } from './faults.ts'
+import { entries, items, type Loose, loose } from './loose.ts'
+import { phaseFaults } from './phase-faults.ts'
 import { prefixFaults } from './prefix-faults.ts'
-import { rangeFaults } from './ranges.ts'
-import { taskMetrics } from './scenario.ts'
 import { taskFaults } from './task-faults.ts'
-import { parseThreshold } from './threshold.ts'
-
-type Found = Omit<ScenarioIssue, 'line'>
+import { parseThreshold, taskMetrics } from './threshold.ts'
 
 /**
  * Faults between parts of a scenario. It reads the scenario as written, even if it is incomplete, so that
@@ -34,7 +32,6 @@ export function crossFaults(data: unknown): readonly Found[] {
     ...keyFaults(scenario),
     ...identityFaults(scenario),
     ...thresholdFaults(scenario),
-    ...rangeFaults(data),
   ]
 }
 
@@ -76,24 +73,6 @@ function identityFaults(scenario: Loose): readonly Found[] {
   return scenario[given] === undefined || scenario[other] !== undefined
     ? []
     : [{ path: [given], message: `${given} also needs ${other}: a certificate and its key.` }]
-}
-
-const entries = (value: unknown): readonly (readonly [string, Loose])[] =>
-  Object.entries(loose(value)).map(([name, item]) => [name, loose(item)])
-const items = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
-
-/** Names in a list that are not known. */
-function unknownNames(
-  list: unknown,
-  known: readonly string[],
-  what: string,
-  path: Path,
-): readonly Found[] {
-  return items(list).flatMap((name, at) =>
-    typeof name === 'string' && !known.includes(name)
-      ? [{ path: [...path, at], message: unknownName(name, known, what) }]
-      : [],
-  )
 }
 
 function stepFaults(scenario: Loose): readonly Found[] {
@@ -220,85 +199,6 @@ function abortFaults(step: Loose, path: Path): readonly Found[] {
 }
 
 const streamPoints: readonly unknown[] = ['first-event', 'before-done', 'events']
-
-const openLoads = ['constant', 'poisson', 'gamma']
-
-function phaseFaults(scenario: Loose): readonly Found[] {
-  const found: Found[] = []
-  const weights = new Map(entries(scenario.steps).map(([name, step]) => [name, step.weight]))
-  const steps = [...weights.keys()]
-  const names = new Set<unknown>()
-  for (const [at, item] of items(scenario.phases).entries()) {
-    const phase = loose(item)
-    const path = ['phases', at]
-    found.push(...unknownNames(phase.steps, steps, 'step', [...path, 'steps']))
-    if (items(phase.tasks).length === 0) {
-      found.push(...weightFaults(weights, items(phase.steps), path))
-    }
-    if (names.has(phase.name)) {
-      found.push({
-        path: [...path, 'name'],
-        message: `another phase has the name ${JSON.stringify(phase.name)}; give each its own.`,
-      })
-    }
-    if (phase.name !== undefined) names.add(phase.name)
-    const ramps = typeof phase.rate === 'object'
-    const endless = phase.duration === undefined && phase.max_requests === undefined
-    if ((openLoads.includes(String(phase.load)) || phase.load === 'concurrency') && endless) {
-      found.push({ path, message: 'this phase never ends; give it a duration or max_requests.' })
-    }
-    if (openLoads.includes(String(phase.load)) && ramps && phase.duration === undefined) {
-      found.push({ path, message: 'a ramp needs a duration: the time from one rate to the other.' })
-    }
-    if (phase.load === 'replay') found.push(...replayFaults(scenario, phase, path))
-    if (phase.arrivals === 'gamma' && phase.burstiness === undefined) {
-      found.push({
-        path,
-        message: 'gamma arrivals need burstiness: 1 is Poisson, less is burstier.',
-      })
-    }
-  }
-  return found
-}
-
-/** A step of weight 0 is drawn only in a phase that names it, and no step with weight. */
-function weightFaults(
-  weights: ReadonlyMap<string, unknown>,
-  named: readonly unknown[],
-  path: Path,
-): readonly Found[] {
-  const weightless = (name: unknown) => weights.get(String(name)) === 0
-  if (named.length === 0) {
-    return weights.size > 0 && [...weights.keys()].every(weightless)
-      ? [{ path, message: 'every step has weight 0; list the steps to send in steps.' }]
-      : []
-  }
-  if (named.every(weightless)) return []
-  return named.flatMap((name, at) =>
-    weightless(name)
-      ? [
-          {
-            path: [...path, 'steps', at],
-            message: `step ${String(name)} has weight 0, so it is never drawn with other steps; give it a weight, or its own phase.`,
-          },
-        ]
-      : [],
-  )
-}
-
-/** A trace decides the length of each request, which turns of a conversation cannot have. */
-function replayFaults(scenario: Loose, phase: Loose, path: Path): readonly Found[] {
-  const named = items(phase.steps)
-  const drawn = entries(scenario.steps).filter(([name, { weight }]) =>
-    named.length > 0 ? named.includes(name) : weight !== 0,
-  )
-  return drawn
-    .filter(([, { session }]) => session !== undefined)
-    .map(([name]) => ({
-      path,
-      message: `a trace gives the length of each request, but step ${name} has a session. Name others in steps.`,
-    }))
-}
 
 function keyFaults(scenario: Loose): readonly Found[] {
   return entries(scenario.keys).flatMap(([name, key]) => {

@@ -3,7 +3,8 @@
  * from a file, and reports all faults at once with their lines.
  */
 
-import type { AbortPoint, Endpoint, WrongRequest } from '../contract/request.ts'
+import type { AbortPoint, Endpoint, Method, WrongRequest } from '../contract/request.ts'
+import type { Threshold } from './threshold.ts'
 
 /** The source of a key; a scenario never contains the key itself. */
 export interface KeySource {
@@ -87,7 +88,7 @@ export interface Step {
   readonly endpoint: Endpoint
   /** Null for the endpoint's own path. */
   readonly path: string | null
-  readonly method: 'GET' | 'POST' | 'OPTIONS' | 'DELETE' | 'PUT' | null
+  readonly method: Method | null
   readonly stream: boolean
   /** Requests the token counts of a stream: `stream_options.include_usage`. */
   readonly includeUsage: boolean
@@ -107,6 +108,12 @@ export interface Step {
   readonly keys: readonly string[]
 }
 
+/** Whether all turns before must end, or the first one decides and the rest is aborted. */
+export const joins = ['all', 'first'] as const
+export type Join = (typeof joins)[number]
+/** Whether a turn continues the conversation before it, or begins its own. */
+export const conversations = ['same', 'new'] as const
+
 /** A request of a task, or several of a kind. */
 export interface Turn {
   readonly name: string
@@ -114,7 +121,7 @@ export interface Turn {
   /** Names of the turns that must end before it; empty for the start of the task. */
   readonly after: readonly string[]
   /** Whether all of these must end, or the first one decides and the rest is aborted. */
-  readonly join: 'all' | 'first'
+  readonly join: Join
   /** From the end of the last of these to the send: the time of a tool. */
   readonly delay: ThinkTime
   /** How often, one after the other. */
@@ -122,7 +129,7 @@ export interface Turn {
   /** How many such series at the same time. */
   readonly children: number
   /** Whether it continues the conversation of the first of `after`, or begins its own. */
-  readonly context: 'same' | 'new'
+  readonly context: (typeof conversations)[number]
   /** Names of turns whose answers it is given in its prompt. */
   readonly takes: readonly string[]
   /** Whether it offers a tool, whose calls the next request of the conversation answers. */
@@ -160,13 +167,14 @@ export interface RateSegment {
   readonly toPerS: number
 }
 
+export const spacings = ['constant', 'poisson', 'gamma'] as const
+
 /**
  * The distribution of gaps between arrivals. `gamma` has mean 1 and coefficient of variation
  * 1/sqrt(shape): a shape below 1 is bursty, 1 is Poisson, above 1 is smoother.
  */
 export type Spacing =
-  | { readonly kind: 'constant' }
-  | { readonly kind: 'poisson' }
+  | { readonly kind: Exclude<(typeof spacings)[number], 'gamma'> }
   | { readonly kind: 'gamma'; readonly shape: number }
 
 export const budgetNames = ['quick', 'standard', 'thorough'] as const
@@ -264,9 +272,11 @@ export type Load =
       readonly users: number | null
     }
 
+export const parts = ['warmup', 'steady', 'drain'] as const
+
 export interface Phase {
   readonly name: string
-  readonly part: 'warmup' | 'steady' | 'drain'
+  readonly part: (typeof parts)[number]
   readonly load: Load
   /** Null if the load decides its end: a replay, a sweep, a number of requests. */
   readonly durationUs: number | null
@@ -280,68 +290,8 @@ export interface Phase {
   readonly middle?: number | 'by load'
 }
 
-export const timeMetrics = [
-  'service',
-  'response',
-  'ttft',
-  'response_ttft',
-  'tpot',
-  'itl',
-  'lag',
-  'pool_wait',
-  'task',
-  'task_service',
-] as const
-export const shareMetrics = [
-  'errors',
-  'success',
-  'goodput',
-  'correct',
-  'empty',
-  'not_sent',
-  'task_success',
-] as const
-export const countMetrics = ['requests', 'tokens', 'credits', 'tasks'] as const
-/** Amounts of one thing each: the credits of a task, and its cost in the contract's currency. */
-export const amountMetrics = ['task_credits', 'task_cost'] as const
-
-/** Metrics of whole tasks; a threshold on them may name a task. */
-export const taskMetrics: readonly string[] = [
-  ...['task', 'task_service', 'task_success', 'tasks'],
-  ...amountMetrics,
-]
-
-/**
- * `steady/chat.ttft.p95 < 800ms`; inconclusive without samples.
- *
- *     threshold = [phase "/"] [step "."] metric ["{" key=value, … "}"] ["." statistic] op bound
- */
-export interface Threshold {
-  readonly text: string
-  readonly metric:
-    | (typeof timeMetrics)[number]
-    | (typeof shareMetrics)[number]
-    | (typeof countMetrics)[number]
-    | (typeof amountMetrics)[number]
-  readonly step: string | null
-  readonly phase: string | null
-  readonly statistic: Statistic
-  readonly filter: Readonly<Partial<Record<FilterKey, string>>>
-  readonly operator: '<' | '<=' | '>' | '>=' | '=='
-  /** In microseconds for times, 0 to 1 for shares, per second for rates. */
-  readonly bound: number
-  /** Whether the run ends as soon as it is clearly missed. */
-  readonly abort: boolean
-}
-
-export type Statistic =
-  | { readonly kind: 'percentile'; readonly p: number }
-  | { readonly kind: 'mean' | 'min' | 'max' | 'share' | 'rate' | 'count' }
-
-export const filterKeys = ['code', 'status', 'outcome', 'reason', 'model', 'account'] as const
-export type FilterKey = (typeof filterKeys)[number]
-
-export type Capture = 'all' | 'sample' | 'none'
+export const captures = ['all', 'sample', 'none'] as const
+export type Capture = (typeof captures)[number]
 
 /** Upper bounds that a request must meet to be good; null for none. */
 export interface Objectives {
@@ -360,8 +310,10 @@ export interface StopConditions {
   readonly refusedForUs: number | null
 }
 
+export const retryRules = ['none', 'specification'] as const
+
 export interface Policy {
-  readonly retries: 'none' | 'specification'
+  readonly retries: (typeof retryRules)[number]
   readonly maxInFlight: number
   /** Most connections over all threads; requests wait for one. Null for no bound. */
   readonly maxConnections: number | null
@@ -379,7 +331,11 @@ export interface Policy {
 }
 
 /** `timer` sleeps until a request is due. `precise` spins, and takes a core for each thread. */
-export type Pacing = 'timer' | 'precise'
+export const pacings = ['timer', 'precise'] as const
+export type Pacing = (typeof pacings)[number]
+/** What the shards of a run split: requests, or accounts with all their requests. */
+export const shardings = ['by index', 'by account'] as const
+export const transports = ['own', 'undici', 'http2'] as const
 
 export interface Scenario {
   readonly name: string
@@ -390,9 +346,8 @@ export interface Scenario {
   /** Null for as many as the plan needs and the machine has. */
   readonly threads: number | null
   readonly pacing: Pacing
-  /** What the shards of a run split: requests, or accounts with all their requests. */
-  readonly shards: 'by index' | 'by account'
-  readonly transport: 'own' | 'undici' | 'http2'
+  readonly shards: (typeof shardings)[number]
+  readonly transport: (typeof transports)[number]
   /** Name of the variable with the URL of an HTTP proxy; null for none. */
   readonly proxyEnv: string | null
   /** Where the service exposes its own metrics; null for not to look. */

@@ -1,13 +1,11 @@
 import { generating } from '../contract/request.ts'
-import { type Loose, loose, type Path, type ScenarioIssue, unknownName } from './faults.ts'
+import { type Found, type Path, unknownName } from './faults.ts'
+import { items, type Loose, loose } from './loose.ts'
 import { prefixFaults } from './prefix-faults.ts'
-
-type Found = Omit<ScenarioIssue, 'line'>
 
 /** Requests of one task at most, over all its turns. */
 const mostRequests = 10_000
 
-const items = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 const namesIn = (value: unknown) =>
   (typeof value === 'string' ? [value] : items(value)).filter((name) => typeof name === 'string')
 

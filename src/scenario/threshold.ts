@@ -1,14 +1,65 @@
 import { durationUsOf, ratePerSOf, shareOf } from './quantity.ts'
-import {
-  amountMetrics,
-  countMetrics,
-  type FilterKey,
-  filterKeys,
-  type Statistic,
-  shareMetrics,
-  type Threshold,
-  timeMetrics,
-} from './scenario.ts'
+
+export const timeMetrics = [
+  'service',
+  'response',
+  'ttft',
+  'response_ttft',
+  'tpot',
+  'itl',
+  'lag',
+  'pool_wait',
+  'task',
+  'task_service',
+] as const
+export const shareMetrics = [
+  'errors',
+  'success',
+  'goodput',
+  'correct',
+  'empty',
+  'not_sent',
+  'task_success',
+] as const
+export const countMetrics = ['requests', 'tokens', 'credits', 'tasks'] as const
+/** Amounts of one thing each: the credits of a task, and its cost in the contract's currency. */
+export const amountMetrics = ['task_credits', 'task_cost'] as const
+
+/** Metrics of whole tasks; a threshold on them may name a task. */
+export const taskMetrics: readonly string[] = [
+  ...['task', 'task_service', 'task_success', 'tasks'],
+  ...amountMetrics,
+]
+
+/**
+ * `steady/chat.ttft.p95 < 800ms`; inconclusive without samples.
+ *
+ *     threshold = [phase "/"] [step "."] metric ["{" key=value, … "}"] ["." statistic] op bound
+ */
+export interface Threshold {
+  readonly text: string
+  readonly metric:
+    | (typeof timeMetrics)[number]
+    | (typeof shareMetrics)[number]
+    | (typeof countMetrics)[number]
+    | (typeof amountMetrics)[number]
+  readonly step: string | null
+  readonly phase: string | null
+  readonly statistic: Statistic
+  readonly filter: Readonly<Partial<Record<FilterKey, string>>>
+  readonly operator: '<' | '<=' | '>' | '>=' | '=='
+  /** In microseconds for times, 0 to 1 for shares, per second for rates. */
+  readonly bound: number
+  /** Whether the run ends as soon as it is clearly missed. */
+  readonly abort: boolean
+}
+
+export type Statistic =
+  | { readonly kind: 'percentile'; readonly p: number }
+  | { readonly kind: 'mean' | 'min' | 'max' | 'share' | 'rate' | 'count' }
+
+export const filterKeys = ['code', 'status', 'outcome', 'reason', 'model', 'account'] as const
+export type FilterKey = (typeof filterKeys)[number]
 
 /** The expressions below take time by the square of the length. */
 const longest = 1000

@@ -45,6 +45,30 @@ test('a range whose maximum is below its minimum is a fault', () => {
   expect(faultsOf('load: sweep, start: 10/s, max: 600/min, trial: 1s')).toEqual([])
 })
 
+test('every range is checked, also of the turns of a task', () => {
+  const more = (turn: string) =>
+    `tasks: { agent: { turns: [{ name: a, step: chat }, { name: b, step: chat, after: a, ${turn} }] } }`
+  const told = (turn: string) => faultsOf(plain, { more: more(turn) })
+  expect(told('repeat: { min: 5, max: 2 }')).toEqual([
+    '  line 8, tasks.agent.turns[1].repeat.max: expected max to be at least min, 5; got 2.',
+  ])
+  expect(told('delay: { min: 2s, max: 900ms }')).toEqual([
+    '  line 8, tasks.agent.turns[1].delay.max: expected max to be at least min, "2s"; got "900ms".',
+  ])
+  expect(told('repeat: { min: 2, max: 5 }')).toEqual([])
+})
+
+test('a search that no number of requests could end is a fault', () => {
+  const told = (fields: string) => faultsOf(`load: sweep, max: 10/s, ${fields}`)
+  expect(told('goodput: 100%')).toEqual([
+    '  line 7, phases[0].goodput: expected a share below 100%, such as 99%, because no number of requests proves 100%; got "100%".',
+  ])
+  expect(told('precision: 0%')).toEqual([
+    '  line 7, phases[0].precision: expected a precision above 0; got "0%".',
+  ])
+  expect(told('goodput: 99%, precision: 5%')).toEqual([])
+})
+
 test('a phase that would send nothing is a fault', () => {
   const zero = '  line 7, phases[0].rate: a rate of 0 sends nothing; set a higher one.'
   expect(faultsOf('load: poisson, rate: 0/s, duration: 1s')).toEqual([zero])
@@ -161,10 +185,10 @@ test('a deadline of 0 and a rate above a hundred requests per microsecond are fa
     fast('rate', '200000000/s'),
   )
   expect(faultsOf('load: constant, rate: { from: 1/s, to: 900000000/s }, duration: 1s')).toEqual(
-    fast('rate', '900000000/s'),
+    fast('rate.to', '900000000/s'),
   )
   expect(faultsOf('load: stages, stages: [{ rate: 900000000/s, duration: 1s }]')).toEqual(
-    fast('stages', '900000000/s'),
+    fast('stages[0].rate', '900000000/s'),
   )
   expect(faultsOf('load: sweep, start: 1/s, max: 900000000/s, trial: 1s')).toEqual(
     fast('max', '900000000/s'),
