@@ -2,7 +2,6 @@ import type { z } from 'zod'
 import { shownBaseUrl } from '../contract/base-url.ts'
 import { nearest } from '../user/nearest.ts'
 import { UserError } from '../user/user-error.ts'
-import { lowerFieldOf } from './fields.ts'
 import { items } from './loose.ts'
 
 /** A place in a scenario: keys and indexes from its top. */
@@ -90,6 +89,14 @@ export function unknownNames(
       ? [{ path: [...path, at], message: unknownName(name, known, what) }]
       : [],
   )
+}
+
+/** The parameter of an issue with the name of the field that the value must reach. */
+export const lowerField = 'lowerField'
+
+function lowerFieldOf(issue: z.core.$ZodIssue): string | null {
+  const low: unknown = issue.code === 'custom' ? issue.params?.[lowerField] : null
+  return typeof low === 'string' ? low : null
 }
 
 /** Zod's issues as faults with the expected and the given value. Each unknown key is a fault. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { lowerField } from './faults.ts'
 import { durationUsOf, mostPerS, patterns, ratePerSOf, shareOf } from './quantity.ts'
 
 /**
@@ -85,9 +86,6 @@ function defaultOf(form: z.ZodType): string {
   return Array.isArray(value) && value.length > 0 ? ` Default [${value.join(', ')}].` : ''
 }
 
-/** The parameter of an issue with the name of the field that must not be greater. */
-const atLeast = 'atLeast'
-
 /** Checks that `high` is not below `low`; `faults.ts` adds the value of `low`. */
 export const ordered =
   <Low extends string, High extends string>(low: Low, high: High) =>
@@ -95,14 +93,8 @@ export const ordered =
     const [least, most] = [fields[low], fields[high]]
     if (typeof least !== 'number' || typeof most !== 'number' || least <= most) return
     const message = `${high} to be at least ${low}`
-    context.addIssue({ code: 'custom', path: [high], message, params: { [atLeast]: low } })
+    context.addIssue({ code: 'custom', path: [high], message, params: { [lowerField]: low } })
   }
-
-/** The field that an issue of `ordered` compares with; null for any other issue. */
-export function lowerFieldOf(issue: z.core.$ZodIssue): string | null {
-  const low: unknown = issue.code === 'custom' ? issue.params?.[atLeast] : null
-  return typeof low === 'string' ? low : null
-}
 
 /** A range, both ends included. */
 export const range = <Item extends z.ZodType>(item: Item, what = '') =>
