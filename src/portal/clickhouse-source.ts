@@ -48,6 +48,7 @@ export function clickhouseSource(clickhouse: ClickHouse): Source {
           INSERT INTO usage_polls BY NAME FROM ${read('polls')};
           COMMIT`)
         days = now
+        return stale
       } finally {
         rmSync(folder, { recursive: true })
       }

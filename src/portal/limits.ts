@@ -35,19 +35,26 @@ export class RequestLimit {
   }
 }
 
-/** At most so many queries at once; others wait a moment, then 503. */
+/** At most so many at once; others wait a moment, then 503. */
 export class Turns {
-  private free: number
+  private most: number
+  private taken = 0
   private readonly waiting: ((isMine: boolean) => void)[] = []
   private readonly waitMs: number
 
-  constructor(most = 8, waitMs = 2000) {
-    this.free = most
+  constructor(most: number, waitMs = 2000) {
+    this.most = most
     this.waitMs = waitMs
   }
 
+  /** Changes how many there are from the next on. */
+  allow(most: number): void {
+    this.most = most
+    this.wake()
+  }
+
   async take<T>(work: () => Promise<T>): Promise<T> {
-    if (this.free > 0) this.free--
+    if (this.taken < this.most) this.taken++
     else {
       const isMine = await new Promise<boolean>((resolve) => {
         const timer = setTimeout(() => {
@@ -65,9 +72,15 @@ export class Turns {
     try {
       return await work()
     } finally {
-      const next = this.waiting.shift()
-      if (next === undefined) this.free++
-      else next(true)
+      this.taken--
+      this.wake()
+    }
+  }
+
+  private wake(): void {
+    while (this.taken < this.most && this.waiting.length > 0) {
+      this.taken++
+      this.waiting.shift()!(true)
     }
   }
 }

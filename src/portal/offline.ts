@@ -47,8 +47,8 @@ export async function offlinePage(options: OfflineOptions): Promise<string> {
     await snapshot.refresh(nowMs)
     return await snapshot.within({ account, keys }, async (session) => {
       const asked: Asked = { bearer, view, session, nowMs, refreshedMs: nowMs }
-      const outlook = () => pageOf(snapshot, { account, keys }, view, contract, nowMs)
-      const data = await readPageData(asked, search, speech, outlook)
+      const page = await pageOf(snapshot, { account, keys }, view, contract, nowMs)
+      const data = await readPageData(asked, search, speech, page, snapshot)
       const requests = await requestsOf(asked, data, snapshot)
       const board = data.board === null ? null : withRequests(data.board, requests, speech)
       const body = pageBody({ ...data, board }, settings, view, speech)

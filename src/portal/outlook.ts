@@ -1,14 +1,17 @@
 import type { Contract } from '../contract/contract.ts'
 import { quartersEngine } from '../report/usage/engine/engine.ts'
-import { readUsage } from '../report/usage/read.ts'
+import { readUsageIn } from '../report/usage/read.ts'
 import type { UsagePage } from '../report/usage/shape.ts'
 import type { AccountScope } from '../store/account.ts'
 import { quarterColumns } from '../store/quarters/quarters.ts'
+import { inSession } from '../store/session.ts'
 import { UserError } from '../user/user-error.ts'
 import type { AccountView } from './account-view.ts'
+import { type Asked, exact, needs, scopeOf } from './asked.ts'
 import { timeIn } from './period.ts'
 import type { Answers } from './shapes.ts'
-import type { Snapshot } from './snapshot.ts'
+import { keyDays, type Snapshot } from './snapshot.ts'
+import { valueSql } from './sums.ts'
 
 const columns = Object.keys(quarterColumns).join()
 
@@ -25,24 +28,16 @@ export async function pageOf(
       'the snapshot',
       `SELECT 'import' AS origin, quarter // 4 AS hour, ${columns} FROM held`,
     ),
-    keyTables: ['held'],
+    keyTables: [keyDays],
   }
   try {
-    return await readUsage(
-      snapshot.store,
-      {
-        ...{
-          contract,
-          fromUs: null,
-          toUs: null,
-          timezone: view.timezone,
-          by: 'model',
-          runIds: [],
-          sources: [],
-        },
-        ...{ ...scope, nowUs: nowMs * 1000, seed: 1, grants: view.grants },
-      },
-      engine,
+    // No answer shows its series, so it has the fewest, and no hours.
+    const options = {
+      ...{ contract, fromUs: null, toUs: null, timezone: view.timezone, by: 'endpoint' as const },
+      ...{ runIds: [], sources: [], ...scope, nowUs: nowMs * 1000, seed: 1, grants: view.grants },
+    }
+    return await inSession(snapshot.store, {}, (session) =>
+      readUsageIn(session, options, engine, false),
     )
   } catch (error) {
     // An account that used nothing has no page.
@@ -52,13 +47,14 @@ export async function pageOf(
 }
 
 /** Credits held: the grants of the settings, else the last poll. */
-export function creditsOf(
-  page: UsagePage | null,
-  view: AccountView,
-  nowMs: number,
-): Answers['credits'] {
-  const nothing = { held: null, used: null, remaining: null, grants: [], source: 'none' as const }
-  const used = page?.totals.money.find(({ unit }) => unit === 'credits')?.used ?? null
+export async function readCredits(asked: Asked, snapshot: Snapshot): Promise<Answers['credits']> {
+  needs(asked, 'credits')
+  const { session, view, bearer, nowMs } = asked
+  const [sums] = await session.rows<{ used: string | null }>(
+    `SELECT ${valueSql.credits}::VARCHAR AS used FROM mine`,
+  )
+  const used = exact(sums!.used)
+  const nothing = { held: null, used, remaining: null, grants: [], source: 'none' as const }
   if (view.grants !== null) {
     const held = view.grants.filter(
       ({ expiresUs }) => expiresUs === null || expiresUs > nowMs * 1000,
@@ -72,9 +68,9 @@ export function creditsOf(
       })),
     }
   }
-  const last = page?.balance.at(-1)
-  if (last === undefined) return { ...nothing, used }
-  const remaining = String(last.remaining)
+  const balance = await snapshot.balanceOf(session, scopeOf(bearer))
+  if (balance === null) return nothing
+  const remaining = String(balance)
   return { held: remaining, used, remaining, grants: [], source: 'polls' }
 }
 

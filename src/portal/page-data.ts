@@ -4,11 +4,12 @@ import type { UsagePage } from '../report/usage/shape.ts'
 import { type Asked, coverageOf, periodAsked } from './asked.ts'
 import { readBoardFor } from './board.ts'
 import { noticesOf } from './notices.ts'
-import { creditsOf, outlookOf } from './outlook.ts'
+import { outlookOf, readCredits } from './outlook.ts'
 import type { PageData } from './page.ts'
 import { parametersOf } from './parameters.ts'
 import { usualPeriod } from './period.ts'
 import { Problem } from './problem.ts'
+import type { Snapshot } from './snapshot.ts'
 import type { Speech } from './speech.ts'
 import { readSummary } from './summary.ts'
 
@@ -21,14 +22,15 @@ const known = [...period, ...filters, 'metric', 'by']
  * Reads the page: the answers of the API, and the board.
  *
  * @param search filters of the address
- * @param outlook the forecast, if it is needed
+ * @param page the forecast; null for an account without usage
  * @throws Problem as the answers do
  */
 export async function readPageData(
   asked: Asked,
   search: URLSearchParams,
   speech: Speech,
-  outlook: () => Promise<UsagePage | null>,
+  page: UsagePage | null,
+  snapshot: Snapshot,
 ): Promise<PageData> {
   const { bearer, view, session, nowMs } = asked
   for (const name of search.keys()) {
@@ -48,10 +50,9 @@ export async function readPageData(
   )
   const query = parametersOf('summary', asking) as Parameters<typeof readSummary>[1]
   const summary = await readSummary(asked, query)
-  const page = await outlook()
   const coverage = await coverageOf(session)
   const canSee = bearer.shows.has('credits')
-  const credits = canSee ? creditsOf(page, view, nowMs) : null
+  const credits = canSee ? await readCredits(asked, snapshot) : null
   const { fromUs, toUs } = periodAsked(query, view)
   const board =
     coverage.first === null

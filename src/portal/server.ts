@@ -1,12 +1,16 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Context } from 'hono'
+import type { Contract } from '../contract/contract.ts'
+import type { UsagePage } from '../report/usage/shape.ts'
 import { UserError } from '../user/user-error.ts'
-import { accountView } from './account-view.ts'
-import { Answerer, type AnswersOptions } from './answers.ts'
+import { type AccountView, accountView } from './account-view.ts'
+import { forecastRoutes, readAnswer } from './answers.ts'
 import { type Asked, digestOf, scopeOf } from './asked.ts'
 import { pageDocument } from './document.ts'
 import { exportSums } from './export.ts'
+import { Forecasts } from './forecasts.ts'
+import { type KeptAnswer, KeptAnswers } from './kept-answers.ts'
 import { RequestLimit, rateLimitPolicy, Turns } from './limits.ts'
 import { Live } from './live.ts'
 import { readLogo } from './logo.ts'
@@ -16,10 +20,18 @@ import { readPageData } from './page-data.ts'
 import { parametersOf } from './parameters.ts'
 import { Problem } from './problem.ts'
 import type { Settings } from './settings.ts'
+import type { Snapshot } from './snapshot.ts'
+import { type Speech, speechOf } from './speech.ts'
 import { type Bearer, openTokens, type TokenCheck } from './tokens.ts'
 import { wordsFor } from './words.ts'
 
-export interface PortalOptions extends AnswersOptions {
+export interface PortalOptions {
+  readonly snapshot: Snapshot
+  readonly settings: () => Settings
+  /** Bands and packages for forecasts; null for none. */
+  readonly contract: Contract | null
+  /** Unix milliseconds. */
+  readonly now: () => number
   /** One line per request: never a token or the value of a filter. */
   readonly log?: (line: string) => void
   readonly env?: NodeJS.ProcessEnv
@@ -41,14 +53,22 @@ export async function loadHono() {
 }
 
 const usualSlowMs = 5000
+/**
+ * Questions that are read from the sums at once. Node has four threads for queries: beside these, a forecast and a list
+ * of requests, the copy of what is new always has one.
+ */
+const mostAtOnce = 2
+const mostWhileCopying = 1
 
 /** The usage of accounts, over HTTP, read-only. */
 export class Portal {
   private readonly options: PortalOptions
   private readonly limit = new RequestLimit()
-  private readonly turns = new Turns()
+  private readonly turns = new Turns(mostAtOnce)
+  private readonly turnsOfStore = new Turns(1)
+  private readonly kept = new KeptAnswers()
   private readonly live: Live
-  private readonly answers: Answerer
+  private readonly forecasts: Forecasts
   private checked: {
     readonly settings: Settings
     readonly tokens: TokenCheck
@@ -58,13 +78,25 @@ export class Portal {
   constructor(options: PortalOptions) {
     this.options = options
     this.live = new Live(options.snapshot, options.now)
-    this.answers = new Answerer(options)
+    this.forecasts = new Forecasts(options.snapshot, options.contract, options.now)
+    this.forecasts.onNew = (account) => this.live.tell(account)
   }
 
   /** Copies what is new, and tells those who listen. @throws UserError as the source does */
   async refresh(): Promise<void> {
     const { snapshot, now } = this.options
-    for (const account of await snapshot.refresh(now())) this.live.tell(account)
+    this.turns.allow(mostWhileCopying)
+    try {
+      for (const account of await snapshot.refresh(now())) this.live.tell(account)
+    } finally {
+      this.turns.allow(mostAtOnce)
+    }
+  }
+
+  /** Forgets forecasts and answers. */
+  forget(): void {
+    this.forecasts.forget()
+    this.kept.forget()
   }
 
   /** A function from requests to responses. @throws UserError without hono, or for wrong settings */
@@ -204,71 +236,68 @@ export class Portal {
     return bearer
   }
 
-  /** Null for an answer that the asker already has. */
-  private tagged(
+  private async answer(name: Exclude<RouteName, 'live'>, context: Context): Promise<Response> {
+    const bearer = await this.bearer(context)
+    const query = parametersOf(name, new URL(context.req.url).searchParams)
+    const isForecast = forecastRoutes.has(name)
+    return this.give(context, bearer, { isForecast, name }, async (asked, page, speech) => {
+      if (name === 'export') {
+        const file = await exportSums(asked, query as never)
+        const disposition = `attachment; filename="${file.name}"`
+        return {
+          body: new Uint8Array(file.bytes),
+          headers: { 'content-type': file.type, 'content-disposition': disposition },
+        }
+      }
+      const { snapshot } = this.options
+      const answer = await readAnswer(name, asked, query, page, snapshot, speech)
+      return { body: JSON.stringify(answer), headers: { 'content-type': 'application/json' } }
+    })
+  }
+
+  /** Gives an answer from the figures of the token's account alone, unless the asker has it. */
+  private async give(
     context: Context,
     bearer: Bearer,
-    settings: Settings,
-    digest: string,
-  ): Response | null {
-    const { snapshot } = this.options
-    const query = [...new URL(context.req.url).searchParams].map((pair) => pair.join('=')).sort()
+    { isForecast, name }: { readonly isForecast: boolean; readonly name: RouteName | 'page' },
+    read: (asked: Asked, page: UsagePage | null, speech: Speech) => Promise<KeptAnswer>,
+  ): Promise<Response> {
+    const { settings, digest } = await this.current()
+    const { snapshot, now } = this.options
+    const view = accountView(settings, bearer.account)
     const own = Object.hasOwn(settings.accounts, bearer.account)
       ? settings.accounts[bearer.account]
       : null
-    const parts = [
-      bearer.account,
-      bearer.keys,
-      [...bearer.shows].sort(),
-      snapshot.versionOf(bearer.account),
-      context.req.path,
-      query,
-      digest,
-      own,
-    ]
-    const tag = `"${digestOf(JSON.stringify(parts)).slice(0, 24)}"`
+    const { pathname, searchParams } = new URL(context.req.url)
+    const question = JSON.stringify([
+      ...[bearer.account, bearer.keys, [...bearer.shows].sort(), bearer.origin],
+      ...[snapshot.versionOf(bearer.account), isForecast && this.forecasts.markOf(bearer, view)],
+      ...[pathname, [...searchParams].map((pair) => pair.join('=')).sort(), digest, own],
+    ])
+    const tag = `"${digestOf(question).slice(0, 24)}"`
     context.header('ETag', tag)
     context.header('Cache-Control', 'private, no-cache')
     const known = (context.req.header('if-none-match') ?? '')
       .split(',')
       .map((each) => each.trim().replace(/^W\//, ''))
-    return known.includes(tag) ? context.body(null, 304) : null
+    if (known.includes(tag)) return context.body(null, 304)
+    const make = async () => {
+      const page = isForecast ? await this.forecasts.read(bearer, view) : null
+      // A list of requests waits for those who write the store; nobody else waits for it.
+      const turns = name === 'requests' ? this.turnsOfStore : this.turns
+      return turns.take(() =>
+        snapshot.within(scopeOf(bearer), (session) => {
+          const refreshedMs = snapshot.refreshedMs!
+          const asked = { bearer, view, session, nowMs: now(), refreshedMs }
+          return read(asked, page, this.speech(view))
+        }),
+      )
+    }
+    const { body, headers } = await this.inTime(this.kept.take(question, now(), make))
+    return context.body(body, 200, headers)
   }
 
-  private async answer(name: Exclude<RouteName, 'live'>, context: Context): Promise<Response> {
-    const bearer = await this.bearer(context)
-    const { settings, digest } = await this.current()
-    const query = parametersOf(name, new URL(context.req.url).searchParams)
-    const view = accountView(settings, bearer.account)
-    const known = this.tagged(context, bearer, settings, digest)
-    if (known !== null) return known
-    return this.ask(bearer, view, async (asked) => {
-      if (name === 'export') {
-        const file = await exportSums(asked, query as never)
-        return context.body(new Uint8Array(file.bytes).buffer, 200, {
-          'content-type': file.type,
-          'content-disposition': `attachment; filename="${file.name}"`,
-        })
-      }
-      return context.json((await this.answers.read(name, asked, query)) as object)
-    })
-  }
-
-  /** Answers from the figures of the token's account alone, when it is this request's turn. */
-  private ask(
-    bearer: Bearer,
-    view: Asked['view'],
-    answer: (asked: Asked) => Promise<Response>,
-  ): Promise<Response> {
-    const { snapshot, now } = this.options
-    return this.turn(() =>
-      snapshot.within(scopeOf(bearer), (session) =>
-        answer({ bearer, view, session, nowMs: now(), refreshedMs: snapshot.refreshedMs! }),
-      ),
-    )
-  }
-
-  private async turn(work: () => Promise<Response>): Promise<Response> {
+  private async inTime<T>(work: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined
     const slow = new Promise<never>((_, refuse) => {
       timer = setTimeout(
@@ -277,39 +306,47 @@ export class Portal {
       )
     })
     try {
-      return await Promise.race([this.turns.take(work), slow])
+      return await Promise.race([work, slow])
     } finally {
       clearTimeout(timer)
     }
   }
 
+  private speech(view: AccountView): Speech {
+    return speechOf(wordsFor(view.locale, this.options.settings()), view)
+  }
+
   /** The page: a shell without data, or, with the token, the whole. */
   private async page(context: Context): Promise<Response> {
-    const { settings, digest } = await this.current()
+    const { settings } = await this.current()
     const hasToken = context.req.header('authorization') !== undefined
-    const bearer = hasToken ? await this.bearer(context) : null
-    const view = accountView(settings, bearer?.account ?? '')
-    const speech = this.answers.speech(view)
-    const origins = bearer?.origin == null ? settings.origins : [bearer.origin]
-    if (bearer === null) {
-      const { text, policy } = pageDocument(null, settings, speech, origins)
+    if (!hasToken) {
+      const speech = this.speech(accountView(settings, ''))
+      const { text, policy } = pageDocument(null, settings, speech, settings.origins)
       context.header('Cache-Control', 'no-store')
       return context.html(text, 200, { 'content-security-policy': policy })
     }
-    const known = this.tagged(context, bearer, settings, digest)
-    if (known !== null) return known
-    return this.ask(bearer, view, async (asked) => {
-      const data = await readPageData(asked, new URL(context.req.url).searchParams, speech, () =>
-        this.answers.forecast(bearer, view),
-      )
-      const { text, policy } = pageDocument(
-        pageBody(data, settings, view, speech),
-        settings,
-        speech,
-        origins,
-      )
-      return context.html(text, 200, { 'content-security-policy': policy })
-    })
+    const bearer = await this.bearer(context)
+    const origins = bearer.origin === null ? settings.origins : [bearer.origin]
+    const { searchParams } = new URL(context.req.url)
+    return this.give(
+      context,
+      bearer,
+      { isForecast: true, name: 'page' },
+      async (asked, page, speech) => {
+        const { snapshot } = this.options
+        const data = await readPageData(asked, searchParams, speech, page, snapshot)
+        const body = pageBody(data, settings, asked.view, speech)
+        const { text, policy } = pageDocument(body, settings, speech, origins)
+        return {
+          body: text,
+          headers: {
+            'content-type': 'text/html; charset=UTF-8',
+            'content-security-policy': policy,
+          },
+        }
+      },
+    )
   }
 
   /** Says that figures changed; the page asks again. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { RequestQuery } from '../report/usage/engine/clickhouse.ts'
-import { type AccountScope, accountCondition, setAccount } from '../store/account.ts'
+import { type AccountScope, accountCondition, pollKeysSql, setAccount } from '../store/account.ts'
 import type { Store } from '../store/open.ts'
 import { quarterColumns } from '../store/quarters/quarters.ts'
 import { inSession, type Session } from '../store/session.ts'
@@ -12,9 +12,10 @@ export interface Source {
   /**
    * Copies what changed since the last call into the tables `held` and `usage_polls` of the snapshot.
    *
+   * @returns the UTC days of `held` that were read again; rows without a day always are
    * @throws UserError `store-held` while another process writes
    */
-  copyInto(into: Store): Promise<void>
+  copyInto(into: Store): Promise<readonly number[]>
   /** Single requests of one account, the newest first; null if it has only sums. */
   requests(scope: AccountScope, query: RequestQuery): Promise<readonly RequestRow[] | null>
   close(): Promise<void>
@@ -35,7 +36,10 @@ export interface RequestRow {
   readonly latency_us: number | null
 }
 
-/** Days and accounts of the table `held`, and its versions. */
+/** The keys of each account and day in `held`, with the sum of the hashes of their rows. */
+export const keyDays = 'held_key_days'
+
+/** Columns of the table `held` but its day. */
 export const heldColumns = Object.entries(quarterColumns)
   .map(([name, { type }]) => `${name} ${type}`)
   .join(', ')
@@ -49,6 +53,8 @@ export class Snapshot {
   private readonly source: Source
   private versions: ReadonlyMap<string, string> = new Map()
   private lastMark: string | null = null
+  /** Days that were copied and are not in the versions yet. */
+  private readonly unread = new Set<number>()
   /** When the source was last seen, Unix milliseconds; null before the first copy. */
   refreshedMs: number | null = null
 
@@ -58,7 +64,9 @@ export class Snapshot {
   }
 
   static async of(store: Store, source: Source): Promise<Snapshot> {
-    await store.execute(`CREATE TABLE held (${heldColumns}, day BIGINT)`)
+    await store.execute(`
+      CREATE TABLE held (${heldColumns}, day BIGINT);
+      CREATE TABLE ${keyDays} (day BIGINT, account VARCHAR, key_fp VARCHAR, mark HUGEINT)`)
     return new Snapshot(store, source)
   }
 
@@ -74,16 +82,20 @@ export class Snapshot {
       this.refreshedMs = nowMs
       return []
     }
-    await this.source.copyInto(this.store)
+    for (const day of await this.source.copyInto(this.store)) this.unread.add(day)
+    const stale = `(day IS NULL OR day IN (SELECT unnest([${[...this.unread].join()}]::BIGINT[])))`
+    await this.store.execute(`
+      DELETE FROM ${keyDays} WHERE ${stale};
+      INSERT INTO ${keyDays} SELECT day, account, key_fp, sum(hash(held)::HUGEINT) + count(*) FROM held WHERE ${stale} GROUP BY ALL`)
     const rows = await this.store.rows<{ account: string; version: string }>(`
       SELECT account, string_agg(part, ',' ORDER BY part) AS version FROM (
-        SELECT account, sum(hash(held)::HUGEINT)::VARCHAR || '/' || count(*) AS part FROM held
-        WHERE account IS NOT NULL GROUP BY account
+        SELECT account, sum(mark)::VARCHAR AS part FROM ${keyDays} GROUP BY account
         UNION ALL
-        SELECT account, sum(hash(polls)::HUGEINT)::VARCHAR FROM usage_polls AS polls
-        JOIN (SELECT key_fp, min(account) AS account FROM held GROUP BY key_fp HAVING min(account) = max(account))
+        SELECT account, 'polls ' || sum(hash(polls)::HUGEINT) FROM usage_polls AS polls
+        JOIN (SELECT key_fp, min(account) AS account FROM ${keyDays} GROUP BY key_fp HAVING min(account) = max(account))
           USING (key_fp) GROUP BY account)
       WHERE account IS NOT NULL GROUP BY account`)
+    this.unread.clear()
     const before = this.versions
     this.versions = new Map(
       rows.map(({ account, version }) => [
@@ -104,6 +116,16 @@ export class Snapshot {
 
   requests(scope: AccountScope, query: RequestQuery) {
     return this.source.requests(scope, query)
+  }
+
+  /** The balance of the last poll of an account; null if there is none, or if only some of its keys are seen. */
+  async balanceOf(session: Session, { account, keys }: AccountScope): Promise<number | null> {
+    if (account === null || keys !== null) return null
+    const [row] = await session.rows<{ remaining: number | null }>(
+      `SELECT arg_max(remaining::DOUBLE, (polled_us, -remaining)) AS remaining FROM usage_polls
+       WHERE remaining IS NOT NULL AND key_fp IN (${pollKeysSql([keyDays])})`,
+    )
+    return row!.remaining
   }
 
   /** The one place that reads the sums: everything else reads `mine`. */

@@ -38,14 +38,14 @@ export function storeSource(path: string, contract: Contract): Source {
       const folder = mkdtempSync(join(tmpdir(), 'assay-portal-'))
       try {
         const store = await openSoon(() => openExistingStore(path), waitMs)
-        let found: readonly Day[]
+        let now: Map<number, string>
         let stale: readonly number[]
         try {
-          found = await store.rows<Day>(
+          const found = await store.rows<Day>(
             `SELECT at_us // ${dayUs} AS day, count(*) || '/' || max(import_no) || '/' || sum(import_no) AS mark
              FROM usage_events WHERE account IS NOT NULL GROUP BY day`,
           )
-          const now = new Map(found.map(({ day, mark }) => [day, mark]))
+          now = new Map(found.map(({ day, mark }) => [day, mark]))
           stale = [...new Set([...days.keys(), ...now.keys()])].filter(
             (day) => days.get(day) !== now.get(day),
           )
@@ -53,7 +53,6 @@ export function storeSource(path: string, contract: Contract): Source {
             copyEvents(session, stale, join(folder, 'events')),
           )
           await copySums(store, contract, folder)
-          days = now
         } finally {
           store.close()
         }
@@ -66,6 +65,9 @@ export function storeSource(path: string, contract: Contract): Source {
           DELETE FROM usage_polls;
           INSERT INTO usage_polls FROM ${read('polls')};
           COMMIT`)
+        // Only now: a copy that failed is made again.
+        days = now
+        return stale
       } finally {
         rmSync(folder, { recursive: true })
       }

@@ -20,7 +20,9 @@ export const isWhole = ({ account, keys }: AccountScope): boolean =>
  */
 export function accountCondition({ account, keys }: AccountScope): string {
   const conditions = [
-    account !== null && `coalesce(account, '') = getvariable('usage_account')`,
+    // Only the plain column lets an engine skip the rows of other accounts unread.
+    account !== null &&
+      `${account === '' ? "coalesce(account, '')" : 'account'} = getvariable('usage_account')`,
     keys !== null && `has(getvariable('usage_only_keys'), coalesce(key_fp, ''))`,
   ].filter(Boolean)
   return conditions.length === 0 ? 'true' : conditions.join(' AND ')

@@ -34,11 +34,9 @@ test.each(everyPath)(
       return served.replace(/ratelimit: .*/i, '')
     }
     const right = await ask(false)
-    // biome-ignore lint/suspicious/noExplicitAny: the kept forecasts are forgotten between the two.
-    ;(all.portal as any).answers.forget()
+    all.portal.forget()
     const mutant = await ask(true)
-    // biome-ignore lint/suspicious/noExplicitAny: as above.
-    ;(all.portal as any).answers.forget()
+    all.portal.forget()
     mutation.isOn = false
     expect(mutant === right).toBe(false)
   },

@@ -56,6 +56,10 @@ export function tokenOf(
 export interface Served {
   readonly portal: Portal
   readonly file: string
+  /** The sums in memory. */
+  readonly store: Snapshot['store']
+  /** Sets the clock forward. */
+  pass(ms: number): void
   ask(
     path: string,
     token: string | null,
@@ -75,18 +79,20 @@ export async function served(
   const store = await openStore(file)
   await fill(store)
   store.close()
-  const snapshot = await Snapshot.of(
-    await openPlain(':memory:'),
-    storeSource(file, defaultContract),
-  )
+  const memory = await openPlain(':memory:')
+  const snapshot = await Snapshot.of(memory, storeSource(file, defaultContract))
+  let passedMs = 0
   const portal = new Portal({
-    ...{ snapshot, contract: null, env, slowMs: 60_000, now: () => nowMs },
+    ...{ snapshot, contract: null, env, slowMs: 60_000, now: () => nowMs + passedMs },
     settings: () => settings,
   })
   await portal.refresh()
   const handler = await portal.handler()
   return {
-    ...{ portal, file },
+    ...{ portal, file, store: memory },
+    pass: (ms) => {
+      passedMs += ms
+    },
     ask: (path, token, headers = {}) =>
       handler(
         new Request(`http://usage.test${path}`, {

@@ -1,0 +1,120 @@
+import type { Contract } from '../contract/contract.ts'
+import type { UsagePage } from '../report/usage/shape.ts'
+import type { AccountView } from './account-view.ts'
+import { scopeOf } from './asked.ts'
+import { Turns } from './limits.ts'
+import { pageOf } from './outlook.ts'
+import type { Snapshot } from './snapshot.ts'
+import type { Bearer } from './tokens.ts'
+
+const mostKept = 200
+/** A forecast takes half a second of a processor, so it is not made anew for each new event. */
+const leastAgeMs = 60_000
+/** A forecast that is older is awaited; until then the one before is shown while the next is made. */
+const mostAgeMs = 10 * 60_000
+const longestWaitMs = 30_000
+
+interface Kept {
+  readonly page: Promise<UsagePage | null>
+  /** What it was made of. */
+  readonly mark: string
+  /** Unix milliseconds. */
+  readonly atMs: number
+  /** False until it is made, and if there is nothing to forecast from. */
+  isKnown: boolean
+  isRenewed: boolean
+}
+
+/** Forecasts, peaks and flags of accounts: one is made at a time, and each is kept while it is true enough. */
+export class Forecasts {
+  private readonly kept = new Map<string, Kept>()
+  private readonly turns = new Turns(1, longestWaitMs)
+  private readonly snapshot: Snapshot
+  private readonly contract: Contract | null
+  /** Unix milliseconds. */
+  private readonly now: () => number
+  /** Called when a kept forecast of an account was replaced. */
+  onNew: (account: string) => void = () => {}
+
+  constructor(snapshot: Snapshot, contract: Contract | null, now: () => number) {
+    this.snapshot = snapshot
+    this.contract = contract
+    this.now = now
+  }
+
+  /** Changes with the forecast that `read` gives. */
+  markOf(bearer: Bearer, view: AccountView): string {
+    const kept = this.kept.get(keyOf(bearer, view))
+    return kept === undefined || this.isOver(kept, bearer) ? this.markNow(bearer) : kept.mark
+  }
+
+  /** @returns null for an account without usage. A failure is not kept. */
+  read(bearer: Bearer, view: AccountView): Promise<UsagePage | null> {
+    const key = keyOf(bearer, view)
+    const kept = this.kept.get(key)
+    if (kept === undefined || this.isOver(kept, bearer)) return this.make(key, bearer, view).page
+    const isOld = kept.mark !== this.markNow(bearer) && this.now() - kept.atMs > leastAgeMs
+    if (isOld && !kept.isRenewed) {
+      kept.isRenewed = true
+      const next = this.begin(bearer, view)
+      next.page.then(
+        () => {
+          this.keep(key, next)
+          this.onNew(bearer.account)
+        },
+        () => {
+          kept.isRenewed = false
+        },
+      )
+    }
+    return kept.page
+  }
+
+  /** Forgets all. */
+  forget(): void {
+    this.kept.clear()
+  }
+
+  private markNow({ account }: Bearer): string {
+    return `${this.snapshot.versionOf(account)}/${Math.floor(this.now() / 3_600_000)}`
+  }
+
+  private isOver({ mark, atMs, isKnown }: Kept, bearer: Bearer): boolean {
+    return mark !== this.markNow(bearer) && (!isKnown || this.now() - atMs > mostAgeMs)
+  }
+
+  private make(key: string, bearer: Bearer, view: AccountView): Kept {
+    const made = this.begin(bearer, view)
+    this.keep(key, made)
+    made.page.catch(() => {
+      if (this.kept.get(key) === made) this.kept.delete(key)
+    })
+    return made
+  }
+
+  private begin(bearer: Bearer, view: AccountView): Kept {
+    const page = this.turns.take(() =>
+      pageOf(this.snapshot, scopeOf(bearer), view, this.contract, this.now()),
+    )
+    const made: Kept = {
+      ...{ page, mark: this.markNow(bearer), atMs: this.now() },
+      ...{ isKnown: false, isRenewed: false },
+    }
+    page.then(
+      (known) => {
+        made.isKnown = known !== null
+      },
+      () => {},
+    )
+    return made
+  }
+
+  private keep(key: string, made: Kept): void {
+    this.kept.delete(key)
+    this.kept.set(key, made)
+    if (this.kept.size > mostKept) this.kept.delete(this.kept.keys().next().value!)
+  }
+}
+
+const keyOf = ({ account, keys }: Bearer, { timezone, grants }: AccountView) =>
+  JSON.stringify([account, keys, timezone, grants])

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { novemberUs } from '../report/attempts.ts'
+import { subject } from '../report/marked-accounts.ts'
+import { enterEvents } from '../report/usage-events.ts'
+import { openStore } from '../store/opened.ts'
+import { type Served, served, tokenOf } from './portal.ts'
+
+const dayUs = 86_400e6
+let service: Served
+let made = 0
+let isBroken = false
+beforeAll(async () => {
+  service = await served([subject])
+  const open = service.store.session.bind(service.store)
+  service.store.session = async (scope) => {
+    const session = await open(scope)
+    const execute = session.execute.bind(session)
+    session.execute = (sql, parameters) => {
+      // Only a forecast reads hours.
+      if (sql.includes('TEMP TABLE usage_hours ')) {
+        made++
+        if (isBroken) return Promise.reject(new Error('the disk is full'))
+      }
+      return execute(sql, parameters)
+    }
+    return session
+  }
+}, 60_000)
+afterAll(() => service.close())
+
+const ask = async (path = '/v1/credits/outlook') => service.ask(path, await tokenOf(subject.name))
+
+test('a forecast that failed is made again for the next who asks', async () => {
+  isBroken = true
+  expect((await ask()).status).toBe(500)
+  isBroken = false
+  expect((await ask()).status).toBe(200)
+  expect(made).toBe(2)
+})
+
+test('a forecast is made once for those who ask at once, and for the endpoints that show it', async () => {
+  await Promise.all([ask(), ask('/v1/notices'), ask('/page')])
+  expect(made).toBe(2)
+})
+
+test('under steady use a forecast is made anew once a minute, without a wait, and figures are new at once', async () => {
+  const used = async () => ((await (await ask('/v1/credits')).json()) as { used: string }).used
+  const before = Number(await used())
+  const use = async (credits: number) => {
+    const store = await openStore(service.file)
+    await enterEvents(store, [{ atUs: novemberUs + 27 * dayUs, account: subject.name, credits }])
+    store.close()
+    await service.portal.refresh()
+  }
+  await use(5)
+  expect(Number(await used())).toBe(before + 5)
+  await ask()
+  expect(made).toBe(2)
+  service.pass(61_000)
+  await ask()
+  await ask()
+  await expect.poll(() => made).toBe(3)
+  await use(7)
+  expect(Number(await used())).toBe(before + 12)
+  await ask()
+  expect(made).toBe(3)
+})
+
+test('a forecast of more than ten minutes ago is not shown', async () => {
+  service.pass(11 * 60_000)
+  await ask()
+  expect(made).toBe(4)
+})
