@@ -20,8 +20,8 @@ import { openDoor } from '../test/clickhouse/chdb.ts'
 /**
  * `node bench/usage-serve.ts [--events 10] [--seconds 10] [--engine clickhouse]`: millions of events of 50 accounts in 30
  * days, served while more arrive. It prints answers and pages per second, the median and p99 of their times, the memory of the
- * process, the time of a copy, and how long a new event takes to be in an answer. It ends with 1 if that is over 10 seconds,
- * or an answer is an error.
+ * process, the time of a copy, and how long new events take to be in an answer under that load. It ends with 1 if that is over
+ * 10 seconds, or an answer is an error.
  */
 const { values } = parseArgs({
   options: {
@@ -100,16 +100,24 @@ try {
       await portal.refresh().catch(() => {})
     }
   })()
+  const waits: number[] = []
   const writing = (async () => {
     for (let round = 1; isOn; round++) {
+      const before = await seenBy(port, () => true)
       await source.add(events + (round - 1) * 50_000, events + round * 50_000, round + 1)
-      await new Promise((resume) => setTimeout(resume, everyMs))
+      const addedMs = performance.now()
+      await seenBy(port, (requests) => requests !== before)
+      waits.push((performance.now() - addedMs) / 1000)
     }
   })()
   await load(port, 'answers while events arrive')
   isOn = false
   await Promise.all([copying, writing])
-  await staleness(port)
+  const longest = Math.max(...waits)
+  say(
+    `${waits.length} imports of 50,000 events under this load were in an answer after at most ${longest.toFixed(1)} s`,
+  )
+  if (longest > 10) process.exitCode = 1
 } finally {
   server.close()
   await snapshot.close()
@@ -191,25 +199,21 @@ async function load(port: number, name: string, asked = paths, of = accounts): P
   if (errors > 0) process.exitCode = 1
 }
 
-/** The time from the end of an insert to an answer that has it, with a look every 2 seconds. */
-async function staleness(port: number): Promise<void> {
-  const requests = async () => {
-    const headers = { authorization: `Bearer ${await token(0)}` }
-    const answer = await fetch(`http://127.0.0.1:${port}${paths[0]}`, { headers })
-    return ((await answer.json()) as { requests: { value: string } }).requests.value
+/** Requests of an account as the service answers; null while it is too busy to answer. */
+async function requestsOf(port: number): Promise<string | null> {
+  const headers = { authorization: `Bearer ${await token(0)}` }
+  const answer = await fetch(`http://127.0.0.1:${port}${paths[0]}`, { headers })
+  const { requests } = (await answer.json()) as { requests?: { value: string } }
+  return requests?.value ?? null
+}
+
+/** Looks until an answer is as expected. */
+async function seenBy(port: number, isExpected: (requests: string) => boolean): Promise<string> {
+  for (;;) {
+    const requests = await requestsOf(port)
+    if (requests !== null && isExpected(requests)) return requests
+    await new Promise((resume) => setTimeout(resume, 100))
   }
-  await portal.refresh()
-  const before = await requests()
-  await source.add(events - accounts, events, 999)
-  await source.add(events + 9_000_000, events + 9_000_050, 1000)
-  const startMs = performance.now()
-  // The longest wait for the next look, and the copy.
-  await new Promise((resume) => setTimeout(resume, everyMs))
-  await portal.refresh()
-  const isNew = (await requests()) !== before
-  const s = (performance.now() - startMs) / 1000
-  say(`a new event is in an answer after ${s.toFixed(1)} s${isNew ? '' : ', but is not there'}`)
-  if (s > 10 || !isNew) process.exitCode = 1
 }
 
 async function timed<T>(name: string, work: () => Promise<T>): Promise<T> {

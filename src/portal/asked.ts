@@ -99,7 +99,7 @@ interface Coverage {
 
 export async function coverageOf(session: Session): Promise<Coverage> {
   const [row] = await session.rows<Coverage>(
-    'SELECT min(first_us) AS first, max(last_us) AS last, coalesce(max(width_us), 0)::BIGINT // 1000000 AS width FROM mine',
+    'SELECT min(first_us) AS first, max(last_us) AS last, coalesce(max(width_us), 0)::BIGINT // 1000000 AS width FROM my_days',
   )
   return row!
 }

@@ -1,9 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fetchQuarters, fetchRequests } from '../report/usage/engine/clickhouse.ts'
 import type { ClickHouse } from '../store/clickhouse/clickhouse.ts'
-import { literal } from '../store/literal.ts'
 import type { RequestRow, Source } from './snapshot.ts'
 
 interface Day {
@@ -19,38 +16,27 @@ export function clickhouseSource(clickhouse: ClickHouse): Source {
   let days = new Map<number, string>()
   return {
     mark: () => null,
-    async copyInto(into) {
-      const folder = mkdtempSync(join(tmpdir(), 'assay-portal-'))
-      try {
-        const found = await clickhouse.rows<Day>(`
-          SELECT day, arrayStringConcat(arraySort(groupArray(mark)), ' ') AS mark FROM (
-            SELECT intDiv(at_us, 86400000000) AS day, concat('e', toString(count()), '/', toString(max(ingested_us)), '/', toString(sum(ingested_us))) AS mark
-            FROM usage_events GROUP BY day
-            UNION ALL
-            SELECT intDiv(quarter, 96) AS day, concat('q', toString(count()), '/', toString(max(closed_us))) AS mark
-            FROM usage_quarters GROUP BY day)
-          GROUP BY day`)
-        const now = new Map(found.map(({ day, mark }) => [day, mark]))
-        const stale = [...new Set([...days.keys(), ...now.keys()])].filter(
-          (day) => days.get(day) !== now.get(day),
-        )
-        const file = (name: string) => join(folder, name)
-        await fetchQuarters(clickhouse, stale, file('events'))
-        await fetchQuarters(clickhouse, null, file('sums'))
-        await clickhouse.writeParquet('SELECT * FROM usage_polls FINAL', {}, file('polls'))
-        const read = (name: string) => `read_parquet(${literal(file(name))})`
-        await into.execute(`
-          BEGIN;
-          DELETE FROM held WHERE day IS NULL OR day IN (SELECT unnest([${stale.join()}]::BIGINT[]));
-          INSERT INTO held BY NAME SELECT *, quarter // 96 AS day FROM ${read('events')} ORDER BY account, quarter;
-          INSERT INTO held BY NAME SELECT *, NULL::BIGINT AS day FROM ${read('sums')};
-          DELETE FROM usage_polls;
-          INSERT INTO usage_polls BY NAME FROM ${read('polls')};
-          COMMIT`)
-        days = now
-        return stale
-      } finally {
-        rmSync(folder, { recursive: true })
+    async copyTo(folder) {
+      const found = await clickhouse.rows<Day>(`
+        SELECT day, arrayStringConcat(arraySort(groupArray(mark)), ' ') AS mark FROM (
+          SELECT intDiv(at_us, 86400000000) AS day, concat('e', toString(count()), '/', toString(max(ingested_us)), '/', toString(sum(ingested_us))) AS mark
+          FROM usage_events GROUP BY day
+          UNION ALL
+          SELECT intDiv(quarter, 96) AS day, concat('q', toString(count()), '/', toString(max(closed_us))) AS mark
+          FROM usage_quarters GROUP BY day)
+        GROUP BY day`)
+      const marks = new Map(found.map(({ day, mark }) => [day, mark]))
+      const replaced = [...new Set([...days.keys(), ...marks.keys()])].filter(
+        (day) => days.get(day) !== marks.get(day),
+      )
+      await fetchQuarters(clickhouse, replaced, join(folder, 'events'))
+      await fetchQuarters(clickhouse, null, join(folder, 'sums'))
+      await clickhouse.writeParquet('SELECT * FROM usage_polls FINAL', {}, join(folder, 'polls'))
+      return {
+        replaced,
+        done: () => {
+          days = marks
+        },
       }
     },
     requests: (scope, query) => fetchRequests<RequestRow>(clickhouse, scope, query),

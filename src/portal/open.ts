@@ -48,6 +48,9 @@ export function followedSettings(file: string, log: (line: string) => void): () 
   }
 }
 
+/** Between two copies, so that those who write the file have it. */
+const shortestPauseMs = 500
+
 /**
  * Serves the usage of accounts until it is closed.
  *
@@ -74,8 +77,11 @@ export async function openPortal(options: ServeOptions): Promise<ServedPortal> {
   }
   await refresh()
   const follow = async () => {
-    while (!isClosed) {
-      await new Promise((resume) => setTimeout(resume, refreshMs).unref())
+    for (let beganMs = Date.now(); !isClosed; ) {
+      // From begin to begin: the time of a copy does not add to the age of figures.
+      const waitMs = Math.max(shortestPauseMs, refreshMs - (Date.now() - beganMs))
+      await new Promise((resume) => setTimeout(resume, waitMs).unref())
+      beganMs = Date.now()
       if (!isClosed) await refresh()
     }
   }

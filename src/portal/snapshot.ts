@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { RequestQuery } from '../report/usage/engine/clickhouse.ts'
 import { type AccountScope, accountCondition, pollKeysSql, setAccount } from '../store/account.ts'
+import { literal } from '../store/literal.ts'
 import type { Store } from '../store/open.ts'
 import { quarterColumns } from '../store/quarters/quarters.ts'
 import { inSession, type Session } from '../store/session.ts'
@@ -10,15 +14,22 @@ export interface Source {
   /** Null while nothing can have changed since the last copy. A changed mark means: look. */
   mark(): string | null
   /**
-   * Copies what changed since the last call into the tables `held` and `usage_polls` of the snapshot.
+   * Writes what changed since the last copy as Parquet files into a folder: `events` (one or more, by the start of their
+   * names), `sums` of longer intervals, which are always whole, and `polls`.
    *
-   * @returns the UTC days of `held` that were read again; rows without a day always are
    * @throws UserError `store-held` while another process writes
    */
-  copyInto(into: Store): Promise<readonly number[]>
+  copyTo(folder: string): Promise<Copied>
   /** Single requests of one account, the newest first; null if it has only sums. */
   requests(scope: AccountScope, query: RequestQuery): Promise<readonly RequestRow[] | null>
   close(): Promise<void>
+}
+
+interface Copied {
+  /** UTC days whose events are all in the files; to those of other days they are added. */
+  readonly replaced: readonly number[]
+  /** To be called once the files are read: the next copy begins here. */
+  done(): void
 }
 
 export interface RequestRow {
@@ -36,7 +47,7 @@ export interface RequestRow {
   readonly latency_us: number | null
 }
 
-/** The keys of each account and day in `held`, with the sum of the hashes of their rows. */
+/** The keys of each account and day in `held`, with their first and last time and the sum of the hashes of their rows. */
 export const keyDays = 'held_key_days'
 
 /** Columns of the table `held` but its day. */
@@ -45,16 +56,14 @@ export const heldColumns = Object.entries(quarterColumns)
   .join(', ')
 
 /**
- * The sums of all accounts in memory, so that the file is free for those who write it. `mine` of a session is one
- * account; no query reads `held` itself.
+ * The sums of all accounts in memory, so that the file is free for those who write it. `mine` and `my_days` of a
+ * session are one account; no query reads `held` itself.
  */
 export class Snapshot {
   readonly store: Store
   private readonly source: Source
   private versions: ReadonlyMap<string, string> = new Map()
   private lastMark: string | null = null
-  /** Days that were copied and are not in the versions yet. */
-  private readonly unread = new Set<number>()
   /** When the source was last seen, Unix milliseconds; null before the first copy. */
   refreshedMs: number | null = null
 
@@ -66,7 +75,7 @@ export class Snapshot {
   static async of(store: Store, source: Source): Promise<Snapshot> {
     await store.execute(`
       CREATE TABLE held (${heldColumns}, day BIGINT);
-      CREATE TABLE ${keyDays} (day BIGINT, account VARCHAR, key_fp VARCHAR, mark HUGEINT)`)
+      CREATE TABLE ${keyDays} (day BIGINT, account VARCHAR, key_fp VARCHAR, first_us BIGINT, last_us BIGINT, width_us BIGINT, mark HUGEINT)`)
     return new Snapshot(store, source)
   }
 
@@ -82,11 +91,7 @@ export class Snapshot {
       this.refreshedMs = nowMs
       return []
     }
-    for (const day of await this.source.copyInto(this.store)) this.unread.add(day)
-    const stale = `(day IS NULL OR day IN (SELECT unnest([${[...this.unread].join()}]::BIGINT[])))`
-    await this.store.execute(`
-      DELETE FROM ${keyDays} WHERE ${stale};
-      INSERT INTO ${keyDays} SELECT day, account, key_fp, sum(hash(held)::HUGEINT) + count(*) FROM held WHERE ${stale} GROUP BY ALL`)
+    await this.copy()
     const rows = await this.store.rows<{ account: string; version: string }>(`
       SELECT account, string_agg(part, ',' ORDER BY part) AS version FROM (
         SELECT account, sum(mark)::VARCHAR AS part FROM ${keyDays} GROUP BY account
@@ -95,7 +100,6 @@ export class Snapshot {
         JOIN (SELECT key_fp, min(account) AS account FROM ${keyDays} GROUP BY key_fp HAVING min(account) = max(account))
           USING (key_fp) GROUP BY account)
       WHERE account IS NOT NULL GROUP BY account`)
-    this.unread.clear()
     const before = this.versions
     this.versions = new Map(
       rows.map(({ account, version }) => [
@@ -107,6 +111,31 @@ export class Snapshot {
     this.refreshedMs = nowMs
     const names = new Set([...before.keys(), ...this.versions.keys()])
     return [...names].filter((each) => before.get(each) !== this.versions.get(each))
+  }
+
+  private async copy(): Promise<void> {
+    const folder = mkdtempSync(join(tmpdir(), 'assay-portal-'))
+    try {
+      const { replaced, done } = await this.source.copyTo(folder)
+      const read = (name: string) => `read_parquet(${literal(join(folder, name))})`
+      const events = `SELECT *, quarter // 96 AS day FROM ${read('events*')}`
+      const sums = `SELECT *, NULL::BIGINT AS day FROM ${read('sums*')}`
+      const old = `day IS NULL OR day IN (SELECT unnest([${replaced.join()}]::BIGINT[]))`
+      await this.store.execute(`
+        BEGIN;
+        DELETE FROM held WHERE ${old};
+        DELETE FROM ${keyDays} WHERE ${old};
+        INSERT INTO held BY NAME ${events} ORDER BY account, quarter;
+        INSERT INTO held BY NAME ${sums};
+        INSERT INTO ${keyDays} SELECT day, account, key_fp, min(first_us), max(last_us), max(width_us), sum(hash(one)::HUGEINT) + count(*)
+        FROM (${events} UNION ALL BY NAME ${sums}) AS one GROUP BY ALL;
+        DELETE FROM usage_polls;
+        INSERT INTO usage_polls BY NAME FROM ${read('polls')};
+        COMMIT`)
+      done()
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   }
 
   /** Changes only with the usage of the account. */
@@ -132,9 +161,9 @@ export class Snapshot {
   within<T>(scope: AccountScope, work: (session: Session) => Promise<T>): Promise<T> {
     return inSession(this.store, {}, async (session) => {
       await setAccount(session, scope)
-      await session.execute(
-        `CREATE TEMP VIEW mine AS SELECT * EXCLUDE (account, day) FROM held WHERE ${accountCondition(scope)}`,
-      )
+      await session.execute(`
+        CREATE TEMP VIEW mine AS SELECT * EXCLUDE (account, day) FROM held WHERE ${accountCondition(scope)};
+        CREATE TEMP VIEW my_days AS SELECT * EXCLUDE (account) FROM ${keyDays} WHERE ${accountCondition(scope)}`)
       return work(session)
     })
   }

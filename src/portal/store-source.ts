@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Contract } from '../contract/contract.ts'
 import { enterPrices } from '../report/usage/prepare.ts'
-import { limitTo } from '../store/account.ts'
+import { limitTo, mainOf } from '../store/account.ts'
 import { literal, textList } from '../store/literal.ts'
 import { openExistingStore, type Store } from '../store/open.ts'
 import { openSoon } from '../store/open-soon.ts'
@@ -17,59 +16,66 @@ const waitMs = 2000
 interface Day {
   readonly day: number
   readonly mark: string
+  /** The mark of the lines that were there at the last copy. */
+  readonly earlier: string
+  readonly newest: number
 }
+
+/** Changes with the lines of a day: new ones, corrected ones, and those that got another price. */
+const markSql = (filter: string) =>
+  `concat_ws('/', count(*) ${filter}, sum(import_no) ${filter}, sum(credits) ${filter}, count(credits) ${filter}, max(priced_by) ${filter})`
 
 /**
  * A store file. DuckDB's lock excludes a reader while another process writes, and a writer while one reads, so the file
- * is open for short times only. Requests of a day are summed again only if the day changed.
+ * is open for short times only. Of a day that only grew, what is new is summed; a day that changed is summed again.
  */
 export function storeSource(path: string, contract: Contract): Source {
-  let days = new Map<number, string>()
-  const changed = (name: string) => statSync(name, { bigint: true, throwIfNoEntry: false })
+  let days: ReadonlyMap<number, string> = new Map()
+  /** The last import that was copied. */
+  let newest = 0
+  const fileOf = (name: string) => statSync(name, { bigint: true, throwIfNoEntry: false })
   return {
     mark() {
       const marks = [path, `${path}.wal`].map((name) => {
-        const file = changed(name)
+        const file = fileOf(name)
         return file === undefined ? '-' : `${file.ino}/${file.size}/${file.mtimeNs}`
       })
       return marks.join(' ')
     },
-    async copyInto(into) {
-      const folder = mkdtempSync(join(tmpdir(), 'assay-portal-'))
+    async copyTo(folder) {
+      const store = await openSoon(() => openExistingStore(path), waitMs)
       try {
-        const store = await openSoon(() => openExistingStore(path), waitMs)
-        let now: Map<number, string>
-        let stale: readonly number[]
-        try {
-          const found = await store.rows<Day>(
-            `SELECT at_us // ${dayUs} AS day, count(*) || '/' || max(import_no) || '/' || sum(import_no) AS mark
-             FROM usage_events WHERE account IS NOT NULL GROUP BY day`,
-          )
-          now = new Map(found.map(({ day, mark }) => [day, mark]))
-          stale = [...new Set([...days.keys(), ...now.keys()])].filter(
-            (day) => days.get(day) !== now.get(day),
-          )
-          await inSession(store, {}, (session) =>
-            copyEvents(session, stale, join(folder, 'events')),
-          )
-          await copySums(store, contract, folder)
-        } finally {
-          store.close()
+        const found = await store.rows<Day>(
+          `SELECT at_us // ${dayUs} AS day, ${markSql('')} AS mark, max(import_no) AS newest,
+             ${markSql(`FILTER (WHERE import_no <= ${newest})`)} AS earlier
+           FROM usage_events WHERE account IS NOT NULL GROUP BY day`,
+        )
+        const marks = new Map(found.map(({ day, mark }) => [day, mark]))
+        const changed = found.filter(({ day, mark }) => days.get(day) !== mark)
+        const grown = changed.filter(({ day, earlier }) => days.get(day) === earlier)
+        const replaced = [
+          ...changed.filter((each) => !grown.includes(each)).map(({ day }) => day),
+          ...[...days.keys()].filter((day) => !marks.has(day)),
+        ]
+        const before = newest
+        await inSession(store, {}, async (session) => {
+          await copyEvents(session, replaced, join(folder, 'events'))
+          if (grown.length === 0) return
+          await session.execute(`CREATE OR REPLACE TEMP VIEW usage_events AS
+            FROM ${await mainOf(session)}.usage_events WHERE import_no > ${before}`)
+          const grownDays = grown.map(({ day }) => day)
+          await copyEvents(session, grownDays, join(folder, 'events-new'))
+        })
+        await copySums(store, contract, folder)
+        return {
+          replaced,
+          done: () => {
+            days = marks
+            newest = found.reduce((most, each) => Math.max(most, each.newest), 0)
+          },
         }
-        const read = (name: string) => `read_parquet(${literal(join(folder, name))})`
-        await into.execute(`
-          BEGIN;
-          DELETE FROM held WHERE day IS NULL OR day IN (SELECT unnest([${stale.join()}]::BIGINT[]));
-          INSERT INTO held SELECT *, quarter // 96 AS day FROM ${read('events')} ORDER BY account, quarter;
-          INSERT INTO held SELECT *, NULL AS day FROM read_parquet(${literal(join(folder, 'sums*'))});
-          DELETE FROM usage_polls;
-          INSERT INTO usage_polls FROM ${read('polls')};
-          COMMIT`)
-        // Only now: a copy that failed is made again.
-        days = now
-        return stale
       } finally {
-        rmSync(folder, { recursive: true })
+        store.close()
       }
     },
     async requests(scope, query) {

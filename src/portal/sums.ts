@@ -47,7 +47,9 @@ export function moneyOf(asked: Asked, units: readonly { unit: string; amount: st
 export const addDecimals = (a: string, b: string) =>
   decimalText(add(readNumber(a)!, readNumber(b)!))
 
+/** Amounts by unit; none if the token does not show costs. */
 export async function moneyIn(asked: Asked, where: string) {
+  if (!asked.bearer.shows.has('cost')) return []
   return asked.session.rows<{ unit: string; amount: string }>(
     `SELECT unit, sum(credits)::VARCHAR AS amount FROM mine WHERE ${where} AND credits IS NOT NULL GROUP BY unit ORDER BY unit`,
   )

@@ -49,6 +49,12 @@ export async function setAccount(session: Session, { account, keys }: AccountSco
   `)
 }
 
+/** SQL for the schema of the store's own tables, which temporary ones may hide. */
+export async function mainOf(session: Session): Promise<string> {
+  const [own] = await session.rows<{ name: string }>('SELECT current_database() AS name')
+  return `${identifier(own!.name)}.main`
+}
+
 /**
  * Puts one account in front of every query of a session. Temporary views hide the tables of usage, so that the store's
  * own views, the clocks of runs, and charts of the user read only its rows too. Nothing depends on other accounts:
@@ -63,8 +69,7 @@ export async function limitTo(
 ): Promise<void> {
   await setAccount(session, scope)
   if (isWhole(scope)) return
-  const [own] = await session.rows<{ name: string }>('SELECT current_database() AS name')
-  const main = `${identifier(own!.name)}.main`
+  const main = await mainOf(session)
   const mine = accountCondition(scope)
   const shared =
     keyTables ??

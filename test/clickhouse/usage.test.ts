@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { clickhouseSource } from '../../src/portal/clickhouse-source.ts'
 import { clickhouseEngine, closeDays } from '../../src/report/usage/engine/clickhouse.ts'
 import { readUsage } from '../../src/report/usage/read.ts'
 import type { UsageOptions } from '../../src/report/usage/shape.ts'
@@ -18,6 +19,7 @@ import { importFile } from '../../src/store/import/import-file.ts'
 import { ownMapping } from '../../src/store/import/mapping.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { main } from '../e2e/command.ts'
+import { bytesOf, everyPath, servedFrom, tokenOf } from '../portal/portal.ts'
 import {
   accounts,
   enterMarked,
@@ -178,7 +180,7 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
       const closed = await pageOf(all, options)
       expect(closed === (await pageOf(alone, options))).toBe(true)
       const condition =
-        /coalesce\(account, ''\) = \{usage_account:String\}|key_fp IN \(SELECT key_fp FROM [\s\S]*?\) = \{usage_account:String\}\)/g
+        /\baccount = \{usage_account:String\}|key_fp IN \(SELECT key_fp FROM [\s\S]*?\) = \{usage_account:String\}\)/g
       // Each place of the condition in a query, by what it guards.
       for (const at of ['usage_events', 'usage_quarters', 'usage_polls']) {
         const mutated: ClickHouse = {
@@ -198,8 +200,17 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
         }
         expect((await pageOf(mutated, options)) === closed ? `${at} lives` : '').toBe('')
       }
-      await all.close()
-      await alone.close()
+      const served = await servedFrom(clickhouseSource(all))
+      const servedAlone = await servedFrom(clickhouseSource(alone))
+      for (const path of everyPath) {
+        const token = await tokenOf(subject.name)
+        const answer = await bytesOf(await served.ask(path, token))
+        expect(answer.slice(0, 3), path).toBe('200')
+        expect(answer === (await bytesOf(await servedAlone.ask(path, token))) ? '' : path).toBe('')
+        for (const mark of marksOfOthers) expect(answer.includes(mark) ? mark : '').toBe('')
+      }
+      await served.close()
+      await servedAlone.close()
     } finally {
       own.close()
       ownAlone.close()

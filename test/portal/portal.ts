@@ -5,7 +5,7 @@ import { SignJWT } from 'jose'
 import { defaultContract } from '../../src/contract/default.ts'
 import { Portal } from '../../src/portal/server.ts'
 import { parseSettings, type Settings } from '../../src/portal/settings.ts'
-import { Snapshot } from '../../src/portal/snapshot.ts'
+import { Snapshot, type Source } from '../../src/portal/snapshot.ts'
 import { storeSource } from '../../src/portal/store-source.ts'
 import { openStore as openPlain } from '../../src/store/open.ts'
 import { novemberUs } from '../report/attempts.ts'
@@ -68,6 +68,34 @@ export interface Served {
   close(): Promise<void>
 }
 
+type Asking = Pick<Served, 'portal' | 'store' | 'pass' | 'ask' | 'close'>
+
+/** A portal that has copied this usage. */
+export async function servedFrom(source: Source, settings = settingsOf()): Promise<Asking> {
+  const store = await openPlain(':memory:')
+  const snapshot = await Snapshot.of(store, source)
+  let passedMs = 0
+  const portal = new Portal({
+    ...{ snapshot, contract: null, env, slowMs: 60_000, now: () => nowMs + passedMs },
+    settings: () => settings,
+  })
+  await portal.refresh()
+  const handler = await portal.handler()
+  return {
+    ...{ portal, store },
+    pass: (ms) => {
+      passedMs += ms
+    },
+    ask: (path, token, headers = {}) =>
+      handler(
+        new Request(`http://usage.test${path}`, {
+          headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
+        }),
+      ),
+    close: () => snapshot.close(),
+  }
+}
+
 /** A portal over a store file with these accounts. */
 export async function served(
   some: readonly MarkedAccount[],
@@ -79,28 +107,12 @@ export async function served(
   const store = await openStore(file)
   await fill(store)
   store.close()
-  const memory = await openPlain(':memory:')
-  const snapshot = await Snapshot.of(memory, storeSource(file, defaultContract))
-  let passedMs = 0
-  const portal = new Portal({
-    ...{ snapshot, contract: null, env, slowMs: 60_000, now: () => nowMs + passedMs },
-    settings: () => settings,
-  })
-  await portal.refresh()
-  const handler = await portal.handler()
+  const asking = await servedFrom(storeSource(file, defaultContract), settings)
   return {
-    ...{ portal, file, store: memory },
-    pass: (ms) => {
-      passedMs += ms
-    },
-    ask: (path, token, headers = {}) =>
-      handler(
-        new Request(`http://usage.test${path}`, {
-          headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
-        }),
-      ),
+    ...asking,
+    file,
     async close() {
-      await snapshot.close()
+      await asking.close()
       rmSync(folder, { recursive: true })
     },
   }

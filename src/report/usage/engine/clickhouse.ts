@@ -178,7 +178,7 @@ export async function fetchQuarters(
   const sums = quartersSql().replace('FROM usage_cells', () => `FROM ${which} AS cells`)
   await clickhouse.writeParquet(
     inClickhouse(sums, allAccounts),
-    { usage_sources: [], usage_from: 0, usage_to: 0, days: days ?? [] },
+    { usage_sources: [], usage_unit: '', usage_from: 0, usage_to: 0, days: days ?? [] },
     file,
   )
 }
