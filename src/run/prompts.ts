@@ -68,7 +68,7 @@ function linesOf({ name: step, session }: Step, path: string): readonly PooledPr
     )
   }
   const prompts =
-    conversationsOf(text, session !== null) ??
+    conversationsOf(text, path, session !== null) ??
     text
       .split(/\r?\n/)
       .filter((line) => line.trim() !== '')
@@ -106,7 +106,7 @@ function pooled(
 ): PooledPrompt | null {
   if (prompt !== undefined) return prompt
   const turns = conversations.flatMap(({ by, text }) =>
-    (by === 'human' || by === 'user') && text !== undefined ? [text] : [],
+    (by === 'human' || by === 'user') && text !== undefined && text.trim() !== '' ? [text] : [],
   )
   if (turns.length > 0) {
     const system = conversations[0]!.by === 'system' ? conversations[0]!.text : undefined
@@ -122,18 +122,36 @@ function pooled(
   return to === 0 ? null : { messages: messages.slice(0, to), fields }
 }
 
-/** The prompts of a ShareGPT file, one list of conversations; null for any other file. */
-function conversationsOf(text: string, isWhole: boolean): readonly PooledPrompt[] | null {
-  if (!text.trimStart().startsWith('[')) return null
+/**
+ * The prompts of a ShareGPT file, one list of conversations; null for any other file.
+ *
+ * @throws UserError for a list that is cut off, or of other things
+ */
+function conversationsOf(
+  text: string,
+  path: string,
+  isWhole: boolean,
+): readonly PooledPrompt[] | null {
+  // A prompt may begin with a bracket, such as [INST].
+  if (!/^\s*\[\s*\{/.test(text)) return null
+  let value: unknown
   try {
-    const list = z.array(promptRecord).safeParse(JSON.parse(text))
-    // A conversation without a user message has no prompt.
-    return list.success
-      ? list.data.map((record) => pooled(record, isWhole)).filter((prompt) => prompt !== null)
-      : null
+    value = JSON.parse(text)
   } catch {
-    return null
+    throw new UserError(
+      'run',
+      `${path} begins as a JSON list, and is none: it is cut off, or has a comma too many.`,
+    )
   }
+  const list = z.array(promptRecord).safeParse(value)
+  if (!list.success) {
+    throw new UserError(
+      'run',
+      `${path}: expected a list of objects with a text "prompt", or a list "conversations" or "messages".`,
+    )
+  }
+  // A conversation without a user message has no prompt.
+  return list.data.map((record) => pooled(record, isWhole)).filter((prompt) => prompt !== null)
 }
 
 /** A line is a prompt; a JSON object gives its `prompt` or its messages. */

@@ -48,3 +48,17 @@ test('lines give a text, a prompt, or messages with images and tools, without th
 test('a JSON line without a prompt is refused with its line number', () => {
   expect(() => poolOf('a\n{"question":"b"}')).toThrow(/prompts, line 2: expected a prompt/)
 })
+
+test('empty questions of a conversation are left out, and a list that is cut off is no list of prompts', () => {
+  const said = [
+    { from: 'system', value: 'Be brief.' },
+    { from: 'human', value: ' ' },
+    { from: 'gpt', value: '' },
+    { from: 'human', value: 'so?' },
+  ]
+  expect(poolOf(JSON.stringify([{ conversations: said }, { conversations: [] }]))).toEqual(['so?'])
+  const whole = JSON.stringify([{ prompt: 'a' }], null, 1)
+  expect(() => poolOf(whole.slice(0, -2))).toThrow(/begins as a JSON list, and is none/)
+  expect(() => poolOf('[{"conversations": 3}]')).toThrow(/expected a list of objects/)
+  expect(poolOf('[INST] a [/INST]\n[1] b')).toEqual(['[INST] a [/INST]', '[1] b'])
+})

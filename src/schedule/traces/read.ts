@@ -55,7 +55,7 @@ function rowsOf(source: TraceSource): { format: TraceFormat; read: TraceRows } {
   }
   const records = recordsOf(text, path)
   if (source.columns !== null) {
-    return { format: 'columns', read: columns(records, path, source.columns) }
+    return { format: 'columns', read: columns(records, path, source.columns, source.unit) }
   }
   if (isPrompts(records[0])) {
     throw new UserError(

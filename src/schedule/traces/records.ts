@@ -35,7 +35,10 @@ function listOf(text: string, path: string): readonly TraceRecord[] {
   try {
     list = JSON.parse(text.replace(/^\uFEFF/, '')) as readonly unknown[]
   } catch {
-    throw new UserError('trace', `${path} begins as a JSON list, and is none.`)
+    throw new UserError(
+      'trace',
+      `${path} begins as a JSON list, and is none: it is cut off, or has a comma too many. Write a whole list, or one object a line.`,
+    )
   }
   return list.map((value, at) => {
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
@@ -77,7 +80,8 @@ export function cellsOf(line: string, delimiter: Delimiter = ','): readonly stri
 
 function jsonLine(line: string, path: string, number: number): TraceRecord['fields'] {
   try {
-    const value: unknown = JSON.parse(line)
+    // Lines that were cut out of a list end with a comma.
+    const value: unknown = JSON.parse(line.replace(/,\s*$/, ''))
     if (typeof value === 'object' && value !== null) return value as TraceRecord['fields']
   } catch {
     // The error below shows the line.

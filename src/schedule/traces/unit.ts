@@ -17,7 +17,7 @@ export interface UnitChoice {
  * @throws UserError with both readings if the rows do not tell
  */
 export function unitOf(
-  { rows, unit }: TraceRows,
+  { rows, unit, blocks }: TraceRows,
   written: TraceUnit | null,
   block: number | null,
   path: string,
@@ -36,16 +36,27 @@ export function unitOf(
     if (least >= from) return { unit, reason: `${least} is ${since} since 1970` }
   }
   const fraction = rows.find(({ time }) => !Number.isInteger(time))
-  if (fraction !== undefined)
+  if (fraction !== undefined) {
+    const [ms, s] = [loadOf(rows, 'ms'), loadOf(rows, 's')]
+    // Milliseconds may have fractions too: of a service that was hardly used, or a trace that is read too slow.
+    if (s.spanS > 0 && s.perS < leastPerS && ms.perS <= mostPerS) unclear(path, rows)
     return { unit: 's', reason: `times have fractions, such as ${fraction.time}` }
-  const { perS, tokensPerS } = loadOf(rows, 'ms')
-  if (perS > 1000 || tokensPerS > 1e7) {
-    throw new UserError(
-      'trace',
-      `The unit of the times in ${path} is not clear. ${both(rows)} Write unit: ms or unit: s.`,
-    )
   }
+  const { perS, tokensPerS } = loadOf(rows, 'ms')
+  // Only a format with blocks says that its whole numbers are milliseconds.
+  if (blocks.length === 0 || perS > mostPerS || tokensPerS > 1e7) unclear(path, rows)
   return { unit: 'ms', reason: `whole numbers, ${rate(perS)} as milliseconds` }
+}
+
+/** Rates of known traces lie between, by far. */
+const mostPerS = 1000
+const leastPerS = 1 / 60
+
+function unclear(path: string, rows: readonly TraceRow[]): never {
+  throw new UserError(
+    'trace',
+    `The unit of the times in ${path} is not clear. ${both(rows)} Write unit: ms or unit: s.`,
+  )
 }
 
 const magnitudes = [

@@ -7,7 +7,8 @@ const expected = 'timestamp, input_length, output_length and, optionally, whole-
 
 /** @throws UserError for a line without these fields */
 export function blockRow(record: TraceRecord, path: string): TraceRow {
-  const { timestamp, input_length, output_length, hash_ids: hashIds = [] } = record.fields
+  const { timestamp, input_length, output_length, hash_ids } = record.fields
+  const hashIds = hash_ids ?? []
   const [time, input, output] = [
     numberOf(timestamp),
     tokensOf(input_length),

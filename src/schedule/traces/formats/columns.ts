@@ -1,13 +1,19 @@
 import { type TraceColumns, type TraceUnit, traceUnits } from '../../../scenario/scenario.ts'
+import { UserError } from '../../../user/user-error.ts'
 import { numberOf, refuse, type TraceRecord, tokensOf } from '../records.ts'
 import { plainRow, type TraceRow, type TraceRows } from '../trace.ts'
 import { instantReader } from './azure.ts'
 
-/** Any CSV or JSON Lines whose columns the scenario names. A time is a number, or an instant such as 2024-05-12T00:00:02Z. */
+/**
+ * Any CSV or JSON Lines whose columns the scenario names. A time is a number, or an instant such as 2024-05-12T00:00:02Z.
+ *
+ * @param written the unit that the scenario names
+ */
 export function columns(
   records: readonly TraceRecord[],
   path: string,
   { time: timeName, input: inputName, output: outputName, session: sessionName }: TraceColumns,
+  written: TraceUnit | null,
 ): TraceRows {
   const last = new Map<string, number>()
   const instants = Number.isNaN(numberOf(records[0]?.fields[timeName]))
@@ -24,7 +30,8 @@ export function columns(
     if (session !== null) last.set(session, index)
     return { ...plainRow(time, input, output), session, after }
   })
-  return { rows, leftOut: [], unit: instants ? 'us' : unitIn(timeName), blocks: [] }
+  const unit = instants ? 'us' : (written ?? unitIn(timeName, path))
+  return { rows, leftOut: [], unit, blocks: [] }
 }
 
 /** Words for a unit at the end of a column's name: `sent_ms`, `arrival (s)`, `startTimeMillis`. */
@@ -35,11 +42,21 @@ const unitWords: Readonly<Record<TraceUnit, readonly string[]>> = {
   ns: ['ns', 'nanos', 'nanoseconds'],
 }
 
-function unitIn(name: string): TraceUnit | null {
+/** Units that no time of a trace may have. */
+const otherUnits = ['m', 'min', 'mins', 'minutes', 'h', 'hr', 'hrs', 'hours', 'd', 'days']
+
+/** @throws UserError for another unit */
+function unitIn(name: string, path: string): TraceUnit | null {
   const words = name
     .replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
     .toLowerCase()
     .split(/[^a-z]+/)
   const last = words.findLast((word) => word !== '') ?? ''
+  if (otherUnits.includes(last)) {
+    throw new UserError(
+      'trace',
+      `${path}: ${name} looks like a time in ${last}; a replay takes times in ${traceUnits.join(', ')}. Convert the column, or write unit: if its name is misleading.`,
+    )
+  }
   return traceUnits.find((unit) => unitWords[unit].includes(last)) ?? null
 }
