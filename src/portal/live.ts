@@ -47,7 +47,14 @@ export class Live {
     return new ReadableStream<Uint8Array>({
       start: (controller) => {
         const send = (text: string) => controller.enqueue(encoder.encode(text))
+        const isOver = () => {
+          if (this.now() / 1000 <= bearer.expiresS) return false
+          end()
+          controller.close()
+          return true
+        }
         const event = (version: string) => {
+          if (isOver()) return
           const at = timeIn(this.snapshot.refreshedMs! * 1000, 'UTC')
           send(`event: changed\nid: ${version}\ndata: ${JSON.stringify({ version, at })}\n\n`)
         }
@@ -55,11 +62,7 @@ export class Live {
         const version = this.snapshot.versionOf(bearer.account)
         if (lastId !== version) event(version)
         const beat = setInterval(() => {
-          send(': here\n\n')
-          if (this.now() / 1000 > bearer.expiresS) {
-            end()
-            controller.close()
-          }
+          if (!isOver()) send(': here\n\n')
         }, beatMs)
         listeners.add(event)
         end = () => {

@@ -101,6 +101,8 @@ function bearerOf(claims: Record<string, unknown>, settings: Settings, nowMs: nu
   const isWhole = isText(sub) && isText(jti) && typeof exp === 'number' && typeof iat === 'number'
   if (!isWhole || !isTexts(shows) || !(keys === null || isTexts(keys))) throw badToken()
   if (!(origin === null || isText(origin))) throw badToken()
+  // SQL text ends at one, so the account would be another.
+  if (sub.includes('\0')) throw badToken()
   if (exp - iat > longestS || iat > nowMs / 1000 + toleranceS) throw badToken()
   const revoked = Object.hasOwn(settings.revokedBefore, sub)
     ? settings.revokedBefore[sub]

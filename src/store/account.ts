@@ -1,3 +1,4 @@
+import { UserError } from '../user/user-error.ts'
 import { identifier, literal, textList } from './literal.ts'
 import type { Session } from './session.ts'
 
@@ -39,8 +40,15 @@ export const pollKeysSql = (tables: readonly string[]): string =>
    WHERE key_fp IS NOT NULL AND account IS NOT NULL GROUP BY key_fp
    HAVING min(account) = getvariable('usage_account') AND max(account) = getvariable('usage_account')`
 
-/** Sets the variables that `accountCondition` and `pollKeysSql` read. */
+/**
+ * Sets the variables that `accountCondition` and `pollKeysSql` read.
+ *
+ * @throws UserError for a name with a zero byte, without which it would be another account's
+ */
 export async function setAccount(session: Session, { account, keys }: AccountScope): Promise<void> {
+  if (account?.includes('\0')) {
+    throw new UserError('usage', 'account: expected a name without a zero byte.')
+  }
   // See docs/decisions/0707.
   await session.execute(`
     CREATE TEMP MACRO IF NOT EXISTS has(names, name) AS list_contains(names, name);

@@ -109,3 +109,15 @@ export function messagePage(title: string, text: string, viewer: Viewer | null):
     }</p></section>`,
   })
 }
+
+/** The usage page in a frame that has no session. */
+export function framedWithoutSession(): Html {
+  return document({
+    title: 'My credits',
+    path: '',
+    viewer: null,
+    main: html`<section class="card narrow"><h1>Your use is not shown here</h1>
+<p>You are not signed in, or this browser keeps your session from pages of other sites.</p>
+<p><a href="/my-credits" target="_blank" rel="noopener">Open my credits</a></p></section>`,
+  })
+}

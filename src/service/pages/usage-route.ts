@@ -3,7 +3,7 @@ import type { Behaviour, Kit } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import { QueryError } from '../usage/report.ts'
 import { ZoneError } from '../usage/zone.ts'
-import type { Viewer } from './document.ts'
+import { framedWithoutSession, type Viewer } from './document.ts'
 import { drawer } from './drawer.ts'
 import type { PageAnswer, PageRequest } from './exchange.ts'
 import { lookAt, myCreditsPage, rangeOf, type UsageLook } from './my-credits.ts'
@@ -49,7 +49,11 @@ async function myCredits(
   session: Session | null,
 ): Promise<PageAnswer> {
   const viewer = viewerOf(session, kit.accounts) ?? viewerByKey(kit, behaviour, call)
-  if (viewer === null) return redirect('/sign-in')
+  if (viewer === null) {
+    // A form to sign in is in no frame. Browsers send no session to a frame of another site.
+    const isFramed = call.incoming.headers['sec-fetch-dest'] === 'iframe'
+    return isFramed ? page(framedWithoutSession(), 401) : redirect('/sign-in')
+  }
   const nowUs = kit.clock.nowUs()
   const report = (asked: string) => behaviour.pageReport(call, viewer.account.id, asked)
   const range = rangeOf(query.get('range'))

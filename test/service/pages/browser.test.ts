@@ -1,6 +1,9 @@
+import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { MovableClock } from '../../../src/service/clock.ts'
 import { seededRandom } from '../../../src/service/random.ts'
 import { violations } from '../../axe.ts'
@@ -56,6 +59,45 @@ describe.skipIf(!canBrowse)(
       await page.getByLabel('Name of a new key').fill(name)
       await page.getByRole('button', { name: 'Make a key' }).click()
       return (await page.locator('.secret code').textContent()) ?? ''
+    }
+
+    test('a frame of the same site shows the usage; one of another site says why not, and opens it', async () => {
+      const { host, target } = await framing()
+      const { page, context } = await opened(target)
+      await register(page)
+      // A site is a host without its port.
+      await page.goto(host('127.0.0.1'))
+      const remaining = page.frameLocator('#usage').locator('#remaining')
+      await remaining.waitFor()
+      expect(await remaining.textContent()).toBe('100')
+      expect(page.frames()[2]!.url()).toMatch(/^chrome-error:/)
+      await page.goto(host('localhost'))
+      const frame = page.frameLocator('#usage')
+      await frame.getByRole('heading', { name: 'Your use is not shown here' }).waitFor()
+      const [own] = await Promise.all([
+        context.waitForEvent('page'),
+        frame.getByRole('link', { name: 'Open my credits' }).click(),
+      ])
+      await own.locator('#remaining').waitFor()
+      expect(await own.locator('#remaining').textContent()).toBe('100')
+      await context.close()
+    })
+
+    /** A house, and a page that frames its usage page and its dashboard, by the host's two names, which are two sites. */
+    async function framing() {
+      const server = createServer((_, response) => {
+        response.setHeader('content-type', 'text/html')
+        const { baseUrl } = target.service
+        response.end(
+          `<iframe id="usage" src="${baseUrl}/my-credits"></iframe><iframe src="${baseUrl}/dashboard"></iframe>`,
+        )
+      }).listen(0, '127.0.0.1')
+      onTestFinished(() => void server.close())
+      await once(server, 'listening')
+      const { port } = server.address() as AddressInfo
+      const host = (name: string) => `http://${name}:${port}`
+      const { target } = await openHouse({ frameOrigins: [host('localhost'), host('127.0.0.1')] })
+      return { host, target }
     }
 
     test('a visitor opens an account, makes a key, buys, and revokes the key, without scripts', async () => {
