@@ -66,19 +66,29 @@ const newApiCounts = {
 export const answerDialects = {
   /** OpenAI, Azure, vLLM, Groq, Together, Fireworks, Z.ai. */
   'openai-chat': chat,
+  /** Realtime sessions and transcriptions name the details in the singular. */
   'openai-responses': {
     ...inclusive,
     counts: {
       input: ['input_tokens'],
-      cacheRead: ['input_tokens_details.cached_tokens'],
-      cacheReadAudio: ['input_tokens_details.cached_tokens_details.audio_tokens'],
-      cacheWrite: ['input_tokens_details.cache_write_tokens'],
-      inputAudio: ['input_tokens_details.audio_tokens'],
-      inputImage: ['input_tokens_details.image_tokens'],
+      cacheRead: ['input_tokens_details.cached_tokens', 'input_token_details.cached_tokens'],
+      cacheReadAudio: [
+        'input_tokens_details.cached_tokens_details.audio_tokens',
+        'input_token_details.cached_tokens_details.audio_tokens',
+      ],
+      cacheWrite: [
+        'input_tokens_details.cache_write_tokens',
+        'input_token_details.cache_write_tokens',
+      ],
+      inputAudio: ['input_tokens_details.audio_tokens', 'input_token_details.audio_tokens'],
+      inputImage: ['input_tokens_details.image_tokens', 'input_token_details.image_tokens'],
       output: ['output_tokens'],
-      reasoning: ['output_tokens_details.reasoning_tokens'],
-      outputAudio: ['output_tokens_details.audio_tokens'],
-      outputImage: ['output_tokens_details.image_tokens'],
+      reasoning: [
+        'output_tokens_details.reasoning_tokens',
+        'output_token_details.reasoning_tokens',
+      ],
+      outputAudio: ['output_tokens_details.audio_tokens', 'output_token_details.audio_tokens'],
+      outputImage: ['output_tokens_details.image_tokens', 'output_token_details.image_tokens'],
       total: ['total_tokens'],
     },
     calls: { second: ['seconds'] },
@@ -129,9 +139,17 @@ export const answerDialects = {
       cacheMiss: ['prompt_cache_miss_tokens'],
     },
   },
-  'xai-chat': { ...chat, output: 'by-total' },
+  'xai-chat': {
+    ...chat,
+    output: 'by-total',
+    calls: { search: [...searches.search, 'num_sources_used'] },
+  },
   openrouter: chat,
-  mistral: chat,
+  /** Pages are those of its OCR, seconds those of speech. */
+  mistral: {
+    ...chat,
+    calls: { ...searches, page: ['pages_processed'], second: ['prompt_audio_seconds'] },
+  },
   groq: chat,
   moonshot: {
     ...chat,

@@ -8,7 +8,7 @@ import { afterAll, expect, test, vi } from 'vitest'
 import type { CostOptions } from '../../src/cli/commands/contract.ts'
 import { costAction, showContractAction } from '../../src/cli/contract.ts'
 import { loadContract } from '../../src/contract/load.ts'
-import { priceVectors } from '../contract/price-vectors/vectors.ts'
+import { furtherVectors, priceVectors } from '../contract/price-vectors/vectors.ts'
 import { main } from '../e2e/command.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-contract-cli-'))
@@ -47,7 +47,10 @@ const usual: Pick<CostOptions, 'choose' | 'outcome' | 'json' | 'model'> = {
 }
 
 test('contract cost prints the exact cost of every price vector, also after contract show', () => {
-  for (const { id, unit, model, usage, context = {}, cost } of priceVectors) {
+  for (const { id, unit, model, usage, context = {}, cost } of [
+    ...priceVectors,
+    ...furtherVectors,
+  ]) {
     const contract = file(`${id}.json`, {
       name: id,
       extends: 'none',

@@ -3,7 +3,11 @@ import { type ChargedOutcome, chargedOutcomes } from '../../src/contract/prices.
 import { decimalText, readNumber } from '../../src/money/rational.ts'
 import { calculate, type PriceContext } from '../../src/price/calculate.ts'
 import { readUsage } from '../../src/tokens/read-usage.ts'
-import { type PriceVector, priceVectors } from '../contract/price-vectors/vectors.ts'
+import {
+  furtherVectors,
+  type PriceVector,
+  priceVectors,
+} from '../contract/price-vectors/vectors.ts'
 import { modelOf } from './made-requests.ts'
 
 const usual: PriceContext = {
@@ -33,7 +37,7 @@ function contextOf({ context = {} }: PriceVector): PriceContext {
 }
 
 test('all price vectors cost what they must, to the last digit', () => {
-  for (const vector of priceVectors) {
+  for (const vector of [...priceVectors, ...furtherVectors]) {
     const { id: _, usage, aliases, ...fields } = vector.model
     const model = modelOf({ usage, ...fields }, vector.unit)
     const found = calculate(model, readUsage(vector.usage, usage), contextOf(vector))

@@ -10,11 +10,11 @@ import {
   promptOf,
   unknownUsage,
 } from '../../src/tokens/usage.ts'
-import { priceVectors } from '../contract/price-vectors/vectors.ts'
+import { furtherVectors, priceVectors } from '../contract/price-vectors/vectors.ts'
 
 test('all price vectors have the parts that they must, and their flags', () => {
   expect(priceVectors).toHaveLength(81)
-  for (const { id, usage, model, normal, flags } of priceVectors) {
+  for (const { id, usage, model, normal, flags } of [...priceVectors, ...furtherVectors]) {
     if (normal === undefined) continue
     const read = readUsage(usage, model.usage)
     const counted = Object.fromEntries(

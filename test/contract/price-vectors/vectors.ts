@@ -21,10 +21,14 @@ export interface PriceVector {
   readonly wrong?: Readonly<Record<string, string>>
 }
 
-export const priceVectors: readonly PriceVector[] = readFileSync(
-  join(import.meta.dirname, 'vectors.jsonl'),
-  'utf8',
-)
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line) as PriceVector)
+export const priceVectors = vectorsOf('vectors.jsonl')
+
+/** Kinds of prices that those do not have, worked out by hand from the rules of public price pages. */
+export const furtherVectors = vectorsOf('further.jsonl')
+
+function vectorsOf(file: string): readonly PriceVector[] {
+  return readFileSync(join(import.meta.dirname, file), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as PriceVector)
+}
