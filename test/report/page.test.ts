@@ -26,8 +26,41 @@ beforeAll(async () => {
   writeFileSync(fileOf('compare'), (await renderComparison(store, comparison, [])).html)
   await writeReport({ ...options, page: 'audit', reportsFolder: ownReports(), out: fileOf('own') })
   await writeMonth()
+  await writePriced()
 })
 afterAll(() => store.close())
+
+const sums = {
+  title: 'Sums of each place, USD',
+  head: ['requests of', 'requests', 'computed', 'stated', 'logged', 'taken'],
+  rows: [
+    ['all requests', '2', '0.000614', '0.000614', '0.000338', '0.000614'],
+    ['big, streamed', '1', '0.000276', '0.000276', '0', ''],
+  ],
+}
+const behind = {
+  title: 'Requests behind the differences, USD',
+  head: ['request', 'model', 'ended', 'computed', 'stated', 'logged'],
+  rows: [['run-1 3.0', 'big, streamed', 'success', '0.000276', '0.000276', '0']],
+}
+
+/** An audit whose costs differ between the places. */
+async function writePriced(): Promise<void> {
+  const priced = await seededStore({ attempts: 60 })
+  const detail = {
+    ...{ verdict: 'fail', observations: 2, expected: 'one cost at all places' },
+    ...{ observed: '1 of 2 requests differ', tables: [sums, behind] },
+    witnesses: [{ runId: 'run-1', slot: 3, retry: 0, shows: 'costs differ between the places' }],
+  }
+  await priced.execute(
+    `INSERT INTO findings
+     SELECT audit_id, audited_at, run_ids, 'PRICE-08', 'advice', 'fail', 2, 'One sum', $1
+     FROM findings LIMIT 1`,
+    [JSON.stringify(detail)],
+  )
+  await writeReport({ ...seededOptions(priced), page: 'audit', out: fileOf('priced') })
+  priced.close()
+}
 
 /** Usage of several keys with a forecast: lost bands, expiring credits, costs. */
 async function writeMonth(): Promise<void> {
@@ -181,6 +214,31 @@ describe.skipIf(!canBrowse)(
         await tab.emulateMedia({ media: 'print', colorScheme: 'dark' })
         await expect.poll(() => eyesores(tab), looking).toEqual([])
         expect(noticed).toEqual([])
+        await close()
+      },
+    )
+
+    test.each([1440, 375])(
+      'the sums of all places and the requests behind each difference stand apart, at %i px',
+      async (width) => {
+        const { tab, close } = await openPage(browser, 'priced', false)
+        await tab.setViewportSize({ width, height: 900 })
+        await unfold(tab)
+        const finding = tab.locator('#PRICE-08')
+        const parts = await finding.locator('h3, .table-scroll').all()
+        const boxes = await Promise.all(parts.map((part) => part.boundingBox()))
+        for (const [at, box] of boxes.slice(1).entries()) {
+          expect(box!.y).toBeGreaterThanOrEqual(boxes[at]!.y + boxes[at]!.height)
+        }
+        for (const { title, head, rows } of [sums, behind]) {
+          const region = finding.getByRole('region', { name: title, exact: true })
+          const cells = await region
+            .locator('tr')
+            .evaluateAll((all) =>
+              all.map((row) => [...row.children].map((cell) => cell.textContent?.trim())),
+            )
+          expect(cells).toEqual([head, ...rows])
+        }
         await close()
       },
     )

@@ -1,3 +1,4 @@
+import { isZero } from '../../money/rational.ts'
 import type { Change } from './changes/change.ts'
 import { changesFor } from './changes/changes.ts'
 import type { PriceOf } from './expected.ts'
@@ -79,6 +80,8 @@ function isGivenBy(change: Change, { request, statement, expected, unit }: Judge
     if (cost === null || expected.costs.some((right) => isWithin(right, cost, unit, model)))
       continue
     applies = true
+    // Nothing is not a small share of something.
+    if (isZero(statement.value) && !isZero(cost)) continue
     if (isWithin(statement.value, cost, unit, { ...model, round: model.round ?? exact }))
       return true
   }

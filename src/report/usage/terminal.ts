@@ -110,14 +110,15 @@ function dayLines({ days, scope }: UsagePage): readonly string[] {
   // A bar of credits is a share of one at least; money may be any fraction.
   const most = Math.max(...shown.map(size), scope.unit === 'credits' ? 1 : Number.MIN_VALUE)
   const width = Math.max(12, ...shown.map(({ label }) => label.length + 1))
+  const costWidth = Math.max(12, ...shown.map(({ cost }) => (cost?.text.length ?? 0) + 2))
   return [
     ...(shown.length < used.length
       ? [`the last ${shown.length} of ${used.length} days with usage; --json has all`]
       : []),
-    `${'day'.padEnd(width)}${'requests'.padStart(12)}${unitName(scope.unit).padStart(12)}`,
+    `${'day'.padEnd(width)}${'requests'.padStart(12)}${unitName(scope.unit).padStart(costWidth)}`,
     ...shown.map((day) => {
       const bar = '█'.repeat(Math.round((size(day) / most) * barColumns))
-      return `${day.label.padEnd(width)}${whole(day.requests).padStart(12)}${(day.cost?.text ?? '-').padStart(12)}  ${bar}${day.open ? ' (open)' : ''}`.trimEnd()
+      return `${day.label.padEnd(width)}${whole(day.requests).padStart(12)}${(day.cost?.text ?? '-').padStart(costWidth)}  ${bar}${day.open ? ' (open)' : ''}`.trimEnd()
     }),
   ]
 }
@@ -138,9 +139,9 @@ function seriesLines({ days, scope }: UsagePage): readonly string[] {
     { head: 'tokens out', of: ({ completionTokens }: SeriesPoint) => completionTokens },
   ]
   const names = ['requests', unitName(scope.unit), ...columns.map(({ head }) => head)]
-  const width = Math.floor(55 / names.length)
-  const row = (name: string, cells: readonly string[]) =>
-    `${printable(name, 24).padEnd(25)}${cells.map((cell) => ` ${cell}`.padStart(width)).join('')}`
+  const least = Math.floor(55 / names.length)
+  const row = (name: string, cells: readonly string[], widths: readonly number[]) =>
+    `${printable(name, 24).padEnd(25)}${cells.map((cell, at) => ` ${cell}`.padStart(widths[at]!)).join('')}`
   const rows = [...Map.groupBy(days, (day) => day.series)].map(([name, points]) => {
     // A day without a request has 0 of everything and shows nothing about the others.
     const used = points.filter(({ requests }) => requests !== 0)
@@ -154,11 +155,16 @@ function seriesLines({ days, scope }: UsagePage): readonly string[] {
       cost?.text ?? '-',
       ...columns.map(({ of }) => whole(sum(of))),
     ]
-    return { credits: Number(cost?.amount ?? 0), text: row(name, cells) }
+    return { credits: Number(cost?.amount ?? 0), name, cells }
   })
+  const widths = names.map((_, at) =>
+    Math.max(least, ...rows.map(({ cells }) => cells[at]!.length + 1)),
+  )
   return [
-    row(scope.by, names),
-    ...rows.sort((a, b) => b.credits - a.credits).map(({ text }) => text),
+    row(scope.by, names, widths),
+    ...rows
+      .sort((a, b) => b.credits - a.credits)
+      .map(({ name, cells }) => row(name, cells, widths)),
   ]
 }
 

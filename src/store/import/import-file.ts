@@ -161,6 +161,7 @@ async function importLog(
           partial,
           bucket: options.bucket,
         })
+  const hasOwnNames = rows === null && options.mapping === undefined
   const given = rows?.mapping ?? options.mapping ?? ownNames(plain.path, named)
   if (given === null) {
     throw new UserError(
@@ -191,6 +192,10 @@ async function importLog(
   const own = counts.rejected > 0 && options.mapping !== undefined ? knownFormat(plain.path) : null
   const hint =
     own === null ? [] : [`this file is ${own.name}: without --map, all of its lines are understood`]
+  const unread = hasOwnNames ? unreadNames(plain.path) : []
+  if (unread.length > 0) {
+    hint.push(`not read: ${unread.join(', ')}; a --map says which fields they are`)
+  }
   return { kind: 'log', ...counts, notes: [...(rows?.notes ?? []), ...counts.notes, ...hint] }
 }
 
@@ -224,6 +229,15 @@ function ownNames(path: string, format: string | null): Mapping | null {
         path,
       )
     : null
+}
+
+/** Names that look like money or tokens, and are no names of ours. */
+function unreadNames(path: string): readonly string[] {
+  return [...namesIn(path)].filter(
+    (name) =>
+      !plainFields.includes(name) &&
+      /cost|spend|spent|price|amount|charge|currency|usd|eur|tokens?(?![a-z])/i.test(name),
+  )
 }
 
 const plainFields = [

@@ -6,6 +6,8 @@ import { expect, test } from 'vitest'
 import { decimalText, readNumber } from '../../../src/money/rational.ts'
 import { amountText, exactAmount } from '../../../src/report/usage/amount.ts'
 import { readUsageIn } from '../../../src/report/usage/read.ts'
+import { terminalUsage } from '../../../src/report/usage/terminal.ts'
+import { exportTable } from '../../../src/store/export.ts'
 import { importFile } from '../../../src/store/import/import-file.ts'
 import { added } from '../../store/import/samples.ts'
 import { openStore } from '../../store/opened.ts'
@@ -20,7 +22,7 @@ test('an amount of 25 digits is shown exactly, or with its exact text beside it'
   fc.assert(
     fc.property(amount, fc.constantFrom('USD', 'JPY', 'credits'), (text, unit) => {
       const exactly = exactAmount(text, unit) ?? amountText(text, unit).replaceAll(',', '')
-      expect(exactly).toBe(decimalText(readNumber(text)!))
+      expect(decimalText(readNumber(exactly)!)).toBe(decimalText(readNumber(text)!))
     }),
   )
 })
@@ -41,6 +43,44 @@ test('the sum of imported amounts of 25 digits is exact on the page and by day',
   const sum = added(amounts)
   expect(page.totals.money).toEqual([{ unit: 'credits', used: sum, refunds: '0', computed: '0' }])
   expect(page.days.map(({ money }) => money.credits)).toEqual([sum])
+  store.close()
+  rmSync(folder, { recursive: true })
+})
+
+test('on a terminal, an amount of any length stands apart from the count before it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-digits-'))
+  const file = join(folder, 'log.jsonl')
+  const line = (id: string, day: number, credits: string) =>
+    `{"id": "${id}", "time": "2026-11-0${day}T10:00:00Z", "model": "m${day}", "credits": ${credits}}\n`
+  writeFileSync(
+    file,
+    line('a', 3, '1234567.123456789012345678') + line('b', 4, '0.000000000000000002'),
+  )
+  const store = await openStore(':memory:')
+  await importFile(store, { file, source: 'log' })
+  const page = await readUsageIn(store, usageOptions({ contract: null, timezone: 'UTC' }))
+  const text = terminalUsage(page)
+  expect(text).toMatch(/2026-11-03 +1 +1,234,567\.12/)
+  expect(text).toMatch(/2026-11-04 +1 +0\.000000000000000002/)
+  expect(text).toMatch(/m4 +1 +0\.000000000000000002/)
+  expect(text).toContain('exactly 1234567.12345678901234568')
+  for (const format of ['csv', 'json', 'parquet'] as const) {
+    const out = join(folder, `out.${format}`)
+    await exportTable(store, 'usage', [], out, format)
+    const read = `read_${format === 'json' ? 'json_objects' : format}`
+    const rows = await store.rows<{ text: string }>(
+      `SELECT ${
+        format === 'json' ? `regexp_extract(json::VARCHAR, '"credits":([^,]*)', 1)` : 'credits'
+      }::VARCHAR AS text
+       FROM ${read}('${out}'${format === 'csv' ? ', all_varchar = true' : format === 'json' ? `, format = 'array'` : ''})
+       ORDER BY text`,
+    )
+    const texts = rows.map(({ text: each }) => each)
+    expect([format, texts]).toEqual([
+      format,
+      ['0.000000000000000002', '1234567.123456789012345678'],
+    ])
+  }
   store.close()
   rmSync(folder, { recursive: true })
 })

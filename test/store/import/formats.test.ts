@@ -743,3 +743,12 @@ test('entries of a ledger have the sign of their type, and only usage is a reque
   expect(two.cost).toBe('0.1 EUR, 0.2 USD')
   expect(two.notes).toEqual(['2 units: EUR, USD; they are not added up'])
 })
+
+test('names that look like money or tokens and are not read are told', async () => {
+  const { notes, requests } = await totalsOf(
+    'own.jsonl',
+    lines({ id: 'a', time: '2026-11-03T10:00:00Z', model: 'm', input_tokens: 10, cost: 0.5 }),
+  )
+  expect(requests).toBe(1)
+  expect(notes).toEqual(['not read: input_tokens, cost; a --map says which fields they are'])
+})
