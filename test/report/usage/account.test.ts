@@ -171,7 +171,7 @@ describe('the usage of one account', () => {
 
   test('changes when the account is taken out of any of its queries', async () => {
     const condition =
-      /coalesce\(account, ''\) = getvariable\('usage_account'\)|key_fp IN \(SELECT key_fp FROM [\s\S]*?\) = getvariable\('usage_account'\)\)/g
+      /\baccount = getvariable\('usage_account'\)|key_fp IN \(SELECT key_fp FROM [\s\S]*?\) = getvariable\('usage_account'\)\)/g
     const right = await pageOf(few, mine())
     let mutants = 0
     for (let at = 0; at <= mutants; at++) {
