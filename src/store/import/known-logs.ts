@@ -8,6 +8,7 @@ import { csvDocuments, type Document, jsonDocuments, longestLine } from './forma
 import type { KnownFormat, Page } from './formats/format.ts'
 import { knownFormats } from './formats/list.ts'
 import { first, isFields } from './formats/row.ts'
+import { hasDecimalCommas, plainCells } from './formats/spreadsheet.ts'
 import type { Mapping } from './mapping.ts'
 import { plainText } from './whole/plain-text.ts'
 
@@ -133,10 +134,17 @@ function* documentsOf(
   files: readonly KnownFile[],
 ): Generator<{ readonly file: string; readonly document: Document }> {
   for (const { file, path } of files) {
-    const documents = isJson(path)
-      ? jsonDocuments(path, file)
-      : csvDocuments(path, delimiterOf(beginningOf(path)))
+    const documents = isJson(path) ? jsonDocuments(path, file) : cellsOf(path)
     for (const document of documents) yield { file, document }
+  }
+}
+
+/** The rows of a CSV file. A spreadsheet with decimal commas cuts its cells by semicolons. */
+function* cellsOf(path: string): Generator<Document> {
+  const delimiter = delimiterOf(beginningOf(path))
+  const isSaved = delimiter === ';' && hasDecimalCommas(csvDocuments(path, delimiter))
+  for (const document of csvDocuments(path, delimiter)) {
+    yield isSaved ? plainCells(document) : document
   }
 }
 

@@ -752,3 +752,57 @@ test('names that look like money or tokens and are not read are told', async () 
   expect(requests).toBe(1)
   expect(notes).toEqual(['not read: input_tokens, cost; a --map says which fields they are'])
 })
+
+test('reordered columns, a byte-order mark, CRLF and a quoted line break change nothing', async () => {
+  const text =
+    '\ufeffcost_total,created_at,generation_id,model_permaslug,tokens_completion,tokens_prompt,tokens_reasoning,provider_name,app_name,cost_cache,cancelled,api_key_name\r\n' +
+    '0.00123,2026-11-03 23:59:59.123,gen-1,openai/gpt-5,50,100,20,OpenAI,"My\r\nApp",-0.0001,False,k1\r\n' +
+    '4.5e-05,2026-11-04 00:00:00.5,gen-2,openai/gpt-5,5,10,0,OpenAI,"a ""quoted"", app",0,True,k1\r\n'
+  const found = await totalsOf('activity.csv', text)
+  expect(found).toMatchObject({ source: 'openrouter', rejected: 0, cost: '0.001275 USD' })
+  expect(found.tokens).toEqual([110, null, null, 55, 20])
+  expect(found.days).toEqual(['2026-11-03 UTC: 1 0.00123', '2026-11-04 UTC: 1 0.000045'])
+})
+
+test('epochs in seconds, with a fraction, in ms, us and ns are one moment', async () => {
+  const times = [1793700000, 1793700000.5, 1793700000000, 1793700000000000, '1793700000000000000']
+  const found = await totalsOf(
+    'epochs.jsonl',
+    lines(...times.map((time, at) => ({ id: `e${at}`, time, credits: 1 }))),
+  )
+  expect(found).toMatchObject({ rejected: 0, requests: 5, cost: '5 credits' })
+  expect(found.days).toEqual(['2026-11-03 UTC: 5 5'])
+})
+
+test("LiteLLM's times without an offset are UTC, and an offset counts", async () => {
+  const row = (request_id: string, startTime: string, spend: unknown) => ({
+    ...{ request_id, call_type: 'acompletion', api_key: 'h', spend, status: 'success' },
+    ...{ prompt_tokens: 20, completion_tokens: 10, total_tokens: 30, model: 'a', metadata: {} },
+    ...{ startTime, endTime: startTime, model_group: 'gpt-4o' },
+  })
+  const found = await totalsOf('spend.json', [
+    row('a', '2026-11-03 23:30:00.250000', 3.06e-5),
+    row('b', '2026-11-04T00:30:00+02:00', '0.5'),
+    row('c', '2026-11-04T00:30:00', '0.25'),
+  ])
+  expect(found.cost).toBe('0.7500306 USD')
+  expect(found.days).toEqual(['2026-11-03 UTC: 2 0.5000306', '2026-11-04 UTC: 1 0.25'])
+})
+
+const saved = (cost: string, tokens = '1.100') =>
+  '\ufeffrequest_id;startTime;endTime;spend;model;model_group;total_tokens;prompt_tokens;completion_tokens;api_key;status\r\n' +
+  `r1;03.11.2026 9:00:00;03.11.2026 9:00:02;${cost};gpt-4o-2024;gpt-4o;1.150;${tokens};50;h;success\r\n` +
+  'r2;04.11.2026 10:01:00;04.11.2026 10:01:02;1.234,5;gpt-4o-2024;gpt-4o;150;100;50;h;success\r\n'
+
+test('a known log that a spreadsheet saved with decimal commas is read as it was', async () => {
+  const found = await totalsOf('spend.csv', saved('0,00125'))
+  expect(found).toMatchObject({ source: 'litellm', rejected: 0, cost: '1234.50125 USD' })
+  expect(found.tokens).toEqual([1200, null, null, 100, null])
+  expect(found.days).toEqual(['2026-11-03 UTC: 1 0.00125', '2026-11-04 UTC: 1 1234.5'])
+})
+
+test('cells of a file with both decimal marks are rejected, not guessed', async () => {
+  const text = saved('0.5', '100').replaceAll('03.11.2026 9', '2026-11-03 09')
+  const found = await totalsOf('spend.csv', text)
+  expect(found).toMatchObject({ rejected: 1, requests: 1, cost: '0.5 USD' })
+})
