@@ -802,7 +802,9 @@ test('a known log that a spreadsheet saved with decimal commas is read as it was
 })
 
 test('cells of a file with both decimal marks are rejected, not guessed', async () => {
-  const text = saved('0.5', '100').replaceAll('03.11.2026 9', '2026-11-03 09')
+  const text = saved('0.5', '100')
+    .replaceAll('03.11.2026 9', '2026-11-03 09')
+    .replace('1.150', '150')
   const found = await totalsOf('spend.csv', text)
   expect(found).toMatchObject({ rejected: 1, requests: 1, cost: '0.5 USD' })
 })
