@@ -14,8 +14,8 @@ import { seededOptions, seededStore } from '../test/report/seeded.ts'
  * What a reader's browser gets: the bytes and elements of each page, the time to its first picture in headless Chromium, and
  * the numbers on its first screen (1,440 × 900). Limits: 1.5 MB, 5,000 elements, 2 s.
  *
- *     node bench/pages.ts            the launch page of a search, of one load and of a whole run; usage pages of 0, 1, 10^4
- *                                    and 10^6 events over a day, a month and ten years
+ *     node bench/pages.ts            the launch page of a search, of one load and of a whole run; the audit page;
+ *                                    usage pages of 0, 1, 10^4 and 10^6 events over a day, a month and ten years
  *     node bench/pages.ts --quick    without 10^6 events
  *     node bench/pages.ts FILE…      these pages instead
  */
@@ -73,6 +73,7 @@ async function seededPages(): Promise<readonly (readonly [string, string])[]> {
     ['launch, a search', 'launch', 'run-sweep'],
     ['launch, one load', 'launch', 'run-1'],
     ['run', 'run', 'run-1'],
+    ['audit', 'audit', 'run-1'],
   ]
   for (const [name, page, runId] of pages) {
     const out = join(folder, `${name.replace(/\W+/g, '-')}.html`)

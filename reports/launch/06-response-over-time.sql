@@ -1,7 +1,7 @@
 -- section: First screen
 -- optional: true
 -- note: >-
---   p50, p95 and p99 of each interval of time, of plain answers and streams. A timeout counts as at least its deadline. An
+--   Percentiles of each interval of time, of plain answers and streams. A timeout counts as at least its deadline. An
 --   interval is as long as its percentile needs samples; a percentile with too few is not drawn.
 SELECT row_number() OVER (ORDER BY at_s, statistic) = 1 AS first, at_s, statistic, ms AS response_ms, n,
   (SELECT min("responseUs") / 1000 FROM shown_runs) AS objective_ms

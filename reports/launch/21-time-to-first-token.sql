@@ -1,7 +1,7 @@
 -- optional: true
 -- section: First screen
 -- note: >-
---   p50, p95 and p99 of each interval of time. A stream that timed out or had no text counts as at
+--   Percentiles of each interval of time. A stream that timed out or had no text counts as at
 --   least the time until its end. A percentile with too few samples is not drawn.
 SELECT row_number() OVER (ORDER BY at_s, statistic) = 1 AS first, at_s, statistic, ms AS ttft_ms, n,
   (SELECT min("ttftUs") / 1000 FROM shown_runs) AS objective_ms

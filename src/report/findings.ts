@@ -87,17 +87,20 @@ export function auditAnswer(findings: readonly StoredFinding[]): Headline {
     }
   }
   if (binding.length > 0) {
+    const summary = failureOf(binding)
     return {
       tone: 'fail',
-      summary: failureOf(binding),
+      summary,
       because: tally,
       checks: binding.map((finding) => ({
         tone: 'fail',
         name: finding.rule,
         link: `#${finding.rule}`,
         figure: finding.title,
+        // The headline has said it already.
         remedy:
-          finding.detail.observed === undefined
+          finding.detail.observed === undefined ||
+          (finding === binding[0] && summary.startsWith(saidOf(finding)))
             ? null
             : `expected ${finding.detail.expected ?? 'otherwise'}, observed ${finding.detail.observed}`,
       })),
@@ -114,7 +117,7 @@ function failureOf(binding: readonly StoredFinding[]): string {
   const { observed, expected } = binding[0]!.detail
   const [all, others] = [binding.length, binding.length - 1]
   const short = observed === undefined ? null : `Observed ${observed}`
-  const both = expected === undefined ? short : `${short}, expected ${expected}`
+  const both = expected === undefined ? short : saidOf(binding[0]!)
   const summary = [both, short].find(
     (words): words is string => words !== null && words.length <= longestHeadline,
   )
@@ -124,6 +127,9 @@ function failureOf(binding: readonly StoredFinding[]): string {
     : `${summary}; ${others} more ${others === 1 ? 'rule' : 'rules'} failed`
 }
 const longestHeadline = 110
+
+const saidOf = ({ detail: { observed, expected = 'otherwise' } }: StoredFinding) =>
+  `Observed ${observed}, expected ${expected}`
 
 /** The part of a page about an audit, and its figures. */
 export interface RenderedFindings {

@@ -124,7 +124,7 @@ function answerOf(
   )
   const because = [
     ...stopped,
-    `${formatNumber(counts.sent)} of ${formatNumber(counts.attempts)} planned requests were sent, ${formatNumber(counts.ok)} succeeded.`,
+    sentText(counts),
     ...(closed.length === 0
       ? []
       : [
@@ -208,6 +208,11 @@ function answerOf(
   return rate === ''
     ? told('good', 'The run is valid', 'The scenario set no threshold.')
     : told(tone, rate.replace(/\. $/, ''), searches.length === 1 ? (searches[0]!.remedy ?? '') : '')
+}
+
+function sentText({ sent, attempts, ok }: SummaryGroup['counts']): string {
+  const planned = `${formatNumber(attempts)} planned requests were sent`
+  return `${sent === attempts ? `All ${planned}` : `${formatNumber(sent)} of ${planned}`}, ${formatNumber(ok)} succeeded.`
 }
 
 /** Up to this share, unexpected failures and empty answers do not change the answer of a scenario that does not limit them. */

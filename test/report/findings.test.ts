@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { renderFindings, type StoredFinding } from '../../src/report/findings.ts'
+import { auditAnswer, renderFindings, type StoredFinding } from '../../src/report/findings.ts'
 import { openStore } from '../store/opened.ts'
 
 const failure = (rule: string): StoredFinding => ({
@@ -18,4 +18,13 @@ test('the first failure is open, and each further one is a title that unfolds', 
     /<details class="card finding"><summary>[^\n]*BILL-10 holds[^\n]*<\/summary><div id="BILL-10"><dl><dt>expected<\/dt><dd>1 credit<\/dd>/,
   )
   expect(body.text).toContain('<a href="#BILL-10">BILL-10</a>')
+})
+
+test('the headline says what the first failure is, and its line does not say it again', () => {
+  const { summary, checks } = auditAnswer([failure('BILL-01'), failure('BILL-10')])
+  expect(summary).toBe('Observed 2 credits, expected 1 credit; 1 more rule failed')
+  expect(checks.map(({ name, remedy }) => [name, remedy])).toEqual([
+    ['BILL-01', null],
+    ['BILL-10', 'expected 1 credit, observed 2 credits'],
+  ])
 })
