@@ -3,6 +3,7 @@ import { expressionInterpreter } from 'vega-interpreter'
 import { compactSvg } from './compact.ts'
 import { type Compiled, compileChart, type Size } from './compile.ts'
 import type { ChartRow, ChartSpec } from './spec.ts'
+import { still } from './still.ts'
 import { drawingFont, toCssVariables } from './theme.ts'
 import { warningsInto } from './warnings.ts'
 
@@ -90,7 +91,7 @@ export async function renderPicture(
 async function draw(chart: ChartSpec, compiled: Compiled | null, options: DrawOptions) {
   if (compiled === null) return { body: emptyState(chart, options), warnings: [] }
   const warnings = [...compiled.warnings]
-  const view = new View(parse(compiled.spec, undefined, { ast: true }), {
+  const view = new View(parse(still(compiled.spec), undefined, { ast: true }), {
     expr: expressionInterpreter,
     renderer: 'none',
     logger: warningsInto(warnings),
