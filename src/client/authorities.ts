@@ -1,4 +1,4 @@
-import { getCACertificates } from 'node:tls'
+import { nodeTls } from './node-tls.ts'
 
 /** Trusted authorities and the client's identity, as PEM; verification cannot be turned off. */
 export interface TlsTexts {
@@ -11,7 +11,7 @@ export interface TlsTexts {
 /** Options of Node's TLS: default authorities plus the given ones, and the identity. */
 export function tlsOptions({ ca, identity }: TlsTexts) {
   return {
-    ...(ca === undefined ? {} : { ca: [...getCACertificates('default'), ca] }),
+    ...(ca === undefined ? {} : { ca: [...nodeTls().getCACertificates('default'), ca] }),
     ...identity,
   }
 }

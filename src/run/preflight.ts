@@ -1,6 +1,6 @@
 import { connect, isIP } from 'node:net'
-import { connect as connectTls } from 'node:tls'
 import { type TlsTexts, tlsOptions } from '../client/authorities.ts'
+import { nodeTls } from '../client/node-tls.ts'
 import { isCertificateError, isTlsError } from '../client/tls-error.ts'
 import { UserError } from '../user/user-error.ts'
 
@@ -18,7 +18,7 @@ export async function reach(baseUrl: string, tls: TlsTexts, waitMs: number): Pro
   const to = { host, port: number, autoSelectFamily: true }
   await new Promise<void>((resolve, reject) => {
     const socket = secure
-      ? connectTls({
+      ? nodeTls().connect({
           ...to,
           ...tlsOptions(tls),
           servername: isIP(host) === 0 ? host : '',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { createSecureContext } from 'node:tls'
 import type { TlsTexts } from '../client/authorities.ts'
+import { nodeTls } from '../client/node-tls.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { UserError } from '../user/user-error.ts'
 
@@ -22,7 +22,7 @@ function identityOf(certFile: string, keyFile: string) {
   const cert = pemOf(certFile, 'cert_file', "The client's certificate comes", 'CERTIFICATE')
   const key = pemOf(keyFile, 'key_file', "The client's key comes", 'PRIVATE KEY')
   try {
-    createSecureContext({ cert, key })
+    nodeTls().createSecureContext({ cert, key })
   } catch {
     throw new UserError(
       'run',

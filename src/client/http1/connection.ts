@@ -1,7 +1,8 @@
 import { readSync, writeSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { connect as connectTls, type SecureContext } from 'node:tls'
+import type { SecureContext } from 'node:tls'
 import { localLimitOf } from '../local-limit.ts'
+import { nodeTls } from '../node-tls.ts'
 import { isTlsError } from '../tls-error.ts'
 import type { Failure, FailureCode, WireExchange, WireRequest, WireSink } from '../transport.ts'
 import type { ResponseParser } from './response-parser.ts'
@@ -122,7 +123,7 @@ export class Connection {
       this.socket.once('connect', () => this.onConnected())
     } else {
       // Certificates are verified: `rejectUnauthorized` is true by default.
-      this.socket = connectTls({
+      this.socket = nodeTls().connect({
         ...to,
         secureContext: target.secureContext,
         servername: isAddress(target.host) ? '' : target.host,

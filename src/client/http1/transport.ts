@@ -1,5 +1,5 @@
-import { createSecureContext } from 'node:tls'
 import { tlsOptions } from '../authorities.ts'
+import { nodeTls } from '../node-tls.ts'
 import type {
   Transport,
   TransportOptions,
@@ -70,7 +70,7 @@ export class Http1Transport implements Transport, Pool {
     this.target = {
       host: url.hostname.replace(/^\[|\]$/g, ''),
       port: Number(url.port) || (secure ? 443 : 80),
-      secureContext: secure ? createSecureContext(tlsOptions(options)) : null,
+      secureContext: secure ? nodeTls().createSecureContext(tlsOptions(options)) : null,
       connectTimeoutMs: options.connectTimeoutMs,
     }
     this.maxConnections = options.maxConnections
