@@ -36,6 +36,12 @@ test('response times are a histogram up to p99, with one bar for the rest, and a
   store.close()
 })
 
+test('bounds that would read the same are printed to the microsecond', () => {
+  const bars = [1_001_800, 1_002_200, 1_002_600].map((toUs) => ({ toUs, n: 1 }))
+  const text = timeShapeText({ n: 3, censored: 0, bars, medians: [], intervalUs: 1 })
+  expect(text.match(/to [\d.,]+/g)).toEqual(['to 1,001.800', 'to 1,002.200', 'to 1,002.600'])
+})
+
 test('ten responses are too few for a histogram', async () => {
   const store = await openStore(':memory:')
   await enterEndedRun(store)

@@ -69,9 +69,10 @@ export function timeShapeText(shape: TimeShape | null): string {
   if (shape === null) return ''
   const shown = shape.bars.filter(({ n }, at) => n > 0 || at < shape.bars.length - 1)
   const most = Math.max(...shown.map(({ n }) => n))
-  const lines = shown.map(({ toUs, n }) => {
+  const bounds = boundsOf(shown.map(({ toUs }) => toUs))
+  const lines = shown.map(({ n }, at) => {
     const bar = '█'.repeat(Math.round((n / most) * barColumns)) || (n > 0 ? '▏' : '')
-    return `${`to ${ms(toUs)}`.padStart(14)}  ${whole(n).padStart(9)}  ${bar}`.trimEnd()
+    return `${`to ${bounds[at]}`.padStart(14)}  ${whole(n).padStart(9)}  ${bar}`.trimEnd()
   })
   const cut = shape.censored === 0 ? '' : `; ${whole(shape.censored)} of them at least so long`
   return [
@@ -81,6 +82,14 @@ export function timeShapeText(shape: TimeShape | null): string {
     ...overTime(shape),
     '',
   ].join('\n')
+}
+
+/** Bounds in milliseconds: as figures are printed, or to the microsecond if two would read the same. */
+function boundsOf(us: readonly number[]): readonly string[] {
+  const texts = us.map(ms)
+  if (new Set(texts).size === texts.length) return texts
+  const digits = { minimumFractionDigits: 3, maximumFractionDigits: 3 }
+  return us.map((bound) => (bound / 1000).toLocaleString('en', digits))
 }
 
 /** `p50 over time  ▁▁▂▃█`, and its range; nothing with fewer than two intervals. */
