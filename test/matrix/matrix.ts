@@ -25,17 +25,34 @@ import { alarmsOf, compositions, outcomeOf } from './unnamed.ts'
 import { randomVariants, singleVariants } from './variants.ts'
 import { verdictsOf } from './verdicts.ts'
 
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: { part: { type: 'string', default: '1/1' } },
-})
+const usage = `npm run matrix [-- faults|variants|shipped [pattern] | unnamed [found|quiet]] [--part 2/6]
+MATRIX_SEED and MATRIX_RANDOM set the seed and how many are composed.`
+
+const kinds = ['all', 'faults', 'variants', 'shipped', 'unnamed']
+
+function asked() {
+  const options = { help: { type: 'boolean' }, part: { type: 'string', default: '1/1' } } as const
+  try {
+    const found = parseArgs({ allowPositionals: true, options })
+    const [what] = found.positionals
+    if (what !== undefined && !kinds.includes(what)) throw new Error(`${what} is no kind.`)
+    if (found.values.help !== true) return found
+    print(usage)
+    process.exit(0)
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n${usage}\n`)
+    process.exit(2)
+  }
+}
+
+const print = (line: string) => process.stdout.write(`${line}\n`)
+const { positionals, values } = asked()
 const [what = 'all', pattern = '.'] = positionals
 const [part, parts] = values.part.split('/').map(Number) as [number, number]
 const wanted = new RegExp(pattern)
 const seed = Number(process.env.MATRIX_SEED ?? Date.now() % 1e6)
 const randomCount = Number(process.env.MATRIX_RANDOM ?? 100)
 
-const print = (line: string) => process.stdout.write(`${line}\n`)
 const ofPart = <Line>(lines: readonly Line[]) => lines.filter((_, at) => at % parts === part - 1)
 const failedIn = (verdicts: ReadonlyMap<string, Finding>) =>
   [...verdicts.values()].filter(({ verdict }) => verdict.verdict === 'fail')

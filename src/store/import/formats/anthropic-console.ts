@@ -1,6 +1,5 @@
 import type { KnownFormat } from './format.ts'
-import { nextDay } from './litellm.ts'
-import { type Fields, tokensOf } from './row.ts'
+import { type Fields, nextDay, tokensOf } from './row.ts'
 
 const day = (row: Fields) => {
   const time = String(row.usage_date_utc ?? '')

@@ -1,7 +1,6 @@
 import { decimalText, multiply, rational, readNumber } from '../../../money/rational.ts'
 import type { KnownFormat } from './format.ts'
-import { nextDay } from './litellm.ts'
-import { at, type Fields, first, listOf, type NormalRow } from './row.ts'
+import { at, type Fields, first, listOf, type NormalRow, nextDay } from './row.ts'
 
 const counts: Readonly<Record<string, 'requests' | 'input' | 'output'>> = {
   AzureOpenAIRequests: 'requests',

@@ -1,6 +1,15 @@
 import { add, decimalText, readNumber, zero } from '../../../money/rational.ts'
 import type { KnownFormat, Page } from './format.ts'
-import { at, type Fields, first, isFields, listOf, type NormalRow, tokensOf } from './row.ts'
+import {
+  at,
+  type Fields,
+  first,
+  isFields,
+  listOf,
+  type NormalRow,
+  nextDay,
+  tokensOf,
+} from './row.ts'
 
 const endpoints: Readonly<Record<string, string>> = {
   completion: 'chat',
@@ -139,10 +148,4 @@ function* activity(
   }
   // `spend` is that of all requests, and a failure has no tokens that are known.
   if (isSplit && failed > 0) yield { ...day, requests: failed, outcome: 'http_error', cost: 0 }
-}
-
-/** The day after a day, `2026-11-03`. */
-export function nextDay(day: string): string {
-  const ms = Date.parse(`${day.slice(0, 10)}T00:00:00Z`)
-  return Number.isNaN(ms) ? day : new Date(ms + 86_400e3).toISOString().slice(0, 10)
 }

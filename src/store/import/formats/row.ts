@@ -114,3 +114,9 @@ function stated(row: Fields, dialect: DialectName, name: 'input' | 'output'): nu
   const value = first(...places.map((path) => first(row[path], at(row, ...path.split('.')))))
   return value === undefined ? null : Number(value)
 }
+
+/** The day after a day, `2026-11-03`. */
+export function nextDay(day: string): string {
+  const ms = Date.parse(`${day.slice(0, 10)}T00:00:00Z`)
+  return Number.isNaN(ms) ? day : new Date(ms + 86_400e3).toISOString().slice(0, 10)
+}

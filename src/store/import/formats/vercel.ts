@@ -1,6 +1,5 @@
 import type { KnownFormat } from './format.ts'
-import { nextDay } from './litellm.ts'
-import { type Fields, first, listOf, tokensOf } from './row.ts'
+import { type Fields, first, listOf, nextDay, tokensOf } from './row.ts'
 
 const rowsOf = (document: Fields) =>
   'results' in document || 'data' in document
