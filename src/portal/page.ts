@@ -43,10 +43,12 @@ export function pageBody(
   if (board === null || choice === null) {
     return html`<main class="page">${head(settings, say('title'), view.label)}<p class="answer">${say('empty.ever')}</p>${footer(data, settings, speech)}</main>`
   }
+  // The chart names its unusual hours itself.
+  const news = notices.filter(({ kind }) => kind !== 'busy-hour' || board.marks.length === 0)
   const about = say('period', { from: speech.day(fromUs), to: speech.day(toUs - 1) })
   return html`<main class="page" data-outcomes="${JSON.stringify(outcomeWords(speech))}">${head(settings, say('title'), html`${view.label} · ${about}`)}
 <section class="card verdict answer"><h2>${answer(data, speech)}</h2>${range(data, speech)}</section>
-${notices.length > 0 && html`<section class="notices"><h2>${say('notice.title')}</h2><ul>${notices.map(({ text, query }) => html`<li>${query === '?' ? text : html`<a href="${query}">${text}</a>`}</li>`)}</ul></section>`}
+${news.length > 0 && html`<section class="notices"><h2>${say('notice.title')}</h2><ul>${news.map(({ text, query }) => html`<li>${query === '?' ? text : html`<a href="${query}">${text}</a>`}</li>`)}</ul></section>`}
 ${data.summary.requests.value === '0' && html`<p class="empty">${say('empty')}</p>`}
 ${renderBoard(board, cards(data, board, choice, speech), choice, form(data, speech))}
 ${data.hasKeys && html`<p class="note">${say('table.keys.note')}</p>`}
@@ -54,7 +56,7 @@ ${footer(data, settings, speech)}</main>`
 }
 
 function form({ from, to, kept }: PageData, { say }: Speech): Html {
-  return html`<noscript><form method="get" class="filters b-filters"><label>${say('filter.from')} <input type="date" name="from" value="${from}" required></label> <label>${say('filter.to')} <input type="date" name="to" value="${to}" required></label> ${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button class="rows">${say('filter.show')}</button></form></noscript>`
+  return html`<noscript><form method="get" class="filters b-filters"><label><span>${say('filter.from')}</span><input type="date" name="from" value="${from}" required></label> <label><span>${say('filter.to')}</span><input type="date" name="to" value="${to}" required></label> ${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button class="rows">${say('filter.show')}</button></form></noscript>`
 }
 
 function head(settings: Settings, title: string, about: Html | string): Html {
@@ -96,7 +98,7 @@ function cards(
 ): Html {
   const { say, number, share } = speech
   const before = ({ value, previous }: Figure) => {
-    if (previous === null || value === null || Number(previous) === 0) return say('card.first')
+    if (previous === null || value === null || Number(previous) === 0) return ''
     const change = Number(value) / Number(previous) - 1
     if (Math.abs(change) < 0.0005) return say('card.same')
     return say(change > 0 ? 'card.more' : 'card.less', { share: share(Math.abs(change)) })

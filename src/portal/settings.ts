@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
+import { pageReaders } from '../report/pages.ts'
 import { readText } from '../user/read-text.ts'
 import { UserError } from '../user/user-error.ts'
 
@@ -44,7 +45,7 @@ const shape = z.strictObject({
   product: z.string().min(1).max(100),
   logo: z.string().optional(),
   accent: color.default('#0b6bcb'),
-  audience: z.enum(['customer', 'operator']).default('customer'),
+  audience: z.enum(pageReaders).default('customer'),
   locale: z
     .string()
     .default('en')

@@ -10,3 +10,10 @@ export type TextFormat = (typeof textFormats)[number]
  */
 export const usageDimensions = ['model', 'key', 'endpoint', 'account'] as const
 export type UsageDimension = (typeof usageDimensions)[number]
+
+/** For whom a usage page is. */
+export const pageReaders = ['operator', 'customer'] as const
+
+/** The costs of a FOCUS export: what is billed, or what each use cost. */
+export const focusViews = ['billing', 'showback'] as const
+export type FocusView = (typeof focusViews)[number]

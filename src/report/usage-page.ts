@@ -11,12 +11,13 @@ import {
   type Card as UsageCard,
   type UsagePage,
 } from './usage/shape.ts'
-import { longDayIn } from './zone-words.ts'
+import { dayBeside, longDayIn } from './zone-words.ts'
 
 /** The line under the title: the period, and the sources. */
 export function aboutUsage({ scope }: UsagePage): Html {
-  const from = longDayIn(scope.fromUs, scope.timezone)
-  const to = longDayIn(scope.toUs - 1, scope.timezone)
+  const lastUs = scope.toUs - 1
+  const to = longDayIn(lastUs, scope.timezone)
+  const from = dayBeside(scope.fromUs, lastUs, scope.timezone)
   const runs = scope.sources.filter((source) => source.origin === 'run').length
   const imports = scope.sources.filter((source) => source.origin === 'import')
   const origins = [
@@ -24,7 +25,7 @@ export function aboutUsage({ scope }: UsagePage): Html {
     imports.length > 0 && `the imported ${imports.map((each) => each.source).join(', ')}`,
     scope.sources.some((source) => source.origin === 'poll') && 'polls of the balance',
   ].filter(Boolean)
-  const period = from === to ? html`<b>${from}</b>` : html`<b>${from}</b> to <b>${to}</b>`
+  const period = to.startsWith(from) ? html`<b>${to}</b>` : html`<b>${from}</b> to <b>${to}</b>`
   return html`${scope.account !== null && html`Account <b>${scope.account}</b>: `}${period}, in ${scope.timezone}, from ${origins.join(' and ')}.`
 }
 
@@ -53,10 +54,14 @@ export function usageAnswer(page: UsagePage): Headline {
     }
   }
   const { earlyUs, medianUs, lateUs, horizonDays } = depletion.runsOut
-  const day = (us: number | null) =>
-    us === null ? `later than ${horizonDays} days from now` : longDayIn(us, scope.timezone)
+  const day = (us: number, besideUs = scope.toUs - 1) => dayBeside(us, besideUs, scope.timezone)
   const soonest = earlyUs === null ? Number.POSITIVE_INFINITY : (earlyUs - lastSeenUs(page)) / dayUs
-  const likely = `80 % likely ${span(day(earlyUs), day(lateUs))}.`
+  const likely =
+    earlyUs === null
+      ? null
+      : lateUs === null
+        ? `80 % likely after ${day(earlyUs)}.`
+        : `80 % likely ${span(day(earlyUs, medianUs ?? lateUs), day(lateUs, medianUs ?? earlyUs))}.`
   const runsOut =
     medianUs === null
       ? `The credits last for more than ${horizonDays} days`
@@ -67,7 +72,14 @@ export function usageAnswer(page: UsagePage): Headline {
   return {
     tone: soonest < 7 ? 'fail' : soonest < 30 || unused !== null ? 'warn' : 'good',
     summary: unused ?? runsOut,
-    because: `${depletion.summary}${unused === null ? '' : ` ${runsOut}.`} ${likely}`,
+    because: [
+      depletion.summary,
+      // Without a date, the forecast's own sentence says how long they last.
+      unused === null || medianUs === null ? null : `${runsOut}.`,
+      likely,
+    ]
+      .filter((sentence) => sentence !== null)
+      .join(' '),
     checks,
   }
 }
@@ -85,7 +97,7 @@ function expiringUnused(
   if (first === undefined || first.expiresUs < scope.nowUs || credits < newsShare * balance) {
     return null
   }
-  const when = longDayIn(first.expiresUs, scope.timezone)
+  const when = dayBeside(first.expiresUs, scope.toUs - 1, scope.timezone)
   return `${formatNumber(Math.round(credits))} credits expire unused${wasted.length > 1 ? ', the first' : ''} on ${when}`
 }
 
@@ -129,7 +141,7 @@ function bandChecks({ bandLosses, scope }: UsagePage): readonly Check[] {
   const days = new Map<string, string[]>()
   for (const { band, lost, requestsPerMinute } of [...bandLosses].reverse()) {
     if (lost === null || lost.medianUs === null) continue
-    const day = longDayIn(lost.medianUs, scope.timezone)
+    const day = dayBeside(lost.medianUs, scope.toUs - 1, scope.timezone)
     days.set(day, [
       ...(days.get(day) ?? []),
       `${band} (${formatNumber(requestsPerMinute)} a minute)`,
@@ -151,7 +163,7 @@ function cardOf(card: UsageCard, page: UsagePage): Card {
     change !== null
       ? `${change >= 0 ? '+' : '−'}${formatShare(Math.abs(change))} % from the previous period`
       : before === null
-        ? 'the previous period was not measured'
+        ? null
         : `${cardNumber(card, before, unit)} in the previous period`,
     measuredShare(card),
     exactly === null ? null : `exactly ${exactly}`,
@@ -168,7 +180,8 @@ function cardOf(card: UsageCard, page: UsagePage): Card {
 function amountsUnder(page: UsagePage): Html {
   const rows = amountRows(page)
   const unit = unitName(page.scope.unit)
-  return html`<p class="note">Tokens and ${unit} are those of all requests, also of failed ones.</p>${
+  const isFirst = page.cards.every(({ before }) => before === null)
+  return html`<p class="note">Tokens and ${unit} are those of all requests, also of failed ones.${isFirst && ' The previous period was not measured.'}</p>${
     rows.length > 0 &&
     html`<div class="card"><div class="table-scroll" tabindex="0" role="region" aria-label="Amounts"><table><tbody>${rows.map(
       (row) =>

@@ -17,6 +17,12 @@ export function longDayIn(us: number, timeZone: string): string {
   )
 }
 
+/** A day beside another one: without its year, if that is the other's. */
+export function dayBeside(us: number, besideUs: number, timeZone: string): string {
+  const [day, beside] = [longDayIn(us, timeZone), longDayIn(besideUs, timeZone)]
+  return day.slice(-4) === beside.slice(-4) ? day.slice(0, -5) : day
+}
+
 /** `Sun 1 Nov 2026 09:05`, or with seconds. */
 export function momentIn(
   us: number,

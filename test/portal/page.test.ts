@@ -55,11 +55,7 @@ const operators =
 
 const states: readonly (readonly [string, () => Promise<string>, readonly RegExp[]])[] = [
   ['nothing ever', () => pageOf([]), [/There is no use to show yet/, /Help/]],
-  [
-    'one request',
-    () => pageOf([event(utc(2026, 11, 27, 9))]),
-    [/Requests 1 /, /nothing to compare yet/],
-  ],
+  ['one request', () => pageOf([event(utc(2026, 11, 27, 9))]), [/Requests 1 /, /Tokens 30 /]],
   [
     'all failed',
     () => pageOf(hourly(utc(2026, 11, 27), 9, { outcome: 'http_error', status: 500, credits: 0 })),

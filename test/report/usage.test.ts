@@ -448,7 +448,7 @@ describe('a log that begins and ends within a day', () => {
     )
     const answer = usageAnswer(page)
     // Five days of 960 and the hour after the last request are taken from the first grant.
-    expect(answer.summary).toBe('15,160 credits expire unused on Fri 20 Nov 2026')
+    expect(answer.summary).toBe('15,160 credits expire unused on Fri 20 Nov')
     expect(answer.because).toContain('The credits run out about Thu 21 Jan 2027.')
     expect(answer.tone).toBe('warn')
     const bands = answer.checks.filter(({ name }) => name === 'Rate bands are lost:')

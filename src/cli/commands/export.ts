@@ -1,4 +1,5 @@
 import { focusVersions } from '../../report/focus/columns.ts'
+import { focusViews } from '../../report/pages.ts'
 import { exportable, exportFormats } from '../../store/export.ts'
 import { sumDimensions } from '../../store/quarters/sums.ts'
 import {
@@ -67,10 +68,11 @@ const exportOptions = () =>
       ]).default('Credits'),
     )
     .addOption(
-      choice('--focus-view <view>', 'focus: what is billed, or what each use cost', [
-        'billing',
-        'showback',
-      ]).default('billing'),
+      choice(
+        '--focus-view <view>',
+        'focus: what is billed, or what each use cost',
+        focusViews,
+      ).default('billing'),
     )
     .option('--strict', 'focus: write nothing if a cost is unknown')
     .option('--json', 'print what was written as JSON')

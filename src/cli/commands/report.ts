@@ -1,4 +1,4 @@
-import { pageNames, textFormats, usageDimensions } from '../../report/pages.ts'
+import { pageNames, pageReaders, textFormats, usageDimensions } from '../../report/pages.ts'
 import {
   accountOption,
   choice,
@@ -70,9 +70,7 @@ const reportOptions = () =>
       picturesOption('--png <folder>', 'also write each chart as a picture into this folder'),
     )
     .addOption(
-      choice('--for <reader>', 'usage: for whom the page is', ['operator', 'customer']).default(
-        'operator',
-      ),
+      choice('--for <reader>', 'usage: for whom the page is', pageReaders).default('operator'),
     )
     .addOption(
       inputOption('--settings <file>', 'usage: words, names and colours of the page for customers'),

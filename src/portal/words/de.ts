@@ -22,7 +22,6 @@ export const de: Wording = {
   'card.more': '{share} mehr als im Zeitraum davor',
   'card.less': '{share} weniger als im Zeitraum davor',
   'card.same': 'wie im Zeitraum davor',
-  'card.first': 'noch kein Vergleich',
   'card.partial': 'einige Anfragen nennen keinen Wert',
   'chart.credits': 'Credits',
   'note.outlook': 'Die Linie ist der wahrscheinlichste Verlauf, das Band der übliche Bereich.',

@@ -20,7 +20,6 @@ export const en = {
   'card.more': '{share} more than the period before',
   'card.less': '{share} less than the period before',
   'card.same': 'as in the period before',
-  'card.first': 'nothing to compare yet',
   'card.partial': 'some requests report no value',
   'chart.credits': 'Credits',
   'note.outlook': 'The line is the most likely course; the band is the usual range.',

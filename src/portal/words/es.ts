@@ -21,7 +21,6 @@ export const es: Wording = {
   'card.more': '{share} más que en el periodo anterior',
   'card.less': '{share} menos que en el periodo anterior',
   'card.same': 'como en el periodo anterior',
-  'card.first': 'nada que comparar todavía',
   'card.partial': 'algunas solicitudes no indican el valor',
   'chart.credits': 'Créditos',
   'note.outlook': 'La línea es la evolución más probable; la banda, el margen habitual.',

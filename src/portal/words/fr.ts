@@ -22,7 +22,6 @@ export const fr: Wording = {
   'card.more': '{share} de plus que la période précédente',
   'card.less': '{share} de moins que la période précédente',
   'card.same': 'comme la période précédente',
-  'card.first': 'rien à comparer pour l’instant',
   'card.partial': 'certaines requêtes n’indiquent pas de valeur',
   'chart.credits': 'Crédits',
   'note.outlook': 'La ligne est l’évolution la plus probable, la bande l’étendue habituelle.',

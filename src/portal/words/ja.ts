@@ -21,7 +21,6 @@ export const ja: Wording = {
   'card.more': '前の期間より{share}多い',
   'card.less': '前の期間より{share}少ない',
   'card.same': '前の期間と同じ',
-  'card.first': '比較できるデータがまだありません',
   'card.partial': '一部のリクエストには値がありません',
   'chart.credits': 'クレジット',
   'note.outlook': '線は最も可能性の高い推移、帯は通常の範囲です。',

@@ -14,6 +14,7 @@ import type { Store } from '../../store/open.ts'
 import { cellsSql, shownBucketsSql } from '../../store/quarters/quarters.ts'
 import { inSession, type Session } from '../../store/session.ts'
 import { UserError } from '../../user/user-error.ts'
+import type { FocusView } from '../pages.ts'
 import { enterPrices } from '../usage/prepare.ts'
 import { type Charge, exactNumber, type FocusAccount, focusRow } from './charges.ts'
 import { focusFaults, sumOf } from './check.ts'
@@ -35,7 +36,7 @@ export interface FocusOptions {
   readonly priceId: string
   readonly contract: Contract
   /** The unit of usage: credits, or a currency of the log. */
-  readonly view: 'billing' | 'showback'
+  readonly view: FocusView
 }
 
 export interface FocusExport {

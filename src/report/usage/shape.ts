@@ -2,6 +2,7 @@ import type { Contract } from '../../contract/contract.ts'
 import type { Grant } from '../../contract/grant.ts'
 import type { AccountScope } from '../../store/account.ts'
 import type { UsageDimension } from '../pages.ts'
+import type { UsageJson } from './json/shape.ts'
 import type { KeyNames } from './key-names.ts'
 
 /**
@@ -74,7 +75,7 @@ export interface UsageScope {
   readonly nowUs: number
   readonly sources: readonly {
     /** A poll has a balance but no requests. Polls are sources only if there are no others. */
-    readonly origin: 'run' | 'import' | 'poll'
+    readonly origin: UsageJson['scope']['sources'][number]['origin']
     readonly source: string
     readonly requests: number
     readonly firstUs: number
@@ -84,7 +85,7 @@ export interface UsageScope {
     /** The time of its imports that are parts of a log (`--partial`): at least so much was used in it. Null: none. */
     readonly partial: { readonly fromUs: number; readonly toUs: number } | null
     /** UTC if its sums are over intervals that no local day contains. */
-    readonly days: 'local' | 'UTC'
+    readonly days: UsageJson['scope']['sources'][number]['days']
   }[]
   /** The unit of `credits` everywhere on the page: that of most amounts. `totals.money` has every unit. */
   readonly unit: string
@@ -108,9 +109,7 @@ export interface UsageTotals {
   /** `unknown` are sums over an interval that do not say how many requests they are of. */
   readonly requests: Total
   /** `cached` and `cacheWrite` are part of `input`, `reasoning` of `output`. */
-  readonly tokens: Readonly<
-    Record<'input' | 'cached' | 'cacheWrite' | 'output' | 'reasoning', Total>
-  >
+  readonly tokens: Readonly<Record<keyof UsageJson['totals']['tokens'], Total>>
   /** One entry for each unit, as exact decimals. Units are never added up. */
   readonly money: readonly {
     readonly unit: string
@@ -135,7 +134,7 @@ export interface UsageTotals {
 }
 
 export interface Card {
-  readonly name: 'credits' | 'requests' | 'tokens' | 'averageTokens'
+  readonly name: UsageJson['cards'][number]['name']
   readonly value: number | null
   /** The same over the preceding period of equal length; null if that was not measured completely. */
   readonly before: number | null
@@ -219,7 +218,7 @@ export interface BalancePoint {
   readonly atUs: number
   readonly account: string
   readonly remaining: number
-  readonly from: 'header' | 'poll'
+  readonly from: UsageJson['balance'][number]['from']
 }
 
 export interface ErrorPoint {
@@ -326,6 +325,8 @@ export type PlanAdvice =
     }
   | { readonly known: false; readonly summary: string }
 
+type Verdict = Extract<UsageJson['reconciliation'], { known: true }>['verdict']
+
 export interface ReconciliationRow {
   readonly fromUs: number
   readonly toUs: number
@@ -334,7 +335,7 @@ export interface ReconciliationRow {
   /** Certainly charged; `seenAtMost` adds the ambiguous ones. */
   readonly seen: number
   readonly seenAtMost: number
-  readonly verdict: 'agrees' | 'differs'
+  readonly verdict: Verdict
   /** Outside the observed interval; positive if the service charged more. */
   readonly difference: number
 }
@@ -343,22 +344,13 @@ export type Reconciliation =
   | {
       readonly known: true
       readonly rows: readonly ReconciliationRow[]
-      readonly verdict: 'agrees' | 'differs'
+      readonly verdict: Verdict
       readonly summary: string
     }
   | { readonly known: false; readonly summary: string }
 
 export interface Anomaly {
-  readonly kind:
-    | 'charge-without-success'
-    | 'success-without-charge'
-    | 'tokens-over-limit'
-    | 'unusual-hour'
-    | 'error-jump'
-    | 'limit-jump'
-    | 'new-key'
-    | 'service-differs'
-    | 'flat-remaining'
+  readonly kind: UsageJson['anomalies'][number]['kind']
   readonly summary: string
   readonly count: number
   /** Examples: source and id, or the bucket. */

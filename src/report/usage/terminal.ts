@@ -1,3 +1,4 @@
+import { columnsOf, filled } from '../../user/columns.ts'
 import { wrapped } from '../../user/wrapped.ts'
 import { printable } from '../summary/printable.ts'
 import { amountText, sumOfAmounts } from './amount.ts'
@@ -14,6 +15,7 @@ import {
 
 const barColumns = 34
 const shownDays = 14
+const nameColumns = 24
 
 /** The usage page for a terminal, at most 80 columns wide. */
 export function terminalUsage(page: UsagePage): string {
@@ -140,8 +142,13 @@ function seriesLines({ days, scope }: UsagePage): readonly string[] {
   ]
   const names = ['requests', unitName(scope.unit), ...columns.map(({ head }) => head)]
   const least = Math.floor(55 / names.length)
-  const row = (name: string, cells: readonly string[], widths: readonly number[]) =>
-    `${printable(name, 24).padEnd(25)}${cells.map((cell, at) => ` ${cell}`.padStart(widths[at]!)).join('')}`
+  // A name that is too long for its column has a line for itself: cut, two names could look the same.
+  const row = (name: string, cells: readonly string[], widths: readonly number[]) => {
+    const shown = printable(name, 78)
+    const figures = cells.map((cell, at) => ` ${cell}`.padStart(widths[at]!)).join('')
+    const isLong = columnsOf(shown) > nameColumns
+    return [...(isLong ? [shown] : []), `${filled(isLong ? '' : shown, nameColumns)} ${figures}`]
+  }
   const rows = [...Map.groupBy(days, (day) => day.series)].map(([name, points]) => {
     // A day without a request has 0 of everything and shows nothing about the others.
     const used = points.filter(({ requests }) => requests !== 0)
@@ -161,10 +168,10 @@ function seriesLines({ days, scope }: UsagePage): readonly string[] {
     Math.max(least, ...rows.map(({ cells }) => cells[at]!.length + 1)),
   )
   return [
-    row(scope.by, names, widths),
+    ...row(scope.by, names, widths),
     ...rows
       .sort((a, b) => b.credits - a.credits)
-      .map(({ name, cells }) => row(name, cells, widths)),
+      .flatMap(({ name, cells }) => row(name, cells, widths)),
   ]
 }
 

@@ -280,5 +280,22 @@ test('long names are cut to fit their place', () => {
   ]
   const text = terminalUsage({ ...page, scope, depletion, anomalies, days: [point(1, long, {})] })
   const runs = [...text.matchAll(/n{5,}/g)].map(([run]) => run.length)
-  expect([...runs, text.match(/n /g)?.length]).toEqual([23, 19, 63, 198])
+  expect([...runs, text.match(/n /g)?.length]).toEqual([77, 19, 63, 198])
+})
+
+test('a name too long for its column has a line for itself, and wide signs keep the columns', () => {
+  const long = 'accounts/somebody/models/llama-v3p1-405b-instruct'
+  const text = terminalUsage({
+    ...page,
+    days: [point(1, `${long}-a`, {}), point(1, `${long}-b`, {}), point(1, '日本語モデル', {})],
+  })
+  const lines = text.split('\n').filter((line) => /llama|日本語|^ {20}/.test(line))
+  const figures = '           10           10          100          200'
+  expect(lines.map((line) => line.trimEnd())).toEqual([
+    `${long}-a`,
+    `${' '.repeat(25)}${figures}`,
+    `${long}-b`,
+    `${' '.repeat(25)}${figures}`,
+    `日本語モデル${' '.repeat(13)}${figures}`,
+  ])
 })

@@ -110,7 +110,7 @@ function button(text, label, act) {
 }
 
 const field = (label, control) => {
-  const made = make(h('label', {}, `${label} `))
+  const made = make(h('label', {}, h('span', {}, label)))
   made.append(control)
   return made
 }

@@ -1,4 +1,5 @@
 import type { Session } from '../../../store/session.ts'
+import { dayBeside } from '../../zone-words.ts'
 import { queryText, type UsageEngine } from '../engine/engine.ts'
 import type { UsagePage } from '../shape.ts'
 import { type Cells, localHours, readCells, type Width, wanted } from './cells.ts'
@@ -77,7 +78,10 @@ export function readBoard(
     money: scope.creditUsd === null ? null : { currency: 'USD', perCredit: scope.creditUsd },
     by: scope.by === 'account' ? 'key' : scope.by,
     ...{ mostCells, locale: 'en-GB', words: boardWords, page },
-    marks: unusual.map(({ atUs, id, shows }) => ({ atUs, text: `${id.slice(0, 16)}: ${shows}` })),
+    marks: unusual.map(({ atUs, id, shows }) => ({
+      atUs,
+      text: `${dayBeside(atUs, scope.toUs - 1, scope.timezone)} ${id.slice(11, 16)}: ${shows}`,
+    })),
   })
 }
 

@@ -49,16 +49,18 @@ function svg(chart, width, height, geometry, children) {
 }
 
 function timeAxis(speech, bucket, bars, x, width, height, left) {
-  const count = Math.max(2, Math.min(8, Math.floor((width - left) / 90), bars.length))
+  const most = Math.max(2, Math.min(6, Math.floor((width - left) / 90)))
+  const step = Math.ceil(bars.length / most)
   const span = bars.length === 0 ? 0 : bars.at(-1).end - bars[0].start
-  return Array.from({ length: Math.min(count, bars.length) }, (_, at) => {
-    const place = Math.floor((at * bars.length) / count)
-    return h(
-      'text',
-      { x: r(x(place)), y: height - 6 },
-      speech.tick(bucket, bars[place].start, span),
+  const places = Array.from(
+    { length: Math.ceil(bars.length / Math.max(1, step)) },
+    (_, at) => at * step,
+  )
+  return places
+    .filter((at) => at === 0 || x(at) < width - 56)
+    .map((at) =>
+      h('text', { x: r(x(at)), y: height - 6 }, speech.tick(bucket, bars[at].start, span)),
     )
-  })
 }
 
 /** The highest value of the axis: bars far above all others are cut, and their value is written at them. */
@@ -200,7 +202,7 @@ export function drawCumulative(speech, label, { from, to }, points, outlook, siz
       h('path', { class: 'b-line b-held', d: heldPath }),
       h(
         'text',
-        { class: 'b-word', x: left + 6, y: r(y(heldAt(start)) + 14) },
+        { class: 'b-word', x: left + 6, y: r(y(heldAt(start)) - 5) },
         speech.say('heldLine'),
       ),
       ...outlook.expiries
@@ -220,7 +222,7 @@ export function drawCumulative(speech, label, { from, to }, points, outlook, siz
     )
   }
   children.push(h('path', { class: 'b-line s1', d: `M${line([[from, 0], ...steps])}` }))
-  const count = Math.max(2, Math.min(7, Math.floor(width / 130)))
+  const count = Math.max(2, Math.min(5, Math.floor(width / 130)))
   const bucket = end - from <= 48 ? 'hour' : 'day'
   const ticks = Array.from({ length: count }, (_, place) => {
     const after = ((end - from) * place) / count
@@ -281,6 +283,12 @@ export const drawLegend = (names) =>
     { class: 'b-legend' },
     names.map(([name, kind]) => h('li', {}, h('i', { class: kind }), name)),
   )
+
+/** What pale bars and grey ground mean, if a chart has them. */
+export const legendOfBars = ({ say }, bars) => [
+  ...(bars.some(({ open }) => open) ? [[say('open'), 's1 b-open']] : []),
+  ...(bars.some(({ measured }) => !measured) ? [[say('unmeasured'), 'b-unmeasured']] : []),
+]
 
 export const legendOf = (speech, series) =>
   series.map(({ name }, at) => [speech.nameOf(name), classOf(name, at)])

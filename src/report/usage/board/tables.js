@@ -42,12 +42,7 @@ export function cardsOf(data, { requests, failed, unknown, credits, input, outpu
       amount(say, show, tokens),
       tokens === null ? '' : say('inOut', { input: show(input), output: show(output) }),
     ],
-    [
-      'failed',
-      say('failed'),
-      requests === 0 ? '–' : `${show(share(failed, requests))} %`,
-      show(failed),
-    ],
+    ['failed', say('failed'), requests === 0 ? '–' : `${show(share(failed, requests))} %`, ''],
   ]
 }
 

@@ -8,6 +8,7 @@ import {
   drawWeek,
   h,
   legendOf,
+  legendOfBars,
   weekCell,
 } from './draw.js'
 import { clock, speechOf } from './speech.js'
@@ -61,16 +62,23 @@ export function viewsOf(data, choice, size = 'desk') {
   const values = Object.fromEntries(
     columns.map((name, at) => [name, bars.sums.map((row) => row[at])]),
   )
+  const halves = [
+    (box) => failuresView(data, bars, values, box),
+    sums.input !== null || sums.output !== null
+      ? (box) => tokensView(data, bars, values, box)
+      : null,
+    data.latency === null ? null : (box) => latencyView(data, choice, places, bars, box),
+    data.finest === 'hour' && choice.to - choice.from >= 168
+      ? (box) => weekView(data, week(data, places, choice), box)
+      : null,
+  ].filter((view) => view !== null)
+  // The last of an odd number has its row for itself.
+  const isAlone = (at) => at === halves.length - 1 && at % 2 === 0
   const views = [
     useView(data, choice, places, unfiltered, wide),
     cumulativeView(data, choice, places, unfiltered, wide),
-    failuresView(data, bars, values, half),
-    sums.input !== null || sums.output !== null ? tokensView(data, bars, values, half) : null,
-    data.latency === null ? null : latencyView(data, choice, places, bars, half),
-    data.finest === 'hour' && choice.to - choice.from >= 168
-      ? weekView(data, week(data, places, choice), half)
-      : null,
-  ].filter((view) => view !== null)
+    ...halves.map((view, at) => (isAlone(at) ? { ...view(wide), whole: true } : view(half))),
+  ]
   return {
     ...{ sums, unfiltered, views },
     cards: cardsOf(data, sums),
@@ -89,6 +97,10 @@ function useView(data, choice, places, unfiltered, size) {
   const title = speech.say(main.bucket, { what: titleOf(data, choice.metric) })
   const marks = unfiltered ? marksOf(data, choice, main.bars) : []
   const { series, bars, bucket } = main
+  const legend = [
+    ...(series.length > 1 ? legendOf(speech, series) : []),
+    ...legendOfBars(speech, bars),
+  ]
   return {
     ...{ id: 'use', wide: true, title, bars, bucket, marks },
     tree: drawBars(
@@ -97,7 +109,7 @@ function useView(data, choice, places, unfiltered, size) {
       { ...main, marks },
       size,
     ),
-    legend: series.length > 1 ? drawLegend(legendOf(speech, series)) : null,
+    legend: legend.length > 0 ? drawLegend(legend) : null,
     under:
       marks.length === 0
         ? null
@@ -129,7 +141,7 @@ function useView(data, choice, places, unfiltered, size) {
 }
 
 /** The most marks over a chart: the greatest. */
-const mostMarks = 5
+const mostMarks = 3
 
 /** Unusual hours within the choice, the greatest first, each with its bar and its day. */
 function marksOf(data, { from, to }, bars) {

@@ -60,7 +60,7 @@ export const boardWords = {
   inOut: '{input} in, {output} out',
   unmeasured: 'not measured',
   nothing: 'nothing',
-  open: 'not over, or not measured to its end',
+  open: 'at least so much: not over, or not measured whole',
   other: '(other)',
   unknown: '(unknown)',
 } as const

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { usageDimensions } from '../../pages.ts'
 
 /**
  * The shape of `assay usage --json`. `docs/schema/usage.json` is generated from it, and a test keeps them equal. Times are
@@ -10,6 +11,7 @@ const measured = z.number().nullable()
 const us = z.number().int()
 const decimal = z.string().regex(/^-?\d+(\.\d+)?$/)
 const summary = z.string()
+const verdict = z.enum(['agrees', 'differs'])
 
 const total = z
   .object({ value: measured, unknown: count })
@@ -61,7 +63,7 @@ const plan = z.object({
 export const usageShape = z.object({
   scope: z.object({
     ...{ fromUs: us, toUs: us, timezone: z.string(), nowUs: us },
-    by: z.enum(['model', 'key', 'endpoint', 'account']),
+    by: z.enum(usageDimensions),
     account: z.string().nullable(),
     sources: z.array(
       z.object({
@@ -165,10 +167,10 @@ export const usageShape = z.object({
         z.object({
           ...{ fromUs: us, toUs: us, account: z.string(), serviceSays: z.number() },
           ...{ seen: z.number(), seenAtMost: z.number(), difference: z.number() },
-          verdict: z.enum(['agrees', 'differs']),
+          verdict,
         }),
       ),
-      ...{ verdict: z.enum(['agrees', 'differs']), summary },
+      ...{ verdict, summary },
     }),
     z.object(unknownOf),
   ]),
