@@ -8,6 +8,7 @@ import {
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import type { BalanceGap, IntervalFault } from '../../evidence/billing/charge-intervals.ts'
 import { looksExpired } from '../../evidence/billing/expiry.ts'
+import { decidedMeaning } from '../../evidence/billing/header-meaning.ts'
 import { effects } from '../../evidence/billing/history.ts'
 import { certainPlace, type Place } from '../../evidence/billing/place.ts'
 import { placesOfStep } from '../../evidence/billing/step.ts'
@@ -56,7 +57,9 @@ a threshold among attempts with about equal progress, fits almost any sums. It e
 only if such sums are likelier than one in a million for each wrong charge that it would excuse. This
 needs many stretches, each with many abandoned attempts whose step (or one that sends the same)
 shows how long a success takes. A package or grant that is added meanwhile is taken out of the values,
-and the rule decides both sides of it. Other traffic on the account looks like a double charge.`,
+and the rule decides both sides of it. Other traffic on the account looks like a double charge.
+If the header of one account shows the balance after its own charge, and that of another the balance before it, the rule
+is inconclusive: one of them lags, or they are two services.`,
   decideBy(readings, { contract }) {
     const concurrent = readings.filter(isConcurrent)
     if (concurrent.length === 0) {
@@ -76,10 +79,32 @@ and the rule decides both sides of it. Other traffic on the account looks like a
     return (
       verdicts.find((verdict) => verdict.verdict === 'fail') ??
       verdicts.find((verdict) => verdict.verdict === 'inconclusive') ??
+      unlikeMeanings(readings, observations) ??
       passWithoutDoubt(concurrent, observations, noteOf(concurrent))
     )
   },
 })
+
+/**
+ * The header of one account may show what that of another does not: the balance before the own charge beside the balance
+ * after it. Each alone is legal. Together they are one meaning with a header that lags for some accounts, or two services.
+ */
+function unlikeMeanings(readings: readonly BalanceReading[], observations: number): Verdict | null {
+  for (const kind of ['plain', 'stream'] as const) {
+    const accountOf = new Map(
+      readings.map(({ history, meanings }) => [decidedMeaning(meanings, kind), history.account]),
+    )
+    const [after, before] = [accountOf.get('after'), accountOf.get('before')]
+    if (after === undefined || before === undefined) continue
+    const answers = kind === 'plain' ? 'plain answers' : 'streams'
+    return {
+      verdict: 'inconclusive',
+      observations,
+      why: `${answers} of account ${after} show the balance after their own charge, those of account ${before} the balance before it. Either the header of ${before} lags, or it means something else for each account.`,
+    }
+  }
+  return null
+}
 
 /** Whether two requests with a price were ever in flight together. */
 function isConcurrent({ history }: BalanceReading): boolean {

@@ -12,6 +12,22 @@ const none = {
 }
 const exact = 'Every value is exact: the header shows the balance at each charge.'
 
+/** Six reads between five charges of 1, then two charges at once: all values by one meaning. */
+function inOneMeaning(account: string, own: 'after' | 'before') {
+  const first = account === 'main' ? 0 : 100
+  const shown = (left: number) => (own === 'after' ? left : left + 1)
+  const turns = Array.from({ length: 5 }, (_, at) => [
+    read(first + 2 * at, 4 * at, 100 - at),
+    inFlight(first + 2 * at + 1, 4 * at + 1, 4 * at + 2, shown(99 - at)),
+  ]).flat()
+  const last = [
+    read(first + 20, 30, 95),
+    inFlight(first + 21, 31, 34, shown(94)),
+    inFlight(first + 22, 32, 35, shown(93)),
+  ]
+  return [...turns, ...last].map((row) => ({ ...row, account }))
+}
+
 testCases([
   ['sequential requests are not concurrent', bill11, inTurn(100, {}, 99, {}, 98), none],
   [
@@ -44,6 +60,22 @@ testCases([
       })),
     ],
     { verdict: 'pass', observations: 4 },
+  ],
+  [
+    'a header that shows the own charge for one account and not for another is inconclusive',
+    bill11,
+    [...inOneMeaning('main', 'after'), ...inOneMeaning('other', 'before')],
+    {
+      verdict: 'inconclusive',
+      observations: 26,
+      why: 'plain answers of account main show the balance after their own charge, those of account other the balance before it. Either the header of other lags, or it means something else for each account.',
+    },
+  ],
+  [
+    'a header that shows the balance before the own charge for both accounts passes',
+    bill11,
+    [...inOneMeaning('main', 'before'), ...inOneMeaning('other', 'before')],
+    { verdict: 'pass', observations: 26 },
   ],
   [
     'credits taken by an abandoned request are noted',
