@@ -154,7 +154,7 @@ export async function closeDays(
     const sums = quartersSql().replace('FROM usage_cells', () => `FROM ${some} AS cells`)
     await clickhouse.command(
       `INSERT INTO usage_quarters (${Object.keys(quarterColumns).join()}) ${inClickhouse(sums, allAccounts)}`,
-      { usage_sources: [], usage_from: 0, usage_to: 0 },
+      { usage_sources: [], usage_unit: '', usage_from: 0, usage_to: 0 },
     )
   }
   return days.length
