@@ -281,6 +281,14 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
     expect((await assay('usage', 'init')).stdout).toMatch(/:\d+\/commands: 5 tables exist\n/)
     const imported = await assay('import', log, '--map', 'assay', '--source', 'log')
     expect(imported.stdout).toContain('1,500 lines = 1,500 accepted + 0 known + 0 rejected')
+    const line = (day: number) =>
+      `{"id": "e${day}", "time": "2026-11-0${day}T10:00:00Z", "credits": 2}\n`
+    const cut = join(folder, 'cut.jsonl')
+    writeFileSync(cut, `${line(4)}${line(5)}${line(6).slice(0, 20)}`)
+    const whole = await assay('import', cut, '--source', 'part').catch((error) => error)
+    expect(whole.stderr).toContain('cut.jsonl ends in the middle (2 whole lines). Nothing was')
+    const part = await assay('import', cut, '--source', 'part', '--partial')
+    expect(part.stdout).toContain('2 lines = 2 accepted + 0 known + 0 rejected')
     const closed = await assay('usage', 'close', '--to', '2026-11-03')
     expect(closed.stdout).toMatch(/commands: 2 days are stored as quarters of an hour\n/)
     const service = createServer((_, response) => response.end('{"remaining": 40, "consumed": 2}'))
@@ -294,7 +302,20 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
     ])
     await polls.close()
     const { stdout } = await assay('usage', '--json')
-    expect(JSON.parse(stdout).cards[1]).toMatchObject({ name: 'requests', value: 2250 })
+    const { cards, scope } = JSON.parse(stdout)
+    expect(cards[1]).toMatchObject({ name: 'requests', value: 2252 })
+    const from = { fromUs: utc(2026, 11, 4, 10), toUs: utc(2026, 11, 5, 10) + 1 }
+    expect(
+      scope.sources.map(({ source, partial }: { source: string; partial: object | null }) => [
+        source,
+        partial,
+      ]),
+    ).toEqual(
+      expect.arrayContaining([
+        ['log', null],
+        ['part', from],
+      ]),
+    )
     const refused = await assay('usage', 'latest').catch((error) => error)
     expect([refused.code, refused.stderr]).toEqual([
       2,
