@@ -3,12 +3,14 @@ import { writeOutputBy } from '../output.ts'
 import type { Session } from '../session.ts'
 import type { CsvShape } from './log-scan.ts'
 
-/** Whether the CSV reader reported unreadable lines. */
+/** Whether the CSV reader reported unreadable lines. Its table is there from the first CSV file on, without rows. */
 export async function hasErrors(store: Session): Promise<boolean> {
   const tables = await store.rows(
     `SELECT 1 AS there FROM duckdb_tables() WHERE table_name = 'import_errors'`,
   )
-  return tables.length > 0
+  if (tables.length === 0) return false
+  const errors = await store.rows('SELECT 1 AS there FROM import_errors LIMIT 1')
+  return errors.length > 0
 }
 
 /** Writes the rejected lines with their reasons. @returns the file; null if nothing was rejected */

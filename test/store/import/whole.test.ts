@@ -111,6 +111,13 @@ test('a quote that is never closed refuses the file and names its line', async (
   await expect(imported('quote.csv', text)).rejects.toThrow(
     /quote\.csv: the quote in line 3 is never closed, so the lines after it cannot be read\. Nothing was imported\.$/,
   )
+  // Wherever it is, also in the last line, and if the cells after it look like a row.
+  for (const last of ['2,t,"b', '2,"t,b', '"2,t,b', '2,t,"b,c,d', '2,t,"b""', '2,t,"b\n3,t,c']) {
+    const rows = last.replaceAll('t', '2026-11-01T00:00:00Z')
+    await expect(
+      imported('last.csv', `id,at,note\n1,2026-11-01T00:00:00Z,a\n${rows}\n`),
+    ).rejects.toThrow(/last\.csv: the quote in line 3 is never closed/)
+  }
   const { counts } = await imported('odd.csv', 'id,at,note\n1,x,"a"b\n2,2026-11-01T00:00:00Z,c\n')
   expect(counts).toMatchObject({ lines: 2, accepted: 1, rejected: 1 })
 })
