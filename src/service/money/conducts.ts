@@ -16,13 +16,14 @@ export const conducts = {
   'rich-no-deposit': 'N5: no deposit for a balance above a hundred deposits',
   'cache-loses': 'N10: half of the prompts that could be read from the cache are not',
   'usage-twice': 'N12: the last chunk has its usage in two places',
-  'short-cost': 'the stated cost is rounded to six decimals',
-  'exponent-cost': 'the stated cost is a text with an exponent',
-  'null-details': 'usage has null for details without tokens',
-  'early-usage': 'every chunk has a usage so far, of which the last counts',
-  'settled-rows': 'the log has a charge in advance, and a row without tokens that settles it',
-  'attempt-rows': 'the log has a free row for each attempt inside',
-  'spend-restarts': 'the spend begins again at 0 before the ninth charge',
+  'short-cost': 'gateways that show micro-dollars: the stated cost is rounded to six decimals',
+  'exponent-cost': '`4.5e-05`, as Python writes it: the stated cost is a text with an exponent',
+  'null-details': 'vLLM: usage has null for details without tokens',
+  'early-usage': 'vLLM: every chunk has a usage so far, of which the last counts',
+  'settled-rows':
+    'new-api: the log has a charge in advance, and a row without tokens that settles it',
+  'attempt-rows': 'LiteLLM: the log has a free row for each attempt inside',
+  'spend-restarts': 'LiteLLM: the spend begins again at 0 before the ninth charge',
 } as const
 export type Conduct = keyof typeof conducts
 
