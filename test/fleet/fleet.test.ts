@@ -229,7 +229,7 @@ test.skipIf(skipped)(`losing the server only ends the exchange of messages${why}
   const own = await natsServer()
   const shards = await Promise.all(
     [0, 1].map((index) =>
-      joinFleet({ address: own.address, runId: 'r', shard: { index, of: 2 }, waitMs: 300 }),
+      joinFleet({ address: own.address, runId: 'r', shard: { index, of: 2 }, waitMs: 3000 }),
     ),
   )
   const watch = await watchRun({ address: own.address, runId: 'r', waitMs: 1000 })
