@@ -35,6 +35,8 @@ export interface BalanceReading extends Omit<Abandoned, 'openCredits'> {
   readonly meaning: HeaderMeaning
   /** All meanings that the header may have. */
   readonly meanings: readonly HeaderMeaning[]
+  /** Whether the values are exact if the header has another meaning. */
+  readonly isExactAs: (meaning: HeaderMeaning) => boolean
   readonly fits: 'exact' | 'loose' | 'late' | 'none'
   /** Delay of charges after the response, for `late`. */
   readonly settleUs: number
@@ -222,6 +224,10 @@ function readAs(
     ambiguous,
     meaning,
     meanings,
+    isExactAs: (other) => {
+      const reading = readAs(history, other, meanings, policy)
+      return reading.fits === 'exact' && isConserved(reading)
+    },
     fits,
     settleUs: 0,
     doubt:

@@ -75,12 +75,3 @@ function ranked({ after, before }: Votes, lone: Votes): readonly OwnCharge[] {
 export function includesOwnCharge(history: BalanceHistory, meaning: HeaderMeaning): IncludesOwn {
   return (row) => meaning[history.streamed[row] === 1 ? 'stream' : 'plain'] === 'after'
 }
-
-/** The meaning that the evidence leaves for plain responses or for streams; null while both are possible. */
-export function decidedMeaning(
-  meanings: readonly HeaderMeaning[],
-  kind: keyof HeaderMeaning,
-): OwnCharge | null {
-  const [own, ...others] = new Set(meanings.map((meaning) => meaning[kind]))
-  return own === undefined || others.length > 0 ? null : own
-}

@@ -8,7 +8,7 @@ import {
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import type { BalanceGap, IntervalFault } from '../../evidence/billing/charge-intervals.ts'
 import { looksExpired } from '../../evidence/billing/expiry.ts'
-import { decidedMeaning } from '../../evidence/billing/header-meaning.ts'
+import type { HeaderMeaning } from '../../evidence/billing/header-meaning.ts'
 import { effects } from '../../evidence/billing/history.ts'
 import { certainPlace, type Place } from '../../evidence/billing/place.ts'
 import { placesOfStep } from '../../evidence/billing/step.ts'
@@ -58,8 +58,8 @@ only if such sums are likelier than one in a million for each wrong charge that 
 needs many stretches, each with many abandoned attempts whose step (or one that sends the same)
 shows how long a success takes. A package or grant that is added meanwhile is taken out of the values,
 and the rule decides both sides of it. Other traffic on the account looks like a double charge.
-If the header of one account shows the balance after its own charge, and that of another the balance before it, the rule
-is inconclusive: one of them lags, or they are two services.`,
+If the values of each account are exact, but no meaning of the header makes all of them exact, the rule is inconclusive:
+the header of some accounts lags, or it means something else for them.`,
   decideBy(readings, { contract }) {
     const concurrent = readings.filter(isConcurrent)
     if (concurrent.length === 0) {
@@ -90,21 +90,22 @@ is inconclusive: one of them lags, or they are two services.`,
  * after it. Each alone is legal. Together they are one meaning with a header that lags for some accounts, or two services.
  */
 function unlikeMeanings(readings: readonly BalanceReading[], observations: number): Verdict | null {
-  for (const kind of ['plain', 'stream'] as const) {
-    const accountOf = new Map(
-      readings.map(({ history, meanings }) => [decidedMeaning(meanings, kind), history.account]),
-    )
-    const [after, before] = [accountOf.get('after'), accountOf.get('before')]
-    if (after === undefined || before === undefined) continue
-    const answers = kind === 'plain' ? 'plain answers' : 'streams'
-    return {
-      verdict: 'inconclusive',
-      observations,
-      why: `${answers} of account ${after} show the balance after their own charge, those of account ${before} the balance before it. Either the header of ${before} lags, or it means something else for each account.`,
-    }
+  const exact = readings.filter(({ fits, charges }) => fits === 'exact' && charges > 0)
+  const [first, ...others] = exact
+  const unlike = others.find(({ meaning }) => !isSame(meaning, first!.meaning))
+  if (first === undefined || unlike === undefined) return null
+  const all = exact.map(({ meaning }) => meaning)
+  if (all.some((meaning) => exact.every((reading) => reading.isExactAs(meaning)))) return null
+  const shown = ({ history, meaning }: BalanceReading) =>
+    `account ${history.account} shows the balance ${meaning.plain} its own charge on plain answers, ${meaning.stream} it on streams`
+  return {
+    verdict: 'inconclusive',
+    observations,
+    why: `no meaning of the header explains all accounts: ${shown(first)}; ${shown(unlike)}. Either the header of one lags, or it means something else for each.`,
   }
-  return null
 }
+
+const isSame = (a: HeaderMeaning, b: HeaderMeaning) => a.plain === b.plain && a.stream === b.stream
 
 /** Whether two requests with a price were ever in flight together. */
 function isConcurrent({ history }: BalanceReading): boolean {

@@ -1,6 +1,5 @@
 import type { Contract } from '../../../contract/contract.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
-import { decidedMeaning } from '../../evidence/billing/header-meaning.ts'
 import { type BalanceHistory, effects } from '../../evidence/billing/history.ts'
 import { rowsWhere } from '../../evidence/billing/operations.ts'
 import { RunningSum } from '../../evidence/billing/running-sum.ts'
@@ -94,7 +93,8 @@ function shownBy(reading: BalanceReading, at: number): readonly [least: number, 
 
 /** Whether the meaning of this charge's header is known. */
 function isSettled({ history, meanings }: BalanceReading, row: number): boolean {
-  return decidedMeaning(meanings, history.streamed[row] === 1 ? 'stream' : 'plain') !== null
+  const kind = history.streamed[row] === 1 ? 'stream' : 'plain'
+  return new Set(meanings.map((meaning) => meaning[kind])).size === 1
 }
 
 /**

@@ -68,7 +68,7 @@ testCases([
     {
       verdict: 'inconclusive',
       observations: 26,
-      why: 'plain answers of account main show the balance after their own charge, those of account other the balance before it. Either the header of other lags, or it means something else for each account.',
+      why: 'no meaning of the header explains all accounts: account main shows the balance after its own charge on plain answers, after it on streams; account other shows the balance before its own charge on plain answers, after it on streams. Either the header of one lags, or it means something else for each.',
     },
   ],
   [
