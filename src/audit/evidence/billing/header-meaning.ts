@@ -14,7 +14,12 @@ export interface HeaderMeaning {
   readonly stream: OwnCharge
 }
 
-export type OwnCharge = 'after' | 'before'
+export const ownCharges = ['after', 'before'] as const
+export type OwnCharge = (typeof ownCharges)[number]
+
+export const everyMeaning: readonly HeaderMeaning[] = ownCharges.flatMap((plain) =>
+  ownCharges.map((stream) => ({ plain, stream })),
+)
 
 type Votes = Record<OwnCharge, number>
 

@@ -1,5 +1,6 @@
 import type { Credits } from '../../../contract/contract.ts'
 import { type PlainRead, plainReads } from '../../../contract/request.ts'
+import { type OwnCharge, ownCharges } from './header-meaning.ts'
 import { type BalanceHistory, effects, showsBalance } from './history.ts'
 import { rowsWhere } from './operations.ts'
 
@@ -29,13 +30,12 @@ const priced: readonly ReadPrices[] = [
 ]
 
 /** Whether the value of a read includes the read's own price. */
-const meanings = ['after', 'before'] as const
 
 /** The fall of the balance from one quiet value to the next, with only reads and failures in between. */
 interface Stretch {
   readonly lost: Credits
   /** Number of reads whose price makes up the fall, by the meaning of their values. */
-  readonly reads: Readonly<Record<(typeof meanings)[number], ReadPrices>>
+  readonly reads: Readonly<Record<OwnCharge, ReadPrices>>
 }
 
 /**
@@ -55,7 +55,7 @@ export function readPricesOf(
   let best: readonly ReadPrices[] = [free]
   let most = 0
   for (const prices of [free, ...priced]) {
-    for (const meaning of meanings) {
+    for (const meaning of ownCharges) {
       const explained = stretches.filter(({ lost, reads }) => {
         const { models, credits } = reads[meaning]
         return lost === models * prices.models + credits * prices.credits
@@ -73,7 +73,7 @@ export function readPricesOf(
   )
   // Whichever side of its price a value shows, some stretch must contain such a read.
   const isUntold = (read: keyof ReadPrices) =>
-    meanings.some((meaning) => stretches.every(({ reads }) => reads[meaning][read] === 0))
+    ownCharges.some((meaning) => stretches.every(({ reads }) => reads[meaning][read] === 0))
   // If no price fits well enough, reads are free.
   if (most * 4 < explainable.size * 3) best = [free]
   const [first] = best

@@ -8,7 +8,7 @@ import {
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import type { BalanceGap, IntervalFault } from '../../evidence/billing/charge-intervals.ts'
 import { looksExpired } from '../../evidence/billing/expiry.ts'
-import type { HeaderMeaning } from '../../evidence/billing/header-meaning.ts'
+import { everyMeaning, type HeaderMeaning } from '../../evidence/billing/header-meaning.ts'
 import { effects } from '../../evidence/billing/history.ts'
 import { certainPlace, type Place } from '../../evidence/billing/place.ts'
 import { placesOfStep } from '../../evidence/billing/step.ts'
@@ -94,8 +94,8 @@ function unlikeMeanings(readings: readonly BalanceReading[], observations: numbe
   const [first, ...others] = exact
   const unlike = others.find(({ meaning }) => !isSame(meaning, first!.meaning))
   if (first === undefined || unlike === undefined) return null
-  const all = exact.map(({ meaning }) => meaning)
-  if (all.some((meaning) => exact.every((reading) => reading.isExactAs(meaning)))) return null
+  if (everyMeaning.some((meaning) => exact.every((reading) => reading.isExactAs(meaning))))
+    return null
   const shown = ({ history, meaning }: BalanceReading) =>
     `account ${history.account} shows the balance ${meaning.plain} its own charge on plain answers, ${meaning.stream} it on streams`
   return {

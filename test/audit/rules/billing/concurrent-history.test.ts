@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import type { AttemptRow } from '../../../../src/attempt/columns.ts'
 import { bill11 } from '../../../../src/audit/rules/billing/concurrent-history.ts'
 import { inFlight, read } from '../../in-flight.ts'
 import { aborted, dear, failed, inTurn, testCases } from './in-turn.ts'
@@ -13,17 +14,17 @@ const none = {
 const exact = 'Every value is exact: the header shows the balance at each charge.'
 
 /** Six reads between five charges of 1, then two charges at once: all values by one meaning. */
-function inOneMeaning(account: string, own: 'after' | 'before') {
+function inOneMeaning(account: string, own: 'after' | 'before', charged: Partial<AttemptRow> = {}) {
   const first = account === 'main' ? 0 : 100
   const shown = (left: number) => (own === 'after' ? left : left + 1)
   const turns = Array.from({ length: 5 }, (_, at) => [
     read(first + 2 * at, 4 * at, 100 - at),
-    inFlight(first + 2 * at + 1, 4 * at + 1, 4 * at + 2, shown(99 - at)),
+    inFlight(first + 2 * at + 1, 4 * at + 1, 4 * at + 2, shown(99 - at), charged),
   ]).flat()
   const last = [
     read(first + 20, 30, 95),
-    inFlight(first + 21, 31, 34, shown(94)),
-    inFlight(first + 22, 32, 35, shown(93)),
+    inFlight(first + 21, 31, 34, shown(94), charged),
+    inFlight(first + 22, 32, 35, shown(93), charged),
   ]
   return [...turns, ...last].map((row) => ({ ...row, account }))
 }
@@ -75,6 +76,12 @@ testCases([
     'a header that shows the balance before the own charge for both accounts passes',
     bill11,
     [...inOneMeaning('main', 'before'), ...inOneMeaning('other', 'before')],
+    { verdict: 'pass', observations: 26 },
+  ],
+  [
+    'a header before the own charge passes if one account has only streams and the other only plain answers',
+    bill11,
+    [...inOneMeaning('main', 'before', { streamed: 1 }), ...inOneMeaning('other', 'before')],
     { verdict: 'pass', observations: 26 },
   ],
   [
