@@ -8,12 +8,12 @@ import {
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import type { BalanceGap, IntervalFault } from '../../evidence/billing/charge-intervals.ts'
 import { looksExpired } from '../../evidence/billing/expiry.ts'
-import { everyMeaning, type HeaderMeaning } from '../../evidence/billing/header-meaning.ts'
 import { effects } from '../../evidence/billing/history.ts'
 import { certainPlace, type Place } from '../../evidence/billing/place.ts'
 import { placesOfStep } from '../../evidence/billing/step.ts'
 import { type Suspects, suspectsOf } from '../../evidence/billing/suspects.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
+import { unlikeMeanings } from './unlike-meanings.ts'
 
 export const bill11 = billingRule({
   id: 'BILL-11',
@@ -84,28 +84,6 @@ the header of some accounts lags, or it means something else for them.`,
     )
   },
 })
-
-/**
- * The header of one account may show what that of another does not: the balance before the own charge beside the balance
- * after it. Each alone is legal. Together they are one meaning with a header that lags for some accounts, or two services.
- */
-function unlikeMeanings(readings: readonly BalanceReading[], observations: number): Verdict | null {
-  const exact = readings.filter(({ fits, charges }) => fits === 'exact' && charges > 0)
-  const [first, ...others] = exact
-  const unlike = others.find(({ meaning }) => !isSame(meaning, first!.meaning))
-  if (first === undefined || unlike === undefined) return null
-  if (everyMeaning.some((meaning) => exact.every((reading) => reading.isExactAs(meaning))))
-    return null
-  const shown = ({ history, meaning }: BalanceReading) =>
-    `account ${history.account} shows the balance ${meaning.plain} its own charge on plain answers, ${meaning.stream} it on streams`
-  return {
-    verdict: 'inconclusive',
-    observations,
-    why: `no meaning of the header explains all accounts: ${shown(first)}; ${shown(unlike)}. Either the header of one lags, or it means something else for each.`,
-  }
-}
-
-const isSame = (a: HeaderMeaning, b: HeaderMeaning) => a.plain === b.plain && a.stream === b.stream
 
 /** Whether two requests with a price were ever in flight together. */
 function isConcurrent({ history }: BalanceReading): boolean {

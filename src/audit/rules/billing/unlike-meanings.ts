@@ -1,0 +1,31 @@
+import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
+import { everyMeaning, type HeaderMeaning } from '../../evidence/billing/header-meaning.ts'
+import type { Verdict } from '../../verdict.ts'
+
+/**
+ * The header may show the balance after its own charge, or before it. It has one meaning for all accounts: where each
+ * account needs another one, the header of some accounts lags.
+ *
+ * @returns null if one meaning makes the values of all accounts exact
+ */
+export function unlikeMeanings(
+  readings: readonly BalanceReading[],
+  observations: number,
+): Verdict | null {
+  const exact = readings.filter(({ fits, charges }) => fits === 'exact' && charges > 0)
+  const [first, ...others] = exact
+  const unlike = others.find(({ meaning }) => !isSame(meaning, first!.meaning))
+  if (first === undefined || unlike === undefined) return null
+  const explainsAll = (meaning: HeaderMeaning) =>
+    exact.every((reading) => reading.isExactAs(meaning))
+  if (everyMeaning.some(explainsAll)) return null
+  const shown = ({ history, meaning }: BalanceReading) =>
+    `account ${history.account} shows the balance ${meaning.plain} its own charge on plain answers, ${meaning.stream} it on streams`
+  return {
+    verdict: 'inconclusive',
+    observations,
+    why: `no meaning of the header explains all accounts: ${shown(first)}; ${shown(unlike)}. Either the header of one lags, or it means something else for each.`,
+  }
+}
+
+const isSame = (a: HeaderMeaning, b: HeaderMeaning) => a.plain === b.plain && a.stream === b.stream
