@@ -25,7 +25,7 @@ import { watchCommand } from './watch.ts'
 /** `assay` with its commands, in the order of a usual workflow. */
 export function program(): AnyCommand {
   const assay = new Command('assay')
-    .description('Load-tests, audits and reports on credit-billed text-generation APIs.')
+    .description('Load-tests, audits and reports on billed text-generation APIs.')
     .version(assayVersion())
     .exitOverride()
     .hook('preAction', (_, command) => mustStandApart(namedFiles(command)))
