@@ -1,7 +1,6 @@
 import { loadContract } from '../contract/load.ts'
 import { writeReport } from '../public/report.ts'
 import type { PageName } from '../report/pages.ts'
-import { writePictures } from '../report/pictures.ts'
 import { makeText } from '../report/text.ts'
 import { writeOutput } from '../store/output.ts'
 import { UserError } from '../user/user-error.ts'
@@ -64,6 +63,8 @@ export async function reportAction(
     const warnings = [...made.warnings]
     if (options.png !== undefined) {
       const folder = options.png
+      // Its renderer is loaded only for pictures.
+      const { writePictures } = await import('../report/pictures.ts')
       const written = await shown((view) => writePictures({ ...asked, ...view, folder }))
       pictures = written.files
       warnings.push(...written.warnings)

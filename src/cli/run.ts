@@ -3,12 +3,11 @@ import type { Contract } from '../contract/contract.ts'
 import { loadContract } from '../contract/load.ts'
 import { sourceWords } from '../exporter/find.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { summarise } from '../public/report.ts'
 import { run } from '../public/run.ts'
 import { loadScenario } from '../public/scenario.ts'
-import { openStore } from '../public/store.ts'
 import { terminalFigures } from '../report/summary/formats.ts'
 import type { RunSummary } from '../report/summary/shape.ts'
+import { summariseIn } from '../report/summary/summarise.ts'
 import { readTimeShape, type TimeShape, timeShapeText } from '../report/summary/time-bars.ts'
 import { readyExpectations } from '../run/expect/ready.ts'
 import { phaseLoads } from '../run/loads.ts'
@@ -23,6 +22,7 @@ import { scenarioFiles } from '../scenario/scenario-files.ts'
 import { undecidable } from '../scenario/undecidable.ts'
 import { mustStandApart, type NamedFile } from '../store/files-apart.ts'
 import { writeOutput } from '../store/output.ts'
+import type { Session } from '../store/session.ts'
 import { coloured } from './colour.ts'
 import type { Options } from './commands/run.ts'
 import { exit } from './exit.ts'
@@ -123,6 +123,7 @@ export async function runAndPrint(
   }
   const ignoreSignals = onStopSignal(onInterrupt)
   let last: Progress | null = null
+  let shown: Shown = nothing
   try {
     const result = await run(scenario, {
       ...options,
@@ -137,12 +138,18 @@ export async function runAndPrint(
         fleet?.show(progress, counted)
       },
       progressEveryMs: opened === undefined && fleet === null ? live.everyMs : 0,
+      onJudged: async (result, store) => {
+        await fleet?.close(endOf(result))
+        if (result.refusal === null || json) {
+          shown = await readShown(store, result, options.contract, json)
+        }
+      },
       ...(fleet === null ? {} : { team: fleet }),
       signal: drain.signal,
       stopNow: leave.signal,
     })
     live.clear()
-    await fleet?.close({ verdict: result.verdict.verdict, stopped: result.stopped })
+    await fleet?.close(endOf(result))
     process.exitCode = (options.shard?.of ?? 1) > 1 ? exitOfShard(result) : exitOf(result)
     if (result.refusal !== null && !json) {
       process.stderr.write(
@@ -150,7 +157,7 @@ export async function runAndPrint(
       )
       return result
     }
-    const { summary, times } = await summaryOf(result, options.contract, json)
+    const { summary, times } = shown
     process.stdout.write(
       json
         ? `${JSON.stringify({ ...result, summary }, null, 2)}\n`
@@ -183,24 +190,28 @@ function countedText({ counts }: RunResult, last: Progress | null): string {
   return `Counted while it ran: ${lineOf(last)}\n`
 }
 
-/** Null if nothing was planned, or if the store was lost. */
-async function summaryOf(
-  result: RunResult,
+const endOf = ({ verdict, stopped }: RunResult) => ({ verdict: verdict.verdict, stopped })
+
+/** What the terminal shows of the rows. Null if nothing was planned, or if the store was lost. */
+interface Shown {
+  readonly summary: RunSummary | null
+  readonly times: TimeShape | null
+}
+
+const nothing: Shown = { summary: null, times: null }
+
+async function readShown(
+  store: Session,
+  { runId, counts, stopped }: RunResult,
   contract: Contract,
   json: boolean,
-): Promise<{ readonly summary: RunSummary | null; readonly times: TimeShape | null }> {
-  const nothing = { summary: null, times: null }
-  if (result.counts.planned === 0) return nothing
+): Promise<Shown> {
+  if (counts.planned === 0) return nothing
   try {
-    const store = await openStore(result.dbPath)
-    try {
-      const summary = await summarise(store, result.runId, contract)
-      return { summary, times: json ? null : await readTimeShape(store, result.runId) }
-    } finally {
-      store.close()
-    }
+    const summary = await summariseIn(store, runId, contract)
+    return { summary, times: json ? null : await readTimeShape(store, runId) }
   } catch (error) {
-    if (result.stopped !== 'store') throw error
+    if (stopped !== 'store') throw error
     return nothing
   }
 }

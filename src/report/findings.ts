@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { shellWord } from '../audit/format/reproduce.ts'
+import { shellWord } from '../audit/format/shell-word.ts'
 import {
   severities,
   type Verdict,

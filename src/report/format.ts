@@ -33,13 +33,33 @@ export function wordsOf(column: string): string {
   return bare.replaceAll('_', ' ')
 }
 
-const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
+/**
+ * Grouped thousands and at most so many decimals, without zeros at their end: 1,234.5. It is what `Intl.NumberFormat` of
+ * en-US gives, whose tables a short command would load for nothing else.
+ */
+export function grouped(value: number, most = 0, least = 0): string {
+  const size = Math.abs(value)
+  if (!(size < 1e12)) {
+    return value.toLocaleString('en-US', {
+      minimumFractionDigits: least,
+      maximumFractionDigits: most,
+    })
+  }
+  const rounded = size < 1e-6 ? 0 : Math.round(Number(`${size}e${most}`))
+  const digits = String(rounded).padStart(most + 1, '0')
+  const point = digits.length - most
+  let end = digits.length
+  while (end > point + least && digits[end - 1] === '0') end--
+  const sign = value < 0 || Object.is(value, -0) ? '-' : ''
+  const whole = digits.slice(0, point).replace(/\B(?=(\d{3})+$)/g, ',')
+  return `${sign}${whole}${end > point ? `.${digits.slice(point, end)}` : ''}`
+}
 
 /** 4 significant digits, grouped thousands: 0.1234, 12.34, 1,234. */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return String(value)
   const size = Math.abs(value)
-  if (Number.isInteger(value) || size >= 1000) return grouped.format(value)
+  if (Number.isInteger(value) || size >= 1000) return grouped(value)
   const decimals = size >= 100 ? 1 : size >= 1 ? 2 : size >= 0.1 ? 3 : 4
   return value.toFixed(decimals)
 }
@@ -55,11 +75,7 @@ export function formatCell(column: string, value: unknown): string {
     case 'ratio':
       return formatShare(value)
     case 'ms':
-      return value >= 100
-        ? grouped.format(value)
-        : value >= 10
-          ? value.toFixed(1)
-          : value.toFixed(2)
+      return value >= 100 ? grouped(value) : value >= 10 ? value.toFixed(1) : value.toFixed(2)
     case 'usd':
       return value.toFixed(2)
     default:
@@ -72,7 +88,7 @@ export function formatShare(share: number): string {
   const percent = share * 100
   if (percent === 0 || percent === 100) return `${percent}`
   if (percent < 0.01) return '<0.01'
-  if (percent > 100) return grouped.format(percent)
+  if (percent > 100) return grouped(percent)
   return percent < 1 || percent > 99 ? percent.toFixed(2) : percent.toFixed(1)
 }
 

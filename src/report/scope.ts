@@ -63,7 +63,7 @@ export async function prepareScope(store: Session, scope: Scope): Promise<void> 
   )
   // Bounds that no run has are omitted: their measures would slow down every query.
   const good = goodSql((name) => (bounded![name] ? `"${name}"` : null))
-  const isSmall = await store.takeAttemptsAtHand()
+  const isSmall = await store.takeAttemptsAtHand({ values: true })
   await store.execute(`
     ${relationSql('shown_attempts', isSmall)}
       SELECT times.* REPLACE (${countedSql('has_steady')} AS counted), offset_us,

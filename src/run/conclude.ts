@@ -53,6 +53,7 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
       ? 'unreachable'
       : stopReason
   await settleTrials(store, runId, coordinator, ended.sweeps)
+  await store.takeAttemptsAtHand({ values: true })
   const figures = await runFigures(store, runId, contract)
   const sweeps = await withCachedShares(store, runId, ended.sweeps)
   let planned = 0

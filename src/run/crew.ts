@@ -35,8 +35,8 @@ export interface CrewOptions {
   readonly tls: TlsTexts
   readonly proxy: string | null
   readonly onAttempts: ((attempts: readonly AttemptRow[]) => void) | null
-  /** The store of the caller; null if the run opens the file itself. */
-  readonly store: Store | null
+  /** The store in which this thread records; null if the recorder has a thread, which opens the file. */
+  readonly store: Promise<Store> | null
 }
 
 export interface CrewListener {

@@ -10,16 +10,18 @@ import type { Loads } from './coordinator.ts'
 import type { SenderLoad } from './messages.ts'
 import { runSweep, type SweepResult } from './sweep-run.ts'
 
+export interface PhaseLoads extends Loads {
+  /** Of the searches that have ended. */
+  readonly sweeps: readonly SweepResult[]
+}
+
 /**
  * The loads of a scenario's phases, with its traces read.
  *
  * @param earlierTrials of the same search in an earlier run
  * @throws UserError
  */
-export function phaseLoads(
-  scenario: Scenario,
-  earlierTrials: readonly Trial[] = [],
-): Loads & { readonly sweeps: readonly SweepResult[] } {
+export function phaseLoads(scenario: Scenario, earlierTrials: readonly Trial[] = []): PhaseLoads {
   const traces = new Map<Phase, SenderLoad>()
   for (const phase of scenario.phases) {
     if (phase.load.kind === 'replay') traces.set(phase, replayOf(phase.load))

@@ -15,18 +15,26 @@ export interface RecorderListener {
 }
 
 /**
+ * Opens the store of a run that this thread records: of a short run, or in a file that it has open. Null for another
+ * run, which has a thread for its recorder.
+ */
+export function storeHere(dbPath: string, isShort: boolean): Promise<Store> | null {
+  if (isOpen(dbPath)) return openStore(dbPath)
+  return isShort ? openStore(dbPath, { alone: 'a run' }) : null
+}
+
+/**
  * Starts the recorder of a run in a thread of its own, which then has the store alone: a flush takes tens of
- * milliseconds. If this thread has the store open, the recorder shares it, here.
+ * milliseconds. If this thread has the store, the recorder shares it, here.
  *
  * @throws UserError `store-held` if another run records into the file
  */
 export function startRecorder(
   data: RecorderData,
-  given: Store | null,
+  store: Promise<Store> | null,
   listener: RecorderListener,
 ): PlacedRecorder {
-  if (given !== null) return recordHere(data, given, listener)
-  return isOpen(data.dbPath) ? recordInFile(data, listener) : recordAside(data, listener)
+  return store === null ? recordAside(data, listener) : recordHere(data, store, listener)
 }
 
 function recordAside(data: RecorderData, listener: RecorderListener): PlacedRecorder {
@@ -50,41 +58,30 @@ function recordAside(data: RecorderData, listener: RecorderListener): PlacedReco
   }
 }
 
-function recordInFile(data: RecorderData, listener: RecorderListener): PlacedRecorder {
-  const opened = openStore(data.dbPath)
-  const close = () => void opened.then((store) => store.close()).catch(() => {})
-  return recordHere(data, opened, listener, close)
-}
-
 function recordHere(
   data: RecorderData,
-  store: Store | Promise<Store>,
+  store: Promise<Store>,
   listener: RecorderListener,
-  atEnd: () => void = () => {},
 ): PlacedRecorder {
   const { port1, port2 } = new MessageChannel()
-  const end = () => {
-    atEnd()
-    port1.close()
-  }
   port1.on('message', (message: FromRecorderControl) => {
-    if (message.type === 'closed') end()
+    if (message.type === 'closed') port1.close()
     listener.onRecorder(message)
   })
-  Promise.resolve(store)
+  store
     .then(async (opened) => {
       const { record } = await import('./record.ts')
-      await record(opened, data, port2, null, atEnd)
+      await record(opened, data, port2, null, () => {})
     })
     .catch((error: Error) => {
-      end()
+      port1.close()
       listener.onRecorder({ type: 'failed', name: error.name, message: error.message })
     })
   return {
     tell: (message) => port1.postMessage(message),
     async terminate() {
       for (const port of data.senders) port.close()
-      end()
+      port1.close()
     },
   }
 }

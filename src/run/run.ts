@@ -12,22 +12,24 @@ import { storeFailure } from '../store/errors.ts'
 import { assayVersion, machineJson } from '../store/machine.ts'
 import { openStore, type Store } from '../store/open.ts'
 import type { RunStart } from '../store/runs.ts'
-import { inSession } from '../store/session.ts'
+import { inSession, type Session } from '../store/session.ts'
 import { storeFile } from '../store/store-file.ts'
 import { secrets } from '../user/secrets/secrets.ts'
 import { UserError } from '../user/user-error.ts'
 import type { AttemptCounts } from './attempt-counts.ts'
 import { monotonicNs } from './clock.ts'
 import { conclude, concludeWithoutStore, type Ended } from './conclude.ts'
-import { Coordinator } from './coordinator.ts'
+import { Coordinator, type CoordinatorOptions } from './coordinator.ts'
 import { readyExpectations } from './expect/ready.ts'
 import { sendFirstRequests } from './first-requests.ts'
 import { resolveKeys } from './keys.ts'
-import { phaseLoads } from './loads.ts'
+import { type PhaseLoads, phaseLoads } from './loads.ts'
 import { planHash } from './plan-hash.ts'
 import { reach } from './preflight.ts'
 import { promptPools } from './prompts.ts'
+import { storeHere } from './recorder-place.ts'
 import { type Shard, scenarioOf, unsharded } from './shard.ts'
+import { isShort } from './short-run.ts'
 import type { StopReason } from './stop-conditions.ts'
 import type { SweepResult } from './sweep-run.ts'
 import type { Counted, Progress } from './tally.ts'
@@ -75,6 +77,8 @@ export interface RunSettings {
     readonly missing: readonly NoSource[]
   }) => void
   readonly onProgress?: (progress: Progress, counted: Counted) => void
+  /** Called with the result while its store is open. Not called if the store was lost. */
+  readonly onJudged?: (result: RunResult, store: Session) => Promise<void>
   /** Shortest time between two calls of `onProgress`. Default: one with each report, about once a second. */
   readonly progressEveryMs?: number
   /** `signal` drains the run; `stopNow` also aborts the requests in flight. */
@@ -168,7 +172,11 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
           },
         }),
   }
-  const coordinator = new Coordinator({
+  const store =
+    options.store === undefined
+      ? storeHere(dbPath, isShort(scenario, loads))
+      : Promise.resolve(options.store)
+  const settings: CoordinatorOptions = {
     scenario,
     contract,
     run: start,
@@ -178,7 +186,7 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
     seed,
     baseUrl,
     dbPath,
-    store: options.store ?? null,
+    store,
     onAttempts: options.onAttempts ?? null,
     keys,
     prompts,
@@ -186,7 +194,25 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
     proxy,
     onProgress: options.onProgress ?? (() => {}),
     progressEveryMs: options.onProgress === undefined ? Infinity : (options.progressEveryMs ?? 0),
-  })
+  }
+  try {
+    return await carryOut(settings, loads, isTimed, options)
+  } finally {
+    if (options.store === undefined) {
+      await store?.then((opened) => opened.close()).catch(() => {})
+    }
+  }
+}
+
+/** Sends the load, and judges it. */
+async function carryOut(
+  settings: CoordinatorOptions,
+  loads: PhaseLoads,
+  isTimed: boolean,
+  options: RunOptions,
+): Promise<RunResult> {
+  const { scenario, contract, run: start, baseUrl, zeroNs, keys, dbPath } = settings
+  const coordinator = new Coordinator(settings)
   const scraper = await scraperOf(scenario, options, { baseUrl, zeroNs, key: keys[0]?.key ?? null })
   coordinator.onPhase = (name) => void scraper?.border(name)
   const drain = () => coordinator.stop('interrupted')
@@ -216,20 +242,24 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
   void scraper?.border('end')
   const scraped = (await scraper?.end()) ?? null
   const ended: Ended = { dbPath, scenario, options, contract, start, coordinator, sweeps }
+  let result: RunResult | null = null
   try {
-    const store = options.store ?? (await openStore(dbPath))
+    const store = await (settings.store ?? openStore(dbPath))
     try {
       return await inSession(store, {}, async (session) => {
         if (scraper !== null && scraped !== null) {
           const { runId } = start
           await keepMetrics(session, runId, scraper.sources, scraper.everyUs, scraped)
         }
-        return conclude(session, ended)
+        result = await conclude(session, ended)
+        await options.onJudged?.(result, session)
+        return result
       })
     } finally {
-      if (options.store === undefined) store.close()
+      if (settings.store === null) store.close()
     }
   } catch (error) {
+    if (result !== null) throw error
     const why = coordinator.storeFailure ?? storeFailureOf(error)
     if (why === null) throw error
     return concludeWithoutStore(ended, why)

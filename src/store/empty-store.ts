@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { threadId } from 'node:worker_threads'
 import { measureViews } from '../measure/measures.ts'
 import { attemptTablesSql } from './attempt-tables.ts'
+import { partialOf } from './files-apart.ts'
 import { identifier, literal } from './literal.ts'
 import { runShardsSql } from './run-shards.ts'
 import type { Session } from './session.ts'
@@ -29,6 +31,25 @@ const emptyStoreSql = () =>
 export function builtStorePath(sql = emptyStoreSql()): string {
   const digest = createHash('sha256').update(sql).digest('hex').slice(0, 16)
   return fileURLToPath(new URL(`../../dist/empty-store-${digest}.duckdb`, import.meta.url))
+}
+
+/**
+ * Puts a copy of the built empty store where there is no file, whole or not at all. Without one, or beside the log of a
+ * store that is gone, the opening makes the store.
+ */
+export function placeEmptyStore(path: string): void {
+  if (path === ':memory:' || existsSync(path) || existsSync(`${path}.wal`)) return
+  const built = builtStorePath()
+  if (!existsSync(built)) return
+  const partial = partialOf(`${path}.${process.pid}-${threadId}`)
+  try {
+    writeFileSync(partial, readFileSync(built), { flag: 'wx' })
+    linkSync(partial, path)
+  } catch {
+    // A folder that is missing, a full disk, or another process that was first: the opening says it.
+  } finally {
+    rmSync(partial, { force: true })
+  }
 }
 
 const built = 'assay_empty_store'

@@ -31,14 +31,28 @@ export interface StoreFile {
 const openFiles = new Set<OpenFile>()
 const reserved = new Map<string, string>()
 
-/** @throws UserError `store-held` if another process, thread or library has the file */
-export async function openFile(path: string): Promise<StoreFile> {
-  if (path === ':memory:') return OpenFile.open(path, null)
+/** How a file is opened. */
+export interface Opening {
+  /** Who wants the file alone, for errors: "a run". Absent: all holders share it. */
+  readonly alone?: string | undefined
+  /** Whether its holder only reads: a small file then gets one thread of DuckDB. */
+  readonly isRead?: boolean
+}
+
+/** A query of such a file takes less than to hand its parts to other threads. */
+const smallFileBytes = 16 << 20
+
+/**
+ * @throws UserError `store-held` if another process, thread or library has the file, or a holder in this one is to be alone
+ */
+export async function openFile(path: string, opening: Opening = {}): Promise<StoreFile> {
+  if (path === ':memory:') return OpenFile.open(path, null, opening)
   const place = placeOf(path)
-  const by = reserved.get(place)
-  if (by !== undefined) throw held(path, by)
   const known = [...openFiles].find((file) => file.isAt(place))
-  if (known === undefined) return OpenFile.open(path, place)
+  const by = reserved.get(place) ?? known?.alone
+  if (by !== undefined) throw held(path, by)
+  if (known === undefined) return OpenFile.open(path, place, opening)
+  if (opening.alone !== undefined) throw held(path, 'an open store')
   known.hold()
   try {
     await known.opened
@@ -76,18 +90,21 @@ class OpenFile implements StoreFile {
   instance!: DuckDBInstance
   private readonly place: string | null
   private identity: string | null = null
+  /** Who has the file alone, for errors. */
+  readonly alone: string | undefined
   private holders = 1
   private preparing: Promise<void> | null = null
   private writing: Promise<void> = Promise.resolve()
   private hasRun = false
 
-  private constructor(path: string, place: string | null) {
+  private constructor(path: string, place: string | null, { alone, isRead = false }: Opening) {
     this.place = place
-    this.opened = this.create(path)
+    this.alone = alone
+    this.opened = this.create(path, isRead)
   }
 
-  static async open(path: string, place: string | null): Promise<StoreFile> {
-    const file = new OpenFile(path, place)
+  static async open(path: string, place: string | null, opening: Opening): Promise<StoreFile> {
+    const file = new OpenFile(path, place, opening)
     if (place !== null) openFiles.add(file)
     try {
       await file.opened
@@ -98,7 +115,7 @@ class OpenFile implements StoreFile {
     return file
   }
 
-  private async create(path: string): Promise<void> {
+  private async create(path: string, isRead: boolean): Promise<void> {
     const there = this.place === null ? undefined : statSync(path, { throwIfNoEntry: false })
     // DuckDB waits for the other end of a pipe, for ever.
     if (there?.isFile() === false) {
@@ -108,7 +125,10 @@ class OpenFile implements StoreFile {
       )
     }
     if (this.place !== null && isOpenElsewhere(this.place)) throw held(path, 'another thread')
+    if (this.place !== null) this.identity = identityOf(this.place)
+    const isSmall = there !== undefined && there.size < smallFileBytes
     this.instance = await DuckDBInstance.create(path, {
+      ...(isRead && isSmall ? { threads: '1' } : {}),
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
     }).catch((error: unknown) => {
@@ -117,12 +137,9 @@ class OpenFile implements StoreFile {
     if (this.place !== null) this.identity = identityOf(this.place)
   }
 
-  /** A file that was removed and made again is another one. */
+  /** A file that was removed and made again is another one. A new one has no identity until it is there. */
   isAt(place: string): boolean {
-    const identity = identityOf(place)
-    return this.identity === null || identity === null
-      ? this.place === place && this.identity === identity
-      : this.identity === identity
+    return this.identity === null ? this.place === place : this.identity === identityOf(place)
   }
 
   prepared(prepare: () => Promise<void>): Promise<void> {

@@ -17,6 +17,10 @@ const atHandSql = `
   DROP VIEW IF EXISTS temp.attempts;
   ALTER TABLE attempts_at_hand RENAME TO attempts`
 
+const valuesAtHandSql = `
+  CREATE TEMP TABLE values_at_hand AS FROM attempt_values;
+  ALTER TABLE values_at_hand RENAME TO attempt_values`
+
 /** Opens a connection to a file. @param onClose is called once it is closed */
 export async function openSession(
   path: string,
@@ -39,6 +43,7 @@ export async function openSession(
   const running = new Set<object>()
   let isClosed = false
   let isAtHand = false
+  let areValuesAtHand = false
 
   const disconnect = () => {
     connection.closeSync()
@@ -96,13 +101,18 @@ export async function openSession(
         if (parameters.length > 0) await connection.run(sql, [...parameters])
         else await connection.run(sql)
       }),
-    takeAttemptsAtHand: () =>
+    takeAttemptsAtHand: ({ values = false } = {}) =>
       use(async () => {
-        if (isAtHand) return true
-        const reader = await connection.runAndReadAll(rowsSql)
-        if (Number(reader.getRowObjectsJS()[0]!.rows) > fewAttempts) return false
-        await connection.run(atHandSql)
-        isAtHand = true
+        if (!isAtHand) {
+          const reader = await connection.runAndReadAll(rowsSql)
+          if (Number(reader.getRowObjectsJS()[0]!.rows) > fewAttempts) return false
+          await connection.run(atHandSql)
+          isAtHand = true
+        }
+        if (values && !areValuesAtHand) {
+          await connection.run(valuesAtHandSql)
+          areValuesAtHand = true
+        }
         return true
       }),
     createAppender: (table) => use(() => connection.createAppender(table)),

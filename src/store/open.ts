@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { DuckDBValue } from '@duckdb/node-api'
 import { measureViews } from '../measure/measures.ts'
 import { UserError } from '../user/user-error.ts'
-import { makeEmptyStore, measuresSql, storeVersion } from './empty-store.ts'
+import { makeEmptyStore, measuresSql, placeEmptyStore, storeVersion } from './empty-store.ts'
 import { openFile } from './file.ts'
 import { openSession } from './open-session.ts'
 import { protectStore } from './output.ts'
@@ -48,6 +48,8 @@ const missing = (path: string) =>
 export interface OpenOptions {
   /** Whether a missing file is made. Default: true. A reader says false, so that a typing error leaves no file. */
   readonly create?: boolean
+  /** Who has the file alone in this process, for errors: "a run". Absent: all stores of the file share it. */
+  readonly alone?: string
 }
 
 /**
@@ -61,9 +63,13 @@ export interface OpenOptions {
  * console.log(runs.length)
  * store.close()
  */
-export async function openStore(path: string, { create = true }: OpenOptions = {}): Promise<Store> {
-  if (!create && !existsSync(path)) throw missing(path)
-  const file = await openFile(path)
+export async function openStore(
+  path: string,
+  { create = true, alone }: OpenOptions = {},
+): Promise<Store> {
+  if (create) placeEmptyStore(path)
+  else if (!existsSync(path)) throw missing(path)
+  const file = await openFile(path, { alone, isRead: !create })
   const unprotect = path === ':memory:' ? () => {} : protectStore(path)
   const sessions = new Set<Session>()
   let isClosed = false
@@ -97,9 +103,10 @@ export async function openStore(path: string, { create = true }: OpenOptions = {
 }
 
 async function prepare(session: Session): Promise<void> {
-  if (await isEmpty(session)) await makeEmptyStore(session)
+  const version = await versionOf(session)
+  if (version === null && (await isEmpty(session))) await makeEmptyStore(session)
   else {
-    await checkVersion(session)
+    checkVersion(session, version)
     await session.execute(runShardsSql)
     await defineMeasures(session)
   }
@@ -120,13 +127,23 @@ async function isEmpty(store: Session): Promise<boolean> {
   )
 }
 
+/** Null if it has no table of versions; a list of all tables takes ten times as long. */
+async function versionOf(store: Session): Promise<number | 'unknown' | null> {
+  try {
+    const [found] = await store.rows<{ version: number }>('SELECT version FROM store_version')
+    return found?.version ?? 'unknown'
+  } catch (error) {
+    if (/does not exist/.test(String(error))) return null
+    throw error
+  }
+}
+
 /** @throws UserError for a store of another version */
-async function checkVersion(store: Session): Promise<void> {
-  const [found] = await store.rows<{ version: number }>('SELECT version FROM store_version')
-  if (found?.version === storeVersion) return
+function checkVersion(store: Session, version: number | 'unknown' | null): void {
+  if (version === storeVersion) return
   throw new UserError(
     'store',
-    `${store.path} is a store of version ${found?.version ?? 'unknown'}; this Assay reads version ${storeVersion}. Use another --db, or the Assay that wrote it.`,
+    `${store.path} is a store of version ${version ?? 'unknown'}; this Assay reads version ${storeVersion}. Use another --db, or the Assay that wrote it.`,
   )
 }
 

@@ -126,6 +126,7 @@ export class Recorder {
   private readonly store: Session
   private packedBodies: PackedBodies | null = null
   private roomForBodies = true
+  private rows = 0
   /** Bodies that were dropped because the disk was full. */
   bodiesGivenUp = 0
 
@@ -162,7 +163,9 @@ export class Recorder {
    * @returns the number of rows
    */
   appendBatch(sender: number, message: BatchMessage): number {
-    return this.attempts.append(sender, message)
+    const rows = this.attempts.append(sender, message)
+    this.rows += rows
+    return rows
   }
 
   appendTemplates(rows: readonly TemplateRow[]): void {
@@ -216,8 +219,9 @@ export class Recorder {
 
   /** Commits and closes the appenders; the store stays open. */
   async close(): Promise<void> {
-    // Writes the last rows directly into the file, without DuckDB's log.
-    await this.store.execute(`SET checkpoint_threshold = '1KiB'`)
+    // Writes the last rows directly into the file, without DuckDB's log. Each table then ends with a checkpoint, which few
+    // rows are not worth: the file's closing makes one.
+    if (this.rows > batchRows) await this.store.execute(`SET checkpoint_threshold = '1KiB'`)
     this.attempts.close()
     for (const appender of this.appenders.values()) appender.closeSync()
     this.appenders.clear()

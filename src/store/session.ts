@@ -44,9 +44,10 @@ export interface Session {
    * Copies the attempts of the scope into a temporary table that hides the view, if they are few: the queries that
    * follow read a table, which takes less than to plan and run its joins again for each.
    *
+   * @param also `values`: the view `attempt_values`, too, for an operation that reads it more than twice
    * @returns whether they are few
    */
-  takeAttemptsAtHand(): Promise<boolean>
+  takeAttemptsAtHand(also?: { readonly values?: boolean }): Promise<boolean>
   /** An appender of a table, for code of this room. It blocks its thread on every call. */
   createAppender(table: string): Promise<DuckDBAppender>
   /** Ends the running queries of this session with an error. */

@@ -1,8 +1,15 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatCell, formatDuration, formatNumber, formatShare } from '../../src/report/format.ts'
+import {
+  formatCell,
+  formatDuration,
+  formatNumber,
+  formatShare,
+  grouped,
+} from '../../src/report/format.ts'
 import { readFront } from '../../src/report/front.ts'
 import { readPageVerdict } from '../../src/report/page-verdict.ts'
 import { readParts } from '../../src/report/part.ts'
@@ -94,6 +101,28 @@ describe('a figure as text', () => {
     ['n', null, '–'],
   ] as const)('%s of %s is %s', (column, value, text) => {
     expect(formatCell(column, value)).toBe(text)
+  })
+
+  test('grouped numbers are those of Intl', () => {
+    const decimals = fc.integer({ min: 0, max: 3 })
+    const value = fc.oneof(
+      fc.double({ noDefaultInfinity: true }),
+      fc.integer().map((thousandths) => thousandths / 1000),
+      fc.integer().map((halves) => halves / 2000),
+      fc.double({ min: -1e7, max: 1e7 }),
+    )
+    fc.assert(
+      fc.property(value, decimals, decimals, (value, one, other) => {
+        const [least, most] = [Math.min(one, other), Math.max(one, other)]
+        expect(grouped(value, most, least)).toBe(
+          value.toLocaleString('en-US', {
+            minimumFractionDigits: least,
+            maximumFractionDigits: most,
+          }),
+        )
+      }),
+      { numRuns: 2000 },
+    )
   })
 
   test('numbers have at most four digits, and durations have units', () => {

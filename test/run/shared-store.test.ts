@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type AttemptRow, columnNames, sqlName } from '../../src/attempt/columns.ts'
 import { audit } from '../../src/audit/audit.ts'
 import { run } from '../../src/run/run.ts'
 import { isOpen } from '../../src/store/file.ts'
 import { openStore } from '../../src/store/open.ts'
-import { answerChat, chatScenario, key, startTarget, withStorePath } from './target.ts'
+import { answerChat, chatScenario, key, query, startTarget, withStorePath } from './target.ts'
 
 const keys = { default: key }
 const scenario = (n: number) =>
@@ -61,33 +62,92 @@ test('a run given an open store shares it, also in memory, and a second run at o
   target.close()
 })
 
-test('a file that a run opens by itself is store-held for its process until the run has ended', async () => {
+test.each([
+  ['short run', 100],
+  ['run with a thread for its recorder', 5000],
+])(
+  'a file that a %s opens by itself is store-held for its process until the run has ended',
+  async (_, planned) => {
+    const target = await startTarget((_, response) => answerChat(response))
+    await withStorePath(async (dbPath) => {
+      const heard = Promise.withResolvers<unknown>()
+      const stop = new AbortController()
+      const options = { baseUrl: target.baseUrl, dbPath, keys, onAttempts: heard.resolve }
+      const first = run(scenario(planned), { ...options, signal: stop.signal })
+      await heard.promise
+      // The recorder of a short run is in this thread.
+      expect(isOpen(dbPath)).toBe(planned === 100)
+      await expect(openStore(dbPath)).rejects.toMatchObject({
+        code: 'store-held',
+        message: expect.stringContaining('held by a run in this process'),
+      })
+      await expect(run(scenario(5), options)).rejects.toThrow('held by a run in this process')
+      stop.abort()
+      const { counts } = await first
+      expect(counts.planned).toBeGreaterThan(0)
+      expect(isOpen(dbPath)).toBe(false)
+      const store = await openStore(dbPath)
+      expect(await store.rows('SELECT count(*) AS n FROM attempts')).toEqual([
+        { n: counts.planned },
+      ])
+      store.close()
+    })
+    target.close()
+  },
+)
+
+test('a run tells its result while its store is open, also after an error of the listener', async () => {
   const target = await startTarget((_, response) => answerChat(response))
   await withStorePath(async (dbPath) => {
-    const heard = Promise.withResolvers<unknown>()
-    const options = { baseUrl: target.baseUrl, dbPath, keys, onAttempts: heard.resolve }
-    const first = run(scenario(100), options)
-    await heard.promise
-    await expect(openStore(dbPath)).rejects.toMatchObject({
-      code: 'store-held',
-      message: expect.stringContaining('held by a run in this process'),
+    const options = { baseUrl: target.baseUrl, dbPath, keys }
+    const told: unknown[] = []
+    const { runId, verdict } = await run(scenario(7), {
+      ...options,
+      async onJudged(result, store) {
+        told.push(result.runId, ...(await store.rows('SELECT run_id, verdict FROM runs')))
+      },
     })
-    await first
-    const store = await openStore(dbPath)
-    expect(await store.rows('SELECT count(*) AS n FROM attempts')).toEqual([{ n: 100 }])
-    store.close()
+    expect(told).toEqual([runId, { run_id: runId, verdict: verdict.verdict }])
+    const failing = run(scenario(5), {
+      ...options,
+      onJudged: () => Promise.reject(new Error('no printer')),
+    })
+    await expect(failing).rejects.toThrow('no printer')
+    expect(isOpen(dbPath)).toBe(false)
   })
   target.close()
 })
 
-test.each(['a thread', 'the process'])(
+test('a short run that fails before its load leaves its store closed', async () => {
+  const target = await startTarget((_, response) => answerChat(response))
+  await withStorePath(async (dbPath) => {
+    const options = { baseUrl: target.baseUrl, dbPath, keys, runId: 'twice' }
+    await run(scenario(3), options)
+    await expect(run(scenario(3), options)).rejects.toThrow('holds a run twice already')
+    expect(isOpen(dbPath)).toBe(false)
+    expect(await query(dbPath, 'SELECT count(*) AS n FROM attempts')).toEqual([{ n: 3 }])
+    const none = join(dirname(dbPath), 'none', 'a.duckdb')
+    await expect(run(scenario(3), { ...options, dbPath: none })).rejects.toThrow(
+      'there is no folder',
+    )
+    expect(isOpen(none)).toBe(false)
+  })
+  target.close()
+})
+
+test.each(['a thread', 'this thread', 'this thread, which has the file open'])(
   'the listener hears of every attempt as it is stored, recorded by %s',
   async (by) => {
     const target = await startTarget((_, response) => answerChat(response))
     await withStorePath(async (dbPath) => {
       const heard: AttemptRow[] = []
-      const open = by === 'a thread' ? null : await openStore(dbPath)
-      await run(scenario(40), {
+      const open = by.endsWith('open') ? await openStore(dbPath) : null
+      // An open number of requests is no short run.
+      const load =
+        by === 'a thread'
+          ? 'concurrency, users: 2, think: 20ms, duration: 1s'
+          : 'constant, rate: 100/s, max_requests: 40'
+      const { counts } = await run(chatScenario(`  - { name: steady, load: ${load} }`), {
         ...{ baseUrl: target.baseUrl, dbPath, keys },
         onAttempts: (attempts) => heard.push(...attempts),
       })
@@ -95,7 +155,8 @@ test.each(['a thread', 'the process'])(
       const kept = await store.rows(
         `SELECT ${columnNames.map((name) => `${sqlName(name)} AS "${name}"`).join(', ')} FROM attempts ORDER BY slot`,
       )
-      expect(kept.length).toBe(40)
+      expect(kept.length).toBe(counts.planned)
+      expect(kept.length).toBeGreaterThan(9)
       expect(heard.sort((a, b) => a.slot - b.slot)).toEqual(kept)
       store.close()
     })

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { attemptColumns, columnNames, sqlName, sqlTypes } from '../../src/attempt/columns.ts'
 import { flags } from '../../src/attempt/flags.ts'
 import { endpoints, generating } from '../../src/contract/request.ts'
-import { builtStorePath, makeEmptyStore } from '../../src/store/empty-store.ts'
+import { builtStorePath, makeEmptyStore, placeEmptyStore } from '../../src/store/empty-store.ts'
 import { rowColumns, shared } from '../../src/store/layout.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import type { Cell } from '../../src/store/session.ts'
@@ -53,12 +53,32 @@ test('a store that is a copy of the built one equals a store that its statements
   expect(existsSync(builtStorePath())).toBe(true)
   const folder = mkdtempSync(join(tmpdir(), 'assay-empty-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
-  const copied = await saidOf(join(folder, 'new.duckdb'))
-  // A store of the built one's own name cannot be a copy of it.
-  const made = await saidOf(join(folder, 'assay_empty_store.duckdb'))
+  const placed = join(folder, 'placed.duckdb')
+  placeEmptyStore(placed)
+  expect(readFileSync(placed)).toEqual(readFileSync(builtStorePath()))
+  expect(readdirSync(folder)).toEqual(['placed.duckdb'])
+  // A database without tables gets them from the built store, or from the statements if it has the same name.
+  const [filled, stated] = [join(folder, 'filled.duckdb'), join(folder, 'assay_empty_store.duckdb')]
+  for (const path of [filled, stated]) await askTheirs(path, 'SELECT 1')
+  const made = await saidOf(stated)
+  const copied = await saidOf(placed)
   expect(copied).toEqual(made)
+  expect(await saidOf(filled)).toEqual(made)
   expect(copied.views.length).toBeGreaterThan(5)
   expect(copied.columns.filter(({ comment }) => comment !== null)).toHaveLength(columnNames.length)
+})
+
+test('no copy is placed over a file, beside the log of a store that is gone, or without a folder', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-empty-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const theirs = join(folder, 'theirs.duckdb')
+  writeFileSync(theirs, 'theirs')
+  writeFileSync(join(folder, 'gone.duckdb.wal'), 'log')
+  for (const path of [theirs, join(folder, 'gone.duckdb'), join(folder, 'none', 'a.duckdb')]) {
+    placeEmptyStore(path)
+  }
+  expect(readFileSync(theirs, 'utf8')).toBe('theirs')
+  expect(readdirSync(folder).toSorted()).toEqual(['gone.duckdb.wal', 'theirs.duckdb'])
 })
 
 test('a copy that fails leaves no open transaction: the statements that follow say what is wrong', async () => {

@@ -4,6 +4,7 @@ import type { Reader } from '../../store/session.ts'
 import type { AuditReport } from '../audit.ts'
 import { allRules } from '../rules/list.ts'
 import type { Witness } from '../verdict.ts'
+import { quoted } from './shell-word.ts'
 
 interface Asked {
   readonly baseUrl: string
@@ -82,11 +83,6 @@ function heredoc(text: string): string {
   return `<<'${end}'\n${text}\n${end}`
 }
 
-/** Quotes a word if necessary. */
-export function shellWord(text: string): string {
-  return /^[\w./:-]+$/.test(text) ? text : quoted(text)
-}
-
 /** Shell words that produce the sent key from the real one, by placeholder. */
 const keyWords = new Map<string, (variable: string) => string>([
   [keyPlaceholder, (name) => `"$${name}"`],
@@ -115,8 +111,4 @@ function quotedWith(variable: string): (text: string) => string {
       .split(/(\$ASSAY_API_KEY(?:-with-[a-z-]+)?)/)
       .map((piece) => keyWords.get(piece)?.(variable) ?? (piece === '' ? '' : quoted(piece)))
       .join('')
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }

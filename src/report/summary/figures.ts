@@ -1,5 +1,5 @@
 import { type MeasureName, measureNames, measures } from '../../measure/measures.ts'
-import { formatShare } from '../format.ts'
+import { formatShare, grouped } from '../format.ts'
 import {
   type Distribution,
   type MetricName,
@@ -23,10 +23,7 @@ export function ms(us: number | null): string {
   if (us === null) return '-'
   const value = us / 1000
   const digits = value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3
-  return value.toLocaleString('en-US', {
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  })
+  return grouped(value, digits, digits)
 }
 
 /** A percentile with its reliability: `>1,234` at least, `~12` within 0.1 %, `few` for too few samples. */
@@ -179,9 +176,9 @@ export function failureShare({ failed, sent }: SummaryGroup['counts']): number |
 }
 
 export function whole(value: number | null): string {
-  return value === null ? '-' : value.toLocaleString('en-US', { maximumFractionDigits: 0 })
+  return value === null ? '-' : grouped(value)
 }
 
 export function rate(value: number | null): string {
-  return value === null ? '-' : value.toLocaleString('en-US', { maximumFractionDigits: 2 })
+  return value === null ? '-' : grouped(value, 2)
 }

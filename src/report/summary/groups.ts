@@ -100,9 +100,12 @@ export async function readGroups(
   const steps = await readRows(store, counted, names, 'GROUP BY step ORDER BY step')
   // One step is the whole: its values are not sorted twice.
   const whole = steps.length === 1 ? steps : await readRows(store, counted, names, '')
+  const byStep = await readRates(store, counted, true)
   const rates = [
-    ...(await readRates(store, counted, false)),
-    ...(await readRates(store, counted, true)),
+    ...(steps.length === 1
+      ? byStep.map((each) => ({ ...each, step: null }))
+      : await readRates(store, counted, false)),
+    ...byStep,
   ]
   return [{ ...whole[0]!, step: null }, ...steps].map((row) =>
     groupFrom(

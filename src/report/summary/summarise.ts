@@ -35,6 +35,7 @@ export async function summariseIn(
   contract: Contract,
 ): Promise<RunSummary> {
   const run = await readRun(store, runId)
+  await store.takeAttemptsAtHand({ values: true })
   const counted = countedOf(runId, run.scenario_json)
   const phases = await store.rows<{ phase: string; part: string }>(
     `SELECT DISTINCT phase, part FROM request_kinds WHERE run_id = $1 AND ${standings.counted.sql}`,
@@ -71,9 +72,9 @@ export async function summariseIn(
     ),
     all,
     steps: groups.filter((group) => group.step !== null),
-    errors: await readErrors(store, counted),
+    errors: counts.attempts === counts.ok ? [] : await readErrors(store, counted),
     tasks: await readTasks(store, runId, contract),
-    wrongAnswers: await readWrongAnswers(store, counted),
+    wrongAnswers: all.correctness === null ? [] : await readWrongAnswers(store, counted),
     money: await readMoney(store, [runId, ...(await otherTries(store, runId))], contract),
     credits: await readCredits(store, runId, contract),
     service: (await readToldByService(store, runId))?.metrics ?? null,

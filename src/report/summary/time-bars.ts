@@ -1,7 +1,7 @@
 import { columnOf, countedOfRun, cutOf } from '../../measure/measures.ts'
 import { samplesNeeded } from '../../measure/percentile.ts'
-import type { Store } from '../../store/open.ts'
-import { inSession } from '../../store/session.ts'
+import type { Reader } from '../../store/session.ts'
+import { grouped } from '../format.ts'
 import { ms, whole } from './figures.ts'
 
 const bars = 10
@@ -23,43 +23,41 @@ export interface TimeShape {
 }
 
 /** Null if there are too few samples for a median. */
-export async function readTimeShape(store: Store, runId: string): Promise<TimeShape | null> {
+export async function readTimeShape(store: Reader, runId: string): Promise<TimeShape | null> {
   const us = columnOf('response')
   const from = `(FROM attempt_values WHERE run_id = $1 AND ${countedOfRun} AND ${us} IS NOT NULL)`
-  return inSession(store, {}, async (session) => {
-    const [all] = await session.rows<Record<Whole, number>>(
-      `SELECT count(*) AS n, count(*) FILTER (${cutOf('response') ?? 'false'}) AS censored,
-         min(${us})::DOUBLE AS least, max(${us})::DOUBLE AS most, quantile_cont(${us}, 0.99)::DOUBLE AS p99,
-         min(intended_us)::DOUBLE AS begins, max(intended_us)::DOUBLE AS ends FROM ${from}`,
-      [runId],
-    )
-    const { n, censored, least, most, p99, begins, ends } = all!
-    const few = samplesNeeded(0.5)
-    if (n < few) return null
-    const widthUs = Math.max(1, (p99 - least) / bars)
-    const counts = await session.rows<{ bar: number; n: number }>(
-      `SELECT least(${bars}, floor((${us} - ${least}) / ${widthUs}))::INTEGER AS bar, count(*) AS n
-       FROM ${from} GROUP BY bar`,
-      [runId],
-    )
-    const intervals = Math.min(mostIntervals, Math.floor(n / (2 * few)))
-    const intervalUs = Math.max(1, (ends - begins) / Math.max(1, intervals))
-    const medians = await session.rows<{ nth: number; us: number | null }>(
-      `SELECT least(${Math.max(0, intervals - 1)}, floor((intended_us - ${begins}) / ${intervalUs}))::INTEGER AS nth,
-         CASE WHEN count(*) >= ${few} THEN median(${us}) END::DOUBLE AS us FROM ${from} GROUP BY nth`,
-      [runId],
-    )
-    const countOf = new Map(counts.map(({ bar, n }) => [bar, n]))
-    const medianOf = new Map(medians.map(({ nth, us: median }) => [nth, median]))
-    return {
-      ...{ n, censored, intervalUs },
-      bars: Array.from({ length: bars + 1 }, (_, at) => ({
-        toUs: at === bars ? most : least + (at + 1) * widthUs,
-        n: countOf.get(at) ?? 0,
-      })),
-      medians: Array.from({ length: intervals }, (_, at) => medianOf.get(at) ?? null),
-    }
-  })
+  const [all] = await store.rows<Record<Whole, number>>(
+    `SELECT count(*) AS n, count(*) FILTER (${cutOf('response') ?? 'false'}) AS censored,
+       min(${us})::DOUBLE AS least, max(${us})::DOUBLE AS most, quantile_cont(${us}, 0.99)::DOUBLE AS p99,
+       min(intended_us)::DOUBLE AS begins, max(intended_us)::DOUBLE AS ends FROM ${from}`,
+    [runId],
+  )
+  const { n, censored, least, most, p99, begins, ends } = all!
+  const few = samplesNeeded(0.5)
+  if (n < few) return null
+  const widthUs = Math.max(1, (p99 - least) / bars)
+  const counts = await store.rows<{ bar: number; n: number }>(
+    `SELECT least(${bars}, floor((${us} - ${least}) / ${widthUs}))::INTEGER AS bar, count(*) AS n
+     FROM ${from} GROUP BY bar`,
+    [runId],
+  )
+  const intervals = Math.min(mostIntervals, Math.floor(n / (2 * few)))
+  const intervalUs = Math.max(1, (ends - begins) / Math.max(1, intervals))
+  const medians = await store.rows<{ nth: number; us: number | null }>(
+    `SELECT least(${Math.max(0, intervals - 1)}, floor((intended_us - ${begins}) / ${intervalUs}))::INTEGER AS nth,
+       CASE WHEN count(*) >= ${few} THEN median(${us}) END::DOUBLE AS us FROM ${from} GROUP BY nth`,
+    [runId],
+  )
+  const countOf = new Map(counts.map(({ bar, n }) => [bar, n]))
+  const medianOf = new Map(medians.map(({ nth, us: median }) => [nth, median]))
+  return {
+    ...{ n, censored, intervalUs },
+    bars: Array.from({ length: bars + 1 }, (_, at) => ({
+      toUs: at === bars ? most : least + (at + 1) * widthUs,
+      n: countOf.get(at) ?? 0,
+    })),
+    medians: Array.from({ length: intervals }, (_, at) => medianOf.get(at) ?? null),
+  }
 }
 
 type Whole = 'n' | 'censored' | 'least' | 'most' | 'p99' | 'begins' | 'ends'
@@ -88,8 +86,7 @@ export function timeShapeText(shape: TimeShape | null): string {
 function boundsOf(us: readonly number[]): readonly string[] {
   const texts = us.map(ms)
   if (new Set(texts).size === texts.length) return texts
-  const digits = { minimumFractionDigits: 3, maximumFractionDigits: 3 }
-  return us.map((bound) => (bound / 1000).toLocaleString('en', digits))
+  return us.map((bound) => grouped(bound / 1000, 3, 3))
 }
 
 /** `p50 over time  ▁▁▂▃█`, and its range; nothing with fewer than two intervals. */
