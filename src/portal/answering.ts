@@ -1,8 +1,7 @@
 import type { Contract } from '../contract/contract.ts'
-import type { UsagePage } from '../report/usage/shape.ts'
 import type { AccountView } from './account-view.ts'
 import { type Asked, digestOf, scopeOf } from './asked.ts'
-import { Forecasts } from './forecasts.ts'
+import { type ForecastSoFar, Forecasts } from './forecasts.ts'
 import { type KeptAnswer, KeptAnswers } from './kept-answers.ts'
 import { Turns } from './limits.ts'
 import type { RouteName } from './openapi.ts'
@@ -18,6 +17,8 @@ export interface AnswersOptions {
   readonly now: () => number
   /** An answer that takes longer is a 503. Default: 5 seconds. */
   readonly slowMs?: number
+  /** The page waits so long for its forecast, and is shown without one after that. Default: 1 second. */
+  readonly forecastMs?: number
 }
 
 /** Something that is asked for an account. */
@@ -29,10 +30,12 @@ export interface Question {
   readonly isForecast: boolean
   /** What the settings contribute to the answer. */
   readonly settings: readonly unknown[]
-  readonly read: (asked: Asked, page: UsagePage | null) => Promise<KeptAnswer>
+  readonly read: (asked: Asked, forecast: ForecastSoFar) => Promise<KeptAnswer>
 }
 
 const usualSlowMs = 5000
+const usualForecastMs = 1000
+const noForecast: ForecastSoFar = { page: null, isPending: false }
 /**
  * Questions that are read from the sums at once. Node has four threads for queries: beside these, a forecast and a list
  * of requests, the copy of what is new always has one.
@@ -92,14 +95,18 @@ export class Answering {
   }
 
   private async make({ bearer, view, name, isForecast, read }: Question): Promise<KeptAnswer> {
-    const { snapshot, now } = this.options
-    const page = isForecast ? await this.forecasts.read(bearer, view) : null
+    const { snapshot, now, forecastMs = usualForecastMs } = this.options
+    const forecast = !isForecast
+      ? noForecast
+      : name === 'page'
+        ? await this.forecasts.readSoon(bearer, view, forecastMs)
+        : { page: await this.forecasts.read(bearer, view), isPending: false }
     // A list of requests waits for those who write the store; nobody else waits for it.
     const turns = name === 'requests' ? this.turnsOfStore : this.turns
     return turns.take(() =>
       snapshot.within(scopeOf(bearer), (session) => {
         const refreshedMs = snapshot.refreshedMs!
-        return read({ bearer, view, session, nowMs: now(), refreshedMs }, page)
+        return read({ bearer, view, session, nowMs: now(), refreshedMs }, forecast)
       }),
     )
   }

@@ -25,6 +25,12 @@ interface Kept {
   isRenewed: boolean
 }
 
+export interface ForecastSoFar {
+  /** Null for an account without usage, and while it is pending. */
+  readonly page: UsagePage | null
+  readonly isPending: boolean
+}
+
 /** Forecasts, peaks and flags of accounts: one is made at a time, and each is kept while it is true enough. */
 export class Forecasts {
   private readonly kept = new Map<string, Kept>()
@@ -42,10 +48,11 @@ export class Forecasts {
     this.now = now
   }
 
-  /** Changes with the forecast that `read` gives. */
+  /** Changes with the forecast that `read` gives, and when it is made. */
   markOf(bearer: Bearer, view: AccountView): string {
     const kept = this.kept.get(keyOf(bearer, view))
-    return kept === undefined || this.isOver(kept, bearer) ? this.markNow(bearer) : kept.mark
+    const isNone = kept === undefined || this.isOver(kept, bearer)
+    return isNone || !kept.isKnown ? `${this.markNow(bearer)} pending` : kept.mark
   }
 
   /** @returns null for an account without usage. A failure is not kept. */
@@ -68,6 +75,20 @@ export class Forecasts {
       )
     }
     return kept.page
+  }
+
+  /** As `read`, for those who wait no longer than this. */
+  async readSoon(bearer: Bearer, view: AccountView, waitMs: number): Promise<ForecastSoFar> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<ForecastSoFar>((resolve) => {
+      timer = setTimeout(resolve, waitMs, { page: null, isPending: true })
+    })
+    const made = this.read(bearer, view).then((page) => ({ page, isPending: false }))
+    try {
+      return await Promise.race([made, late])
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   /** Forgets all. */

@@ -48,7 +48,7 @@ export async function offlinePage(options: OfflineOptions): Promise<string> {
     return await snapshot.within({ account, keys }, async (session) => {
       const asked: Asked = { bearer, view, session, nowMs, refreshedMs: nowMs }
       const page = await pageOf(snapshot, { account, keys }, view, contract, nowMs)
-      const data = await readPageData(asked, search, speech, page, snapshot)
+      const data = await readPageData(asked, search, speech, { page, isPending: false }, snapshot)
       const requests = await requestsOf(asked, data, snapshot)
       const board = data.board === null ? null : withRequests(data.board, requests, speech)
       const body = pageBody({ ...data, board }, settings, view, speech)

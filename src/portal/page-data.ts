@@ -1,8 +1,8 @@
 import { type Choice, choiceOf } from '../report/usage/board/choice.js'
 import type { BoardData } from '../report/usage/board/data.ts'
-import type { UsagePage } from '../report/usage/shape.ts'
 import { type Asked, coverageOf, periodAsked } from './asked.ts'
 import { readBoardFor } from './board.ts'
+import type { ForecastSoFar } from './forecasts.ts'
 import { noticesOf } from './notices.ts'
 import { outlookOf, readCredits } from './outlook.ts'
 import type { PageData } from './page.ts'
@@ -22,14 +22,13 @@ const known = [...period, ...filters, 'metric', 'by']
  * Reads the page: the answers of the API, and the board.
  *
  * @param search filters of the address
- * @param page the forecast; null for an account without usage
  * @throws Problem as the answers do
  */
 export async function readPageData(
   asked: Asked,
   search: URLSearchParams,
   speech: Speech,
-  page: UsagePage | null,
+  { page, isPending }: ForecastSoFar,
   snapshot: Snapshot,
 ): Promise<PageData> {
   const { bearer, view, session, nowMs } = asked
@@ -73,6 +72,7 @@ export async function readPageData(
     hasKeys: (named?.board.names.key.length ?? 0) > 1,
     kept: [...search].filter(([name]) => !period.includes(name)),
     credits: credits?.source === 'none' ? null : credits,
+    isPending: canSee && isPending,
     outlook: canSee ? outlookOf(page, view, 60, nowMs) : null,
     notices: noticesOf(page, view, bearer, speech, nowMs),
   }

@@ -13,6 +13,7 @@
   let heightPx = 0
   let stream = null
   let renewal = null
+  let asking = null
   let endBoard = () => {}
   let loaded = null
 
@@ -102,6 +103,9 @@
     endBoard = startBoard({ go, requests, changed: tellFilters })
     for (const id of opened) document.querySelector(`#${id} details`)?.setAttribute('open', '')
     if (focused) document.querySelector(`#${focused} .b-stage`)?.focus()
+    clearTimeout(asking)
+    // The forecast is still being made.
+    if (next.hasAttribute('data-pending')) asking = setTimeout(load, 2000)
     watchExpiry()
     follow()
     tell({ type: 'ready' })

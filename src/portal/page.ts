@@ -26,6 +26,8 @@ export interface PageData {
   readonly hasKeys: boolean
   readonly credits: Answers['credits'] | null
   readonly outlook: Answers['outlook'] | null
+  /** Whether the forecast is still being made: the page asks again. */
+  readonly isPending: boolean
   readonly notices: Answers['notices']['notices']
   /** When the last request was, Unix microseconds. */
   readonly lastUs: number | null
@@ -46,7 +48,7 @@ export function pageBody(
   // The chart names its unusual hours itself.
   const news = notices.filter(({ kind }) => kind !== 'busy-hour' || board.marks.length === 0)
   const about = say('period', { from: speech.day(fromUs), to: speech.day(toUs - 1) })
-  return html`<main class="page" data-outcomes="${JSON.stringify(outcomeWords(speech))}">${head(settings, say('title'), html`${view.label} · ${about}`)}
+  return html`<main class="page" data-outcomes="${JSON.stringify(outcomeWords(speech))}"${data.isPending && html` data-pending`}>${head(settings, say('title'), html`${view.label} · ${about}`)}
 <section class="card verdict answer"><h2>${answer(data, speech)}</h2>${range(data, speech)}</section>
 ${news.length > 0 && html`<section class="notices"><h2>${say('notice.title')}</h2><ul>${news.map(({ text, query }) => html`<li>${query === '?' ? text : html`<a href="${query}">${text}</a>`}</li>`)}</ul></section>`}
 ${data.summary.requests.value === '0' && html`<p class="empty">${say('empty')}</p>`}
@@ -63,7 +65,10 @@ function head(settings: Settings, title: string, about: Html | string): Html {
   return html`<header class="masthead"><h1>${title}</h1>${settings.logo === undefined ? html`<span class="brand"><b>${settings.product}</b></span>` : html`<img src="/logo" alt="${settings.product}" height="32">`}</header><p class="about">${about}</p>`
 }
 
-function answer({ credits, outlook, summary, lastUs }: PageData, speech: Speech): string {
+function answer(
+  { credits, outlook, isPending, summary, lastUs }: PageData,
+  speech: Speech,
+): string {
   const { say, number, day } = speech
   if (credits !== null && credits.source !== 'none' && Number(credits.remaining) <= 0)
     return say('answer.none')
@@ -75,7 +80,8 @@ function answer({ credits, outlook, summary, lastUs }: PageData, speech: Speech)
       ? say('answer.past', { date: day(lastUs ?? us) })
       : say('answer.runsOut', { date: day(us) })
   }
-  if (credits !== null && credits.source !== 'none') return say('answer.unknown')
+  if (credits !== null && credits.source !== 'none')
+    return say(isPending ? 'answer.pending' : 'answer.unknown')
   return summary.credits?.value == null
     ? say('answer.requests', { requests: number(summary.requests.value ?? '0') })
     : say('answer.used', { credits: number(summary.credits.value) })

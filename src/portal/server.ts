@@ -173,7 +173,7 @@ export class Portal {
     const bearer = await this.bearer(context)
     const query = parametersOf(name, new URL(context.req.url).searchParams)
     const isForecast = forecastRoutes.has(name)
-    return this.give(context, bearer, { isForecast, name }, async (asked, page) => {
+    return this.give(context, bearer, { isForecast, name }, async (asked, { page }) => {
       if (name === 'export') {
         const file = await exportSums(asked, query as never)
         const disposition = `attachment; filename="${file.name}"`
@@ -231,20 +231,25 @@ export class Portal {
     const bearer = await this.bearer(context)
     const origins = bearer.origin === null ? settings.origins : [bearer.origin]
     const { searchParams } = new URL(context.req.url)
-    return this.give(context, bearer, { isForecast: true, name: 'page' }, async (asked, page) => {
-      const { snapshot } = this.options
-      const speech = this.speech(asked.view)
-      const data = await readPageData(asked, searchParams, speech, page, snapshot)
-      const body = pageBody(data, settings, asked.view, speech)
-      const { text, policy } = pageDocument(body, settings, speech, origins)
-      return {
-        body: text,
-        headers: {
-          'content-type': 'text/html; charset=UTF-8',
-          'content-security-policy': policy,
-        },
-      }
-    })
+    return this.give(
+      context,
+      bearer,
+      { isForecast: true, name: 'page' },
+      async (asked, forecast) => {
+        const { snapshot } = this.options
+        const speech = this.speech(asked.view)
+        const data = await readPageData(asked, searchParams, speech, forecast, snapshot)
+        const body = pageBody(data, settings, asked.view, speech)
+        const { text, policy } = pageDocument(body, settings, speech, origins)
+        return {
+          body: text,
+          headers: {
+            'content-type': 'text/html; charset=UTF-8',
+            'content-security-policy': policy,
+          },
+        }
+      },
+    )
   }
 
   /** Says that figures changed; the page asks again. */

@@ -3,7 +3,7 @@ import { novemberUs } from '../report/attempts.ts'
 import { subject } from '../report/marked-accounts.ts'
 import { enterEvents } from '../report/usage-events.ts'
 import { openStore } from '../store/opened.ts'
-import { type Served, served, tokenOf } from './portal.ts'
+import { type Served, served, settingsOf, tokenOf } from './portal.ts'
 
 const dayUs = 86_400e6
 let service: Served
@@ -11,22 +11,27 @@ let made = 0
 let isBroken = false
 beforeAll(async () => {
   service = await served([subject])
-  const open = service.store.session.bind(service.store)
-  service.store.session = async (scope) => {
+  beforeEachForecast(service, async () => {
+    made++
+    if (isBroken) throw new Error('the disk is full')
+  })
+}, 60_000)
+afterAll(() => service.close())
+
+/** Does something before each forecast of a service. */
+function beforeEachForecast({ store }: Served, act: () => Promise<void>): void {
+  const open = store.session.bind(store)
+  store.session = async (scope) => {
     const session = await open(scope)
     const execute = session.execute.bind(session)
-    session.execute = (sql, parameters) => {
+    session.execute = async (sql, parameters) => {
       // Only a forecast reads hours.
-      if (sql.includes('TEMP TABLE usage_hours ')) {
-        made++
-        if (isBroken) return Promise.reject(new Error('the disk is full'))
-      }
+      if (sql.includes('TEMP TABLE usage_hours ')) await act()
       return execute(sql, parameters)
     }
     return session
   }
-}, 60_000)
-afterAll(() => service.close())
+}
 
 const ask = async (path = '/v1/credits/outlook') => service.ask(path, await tokenOf(subject.name))
 
@@ -72,3 +77,24 @@ test('a forecast of more than ten minutes ago is not shown', async () => {
   await ask()
   expect(made).toBe(4)
 })
+
+test('the page does not wait for a slow forecast: it shows the figures, says what it waits for, and asks again', async () => {
+  const slow = await served([subject], settingsOf(), undefined, 20)
+  const gate = Promise.withResolvers<void>()
+  beforeEachForecast(slow, () => gate.promise)
+  const told = (text: string) => [
+    text.includes(' data-pending>'),
+    text.includes('We are working out how long your credits last'),
+  ]
+  const page = async () => slow.ask('/page', await tokenOf(subject.name))
+  const early = await page()
+  expect(early.status).toBe(200)
+  expect(told(await early.text())).toEqual([true, true])
+  gate.resolve()
+  const outlook = await slow.ask('/v1/credits/outlook', await tokenOf(subject.name))
+  expect(outlook.status).toBe(200)
+  const late = await page()
+  expect(late.headers.get('etag')).not.toBe(early.headers.get('etag'))
+  expect(told(await late.text())).toEqual([false, false])
+  await slow.close()
+}, 60_000)

@@ -71,12 +71,17 @@ export interface Served {
 type Asking = Pick<Served, 'portal' | 'store' | 'pass' | 'ask' | 'close'>
 
 /** A portal that has copied this usage. */
-export async function servedFrom(source: Source, settings = settingsOf()): Promise<Asking> {
+export async function servedFrom(
+  source: Source,
+  settings = settingsOf(),
+  forecastMs = 60_000,
+): Promise<Asking> {
   const store = await openPlain(':memory:')
   const snapshot = await Snapshot.of(store, source)
   let passedMs = 0
   const portal = new Portal({
-    ...{ snapshot, contract: null, env, slowMs: 60_000, now: () => nowMs + passedMs },
+    ...{ snapshot, contract: null, env, slowMs: 60_000, forecastMs },
+    now: () => nowMs + passedMs,
     settings: () => settings,
   })
   await portal.refresh()
@@ -101,13 +106,14 @@ export async function served(
   some: readonly MarkedAccount[],
   settings: Settings = settingsOf(),
   fill: (store: Store) => Promise<void> = (store) => enterMarked(store, some),
+  forecastMs?: number,
 ): Promise<Served> {
   const folder = mkdtempSync(join(tmpdir(), 'assay-served-'))
   const file = join(folder, 'usage.duckdb')
   const store = await openStore(file)
   await fill(store)
   store.close()
-  const asking = await servedFrom(storeSource(file, defaultContract), settings)
+  const asking = await servedFrom(storeSource(file, defaultContract), settings, forecastMs)
   return {
     ...asking,
     file,

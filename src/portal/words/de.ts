@@ -9,6 +9,7 @@ export const de: Wording = {
   'answer.past': 'Ihre letzte Nutzung war am {date}',
   'answer.unknown':
     'Nach drei vollen Tagen Nutzung können wir schätzen, wie lange Ihre Credits reichen',
+  'answer.pending': 'Wir berechnen gerade, wie lange Ihre Credits reichen',
   'answer.none': 'Sie haben keine Credits mehr',
   'answer.used': 'Sie haben {credits} Credits genutzt',
   'answer.requests': 'Sie haben {requests} Anfragen gestellt',

@@ -7,6 +7,7 @@ export const en = {
   'answer.long': 'Your credits last for more than a year',
   'answer.past': 'Your last usage was on {date}',
   'answer.unknown': 'We can estimate how long your credits last after three full days of use',
+  'answer.pending': 'We are working out how long your credits last',
   'answer.none': 'You have no credits left',
   'answer.used': 'You used {credits} credits',
   'answer.requests': 'You made {requests} requests',

@@ -8,6 +8,7 @@ export const es: Wording = {
   'answer.long': 'Sus créditos duran más de un año',
   'answer.past': 'Su último uso fue el {date}',
   'answer.unknown': 'Podremos estimar cuánto duran sus créditos tras tres días completos de uso',
+  'answer.pending': 'Estamos calculando cuánto duran sus créditos',
   'answer.none': 'No le quedan créditos',
   'answer.used': 'Ha usado {credits} créditos',
   'answer.requests': 'Ha hecho {requests} solicitudes',

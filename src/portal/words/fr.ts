@@ -9,6 +9,7 @@ export const fr: Wording = {
   'answer.past': 'Votre dernière utilisation date du {date}',
   'answer.unknown':
     'Nous pourrons estimer la durée de vos crédits après trois jours complets d’utilisation',
+  'answer.pending': 'Nous calculons combien de temps dureront vos crédits',
   'answer.none': 'Vous n’avez plus de crédits',
   'answer.used': 'Vous avez utilisé {credits} crédits',
   'answer.requests': 'Vous avez fait {requests} requêtes',

@@ -8,6 +8,7 @@ export const ja: Wording = {
   'answer.long': 'クレジットは1年以上利用できます',
   'answer.past': '最後のご利用は{date}です',
   'answer.unknown': '3日間ご利用いただくと、クレジットの残り期間を予測できます',
+  'answer.pending': 'クレジットの残り期間を計算しています',
   'answer.none': 'クレジットの残りがありません',
   'answer.used': '{credits}クレジットを使いました',
   'answer.requests': '{requests}件のリクエストがありました',
