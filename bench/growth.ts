@@ -1,9 +1,12 @@
 /**
- * What ten times the attempts cost: `npx node bench/growth.ts [--sizes 10000,100000,1000000] [--only run,audit]`.
+ * What ten times the attempts cost: `npx node bench/growth.ts [--sizes 10000,100000,1000000] [--only run,audit] [--written]`.
  *
  * At each size a closed load of plain chat is recorded, audited, shown as the launch page and the usage
  * page, exported as a usage log, imported again, and merged from two shards, each by its own command. Prints
  * seconds, CPU and peak memory of each, and the slope over the last decade: 1 is in proportion to the attempts.
+ *
+ * With `--written`, the attempts are not sent but written by `grown-store.ts`, 64 accounts of eight keys: so ten million and
+ * more take minutes. Files that are no longer needed are removed at once.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,6 +20,7 @@ const { values } = parseArgs({
   options: {
     sizes: { type: 'string', default: '10000,100000,1000000' },
     only: { type: 'string' },
+    written: { type: 'boolean', default: false },
   },
 })
 /** `run` is always wanted: the others need its file. */
@@ -24,6 +28,7 @@ const wanted = values.only?.split(',')
 const sizes = values.sizes.split(',').map(Number)
 if (sizes.length < 2) throw new Error('a slope needs two sizes or more')
 const main = resolve(import.meta.dirname, '../src/cli/main.ts')
+const writer = resolve(import.meta.dirname, 'grown-store.ts')
 /** At its end the process writes its peak memory in KiB and its CPU time in microseconds. */
 const told = `process.on('exit', () => {
   const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage()
@@ -39,13 +44,21 @@ interface Cost {
 const home = mkdtempSync(join(tmpdir(), 'assay-growth-'))
 const env = { ...process.env, ASSAY_API_KEY: 'sk-bench-growth' }
 const costs = new Map<string, Cost[]>()
+const shown = (figure: number) => figure.toFixed(figure < 10 ? 2 : 0)
+const cellOf = ({ seconds, cpuS, peakMiB }: Cost) =>
+  `${shown(seconds)} s, ${shown(cpuS)} s CPU, ${peakMiB.toFixed(0)} MiB`
+
+const isWanted = (name: string) => wanted?.includes(name) !== false
 
 function assay(name: string, ...words: readonly string[]): void {
-  if (name !== 'run' && wanted?.includes(name) === false) return
+  if (name === 'run' || isWanted(name)) measure(name, main, words)
+}
+
+function measure(name: string, script: string, words: readonly string[]): void {
   const began = performance.now()
   const { status, stderr } = spawnSync(
     process.execPath,
-    ['--import', `data:text/javascript,${encodeURIComponent(told)}`, main, ...words],
+    ['--import', `data:text/javascript,${encodeURIComponent(told)}`, script, ...words],
     {
       cwd: home,
       encoding: 'utf8',
@@ -58,10 +71,15 @@ function assay(name: string, ...words: readonly string[]): void {
   const [, kib, cpuUs] = /(\d+) (\d+)$/.exec(stderr) ?? []
   // An audit may fail here, and a run on a full machine is invalid: its rows are there all the same.
   if (kib === undefined || ![0, 3, 4].includes(status ?? -1)) {
-    throw new Error(`assay ${words.join(' ')} ended with ${status}: ${stderr.slice(-500)}`)
+    throw new Error(`${name} ${words.join(' ')} ended with ${status}: ${stderr.slice(-500)}`)
   }
   const cost = { seconds, cpuS: Number(cpuUs) / 1e6, peakMiB: Number(kib) / 1024 }
   costs.set(name, [...(costs.get(name) ?? []), cost])
+  process.stderr.write(`${name} ${words.at(-1)}: ${cellOf(cost)}\n`)
+}
+
+const remove = (...files: readonly string[]) => {
+  for (const file of files) rmSync(join(home, file), { force: true })
 }
 
 const server = await serve(serverCore, module('./null-server.ts'))
@@ -95,34 +113,46 @@ async function sendShards(size: number): Promise<readonly string[]> {
   return Promise.all(shards)
 }
 
+/** The same two shards, written. */
+function writeShards(size: number): readonly string[] {
+  return [0, 1].map((index) => {
+    const db = `shard-${size}-${index}.duckdb`
+    measure(`write shard ${index}`, writer, [`${index}/2`, `${size}`, db])
+    return db
+  })
+}
+
 try {
   for (const size of sizes) {
     const db = `${size}.duckdb`
     scenario(`load: concurrency, users: 64, max_requests: ${size}, duration: 1h`)
-    assay('run', 'run', 'load.yaml', '--base-url', url, '--db', db)
+    if (values.written) measure('write', writer, ['0/1', `${size}`, db])
+    else assay('run', 'run', 'load.yaml', '--base-url', url, '--db', db)
     assay('audit', 'audit', '--db', db)
     assay('launch page', 'report', 'launch', '--db', db, '--out', 'launch.html')
     assay('usage page', 'report', 'usage', '--db', db, '--out', 'usage.html')
-    assay('export', 'export', 'usage', '--db', db, '--out', 'usage.csv')
+    if (isWanted('export') || isWanted('import')) {
+      measure('export', main, ['export', 'usage', '--db', db, '--out', 'usage.csv'])
+    }
+    remove(db)
     assay('import', 'import', 'usage.csv', '--map', 'assay', '--db', `import-${db}`)
-    if (wanted?.includes('merge') === false) continue
-    assay('merge', 'merge', ...(await sendShards(size)), '--db', `merged-${db}`)
+    remove('usage.csv', `import-${db}`)
+    if (!isWanted('merge')) continue
+    const shards = values.written ? writeShards(size) : await sendShards(size)
+    assay('merge', 'merge', ...shards, '--db', `merged-${db}`)
+    remove(...shards, `merged-${db}`)
   }
 } finally {
   server.stop()
   rmSync(home, { recursive: true })
 }
 
-const shown = (figure: number) => figure.toFixed(figure < 10 ? 2 : 0)
 process.stdout.write(
   `| command | ${sizes.map((size) => size.toLocaleString('en-US')).join(' | ')} | slope |\n`,
 )
 process.stdout.write(`|---|${sizes.map(() => '---|').join('')}---|\n`)
 for (const [name, of] of costs) {
-  const cells = of.map(
-    ({ seconds, cpuS, peakMiB }) =>
-      `${shown(seconds)} s, ${shown(cpuS)} s CPU, ${peakMiB.toFixed(0)} MiB`,
-  )
+  const cells = of.map(cellOf)
   const [before, last] = of.slice(-2)
   const grown = Math.log10(sizes.at(-1)! / sizes.at(-2)!)
   const slope = Math.log10(last!.cpuS / before!.cpuS) / grown

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Contract } from '../contract/contract.ts'
 import type { DeploymentProfile } from '../contract/profile.ts'
+import { ColumnFile } from '../store/column-file.ts'
 import type { Store } from '../store/open.ts'
 import { inSession, type Session } from '../store/session.ts'
 import { beginPart, type Work } from '../user/work.ts'
@@ -30,6 +31,8 @@ export interface AuditOptions extends Work {
   readonly rules?: readonly string[]
   /** Judges only these accounts, and keeps no findings. Absent: all accounts. */
   readonly accounts?: AccountShare
+  /** Of more attempts, evidence is kept on disk beside the store, one account in memory at a time. 1.5 million if absent. */
+  readonly attemptsInMemory?: number
   /** A new one if absent. */
   readonly auditId?: string
   /** Now if absent. */
@@ -66,11 +69,31 @@ export function audit(store: Store, options: AuditOptions): Promise<AuditReport>
 async function decideAndKeep(store: Session, options: AuditOptions): Promise<AuditReport> {
   const rules = selectRules(options.rules ?? [])
   const runs = await selectRuns(store, options.runIds ?? [])
+  const attempts = runs.reduce((sum, run) => sum + run.attempts, 0)
+  if (attempts <= (options.attemptsInMemory ?? usualInMemory)) {
+    return decideRuns(store, rules, runs, options)
+  }
+  const columns = new ColumnFile(store.path)
+  try {
+    return await decideRuns(store, rules, runs, options, { columns })
+  } finally {
+    columns.close()
+  }
+}
+
+async function decideRuns(
+  store: Session,
+  rules: readonly Rule[],
+  runs: readonly AuditedRun[],
+  options: AuditOptions,
+  disk: Pick<Evidence, 'columns'> = {},
+): Promise<AuditReport> {
   if (rules.length >= manyRules) await store.takeAttemptsAtHand()
   const runIds = runs.map((run) => run.runId)
   const contract = options.contract ?? (await contractOfService(store, runIds, options.profile))
   const evidence: Evidence = {
     store,
+    ...disk,
     runIds,
     killedRunIds: await killedRuns(store, runIds),
     missingParts: await missingParts(store, runIds),
@@ -98,6 +121,9 @@ const logTerms = ({ prices }: Contract) => prices?.evidence.log ?? null
 
 /** So many rules save more by a copy of the attempts than the copy takes. */
 const manyRules = 8
+
+/** They take about a kilobyte each. */
+const usualInMemory = 1_500_000
 
 /** From this many attempts on, a second thread is worth its start. */
 const manyAttempts = 100_000

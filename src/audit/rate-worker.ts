@@ -6,19 +6,28 @@ import type { Finding } from './verdict.ts'
 export interface RateWorkerOrder {
   readonly ruleIds: readonly string[]
   readonly storePath: string
-  readonly evidence: Omit<Evidence, 'store'>
+  readonly evidence: Omit<Evidence, 'store' | 'columns'>
+  /** Whether histories do not fit in memory. The thread keeps them in a file of its own. */
+  readonly onDisk: boolean
 }
 
 /** From the thread: a query to the store. */
 export interface RateWorkerQuery {
-  readonly kind: 'rows' | 'doubles'
+  readonly kind: 'rows' | 'doubles' | 'doubleBatches'
   readonly number: number
   readonly sql: string
   readonly parameters: Parameters<Evidence['store']['rows']>[1]
 }
 
-/** To the thread: the result of a query. */
+/** From the thread: it has taken a batch, and wants the next one. */
+export interface RateWorkerTaken {
+  readonly kind: 'taken'
+  readonly number: number
+}
+
+/** To the thread: the result of a query, after its batches if it has such. */
 export type RateWorkerReply = { readonly number: number } & (
+  | { readonly batch: readonly Float64Array<ArrayBuffer>[] }
   | { readonly result: unknown }
   | { readonly error: unknown }
 )
@@ -37,35 +46,52 @@ export interface RateWorkerFindings {
  */
 export async function decideInWorker(
   ruleIds: readonly string[],
-  { store, ...evidence }: Evidence,
+  { store, columns, ...evidence }: Evidence,
 ): Promise<readonly Finding[]> {
-  const workerData: RateWorkerOrder = { ruleIds, storePath: store.path, evidence }
+  const onDisk = columns !== undefined
+  const workerData: RateWorkerOrder = { ruleIds, storePath: store.path, evidence, onDisk }
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  const taken = new Map<number, () => void>()
+  let isOver = false
   const worker = new Worker(new URL(`./rate.worker.${extension}`, import.meta.url), { workerData })
   try {
     return await new Promise((resolve, reject) => {
       worker.on('error', reject)
-      worker.on('message', (message: RateWorkerQuery | RateWorkerFindings) => {
+      worker.on('message', (message: RateWorkerQuery | RateWorkerTaken | RateWorkerFindings) => {
         if (message.kind === 'findings') resolve(message.findings)
+        else if (message.kind === 'taken') taken.get(message.number)!()
         else void answer(message)
       })
     })
   } finally {
+    isOver = true
+    for (const release of taken.values()) release()
     await worker.terminate()
   }
 
   async function answer({ kind, number, sql, parameters }: RateWorkerQuery): Promise<void> {
-    try {
-      const result = await store[kind](sql, parameters)
-      const bytes = kind === 'doubles' ? (result as readonly Float64Array<ArrayBuffer>[]) : []
-      const reply: RateWorkerReply = { number, result }
+    const say = (reply: RateWorkerReply, moved: readonly Float64Array<ArrayBuffer>[] = []): void =>
       worker.postMessage(
         reply,
-        bytes.map(({ buffer }) => buffer),
+        moved.map(({ buffer }) => buffer),
       )
+    try {
+      if (kind === 'rows') say({ number, result: await store.rows(sql, parameters) })
+      else if (kind === 'doubles') {
+        const result = await store.doubles(sql, parameters)
+        say({ number, result }, result as readonly Float64Array<ArrayBuffer>[])
+      } else {
+        await store.doubleBatches(sql, parameters ?? [], (batch) => {
+          if (isOver) throw new Error('the thread has ended')
+          const { promise, resolve } = Promise.withResolvers<void>()
+          taken.set(number, resolve)
+          say({ number, batch }, batch)
+          return promise
+        })
+        say({ number, result: null })
+      }
     } catch (error) {
-      const reply: RateWorkerReply = { number, error }
-      worker.postMessage(reply)
+      say({ number, error })
     }
   }
 }

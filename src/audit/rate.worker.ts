@@ -1,42 +1,66 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { ColumnFile } from '../store/column-file.ts'
 import { decideInOrder } from './decide.ts'
 import type {
   RateWorkerFindings,
   RateWorkerOrder,
   RateWorkerQuery,
   RateWorkerReply,
+  RateWorkerTaken,
 } from './rate-worker.ts'
 import type { Evidence } from './rule.ts'
 import { selectRules } from './rules/select.ts'
 
 const port = parentPort!
-const waiting = new Map<number, PromiseWithResolvers<unknown>>()
-port.on('message', (reply: RateWorkerReply) => {
-  const promise = waiting.get(reply.number)
+type Take = Parameters<Evidence['store']['doubleBatches']>[2]
+const waiting = new Map<number, PromiseWithResolvers<unknown> & { readonly take?: Take }>()
+port.on('message', async (reply: RateWorkerReply) => {
+  const query = waiting.get(reply.number)
+  if (query === undefined) return
+  if ('batch' in reply) {
+    try {
+      await query.take!(reply.batch)
+      const taken: RateWorkerTaken = { kind: 'taken', number: reply.number }
+      port.postMessage(taken)
+    } catch (error) {
+      query.reject(error)
+    }
+    return
+  }
   waiting.delete(reply.number)
-  if ('error' in reply) promise?.reject(reply.error)
-  else promise?.resolve(reply.result)
+  if ('error' in reply) query.reject(reply.error)
+  else query.resolve(reply.result)
 })
+
+let asked = 0
 
 function ask<Result>(
   kind: RateWorkerQuery['kind'],
   sql: string,
   parameters: RateWorkerQuery['parameters'] = [],
+  take?: Take,
 ): Promise<Result> {
-  const number = waiting.size === 0 ? 0 : Math.max(...waiting.keys()) + 1
+  const number = asked++
   const promise = Promise.withResolvers<unknown>()
-  waiting.set(number, promise)
+  waiting.set(number, take === undefined ? promise : { ...promise, take })
   const query: RateWorkerQuery = { kind, number, sql, parameters }
   port.postMessage(query)
   return promise.promise as Promise<Result>
 }
 
-const { ruleIds, storePath, evidence } = workerData as RateWorkerOrder
+const { ruleIds, storePath, evidence, onDisk } = workerData as RateWorkerOrder
 const store: Evidence['store'] = {
   path: storePath,
   rows: (sql, parameters) => ask('rows', sql, parameters),
   doubles: (sql, parameters) => ask('doubles', sql, parameters),
+  doubleBatches: (sql, parameters, take) => ask('doubleBatches', sql, parameters, take),
 }
-const findings = await decideInOrder(selectRules(ruleIds), { ...evidence, store })
+const columns = onDisk ? { columns: new ColumnFile(storePath) } : {}
+const findings = await decideInOrder(selectRules(ruleIds), {
+  ...evidence,
+  ...columns,
+  store,
+})
+columns.columns?.close()
 const message: RateWorkerFindings = { kind: 'findings', findings }
 port.postMessage(message)

@@ -5,6 +5,7 @@ import {
   type Promising,
   promises,
 } from '../contract/promises.ts'
+import type { ColumnFile } from '../store/column-file.ts'
 import type { Session } from '../store/session.ts'
 import type { LogRow } from './evidence/prices/log.ts'
 import type { Finding, Need, Severity, Verdict } from './verdict.ts'
@@ -40,7 +41,9 @@ export interface MissingParts {
 
 /** The evidence for rules: the rows of the audited runs, and the contract, which makes the promises `P`. */
 export interface Evidence<P extends PromiseName = never> {
-  readonly store: Pick<Session, 'rows' | 'doubles' | 'path'>
+  readonly store: Pick<Session, 'rows' | 'doubles' | 'doubleBatches' | 'path'>
+  /** Where histories of accounts are kept if they do not fit in memory; absent if they do. */
+  readonly columns?: ColumnFile
   /** The audited runs, oldest first. */
   readonly runIds: readonly string[]
   /** The killed ones: requests that were in flight have no row. */

@@ -31,11 +31,15 @@ export function fullestWindow(
   return fullest
 }
 
-/** Attempts that one idle key made at once. */
-export interface Burst {
-  readonly requests: readonly LimitedRequest[]
+/** When the first of a burst was sent, and when the last was decided. */
+export interface BurstSpan {
   readonly startUs: number
   readonly endUs: number
+}
+
+/** Attempts that one idle key made at once. */
+export interface Burst extends BurstSpan {
+  readonly requests: readonly LimitedRequest[]
 }
 
 /** A burst lasts at most this share of a window. */
@@ -81,7 +85,12 @@ export function idleBursts(
 }
 
 /** Whether edges of windows may fall into both bursts. */
-export function mayShareAnEdge(a: Burst, b: Burst, windowUs: number, toleranceUs: number): boolean {
+export function mayShareAnEdge(
+  a: BurstSpan,
+  b: BurstSpan,
+  windowUs: number,
+  toleranceUs: number,
+): boolean {
   const apart = (((b.startUs - a.startUs) % windowUs) + windowUs) % windowUs
   const reachUs = Math.max(a.endUs - a.startUs, b.endUs - b.startUs) + 2 * toleranceUs
   return apart <= reachUs || windowUs - apart <= reachUs

@@ -45,31 +45,36 @@ const slackUs = 1.5e6
  * 2. Slope: values that count down seconds (or milliseconds) with time have that unit. A delta in the
  *    other unit would follow the clock only by accident.
  *
- * @param samples of one deployment; those of each key in order of time
+ * @param samples of one deployment; those of each key together, in order of time
  * @param clock null if the service sends no `Date`; an epoch may then lie anywhere after 2001
  */
 export function inferResetUnit(
-  samples: readonly ResetSample[],
+  samples: Iterable<ResetSample>,
   clock: ServiceClock | null,
 ): UnitInference {
+  const odd = new Map<ResetUnit, ResetSample>()
+  const epochs =
+    clock === null ? [] : resetUnits.filter(isEpoch).map((unit) => new Bounds(unit, clock))
+  for (const sample of samples) {
+    for (const unit of resetUnits) {
+      if (!odd.has(unit) && !inRange(unit, sample, clock)) odd.set(unit, sample)
+    }
+    for (const bounds of epochs) bounds.add(sample)
+  }
   const ruledOut = new Map<ResetUnit, readonly ResetSample[]>()
   for (const unit of resetUnits) {
-    const odd = samples.find((sample) => !inRange(unit, sample, clock))
-    if (odd !== undefined) ruledOut.set(unit, [odd])
-    else if (clock !== null && isEpoch(unit)) {
-      const { latest, earliest, ...limiters } = boundsOf(unit, samples, clock)
-      if (limiters.lowUs > limiters.highUs) ruledOut.set(unit, [latest!, earliest!])
-    }
+    const alone = odd.get(unit)
+    const bounds = epochs.find((each) => each.unit === unit)
+    if (alone !== undefined) ruledOut.set(unit, [alone])
+    else if (bounds?.isEmpty === true) ruledOut.set(unit, [bounds.latest!, bounds.earliest!])
   }
   for (const [unit, other] of [
     ['delta-s', 'delta-ms'],
     ['delta-ms', 'delta-s'],
   ] as const) {
-    const falling = fallsWithTime(
-      samples.filter((sample) => inRange(unit, sample, clock)),
-      unit,
-    )
-    if (falling !== null && !ruledOut.has(other)) ruledOut.set(other, falling)
+    if (ruledOut.has(other)) continue
+    const falling = fallsWithTime(samples, unit, clock)
+    if (falling !== null) ruledOut.set(other, falling)
   }
   return { units: resetUnits.filter((unit) => !ruledOut.has(unit)), ruledOut }
 }
@@ -77,39 +82,48 @@ export function inferResetUnit(
 /** The clock by which every epoch of the unit lies between now and a window ahead; null if none is known. */
 export function limiterClock(
   unit: ResetUnit,
-  samples: readonly ResetSample[],
+  samples: Iterable<ResetSample>,
   clock: ServiceClock | null,
 ): ServiceClock | null {
   if (clock === null || !isEpoch(unit)) return clock
-  const { lowUs, highUs } = boundsOf(unit, samples, clock)
-  return lowUs <= highUs ? { lowUs, highUs } : null
+  const bounds = new Bounds(unit, clock)
+  for (const sample of samples) bounds.add(sample)
+  return bounds.isEmpty ? null : { lowUs: bounds.lowUs, highUs: bounds.highUs }
 }
 
-/** Bounds of a limiter's clock, and the samples that set them; low is above high if no clock fits. */
-interface Bounds extends ServiceClock {
-  readonly latest: ResetSample | null
-  readonly earliest: ResetSample | null
-}
+/** Bounds of a limiter's clock by its epochs, and the samples that set them; empty if no clock fits. */
+class Bounds {
+  readonly unit: ResetUnit
+  lowUs: number
+  highUs: number
+  latest: ResetSample | null = null
+  earliest: ResetSample | null = null
 
-function boundsOf(
-  unit: ResetUnit,
-  samples: readonly ResetSample[],
-  { lowUs, highUs }: ServiceClock,
-): Bounds {
-  const roundingUs = unitUs[unit]
-  let bounds: Bounds = {
-    ...{ lowUs: lowUs - mostSkewUs, highUs: highUs + mostSkewUs },
-    ...{ latest: null, earliest: null },
+  constructor(unit: ResetUnit, { lowUs, highUs }: ServiceClock) {
+    this.unit = unit
+    this.lowUs = lowUs - mostSkewUs
+    this.highUs = highUs + mostSkewUs
   }
-  for (const sample of samples) {
+
+  add(sample: ResetSample): void {
     const { request, value, windowUs } = sample
+    const roundingUs = unitUs[this.unit]
     const us = value * roundingUs
     const low = us - roundingUs - (request.untilUs + windowUs + slackUs)
     const high = us + roundingUs - (request.fromUs - slackUs)
-    if (low > bounds.lowUs) bounds = { ...bounds, lowUs: low, latest: sample }
-    if (high < bounds.highUs) bounds = { ...bounds, highUs: high, earliest: sample }
+    if (low > this.lowUs) {
+      this.lowUs = low
+      this.latest = sample
+    }
+    if (high < this.highUs) {
+      this.highUs = high
+      this.earliest = sample
+    }
   }
-  return bounds
+
+  get isEmpty(): boolean {
+    return this.lowUs > this.highUs
+  }
 }
 
 export function isEpoch(unit: ResetUnit): boolean {
@@ -154,8 +168,9 @@ function inRange(unit: ResetUnit, sample: ResetSample, clock: ServiceClock | nul
   if (clock === null) {
     return value * unitUs[unit] >= earliestEpochUs && value * unitUs[unit] < 10 * earliestEpochUs
   }
-  const { lowUs, highUs } = boundsOf(unit, [sample], clock)
-  return lowUs <= highUs
+  const bounds = new Bounds(unit, clock)
+  bounds.add(sample)
+  return !bounds.isEmpty
 }
 
 /** A countdown needs this many votes, this length, and votes this far apart, or noise could pass for it. */
@@ -195,14 +210,11 @@ function isWhole({ value, windowUs }: ResetSample, unit: 'delta-s' | 'delta-ms')
  * strays, count against the others.
  */
 function fallsWithTime(
-  samples: readonly ResetSample[],
+  samples: Iterable<ResetSample>,
   unit: 'delta-s' | 'delta-ms',
+  clock: ServiceClock | null,
 ): readonly ResetSample[] | null {
-  const groups = Map.groupBy(
-    samples,
-    ({ request: { limit, key, endpoint } }) => `${limit} ${endpoint} ${key}`,
-  )
-  for (const group of groups.values()) {
+  for (const group of countersOf(samples, (sample) => inRange(unit, sample, clock))) {
     const counts = countdownsOf(group, unit)
     const ran = counts.filter(({ passedOver, votes }) => !passedOver && votes > 0)
     const broken = counts.filter(({ passedOver }) => passedOver)
@@ -213,6 +225,29 @@ function fallsWithTime(
     return [first, last]
   }
   return null
+}
+
+/** Chosen samples of each key, limit and route. The samples of a key are together: one key is in memory at a time. */
+function* countersOf(
+  samples: Iterable<ResetSample>,
+  choose: (sample: ResetSample) => boolean,
+): Generator<readonly ResetSample[], void, undefined> {
+  let key: string | null = null
+  let groups = new Map<string, ResetSample[]>()
+  for (const sample of samples) {
+    if (!choose(sample)) continue
+    const { request } = sample
+    if (request.key !== key) {
+      yield* groups.values()
+      groups = new Map()
+      key = request.key
+    }
+    const name = `${request.limit} ${request.endpoint}`
+    const group = groups.get(name)
+    if (group === undefined) groups.set(name, [sample])
+    else group.push(sample)
+  }
+  yield* groups.values()
 }
 
 function lengthUs({ first, last }: Countdown): number {

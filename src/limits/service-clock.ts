@@ -16,7 +16,7 @@ export interface ServiceClock {
  * @returns null without a `Date`, and if no offset fits all responses: clocks disagree, or `Date` does
  *   not run at the speed of the service's own time
  */
-export function serviceClock(requests: readonly LimitedRequest[]): ServiceClock | null {
+export function serviceClock(requests: Iterable<LimitedRequest>): ServiceClock | null {
   let lowUs = -Infinity
   let highUs = Infinity
   for (const { dateS, fromUs, untilUs } of requests) {

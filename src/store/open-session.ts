@@ -1,5 +1,5 @@
-import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
-import { readDoubles } from './doubles.ts'
+import type { DuckDBConnection, DuckDBResult, DuckDBValue } from '@duckdb/node-api'
+import { readDoubleBatches, readDoubles } from './doubles.ts'
 import type { StoreFile } from './file.ts'
 import { forms } from './layout.ts'
 import type { Cell, Session, SessionScope } from './session.ts'
@@ -75,6 +75,26 @@ export async function openSession(
     again()
   }
 
+  function stream<T>(
+    sql: string,
+    parameters: readonly DuckDBValue[],
+    read: (result: DuckDBResult) => Promise<T>,
+  ): Promise<T> {
+    return use(async () => {
+      // Only this connection has the copy, and its rows are few.
+      if (isAtHand) return read(await connection.run(sql, [...parameters]))
+      // The next query on a connection ends a result that is still being streamed, so this one has its own.
+      const own = await connect(file, scope)
+      used.add(own)
+      try {
+        return await read(await own.stream(sql, [...parameters]))
+      } finally {
+        used.delete(own)
+        own.closeSync()
+      }
+    })
+  }
+
   return {
     path,
     rows: <Row>(sql: string, parameters: readonly DuckDBValue[] = []) =>
@@ -82,20 +102,9 @@ export async function openSession(
         const reader = await connection.runAndReadAll(sql, [...parameters])
         return reader.getRowObjectsJS().map(narrowRow) as unknown as readonly Row[]
       }),
-    doubles: (sql, parameters = []) =>
-      use(async () => {
-        // Only this connection has the copy, and its rows are few.
-        if (isAtHand) return readDoubles(await connection.run(sql, [...parameters]))
-        // The next query on a connection ends a result that is still being streamed, so this one has its own.
-        const own = await connect(file, scope)
-        used.add(own)
-        try {
-          return await readDoubles(await own.stream(sql, [...parameters]))
-        } finally {
-          used.delete(own)
-          own.closeSync()
-        }
-      }),
+    doubles: (sql, parameters = []) => stream(sql, parameters, readDoubles),
+    doubleBatches: (sql, parameters, take) =>
+      stream(sql, parameters, (result) => readDoubleBatches(result, take)),
     execute: (sql, parameters = []) =>
       use(async () => {
         if (parameters.length > 0) await connection.run(sql, [...parameters])

@@ -38,6 +38,12 @@ export interface Session {
    * be of type DOUBLE. The query reads no temporary table of the session, except for attempts at hand.
    */
   doubles(sql: string, parameters?: readonly DuckDBValue[]): Promise<readonly Float64Array[]>
+  /** The same in batches of rows, in the order of the query: for results that do not fit in memory. */
+  doubleBatches(
+    sql: string,
+    parameters: readonly DuckDBValue[],
+    take: (columns: readonly Float64Array<ArrayBuffer>[]) => Promise<void> | void,
+  ): Promise<void>
   /** Runs statements without a result. */
   execute(sql: string, parameters?: readonly DuckDBValue[]): Promise<void>
   /**

@@ -187,3 +187,20 @@ describe('two operations at once on one store', () => {
     store.close()
   })
 })
+
+test('batches of doubles hold every row in order, with NaN for null', async () => {
+  const store = await openStore(':memory:')
+  const seen: Float64Array[] = []
+  await inSession(store, {}, (session) =>
+    session.doubleBatches(
+      'SELECT CASE WHEN i % 2 = 0 THEN i END::DOUBLE FROM range($1) t(i) ORDER BY i',
+      [150_000],
+      async ([values]) => void seen.push(values!),
+    ),
+  )
+  expect(seen.length).toBe(3)
+  expect(seen.flatMap((values) => [...values])).toEqual(
+    Array.from({ length: 150_000 }, (_, row) => (row % 2 === 0 ? row : Number.NaN)),
+  )
+  store.close()
+})

@@ -26,28 +26,22 @@ export async function countedElsewhere(
   { store }: Evidence,
   { history, conservation: { idle, segments } }: BalanceReading,
 ): Promise<CountedElsewhere | null> {
-  const [slot, retry, limit, remaining] = await store.doubles(
-    `SELECT slot::DOUBLE, retry::DOUBLE, rate_limit, rate_remaining FROM attempts
-     WHERE run_id = $1 AND coalesce(account, key_fp, '') = $2 AND rate_remaining IS NOT NULL`,
-    [history.runId, history.account],
-  )
-  const shown = new Map(Array.from(slot!, (each, at) => [`${each}/${retry![at]}`, at]))
+  const [limit, remaining] = await shownAt(store, history, idle)
   const isRepeated = repeatedBy(history)
   const others: { row: number; requests: number; isOwn: boolean }[] = []
   let [judged, missing] = [0, 0]
-  let before: { readonly row: number; readonly at: number } | null = null
+  let before: { readonly row: number; readonly nth: number } | null = null
   for (const [nth, row] of idle.entries()) {
     missing += nth === 0 ? 0 : Math.max(0, excessOf(segments[nth - 1]!))
-    const at = shown.get(`${history.slot[row]}/${history.retry[row]}`)
-    if (at === undefined) continue
-    if (before !== null && missing > 0 && limit![before.at] === limit![at]) {
-      const fell = remaining![before.at]! - remaining![at]!
+    if (Number.isNaN(remaining[nth]!)) continue
+    if (before !== null && missing > 0 && limit[before.nth] === limit[nth]) {
+      const fell = remaining[before.nth]! - remaining[nth]!
       // A new window shows nothing.
       if (fell >= 0) judged++
       const requests = fell - (row - before.row)
       if (requests > 0) others.push({ row, requests, isOwn: isRepeated(before.row, row) })
     }
-    before = { row, at }
+    before = { row, nth }
     missing = 0
   }
   if (others.length < 2 || others.length * 2 < judged) return null
@@ -56,6 +50,45 @@ export async function countedElsewhere(
     rows: others.map(({ row }) => row),
     besideOwn: others.every(({ isOwn }) => isOwn),
   }
+}
+
+/** Limit and remaining requests that some rows show, in their order; NaN without. */
+async function shownAt(
+  store: Evidence['store'],
+  { runId, account, slot, retry }: BalanceHistory,
+  rows: Int32Array,
+): Promise<readonly [limit: Float64Array, remaining: Float64Array]> {
+  // The rows of one account by slot and retry: the query has the same order.
+  const order = Int32Array.from(rows.keys()).sort(
+    (a, b) => slot[rows[a]!]! - slot[rows[b]!]! || retry[rows[a]!]! - retry[rows[b]!]!,
+  )
+  const limit = new Float64Array(rows.length).fill(Number.NaN)
+  const remaining = new Float64Array(rows.length).fill(Number.NaN)
+  let next = 0
+  await store.doubleBatches(
+    `SELECT slot::DOUBLE, retry::DOUBLE, rate_limit, rate_remaining FROM attempts
+     WHERE run_id = $1 AND coalesce(account, key_fp, '') = $2 AND rate_remaining IS NOT NULL
+     ORDER BY slot, retry`,
+    [runId, account],
+    ([slots, retries, limits, remainings]) => {
+      for (let at = 0; at < slots!.length; at++) {
+        const isBefore = (nth: number) => {
+          const row = rows[order[nth]!]!
+          return (
+            slot[row]! < slots![at]! || (slot[row] === slots![at] && retry[row]! < retries![at]!)
+          )
+        }
+        while (next < order.length && isBefore(next)) next++
+        const nth = order[next]
+        if (nth === undefined) return
+        const row = rows[nth]!
+        if (slot[row] !== slots![at] || retry[row] !== retries![at]) continue
+        limit[nth] = limits![at]!
+        remaining[nth] = remainings![at]!
+      }
+    },
+  )
+  return [limit, remaining]
 }
 
 /** Statuses of a gateway that did not reach the service, or got no answer in time. */

@@ -286,10 +286,11 @@ function unitsOfMost(
   values: readonly ResetSample[],
   clock: ServiceClock | null,
 ): readonly ResetUnit[] {
-  const { units } = inferResetUnit(values, clock)
+  const byKey = [...Map.groupBy(values, ({ request }) => request.key).values()].flat()
+  const { units } = inferResetUnit(byKey, clock)
   if (units.length > 0) return units
   const most = resetUnits
-    .map((unit) => values.filter((each) => inferResetUnit([each], clock).units.includes(unit)))
+    .map((unit) => byKey.filter((each) => inferResetUnit([each], clock).units.includes(unit)))
     .reduce((a, b) => (b.length > a.length ? b : a))
   const strays = values.length - most.length
   return strays * valuesForAStray <= values.length ? inferResetUnit(most, clock).units : []

@@ -43,7 +43,8 @@ export function readConservation(history: BalanceHistory, includesOwn: IncludesO
       effect[row] !== effects.ambiguous &&
       !Number.isNaN(value[row]!) &&
       called.upTo(endUs[row]!) - ended.before(callUs[row]!) === 1,
-  )
+    // A view would keep a number for each row.
+  ).slice()
   const balance = Float64Array.from(idle, (row) =>
     effect[row] === effects.charge && !includesOwn(row)
       ? value[row]! - costCredits[row]!

@@ -46,6 +46,11 @@ export async function withEarlier(
       ? {}
       : { pages: history.pages.map((row) => row + runs.length) }),
     earlierRunIds: runs.map(({ runId }) => runId),
-    ...columnsOf((name, at) => Float64Array.from([...columns[at]!, ...history[name]])),
+    ...columnsOf((name, at) => {
+      const whole = new Float64Array(runs.length + history.size)
+      whole.set(columns[at]!)
+      whole.set(history[name], runs.length)
+      return whole
+    }),
   }
 }

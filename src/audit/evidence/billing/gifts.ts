@@ -1,6 +1,6 @@
 import type { Contract, Credits } from '../../../contract/contract.ts'
 import type { IncludesOwn } from './bounds.ts'
-import { type BalanceHistory, effects } from './history.ts'
+import { type BalanceHistory, effects, withColumns } from './history.ts'
 import { rowsWhere } from './operations.ts'
 import { RunningSum } from './running-sum.ts'
 
@@ -67,7 +67,7 @@ export function withoutGifts(
     lowered[row] = normal
     lowest = Math.min(lowest, normal - toCome(row))
   }
-  return { history: { ...history, value: lowered }, gifts }
+  return { history: withColumns(history, { value: lowered }), gifts }
 }
 
 /** Credits that may come in between two values: one of the sizes, or the sum of two or three. */

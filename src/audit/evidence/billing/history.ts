@@ -1,3 +1,5 @@
+import { type ColumnFile, fieldsOf, type KeptColumn } from '../../../store/column-file.ts'
+
 /** The possible effect of a request on the balance. */
 export const effects = { charge: 0, ambiguous: 1, failure: 2, read: 3 } as const
 
@@ -55,6 +57,8 @@ export interface BalanceHistory {
   readonly spentOnReads?: Float64Array
   /** Rows whose value is from the body of the credits endpoint, as they had no header; absent without any. */
   readonly pages?: readonly number[]
+  /** Where its columns are, if they are read from disk on demand: hold none of them longer than one account is looked at. */
+  readonly columnFile?: ColumnFile
 }
 
 /** Whether a row shows the balance and, by the contract, took nothing from it. */
@@ -79,6 +83,35 @@ export function columnsOf(
     BalanceHistory,
     ColumnName
   >
+}
+
+type ChangedColumns = Partial<Pick<BalanceHistory, ColumnName | 'spentOnReads'>>
+
+/** The history with some columns changed, which are kept where the others are. */
+export function withColumns(
+  history: BalanceHistory,
+  changed: ChangedColumns,
+  rest: Pick<BalanceHistory, 'pages'> = {},
+): BalanceHistory {
+  const { columnFile } = history
+  if (columnFile === undefined) return { ...history, ...changed, ...rest }
+  const kept = Object.fromEntries(
+    Object.entries(changed).map(([name, values]) => [name, columnFile.keep(values)]),
+  ) as Record<string, KeptColumn>
+  // A spread would read all columns.
+  return Object.defineProperties({} as BalanceHistory, {
+    ...Object.getOwnPropertyDescriptors(history),
+    ...Object.getOwnPropertyDescriptors(fieldsOf(kept)),
+    ...Object.getOwnPropertyDescriptors(rest),
+  })
+}
+
+/** The same history with its columns on disk. */
+export function onDisk(history: BalanceHistory, columnFile: ColumnFile): BalanceHistory {
+  return withColumns(
+    { ...history, columnFile },
+    columnsOf((name) => history[name]),
+  )
 }
 
 const placeIn = (rows: readonly number[], row: number) => {

@@ -4,95 +4,122 @@ import { generatesSql } from '../../../contract/request.ts'
 import { usualOf } from '../../../contract/usual.ts'
 import { literal } from '../../../store/literal.ts'
 import { clockErrorUs } from '../../runs.ts'
+import { eachGroup } from '../by-group.ts'
 import { withEarlier } from './earlier-runs.ts'
-import { abandonments, type BalanceHistory, columnsOf, effects } from './history.ts'
+import { abandonments, type BalanceHistory, columnsOf, effects, onDisk } from './history.ts'
 import { highestPrice, type PricedEvidence, priceTable } from './price-table.ts'
 
-interface Account {
+interface AuditedAccounts {
   readonly runId: string
-  readonly account: string
+  /** In the order of their names. */
+  readonly accounts: readonly string[]
+  readonly scale: number
+  readonly errorUs: number
+  /** Whether another run of the store used the service, so that earlier attempts may still be charged. */
+  readonly hasOthers: boolean
 }
 
 /**
  * One history for each account of each run: a run has one clock, an account one balance. Unsent attempts are omitted.
+ * They are on disk if the evidence has a file for them, one account in memory at a time.
  */
 export async function loadHistories(evidence: PricedEvidence): Promise<readonly BalanceHistory[]> {
-  const accounts = await evidence.store.rows<Account>(
-    `SELECT DISTINCT run_id AS "runId", coalesce(account, key_fp, '') AS account
-     FROM attempts WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL
-     ORDER BY 1, 2`,
+  const runs = await evidence.store.rows<AuditedAccounts>(
+    `SELECT run_id AS "runId", accounts, time_scale AS scale, ${clockErrorUs} AS "errorUs",
+       EXISTS (SELECT 1 FROM runs other WHERE other.base_url = runs.base_url AND other.run_id <> runs.run_id) AS "hasOthers"
+     FROM runs JOIN (
+       SELECT run_id, list(DISTINCT ${accountSql} ORDER BY ${accountSql}) AS accounts
+       FROM attempts WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL GROUP BY run_id)
+       USING (run_id)
+     ORDER BY run_id`,
     [JSON.stringify(evidence.runIds)],
   )
   const histories: BalanceHistory[] = []
-  for (const account of accounts) histories.push(await loadHistory(evidence, account))
+  for (const run of runs) histories.push(...(await historiesOf(evidence, run)))
   return histories
 }
 
-async function loadHistory(evidence: PricedEvidence, account: Account): Promise<BalanceHistory> {
-  const { store, contract } = evidence
-  const [run] = await store.rows<{ scale: number; errorUs: number }>(
-    `SELECT time_scale AS scale, ${clockErrorUs} AS "errorUs" FROM runs WHERE run_id = $1`,
-    [account.runId],
-  )
-  const { scale = 1, errorUs = 0 } = run ?? {}
-  const longestMs = longestMsOf(contract)
-  const lifetimeUs = (longestMs * 1000) / scale
-  const columns = await store.doubles(
-    `WITH price(model, place, cost) AS (SELECT * FROM ${priceTable(contract)}),
-       keys AS (SELECT key_fp, row_number() OVER (ORDER BY key_fp) AS nth
-         FROM (SELECT DISTINCT key_fp FROM attempts
-               WHERE run_id = $1 AND coalesce(account, key_fp, '') = $2)),
-       -- Steps with the same request are alike, even if one always aborts it.
-       steps AS (SELECT step, dense_rank() OVER (ORDER BY coalesce(min(path || body), step)) AS nth
-         FROM (SELECT DISTINCT run_id, step, template FROM attempts WHERE run_id = $1)
-           LEFT JOIN (SELECT run_id, template, path, body FROM templates)
-             USING (run_id, template)
-         GROUP BY step)
-     SELECT slot::DOUBLE, retry::DOUBLE, sent_us - $4::DOUBLE, headers_us + $4::DOUBLE,
-       coalesce(closed_us, headers_us, sent_us) + $4::DOUBLE,
-       CASE WHEN NOT ${generatesSql} THEN ${effects.read}
-            WHEN outcome = 'http_error' THEN ${effects.failure}
-            -- A served model outside the contract has no known price.
-            -- A request that repeats an Idempotency-Key may be free (gap G-37).
-            WHEN outcome = 'ok' AND price.cost IS NOT NULL AND NOT coalesce(repeats.again, false)
-            THEN ${effects.charge}
-            ELSE ${effects.ambiguous} END::DOUBLE AS effect,
-       CASE WHEN NOT ${generatesSql} THEN 0
-            ELSE coalesce(price.cost, ${highestPrice(contract)}) END::DOUBLE,
-       CASE WHEN NOT ${flagSql('malformedCredits')} THEN coalesce(credits_remaining, told.balance) END::DOUBLE,
-       streamed::DOUBLE, coalesce(price.place, -1)::DOUBLE,
-       coalesce(keys.nth, 0)::DOUBLE, status::DOUBLE,
-       steps.nth::DOUBLE, content_events::DOUBLE,
-       CASE outcome WHEN 'aborted' THEN ${abandonments.aborted} WHEN 'timeout' THEN ${abandonments.timeout}
-         ELSE ${abandonments.no} END::DOUBLE,
-       CASE WHEN ${isInsufficient(contract)} THEN 1 ELSE 0 END::DOUBLE,
-       CASE WHEN outcome = 'ok' THEN coalesce(closed_us, headers_us, sent_us)
-            -- By then the service has passed its own deadline.
-            ELSE sent_us + $3::DOUBLE END + $4::DOUBLE,
-       (credits_remaining IS NULL AND told.balance IS NOT NULL AND endpoint = 'credits')::DOUBLE
-     FROM attempts
-       -- A service may accept a model's name in another case.
-       LEFT JOIN price ON lower(attempts.model) = lower(price.model)
-       LEFT JOIN (SELECT run_id, slot, retry, ${balanceTold} AS balance FROM bodies) told
-         USING (run_id, slot, retry)
-       LEFT JOIN (${repeatsOfKeys}) repeats USING (run_id, slot, retry)
-       LEFT JOIN keys USING (key_fp)
-       JOIN steps USING (step)
-     WHERE run_id = $1 AND coalesce(account, key_fp, '') = $2 AND sent_us IS NOT NULL
-     ORDER BY sent_us, slot, retry`,
-    [account.runId, account.account, lifetimeUs, errorUs],
-  )
-  const isPage = columns.at(-1)!
-  const pages = Array.from(isPage.keys()).filter((row) => isPage[row] === 1)
-  const history = {
-    ...account,
-    size: columns[0]!.length,
-    ...columnsOf((_, at) => columns[at]!),
-    lifetimeUs,
-    ...(pages.length === 0 ? {} : { pages }),
+const accountSql = `coalesce(account, key_fp, '')`
+
+/** The histories of one run. The query returns account after account, so each ends where the next begins. */
+async function historiesOf(
+  evidence: PricedEvidence,
+  run: AuditedAccounts,
+): Promise<readonly BalanceHistory[]> {
+  const { store, contract, columns: file } = evidence
+  const lifetimeUs = (longestMsOf(contract) * 1000) / run.scale
+  const histories: BalanceHistory[] = []
+  const enter = async (account: number, columns: readonly Float64Array[]) => {
+    const isPage = columns.at(-1)!
+    const pages = Array.from(isPage.keys()).filter((row) => isPage[row] === 1)
+    const history = {
+      ...{ runId: run.runId, account: run.accounts[account]! },
+      size: columns[0]!.length,
+      ...columnsOf((_, at) => columns[at]!),
+      lifetimeUs,
+      ...(pages.length === 0 ? {} : { pages }),
+    }
+    const whole = run.hasOthers ? await withEarlier(evidence, history) : history
+    histories.push(file === undefined ? whole : onDisk(whole, file))
   }
-  return withEarlier(evidence, history)
+
+  await eachGroup(
+    (take) =>
+      store.doubleBatches(
+        historySql(contract),
+        [run.runId, JSON.stringify(run.accounts), lifetimeUs, run.errorUs],
+        take,
+      ),
+    enter,
+  )
+  return histories
 }
+
+/** The number of the account, then the columns of a history, then whether the value is that of a page. */
+const historySql = (contract: PricedEvidence['contract']) => `
+  WITH price(model, place, cost) AS (SELECT * FROM ${priceTable(contract)}),
+    owners AS (SELECT unnest(from_json($2, '["VARCHAR"]')) AS account, unnest(range(len(from_json($2, '["VARCHAR"]')))) AS owner),
+    sent AS (SELECT *, ${accountSql} AS account_name FROM attempts WHERE run_id = $1 AND sent_us IS NOT NULL),
+    keys AS (SELECT account_name, key_fp, row_number() OVER (PARTITION BY account_name ORDER BY key_fp) AS nth
+      FROM (SELECT DISTINCT ${accountSql} AS account_name, key_fp FROM attempts WHERE run_id = $1)),
+    -- Steps with the same request are alike, even if one always aborts it.
+    steps AS (SELECT step, dense_rank() OVER (ORDER BY coalesce(min(path || body), step)) AS nth
+      FROM (SELECT DISTINCT run_id, step, template FROM attempts WHERE run_id = $1)
+        LEFT JOIN (SELECT run_id, template, path, body FROM templates)
+          USING (run_id, template)
+      GROUP BY step)
+  SELECT owner::DOUBLE, slot::DOUBLE, retry::DOUBLE, sent_us - $4::DOUBLE, headers_us + $4::DOUBLE,
+    coalesce(closed_us, headers_us, sent_us) + $4::DOUBLE,
+    CASE WHEN NOT ${generatesSql} THEN ${effects.read}
+         WHEN outcome = 'http_error' THEN ${effects.failure}
+         -- A served model outside the contract has no known price.
+         -- A request that repeats an Idempotency-Key may be free (gap G-37).
+         WHEN outcome = 'ok' AND price.cost IS NOT NULL AND NOT coalesce(repeats.again, false)
+         THEN ${effects.charge}
+         ELSE ${effects.ambiguous} END::DOUBLE AS effect,
+    CASE WHEN NOT ${generatesSql} THEN 0
+         ELSE coalesce(price.cost, ${highestPrice(contract)}) END::DOUBLE,
+    CASE WHEN NOT ${flagSql('malformedCredits')} THEN coalesce(credits_remaining, told.balance) END::DOUBLE,
+    streamed::DOUBLE, coalesce(price.place, -1)::DOUBLE,
+    coalesce(keys.nth, 0)::DOUBLE, status::DOUBLE,
+    steps.nth::DOUBLE, content_events::DOUBLE,
+    CASE outcome WHEN 'aborted' THEN ${abandonments.aborted} WHEN 'timeout' THEN ${abandonments.timeout}
+      ELSE ${abandonments.no} END::DOUBLE,
+    CASE WHEN ${isInsufficient(contract)} THEN 1 ELSE 0 END::DOUBLE,
+    CASE WHEN outcome = 'ok' THEN coalesce(closed_us, headers_us, sent_us)
+         -- By then the service has passed its own deadline.
+         ELSE sent_us + $3::DOUBLE END + $4::DOUBLE,
+    (credits_remaining IS NULL AND told.balance IS NOT NULL AND endpoint = 'credits')::DOUBLE
+  FROM sent
+    JOIN owners ON account_name = owners.account
+    -- A service may accept a model's name in another case.
+    LEFT JOIN price ON lower(sent.model) = lower(price.model)
+    LEFT JOIN (SELECT run_id, slot, retry, ${balanceTold} AS balance FROM bodies) told
+      USING (run_id, slot, retry)
+    LEFT JOIN (${repeatsOfKeys}) repeats USING (run_id, slot, retry)
+    LEFT JOIN keys USING (account_name, key_fp)
+    JOIN steps USING (step)
+  ORDER BY owner, sent_us, slot, retry`
 
 /** How long a response may take by the contract. */
 function longestMsOf(contract: Contract): number {
@@ -107,9 +134,10 @@ const balanceTold = `try_cast(regexp_extract(body, '"[a-z_]*(?:remaining|balance
 const repeatsOfKeys = `
   SELECT run_id, slot, retry,
     row_number() OVER (PARTITION BY run_id, idempotency_key ORDER BY sent_us, slot, retry) > 1 AS again
-  FROM (SELECT attempts.run_id, slot, retry, sent_us,
-          regexp_extract(templates.headers, '"idempotency-key":"([^"]*)"', 1, 'i') AS idempotency_key
-        FROM attempts JOIN templates USING (run_id, template))
+  FROM attempts JOIN (
+    SELECT run_id, template,
+      regexp_extract(headers, '"idempotency-key":"([^"]*)"', 1, 'i') AS idempotency_key
+    FROM templates) USING (run_id, template)
   WHERE idempotency_key <> ''`
 
 /**

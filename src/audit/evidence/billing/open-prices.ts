@@ -1,7 +1,7 @@
 import type { Credits } from '../../../contract/contract.ts'
 import { generatesSql } from '../../../contract/request.ts'
 import type { Evidence } from '../../rule.ts'
-import { type BalanceHistory, effects, showsBalance } from './history.ts'
+import { type BalanceHistory, effects, showsBalance, withColumns } from './history.ts'
 import { type Mark, type ReadPrices, readPricesOf } from './read-prices.ts'
 
 /**
@@ -129,7 +129,7 @@ function withEmpty(
   }
   // A service that reports 0 for most responses does not count tokens.
   const isMany = successes >= 20 && empty * (isFree ? 2 : 10) > successes
-  return isMany ? history : { ...history, effect, costCredits }
+  return isMany ? history : withColumns(history, { effect, costCredits })
 }
 
 /**
@@ -174,11 +174,10 @@ export function withFreeReads(
       }
     }
   }
-  return {
-    ...history,
+  return withColumns(history, {
     effect,
     costCredits,
     value: value.map((seen, row) => seen + spentOnReads[row]!),
     spentOnReads,
-  }
+  })
 }

@@ -3,7 +3,7 @@ import type { KnownPolicy } from './abandoned/known-policy.ts'
 import { type BalanceReading, readBalance } from './balance-reading.ts'
 import { excessOf } from './conservation.ts'
 import { looksExpired } from './expiry.ts'
-import { type BalanceHistory, effects } from './history.ts'
+import { type BalanceHistory, effects, withColumns } from './history.ts'
 
 /** A value of the credits page that the headers contradict. */
 export interface PageContradiction {
@@ -27,8 +27,7 @@ export function readSeries(
   if (pages.length === 0 || isExplained(together)) return together
   const value = history.value.slice()
   for (const row of pages) value[row] = Number.NaN
-  const { pages: _, ...rest } = history
-  const headers = readBalance({ ...rest, value }, giftSizes, policy)
+  const headers = readBalance(withColumns(history, { value }, { pages: [] }), giftSizes, policy)
   if (headers.conservation.segments.length === 0 || !isExplained(headers)) return together
   const against = contradictions(headers, history, giftSizes)
   return against.length === 0 ? together : { ...headers, pageAgainst: against }

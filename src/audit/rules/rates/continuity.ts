@@ -31,7 +31,7 @@ export const agreement = 3
  * @param limitsMayDiffer whether groups may have different limits (keys of different balance)
  */
 export function continuityOf(
-  requests: readonly LimitedRequest[],
+  requests: Iterable<LimitedRequest>,
   groupOf: (request: LimitedRequest) => string,
   limitsMayDiffer: boolean,
 ): Continuity {

@@ -33,25 +33,37 @@ function countedBy(profile: DeploymentProfile | undefined): BandCourse['counted'
 
 const known = new WeakMap<RateHistory, Map<Window, readonly BandCourse[]>>()
 
-/** The requests of all keys, cut where their limit may have changed. The result is kept for all rules. */
+/**
+ * The requests of all keys, cut where their limit may have changed. The result is kept for all rules, unless the
+ * history is on disk.
+ */
 export function coursesIn(
   history: RateHistory,
-  { contract, profile }: Known,
+  evidence: Known,
   window: Window,
-): readonly BandCourse[] {
+): Iterable<BandCourse> {
+  if (history.isOnDisk) {
+    return { [Symbol.iterator]: () => cutCourses(history, evidence, window) }
+  }
   const byWindow = known.get(history) ?? new Map<Window, readonly BandCourse[]>()
   known.set(history, byWindow)
   const cut = byWindow.get(window)
   if (cut !== undefined) return cut
-  // Window edges are free: a limiter may align them to another clock than the one it shows.
-  const courses = [...history.byKey.values()].flatMap((requests) =>
-    coursesOf(requests, contract, window, null).map((course) => ({
-      ...course,
-      counted: countedBy(profile),
-    })),
-  )
+  const courses = [...cutCourses(history, evidence, window)]
   byWindow.set(window, courses)
   return courses
+}
+
+function* cutCourses(
+  history: RateHistory,
+  { contract, profile }: Known,
+  window: Window,
+): Generator<BandCourse, void, undefined> {
+  const counted = countedBy(profile)
+  for (const requests of history.byKey.values()) {
+    // Window edges are free: a limiter may align them to another clock than the one it shows.
+    for (const course of coursesOf(requests, contract, window, null)) yield { ...course, counted }
+  }
 }
 
 /** Whether the limiter was tested: more attempts than its limit in one window. */

@@ -1,26 +1,24 @@
 import { type Window, windowUs } from '../../../contract/contract.ts'
-import { balanceBrackets } from '../../../limits/balance.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
+import { eachGroup } from '../../evidence/by-group.ts'
 import { oncePerEvidence } from '../../evidence/once.ts'
 import type { Evidence } from '../../rule.ts'
 import { clockErrorUs } from '../../runs.ts'
 import type { Witness } from '../../verdict.ts'
-import {
-  numberColumns,
-  type RateEvent,
-  RateEventRow,
-  rateEventTable,
-  wordColumns,
-} from './rate-events.ts'
+import { type EventGroups, EventRecords } from './event-groups.ts'
+import { numberColumns, type RateEvent, rateEventTable, wordColumns } from './rate-events.ts'
 
 export type { RateEvent } from './rate-events.ts'
 
-/** All requests by key, in order of start, on one clock for all audited runs. */
+/** All requests, on one clock for all audited runs. */
 export interface RateHistory {
-  readonly events: readonly RateEvent[]
-  readonly byKey: ReadonlyMap<string, readonly RateEvent[]>
+  /** In order of start. */
+  readonly events: Iterable<RateEvent>
+  readonly byKey: EventGroups
   /** Requests that may share a counter: keys of one account may (gap G-36). */
-  readonly byAccount: ReadonlyMap<string, readonly RateEvent[]>
+  readonly byAccount: EventGroups
+  /** Whether its requests are read from disk: what follows from all of them is then not kept. */
+  readonly isOnDisk: boolean
 }
 
 /**
@@ -31,7 +29,7 @@ export interface RateHistory {
  */
 export const historyOf = oncePerEvidence(load)
 
-async function load({ store, runIds, contract }: Evidence): Promise<RateHistory> {
+async function load({ store, runIds, contract, columns: file }: Evidence): Promise<RateHistory> {
   const ids = JSON.stringify(runIds)
   const words = (
     await store.rows<{ word: string }>(
@@ -42,8 +40,11 @@ async function load({ store, runIds, contract }: Evidence): Promise<RateHistory>
       [ids],
     )
   ).map(({ word }) => word)
-  const columns = await store.doubles(
-    `WITH origin AS (SELECT min(started_at) AS t FROM runs WHERE list_contains($1::VARCHAR[], run_id)),
+  const records = new EventRecords(file)
+  await eachGroup(
+    (take) =>
+      store.doubleBatches(
+        `WITH origin AS (SELECT min(started_at) AS t FROM runs WHERE list_contains($1::VARCHAR[], run_id)),
        words AS (SELECT unnest(from_json($2, '["VARCHAR"]')) AS word, unnest(range(len(from_json($2, '["VARCHAR"]')))) AS code),
        timed AS (SELECT attempts.*, time_scale, ended_us, ${clockErrorUs} AS error_us,
            date_diff('microsecond', origin.t, started_at) AS origin_us
@@ -54,25 +55,23 @@ async function load({ store, runIds, contract }: Evidence): Promise<RateHistory>
            (origin_us + coalesce(headers_us, closed_us, ended_us, sent_us) + error_us) * time_scale AS until_us,
            (origin_us + coalesce(closed_us, headers_us, ended_us, sent_us) + error_us) * time_scale AS over_us
          FROM timed)
-     SELECT
+     SELECT coalesce(account_word.code, key_fp_word.code)::DOUBLE AS owner,
        ${numberColumns.map((name) => `${name}::DOUBLE`).join(', ')},
        ${wordColumns.map((name) => `${name}_word.code::DOUBLE`).join(', ')}
      FROM placed
      ${wordColumns.map((name) => `LEFT JOIN words ${name}_word ON placed.${name} = ${name}_word.word`).join('\n     ')}
-     ORDER BY from_us, until_us, run_id, slot, retry`,
-    [ids, JSON.stringify(words)],
+     ORDER BY owner, from_us, until_us, run_id, slot, retry`,
+        [ids, JSON.stringify(words)],
+        take,
+      ),
+    (_, columns) => records.add(rateEventTable(columns, words, contract)),
   )
-  const table = rateEventTable(columns, words, contract)
-  const events = Array.from({ length: table.size }, (_, row) => new RateEventRow(table, row))
-  const byAccount = Map.groupBy(events, ({ account }) => account)
-  for (const ofAccount of byAccount.values()) {
-    const { low, high } = balanceBrackets(ofAccount)
-    ofAccount.forEach(({ row }, nth) => {
-      table.balanceLow[row] = low[nth]!
-      table.balanceHigh[row] = high[nth]!
-    })
+  return {
+    events: records.inOrder(),
+    byKey: records.byKey(),
+    byAccount: records.byAccount(),
+    isOnDisk: file !== undefined,
   }
-  return { events, byKey: Map.groupBy(events, ({ key }) => key), byAccount }
 }
 
 export function witnessOf(event: LimitedRequest, shows: string): Witness {

@@ -1,6 +1,8 @@
 import { type Contract, windowUs } from '../../../contract/contract.ts'
 import { cellsNamed } from '../../../limits/band.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
+import { inOrder } from './event-groups.ts'
+import type { RateHistory } from './history.ts'
 
 /** Two successive responses of one key whose count rose by the requests of another key only. */
 export interface Misfiled {
@@ -24,23 +26,33 @@ const mostKeys = 8
  * makes its count rise, too, but no count stays after an own request.
  */
 export function misfiledIn(
-  requests: readonly LimitedRequest[],
+  { events, byKey }: Pick<RateHistory, 'events' | 'byKey'>,
   contract: Contract,
 ): readonly Misfiled[] | null {
-  const byLimit = Map.groupBy(requests, ({ limit }) => limit)
-  for (const [limit, shown] of byLimit) {
+  for (const [limit, first] of firstKeys(events)) {
     const [cell] = limit === null ? [] : cellsNamed(contract, limit)
     if (cell === undefined) continue
-    const keys = [...new Set(shown.map(({ key }) => key))].slice(0, mostKeys)
+    const keys = [...first]
     for (const [nth, one] of keys.entries()) {
       for (const other of keys.slice(nth + 1)) {
-        const both = requests.filter(({ key }) => key === one || key === other)
+        const both = [...byKey.get(one), ...byKey.get(other)].sort(inOrder)
         const misfiled = swapped(both, limit!, windowUs[cell.window])
         if (misfiled !== null) return misfiled
       }
     }
   }
   return null
+}
+
+/** The first keys with each limit. */
+function firstKeys(events: Iterable<LimitedRequest>): ReadonlyMap<number | null, Set<string>> {
+  const keys = new Map<number | null, Set<string>>()
+  for (const { limit, key } of events) {
+    const ofLimit = keys.get(limit)
+    if (ofLimit === undefined) keys.set(limit, new Set([key]))
+    else if (ofLimit.size < mostKeys) ofLimit.add(key)
+  }
+  return keys
 }
 
 /** @param requests of two keys */

@@ -1,14 +1,15 @@
-import type { Window } from '../../../contract/contract.ts'
+import type { Band, Window } from '../../../contract/contract.ts'
 import { type DeploymentProfile, established } from '../../../contract/profile.ts'
 import type { Promising } from '../../../contract/promises.ts'
 import { fullestWindow } from '../../../limits/admission.ts'
+import type { Bracket } from '../../../limits/balance.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { ticksExplainAdmissions } from '../../../limits/models/ticks.ts'
 import { reachOf } from '../../../limits/reach.ts'
 import type { Verdict } from '../../verdict.ts'
 import { coursesIn, explain, isPressed, type Known, withoutRejections } from './courses.ts'
 import { type RateHistory, witnessOf } from './history.ts'
-import { windowsOf } from './waiting.ts'
+import { windowsIn } from './waiting.ts'
 
 /**
  * Whether more were admitted than any legal limiter of this window allows.
@@ -21,16 +22,19 @@ export function judgeAdmissions(
   window: Window,
 ): Verdict {
   const { contract, profile } = known
-  const pressed = coursesIn(history, known, window).filter(isPressed)
-  if (pressed.length === 0) {
+  const courses = coursesIn(history, known, window)
+  let observations = 0
+  for (const course of courses) if (isPressed(course)) observations += course.requests.length
+  if (observations === 0) {
     return { verdict: 'not-observed', requires: whatItTakes(history, contract, window) }
   }
-  const observations = pressed.reduce((sum, { requests }) => sum + requests.length, 0)
+  const windowsOf = windowsIn(history, known)
   let explained = 0
   let fullestCount = 0
   let fullestLimit = 0
   let isEdgeShown = false
-  for (const course of pressed) {
+  for (const course of courses) {
+    if (!isPressed(course)) continue
     const { requests, limit, windowUs, toleranceUs } = course
     const fullest = fullestWindow(requests, windowUs, toleranceUs)
     if (fullest === null || fullest.count <= limit) continue
@@ -63,7 +67,7 @@ export function judgeAdmissions(
     if (fullest.count > fullestCount) {
       fullestCount = fullest.count
       fullestLimit = limit
-      isEdgeShown = windowsOf([course], history, known)[0]!.length > 1
+      isEdgeShown = windowsOf(course).length > 1
     }
   }
   const full = fullByReset(history, known, window)
@@ -88,10 +92,9 @@ export function judgeAdmissions(
 
 /** More admissions than the limit while one reset was shown: no edge of windows lies between them. */
 function fullByReset(history: RateHistory, known: Known<'bands'>, window: Window): Verdict | null {
-  const courses = coursesIn(history, known, window)
-  for (const [at, windows] of windowsOf(courses, history, known).entries()) {
-    const course = courses[at]!
-    for (const { requests } of windows) {
+  const windowsOf = windowsIn(history, known)
+  for (const course of coursesIn(history, known, window)) {
+    for (const { requests } of windowsOf(course)) {
       const admitted = requests.filter(({ decision }) => decision === 'admitted')
       if (admitted.length <= course.limit || hasCountForEachRoute(admitted, course.limit)) continue
       const last = admitted.at(-1)!
@@ -139,17 +142,17 @@ function knownToSlide(profile: DeploymentProfile | undefined): boolean {
 
 /** The traffic that would test a limit, and where the balance makes that impossible. */
 export function whatItTakes(
-  { events }: RateHistory,
+  { byAccount }: RateHistory,
   contract: Promising<'bands'>,
   window: Window,
 ): string {
-  const seen = contract.bands.filter((band) =>
-    events.some(
-      ({ balance }) =>
-        balance.high >= band.minBalance && balance.low <= (band.maxBalance ?? Infinity),
-    ),
-  )
-  const bands = seen.length > 0 ? seen : contract.bands
+  const seen = new Set<Band>()
+  for (const events of byAccount.values()) {
+    for (const band of contract.bands) {
+      if (!seen.has(band) && events.some(({ balance }) => mayBeIn(band, balance))) seen.add(band)
+    }
+  }
+  const bands = seen.size > 0 ? contract.bands.filter((band) => seen.has(band)) : contract.bands
   return bands
     .map((band) => {
       const reach = reachOf(band, window)
@@ -160,4 +163,8 @@ export function whatItTakes(
       return `more than ${band.requests[window]} requests of one key in ${time} in band ${band.name}${window === 'minute' ? '' : `, from ${reach.credits} credits`}`
     })
     .join('; ')
+}
+
+function mayBeIn({ minBalance, maxBalance }: Band, { low, high }: Bracket): boolean {
+  return high >= minBalance && low <= (maxBalance ?? Infinity)
 }

@@ -29,19 +29,19 @@ and then changes while the count of used requests continues, did neither. The ru
 value is in no such row. Responses to unknown keys (401) have no band; a balance of zero has no row. The
 balance before the first request of a key is unknown: unless its first response shows an unused window,
 a wrong row within the first window decides nothing.`,
-  decide({ events, byKey, byAccount }, { contract }) {
-    const named = events.filter((event) => event.limit !== null && event.status !== 401)
-    if (named.length === 0) {
-      return {
-        verdict: 'not-observed',
-        requires: `an answer with ${contract.headers.rateLimit[0]}, and a credits header near it`,
-      }
-    }
-    let decided = 0
+  decide({ byKey, byAccount }, { contract }) {
+    let [named, decided] = [0, 0]
     const seen = new Set<number>()
     // A balance below every band has no row (gap G-25).
     const lowestBalance = Math.min(...contract.bands.map((band) => band.minBalance))
-    const wrong: Judged[] = []
+    let wrong = 0
+    let first: Judged | undefined
+    let proven: Judged | undefined
+    const enter = (judged: Judged) => {
+      wrong++
+      first ??= judged
+      if (!judged.earlierBandPossible) proven ??= judged
+    }
     for (const ofAccount of byAccount.values()) {
       const trailing = new Map<Window, Brackets>()
       for (const window of windows) {
@@ -51,6 +51,7 @@ a wrong row within the first window decides nothing.`,
       ofAccount.forEach((event, index) => {
         const { limit } = event
         if (limit === null || event.status === 401) return
+        named++
         const cells = cellsNamed(contract, limit)
         const span = cells.at(-1)?.window ?? windows[0]!
         const { low, high } = trailing.get(span)!
@@ -67,12 +68,18 @@ a wrong row within the first window decides nothing.`,
         const opened = start.get(event.key)!
         const earlierBandPossible =
           cells.length > 0 && !opened.fresh && event.fromUs - opened.atUs < windowUs[span]
-        wrong.push({ event, allowed, earlierBandPossible })
+        enter({ event, allowed, earlierBandPossible })
       })
+    }
+    if (named === 0) {
+      return {
+        verdict: 'not-observed',
+        requires: `an answer with ${contract.headers.rateLimit[0]}, and a credits header near it`,
+      }
     }
     for (const ofKey of byKey.values()) {
       const late = changedLate(contract, ofKey)
-      if (late !== null) wrong.push({ ...late, earlierBandPossible: false })
+      if (late !== null) enter({ ...late, earlierBandPossible: false })
     }
     if (decided === 0) {
       return {
@@ -80,7 +87,6 @@ a wrong row within the first window decides nothing.`,
         requires: `a success with ${contract.headers.creditsRemaining[0]} near an answer with ${contract.headers.rateLimit[0]}`,
       }
     }
-    const proven = wrong.find((judged) => !judged.earlierBandPossible)
     if (proven !== undefined) {
       const { event, allowed } = proven
       return {
@@ -89,11 +95,11 @@ a wrong row within the first window decides nothing.`,
         expected: `${anyOf(allowed)}, the row of a balance between ${event.balance.low} and ${event.balance.high}`,
         observed: `${event.limit}`,
         witnesses: [witnessOf(event, `limit ${event.limit} at balance ${describe(event.balance)}`)],
-        ...(wrong.length > 1 ? { note: `${wrong.length} of ${decided} answers do so` } : {}),
+        ...(wrong > 1 ? { note: `${wrong} of ${decided} answers do so` } : {}),
       }
     }
-    if (wrong[0] !== undefined) {
-      const { event } = wrong[0]
+    if (first !== undefined) {
+      const { event } = first
       return {
         verdict: 'inconclusive',
         observations: decided,

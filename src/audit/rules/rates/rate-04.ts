@@ -1,14 +1,21 @@
-import { type Burst, idleBursts, mayShareAnEdge, refillDuring } from '../../../limits/admission.ts'
+import {
+  type Burst,
+  type BurstSpan,
+  idleBursts,
+  mayShareAnEdge,
+  refillDuring,
+} from '../../../limits/admission.ts'
 import type { BandCourse } from '../../../limits/courses.ts'
+import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { coursesIn } from './courses.ts'
 import { anyOf, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 
-interface Judged {
-  readonly course: BandCourse
-  readonly burst: Burst
+interface Judged extends Pick<BandCourse, 'limit' | 'windowUs' | 'toleranceUs'> {
+  readonly span: BurstSpan
   readonly admitted: number
   readonly allowed: number
+  readonly lastAdmitted: LimitedRequest | undefined
 }
 
 export const rate04 = rateRule({
@@ -24,11 +31,12 @@ admissions decides nothing; two bursts whose edges cannot coincide do, because a
 atomic shows in both. If both endpoints were used, only the busier one is counted, because RATE-15
 checks for separate counters.`,
   decide(history, evidence) {
-    const judged = coursesIn(history, evidence, 'minute').flatMap((course) =>
-      idleBursts(course.requests, course.limit, course.windowUs, course.earlierAtMost === 0).map(
-        (burst) => judge(course, burst),
-      ),
-    )
+    const judged: Judged[] = []
+    for (const course of coursesIn(history, evidence, 'minute')) {
+      const { requests, limit, windowUs, earlierAtMost } = course
+      const bursts = idleBursts(requests, limit, windowUs, earlierAtMost === 0)
+      judged.push(...bursts.map((burst) => judge(course, burst)))
+    }
     if (judged.length === 0) {
       return {
         verdict: 'not-observed',
@@ -36,18 +44,12 @@ checks for separate counters.`,
       }
     }
     const over = judged.filter(({ admitted, allowed }) => admitted > allowed)
-    const tooMany = over.find(({ admitted, allowed, course }) => admitted > allowed + course.limit)
+    const tooMany = over.find(({ admitted, allowed, limit }) => admitted > allowed + limit)
     const pair = over.flatMap((one, index) => {
       const other = over
         .slice(index + 1)
         .find(
-          (candidate) =>
-            !mayShareAnEdge(
-              one.burst,
-              candidate.burst,
-              one.course.windowUs,
-              one.course.toleranceUs,
-            ),
+          (candidate) => !mayShareAnEdge(one.span, candidate.span, one.windowUs, one.toleranceUs),
         )
       return other === undefined ? [] : [[one, other] as const]
     })[0]
@@ -61,10 +63,10 @@ checks for separate counters.`,
         expected: `at most ${first.allowed} of a burst admitted`,
         observed: `${anyOf([first, ...(second === undefined ? [] : [second])].map(({ admitted }) => admitted))} admitted in ${over.length} of ${judged.length} bursts`,
         witnesses: [
-          witnessOf(lastAdmitted(first), `number ${first.admitted} of a burst, admitted`),
+          witnessOf(first.lastAdmitted!, `number ${first.admitted} of a burst, admitted`),
           ...(second === undefined
             ? []
-            : [witnessOf(lastAdmitted(second), `number ${second.admitted} of a burst, admitted`)]),
+            : [witnessOf(second.lastAdmitted!, `number ${second.admitted} of a burst, admitted`)]),
         ],
       }
     }
@@ -73,7 +75,7 @@ checks for separate counters.`,
         verdict: 'inconclusive',
         observations,
         why: 'more than the limit was admitted in each burst, but an edge of windows may have fallen into it; another burst at another time of the minute decides',
-        witnesses: over.map((one) => witnessOf(lastAdmitted(one), `${one.admitted} admitted`)),
+        witnesses: over.map((one) => witnessOf(one.lastAdmitted!, `${one.admitted} admitted`)),
       }
     }
     return { verdict: 'pass', observations, note: noteOf(judged) }
@@ -81,27 +83,27 @@ checks for separate counters.`,
 })
 
 function noteOf(judged: readonly Judged[]): string {
-  const smoothed = judged.find(({ admitted, course }) => admitted < course.limit)
+  const smoothed = judged.find(({ admitted, limit }) => admitted < limit)
   if (smoothed !== undefined) {
-    return `smoothed: a burst admitted ${smoothed.admitted} of ${smoothed.course.limit}`
+    return `smoothed: a burst admitted ${smoothed.admitted} of ${smoothed.limit}`
   }
-  const over = judged.find(({ admitted, course }) => admitted > course.limit)
+  const over = judged.find(({ admitted, limit }) => admitted > limit)
   const bursts = `${judged.length} ${judged.length === 1 ? 'burst' : 'bursts'}`
   return over === undefined
     ? `${bursts}, each admitted up to the limit`
-    : `${bursts}; one admitted ${over.admitted} of ${over.course.limit}, which a bucket that regains tokens or an edge of windows allows`
+    : `${bursts}; one admitted ${over.admitted} of ${over.limit}, which a bucket that regains tokens or an edge of windows allows`
 }
 
-function judge(course: BandCourse, burst: Burst): Judged {
+function judge({ limit, windowUs, toleranceUs }: BandCourse, burst: Burst): Judged {
   const byEndpoint = Map.groupBy(
     burst.requests.filter(({ decision }) => decision === 'admitted'),
     ({ endpoint }) => endpoint,
   )
   const admitted = Math.max(0, ...[...byEndpoint.values()].map((of) => of.length))
-  const allowed = course.limit + refillDuring(burst, course.limit, course.windowUs)
-  return { course, burst, admitted, allowed }
-}
-
-function lastAdmitted({ burst }: Judged) {
-  return burst.requests.findLast(({ decision }) => decision === 'admitted')!
+  const { startUs, endUs } = burst
+  return {
+    ...{ limit, windowUs, toleranceUs, span: { startUs, endUs }, admitted },
+    allowed: limit + refillDuring(burst, limit, windowUs),
+    lastAdmitted: burst.requests.findLast(({ decision }) => decision === 'admitted'),
+  }
 }

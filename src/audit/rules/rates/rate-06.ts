@@ -1,5 +1,6 @@
 import { effectOf } from '../../../attempt/outcome.ts'
 import { usualOf } from '../../../contract/usual.ts'
+import { earlier } from './event-groups.ts'
 import { type RateEvent, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 
@@ -20,25 +21,25 @@ account must not be charged: the balance may fall by the price of one success be
 prices if they differ in endpoint or stream, because each kind may show the balance before or after its
 own charge (gap G-12). The ten minutes after an attempt that was cut off decide nothing, because its
 charge may be late. Under concurrency, BILL-05 decides the charge.`,
-  decide({ events, byAccount }, evidence) {
-    const relevant = events.filter(
-      (event) =>
-        // An aborted request has no body to judge.
-        event.outcome === 'http_error' &&
-        (event.decision === 'rejected' ||
-          event.errorCode === rateLimitCode ||
-          event.errorType === rateLimitType),
-    )
-    if (relevant.length === 0) return { verdict: 'not-observed', requires: 'a rejection (429)' }
-    for (const event of relevant) {
-      const observed = faultOf(event)
-      if (observed === null) continue
+  decide({ byAccount }, evidence) {
+    let observations = 0
+    let first: RateEvent | undefined
+    for (const events of byAccount.values()) {
+      for (const event of events) {
+        if (!isRelevant(event)) continue
+        observations++
+        if (faultOf(event) !== null) first = earlier(first, event)
+      }
+    }
+    if (observations === 0) return { verdict: 'not-observed', requires: 'a rejection (429)' }
+    if (first !== undefined) {
+      const observed = faultOf(first)!
       return {
         verdict: 'fail',
-        observations: relevant.length,
+        observations,
         expected: `429 with type ${rateLimitType}, and code ${rateLimitCode} in the chat shape`,
         observed,
-        witnesses: [witnessOf(event, observed)],
+        witnesses: [witnessOf(first, observed)],
       }
     }
     for (const ofAccount of byAccount.values()) {
@@ -50,7 +51,7 @@ charge may be late. Under concurrency, BILL-05 decides the charge.`,
       const [before, rejections, after] = charged
       return {
         verdict: 'fail',
-        observations: relevant.length,
+        observations,
         expected: `at least ${before.credits! - priceBetween(before, after)} credits after ${before.credits}: rejections cost nothing`,
         observed: `${after.credits}`,
         witnesses: [
@@ -60,9 +61,17 @@ charge may be late. Under concurrency, BILL-05 decides the charge.`,
         ],
       }
     }
-    return { verdict: 'pass', observations: relevant.length }
+    return { verdict: 'pass', observations }
   },
 })
+
+function isRelevant({ outcome, decision, errorCode, errorType }: RateEvent): boolean {
+  // An aborted request has no body to judge.
+  return (
+    outcome === 'http_error' &&
+    (decision === 'rejected' || errorCode === rateLimitCode || errorType === rateLimitType)
+  )
+}
 
 function faultOf({ status, errorCode, errorType }: RateEvent): string | null {
   // A client that aborted before the body did not receive the names.

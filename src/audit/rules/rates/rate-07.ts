@@ -1,6 +1,7 @@
 import { flags } from '../../../attempt/flags.ts'
 import { structuredNames } from '../../../contract/contract.ts'
 import type { Promising } from '../../../contract/promises.ts'
+import { earlier } from './event-groups.ts'
 import { type RateEvent, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 
@@ -15,40 +16,52 @@ separately. Whether other errors and reads carry the headers is open (gap G-19),
 Only the headers that the contract names must be there. A header that is present but is not a plain number
 ("1s", a date, an empty string) fails as well, unless the contract allows that form of a reset
 (reset_format). The structured fields RateLimit and RateLimit-Policy count if the contract names them.`,
-  decide({ events }, { contract }) {
-    const served = events.filter(({ decision }) => decision === 'admitted')
-    const rejected = events.filter(
-      ({ decision, endpoint }) =>
-        decision === 'rejected' && (endpoint === 'chat' || endpoint === 'messages'),
-    )
-    const observations = served.length + rejected.length
+  decide({ byAccount }, { contract }) {
+    const served = new Kind()
+    const rejected = new Kind()
+    for (const events of byAccount.values()) {
+      for (const event of events) {
+        const { decision, endpoint } = event
+        const isGeneration = endpoint === 'chat' || endpoint === 'messages'
+        if (decision === 'admitted') served.add(event, contract)
+        else if (decision === 'rejected' && isGeneration) rejected.add(event, contract)
+      }
+    }
+    const observations = served.seen + rejected.seen
     if (observations === 0) return { verdict: 'not-observed', requires: 'one generation request' }
-    const faulty = [...served, ...rejected].flatMap((event) => {
-      const faults = faultsOf(contract, event)
-      return faults.length > 0 ? [{ event, faults }] : []
-    })
-    const [first] = faulty
-    const counts = (of: readonly { readonly event: RateEvent }[]) =>
-      `${of.filter(({ event }) => event.decision === 'admitted').length} of ${served.length} successes, ${of.filter(({ event }) => event.decision === 'rejected').length} of ${rejected.length} rejections`
+    const first = served.first ?? rejected.first
     if (first !== undefined) {
+      const faults = faultsOf(contract, first).join(', ')
       return {
         verdict: 'fail',
         observations,
         expected: `${headerNames(contract).join(', ')} with a number each`,
-        observed: first.faults.join(', '),
-        witnesses: [
-          witnessOf(first.event, `status ${first.event.status}: ${first.faults.join(', ')}`),
-        ],
-        note: `so on ${counts(faulty)}`,
+        observed: faults,
+        witnesses: [witnessOf(first, `status ${first.status}: ${faults}`)],
+        note: `so on ${served.faulty} of ${served.seen} successes, ${rejected.faulty} of ${rejected.seen} rejections`,
       }
     }
     return {
       verdict: 'pass',
       observations,
-      note: `${served.length} successes${rejected.length === 0 ? '; no rejection was seen' : `, ${rejected.length} rejections`}`,
+      note: `${served.seen} successes${rejected.seen === 0 ? '; no rejection was seen' : `, ${rejected.seen} rejections`}`,
     }
   },
 })
+
+/** Successes, or rejections. */
+class Kind {
+  seen = 0
+  faulty = 0
+  first: RateEvent | undefined
+
+  add(event: RateEvent, contract: Promised): void {
+    this.seen++
+    if (faultsOf(contract, event).length === 0) return
+    this.faulty++
+    this.first = earlier(this.first, event)
+  }
+}
 
 /** Forms of a reset that are no plain number. */
 const texts: readonly string[] = ['duration', 'time']

@@ -1,4 +1,5 @@
-import { witnessOf } from './history.ts'
+import { earlier } from './event-groups.ts'
+import { type RateEvent, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 
 export const rate08 = rateRule({
@@ -9,27 +10,33 @@ export const rate08 = rateRule({
   promised: ['headers.rate_limit', 'headers.rate_remaining'],
   explain: `Checks every response with both headers, of any status. RATE-07 checks a header that is
 missing or not a number.`,
-  decide({ events }, evidence) {
-    const shown = events.filter(({ limit, remaining }) => limit !== null && remaining !== null)
-    if (shown.length === 0) {
+  decide({ byAccount }, evidence) {
+    let [shown, wrong] = [0, 0]
+    let first: RateEvent | undefined
+    for (const events of byAccount.values()) {
+      for (const event of events) {
+        const { limit, remaining } = event
+        if (limit === null || remaining === null) continue
+        shown++
+        if (Number.isInteger(remaining) && remaining >= 0 && remaining <= limit) continue
+        wrong++
+        first = earlier(first, event)
+      }
+    }
+    if (shown === 0) {
       return {
         verdict: 'not-observed',
         requires: `an answer with ${evidence.contract.headers.rateLimit[0]} and ${evidence.contract.headers.rateRemaining[0]}`,
       }
     }
-    const wrong = shown.filter(
-      ({ limit, remaining }) =>
-        !Number.isInteger(remaining) || remaining! < 0 || remaining! > limit!,
-    )
-    const [first] = wrong
-    if (first === undefined) return { verdict: 'pass', observations: shown.length }
+    if (first === undefined) return { verdict: 'pass', observations: shown }
     return {
       verdict: 'fail',
-      observations: shown.length,
+      observations: shown,
       expected: `a whole number from 0 to ${first.limit}`,
       observed: `${first.remaining}`,
       witnesses: [witnessOf(first, `remaining ${first.remaining} of ${first.limit}`)],
-      ...(wrong.length > 1 ? { note: `${wrong.length} of ${shown.length} answers do so` } : {}),
+      ...(wrong > 1 ? { note: `${wrong} of ${shown} answers do so` } : {}),
     }
   },
 })

@@ -1,12 +1,18 @@
-import { idleBursts, mayShareAnEdge, refillDuring } from '../../../limits/admission.ts'
+import {
+  type BurstSpan,
+  idleBursts,
+  mayShareAnEdge,
+  refillDuring,
+} from '../../../limits/admission.ts'
 import { countBelow } from '../../../limits/count-below.ts'
+import type { BandCourse } from '../../../limits/courses.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { shownTooOften } from '../../../limits/remaining.ts'
 import type { Witness } from '../../verdict.ts'
 import { coursesIn, type Known } from './courses.ts'
 import { type RateHistory, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
-import { windowsOf } from './waiting.ts'
+import { windowsIn } from './waiting.ts'
 
 export const rate09 = rateRule({
   id: 'RATE-09',
@@ -22,28 +28,36 @@ doubles the bound, so two bursts must agree, or the resets must show one window.
 RATE-15 checks whether they are one. Other traffic with the same key looks like double counting: if it
 is not systematic, nothing is decided.`,
   decide(history, evidence) {
-    const pairs = [...history.byAccount.values()].flatMap(consecutive)
-    const tooFast = pairs.filter(({ fell, between }) => fell > between)
-    const falling = pairs.filter(
-      ({ before, after, fell }) =>
-        fell > 0 && before.decision === 'admitted' && after.decision === 'admitted',
-    )
+    const pairs = { seen: 0, falling: 0, tooFast: 0 }
+    let first: Pair | undefined
+    for (const requests of history.byAccount.values()) {
+      for (const pair of consecutive(requests)) {
+        const { before, after, fell, between } = pair
+        pairs.seen++
+        if (fell > 0 && before.decision === 'admitted' && after.decision === 'admitted') {
+          pairs.falling++
+        }
+        if (fell <= between) continue
+        pairs.tooFast++
+        first ??= pair
+      }
+    }
     const bursts = tooSlow(history, evidence)
-    const observations = pairs.length + bursts.judged
+    const observations = pairs.seen + bursts.judged
     if (observations === 0) {
       return {
         verdict: 'not-observed',
         requires: 'two answers of one key with the same limit, one after the other',
       }
     }
-    const [first] = tooFast
-    const isSystematic = tooFast.length > 0 && tooFast.length * 2 >= falling.length
+    const { tooFast, falling } = pairs
+    const isSystematic = tooFast * 2 >= falling
     if (first !== undefined && isSystematic) {
       return {
         verdict: 'fail',
         observations,
         expected: `remaining falls by ${first.between} at most`,
-        observed: `it fell by ${first.fell}, and too fast in ${tooFast.length} of ${falling.length} pairs`,
+        observed: `it fell by ${first.fell}, and too fast in ${tooFast} of ${falling} pairs`,
         witnesses: witnessesOf(first),
       }
     }
@@ -67,7 +81,7 @@ is not systematic, nothing is decided.`,
       return {
         verdict: 'inconclusive',
         observations,
-        why: `remaining fell too fast ${tooFast.length} times of ${falling.length}: counted twice now and then, or others used the key`,
+        why: `remaining fell too fast ${tooFast} times of ${falling}: counted twice now and then, or others used the key`,
         witnesses: witnessesOf(first),
       }
     }
@@ -90,6 +104,14 @@ interface Pair {
   readonly between: number
 }
 
+type Repeated = NonNullable<ReturnType<typeof shownTooOften>>
+
+/** A burst in which a value was shown too often for one window. */
+interface Broken extends Pick<BandCourse, 'windowUs' | 'toleranceUs'> {
+  readonly once: Repeated
+  readonly span: BurstSpan
+}
+
 function witnessesOf({ before, after }: Pair): readonly [Witness, Witness] {
   return [
     witnessOf(before, `remaining ${before.remaining}`),
@@ -106,14 +128,13 @@ function countedBy({ status, untilUs }: LimitedRequest): number {
 }
 
 /** Each response of an account, with the last earlier one of the same key and limit that does not overlap. */
-function consecutive(requests: readonly LimitedRequest[]): readonly Pair[] {
+function* consecutive(requests: readonly LimitedRequest[]): Generator<Pair, void, undefined> {
   const shown = requests.filter(({ limit, remaining }) => limit !== null && remaining !== null)
   const ended = [...shown].sort((a, b) => a.untilUs - b.untilUs)
   const starts = requests.map(({ fromUs }) => fromUs)
   const ends = requests.map(countedBy).sort((a, b) => a - b)
   /** By key and limit: the last response of one counter. */
   const last = new Map<string, Map<number | null, LimitedRequest>>()
-  const pairs: Pair[] = []
   let next = 0
   for (const after of shown) {
     while (next < ended.length && ended[next]!.untilUs <= after.fromUs) {
@@ -126,59 +147,54 @@ function consecutive(requests: readonly LimitedRequest[]): readonly Pair[] {
     if (before === undefined) continue
     // Counters share one set of headers in turn, so the previous response may be far back.
     const between = countBelow(starts, after.untilUs + 1) - countBelow(ends, before.fromUs) - 1
-    pairs.push({ before, after, fell: before.remaining! - after.remaining!, between })
+    yield { before, after, fell: before.remaining! - after.remaining!, between }
   }
-  return pairs
 }
 
 function tooSlow(history: RateHistory, known: Known) {
-  const courses = coursesIn(history, known, 'minute')
-  const judged = courses.flatMap((course) => {
-    const endpoints = new Set(course.requests.map(({ endpoint }) => endpoint))
-    return [...endpoints].flatMap((endpoint) => {
+  const windowsOf = windowsIn(history, known)
+  let [judged, windows] = [0, 0]
+  const broken: Broken[] = []
+  let inOneWindow: Repeated | null = null
+  let twice: Repeated | null = null
+  for (const course of coursesIn(history, known, 'minute')) {
+    const { limit, windowUs, toleranceUs, earlierAtMost } = course
+    for (const endpoint of new Set(course.requests.map((request) => request.endpoint))) {
       const own = course.requests.filter(
-        (request) => request.endpoint === endpoint && request.limit === course.limit,
+        (request) => request.endpoint === endpoint && request.limit === limit,
       )
-      return idleBursts(own, 4, course.windowUs, course.earlierAtMost === 0).map((burst) => {
+      for (const burst of idleBursts(own, 4, windowUs, earlierAtMost === 0)) {
         const counted = burst.requests.filter(({ decision }) => decision === 'admitted')
-        const regained = refillDuring(burst, course.limit, course.windowUs)
-        return {
-          course,
-          burst,
-          once: shownTooOften(counted, course.limit, 1, regained),
-          twice: shownTooOften(counted, course.limit, 2, regained),
-        }
-      })
-    })
-  })
-  const broken = judged.filter(({ once }) => once !== null)
-  const inOneWindow = windowsOf(courses, history, known).flatMap((windows, at) =>
-    windows
-      .filter(({ beganEmpty }) => beganEmpty)
-      .map(({ requests }) => {
-        const counted = requests.filter(({ decision }) => decision === 'admitted')
-        const [busiest = []] = [...Map.groupBy(counted, ({ endpoint }) => endpoint).values()].sort(
-          (a, b) => b.length - a.length,
-        )
-        return shownTooOften(busiest, courses[at]!.limit, 1, 1)
-      }),
-  )
+        const regained = refillDuring(burst, limit, windowUs)
+        const once = shownTooOften(counted, limit, 1, regained)
+        const { startUs, endUs } = burst
+        judged++
+        if (once !== null) broken.push({ once, span: { startUs, endUs }, windowUs, toleranceUs })
+        twice ??= shownTooOften(counted, limit, 2, regained)
+      }
+    }
+    for (const { requests, beganEmpty } of windowsOf(course)) {
+      if (!beganEmpty) continue
+      const counted = requests.filter(({ decision }) => decision === 'admitted')
+      const [busiest = []] = [...Map.groupBy(counted, ({ endpoint }) => endpoint).values()].sort(
+        (a, b) => b.length - a.length,
+      )
+      windows++
+      inOneWindow ??= shownTooOften(busiest, limit, 1, 1)
+    }
+  }
   const proven =
-    inOneWindow.find((each) => each !== null) ??
-    judged.find(({ twice }) => twice !== null)?.twice ??
+    inOneWindow ??
+    twice ??
     broken.find((one, index) =>
       broken
         .slice(index + 1)
-        .some(
-          (other) =>
-            !mayShareAnEdge(one.burst, other.burst, one.course.windowUs, one.course.toleranceUs),
-        ),
+        .some((other) => !mayShareAnEdge(one.span, other.span, one.windowUs, one.toleranceUs)),
     )?.once ??
     null
   return {
-    judged: judged.length + inOneWindow.length,
+    judged: judged + windows,
     proven,
-    doubtful:
-      proven === null && broken.length > 0 && broken.length === judged.length && broken.length > 0,
+    doubtful: proven === null && broken.length > 0 && broken.length === judged,
   }
 }

@@ -18,7 +18,8 @@ nothing, unless the contract (reset_format) or the deployment profile names the 
 anything if one key shows two values within a second that differ by a factor of a thousand.`,
   decide(history, evidence) {
     const { samples, clock, inference } = readResets(history, evidence)
-    const observations = samples.length
+    let observations = 0
+    for (const _ of samples) observations++
     if (observations === 0) {
       return {
         verdict: 'not-observed',
@@ -62,11 +63,12 @@ anything if one key shows two values within a second that differ by a factor of 
 })
 
 /** Two values of one key within a second, of which one is the other in a unit a thousand times larger. */
-function mixedUnits(samples: readonly ResetSample[]): readonly [ResetSample, ResetSample] | null {
-  const last = new Map<string, ResetSample>()
+function mixedUnits(samples: Iterable<ResetSample>): readonly [ResetSample, ResetSample] | null {
+  // The samples of a key are together.
+  let last: ResetSample | undefined
   for (const after of samples) {
-    const before = last.get(after.request.key)
-    last.set(after.request.key, after)
+    const before = last?.request.key === after.request.key ? last : undefined
+    last = after
     if (before === undefined || before.windowUs !== after.windowUs) continue
     if (after.request.fromUs - before.request.untilUs > 1e6) continue
     const [small, large] = [before.value, after.value].sort((a, b) => a - b) as [number, number]
@@ -80,12 +82,11 @@ function mixedUnits(samples: readonly ResetSample[]): readonly [ResetSample, Res
 
 /** One or two samples that no unit fits, if there are such; otherwise all that rule out a unit. */
 function smallestClash(
-  samples: readonly ResetSample[],
+  samples: Iterable<ResetSample>,
   infer: (samples: readonly ResetSample[]) => { readonly units: readonly string[] },
   culprits: readonly ResetSample[],
 ): readonly ResetSample[] {
-  const alone = samples.find((sample) => infer([sample]).units.length === 0)
-  if (alone !== undefined) return [alone]
+  for (const sample of samples) if (infer([sample]).units.length === 0) return [sample]
   for (const [index, one] of culprits.entries()) {
     const other = culprits.slice(index + 1).find((two) => infer([one, two]).units.length === 0)
     if (other !== undefined) return [one, other]

@@ -41,7 +41,7 @@ inherits its account's count once (gap G-36) continues from its own responses af
         ],
       }
     }
-    const [misfiled, ...more] = misfiledIn(events, evidence.contract) ?? []
+    const [misfiled, ...more] = misfiledIn({ events, byKey }, evidence.contract) ?? []
     if (misfiled !== undefined) {
       const { before, after, others } = misfiled
       return {
@@ -83,7 +83,7 @@ function pairOf({ before, after }: Switch): string {
 }
 
 /** Admissions of a key between two rejections of another key that had none in between. */
-function admittedWhileAnotherIsRejected(requests: readonly LimitedRequest[]): number {
+function admittedWhileAnotherIsRejected(requests: Iterable<LimitedRequest>): number {
   const rejectedAt = new Map<string, number>()
   const waiting = new Map<string, number>()
   let free = 0

@@ -18,17 +18,17 @@ twice the limit. While time passes, a single counter may rise by less. So these 
 more than one over the other endpoint's count, or must be lower by more than a bucket regains and a log
 forgets meanwhile.`,
   decide({ byKey }, evidence) {
-    const found = [...byKey.values()].map((events) => ({
-      events,
-      ...continuityOf(events, ({ endpoint }) => endpoint, false),
-    }))
-    const own = found.flatMap((continuity) => continuity.own)
-    const shared = found.flatMap((continuity) => continuity.shared)
+    const [own, shared, apart]: [Switch[], Switch[], Switch[]] = [[], [], []]
+    for (const events of byKey.values()) {
+      const ofKey = continuityOf(events, ({ endpoint }) => endpoint, false)
+      own.push(...ofKey.own)
+      shared.push(...ofKey.shared)
+      apart.push(...apartIn(events, ofKey.own, evidence.contract))
+    }
     const observations = own.length + shared.length
     if (observations === 0) {
       return { verdict: 'not-observed', requires: 'one key on chat and messages in turn' }
     }
-    const apart = found.flatMap((ofKey) => apartIn(ofKey.events, ofKey.own, evidence.contract))
     const [first] = apart
     if (first !== undefined && shared.length === 0) {
       return {

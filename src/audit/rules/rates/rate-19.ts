@@ -4,6 +4,7 @@ import { cellsNamed } from '../../../limits/band.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { otherWindowMayRefuse, pacingOf } from '../../../limits/other-windows.ts'
 import type { Known } from './courses.ts'
+import { inOrder } from './event-groups.ts'
 import { type RateEvent, type RateHistory, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 import { readingsOf, type Wait, waitsIn } from './waiting.ts'
@@ -24,18 +25,25 @@ nothing admitted since (with W/N and 1 % of the window as tolerance, and a secon
 also too short if only fixed windows explain the record and their reset (RATE-13) is later.`,
   async decide(history, evidence) {
     const { contract, store, runIds } = evidence
-    const { events, byAccount } = history
-    const shown = events.filter(
-      ({ retryAfterS, flags: bits }) =>
-        retryAfterS !== null || (bits & flags.retryAfterNotSeconds) !== 0,
-    )
-    if (shown.length === 0) {
+    const { byAccount } = history
+    let shown = 0
+    const worded: RateEvent[] = []
+    for (const events of byAccount.values()) {
+      for (const event of events) {
+        const isWorded = (event.flags & flags.retryAfterNotSeconds) !== 0
+        if (event.retryAfterS === null && !isWorded) continue
+        shown++
+        if (event.retryAfterS === null) worded.push(event)
+      }
+    }
+    worded.sort(inOrder)
+    if (shown === 0) {
       return { verdict: 'not-observed', requires: 'an answer with Retry-After' }
     }
     const fail = (event: RateEvent, observed: string) =>
       ({
         verdict: 'fail',
-        observations: shown.length,
+        observations: shown,
         expected: 'delta-seconds within the window, or an HTTP date',
         observed,
         witnesses: [witnessOf(event, `retry-after ${observed}`)],
@@ -58,7 +66,7 @@ also too short if only fixed windows explain the record and their reset (RATE-13
       const { rejection, shows, next } = early
       return {
         verdict: 'fail',
-        observations: shown.length,
+        observations: shown,
         expected: 'no rejection of who waited as long as it says',
         observed: `retry-after ${rejection.retryAfterS}, and ${shows}`,
         witnesses: [
@@ -67,8 +75,7 @@ also too short if only fixed windows explain the record and their reset (RATE-13
         ],
       }
     }
-    const worded = shown.filter(({ retryAfterS }) => retryAfterS === null)
-    if (worded.length === 0) return { verdict: 'pass', observations: shown.length }
+    if (worded.length === 0) return { verdict: 'pass', observations: shown }
     const captured = await store.rows<{
       run_id: string
       slot: number
@@ -90,10 +97,10 @@ also too short if only fixed windows explain the record and their reset (RATE-13
       if (!isHttpDate(value)) return fail(event, JSON.stringify(value.slice(0, 60)))
       dated++
     }
-    if (dated > 0) return { verdict: 'pass', observations: shown.length, note: 'as HTTP dates' }
+    if (dated > 0) return { verdict: 'pass', observations: shown, note: 'as HTTP dates' }
     return {
       verdict: 'inconclusive',
-      observations: shown.length,
+      observations: shown,
       why: 'Retry-After is no number, and no answer with it was captured',
     }
   },

@@ -3,6 +3,7 @@ import { type Contract, pricesOf } from '../../../contract/contract.ts'
 import type { Endpoint } from '../../../contract/request.ts'
 import type { Bracket } from '../../../limits/balance.ts'
 import { type Decision, decisionOf, type LimitedRequest } from '../../../limits/limited-request.ts'
+import { type ColumnFile, fieldsOf, type KeptColumn } from '../../../store/column-file.ts'
 
 /** A request, with what is known of its account's balance at that moment. */
 export interface RateEvent extends LimitedRequest {
@@ -15,7 +16,7 @@ export interface RateEvent extends LimitedRequest {
   readonly flags: number
 }
 
-/** Text columns of attempts, as indexes into the words; -1 is null. */
+/** Text columns of attempts, as indexes into the words; NaN is null. */
 export const wordColumns = [
   'run_id',
   'key_fp',
@@ -45,65 +46,84 @@ export const numberColumns = [
   'streamed',
 ] as const
 
+/** Columns that follow from those of the store. */
+const judgedColumns = ['decision', 'cost_credits', 'balance_low', 'balance_high'] as const
+
+const columnNames = [...numberColumns, ...wordColumns, ...judgedColumns] as const
+type EventColumn = (typeof columnNames)[number]
+
 /**
- * Events as columns. A `Event` shows one row: a million objects with twenty fields each would take gigabytes.
+ * Events as columns. A `RateEventRow` shows one row: a million objects with twenty fields each would take gigabytes.
+ * Words are indexes, decisions those of `decisions`.
  */
 export interface RateEventTable {
   readonly size: number
   readonly words: readonly string[]
-  readonly codes: Readonly<Record<(typeof wordColumns)[number], Int32Array>>
-  readonly numbers: Readonly<Record<(typeof numberColumns)[number], Float64Array>>
-  /** Indexes into `decisions`. */
-  readonly decision: Uint8Array
-  readonly costCredits: Float64Array
-  readonly balanceLow: Float64Array
-  readonly balanceHigh: Float64Array
+  readonly columns: Readonly<Record<EventColumn, Float64Array>>
 }
 
 const decisions: readonly Decision[] = ['admitted', 'rejected', 'refused', 'read', 'unknown']
 
-/** @param columns those of `numberColumns`, then those of `wordColumns`, as the store returns them */
+/** @param columns those of `numberColumns`, then those of `wordColumns`, as the store returns them; null is NaN */
 export function rateEventTable(
   columns: readonly Float64Array[],
   words: readonly string[],
   contract: Contract,
 ): RateEventTable {
   const size = columns[0]!.length
-  const codeColumn = (at: number) => {
-    const doubles = columns[numberColumns.length + at]!
-    const codes = new Int32Array(size)
-    for (let row = 0; row < size; row++)
-      codes[row] = Number.isNaN(doubles[row]!) ? -1 : doubles[row]!
-    return codes
-  }
-  const numbers = Object.fromEntries(
-    numberColumns.map((name, at) => [name, columns[at]!]),
-  ) as RateEventTable['numbers']
-  const codes = Object.fromEntries(
-    wordColumns.map((name, at) => [name, codeColumn(at)]),
-  ) as RateEventTable['codes']
+  const own = Object.fromEntries(
+    [...numberColumns, ...wordColumns].map((name, at) => [name, columns[at]!]),
+  ) as Record<(typeof numberColumns)[number] | (typeof wordColumns)[number], Float64Array>
   const prices = new Map(pricesOf(contract).map(({ id, costCredits }) => [id, costCredits]))
   const highest = Math.max(1, ...prices.values())
   const priceOf = words.map((word) => prices.get(word) ?? highest)
-  const decision = new Uint8Array(size)
+  const decision = new Float64Array(size)
   const costCredits = new Float64Array(size)
   for (let row = 0; row < size; row++) {
-    const endpoint = words[codes.endpoint[row]!] as Endpoint
-    const made = decisionOf(orNull(numbers.status[row]!), endpoint)
+    const endpoint = words[own.endpoint[row]!] as Endpoint
+    const made = decisionOf(orNull(own.status[row]!), endpoint)
     decision[row] = decisions.indexOf(made)
     if (made !== 'admitted' && made !== 'unknown') continue
     if (endpoint !== 'chat' && endpoint !== 'messages') continue
-    costCredits[row] = priceOf[codes.model[row]!] ?? highest
+    const model = own.model[row]!
+    costCredits[row] = Number.isNaN(model) ? highest : priceOf[model]!
   }
   return {
     size,
     words,
-    codes,
-    numbers,
-    decision,
-    costCredits,
-    balanceLow: new Float64Array(size).fill(-Infinity),
-    balanceHigh: new Float64Array(size).fill(Infinity),
+    columns: {
+      ...own,
+      decision,
+      cost_credits: costCredits,
+      balance_low: new Float64Array(size).fill(-Infinity),
+      balance_high: new Float64Array(size).fill(Infinity),
+    },
+  }
+}
+
+/** The same table with some of its columns: those rows, a part of them, or on disk. */
+export function tableOf(
+  words: readonly string[],
+  size: number,
+  column: (name: EventColumn) => Float64Array,
+): RateEventTable {
+  const columns = Object.fromEntries(columnNames.map((name) => [name, column(name)]))
+  return { size, words, columns: columns as RateEventTable['columns'] }
+}
+
+/** A table on disk, and how to read a part of it that nothing else keeps. */
+export interface KeptTable {
+  readonly table: RateEventTable
+  part(from: number, to: number): RateEventTable
+}
+
+export function keepTable({ size, words, columns }: RateEventTable, file: ColumnFile): KeptTable {
+  const kept = Object.fromEntries(
+    columnNames.map((name) => [name, file.keep(columns[name])]),
+  ) as Record<EventColumn, KeptColumn>
+  return {
+    table: { size, words, columns: fieldsOf(kept) },
+    part: (from, to) => tableOf(words, to - from, (name) => kept[name].part(from, to)),
   }
 }
 
@@ -111,7 +131,7 @@ function orNull(value: number): number | null {
   return Number.isNaN(value) ? null : value
 }
 
-/** One row of a table as a event. */
+/** One row of a table as an event. */
 export class RateEventRow implements RateEvent {
   private readonly table: RateEventTable
   readonly row: number
@@ -121,80 +141,84 @@ export class RateEventRow implements RateEvent {
     this.row = row
   }
 
-  private word(codes: Int32Array): string | null {
-    return this.table.words[codes[this.row]!] ?? null
+  private word(codes: Float64Array): string | null {
+    const code = codes[this.row]!
+    return Number.isNaN(code) ? null : this.table.words[code]!
   }
 
   get runId(): string {
-    return this.word(this.table.codes.run_id)!
+    return this.word(this.table.columns.run_id)!
   }
   get slot(): number {
-    return this.table.numbers.slot[this.row]!
+    return this.table.columns.slot[this.row]!
   }
   get retry(): number {
-    return this.table.numbers.retry[this.row]!
+    return this.table.columns.retry[this.row]!
   }
   get key(): string {
-    return this.word(this.table.codes.key_fp)!
+    return this.word(this.table.columns.key_fp)!
   }
   get account(): string {
-    return this.word(this.table.codes.account) ?? this.key
+    return this.word(this.table.columns.account) ?? this.key
   }
   get endpoint(): Endpoint {
-    return this.word(this.table.codes.endpoint) as Endpoint
+    return this.word(this.table.columns.endpoint) as Endpoint
   }
   get decision(): Decision {
-    return decisions[this.table.decision[this.row]!]!
+    return decisions[this.table.columns.decision[this.row]!]!
   }
   get status(): number | null {
-    return orNull(this.table.numbers.status[this.row]!)
+    return orNull(this.table.columns.status[this.row]!)
   }
   get fromUs(): number {
-    return this.table.numbers.from_us[this.row]!
+    return this.table.columns.from_us[this.row]!
   }
   get untilUs(): number {
-    return this.table.numbers.until_us[this.row]!
+    return this.table.columns.until_us[this.row]!
   }
   get closedUs(): number {
-    return this.table.numbers.over_us[this.row]!
+    return this.table.columns.over_us[this.row]!
   }
   get costCredits(): number {
-    return this.table.costCredits[this.row]!
+    return this.table.columns.cost_credits[this.row]!
   }
   get credits(): number | null {
-    return orNull(this.table.numbers.credits_remaining[this.row]!)
+    return orNull(this.table.columns.credits_remaining[this.row]!)
   }
   get limit(): number | null {
-    return orNull(this.table.numbers.rate_limit[this.row]!)
+    return orNull(this.table.columns.rate_limit[this.row]!)
   }
   get remaining(): number | null {
-    return orNull(this.table.numbers.rate_remaining[this.row]!)
+    return orNull(this.table.columns.rate_remaining[this.row]!)
   }
   get reset(): number | null {
-    return orNull(this.table.numbers.rate_reset[this.row]!)
+    return orNull(this.table.columns.rate_reset[this.row]!)
   }
   get dateS(): number | null {
-    return orNull(this.table.numbers.date_s[this.row]!)
+    return orNull(this.table.columns.date_s[this.row]!)
   }
   get retryAfterS(): number | null {
-    return orNull(this.table.numbers.retry_after[this.row]!)
+    return orNull(this.table.columns.retry_after[this.row]!)
   }
   get streamed(): boolean {
-    return this.table.numbers.streamed[this.row] === 1
+    return this.table.columns.streamed[this.row] === 1
   }
   get outcome(): Outcome {
-    return this.word(this.table.codes.outcome) as Outcome
+    return this.word(this.table.columns.outcome) as Outcome
   }
   get errorCode(): string | null {
-    return this.word(this.table.codes.error_code)
+    return this.word(this.table.columns.error_code)
   }
   get errorType(): string | null {
-    return this.word(this.table.codes.error_type)
+    return this.word(this.table.columns.error_type)
   }
   get flags(): number {
-    return this.table.numbers.flags[this.row]!
+    return this.table.columns.flags[this.row]!
   }
   get balance(): Bracket {
-    return { low: this.table.balanceLow[this.row]!, high: this.table.balanceHigh[this.row]! }
+    return {
+      low: this.table.columns.balance_low[this.row]!,
+      high: this.table.columns.balance_high[this.row]!,
+    }
   }
 }

@@ -2,14 +2,27 @@ import { type Contract, type ResetFormat, windowUs } from '../../../contract/con
 import { established } from '../../../contract/profile.ts'
 import { cellsNamed } from '../../../limits/band.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
-import { inferResetUnit, type ResetSample, type UnitInference } from '../../../limits/reset-unit.ts'
+import {
+  inferResetUnit,
+  limiterClock,
+  type ResetSample,
+  type ResetUnit,
+  type UnitInference,
+} from '../../../limits/reset-unit.ts'
 import { type ServiceClock, serviceClock } from '../../../limits/service-clock.ts'
 import type { Known } from './courses.ts'
 import type { RateHistory } from './history.ts'
 
-/** All reset values, each with the longest time that it may look ahead. */
-export function resetSamples({ byKey }: RateHistory, contract: Contract): readonly ResetSample[] {
-  const samples: ResetSample[] = []
+/** All reset values, each with the longest time that it may look ahead, those of each key together. */
+export function resetSamples(history: RateHistory, contract: Contract): Iterable<ResetSample> {
+  const samples = { [Symbol.iterator]: () => readSamples(history, contract) }
+  return history.isOnDisk ? samples : [...samples]
+}
+
+function* readSamples(
+  { byKey }: RateHistory,
+  contract: Contract,
+): Generator<ResetSample, void, undefined> {
   for (const events of byKey.values()) {
     // If refused requests or reads count (gap G-18), each may delay the reset.
     let others = 0
@@ -18,10 +31,9 @@ export function resetSamples({ byKey }: RateHistory, contract: Contract): readon
       const sample = sampleOf(event, contract)
       if (sample === null) continue
       const pushed = event.limit === null ? 0 : others / event.limit
-      samples.push({ ...sample, windowUs: sample.windowUs * (1 + pushed) })
+      yield { ...sample, windowUs: sample.windowUs * (1 + pushed) }
     }
   }
-  return samples
 }
 
 export function sampleOf(request: LimitedRequest, contract: Contract): ResetSample | null {
@@ -32,9 +44,11 @@ export function sampleOf(request: LimitedRequest, contract: Contract): ResetSamp
 }
 
 export interface ResetReading {
-  readonly samples: readonly ResetSample[]
+  readonly samples: Iterable<ResetSample>
   readonly clock: ServiceClock | null
   readonly inference: UnitInference
+  /** The clock by which every epoch of the unit lies between now and a window ahead; null if none is known. */
+  readonly clockOf: (unit: ResetUnit) => ServiceClock | null
 }
 
 /** The unit that a form of the contract names; a duration or a time is kept as seconds from now. */
@@ -55,13 +69,22 @@ export function readResets(history: RateHistory, evidence: Known): ResetReading 
 
 function readAll(history: RateHistory, { contract, profile }: Known): ResetReading {
   const samples = resetSamples(history, contract)
-  const clock = serviceClock(history.events)
+  const clock = serviceClock(requestsOf(history))
   const inference = inferResetUnit(samples, clock)
   const named = [unitOf(contract.resetFormat), established(profile, 'G-21', 'unit')]
   const meant = inference.units.filter((unit) => named.includes(unit))
+  const clocks = new Map<ResetUnit, ServiceClock | null>()
   return {
     samples,
     clock,
+    clockOf(unit) {
+      if (!clocks.has(unit)) clocks.set(unit, limiterClock(unit, samples, clock))
+      return clocks.get(unit)!
+    },
     inference: meant.length > 0 ? { ...inference, units: meant } : inference,
   }
+}
+
+function* requestsOf({ byAccount }: RateHistory): Generator<LimitedRequest, void, undefined> {
+  for (const events of byAccount.values()) yield* events
 }

@@ -1,7 +1,7 @@
 import type { BandCourse } from '../../../limits/courses.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import type { Model } from '../../../limits/models/model.ts'
-import { epochOf, isEpoch, limiterClock, resetInstant } from '../../../limits/reset-unit.ts'
+import { epochOf, isEpoch, resetInstant } from '../../../limits/reset-unit.ts'
 import { type Instant, type ResetWindow, windowsByReset } from '../../../limits/reset-windows.ts'
 import { mostForgotten } from './continuity.ts'
 import { coursesIn, explain, type Known } from './courses.ts'
@@ -13,9 +13,9 @@ export type ResetOf = (rejection: LimitedRequest) => Instant | null
 
 /** The readings of resets, one for each unit that fits the deployment (RATE-12). */
 export function readingsOf(history: RateHistory, known: Known): readonly ResetOf[] {
-  const { samples, clock, inference } = readResets(history, known)
+  const { inference, clockOf } = readResets(history, known)
   return inference.units.map((unit) => {
-    const limiters = limiterClock(unit, samples, clock)
+    const limiters = clockOf(unit)
     return (rejection) => {
       const sample = sampleOf(rejection, known.contract)
       return sample === null ? null : resetInstant(unit, sample, limiters)
@@ -23,20 +23,19 @@ export function readingsOf(history: RateHistory, known: Known): readonly ResetOf
   })
 }
 
-/** The windows of courses that their resets identify, for each course; none if the resets have no sure unit. */
-export function windowsOf(
-  courses: readonly BandCourse[],
+/** Returns the windows of a course that its resets identify; none if the resets have no sure unit. */
+export function windowsIn(
   history: RateHistory,
   known: Known,
-): readonly (readonly ResetWindow[])[] {
+): (course: BandCourse) => readonly ResetWindow[] {
   const [unit, ...others] = readResets(history, known).inference.units
   const [resetOf] = readingsOf(history, known)
-  if (unit === undefined || resetOf === undefined || others.length > 0) return courses.map(() => [])
+  if (unit === undefined || resetOf === undefined || others.length > 0) return () => []
   // Values of one clock are compared with each other; what that clock shows now is known less well.
   const nameOf = isEpoch(unit)
     ? ({ reset }: LimitedRequest) => (reset === null ? null : epochOf(unit, reset))
     : resetOf
-  return courses.map((course) => windowsByReset(course, resetOf, nameOf))
+  return (course) => windowsByReset(course, resetOf, nameOf)
 }
 
 /** Most courses to replay, at a fraction of a second each: the first keys. */
@@ -44,10 +43,13 @@ const mostCourses = 24
 
 /** Courses of the minute with rejections. */
 export function waitsIn(history: RateHistory, known: Known): readonly Wait[] {
-  return coursesIn(history, known, 'minute')
-    .filter(({ requests }) => requests.some(({ decision }) => decision === 'rejected'))
-    .slice(0, mostCourses)
-    .map((course) => new Wait(history, course))
+  const waits: Wait[] = []
+  for (const course of coursesIn(history, known, 'minute')) {
+    if (!course.requests.some(({ decision }) => decision === 'rejected')) continue
+    waits.push(new Wait(history, course))
+    if (waits.length === mostCourses) break
+  }
+  return waits
 }
 
 /** The requests of a key after its rejections, and how long its limiter may make it wait. */

@@ -172,7 +172,12 @@ async function assumed(rows: readonly MarkedRow[]) {
   const marks = rows.flatMap(({ slot, mark }) => (mark ? [{ name: `run/${slot}/0`, mark }] : []))
   const assumptions = await withoutOpenPrices(
     {
-      store: { rows: async () => marks as never, doubles: async () => [], path: '' },
+      store: {
+        rows: async () => marks as never,
+        doubles: async () => [],
+        doubleBatches: async () => {},
+        path: '',
+      },
       ...{ runIds: ['run'], contract: defaultContract },
     },
     [historyOf(rows)],

@@ -60,7 +60,7 @@ export function testCases(cases: readonly Case[]): void {
       const nothing = async () => []
       expect(
         await rule.decideBy(readings, {
-          store: { rows: nothing, doubles: nothing, path: '' },
+          store: { rows: nothing, doubles: nothing, doubleBatches: async () => {}, path: '' },
           runIds: ['a'],
           contract,
         }),

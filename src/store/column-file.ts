@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto'
+import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** A column on disk. */
+export interface KeptColumn {
+  /** All values. Whoever keeps the array keeps its memory. */
+  readonly values: Float64Array
+  /** Values from one row up to another, exclusive, which no one else keeps. */
+  part(from: number, to: number): Float64Array
+}
+
+/** Bytes of columns that stay in memory. */
+const usualBytes = 256 * 2 ** 20
+/** An algorithm uses fewer columns of one length at once. */
+const columnsAtOnce = 40
+
+/**
+ * Columns of doubles on disk, for evidence that does not fit in memory. Columns that were read last stay in memory. The
+ * file has no name once it is open: it ends with the process, however that ends.
+ */
+export class ColumnFile {
+  private readonly descriptor: number
+  private endByte = 0
+  private mostBytes: number
+  private heldBytes = 0
+  /** In the order in which they were read. */
+  private readonly held = new Set<Column>()
+
+  /**
+   * @param storePath the file is made beside this store, which has room for it
+   * @param mostBytes of columns that stay in memory; more if single columns are large
+   */
+  constructor(storePath: string, mostBytes = usualBytes) {
+    const beside = storePath === ':memory:' ? join(tmpdir(), 'assay') : storePath
+    const path = `${beside}.${randomUUID()}.columns`
+    this.descriptor = openSync(path, 'wx+', 0o600)
+    unlinkSync(path)
+    this.mostBytes = mostBytes
+  }
+
+  /** Copies a column to the file. */
+  keep(values: Float64Array): KeptColumn {
+    const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength)
+    const startByte = this.endByte
+    for (let done = 0; done < bytes.length; ) {
+      done += writeSync(this.descriptor, bytes, done, bytes.length - done, startByte + done)
+    }
+    this.endByte += bytes.length
+    this.mostBytes = Math.max(this.mostBytes, columnsAtOnce * bytes.length)
+    return new Column(this, startByte, values.length)
+  }
+
+  /** Reads values from a byte on. */
+  read(fromByte: number, length: number): Float64Array {
+    const values = new Float64Array(length)
+    const bytes = new Uint8Array(values.buffer)
+    for (let done = 0; done < bytes.length; ) {
+      const read = readSync(this.descriptor, bytes, done, bytes.length - done, fromByte + done)
+      if (read === 0) throw new Error('a column file ends early')
+      done += read
+    }
+    return values
+  }
+
+  /** Counts a column that was read into memory, and lets go of those that were read first. */
+  hold(column: Column): void {
+    this.held.add(column)
+    this.heldBytes += column.bytes
+    for (const first of this.held) {
+      if (this.heldBytes <= this.mostBytes || first === column) return
+      this.held.delete(first)
+      this.heldBytes -= first.bytes
+      first.release()
+    }
+  }
+
+  close(): void {
+    closeSync(this.descriptor)
+  }
+}
+
+class Column implements KeptColumn {
+  private readonly file: ColumnFile
+  private readonly startByte: number
+  private readonly length: number
+  private inMemory: Float64Array | null = null
+
+  constructor(file: ColumnFile, startByte: number, length: number) {
+    this.file = file
+    this.startByte = startByte
+    this.length = length
+  }
+
+  get bytes(): number {
+    return this.length * 8
+  }
+
+  get values(): Float64Array {
+    if (this.inMemory !== null) return this.inMemory
+    const values = this.file.read(this.startByte, this.length)
+    this.inMemory = values
+    this.file.hold(this)
+    return values
+  }
+
+  part(from: number, to: number): Float64Array {
+    return this.inMemory === null
+      ? this.file.read(this.startByte + from * 8, to - from)
+      : this.inMemory.slice(from, to)
+  }
+
+  release(): void {
+    this.inMemory = null
+  }
+}
+
+/** An object with columns as fields that are read from disk on demand. */
+export function fieldsOf<Name extends string>(
+  columns: Readonly<Record<Name, KeptColumn>>,
+): Record<Name, Float64Array> {
+  const fields = {} as Record<Name, Float64Array>
+  for (const name of Object.keys(columns) as Name[]) {
+    const column = columns[name]
+    Object.defineProperty(fields, name, { enumerable: true, get: () => column.values })
+  }
+  return fields
+}
