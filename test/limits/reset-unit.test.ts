@@ -38,8 +38,11 @@ function samples(unit: ResetUnit, seconds: readonly number[]) {
   }))
 }
 
-const infer = (given: ReturnType<typeof samples>) =>
-  inferResetUnit(given, serviceClock(given.map(({ request }) => request))).units
+/** The samples of each key together. */
+const infer = (given: ReturnType<typeof samples>) => {
+  const byKey = [...Map.groupBy(given, ({ request }) => request.key).values()].flat()
+  return inferResetUnit(byKey, serviceClock(given.map(({ request }) => request))).units
+}
 
 describe('the unit of a reset', () => {
   test.each(['delta-s', 'delta-ms', 'epoch-s', 'epoch-ms', 'epoch-us'] as const)(
