@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { loadContract } from '../contract/load.ts'
 import { logPrices } from '../price/price-log.ts'
 import { importFile, parseMapping } from '../public/import.ts'
@@ -193,7 +194,9 @@ function maxRejectsOf({ maxRejects }: Options): number {
 function mappingOf(map: string): Mapping {
   if (map === 'assay') return ownMapping
   if (!existsSync(map)) throw new UserError('usage', `--map ${map}: no such file`)
-  return parseMapping(readFileSync(map, 'utf8'), map)
+  const mapping = parseMapping(readFileSync(map, 'utf8'), map)
+  // A mapping describes one service, and all files of its log.
+  return { ...mapping, source: mapping.source ?? basename(map).replace(/\..*$/, '') }
 }
 
 function print(options: Options, counts: object, lines: readonly string[]): void {

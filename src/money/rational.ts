@@ -147,6 +147,13 @@ export function decimalText(value: Rational): string {
   return fixedText(value, decimals)
 }
 
+/** The double nearest to a fraction, for a drawing; sums and comparisons stay exact. */
+export function numberOf({ numerator, denominator }: Rational): number {
+  const digits = `${denominator}`.length
+  const scaled = (numerator * 10n ** BigInt(digits + 20)) / denominator
+  return Number(`${scaled}e-${digits + 20}`)
+}
+
 /** A fraction as a decimal with this many decimals. It must have no more. */
 export function fixedText(value: Rational, decimals: number): string {
   const units = (value.numerator * 10n ** BigInt(decimals)) / value.denominator

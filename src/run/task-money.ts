@@ -1,21 +1,13 @@
 import type { Contract } from '../contract/contract.ts'
 import { modelPriceOf } from '../contract/model-price.ts'
-import {
-  add,
-  compare,
-  divide,
-  fixedText,
-  type Rational,
-  rational,
-  zero,
-} from '../money/rational.ts'
-import { costDigits, costRational } from '../price/attempts/attempt-costs.ts'
+import { add, compare, divide, type Rational, rational, zero } from '../money/rational.ts'
+import { costRational } from '../price/attempts/attempt-costs.ts'
 import { type CostKind, readRunCosts } from '../price/attempts/run-costs.ts'
 import type { Session } from '../store/session.ts'
 
 /** An amount of tasks, or why it is not known. */
 export type TaskMoney =
-  | { readonly value: number; readonly currency: string }
+  | { readonly amount: Rational; readonly currency: string }
   | { readonly unknown: string }
 
 /**
@@ -41,10 +33,7 @@ export async function taskMoney(
   const sums = new Map([...tasks].map((task) => [task, 0n]))
   for (const { step, n, units } of kinds) sums.set(step, sums.get(step)! + units! * BigInt(n))
   const costs = [...sums.values()].map(costRational)
-  return {
-    value: Number(fixedText(statisticOf(costs, statistic), costDigits)),
-    currency: priced.unit,
-  }
+  return { amount: statisticOf(costs, statistic), currency: priced.unit }
 }
 
 function statisticOf(costs: readonly Rational[], statistic: 'mean' | 'min' | 'max'): Rational {

@@ -2,8 +2,14 @@ import { type Contract, pricesOf } from '../contract/contract.ts'
 import { columnOf, creditsSql, cutOf, goodSql, measureNames } from '../measure/measures.ts'
 import { intervalRanks, samplesNeeded } from '../measure/percentile.ts'
 import { completedIn, steadySql } from '../measure/rates.ts'
+import {
+  compare as compareAmounts,
+  decimalText,
+  numberOf,
+  type Rational,
+} from '../money/rational.ts'
 import type { Objectives } from '../scenario/scenario.ts'
-import { amountMetrics, type Threshold, taskMetrics } from '../scenario/threshold.ts'
+import { amountBound, amountMetrics, type Threshold, taskMetrics } from '../scenario/threshold.ts'
 import { readGaps } from '../store/gaps.ts'
 import type { Session } from '../store/session.ts'
 import { taskMoney } from './task-money.ts'
@@ -20,6 +26,8 @@ export interface ThresholdResult {
   readonly unit: 'us' | 'share' | 'per s' | 'count' | 'amount'
   /** Of an amount of money; null for any other unit. */
   readonly currency: string | null
+  /** An amount of money as it is, a decimal or a fraction; null for any other unit. `value` is near it. */
+  readonly amount: string | null
   /** Why an amount has no value, in words; null if it has one, or if nothing was measured. */
   readonly unknown: string | null
   readonly samples: number
@@ -42,6 +50,8 @@ export interface Figure {
   /** Share of the samples at or below the bound; null if it does not matter. */
   readonly within: number | null
   readonly currency?: string
+  /** An amount of money, which is compared instead of `value`. */
+  readonly amount?: Rational
   readonly unknown?: string
 }
 
@@ -89,6 +99,7 @@ function resultOf(threshold: Threshold, figure: Figure): ThresholdResult {
     bound: threshold.bound,
     unit: unitOf(threshold),
     currency: figure.currency ?? null,
+    amount: figure.amount === undefined ? null : decimalText(figure.amount),
     unknown: figure.unknown ?? null,
     samples,
     needs: result === 'inconclusive' ? needsOf(threshold, figure) : null,
@@ -100,10 +111,14 @@ function resultOf(threshold: Threshold, figure: Figure): ThresholdResult {
  * else inconclusive.
  */
 export function judgeFigure(
-  { statistic, operator, bound }: Threshold,
-  { value, low, high, samples }: Figure,
+  threshold: Threshold,
+  { value, low, high, samples, amount }: Figure,
 ): ThresholdResult['result'] {
+  const { statistic, operator, bound } = threshold
   if (value === null || samples === 0) return 'inconclusive'
+  if (amount !== undefined) {
+    return compare(compareAmounts(amount, amountBound(threshold)), operator, 0) ? 'held' : 'missed'
+  }
   const meets = [low, high].map((end) => compare(end, operator, bound))
   const enough = statistic.kind !== 'percentile' || samples >= samplesNeeded(statistic.p / 100)
   if (meets.every(Boolean)) return enough ? 'held' : 'inconclusive'
@@ -235,7 +250,7 @@ async function taskFigure(
     const money = await taskMoney(store, { runId, contract }, tasks, kind)
     return 'unknown' in money
       ? { ...none, samples: tasks.size, unknown: money.unknown }
-      : { ...exactly(money.value, tasks.size), currency: money.currency }
+      : { ...exactly(numberOf(money.amount), tasks.size), ...money }
   }
   return timeFigure(store, threshold, { from, us: `${metric}_us`, cut: 'cut', parameters })
 }

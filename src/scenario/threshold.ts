@@ -1,3 +1,4 @@
+import { type Rational, readNumber } from '../money/rational.ts'
 import { durationUsOf, ratePerSOf, shareOf } from './quantity.ts'
 
 export const timeMetrics = [
@@ -53,6 +54,10 @@ export interface Threshold {
   /** Whether the run ends as soon as it is clearly missed. */
   readonly abort: boolean
 }
+
+/** The bound of an amount, as it is written. */
+export const amountBound = ({ text }: Threshold): Rational =>
+  readNumber(text.split(/[<>=]/).at(-1)!)!
 
 export type Statistic =
   | { readonly kind: 'percentile'; readonly p: number }

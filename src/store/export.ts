@@ -28,10 +28,11 @@ const exported = {
   health: { sql: 'SELECT * FROM health', run: 'run_id', order: 'run_id, at_us, shard' },
   findings: { sql: 'SELECT * FROM findings', run: null, order: 'audited_at, audit_id, rule' },
   polls: { sql: 'SELECT * FROM usage_polls', run: null, order: 'polled_us' },
+  changes: { sql: 'SELECT * FROM usage_changes', run: 'source', order: 'changed_us, source, id' },
 } as const satisfies Record<string, { sql: string; run: string | null; order: string }>
 
 /** Rows that several accounts share. */
-const ofNobody: ReadonlySet<Exportable> = new Set(['runs', 'health', 'findings'])
+const ofNobody: ReadonlySet<Exportable> = new Set(['runs', 'health', 'findings', 'changes'])
 
 export const exportable = Object.keys(exported) as readonly (keyof typeof exported)[]
 export type Exportable = keyof typeof exported

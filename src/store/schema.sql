@@ -259,6 +259,13 @@ CREATE TABLE usage_imports (
 -- UTC days with events of a source: there, its statements do not count.
 CREATE TABLE usage_event_days (source VARCHAR NOT NULL, day BIGINT NOT NULL, PRIMARY KEY (source, day));
 
+-- Negative amounts whose request is not known yet: adjustments, which become its refunds once it is imported.
+CREATE TABLE usage_referrals (
+  source VARCHAR NOT NULL,
+  id VARCHAR NOT NULL,                  -- of the amount
+  refers_to VARCHAR NOT NULL            -- the id of the request
+);
+
 -- The service's own figures: responses of GET /user/credits. Missing figures are null.
 CREATE TABLE usage_polls (
   polled_us BIGINT NOT NULL,            -- our clock, Unix microseconds UTC
@@ -349,20 +356,32 @@ WITH newest AS (
   SELECT * FROM usage_statements
   QUALIFY row_number() OVER (PARTITION BY source, id ORDER BY statement DESC) = 1
 ), ranked AS (
+  -- Days, weeks, months, quarters and years differ by hours or days, and are one width.
   SELECT
     *, end_us - start_us AS width_us,
+    CASE WHEN width_us BETWEEN 82800000000 AND 90000000000 THEN 86400000000
+         WHEN width_us BETWEEN 601200000000 AND 608400000000 THEN 604800000000
+         WHEN width_us BETWEEN 2415600000000 AND 2682000000000 THEN 2592000000000
+         WHEN width_us BETWEEN 7772400000000 AND 7952400000000 THEN 7862400000000
+         WHEN width_us BETWEEN 31532400000000 AND 31626000000000 THEN 31536000000000
+         ELSE width_us END AS even_us,
     dense_rank() OVER (
       PARTITION BY source, measures
-      ORDER BY end_us - start_us, -len(string_split(dimensions, ',')),
-        NOT list_contains(string_split(dimensions, ','), 'model'), dimensions) AS place
+      ORDER BY even_us, -len(string_split(dimensions, ',')),
+        NOT list_contains(string_split(dimensions, ','), 'model'), dimensions) AS place,
+    min(even_us) OVER (PARTITION BY source, measures, statement)
+      = max(even_us) OVER (PARTITION BY source, measures, statement) AS is_even
   FROM newest
 ), covers AS (
+  -- An export leaves out what is 0, so it covers its whole time; but one with sums of several widths only those.
   SELECT
     source, measures, place, from_us, to_us,
     max(to_us) OVER (PARTITION BY source, measures, place ORDER BY from_us, to_us
                      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS reached_us
   FROM (
-    SELECT ranked.source, measures, place, from_us, to_us
+    SELECT
+      ranked.source, measures, place, CASE WHEN is_even THEN from_us ELSE start_us END AS from_us,
+      CASE WHEN is_even THEN to_us ELSE end_us END AS to_us
     FROM ranked JOIN usage_imports ON import_no = statement GROUP BY ALL)
 ), islands AS (
   SELECT source, measures, place, min(from_us) AS from_us, max(to_us) AS to_us
@@ -385,7 +404,7 @@ WITH newest AS (
   FROM ranked
 )
 SELECT
-  chosen.*,
+  chosen.* EXCLUDE (even_us, is_even),
   CASE WHEN has_events THEN 'events' WHEN is_covered THEN 'finer'
        WHEN EXISTS (
          FROM chosen AS coarser

@@ -3,7 +3,9 @@ import type { StatedCounts, UsageForm } from './usage.ts'
 /**
  * How a service, or a log, names its counts. Each field lists the places where the count may be, and the
  * first that is there counts. A place is a path such as `prompt_tokens_details.cached_tokens`; `list[AUDIO]`
- * is the element of a list with this `modality` or `ttl`.
+ * is the element of a list with this `modality` or `ttl`, in capitals or not.
+ *
+ * The names are those of the services' own libraries and references, which docs/prices.md lists.
  */
 export interface Dialect extends UsageForm {
   readonly counts: Readonly<Partial<Record<keyof StatedCounts, readonly string[]>>>
@@ -26,8 +28,11 @@ const chatCounts = {
   cacheWrite: [
     'prompt_tokens_details.cache_write_tokens',
     'prompt_tokens_details.cache_creation_tokens',
+    // Alibaba's Model Studio.
+    'prompt_tokens_details.cache_creation_input_tokens',
     'cache_creation_input_tokens',
   ],
+  cacheWrite5m: ['prompt_tokens_details.cache_creation.ephemeral_5m_input_tokens'],
   inputAudio: ['prompt_tokens_details.audio_tokens'],
   inputImage: ['prompt_tokens_details.image_tokens'],
   output: ['completion_tokens'],
@@ -57,28 +62,46 @@ const newApiCounts = {
     ...chatCounts.cacheWrite,
     'input_tokens_details.cached_creation_tokens',
   ],
-  cacheWrite5m: ['claude_cache_creation_5_m_tokens'],
+  cacheWrite5m: ['claude_cache_creation_5_m_tokens', ...chatCounts.cacheWrite5m],
   cacheWrite1h: ['claude_cache_creation_1_h_tokens'],
   output: ['completion_tokens', 'output_tokens'],
 } as const satisfies Dialect['counts']
+
+/** Calls of xAI's own tools. */
+const xaiTools = {
+  search: ['server_side_tool_usage_details.web_search_calls'],
+  'tool.x_search': ['server_side_tool_usage_details.x_search_calls'],
+  'tool.code_interpreter': ['server_side_tool_usage_details.code_interpreter_calls'],
+  'tool.file_search': ['server_side_tool_usage_details.file_search_calls'],
+  'tool.document_search': ['server_side_tool_usage_details.document_search_calls'],
+  'tool.image_generation': ['server_side_tool_usage_details.image_generation_calls'],
+} as const satisfies Dialect['calls']
 
 /** Dialects of answers. */
 export const answerDialects = {
   /** OpenAI, Azure, vLLM, Groq, Together, Fireworks, Z.ai. */
   'openai-chat': chat,
-  /** Realtime sessions and transcriptions name the details in the singular. */
+  /**
+   * Realtime sessions and transcriptions name the details in the singular. Perplexity's agents name reads and writes
+   * as Anthropic does.
+   */
   'openai-responses': {
     ...inclusive,
     counts: {
       input: ['input_tokens'],
-      cacheRead: ['input_tokens_details.cached_tokens', 'input_token_details.cached_tokens'],
+      cacheRead: [
+        'input_tokens_details.cached_tokens',
+        'input_token_details.cached_tokens',
+        'input_tokens_details.cache_read_input_tokens',
+      ],
       cacheReadAudio: [
         'input_tokens_details.cached_tokens_details.audio_tokens',
         'input_token_details.cached_tokens_details.audio_tokens',
       ],
+      cacheReadImage: ['input_token_details.cached_tokens_details.image_tokens'],
       cacheWrite: [
         'input_tokens_details.cache_write_tokens',
-        'input_token_details.cache_write_tokens',
+        'input_tokens_details.cache_creation_input_tokens',
       ],
       inputAudio: ['input_tokens_details.audio_tokens', 'input_token_details.audio_tokens'],
       inputImage: ['input_tokens_details.image_tokens', 'input_token_details.image_tokens'],
@@ -91,7 +114,16 @@ export const answerDialects = {
       outputImage: ['output_tokens_details.image_tokens', 'output_token_details.image_tokens'],
       total: ['total_tokens'],
     },
-    calls: { second: ['seconds'] },
+    calls: {
+      second: ['seconds'],
+      ...xaiTools,
+      search: [
+        ...xaiTools.search,
+        'tool_calls_details.search_web.invocation',
+        'tool_calls_details.web_search.invocation',
+      ],
+      'tool.fetch_url': ['tool_calls_details.fetch_url.invocation'],
+    },
   },
   /** Also its form on Bedrock and Vertex. */
   anthropic: {
@@ -114,21 +146,31 @@ export const answerDialects = {
       total: ['totalTokens'],
     },
   },
+  /** The later places are the names of its Interactions API. */
   gemini: {
     input: 'all',
     output: 'visible',
     counts: {
-      input: ['promptTokenCount'],
-      moreInput: ['toolUsePromptTokenCount'],
-      cacheRead: ['cachedContentTokenCount'],
-      cacheReadAudio: ['cacheTokensDetails[AUDIO]'],
-      inputAudio: ['promptTokensDetails[AUDIO]'],
-      inputImage: ['promptTokensDetails[IMAGE]'],
-      output: ['candidatesTokenCount', 'responseTokenCount'],
-      reasoning: ['thoughtsTokenCount'],
-      outputAudio: ['candidatesTokensDetails[AUDIO]', 'responseTokensDetails[AUDIO]'],
-      outputImage: ['candidatesTokensDetails[IMAGE]', 'responseTokensDetails[IMAGE]'],
-      total: ['totalTokenCount'],
+      input: ['promptTokenCount', 'total_input_tokens'],
+      moreInput: ['toolUsePromptTokenCount', 'total_tool_use_tokens'],
+      cacheRead: ['cachedContentTokenCount', 'total_cached_tokens'],
+      cacheReadAudio: ['cacheTokensDetails[AUDIO]', 'cached_tokens_by_modality[AUDIO]'],
+      cacheReadImage: ['cacheTokensDetails[IMAGE]', 'cached_tokens_by_modality[IMAGE]'],
+      inputAudio: ['promptTokensDetails[AUDIO]', 'input_tokens_by_modality[AUDIO]'],
+      inputImage: ['promptTokensDetails[IMAGE]', 'input_tokens_by_modality[IMAGE]'],
+      output: ['candidatesTokenCount', 'responseTokenCount', 'total_output_tokens'],
+      reasoning: ['thoughtsTokenCount', 'total_thought_tokens'],
+      outputAudio: [
+        'candidatesTokensDetails[AUDIO]',
+        'responseTokensDetails[AUDIO]',
+        'output_tokens_by_modality[AUDIO]',
+      ],
+      outputImage: [
+        'candidatesTokensDetails[IMAGE]',
+        'responseTokensDetails[IMAGE]',
+        'output_tokens_by_modality[IMAGE]',
+      ],
+      total: ['totalTokenCount', 'total_tokens'],
     },
   },
   deepseek: {
@@ -139,15 +181,40 @@ export const answerDialects = {
       cacheMiss: ['prompt_cache_miss_tokens'],
     },
   },
+  /** Chat and responses. Some of its models leave cached tokens out of the prompt. */
   'xai-chat': {
-    ...chat,
+    input: 'by-size',
     output: 'by-total',
-    calls: { search: [...searches.search, 'num_sources_used'] },
+    counts: {
+      input: ['prompt_tokens', 'input_tokens'],
+      cacheRead: ['prompt_tokens_details.cached_tokens', 'input_tokens_details.cached_tokens'],
+      inputAudio: ['prompt_tokens_details.audio_tokens'],
+      inputImage: ['prompt_tokens_details.image_tokens'],
+      output: ['completion_tokens', 'output_tokens'],
+      reasoning: [
+        'completion_tokens_details.reasoning_tokens',
+        'output_tokens_details.reasoning_tokens',
+      ],
+      outputAudio: ['completion_tokens_details.audio_tokens'],
+      total: ['total_tokens'],
+    },
+    calls: {
+      ...xaiTools,
+      search: [...xaiTools.search, 'num_sources_used'],
+    },
   },
   openrouter: chat,
   /** Pages are those of its OCR, seconds those of speech. */
   mistral: {
     ...chat,
+    counts: {
+      ...chatCounts,
+      cacheRead: [
+        'num_cached_tokens',
+        'prompt_tokens_details.cached_tokens',
+        'prompt_token_details.cached_tokens',
+      ],
+    },
     calls: { ...searches, page: ['pages_processed'], second: ['prompt_audio_seconds'] },
   },
   groq: chat,
@@ -161,7 +228,10 @@ export const answerDialects = {
       input: ['billed_units.input_tokens', 'meta.billed_units.input_tokens'],
       output: ['billed_units.output_tokens', 'meta.billed_units.output_tokens'],
     },
-    calls: { search: ['billed_units.search_units'], image: ['billed_units.images'] },
+    calls: {
+      search: ['billed_units.search_units', 'meta.billed_units.search_units'],
+      image: ['billed_units.images', 'meta.billed_units.images'],
+    },
   },
   perplexity: {
     input: 'all',

@@ -39,12 +39,15 @@ export function dialectOf(
 ): DialectName {
   const has = (...names: readonly string[]) =>
     isObject(usage) && names.some((name) => usage[name] !== undefined && usage[name] !== null)
-  if (has('promptTokenCount', 'candidatesTokenCount')) return 'gemini'
+  if (has('promptTokenCount', 'candidatesTokenCount', 'total_input_tokens')) return 'gemini'
   if (has('inputTokens', 'outputTokens')) return 'bedrock-converse'
   if (has('billed_units')) return 'cohere'
   if (has('usage_semantic')) return 'new-api'
   if (has('citation_tokens', 'num_search_queries')) return 'perplexity'
   if (has('prompt_cache_hit_tokens')) return 'deepseek'
+  if (has('num_cached_tokens', 'prompt_token_details', 'pages_processed', 'prompt_audio_seconds'))
+    return 'mistral'
+  if (has('num_sources_used', 'cost_in_usd_ticks') && has('prompt_tokens')) return 'xai-chat'
   if (has('prompt_tokens', 'completion_tokens'))
     return has('cache_read_input_tokens', 'cache_creation_input_tokens') ? 'litellm' : 'openai-chat'
   if (has('cache_read_input_tokens', 'cache_creation_input_tokens', 'cache_creation'))
@@ -118,10 +121,11 @@ function valueAt(usage: Mapping, { steps, element }: Place): unknown {
   if (element === undefined) return value
   if (!Array.isArray(value)) return undefined
   const found = value.find(
-    (one) => isObject(one) && (one.modality === element || one.ttl === element),
+    (one) =>
+      isObject(one) && (String(one.modality).toUpperCase() === element || one.ttl === element),
   )
   // A list without this modality says that it has none.
-  return found === undefined ? 0 : (found.tokenCount ?? found.inputTokens)
+  return found === undefined ? 0 : (found.tokenCount ?? found.tokens ?? found.inputTokens)
 }
 
 function parsed(text: string): unknown {

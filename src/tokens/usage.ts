@@ -68,6 +68,8 @@ export interface StatedCounts {
   readonly cacheWrite5m?: number | null
   readonly cacheWrite1h?: number | null
   readonly cacheMiss?: number | null
+  /** Reads of images, which have no price of their own. */
+  readonly cacheReadImage?: number | null
   /** All audio and image tokens of the prompt, with cached ones. */
   readonly inputAudio?: number | null
   readonly inputImage?: number | null
@@ -81,8 +83,11 @@ export interface StatedCounts {
 
 /** Which counts include which: the difference between dialects. */
 export interface UsageForm {
-  /** `all`: cache reads and writes are part of `input`. `uncached`: they are counted beside it. */
-  readonly input: 'all' | 'uncached'
+  /**
+   * `all`: cache reads and writes are part of `input`. `uncached`: they are counted beside it. `by-size`: beside it if
+   * they exceed it, or if only then the total adds up; else part of it.
+   */
+  readonly input: 'all' | 'uncached' | 'by-size'
   /**
    * `all`: reasoning is part of `output`. `visible`: it is counted beside it. `by-total`: beside it if the
    * total is input, output and reasoning, else part of it.
@@ -110,11 +115,15 @@ export function normalUsage(stated: StatedCounts, form: UsageForm): Usage {
   const reads = of('cacheRead')
   const input = of('input') === null ? null : sumKnown([of('input'), of('moreInput')])
   const [audio, image] = [of('inputAudio'), of('inputImage')]
-  const readAudio = of('cacheReadAudio')
+  const [readAudio, readImage] = [of('cacheReadAudio'), of('cacheReadImage')]
+  const without = (all: number | null, read: number | null) =>
+    all === null ? null : Math.max(0, all - (read ?? 0))
+  const isInclusive =
+    form.input === 'all' || (form.input === 'by-size' && !isBesideReads(stated, reads, input))
   const apart = [
-    audio === null ? null : Math.max(0, audio - (readAudio ?? 0)),
-    image,
-    ...(form.input === 'all' ? [reads, writes] : []),
+    without(audio, readAudio),
+    without(image, readImage),
+    ...(isInclusive ? [reads, writes] : []),
   ]
   const miss = of('cacheMiss')
   if (miss !== null && reads !== null && input !== null && miss + reads !== input)
@@ -124,8 +133,7 @@ export function normalUsage(stated: StatedCounts, form: UsageForm): Usage {
   const output = of('output')
   const reasoning = of('reasoning')
   const total = of('total')
-  const prompt =
-    input === null ? null : input + (form.input === 'all' ? 0 : sumKnown([reads, writes]))
+  const prompt = input === null ? null : input + (isInclusive ? 0 : sumKnown([reads, writes]))
   const isBeside =
     form.output === 'visible' ||
     (form.output === 'by-total' &&
@@ -155,7 +163,7 @@ export function normalUsage(stated: StatedCounts, form: UsageForm): Usage {
       cache_write: writes === null ? null : Math.max(0, writes - (lives1h ?? 0)),
       cache_write_1h: lives1h,
       input_audio: apart[0]!,
-      input_image: image,
+      input_image: apart[1]!,
       output_visible: visible,
       reasoning,
       output_audio: of('outputAudio'),
@@ -166,6 +174,19 @@ export function normalUsage(stated: StatedCounts, form: UsageForm): Usage {
     flags: [...flags],
     totalIs,
   }
+}
+
+/** Whether an input leaves its reads out, where only its counts show that. */
+function isBesideReads(
+  { output, reasoning, total }: StatedCounts,
+  reads: number | null,
+  input: number | null,
+): boolean {
+  if (reads === null || input === null || reads === 0) return false
+  if (reads > input) return true
+  const thoughts = reasoning ?? 0
+  const rest = (total ?? Number.NaN) - input - (output ?? 0)
+  return rest !== 0 && rest !== thoughts && (rest === reads || rest === reads + thoughts)
 }
 
 /** Nothing is reported. */

@@ -9,6 +9,7 @@ test('a run as JUnit has a case for its verdict and for each threshold, with esc
     samples: 20,
     needs: null,
     currency: null,
+    amount: null,
     unknown: null,
   } as const
   const text = runJunit(

@@ -3,7 +3,9 @@ import { clickhouseEngine } from '../../src/report/usage/engine/clickhouse.ts'
 import { type ClickHouse, openClickhouse } from '../../src/store/clickhouse/clickhouse.ts'
 import { importToClickhouse } from '../../src/store/clickhouse/import-log.ts'
 import { tablesSql } from '../../src/store/clickhouse/tables.ts'
+import { tries } from '../nightly/tries.ts'
 import { usageOptions } from '../report/usage-events.ts'
+import { keepsSums } from '../store/import/any-cut.ts'
 import { daysOf, saidOf, samples, sumsOf, zonesOf } from '../store/import/samples.ts'
 import { openStore, type Store } from '../store/opened.ts'
 import { type Door, openDoor, withoutChdb } from './chdb.ts'
@@ -12,7 +14,7 @@ test.skipIf(withoutChdb === null)(`the engine is not tried: ${withoutChdb}`, (co
   context.skip(withoutChdb!),
 )
 
-describe.skipIf(withoutChdb !== null)('real formats in ClickHouse', () => {
+describe.skipIf(withoutChdb !== null)('logs in ClickHouse', () => {
   let door: Door
   let clickhouse: ClickHouse
   let store: Store
@@ -27,6 +29,22 @@ describe.skipIf(withoutChdb !== null)('real formats in ClickHouse', () => {
     await clickhouse.close()
     door.close()
   })
+
+  keepsSums(
+    'ClickHouse',
+    () => ({
+      take: (file) => importToClickhouse(clickhouse, file),
+      sums: async (options) => {
+        const scratch = await openStore(':memory:')
+        try {
+          return await sumsOf(scratch, options, clickhouseEngine(clickhouse))
+        } finally {
+          scratch.close()
+        }
+      },
+    }),
+    tries(1, 8),
+  )
 
   test.each(samples)(
     '$name: every figure is the expected one in each zone',

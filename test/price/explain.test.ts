@@ -72,3 +72,32 @@ test('every fault of the price vectors is told, and named', () => {
   }
   expect(told).toBeGreaterThan(100)
 })
+
+test('streams that a service counted itself are told with its count, where nothing else gives their cost', () => {
+  const model = modelOf({ price: { input: 4, output: 20 } })
+  const of = (prompt: number, output: number, cost: string, isStream: boolean) => ({
+    request: request({
+      isStream,
+      usage: readUsage({ prompt_tokens: prompt, completion_tokens: output }, 'openai-chat'),
+    }),
+    statement: statement(cost),
+  })
+  const told = (...amounts: readonly ReturnType<typeof of>[]) =>
+    explain(
+      judgePlace(amounts, {
+        currency: currency('USD'),
+        priceOf: () => model,
+        choices: {},
+        clockErrorMs: 0,
+        twinOf: () => null,
+      }),
+      () => model,
+    ).explanations.map(({ summary, scope }) => `${summary} ${scope}`)
+  // 42 tokens of the prompt cost 168 millionths, and 51 of them 204; 9 of output 180.
+  expect(told(of(42, 9, '0.000384', true), of(42, 9, '0.000348', false))).toEqual([
+    'another count of input tokens: 51, where the answer states 42 of streams',
+  ])
+  // A difference that no whole count gives, and a plain answer, which is counted by its upstream.
+  expect(told(of(42, 9, '0.0003855', true))).toEqual([])
+  expect(told(of(42, 9, '0.000384', false))).toEqual([])
+})

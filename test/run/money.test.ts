@@ -227,3 +227,37 @@ thresholds: ['fix.task_cost <= 0.0001', 'task_cost.max < 0.00001', 'task_cost.mi
   expect((await judged(other))[0]!.unknown).toMatch(/no price/)
   target.close()
 })
+
+test('a threshold on money compares exactly, and a summary has every digit', async () => {
+  // Each answer costs 1000000000000.000000000000000001 of the 100 whole tokens, 900 cached and 2 of output: 31 digits.
+  const dear = parseContract(
+    {
+      name: 'g',
+      digits: 18,
+      models: [
+        {
+          id: 'gpt-x',
+          price: {
+            input: { price: 10_000_000_000, per: 1 },
+            cache_read: 0,
+            output: { price: '0.0000000000000000005', per: 1 },
+          },
+        },
+      ],
+    },
+    'g.yaml',
+  )
+  const one = 'tasks: { fix: { turns: [{ name: a, step: chat }] } }'
+  const { summary, result, texts } = await ran(
+    dear,
+    `${one},
+     phases: [{ name: steady, load: concurrency, users: 1, max_requests: 3, tasks: [fix] }],
+     thresholds: [task_cost <= 1000000000000.000000000000000001, task_cost.max <= 1000000000000, task_cost.min > 1000000000000]`,
+  )
+  expect(summary.money).toMatchObject({ spent: '3000000000000.000000000000000003' })
+  expect(JSON.stringify(summary)).toContain('"3000000000000.000000000000000003"')
+  expect(texts[2]).toContain('3000000000000.000000000000000003')
+  // As doubles, all of these are 1000000000000.
+  expect(result.thresholds.map(({ result }) => result)).toEqual(['held', 'missed', 'held'])
+  expect(result.thresholds[0]!.amount).toBe('1000000000000.000000000000000001')
+})

@@ -109,6 +109,192 @@ test('calls that a usage counts are read', () => {
   })
 })
 
+/** Usages as the services' own libraries and references show them, and their parts that are not 0. */
+const published: readonly {
+  readonly from: string
+  readonly dialect: keyof typeof answerDialects
+  readonly usage: Readonly<Record<string, unknown>>
+  readonly parts: Readonly<Record<string, number>>
+  readonly calls?: Readonly<Record<string, number>>
+}[] = [
+  {
+    from: 'Mistral: cached tokens at the top level',
+    dialect: 'mistral',
+    usage: {
+      ...{ prompt_tokens: 1200, completion_tokens: 80, total_tokens: 1280 },
+      num_cached_tokens: 1024,
+    },
+    parts: { input_uncached: 176, cache_read: 1024, output_visible: 80 },
+  },
+  {
+    from: 'Mistral: details in the singular',
+    dialect: 'mistral',
+    usage: {
+      ...{ prompt_tokens: 1200, completion_tokens: 80, total_tokens: 1280 },
+      prompt_token_details: { cached_tokens: 64 },
+    },
+    parts: { input_uncached: 1136, cache_read: 64, output_visible: 80 },
+  },
+  {
+    from: 'Mistral: speech',
+    dialect: 'mistral',
+    usage: {
+      ...{ prompt_audio_seconds: 13, prompt_tokens: 8, completion_tokens: 4, total_tokens: 12 },
+    },
+    parts: { input_uncached: 8, output_visible: 4 },
+    calls: { second: 13 },
+  },
+  {
+    from: 'OpenAI realtime: cached images and audio',
+    dialect: 'openai-responses',
+    usage: {
+      ...{ input_tokens: 1000, output_tokens: 300, total_tokens: 1300 },
+      input_token_details: {
+        ...{ text_tokens: 100, audio_tokens: 300, image_tokens: 600, cached_tokens: 550 },
+        cached_tokens_details: { text_tokens: 50, audio_tokens: 100, image_tokens: 400 },
+      },
+      output_token_details: { text_tokens: 60, audio_tokens: 240 },
+    },
+    parts: {
+      ...{ input_uncached: 50, input_audio: 200, input_image: 200 },
+      ...{ cache_read: 450, cache_read_audio: 100 },
+      ...{ output_visible: 60, output_audio: 240 },
+    },
+  },
+  {
+    from: 'Gemini: a cached image',
+    dialect: 'gemini',
+    usage: {
+      ...{ promptTokenCount: 1000, candidatesTokenCount: 50, totalTokenCount: 1050 },
+      ...{
+        cachedContentTokenCount: 500,
+        cacheTokensDetails: [{ modality: 'IMAGE', tokenCount: 500 }],
+      },
+      promptTokensDetails: [
+        { modality: 'TEXT', tokenCount: 400 },
+        { modality: 'IMAGE', tokenCount: 600 },
+      ],
+    },
+    parts: { input_uncached: 400, input_image: 100, cache_read: 500, output_visible: 50 },
+  },
+  {
+    from: 'Gemini: Interactions',
+    dialect: 'gemini',
+    usage: {
+      ...{ total_input_tokens: 9, total_output_tokens: 779, total_thought_tokens: 912 },
+      total_tokens: 1700,
+    },
+    parts: { input_uncached: 9, output_visible: 779, reasoning: 912 },
+  },
+  {
+    from: 'Gemini: Interactions with audio',
+    dialect: 'gemini',
+    usage: {
+      ...{ total_input_tokens: 900, total_output_tokens: 10, total_tokens: 930 },
+      total_tool_use_tokens: 20,
+      input_tokens_by_modality: [
+        { modality: 'text', tokens: 400 },
+        { modality: 'audio', tokens: 500 },
+      ],
+    },
+    parts: { input_uncached: 420, input_audio: 500, output_visible: 10 },
+  },
+  {
+    from: 'xAI: the prompt without its cached tokens',
+    dialect: 'xai-chat',
+    usage: {
+      ...{ prompt_tokens: 4142, completion_tokens: 254, total_tokens: 8724 },
+      prompt_tokens_details: { text_tokens: 4142, cached_tokens: 4328 },
+      completion_tokens_details: { reasoning_tokens: 0 },
+    },
+    parts: { input_uncached: 4142, cache_read: 4328, output_visible: 254 },
+  },
+  {
+    from: 'xAI: only the total shows that the prompt has no cached tokens',
+    dialect: 'xai-chat',
+    usage: {
+      ...{ prompt_tokens: 500, completion_tokens: 20, total_tokens: 640 },
+      prompt_tokens_details: { cached_tokens: 100 },
+      completion_tokens_details: { reasoning_tokens: 20 },
+    },
+    parts: { input_uncached: 500, cache_read: 100, output_visible: 20, reasoning: 20 },
+  },
+  {
+    from: 'xAI: the prompt with its cached tokens, reasoning beside the completion',
+    dialect: 'xai-chat',
+    usage: {
+      ...{ prompt_tokens: 2640, completion_tokens: 182, total_tokens: 3494 },
+      prompt_tokens_details: {
+        text_tokens: 2640,
+        audio_tokens: 0,
+        image_tokens: 0,
+        cached_tokens: 473,
+      },
+      completion_tokens_details: { reasoning_tokens: 672 },
+      num_sources_used: 0,
+    },
+    parts: { input_uncached: 2167, cache_read: 473, output_visible: 182, reasoning: 672 },
+    calls: { search: 0 },
+  },
+  {
+    from: 'xAI: responses with tools',
+    dialect: 'xai-chat',
+    usage: {
+      ...{ input_tokens: 57743, output_tokens: 4373, total_tokens: 62116 },
+      output_tokens_details: { reasoning_tokens: 3041 },
+      ...{ num_sources_used: 0, num_server_side_tools_used: 4, cost_in_usd_ticks: 1575680000 },
+      server_side_tool_usage_details: {
+        web_search_calls: 2,
+        x_search_calls: 1,
+        file_search_calls: 1,
+      },
+    },
+    parts: { input_uncached: 57743, output_visible: 1332, reasoning: 3041 },
+    calls: { search: 2, 'tool.x_search': 1, 'tool.file_search': 1 },
+  },
+  {
+    from: 'Alibaba: an explicit cache',
+    dialect: 'openai-chat',
+    usage: {
+      ...{ prompt_tokens: 1500, completion_tokens: 100, total_tokens: 1600 },
+      prompt_tokens_details: {
+        ...{ cached_tokens: 0, cache_creation_input_tokens: 1400, cache_type: 'ephemeral' },
+        cache_creation: { ephemeral_5m_input_tokens: 1400 },
+      },
+    },
+    parts: { input_uncached: 100, cache_write: 1400, output_visible: 100 },
+  },
+  {
+    from: 'Perplexity: an agent',
+    dialect: 'openai-responses',
+    usage: {
+      ...{ input_tokens: 3000, output_tokens: 50, total_tokens: 3050 },
+      input_tokens_details: { cache_creation_input_tokens: 1000, cache_read_input_tokens: 500 },
+      tool_calls_details: { search_web: { invocation: 1 }, fetch_url: { invocation: 2 } },
+    },
+    parts: { input_uncached: 1500, cache_write: 1000, cache_read: 500, output_visible: 50 },
+    calls: { search: 1, 'tool.fetch_url': 2 },
+  },
+  {
+    from: 'Cohere: a rerank',
+    dialect: 'cohere',
+    usage: { meta: { billed_units: { search_units: 1 } } },
+    parts: {},
+    calls: { search: 1 },
+  },
+]
+
+test.each(published)('a published usage is read: $from', ({ dialect, usage, parts, calls }) => {
+  const read = readUsage(usage, dialect)
+  const counted = Object.entries(read.parts).filter(([, count]) => count !== null && count > 0)
+  expect({ parts: Object.fromEntries(counted), calls: read.calls, flags: read.flags }).toEqual({
+    ...{ parts, calls: calls ?? {}, flags: [] },
+  })
+  // Without a contract, its fields show the dialect, or one that reads the same.
+  if (dialect !== 'cohere' && dialect !== 'xai-chat')
+    expect(readUsage(usage, dialectOf(usage, 'responses')).parts).toEqual(read.parts)
+})
+
 test('logs have the same five counts', () => {
   const counts = (row: object, dialect: keyof typeof logDialects) =>
     Object.values(pageCounts(readUsage(row, dialect).parts))

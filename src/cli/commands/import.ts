@@ -31,7 +31,7 @@ const importOptions = () =>
     )
     .option(
       '--source <name>',
-      'the service that wrote the log: ids are unique within it; default: by the format, or the name of the file',
+      'the service that wrote the log: ids are unique within it; default: by the format, or the name of the mapping',
     )
     .option('--check', 'say what would be imported, and import nothing')
     .addOption(

@@ -3,6 +3,7 @@ import type { Change } from './changes/change.ts'
 import { changesFor } from './changes/changes.ts'
 import type { PriceOf } from './expected.ts'
 import type { Judged } from './judge.ts'
+import { type CountedPart, countedParts, otherCount } from './other-count.ts'
 import { isWithin } from './tolerance.ts'
 
 /** A single change that gives wrong costs exactly. */
@@ -21,8 +22,9 @@ export interface Explanation {
 const mostCompared = 300
 
 /**
- * The changes that give all wrong costs exactly, those first that spare the fewest right costs. If none gives all,
- * those that give the most.
+ * The changes that give all wrong costs exactly, those first that spare the fewest right costs. If none gives all, and
+ * the wrong ones are streams, whose tokens some services count themselves, other counts that do; else those changes that
+ * give the most.
  */
 export function explain(
   judged: readonly Judged[],
@@ -50,6 +52,10 @@ export function explain(
     ]
   })
   const whole = found.filter(({ fits }) => fits === wrong.length)
+  if (whole.length === 0) {
+    const counted = countedOtherwise(wrong, right)
+    if (counted.length > 0) return { explanations: counted, isWhole: true }
+  }
   const isWhole = whole.length > 0
   const kept = isWhole ? whole : coverOf(found)
   const fewest = Math.min(...kept.map(({ spares }) => spares))
@@ -61,6 +67,30 @@ export function explain(
       (about !== 'round' || best.findIndex((each) => each.about === 'round') === at),
   )
   return { explanations: unique.toSorted(byFit).slice(0, mostNamed), isWhole }
+}
+
+function countedOtherwise(
+  wrong: readonly Judged[],
+  right: readonly Judged[],
+): readonly Explanation[] {
+  if (wrong.length === 0 || !wrong.every(({ request }) => request.isStream)) return []
+  return (Object.keys(countedParts) as CountedPart[]).flatMap((part) => {
+    const counts = wrong.map(({ statement, expected: { readings }, unit }) =>
+      readings.length === 1 ? otherCount(statement.value, readings[0]!, unit, part) : null,
+    )
+    if (counts.includes(null)) return []
+    const stated = wrong[0]!.expected.readings[0]!.usage.parts[part]
+    const name = countedParts[part]
+    return [
+      {
+        summary: `another count of ${name} tokens: ${counts[0]}, where the answer states ${stated}`,
+        about: name,
+        fits: wrong.length,
+        spares: 0,
+        scope: scopeOf(wrong, right),
+      },
+    ]
+  })
 }
 
 const mostNamed = 6

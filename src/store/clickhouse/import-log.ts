@@ -69,6 +69,7 @@ export async function importToClickhouse(
     const before = await known()
     await clickhouse.insertParquet('usage_events', columns, file)
     const accepted = (await known()) - before
+    await settleReferrals(clickhouse, store, imported.source)
     return {
       ...imported,
       accepted,
@@ -98,6 +99,38 @@ async function writeSpan(clickhouse: ClickHouse, store: Store, file: string): Pr
   if ((await store.rows(spans)).length === 0) return
   await store.execute(`COPY (${spans}) TO ${literal(file)} (FORMAT parquet)`)
   await clickhouse.insertParquet('usage_import_spans', spanColumns, file)
+}
+
+/**
+ * Makes refunds of the amounts whose request is known by now. The row that was imported first counts, so the refund is
+ * one that came just before.
+ */
+async function settleReferrals(
+  clickhouse: ClickHouse,
+  store: Store,
+  source: string,
+): Promise<void> {
+  const referrals = await store.rows<object>('FROM usage_referrals')
+  if (referrals.length > 0) await clickhouse.insertRows('usage_referrals', referrals)
+  const [open] = await clickhouse.rows<{ n: number }>(
+    'SELECT count() AS n FROM usage_referrals WHERE source = {source:String}',
+    { source },
+  )
+  if (open!.n === 0) return
+  const refund = columns.map((name) =>
+    name === 'type'
+      ? `'refund'`
+      : name === 'ingested_us'
+        ? 'if(isNull(version_us), ingested_us - 1, ingested_us)'
+        : name,
+  )
+  await clickhouse.command(
+    `INSERT INTO usage_events (${columns.join()}) SELECT ${refund.join()} FROM usage_events FINAL
+     WHERE source = {source:String} AND type = 'adjustment' AND id GLOBAL IN (
+       SELECT id FROM usage_referrals WHERE source = {source:String} AND refers_to GLOBAL IN (
+         SELECT id FROM usage_events WHERE source = {source:String}))`,
+    { source },
+  )
 }
 
 /** Writes the statements of a source, and which of them count now. */

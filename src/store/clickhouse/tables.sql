@@ -59,6 +59,12 @@ CREATE TABLE IF NOT EXISTS usage_buckets (
   has_costs Bool,
   written_us Int64
 ) ENGINE = ReplacingMergeTree(written_us) ORDER BY (source, id);
+-- Negative amounts whose request was not known when they came (see src/store/schema.sql).
+CREATE TABLE IF NOT EXISTS usage_referrals (
+  source LowCardinality(String),
+  id String,
+  refers_to String
+) ENGINE = ReplacingMergeTree ORDER BY (source, id);
 -- The interval of each import, and whether it was a part of a log.
 CREATE TABLE IF NOT EXISTS usage_import_spans (
   source LowCardinality(String),

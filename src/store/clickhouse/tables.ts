@@ -5,6 +5,7 @@ const shardKeys: Readonly<Record<string, string>> = {
   usage_events: 'source, id',
   usage_buckets: 'source, id',
   usage_import_spans: 'source',
+  usage_referrals: 'source, id',
   usage_quarters:
     'source, quarter, width_us, key_fp, account, model, endpoint, outcome, status, error_code, unit',
   usage_polls: 'base_url, key_fp',

@@ -22,13 +22,15 @@ export function headerOf(
   { file, read }: { readonly file: string; readonly read: string },
   delimiter: string,
 ): readonly string[] {
-  const names = firstRecord(beginningOf(read), delimiter)
-  if (names.every((name) => name === '')) {
+  const first = firstRecord(beginningOf(read), delimiter)
+  if (first.every((name) => name === '')) {
     throw new UserError(
       'import',
       `${file} has no header: expected the names of columns in its first line`,
     )
   }
+  // Spreadsheets leave columns without a name behind the last one.
+  const names = first.map((name, at) => (name === '' ? `(column ${at + 1})` : name))
   const twice = names.find((name, at) => names.indexOf(name) !== at)
   if (twice !== undefined)
     throw new UserError('import', `${file} names the column "${twice}" twice`)

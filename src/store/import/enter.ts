@@ -6,6 +6,7 @@ import { creditsTypes, stagedCredits } from './fields.ts'
 import type { LogFormat, Mapping } from './mapping.ts'
 import { type LinePrices, pricedUnitSql } from './price-lines.ts'
 import { hasErrors } from './rejects.ts'
+import { refersToSql } from './stage.ts'
 import { compareStatements, enterStatements } from './statements.ts'
 
 interface EnteredLog {
@@ -104,10 +105,11 @@ export async function enter(store: Session, log: EnteredLog): Promise<Entered> {
 
 async function enterEvents(
   store: Session,
-  { source, prices }: EnteredLog,
+  log: EnteredLog,
   importNo: number,
   nowUs: bigint,
 ): Promise<void> {
+  const { source, prices } = log
   const [known] = await store.rows<{ n: number; corrects: number }>(
     `SELECT count(*) AS n, count(*) FILTER (WHERE how = 'corrects') AS corrects FROM staging.known`,
   )
@@ -134,6 +136,39 @@ async function enterEvents(
     [source],
   )
   if (prices !== undefined && known!.n > 0) await priceKnown(store, source, credits, unit)
+  await settleReferrals(store, log, importNo, isNew)
+}
+
+/**
+ * Keeps which requests the new amounts without a type refund, and makes refunds of those whose request is in this
+ * import: so it does not matter in which order the files of a ledger come.
+ */
+async function settleReferrals(
+  store: Session,
+  { source, mapping }: EnteredLog,
+  importNo: number,
+  isNew: string,
+): Promise<void> {
+  const tables = await store.rows(
+    `SELECT 1 AS there FROM duckdb_tables() WHERE database_name = 'staging' AND table_name = 'unsettled'`,
+  )
+  if (tables.length > 0) {
+    await store.execute(
+      `INSERT INTO usage_referrals SELECT $1, id, ${refersToSql(mapping)} FROM staging.lines
+       WHERE ${isNew} AND rowid IN (FROM staging.unsettled)`,
+      [source],
+    )
+  }
+  const settled = await store.rows<{ id: string }>(
+    `SELECT id FROM usage_referrals WHERE source = $1
+       AND refers_to IN (SELECT id FROM usage_events WHERE source = $1 AND import_no = $2)`,
+    [source, importNo],
+  )
+  if (settled.length === 0) return
+  const ids = settled.map(({ id }) => literal(id)).join()
+  await store.execute(`
+    UPDATE usage_events SET type = 'refund' WHERE source = ${literal(source)} AND type = 'adjustment' AND id IN (${ids});
+    DELETE FROM usage_referrals WHERE source = ${literal(source)} AND id IN (${ids})`)
 }
 
 /** Gives known lines whose cost is not logged the cost by these prices, which may be newer. */

@@ -5,7 +5,7 @@ import { type ColumnReader, endpointSql, exactColumn, fingerprintSql, placeSql }
 import { numberSql, type Readings } from './readings.ts'
 import { type StagedField, sameField } from './staged-field.ts'
 import { ownUnit } from './staged-lines.ts'
-import { durationField, endField, timeField, wallField } from './staged-times.ts'
+import { durationField, endField, timeField, timezoneOf, wallField } from './staged-times.ts'
 
 /** DuckDB types: one holds the credits of most logs in 64 bits, the other those of any log. */
 export const creditsTypes = { most: 'DECIMAL(18,6)', any: 'DECIMAL(38,18)' } as const
@@ -17,8 +17,8 @@ const longestText = 200
 /** Pages and JSON name the unit of each amount. */
 const longestUnit = 40
 
-/** Words for a value that is not known. An empty cell is another. */
-const unknownWords = `('null', 'n/a', '-')`
+/** Words for a value that is not known, as databases and data frames write it. An empty cell is another. */
+const unknownWords = `('null', 'n/a', 'na', 'nan', 'none', '-', '–', '—', '\\n', '(null)', '<na>')`
 
 /** The fields of a line, as SQL over one line of the file. */
 export function stagedFields(
@@ -68,7 +68,7 @@ export function stagedFields(
     // A cast rounds. CASE, because AND computes both of its sides for all rows, and a decimal of 38 digits is slow.
     const part = isExact
       ? 'false'
-      : `CASE WHEN contains(${came}, '.') THEN TRY_CAST(${came} AS DECIMAL(38, 18)) <> ${name} ELSE false END`
+      : `CASE WHEN contains(${came}, '.') OR contains(${came}, '-') THEN TRY_CAST(${came} AS DECIMAL(38, 18)) <> ${name} ELSE false END`
     return {
       name,
       sql: `TRY_CAST(${came} AS ${type})`,
@@ -89,12 +89,15 @@ export function stagedFields(
   const type = `lower(${optional(text('type'))})`
   return [
     idField(mapping, read),
-    timeField('at_us', fields.time, read, readings),
+    timeField('at_us', fields.time, timezoneOf(mapping), read, readings),
     wallField(fields.time, read, readings),
     endField(mapping, read, readings),
     fields.version === undefined
       ? sameField('version_us', 'NULL::BIGINT')
-      : { ...timeField('version_us', fields.version, read, readings), wrong: null },
+      : {
+          ...timeField('version_us', fields.version, timezoneOf(mapping), read, readings),
+          wrong: null,
+        },
     // An amount without a type and below 0 gets its type once all ids are known.
     fields.type === undefined
       ? sameField('type', 'NULL::VARCHAR')
@@ -153,7 +156,7 @@ export function stagedFields(
       ? sameField('unit', ownUnit)
       : {
           ...plain('unit', 'unit'),
-          sql: `coalesce(${short('unit', longestUnit)}, ${ownUnit})`,
+          sql: `coalesce(${unitSql(short('unit', longestUnit))}, ${ownUnit})`,
         },
     tokens('prompt_tokens', 'promptTokens'),
     tokens('cached_tokens', 'cachedTokens'),
@@ -166,6 +169,12 @@ export function stagedFields(
     durationField('latency_us', fields.latency, read),
   ]
 }
+
+const currencies = Intl.supportedValuesOf('currency')
+
+/** SQL for the unit of an amount: currencies of ISO 4217 in capitals, `usd` like `USD`. */
+const unitSql = (text: string) =>
+  `nullif(CASE WHEN upper(trim(${text})) IN (${currencies.map(literal).join()}) THEN upper(trim(${text})) ELSE trim(${text}) END, '')`
 
 function idField({ fields }: Mapping, read: ColumnReader): StagedField {
   const { id } = fields

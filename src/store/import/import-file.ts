@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import { diskFailure } from '../errors.ts'
@@ -30,7 +30,10 @@ export interface FileImport extends Work, Meaning {
   readonly mapping?: Mapping
   /** By content and name if absent. */
   readonly format?: LogFormat | RecordTool
-  /** The namespace of ids: the service that wrote the log. By the mapping or the file's name if absent. */
+  /**
+   * The namespace of ids: the service that wrote the log. That of the mapping if absent, else `log`. It is never the
+   * file's name, which changes when a log is rotated.
+   */
   readonly source?: string
   /** For rejected lines; `FILE.rejects.jsonl` if absent. */
   readonly rejectsFile?: string
@@ -184,7 +187,7 @@ async function importLog(
     plain,
     lines: rows?.lines ?? null,
     isPartial: whole?.isPartial === true || rows?.isPartial === true,
-    source: options.source ?? mapping.source ?? basename(file).replace(/\..*$/, ''),
+    source: options.source ?? mapping.source ?? 'log',
     format,
     rejectsFile,
     nowUs: Date.now() * 1000,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fingerprintOf } from '../../attempt/fingerprint.ts'
 import { UserError } from '../../user/user-error.ts'
-import { beginningOf, firstRecord } from './csv-header.ts'
+import { beginningOf, firstRecord, headerOf } from './csv-header.ts'
 import { csvDocuments, type Document, jsonDocuments, longestLine } from './formats/documents.ts'
 import type { KnownFormat, Page } from './formats/format.ts'
 import { knownFormats } from './formats/list.ts'
@@ -69,13 +69,17 @@ export interface KnownRows {
  * Reads the files of one known format together: the pages of a list may be in several files.
  *
  * @param partial accepts pages whose others are missing
- * @throws UserError for a missing page, a sum that differs from its rows, and sums without a width
+ * @throws UserError for a missing page, a sum that differs from its rows, sums without a width, and a column that
+ *   occurs twice
  */
 export function readKnown(
   format: KnownFormat,
   files: readonly KnownFile[],
   { partial, bucket }: { readonly partial: boolean; readonly bucket?: string | undefined },
 ): KnownRows {
+  for (const { file, path } of files) {
+    if (!isJson(path)) headerOf({ file, read: path }, delimiterOf(beginningOf(path)))
+  }
   const notes = [...(format.note === undefined ? [] : [format.note])]
   const pages: { readonly file: string; readonly page: Page }[] = []
   const seen = new Set<string>()

@@ -45,17 +45,26 @@ export function clockChanges(
   return changes
 }
 
+interface LocalTimes {
+  readonly timezone: string
+  readonly ambiguous: RepeatedTime | null
+  /** The width of sums without an end: `1d`. */
+  readonly bucket: string | undefined
+  /** SQL of what tells sums of one interval apart. */
+  readonly series: readonly string[]
+}
+
 /**
  * Places local times that a clock change repeats or skips. If the file is in order of time, with lines before and after
- * the change, a step back of its clock shows where the second hour begins; else the first of the two moments counts. A
- * time that is skipped does not exist, and its line is rejected.
+ * the change, a step back of its clock shows where the second hour begins, and so does a sum over an interval that has one
+ * already; else the first of the two moments counts. A
+ * time that is skipped does not exist, and its line is rejected; but a day whose midnight is skipped begins after it.
  *
  * @returns notes for the reader
  */
 export async function placeLocalTimes(
   store: Session,
-  timezone: string,
-  ambiguous: RepeatedTime | null,
+  { timezone, ambiguous, bucket, series }: LocalTimes,
 ): Promise<readonly string[]> {
   if (timezone === 'UTC') return []
   const [range] = await store.rows<{ first: number | null; last: number }>(
@@ -69,11 +78,17 @@ export async function placeLocalTimes(
     const [from, to] = [atUs + Math.min(beforeUs, afterUs), atUs + Math.max(beforeUs, afterUs)]
     const within = `reason IS NULL AND wall_us >= ${from} AND wall_us < ${to}`
     if (afterUs > beforeUs) {
-      await reject(store, within, `a time that exists in ${timezone}`)
+      const isDay = bucket?.endsWith('d') === true
+      const midnight = isDay ? `${within} AND wall_us % ${dayUs} = 0` : 'false'
+      if (isDay) {
+        await store.execute(`UPDATE staging.stored AS lines SET at_us = ${atUs} WHERE ${midnight}`)
+      }
+      await reject(store, `${within} AND NOT (${midnight})`, `a time that exists in ${timezone}`)
       continue
     }
-    const rows = await store.rows<{ line: number; wall_us: number }>(
-      `SELECT rowid AS line, wall_us FROM staging.lines WHERE ${within} ORDER BY rowid`,
+    const of = bucket === undefined ? `''` : `concat_ws('|', ${series.join()})`
+    const rows = await store.rows<RepeatedLine>(
+      `SELECT rowid AS line, wall_us, ${of} AS series FROM staging.lines WHERE ${within} ORDER BY rowid`,
     )
     if (rows.length === 0) continue
     repeated += rows.length
@@ -81,15 +96,18 @@ export async function placeLocalTimes(
       await reject(store, within, `a time that occurs once in ${timezone}`)
       continue
     }
-    await store.execute(
-      `UPDATE staging.stored AS lines SET at_us = wall_us - ${beforeUs} WHERE ${within}`,
-    )
-    const second = await secondOf(store, rows, [from, to], ambiguous)
+    const moved = (offsetUs: number) =>
+      `UPDATE staging.stored AS lines SET at_us = wall_us - ${offsetUs}${
+        // A sum over days ends on the local clock; a shorter one keeps its width.
+        bucket === undefined || bucket.endsWith('d')
+          ? ''
+          : `, end_us = end_us + wall_us - ${offsetUs} - at_us`
+      }`
+    await store.execute(`${moved(beforeUs)} WHERE ${within}`)
+    const second = await secondOf(store, rows, [from, to], ambiguous, bucket !== undefined)
     isByOrder &&= second !== null
     if (second !== null) {
-      await store.execute(
-        `UPDATE staging.stored AS lines SET at_us = wall_us - ${afterUs} WHERE ${within} AND ${second}`,
-      )
+      await store.execute(`${moved(afterUs)} WHERE ${within} AND ${second}`)
     }
   }
   if (repeated === 0) return []
@@ -113,12 +131,30 @@ function reject(store: Session, where: string, expected: string): Promise<void> 
   )
 }
 
+interface RepeatedLine {
+  readonly line: number
+  readonly wall_us: number
+  readonly series: string
+}
+
+/** The first sum over an interval that an earlier one of its series has. */
+function repeatedSum(rows: readonly RepeatedLine[]): RepeatedLine | undefined {
+  const seen = new Set<string>()
+  return rows.find(({ wall_us, series }) => {
+    const sum = `${wall_us} ${series}`
+    if (seen.has(sum)) return true
+    seen.add(sum)
+    return false
+  })
+}
+
 /** SQL for the repeated lines that are in the second hour; null if nothing shows that there are any. */
 async function secondOf(
   store: Session,
-  rows: readonly { readonly line: number; readonly wall_us: number }[],
+  rows: readonly RepeatedLine[],
   [from, to]: readonly [number, number],
   ambiguous: Exclude<RepeatedTime, 'reject'> | null,
+  isSums: boolean,
 ): Promise<string | null> {
   if (ambiguous !== null) return ambiguous === 'second' ? 'true' : null
   const [order] = await store.rows<{
@@ -138,6 +174,7 @@ async function secondOf(
     ({ wall_us }, at) =>
       at > 0 && (rising ? wall_us < rows[at - 1]!.wall_us : wall_us > rows[at - 1]!.wall_us),
   )
-  if (turns.length !== 1) return null
-  return `rowid ${rising ? '>=' : '<'} ${turns[0]!.line}`
+  const again = turns.length === 0 && isSums ? repeatedSum(rows) : undefined
+  const turn = turns.length === 1 ? turns[0] : again
+  return turn === undefined ? null : `rowid ${rising ? '>=' : '<'} ${turn.line}`
 }

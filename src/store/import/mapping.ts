@@ -48,8 +48,8 @@ const timePlace = z.union([
   z.strictObject({
     column: columnName,
     unit: z.enum(timeUnits).default('auto'),
-    /** For times without an offset. */
-    timezone: timezoneName.default('UTC'),
+    /** For times without an offset; UTC if absent, or that of `time` for other times. */
+    timezone: timezoneName.optional(),
   }),
 ])
 

@@ -16,7 +16,7 @@ export function mappedColumns(mapping: Mapping): readonly (string | readonly str
   const places = Object.values(mapping.fields).flatMap(columnsOf)
   return [
     ...places,
-    ...(mapping.dimensions ?? []).map((name) => [name]),
+    ...(mapping.dimensions ?? []),
     ...(mapping.problem === undefined ? [] : [mapping.problem]),
   ]
 }

@@ -30,17 +30,22 @@ export function numberSql(text: string, decimal: DecimalMark): string {
   // Spaces (also U+00A0 and U+202F), signs of money, and the apostrophe that keeps a cell text.
   const bare = `regexp_replace(${text}, '[\\s\\x{00A0}\\x{202F}€$£¥%'']', '', 'g')`
   const signed = `regexp_replace(${bare}, '^\\((.*)\\)$', '-\\1')`
-  const number = `^[+-]?([1-9]\\d{0,2}(${thousands}\\d{3})+|\\d+|)(${point}\\d*)?([eE][+-]?\\d+)?$`
+  // Indian numbers have groups of two before the last three.
+  const groups = `([1-9]\\d{0,2}(${thousands}\\d{3})+|[1-9]\\d?(${thousands}\\d{2})+${thousands}\\d{3})`
+  const number = `^[+-]?(${groups}|\\d+|)(${point}\\d*)?([eE][+-]?\\d+)?$`
   const mark = decimal === '.' ? ',' : '.'
   return `(CASE WHEN regexp_matches(${signed}, '${number}')
     THEN replace(replace(${signed}, '${mark}', ''), '${decimal}', '.') END)`
 }
 
-/** SQL for a number cell that the plain reading takes, but that may have a thousands mark. */
+/** SQL for a number cell that the plain reading takes, but that may have a thousands mark, or was shortened. */
 export const doubtSql = (text: string) =>
-  `(${text}[-4] = '.' AND ${text}[1] <> '0' AND NOT contains(${text}[:-5], '.'))`
+  `(${text}[-4] = '.' AND ${text}[1] <> '0' AND NOT contains(${text}[:-5], '.') OR contains(${text}, 'E+'))`
 
-const times = ['', ' %H:%M', ' %H:%M:%S', ' %H:%M:%S.%f']
+/** SQL for a number that a spreadsheet shortened, such as `1,23E+05`. */
+export const isShortened = (text: string) => `regexp_matches(${text}, '^-?\\d([.,]\\d+)?E[+]\\d+$')`
+
+const times = ['', ' %H:%M', ' %H:%M:%S', ' %H:%M:%S.%f', ' %I:%M %p', ' %I:%M:%S %p']
 
 /** SQL for the local time of a date that is not ISO 8601; null for any other text. */
 export function datedSql(text: string, order: DateOrder | null): string {

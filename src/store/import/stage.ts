@@ -7,13 +7,14 @@ import { hideKeys } from './hide-keys.ts'
 import { placeLocalTimes } from './local-times.ts'
 import { type Scan, scanOf } from './log-scan.ts'
 import type { FieldName, LogFormat, Mapping } from './mapping.ts'
-import { dateOrderOf, decimalOf, doubtSql, type Readings } from './readings.ts'
+import { dateOrderOf, decimalOf, doubtSql, isShortened, type Readings } from './readings.ts'
 import type { StagedField } from './staged-field.ts'
 import { createLines, type SameColumn, storeColumns } from './staged-lines.ts'
 import { timezoneOf } from './staged-times.ts'
 
 interface StagedLog {
   readonly file: string
+  readonly source: string
   readonly format: LogFormat
   readonly mapping: Mapping
   readonly nowUs: number
@@ -49,9 +50,15 @@ export async function stage(store: Session, log: StagedLog, read: string): Promi
     await stageLines(store, log, scanned, readings)
   }
   const notes = readings.decimal === null ? [] : await shortenedCells(store, mapping, scanned)
-  notes.push(...(await placeLocalTimes(store, timezoneOf(mapping), mapping.ambiguous ?? null)))
+  const { ambiguous = null, bucket } = mapping
+  const timezone = timezoneOf(mapping)
+  const series = [
+    ...['model', 'key_fp', 'account', 'outcome'],
+    ...(mapping.dimensions ?? []).map((name) => identifier(`dimension ${name}`)),
+  ].map((sql) => `coalesce(${sql}, '')`)
+  notes.push(...(await placeLocalTimes(store, { timezone, ambiguous, bucket, series })))
   notes.push(...(await rejectAhead(store, log)))
-  await settleTypes(store, mapping)
+  await settleTypes(store, log)
   await keepLines(store, scanned, 'false')
   notes.push(...(await hideKeys(store, scanned)))
   notes.push(...(await checkParts(store, log)))
@@ -110,7 +117,7 @@ async function stageLines(
 ): Promise<void> {
   const fields = stagedFields(mapping, reader, readings)
   const dimensions = (mapping.dimensions ?? []).map(
-    (name) => `nullif(${reader.text([name])}, '') AS ${identifier(`dimension ${name}`)}`,
+    (name) => `nullif(${reader.text(name)}, '') AS ${identifier(`dimension ${name}`)}`,
   )
   const { problem } = mapping
   const unread = [
@@ -209,15 +216,14 @@ async function shortenedCells(
   { scan, reader }: Scan,
 ): Promise<string[]> {
   const sums = numbersOf(mapping).map(
-    ({ place }) =>
-      `count(*) FILTER (WHERE regexp_matches(${reader.text(place)}, '^\\d[.,]\\d+E[+]\\d+$'))`,
+    ({ place }) => `count(*) FILTER (WHERE ${isShortened(reader.text(place))})`,
   )
   if (sums.length === 0) return []
   const [row] = await store.rows<{ n: number }>(`SELECT ${sums.join(' + ')} AS n FROM (${scan})`)
   return row!.n === 0
     ? []
     : [
-        `${row!.n} cells such as 1,23E+05 were shortened by a spreadsheet: their last digits are lost`,
+        `${row!.n} ${row!.n === 1 ? 'cell' : 'cells'} such as 1,23E+05 ${row!.n === 1 ? 'was' : 'were'} shortened by a spreadsheet: ${row!.n === 1 ? 'its' : 'their'} last digits are lost`,
       ]
 }
 
@@ -225,7 +231,7 @@ async function shortenedCells(
  * Gives each line its type, and each amount the sign of its type: a refund and an expiry reduce, whatever sign they are
  * written with. Only usage is a request with tokens.
  */
-async function settleTypes(store: Session, { fields }: Mapping): Promise<void> {
+async function settleTypes(store: Session, { source, mapping }: StagedLog): Promise<void> {
   const [row] = await store.rows<{ signed: boolean }>(
     `SELECT count(*) > 0 AS signed FROM staging.lines WHERE credits < 0 OR credits_wide < 0 OR type <> 'usage'`,
   )
@@ -239,22 +245,31 @@ async function settleTypes(store: Session, { fields }: Mapping): Promise<void> {
     'requests',
     ...tokenColumns,
   ])
-  // `r-7-refund` and `refund-r-7` name r-7.
-  const named = `coalesce(nullif(regexp_extract(id, '(?i)^(.+?)[-_:./ ]*refund', 1), ''), nullif(regexp_extract(id, '(?i)refund[-_:./ ]*(.+)$', 1), ''))`
-  const refersTo =
-    fields.refersTo !== undefined ? 'refers_to' : fields.id !== undefined ? named : 'NULL'
-  const referred = `${refersTo} IN (SELECT id FROM staging.lines) OR ${refersTo} IN (SELECT id FROM usage_events)`
+  const refersTo = refersToSql(mapping)
+  const referred = `${refersTo} IN (SELECT id FROM staging.lines)
+    OR ${refersTo} IN (SELECT id FROM usage_events WHERE source = ${literal(source)})`
   const negative = '(credits < 0 OR credits_wide < 0)'
+  const untyped = `type IS NULL AND end_us IS NULL AND ${negative}`
   await store.execute(`
+    CREATE TABLE staging.unsettled AS
+    SELECT rowid AS line_no FROM staging.lines WHERE ${untyped} AND ${refersTo} IS NOT NULL AND NOT (${referred});
     UPDATE staging.stored AS lines SET type = CASE WHEN ${referred} THEN 'refund' ELSE 'adjustment' END
-    WHERE type IS NULL AND end_us IS NULL AND ${negative};
+    WHERE ${untyped};
     UPDATE staging.stored AS lines
-    SET reason = type || ': expected an amount of 0 or more, got ' || coalesce(credits, credits_wide)::VARCHAR
+    SET reason = type || ': expected an amount of 0 or more, got ' || regexp_replace(coalesce(credits, credits_wide)::VARCHAR, '\\.?0+$', '')
     WHERE reason IS NULL AND ${negative} AND type IN ('usage', 'grant', 'purchase', 'gift');
     UPDATE staging.stored AS lines SET credits = -abs(credits), credits_wide = -abs(credits_wide)
     WHERE type IN ('refund', 'expiry');
     UPDATE staging.stored AS lines SET requests = 0, ${tokenColumns.map((name) => `${name} = NULL`).join(', ')}
     WHERE coalesce(type, 'usage') <> 'usage'`)
+}
+
+/** SQL for the id of the request that a line refunds. `r-7-refund` and `refund-r-7` name r-7. */
+export function refersToSql({ fields }: Mapping): string {
+  if (fields.refersTo !== undefined) return 'refers_to'
+  return fields.id === undefined
+    ? 'NULL'
+    : `coalesce(nullif(regexp_extract(id, '(?i)^(.+?)[-_:./ ]*refund', 1), ''), nullif(regexp_extract(id, '(?i)refund[-_:./ ]*(.+)$', 1), ''))`
 }
 
 /** From this share of the lines on, parts that exceed their whole show a wrong dialect. */

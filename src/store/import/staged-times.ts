@@ -20,7 +20,7 @@ export function durationField(
   const unchecked = { name, wrong: null, expected: '', came: 'NULL' }
   if ('from' in at) {
     const [from, to] = [at.from, at.to].map((column) =>
-      timeSql({ column, unit: 'auto', timezone: 'UTC' }, read, null),
+      timeSql({ column, unit: 'auto', timezone: 'UTC' }, 'UTC', read, null),
     )
     return { ...unchecked, sql: within(`(${to} - ${from})`) }
   }
@@ -44,22 +44,26 @@ interface FullTimePlace {
   readonly timezone: string
 }
 
-const fullPlace = (at: TimePlace): FullTimePlace =>
-  typeof at === 'string' ? { column: at, unit: 'auto', timezone: 'UTC' } : at
+const fullPlace = (at: TimePlace, timezone = 'UTC'): FullTimePlace =>
+  typeof at === 'string'
+    ? { column: at, unit: 'auto', timezone }
+    : { ...at, timezone: at.timezone ?? timezone }
 
-/** The zone of times without an offset. */
+/** The zone of times without an offset. The import makes it the session's. */
 export const timezoneOf = ({ fields }: Mapping): string => fullPlace(fields.time).timezone
 
+/** @param timezone the session's, which is that of the place if it names none */
 export function timeField(
   name: string,
   at: TimePlace,
+  timezone: string,
   read: ColumnReader,
   { dateOrder }: Readings,
 ): StagedField {
-  const place = fullPlace(at)
+  const place = fullPlace(at, timezone)
   return {
     name,
-    sql: timeSql(place, read, dateOrder),
+    sql: timeSql(place, timezone, read, dateOrder),
     wrong: `coalesce(${name} NOT BETWEEN ${earliestUs} AND ${latestUs}, true)`,
     expected: `a time between 2000 and 2100 (${place.unit === 'auto' ? 'ISO 8601, or Unix s, ms, us or ns' : place.unit})`,
     came: read.text(place.column),
@@ -70,22 +74,47 @@ export function timeField(
 export function wallField(at: TimePlace, read: ColumnReader, { dateOrder }: Readings): StagedField {
   const { column, unit, timezone } = fullPlace(at)
   const text = read.text(column)
-  const isText = read.kind(column) === 'text' || read.kind(column) === 'other'
-  const isLocal = timezone !== 'UTC' && (unit === 'auto' || unit === 'iso') && isText
-  const sql = `CASE WHEN NOT regexp_matches(${text}, '\\d:\\d\\d.*([Zz]|[+-]\\d\\d(:?\\d\\d)?)\\s*$')
-    THEN epoch_us(coalesce(TRY_CAST(${text} AS TIMESTAMP), ${datedSql(text, dateOrder)})) END`
-  return isLocal
-    ? { name: 'wall_us', sql, wrong: null, expected: '', came: 'NULL' }
-    : sameField('wall_us', 'NULL::BIGINT')
+  const kind = read.kind(column)
+  const isText = (kind === 'text' || kind === 'other') && (unit === 'auto' || unit === 'iso')
+  if (timezone === 'UTC' || !(isText || kind === 'timestamp')) {
+    return sameField('wall_us', 'NULL::BIGINT')
+  }
+  const sql = isText
+    ? `CASE WHEN NOT ${hasZone(text)}
+         THEN epoch_us(coalesce(${castSql(text, 'TIMESTAMP')}, ${datedSql(text, dateOrder)})) END`
+    : `epoch_us(${read.raw(column)}::TIMESTAMP)`
+  return { name: 'wall_us', sql, wrong: null, expected: '', came: 'NULL' }
 }
+
+/**
+ * SQL for a time of ISO 8601: as DuckDB reads it, or with what it does not read made plain: no seconds before an offset,
+ * a space before one, and a comma before parts of a second.
+ */
+function castSql(text: string, type: 'TIMESTAMP' | 'TIMESTAMPTZ'): string {
+  const steps: readonly (readonly [string, string])[] = [
+    ['^(.{10}[T ]\\d\\d:\\d\\d)(\\s*([Zz]|UTC|[+-]\\d.*)?)$', '\\1:00\\2'],
+    ['(:\\d\\d),(\\d)', '\\1.\\2'],
+    ['\\s+([+-]\\d\\d:?\\d\\d)$', '\\1'],
+  ]
+  const plain = steps.reduce(
+    (sql, [from, to]) => `regexp_replace(${sql}, ${literal(from)}, ${literal(to)})`,
+    `trim(${text})`,
+  )
+  return `coalesce(TRY_CAST(${text} AS ${type}), TRY_CAST(${plain} AS ${type}))`
+}
+
+/** SQL: whether a text says in which zone its time is: `10:00Z`, `10:00+01:00`, `10:00 UTC`. */
+const hasZone = (text: string) =>
+  `regexp_matches(${text}, '\\d:\\d\\d.*([Zz]|[+-]\\d\\d(:?\\d\\d)?|UTC|GMT)\\s*$')`
 
 const widthUs = { m: 60e6, h: 3600e6, d: 86_400e6 } as const
 
-/** The end of the interval of a line that is a sum; null for an event. */
+/** The end of the interval of a line that is a sum; null for an event. Days are those of the zone's calendar. */
 export function endField(mapping: Mapping, read: ColumnReader, readings: Readings): StagedField {
   const { bucket, fields } = mapping
+  const timezone = timezoneOf(mapping)
   if (fields.end !== undefined) {
-    const end = timeField('end_us', fields.end, read, readings)
+    const end = timeField('end_us', fields.end, timezone, read, readings)
     return {
       ...end,
       wrong: `${end.wrong} OR end_us <= at_us`,
@@ -93,13 +122,30 @@ export function endField(mapping: Mapping, read: ColumnReader, readings: Reading
     }
   }
   if (bucket === undefined) return sameField('end_us', 'NULL::BIGINT')
-  const width = Number.parseInt(bucket, 10) * widthUs[bucket.at(-1) as 'm' | 'h' | 'd']
-  return { name: 'end_us', sql: `at_us + ${width}`, wrong: null, expected: '', came: 'NULL' }
+  const unit = bucket.at(-1) as 'm' | 'h' | 'd'
+  const count = Number.parseInt(bucket, 10)
+  const sql =
+    unit === 'd' && timezone !== 'UTC'
+      ? laterDaySql(count, timezone)
+      : `at_us + ${count * widthUs[unit]}`
+  return { name: 'end_us', sql, wrong: null, expected: '', came: 'NULL' }
 }
 
-/** Unix microseconds of a time in any of the usual forms; null for anything else. */
+/** Days later on the local clock: a day of a clock change has 23 or 25 hours. */
+function laterDaySql(days: number, timezone: string): string {
+  const zone = literal(timezone)
+  const wall = `coalesce(make_timestamp(wall_us), timezone(${zone}, timezone('UTC', make_timestamp(at_us))))`
+  return `epoch_us(timezone(${zone}, ${wall} + INTERVAL ${days} DAY))`
+}
+
+/**
+ * Unix microseconds of a time in any of the usual forms; null for anything else.
+ *
+ * @param own the session's zone
+ */
 function timeSql(
   { column, unit, timezone }: FullTimePlace,
+  own: string,
   read: ColumnReader,
   dateOrder: DateOrder | null,
 ): string {
@@ -107,8 +153,12 @@ function timeSql(
   const raw = read.raw(column)
   const scaled = (factor: number) => `(round(TRY_CAST(${raw} AS DOUBLE) * ${factor})::BIGINT)`
   const whole = `TRY_CAST(${raw} AS HUGEINT)`
-  // A time without an offset is in the session's zone, which the import sets to the mapping's.
-  const exact = `TRY_CAST(${text} AS TIMESTAMPTZ)`
+  // A time without an offset is in the session's zone.
+  const cast = castSql(text, 'TIMESTAMPTZ')
+  const exact =
+    timezone === own
+      ? cast
+      : `CASE WHEN ${hasZone(text)} THEN ${cast} ELSE timezone(${literal(timezone)}, ${castSql(text, 'TIMESTAMP')}) END`
   const dated = `timezone(${literal(timezone)}, ${datedSql(text, dateOrder)})`
   const iso = `epoch_us(${dateOrder === null ? exact : `coalesce(${exact}, ${dated})`})`
   const magnitude = `abs(TRY_CAST(${raw} AS DOUBLE))`
@@ -118,7 +168,8 @@ function timeSql(
     ms: `TRY(${scaled(1e3)})`,
     us: `TRY_CAST(${raw} AS BIGINT)`,
     ns: `TRY((${whole} // 1000)::BIGINT)`,
-    auto: `CASE WHEN ${magnitude} IS NULL THEN ${iso}
+    // A spreadsheet that writes 1.79E+12 has lost the hour.
+    auto: `CASE WHEN ${magnitude} IS NULL THEN ${iso} WHEN contains(${text}, 'E+') THEN NULL
                 WHEN ${magnitude} < 1e11 THEN TRY(${scaled(1e6)})
                 WHEN ${magnitude} < 1e14 THEN TRY(${scaled(1e3)})
                 WHEN ${magnitude} < 1e17 THEN TRY(${whole}::BIGINT)

@@ -5,7 +5,9 @@ import { beginPart, type Work } from '../../user/work.ts'
 import { diskFailure } from '../errors.ts'
 import { literal } from '../literal.ts'
 import type { Session } from '../session.ts'
+import { beginningOf } from './csv-header.ts'
 import { enter } from './enter.ts'
+import { jsonDocuments } from './formats/documents.ts'
 import { hideKeysOfLines } from './hide-keys.ts'
 import { findKnown, nameEqualLines } from './known.ts'
 import { columnsIn, type Scan } from './log-scan.ts'
@@ -92,7 +94,7 @@ export async function importUsageLog(store: Session, log: UsageLogImport): Promi
     const { notes: readNotes, scanned, readings } = await stage(store, log, path)
     const notes = [...readNotes]
     const mapping = { ...log.mapping, ...withoutNulls(readings) }
-    if (log.format === 'csv' && !isPartial) await refuseOpenQuote(store, log, path)
+    if (log.format === 'csv' && !isPartial) await refuseBrokenEnd(store, log, path)
     notes.push(...(await nameEqualLines(store, log.mapping)))
     beginPart(log, 'looking for lines that are known', 1, 3)
     await store.execute(`SET force_compression = 'auto'`)
@@ -173,7 +175,33 @@ async function readableText(log: UsageLogImport, scratch: string): Promise<Whole
   const copy = join(scratch, 'text')
   const plain = log.plain ?? (await plainText(file, copy, log.signal))
   const delimiter = format === 'csv' ? (log.mapping.delimiter ?? ',') : null
-  return wholeText({ file, plain, copy, delimiter, partial })
+  const whole = await wholeText({ file, plain, copy, delimiter, partial })
+  if (format === 'csv' || !areDocuments(whole.path)) return whole
+  const path = join(scratch, 'lines.jsonl')
+  writeLines(path, documentTexts(whole.path, file))
+  return { ...whole, path }
+}
+
+/** Whether a text has JSON objects over several lines, or several in one line. */
+function areDocuments(path: string): boolean {
+  const head = beginningOf(path).trimStart()
+  const [first] = head.split('\n', 1)
+  return head.startsWith('{') && head.includes('\n') && !isJson(first!)
+}
+
+function* documentTexts(path: string, file: string): Generator<object | string> {
+  for (const document of jsonDocuments(path, file)) {
+    yield 'unread' in document ? String(document.unread).replaceAll('\n', ' ') : document
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function writeLines(path: string, lines: Iterable<object | string>): void {
@@ -189,14 +217,24 @@ function writeLines(path: string, lines: Iterable<object | string>): void {
   closeSync(handle)
 }
 
-/** @throws UserError for a CSV file with a quote that is never closed, which would swallow the lines after it */
-async function refuseOpenQuote(store: Session, log: UsageLogImport, path: string): Promise<void> {
+/**
+ * @throws UserError for a CSV file with a quote that is never closed, which would swallow the lines after it, and for
+ *   one whose last row lacks cells
+ */
+async function refuseBrokenEnd(store: Session, log: UsageLogImport, path: string): Promise<void> {
   if (!(await hasErrors(store))) return
-  const { openQuoteLine } = await csvRecords(path, log.mapping.delimiter ?? ',')
-  if (openQuoteLine === null) return
+  const { delimiter } = columnsIn({ ...log, read: path })!
+  const { openQuoteLine, cells } = await csvRecords(path, delimiter)
+  if (openQuoteLine !== null) {
+    throw new UserError(
+      'import',
+      `${log.file}: the quote in line ${openQuoteLine} is never closed, so the lines after it cannot be read. Nothing was imported.`,
+    )
+  }
+  if (cells.last >= cells.header || log.partial === true) return
   throw new UserError(
     'import',
-    `${log.file}: the quote in line ${openQuoteLine} is never closed, so the lines after it cannot be read. Nothing was imported.`,
+    `${log.file} ends in the middle: its last row has ${cells.last} of ${cells.header} cells. Nothing was imported. Add --partial to import the whole lines.`,
   )
 }
 

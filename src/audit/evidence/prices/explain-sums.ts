@@ -11,6 +11,7 @@ import {
 import type { Change } from '../../../price/judge/changes/change.ts'
 import { changesFor } from '../../../price/judge/changes/changes.ts'
 import { expectedCosts, type PriceJudge } from '../../../price/judge/expected.ts'
+import { type CountedPart, countedParts, otherCount } from '../../../price/judge/other-count.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import type { Stretch } from './balance.ts'
 
@@ -50,7 +51,35 @@ export function explainSums(stretches: readonly Stretch[], judge: PriceJudge): s
       (about !== 'round' || found.findIndex((each) => each.about === 'round') === at),
   )
   const names = [...new Set(best.map(({ summary, spared }) => summary + scopeOf(wrong, spared)))]
-  return names.length === 0 ? '' : `: ${names.slice(0, mostNamed).join(', or ')}`
+  const all = names.length === 0 ? countedOtherwise(wrong, judge) : names
+  return all.length === 0 ? '' : `: ${all.slice(0, mostNamed).join(', or ')}`
+}
+
+/** Other counts of tokens that give wrong sums of one stream each. */
+function countedOtherwise(wrong: readonly Stretch[], judge: PriceJudge): readonly string[] {
+  if (!wrong.every(({ requests: [request, second] }) => second === undefined && request?.isStream))
+    return []
+  return (Object.keys(countedParts) as CountedPart[]).flatMap((part) => {
+    const counts = wrong.map(({ requests, taken, first, last }) => {
+      const { readings } = expectedCosts(requests[0]!, judge)
+      return readings.length === 1
+        ? otherCount(taken, readings[0]!, unitOf(first, last, judge), part)
+        : null
+    })
+    return counts.includes(null)
+      ? []
+      : [`another count of ${countedParts[part]} tokens: ${counts[0]} (of streams)`]
+  })
+}
+
+/** The last place that two readings of a balance show. */
+function unitOf(
+  first: Stretch['first'],
+  last: Stretch['last'],
+  { currency: { digits } }: PriceJudge,
+): Rational {
+  const decimals = Math.max(first.decimals, last.decimals)
+  return powerOfTen(-Math.min(decimals === 0 ? digits : decimals, digits))
 }
 
 /** An open cost fits everything, one that the service recorded has tokens that nobody knows, and sums of fewer requests have fewer explanations. */
@@ -92,9 +121,7 @@ function effectOn(
     if (cost === undefined) return { gives: false, changed: false }
     sum = add(sum, cost)
   }
-  const { digits } = judge.currency
-  const decimals = Math.max(first.decimals, last.decimals)
-  const unit = powerOfTen(-Math.min(decimals === 0 ? digits : decimals, digits))
+  const unit = unitOf(first, last, judge)
   const changed = !isEqual(sum, low)
   return { gives: changed && compare(absolute(subtract(sum, taken)), unit) <= 0, changed }
 }

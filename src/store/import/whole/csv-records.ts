@@ -7,6 +7,8 @@ export interface CsvRecords {
   readonly endBytes: number
   /** The line of a quote that is never closed; null if there is none. */
   readonly openQuoteLine: number | null
+  /** Cells of the header, and of the last record. */
+  readonly cells: { readonly header: number; readonly last: number }
 }
 
 const [quote, lineFeed, carriageReturn] = [0x22, 0x0a, 0x0d]
@@ -15,6 +17,7 @@ const [quote, lineFeed, carriageReturn] = [0x22, 0x0a, 0x0d]
 export async function csvRecords(path: string, delimiter: string): Promise<CsvRecords> {
   const comma = delimiter.charCodeAt(0)
   let [at, records, endBytes, line, openLine] = [0, 0, 0, 1, 0]
+  let [cells, header, last] = [1, 0, 0]
   let state: 'start' | 'plain' | 'quoted' | 'closed' = 'start'
   for await (const chunk of createReadStream(path)) {
     for (const byte of chunk as Buffer) {
@@ -26,12 +29,19 @@ export async function csvRecords(path: string, delimiter: string): Promise<CsvRe
         if (state === 'start') openLine = line
         state = 'quoted'
       } else if (byte === lineFeed) {
-        if (at - 1 > endBytes) records++
+        if (at - 1 > endBytes) {
+          if (records++ === 0) header = cells
+          last = cells
+        }
+        cells = 1
         endBytes = at
         state = 'start'
-      } else if (byte === comma) state = 'start'
-      else if (byte !== carriageReturn) state = 'plain'
+      } else if (byte === comma) {
+        cells++
+        state = 'start'
+      } else if (byte !== carriageReturn) state = 'plain'
     }
   }
-  return { records, endBytes, openQuoteLine: state === 'quoted' ? openLine : null }
+  const openQuoteLine = state === 'quoted' ? openLine : null
+  return { records, endBytes, openQuoteLine, cells: { header, last } }
 }

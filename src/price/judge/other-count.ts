@@ -1,0 +1,48 @@
+import {
+  compare,
+  divide,
+  isZero,
+  multiply,
+  type Rational,
+  rational,
+  roundWhole,
+  subtract,
+} from '../../money/rational.ts'
+import type { Part, Usage } from '../../tokens/usage.ts'
+import { calculate } from '../calculate.ts'
+import type { Reading } from './expected.ts'
+import { isWithin } from './tolerance.ts'
+
+/** The parts that a service counts itself where it does not take the count of its upstream. */
+export const countedParts = { input_uncached: 'input', output_visible: 'output' } as const
+export type CountedPart = keyof typeof countedParts
+
+/**
+ * The count of one part that gives an amount exactly, if it is another one than the answer states. The price of one
+ * token must be larger than the unit of the amount: else some count gives any amount.
+ */
+export function otherCount(
+  amount: Rational,
+  { model, usage, context }: Reading,
+  unit: Rational,
+  part: CountedPart,
+): number | null {
+  const stated = usage.parts[part]
+  if (stated === null || model.round !== null) return null
+  const costOf = (count: number) => calculate(model, withCount(usage, part, count), context).cost
+  const [own, next] = [costOf(stated), costOf(stated + 1)]
+  if (own === null || next === null) return null
+  const each = subtract(next, own)
+  if (isZero(each) || compare(each, multiply(unit, rational(2n))) < 0) return null
+  const more = Number(roundWhole(divide(subtract(amount, own), each), 'half_even'))
+  const count = stated + more
+  if (more === 0 || !Number.isSafeInteger(count) || count < 0) return null
+  const cost = costOf(count)
+  return cost !== null && isWithin(amount, cost, unit, { ...model, round: exact }) ? count : null
+}
+
+const exact = { at: 'request', digits: 0, mode: 'half_even' } as const
+
+function withCount(usage: Usage, part: Part, count: number): Usage {
+  return { ...usage, parts: { ...usage.parts, [part]: count } }
+}

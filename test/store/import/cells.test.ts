@@ -1,0 +1,234 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type FileImport, importFile } from '../../../src/store/import/import-file.ts'
+import { parseMapping } from '../../../src/store/import/mapping.ts'
+import { openStore, type Store } from '../opened.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'assay-cells-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+let store: Store
+beforeEach(async () => {
+  store = await openStore(':memory:')
+})
+afterEach(() => store.close())
+
+const mapping = parseMapping('fields: { id: id, time: time, credits: cost, promptTokens: tokens }')
+const header = 'id,time,cost,tokens'
+const row = (id: number, change: { time?: string; cost?: string; tokens?: string } = {}) =>
+  [id, change.time ?? '2026-11-03T10:00:00Z', change.cost ?? '0.5', change.tokens ?? '10'].join()
+
+let files = 0
+
+async function take(rows: readonly string[], options: Partial<FileImport> = {}, first = header) {
+  const file = join(folder, `${files++}.csv`)
+  writeFileSync(file, [first, ...rows, ''].join('\n'))
+  return importFile(store, { file, mapping, ...options })
+}
+
+const stored = (sql: string) =>
+  store
+    .rows<{ of: string | null }>(
+      `SELECT (${sql})::VARCHAR AS of FROM usage_events ORDER BY id::INTEGER`,
+    )
+    .then((rows) => rows.map(({ of }) => of))
+const times = `strftime(make_timestamp(at_us), '%Y-%m-%d %H:%M:%S')`
+
+describe('times of spreadsheets', () => {
+  test.each([
+    [
+      ['11/3/2026 2:30 PM', '11/23/2026 12:05:09 AM'],
+      ['2026-11-03 14:30:00', '2026-11-23 00:05:09'],
+    ],
+    [
+      ['"11/3/2026, 2:30:00 PM"', '"11/23/2026, 12:05 PM"'],
+      ['2026-11-03 14:30:00', '2026-11-23 12:05:00'],
+    ],
+    [
+      ['3/11/2026 14:30', '23/11/2026'],
+      ['2026-11-03 14:30:00', '2026-11-23 00:00:00'],
+    ],
+    [
+      ['2026/11/03 10:00:00', '2026/11/03'],
+      ['2026-11-03 10:00:00', '2026-11-03 00:00:00'],
+    ],
+  ])('%s', async (cells, expected) => {
+    expect(await take(cells.map((time, id) => row(id, { time })))).toMatchObject({ rejected: 0 })
+    expect(await stored(times)).toEqual(expected)
+  })
+
+  test('a time that was shortened is rejected, and one with two digits for the year', async () => {
+    const rows = ['1.79E+12', '23/11/26 14:30', '2026-11-03T10:00:00Z']
+    expect(await take(rows.map((time, id) => row(id, { time })))).toMatchObject({
+      ...{ accepted: 1, rejected: 2 },
+    })
+  })
+})
+
+describe('numbers of spreadsheets', () => {
+  test.each([
+    [
+      ['"1,234.5"', '"12,345,678.25"'],
+      ['1234.5', '12345678.25'],
+    ],
+    [
+      ['"1,23,456.50"', '"12,34,56,789"'],
+      ['123456.5', '123456789'],
+    ],
+    [
+      ["1'234.50", '$7'],
+      ['1234.5', '7'],
+    ],
+    [
+      ['1\u00a0234.5', '1\u202f234.25'],
+      ['1234.5', '1234.25'],
+    ],
+    [
+      ['1e-7', '-0'],
+      ['0.0000001', '0'],
+    ],
+  ])('%s', async (cells, expected) => {
+    expect(await take(cells.map((cost, id) => row(id, { cost })))).toMatchObject({ rejected: 0 })
+    const credits = await stored('credits::DECIMAL(38, 18)')
+    expect(credits.map((text) => text!.replace(/\.?0+$/, ''))).toEqual(expected)
+  })
+
+  test('cells with a power of ten, which a spreadsheet has shortened, are counted', async () => {
+    const imported = await take([
+      row(1, { tokens: '1.23E+05' }),
+      row(2, { cost: '4.5E+03' }),
+      row(3),
+    ])
+    expect(imported).toMatchObject({
+      rejected: 0,
+      notes: [
+        '2 cells such as 1,23E+05 were shortened by a spreadsheet: their last digits are lost',
+      ],
+    })
+    expect(await stored('prompt_tokens')).toEqual(['123000', '10', '10'])
+  })
+
+  test('a count is a whole number, however it is written', async () => {
+    const cells = ['15e-1', '1e-7', '1.5', '10.0', '1e3']
+    const imported = await take(cells.map((tokens, id) => row(id, { tokens })))
+    expect(imported).toMatchObject({ accepted: 2, rejected: 3 })
+    expect(await stored('prompt_tokens')).toEqual(['10', '1000'])
+  })
+
+  test('what databases and data frames write for a missing value is not known', async () => {
+    const words = ['', 'null', 'NaN', 'None', 'n/a', '-', '\\N', '<NA>', '0']
+    const imported = await take(words.map((word, id) => row(id, { cost: word, tokens: word })))
+    expect(imported).toMatchObject({ rejected: 0 })
+    expect((await stored('credits')).slice(0, -1)).toEqual(words.slice(0, -1).map(() => null))
+    expect((await stored('prompt_tokens')).at(-1)).toBe('0')
+  })
+})
+
+describe('headers and ends of tables', () => {
+  test('columns without a name behind the last one are no columns', async () => {
+    const imported = await take([`${row(1)},,`, `${row(2)},,`], {}, `${header},,`)
+    expect(imported).toMatchObject({ accepted: 2, rejected: 0 })
+  })
+
+  test('a column that occurs twice is refused, also in a known log', async () => {
+    await expect(take([`${row(1)},2`], {}, `${header},cost`)).rejects.toThrow(
+      /names the column "cost" twice/,
+    )
+    const file = join(folder, 'spend.csv')
+    const names = 'request_id,startTime,spend,spend,prompt_tokens,completion_tokens,model'
+    writeFileSync(file, `${names}\na,2026-11-03 10:00:00,1,2,3,4,m\n`)
+    await expect(importFile(store, { file })).rejects.toThrow(/names the column "spend" twice/)
+  })
+
+  test('a last row that lacks cells is the end of a cut file', async () => {
+    const rows = [row(1), row(2), '3,2026-11-03T10:00:00Z']
+    await expect(take(rows)).rejects.toThrow(
+      /ends in the middle: its last row has 2 of 4 cells\. Nothing was imported\. Add --partial/,
+    )
+    expect(await take(rows, { partial: true })).toMatchObject({ accepted: 2, rejected: 1 })
+    // A row within the file is a bad line.
+    expect(await take([row(4), '5,2026-11-03T10:00:00Z', row(6)])).toMatchObject({
+      ...{ accepted: 2, rejected: 1 },
+    })
+  })
+})
+
+describe('the source of a log', () => {
+  test('is not the name of its file, which changes when the log is rotated', async () => {
+    const file = (name: string, ...rows: readonly string[]) => {
+      const path = join(folder, name)
+      writeFileSync(path, [header, ...rows, ''].join('\n'))
+      return { file: path, mapping }
+    }
+    await importFile(store, file('june-1.csv', row(1), row(2)))
+    const again = await importFile(store, file('june-2.csv', row(2), row(3)))
+    expect(again).toMatchObject({ source: 'log', accepted: 1, duplicates: 1 })
+    expect(again).toMatchObject({ notes: ['1 of 2 lines were in june-1.csv already'] })
+    expect(await stored('id')).toEqual(['1', '2', '3'])
+  })
+
+  test('a refund of a request that comes later becomes one, and is known when it comes again', async () => {
+    const ledger = parseMapping('fields: { id: id, time: time, credits: cost, refersTo: of }')
+    const types = () =>
+      store
+        .rows<{ id: string; type: string }>('SELECT id, type FROM usage_events ORDER BY id')
+        .then((rows) => rows.map(({ id, type }) => `${id} ${type}`))
+    const entry = (name: string, ...rows: readonly string[]) => {
+      const path = join(folder, name)
+      writeFileSync(path, ['id,time,cost,of', ...rows, ''].join('\n'))
+      return importFile(store, { file: path, mapping: ledger })
+    }
+    await entry('r.csv', 'x,2026-11-03,-2,1', 'y,2026-11-03,-3,2')
+    expect(await types()).toEqual(['x adjustment', 'y adjustment'])
+    await entry('u.csv', '1,2026-11-03,5,')
+    expect(await types()).toEqual(['1 usage', 'x refund', 'y adjustment'])
+    expect(await entry('r.csv', 'x,2026-11-03,-2,1', 'y,2026-11-03,-3,2')).toMatchObject({
+      ...{ accepted: 0, duplicates: 2, rejected: 0 },
+    })
+  })
+})
+
+describe('times and units as services write them', () => {
+  test('ISO 8601 without seconds, with a space before the offset, and with a decimal comma', async () => {
+    const cells = [
+      ...['2026-11-03T10:00Z', '2026-11-03 10:00 +05:30', '2026-11-03 10:00:00 +0530'],
+      ...['"2026-11-03T10:00:00,5Z"', '2026-11-03T10:00:00.123456789Z', '2026-11-03T10:00+01'],
+    ]
+    expect(await take(cells.map((time, id) => row(id, { time })))).toMatchObject({ rejected: 0 })
+    expect(await stored(`strftime(make_timestamp(at_us), '%H:%M:%S.%f')`)).toEqual([
+      ...['10:00:00.000000', '04:30:00.000000', '04:30:00.000000'],
+      ...['10:00:00.500000', '10:00:00.123456', '09:00:00.000000'],
+    ])
+  })
+
+  test('a currency is one unit, however its letters are written, and a name is its own', async () => {
+    const of = parseMapping('fields: { id: id, time: time, credits: cost, unit: unit }')
+    const rows = ['usd', 'USD', ' Usd ', 'credits', 'Coins'].map((unit, id) => `${row(id)},${unit}`)
+    const imported = await take(rows, { mapping: of }, `${header},unit`)
+    expect(imported).toMatchObject({
+      notes: ['3 units: Coins, USD, credits; they are not added up'],
+    })
+  })
+})
+
+describe('JSON objects that follow each other', () => {
+  const one = (id: number) => ({ id, time: '2026-11-03T10:00:00Z', cost: 0.5, tokens: 10 })
+  test.each([
+    ['in one line', `${JSON.stringify(one(1))}${JSON.stringify(one(2))}\n`],
+    [
+      'over several lines',
+      `${JSON.stringify(one(1), null, 2)}\n${JSON.stringify(one(2), null, 2)}\n`,
+    ],
+    ['one of them alone', `${JSON.stringify(one(1), null, 2)}\n`],
+  ])('%s', async (_, text) => {
+    const file = join(folder, `${files++}.json`)
+    writeFileSync(file, text)
+    const count = text.split('"id"').length - 1
+    expect(await importFile(store, { file, mapping })).toMatchObject({
+      ...{ lines: count, accepted: count },
+    })
+    writeFileSync(file, text.trimEnd().slice(0, -4))
+    await expect(importFile(store, { file, mapping })).rejects.toThrow(/ends in the middle/)
+  })
+})
