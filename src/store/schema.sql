@@ -392,7 +392,7 @@ WITH newest AS (
   GROUP BY source, measures, place, island
 ), chosen AS (
   SELECT
-    *,
+    * EXCLUDE (even_us),
     measures = 'usage' AND EXISTS (
       FROM usage_event_days AS days
       WHERE days.source = ranked.source AND day >= start_us // 86400000000
@@ -404,7 +404,7 @@ WITH newest AS (
   FROM ranked
 )
 SELECT
-  chosen.* EXCLUDE (even_us, is_even),
+  chosen.* EXCLUDE (is_even),
   CASE WHEN has_events THEN 'events' WHEN is_covered THEN 'finer'
        WHEN EXISTS (
          FROM chosen AS coarser

@@ -138,7 +138,7 @@ test('a line that cannot be read keeps no key, though no other line has it', asy
   const header = 'id,at,model,who,key,error,cost\n'
   const good = `r1,2026-01-01T00:00:00Z,svc-k2,acme,${first},,1\n`
   const columns = await imported(
-    `${header}${good}r2,2026-01-01T00:00:00Z,svc-k2,acme,more,${second},,2\nr3,2026-01-01T00:00:00Z,svc-k2,${third}\n`,
+    `${header}${good}r3,2026-01-01T00:00:00Z,svc-k2,${third}\nr2,2026-01-01T00:00:00Z,svc-k2,acme,more,${second},,2\n`,
     'log.csv',
     flat,
   )
