@@ -37,7 +37,7 @@ export function writtenModel(model: ModelPrice) {
   const { changes, service, hours, factors, round, minimum, charged, clock } = model
   return {
     ...(model.dialect === null ? {} : { usage: model.dialect }),
-    price: writtenPrice(withParents(model.price)),
+    price: writtenPrice(withParents(model)),
     ...(model.tiers === null ? {} : { tiers: writtenTiers(model.tiers) }),
     ...(changes.length === 0
       ? {}
@@ -74,10 +74,25 @@ export function writtenModel(model: ModelPrice) {
   }
 }
 
-/** Every token price, its own or its parent's. */
-function withParents(price: Price): Price {
+/**
+ * Every token price, its own or its parent's. A part that follows its parent into a tier, a service tier, hours or a
+ * change stays unwritten: written, it would keep its price there.
+ */
+function withParents(model: ModelPrice): Price {
+  const { price, tiers, changes, service, hours } = model
+  const overlays = [...changes, ...Object.values(service), ...hours]
+  const steps = [tiers, ...overlays.map((overlay) => overlay.tiers)].flatMap(
+    (each) => each?.steps ?? [],
+  )
+  const changed = new Set([...overlays, ...steps].flatMap((over) => Object.keys(over.price)))
+  const follows = (name: TokenPrice): boolean => {
+    const parent = tokenPrices[name]
+    return (
+      parent !== null && (changed.has(parent) || (price[parent] === undefined && follows(parent)))
+    )
+  }
   const tokens = tokenPriceNames.flatMap((name: TokenPrice) => {
-    const found = entryFor(price, name)
+    const found = price[name] === undefined && follows(name) ? null : entryFor(price, name)
     return found === null ? [] : [[name, found.entry] as const]
   })
   const fees = Object.entries(price).filter(([name]) => !(name in tokenPrices))

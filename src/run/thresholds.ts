@@ -7,9 +7,10 @@ import {
   decimalText,
   numberOf,
   type Rational,
+  readNumber,
 } from '../money/rational.ts'
 import type { Objectives } from '../scenario/scenario.ts'
-import { amountBound, amountMetrics, type Threshold, taskMetrics } from '../scenario/threshold.ts'
+import { amountMetrics, type Threshold, taskMetrics } from '../scenario/threshold.ts'
 import { readGaps } from '../store/gaps.ts'
 import type { Session } from '../store/session.ts'
 import { taskMoney } from './task-money.ts'
@@ -117,7 +118,8 @@ export function judgeFigure(
   const { statistic, operator, bound } = threshold
   if (value === null || samples === 0) return 'inconclusive'
   if (amount !== undefined) {
-    return compare(compareAmounts(amount, amountBound(threshold)), operator, 0) ? 'held' : 'missed'
+    const written = readNumber(threshold.text.split(/[<>=]/).at(-1)!)!
+    return compare(compareAmounts(amount, written), operator, 0) ? 'held' : 'missed'
   }
   const meets = [low, high].map((end) => compare(end, operator, bound))
   const enough = statistic.kind !== 'percentile' || samples >= samplesNeeded(statistic.p / 100)

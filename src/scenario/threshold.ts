@@ -1,4 +1,3 @@
-import { type Rational, readNumber } from '../money/rational.ts'
 import { durationUsOf, ratePerSOf, shareOf } from './quantity.ts'
 
 export const timeMetrics = [
@@ -54,10 +53,6 @@ export interface Threshold {
   /** Whether the run ends as soon as it is clearly missed. */
   readonly abort: boolean
 }
-
-/** The bound of an amount, as it is written. */
-export const amountBound = ({ text }: Threshold): Rational =>
-  readNumber(text.split(/[<>=]/).at(-1)!)!
 
 export type Statistic =
   | { readonly kind: 'percentile'; readonly p: number }

@@ -105,6 +105,7 @@ export async function makeHostile(store: Store): Promise<void> {
   await store.execute(
     `INSERT INTO metric_points SELECT 'run-1', n, 1000000, n FROM range(40) AS t(n)`,
   )
+  await store.execute(`INSERT INTO usage_referrals SELECT '', '', '' FROM range(40)`)
   await store.execute(
     `INSERT INTO usage_changes SELECT n, 1, '', '', n, n, '', 1, 2, 1, 2, 1, 2 FROM range(40) AS t(n)`,
   )
