@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { grouped } from '../user/grouped.ts'
 import { lowerField } from './faults.ts'
 import { durationUsOf, mostPerS, patterns, ratePerSOf, shareOf } from './quantity.ts'
 
@@ -15,10 +16,8 @@ export const whole = (min: number, what = `a whole number from ${min}`) =>
   z.int({ error: what }).min(min, { error: what })
 
 /** A number of things that are made before a run, so that it must end. */
-export const counted = (
-  max: number,
-  what = `a whole number from 1 to ${max.toLocaleString('en-US')}`,
-) => z.int({ error: what }).min(1, { error: what }).max(max, { error: what })
+export const counted = (max: number, what = `a whole number from 1 to ${grouped(max)}`) =>
+  z.int({ error: what }).min(1, { error: what }).max(max, { error: what })
 
 /** Sums of weights stay exact. */
 const mostWeight = 1e9
@@ -81,7 +80,7 @@ export const shape = <const Fields extends Readonly<Record<string, Field>>>(
 function defaultOf(form: z.ZodType): string {
   if (!(form instanceof z.ZodDefault || form instanceof z.ZodPrefault)) return ''
   const value: unknown = form.def.defaultValue
-  if (typeof value === 'number') return ` Default ${value.toLocaleString('en-US')}.`
+  if (typeof value === 'number') return ` Default ${grouped(value, 3)}.`
   if (typeof value !== 'object') return ` Default ${String(value)}.`
   return Array.isArray(value) && value.length > 0 ? ` Default [${value.join(', ')}].` : ''
 }

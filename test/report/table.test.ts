@@ -3,18 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  formatCell,
-  formatDuration,
-  formatNumber,
-  formatShare,
-  grouped,
-} from '../../src/report/format.ts'
+import { formatCell, formatDuration, formatNumber, formatShare } from '../../src/report/format.ts'
 import { readFront } from '../../src/report/front.ts'
 import { readPageVerdict } from '../../src/report/page-verdict.ts'
 import { readParts } from '../../src/report/part.ts'
 import { bucketWidthS } from '../../src/report/scope.ts'
 import { renderTable } from '../../src/report/table.ts'
+import { grouped } from '../../src/user/grouped.ts'
 import { scriptJson } from '../../src/user/html.ts'
 
 const textOf = (html: string) => html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')

@@ -1,5 +1,6 @@
 import { type MeasureName, measureNames, measures } from '../../measure/measures.ts'
-import { formatShare, grouped } from '../format.ts'
+import { grouped } from '../../user/grouped.ts'
+import { formatShare } from '../format.ts'
 import {
   type Distribution,
   type MetricName,

@@ -1,7 +1,7 @@
 import { columnOf, countedOfRun, cutOf } from '../../measure/measures.ts'
 import { samplesNeeded } from '../../measure/percentile.ts'
 import type { Reader } from '../../store/session.ts'
-import { grouped } from '../format.ts'
+import { grouped } from '../../user/grouped.ts'
 import { ms, whole } from './figures.ts'
 
 const bars = 10
