@@ -4,6 +4,7 @@
  * stores copy.
  */
 import { existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { join, relative } from 'node:path'
 import { rolldown } from 'rolldown'
 import { builtStorePath } from './src/store/empty-store.ts'
@@ -13,8 +14,16 @@ const root = import.meta.dirname
 const target = join(root, 'dist')
 const licences = join(target, 'licences.txt')
 
-/** Small libraries that every command loads. Others stay packages of their own. */
-const inlined = ['@duckdb/node-api', 'commander', 'yaml', 'zod']
+/** Libraries of many files, or that every command loads; with what they import. Others stay packages of their own. */
+const inlined = [
+  '@duckdb/node-api',
+  'commander',
+  'vega',
+  'vega-interpreter',
+  'vega-lite',
+  'yaml',
+  'zod',
+]
 
 /** What the bundler adds for syntax that the oldest Node lacks. */
 const compilerHelpers = '@oxc-project/runtime'
@@ -31,10 +40,10 @@ export async function bundle(): Promise<void> {
       entries.map((file) => [file.replace(/\.ts$/, ''), join(root, 'src', file)]),
     ),
     platform: 'node',
-    external: (id) => !/^[./]/.test(id) && ![...inlined, compilerHelpers].includes(packageOf(id)),
+    external: (id, from) => isOutside(id, from ?? root),
     plugins: [{ name: 'places', transform: withPlace }],
   })
-  await built.write({
+  const { output } = await built.write({
     dir: target,
     format: 'esm',
     entryFileNames: '[name].js',
@@ -48,7 +57,11 @@ export async function bundle(): Promise<void> {
   await built.close()
   const empty = await openStore(builtStorePath())
   empty.close()
-  writeFileSync(licences, inlined.map(licenceOf).join('\n\n'))
+  const modules = output.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []))
+  const folders = new Set(
+    modules.flatMap((id) => /^.*\/node_modules\/(@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []),
+  )
+  writeFileSync(licences, [...folders].toSorted().map(licenceOf).join('\n\n'))
 }
 
 /** Builds `dist/` unless it is newer than all that it is made of. */
@@ -62,6 +75,13 @@ export async function bundleIfOld(): Promise<void> {
   if (!existsSync(licences) || statSync(licences).mtimeMs < changedMs) await bundle()
 }
 
+/** Whether a library is loaded from its own package. What an inlined one imports is inlined, too, except for binaries. */
+function isOutside(id: string, from: string): boolean {
+  if (/^[./]/.test(id) || isBuiltin(id)) return isBuiltin(id)
+  const isOfLibrary = from.includes('/node_modules/') && packageOf(id) !== '@duckdb/node-bindings'
+  return !isOfLibrary && ![...inlined, compilerHelpers].includes(packageOf(id))
+}
+
 /** Keeps the URL of each module what it is without a bundle, so that its SQL, style sheets and threads are found. */
 function withPlace(code: string, id: string) {
   const sources = join(root, 'src/')
@@ -73,13 +93,14 @@ function withPlace(code: string, id: string) {
   }
 }
 
-function licenceOf(name: string): string {
-  const folder = join(root, 'node_modules', name)
-  const [file] = globSync('LICENSE*', { cwd: folder })
-  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+function licenceOf(folder: string): string {
+  const [file] = globSync('{LICENSE,LICENCE,License,license,COPYING}*', { cwd: folder })
+  const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    readonly name: string
     readonly version: string
   }
-  return `${name} ${version}\n\n${readFileSync(join(folder, file!), 'utf8')}`
+  if (file === undefined) throw new Error(`${name} has no licence to include`)
+  return `${name} ${version}\n\n${readFileSync(join(folder, file), 'utf8')}`
 }
 
 if (import.meta.main) await bundle()

@@ -1,7 +1,7 @@
-import { compileChart } from '../chart/compile.ts'
+import { type Compiled, compileChart } from '../chart/compile.ts'
 import { activeChart, type InteractiveChart, interactiveChart } from '../chart/interactive.ts'
 import type { ChartSpec } from '../chart/spec.ts'
-import { drawSvg } from '../chart/svg.ts'
+import { type Drawing, drawSvg } from '../chart/svg.ts'
 import { type Html, html, trusted } from '../user/html.ts'
 import type { Part } from './part.ts'
 import { type Row, renderTable } from './table.ts'
@@ -56,23 +56,33 @@ ${
   }
 }
 
-async function chartFigure(part: Part, chart: ChartSpec, rows: readonly Row[]): Promise<Figure> {
+/** The drawing for a phone, and its spec, which a figure has at any width. */
+type OnPhone = readonly [Compiled | null, Drawing]
+
+async function chartFigure(
+  part: Part,
+  chart: ChartSpec,
+  rows: readonly Row[],
+  known?: OnPhone,
+): Promise<Figure> {
   const { front } = part
   const size = front.wide === true ? 'whole' : 'half'
   const id = `chart-${anchorOf(part.name)}`
   const active = activeChart(chart)
   const onDesk = { id, widthPx: widths[size] }
   const onPhone = { id: `${id}-p`, widthPx: widths.phone }
-  const [deskSpec, phoneSpec] = [onDesk, onPhone].map((each) => compileChart(active, rows, each))
-  const desk = await drawSvg(chart, deskSpec!, onDesk)
-  const phone = await drawSvg(chart, phoneSpec!, onPhone)
+  const deskSpec = compileChart(active, rows, onDesk)
+  const desk = await drawSvg(chart, deskSpec, onDesk)
+  const phoneSpec = known === undefined ? compileChart(active, rows, onPhone) : known[0]
+  const phone = known?.[1] ?? (await drawSvg(chart, phoneSpec, onPhone))
   const live = deskSpec && phoneSpec ? interactiveChart(active, deskSpec, phoneSpec) : null
   return {
     section: front.section ?? null,
     title: chart.title,
     chart: live === null ? null : { id, live },
     warnings: [...desk.warnings, ...phone.warnings],
-    wider: size === 'half' ? () => chartFigure(asWide(part), chart, rows) : null,
+    wider:
+      size === 'half' ? () => chartFigure(asWide(part), chart, rows, [phoneSpec, phone]) : null,
     body: html`<figure class="card ${size}" id="${anchorOf(part.name)}"${live !== null && html` data-chart="${id}"`}>
 <figcaption><h3>${chart.title}</h3></figcaption>
 <div class="chart-drawings"><div class="on-desk">${trusted(desk.svg)}</div><div class="on-phone">${trusted(phone.svg)}</div></div>
