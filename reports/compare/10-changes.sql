@@ -1,9 +1,11 @@
 -- section: Differences
 -- wide: true
 -- note: >-
---   The change from a to b, with its 95 % bootstrap interval. A change whose interval contains 0 may be chance,
---   and is not drawn. Errors change in percentage points, everything else in per cent.
-SELECT figure, place, 100 * change AS change, 100 * low AS low, 100 * high AS high, verdict
+--   How much better b is than a, with its 95 % bootstrap interval: right is better, also for figures of which less is
+--   better. A change whose interval contains 0 may be chance, and is not drawn. Errors change in percentage points,
+--   everything else in per cent.
+SELECT figure, place, 100 * better AS better, 100 * better_low AS better_low, 100 * better_high AS better_high,
+  words, range AS interval, verdict
 FROM compared
 WHERE change IS NOT NULL AND verdict <> 'unclear'
 ORDER BY place

@@ -26,6 +26,10 @@ const series = [
   tone('c8', '#888d92', '#85888f'),
 ]
 
+/** All series colours of a theme, grey last. */
+export const seriesOf = (theme: 'light' | 'dark'): readonly string[] =>
+  series.map((each) => each[theme])
+
 /** The colours of names in charts; more names than these belong into `(other)`. */
 export const seriesColours = series.slice(0, -1).map(({ light }) => light)
 

@@ -25,7 +25,19 @@ export function tidy(
       colourNames(color, labels)
       dashLines(view.encoding!, view.mark)
     }
-    foldLegend(color, labels, Math.min(widthPx, widestLegendPx) - besideX(view.encoding?.y))
+    // A name without a row has no entry: its line is not there.
+    const seen = new Set(rows.map((row) => row[color.field as string]))
+    const shown = labels.filter((label) => seen.has(label))
+    if (shown.length < labels.length && shown.length > 0) {
+      color.legend = { ...(color.legend as Json | undefined), values: shown }
+      const { strokeDash } = view.encoding!
+      if (strokeDash !== undefined) strokeDash.legend = color.legend
+    }
+    foldLegend(
+      color,
+      shown.length > 0 ? shown : labels,
+      Math.min(widthPx, widestLegendPx) - besideX(view.encoding?.y),
+    )
   }
   return tidied as unknown as ChartSpec['vegaLite']
 }

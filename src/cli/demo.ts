@@ -105,7 +105,12 @@ function demoText(result: RunResult, report: AuditReport, made: Made): string {
   const count = (verdict: string) =>
     report.findings.filter((finding) => finding.verdict.verdict === verdict).length
   const failed = report.findings.filter(isBroken)
-  const time = ({ us }: Percentile) => (us === null ? '-' : duration(us))
+  const time = ({ us, mark }: Percentile) =>
+    us === null
+      ? '-'
+      : mark === 'too-few'
+        ? 'few'
+        : `${mark === 'at-least' ? '>' : ''}${duration(us)}`
   return [
     `${result.counts.sent} attempts in ${duration(result.durationUs)}, four accounts, one in each band; a service minute took ${60 / timeScale} s.`,
     '',

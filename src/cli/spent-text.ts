@@ -1,5 +1,6 @@
 import { shownAmount } from '../money/money.ts'
 import { readNumber } from '../money/rational.ts'
+import { formatCount } from '../report/format.ts'
 import type { Progress } from '../run/tally.ts'
 
 /** What a run has spent so far, in words; null if no contract states what its requests cost. */
@@ -18,7 +19,7 @@ export function spentText({ money, creditsSpent, maxCredits }: Progress): SpentT
       value: amountText(spent, unit),
       aside: [
         most === null ? 'by the contract' : `of ${amountText(most, unit)}`,
-        ...(unknown === 0 ? [] : [`and ${unknown} requests of unknown cost`]),
+        ...(unknown === 0 ? [] : [`and ${formatCount(unknown, 'request')} of unknown cost`]),
       ].join(', '),
     }
   }

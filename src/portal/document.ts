@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { pageStyle } from '../chart/page-style.ts'
 import { boardScript } from '../report/usage/board/board.ts'
 import { type Html, html, trusted } from '../user/html.ts'
-import { grounds, mixedUntilReadable } from './accent.ts'
+import { firstColour, grounds, mixedUntilReadable } from './accent.ts'
 import type { Settings } from './settings.ts'
 import type { Speech } from './speech.ts'
 
@@ -21,7 +21,7 @@ export interface Document {
 /** The style of all pages, with the accent of the settings. */
 function styleOf({ accent }: Settings): string {
   const dark = mixedUntilReadable(accent, '#ffffff', grounds.dark)
-  const style = `${reportStyle()}:root{--light-accent:${accent};--dark-accent:${dark}}\n${own('page.css')}`
+  const style = `${reportStyle()}:root{--light-accent:${accent};--dark-accent:${dark};--light-first:${firstColour(accent, 'light')};--dark-first:${firstColour(dark, 'dark')}}\n${own('page.css')}`
   return style + modes(style)
 }
 

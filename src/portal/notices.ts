@@ -1,3 +1,4 @@
+import type { Values } from '../report/usage/board/speech.js'
 import type { UsagePage } from '../report/usage/shape.ts'
 import type { AccountView } from './account-view.ts'
 import type { Answers } from './shapes.ts'
@@ -20,7 +21,7 @@ export function noticesOf(
   const notices: Answers['notices']['notices'] = []
   const add = (
     kind: (typeof notices)[number]['kind'],
-    values: Readonly<Record<string, string>>,
+    values: Values,
     query: Readonly<Record<string, string>> = {},
   ) =>
     notices.push({
@@ -35,7 +36,7 @@ export function noticesOf(
     )
     if (waste !== undefined) {
       add('expiring', {
-        credits: speech.number(waste.creditsMedian),
+        credits: waste.creditsMedian,
         date: speech.day(waste.expiresUs),
       })
     }

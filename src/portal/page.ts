@@ -69,7 +69,7 @@ function answer(
   { credits, outlook, isPending, summary, lastUs }: PageData,
   speech: Speech,
 ): string {
-  const { say, number, day } = speech
+  const { say, day } = speech
   if (credits !== null && credits.source !== 'none' && Number(credits.remaining) <= 0)
     return say('answer.none')
   if (outlook?.known) {
@@ -83,8 +83,8 @@ function answer(
   if (credits !== null && credits.source !== 'none')
     return say(isPending ? 'answer.pending' : 'answer.unknown')
   return summary.credits?.value == null
-    ? say('answer.requests', { requests: number(summary.requests.value ?? '0') })
-    : say('answer.used', { credits: number(summary.credits.value) })
+    ? say('answer.requests', { requests: Number(summary.requests.value ?? 0) })
+    : say('answer.used', { credits: Number(summary.credits.value) })
 }
 
 function range({ outlook }: PageData, { say, day }: Speech): Html | false {

@@ -1,10 +1,11 @@
+import { sentences, type Values } from '../report/usage/board/speech.js'
 import type { AccountView } from './account-view.ts'
-import { say, type Word, type Wording } from './words.ts'
+import type { Word, Wording } from './words.ts'
 
 /** Words, numbers and dates of a reader. */
 export interface Speech {
   readonly locale: string
-  say(word: Word, values?: Readonly<Record<string, string>>): string
+  say(word: Word, values?: Values): string
   number(value: number | string): string
   short(value: number): string
   share(value: number): string
@@ -19,6 +20,7 @@ export function speechOf(
   { locale, timezone }: Pick<AccountView, 'locale' | 'timezone'>,
 ): Speech {
   const numbers = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
+  const put = sentences(locale, 2, (value) => numbers.format(value))
   const shorts = new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 })
   const shares = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
   const days = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: timezone })
@@ -29,7 +31,7 @@ export function speechOf(
   })
   return {
     locale,
-    say: (word, values) => say(words, word, values),
+    say: (word, values) => put(words[word], values),
     number: (value) => numbers.format(Number(value)),
     short: (value) => shorts.format(value),
     share: (value) => shares.format(value),

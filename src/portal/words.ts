@@ -33,12 +33,3 @@ export function wordsFor(locale: string, settings: Pick<Settings, 'words'>): Wor
   }
   return { ...built[languageOf(locale)], ...settings.words }
 }
-
-/** Puts values into a sentence. */
-export function say(
-  words: Wording,
-  word: Word,
-  values: Readonly<Record<string, string>> = {},
-): string {
-  return words[word].replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
-}

@@ -3,9 +3,9 @@ import type { Store } from '../store/open.ts'
 import { inSession, type Session } from '../store/session.ts'
 import { html } from '../user/html.ts'
 import { type Headline, renderHeadline, type Tone } from './banner.ts'
-import type { Comparison, Difference } from './compare/compare.ts'
-import { nameOf } from './compare/formats.ts'
-import { changeAlone, changeText, type GateResult, intervalText } from './compare/gate.ts'
+import { type Comparison, type Difference, isGain } from './compare/compare.ts'
+import { nameOf } from './compare/figure-name.ts'
+import { changeAlone, type GateResult, intervalText } from './compare/gate.ts'
 import { headlineOf } from './compare/headline.ts'
 import { renderDocument } from './document.ts'
 import { type Figure, renderFigure } from './figure.ts'
@@ -69,9 +69,7 @@ function answerOf(comparison: Comparison, gates: readonly GateResult[]): Headlin
   const headline = headlineOf(comparison, gates)
   const of = (verdict: Difference['verdict']) =>
     differences.filter((difference) => difference.verdict === verdict).length
-  const whole = differences.filter((difference) => difference.step === null)
-  const most = mostWorse(whole)
-  const because = `${most === null ? '' : `Most on ${nameOf(most)}: ${changeText(most)}. `}Of ${differences.length} figures (all steps together, and each step), ${of('worse')} are worse and ${of('better')} better beyond their 95 % intervals; about ${Math.round(differences.length / 20)} expected by chance.`
+  const because = `With each step, ${of('worse')} of ${differences.length} figures are worse and ${of('better')} better beyond chance; about ${Math.round(differences.length / 20)} such are expected by chance.`
   const checks = [
     ...gates.map(({ gate, result, summary }) => ({
       tone: gateTones[result],
@@ -87,20 +85,12 @@ function answerOf(comparison: Comparison, gates: readonly GateResult[]): Headlin
     })),
   ]
   return {
+    asks: 'Is b better or worse than a?',
     tone: headline.tone,
     summary: headline.summary,
     because: headline.because === '' ? because : `${headline.because} ${because}`,
     checks,
   }
-}
-
-/** The metric that got worse by the largest share; null if none did. Shares of requests do not count. */
-function mostWorse(among: readonly Difference[]): Difference | null {
-  const size = ({ change }: Difference) => Math.abs(change ?? 0)
-  const [most] = among
-    .filter(({ verdict, unit }) => verdict === 'worse' && unit !== 'share')
-    .sort((one, other) => size(other) - size(one))
-  return most ?? null
 }
 
 const units: Readonly<Record<Difference['unit'], readonly [string, number]>> = {
@@ -126,6 +116,15 @@ function rangeOf(difference: Difference): string | null {
   return said.length === 0 ? null : said.join('; ')
 }
 
+/** A change with its interval, in the direction in which more is better. */
+function gainOf({ metric, change, interval }: Difference) {
+  const [low, high] = interval ?? [null, null]
+  const lost = (value: number | null) => (value === null ? null : 0 - value)
+  return isGain(metric)
+    ? { better: change, better_low: low, better_high: high }
+    : { better: lost(change), better_low: lost(high), better_high: lost(low) }
+}
+
 /** Creates the temporary table `compared`, which `reports/compare` reads. */
 export async function fillCompared(store: Session, { differences }: Comparison): Promise<void> {
   await fillTable(
@@ -143,6 +142,9 @@ export async function fillCompared(store: Session, { differences }: Comparison):
       change: 'DOUBLE',
       low: 'DOUBLE',
       high: 'DOUBLE',
+      better: 'DOUBLE',
+      better_low: 'DOUBLE',
+      better_high: 'DOUBLE',
       words: 'VARCHAR',
       range: 'VARCHAR',
       verdict: 'VARCHAR',
@@ -159,6 +161,7 @@ export async function fillCompared(store: Session, { differences }: Comparison):
       change: difference.change,
       low: difference.interval?.[0] ?? null,
       high: difference.interval?.[1] ?? null,
+      ...gainOf(difference),
       words: changeAlone(difference),
       range: rangeOf(difference),
       verdict: difference.verdict,

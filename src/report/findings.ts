@@ -71,7 +71,9 @@ function readDetail(json: string): Detail {
   }
 }
 
-/** The answer of the audit: was every credit charged by the rules? */
+const auditQuestion = 'Was every request handled and charged as the contract promises?'
+
+/** The answer of the audit. */
 export function auditAnswer(findings: readonly StoredFinding[]): Headline {
   const of = (verdict: string) => findings.filter((finding) => finding.verdict === verdict)
   const unpromised = of('not-promised').length
@@ -102,7 +104,7 @@ export function auditAnswer(findings: readonly StoredFinding[]): Headline {
           finding.detail.observed === undefined ||
           (finding === binding[0] && summary.startsWith(saidOf(finding)))
             ? null
-            : `expected ${finding.detail.expected ?? 'otherwise'}, observed ${finding.detail.observed}`,
+            : pairOf(finding.detail),
       })),
     }
   }
@@ -110,6 +112,12 @@ export function auditAnswer(findings: readonly StoredFinding[]): Headline {
     return { tone: 'warn', summary: 'Nothing could be decided', because: tally, checks: [] }
   }
   return { tone: 'good', summary: 'No rule failed', because: tally, checks: [] }
+}
+
+/** What was expected and observed; of long ones, what was observed: the title says what was expected. */
+function pairOf({ expected = 'otherwise', observed }: Detail): string {
+  const pair = `expected ${expected}, observed ${observed}`
+  return pair.length <= longestHeadline ? pair : `observed ${observed}`
 }
 
 /** What failed, in the words of the first failure if they fit a headline. */
@@ -128,8 +136,12 @@ function failureOf(binding: readonly StoredFinding[]): string {
 }
 const longestHeadline = 110
 
-const saidOf = ({ detail: { observed, expected = 'otherwise' } }: StoredFinding) =>
-  `Observed ${observed}, expected ${expected}`
+/** The credits first, if they are what is wrong: `1 credit too much: a fall by 7, expected a fall by 6`. */
+function saidOf({ detail: { observed = '', expected = 'otherwise' } }: StoredFinding): string {
+  const [, rest, credits] = /^(.+): (\S+ credits? too (?:much|little))$/.exec(observed) ?? []
+  const seen = credits === undefined ? `Observed ${observed}` : `${credits}: ${rest}`
+  return `${seen}, expected ${expected.replace(/^account \S+: /, '')}`
+}
 
 /** The part of a page about an audit, and its figures. */
 export interface RenderedFindings {
@@ -159,7 +171,7 @@ export async function renderFindings(
   }
   return {
     figures,
-    body: html`${renderHeadline(auditAnswer(findings))}${shown}${moneyTables(findings)}${findings.length > 0 && renderSheet(findings)}`,
+    body: html`${renderHeadline({ asks: auditQuestion, ...auditAnswer(findings) })}${shown}${moneyTables(findings)}${findings.length > 0 && renderSheet(findings)}`,
   }
 }
 
@@ -216,9 +228,9 @@ async function renderFailure(
   const { detail } = finding
   const all = witnessesOf(finding).length
   const rows = await witnessRows(store, finding)
-  const witnesses = html`${renderTable(rows, { title: `Witnesses of ${finding.rule}`, fold: 'more witnesses' })}${
+  const witnesses = html`${drawn.map((figure) => figure.body)}${renderTable(rows, { title: `Witnesses of ${finding.rule}`, fold: 'more witnesses' })}${
     all > rows.length && html`<p class="note">The first ${rows.length} of ${all} witnesses.</p>`
-  }${(detail.tables ?? []).map(renderFigures)}${drawn.map((figure) => figure.body)}`
+  }${(detail.tables ?? []).map(renderFigures)}`
   const head = html`<span class="pill fail">${finding.rule} failed</span><b>${finding.title}</b><small>${finding.severity}, ${formatNumber(finding.observations)} observations</small>`
   const body = html`<dl>${detail.expected !== undefined && html`<dt>expected</dt><dd>${detail.expected}</dd>`}${
     detail.observed !== undefined && html`<dt>observed</dt><dd>${detail.observed}</dd>`

@@ -16,7 +16,7 @@ import {
   type Tone,
 } from './banner.ts'
 import { closedPhases } from './closed-phases.ts'
-import { formatCell, formatDuration, formatNumber, formatShare } from './format.ts'
+import { formatCell, formatCount, formatDuration, formatNumber, formatShare } from './format.ts'
 import { type PageVerdict, readPageVerdict, selfTestsText, stoppedText } from './page-verdict.ts'
 import { prepareFigures } from './shown-figures.ts'
 import { stretchChecks, stretchLine } from './stretches.ts'
@@ -25,6 +25,7 @@ import { emptyShare, failureShare, tokenReport } from './summary/figures.ts'
 import { machineOf, machinesOf, machinesText } from './summary/machines.ts'
 import { readMoney } from './summary/money.ts'
 import type { Distribution, Percentile, RunSummary, SummaryGroup } from './summary/shape.ts'
+import { momentIn } from './zone-words.ts'
 
 /** The line under a page's title: scenario, service and time of the runs. */
 export async function aboutRuns(store: Session): Promise<Html> {
@@ -34,7 +35,7 @@ export async function aboutRuns(store: Session): Promise<Html> {
   const named = (values: readonly string[]) => [...new Set(values)].join(', ')
   return html`Scenario <b>${named(runs.map((run) => run.scenario))}</b> against <span class="mono">${named(
     runs.map((run) => run.base_url),
-  )}</span>, begun ${formatCell('started_at', first.started_at)}.`
+  )}</span>, begun ${momentIn(first.started_at.getTime() * 1000, 'UTC')} UTC.`
 }
 
 /** The end of the page: the self-tests of this client, and what it takes to repeat the runs. */
@@ -143,7 +144,7 @@ function answerOf(
       ...(isInvalid ? failed : []),
       ...searches.filter(({ name }) => name !== summary),
       ...thresholds,
-      ...(isLimited ? [] : failuresOf(counts)),
+      ...(isLimited || summary.includes('of the requests failed') ? [] : failuresOf(counts)),
       ...emptyOf(all),
       ...stretchChecks(balances),
       ...doubtChecks([...(isInvalid ? [] : failed), ...doubtful]),
@@ -161,7 +162,7 @@ function answerOf(
   }
   const missed = thresholds.filter((check) => check.tone === 'fail')
   if (missed.length > 0) {
-    return told('fail', `It does not hold: ${count(missed.length, 'threshold')} missed`)
+    return told('fail', `It does not hold: ${formatCount(missed.length, 'threshold')} missed`)
   }
   if (runs.some((run) => run.verdict === null)) {
     return told(
@@ -170,27 +171,27 @@ function answerOf(
       'It has not ended: it is still running, or was killed.',
     )
   }
+  // Failures that nothing limits are outside what the scenario asked, so they are doubts.
+  const share = counts.failed === 0 ? null : failureShare(counts)
   const open = thresholds.filter((check) => check.tone !== 'good')
+  if (share !== null && share > fewFailures && !isLimited) {
+    return told(
+      'warn',
+      `${formatShare(share)} % of the requests failed, and no threshold limits failures${decided(thresholds.length, open.length)}`,
+      'To decide it, add a threshold such as errors < 1%.',
+    )
+  }
   if (open.length > 0)
-    return told('warn', `${count(open.length, 'threshold')} could not be decided`)
+    return told('warn', `${formatCount(open.length, 'threshold')} could not be decided`)
   const unfound = searches.find(({ isFound }) => !isFound)
   if (unfound !== undefined) return told(unfound.tone, unfound.name, unfound.remedy ?? '')
   const rates = searches.map(({ name }) => name)
   const rate = rates.length > 0 ? `${rates.join('; ')}. ` : ''
   const tone = searches.some((search) => search.tone === 'warn') ? 'warn' : 'good'
   const met = thresholds.length === 0 ? '' : 'every threshold was met'
-  // Failures that nothing limits are outside what the scenario asked, so they are doubts.
-  const share = counts.failed === 0 ? null : failureShare(counts)
   if (runs.some((run) => run.verdict === 'degraded')) {
     const but = met === '' ? 'The run' : `${met[0]!.toUpperCase()}${met.slice(1)}, but the run`
     return told('warn', `${rate}${but} is degraded: use its figures with care`)
-  }
-  if (share !== null && share > fewFailures && !isLimited) {
-    return told(
-      'warn',
-      `${formatShare(share)} % of the requests failed, and no threshold limits failures${met && `; ${met}`}`,
-      'To decide it, add a threshold such as errors < 1%.',
-    )
   }
   const empty = emptyShare(all) ?? 0
   if (
@@ -210,9 +211,18 @@ function answerOf(
     : told(tone, rate.replace(/\. $/, ''), searches.length === 1 ? (searches[0]!.remedy ?? '') : '')
 }
 
+const decided = (thresholds: number, open: number) =>
+  open > 0
+    ? `; ${formatCount(open, 'threshold')} could not be decided`
+    : thresholds > 0
+      ? '; every threshold was met'
+      : ''
+
 function sentText({ sent, attempts, ok }: SummaryGroup['counts']): string {
-  const planned = `${formatNumber(attempts)} planned requests were sent`
-  return `${sent === attempts ? `All ${planned}` : `${formatNumber(sent)} of ${planned}`}, ${formatNumber(ok)} succeeded.`
+  const planned = formatCount(attempts, 'planned request')
+  const all = sent === attempts && attempts > 1
+  const were = (all ? attempts : sent) === 1 ? 'was' : 'were'
+  return `${all ? `All ${planned}` : `${formatNumber(sent)} of ${planned}`} ${were} sent, ${formatNumber(ok)} succeeded.`
 }
 
 /** Up to this share, unexpected failures and empty answers do not change the answer of a scenario that does not limit them. */
@@ -235,7 +245,7 @@ function doubtChecks(tests: readonly Check[]): readonly Check[] {
 function failuresOf(counts: SummaryGroup['counts']): readonly Check[] {
   const { failed, sent } = counts
   if (failed === 0) return []
-  const figure = `${formatShare(failureShare(counts)!)} %, ${formatNumber(failed)} of ${formatNumber(sent)} requests`
+  const figure = `${formatShare(failureShare(counts)!)} %, ${formatNumber(failed)} of ${formatCount(sent, 'request')}`
   return [{ tone: 'warn', name: 'Unexpected failures:', figure, remedy: null }]
 }
 
@@ -246,8 +256,6 @@ function emptyOf(all: SummaryGroup): readonly Check[] {
   const figure = `${formatShare(emptyShare(all)!)} %, ${formatNumber(counts.empty)} of ${formatNumber(tokenReports.answers)} hold no text and no tool call`
   return [{ tone: 'warn', name: 'Empty answers:', figure, remedy: null }]
 }
-
-const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
 
 /** @param closed whether part of the load is closed: it claims no rate and omits waiting */
 function cardsOf(all: SummaryGroup, closed: boolean): readonly Card[] {

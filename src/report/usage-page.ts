@@ -1,6 +1,6 @@
 import { type Html, html } from '../user/html.ts'
 import { type Card, type Check, type Headline, renderCards, renderHeadline } from './banner.ts'
-import { formatNumber, formatShare } from './format.ts'
+import { formatCount, formatNumber, formatShare } from './format.ts'
 import { amountText } from './usage/amount.ts'
 import { amountRows, cardNumber, cardTitle, cardValue, unitName } from './usage/figures.ts'
 import { planInWords } from './usage/packages.ts'
@@ -98,7 +98,8 @@ function expiringUnused(
     return null
   }
   const when = dayBeside(first.expiresUs, scope.toUs - 1, scope.timezone)
-  return `${formatNumber(Math.round(credits))} credits expire unused${wasted.length > 1 ? ', the first' : ''} on ${when}`
+  const rounded = Math.round(credits)
+  return `${formatCount(rounded, 'credit')} ${rounded === 1 ? 'expires' : 'expire'} unused${wasted.length > 1 ? ', the first' : ''} on ${when}`
 }
 
 const span = (early: string, late: string) =>
@@ -113,12 +114,13 @@ function planChecks({ plan }: UsagePage): readonly Check[] {
   if (!plan.known)
     return [{ tone: 'none', name: 'Next month:', figure: plan.summary, remedy: null }]
   const nothing = plan.chosen.credits === 0
+  const chosen = planInWords(plan.chosen)
   return [
     {
       tone: 'good',
       name: 'Next month:',
-      figure: nothing ? 'nothing to buy' : `buy ${planInWords(plan.chosen)}`,
-      remedy: plan.reasons.join(' '),
+      figure: nothing ? 'nothing to buy' : `buy ${chosen}`,
+      remedy: plan.reasons.join(' ').replaceAll(`${chosen} is`, 'It is'),
     },
   ]
 }

@@ -10,7 +10,13 @@ import {
 import { describe, expect, test } from 'vitest'
 import { compileChart } from '../../src/chart/compile.ts'
 import type { ChartSpec } from '../../src/chart/spec.ts'
-import { chartCss, errorColours, othersColour, seriesColours } from '../../src/chart/theme.ts'
+import {
+  chartCss,
+  errorColours,
+  othersColour,
+  seriesColours,
+  seriesOf,
+} from '../../src/chart/theme.ts'
 
 /** The series colours of a theme, grey last. */
 function coloursOf(theme: 'light' | 'dark'): readonly string[] {
@@ -18,6 +24,11 @@ function coloursOf(theme: 'light' | 'dark'): readonly string[] {
   const css = theme === 'light' ? light! : dark!
   return Array.from({ length: 8 }, (_, at) => new RegExp(`--c${at + 1}:(#\\w{6})`).exec(css)![1]!)
 }
+
+test('the colours of a theme are those of its style', () => {
+  expect(seriesOf('light')).toEqual(coloursOf('light'))
+  expect(seriesOf('dark')).toEqual(coloursOf('dark'))
+})
 
 const sights: Readonly<Record<string, (colour: Color) => Color>> = {
   'full colour': (colour) => colour,

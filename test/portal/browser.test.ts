@@ -123,6 +123,37 @@ describe.skipIf(!canBrowse)(
       60_000,
     )
 
+    test('holds at 200 %, in forced colours and on paper, and the keyboard reaches every chart', async () => {
+      const { page } = await open(
+        `${usageUrl}/page?from=2026-11-01&to=2026-11-29#t=${await tokenOf('a')}`,
+        { viewport: { width: 1440, height: 900 } },
+      )
+      await page.waitForSelector('.b-first figure')
+      const charts = await page.locator('#board figure').all()
+      expect(charts.length).toBe(5)
+      for (const chart of charts) {
+        const said = chart.locator('.b-said')
+        await chart.locator('.b-stage').focus()
+        await page.keyboard.press('End')
+        const last = await said.textContent()
+        expect(last).toMatch(/\S: ?\S/)
+        await page.keyboard.press('ArrowLeft')
+        expect(await said.textContent()).not.toBe(last)
+      }
+      const fits = () => page.evaluate('document.documentElement.scrollWidth <= innerWidth')
+      await page.setViewportSize({ width: 720, height: 450 })
+      expect(await fits()).toBe(true)
+      expect(await violations(page)).toEqual([])
+      await page.emulateMedia({ forcedColors: 'active' })
+      expect(await violations(page)).toEqual([])
+      await page.emulateMedia({ forcedColors: 'none', media: 'print' })
+      await page.setViewportSize({ width: 688, height: 1016 })
+      expect(await fits()).toBe(true)
+      const figures = (await page.locator('.b-cards .figures').boundingBox())!
+      expect(figures.y + figures.height).toBeLessThan(1016)
+      await page.close()
+    }, 60_000)
+
     test('filters change every figure and the address, and a bar opens its hours, and an hour its requests', async () => {
       const { page } = await open(`${hostUrl}/?token=${await tokenOf('a')}`)
       const frame = await frameOf(page)

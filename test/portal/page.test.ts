@@ -51,7 +51,7 @@ const textOf = (page: string) =>
 
 /** Words of an operator, of statistics and of programs. */
 const operators =
-  /\b(poll|polls|store|import|imported|sigma|median|SHA|429|http_error|null|undefined|NaN|reconciliation|not measured)\b|GET \/|--|X-|\{\w+\}/
+  /\b(poll|polls|store|import|imported|sigma|median|SHA|429|http_error|null|undefined|NaN|reconciliation|not measured)\b|GET \/|--|X-|\{\w+[|}]/
 
 const states: readonly (readonly [string, () => Promise<string>, readonly RegExp[]])[] = [
   ['nothing ever', () => pageOf([]), [/There is no use to show yet/, /Help/]],

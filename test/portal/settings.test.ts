@@ -1,10 +1,21 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import {
+  type Color,
+  differenceCiede2000,
+  filterDeficiencyDeuter,
+  filterDeficiencyProt,
+  filterDeficiencyTrit,
+  parse,
+} from 'culori'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { contrast, grounds, mixedUntilReadable } from '../../src/portal/accent.ts'
+import { seriesOf } from '../../src/chart/theme.ts'
+import { contrast, firstColour, grounds, mixedUntilReadable } from '../../src/portal/accent.ts'
 import { checkAccent, readLogo } from '../../src/portal/logo.ts'
 import { parseSettings } from '../../src/portal/settings.ts'
+import { speechOf } from '../../src/portal/speech.ts'
 import { allWords, wordsFor } from '../../src/portal/words.ts'
 import { settingsOf, settingsText } from './portal.ts'
 
@@ -22,16 +33,119 @@ test('every fault of a settings file has its line and column', () => {
 test('every language has every word with the same values, and a word of nobody is refused', () => {
   const valuesIn = (text: string) =>
     [...text.matchAll(/\{\w+\}/g)].map(([value]) => value).toSorted()
+  const countedIn = (text: string) =>
+    [...text.matchAll(/\{(\w+)\|/g)].map(([, name]) => `{${name}}`)
   const english = wordsFor('en', settingsOf())
   for (const locale of ['de-DE', 'fr', 'es-MX', 'ja']) {
     const words = wordsFor(locale, settingsOf())
     expect(Object.keys(words).toSorted()).toEqual([...allWords].toSorted())
-    for (const word of allWords)
+    for (const word of allWords) {
       expect([word, ...valuesIn(words[word])]).toEqual([word, ...valuesIn(english[word])])
+      expect(valuesIn(words[word])).toEqual(expect.arrayContaining(countedIn(words[word])))
+    }
   }
   expect(wordsFor('de', { words: { 'card.requests': 'Aufrufe' } })['card.requests']).toBe('Aufrufe')
   expect(() => wordsFor('de', { words: { 'card.request': 'x' } })).toThrow(
     'words: card.request: expected',
+  )
+})
+
+test.each([
+  [
+    'en',
+    ['You used 0 credits', 'You used 1 credit', 'You used 1.5 credits', 'You used 2 credits'],
+    ['You made 1 request', 'Use 1 credit before X, or it expires.', '1 may expire'],
+    ['You made 2 requests', 'Use 2 credits before X, or they expire.', '2 may expire'],
+  ],
+  [
+    'de',
+    ['Sie haben 0 Credits genutzt', 'Sie haben 1 Credit genutzt'],
+    [
+      'Sie haben 1 Anfrage gestellt',
+      'Nutzen Sie 1 Credit vor dem X, sonst verfällt er.',
+      '1 könnte verfallen',
+    ],
+    [
+      'Sie haben 2 Anfragen gestellt',
+      'Nutzen Sie 2 Credits vor dem X, sonst verfallen sie.',
+      '2 könnten verfallen',
+    ],
+  ],
+  [
+    'fr',
+    ['Vous avez utilisé 0 crédit', 'Vous avez utilisé 1 crédit', 'Vous avez utilisé 1,5 crédit'],
+    [
+      'Vous avez fait 1 requête',
+      'Utilisez 1 crédit avant le X, sinon il expire.',
+      '1 risque d’expirer',
+    ],
+    [
+      'Vous avez fait 2 requêtes',
+      'Utilisez 2 crédits avant le X, sinon ils expirent.',
+      '2 risquent d’expirer',
+    ],
+  ],
+  [
+    'es',
+    ['Ha usado 0 créditos', 'Ha usado 1 crédito', 'Ha usado 1,5 créditos'],
+    ['Ha hecho 1 solicitud', 'Use 1 crédito antes del X, o caducará.', '1 puede caducar'],
+    ['Ha hecho 2 solicitudes', 'Use 2 créditos antes del X, o caducarán.', '2 pueden caducar'],
+  ],
+  [
+    'ja',
+    ['0クレジットを使いました', '1クレジットを使いました'],
+    [
+      '1件のリクエストがありました',
+      '1クレジットはXまでにお使いください。期限が切れます。',
+      '1は期限切れの可能性',
+    ],
+    [
+      '2件のリクエストがありました',
+      '2クレジットはXまでにお使いください。期限が切れます。',
+      '2は期限切れの可能性',
+    ],
+  ],
+])('in %s, words agree with their numbers', (locale, used, one, two) => {
+  const { say } = speechOf(wordsFor(locale, settingsOf()), { locale, timezone: 'UTC' })
+  expect(
+    [0, 1, 1.5, 2].map((credits) => say('answer.used', { credits })).slice(0, used.length),
+  ).toEqual(used)
+  const said = (n: number) => [
+    say('answer.requests', { requests: n }),
+    say('notice.expiring', { credits: n, date: 'X' }),
+    say('board.expire', { credits: n }),
+  ]
+  expect(said(1)).toEqual(one)
+  expect(said(2)).toEqual(two)
+})
+
+test('an accent that any reader could mistake for another series colours links, and no chart', () => {
+  expect(firstColour('#0b6bcb', 'light')).toBe('#0b6bcb')
+  const [blue, brightBlue] = [seriesOf('light')[0]!, seriesOf('dark')[0]!]
+  // Two oranges, a green, a purple, and a red that looks like the orange to a reader without green cones.
+  for (const accent of ['#d65e00', '#c85a10', '#0a9a70', '#7a5f95', '#c8102e']) {
+    expect(firstColour(accent, 'light')).toBe(blue)
+  }
+  expect(firstColour('#fa7a39', 'dark')).toBe(brightBlue)
+  const difference = differenceCiede2000()
+  const eyes = [
+    (colour: Color) => colour,
+    filterDeficiencyProt(1),
+    filterDeficiencyDeuter(1),
+    filterDeficiencyTrit(1),
+  ]
+  const part = fc.integer({ min: 0, max: 255 })
+  fc.assert(
+    fc.property(part, part, part, (r, g, b) => {
+      const accent = `#${[r, g, b].map((each) => each.toString(16).padStart(2, '0')).join('')}`
+      if (firstColour(accent, 'light') !== accent) return
+      for (const other of seriesOf('light').slice(1)) {
+        for (const seen of eyes) {
+          const distance = difference(seen(parse(accent)!), seen(parse(other)!))
+          expect(distance, `${accent} and ${other}`).toBeGreaterThan(4)
+        }
+      }
+    }),
   )
 })
 

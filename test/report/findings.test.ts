@@ -20,6 +20,25 @@ test('the first failure is open, and each further one is a title that unfolds', 
   expect(body.text).toContain('<a href="#BILL-10">BILL-10</a>')
 })
 
+test('the headline begins with the credits that are wrong, and a long pair is what was observed', () => {
+  const fall = {
+    ...failure('BILL-10'),
+    detail: {
+      ...{ expected: 'account default: a fall by 6 for 6 successes', witnesses: [] },
+      observed: 'a fall by 7: 1 credit too much',
+    },
+  }
+  const long = {
+    ...failure('BILL-11'),
+    detail: { expected: 'x'.repeat(90), observed: 'y'.repeat(20) },
+  }
+  const { summary, checks } = auditAnswer([fall, long as StoredFinding])
+  expect(summary).toBe(
+    '1 credit too much: a fall by 7, expected a fall by 6 for 6 successes; 1 more rule failed',
+  )
+  expect(checks.map(({ remedy }) => remedy)).toEqual([null, `observed ${'y'.repeat(20)}`])
+})
+
 test('the headline says what the first failure is, and its line does not say it again', () => {
   const { summary, checks } = auditAnswer([failure('BILL-01'), failure('BILL-10')])
   expect(summary).toBe('Observed 2 credits, expected 1 credit; 1 more rule failed')

@@ -208,7 +208,14 @@ describe('the answer of the launch page', () => {
     expect(limited).not.toContain('Unexpected failures')
     const free = await answerOf({}, { thresholds: [], sweeps: [] })
     expect(free).toContain('2.0 % of the requests failed, and no threshold limits failures')
-    expect(free).toContain('Unexpected failures: 2.0 %, 2 of 102 requests')
+    expect(free).not.toContain('Unexpected failures')
+    const undecided = await answerOf(
+      {},
+      { thresholds: [{ ...held, result: 'inconclusive' }], sweeps: [] },
+    )
+    expect(undecided).toContain(
+      '2.0 % of the requests failed, and no threshold limits failures; 1 threshold could not be decided',
+    )
   })
 
   test('says a safe rate once, with its reason', async () => {

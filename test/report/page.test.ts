@@ -21,6 +21,7 @@ beforeAll(async () => {
   store = await seededStore({ attempts: 1500 })
   const options = seededOptions(store)
   for (const page of pageNames) await writeReport({ ...options, page, out: fileOf(page) })
+  await writeReport({ ...options, page: 'launch', runIds: ['run-sweep'], out: fileOf('search') })
   const [a, b] = ['run-sweep', 'run-1'].map((runId) => ({ store, runId }))
   const comparison = await compareRuns(a!, b!, options.contract, 1)
   writeFileSync(fileOf('compare'), (await renderComparison(store, comparison, [])).html)
@@ -191,9 +192,12 @@ describe.skipIf(!canBrowse)(
     })
     afterAll(() => browser.close())
 
-    // The run page contains all of launch.
+    // The run page contains all of launch but the charts of a search.
     const pages = ['audit', 'usage', 'month', 'run', 'compare', 'own']
-    const cases = pages.flatMap((page) => [true, false].map((script) => ({ page, script })))
+    const cases = [
+      ...pages.flatMap((page) => [true, false].map((script) => ({ page, script }))),
+      { page: 'search', script: true },
+    ]
     test.each(cases)(
       '$page, scripts $script, is complete, without messages and without overflow: desktop, phone, light, dark, paper',
       async ({ page, script }) => {
@@ -272,6 +276,7 @@ describe.skipIf(!canBrowse)(
 
     test.each([
       ['launch', 2],
+      ['search', 2],
       ['audit', 2],
       ['run', 3],
       ['compare', 3],
@@ -306,7 +311,7 @@ describe.skipIf(!canBrowse)(
       },
     )
 
-    test.each(['run', 'audit', 'compare'])(
+    test.each(['run', 'search', 'audit', 'compare'])(
       '%s is read with forced colours, at 200 %, and by the keyboard alone',
       async (page) => {
         const { tab, noticed, close } = await openPage(browser, page, true)

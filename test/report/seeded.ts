@@ -137,6 +137,18 @@ export async function seedUsage(store: Store): Promise<void> {
     FROM range(42) AS t(d)`)
 }
 
+/** The search of `run-sweep` again, with streams: `run-streams`. */
+export async function seedStreams(store: Store): Promise<void> {
+  await editAttempts(
+    store,
+    `INSERT INTO edited SELECT * REPLACE ('run-streams' AS run_id, 1 AS streamed, 3 AS content_events) FROM edited
+     WHERE run_id = 'run-sweep'`,
+  )
+  await store.execute(
+    `INSERT INTO runs SELECT * REPLACE ('run-streams' AS run_id) FROM runs WHERE run_id = 'run-sweep'`,
+  )
+}
+
 /** Report options for that store; each test adds the page. */
 export function seededOptions(store: Store) {
   const nowUs = Date.UTC(2026, 2, 15, 12) * 1000

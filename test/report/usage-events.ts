@@ -16,6 +16,7 @@ export interface EventChange {
   readonly cachedTokens?: number | null
   readonly completionTokens?: number | null
   readonly requests?: number
+  readonly latencyUs?: number | null
 }
 
 /** Unix microseconds of a time in UTC; months from 1. */
@@ -60,7 +61,7 @@ export async function enterEvents(
             value(event.completionTokens, 20),
             value(event.requests, 1),
             'NULL',
-            'NULL',
+            value(event.latencyUs, null),
           ].join(', ')})`,
       )
     await store.execute(`INSERT INTO usage_events (${columns}) VALUES ${rows.join(', ')}`)

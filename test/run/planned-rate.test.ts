@@ -73,6 +73,22 @@ test('a trace plans its requests at its speed', () => {
   expect(plannedBetween(scenario, [replay], 2e6, 4e6)).toEqual([15, 5])
 })
 
+test('a load of tasks or sessions is open if their starts are planned: their requests follow answers', () => {
+  const sessions = {
+    kind: 'replay',
+    requests: [],
+    tokensPerBlock: null,
+    speed: 1,
+    sessions: [],
+  } as const
+  const planned = (load: SenderLoad, more: Partial<PhaseRun> = {}) =>
+    plannedBetween(scenario, [phase(load, more)], 3e6, 4e6)
+  expect(planned(arrivals(40), { taskIndexes: [0] })).toEqual([0, 0])
+  expect(planned(sessions)).toEqual([0, 0])
+  expect(planned(users, { taskIndexes: [0] })).toEqual([null, null])
+  expect(planned({ ...sessions, users: 3 })).toEqual([null, null])
+})
+
 test('users have no planned rate, and phases after them do', () => {
   const phases = [
     phase(users, { steps: [0] }),

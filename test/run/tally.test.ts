@@ -221,6 +221,11 @@ test('retries and later turns are planned in addition to the plan, and users pla
     [9, 5],
     [9, 5],
   ])
+  // What is due of a task follows its answers: all that was started or refused.
+  expect(plannedPerS('', { ...main, taskIndexes: [0] })).toEqual([
+    [9, 1],
+    [9, 0],
+  ])
   expect(plannedPerS('', { ...main, load: { kind: 'concurrency' } })).toEqual([
     [null, null],
     [null, null],

@@ -1,6 +1,6 @@
 import type { Poll } from '../../probe/watch.ts'
 import { renderCards, renderHeadline } from '../../report/banner.ts'
-import { formatDuration, formatNumber } from '../../report/format.ts'
+import { formatCount, formatDuration, formatNumber } from '../../report/format.ts'
 import { renderTable } from '../../report/table.ts'
 import { type Html, html } from '../../user/html.ts'
 import { drawChart, type Point, Points } from './lines.ts'
@@ -96,7 +96,7 @@ class WatchPage implements LiveSource {
           ? 'The first poll is under way'
           : remaining === null
             ? 'No balance yet'
-            : `${formatNumber(remaining)} credits left`,
+            : `${formatCount(remaining, 'credit')} left`,
       because:
         status === undefined
           ? ''

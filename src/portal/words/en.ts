@@ -1,4 +1,4 @@
-/** What a customer reads in English. `{name}` is a value. Every language has every word. */
+/** What a customer reads in English. `{name}` is a value, `{name|one|more}` a word for its number. Every language has every word. */
 export const en = {
   title: 'Your usage',
   period: '{from} to {to}',
@@ -9,8 +9,8 @@ export const en = {
   'answer.unknown': 'We can estimate how long your credits last after three full days of use',
   'answer.pending': 'We are working out how long your credits last',
   'answer.none': 'You have no credits left',
-  'answer.used': 'You used {credits} credits',
-  'answer.requests': 'You made {requests} requests',
+  'answer.used': 'You used {credits} {credits|credit|credits}',
+  'answer.requests': 'You made {requests} {requests|request|requests}',
   'card.credits': 'Credits used',
   'card.cost': 'Cost',
   'card.requests': 'Requests',
@@ -40,7 +40,8 @@ export const en = {
   'filter.show': 'Show',
   asOf: 'As of {date}',
   'notice.title': 'Good to know',
-  'notice.expiring': 'Use {credits} credits before {date}, or they expire.',
+  'notice.expiring':
+    'Use {credits} {credits|credit|credits} before {date}, or {credits|it expires|they expire}.',
   'notice.running-out': 'Your credits probably run out on {date}.',
   'notice.busy-hour': 'One hour was much busier than usual: {date}.',
   'notice.new-key': 'The key "{key}" was used for the first time.',
@@ -56,8 +57,8 @@ export const en = {
   'board.by': 'By',
   'board.reset': 'Reset',
   'board.resetAll': 'Reset: show everything',
-  'board.explore': '{title}. Arrow keys move over {bars} bars, Enter opens one.',
-  'board.exploreValues': '{title}. Arrow keys move over {bars} values.',
+  'board.explore': '{title}. Arrow keys move over {bars} {bars|bar|bars}, Enter opens one.',
+  'board.exploreValues': '{title}. Arrow keys move over {bars} {bars|value|values}.',
   'board.hour': '{what} by hour',
   'board.day': '{what} by day',
   'board.week': '{what} by week',

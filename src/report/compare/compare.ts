@@ -151,7 +151,6 @@ function groupDifferences(
         relative(
           { step, metric, statistic, unit: 'us', na: left.length, nb: right.length },
           both(({ metrics }) => percentileFigure(metrics[metric][statistic])),
-          'less',
           enough
             ? () => resampledQuantile(right, p, random) / resampledQuantile(left, p, random) - 1
             : null,
@@ -162,7 +161,6 @@ function groupDifferences(
       relative(
         { step, metric, statistic: 'mean', unit: 'us', na: left.length, nb: right.length },
         both(({ metrics }) => meanFigure(metrics[metric])),
-        'less',
         Math.min(left.length, right.length) >= 30
           ? () => resampledMean(right, random) / resampledMean(left, random) - 1
           : null,
@@ -180,7 +178,6 @@ function groupDifferences(
       relative(
         { step, metric, statistic: 'rate', unit: 'per s', na: left.length, nb: right.length },
         both((group) => ({ value: group[figure], mark: 'exact' })),
-        'more',
         // Whole seconds are resampled, because requests within a second are not independent.
         seconds >= fewestSeconds
           ? () => resampledMean(right, random) / resampledMean(left, random) - 1
@@ -217,7 +214,7 @@ function errorDifference(step: string | null, a: Half, b: Half, random: Random):
     nb: right.sent,
     change,
     interval,
-    verdict: verdictOf(interval, 'less'),
+    verdict: verdictOf(interval, 'errors'),
   }
 }
 
@@ -275,14 +272,13 @@ const meanFigure = ({ meanUs, censored }: Distribution): Figure => ({
 function relative(
   head: Head,
   [left, right]: readonly [Figure, Figure],
-  good: 'less' | 'more',
   draw: (() => number) | null,
 ): Difference {
   const [a, b] = [left.value, right.value]
   const change = a === null || b === null || a === 0 ? null : b / a - 1
   const interval = change === null || draw === null ? null : intervalOf(draw)
   const marks = [left.mark, right.mark] as const
-  const verdict = verdictOf(interval, good)
+  const verdict = verdictOf(interval, head.metric)
   // If `a` is "at least", the true change is smaller; if `b` is, it is larger.
   const open = verdict === 'worse' ? 0 : 1
   return {
@@ -292,16 +288,22 @@ function relative(
   }
 }
 
+/** Whether more of it is better. */
+export const isGain = (metric: Difference['metric']) =>
+  metric === 'throughput' || metric === 'tokens'
+
 function verdictOf(
   interval: readonly [number, number] | null,
-  good: 'less' | 'more',
+  metric: Difference['metric'],
 ): Difference['verdict'] {
   if (interval === null || (interval[0] <= 0 && interval[1] >= 0)) return 'unclear'
-  return interval[1] < 0 === (good === 'less') ? 'better' : 'worse'
+  return interval[1] > 0 === isGain(metric) ? 'better' : 'worse'
 }
 
-function intervalOf(draw: () => number): readonly [number, number] {
+/** Null if a draw is no number: of so few seconds with an answer, a draw may hold none, and nothing is a share of 0. */
+function intervalOf(draw: () => number): readonly [number, number] | null {
   const drawn = Float64Array.from({ length: draws }, draw).sort()
+  if (!drawn.every(Number.isFinite)) return null
   return [percentileOf(drawn, 0.025)!, percentileOf(drawn, 0.975)!]
 }
 

@@ -2,19 +2,9 @@ import { wrapped } from '../../user/wrapped.ts'
 import { percentileText } from '../summary/figures.ts'
 import { markdownCell, printable } from '../summary/printable.ts'
 import type { Comparison, Difference } from './compare.ts'
+import { nameOf } from './figure-name.ts'
 import { changeText, type GateResult } from './gate.ts'
 import { headlineOf } from './headline.ts'
-
-const titles: Readonly<Record<Difference['metric'], string>> = {
-  service: 'service',
-  response: 'response',
-  ttft: 'TTFT',
-  tpot: 'TPOT',
-  throughput: 'ok/s',
-  errors: 'errors',
-  tokens: 'output tokens/s',
-  credits: 'credits each',
-}
 
 const marks = { better: 'better', worse: 'WORSE', unclear: '' } as const
 
@@ -121,12 +111,6 @@ function table(differences: readonly Difference[]): readonly string[] {
         `| ${markdownCell(difference.step ?? 'all')} | ${nameOf(difference)} | ${markdownCell(figureOf(difference, 'a'))} | ${markdownCell(figureOf(difference, 'b'))} | ${changeText(difference)} | ${marks[difference.verdict].toLowerCase()} |`,
     ),
   ]
-}
-
-export function nameOf({ metric, statistic }: Difference): string {
-  return ['rate', 'share', 'each'].includes(statistic)
-    ? titles[metric]
-    : `${titles[metric]} ${statistic}`
 }
 
 function figureOf(difference: Difference, side: 'a' | 'b'): string {

@@ -1,6 +1,7 @@
 import type { Tone } from '../banner.ts'
 import type { Comparison, Difference } from './compare.ts'
-import type { GateResult } from './gate.ts'
+import { nameOf } from './figure-name.ts'
+import { changeAlone, type GateResult } from './gate.ts'
 
 /** The one sentence on a comparison, for a page, a terminal and a pull request. */
 export interface Headline {
@@ -24,27 +25,53 @@ export function headlineOf(comparison: Comparison, gates: readonly GateResult[])
   const invalid = invalidOf(comparison)
   if (invalid !== null)
     return { tone: 'warn', summary: `Nothing is compared: ${invalid}`, because: '' }
-  const errors = moreErrors(comparison)
-  if (errors !== null) {
+  const errors = changedErrors(comparison)
+  if (errors?.verdict === 'worse') {
     return { tone: 'fail', summary: `b fails more: errors ${sharesOf(errors)}`, because: limits }
   }
   const whole = comparison.differences.filter(({ step }) => step === null)
   const of = (verdict: Difference['verdict']) =>
     whole.filter((difference) => difference.verdict === verdict).length
-  const [worse, better] = [of('worse'), of('better')]
-  if (worse > 0) {
-    const also = better > 0 ? ` and is better on ${better}` : ''
+  const most = greatest(whole, 'worse') ?? greatest(whole, 'better')
+  if (most === null) {
+    return { tone: 'good', summary: 'No difference beyond chance over all steps', because: limits }
+  }
+  if (errors !== null) {
     return {
-      tone: 'warn',
-      summary: `b regressed on ${worse} of ${whole.length} metrics${also}`,
+      tone: of('worse') > 0 ? 'warn' : 'good',
+      summary: `b fails less: errors ${sharesOf(errors)}`,
       because: limits,
     }
   }
-  const summary =
-    better > 0
-      ? `b is better on ${better} of ${whole.length} metrics, and regressed on none`
-      : 'No difference beyond chance over all steps'
-  return { tone: 'good', summary, because: limits }
+  const counts = `${of('worse') || 'none'} of ${whole.length} figures worse, ${of('better') || 'none'} better`
+  return {
+    tone: most.verdict === 'worse' ? 'warn' : 'good',
+    summary: `${inWords(most)}: ${nameOf(most)} ${changeAlone(most)}; ${counts}`,
+    because: limits,
+  }
+}
+
+/** What a person says of a figure that is beyond chance. */
+function inWords({ metric, verdict }: Difference): string {
+  const isWorse = verdict === 'worse'
+  switch (metric) {
+    case 'throughput':
+    case 'tokens':
+      return isWorse ? 'b does less' : 'b does more'
+    case 'credits':
+      return isWorse ? 'b costs more' : 'b costs less'
+    default:
+      return isWorse ? 'b is slower' : 'b is faster'
+  }
+}
+
+/** The figure that changed most; shares of requests, whose changes are in points, only if nothing else did. */
+function greatest(among: readonly Difference[], verdict: Difference['verdict']): Difference | null {
+  const size = ({ change, unit }: Difference) => (unit === 'share' ? -1 : Math.abs(change ?? 0))
+  const [most] = among
+    .filter((difference) => difference.verdict === verdict)
+    .sort((one, other) => size(other) - size(one))
+  return most ?? null
 }
 
 /** The runs that no figure can be taken from; null for none. */
@@ -59,11 +86,11 @@ export function invalidOf({ a, b }: Comparison): string | null {
   return names.length === 1 ? `run ${names[0]} is INVALID` : 'both runs are INVALID'
 }
 
-/** Errors over all steps, if b has more beyond chance. */
-function moreErrors({ differences }: Comparison): Difference | null {
+/** Errors over all steps, if b has more or fewer beyond chance. */
+function changedErrors({ differences }: Comparison): Difference | null {
   return (
     differences.find(
-      ({ step, metric, verdict }) => step === null && metric === 'errors' && verdict === 'worse',
+      ({ step, metric, verdict }) => step === null && metric === 'errors' && verdict !== 'unclear',
     ) ?? null
   )
 }
@@ -71,9 +98,11 @@ function moreErrors({ differences }: Comparison): Difference | null {
 const sharesOf = ({ a, b }: Difference) =>
   [a, b].map((share) => `${((share ?? 0) * 100).toFixed(1)} %`).join(' before, now ')
 
-/** Latencies are those of successes: with more errors, they are those of other requests. */
+/** Latencies are those of successes: with more or fewer errors, they are those of other requests. */
 function limitsOf(comparison: Comparison): string {
-  return moreErrors(comparison) === null
-    ? ''
-    : 'Latencies are those of successes alone, so a better one may only show which requests are left.'
+  const errors = changedErrors(comparison)
+  if (errors === null) return ''
+  return errors.verdict === 'worse'
+    ? 'Latencies are those of successes alone, so a better one may only show which requests are left.'
+    : 'Latencies are those of successes alone, so a worse one may only show which requests failed before.'
 }

@@ -2,7 +2,7 @@ import { taskMeasures } from '../../measure/measures.ts'
 import { shownAmount } from '../../money/money.ts'
 import { divide, rational, readNumber } from '../../money/rational.ts'
 import { wrapped } from '../../user/wrapped.ts'
-import { formatShare } from '../format.ts'
+import { formatCount, formatShare } from '../format.ts'
 import { stretchText } from './balances.ts'
 import {
   fewText,
@@ -301,7 +301,7 @@ const isPaidInCredits = ({ stated, balances }: RunSummary['credits']) =>
 type Money = NonNullable<RunSummary['money']>
 
 function moneyText({ spent, unit, unknown }: Money): string {
-  const more = unknown === 0 ? '' : `, and ${whole(unknown)} requests of unknown cost`
+  const more = unknown === 0 ? '' : `, and ${formatCount(unknown, 'request')} of unknown cost`
   return `${shownAmount(readNumber(spent)!, unit)} by the contract${more}`
 }
 

@@ -108,14 +108,16 @@ export interface HourFigures {
   readonly failed: number
   readonly limited: number
   readonly credits: number | null
+  /** Whether it is not over, or only a part of its log was imported: at least so much. Default: false. */
+  readonly open?: boolean
 }
 
 async function oddHours(store: Session): Promise<readonly Anomaly[]> {
   const hours = await store.rows<HourFigures>(
     `SELECT start_us AS "startUs", label, sum(requests)::DOUBLE AS requests,
        sum(failed - limited)::DOUBLE AS failed, sum(limited)::DOUBLE AS limited,
-       CASE WHEN count(*) FILTER (WHERE credits IS NULL) = 0 THEN sum(credits)::DOUBLE END AS credits
-     FROM usage_hours WHERE NOT open AND requests IS NOT NULL GROUP BY ALL ORDER BY "startUs"`,
+       CASE WHEN count(*) FILTER (WHERE credits IS NULL) = 0 THEN sum(credits)::DOUBLE END AS credits, bool_or(open) AS open
+     FROM usage_hours WHERE requests IS NOT NULL GROUP BY start_us, label ORDER BY "startUs"`,
   )
   return judgeHours(hours)
 }
@@ -130,10 +132,12 @@ const leastExcess = 0.25
  * Finds two kinds of hours, each with the greatest excess first. Unusual hours exceed the usual burn of their time of
  * day by three robust sigmas (1.4826 times the median absolute deviation, but at least the scatter of counts), and by a
  * quarter of the median busy hour, so that a quiet night's small change is none. Jumps have more than twice the usual
- * share of errors or 429s, beyond chance against all other hours.
+ * share of errors or 429s, beyond chance against all other hours. An open hour can be unusual, because more of it makes
+ * it only more so; what is usual, and jumps, are of whole hours, if there is a day of them.
  */
 export function judgeHours(hours: readonly HourFigures[]): readonly Anomaly[] {
-  const usual = usualCredits(hours)
+  const whole = hours.filter(({ open = false }) => !open)
+  const usual = usualCredits(whole) ?? usualCredits(hours)
   const excessOf = (hour: HourFigures) => (hour.credits ?? 0) - (usual?.of(hour).median ?? 0)
   const unusual = hours.filter((hour) => {
     if (usual === null || (hour.credits ?? 0) === 0) return false
@@ -141,10 +145,10 @@ export function judgeHours(hours: readonly HourFigures[]): readonly Anomaly[] {
     return excess > 3 * usual.of(hour).sigma && excess >= leastExcess * usual.all.median
   })
   const total = (of: (hour: HourFigures) => number) =>
-    hours.reduce((sum, hour) => sum + of(hour), 0)
+    whole.reduce((sum, hour) => sum + of(hour), 0)
   const jumps = (of: (hour: HourFigures) => number) => {
     const [allOf, all] = [total(of), total((hour) => hour.requests)]
-    return hours.filter((hour) => {
+    return whole.filter((hour) => {
       const [others, n] = [all - hour.requests, hour.requests]
       if (n < fewestRequests || others < fewestRequests) return false
       const usual = Math.max((allOf - of(hour)) / others, 1 / others)
@@ -171,7 +175,8 @@ export function judgeHours(hours: readonly HourFigures[]): readonly Anomaly[] {
       'unusual-hour',
       unusual,
       'used more than three robust sigmas above the median of their time of day.',
-      (hour) => `${hour.credits} credits, usually ${usual?.of(hour).median}`,
+      ({ open = false, ...hour }) =>
+        `${open ? 'at least ' : ''}${hour.credits} credits, usually ${usual?.of(hour).median}`,
       excessOf,
     ),
     flag(

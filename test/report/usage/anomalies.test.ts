@@ -102,6 +102,19 @@ describe('unusual hours', () => {
     expect(flags(days({ 26: 100 }))[0]!.rows[0]!.shows).toBe('100 credits, usually 4')
   })
 
+  test('an hour of a part of a log is unusual by at least its credits, and no measure of what is usual', () => {
+    const days = (open: (at: number) => boolean) =>
+      hoursOf(4 * 24, (at) => ({ credits: at === 70 ? 599 : open(at) ? 20 : 100, open: open(at) }))
+    const shown = (open: (at: number) => boolean) =>
+      flags(days(open)).flatMap(({ kind, rows }) => rows.map(({ shows }) => [kind, shows]))
+    expect(shown((at) => at >= 48)).toEqual([['unusual-hour', 'at least 599 credits, usually 100']])
+    // The whole log is a part: its hours are all that there is to compare with.
+    expect(shown(() => true)).toEqual([['unusual-hour', 'at least 599 credits, usually 20']])
+    expect(shown(() => false)).toEqual([['unusual-hour', '599 credits, usually 100']])
+    const failing = hoursOf(30, (at) => ({ failed: at === 29 ? 60 : 0, open: at === 29 }))
+    expect(flags(failing)).toEqual([])
+  })
+
   test.each([23, 24])('an unusual hour needs 24 hours with credits: %i busy hours', (busy) => {
     const hours = hoursOf(30, (at) =>
       at < busy ? { credits: at === 0 ? 500 : 100 } : { credits: at % 2 === 0 ? 0 : null },
@@ -362,12 +375,15 @@ describe('anomalies', () => {
         { ...failing, atUs: hour(10), model, status: 500 },
         { ...failing, atUs: hour(12), model, status: 429 },
       ]),
-      // The last hour is open.
+      // The last hour is open: no measure of others, and unusual by at least so much.
       { atUs: hour(32), credits: 900 },
     ])
     const shows = async (kind: string) =>
       (await flagged(kind))?.rows.map((row) => [(row.atUs - at) / 3600e6, row.shows])
-    expect(await shows('unusual-hour')).toEqual([[30, '131 credits, usually 100']])
+    expect(await shows('unusual-hour')).toEqual([
+      [32, 'at least 900 credits, usually 100'],
+      [30, '131 credits, usually 100'],
+    ])
     expect(await shows('error-jump')).toEqual([[10, '16.7 % of 48 failed']])
     expect(await shows('limit-jump')).toEqual([[12, '16.7 % of 48 were limited']])
   })

@@ -172,6 +172,55 @@ test('the week shows medians over all measured hours, among them those without a
   expect(rows[10]!.slice(0, 3)).toEqual(['10:00', 2, 0])
 })
 
+test('latency is that of successes, and a percentile with too few of them is not drawn', async () => {
+  const own = await openStore(':memory:')
+  const hour = (at: number, ms: readonly number[], outcome = 'ok') =>
+    ms.map((each) => ({ atUs: utc(2026, 11, 1, at), latencyUs: each * 1000, outcome }))
+  // 150 of 100 ms and ten of 900 ms; twenty of 300 ms; three of 100 ms; failures.
+  const many = Array.from({ length: 160 }, (_, at) => (at < 150 ? 100 : 900))
+  await enterEvents(own, [
+    ...hour(3, many),
+    ...hour(4, Array(20).fill(300)),
+    ...hour(5, [100, 100, 100]),
+    ...hour(3, Array(500).fill(5), 'http_error'),
+  ])
+  const board = await boardOf(own)
+  own.close()
+  const view = (choice = initial(board)) =>
+    viewsOf(board, choice).views.find(({ id }) => id === 'latency')
+  const [heads, rows] = view()!.table()
+  expect(heads).toEqual(['time', 'p50', 'p95'])
+  const told = rows.slice(3, 6).map(([, p50, p95]) => [p50, p95])
+  // Each within 5 %.
+  expect(told.flat().map((ms) => (ms === null ? null : Math.round(Number(ms) / 50) * 50))).toEqual([
+    ...[100, 900],
+    ...[300, null],
+    ...[null, null],
+  ])
+  expect(textOf(view()!.legend!)).toContain('p95')
+  const from = initial(board).from + 5
+  expect(view({ ...initial(board), from, to: from + 1 })).toBeUndefined()
+})
+
+test('tokens by kind are stacked as what is not cached, what is, and what was written', async () => {
+  const own = await openStore(':memory:')
+  await enterEvents(own, [
+    { atUs: utc(2026, 11, 1, 3), promptTokens: 100, cachedTokens: 40, completionTokens: 7 },
+    { atUs: utc(2026, 11, 1, 3), promptTokens: 10, cachedTokens: null, completionTokens: 3 },
+    { atUs: utc(2026, 11, 1, 4), promptTokens: 5, completionTokens: null },
+  ])
+  const board = await boardOf(own)
+  own.close()
+  const [heads, rows] = viewsOf(board, initial(board))
+    .views.find(({ id }) => id === 'tokens')!
+    .table()
+  expect(heads).toEqual(['time', 'input', 'cached input', 'output'])
+  expect(rows.slice(3, 5).map((row) => row.slice(1))).toEqual([
+    [70, 40, 10],
+    [5, null, null],
+  ])
+})
+
 test('an hour opens its requests, in the order of time', async () => {
   const own = await openStore(':memory:')
   await enterEvents(own, [

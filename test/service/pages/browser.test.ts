@@ -228,7 +228,36 @@ describe.skipIf(!canBrowse)(
             }
           }
         }
+        const fits = () =>
+          page.locator('html').evaluate((html) => html.scrollWidth <= html.clientWidth)
+        // 1,440 px at 200 %.
+        await page.setViewportSize({ width: 720, height: 450 })
+        await page.emulateMedia({ colorScheme: 'light', forcedColors: 'active' })
+        expect([path, await fits(), await violations(page)]).toEqual([path, true, []])
+        // A4 less its margins.
+        await page.setViewportSize({ width: 688, height: 1016 })
+        await page.emulateMedia({ forcedColors: 'none', media: 'print' })
+        expect([path, await fits()]).toEqual([path, true])
+        await page.emulateMedia({ media: 'screen' })
       }
+      // Tab alone reaches the table of each chart, and Enter opens it.
+      const tables = page.locator('details').filter({ hasText: 'As a table' })
+      const [closed, open] = [
+        tables.and(page.locator(':not([open])')),
+        page.locator('details[open] tbody tr'),
+      ]
+      const charts = await closed.count()
+      expect(charts).toBe(2)
+      await page.locator('body').press('Tab')
+      for (let presses = 0; presses < 60 && (await closed.count()) > 0; presses++) {
+        const isTable = await page.evaluate(
+          `document.activeElement.matches('details:not([open]) > summary') && document.activeElement.textContent.includes('As a table')`,
+        )
+        if (isTable) await page.keyboard.press('Enter')
+        await page.keyboard.press('Tab')
+      }
+      expect(await closed.count()).toBe(0)
+      expect(await open.count()).toBeGreaterThan(charts)
       expect(faults).toEqual([])
       await context.close()
     })

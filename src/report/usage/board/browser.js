@@ -56,10 +56,7 @@ function explore(figure, view, speech, open) {
   stage.tabIndex = 0
   stage.setAttribute('role', 'group')
   const word = view.bars === undefined ? 'exploreValues' : 'explore'
-  stage.setAttribute(
-    'aria-label',
-    speech.say(word, { title: view.title, bars: String(stops.length) }),
-  )
+  stage.setAttribute('aria-label', speech.say(word, { title: view.title, bars: stops.length }))
   stage.onpointermove = (event) => {
     const box = svg.getBoundingClientRect()
     const scale = svg.viewBox.baseVal.width / box.width

@@ -215,7 +215,7 @@ export function drawCumulative(speech, label, { from, to }, points, outlook, siz
               x: r(Math.min(x(each.hour) + 4, width - 130)),
               y: r(y(heldAt(each.hour)) + 14),
             },
-            speech.say('expire', { credits: speech.show(each.credits) }),
+            speech.say('expire', { credits: each.credits }),
           ),
         ),
       h('path', { class: 'b-now', d: `M${r(x(start))} ${top}V${height - bottom}` }),

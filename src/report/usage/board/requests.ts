@@ -1,3 +1,4 @@
+import { samplesNeeded } from '../../../measure/percentile.ts'
 import type { Session } from '../../../store/session.ts'
 import { type Cells, dimensions, localSql, placesSql, startSql, type Width } from './cells.ts'
 import { latencyStep } from './sums.js'
@@ -10,7 +11,11 @@ export interface Latencies {
   readonly cell: readonly number[]
   readonly step: readonly number[]
   readonly count: readonly number[]
+  /** The percentiles to draw, and the samples that each needs. */
+  readonly needs: readonly { readonly percent: number; readonly samples: number }[]
 }
+
+const drawn = [50, 95]
 
 /** A page holds this many single requests at most. */
 export const mostRequests = 2000
@@ -75,5 +80,6 @@ export async function readLatencies(
     cell: known.map(({ cell }) => cell),
     step: known.map(({ step }) => step),
     count: known.map(({ count }) => count),
+    needs: drawn.map((percent) => ({ percent, samples: samplesNeeded(percent / 100) })),
   }
 }

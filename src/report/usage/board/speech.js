@@ -5,6 +5,22 @@ const msOf = (hour) => hour * 3_600_000
 
 export const clock = (hour) => `${String(((hour % 24) + 24) % 24).padStart(2, '0')}:00`
 
+/**
+ * Puts values into sentences: `{name}` is a value, and `{name|one|more}` a word that agrees with its number.
+ *
+ * @param show writes a number, with at most so many digits after the point
+ */
+export function sentences(locale, digits, show) {
+  const plurals = new Intl.PluralRules(locale, { maximumFractionDigits: digits })
+  return (text, values = {}) =>
+    text.replace(/\{(\w+)(?:\|([^|}]*)\|([^|}]*))?\}/g, (whole, name, one, more) => {
+      const value = values[name]
+      if (value === undefined) return whole
+      if (one !== undefined) return plurals.select(value) === 'one' ? one : more
+      return typeof value === 'number' ? show(value) : value
+    })
+}
+
 const known = new WeakMap()
 
 /** How the data of a page are said. */
@@ -24,14 +40,15 @@ export function speechOf(data) {
   const weekdays = (weekday) =>
     // 5 January 1970 was a Monday.
     Array.from({ length: 7 }, (_, at) => zoned(locale, { weekday }).format((4 + at) * 86_400_000))
+  /** A number that is not 0 is never shown as 0. */
+  const show = (value) =>
+    value === null || value === undefined
+      ? '–'
+      : (value !== 0 && Math.abs(value) < 0.05 ? small : number).format(value)
+  const put = sentences(locale, 1, show)
   const speech = {
-    say: (word, values = {}) =>
-      words[word].replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole),
-    /** A number that is not 0 is never shown as 0. */
-    show: (value) =>
-      value === null || value === undefined
-        ? '–'
-        : (value !== 0 && Math.abs(value) < 0.05 ? small : number).format(value),
+    say: (word, values) => put(words[word], values),
+    show,
     cents: (value) => (value === null || value === undefined ? '–' : cents.format(value)),
     compact: (value) => compact.format(value),
     /** A name of the data; the rest of a long list and what is not known have none of their own. */

@@ -160,24 +160,28 @@ export function perBar(data, places, { from, to }, columns) {
 /** Latencies are counted in steps of a tenth: step `n` reaches from 1.1^n to 1.1^(n + 1) milliseconds. */
 export const latencyStep = 1.1
 
-/** Percentiles of the latency of each bar, in milliseconds; null without a success that reports one. */
-export function latencies(data, places, { from, to }, shares) {
+/** Percentiles of the latency of each bar, in milliseconds; null if fewer successes report one than it needs. */
+export function latencies(data, places, { from, to }) {
   const { bars, of } = barsOf(data, from, to)
   const placeOf = new Map(bars.map(({ start }, at) => [start, at]))
   const wanted = new Set(places)
   const counts = bars.map(() => new Map())
-  const { cell, step, count } = data.latency
+  const { cell, step, count, needs } = data.latency
   for (let at = 0; at < cell.length; at++) {
     if (!wanted.has(cell[at])) continue
     const bar = counts[placeOf.get(of(data.cells.hour[cell[at]]))]
     bar?.set(step[at], (bar.get(step[at]) ?? 0) + count[at])
   }
   const sorted = counts.map((bar) => [...bar].sort(([a], [b]) => a - b))
-  return shares.map((share) => sorted.map((bar) => percentileOf(bar, share)))
+  return needs.map(({ percent, samples }) => ({
+    name: `p${percent}`,
+    values: sorted.map((bar) => percentileOf(bar, percent / 100, samples)),
+  }))
 }
 
-function percentileOf(steps, share) {
+function percentileOf(steps, share, needed) {
   const all = steps.reduce((sum, [, count]) => sum + count, 0)
+  if (all < needed) return null
   let passed = 0
   for (const [step, count] of steps) {
     passed += count

@@ -18,7 +18,7 @@ export const share = (part, whole) => (whole === 0 ? null : (100 * part) / whole
 /** Cards as name, label, value and what stands under it. */
 export function cardsOf(data, { requests, failed, unknown, credits, input, output }) {
   const { say, show, cents } = speechOf(data)
-  const known = unknown > 0 ? say('unknownCost', { requests: show(unknown) }) : ''
+  const known = unknown > 0 ? say('unknownCost', { requests: unknown }) : ''
   const tokens = input === null && output === null ? null : (input ?? 0) + (output ?? 0)
   const has = (metric) => data.metrics.includes(metric)
   return [

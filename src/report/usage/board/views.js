@@ -62,12 +62,13 @@ export function viewsOf(data, choice, size = 'desk') {
   const values = Object.fromEntries(
     columns.map((name, at) => [name, bars.sums.map((row) => row[at])]),
   )
+  const latency = data.latency === null ? [] : latencies(data, places, choice)
   const halves = [
     (box) => failuresView(data, bars, values, box),
     sums.input !== null || sums.output !== null
       ? (box) => tokensView(data, bars, values, box)
       : null,
-    data.latency === null ? null : (box) => latencyView(data, choice, places, bars, box),
+    isKnown(latency) ? (box) => latencyView(data, bars, latency, box) : null,
     data.finest === 'hour' && choice.to - choice.from >= 168
       ? (box) => weekView(data, week(data, places, choice), box)
       : null,
@@ -220,7 +221,7 @@ function tokensView(data, bars, { input, cached, output }, size) {
   const title = say(bars.bucket, { what: say('kinds') })
   const names = [say('input'), say('cached'), say('output')]
   const columns = [minus(input, cached), cached, output]
-  const classes = ['s1', 's6', 's4']
+  const classes = ['s1', 's6', 's7']
   return {
     ...{ id: 'tokens', title, bars: bars.bars, bucket: bars.bucket },
     tree: drawBars(
@@ -235,13 +236,15 @@ function tokensView(data, bars, { input, cached, output }, size) {
   }
 }
 
-function latencyView(data, choice, places, bars, size) {
+const isKnown = (lines) => lines.some(({ values }) => values.some((value) => value !== null))
+
+/** @param percentiles p50, then p95 */
+function latencyView(data, bars, percentiles, size) {
   const speech = speechOf(data)
   const { say, show } = speech
   const title = say(bars.bucket, { what: say('latency') })
-  const shares = [0.5, 0.95]
-  const columns = latencies(data, places, choice, shares)
-  const names = ['p50', 'p95']
+  const names = percentiles.map(({ name }) => name)
+  const columns = percentiles.map(({ values }) => values)
   return {
     ...{ id: 'latency', title, bars: bars.bars, bucket: bars.bucket, note: say('latencyNote') },
     tree: drawLines(

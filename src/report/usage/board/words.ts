@@ -1,4 +1,5 @@
-/** What the usage page says, for those who operate a service. `{name}` is a value. Other readers get other words. */
+/** What the usage page says, for those who operate a service. `{name}` is a value, `{name|one|more}` a word for its number. Other
+ * readers get other words. */
 export const boardWords = {
   filters: 'Filters of the page',
   from: 'from',
@@ -9,8 +10,8 @@ export const boardWords = {
   reset: 'Reset',
   resetAll: 'Reset: show everything',
   table: 'As a table',
-  explore: '{title}. Arrow keys move over {bars} bars, Enter opens one.',
-  exploreValues: '{title}. Arrow keys move over {bars} values.',
+  explore: '{title}. Arrow keys move over {bars} {bars|bar|bars}, Enter opens one.',
+  exploreValues: '{title}. Arrow keys move over {bars} {bars|value|values}.',
   use: '{Unit} used',
   requests: 'Requests',
   tokens: 'Tokens',
@@ -22,7 +23,7 @@ export const boardWords = {
   sum: '{what}, added up',
   held: '{what}, added up, against what is held',
   heldLine: 'held',
-  expire: '{credits} expire unused',
+  expire: '{credits} {credits|expires|expire} unused',
   outlook:
     'Up to the thin line: what was used. Dashed: the median of 500 futures, simulated from the observed days; the band contains 80 % of them. The upper line is what is held; a step in it is credits that expire unused.',
   failures: 'Failed requests (%)',
@@ -36,7 +37,8 @@ export const boardWords = {
   inputTokens: 'input tokens',
   outputTokens: 'output tokens',
   latency: 'Latency of successes (ms)',
-  latencyNote: 'Percentiles of what the source reports, each within 5 %.',
+  latencyNote:
+    'Percentiles of what the source reports, each within 5 %. One with too few requests is not drawn.',
   busy: 'The week by hour: median requests',
   marks: 'Unusual hours, the greatest excess first',
   model: 'model',
@@ -56,7 +58,7 @@ export const boardWords = {
   noRequests:
     'This page holds single requests only if there are at most 2000: assay export usage --from … --to … writes them.',
   failed: 'Failed',
-  unknownCost: '{requests} requests of unknown cost',
+  unknownCost: '{requests} {requests|request|requests} of unknown cost',
   inOut: '{input} in, {output} out',
   unmeasured: 'not measured',
   nothing: 'nothing',
