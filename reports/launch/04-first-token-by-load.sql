@@ -1,8 +1,8 @@
 -- section: First screen
 -- optional: true
 -- note: >-
---   Every dot is a trial, or a phase if nothing was searched. Only answers that succeeded or timed out; a percentile with too
---   few samples is not drawn. The load is what the plan offered, also where the service fell behind.
+--   A dot is a trial, or a phase without a search. Answers that succeeded or timed out; a percentile with too few
+--   samples is not drawn. The load is what the plan offered.
 SELECT row_number() OVER (ORDER BY offered_per_s, nth, statistic) = 1 AS first, phase, round(offered_per_s, 2) AS offered_per_s,
   statistic[6:] AS statistic, ms, n, verdict, safe_per_s,
   (SELECT min("ttftUs") / 1000 FROM shown_runs) AS objective_ms

@@ -15,7 +15,11 @@ export function tidy(
   const colors = views.flatMap((view) => (view.encoding?.color ? [view.encoding.color] : []))
   for (const view of views) {
     for (const channel of [view.encoding?.x, view.encoding?.y]) labelPlainly(channel)
-    const color = view.encoding?.color
+    const roomPx = Math.min(widthPx, widestLegendPx) - besideX(view.encoding?.y)
+    const { color, shape } = view.encoding ?? {}
+    if (typeof shape?.field === 'string' && shape.legend !== null) {
+      foldLegend(shape, namesShown(shape, labelsOf(shape.field, [shape], rows), rows), roomPx)
+    }
     if (typeof color?.field !== 'string' || color.legend === null) continue
     const labels = labelsOf(color.field, colors, rows)
     // Layers share a scale, so the colours that one of them names are those of all.
@@ -25,19 +29,10 @@ export function tidy(
       colourNames(color, labels)
       dashLines(view.encoding!, view.mark)
     }
-    // A name without a row has no entry: its line is not there.
-    const seen = new Set(rows.map((row) => row[color.field as string]))
-    const shown = labels.filter((label) => seen.has(label))
-    if (shown.length < labels.length && shown.length > 0) {
-      color.legend = { ...(color.legend as Json | undefined), values: shown }
-      const { strokeDash } = view.encoding!
-      if (strokeDash !== undefined) strokeDash.legend = color.legend
-    }
-    foldLegend(
-      color,
-      shown.length > 0 ? shown : labels,
-      Math.min(widthPx, widestLegendPx) - besideX(view.encoding?.y),
-    )
+    const shown = namesShown(color, labels, rows)
+    const { strokeDash } = view.encoding!
+    if (shown.length < labels.length && strokeDash !== undefined) strokeDash.legend = color.legend
+    foldLegend(color, shown, roomPx)
   }
   return tidied as unknown as ChartSpec['vegaLite']
 }
@@ -91,6 +86,19 @@ function labelsOf(
     .map((color) => (color.scale as Json | undefined)?.domain)
     .find(Array.isArray)
   return given ?? [...new Set(rows.map((row) => row[field]))]
+}
+
+/** A name without a row has no entry in the legend: it is not drawn. */
+function namesShown(
+  channel: Json,
+  labels: readonly unknown[],
+  rows: readonly ChartRow[],
+): readonly unknown[] {
+  const seen = new Set(rows.map((row) => row[channel.field as string]))
+  const shown = labels.filter((label) => seen.has(label))
+  if (shown.length === labels.length || shown.length === 0) return labels
+  channel.legend = { ...(channel.legend as Json | undefined), values: shown }
+  return shown
 }
 
 function foldLegend(color: Json, labels: readonly unknown[], roomPx: number): void {

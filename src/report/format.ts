@@ -75,12 +75,15 @@ export function formatShare(share: number): string {
   return percent < 1 || percent > 99 ? percent.toFixed(2) : percent.toFixed(1)
 }
 
-/** Seconds as text: 850 ms, 12.3 s, 4 min 05 s, 2 h 07 min. */
+/** Seconds as text: 850 ms, 12.3 s, 4 min 05 s, 5 min, 2 h 07 min. */
 export function formatDuration(seconds: number): string {
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`
   if (seconds < 60) return `${seconds.toFixed(1)} s`
   const whole = Math.round(seconds)
   const two = (value: number) => String(value).padStart(2, '0')
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${two(whole % 60)} s`
-  return `${Math.floor(whole / 3600)} h ${two(Math.floor((whole % 3600) / 60))} min`
+  const [large, small, units] =
+    whole < 3600
+      ? [Math.floor(whole / 60), whole % 60, ['min', 's']]
+      : [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60), ['h', 'min']]
+  return `${large} ${units[0]}${small === 0 ? '' : ` ${two(small)} ${units[1]}`}`
 }

@@ -125,7 +125,8 @@ function answerOf(
   )
   const because = [
     ...stopped,
-    sentText(counts),
+    // Of a search, it is all trials together, which the figures below say.
+    ...(searches.some(({ isFound }) => isFound) ? [] : [sentText(counts)]),
     ...(closed.length === 0
       ? []
       : [

@@ -307,6 +307,14 @@ describe.skipIf(!canBrowse)(
             ),
           ).toBe('avoid')
         }
+        const footer = tab.locator('footer')
+        if ((await footer.count()) > 0) {
+          expect(
+            await footer.evaluate(
+              (each) => each.ownerDocument.defaultView!.getComputedStyle(each).breakBefore,
+            ),
+          ).toBe('avoid')
+        }
         await close()
       },
     )
