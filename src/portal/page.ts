@@ -45,8 +45,10 @@ export function pageBody(
   if (board === null || choice === null) {
     return html`<main class="page">${head(settings, say('title'), view.label)}<p class="answer">${say('empty.ever')}</p>${footer(data, settings, speech)}</main>`
   }
-  // The chart names its unusual hours itself.
-  const news = notices.filter(({ kind }) => kind !== 'busy-hour' || board.marks.length === 0)
+  // The answer says when credits run out, and the chart names its unusual hours itself.
+  const news = notices.filter(
+    ({ kind }) => kind !== 'running-out' && (kind !== 'busy-hour' || board.marks.length === 0),
+  )
   const about = say('period', { from: speech.day(fromUs), to: speech.day(toUs - 1) })
   return html`<main class="page" data-outcomes="${JSON.stringify(outcomeWords(speech))}"${data.isPending && html` data-pending`}>${head(settings, say('title'), html`${view.label} · ${about}`)}
 <section class="card verdict answer"><h2>${answer(data, speech)}</h2>${range(data, speech)}</section>
@@ -75,10 +77,9 @@ function answer(
   if (outlook?.known) {
     const median = outlook.runsOut?.median ?? null
     if (median === null) return say('answer.long')
-    const us = Date.parse(median) * 1000
-    return us < Date.parse(outlook.fan[0]!.at) * 1000
-      ? say('answer.past', { date: day(lastUs ?? us) })
-      : say('answer.runsOut', { date: day(us) })
+    return isPast(outlook)
+      ? say('answer.past', { date: day(lastUs ?? Date.parse(median) * 1000) })
+      : say('answer.runsOut', { date: day(Date.parse(median) * 1000) })
   }
   if (credits !== null && credits.source !== 'none')
     return say(isPending ? 'answer.pending' : 'answer.unknown')
@@ -87,10 +88,16 @@ function answer(
     : say('answer.used', { credits: Number(summary.credits.value) })
 }
 
+/** Whether the credits would have run out before now, if usage had gone on. */
+const isPast = ({ runsOut, fan }: Answers['outlook']) =>
+  runsOut?.median != null && Date.parse(runsOut.median) < Date.parse(fan[0]!.at)
+
+/** The days of the range, if the answer is a date and they differ. */
 function range({ outlook }: PageData, { say, day }: Speech): Html | false {
   const { early = null, late = null, median = null } = outlook?.runsOut ?? {}
-  if (early === null || late === null || median === null) return false
-  return html`<p>${say('answer.range', { early: day(Date.parse(early) * 1000), late: day(Date.parse(late) * 1000) })}</p>`
+  if (early === null || late === null || median === null || isPast(outlook!)) return false
+  const [first, last] = [early, late].map((each) => day(Date.parse(each) * 1000))
+  return first !== last && html`<p>${say('answer.range', { early: first!, late: last! })}</p>`
 }
 
 type Figure = Answers['summary']['requests']

@@ -48,7 +48,7 @@ export function usageAnswer(page: UsagePage): Headline {
   if (!depletion.known) {
     return {
       tone: 'none',
-      summary: 'It is not known when the credits run out',
+      summary: `${usedText(page)}; it is not known when credits run out`,
       because: depletion.summary,
       checks,
     }
@@ -82,6 +82,16 @@ export function usageAnswer(page: UsagePage): Headline {
       .join(' '),
     checks,
   }
+}
+
+/** What was used in the period, if no date answers the question. */
+function usedText(page: UsagePage): string {
+  const { unit } = page.scope
+  const used = page.cards.find(({ name, value }) => name === 'credits' && value !== null)
+  const requests = page.cards.find(({ name }) => name === 'requests')
+  return used === undefined
+    ? formatCount(requests?.value ?? 0, 'request')
+    : `${cardValue(used, page, '').text} ${unitName(unit)} used`
 }
 
 /** From this share of the balance on, credits that expire unused become the headline. */

@@ -89,6 +89,27 @@ const states: readonly (readonly [string, () => Promise<string>, readonly RegExp
     ],
   ],
   [
+    'credits that run out soon, on one day',
+    () =>
+      pageOf(
+        hourly(utc(2026, 11, 1), 27 * 24),
+        'accounts: { a: { grants: [{ name: Pack, credits: 60 }] } }\n',
+      ),
+    // Once, and without a range of one day.
+    [
+      /^(?!.*probably run out)(?!.*Probably between (.+?) and \1\.).*last until about November 30, 2026/,
+    ],
+  ],
+  [
+    'credits that would be used up by now',
+    () =>
+      pageOf(
+        hourly(utc(2026, 10, 20), 30 * 24),
+        'accounts: { a: { grants: [{ name: Pack, credits: 90 }] } }\n',
+      ),
+    [/^(?!.*Probably between).*Your last usage was on November 18, 2026/],
+  ],
+  [
     'stale for two days',
     () => pageOf(hourly(utc(2026, 11, 20), 48)),
     [/Your usage since Nov 21, 2026, 11:00 PM is not here yet/],
@@ -116,7 +137,7 @@ test.each(states)(
 test('the words of every language have none of an operator', () => {
   for (const locale of ['en', 'de', 'fr', 'es', 'ja']) {
     for (const word of Object.values(wordsFor(locale, settingsOf()))) {
-      expect(word.replace(/\{\w+\}/g, '').match(operators)?.[0] ?? '').toBe('')
+      expect(word.replace(/\{\w+(\|[^}]*)?\}/g, '').match(operators)?.[0] ?? '').toBe('')
     }
   }
 })

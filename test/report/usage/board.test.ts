@@ -283,5 +283,6 @@ test('ten years of 7,000 events are a page of less than 1.5 MB, by month', async
   own.close()
   expect(Buffer.byteLength(html)).toBeLessThan(1_500_000)
   expect(html).toContain('<h3>Credits used by month</h3>')
+  expect(html).toContain('<h2>7,000 credits used; it is not known when credits run out</h2>')
   expect(html.match(/<[a-z]/g)!.length).toBeLessThan(5000)
 })

@@ -221,7 +221,7 @@ function tokensView(data, bars, { input, cached, output }, size) {
   const title = say(bars.bucket, { what: say('kinds') })
   const names = [say('input'), say('cached'), say('output')]
   const columns = [minus(input, cached), cached, output]
-  const classes = ['s1', 's6', 's7']
+  const classes = ['s1', 's6', 's5']
   return {
     ...{ id: 'tokens', title, bars: bars.bars, bucket: bars.bucket },
     tree: drawBars(
