@@ -1,9 +1,10 @@
 import { wrapped } from '../../user/wrapped.ts'
 import { percentileText } from '../summary/figures.ts'
 import { markdownCell, printable } from '../summary/printable.ts'
+import { changeText } from './change-text.ts'
 import type { Comparison, Difference } from './compare.ts'
 import { nameOf } from './figure-name.ts'
-import { changeText, type GateResult } from './gate.ts'
+import type { GateResult } from './gate.ts'
 import { headlineOf } from './headline.ts'
 
 const marks = { better: 'better', worse: 'WORSE', unclear: '' } as const

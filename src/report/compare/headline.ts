@@ -1,7 +1,8 @@
 import type { Tone } from '../banner.ts'
+import { changeAlone } from './change-text.ts'
 import type { Comparison, Difference } from './compare.ts'
 import { nameOf } from './figure-name.ts'
-import { changeAlone, type GateResult } from './gate.ts'
+import type { GateResult } from './gate.ts'
 
 /** The one sentence on a comparison, for a page, a terminal and a pull request. */
 export interface Headline {

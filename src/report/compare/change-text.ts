@@ -1,0 +1,22 @@
+import type { Difference } from './compare.ts'
+
+/** `+12.3 % [+8.0, +16.9]`, in points for shares. */
+export function changeText(difference: Difference): string {
+  const interval = intervalText(difference)
+  return interval === null ? changeAlone(difference) : `${changeAlone(difference)} ${interval}`
+}
+
+/** `+12.3 %`, or `-` without a change. */
+export function changeAlone({ change, unit }: Difference): string {
+  return change === null ? '-' : `${percent(change)} ${unit === 'share' ? 'points' : '%'}`
+}
+
+/** `[+8.0, +16.9]`, in the unit of the change; null without an interval. */
+export function intervalText({ change, interval }: Difference): string | null {
+  return change === null || interval === null ? null : `[${interval.map(percent).join(', ')}]`
+}
+
+function percent(value: number): string {
+  const rounded = (value * 100).toFixed(Math.abs(value) < 0.1 ? 2 : 1)
+  return value > 0 ? `+${rounded}` : rounded
+}
