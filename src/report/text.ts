@@ -118,7 +118,7 @@ function usageText(page: UsagePage, format: TextFormat): string {
         n,
         unmeasured,
       }))
-      return `## ${answer.summary}\n\n${answer.because}\n\n${checks}\n\n${markdownTable(cards)}\n${markdownTable(rows)}`
+      return `## ${markdownCell(answer.summary, 160)}\n\n${answer.because}\n\n${checks}\n\n${markdownTable(cards)}\n${markdownTable(rows)}`
     }
   }
 }
