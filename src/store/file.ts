@@ -1,15 +1,8 @@
 import { fstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
-import { totalmem } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { UserError } from '../user/user-error.ts'
 import { diskFailure } from './errors.ts'
-
-/**
- * What DuckDB keeps in memory; beyond it, it works on disk, in `<store>.tmp`. Its own limit is four fifths of the machine's
- * memory, which it fills with blocks that it has read once.
- */
-const memoryLimit = `${Math.floor(Math.min(totalmem() / 4, 1200e6) / 1e6)}MB`
 
 /** What an operation that writes attempts is: any, or a run. */
 export type Writer = 'attempts' | 'run'
@@ -136,7 +129,6 @@ class OpenFile implements StoreFile {
     const isSmall = there !== undefined && there.size < smallFileBytes
     this.instance = await DuckDBInstance.create(path, {
       ...(isRead && isSmall ? { threads: '1' } : {}),
-      memory_limit: memoryLimit,
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
     }).catch((error: unknown) => {

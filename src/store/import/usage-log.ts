@@ -85,7 +85,9 @@ export async function importUsageLog(store: Session, log: UsageLogImport): Promi
   try {
     log.signal?.throwIfAborted()
     if (log.plain === undefined) emptyScratch(scratch)
-    await store.execute(`SET TimeZone = ${literal(timezoneOf(log.mapping))}`)
+    await store.execute(
+      `SET memory_limit = '1200MB'; SET TimeZone = ${literal(timezoneOf(log.mapping))}`,
+    )
     await store.execute(`ATTACH ${literal(join(scratch, 'staged.duckdb'))} AS staging`)
     // Staged data lives for a minute, so compression does not pay.
     await store.execute(`SET force_compression = 'uncompressed'`)
@@ -127,7 +129,7 @@ export async function importUsageLog(store: Session, log: UsageLogImport): Promi
     // A full disk may have ended the connection's work. What is missing then must not hide why.
     const end = (sql: string) => store.execute(sql).catch(() => {})
     await end('DETACH DATABASE IF EXISTS staging')
-    await end(`RESET force_compression; SET TimeZone = 'UTC'`)
+    await end(`RESET memory_limit; RESET force_compression; SET TimeZone = 'UTC'`)
     await end('DROP TABLE IF EXISTS import_errors; DROP TABLE IF EXISTS import_scans')
     if (log.plain === undefined) rmSync(scratch, { recursive: true, force: true })
   }
