@@ -1,6 +1,5 @@
 /**
- * Writes a store of any size as a run would have left it: `npx node bench/grown-store.ts 0/1 ATTEMPTS FILE`.
- * `1/2` writes the second of two shards of such a run.
+ * Writes a store of any size as a run would have left it: `npx node bench/grown-store.ts ATTEMPTS FILE`.
  *
  * 64 accounts of eight keys against a service that is right: charges are atomic, windows are fixed, and each
  * answer shows both. Each key sends 240 requests a minute, and 520 of 500 allowed in one minute of eight; 3 to 5
@@ -13,7 +12,6 @@ import { flags } from '../src/attempt/flags.ts'
 import { defaultContract } from '../src/contract/default.ts'
 import { openStore } from '../src/store/open.ts'
 import { Recorder } from '../src/store/recorder.ts'
-import { endShard } from '../src/store/run-shards.ts'
 import { endRun, startRun } from '../src/store/runs.ts'
 import { inSession } from '../src/store/session.ts'
 
@@ -28,42 +26,19 @@ const [quietTurns, readTurn] = [32, 16]
 const limit = defaultContract.bands.at(-1)!.requests.minute
 
 const startedS = Date.UTC(2026, 10, 2) / 1000
-interface Part {
-  readonly shard: number
-  readonly shards: number
-}
-
-/** @param part of a run of several machines: every so-many-th account. Absent: all. */
-export async function writeGrownStore(path: string, attempts: number, part?: Part): Promise<void> {
+export async function writeGrownStore(path: string, attempts: number): Promise<void> {
   const runId = 'grown'
   const store = await openStore(path)
   try {
     await inSession(store, {}, async (session) => {
-      const began = { shard: part?.shard ?? 0, shards: part?.shards ?? 1 }
       await startRun(session, {
         ...{ runId, kind: 'run', scenario: 'grown', scenarioJson: '{}', seed: 1 },
         ...{ baseUrl: 'http://127.0.0.1:1', contract: defaultContract.name },
         ...{ startedAtUs: startedS * 1e6, timeScale: 1, assayVersion: '0', machineJson: '{}' },
-        ...(part === undefined
-          ? {}
-          : {
-              part: {
-                ...began,
-                attempt: `try-${part.shard}`,
-                planHash: '0',
-                beganAtUs: startedS * 1e6,
-              },
-            }),
       })
-      const lastUs = await record(await Recorder.open(session, 512), runId, attempts, began)
-      const end = {
-        endedUs: lastUs,
-        attemptCountsJson: '{}',
-        verdict: 'valid',
-        verdictJson: JSON.stringify({ rowsHold: true }),
-      } as const
-      await endRun(session, runId, { ...end, verdictJson: '[]' })
-      if (part !== undefined) await endShard(session, runId, { ...end, clockErrorUs: 0 })
+      const endedUs = await record(await Recorder.open(session, 512), runId, attempts)
+      const end = { endedUs, attemptCountsJson: '{}', verdictJson: '[]' }
+      await endRun(session, runId, { ...end, verdict: 'valid' })
     })
   } finally {
     store.close()
@@ -71,12 +46,7 @@ export async function writeGrownStore(path: string, attempts: number, part?: Par
 }
 
 /** @returns when the last of them ended, microseconds of the run */
-async function record(
-  recorder: Recorder,
-  runId: string,
-  attempts: number,
-  { shard, shards }: Part,
-): Promise<number> {
+async function record(recorder: Recorder, runId: string, attempts: number): Promise<number> {
   const rows = new Rows(recorder, runId)
   let slot = 0
   const all = Array.from({ length: accounts }, (_, number): Account => {
@@ -90,13 +60,11 @@ async function record(
       if (isQuiet && at !== readTurn) continue
       for (const account of all) {
         if (slot === attempts) break
-        if (account.number % shards === shard) {
-          const sentUs = minute * 60e6 + at * gapUs + (account.number * gapUs) / accounts
-          rows.begin(slot, Math.floor(sentUs), account)
-          if (isQuiet) readBalance(rows, account)
-          else generate(rows, account, minute, at)
-          rows.end()
-        }
+        const sentUs = minute * 60e6 + at * gapUs + (account.number * gapUs) / accounts
+        rows.begin(slot, Math.floor(sentUs), account)
+        if (isQuiet) readBalance(rows, account)
+        else generate(rows, account, minute, at)
+        rows.end()
         slot++
       }
     }
@@ -261,10 +229,9 @@ function drawn(at: number, salt: number, below: number): number {
 }
 
 if (import.meta.main) {
-  const [part, attempts, path] = process.argv.slice(2)
-  const [shard, shards] = part!.split('/').map(Number) as [number, number]
+  const [attempts, path] = process.argv.slice(2)
   const began = performance.now()
-  await writeGrownStore(path!, Number(attempts), shards === 1 ? undefined : { shard, shards })
+  await writeGrownStore(path!, Number(attempts))
   const seconds = (performance.now() - began) / 1000
   process.stdout.write(
     `${attempts} attempts in ${seconds.toFixed(1)} s, ${Math.round(Number(attempts) / seconds)} a second\n`,
