@@ -8,7 +8,7 @@ import { openStore } from '../store/opened.ts'
 /** The verdict of SSE-06 on streams with these times, reads and text events. */
 async function verdictOf(
   streams: readonly (readonly [tookMs: number, reads: number, events?: number, textMs?: number])[],
-  { stallMs = 0, lateMs = 0 } = {},
+  { stallMs = 0, gapMs = 0, lateMs = 0 } = {},
 ) {
   const store = await openStore(':memory:')
   try {
@@ -36,7 +36,7 @@ async function verdictOf(
       {
         ...{ runId: 'a', shard: 0, atUs: 5e6, loopDelayP99Us: stallMs * 1000 },
         ...{
-          loopGapUs: stallMs * 1000,
+          loopGapUs: Math.max(stallMs, gapMs) * 1000,
           loopGapEndUs: 4e6,
           utilisation: 0.5,
           lagP99Us: null,
@@ -116,6 +116,7 @@ test('a long answer was held back, too, if all its reads came at the end', async
 test('a stalled client reads at once what the service sent in pieces', async () => {
   const stalled = [[12_000, 1], ...times(3, [5, 4] as const)] as const
   expect((await verdictOf(stalled, { stallMs: 4_000 })).verdict).toBe('not-observed')
+  expect((await verdictOf(stalled, { gapMs: 4_000 })).verdict).toBe('not-observed')
   expect((await verdictOf(stalled, { lateMs: 4_000 })).verdict).toBe('not-observed')
   expect((await verdictOf(stalled, { stallMs: 900, lateMs: 900 })).verdict).toBe('fail')
 })

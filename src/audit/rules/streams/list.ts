@@ -245,10 +245,10 @@ time, or for half of the time of a read, by its own record of delays or by a req
           WHERE status >= 400 OR outcome = 'ok' AND NOT ${promisedSql})
         WHERE took_us >= bound_us
           AND (NOT joined OR paced_us >= bound_us OR took_us >= 10000000)),
-      stalls AS (
-        SELECT run_id, at_us - loop_delay_p99_us - 1000000 AS from_us, at_us AS until_us,
-          loop_delay_p99_us AS stall_us
-        FROM health WHERE shard >= 0 AND loop_delay_p99_us >= 10000
+      stalls(run_id, from_us, until_us, stall_us) AS (
+        SELECT run_id, at_us - greatest(loop_delay_p99_us, loop_gap_us) - 1000000, at_us,
+          greatest(loop_delay_p99_us, loop_gap_us)
+        FROM health WHERE shard >= 0 AND greatest(loop_delay_p99_us, loop_gap_us) >= 10000
         UNION ALL
         SELECT run_id, intended_us, dispatched_us, dispatched_us - intended_us
         FROM seen WHERE dispatched_us - intended_us >= 10000)
