@@ -76,7 +76,7 @@ function countedOtherwise(
   if (wrong.length === 0 || !wrong.every(({ request }) => request.isStream)) return []
   return (Object.keys(countedParts) as CountedPart[]).flatMap((part) => {
     const counts = wrong.map(({ statement, expected: { readings }, unit }) =>
-      readings.length === 1 ? otherCount(statement.value, readings[0]!, unit, part) : null,
+      otherCount(statement.value, readings, unit, part),
     )
     if (counts.includes(null)) return []
     const stated = wrong[0]!.expected.readings[0]!.usage.parts[part]

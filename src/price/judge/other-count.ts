@@ -18,10 +18,21 @@ export const countedParts = { input_uncached: 'input', output_visible: 'output' 
 export type CountedPart = keyof typeof countedParts
 
 /**
- * The count of one part that gives an amount exactly, if it is another one than the answer states. The price of one
- * token must be larger than the unit of the amount: else some count gives any amount.
+ * The count of one part that gives an amount exactly, if it is another one than the answer states, by one of its readings.
+ * The price of one token must be larger than the unit of the amount, and the count between half and twice the stated one:
+ * else some count gives any amount.
  */
 export function otherCount(
+  amount: Rational,
+  readings: readonly Reading[],
+  unit: Rational,
+  part: CountedPart,
+): number | null {
+  const counts = readings.map((reading) => countBy(amount, reading, unit, part))
+  return counts.find((count) => count !== null) ?? null
+}
+
+function countBy(
   amount: Rational,
   { model, usage, context }: Reading,
   unit: Rational,
@@ -36,7 +47,8 @@ export function otherCount(
   if (isZero(each) || compare(each, multiply(unit, rational(2n))) < 0) return null
   const more = Number(roundWhole(divide(subtract(amount, own), each), 'half_even'))
   const count = stated + more
-  if (more === 0 || !Number.isSafeInteger(count) || count < 0) return null
+  if (more === 0 || !Number.isSafeInteger(count)) return null
+  if (2 * count < stated || count > 2 * stated) return null
   const cost = costOf(count)
   return cost !== null && isWithin(amount, cost, unit, { ...model, round: exact }) ? count : null
 }

@@ -62,9 +62,7 @@ function countedOtherwise(wrong: readonly Stretch[], judge: PriceJudge): readonl
   return (Object.keys(countedParts) as CountedPart[]).flatMap((part) => {
     const counts = wrong.map(({ requests, taken, first, last }) => {
       const { readings } = expectedCosts(requests[0]!, judge)
-      return readings.length === 1
-        ? otherCount(taken, readings[0]!, unitOf(first, last, judge), part)
-        : null
+      return otherCount(taken, readings, unitOf(first, last, judge), part)
     })
     return counts.includes(null)
       ? []
