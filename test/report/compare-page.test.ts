@@ -77,6 +77,12 @@ test.each([
     'b is faster: response p95 -20.0 %; none of 1 figures worse, 1 better',
   ],
   ['ttft', 0.2, 'worse', 'b is slower: TTFT p95 +20.0 %; 1 of 1 figures worse, none better'],
+  [
+    'ttft',
+    26.574,
+    'worse',
+    'b is slower: TTFT p95 27.6 times that of a; 1 of 1 figures worse, none better',
+  ],
   ['throughput', -0.2, 'worse', 'b does less: ok/s -20.0 %; 1 of 1 figures worse, none better'],
   [
     'credits',

@@ -47,9 +47,16 @@ export function headlineOf(comparison: Comparison, gates: readonly GateResult[])
   const counts = `${of('worse') || 'none'} of ${whole.length} figures worse, ${of('better') || 'none'} better`
   return {
     tone: most.verdict === 'worse' ? 'warn' : 'good',
-    summary: `${inWords(most)}: ${nameOf(most)} ${changeAlone(most)}; ${counts}`,
+    summary: `${inWords(most)}: ${nameOf(most)} ${amountOf(most)}; ${counts}`,
     because: limits,
   }
+}
+
+/** A change in per cent; from twice as much on, how many times. */
+function amountOf(most: Difference): string {
+  const { change, unit } = most
+  if (change === null || change < 1 || unit === 'share') return changeAlone(most)
+  return `${(1 + change).toFixed(1)} times that of a`
 }
 
 /** What a person says of a figure that is beyond chance. */
