@@ -84,7 +84,7 @@ export function judge(facts: RunFacts): RunVerdict {
     delayTest(facts.threads, facts.medians),
     gapTest(facts.gaps, facts.medians, facts.claimUs),
     utilisationTest(facts.threads, facts.pacing),
-    inFlightTest(facts.inFlight),
+    inFlightTest(facts.inFlight, facts.recorded === facts.handedOver),
     ...streamTests(
       facts.streams,
       Math.max(0, ...facts.threads.map(({ loopDelayP99Us }) => loopDelayP99Us)),

@@ -278,7 +278,7 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
         maxBuffer: 1e8,
         env,
       })
-    expect((await assay('usage', 'init')).stdout).toMatch(/:\d+\/commands: 5 tables exist\n/)
+    expect((await assay('usage', 'init')).stdout).toMatch(/:\d+\/commands: 6 tables exist\n/)
     const imported = await assay('import', log, '--map', 'assay', '--source', 'log')
     expect(imported.stdout).toContain('1,500 lines = 1,500 accepted + 0 known + 0 rejected')
     const line = (day: number) =>
@@ -358,7 +358,7 @@ test('an invalid address is refused, and a cluster has its tables on every shard
     /^--engine: expected clickhouse:/,
   )
   const statements = tablesSql('main')
-  expect(statements).toHaveLength(10)
+  expect(statements).toHaveLength(12)
   expect(statements[0]).toContain('usage_events_local ON CLUSTER `main` (')
   expect(statements[1]).toBe(
     "CREATE TABLE IF NOT EXISTS usage_events ON CLUSTER `main` AS usage_events_local\nENGINE = Distributed('main', currentDatabase(), usage_events_local, cityHash64(source, id))",

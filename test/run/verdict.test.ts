@@ -193,6 +193,12 @@ test("the senders' in-flight count is compared with the rows at the same instant
   expect(judged(200, 100).result).toBe('failed')
   expect(judged(0, 5).result).toBe('failed')
   expect(judged(0, 0).result).toBe('not judged')
+  const lost = { ...sound, recorded: sound.handedOver - 5, storeFailure: 'its disk is full.' }
+  const inFlight = { instants: 20, counted: 200, byRows: 100 }
+  expect(testOf({ ...lost, inFlight }, 'in flight')).toMatchObject({
+    result: 'not judged',
+    figure: 'rows are missing',
+  })
 })
 
 test('lag is judged by the highest percentile with enough samples, which is named', () => {

@@ -106,7 +106,7 @@ async function aborted(target: Gateway, when: string): Promise<Seen> {
     let events = 0
     for await (const part of answer.body!) {
       events += Buffer.from(part).toString().split('data: ').length - 1
-      if (events > 20) break
+      if (events > 8) break
     }
   }
   leaving.abort()
@@ -147,7 +147,7 @@ async function resent(target: Gateway): Promise<Seen> {
 /** Slow enough to be left. */
 const slow = {
   timeToFirstUs: { kind: 'constant', value: 300_000 },
-  betweenTokensUs: { kind: 'constant', value: 20_000 },
+  betweenTokensUs: { kind: 'constant', value: 50_000 },
 } as const
 const isSlow = new Set([
   ...['empty-charged', 'abort-free', 'abort-full', 'zero-estimated'],
