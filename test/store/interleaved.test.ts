@@ -81,8 +81,12 @@ const operations = {
     return readFileSync(out, 'utf8')
   },
   async import() {
-    const [id, file] = [nth++, join(folder, `log-${nth}.jsonl`)]
-    writeFileSync(file, `{"id":"a${id}","at":"2026-03-01T00:00:00Z"}\n{"id":"b${id}","at":"never"}\n`)
+    const id = nth++
+    const file = join(folder, `log-${id}.jsonl`)
+    writeFileSync(
+      file,
+      `{"id":"a${id}","at":"2026-03-01T00:00:00Z"}\n{"id":"b${id}","at":"never"}\n`,
+    )
     const { accepted, rejected } = await importFile(store, { file, mapping })
     return { accepted, rejected }
   },
