@@ -159,6 +159,11 @@ async function settleReferrals(
       [source],
     )
   }
+  const referrals = await store.rows(
+    'SELECT 1 AS there FROM usage_referrals WHERE source = $1 LIMIT 1',
+    [source],
+  )
+  if (referrals.length === 0) return
   const settled = await store.rows<{ id: string }>(
     `SELECT id FROM usage_referrals WHERE source = $1
        AND refers_to IN (SELECT id FROM usage_events WHERE source = $1 AND import_no = $2)`,
