@@ -77,7 +77,7 @@ export function idleBursts(
       index++
     }
     if (taken.length > limit) {
-      const endUs = Math.max(...taken.map(({ untilUs }) => untilUs))
+      const endUs = taken.reduce((latest, { untilUs }) => Math.max(latest, untilUs), -Infinity)
       bursts.push({ requests: taken, startUs: start.fromUs, endUs })
     }
   }

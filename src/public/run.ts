@@ -16,7 +16,7 @@ export type { StopReason } from '../run/stop-conditions.ts'
 export type { SweepResult } from '../run/sweep-run.ts'
 export type { Counted, Progress } from '../run/tally.ts'
 export type { Team } from '../run/team.ts'
-export type { ThresholdResult } from '../run/thresholds.ts'
+export type { ThresholdResult } from '../run/thresholds/check.ts'
 export type { RunVerdict } from '../run/verdict.ts'
 
 /**

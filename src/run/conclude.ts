@@ -27,7 +27,7 @@ import { neverReached } from './stop-conditions.ts'
 import { readStreams } from './stream-tests.ts'
 import type { SweepResult } from './sweep-run.ts'
 import type { CrewedScenario } from './threads.ts'
-import { checkThreshold, type ThresholdResult, undecided } from './thresholds.ts'
+import { checkThreshold, type ThresholdResult, undecided } from './thresholds/check.ts'
 import { judge, type RunFacts } from './verdict.ts'
 
 /** A run whose requests have all ended. */

@@ -8,7 +8,7 @@ import { type AttemptCounts, addCounts, countFaults, noCounts } from './attempt-
 import type { RunResult } from './run.ts'
 import { runFigures } from './run-figures.ts'
 import { type RunTest, testResults } from './run-test.ts'
-import { checkThreshold, type ThresholdResult } from './thresholds.ts'
+import { checkThreshold, type ThresholdResult } from './thresholds/check.ts'
 import type { RunVerdict } from './verdict.ts'
 
 /** The verdict of a shard on itself; null if it was killed. */

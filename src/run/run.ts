@@ -35,7 +35,7 @@ import type { SweepResult } from './sweep-run.ts'
 import type { Counted, Progress } from './tally.ts'
 import type { Team } from './team.ts'
 import { type CrewedScenario, threadsOf } from './threads.ts'
-import type { ThresholdResult } from './thresholds.ts'
+import type { ThresholdResult } from './thresholds/check.ts'
 import { tlsOf } from './tls-files.ts'
 import type { RunVerdict } from './verdict.ts'
 

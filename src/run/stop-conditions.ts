@@ -4,7 +4,7 @@ import type { StepCounters } from './attempt-counts.ts'
 import type { SharedNumbers } from './shared.ts'
 import { creditsOf } from './step-plan.ts'
 import type { Tally } from './tally.ts'
-import { missedEarly } from './thresholds-so-far.ts'
+import { missedEarly } from './thresholds/so-far.ts'
 
 /** Why a run stopped before its end. */
 export const stopReasons = [

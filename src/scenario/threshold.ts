@@ -50,6 +50,8 @@ export interface Threshold {
   readonly operator: '<' | '<=' | '>' | '>=' | '=='
   /** In microseconds for times, 0 to 1 for shares, per second for rates. */
   readonly bound: number
+  /** The bound as it is written: an amount has more digits than a number holds. */
+  readonly boundText: string
   /** Whether the run ends as soon as it is clearly missed. */
   readonly abort: boolean
 }
@@ -96,6 +98,7 @@ export function parseThreshold(text: string, abort = false): Threshold | string 
     filter,
     operator: operator as Threshold['operator'],
     bound,
+    boundText: right,
     abort,
   }
 }

@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { threadId } from 'node:worker_threads'
+import { outcomes } from '../attempt/outcome.ts'
 import { measureViews } from '../measure/measures.ts'
 import { attemptTablesSql } from './attempt-tables.ts'
 import { partialOf } from './files-apart.ts'
+import { entryTypes } from './import/entry-types.ts'
 import { identifier, literal } from './literal.ts'
 import { runShardsSql } from './run-shards.ts'
 import type { Session } from './session.ts'
@@ -12,15 +14,21 @@ import type { Session } from './session.ts'
 const schemaUrl = new URL('../../src/store/schema.sql', import.meta.url)
 
 /** Increases with each change of a table. A file of another version is refused. */
-export const storeVersion = 6
+export const storeVersion = 7
 
 /** Replaces the views of measures, with their digest. */
 export const measuresSql = `${measureViews.sql} COMMENT ON VIEW attempt_measures IS '${measureViews.digest}'`
+
+/** A column of few words, which is written faster than one of text. In order of the alphabet, as text sorts. */
+const enumSql = (name: string, words: readonly string[]) =>
+  `CREATE TYPE ${name} AS ENUM (${words.toSorted().map(literal).join()})`
 
 /** The statements that make an empty store. */
 const emptyStoreSql = () =>
   [
     attemptTablesSql(),
+    enumSql('usage_outcome', outcomes),
+    enumSql('usage_type', entryTypes),
     readFileSync(schemaUrl, 'utf8'),
     `INSERT INTO store_version VALUES (${storeVersion})`,
     runShardsSql,

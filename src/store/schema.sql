@@ -175,7 +175,7 @@ CREATE TABLE usage_events (
   endpoint VARCHAR,
   key_fp VARCHAR,
   account VARCHAR,
-  outcome VARCHAR NOT NULL,             -- the same values as attempts.outcome
+  outcome usage_outcome NOT NULL,       -- the same values as attempts.outcome
   status INTEGER,
   error_code VARCHAR,
   credits DECIMAL(18, 6),               -- amount of `unit`; null means not measured, never 0;
@@ -186,7 +186,7 @@ CREATE TABLE usage_events (
   requests BIGINT NOT NULL DEFAULT 1,   -- the number of requests that the row stands for; 0 for other types
   ttft_us BIGINT,
   latency_us BIGINT,
-  type VARCHAR NOT NULL DEFAULT 'usage',    -- usage, refund, adjustment, grant, purchase, gift or expiry
+  type usage_type NOT NULL DEFAULT 'usage',
   unit VARCHAR NOT NULL DEFAULT 'credits',  -- ISO 4217, or a name
   cache_write_tokens BIGINT,            -- of the input: written to a cache
   cache_write_1h_tokens BIGINT,         -- of those: for an hour

@@ -15,7 +15,7 @@ import {
 import { percentiles, type RunSummary, type SummaryGroup } from '../../src/report/summary/shape.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'
 import { histogramBytes } from '../../src/run/histogram-bytes.ts'
-import { checkThreshold } from '../../src/run/thresholds.ts'
+import { checkThreshold } from '../../src/run/thresholds/check.ts'
 import { TimeHistogram } from '../../src/run/time-histogram.ts'
 import type { Objectives } from '../../src/scenario/scenario.ts'
 import { parseThreshold, timeMetrics } from '../../src/scenario/threshold.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { AttemptRow } from '../../src/attempt/columns.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { checkThreshold, compare } from '../../src/run/thresholds.ts'
+import { checkThreshold, compare } from '../../src/run/thresholds/check.ts'
 import { parseThreshold } from '../../src/scenario/threshold.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { startRun } from '../../src/store/runs.ts'

@@ -58,7 +58,8 @@ test.each([
     { ...all, metric: 'credits', operator: '<=', statistic: { kind: 'count' }, bound: 100 },
   ],
 ])('%s is parsed', (text, expected) => {
-  expect(parseThreshold(text)).toEqual({ text, operator: '<', ...expected })
+  const boundText = text.split(' ').at(-1)
+  expect(parseThreshold(text)).toEqual({ text, operator: '<', boundText, ...expected })
 })
 
 test.each([

@@ -29,26 +29,23 @@ export const content = [
   'latency_us',
 ] as const
 
+const contentSql = (of: Partial<Record<(typeof content)[number], string>>): readonly string[] =>
+  content.map((name) => of[name] ?? name)
+
 /** The same over staged lines, with another SQL for the credits or their unit. */
 export const stagedContent = (
   credits: string = stagedCredits,
   unit: string = 'unit',
-): readonly string[] =>
-  content.map((name) =>
-    name === 'credits'
-      ? credits
-      : name === 'unit'
-        ? unit
-        : name === 'type'
-          ? `coalesce(type, 'usage')`
-          : name,
-  )
+): readonly string[] => contentSql({ type: `coalesce(type, 'usage')`, credits, unit })
 
 /** What two lines with the same id are compared by. A cost that the user's prices gave is none of the log. */
 export const comparedContent = {
   staged: stagedContent(stagedCredits, `CASE WHEN ${stagedCredits} IS NOT NULL THEN unit END`),
-  stored: stagedContent(
-    `(CASE WHEN priced_by IS NULL THEN credits END)::${creditsTypes.any}`,
-    'CASE WHEN priced_by IS NULL AND credits IS NOT NULL THEN unit END',
-  ),
+  // A word of an enumeration has another hash than the same text.
+  stored: contentSql({
+    type: 'type::VARCHAR',
+    outcome: 'outcome::VARCHAR',
+    credits: `(CASE WHEN priced_by IS NULL THEN credits END)::${creditsTypes.any}`,
+    unit: 'CASE WHEN priced_by IS NULL AND credits IS NOT NULL THEN unit END',
+  }),
 } as const

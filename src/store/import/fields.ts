@@ -1,6 +1,7 @@
 import { outcomes } from '../../attempt/outcome.ts'
 import { literal } from '../literal.ts'
-import { entryTypes, type FieldName, type Mapping, type Place } from './mapping.ts'
+import { entryTypes } from './entry-types.ts'
+import type { FieldName, Mapping, Place } from './mapping.ts'
 import { type ColumnReader, endpointSql, exactColumn, fingerprintSql, placeSql } from './places.ts'
 import { numberSql, type Readings } from './readings.ts'
 import { type StagedField, sameField } from './staged-field.ts'

@@ -72,7 +72,8 @@ async function keysOf(store: Session, { scan, reader, mapping }: Scan): Promise<
 async function alikeIn(store: Session, columns: readonly string[]): Promise<readonly string[]> {
   const found = columns.map(
     (column) => `SELECT unnest(regexp_extract_all(${column}, ${literal(keyPattern)})) AS key
-      FROM staging.lines WHERE contains(${column}, 'sk-') OR contains(${column}, 'earer ')`,
+      FROM staging.lines
+      WHERE contains(${column}, 'sk-') OR contains(${column}, ' ') AND contains(${column}, 'earer ')`,
   )
   const rows = await store.rows<{ key: string }>(
     `SELECT DISTINCT key FROM (${found.join(' UNION ALL ')}) WHERE length(key) >= ${shortestKey} LIMIT ${mostKeys}`,

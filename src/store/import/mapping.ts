@@ -28,17 +28,6 @@ const place = z.union([
   z.strictObject({ value: z.string() }),
 ])
 
-/** What a row of a log is. A ledger has entries beside requests. */
-export const entryTypes = [
-  'usage',
-  'refund',
-  'adjustment',
-  'grant',
-  'purchase',
-  'gift',
-  'expiry',
-] as const
-
 const timezoneName = z.string().refine(isTimeZone, {
   error: ({ input }) => `"${input}" is not an IANA name such as Asia/Kolkata`,
 })

@@ -210,4 +210,18 @@ describe('RATE-15', () => {
     const rows = [...round(0, 0), ...round(8, 8000), ...round(16, 16_000)]
     expect((await rate15.decide(await evidenceOf(rows))).verdict).not.toBe('fail')
   })
+
+  test('judges a key that changes its endpoint more often than a call takes arguments', async () => {
+    const rows = Array.from({ length: 200_000 }, (_, nth) =>
+      rowOf(nth, nth * 10, {
+        endpoint: nth % 2 === 0 ? 'chat' : 'messages',
+        rateLimit: 500_000,
+        rateRemaining: 499_999 - nth,
+      }),
+    )
+    expect(await rate15.decide(await evidenceOf(rows))).toEqual({
+      verdict: 'pass',
+      observations: 199_998,
+    })
+  })
 })

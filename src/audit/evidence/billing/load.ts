@@ -35,7 +35,9 @@ export async function loadHistories(evidence: PricedEvidence): Promise<readonly 
     [JSON.stringify(evidence.runIds)],
   )
   const histories: BalanceHistory[] = []
-  for (const run of runs) histories.push(...(await historiesOf(evidence, run)))
+  for (const run of runs) {
+    for (const history of await historiesOf(evidence, run)) histories.push(history)
+  }
   return histories
 }
 

@@ -150,13 +150,13 @@ interface Seen {
  * without one. If only a few are, and a level of a factor is missing after the time, the factor may be the cause.
  */
 function changeInTime(singles: readonly Seen[]) {
-  const before: Seen[] = []
-  const after: Seen[] = []
+  let before: readonly Seen[] = []
+  let after: readonly Seen[] = []
   for (const ofRun of Map.groupBy(singles, (each) => each.single.reading.history.runId).values()) {
     const inTime = ofRun.toSorted((a, b) => calledUs(a.single) - calledUs(b.single))
     const at = inTime.findIndex(({ single }) => !isRight(single))
-    before.push(...(at < 0 ? inTime : inTime.slice(0, at)))
-    if (at >= 0) after.push(...inTime.slice(at))
+    before = before.concat(at < 0 ? inTime : inTime.slice(0, at))
+    if (at >= 0) after = after.concat(inTime.slice(at))
   }
   if (before.length < 3 || after.some(({ single }) => isRight(single))) return null
   const levels = Object.values(factors)

@@ -1,7 +1,7 @@
 import { type Contract, windowUs } from '../../../contract/contract.ts'
 import { cellsNamed } from '../../../limits/band.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
-import { inOrder } from './event-groups.ts'
+import { inOrder } from './event-order.ts'
 import type { RateHistory } from './history.ts'
 
 /** Two successive responses of one key whose count rose by the requests of another key only. */

@@ -124,9 +124,13 @@ function hasCountForEachRoute(admitted: readonly LimitedRequest[], limit: number
     routes.every((requests) => {
       const shown = Map.groupBy(requests, ({ remaining }) => remaining)
       if (shown.has(null)) return false
-      const begun = shown.get(Math.max(...requests.map(({ remaining }) => remaining!)))!.length
-      const most = Math.max(...[...shown.values()].map(({ length }) => length))
-      return most <= begun && requests.length <= begun * limit
+      const highest = requests.reduce(
+        (most, { remaining }) => Math.max(most, remaining!),
+        -Infinity,
+      )
+      const begun = shown.get(highest)!.length
+      const isMost = [...shown.values()].every(({ length }) => length <= begun)
+      return isMost && requests.length <= begun * limit
     })
   )
 }

@@ -35,7 +35,7 @@ checks for separate counters.`,
     for (const course of coursesIn(history, evidence, 'minute')) {
       const { requests, limit, windowUs, earlierAtMost } = course
       const bursts = idleBursts(requests, limit, windowUs, earlierAtMost === 0)
-      judged.push(...bursts.map((burst) => judge(course, burst)))
+      for (const burst of bursts) judged.push(judge(course, burst))
     }
     if (judged.length === 0) {
       return {

@@ -1,6 +1,6 @@
 import { effectOf } from '../../../attempt/outcome.ts'
 import { usualOf } from '../../../contract/usual.ts'
-import { earlier } from './event-groups.ts'
+import { earlier } from './event-order.ts'
 import { type RateEvent, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 

@@ -1,7 +1,7 @@
 import { flags } from '../../../attempt/flags.ts'
 import { structuredNames } from '../../../contract/contract.ts'
 import type { Promising } from '../../../contract/promises.ts'
-import { earlier } from './event-groups.ts'
+import { earlier } from './event-order.ts'
 import { type RateEvent, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 

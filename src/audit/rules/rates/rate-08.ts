@@ -1,4 +1,4 @@
-import { earlier } from './event-groups.ts'
+import { earlier } from './event-order.ts'
 import { type RateEvent, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 

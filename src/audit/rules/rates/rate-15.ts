@@ -18,36 +18,38 @@ twice the limit. While time passes, a single counter may rise by less. So these 
 more than one over the other endpoint's count, or must be lower by more than a bucket regains and a log
 forgets meanwhile.`,
   decide({ byKey }, evidence) {
-    const [own, shared, apart]: [Switch[], Switch[], Switch[]] = [[], [], []]
+    let [own, shared] = [0, 0]
+    let firstOwn: readonly Switch[] = []
+    let first: Switch | undefined
     for (const events of byKey.values()) {
       const ofKey = continuityOf(events, ({ endpoint }) => endpoint, false)
-      own.push(...ofKey.own)
-      shared.push(...ofKey.shared)
-      apart.push(...apartIn(events, ofKey.own, evidence.contract))
+      own += ofKey.own.length
+      shared += ofKey.shared.length
+      firstOwn = [...firstOwn, ...ofKey.own.slice(0, agreement)].slice(0, agreement)
+      first ??= apartIn(events, ofKey.own, evidence.contract)[0]
     }
-    const observations = own.length + shared.length
+    const observations = own + shared
     if (observations === 0) {
       return { verdict: 'not-observed', requires: 'one key on chat and messages in turn' }
     }
-    const [first] = apart
-    if (first !== undefined && shared.length === 0) {
+    if (first !== undefined && shared === 0) {
       return {
         verdict: 'fail',
         observations,
         expected: `${first.before.remaining! - 1} remaining after ${first.before.remaining}`,
-        observed: `${first.after.remaining}: each endpoint counts for itself, ${own.length} times`,
+        observed: `${first.after.remaining}: each endpoint counts for itself, ${own} times`,
         witnesses: [
           witnessOf(first.before, `${first.before.endpoint}: ${first.before.remaining} remaining`),
           witnessOf(first.after, `${first.after.endpoint}: ${first.after.remaining} remaining`),
         ],
       }
     }
-    if (own.length >= agreement || shared.length === 0) {
+    if (own >= agreement || shared === 0) {
       return {
         verdict: 'inconclusive',
         observations,
-        why: `${own.length} counts went on from their own endpoint, ${shared.length} from the other`,
-        witnesses: own.slice(0, agreement).map(({ after }) => witnessOf(after, 'goes on alone')),
+        why: `${own} counts went on from their own endpoint, ${shared} from the other`,
+        witnesses: firstOwn.map(({ after }) => witnessOf(after, 'goes on alone')),
       }
     }
     return { verdict: 'pass', observations }

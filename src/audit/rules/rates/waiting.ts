@@ -138,6 +138,9 @@ function movedByRejections({ requests, limit, windowUs }: BandCourse, index: num
   const untilUs = requests[index]!.fromUs
   const trailing = requests.filter(({ fromUs }, at) => at <= index && fromUs >= untilUs - windowUs)
   const rejections = trailing.filter(({ decision }) => decision !== 'admitted').length
-  const gaps = trailing.slice(1).map(({ fromUs }, at) => fromUs - trailing[at]!.fromUs)
-  return Math.max(0, ...gaps, (windowUs * rejections) / (limit + rejections))
+  const longestGap = trailing.reduce(
+    (longest, { fromUs }, at) => Math.max(longest, fromUs - (trailing[at - 1]?.fromUs ?? fromUs)),
+    0,
+  )
+  return Math.max(longestGap, (windowUs * rejections) / (limit + rejections))
 }

@@ -1,11 +1,12 @@
-import { intervalRanks, samplesNeeded } from '../measure/percentile.ts'
-import type { Scenario } from '../scenario/scenario.ts'
-import type { Threshold } from '../scenario/threshold.ts'
-import type { StepCounters } from './attempt-counts.ts'
-import { countedMetrics, type Metric, type PhaseRun } from './messages.ts'
-import type { Counted } from './tally.ts'
-import { compare, type Figure, judgeFigure, type ThresholdResult, unitOf } from './thresholds.ts'
-import type { TimeHistogram } from './time-histogram.ts'
+import { intervalRanks, samplesNeeded } from '../../measure/percentile.ts'
+import type { Scenario } from '../../scenario/scenario.ts'
+import type { Threshold } from '../../scenario/threshold.ts'
+import type { StepCounters } from '../attempt-counts.ts'
+import { countedMetrics, type Metric, type PhaseRun } from '../messages.ts'
+import type { Counted } from '../tally.ts'
+import type { TimeHistogram } from '../time-histogram.ts'
+import { compare, judgeFigure, type ThresholdResult, unitOf } from './check.ts'
+import type { Figure } from './figure.ts'
 
 /** Samples that an early judgement needs. */
 const enough = 100
@@ -92,7 +93,7 @@ function timeSoFar(histogram: TimeHistogram, statistic: Threshold['statistic']):
   return { value, low: low ?? -Infinity, high: Infinity, samples, within: null }
 }
 
-/** The denominator of each share, as in `thresholds.ts`. */
+/** The denominator of each share, as in `requests.ts`. */
 const shareOf: Readonly<Partial<Record<Threshold['metric'], 'judged' | 'planned' | 'examined'>>> = {
   goodput: 'judged',
   correct: 'examined',

@@ -1,9 +1,9 @@
-import type { Contract } from '../contract/contract.ts'
-import { modelPriceOf } from '../contract/model-price.ts'
-import { add, compare, divide, type Rational, rational, zero } from '../money/rational.ts'
-import { costRational } from '../price/attempts/attempt-costs.ts'
-import { type CostKind, readRunCosts } from '../price/attempts/run-costs.ts'
-import type { Session } from '../store/session.ts'
+import type { Contract } from '../../contract/contract.ts'
+import { modelPriceOf } from '../../contract/model-price.ts'
+import { add, compare, divide, type Rational, rational, zero } from '../../money/rational.ts'
+import { costRational } from '../../price/attempts/attempt-costs.ts'
+import { type CostKind, readRunCosts } from '../../price/attempts/run-costs.ts'
+import type { Session } from '../../store/session.ts'
 
 /** An amount of tasks, or why it is not known. */
 export type TaskMoney =

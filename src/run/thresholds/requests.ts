@@ -1,0 +1,126 @@
+import { pricesOf } from '../../contract/contract.ts'
+import { columnOf, creditsSql, cutOf, goodSql, measureNames } from '../../measure/measures.ts'
+import { completedIn, steadySql } from '../../measure/rates.ts'
+import type { Threshold } from '../../scenario/threshold.ts'
+import type { Session } from '../../store/session.ts'
+import { chosenRows, exactly, type Figure, type ThresholdScope } from './figure.ts'
+import { timeFigure } from './times.ts'
+
+const filterColumns: Readonly<Record<string, string>> = {
+  code: `coalesce(CASE WHEN regexp_full_match($v, '[0-9]+') THEN status::VARCHAR ELSE coalesce(error_code, error_type) END, '')`,
+  status: `coalesce(status::VARCHAR, '')`,
+  outcome: 'outcome',
+  reason: `coalesce(reason, '')`,
+  model: `coalesce(model, '')`,
+  account: `coalesce(account, '')`,
+}
+
+/** Filters that select the denominator of a share; the others select outcomes. */
+const whose: ReadonlySet<string> = new Set(['model', 'account'])
+
+/** Metrics whose rates are over the time of arrivals; the others are completions. */
+const arrivals: ReadonlySet<string> = new Set(['requests', 'not_sent'])
+
+/** The figure of a time or a count of requests. */
+export async function requestFigure(
+  store: Session,
+  threshold: Threshold,
+  scope: ThresholdScope,
+): Promise<Figure> {
+  const { where, parameters } = chosenRows(threshold, scope.runId)
+  const filter: string[] = []
+  for (const [key, value] of Object.entries(threshold.filter)) {
+    const name = `$${parameters.push(String(value))}`
+    const list = whose.has(key) ? where : filter
+    list.push(`${filterColumns[key]!.replaceAll('$v', name)} = ${name}`)
+  }
+  const chosen = `(FROM attempt_values WHERE ${where.join(' AND ')})`
+  const measure = measureNames.find((name) => columnOf(name) === `${threshold.metric}_us`)
+  if (measure === undefined) {
+    const { select, samples, unknown } = countSql(threshold, filter, scope)
+    const rated = { from: chosen, offsetUs: '0', bySteps: false }
+    const steady =
+      threshold.statistic.kind === 'rate' ? `CROSS JOIN ${steadySql(rated)} AS steady` : ''
+    const [row] = await store.rows<{ value: number | null; samples: number; unknown: number }>(
+      `SELECT (${select})::DOUBLE AS value, ${samples} AS samples, ${unknown} AS unknown
+       FROM ${chosen} AS chosen ${steady}`,
+      parameters,
+    )
+    const figure = exactly(row!.value, row!.samples)
+    return row!.unknown > 0 ? { ...figure, high: Infinity } : figure
+  }
+  const from = filter.length === 0 ? chosen : `(FROM ${chosen} WHERE ${filter.join(' AND ')})`
+  const [us, cut] = [columnOf(measure), cutOf(measure)]
+  return timeFigure(store, threshold, { from, us, cut, parameters })
+}
+
+/** SQL of a count, share or rate, of its number of samples, and of the rows with an unknown amount. */
+function countSql(
+  { metric, statistic }: Threshold,
+  filter: readonly string[],
+  scope: ThresholdScope,
+): { readonly select: string; readonly samples: string; readonly unknown: string } {
+  const { one, all, ofNone, unknown } = countedBy(metric, filter.length > 0, scope)
+  const also = filter.length === 0 ? 'true' : filter.join(' AND ')
+  const isRate = statistic.kind === 'rate'
+  const inTime = isRate && !arrivals.has(metric) ? ` AND ${completedIn('steady')}` : ''
+  const sum = `coalesce(sum(${one}) FILTER (${also}${inTime}), ${ofNone})`
+  const samples = `count(*) FILTER (${all})`
+  const select =
+    statistic.kind === 'share'
+      ? `coalesce(${sum}, 0) / nullif(${samples}, 0)`
+      : isRate
+        ? `${sum} / any_value(steady.seconds)`
+        : sum
+  return { select, samples, unknown: `count(*) FILTER (${also} AND ${unknown})` }
+}
+
+/**
+ * SQL: what a row adds to a count, whether it is in the denominator, the sum over no row, and whether a row
+ * may add more. No row is a count of 0, but an amount that no row has is unknown.
+ */
+function countedBy(
+  metric: string,
+  filtered: boolean,
+  { objectives, contract }: ThresholdScope,
+): Readonly<Record<'one' | 'all' | 'ofNone' | 'unknown', string>> {
+  const of = (standing: string, all: string) => ({
+    one: `(${standing})::INTEGER`,
+    all,
+    ofNone: '0',
+    unknown: 'false',
+  })
+  const credits = creditsSql(pricesOf(contract))
+  switch (metric) {
+    case 'errors':
+      // A filter selects the errors; without one, errors that were not provoked count.
+      return of(filtered ? `outcome IN ('http_error', 'broken', 'timeout')` : 'failed', 'was_sent')
+    case 'success':
+      return of('succeeded', 'judged')
+    case 'goodput':
+      return {
+        ...of(
+          goodSql((name) => objectives[name] ?? null),
+          'judged',
+        ),
+        unknown: `answer = 'unchecked'`,
+      }
+    case 'correct':
+      return { ...of('correct', 'examined'), unknown: `answer = 'unchecked'` }
+    case 'empty':
+      return of('empty', 'generated')
+    case 'not_sent':
+      return of('NOT was_sent', 'true')
+    case 'tokens':
+      return {
+        one: 'output_tokens',
+        all: 'was_sent',
+        ofNone: 'NULL',
+        unknown: 'unreported',
+      }
+    case 'credits':
+      return { one: credits, all: 'was_sent', ofNone: 'NULL', unknown: `(${credits}) IS NULL` }
+    default:
+      return of('was_sent', 'was_sent')
+  }
+}
