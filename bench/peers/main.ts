@@ -11,7 +11,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, homedir, release } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { askedOf } from '../../test/asked.ts'
 import { clientCore, cpuSeconds, has, timed } from '../processes.ts'
 import type { Trial } from './figures.ts'
 import { type Installed, install } from './install.ts'
@@ -22,16 +22,15 @@ import { markdown, median, tableOf } from './table.ts'
 import { serverOf, trial } from './trial.ts'
 import { type Work, worksOf } from './works.ts'
 
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: {
-    peers: { type: 'string', default: peers.map(({ name }) => name).join(',') },
-    rounds: { type: 'string', default: '3' },
-    open: { type: 'string', default: '100,500,1000' },
-    home: { type: 'string', default: join(homedir(), '.cache', 'assay-peers') },
-    out: { type: 'string' },
-    quick: { type: 'boolean', default: false },
-  },
+const usage = `npm run peers -- [chat|streams|open|stall|start] [--peers wrk,oha] [--rounds 3] [--quick]
+[--open 100,500] [--home folder] [--out docs/peers.md]`
+const { positionals, values } = askedOf(usage, {
+  peers: { type: 'string', default: peers.map(({ name }) => name).join(',') },
+  rounds: { type: 'string', default: '3' },
+  open: { type: 'string', default: '100,500,1000' },
+  home: { type: 'string', default: join(homedir(), '.cache', 'assay-peers') },
+  out: { type: 'string' },
+  quick: { type: 'boolean', default: false },
 })
 const home = resolve(values.home)
 const rounds = Number(values.rounds)

@@ -8,21 +8,18 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
+import { askedOf } from '../asked.ts'
 import installForeign from '../foreign/installed.ts'
 import { corpusFolder, corpusOf } from './corpus.ts'
 import { mutated, randomOf, smallest } from './mutate.ts'
 
+const { values, positionals } = askedOf('npm run fuzz -- [--minutes 10] [--seed 7] [target…]', {
+  minutes: { type: 'string', default: '1' },
+  seed: { type: 'string', default: String(Date.now() % 1e6) },
+})
 installForeign()
 const { targets } = await import('./targets.ts')
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    minutes: { type: 'string', default: '1' },
-    seed: { type: 'string', default: String(Date.now() % 1e6) },
-  },
-})
 const names = [...targets.map(({ name }) => name), 'http']
 const chosen = names.filter((name) => positionals.length === 0 || positionals.includes(name))
 const eachMs = (Number(values.minutes) * 60_000) / chosen.length

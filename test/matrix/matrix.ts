@@ -13,10 +13,10 @@
  * `npm run matrix -- unnamed [found|quiet] [--part 2/6]`: 300 faults that are composed at random,
  * what found each and why the others were missed; and the same with no effect, where nothing may fail.
  */
-import { parseArgs } from 'node:util'
 import { allRules } from '../../src/audit/rules/list.ts'
 import type { Finding } from '../../src/audit/verdict.ts'
 import { faults } from '../../src/service/faults/list.ts'
+import { askedOf } from '../asked.ts'
 import { actsOf } from './acts.ts'
 import { honestConducts } from './conducts.ts'
 import { whyAlso } from './consequences.ts'
@@ -30,24 +30,13 @@ MATRIX_SEED and MATRIX_RANDOM set the seed and how many are composed.`
 
 const kinds = ['all', 'faults', 'variants', 'shipped', 'unnamed']
 
-function asked() {
-  const options = { help: { type: 'boolean' }, part: { type: 'string', default: '1/1' } } as const
-  try {
-    const found = parseArgs({ allowPositionals: true, options })
-    const [what] = found.positionals
-    if (what !== undefined && !kinds.includes(what)) throw new Error(`${what} is no kind.`)
-    if (found.values.help !== true) return found
-    print(usage)
-    process.exit(0)
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n${usage}\n`)
-    process.exit(2)
-  }
-}
-
 const print = (line: string) => process.stdout.write(`${line}\n`)
-const { positionals, values } = asked()
+const { positionals, values } = askedOf(usage, { part: { type: 'string', default: '1/1' } })
 const [what = 'all', pattern = '.'] = positionals
+if (!kinds.includes(what)) {
+  process.stderr.write(`${what} is no kind.\n${usage}\n`)
+  process.exit(2)
+}
 const [part, parts] = values.part.split('/').map(Number) as [number, number]
 const wanted = new RegExp(pattern)
 const seed = Number(process.env.MATRIX_SEED ?? Date.now() % 1e6)

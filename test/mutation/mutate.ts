@@ -19,8 +19,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { randomOf } from '../../src/report/random.ts'
+import { askedOf } from '../asked.ts'
 import { importersOf, isOwnTest, isQuick, ringsOf, root, textOf } from '../nearest.ts'
 import { type Mutant, mutantsOf } from './mutants.ts'
 
@@ -35,14 +35,14 @@ const usual = [
   'src/limits',
   'src/store/recorder.ts',
 ]
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
+const { values, positionals } = askedOf(
+  'npm run mutate -- [--each 12 | --room 24] [--seed 1] [files or folders of src]',
+  {
     each: { type: 'string', default: '12' },
     room: { type: 'string' },
     seed: { type: 'string', default: '1' },
   },
-})
+)
 const drawn = Number(values.room ?? values.each)
 if (!Number.isInteger(drawn) || drawn < 1) {
   process.stderr.write(
