@@ -244,6 +244,9 @@ function explain(file: string, error: string): string {
   if (error.includes('state machine')) {
     return `${file} is no CSV as RFC 4180 has it: its line ends are mixed (CRLF and LF), or a quote is never closed`
   }
+  if (/parquet/i.test(error)) {
+    return `${file} is no whole Parquet file: it is damaged, or ends in the middle. Nothing was imported.`
+  }
   if (/malformed json/i.test(error)) return `${file} is not JSON from its start to its end`
   return `${file} cannot be imported: ${error.split('\n')[0]}`
 }

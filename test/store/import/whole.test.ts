@@ -58,6 +58,21 @@ const forms: Readonly<Record<string, Buffer>> = {
   'utf16.csv': Buffer.from(`\uFEFF${csv}`, 'utf16le'),
   'utf16be.jsonl': Buffer.from(`\uFEFF${jsonl}`, 'utf16le').swap16(),
   'mark.jsonl': Buffer.from(`\uFEFF${jsonl}`),
+  'unmarked-utf16.csv': Buffer.from(csv, 'utf16le'),
+  'unmarked-utf16be.jsonl': Buffer.from(jsonl, 'utf16le').swap16(),
+  'log.parquet': await parquetOf(rows),
+}
+
+async function parquetOf(values: readonly object[]): Promise<Buffer> {
+  const path = join(folder, 'made.parquet')
+  const other = await openStore(':memory:')
+  await other.execute(
+    `COPY (SELECT unnest(from_json($1, '[{"id":"VARCHAR","at":"VARCHAR","note":"VARCHAR"}]'), recursive := true))
+     TO '${path}' (FORMAT parquet)`,
+    [JSON.stringify(values)],
+  )
+  other.close()
+  return readFileSync(path)
 }
 
 test.each(Object.entries(forms))('%s is read as one whole file', async (name, bytes) => {
@@ -73,7 +88,9 @@ test.each(Object.entries(forms))(
       fc.asyncProperty(fc.integer({ min: 1, max: bytes.length - 1 }), async (length) => {
         const cut = await imported(name, bytes.subarray(0, length)).catch((error) => error.message)
         if (typeof cut === 'string') {
-          expect(cut).toMatch(/ends in the middle|is damaged|never closed|has no (header|column)/)
+          expect(cut).toMatch(
+            /ends in the middle|is damaged|never closed|has no (header|column)|is empty|no whole Parquet file/,
+          )
           return
         }
         // A cut behind a whole line, or behind a whole member, cannot be seen.
@@ -128,4 +145,20 @@ test('no copy of a log stays behind', async () => {
   expect(readFileSync(join(folder, `${files - 1}-left.csv.gz`)).length).toBeGreaterThan(0)
   const { readdirSync } = await import('node:fs')
   expect(readdirSync(folder).filter((name) => name.endsWith('.import'))).toEqual([])
+})
+
+test.each([
+  ['log.zip', 'PK\x03\x04', 'is a zip archive. Unpack it, and import what is in it.'],
+  ['log.xlsx', 'PK\x03\x04', 'is a workbook. Save it as CSV or JSON Lines.'],
+  ['log.csv.bz2', 'BZh91AY', 'is a bzip2 file. Unpack it, and import what is in it.'],
+  ['log.csv.xz', '\xfd7zXZ\0', 'is an xz file. Unpack it, and import what is in it.'],
+  ['log.tar', `log.csv${'\0'.repeat(250)}ustar`, 'is a tar archive. Unpack it,'],
+  ['log.db', 'SQLite format 3\0', 'is an SQLite database. Save it as CSV or JSON Lines.'],
+  ['log.csv', '\n<!DOCTYPE html><p>Log in', 'is a page, not a log.'],
+  ['log.csv', '\0\0\xfe\xff\0\0\0i', 'is UTF-32 text. Save it as UTF-8.'],
+  ['log.csv', '', 'is empty. A log has at least a header or a line.'],
+])('%s is refused by what it is, also in a .gz', async (name, text, why) => {
+  const bytes = Buffer.from(text, 'latin1')
+  await expect(imported(name, bytes)).rejects.toThrow(`${name} ${why}`)
+  await expect(imported(`${name}.gz`, gzipSync(bytes))).rejects.toThrow(`${name}.gz ${why}`)
 })

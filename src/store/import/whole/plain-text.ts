@@ -3,6 +3,7 @@ import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGunzip, createZstdDecompress } from 'node:zlib'
 import { UserError } from '../../../user/user-error.ts'
+import { mustBeText } from './other-kinds.ts'
 import { zstdFrames } from './zstd-frames.ts'
 
 /** A log as plain UTF-8 text without a byte order mark. */
@@ -17,11 +18,11 @@ type Packing = 'gzip' | 'zstd' | null
 type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be'
 
 /**
- * Reads a text file to its end: unpacked (by its first bytes, not its name), and decoded by its byte order mark. Most
+ * Reads a text file to its end: unpacked (by its first bytes, not its name), and decoded if it is UTF-16. Most
  * files are plain already and are not copied.
  *
  * @param copy where a copy goes; only its owner can read it
- * @throws UserError for a damaged compressed file, or one with a line that is too long
+ * @throws UserError for a damaged compressed file, one with a line that is too long, or one that is no text
  */
 export async function plainText(
   file: string,
@@ -33,7 +34,9 @@ export async function plainText(
   if (packing === null) {
     const named = /\.(gz|zst)$/i.exec(file)?.[1]
     if (named !== undefined) throw damaged(file, `it does not begin as a .${named} file does`)
-    if (encodingOf(first).mark === 0) return { path: file, isCut: false }
+    mustBeText(file, file)
+    const { encoding, mark } = encodingOf(first)
+    if (encoding === 'utf-8' && mark === 0) return { path: file, isCut: false }
   }
   const write = async (isWhole: boolean) => {
     const chunks = Readable.from(chunksOf(partsOf(file, packing, isWhole)))
@@ -48,6 +51,7 @@ export async function plainText(
   rmSync(copy, { force: true })
   try {
     await write(true)
+    mustBeText(file, copy)
     return { path: copy, isCut: false }
   } catch (error) {
     const { code, message } = error as { code?: string; message: string }
@@ -77,10 +81,13 @@ function packingOf(bytes: Buffer): Packing {
   return magic === 0xfd2fb528 || (magic >= 0x184d2a50 && magic <= 0x184d2a5f) ? 'zstd' : null
 }
 
-/** `mark` is the length of the byte order mark. */
+/** `mark` is the length of the byte order mark. Without one, UTF-16 is known by its zeros: a log begins with ASCII. */
 function encodingOf(bytes: Buffer): { readonly encoding: Encoding; readonly mark: number } {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return { encoding: 'utf-16le', mark: 2 }
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return { encoding: 'utf-16be', mark: 2 }
+  const zeros = Array.from(bytes.subarray(0, 4), (byte) => (byte === 0 ? '0' : 'x')).join('')
+  if (zeros === 'x0x0') return { encoding: 'utf-16le', mark: 0 }
+  if (zeros === '0x0x') return { encoding: 'utf-16be', mark: 0 }
   const isMarked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
   return { encoding: 'utf-8', mark: isMarked ? 3 : 0 }
 }
