@@ -29,9 +29,9 @@ export function tiersFlag(history: BalanceHistory): Record<'T0' | 'T1' | 'T2' | 
   const start = Math.max(...history.value.filter((value) => !Number.isNaN(value)))
   return {
     T0: readConservation(history, includesOwn).segments.some((segment) => excessOf(segment) !== 0),
-    T1: readMajorization(operations, start).fault !== null,
+    T1: readMajorization(operations, start).conflict !== null,
     T2: bounds.rise !== null || bounds.least.credits > bounds.most.credits,
-    T3: readIntervals(operations).faultCount > 0,
+    T3: readIntervals(operations).conflictCount > 0,
   }
 }
 

@@ -9,7 +9,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AttemptClient, deadlinesOf } from '../src/client/client.ts'
 import { Http1Transport } from '../src/client/http1/transport.ts'
-import { AnswerMemory } from '../src/client/memory.ts'
+import { ResponseMemory } from '../src/client/memory.ts'
 import { buildTemplate, plainRequest, prepareRequest } from '../src/client/request.ts'
 import { UndiciTransport } from '../src/client/undici/transport.ts'
 import { defaultContract } from '../src/contract/default.ts'
@@ -67,7 +67,7 @@ async function client(transportName: string, port: number, connections: number, 
   }
   const transport =
     transportName === 'own' ? new Http1Transport(options) : new UndiciTransport(options)
-  const memory = new AnswerMemory(memoryMb * 2 ** 20)
+  const memory = new ResponseMemory(memoryMb * 2 ** 20)
   const counters = new StepCounters()
   const attempts = new AttemptClient({
     transport,

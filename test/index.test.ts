@@ -30,7 +30,7 @@ test('a reader that names a missing store makes no file', async () => {
   expect(existsSync(path)).toBe(false)
 })
 
-test('a scenario may be an object, and its faults are reported at once', () => {
+test('a scenario may be an object, and its issues are reported at once', () => {
   const input = api.defineScenario({
     ...{ name: 'object', question: 'Does it hold?', model: 'svc-k2' },
     steps: { chat: { endpoint: 'chat', max_tokens: 8 } },
@@ -38,13 +38,13 @@ test('a scenario may be an object, and its faults are reported at once', () => {
   })
   expect(api.scenarioFrom(input).phases).toMatchObject([{ name: 'steady', durationUs: 2e6 }])
   const wrong = { ...input, seed: 'none', phases: [{ ...input.phases[0]!, rate: '10' }] }
-  let faults: readonly string[] = []
+  let issues: readonly string[] = []
   try {
     api.scenarioFrom(wrong as never)
   } catch (error) {
-    faults = (error as api.ScenarioError).faults.map(({ path }) => path.join('.'))
+    issues = (error as api.ScenarioError).issues.map(({ path }) => path.join('.'))
   }
-  expect(faults.toSorted()).toEqual(['phases.0.rate', 'seed'])
+  expect(issues.toSorted()).toEqual(['phases.0.rate', 'seed'])
 })
 
 test('an audit reports each rule as it decides it, and a signal aborts it with its reason', async () => {

@@ -27,7 +27,7 @@ const isObject = (value: unknown): value is Json =>
  * Reads a `.vl.json` file: Vega-Lite, with the text of its empty state in `usermeta.empty`.
  *
  * @param from where the text comes from, for errors
- * @throws UserError with every fault of the file: no title, no description, an axis without a title, facets (they do
+ * @throws UserError with every issue of the file: no title, no description, an axis without a title, facets (they do
  * not fit a phone), data of its own (a page reads nothing from the network)
  */
 export function parseChart(text: string, from: string): ChartSpec {
@@ -43,7 +43,7 @@ export function parseChart(text: string, from: string): ChartSpec {
   if (!isObject(spec)) throw new UserError('chart', `${from}: expected a Vega-Lite object`)
   const { title, description, usermeta, height, ...rest } = spec
   const meta = isObject(usermeta) ? usermeta : {}
-  const faults = [
+  const issues = [
     ...(typeof title === 'string' ? [] : ['"title" must say what is seen, as a string']),
     ...(typeof description === 'string'
       ? []
@@ -57,7 +57,7 @@ export function parseChart(text: string, from: string): ChartSpec {
     ...foreignData(rest, ''),
     ...untitledAxes(rest),
   ]
-  if (faults.length > 0) throw new UserError('chart', `${from}:\n  ${faults.join('\n  ')}`)
+  if (issues.length > 0) throw new UserError('chart', `${from}:\n  ${issues.join('\n  ')}`)
   return {
     title: String(title),
     description: String(description),

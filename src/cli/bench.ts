@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Contract } from '../contract/contract.ts'
 import { loadContract } from '../contract/load.ts'
-import { headerFault } from '../contract/request.ts'
+import { headerIssue } from '../contract/request.ts'
 import { writeReport } from '../public/report.ts'
 import { parseScenario } from '../public/scenario.ts'
 import { openExistingStore } from '../public/store.ts'
@@ -202,10 +202,10 @@ function headerOf(text: string): readonly [string, string] {
       `--header ${name}: a key comes from ASSAY_API_KEY, because headers are stored.`,
     )
   }
-  const fault = headerFault(name, value)
-  if (fault === null) return [name, value]
+  const issue = headerIssue(name, value)
+  if (issue === null) return [name, value]
   throw new UserError(
     'usage',
-    `--header: expected a name and a value, such as 'x-team: a'; ${fault}.`,
+    `--header: expected a name and a value, such as 'x-team: a'; ${issue}.`,
   )
 }

@@ -1,4 +1,4 @@
-import { headerFault } from '../contract/request.ts'
+import { headerIssue } from '../contract/request.ts'
 import type { ExtraHeader } from '../probe/extra-headers.ts'
 import { UserError } from '../user/user-error.ts'
 
@@ -35,8 +35,8 @@ export function extraHeaders(
         `${option} ${name}: expected the variable ${variable}; it is not set.`,
       )
     })
-    const fault = headerFault(name, value)
-    if (fault !== null) throw new UserError('usage', `${option}: ${fault}`)
+    const issue = headerIssue(name, value)
+    if (issue !== null) throw new UserError('usage', `${option}: ${issue}`)
     const isFromVariable = value !== written
     return {
       ...{ name, value, shown: isFromVariable ? written : `(value of ${option})` },

@@ -80,8 +80,8 @@ const scaled = (perS: number, mean: number, rate: number) =>
   mean === 0 ? rate : (perS / mean) * rate
 
 /** Mean rate over the phase; for a phase without an end, its only rate. */
-function meanPerS(course: readonly RateSegment[], durationUs: number | null): number {
+function meanPerS(curve: readonly RateSegment[], durationUs: number | null): number {
   return durationUs === null || durationUs === 0
-    ? course[0]!.fromPerS
-    : amountBy(course, durationUs) / (durationUs / 1e6)
+    ? curve[0]!.fromPerS
+    : amountBy(curve, durationUs) / (durationUs / 1e6)
 }

@@ -73,7 +73,7 @@ export function checkAction(flags: CheckOptions): void {
   )
 }
 
-/** Settings of which everything was checked. @throws UserError with every fault */
+/** Settings of which everything was checked. @throws UserError with every issue */
 export function checkedSettings(file: string | undefined) {
   const settings = followedSettings(settingsOf(file), () => {})()
   wordsFor(settings.locale, settings)

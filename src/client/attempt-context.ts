@@ -3,7 +3,7 @@ import type { Call } from './call.ts'
 import type { DeadlineTimer } from './deadlines.ts'
 import type { DocumentReader } from './document.ts'
 import type { EventNumbers } from './event-stream.ts'
-import type { AnswerMemory } from './memory.ts'
+import type { ResponseMemory } from './memory.ts'
 import type { PollTime } from './poll-time.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { ResponseWords } from './response-words.ts'
@@ -39,7 +39,7 @@ export interface AttemptContext {
   readonly words: ResponseWords
   readonly numbers: EventNumbers
   readonly captureBytes: number
-  readonly memory: AnswerMemory
+  readonly memory: ResponseMemory
   /** When the bytes being handled had arrived (`PollTime`): the time stamp of all their content. */
   readUs: number
   /** Returns an unused attempt. */

@@ -111,8 +111,8 @@ export class Attempt extends ResponseFields implements BodyReader {
     this.bytesIn += end - start
     this.capture?.add(bytes, start, end)
     if (end - start !== this.contentLength) call.armIdle()
-    const fault = this.plain.add(bytes, start, end, this.contentLength)
-    if (fault !== null) call.leave(broken(fault))
+    const issue = this.plain.add(bytes, start, end, this.contentLength)
+    if (issue !== null) call.leave(broken(issue))
   }
 
   /** The exchange is over. @returns how it ended */

@@ -1,6 +1,6 @@
 import type { Encoding } from '../attempt/outcome.ts'
 import type { Secrets } from '../user/secrets/secrets.ts'
-import type { AnswerMemory } from './memory.ts'
+import type { ResponseMemory } from './memory.ts'
 
 /** A response word for word, except for keys. */
 export interface Captured {
@@ -21,7 +21,7 @@ export class Capture {
   private readonly secrets: Secrets
   private readonly maxBytes: number
   private readonly headers: string
-  private readonly memory: AnswerMemory
+  private readonly memory: ResponseMemory
   private readonly pieces: Buffer[] = []
   private bytes = 0
   private missed = false
@@ -29,7 +29,7 @@ export class Capture {
   constructor(
     secrets: Secrets,
     maxBytes: number,
-    memory: AnswerMemory,
+    memory: ResponseMemory,
     head: Buffer,
     start: number,
     end: number,

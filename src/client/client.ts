@@ -7,7 +7,7 @@ import { Call } from './call.ts'
 import { type Deadlines, DeadlineTimer } from './deadlines.ts'
 import { DocumentReader } from './document.ts'
 import { EventNumbers } from './event-stream.ts'
-import { AnswerMemory } from './memory.ts'
+import { ResponseMemory } from './memory.ts'
 import { PollTime } from './poll-time.ts'
 import type { PreparedRequest } from './request.ts'
 import { ResponseHead } from './response-head.ts'
@@ -23,7 +23,7 @@ export interface ClientOptions {
   /** Most bytes of a body in a capture. Default: 128 KiB, enough for a page of metrics. */
   readonly captureBytes?: number
   /** Memory of incomplete responses. Default: no bound. */
-  readonly memory?: AnswerMemory
+  readonly memory?: ResponseMemory
 }
 
 /** A running attempt. Do not use it after its `onEnd`. */
@@ -46,7 +46,7 @@ export class AttemptClient {
       words: new ResponseWords(secrets),
       numbers: new EventNumbers(),
       captureBytes: options.captureBytes ?? 128 * 1024,
-      memory: options.memory ?? new AnswerMemory(),
+      memory: options.memory ?? new ResponseMemory(),
       readUs: Number.NaN,
       take: () => this.attempts.pop() ?? new Attempt(this.context),
       release: (call, attempt) => {

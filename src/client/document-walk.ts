@@ -487,7 +487,7 @@ export class DocumentWalk extends JsonCursor {
     return true
   }
 
-  /** A sentence, or a list of faults, where errors have one. */
+  /** A sentence, or a list of issues, where errors have one. */
   private complaint(): boolean {
     const first = this.peek()
     if (first === 34) {

@@ -132,8 +132,8 @@ export class EventStream implements SseSink, BodyReader {
     cells[row + readUsCell] = this.context.readUs
     cells[row + bytesInCell]! += end - start
     this.capture?.add(bytes, start, end)
-    const fault = this.decoder.feed(bytes, start, end)
-    if (fault !== null) this.call.leave(broken(fault))
+    const issue = this.decoder.feed(bytes, start, end)
+    if (issue !== null) this.call.leave(broken(issue))
   }
 
   onEvent(bytes: Buffer, start: number, end: number): void {

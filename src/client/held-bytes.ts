@@ -1,4 +1,4 @@
-import { type AnswerMemory, pageBytes } from './memory.ts'
+import { pageBytes, type ResponseMemory } from './memory.ts'
 
 const none = Buffer.alloc(0)
 
@@ -8,12 +8,12 @@ const none = Buffer.alloc(0)
  */
 export class HeldBytes {
   length = 0
-  private readonly memory: AnswerMemory
+  private readonly memory: ResponseMemory
   private first: Buffer = none
   private readonly pages: Buffer[] = []
   private joined: Buffer | null = null
 
-  constructor(memory: AnswerMemory) {
+  constructor(memory: ResponseMemory) {
     this.memory = memory
   }
 

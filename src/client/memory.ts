@@ -12,7 +12,7 @@ export interface MemoryFigures {
  * bodies and captures. A response that does not fit is dropped, so a service cannot decide how much memory
  * a run takes.
  */
-export class AnswerMemory implements MemoryFigures {
+export class ResponseMemory implements MemoryFigures {
   readonly maxBytes: number
   usedBytes = 0
   peakBytes = 0

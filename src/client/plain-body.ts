@@ -1,7 +1,7 @@
 import type { Unheld } from '../attempt/outcome.ts'
 import type { DocumentReader } from './document.ts'
 import { HeldBytes } from './held-bytes.ts'
-import type { AnswerMemory } from './memory.ts'
+import type { ResponseMemory } from './memory.ts'
 
 /** Larger bodies are broken; nothing that a contract promises is near this size. */
 export const maxBodyBytes = 64 * 1024 * 1024
@@ -21,7 +21,7 @@ export class PlainBody {
 
   constructor(
     document: DocumentReader,
-    memory: AnswerMemory,
+    memory: ResponseMemory,
     onDocument: (wellFormed: boolean) => void,
   ) {
     this.document = document

@@ -6,7 +6,7 @@ import {
   type AbortPoint,
   type Endpoint,
   generates,
-  headerFault,
+  headerIssue,
   isHeaderValue,
   isPromised,
   promised,
@@ -116,7 +116,7 @@ export interface PreparedRequest {
 
 /**
  * @param basePath path of the base URL, without a trailing slash; empty for none
- * @throws UserError for a fault that the endpoint cannot have, a missing path, or an invalid header
+ * @throws UserError for an issue that the endpoint cannot have, a missing path, or an invalid header
  */
 export function buildTemplate(
   contract: Contract,
@@ -288,8 +288,8 @@ function headersOf(spec: RequestSpec, hasBody: boolean): readonly (readonly [str
   headers.set('accept-encoding', 'identity')
   headers.set('user-agent', 'assay')
   for (const [name, value] of Object.entries(spec.headers)) {
-    const fault = headerFault(name, value)
-    if (fault !== null) throw new UserError('request', fault)
+    const issue = headerIssue(name, value)
+    if (issue !== null) throw new UserError('request', issue)
     headers.set(name.toLowerCase(), value)
   }
   return [...headers]

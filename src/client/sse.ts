@@ -1,7 +1,7 @@
 import { viewOf } from '../attempt/bytes.ts'
 import type { Unheld } from '../attempt/outcome.ts'
 import { HeldBytes } from './held-bytes.ts'
-import type { AnswerMemory } from './memory.ts'
+import type { ResponseMemory } from './memory.ts'
 import { isWord } from './span.ts'
 
 const LF = 10
@@ -63,7 +63,7 @@ export class SseDecoder {
   private atStart = true
 
   /** @param maxEventBytes a longer line or event ends the decoding */
-  constructor(sink: SseSink, memory: AnswerMemory, maxEventBytes = 16 * 1024 * 1024) {
+  constructor(sink: SseSink, memory: ResponseMemory, maxEventBytes = 16 * 1024 * 1024) {
     this.sink = sink
     this.maxEventBytes = maxEventBytes
     this.partial = new HeldBytes(memory)

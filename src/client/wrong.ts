@@ -47,7 +47,7 @@ export const shownBadKey: Readonly<Record<BadKey, string>> = {
   ...spoiledKeyPlaceholders,
 }
 
-/** Spoils the fields of a generation request in place; faults elsewhere in a request do not change them. */
+/** Spoils the fields of a generation request in place; issues elsewhere in a request do not change them. */
 export function spoilFields(
   fields: Record<string, unknown>,
   wrong: WrongRequest | null,

@@ -132,25 +132,25 @@ const schema = z
       .exactOptional(),
   })
   .check(({ value, issues }) => {
-    const fault = (message: string, input: unknown, ...path: (string | number)[]) =>
+    const issue = (message: string, input: unknown, ...path: (string | number)[]) =>
       issues.push({ code: 'custom', message, path, input })
     const names = (value.models ?? []).map(namesOf)
     for (const [at, own] of names.entries()) {
       for (const name of own) {
         const first = names.findIndex((others) => others.includes(name))
         if (first !== at)
-          fault(`another name than "${name}", which model ${first} has`, name, 'models', at, 'id')
+          issue(`another name than "${name}", which model ${first} has`, name, 'models', at, 'id')
       }
     }
     const bands = value.bands ?? []
     for (const [at, { minBalance, maxBalance }] of bands.entries()) {
       if (maxBalance === null) continue
       if (maxBalance < minBalance)
-        fault(`${minBalance} or more, where the band begins`, maxBalance, 'bands', at, 'maxBalance')
+        issue(`${minBalance} or more, where the band begins`, maxBalance, 'bands', at, 'maxBalance')
       const higher = bands.map((band) => band.minBalance).filter((min) => min > minBalance)
       const next = Math.min(...higher)
       if (higher.length > 0 && maxBalance < next - 1)
-        fault(
+        issue(
           `${next - 1} or more, since the next band begins at ${next}`,
           maxBalance,
           ...['bands', at, 'maxBalance'],
@@ -164,7 +164,7 @@ const schema = z
       if (structuredNames.includes(name)) continue
       const first = headers.slice(0, at).find((earlier) => earlier.name === name)
       if (first !== undefined)
-        fault(`another header than ${snake(first.field)} has`, name, 'headers', field)
+        issue(`another header than ${snake(first.field)} has`, name, 'headers', field)
     }
   })
 
@@ -177,7 +177,7 @@ const whole: Readonly<Record<string, FullContract>> = { [defaultContract.name]: 
  * `cost_credits`.
  *
  * @param path YAML or JSON; absent, or the name of the default contract, for the specification's own
- * @throws UserError with every fault
+ * @throws UserError with every issue
  */
 export function loadContract(path?: string): Contract {
   if (path === undefined || path === defaultContract.name) return defaultContract
@@ -206,7 +206,7 @@ function readContractFile(path: string, shown: string): unknown {
 /**
  * @param given the content of a file, in snake case
  * @param where its name, for the error
- * @throws UserError with every fault
+ * @throws UserError with every issue
  */
 export function parseContract(given: unknown, where: string): Contract {
   if (!isMapping(given)) {
@@ -217,23 +217,23 @@ export function parseContract(given: unknown, where: string): Contract {
   // A file without a name has its own.
   const named = { ...base, name: parsePath(where).name }
   const parsed = schema.safeParse(withoutNulls(merged(named, camelKeys(rest))))
-  const ofPrices = prices?.faults ?? []
+  const ofPrices = prices?.issues ?? []
   if (parsed.success && ofPrices.length === 0)
     return { ...parsed.data, ...(prices === null ? {} : { prices: prices.terms }) }
-  const faults = (parsed.error?.issues ?? []).flatMap((issue) => {
+  const issues = (parsed.error?.issues ?? []).flatMap((issue) => {
     const path = issue.path.map((part) => snake(String(part))).join('.')
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map(
         (key) => `  ${[path, snake(key)].filter(Boolean).join('.')}: no such field`,
       )
     }
-    const came = JSON.stringify(valueAt(camelKeys(given), issue.path))
+    const observed = JSON.stringify(valueAt(camelKeys(given), issue.path))
     const expected = issue.message.replace(/^Invalid input: expected ([^,]*).*/, '$1')
-    return [`  ${path}: expected ${expected}${came === undefined ? '' : `; got ${came}`}`]
+    return [`  ${path}: expected ${expected}${observed === undefined ? '' : `; got ${observed}`}`]
   })
   throw new UserError(
     'contract',
-    `${where}: not a contract\n${[...faults, ...ofPrices].join('\n')}\ndocs/auditing.md describes contracts; contracts/ has an example.`,
+    `${where}: not a contract\n${[...issues, ...ofPrices].join('\n')}\ndocs/auditing.md describes contracts; contracts/ has an example.`,
   )
 }
 
@@ -282,7 +282,7 @@ function mergedFiles(theirs: Mapping, own: Mapping): Mapping {
 /**
  * The same for the reference service, which must know every promise.
  *
- * @throws UserError with every fault, or with the promises that are missing
+ * @throws UserError with every issue, or with the promises that are missing
  */
 export function loadFullContract(path?: string): FullContract {
   const contract = loadContract(path)

@@ -40,7 +40,7 @@ function scaleOf(
   if (name === unit.name) return times
   const rate = is[name]
   if (rate === undefined) {
-    reader.fault(`${path}.in`, `${unit.name}, or a currency of \`is\``, fields.in)
+    reader.issue(`${path}.in`, `${unit.name}, or a currency of \`is\``, fields.in)
     return times
   }
   return divide(times, divide(one, rate))
@@ -58,7 +58,7 @@ function readStated(
   const header = reader.text(fields.header, `${path}.header`, 'the name of a header')
   const body = reader.text(fields.body, `${path}.body`, 'a place such as usage.cost')
   if ((header === null) === (body === null)) {
-    reader.fault(path, 'either header or body', value)
+    reader.issue(path, 'either header or body', value)
     return []
   }
   return [header === null ? { body: body!, times } : { header: header.toLowerCase(), times }]
@@ -82,7 +82,7 @@ function readBalance(
   ])
   const get = reader.text(fields.get, `${path}.get`, 'a path such as /key/info')
   const header = reader.text(fields.header, `${path}.header`, 'the name of a header')
-  if ((get === null) === (header === null)) reader.fault(path, 'either get or header', value)
+  if ((get === null) === (header === null)) reader.issue(path, 'either get or header', value)
   return {
     get,
     header: header?.toLowerCase() ?? null,

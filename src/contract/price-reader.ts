@@ -10,26 +10,26 @@ export function isMapping(value: unknown): value is Mapping {
 /** Most significant digits of a number: those that a YAML number keeps. */
 const mostSignificant = 15
 
-/** Reads values of a contract's prices, and collects every fault with its place. */
+/** Reads values of a contract's prices, and collects every issue with its place. */
 export class PriceReader {
-  readonly faults: string[] = []
+  readonly issues: string[] = []
   readonly warnings: string[] = []
 
-  fault(path: string, expected: string, came: unknown): void {
-    const shown = came === undefined ? '' : `; got ${JSON.stringify(came)}`
-    this.faults.push(`  ${path}: expected ${expected}${shown}`)
+  issue(path: string, expected: string, observed: unknown): void {
+    const shown = observed === undefined ? '' : `; got ${JSON.stringify(observed)}`
+    this.issues.push(`  ${path}: expected ${expected}${shown}`)
   }
 
-  /** A mapping with these words only; an empty one for any other value, with a fault. */
+  /** A mapping with these words only; an empty one for any other value, with an issue. */
   mapping(value: unknown, path: string, words: readonly string[] | null): Mapping {
     if (value === undefined || value === null) return {}
     if (!isMapping(value)) {
-      this.fault(path, 'a mapping', value)
+      this.issue(path, 'a mapping', value)
       return {}
     }
     for (const key of words === null ? [] : Object.keys(value)) {
       if (!words!.includes(key))
-        this.faults.push(
+        this.issues.push(
           `  ${path === '' ? key : `${path}.${key}`}: no such field. ${suggestion(key, words!)}`,
         )
     }
@@ -39,14 +39,14 @@ export class PriceReader {
   list(value: unknown, path: string): readonly unknown[] {
     if (value === undefined || value === null) return []
     if (Array.isArray(value)) return value
-    this.fault(path, 'a list', value)
+    this.issue(path, 'a list', value)
     return []
   }
 
   text(value: unknown, path: string, what: string): string | null {
     if (value === undefined || value === null) return null
     if (typeof value === 'string' && value !== '') return value
-    this.fault(path, what, value)
+    this.issue(path, what, value)
     return null
   }
 
@@ -56,7 +56,7 @@ export class PriceReader {
     const found = words.find((word) => word === value)
     if (found === undefined) {
       const meant = typeof value === 'string' ? ` ${suggestion(value, words)}` : ''
-      this.faults.push(
+      this.issues.push(
         `  ${path}: expected ${words.join(', ').replace(/, ([^,]*)$/, ' or $1')}; got ${JSON.stringify(value)}.${meant}`,
       )
     }
@@ -68,7 +68,7 @@ export class PriceReader {
     const text = typeof value === 'number' || typeof value === 'string' ? String(value) : ''
     const number = readNumber(text)
     if (number === null || number.numerator < 0n) {
-      this.fault(path, 'a number of 0 or more, such as 2.5 or 1/3', value ?? null)
+      this.issue(path, 'a number of 0 or more, such as 2.5 or 1/3', value ?? null)
       return null
     }
     const digits = text.split('/').map(
@@ -79,7 +79,7 @@ export class PriceReader {
           .replace(/^0+|0+$/g, '').length,
     )
     if (Math.max(...digits) > mostSignificant) {
-      this.fault(path, `at most ${mostSignificant} digits: more are noise of a float`, value)
+      this.issue(path, `at most ${mostSignificant} digits: more are noise of a float`, value)
       return null
     }
     return number
@@ -89,7 +89,7 @@ export class PriceReader {
     if (value === undefined || value === null) return null
     if (Number.isInteger(value) && (value as number) >= from && (value as number) <= to)
       return value as number
-    this.fault(path, `a whole number from ${from} to ${to}`, value)
+    this.issue(path, `a whole number from ${from} to ${to}`, value)
     return null
   }
 
@@ -101,7 +101,7 @@ export class PriceReader {
       /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text)
     const at = isMoment ? Date.parse(text) : Number.NaN
     if (!Number.isNaN(at)) return at
-    this.fault(path, 'a time with its offset, such as 2026-12-01T00:00:00Z', value ?? null)
+    this.issue(path, 'a time with its offset, such as 2026-12-01T00:00:00Z', value ?? null)
     return null
   }
 
@@ -111,7 +111,7 @@ export class PriceReader {
     const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h)$/.exec(String(value))
     if (match !== null)
       return Number(match[1]) * { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }[match[2] as 'ms']
-    this.fault(path, 'a duration such as 60s', value)
+    this.issue(path, 'a duration such as 60s', value)
     return 0
   }
 }

@@ -117,17 +117,17 @@ const profile = z.strictObject({
 /**
  * @param value a parsed YAML or JSON document
  * @param where its file, for the error
- * @throws UserError with every fault
+ * @throws UserError with every issue
  */
 export function parseDeploymentProfile(value: unknown, where: string): DeploymentProfile {
   const parsed = profile.safeParse(value)
   if (parsed.success) return parsed.data
-  const faults = parsed.error.issues.map(
+  const issues = parsed.error.issues.map(
     (issue) => `  ${issue.path.join('.') || '(all)'}: ${issue.message}`,
   )
   throw new UserError(
     'profile',
-    `${where} is not a deployment profile of version ${profileVersion}, as assay probe writes it:\n${faults.join('\n')}`,
+    `${where} is not a deployment profile of version ${profileVersion}, as assay probe writes it:\n${issues.join('\n')}`,
   )
 }
 

@@ -70,7 +70,7 @@ function readEntry(
     if (fields[word] === undefined) return null
     const number = reader.number(fields[word], `${path}.${word}`)
     if (number === null || compare(number, zero) > 0) return number
-    reader.fault(`${path}.${word}`, 'a number above 0', fields[word])
+    reader.issue(`${path}.${word}`, 'a number above 0', fields[word])
     return null
   }
   const price = fields.price === 'open' ? 'open' : reader.number(fields.price, `${path}.price`)
@@ -95,7 +95,7 @@ export function readRatios(value: unknown, path: string, reader: PriceReader): P
   const ratio = (word: string) =>
     fields[word] === undefined ? null : reader.number(fields[word], `${path}.${word}`)
   const model = ratio('model')
-  if (model === null) reader.fault(`${path}.model`, "the model's ratio", fields.model)
+  if (model === null) reader.issue(`${path}.model`, "the model's ratio", fields.model)
   const audio = ratio('audio')
   const relative: Record<string, Rational | null> = {
     input: one,
@@ -123,14 +123,14 @@ function readTiers(value: unknown, path: string, reader: PriceReader): Tiers {
     const place = `${path}.steps.${at}`
     const step = reader.mapping(each, place, ['above', 'from', 'price', 'times'])
     if ((step.above === undefined) === (step.from === undefined))
-      reader.fault(place, 'either above or from', each)
+      reader.issue(place, 'either above or from', each)
     const threshold = reader.number(step.above ?? step.from ?? 0, place) ?? zero
     return {
       ...(step.from === undefined ? { above: threshold } : { from: threshold }),
       ...readOverlay(step, place, reader, true),
     }
   })
-  if (steps.length === 0) reader.fault(`${path}.steps`, 'at least one step', fields.steps)
+  if (steps.length === 0) reader.issue(`${path}.steps`, 'at least one step', fields.steps)
   return {
     count: reader.word(fields.count, `${path}.count`, tierCounts),
     apply: reader.word(fields.apply, `${path}.apply`, tierUses),

@@ -47,7 +47,7 @@ export const modelPriceWords: readonly string[] = [
 export interface ReadPrices {
   readonly terms: PriceTerms
   /** Sentences with their place. */
-  readonly faults: readonly string[]
+  readonly issues: readonly string[]
   readonly warnings: readonly string[]
 }
 
@@ -74,7 +74,7 @@ export function readPrices(
     ),
     evidence: readPriceEvidence(top.evidence, unit, Object.fromEntries(is), reader),
   }
-  return { terms, faults: reader.faults, warnings: reader.warnings }
+  return { terms, issues: reader.issues, warnings: reader.warnings }
 }
 
 function readCurrency(top: Mapping, reader: PriceReader): Currency {
@@ -158,7 +158,7 @@ function refuseEndless(value: unknown, path: string, reader: PriceReader): void 
   if ('numerator' in value && 'denominator' in value) {
     const number = value as Rational
     if (decimalsOf(number) === null)
-      reader.fault(path, `\`round\`, since ${decimalText(number)} has no decimal form`, undefined)
+      reader.issue(path, `\`round\`, since ${decimalText(number)} has no decimal form`, undefined)
     return
   }
   for (const [key, inner] of Object.entries(value)) refuseEndless(inner, `${path}.${key}`, reader)

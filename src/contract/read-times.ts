@@ -25,7 +25,7 @@ export function readHours(value: unknown, path: string, reader: PriceReader): Ho
     except: reader.list(fields.except, `${path}.except`).map((day, at) => {
       const text = day instanceof Date ? day.toISOString().slice(0, 10) : day
       if (typeof text === 'string' && /^\d{4}-\d\d-\d\d$/.test(text)) return text
-      reader.fault(`${path}.except.${at}`, 'a day such as 2026-10-01', day)
+      reader.issue(`${path}.except.${at}`, 'a day such as 2026-10-01', day)
       return ''
     }),
     windows:
@@ -48,7 +48,7 @@ function readWindow(value: unknown, path: string, reader: PriceReader) {
     from >= minutesOfDay ||
     to > minutesOfDay
   ) {
-    reader.fault(path, 'a window of UTC such as "01:00-04:00"', value)
+    reader.issue(path, 'a window of UTC such as "01:00-04:00"', value)
     return []
   }
   return [{ from, to }]

@@ -28,7 +28,7 @@ export const promisedSql = inSql(promised)
 export const generatesSql = inSql(generating)
 
 /**
- * Requests that are wrong on purpose, named by their fault. `no-credits` is a correct request from an
+ * Requests that are wrong on purpose, named by what is wrong. `no-credits` is a correct request from an
  * account without credits, whose key the scenario chooses.
  */
 export const wrongRequests = [
@@ -66,7 +66,7 @@ const transportOwns: ReadonlySet<string> = new Set([
 ])
 
 /** A sentence on why a custom header cannot be sent; null if it can. */
-export function headerFault(name: string, value: string): string | null {
+export function headerIssue(name: string, value: string): string | null {
   if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name) || !isHeaderValue(value)) {
     return `header ${JSON.stringify(name)}: a name is letters, digits and -, a value printable ASCII on one line`
   }

@@ -38,7 +38,7 @@ export function riseOf(points: readonly Point[]): Rise {
 }
 
 /** A cumulative bucket of a histogram. */
-export interface Bucket {
+export interface HistogramBucket {
   readonly upTo: number
   readonly count: number
 }
@@ -56,7 +56,7 @@ export interface QuantileBounds {
  * @returns null without a value
  */
 export function quantileBounds(
-  buckets: readonly Bucket[],
+  buckets: readonly HistogramBucket[],
   quantile: number,
 ): QuantileBounds | null {
   const sorted = buckets.toSorted((a, b) => a.upTo - b.upTo)

@@ -1,7 +1,13 @@
 import { literal } from '../store/literal.ts'
 import type { Session } from '../store/session.ts'
-import { type Bucket, type Point, type QuantileBounds, quantileBounds, riseOf } from './counter.ts'
-import { kinds, knownFamilies, type Place, type Question, rankLabels } from './kinds.ts'
+import {
+  type HistogramBucket,
+  type Point,
+  type QuantileBounds,
+  quantileBounds,
+  riseOf,
+} from './counter.ts'
+import { kinds, knownFamilies, type MetricQuestion, type Place, rankLabels } from './kinds.ts'
 
 /** What one source of a run was asked. */
 export interface SourceFigures {
@@ -36,31 +42,31 @@ export interface GaugeFigures {
 export interface ServiceFigures {
   readonly sources: readonly SourceFigures[]
   /** Rises from the first to the last look, over all sources. Absent where no source has it. */
-  readonly counts: Partial<Readonly<Record<Question, number>>>
+  readonly counts: Partial<Readonly<Record<MetricQuestion, number>>>
   /** Of the stretch. */
-  readonly times: Partial<Readonly<Record<Question, TimeFigures>>>
+  readonly times: Partial<Readonly<Record<MetricQuestion, TimeFigures>>>
   /** Of the stretch. */
-  readonly gauges: Partial<Readonly<Record<Question, GaugeFigures>>>
+  readonly gauges: Partial<Readonly<Record<MetricQuestion, GaugeFigures>>>
   /** Gauges of the whole run, where they changed. */
-  readonly lines: Partial<Readonly<Record<Question, readonly Point[]>>>
+  readonly lines: Partial<Readonly<Record<MetricQuestion, readonly Point[]>>>
 }
 
-const countQuestions: readonly Question[] = [
+const countQuestions: readonly MetricQuestion[] = [
   ...(['ended', 'aborted', 'preempted'] as const),
   ...(['failed', 'promptTokens', 'cachedTokens', 'outputTokens', 'gpuEnergy'] as const),
 ]
-const timeQuestions: readonly Question[] = [
+const timeQuestions: readonly MetricQuestion[] = [
   'queueTime',
   'prefillTime',
   'ttft',
   'itl',
   'requestTime',
 ]
-const gaugeQuestions: readonly Question[] = [
+const gaugeQuestions: readonly MetricQuestion[] = [
   ...(['running', 'waiting', 'cacheUse', 'gpuUse', 'gpuPower'] as const),
 ]
 /** Gauges that do not add up over replicas or devices: the fullest counts. */
-const shares: readonly Question[] = ['cacheUse', 'gpuUse']
+const shares: readonly MetricQuestion[] = ['cacheUse', 'gpuUse']
 
 interface SeriesRow {
   readonly source: number
@@ -109,7 +115,7 @@ export async function readServiceFigures(
   const isCounter = ({ type }: KnownSeries) => type !== 'gauge' && type !== 'untyped'
   const within = ({ points }: KnownSeries): readonly Point[] =>
     cover === null ? points : cut(points, cover.fromUs, cover.toUs)
-  const of = (question: Question): readonly { place: Place; series: KnownSeries }[] =>
+  const of = (question: MetricQuestion): readonly { place: Place; series: KnownSeries }[] =>
     sources.flatMap(({ kind }, source) => {
       const own = series.filter((each) => each.source === source)
       const places = kinds.find(({ name }) => name === kind)?.places[question] ?? []
@@ -172,12 +178,12 @@ async function bordersOf(
 }
 
 function answered<T>(
-  all: readonly Question[],
-  figureOf: (question: Question) => T | null,
-): Partial<Record<Question, T>> {
+  all: readonly MetricQuestion[],
+  figureOf: (question: MetricQuestion) => T | null,
+): Partial<Record<MetricQuestion, T>> {
   const pairs = all.map((question) => [question, figureOf(question)] as const)
   return Object.fromEntries(pairs.filter(([, figure]) => figure !== null)) as Partial<
-    Record<Question, T>
+    Record<MetricQuestion, T>
   >
 }
 
@@ -244,7 +250,7 @@ function timeOf(
     const upTo = Number(series.labels.le?.replace(/^\+?inf$/i, 'Infinity'))
     byEdge.set(upTo, (byEdge.get(upTo) ?? 0) + (riseOf(within(series)).by ?? 0))
   }
-  const buckets: readonly Bucket[] = [...byEdge].map(([upTo, n]) => ({ upTo, count: n }))
+  const buckets: readonly HistogramBucket[] = [...byEdge].map(([upTo, n]) => ({ upTo, count: n }))
   const bounds = quantileBounds(buckets, 0.95)
   return {
     meanUs: (sum / count) * us,
@@ -269,7 +275,7 @@ function valueAt(points: readonly Point[], atUs: number, everyUs: number): numbe
 
 /** A gauge over all its series: queues of replicas add up; of shares, the fullest counts. */
 function gaugeLine(
-  question: Question,
+  question: MetricQuestion,
   lines: readonly (readonly Point[])[],
   everyUs: number,
 ): readonly Point[] {
@@ -288,7 +294,7 @@ function gaugeLine(
 }
 
 function gaugeOf(
-  question: Question,
+  question: MetricQuestion,
   all: readonly { readonly place: Place; readonly series: KnownSeries }[],
   within: (series: KnownSeries) => readonly Point[],
   everyUs: number,

@@ -20,7 +20,7 @@ export const questions = {
   gpuEnergy: 'energy of the GPUs, in joules',
 } as const
 
-export type Question = keyof typeof questions
+export type MetricQuestion = keyof typeof questions
 
 /** Where one family answers a question. */
 export interface Place {
@@ -36,7 +36,7 @@ interface Kind {
   readonly name: string
   /** The start of its families' names. */
   readonly prefix: string
-  readonly places: Partial<Readonly<Record<Question, readonly Place[]>>>
+  readonly places: Partial<Readonly<Record<MetricQuestion, readonly Place[]>>>
 }
 
 const of = (...families: readonly string[]): readonly Place[] =>

@@ -26,7 +26,7 @@ const nearShare = 0.1
  * The reset of a bucket moves with each request, and that of a log with each entry that it forgets, so none of them holds
  * more than `limit` requests while one reset is shown.
  *
- * @param course of one key; only requests that show its limit count
+ * @param trace of one key; only requests that show its limit count
  * @param resetOf when the window of a request ends, by the clock of the requests; null if it shows no reset
  * @param nameOf the same by the clock of the limiter, which names the window more exactly
  */

@@ -22,7 +22,7 @@ export interface AnswersOptions {
 }
 
 /** Something that is asked for an account. */
-export interface Question {
+export interface UsageQuestion {
   readonly bearer: Bearer
   readonly view: AccountView
   readonly url: URL
@@ -75,7 +75,7 @@ export class Answering {
   }
 
   /** @returns the tag of the answer, and how to make it */
-  ask(question: Question): { readonly tag: string; answer(): Promise<KeptAnswer> } {
+  ask(question: UsageQuestion): { readonly tag: string; answer(): Promise<KeptAnswer> } {
     const text = this.textOf(question)
     return {
       tag: `"${digestOf(text).slice(0, 24)}"`,
@@ -85,7 +85,7 @@ export class Answering {
   }
 
   /** Everything that an answer depends on. */
-  private textOf({ bearer, view, isForecast, url, settings }: Question): string {
+  private textOf({ bearer, view, isForecast, url, settings }: UsageQuestion): string {
     return JSON.stringify([
       ...[bearer.account, bearer.keys, [...bearer.shows].sort(), bearer.origin],
       this.options.snapshot.versionOf(bearer.account),
@@ -94,7 +94,7 @@ export class Answering {
     ])
   }
 
-  private async make({ bearer, view, name, isForecast, read }: Question): Promise<KeptAnswer> {
+  private async make({ bearer, view, name, isForecast, read }: UsageQuestion): Promise<KeptAnswer> {
     const { snapshot, now, forecastMs = usualForecastMs } = this.options
     const forecast = !isForecast
       ? noForecast

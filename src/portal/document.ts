@@ -12,7 +12,7 @@ const own = (name: string) =>
 
 const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-export interface Document {
+export interface PortalDocument {
   readonly text: string
   /** Content-Security-Policy. */
   readonly policy: string
@@ -60,7 +60,7 @@ export function pageDocument(
   settings: Settings,
   speech: Speech,
   origins: readonly string[],
-): Document {
+): PortalDocument {
   const style = styleOf(settings)
   const script = pageScript()
   const ancestors = origins.length === 0 ? "'none'" : origins.join(' ')

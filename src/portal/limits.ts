@@ -4,14 +4,14 @@ const perMinute = 60
 const burst = 20
 export const rateLimitPolicy = `"token";q=${perMinute};w=60`
 
-interface Bucket {
+interface Allowance {
   left: number
   atMs: number
 }
 
 /** 60 requests a minute for each token, 20 at once, counted in memory. */
 export class RequestLimit {
-  private readonly buckets = new Map<string, Bucket>()
+  private readonly buckets = new Map<string, Allowance>()
 
   /** @returns the RateLimit field @throws Problem 429 */
   take(token: string, nowMs: number): string {

@@ -71,7 +71,7 @@ export async function openPortal(options: ServeOptions): Promise<ServedPortal> {
       const isHeld = error instanceof UserError && error.code === 'store-held'
       if (!isHeld)
         log(
-          `the usage could not be read: ${error instanceof UserError ? error.message : 'a fault'}`,
+          `the usage could not be read: ${error instanceof UserError ? error.message : 'an error'}`,
         )
     }
   }

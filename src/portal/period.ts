@@ -10,7 +10,7 @@ import { quarterUs } from '../store/quarters/quarters.ts'
 import { Problem } from './problem.ts'
 
 export const buckets = ['hour', 'day', 'week', 'month'] as const
-export type Bucket = (typeof buckets)[number]
+export type BarWidth = (typeof buckets)[number]
 export const mostBars = 400
 
 /** Unix microseconds; `toUs` is exclusive. */
@@ -70,7 +70,7 @@ export function periodBefore({ fromUs, toUs, timezone }: Period): Period {
 }
 
 /** The smallest bucket with at most 400 bars. */
-export function autoBucket({ fromUs, toUs }: Period): Bucket {
+export function autoBucket({ fromUs, toUs }: Period): BarWidth {
   const days = (toUs - fromUs) / dayUs
   return days <= 16 ? 'hour' : days <= 400 ? 'day' : days <= 7 * 365.25 ? 'week' : 'month'
 }
@@ -81,7 +81,7 @@ export function autoBucket({ fromUs, toUs }: Period): Bucket {
  * @param firstWeekday 1 is Monday
  * @throws Problem for more than 400, with the bucket that fits
  */
-export function barsOf(period: Period, bucket: Bucket, firstWeekday = 1): readonly Bar[] {
+export function barsOf(period: Period, bucket: BarWidth, firstWeekday = 1): readonly Bar[] {
   const { fromUs, toUs } = period
   const bars: Bar[] = []
   for (let startUs = fromUs; startUs < toUs; ) {
@@ -97,7 +97,7 @@ export function barsOf(period: Period, bucket: Bucket, firstWeekday = 1): readon
   return bars
 }
 
-function endOf(us: number, timezone: string, bucket: Bucket, firstWeekday: number): number {
+function endOf(us: number, timezone: string, bucket: BarWidth, firstWeekday: number): number {
   switch (bucket) {
     case 'hour': {
       const passed = (us - startOfDayUs(us, timezone)) % 3600e6

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Context } from 'hono'
 import { UserError } from '../user/user-error.ts'
 import { type AccountView, accountView } from './account-view.ts'
-import { Answering, type AnswersOptions, type Question } from './answering.ts'
+import { Answering, type AnswersOptions, type UsageQuestion } from './answering.ts'
 import { forecastRoutes, readAnswer } from './answers.ts'
 import { digestOf } from './asked.ts'
 import { pageDocument } from './document.ts'
@@ -193,8 +193,8 @@ export class Portal {
   private async give(
     context: Context,
     bearer: Bearer,
-    what: Pick<Question, 'isForecast' | 'name'>,
-    read: Question['read'],
+    what: Pick<UsageQuestion, 'isForecast' | 'name'>,
+    read: UsageQuestion['read'],
   ): Promise<Response> {
     const { settings, digest } = await this.current()
     const { account } = bearer

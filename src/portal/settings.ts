@@ -85,7 +85,7 @@ export type Settings = z.infer<typeof shape> & {
 /**
  * Reads the settings file (docs/usage-serve.md).
  *
- * @throws UserError with every fault, each with its line and column
+ * @throws UserError with every issue, each with its line and column
  */
 export function readSettings(path: string): Settings {
   let text: string
@@ -109,10 +109,10 @@ export function parseSettings(text: string, from: string): Omit<Settings, 'folde
     const { line, col } = lines.linePos(offset)
     return `${from}:${line}:${col}`
   }
-  const faults = document.errors.map(
+  const issues = document.errors.map(
     (error) => `${at(error.pos[0])}: ${error.message.split('\n')[0]}`,
   )
-  if (faults.length === 0) {
+  if (issues.length === 0) {
     const parsed = shape.safeParse(document.toJS())
     if (parsed.success) return parsed.data
     for (const issue of parsed.error.issues) {
@@ -127,11 +127,11 @@ export function parseSettings(text: string, from: string): Omit<Settings, 'folde
         }
       }
       const range = (node as { range?: readonly number[] } | null)?.range
-      faults.push(`${at(range?.[0] ?? 0)}: ${missing.join('.') || 'the file'}: ${issue.message}`)
+      issues.push(`${at(range?.[0] ?? 0)}: ${missing.join('.') || 'the file'}: ${issue.message}`)
     }
   }
   throw new UserError(
     'usage',
-    `These settings are wrong:\n${faults.map((each) => `  ${each}`).join('\n')}`,
+    `These settings are wrong:\n${issues.map((each) => `  ${each}`).join('\n')}`,
   )
 }

@@ -2,7 +2,7 @@
  * Credits that a probe may spend. A request counts as spent when it is sent, and is returned only if it certainly cost
  * nothing. So the bound holds whatever happens to requests in flight.
  */
-export class Budget {
+export class ProbeBudget {
   private bound: number
   private reserved = 0
   private balanceAtStart: number | null = null

@@ -18,28 +18,28 @@ export async function httpOperator(
   apiKey: string,
   operatorKey: string,
 ): Promise<Operator> {
-  const desk = { address: deskOf(baseUrl), operatorKey }
+  const operator = { address: operatorOf(baseUrl), operatorKey }
   if (!isHeaderValue(operatorKey) || operatorKey === '') {
     throw new UserError(
       'operator',
       '--operator: expected the key of the operator in ASSAY_OPERATOR_KEY; the service prints it when it starts.',
     )
   }
-  const { account } = await ask(desk, '/accounts/find', { api_key: apiKey })
+  const { account } = await ask(operator, '/accounts/find', { api_key: apiKey })
   if (typeof account !== 'number')
-    throw unexpected(desk.address, 'the number of an account', account)
+    throw unexpected(operator.address, 'the number of an account', account)
   return {
     async setBalance(credits) {
-      await ask(desk, `/accounts/${account}/balance`, { balance: credits })
+      await ask(operator, `/accounts/${account}/balance`, { balance: credits })
     },
     async advance(us) {
-      await ask(desk, '/clock', { advance_s: us / 1e6 })
+      await ask(operator, '/clock', { advance_s: us / 1e6 })
     },
   }
 }
 
 /** Only this machine: a mistyped address must not receive the operator's key. */
-function deskOf(text: string): string {
+function operatorOf(text: string): string {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new UserError(
@@ -103,9 +103,9 @@ function parsed(text: string): Readonly<Record<string, unknown>> | null {
   }
 }
 
-function unexpected(desk: string, expected: string, came: unknown): UserError {
+function unexpected(operator: string, expected: string, observed: unknown): UserError {
   return new UserError(
     'operator',
-    `--operator: expected ${expected} from ${desk}; got ${JSON.stringify(came)?.slice(0, 80)}.`,
+    `--operator: expected ${expected} from ${operator}; got ${JSON.stringify(observed)?.slice(0, 80)}.`,
   )
 }

@@ -17,7 +17,7 @@ import { endRun, startRun, withoutCredentials } from '../store/runs.ts'
 import { inSession, type Session } from '../store/session.ts'
 import type { Work } from '../user/work.ts'
 import { firstReads } from './balances.ts'
-import { Budget, BudgetError } from './budget.ts'
+import { BudgetError, ProbeBudget } from './budget.ts'
 import type { ExtraHeader } from './extra-headers.ts'
 import type { Operator } from './operator.ts'
 import { type Price, priceOf } from './price.ts'
@@ -111,7 +111,7 @@ async function askAll(store: Session, options: ReturnType<typeof complete>): Pro
     machineJson: machineJson(),
   })
   const recorder = await Recorder.open(store)
-  const budget = new Budget(options.maxCredits)
+  const budget = new ProbeBudget(options.maxCredits)
   const prober = new Prober({
     ...options,
     transport,
@@ -236,7 +236,7 @@ async function ask(
   question: Question,
   prober: Prober,
   circumstances: Circumstances,
-  budget: Budget,
+  budget: ProbeBudget,
 ): Promise<Partial<Record<GapId, GapAnswer>>> {
   const all = (why: string) =>
     Object.fromEntries(question.gaps.map((gap) => [gap, notAskable(why)] as const))
@@ -256,7 +256,11 @@ async function ask(
 }
 
 /** The price of a question that can be asked, and that the budget or the account may not cover; null if both do. */
-function unpaid(question: Question, circumstances: Circumstances, budget: Budget): number | null {
+function unpaid(
+  question: Question,
+  circumstances: Circumstances,
+  budget: ProbeBudget,
+): number | null {
   if ((question.obstacle?.(circumstances) ?? null) !== null) return null
   const price = question.price(circumstances)
   return price > budget.spendable ? price : null

@@ -14,7 +14,7 @@ import type { PlainRead } from '../contract/request.ts'
 import type { LimitedRequest } from '../limits/limited-request.ts'
 import type { Recorder } from '../store/recorder.ts'
 import { Balances } from './balances.ts'
-import type { Budget } from './budget.ts'
+import type { ProbeBudget } from './budget.ts'
 import { type ExtraHeader, shownWithExtra, withExtra } from './extra-headers.ts'
 import { limitedRequestOf } from './limited-request.ts'
 import type { Operator } from './operator.ts'
@@ -28,7 +28,7 @@ export interface ProberOptions {
   readonly contract: FullContract
   readonly transport: Transport
   readonly recorder: Recorder
-  readonly budget: Budget
+  readonly budget: ProbeBudget
   readonly basePath: string
   readonly apiKey: string
   readonly secondKey: string | null
@@ -76,7 +76,7 @@ export class Prober {
   /** The current question, for the column `phase`. */
   phase = ''
   readonly balances = new Balances(this)
-  /** The response to a request with another fault while the limit is reached, once asked. */
+  /** The response to a request with another mistake while the limit is reached, once asked. */
   whenFull: SeenFirst | null = null
   /** Most credits that a read may cost; 1 while unknown. */
   readCredits = 1

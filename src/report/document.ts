@@ -9,7 +9,7 @@ const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).di
 
 const filterScript = new URL('../../src/report/filter.js', import.meta.url)
 
-export interface Document {
+export interface PageParts {
   readonly title: string
   readonly body: Html
   /** Live charts by the id of their figure. If empty, the runtime is omitted. */
@@ -22,7 +22,7 @@ export interface Document {
  * One standalone HTML file. Styles and the script are inline and allowed by their hash; every other source is
  * forbidden. So nothing that a service sent can run, load or submit.
  */
-export function renderDocument({ title, body, charts, live }: Document): string {
+export function renderDocument({ title, body, charts, live }: PageParts): string {
   const style = pageStyle(new URL('../../src/report/page.css', import.meta.url))
   const isInteractive = Object.keys(charts).length > 0
   const scripts = [

@@ -91,7 +91,7 @@ ${front.note !== undefined && html`<p class="note">${front.note}</p>`}</figure>`
 }
 
 /** Widens the last half-width figure of a section if it would have no neighbour. */
-export async function withoutHoles(figures: readonly Figure[]): Promise<readonly Figure[]> {
+export async function withoutGaps(figures: readonly Figure[]): Promise<readonly Figure[]> {
   const filled = [...figures]
   for (const section of new Set(figures.map((figure) => figure.section))) {
     const narrow = figures.filter((figure) => figure.section === section && figure.wider !== null)

@@ -12,7 +12,7 @@ import { UserError } from '../user/user-error.ts'
 import { beginPart, type Work } from '../user/work.ts'
 import { renderHeadline } from './banner.ts'
 import { renderDocument } from './document.ts'
-import { type Figure, renderFigure, withoutHoles } from './figure.ts'
+import { type Figure, renderFigure, withoutGaps } from './figure.ts'
 import { latestFindings, renderFindings } from './findings.ts'
 import { prepareHistograms } from './histograms.ts'
 import { aboutRuns, launchEnd, launchTop } from './launch.ts'
@@ -125,7 +125,7 @@ async function drawReport(store: Session, options: ReportOptions): Promise<Repor
     const figure = await renderFigure(part, await rowsOf(store, part))
     if (figure !== null) drawn.push(figure)
   }
-  const figures = await withoutHoles(drawn)
+  const figures = await withoutGaps(drawn)
   const charts: Record<string, InteractiveChart> = {}
   for (const { chart } of [...top.figures, ...figures]) {
     if (chart !== null) charts[chart.id] = chart.live

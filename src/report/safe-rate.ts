@@ -123,7 +123,7 @@ function answerOf(search: StoredSearch): SafeRateText {
       }
     }
     case 'bracket': {
-      const { lowPerS, failedPerS, needs: takes } = found
+      const { lowPerS, failedPerS, needs } = found
       const low = trials.find(({ result, ratePerS }) => result === 'held' && ratePerS === lowPerS)
       return {
         isFound: false,
@@ -139,10 +139,10 @@ function answerOf(search: StoredSearch): SafeRateText {
             .join(', ')
             .concat('; that is a bracket, not a verdict.')
             .replace(/^n/, 'N'),
-          ...(takes === null
+          ...(needs === null
             ? []
             : [
-                `A hold at ${rateText(takes.ratePerS)} needs ${formatNumber(takes.requests)} ${of}: ${formatDuration(Math.max(60, takes.requests / takes.ratePerS))} more (budget ${takes.budget}).`,
+                `A hold at ${rateText(needs.ratePerS)} needs ${formatNumber(needs.requests)} ${of}: ${formatDuration(Math.max(60, needs.requests / needs.ratePerS))} more (budget ${needs.budget}).`,
               ]),
         ],
       }

@@ -101,21 +101,21 @@ export function addCounts(a: AttemptCounts, b: AttemptCounts): AttemptCounts {
 }
 
 /** A sentence for each contradiction in the counts; empty if they add up. */
-export function countFaults(counts: AttemptCounts, rows: AttemptCounts): readonly string[] {
-  const faults: string[] = []
+export function countIssues(counts: AttemptCounts, rows: AttemptCounts): readonly string[] {
+  const issues: string[] = []
   const { planned, sent, notSent, ok, httpError, broken, timeout, aborted } = counts
   if (planned !== sent + notSent) {
-    faults.push(`planned ${planned} is not sent ${sent} + not sent ${notSent}`)
+    issues.push(`planned ${planned} is not sent ${sent} + not sent ${notSent}`)
   }
   if (sent !== ok + httpError + broken + timeout + aborted) {
-    faults.push(
+    issues.push(
       `sent ${sent} is not ok ${ok} + http_error ${httpError} + broken ${broken} + timeout ${timeout} + aborted ${aborted}`,
     )
   }
   for (const name of Object.keys(noCounts) as (keyof AttemptCounts)[]) {
     if (counts[name] !== rows[name]) {
-      faults.push(`${name}: ${counts[name]} counted while sending, ${rows[name]} rows in the store`)
+      issues.push(`${name}: ${counts[name]} counted while sending, ${rows[name]} rows in the store`)
     }
   }
-  return faults
+  return issues
 }

@@ -347,7 +347,7 @@ export class Coordinator {
   }
 }
 
-/** A message with a stack is a bug of ours; one without is a fault of the scenario. */
+/** A message with a stack is a bug of ours; one without is an error in the scenario. */
 function failureOf({ shard, message }: Extract<FromSender, { type: 'failed' }>): Error {
   return /\n\s+at /.test(message)
     ? new Error(`Sending thread ${shard}: ${message}`)

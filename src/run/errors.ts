@@ -1,6 +1,6 @@
-/** A fault of a scenario's own code at run time, without a stack, which would be of no use. */
-export class ScenarioFault extends Error {
-  override readonly name = 'ScenarioFault'
+/** An issue of a scenario's own code at run time, without a stack, which would be of no use. */
+export class ScenarioCodeError extends Error {
+  override readonly name = 'ScenarioCodeError'
 
   constructor(message: string) {
     super(message)

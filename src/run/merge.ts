@@ -4,7 +4,7 @@ import type { Store } from '../store/open.ts'
 import { otherTries, type RunShard, readShards } from '../store/run-shards.ts'
 import { endRun, validities } from '../store/runs.ts'
 import { inSession, type Session } from '../store/session.ts'
-import { type AttemptCounts, addCounts, countFaults, noCounts } from './attempt-counts.ts'
+import { type AttemptCounts, addCounts, countIssues, noCounts } from './attempt-counts.ts'
 import type { RunResult } from './run.ts'
 import { runFigures } from './run-figures.ts'
 import { type RunTest, testResults } from './run-test.ts'
@@ -153,16 +153,16 @@ function verdictOf(
     bound: 'each shard runs once',
     remedy: 'Its load came on top of the plan: let no scheduler repeat a shard.',
   }))
-  const faults = killed.length > 0 ? [] : countFaults(counts, rows)
+  const issues = killed.length > 0 ? [] : countIssues(counts, rows)
   const added: RunTest = {
     name: 'merged counts',
-    result: faults.length === 0 ? 'held' : 'failed',
+    result: issues.length === 0 ? 'held' : 'failed',
     figure:
-      faults.length === 0
+      issues.length === 0
         ? `planned ${counts.planned} in ${shards.length} shards`
-        : faults.join('; '),
+        : issues.join('; '),
     bound: 'they add up',
-    remedy: faults.length === 0 ? '' : 'A bug in Assay; please report it with the stores.',
+    remedy: issues.length === 0 ? '' : 'A bug in Assay; please report it with the stores.',
   }
   const tests = [parts, ...again, added, ...worstTests(shards, ends)]
   const failed = tests.some(({ result }) => result === 'failed')
@@ -171,7 +171,7 @@ function verdictOf(
     ...ends.map((each) => validities.indexOf(each?.verdict ?? 'invalid')),
   )
   const verdict = failed ? 'invalid' : validities[worst]!
-  const rowsHold = isWhole && faults.length === 0 && ends.every((each) => each?.rowsHold === true)
+  const rowsHold = isWhole && issues.length === 0 && ends.every((each) => each?.rowsHold === true)
   const text = rowsHold
     ? 'Not to be used for latency. Every row is there, so billing and rate limits can be judged.'
     : 'Rows are missing, so not every request to the accounts is known.'

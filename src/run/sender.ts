@@ -443,7 +443,7 @@ export class Sender implements FlightOwner {
     const { scenario, contract } = this.parts.data
     if (scenario.policy.retries === 'none' || this.stopping) return false
     if (flight.plan.step.wrong !== null) return false
-    if (flight.task !== null && (attempt.outcome === 'aborted' || flight.task.course.isCut))
+    if (flight.task !== null && (attempt.outcome === 'aborted' || flight.task.progress.isCut))
       return false
     const status = Number.isNaN(attempt.status) ? null : attempt.status
     const draw = flight.slot * 8 + flight.retry

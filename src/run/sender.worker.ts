@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { AttemptClient } from '../client/client.ts'
-import { AnswerMemory } from '../client/memory.ts'
+import { ResponseMemory } from '../client/memory.ts'
 import type { PromptFunction, ScenarioInput } from '../scenario/define.ts'
 import { importScenario } from '../scenario/module.ts'
 import { secrets } from '../user/secrets/secrets.ts'
@@ -31,7 +31,7 @@ const now = runClock(data.zeroNs)
 if (wantsWarmUp(scenario, data.proxy)) await warmUp(data, now)
 const transport = await transportOf(scenario, data.baseUrl, data)
 const { policy } = scenario
-const memory = new AnswerMemory(Math.floor(policy.maxMemoryBytes / scenario.threads))
+const memory = new ResponseMemory(Math.floor(policy.maxMemoryBytes / scenario.threads))
 const client = new AttemptClient({
   transport,
   contract: data.contract,

@@ -13,7 +13,7 @@ import { mayBeCharged } from '../client/wrong.ts'
 import { type Contract, costOf } from '../contract/contract.ts'
 import type { PromptContext, PromptFunction } from '../scenario/define.ts'
 import type { Step } from '../scenario/scenario.ts'
-import { ScenarioFault } from './errors.ts'
+import { ScenarioCodeError } from './errors.ts'
 import { KeyChoice } from './key-choice.ts'
 import type { ResolvedKey } from './keys.ts'
 import type { PromptPool } from './prompts.ts'
@@ -151,7 +151,7 @@ export class StepPlan {
   /**
    * The prompt of the scenario's function; null without a function.
    *
-   * @throws ScenarioFault if the function throws
+   * @throws ScenarioCodeError if the function throws
    */
   ownPrompt(context: PromptContext): string | null {
     const { prompt } = this.options
@@ -160,7 +160,7 @@ export class StepPlan {
       return String(prompt(context))
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
-      throw new ScenarioFault(
+      throw new ScenarioCodeError(
         `The prompt function of step ${this.step.name} failed at index ${context.index}, turn ${context.turn}: ${why}. Fix it in the scenario.`,
       )
     }

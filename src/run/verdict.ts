@@ -1,7 +1,7 @@
 import type { LocalLimit } from '../attempt/outcome.ts'
 import type { MemoryFigures } from '../client/memory.ts'
 import type { Validity } from '../store/runs.ts'
-import { type AttemptCounts, countFaults } from './attempt-counts.ts'
+import { type AttemptCounts, countIssues } from './attempt-counts.ts'
 import {
   delayTest,
   type GapFigures,
@@ -111,18 +111,18 @@ export function judge(facts: RunFacts): RunVerdict {
 }
 
 function countsTest({ counts, rows, storeFailure }: RunFacts): RunTest {
-  const faults = countFaults(counts, rows)
+  const issues = countIssues(counts, rows)
   return {
     name: 'counts',
-    result: faults.length === 0 ? 'held' : 'failed',
+    result: issues.length === 0 ? 'held' : 'failed',
     figure:
-      faults.length === 0
+      issues.length === 0
         ? `planned ${counts.planned} = sent ${counts.sent} + not sent ${counts.notSent}`
-        : faults.join('; '),
+        : issues.join('; '),
     bound: 'they add up',
     // If the store failed, the recorder's test has the remedy.
     remedy:
-      faults.length === 0 || storeFailure !== null
+      issues.length === 0 || storeFailure !== null
         ? ''
         : 'A bug in Assay; please report it with the store.',
   }

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AttemptClient } from '../client/client.ts'
 import { Http1Transport } from '../client/http1/transport.ts'
-import { AnswerMemory } from '../client/memory.ts'
+import { ResponseMemory } from '../client/memory.ts'
 import { takesPrompt } from '../contract/request.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { SenderData } from './messages.ts'
@@ -80,7 +80,7 @@ export async function warmUp(data: SenderData, now: () => number): Promise<numbe
     },
     now,
     client: new AttemptClient({
-      ...{ transport, contract, now, memory: new AnswerMemory(memoryBytes) },
+      ...{ transport, contract, now, memory: new ResponseMemory(memoryBytes) },
       deadlines: {
         connectUs: deadlineUs,
         firstByteUs: deadlineUs,

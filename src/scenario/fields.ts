@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { grouped } from '../user/grouped.ts'
-import { lowerField } from './faults.ts'
+import { lowerField } from './issues.ts'
 import { durationUsOf, mostPerS, patterns, ratePerSOf, shareOf } from './quantity.ts'
 
 /**
- * Fields of a scenario file. The `error` of each is a noun phrase for the expected value; `faults.ts`
+ * Fields of a scenario file. The `error` of each is a noun phrase for the expected value; `issues.ts`
  * makes a sentence of it.
  */
 
@@ -85,7 +85,7 @@ function defaultOf(form: z.ZodType): string {
   return Array.isArray(value) && value.length > 0 ? ` Default [${value.join(', ')}].` : ''
 }
 
-/** Checks that `high` is not below `low`; `faults.ts` adds the value of `low`. */
+/** Checks that `high` is not below `low`; `issues.ts` adds the value of `low`. */
 export const ordered =
   <Low extends string, High extends string>(low: Low, high: High) =>
   (fields: { readonly [Name in Low | High]?: unknown }, context: z.core.$RefinementCtx): void => {

@@ -6,11 +6,11 @@ import { type Document, isMap, isScalar, LineCounter, parseDocument } from 'yaml
 import type { Contract } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
 import { buildScenario } from './build.ts'
-import { faultsOf, type Path, ScenarioError, type ScenarioIssue } from './faults.ts'
 import type { Origin } from './file/origin.ts'
 import { type ScenarioInput, scenarioFile, scenarioModule } from './file/scenario-file.ts'
-import { fileFault, importScenario } from './module.ts'
-import { crossFaults } from './references.ts'
+import { issuesOf, type Path, ScenarioError, type ScenarioIssue } from './issues.ts'
+import { fileIssue, importScenario } from './module.ts'
+import { crossIssues } from './references.ts'
 import type { Scenario } from './scenario.ts'
 
 /**
@@ -18,7 +18,7 @@ import type { Scenario } from './scenario.ts'
  * `defineScenario`.
  *
  * @param contract source of the deadlines that the scenario omits
- * @throws ScenarioError with every fault and its line
+ * @throws ScenarioError with every issue and its line
  * @example
  * const scenario = await loadScenario('scenarios/quick.yaml')
  * console.log(scenario.question)
@@ -32,7 +32,7 @@ export async function loadScenario(
     return checkModule(await importScenario(full, path), path, full, contract)
   }
   const text = await readFile(full, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw fileFault(path, error)
+    throw fileIssue(path, error)
   })
   return parseScenario(text, path, contract)
 }
@@ -49,7 +49,7 @@ function foundPath(path: string): string {
  * Checks the text of a scenario file.
  *
  * @param path for errors; its folder is that of relative paths
- * @throws ScenarioError with every fault and its line
+ * @throws ScenarioError with every issue and its line
  * @example
  * const scenario = parseScenario(`
  * name: steady
@@ -82,11 +82,11 @@ export function parseScenario(
   const data = dataOf(document, path)
   const lineOf = (place: Path) => lineAt(document, lines, place)
   const parsed = scenarioFile.safeParse(data)
-  const faults = [
-    ...(parsed.success ? [] : faultsOf(parsed.error, data, lineOf)),
-    ...crossFaults(data).map((fault) => ({ ...fault, line: lineOf(fault.path) })),
+  const issues = [
+    ...(parsed.success ? [] : issuesOf(parsed.error, data, lineOf)),
+    ...crossIssues(data).map((issue) => ({ ...issue, line: lineOf(issue.path) })),
   ]
-  if (!parsed.success || faults.length > 0) throw new ScenarioError(path, faults)
+  if (!parsed.success || issues.length > 0) throw new ScenarioError(path, issues)
   return buildScenario(parsed.data, originOf(resolve(path), null, contract))
 }
 
@@ -104,7 +104,7 @@ function dataOf(document: Document, path: string): unknown {
  * A scenario from an object, as `defineScenario` takes it. Paths in it are relative to the working folder. A prompt
  * that is a function needs a module (`loadScenario`), because each sending thread imports it.
  *
- * @throws ScenarioError with every fault
+ * @throws ScenarioError with every issue
  * @example
  * const scenario = scenarioFrom({
  *   ...{ name: 'steady', question: 'Does it hold?', model: 'svc-k2' },
@@ -116,21 +116,21 @@ function dataOf(document: Document, path: string): unknown {
 export function scenarioFrom(input: ScenarioInput, contract: Contract = defaultContract): Scenario {
   const path = 'scenario'
   const parsed = scenarioFile.safeParse(input)
-  const faults = [
-    ...(parsed.success ? [] : faultsOf(parsed.error, input, () => null)),
-    ...crossFaults(input).map((fault): ScenarioIssue => ({ ...fault, line: null })),
+  const issues = [
+    ...(parsed.success ? [] : issuesOf(parsed.error, input, () => null)),
+    ...crossIssues(input).map((issue): ScenarioIssue => ({ ...issue, line: null })),
   ]
-  if (!parsed.success || faults.length > 0) throw new ScenarioError(path, faults)
+  if (!parsed.success || issues.length > 0) throw new ScenarioError(path, issues)
   return buildScenario(parsed.data, originOf(resolve(path), null, contract))
 }
 
 function checkModule(data: unknown, path: string, full: string, contract: Contract): Scenario {
   const parsed = scenarioModule.safeParse(data)
-  const faults = [
-    ...(parsed.success ? [] : faultsOf(parsed.error, data, () => null)),
-    ...crossFaults(data).map((fault): ScenarioIssue => ({ ...fault, line: null })),
+  const issues = [
+    ...(parsed.success ? [] : issuesOf(parsed.error, data, () => null)),
+    ...crossIssues(data).map((issue): ScenarioIssue => ({ ...issue, line: null })),
   ]
-  if (!parsed.success || faults.length > 0) throw new ScenarioError(path, faults)
+  if (!parsed.success || issues.length > 0) throw new ScenarioError(path, issues)
   return buildScenario(parsed.data, originOf(full, full, contract))
 }
 

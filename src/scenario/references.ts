@@ -1,6 +1,6 @@
 import {
   generating,
-  headerFault,
+  headerIssue,
   isPromised,
   plainReads,
   promised,
@@ -10,39 +10,39 @@ import {
   wrongRequests,
 } from '../contract/request.ts'
 import { plainText } from '../user/hostile.ts'
-import { type Found, type Path, unknownName, unknownNames } from './faults.ts'
+import { type Found, type Path, unknownName, unknownNames } from './issues.ts'
 import { entries, items, type Loose, loose } from './loose.ts'
-import { phaseFaults } from './phase-faults.ts'
-import { prefixFaults } from './prefix-faults.ts'
-import { taskFaults } from './task-faults.ts'
+import { phaseIssues } from './phase-issues.ts'
+import { prefixIssues } from './prefix-issues.ts'
+import { taskIssues } from './task-issues.ts'
 import { parseThreshold, taskMetrics } from './threshold.ts'
 
 /**
- * Faults between parts of a scenario. It reads the scenario as written, even if it is incomplete, so that
- * faults of shape do not hide these.
+ * Issues between parts of a scenario. It reads the scenario as written, even if it is incomplete, so that
+ * issues of shape do not hide these.
  */
-export function crossFaults(data: unknown): readonly Found[] {
+export function crossIssues(data: unknown): readonly Found[] {
   const scenario = loose(data)
   return [
-    ...nameFaults(data, []),
+    ...nameIssues(data, []),
     ...hostileNames(scenario),
-    ...stepFaults(scenario),
-    ...taskFaults(scenario),
-    ...phaseFaults(scenario),
-    ...keyFaults(scenario),
-    ...identityFaults(scenario),
-    ...thresholdFaults(scenario),
+    ...stepIssues(scenario),
+    ...taskIssues(scenario),
+    ...phaseIssues(scenario),
+    ...keyIssues(scenario),
+    ...identityIssues(scenario),
+    ...thresholdIssues(scenario),
   ]
 }
 
 /** Objects of JavaScript lose a member of this name without a word. */
-function nameFaults(value: unknown, path: Path): readonly Found[] {
+function nameIssues(value: unknown, path: Path): readonly Found[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, item]) => {
     const place = [...path, Array.isArray(value) ? Number(name) : name]
     return name === '__proto__'
       ? [{ path: place, message: '__proto__ cannot be a name; use another.' }]
-      : nameFaults(item, place)
+      : nameIssues(item, place)
   })
 }
 
@@ -67,7 +67,7 @@ function hostileNames(scenario: Loose): readonly Found[] {
 }
 
 /** A certificate and its key need each other. */
-function identityFaults(scenario: Loose): readonly Found[] {
+function identityIssues(scenario: Loose): readonly Found[] {
   const pair = ['cert_file', 'key_file'] as const
   const [given, other] = scenario.cert_file === undefined ? [pair[1], pair[0]] : pair
   return scenario[given] === undefined || scenario[other] !== undefined
@@ -75,7 +75,7 @@ function identityFaults(scenario: Loose): readonly Found[] {
     : [{ path: [given], message: `${given} also needs ${other}: a certificate and its key.` }]
 }
 
-function stepFaults(scenario: Loose): readonly Found[] {
+function stepIssues(scenario: Loose): readonly Found[] {
   const found: Found[] = []
   const keyNames = Object.keys(loose(scenario.keys))
   const steps = entries(scenario.steps)
@@ -120,10 +120,10 @@ function stepFaults(scenario: Loose): readonly Found[] {
           'include_usage requests the token counts of a chat stream: it needs endpoint: chat and stream: true.',
       })
     }
-    found.push(...prefixFaults(loose(step.prompt), [...path, 'prompt']))
-    found.push(...expectFaults(step, [...path, 'expect']))
-    found.push(...headerFaults(step.headers, [...path, 'headers']))
-    found.push(...abortFaults(step, [...path, 'abort']))
+    found.push(...prefixIssues(loose(step.prompt), [...path, 'prompt']))
+    found.push(...expectIssues(step, [...path, 'expect']))
+    found.push(...headerIssues(step.headers, [...path, 'headers']))
+    found.push(...abortIssues(step, [...path, 'abort']))
     const wrong = wrongRequests.find((known) => known === step.wrong)
     if (wrong !== undefined && wrongNeedsBody(wrong) && !isPromised(step.endpoint)) {
       found.push({
@@ -142,7 +142,7 @@ function stepFaults(scenario: Loose): readonly Found[] {
 }
 
 /** Only an answer that may succeed can be correct. */
-function expectFaults(step: Loose, path: Path): readonly Found[] {
+function expectIssues(step: Loose, path: Path): readonly Found[] {
   if (step.expect === undefined) return []
   const { matches } = loose(step.expect)
   const found: Found[] = []
@@ -172,12 +172,12 @@ function expectFaults(step: Loose, path: Path): readonly Found[] {
 
 const plain: ReadonlySet<unknown> = new Set(plainReads)
 
-function headerFaults(headers: unknown, path: Path): readonly Found[] {
+function headerIssues(headers: unknown, path: Path): readonly Found[] {
   return Object.entries(loose(headers)).flatMap(([name, value]) => {
-    const fault = keyHeader.test(name)
+    const issue = keyHeader.test(name)
       ? `header ${name} carries a key, which must not be in a scenario; name its source under keys`
-      : headerFault(name, String(value))
-    return fault === null ? [] : [{ path: [...path, name], message: `${fault}.` }]
+      : headerIssue(name, String(value))
+    return issue === null ? [] : [{ path: [...path, name], message: `${issue}.` }]
   })
 }
 
@@ -185,7 +185,7 @@ function headerFaults(headers: unknown, path: Path): readonly Found[] {
 const keyHeader = /(?:^|-)(?:authorization|cookie|api-?key|(?:auth|access)-token)$/i
 
 /** A plain response has no events to abort at: it would be read to its end and count as complete. */
-function abortFaults(step: Loose, path: Path): readonly Found[] {
+function abortIssues(step: Loose, path: Path): readonly Found[] {
   const { abort, endpoint } = step
   const point = typeof abort === 'object' ? Object.keys(loose(abort))[0] : abort
   const streamed = step.stream === true || loose(step.body).stream === true
@@ -200,7 +200,7 @@ function abortFaults(step: Loose, path: Path): readonly Found[] {
 
 const streamPoints: readonly unknown[] = ['first-event', 'before-done', 'events']
 
-function keyFaults(scenario: Loose): readonly Found[] {
+function keyIssues(scenario: Loose): readonly Found[] {
   return entries(scenario.keys).flatMap(([name, key]) => {
     const path = ['keys', name]
     const written = loose(scenario.keys)[name]
@@ -214,7 +214,7 @@ function keyFaults(scenario: Loose): readonly Found[] {
   })
 }
 
-function thresholdFaults(scenario: Loose): readonly Found[] {
+function thresholdIssues(scenario: Loose): readonly Found[] {
   const steps = Object.keys(loose(scenario.steps))
   const tasks = Object.keys(loose(scenario.tasks))
   const phases = items(scenario.phases).map((phase) => String(loose(phase).name))

@@ -1,6 +1,6 @@
 /**
  * A checked, frozen scenario: what to send, in which mix, when, and what must hold. `parse.ts` makes it
- * from a file, and reports all faults at once with their lines.
+ * from a file, and reports all issues at once with their lines.
  */
 
 import type { AbortPoint, Endpoint, Method, WrongRequest } from '../contract/request.ts'
@@ -312,7 +312,7 @@ export interface StopConditions {
 
 export const retryRules = ['none', 'specification'] as const
 
-export interface Policy {
+export interface RunPolicy {
   readonly retries: (typeof retryRules)[number]
   readonly maxInFlight: number
   /** Most connections over all threads; requests wait for one. Null for no bound. */
@@ -363,7 +363,7 @@ export interface Scenario {
   readonly phases: readonly Phase[]
   readonly thresholds: readonly Threshold[]
   readonly objectives: Objectives
-  readonly policy: Policy
+  readonly policy: RunPolicy
   readonly capture: Capture
   /** The module with its prompt functions; null for a YAML file. */
   readonly modulePath: string | null

@@ -23,7 +23,7 @@ export class ArrivalPlan {
   /** When it is due, in microseconds since the phase began. Infinity before the first. */
   atUs = Infinity
   private readonly rate: readonly RateSegment[]
-  private readonly course: RateCurve
+  private readonly curve: RateCurve
   private readonly durationUs: number
   private readonly count: number
   /** Null if all gaps are 1. */
@@ -37,7 +37,7 @@ export class ArrivalPlan {
     phase: string,
   ) {
     this.rate = rate
-    this.course = new RateCurve(rate)
+    this.curve = new RateCurve(rate)
     this.durationUs = bounds.durationUs ?? Infinity
     this.count = bounds.maxRequests ?? Infinity
     const shape = spacing.kind === 'gamma' ? spacing.shape : 1
@@ -48,7 +48,7 @@ export class ArrivalPlan {
   advance(to = this.index + 1): boolean {
     if (to >= this.count) return false
     const amount = this.gaps === null ? to : this.gaps.sumOf(to + 1)
-    const atUs = Math.floor(this.course.timeOf(amount) + roundingUs)
+    const atUs = Math.floor(this.curve.timeOf(amount) + roundingUs)
     if (atUs >= this.durationUs || atUs === Infinity) return false
     this.index = to
     this.atUs = atUs

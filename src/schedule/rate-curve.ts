@@ -28,7 +28,7 @@ export class RateCurve {
    * @throws RangeError if the amount is below that of the last call
    */
   timeOf(amount: number): number {
-    if (amount < this.lastAmount) throw new RangeError('amounts of a course never fall')
+    if (amount < this.lastAmount) throw new RangeError('amounts of a curve never fall')
     this.lastAmount = amount
     while (this.at < this.segments.length) {
       const segment = this.segments[this.at]!

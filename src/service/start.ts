@@ -159,12 +159,12 @@ async function startOn(
   const pages = new Pages(kit, behaviour, customers, frameOrigins)
   const operator = new Operator(kit, isMovable(time) ? time : null, options.seed ?? null)
   const { operatorKey } = options
-  const desk = operatorKey === undefined ? null : new OperatorApi(operator, operatorKey)
+  const operatorApi = operatorKey === undefined ? null : new OperatorApi(operator, operatorKey)
   const gateway = new Gateway(
     kit,
     behaviour,
     pages,
-    desk,
+    operatorApi,
     billing === null ? null : new EvidenceApi(contract.prices!, billing),
     honestEvents,
     options.trustProxy ?? false,

@@ -13,7 +13,7 @@ const good = {
   },
 }
 
-const faultsOf = (spec: unknown) => {
+const issuesOf = (spec: unknown) => {
   try {
     parseChart(JSON.stringify(spec), 'mine.vl.json')
     return ''
@@ -32,24 +32,24 @@ describe('a chart file', () => {
     })
   })
 
-  test('reports every fault at once, with the file name', () => {
-    const message = faultsOf({ mark: 'line', encoding: { x: { field: 't' } }, hconcat: [] })
+  test('reports every issue at once, with the file name', () => {
+    const message = issuesOf({ mark: 'line', encoding: { x: { field: 't' } }, hconcat: [] })
     expect(message).toContain('mine.vl.json')
-    for (const fault of [
+    for (const issue of [
       '"title"',
       '"description"',
       '"usermeta.empty"',
       '"hconcat"',
       '"x" must have a title',
     ]) {
-      expect(message).toContain(fault)
+      expect(message).toContain(issue)
     }
   })
 
   test('may not load data: rows come from its query', () => {
-    expect(faultsOf({ ...good, data: { url: 'https://example.org/x.csv' } })).toContain('"data"')
+    expect(issuesOf({ ...good, data: { url: 'https://example.org/x.csv' } })).toContain('"data"')
     expect(
-      faultsOf({
+      issuesOf({
         ...good,
         transform: [{ lookup: 'a', from: { data: { url: 'x.csv' }, key: 'a' } }],
       }),

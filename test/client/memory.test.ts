@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { AttemptClient } from '../../src/client/client.ts'
 import { Http1Transport } from '../../src/client/http1/transport.ts'
-import { AnswerMemory } from '../../src/client/memory.ts'
+import { ResponseMemory } from '../../src/client/memory.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { StepCounters } from '../../src/run/attempt-counts.ts'
 import { ask, noDeadlines, now } from './asking.ts'
@@ -27,7 +27,7 @@ test.each([
       maxConnections: Infinity,
       connectTimeoutMs: 5000,
     })
-    const memory = new AnswerMemory(2 ** 20)
+    const memory = new ResponseMemory(2 ** 20)
     const client = new AttemptClient({
       transport,
       contract: defaultContract,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { AnswerMemory } from '../../src/client/memory.ts'
+import { ResponseMemory } from '../../src/client/memory.ts'
 import { SseDecoder } from '../../src/client/sse.ts'
 
 /** Decodes a stream that arrives in these pieces. */
@@ -8,7 +8,7 @@ function decode(pieces: readonly Buffer[]): string[] {
   const events: string[] = []
   const decoder = new SseDecoder(
     { onEvent: (bytes, start, end) => events.push(bytes.toString('utf8', start, end)) },
-    new AnswerMemory(),
+    new ResponseMemory(),
   )
   // One buffer for all reads, as in a transport: anything needed longer must be copied.
   const shared = Buffer.alloc(Math.max(1, ...pieces.map((piece) => piece.length)) + 2)
@@ -116,7 +116,7 @@ test('any stream, cut anywhere, gives the events of the standard', () => {
 })
 
 test('an event over its size limit ends the decoding', () => {
-  const decoder = new SseDecoder({ onEvent: () => {} }, new AnswerMemory(), 1000)
+  const decoder = new SseDecoder({ onEvent: () => {} }, new ResponseMemory(), 1000)
   const piece = Buffer.alloc(300, 0x61)
   expect(decoder.feed(Buffer.from('data: '), 0, 6)).toBe(null)
   const results = [1, 2, 3, 4].map(() => decoder.feed(piece, 0, piece.length))
@@ -127,7 +127,7 @@ test('a reset decoder forgets an incomplete event', () => {
   const events: string[] = []
   const decoder = new SseDecoder(
     { onEvent: (bytes, start, end) => events.push(bytes.toString('utf8', start, end)) },
-    new AnswerMemory(),
+    new ResponseMemory(),
   )
   const feed = (text: string) => decoder.feed(Buffer.from(text), 0, Buffer.byteLength(text))
   feed('data: old\ndata: ol')
@@ -153,7 +153,7 @@ test.each([
   ['an unknown field name', ''],
   ['a byte order mark and a comment', '\ufeff: '],
 ])('an endless line that is %s takes no memory, and later lines are read', (_what, begin) => {
-  const memory = new AnswerMemory()
+  const memory = new ResponseMemory()
   const events: string[] = []
   const decoder = new SseDecoder(
     { onEvent: (bytes, start, end) => events.push(bytes.toString('utf8', start, end)) },
@@ -165,7 +165,7 @@ test.each([
 })
 
 test('streams that together hold too much are given up one by one and release their memory', () => {
-  const memory = new AnswerMemory(2 ** 20)
+  const memory = new ResponseMemory(2 ** 20)
   const decoders = [1, 2, 3].map(() => new SseDecoder({ onEvent: () => {} }, memory))
   expect(flood(decoders[0]!, 'data: ', piece, 8)).toBe(null)
   expect(flood(decoders[1]!, 'data: ', piece, 20)).toBe('no-memory')
@@ -177,7 +177,7 @@ test('streams that together hold too much are given up one by one and release th
 })
 
 test('an event that spans many memory pages is read unchanged', () => {
-  const memory = new AnswerMemory()
+  const memory = new ResponseMemory()
   const events: string[] = []
   const decoder = new SseDecoder(
     { onEvent: (bytes, start, end) => events.push(bytes.toString('latin1', start, end)) },

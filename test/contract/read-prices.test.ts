@@ -15,7 +15,7 @@ test('unknown words are errors with the nearest word', () => {
         round: { mode: 'half_evne' },
       },
       { charged: { sucess: 'full', abort: 'recieved' }, is: { USD: 5 } },
-    ).faults,
+    ).issues,
   ).toEqual([
     '  models.0.price.inptu: no such field. Did you mean input?',
     '  models.0.price.cache_raed: no such field. Did you mean cache_read?',
@@ -28,20 +28,20 @@ test('unknown words are errors with the nearest word', () => {
 })
 
 test('a number is a decimal of at most 15 digits, or a fraction with a rounding', () => {
-  const faults = (price: unknown, more: object = {}) =>
-    read({ price: { input: price, output: 1 }, ...more }).faults
-  expect(faults(3.2857142857142855e-8)).toEqual([
+  const issues = (price: unknown, more: object = {}) =>
+    read({ price: { input: price, output: 1 }, ...more }).issues
+  expect(issues(3.2857142857142855e-8)).toEqual([
     '  models.0.price.input: expected at most 15 digits: more are noise of a float; got 3.2857142857142855e-8',
   ])
-  expect(faults(-1)).toEqual([
+  expect(issues(-1)).toEqual([
     '  models.0.price.input: expected a number of 0 or more, such as 2.5 or 1/3; got -1',
   ])
-  expect(faults('a')).toHaveLength(1)
-  expect(faults('0.123456789012345')).toEqual([])
-  expect(faults('1/3')).toEqual([
+  expect(issues('a')).toHaveLength(1)
+  expect(issues('0.123456789012345')).toEqual([])
+  expect(issues('1/3')).toEqual([
     '  models.0.price.input.price: expected `round`, since 1/3 has no decimal form',
   ])
-  expect(faults('1/3', { round: { digits: 0 } })).toEqual([])
+  expect(issues('1/3', { round: { digits: 0 } })).toEqual([])
 })
 
 test('a field at the top holds for every model, and the model’s own counts', () => {
@@ -61,7 +61,7 @@ test('times, windows, days and moments are read as they are written, or refused'
       price: { input: 1 },
       hours: [{ days: ['mon', 'funday'], except: ['1 May'], utc: ['25:00-26:00'], times: 'x' }],
       changes: [{ from: 'soon' }],
-    }).faults,
+    }).issues,
   ).toEqual([
     '  models.0.changes.0.from: expected a time with its offset, such as 2026-12-01T00:00:00Z; got "soon"',
     '  models.0.hours.0.times: expected a number of 0 or more, such as 2.5 or 1/3; got "x"',
@@ -78,7 +78,7 @@ test('a tier that is cheaper than its base is a warning', () => {
 })
 
 test('evidence names places, their units and their delay', () => {
-  const { terms, faults } = readPrices(
+  const { terms, issues } = readPrices(
     {
       currency: 'quota',
       is: { USD: 500000 },
@@ -94,7 +94,7 @@ test('evidence names places, their units and their delay', () => {
     },
     [],
   )
-  expect(faults).toEqual([])
+  expect(issues).toEqual([])
   expect(terms.currency).toEqual({ name: 'quota', digits: 0 })
   expect(terms.evidence.cost).toEqual([
     { header: 'x-cost', times: { numerator: 1n, denominator: 1n } },
@@ -102,7 +102,7 @@ test('evidence names places, their units and their delay', () => {
     { body: 'usage.cost_in_usd_ticks', times: { numerator: 1n, denominator: 20000n } },
   ])
   expect(terms.evidence.balance).toMatchObject({ moves: 'up', withinMs: 60_000 })
-  expect(read({}, { evidence: { cost: [{}], balance: {} } }).faults).toEqual([
+  expect(read({}, { evidence: { cost: [{}], balance: {} } }).issues).toEqual([
     '  evidence.cost.0: expected either header or body; got {}',
     '  evidence.balance: expected either get or header; got {}',
   ])

@@ -47,7 +47,7 @@ const examples: Readonly<Record<string, () => Promise<void> | void>> = {
       parseScenario('name: n')
     } catch (error) {
       if (!(error instanceof ScenarioError)) throw error
-      for (const { line, message } of error.faults) console.error(line, message)
+      for (const { line, message } of error.issues) console.error(line, message)
     }
   },
   async UserError() {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { parse as parseYaml } from 'yaml'
 import { JsonCursor } from '../../src/client/json.ts'
-import { AnswerMemory } from '../../src/client/memory.ts'
+import { ResponseMemory } from '../../src/client/memory.ts'
 import { SseDecoder } from '../../src/client/sse.ts'
 import { parseContract } from '../../src/contract/load.ts'
 import { parseDeploymentProfile } from '../../src/contract/profile.ts'
@@ -43,7 +43,7 @@ const sse: Target = {
       onEvent: (bytes: Buffer, start: number, end: number) =>
         ours.push(bytes.toString('utf8', start, end)),
     }
-    const decoder = new SseDecoder(sink, new AnswerMemory())
+    const decoder = new SseDecoder(sink, new ResponseMemory())
     for (const read of readsOf(input)) decoder.feed(read, 0, read.length)
     const text = new TextDecoder('utf-8').decode(input)
     const theirs = eventsIn(text)

@@ -2,15 +2,15 @@ import { expect } from 'vitest'
 import type { ModelPrice } from '../../src/contract/prices.ts'
 import { readPrices } from '../../src/contract/read-prices.ts'
 import { readNumber } from '../../src/money/rational.ts'
-import type { PricedRequest, Statement } from '../../src/price/judge/request.ts'
+import type { PricedRequest, StatedCost } from '../../src/price/judge/request.ts'
 
 export function modelOf(fields: Readonly<Record<string, unknown>>, currency = 'USD'): ModelPrice {
-  const { terms, faults } = readPrices({ currency }, [{ id: 'm', fields }])
-  expect(faults).toEqual([])
+  const { terms, issues } = readPrices({ currency }, [{ id: 'm', fields }])
+  expect(issues).toEqual([])
   return terms.models[0]!
 }
 
-export function statement(text: string, place = 'body usage.cost'): Statement {
+export function statement(text: string, place = 'body usage.cost'): StatedCost {
   return {
     place,
     text,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Budget, BudgetError } from '../../src/probe/budget.ts'
+import { BudgetError, ProbeBudget } from '../../src/probe/budget.ts'
 
 test('a budget is never exceeded, whatever is in flight or given back', () => {
   fc.assert(
@@ -8,7 +8,7 @@ test('a budget is never exceeded, whatever is in flight or given back', () => {
       fc.integer({ min: 0, max: 50 }),
       fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.boolean())),
       (maxCredits, requests) => {
-        const budget = new Budget(maxCredits)
+        const budget = new ProbeBudget(maxCredits)
         let kept = 0
         for (const [credits, failed] of requests) {
           try {
@@ -28,7 +28,7 @@ test('a budget is never exceeded, whatever is in flight or given back', () => {
 })
 
 test('a promised maximum lowers what is left, and never raises it', () => {
-  const budget = new Budget(10)
+  const budget = new ProbeBudget(10)
   budget.reserve(2)
   budget.promise(50)
   expect(budget.left).toBe(8)
@@ -38,7 +38,7 @@ test('a promised maximum lowers what is left, and never raises it', () => {
 })
 
 test('the credits of the account are known once its balance was read', () => {
-  const budget = new Budget(500)
+  const budget = new ProbeBudget(500)
   expect(budget.held).toBe(Number.POSITIVE_INFINITY)
   budget.reserve(1)
   budget.observe(100)
@@ -51,7 +51,7 @@ test('the credits of the account are known once its balance was read', () => {
 })
 
 test('a balance that fell by more than was counted counts as spent', () => {
-  const budget = new Budget(10)
+  const budget = new ProbeBudget(10)
   budget.observe(100)
   budget.reserve(2)
   budget.observe(94)

@@ -27,14 +27,14 @@ const expected = Object.entries(
 
 /** A service that writes down what comes. */
 async function notebook(act: (baseUrl: string) => Promise<void>) {
-  const came: {
+  const received: {
     readonly messages: { role: string; content: string }[]
     readonly max_tokens: number
     readonly trace: unknown
   }[] = []
   const target = await startTarget((request, response, body) => {
     const asked = JSON.parse(body)
-    came.push({ ...asked, trace: request.headers['x-trace'] })
+    received.push({ ...asked, trace: request.headers['x-trace'] })
     if (asked.stream !== true) return answerChat(response, `answer ${asked.messages.length}`)
     const choice = { index: 0, delta: { content: 'a' }, finish_reason: 'stop' }
     response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -45,7 +45,7 @@ async function notebook(act: (baseUrl: string) => Promise<void>) {
   } finally {
     target.close()
   }
-  return came
+  return received
 }
 
 test('a service gets each sample of a trace as it is written: times, lengths, equal beginnings', async () => {
@@ -67,7 +67,7 @@ phases:
 ${traces.map(({ name, requests }) => `  - { name: ${stepOf(name)}, steps: [${stepOf(name)}], load: replay, file: ${join(samples, name)}, speed: ${speedOf(requests)} }`).join('\n')}
 `)
   await withStorePath(async (dbPath) => {
-    const came = await notebook(async (baseUrl) => {
+    const received = await notebook(async (baseUrl) => {
       const { counts } = await run(scenario, { dbPath, baseUrl, keys: { default: key } })
       expect(counts.ok).toBe(counts.planned)
     })
@@ -84,7 +84,7 @@ ${traces.map(({ name, requests }) => `  - { name: ${stepOf(name)}, steps: [${ste
       expect(own.map(({ due }) => due)).toEqual(
         requests.map(({ due_ms: ms }) => Math.floor((ms * 1000) / speedOf(requests))),
       )
-      const sent = came
+      const sent = received
         .filter(({ trace }) => trace === name)
         .map(({ messages, ...rest }) => ({ ...rest, words: messages[0]!.content.split(' ') }))
       expect(sorted(sent.map(({ words, max_tokens: most }) => [words.length, most]))).toEqual(
@@ -119,15 +119,15 @@ steps:
 phases: [{ name: steady, load: constant, rate: 100/s, max_requests: 24 }]
 `)
     await withStorePath(async (dbPath) => {
-      const came = await notebook(async (baseUrl) => {
+      const received = await notebook(async (baseUrl) => {
         const { counts } = await run(scenario, { dbPath, baseUrl, keys: { default: key } })
         expect(counts.ok).toBe(counts.sent)
       })
-      const questions = (messages: (typeof came)[0]['messages']) =>
+      const questions = (messages: (typeof received)[0]['messages']) =>
         messages.filter(({ role }) => role === 'user').map(({ content }) => content)
       let said = 0
       for (const { turns, system } of conversations) {
-        const own = came.filter(({ messages }) => questions(messages)[0] === turns[0])
+        const own = received.filter(({ messages }) => questions(messages)[0] === turns[0])
         const whole = own.filter(({ messages }) => questions(messages).length === turns.length)
         expect(whole.length).toBeGreaterThan(0)
         expect(own.length).toBe(whole.length * turns.length)
@@ -140,7 +140,7 @@ phases: [{ name: steady, load: constant, rate: 100/s, max_requests: 24 }]
         }
         said += own.length
       }
-      expect(said).toBe(came.length)
+      expect(said).toBe(received.length)
     })
   },
 )

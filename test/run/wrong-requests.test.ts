@@ -45,12 +45,12 @@ test('every wrong request gets its own error in both formats, and none is a fail
       keys: { full: full!.apiKey, empty: empty!.apiKey },
     })
     expect([stopped, counts]).toMatchObject([null, { planned: 110, httpError: 110 }])
-    const rows = await query<{ expects: string; endpoint: string; came: string }>(
+    const rows = await query<{ expects: string; endpoint: string; received: string }>(
       dbPath,
-      `SELECT DISTINCT expects, endpoint, status || ' ' || coalesce(error_code, error_type) AS came
+      `SELECT DISTINCT expects, endpoint, status || ' ' || coalesce(error_code, error_type) AS received
        FROM attempts ORDER BY 1, 2`,
     )
-    expect(rows.map((row) => [row.expects, row.endpoint, row.came].join(' '))).toEqual([
+    expect(rows.map((row) => [row.expects, row.endpoint, row.received].join(' '))).toEqual([
       'altered-key chat 401 invalid_api_key',
       'altered-key messages 401 authentication_error',
       'context-length chat 400 context_length_exceeded',

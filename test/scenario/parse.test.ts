@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import type { ScenarioError } from '../../src/scenario/faults.ts'
+import type { ScenarioError } from '../../src/scenario/issues.ts'
 import { scenarioJsonSchema } from '../../src/scenario/json-schema.ts'
 import { loadScenario, parseScenario } from '../../src/scenario/parse.ts'
 import { durationUsOf, ratePerSOf, shareOf } from '../../src/scenario/quantity.ts'
@@ -18,7 +18,7 @@ phases:
   - { name: steady, load: poisson, rate: 20/s, duration: 10s }
 `
 
-const faultsOf = (text: string): readonly string[] => {
+const issuesOf = (text: string): readonly string[] => {
   try {
     parseScenario(text, 'a.yaml')
   } catch (error) {
@@ -55,8 +55,8 @@ test('a small scenario is completed with defaults and frozen', () => {
   expect(Object.isFrozen(scenario.phases[0]!.load)).toBe(true)
 })
 
-test('every fault is reported at once, each with its line, the given value and a remedy', () => {
-  const lines = faultsOf(`name: quick
+test('every issue is reported at once, each with its line, the given value and a remedy', () => {
+  const lines = issuesOf(`name: quick
 question: Does it hold?
 sead: 3
 model: svc-k2
@@ -99,9 +99,9 @@ thresholds:
 })
 
 test('text that is not YAML, an empty file and a missing file are refused with one sentence', async () => {
-  expect(faultsOf('name: [a')[1]).toMatch(/^line 1: this is not YAML: /)
-  expect(faultsOf('name: a\nname: b\n')[1]).toMatch(/^line 2: this is not YAML: .*unique/)
-  expect(faultsOf('')[1]).toBe(
+  expect(issuesOf('name: [a')[1]).toMatch(/^line 1: this is not YAML: /)
+  expect(issuesOf('name: a\nname: b\n')[1]).toMatch(/^line 2: this is not YAML: .*unique/)
+  expect(issuesOf('')[1]).toBe(
     'line 1: expected a scenario: name, question, steps, phases; got null.',
   )
   await expect(loadScenario('no-such.yaml')).rejects.toThrow('no-such.yaml has an error:')
@@ -109,7 +109,7 @@ test('text that is not YAML, an empty file and a missing file are refused with o
 })
 
 test('a scenario may only name the source of a key, not hold it', () => {
-  const lines = faultsOf(`${small}keys:\n  gold: sk-secret\n  iron: { env: A, file: b }\n`)
+  const lines = issuesOf(`${small}keys:\n  gold: sk-secret\n  iron: { env: A, file: b }\n`)
   expect(lines[1]).toContain('expected where a key comes from: { env: NAME } or { file: path }')
   expect(lines[2]).toContain('exactly one of them')
 })
@@ -125,11 +125,11 @@ phases:
   - { name: steady, load: constant, rate: 1/s, duration: 1s${phase} }
 `
   const two = '  chat: { endpoint: chat }\n  never: { endpoint: chat, weight: 0 }'
-  expect(faultsOf(scenario(two, ', steps: [chat, never]'))).toEqual([
+  expect(issuesOf(scenario(two, ', steps: [chat, never]'))).toEqual([
     'a.yaml has an error:',
     'line 9, phases[0].steps[1]: step never has weight 0, so it is never drawn with other steps; give it a weight, or its own phase.',
   ])
-  expect(faultsOf(scenario('  never: { endpoint: chat, weight: 0 }', ''))[1]).toBe(
+  expect(issuesOf(scenario('  never: { endpoint: chat, weight: 0 }', ''))[1]).toBe(
     'line 8, phases[0]: every step has weight 0; list the steps to send in steps.',
   )
   expect(parseScenario(scenario(two, ', steps: [never]'), 'a.yaml').phases.length).toBe(1)
@@ -146,7 +146,7 @@ ${steps}
 phases:
   - { name: p, load: replay, file: trace.jsonl, format: azure${more} }
 `
-  expect(faultsOf(scenario(''))).toEqual([
+  expect(issuesOf(scenario(''))).toEqual([
     'a.yaml has an error:',
     'line 8, phases[0]: a trace gives the length of each request, but step turns has a session. Name others in steps.',
   ])
@@ -287,7 +287,7 @@ test('every field of the schema has a description', () => {
 })
 
 test('an expectation that no answer can hold is refused, with its line', () => {
-  const lines = faultsOf(`
+  const lines = issuesOf(`
 name: a
 question: Is it right?
 model: m
@@ -310,7 +310,7 @@ thresholds: [free.correct > 9%]
 })
 
 test('a task that cannot be sent is refused, with its line', () => {
-  const lines = faultsOf(`
+  const lines = issuesOf(`
 name: a
 question: Does it end?
 model: m
@@ -345,7 +345,7 @@ thresholds: [ask.task.p50 < 1s, 'task_success{code=429} > 9%']
 })
 
 test('tools, prefixes, starts and objectives of tasks are refused where they mean nothing', () => {
-  const lines = faultsOf(`
+  const lines = issuesOf(`
 name: a
 question: Does it end?
 model: m
@@ -368,7 +368,7 @@ objectives: { task: 5s }
     '14 objectives.task: no search would judge it; give a phase of load sweep tasks: [t], or write the threshold task.p95 < 60s.',
   ])
   expect(
-    faultsOf(`
+    issuesOf(`
 name: a
 question: Does it end?
 steps: { ask: { endpoint: models } }

@@ -44,7 +44,7 @@ test('a stage with rate 0 has no arrival, and the next stage begins at its end',
   expect(times[10]).toBe(3e6)
 })
 
-test('a course of many stages has no extra arrival at its end despite rounding', () => {
+test('a curve of many stages has no extra arrival at its end despite rounding', () => {
   const durationUs = 2e6 / 24
   const hours = Array.from({ length: 24 }, (_, hour) => {
     const perS = hour < 12 ? 0 : 48
@@ -54,17 +54,17 @@ test('a course of many stages has no extra arrival at its end despite rounding',
   expect([times.length, times[0]]).toEqual([48, 1e6])
 })
 
-test('any course has its area of constant arrivals, in order and within its duration', () => {
+test('any curve has its area of constant arrivals, in order and within its duration', () => {
   const segment = fc.record({
     durationUs: fc.integer({ min: 1000, max: 5_000_000 }),
     fromPerS: fc.double({ min: 0, max: 2000, noNaN: true }),
     toPerS: fc.double({ min: 0, max: 2000, noNaN: true }),
   })
   fc.assert(
-    fc.property(fc.array(segment, { minLength: 1, maxLength: 5 }), (course) => {
-      const durationUs = course.reduce((sum, piece) => sum + piece.durationUs, 0)
-      const times = timesOf(planOf({ kind: 'constant' }, course, durationUs))
-      expect(Math.abs(times.length - amountOf(course))).toBeLessThanOrEqual(1.001)
+    fc.property(fc.array(segment, { minLength: 1, maxLength: 5 }), (curve) => {
+      const durationUs = curve.reduce((sum, piece) => sum + piece.durationUs, 0)
+      const times = timesOf(planOf({ kind: 'constant' }, curve, durationUs))
+      expect(Math.abs(times.length - amountOf(curve))).toBeLessThanOrEqual(1.001)
       expect(times.every((us, at) => us >= (times[at - 1] ?? 0) && us < durationUs)).toBe(true)
     }),
     { numRuns: 200 },

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { TaskCourse } from '../../src/run/tasks/task-course.ts'
+import { TaskProgress } from '../../src/run/tasks/task-progress.ts'
 import type { Task, Turn } from '../../src/scenario/scenario.ts'
 import { RandomStream } from '../../src/schedule/random.ts'
 import { begunAt, meanDelaysUs, mostRequests, planTask, whole } from '../../src/schedule/tasks.ts'
@@ -36,7 +36,7 @@ test('every request begins when all before it have ended and its delay is over, 
       const begun = inMiddle ? begunAt(task, plan, draws(seed), index) : whole
       expect(begun.from).toBeLessThan(plan.length)
       const service = new RandomStream(seed, 'service')
-      const course = new TaskCourse(plan, 5, begun)
+      const progress = new TaskProgress(plan, 5, begun)
       const began = plan.map(() => Number.NaN)
       /** A request that ended before the start ended at the start. */
       const ended = plan.map((_, number) => (number < begun.from ? 5 : Number.NaN))
@@ -49,17 +49,17 @@ test('every request begins when all before it have ended and its delay is over, 
           flying.push({ number, atUs: atUs + Math.floor(service.at(number) * speed) })
         }
       }
-      begin(course.begin())
+      begin(progress.begin())
       while (flying.length > 0) {
         flying.sort((a, b) => a.atUs - b.atUs)
         const { number, atUs } = flying.shift()!
         ended[number] = atUs
-        const { due, dropped } = course.end(number, true, atUs)
+        const { due, dropped } = progress.end(number, true, atUs)
         flying = flying.filter((each) => !dropped.includes(each.number))
-        for (const left of dropped) course.leave(left)
+        for (const left of dropped) progress.leave(left)
         begin(due)
       }
-      expect(course.outcome).toBe('ok')
+      expect(progress.outcome).toBe('ok')
       for (const [number, { after, join, delayUs }] of plan.entries()) {
         if (Number.isNaN(began[number])) continue
         const ends = after.map((before) => ended[before]!).filter((atUs) => !Number.isNaN(atUs))
@@ -75,8 +75,8 @@ test('every request begins when all before it have ended and its delay is over, 
           expect(began[number]).toBe(from + delayUs)
         }
       }
-      expect(course.lastUs).toBe(Math.max(...ended.filter((atUs) => !Number.isNaN(atUs))))
-      expect(course.lastUs - 5 - course.waitUs).toBeGreaterThanOrEqual(0)
+      expect(progress.lastUs).toBe(Math.max(...ended.filter((atUs) => !Number.isNaN(atUs))))
+      expect(progress.lastUs - 5 - progress.waitUs).toBeGreaterThanOrEqual(0)
     }),
   )
 })
@@ -89,15 +89,15 @@ test('against a constant time of service, a task takes its longest path, and its
     turnLike('search', ['plan'], { children: 4, delay: fixed(70) }),
     turnLike('write', ['look', 'search'], { delay: fixed(5) }),
   )
-  const course = new TaskCourse(planTask(task, draws(1), 0), 0)
-  const queue = [...course.begin()]
+  const progress = new TaskProgress(planTask(task, draws(1), 0), 0)
+  const queue = [...progress.begin()]
   while (queue.length > 0) {
     queue.sort((a, b) => a.atUs - b.atUs)
     const { number, atUs } = queue.shift()!
-    queue.push(...course.end(number, true, atUs + 100).due)
+    queue.push(...progress.end(number, true, atUs + 100).due)
   }
   // plan 100, then three looks of 110 each (430) or a search of 170 (270), then write 105.
-  expect([course.lastUs, course.waitUs, course.requests]).toEqual([535, 35, 9])
+  expect([progress.lastUs, progress.waitUs, progress.requests]).toEqual([535, 35, 9])
 })
 
 test('the first of several branches decides, the rest is dropped, and a failure ends the task', () => {
@@ -107,14 +107,14 @@ test('the first of several branches decides, the rest is dropped, and a failure 
     turnLike('end', ['a', 'b'], { join: 'first' }),
   )
   const plan = planTask(task, draws(1), 0)
-  const first = new TaskCourse(plan, 0)
+  const first = new TaskProgress(plan, 0)
   expect(first.begin().map(({ number }) => number)).toEqual([0, 2])
   expect(first.end(2, true, 10)).toEqual({ due: [{ number: 3, atUs: 10 }], dropped: [0] })
   first.leave(0)
   expect(first.end(3, true, 30)).toEqual({ due: [], dropped: [] })
   expect([first.outcome, first.lastUs, first.requests]).toEqual(['ok', 30, 2])
 
-  const failing = new TaskCourse(plan, 0)
+  const failing = new TaskProgress(plan, 0)
   failing.begin()
   expect(failing.end(0, false, 10)).toEqual({ due: [], dropped: [] })
   expect(failing.outcome).toBeNull()

@@ -135,10 +135,10 @@ test('a record that the kill cut off is dropped, and those before it are kept', 
 })
 
 /** Opens the store, and returns its rows and its messages about the journal. */
-async function opened(path: string): Promise<{ readonly slots: string; readonly says: string }> {
-  let says = ''
-  const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((words) => {
-    says += words
+async function opened(path: string): Promise<{ readonly slots: string; readonly message: string }> {
+  let message = ''
+  const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    message += text
     return true
   })
   const store = await openStore(path)
@@ -147,7 +147,7 @@ async function opened(path: string): Promise<{ readonly slots: string; readonly 
     `SELECT string_agg(slot::VARCHAR, ' ' ORDER BY slot) AS slots FROM attempts`,
   )
   store.close()
-  return { slots: row!.slots ?? '', says }
+  return { slots: row!.slots ?? '', message }
 }
 
 const slotsOf = (from: number, to: number) =>
@@ -171,15 +171,15 @@ test('a journal with a damaged record gives all others, reports it, and is set a
   const bytes = readFileSync(journalPath(copy))
   bytes.fill(0, starts[1]! + 600, starts[1]! + 700)
   writeFileSync(journalPath(copy), bytes)
-  const { slots, says } = await opened(copy)
+  const { slots, message } = await opened(copy)
   expect(slots).toBe(`${slotsOf(0, 10)} ${slotsOf(30, 60)}`)
   const aside = `${journalPath(copy)}.damaged`
   const lost = starts[2]! - starts[1]!
-  expect(says).toBe(
+  expect(message).toBe(
     `40 rows of a killed run were taken from ${journalPath(copy)}; ${lost} bytes, of 20 rows or more, are damaged or cut off. The file is kept as ${aside}.\n`,
   )
   expect(readFileSync(aside)).toEqual(bytes)
-  expect(await opened(copy)).toEqual({ slots, says: '' })
+  expect(await opened(copy)).toEqual({ slots, message: '' })
 })
 
 test('a journal with a wrong length in a record still gives the others', async () => {
@@ -237,9 +237,9 @@ test('a journal whose store lost its log is set aside, never deleted', async () 
   const { copy } = await threeRecords('no-log')
   const journal = readFileSync(journalPath(copy))
   rmSync(`${copy}.wal`)
-  const { slots, says } = await opened(copy)
+  const { slots, message } = await opened(copy)
   expect(slots).toBe('')
-  expect(says).toContain('the store lacks what 60 rows belong to, as when its .wal file is gone')
+  expect(message).toContain('the store lacks what 60 rows belong to, as when its .wal file is gone')
   expect(readFileSync(`${journalPath(copy)}.damaged`)).toEqual(journal)
 })
 

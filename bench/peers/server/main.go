@@ -42,29 +42,29 @@ const usage = `{"prompt_tokens":12,"completion_tokens":%d,"total_tokens":%d}`
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// begin counts a request, and returns when it came and until when it must wait.
-func begin(r *http.Request) (came, until time.Time) {
-	came = arrivalOf(r)
+// begin counts a request, and returns when it arrived and until when it must wait.
+func begin(r *http.Request) (arrived, until time.Time) {
+	arrived = arrivalOf(r)
 	seen.Lock()
 	defer seen.Unlock()
 	if seen.requests == 0 {
-		seen.began = came
+		seen.began = arrived
 	}
 	seen.requests++
 	from, to := seen.began.Add(5*time.Second), seen.began.Add(5*time.Second+*stall)
-	if came.After(from) && came.Before(to) {
-		return came, to
+	if arrived.After(from) && arrived.Before(to) {
+		return arrived, to
 	}
-	return came, came
+	return arrived, arrived
 }
 
-func end(came time.Time, ttft float64, gaps []float64) {
+func end(arrived time.Time, ttft float64, gaps []float64) {
 	now := time.Now()
 	seen.Lock()
 	defer seen.Unlock()
 	seen.done++
 	seen.last = now
-	seen.response = append(seen.response, milliseconds(now.Sub(came)))
+	seen.response = append(seen.response, milliseconds(now.Sub(arrived)))
 	if gaps != nil {
 		seen.ttft = append(seen.ttft, ttft)
 		seen.gaps = append(seen.gaps, gaps...)
@@ -72,26 +72,26 @@ func end(came time.Time, ttft float64, gaps []float64) {
 }
 
 func chat(w http.ResponseWriter, r *http.Request) {
-	came, until := begin(r)
+	arrived, until := begin(r)
 	body, _ := io.ReadAll(r.Body)
 	if bytes.Contains(body, []byte(`"stream":true`)) || bytes.Contains(body, []byte(`"stream": true`)) {
-		stream(w, r, came, bytes.Contains(body, []byte("include_usage")))
+		stream(w, r, arrived, bytes.Contains(body, []byte("include_usage")))
 		return
 	}
 	time.Sleep(time.Until(until.Add(*service)))
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprintf(w, `{"id":"c-1","object":"chat.completion","created":1700000000,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"An answer of plausible size."},"finish_reason":"stop"}],"usage":`+usage+`}`, 8, 20)
-	end(came, 0, nil)
+	end(arrived, 0, nil)
 }
 
-func stream(w http.ResponseWriter, r *http.Request, came time.Time, withUsage bool) {
+func stream(w http.ResponseWriter, r *http.Request, arrived time.Time, withUsage bool) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	flusher := w.(http.Flusher)
 	chunk := func(choices, rest string) {
 		fmt.Fprintf(w, "data: {\"id\":\"c-1\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,\"model\":\"m\",\"choices\":[%s]%s}\n\n", choices, rest)
 		flusher.Flush()
 	}
-	due := came.Add(*first)
+	due := arrived.Add(*first)
 	gaps := make([]float64, 0, *tokens)
 	var ttft float64
 	var before time.Time
@@ -104,7 +104,7 @@ func stream(w http.ResponseWriter, r *http.Request, came time.Time, withUsage bo
 		chunk(`{"index":0,"delta":{"role":"assistant","content":" word"},"finish_reason":null}`, "")
 		now := time.Now()
 		if at == 0 {
-			ttft = milliseconds(now.Sub(came))
+			ttft = milliseconds(now.Sub(arrived))
 		} else {
 			gaps = append(gaps, milliseconds(now.Sub(before)))
 		}
@@ -116,7 +116,7 @@ func stream(w http.ResponseWriter, r *http.Request, came time.Time, withUsage bo
 		chunk("", `,"usage":`+fmt.Sprintf(usage, *tokens, *tokens+12))
 	}
 	fmt.Fprint(w, "data: [DONE]\n\n")
-	end(came, ttft, gaps)
+	end(arrived, ttft, gaps)
 }
 
 func percentiles(values []float64) map[string]float64 {

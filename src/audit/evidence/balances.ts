@@ -34,8 +34,8 @@ export async function readingsOf(evidence: PricedEvidence): Promise<readonly Bal
 }
 
 /**
- * A service that settles late does so for every account. If one reading proves it, early values in the others are no
- * fault.
+ * A service that settles late does so for every account. If one reading proves it, early values in the others are not
+ * wrong.
  */
 function oneSettlement(readings: readonly BalanceReading[]): readonly BalanceReading[] {
   const settleUs = Math.max(

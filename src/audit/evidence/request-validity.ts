@@ -7,14 +7,14 @@ import { isList, isObject, type Json, type JsonObject } from './exchange.ts'
  * rule, and the parts that the specification leaves open.
  */
 export interface RequestValidity {
-  readonly faults: readonly RequestFault[]
+  readonly issues: readonly RequestIssue[]
   /** Parts that may be accepted or refused (gaps G-29, G-31). */
   readonly open: readonly string[]
   /** Parts that must be accepted, with the rule: ends of ranges, all listed roles. */
-  readonly allowed: readonly RequestFault[]
+  readonly allowed: readonly RequestIssue[]
 }
 
-export interface RequestFault {
+export interface RequestIssue {
   readonly rule: string
   readonly what: string
 }
@@ -28,22 +28,22 @@ export function validityOf(
   format: Promised,
   body: Json | undefined,
 ): RequestValidity {
-  const faults: RequestFault[] = []
+  const issues: RequestIssue[] = []
   const open: string[] = []
-  const allowed: RequestFault[] = []
+  const allowed: RequestIssue[] = []
   const rules = format === 'chat' ? chatRules : messagesRules
   if (!isObject(body)) {
-    faults.push({ rule: rules.required, what: 'a body that is not a JSON object' })
-    return { faults, open, allowed }
+    issues.push({ rule: rules.required, what: 'a body that is not a JSON object' })
+    return { issues, open, allowed }
   }
-  const fault = (rule: string, what: string) => void faults.push({ rule, what })
+  const issue = (rule: string, what: string) => void issues.push({ rule, what })
   const allow = (rule: string, what: string) => void allowed.push({ rule, what })
 
   for (const field of rules.requiredFields) {
-    if (body[field] === undefined || body[field] === null) fault(rules.required, `no ${field}`)
+    if (body[field] === undefined || body[field] === null) issue(rules.required, `no ${field}`)
   }
   if (present(body, 'model') && typeof body.model !== 'string') {
-    fault(rules.types, 'a model that is not a string')
+    issue(rules.types, 'a model that is not a string')
   }
   judgeMessages(body.messages, rules)
 
@@ -51,7 +51,7 @@ export function validityOf(
   const temperature = format === 'chat' ? ranges.chatTemperature : ranges.messagesTemperature
   judgeNumber('temperature', rules.temperature, temperature)
   if (present(body, 'top_p') && typeof body.top_p !== 'number')
-    fault(rules.types, 'top_p of a wrong type')
+    issue(rules.types, 'top_p of a wrong type')
   else if (present(body, 'top_p') && !within(body.top_p as number, { min: 0, max: 1 }))
     open.push('top_p')
   if (format === 'chat') {
@@ -65,7 +65,7 @@ export function validityOf(
     if (isList(body.system)) open.push('system in blocks')
     else judgeType('system', 'string')
     if (present(body, 'metadata') && !isObject(body.metadata))
-      fault(rules.types, 'metadata of a wrong type')
+      issue(rules.types, 'metadata of a wrong type')
   }
   judgeType('stream', 'boolean')
   const largest = limits.maxTokensParameter ?? Infinity
@@ -77,14 +77,14 @@ export function validityOf(
   }
   judgeStops(format === 'chat' ? 'stop' : 'stop_sequences')
   for (const field of Object.keys(body)) if (!rules.fields.includes(field)) open.push(field)
-  return { faults, open, allowed }
+  return { issues, open, allowed }
 
   function judgeNumber(field: string, rule: string, range: Range | undefined): void {
     const value = given(field)
     if (value === undefined) return
     if (range === undefined) open.push(field)
-    else if (typeof value !== 'number') fault(rules.types, `${field} of a wrong type`)
-    else if (!within(value, range)) fault(rule, `${field} ${value}`)
+    else if (typeof value !== 'number') issue(rules.types, `${field} of a wrong type`)
+    else if (!within(value, range)) issue(rule, `${field} ${value}`)
     else allow(rule, `${field} ${value}`)
   }
 
@@ -92,15 +92,15 @@ export function validityOf(
     const value = given(field)
     if (value === undefined) return
     if (typeof value !== 'number' || !Number.isInteger(value))
-      fault(rules.types, `${field} that is not an integer`)
+      issue(rules.types, `${field} that is not an integer`)
     else if (value < min || (openAbove && value > max)) open.push(`${field} ${value}`)
-    else if (value > max) fault(rules.types, `${field} ${value}`)
+    else if (value > max) issue(rules.types, `${field} ${value}`)
     else allow(rules.types, `${field} ${value}`)
   }
 
   function judgeType(field: string, type: 'string' | 'boolean'): void {
     const value = given(field)
-    if (value !== undefined && typeof value !== type) fault(rules.types, `${field} of a wrong type`)
+    if (value !== undefined && typeof value !== type) issue(rules.types, `${field} of a wrong type`)
   }
 
   function judgeStops(field: string): void {
@@ -108,11 +108,11 @@ export function validityOf(
     if (value === undefined) return
     const stops = isList(value) ? value : [value]
     if (!isList(value) && (format === 'messages' || typeof value !== 'string')) {
-      fault(rules.types, `${field} of a wrong type`)
+      issue(rules.types, `${field} of a wrong type`)
     } else if (stops.some((stop) => typeof stop !== 'string')) {
-      fault(rules.types, `${field} of a wrong type`)
+      issue(rules.types, `${field} of a wrong type`)
     } else if (stops.length > (limits.maxStopSequences ?? Infinity)) {
-      fault(rules.types, `${stops.length} stop sequences`)
+      issue(rules.types, `${stops.length} stop sequences`)
     } else if (stops.some((stop) => stop === '')) open.push(`an empty ${field}`)
     else allow(rules.types, `${stops.length} stop sequences`)
   }
@@ -123,21 +123,21 @@ export function validityOf(
   ): void {
     if (messages === undefined || messages === null) return
     if (!isList(messages)) {
-      fault(rules.types, 'messages that are not a list')
+      issue(rules.types, 'messages that are not a list')
       return
     }
     if (messages.length === 0) open.push('empty messages')
     for (const message of messages) {
-      if (!isObject(message)) fault(rule, 'a message that is not an object')
+      if (!isObject(message)) issue(rule, 'a message that is not an object')
       else if (isToolTurn(message)) open.push('a turn of a tool')
       else if (message.role === undefined || message.role === null)
-        fault(rule, 'a message without role')
+        issue(rule, 'a message without role')
       else if (typeof message.role !== 'string' || !roles.includes(message.role)) {
-        fault(rule, `role ${JSON.stringify(message.role)}`)
+        issue(rule, `role ${JSON.stringify(message.role)}`)
       } else if (message.content === undefined || message.content === null) {
-        fault(rule, 'a message without content')
+        issue(rule, 'a message without content')
       } else if (isList(message.content)) open.push('content in parts')
-      else if (typeof message.content !== 'string') fault(rule, 'content of a wrong type')
+      else if (typeof message.content !== 'string') issue(rule, 'content of a wrong type')
       else allow(rule, `role ${message.role}`)
     }
   }

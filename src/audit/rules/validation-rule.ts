@@ -10,7 +10,7 @@ import { exchangesRule, type Observed } from './exchange-rule.ts'
 type ValidationRule = Pick<Rule, 'id' | 'title' | 'section'> & { readonly requires: string }
 
 /**
- * Rules about accepted and refused requests. A request with faults of only one rule must get a 400; a valid request
+ * Rules about accepted and refused requests. A request with issues of only one rule must get a 400; a valid request
  * must not be refused as invalid.
  */
 export function validationRules(
@@ -30,7 +30,7 @@ function validationRule(format: Promised, rule: ValidationRule): Rule {
 A request that breaks only this rule must be refused with 400. A valid request with
 parameters of this rule must not be refused as invalid. A 400 is about the body only if the run
 has a successful ${format} request with no other headers than these: a header that a gateway
-requires is not a fault of a parameter. Requests that were refused for another
+requires is not a wrong parameter. Requests that were refused for another
 reason (key, credits, rate, model) decide nothing. Nor do parameters that the specification leaves
 open: max_tokens above the output limit (G-29), top_p out of range, empty messages, unknown fields,
 a large n (G-31).`,
@@ -56,11 +56,11 @@ a large n (G-31).`,
     if (row.endpoint !== format || row.requestBody === null || !isAboutTheRequest(exchange)) {
       return undefined
     }
-    const { faults, open, allowed } = validityOf(contract, format, exchange.requestJson)
+    const { issues, open, allowed } = validityOf(contract, format, exchange.requestJson)
     const refused = row.status === 400
-    if (faults.length > 0) {
-      if (!faults.every((fault) => fault.rule === rule.id)) return undefined
-      const whats = faults.map((fault) => fault.what).join(', ')
+    if (issues.length > 0) {
+      if (!issues.every((issue) => issue.rule === rule.id)) return undefined
+      const whats = issues.map((issue) => issue.what).join(', ')
       return refused ? null : `status ${row.status} for ${whats}`
     }
     const ours = allowed.filter((part) => part.rule === rule.id)

@@ -191,7 +191,7 @@ const tokenCommand = () =>
 
 const checkOptions = () =>
   command('check', {
-    does: 'Check a settings file of usage serve, and print every fault.',
+    does: 'Check a settings file of usage serve, and print every issue.',
     examples: ['usage check --settings credits-page.yaml', 'usage check --settings staging.yaml'],
     sends: false,
   }).addOption(settingsOption())

@@ -7,8 +7,8 @@ import {
   type Steps,
 } from './model.ts'
 
-/** One course, prepared for buckets of every depth. */
-export interface BucketCourse {
+/** One trace, prepared for buckets of every depth. */
+export interface BucketTrace {
   readonly rejectionsCount: boolean
   /** W/N: the time to regain one token. */
   readonly gapUs: number
@@ -30,11 +30,11 @@ export interface BucketCourse {
   readonly openedUs: number
 }
 
-export function bucketCourse(
+export function bucketTrace(
   { windowUs, limit, earlierAtMost }: LimiterTrace,
   { byStart, byEnd, openedUs }: Steps,
   rejectionsCount: boolean,
-): BucketCourse {
+): BucketTrace {
   const gapUs = windowUs / limit
   const sure = byEnd.filter((step) => step.counted === 'yes' || isRejected(step))
   const possible = byStart.filter(
@@ -74,15 +74,15 @@ export function bucketCourse(
  *
  * O(n), and far less for most depths that do not fit.
  */
-export function explainByBucket(course: BucketCourse, burst: number): Contradiction | null {
-  const { gapUs, rejectionsCount, admitted, others, possible, latestFullUs } = course
+export function explainByBucket(trace: BucketTrace, burst: number): Contradiction | null {
+  const { gapUs, rejectionsCount, admitted, others, possible, latestFullUs } = trace
   const depthUs = (burst - 1) * gapUs
 
   // Upper bound: every request that may have been counted before the rejection. This bound comes first,
   // because the first rejections already exclude a depth that is too great.
-  const earlier = rejectionsCount ? course.earlierAtMost : Math.min(course.earlierAtMost, burst)
-  const carriedUs = earlier === 0 ? -Infinity : course.openedUs + earlier * gapUs
-  for (const { step, place, begun } of course.rejections) {
+  const earlier = rejectionsCount ? trace.earlierAtMost : Math.min(trace.earlierAtMost, burst)
+  const carriedUs = earlier === 0 ? -Infinity : trace.openedUs + earlier * gapUs
+  for (const { step, place, begun } of trace.rejections) {
     // A rejection does not count toward itself.
     const upTo = place < 0 ? begun : place
     let fullUs = Math.max(latestFullUs[upTo]!, carriedUs + upTo * gapUs)

@@ -1,4 +1,4 @@
-import { bucketCourse, explainByBucket } from './bucket.ts'
+import { bucketTrace, explainByBucket } from './bucket.ts'
 import { explainByFixedWindows } from './fixed-aligned.ts'
 import { explainByAnchoredWindows } from './fixed-anchored.ts'
 import { type Contradiction, type LimiterTrace, type Model, stepsOf } from './model.ts'
@@ -7,7 +7,7 @@ import { explainBySlidingLog } from './sliding-log.ts'
 
 export interface Fit {
   readonly model: Model
-  /** Null if the model explains every admission and rejection of the course. */
+  /** Null if the model explains every admission and rejection of the trace. */
   readonly contradiction: Contradiction | null
 }
 
@@ -18,40 +18,36 @@ const phases = 600
 const maxBursts = 512
 
 /**
- * Replays a course through every model. A model fits if some order of decisions within the intervals,
+ * Replays a trace through every model. A model fits if some order of decisions within the intervals,
  * some phase and some choice of counted requests yields every observed decision. The true model always
  * fits; others may fit too.
  */
-export function fitModels(course: LimiterTrace): readonly Fit[] {
-  const steps = stepsOf(course, 0)
-  const searched = stepsOf(course, course.windowUs / phases / 2)
-  const searchedCounting = stepsOf(course, course.windowUs / phases / 2, 'yes')
-  const searchedPlain = stepsOf(course, course.windowUs / phases / 2, 'no')
+export function fitModels(trace: LimiterTrace): readonly Fit[] {
+  const steps = stepsOf(trace, 0)
+  const searched = stepsOf(trace, trace.windowUs / phases / 2)
+  const searchedCounting = stepsOf(trace, trace.windowUs / phases / 2, 'yes')
+  const searchedPlain = stepsOf(trace, trace.windowUs / phases / 2, 'no')
   return [
     {
       model: { algorithm: 'fixed-aligned' },
-      contradiction: overPhases(course, course.edge, (phaseUs) =>
-        explainByFixedWindows(course, searched, phaseUs),
+      contradiction: overPhases(trace, trace.edge, (phaseUs) =>
+        explainByFixedWindows(trace, searched, phaseUs),
       ),
     },
-    { model: { algorithm: 'fixed-anchored' }, contradiction: explainByAnchoredWindows(course) },
+    { model: { algorithm: 'fixed-anchored' }, contradiction: explainByAnchoredWindows(trace) },
     ...[false, true].map((rejectionsCount) => ({
       model: { algorithm: 'sliding-log' as const, rejectionsCount },
-      contradiction: explainBySlidingLog(course, rejectionsCount),
+      contradiction: explainBySlidingLog(trace, rejectionsCount),
     })),
     ...[false, true].map((rejectionsCount) => ({
       model: { algorithm: 'sliding-counter' as const, rejectionsCount },
-      contradiction: overPhases(course, course.edge, (phaseUs) =>
-        explainBySlidingCounter(
-          course,
-          rejectionsCount ? searchedCounting : searchedPlain,
-          phaseUs,
-        ),
+      contradiction: overPhases(trace, trace.edge, (phaseUs) =>
+        explainBySlidingCounter(trace, rejectionsCount ? searchedCounting : searchedPlain, phaseUs),
       ),
     })),
     ...[false, true].flatMap((rejectionsCount) => {
-      const buckets = bucketCourse(course, steps, rejectionsCount)
-      return burstsOf(course.limit).map((burst) => ({
+      const buckets = bucketTrace(trace, steps, rejectionsCount)
+      return burstsOf(trace.limit).map((burst) => ({
         model: { algorithm: 'bucket' as const, burst, rejectionsCount },
         contradiction: explainByBucket(buckets, burst),
       }))
@@ -59,8 +55,8 @@ export function fitModels(course: LimiterTrace): readonly Fit[] {
   ]
 }
 
-export function modelsThatExplain(course: LimiterTrace): readonly Model[] {
-  return fitModels(course)
+export function modelsThatExplain(trace: LimiterTrace): readonly Model[] {
+  return fitModels(trace)
     .filter(({ contradiction }) => contradiction === null)
     .map(({ model }) => model)
 }
@@ -90,7 +86,7 @@ function nameBuckets(bursts: readonly number[], limit: number): string {
   return low === high ? `bucket of ${low}` : `bucket of ${low} to ${high}`
 }
 
-/** Null if some phase explains the course; else the contradiction with the latest request. */
+/** Null if some phase explains the trace; else the contradiction with the latest request. */
 function overPhases(
   { windowUs, toleranceUs }: LimiterTrace,
   edge: LimiterTrace['edge'],

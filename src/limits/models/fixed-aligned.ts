@@ -10,11 +10,11 @@ import { admissionBeyond } from './windows.ts'
  * O(n).
  */
 export function explainByFixedWindows(
-  course: LimiterTrace,
+  trace: LimiterTrace,
   steps: Steps,
   phaseUs: number,
 ): Contradiction | null {
-  const { limit, windowUs } = course
+  const { limit, windowUs } = trace
   const windowAt = (us: number) => Math.floor((us - phaseUs) / windowUs)
   const first = windowAt(steps.startUs)
   const last = windowAt(steps.byEnd.at(-1)?.b ?? steps.startUs)
@@ -38,7 +38,7 @@ export function explainByFixedWindows(
     const self = step.counted === 'no' ? 0 : 1
     let explained = false
     for (let at = windowAt(step.a); at <= windowAt(step.b); at++) {
-      const earlier = at <= windowAt(steps.openedUs) ? course.earlierAtMost : 0
+      const earlier = at <= windowAt(steps.openedUs) ? trace.earlierAtMost : 0
       if (possible[at - first]! - self + earlier >= limit) explained = true
     }
     if (!explained) return { request: step.request, kind: 'should-be-admitted' }

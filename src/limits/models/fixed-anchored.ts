@@ -31,9 +31,9 @@ const maxStates = 64
  * the next; both states are followed. Each request narrows the state: a request inside the window shows
  * that it had not ended, a rejection shows that it was running and full.
  */
-export function explainByAnchoredWindows(course: LimiterTrace): Contradiction | null {
-  const { limit, windowUs, earlierAtMost } = course
-  const { byStart, startUs, openedUs } = stepsOf(course, 0)
+export function explainByAnchoredWindows(trace: LimiterTrace): Contradiction | null {
+  const { limit, windowUs, earlierAtMost } = trace
+  const { byStart, startUs, openedUs } = stepsOf(trace, 0)
   const ahead = countedAhead(byStart)
   let states: readonly State[] = [
     {

@@ -35,7 +35,7 @@ export interface LimiterTrace {
   readonly limit: number
   /** W, in microseconds of the service's time. */
   readonly windowUs: number
-  /** Requests counted before the course began, at most; Infinity if unknown. */
+  /** Requests counted before the trace began, at most; Infinity if unknown. */
   readonly earlierAtMost: number
   /** Error of clocks and timers, on each side of an interval. */
   readonly toleranceUs: number
@@ -62,32 +62,30 @@ export interface Step {
   readonly counted: Counted
 }
 
-/** The steps of a course; both lists hold the same steps. */
+/** The steps of a trace; both lists hold the same steps. */
 export interface Steps {
   readonly byStart: readonly Step[]
   readonly byEnd: readonly Step[]
-  /** No request of the course was decided before this. */
+  /** No request of the trace was decided before this. */
   readonly startUs: number
-  /** The first decision of the course was made by this; earlier requests were decided before it. */
+  /** The first decision of the trace was made by this; earlier requests were decided before it. */
   readonly openedUs: number
 }
 
 /**
  * @param widenUs added to the tolerance, for models whose phase is searched on a grid
- * @param rejected whether rejections count; absent if the course decides
+ * @param rejected whether rejections count; absent if the trace decides
  */
-export function stepsOf(course: LimiterTrace, widenUs: number, rejected?: Counted): Steps {
-  const margin = course.toleranceUs + widenUs
-  const byStart = course.requests.map((request) => ({
+export function stepsOf(trace: LimiterTrace, widenUs: number, rejected?: Counted): Steps {
+  const margin = trace.toleranceUs + widenUs
+  const byStart = trace.requests.map((request) => ({
     request,
     from: request.fromUs,
     to: request.untilUs,
     a: request.fromUs - margin,
     b: request.untilUs + margin,
     counted:
-      rejected !== undefined && request.decision === 'rejected'
-        ? rejected
-        : course.counted(request),
+      rejected !== undefined && request.decision === 'rejected' ? rejected : trace.counted(request),
   }))
   const byEnd = [...byStart].sort((x, y) => x.b - y.b)
   return { byStart, byEnd, startUs: byStart[0]?.a ?? 0, openedUs: byEnd[0]?.b ?? 0 }

@@ -11,11 +11,11 @@ import { admissionBeyond } from './windows.ts'
  * O(n).
  */
 export function explainBySlidingCounter(
-  course: LimiterTrace,
+  trace: LimiterTrace,
   steps: Steps,
   phaseUs: number,
 ): Contradiction | null {
-  const { limit, windowUs } = course
+  const { limit, windowUs } = trace
   const windowAt = (us: number) => Math.floor((us - phaseUs) / windowUs)
   const first = windowAt(steps.startUs) - 1
   const last = windowAt(steps.byEnd.at(-1)?.b ?? steps.startUs)
@@ -32,10 +32,10 @@ export function explainBySlidingCounter(
   // In `ended`, a request counts only in the latest window that it may lie in, where it weighs most.
   const possible = new Float64Array(last - first + 1)
   const ended = new Float64Array(last - first + 1)
-  // Requests before the course may lie in its first window and in the previous one.
+  // Requests before the trace may lie in its first window and in the previous one.
   const opened = windowAt(steps.openedUs) - first
-  possible.fill(course.earlierAtMost, 0, opened + 1)
-  ended.fill(course.earlierAtMost, 0, opened + 1)
+  possible.fill(trace.earlierAtMost, 0, opened + 1)
+  ended.fill(trace.earlierAtMost, 0, opened + 1)
   let next = 0
   for (const step of steps.byEnd) {
     if (!isRejected(step)) continue

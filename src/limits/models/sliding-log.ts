@@ -11,11 +11,11 @@ import { type Contradiction, isAdmitted, isRejected, type LimiterTrace, stepsOf 
  * O(n log n).
  */
 export function explainBySlidingLog(
-  course: LimiterTrace,
+  trace: LimiterTrace,
   rejectionsCount: boolean,
 ): Contradiction | null {
-  const { limit, windowUs } = course
-  const { byStart, byEnd, openedUs } = stepsOf(course, 0, rejectionsCount ? 'yes' : 'no')
+  const { limit, windowUs } = trace
+  const { byStart, byEnd, openedUs } = stepsOf(trace, 0, rejectionsCount ? 'yes' : 'no')
 
   const admittedStarts = byStart.filter(isAdmitted).map((step) => step.a)
   const others = byEnd.filter((step) => step.counted === 'yes' && !isAdmitted(step))
@@ -40,7 +40,7 @@ export function explainBySlidingLog(
   for (const step of byStart) {
     if (!isRejected(step)) continue
     const horizon = step.a - windowUs
-    const earlier = horizon < openedUs ? course.earlierAtMost : 0
+    const earlier = horizon < openedUs ? trace.earlierAtMost : 0
     const self = step.counted === 'no' ? 0 : 1
     const before = countBelow(starts, step.to + 1) - countBelow(ends, horizon) - self
     if (before + earlier < limit) return { request: step.request, kind: 'should-be-admitted' }

@@ -14,12 +14,12 @@ const windowsBack = 3
  * admits N, and fixed windows admit more only at their edge. Admissions that surely lie between a tick
  * and a later time are at most N plus the ticks since then.
  *
- * O(n N) for each phase; for courses that no other model explains.
+ * O(n N) for each phase; for traces that no other model explains.
  */
-export function ticksExplainAdmissions(course: LimiterTrace): boolean {
-  const tickUs = course.windowUs / course.limit
+export function ticksExplainAdmissions(trace: LimiterTrace): boolean {
+  const tickUs = trace.windowUs / trace.limit
   const stepUs = tickUs / phases
-  const admitted = stepsOf(course, stepUs / 2).byEnd.filter(isAdmitted)
+  const admitted = stepsOf(trace, stepUs / 2).byEnd.filter(isAdmitted)
   return Array.from({ length: phases }, (_, nth) => nth * stepUs).some((phaseUs) => {
     const tickBefore = (us: number) => Math.floor((us - phaseUs) / tickUs)
     const began = new Map<number, number>()
@@ -27,9 +27,9 @@ export function ticksExplainAdmissions(course: LimiterTrace): boolean {
       const [from, to] = [tickBefore(a), tickBefore(b)]
       began.set(from, (began.get(from) ?? 0) + 1)
       let count = 0
-      for (let back = 0; back <= windowsBack * course.limit; back++) {
+      for (let back = 0; back <= windowsBack * trace.limit; back++) {
         count += began.get(to - back) ?? 0
-        if (count > course.limit + back) return false
+        if (count > trace.limit + back) return false
       }
       return true
     })

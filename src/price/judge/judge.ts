@@ -1,12 +1,12 @@
 import { absolute, compare, type Rational, subtract } from '../../money/rational.ts'
 import { type Expected, expectedCosts, type PriceJudge } from './expected.ts'
-import type { PricedRequest, Statement } from './request.ts'
+import type { PricedRequest, StatedCost } from './request.ts'
 import { isWithin, unitOf } from './tolerance.ts'
 
 /** An amount that the service shows for a request, judged by the contract. */
 export interface Judged {
   readonly request: PricedRequest
-  readonly statement: Statement
+  readonly statement: StatedCost
   readonly expected: Expected
   /** `open`: the contract, or what is known, allows another cost. */
   readonly is: 'right' | 'wrong' | 'open'
@@ -17,7 +17,7 @@ export interface Judged {
 
 /** Judges all amounts of one place. */
 export function judgePlace(
-  amounts: readonly { readonly request: PricedRequest; readonly statement: Statement }[],
+  amounts: readonly { readonly request: PricedRequest; readonly statement: StatedCost }[],
   judge: PriceJudge,
 ): readonly Judged[] {
   const unit = unitOf(

@@ -41,11 +41,11 @@ export interface PricedRequest extends RequestId {
   /** The answer's headers, in lower case. */
   readonly header: (name: string) => string | undefined
   /** What the answer states that it cost. */
-  readonly stated: readonly Statement[]
+  readonly stated: readonly StatedCost[]
 }
 
 /** An amount at a place where the service shows money. */
-export interface Statement {
+export interface StatedCost {
   /** `header x-litellm-response-cost`, `body usage.cost`, `log`. */
   readonly place: string
   /** As the service wrote it. */

@@ -9,7 +9,7 @@ import {
   type Rational,
   subtract,
 } from '../../money/rational.ts'
-import type { Statement } from './request.ts'
+import type { StatedCost } from './request.ts'
 
 /** From this many different amounts on, the decimals of a place are those that it shows. */
 const fewAmounts = 3
@@ -21,7 +21,7 @@ const fine = powerOfTen(-2)
  * the finest amount of the place counts. Of few and coarse amounts nobody knows whether they are rounded: then the
  * currency's own unit counts, and 0 is 0.
  */
-export function unitOf(statements: readonly Statement[], { digits }: Currency): Rational {
+export function unitOf(statements: readonly StatedCost[], { digits }: Currency): Rational {
   const decimals = statements.reduce((most, { decimals }) => Math.max(most, decimals), 0)
   const shown = powerOfTen(-Math.min(decimals, digits))
   const own = powerOfTen(-digits)

@@ -14,11 +14,11 @@ interface Class {
 
 const wrong = (
   name: string,
-  fault: NonNullable<RequestSpec['wrong']>,
+  wrong: NonNullable<RequestSpec['wrong']>,
   ...statuses: readonly number[]
 ): Class => ({
   ...{ name, statuses },
-  call: (prober) => prober.chat({ wrong: fault }),
+  call: (prober) => prober.chat({ wrong }),
 })
 
 const classes: readonly Class[] = [

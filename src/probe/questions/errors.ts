@@ -4,7 +4,7 @@ import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
 import { notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
 
-/** G-26: requests with two faults. The status shows which one the service found first. Asked after G-22. */
+/** G-26: requests with two mistakes. The status shows which one the service found first. Asked after G-22. */
 export const precedence: Question = {
   gaps: ['G-26'],
   price: ({ contract, readCredits }) => 4 * pricesOf(contract).least + readCredits,

@@ -1,7 +1,6 @@
 import { windows, windowUs } from '../../contract/contract.ts'
 import type { GapAnswer } from '../../contract/profile.ts'
 import { cellsNamed } from '../../limits/band.ts'
-import { coursesOf } from '../../limits/courses.ts'
 import { type LimitedRequest, withUnknownDecision } from '../../limits/limited-request.ts'
 import { modelsThatExplain, nameModels } from '../../limits/models/fit.ts'
 import type { LimiterTrace, Model } from '../../limits/models/model.ts'
@@ -12,6 +11,7 @@ import {
   resetUnits,
 } from '../../limits/reset-unit.ts'
 import { type ServiceClock, serviceClock } from '../../limits/service-clock.ts'
+import { tracesOf } from '../../limits/traces.ts'
 import { routeOf } from '../limited-request.ts'
 import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
@@ -130,13 +130,13 @@ export function algorithmOf(
             routeOf(each) === routeOf(limited[0]!) ? each : withUnknownDecision(each),
           )
     const placed = given.map((each) => ({ ...each, balance: everyBalance }))
-    const course = coursesOf(placed, prober.contract, window, clock).at(-1)
-    const own = course?.requests.filter(({ decision }) => decision === 'rejected').length ?? 0
-    if (course === undefined || own === 0) continue
-    const models = modelsThatExplain(window === 'minute' ? sinceRest(course, given) : course)
-    const fit = nameModels(models, course.limit)
+    const trace = tracesOf(placed, prober.contract, window, clock).at(-1)
+    const own = trace?.requests.filter(({ decision }) => decision === 'rejected').length ?? 0
+    if (trace === undefined || own === 0) continue
+    const models = modelsThatExplain(window === 'minute' ? sinceRest(trace, given) : trace)
+    const fit = nameModels(models, trace.limit)
     evidence.push(`${own} rejections by the ${window}: ${fit.join(', ') || 'no model'}`)
-    const found = namesOf(models, course.limit)
+    const found = namesOf(models, trace.limit)
     names = names === null ? found : intersection(names, found)
   }
   const [only, second] = names ?? []
@@ -146,9 +146,9 @@ export function algorithmOf(
   return ofFacets({ algorithm: second === undefined ? only : { oneOf: names! } }, ...evidence)
 }
 
-/** A course of the minute. If it begins with the question, after the rest, nothing was counted before it. */
-function sinceRest(course: LimiterTrace, own: readonly LimitedRequest[]): LimiterTrace {
-  return course.requests[0]?.slot === own[0]?.slot ? { ...course, earlierAtMost: 0 } : course
+/** A trace of the minute. If it begins with the question, after the rest, nothing was counted before it. */
+function sinceRest(trace: LimiterTrace, own: readonly LimitedRequest[]): LimiterTrace {
+  return trace.requests[0]?.slot === own[0]?.slot ? { ...trace, earlierAtMost: 0 } : trace
 }
 
 /** If all was admitted: the limiters that would do so, or no limiter of that limit. */
@@ -170,9 +170,9 @@ function withoutRejection(
   // The limit in question applies to all, whatever windows the headers show.
   const placed = limited.map((each) => ({ ...each, limit, balance: everyBalance }))
   const clock = serviceClock(prober.limited)
-  const courses = coursesOf(placed, prober.contract, 'minute', clock)
-  if (courses.length === 0) return notAskable(`${limit} is a limit of more than one window`)
-  const models = courses.flatMap((course) => modelsThatExplain(sinceRest(course, limited)))
+  const traces = tracesOf(placed, prober.contract, 'minute', clock)
+  if (traces.length === 0) return notAskable(`${limit} is a limit of more than one window`)
+  const models = traces.flatMap((trace) => modelsThatExplain(sinceRest(trace, limited)))
   return ambiguous(
     { algorithm: ['no limit', 'a higher limit', ...namesOf(models, limit)] },
     {},

@@ -1,11 +1,11 @@
 import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
 
-/** Which of two faults the service found first, as a status, or the statuses that fit. */
+/** Which of two mistakes the service found first, as a status, or the statuses that fit. */
 export type SeenFirst = string | { readonly oneOf: readonly string[] }
 
 /**
- * Sends requests with another fault right after a rejection.
+ * Sends requests with another mistake right after a rejection.
  *
  * @param before the rejection
  * @param freesUs how long one request takes to come free, in our time

@@ -46,12 +46,12 @@ const statistics: readonly Difference['statistic'][] = ['p50', 'p90', 'p95', 'p9
  */
 export function parseGate(text: string): Gate {
   const match = /^\s*(?:(\S+)\s*)([<>])\s*([+-]?\d+(?:\.\d+)?)\s*%\s*$/.exec(text)
-  const fault = (what: string) =>
+  const issue = (what: string) =>
     new UserError(
       'report',
       `--fail-on "${text}": ${what}. Expected [step.][metric.][statistic] > +10%, with a metric of ${Object.keys(metrics).join(', ')} and a statistic of ${statistics.join(', ')}.`,
     )
-  if (match === null) throw fault('not a condition')
+  if (match === null) throw issue('not a condition')
   const words = match[1]!.split('.')
   const isStatistic = (word: string | undefined): word is Difference['statistic'] =>
     statistics.some((known) => known === word)
@@ -59,11 +59,11 @@ export function parseGate(text: string): Gate {
     word !== undefined && Object.hasOwn(metrics, word)
   const statistic = isStatistic(words.at(-1)) ? (words.pop() as Difference['statistic']) : null
   const metric = isMetric(words.at(-1)) ? (words.pop() as Difference['metric']) : null
-  if (statistic === null && metric === null) throw fault('it names neither metric nor statistic')
+  if (statistic === null && metric === null) throw issue('it names neither metric nor statistic')
   const of = metric ?? 'response'
   const fixed = metrics[of]
-  if (fixed !== null && statistic !== null) throw fault(`${of} has no ${statistic}`)
-  if (fixed === null && statistic === null) throw fault(`${of} needs a statistic`)
+  if (fixed !== null && statistic !== null) throw issue(`${of} has no ${statistic}`)
+  if (fixed === null && statistic === null) throw issue(`${of} needs a statistic`)
   return {
     text: text.trim(),
     step: words.length === 0 ? null : words.join('.'),

@@ -48,15 +48,15 @@ const countPattern = /^\d*$/
  * Checks rows as the official validator does not: allowed values, periods, signs, and costs as price times quantity, in
  * exact decimals.
  *
- * @returns faults, each with its row (from 1) and column
+ * @returns issues, each with its row (from 1) and column
  */
-export function focusFaults(rows: readonly FocusRow[]): readonly string[] {
-  const faults: string[] = []
+export function focusIssues(rows: readonly FocusRow[]): readonly string[] {
+  const issues: string[] = []
   for (const [at, row] of rows.entries()) {
-    for (const fault of faultsOf(row)) faults.push(`row ${at + 1}: ${fault}`)
+    for (const issue of issuesOf(row)) issues.push(`row ${at + 1}: ${issue}`)
   }
   const invoices = new Set(rows.map((row) => row.InvoiceId !== ''))
-  if (invoices.size > 1) faults.push('InvoiceId: all rows have one, or none')
+  if (invoices.size > 1) issues.push('InvoiceId: all rows have one, or none')
   const places = new Map<string, number>()
   for (const [at, row] of rows.entries()) {
     if (row.ChargeCategory !== 'Usage') continue
@@ -69,45 +69,45 @@ export function focusFaults(rows: readonly FocusRow[]): readonly string[] {
     ].join('\n')
     const before = places.get(place)
     if (before !== undefined)
-      faults.push(`row ${at + 1}: the same key, kind and time as row ${before + 1}`)
+      issues.push(`row ${at + 1}: the same key, kind and time as row ${before + 1}`)
     places.set(place, at)
   }
-  return faults
+  return issues
 }
 
-function faultsOf(row: FocusRow): readonly string[] {
-  const faults: string[] = []
-  const fault = (column: FocusColumn, summary: string) =>
-    faults.push(
+function issuesOf(row: FocusRow): readonly string[] {
+  const issues: string[] = []
+  const issue = (column: FocusColumn, summary: string) =>
+    issues.push(
       `${column}: ${summary}, got ${row[column] === '' ? 'nothing' : JSON.stringify(row[column])}`,
     )
-  for (const column of neededColumns) if (row[column] === '') fault(column, 'expected a value')
+  for (const column of neededColumns) if (row[column] === '') issue(column, 'expected a value')
   for (const [name, values] of Object.entries(allowed)) {
     const column = name as FocusColumn
-    if (!values.includes(row[column])) fault(column, `expected one of ${values.join(', ')}`)
+    if (!values.includes(row[column])) issue(column, `expected one of ${values.join(', ')}`)
   }
   for (const [name, kind] of Object.entries(focusColumns)) {
     const column = name as FocusColumn
     const text = row[column]
     if (text === '') continue
     if (kind === 'time' && !timePattern.test(text))
-      fault(column, 'expected a time such as 2026-11-03T09:00:00Z')
-    if (kind === 'json' && !isObject(text)) fault(column, 'expected a JSON object')
+      issue(column, 'expected a time such as 2026-11-03T09:00:00Z')
+    if (kind === 'json' && !isObject(text)) issue(column, 'expected a JSON object')
     const pattern = name.startsWith('x_') ? countPattern : numberPattern
-    if (kind === 'number' && !pattern.test(text)) fault(column, 'expected a decimal')
+    if (kind === 'number' && !pattern.test(text)) issue(column, 'expected a decimal')
   }
-  if (!/^[A-Z]{3}$/.test(row.BillingCurrency)) fault('BillingCurrency', 'expected an ISO 4217 code')
+  if (!/^[A-Z]{3}$/.test(row.BillingCurrency)) issue('BillingCurrency', 'expected an ISO 4217 code')
   if (!/^(Credits|[A-Z]{3})$/.test(row.PricingCurrency))
-    fault('PricingCurrency', 'expected Credits or an ISO 4217 code')
+    issue('PricingCurrency', 'expected Credits or an ISO 4217 code')
   if (row.SkuPriceId === '' && row.SkuPriceDetails !== '')
-    fault('SkuPriceDetails', 'expected nothing without SkuPriceId')
+    issue('SkuPriceDetails', 'expected nothing without SkuPriceId')
   if (new Set([row.InvoiceIssuerName, row.ProviderName, row.PublisherName]).size > 1) {
-    fault('ProviderName', 'expected the name of the issuer of the invoice')
+    issue('ProviderName', 'expected the name of the issuer of the invoice')
   }
-  return [...faults, ...periodFaults(row), ...costFaults(row)]
+  return [...issues, ...periodIssues(row), ...costIssues(row)]
 }
 
-function periodFaults(row: FocusRow): readonly string[] {
+function periodIssues(row: FocusRow): readonly string[] {
   const [start, end] = [Date.parse(row.ChargePeriodStart), Date.parse(row.ChargePeriodEnd)]
   const [from, to] = [Date.parse(row.BillingPeriodStart), Date.parse(row.BillingPeriodEnd)]
   return [
@@ -123,10 +123,10 @@ function periodFaults(row: FocusRow): readonly string[] {
   ]
 }
 
-function costFaults(row: FocusRow): readonly string[] {
+function costIssues(row: FocusRow): readonly string[] {
   const value = (column: FocusColumn): Rational | null =>
     numberPattern.test(row[column]) ? readNumber(row[column]) : null
-  const faults: string[] = []
+  const issues: string[] = []
   const quantity = value('PricingQuantity')
   for (const [cost, price] of [
     ['ListCost', 'ListUnitPrice'],
@@ -135,7 +135,7 @@ function costFaults(row: FocusRow): readonly string[] {
     const [total, unit] = [value(cost), value(price)]
     if (total === null || unit === null || quantity === null) continue
     if (compare(total, multiply(unit, quantity)) !== 0) {
-      faults.push(
+      issues.push(
         `${cost}: ${row[cost]} is not ${price} × PricingQuantity (${row[price]} × ${row.PricingQuantity})`,
       )
     }
@@ -143,10 +143,10 @@ function costFaults(row: FocusRow): readonly string[] {
   const isUsage = row.ChargeCategory === 'Usage'
   const isCorrection = row.ChargeClass === 'Correction'
   if (!isUsage && (row.ConsumedQuantity !== '' || row.ConsumedUnit !== '')) {
-    faults.push('ConsumedQuantity: expected nothing, as nothing was used')
+    issues.push('ConsumedQuantity: expected nothing, as nothing was used')
   }
   if (isUsage && row.ConsumedQuantity === '')
-    faults.push('ConsumedQuantity: expected what was used')
+    issues.push('ConsumedQuantity: expected what was used')
   const signs: readonly (readonly [FocusColumn, 'positive' | 'negative' | 'zero'])[] = isUsage
     ? (
         [
@@ -180,11 +180,11 @@ function costFaults(row: FocusRow): readonly string[] {
     if (number === null) continue
     const order = compare(number, rational(0n))
     if (order === 0 || order === { positive: 1, negative: -1, zero: 0 }[sign]) continue
-    faults.push(
+    issues.push(
       `${column}: expected ${sign === 'zero' ? '0' : `a ${sign} amount or 0`}, got ${row[column]}`,
     )
   }
-  return faults
+  return issues
 }
 
 function isObject(text: string): boolean {

@@ -17,7 +17,7 @@ import { UserError } from '../../user/user-error.ts'
 import type { FocusView } from '../pages.ts'
 import { enterPrices } from '../usage/prepare.ts'
 import { type Charge, exactNumber, type FocusAccount, focusRow } from './charges.ts'
-import { focusFaults, sumOf } from './check.ts'
+import { focusIssues, sumOf } from './check.ts'
 import type { FocusRow } from './columns.ts'
 
 /** Credits for a million tokens of each kind; a kind that is absent has no price. */
@@ -104,7 +104,7 @@ async function readIn(session: Session, options: FocusOptions): Promise<FocusExp
   const billed = charges.map((charge) => focusRow(charge, of))
   const rows =
     view === 'billing' ? billed : billed.map((row) => ({ ...row, BilledCost: row.EffectiveCost }))
-  const faults = focusFaults(view === 'billing' ? rows : billed)
+  const issues = focusIssues(view === 'billing' ? rows : billed)
   const used = known.reduce((sum, { credits }) => add(sum, exactNumber(credits!)), rational(0n))
   const written = sumOf(
     rows.filter((row) => row.ChargeCategory === 'Usage'),
@@ -112,10 +112,10 @@ async function readIn(session: Session, options: FocusOptions): Promise<FocusExp
   )
   const lost =
     compare(used, written) === 0 ? [] : ['the sum of the rows is not the sum of the usage']
-  if (faults.length + lost.length > 0) {
+  if (issues.length + lost.length > 0) {
     throw new UserError(
       'store',
-      `These charges are no valid FOCUS file:\n${[...faults, ...lost].slice(0, 10).join('\n')}`,
+      `These charges are no valid FOCUS file:\n${[...issues, ...lost].slice(0, 10).join('\n')}`,
     )
   }
   return { rows, unknown, unknownRequests: unknown.reduce((sum, each) => sum + each.requests, 0) }

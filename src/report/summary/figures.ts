@@ -49,12 +49,12 @@ export function percentileTitle(name: string): string {
 
 /** `few: p99 needs 662 samples, p99.9 6,636`, for percentiles with too few samples; null if there are none. */
 export function fewText(distributions: readonly Distribution[]): string | null {
-  const takes = percentiles.flatMap(([name]) => {
+  const missing = percentiles.flatMap(([name]) => {
     const few = distributions.map((each) => each[name]).find(({ mark }) => mark === 'too-few')
     return few === undefined ? [] : [[percentileTitle(name), whole(few.needs)]]
   })
-  if (takes.length === 0) return null
-  return `few: ${takes.map(([name, n], at) => (at === 0 ? `${name} needs ${n} samples` : `${name} ${n}`)).join(', ')}`
+  if (missing.length === 0) return null
+  return `few: ${missing.map(([name, n], at) => (at === 0 ? `${name} needs ${n} samples` : `${name} ${n}`)).join(', ')}`
 }
 
 /** The metrics of a group that have samples. */

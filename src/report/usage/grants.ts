@@ -15,7 +15,7 @@ const grantsShape = z.array(
 /**
  * Parses an account's grants from a YAML list of `name`, `credits` and `expires` (a date, or null).
  *
- * @throws UserError with every fault
+ * @throws UserError with every issue
  */
 export function parseGrants(text: string, name: string, timezone: string): readonly Grant[] {
   let value: unknown

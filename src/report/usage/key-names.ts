@@ -8,7 +8,7 @@ export type KeyNames = Readonly<Record<string, string>>
 const longestName = 60
 
 /**
- * Parses names of keys from YAML of `fingerprint: name`. Errors give only the place of a fault, because the text may
+ * Parses names of keys from YAML of `fingerprint: name`. Errors give only the place of an issue, because the text may
  * be a key.
  *
  * @throws UserError for any other YAML, and for a key in place of a fingerprint or name
@@ -19,21 +19,21 @@ export function parseKeyNames(text: string, from: string): KeyNames {
     // Keeps fingerprints of digits as text.
     value = parseYaml(text, { schema: 'failsafe' })
   } catch {
-    throw fault(`${from} is not YAML`)
+    throw issue(`${from} is not YAML`)
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw fault(`${from} is not a list of names`)
+    throw issue(`${from} is not a list of names`)
   }
   const names = new Map<string, string>()
   for (const [at, [keyFp, name]] of Object.entries(value).entries()) {
     const place = `${from}: entry ${at + 1}`
-    if (!/^[0-9a-f]{12}$/.test(keyFp)) throw fault(`${place} does not begin with a fingerprint`)
+    if (!/^[0-9a-f]{12}$/.test(keyFp)) throw issue(`${place} does not begin with a fingerprint`)
     if (typeof name !== 'string' || name === '' || name.length > longestName) {
-      throw fault(`${place} has no name of 1 to ${longestName} letters`)
+      throw issue(`${place} has no name of 1 to ${longestName} letters`)
     }
     if (fingerprintOf(name).startsWith(keyFp))
-      throw fault(`${place} has the key itself as its name`)
-    if ([...names.values()].includes(name)) throw fault(`${place} has the name of another key`)
+      throw issue(`${place} has the key itself as its name`)
+    if ([...names.values()].includes(name)) throw issue(`${place} has the name of another key`)
     names.set(keyFp, name)
   }
   return Object.fromEntries(names)
@@ -45,7 +45,7 @@ export function fingerprintNamed(key: string, names: KeyNames): string {
   return named ?? key
 }
 
-const fault = (summary: string) =>
+const issue = (summary: string) =>
   new UserError(
     'usage',
     `${summary}. Expected a line for each key, with the first 12 digits of its SHA-256 and a name, such as\n  3f2a91c04d7e: billing (a1b2)`,

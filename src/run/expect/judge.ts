@@ -52,23 +52,23 @@ function judgeOne(answer: AnswerToCheck, expected: ReadyExpectation): AnswerVerd
         ? null
         : wrong(`has ${completionTokens} tokens, not ${expected.least}`)
     case 'json': {
-      const fault = jsonFault(text, expected.holds)
-      return fault === null ? null : wrong(fault)
+      const issue = jsonIssue(text, expected.holds)
+      return issue === null ? null : wrong(issue)
     }
     case 'tool': {
       const calls = tools.filter(({ name }) => name === expected.name)
       if (calls.length === 0) return wrong(`does not call ${expected.name}`)
       const { holds } = expected
       if (holds === null) return null
-      const faults = calls.map((call) => jsonFault(call.arguments || '{}', holds))
-      return faults.includes(null) ? null : wrong(`arguments of ${expected.name}: ${faults[0]}`)
+      const issues = calls.map((call) => jsonIssue(call.arguments || '{}', holds))
+      return issues.includes(null) ? null : wrong(`arguments of ${expected.name}: ${issues[0]}`)
     }
     case 'check':
       return judgedByFunction(answer, expected.judge)
   }
 }
 
-function jsonFault(text: string, holds: SchemaCheck): string | null {
+function jsonIssue(text: string, holds: SchemaCheck): string | null {
   let value: unknown
   try {
     value = JSON.parse(text)

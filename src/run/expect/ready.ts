@@ -58,17 +58,17 @@ async function checkOf(path: string, step: string): Promise<AnswerCheck> {
   try {
     judge = ((await import(pathToFileURL(path).href)) as { readonly default?: unknown }).default
   } catch (error) {
-    throw fault(step, `the module ${path} cannot be loaded: ${firstLine(error)}`)
+    throw issue(step, `the module ${path} cannot be loaded: ${firstLine(error)}`)
   }
   if (typeof judge === 'function') return judge as AnswerCheck
-  throw fault(step, `the default export of ${path} is no function. Export (answer) => true`)
+  throw issue(step, `the default export of ${path} is no function. Export (answer) => true`)
 }
 
 async function ownCheck(step: string, modulePath: string | null): Promise<AnswerCheck> {
   const module = modulePath === null ? null : ((await importScenario(modulePath)) as ScenarioInput)
   const judge = module?.steps[step]?.expect?.check
   if (typeof judge === 'function') return judge
-  throw fault(step, 'a function needs a module of the scenario')
+  throw issue(step, 'a function needs a module of the scenario')
 }
 
 async function schemaCheck(json: JsonSchema, step: string): Promise<SchemaCheck> {
@@ -80,7 +80,7 @@ async function schemaCheck(json: JsonSchema, step: string): Promise<SchemaCheck>
     const holds = ajv.compile(schema as object)
     return (value) => (holds(value) ? null : ajv.errorsText(holds.errors, { dataVar: '' }).trim())
   } catch (error) {
-    throw fault(step, `no JSON Schema: ${firstLine(error)}`)
+    throw issue(step, `no JSON Schema: ${firstLine(error)}`)
   }
 }
 
@@ -88,7 +88,7 @@ function schemaIn(path: string, step: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {
-    throw fault(step, `the schema ${path} cannot be read: ${firstLine(error)}`)
+    throw issue(step, `the schema ${path} cannot be read: ${firstLine(error)}`)
   }
 }
 
@@ -106,7 +106,7 @@ async function loadAjv(draft: string) {
   }
 }
 
-const fault = (step: string, why: string) =>
+const issue = (step: string, why: string) =>
   new UserError('run', `What step ${step} expects cannot be checked: ${why}.`)
 
 const firstLine = (error: unknown) =>

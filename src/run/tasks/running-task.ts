@@ -4,7 +4,7 @@ import type { Task, Turn } from '../../scenario/scenario.ts'
 import type { ActivePhase } from '../active-phase.ts'
 import { contentOf, type ToolCall } from '../expect/answer.ts'
 import type { Flight, User } from '../flight.ts'
-import type { TaskCourse } from './task-course.ts'
+import type { TaskProgress } from './task-progress.ts'
 import { callMessages } from './tool-messages.ts'
 
 /** What a request of a task leaves for those after it. */
@@ -31,7 +31,7 @@ export class RunningTask {
   readonly key: number
   /** Of a closed load; null in an open one. */
   readonly user: User | null
-  readonly course: TaskCourse
+  readonly progress: TaskProgress
   /** Its requests that are due or in flight, by their number. */
   readonly flights = new Map<number, Flight>()
   private readonly left: (Left | undefined)[] = []
@@ -40,7 +40,7 @@ export class RunningTask {
   isRefused = false
 
   constructor(
-    of: Pick<RunningTask, 'id' | 'task' | 'phase' | 'index' | 'key' | 'user' | 'course'>,
+    of: Pick<RunningTask, 'id' | 'task' | 'phase' | 'index' | 'key' | 'user' | 'progress'>,
   ) {
     this.id = of.id
     this.task = of.task
@@ -48,16 +48,16 @@ export class RunningTask {
     this.index = of.index
     this.key = of.key
     this.user = of.user
-    this.course = of.course
+    this.progress = of.progress
   }
 
   turnOf(number: number): Turn {
-    return this.task.turns[this.course.plan[number]!.turn]!
+    return this.task.turns[this.progress.plan[number]!.turn]!
   }
 
   /** The conversation before a request, and the answers that it is given. */
   before(number: number): Omit<Left, 'answer'> & { readonly given: readonly string[] } {
-    const { continues, takes } = this.course.plan[number]!
+    const { continues, takes } = this.progress.plan[number]!
     const { messages, calls, hasCalled, tokens } =
       (continues === null ? undefined : this.left[continues]) ?? nothing
     const given = takes.map((from) => this.left[from]?.answer ?? '')

@@ -4,7 +4,7 @@ import type { ActivePhase } from '../active-phase.ts'
 import { DueQueue } from '../due.ts'
 import type { Flight, User } from '../flight.ts'
 import { RunningTask } from './running-task.ts'
-import { type Following, TaskCourse } from './task-course.ts'
+import { type Following, TaskProgress } from './task-progress.ts'
 
 /** What tasks need of the sending thread. */
 export interface TaskOwner {
@@ -47,15 +47,15 @@ export class Tasks {
 
   start(phase: ActivePhase, index: number, atUs: number, user: User | null): void {
     const { task, plan, begun } = phase.planOf(index)
-    const course = new TaskCourse(plan, atUs, begun)
+    const progress = new TaskProgress(plan, atUs, begun)
     const id = this.owner.newId()
     const key = this.owner.keyOf(phase, index)
-    const running = new RunningTask({ id, task, phase, index, key, user, course })
+    const running = new RunningTask({ id, task, phase, index, key, user, progress })
     this.running.add(running)
     phase.taskTrial?.began(index, atUs)
     for (let number = 0; number < begun.from; number++) this.owner.invent(running, number)
     if (task.deadlineUs !== null) this.deadlines.add(atUs + task.deadlineUs, running)
-    this.follow(running, { due: course.begin(), dropped: [] }, atUs)
+    this.follow(running, { due: progress.begin(), dropped: [] }, atUs)
   }
 
   /** The last attempt of a turn has ended. */
@@ -64,7 +64,7 @@ export class Tasks {
     const isOk = attempt.outcome === 'ok'
     task.flights.delete(flight.turn)
     if (isOk) task.keep(flight, attempt)
-    this.follow(task, task.course.end(flight.turn, isOk, nowUs), nowUs)
+    this.follow(task, task.progress.end(flight.turn, isOk, nowUs), nowUs)
   }
 
   /** A turn was not sent, so its task cannot succeed. */
@@ -72,8 +72,8 @@ export class Tasks {
     const task = flight.task!
     task.flights.delete(flight.turn)
     task.isRefused = true
-    task.course.cut('failed')
-    task.course.leave(flight.turn)
+    task.progress.cut('failed')
+    task.progress.leave(flight.turn)
     this.checkOver(task, nowUs)
   }
 
@@ -87,7 +87,7 @@ export class Tasks {
     while (this.deadlines.nextUs <= nowUs) {
       const task = this.deadlines.take()
       if (!this.running.has(task)) continue
-      task.course.cut('deadline')
+      task.progress.cut('deadline')
       this.drop(task, [...task.flights.keys()], 'deadline')
       this.checkOver(task, nowUs)
     }
@@ -96,7 +96,7 @@ export class Tasks {
   /** Starts no more requests. Those in flight end by themselves. */
   stop(nowUs: number): void {
     for (const task of [...this.running]) {
-      task.course.cut('stopped')
+      task.progress.cut('stopped')
       const due = [...task.flights].filter(([, flight]) => flight.running === null)
       this.drop(
         task,
@@ -111,8 +111,8 @@ export class Tasks {
     this.drop(task, dropped, 'join')
     for (const { number, atUs } of due) {
       // The request before it could not be sent.
-      if (task.course.isCut) {
-        task.course.leave(number)
+      if (task.progress.isCut) {
+        task.progress.leave(number)
         continue
       }
       const flight = this.owner.draw(task, number, atUs)
@@ -129,30 +129,30 @@ export class Tasks {
       if (flight.running !== null) flight.running.abort(reason)
       else {
         task.flights.delete(number)
-        task.course.leave(number)
+        task.progress.leave(number)
       }
     }
   }
 
   private checkOver(task: RunningTask, nowUs: number): void {
-    const { course, phase, user, isRefused } = task
-    const { outcome } = course
+    const { progress, phase, user, isRefused } = task
+    const { outcome } = progress
     if (outcome === null || !this.running.delete(task)) return
-    phase.taskTrial?.over(task.index, { outcome, isRefused, tookUs: nowUs - course.startUs })
-    const endedUs = outcome === 'ok' || outcome === 'failed' ? course.lastUs : nowUs
+    phase.taskTrial?.over(task.index, { outcome, isRefused, tookUs: nowUs - progress.startUs })
+    const endedUs = outcome === 'ok' || outcome === 'failed' ? progress.lastUs : nowUs
     this.rows.push({
       runId: this.owner.runId,
       session: task.id,
       task: task.task.name,
       phase: phase.run.name,
       part: phase.run.part,
-      intendedUs: Math.round(course.startUs),
+      intendedUs: Math.round(progress.startUs),
       endedUs: Math.round(endedUs),
       outcome,
-      requests: course.requests,
-      skipped: course.skipped,
+      requests: progress.requests,
+      skipped: progress.skipped,
       // Of a task that was cut off, all that is not known to be service.
-      waitUs: Math.round(course.waitUs + endedUs - course.lastUs),
+      waitUs: Math.round(progress.waitUs + endedUs - progress.lastUs),
     })
     this.owner.over(user, nowUs, isRefused)
   }

@@ -10,7 +10,7 @@ import type { BudgetName, Search } from '../../scenario/scenario.ts'
  */
 
 /** What a search may spend. Requests are those for a p95; `scaleOf` adapts them to other shares. */
-export interface Budget {
+export interface SearchBudget {
   /** Requests of a trial that refines the bracket. */
   readonly fine: number
   /** Requests of the hold. */
@@ -23,7 +23,7 @@ export interface Budget {
   readonly use: number
 }
 
-export const budgets: Readonly<Record<BudgetName, Budget>> = {
+export const budgets: Readonly<Record<BudgetName, SearchBudget>> = {
   quick: { fine: 130, hold: 800, step: 1.1, below: 0.5, use: 0.5 },
   standard: { fine: 260, hold: 2500, step: 1.04, below: 1.5, use: 0.6 },
   thorough: { fine: 1000, hold: 12_000, step: 1.02, below: 1.5, use: 0.8 },
@@ -52,5 +52,5 @@ export const scaleOf = ({ goodput }: Pick<Search, 'goodput'>) => 0.05 / (1 - goo
 /** Whole requests, without the rounding error of a product such as 0.05 × 60. */
 export const allowed = (share: number, requests: number) => Math.floor(share * requests + 1e-9)
 
-export const stepOf = ({ precision }: Search, { step }: Budget) =>
+export const stepOf = ({ precision }: Search, { step }: SearchBudget) =>
   precision === null ? step : 1 + precision

@@ -38,7 +38,7 @@ export class Gateway {
   readonly #kit: Kit
   readonly #behaviour: Behaviour
   readonly #pages: Pages
-  readonly #desk: OperatorApi | null
+  readonly #operatorApi: OperatorApi | null
   readonly #evidence: EvidenceApi | null
   readonly #replays = new Replays()
   readonly #incoming: IncomingRequests
@@ -47,7 +47,7 @@ export class Gateway {
   readonly #honestEvents: boolean
 
   /**
-   * @param desk the operator's endpoint; null if it is off
+   * @param operatorApi the operator's endpoint; null if it is off
    * @param evidence reads of money; null if the service bills in credits
    * @param honestEvents whether no fault and no upstream changes the events of streams
    * @param trustsProxy whether all clients come through a proxy that names them
@@ -56,13 +56,13 @@ export class Gateway {
     kit: Kit,
     behaviour: Behaviour,
     pages: Pages,
-    desk: OperatorApi | null,
+    operatorApi: OperatorApi | null,
     evidence: EvidenceApi | null,
     honestEvents: boolean,
     trustsProxy: boolean,
   ) {
     this.#kit = kit
-    this.#desk = desk
+    this.#operatorApi = operatorApi
     this.#evidence = evidence
     this.#pages = pages
     this.#behaviour = behaviour
@@ -164,10 +164,10 @@ export class Gateway {
         return
       }
       if (this.#pages.handle(call, response)) return
-      const desk = this.#desk?.answer(call) ?? null
-      if (desk !== null) {
-        const body = JSON.stringify(desk.body)
-        this.#writer.write(call, response, desk.status, { 'content-type': json }, body)
+      const answer = this.#operatorApi?.answer(call) ?? null
+      if (answer !== null) {
+        const body = JSON.stringify(answer.body)
+        this.#writer.write(call, response, answer.status, { 'content-type': json }, body)
         return
       }
       this.#writer.refuse(call, response, this.#noEndpoint(call))

@@ -4,7 +4,7 @@ import type { Call } from '../call.ts'
 import { type Operator, OperatorError } from '../operator.ts'
 
 /** A response of the operator's endpoint. */
-export interface DeskAnswer {
+export interface OperatorAnswer {
   readonly status: number
   readonly body: object
 }
@@ -62,7 +62,7 @@ export class OperatorApi {
   }
 
   /** Null if the call is not for the operator's endpoint. */
-  answer(call: Call): DeskAnswer | null {
+  answer(call: Call): OperatorAnswer | null {
     const { path, method } = call.incoming
     if (!path.startsWith('/operator/')) return null
     if (!isFromHere(call.incoming)) {
@@ -89,7 +89,7 @@ export class OperatorApi {
     }
   }
 
-  #act(what: string, body: unknown): DeskAnswer | null {
+  #act(what: string, body: unknown): OperatorAnswer | null {
     const operator = this.#operator
     switch (what) {
       case 'GET /clock':
@@ -133,21 +133,21 @@ export class OperatorApi {
     }
   }
 
-  #clock(): DeskAnswer {
+  #clock(): OperatorAnswer {
     const nowUs = this.#operator.nowUs()
     return { status: 200, body: { now: new Date(nowUs / 1000).toISOString(), now_us: nowUs } }
   }
 
-  #account(account: number): DeskAnswer {
+  #account(account: number): OperatorAnswer {
     return { status: 200, body: { account, balance: this.#operator.balance(account) } }
   }
 }
 
-function refusal(status: number, message: string): DeskAnswer {
+function refusal(status: number, message: string): OperatorAnswer {
   return { status, body: { error: { message, type: 'invalid_request_error', code: 'operator' } } }
 }
 
-function nameTaken(name: string, account: number): DeskAnswer {
+function nameTaken(name: string, account: number): OperatorAnswer {
   return refusal(
     400,
     `name: expected one that no account has; "${name}" is that of account ${account}, whose ` +

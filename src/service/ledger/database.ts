@@ -144,10 +144,10 @@ function locked(path: string): DatabaseSync {
 }
 
 function unusable(path: string, error: unknown): UserError {
-  const came = error instanceof Error ? error.message : String(error)
+  const reason = error instanceof Error ? error.message : String(error)
   return new UserError(
     'service',
-    `--data: expected a SQLite file that no other service holds; got "${path}": ${came}`,
+    `--data: expected a SQLite file that no other service holds; got "${path}": ${reason}`,
   )
 }
 
@@ -156,10 +156,10 @@ function unusable(path: string, error: unknown): UserError {
  * commit may be acknowledged.
  */
 function unwritable(error: unknown): UserError {
-  const came = error instanceof Error ? error.message : String(error)
+  const reason = error instanceof Error ? error.message : String(error)
   return new UserError(
     'service',
-    `The ledger cannot be written: ${came}. No request that is missing from it was acknowledged; restart the service once it can be written.`,
+    `The ledger cannot be written: ${reason}. No request that is missing from it was acknowledged; restart the service once it can be written.`,
   )
 }
 

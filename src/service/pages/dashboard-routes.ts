@@ -29,14 +29,14 @@ interface Visit {
 /** The actions on the dashboard: keys, packages, invites. */
 export class DashboardRoutes {
   readonly #kit: Kit
-  readonly #desk: CustomerService
+  readonly #customerService: CustomerService
   readonly #flashes: Flashes
 
   readonly #guards: Guards
 
-  constructor(kit: Kit, desk: CustomerService, flashes: Flashes, guards: Guards) {
+  constructor(kit: Kit, customerService: CustomerService, flashes: Flashes, guards: Guards) {
     this.#kit = kit
-    this.#desk = desk
+    this.#customerService = customerService
     this.#flashes = flashes
     this.#guards = guards
   }
@@ -87,7 +87,7 @@ export class DashboardRoutes {
       contract,
       profile,
       ledger,
-      desk: this.#desk,
+      customerService: this.#customerService,
       origin: originOf(request.call),
       ...this.#flashes.take(session.secret),
       typed: request.form,
@@ -96,13 +96,13 @@ export class DashboardRoutes {
   }
 
   #makeKey({ request: { form }, viewer, session }: Visit): void {
-    const { key, record } = this.#desk.makeKey(viewer.account.id, form.get('name') ?? '')
+    const { key, record } = this.#customerService.makeKey(viewer.account.id, form.get('name') ?? '')
     this.#flashes.show(session.secret, { name: record.name, key })
   }
 
   #revokeKey({ request: { form }, viewer, session }: Visit): void {
     const id = Number(form.get('key'))
-    const key = this.#desk.liveKeys(viewer.account.id).find((each) => each.id === id)
+    const key = this.#customerService.liveKeys(viewer.account.id).find((each) => each.id === id)
     if (key === undefined || !this.#kit.accounts.revokeKey(viewer.account.id, id)) {
       throw new CustomerError('There is no such key, or it was revoked before.')
     }
@@ -115,7 +115,7 @@ export class DashboardRoutes {
   #buy({ request: { form }, viewer, session }: Visit): void {
     const order = (form.get('order') ?? '').slice(0, 64)
     if (order === '') throw new CustomerError('Expected an order number; load the page again.')
-    const paid = this.#desk.buy(viewer.account.id, form.get('package') ?? '', order)
+    const paid = this.#customerService.buy(viewer.account.id, form.get('package') ?? '', order)
     this.#flashes.say(
       session.secret,
       `Paid, in play money: ${paid.credits.toLocaleString('en-US')} credits of ${paid.package} are yours.`,
@@ -123,7 +123,9 @@ export class DashboardRoutes {
   }
 
   async #redeem({ request, viewer, session }: Visit): Promise<void> {
-    await withInvite(this.#guards, request, (code) => this.#desk.redeem(viewer.account.id, code))
+    await withInvite(this.#guards, request, (code) =>
+      this.#customerService.redeem(viewer.account.id, code),
+    )
     this.#flashes.say(session.secret, 'Thank you. The account that invited you has been rewarded.')
   }
 }

@@ -16,7 +16,7 @@ export interface DashboardParts {
   readonly contract: FullContract
   readonly profile: Profile
   readonly ledger: Ledger
-  readonly desk: CustomerService
+  readonly customerService: CustomerService
   /** Scheme, host and port in the browser's view. */
   readonly origin: string
   /** A new key. Only this page shows it. */
@@ -28,11 +28,22 @@ export interface DashboardParts {
 }
 
 export function dashboardPage(parts: DashboardParts): Html {
-  const { viewer, contract, profile, ledger, desk, origin, newKey, said, typed, faults } = parts
+  const {
+    viewer,
+    contract,
+    profile,
+    ledger,
+    customerService,
+    origin,
+    newKey,
+    said,
+    typed,
+    faults,
+  } = parts
   const { account, formToken } = viewer
   const { balance } = ledger.balance(account.id)
   const token = html`<input type="hidden" name="token" value="${formToken}">`
-  const payments = desk.payments(account.id)
+  const payments = customerService.payments(account.id)
   return document({
     title: 'Dashboard',
     path: '/dashboard',
@@ -44,7 +55,7 @@ ${newKey !== null && newKeyCard(newKey, origin, contract)}
 ${balanceFigures(parts, balance)}
 <section class="card" id="keys">
 <h2>API keys</h2>
-${keyTable(desk.liveKeys(account.id), token)}
+${keyTable(customerService.liveKeys(account.id), token)}
 <form method="post" action="/dashboard/keys" class="inline">${token}
 <label>Name of a new key <input name="name" required maxlength="60" autocomplete="off" placeholder="such as: laptop"${refilled(typed, faults, 'name')}></label>
 <button>Make a key</button></form>
@@ -89,12 +100,12 @@ function newKeyCard(
 }
 
 function balanceFigures(
-  { viewer, contract, profile, ledger, desk }: DashboardParts,
+  { viewer, contract, profile, ledger, customerService }: DashboardParts,
   balance: number,
 ): Html {
   const lots = ledger.lotsOf(viewer.account.id)
   const band = bandOf(contract, profile, balance)
-  const keys = desk.liveKeys(viewer.account.id).length
+  const keys = customerService.liveKeys(viewer.account.id).length
   return html`<dl class="figures">
 <div><dt>Credits</dt><dd id="balance">${count(balance)}</dd><dd class="aside">${nextExpiry(lots, (us) => `${day(us)} (UTC)`)}</dd></div>
 <div><dt>Requests a minute, for each key</dt><dd>${band === undefined ? '–' : count(band.requests.minute)}</dd><dd class="aside">${
@@ -144,10 +155,17 @@ function paymentTable(payments: readonly Payment[]): Html {
   )}</tbody></table></div></div>`
 }
 
-function inviteCard({ viewer, contract, desk, origin, typed, faults }: DashboardParts): Html {
+function inviteCard({
+  viewer,
+  contract,
+  customerService,
+  origin,
+  typed,
+  faults,
+}: DashboardParts): Html {
   const { account } = viewer
   const { inviteRegistration, inviteFirstPayment } = contract.grants
-  const invited = desk.invited(account.id)
+  const invited = customerService.invited(account.id)
   return html`<section class="card" id="invite">
 <h2>Invite others</h2>
 <p>You get ${count(inviteRegistration)} credits when somebody registers with your code, and ${count(inviteFirstPayment)} more when that person pays for the first time.</p>

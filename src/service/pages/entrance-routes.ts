@@ -10,20 +10,20 @@ import type { Guards } from './tries.ts'
 /** Registration, and sessions opened by a password or a key. */
 export class EntranceRoutes {
   readonly #kit: Kit
-  readonly #desk: CustomerService
+  readonly #customerService: CustomerService
   readonly #sessions: Sessions
   readonly #flashes: Flashes
   readonly #guards: Guards
 
   constructor(
     kit: Kit,
-    desk: CustomerService,
+    customerService: CustomerService,
     sessions: Sessions,
     flashes: Flashes,
     guards: Guards,
   ) {
     this.#kit = kit
-    this.#desk = desk
+    this.#customerService = customerService
     this.#sessions = sessions
     this.#flashes = flashes
     this.#guards = guards
@@ -66,7 +66,7 @@ export class EntranceRoutes {
     try {
       const password = form.get('password') ?? ''
       const account = await withInvite(this.#guards, request, (inviteCode) =>
-        this.#desk.register({ email, password, inviteCode }),
+        this.#customerService.register({ email, password, inviteCode }),
       )
       const { secret } = this.#sessions.open(account, 'account')
       this.#flashes.say(secret, 'Welcome. Make an API key to send your first request.')
@@ -100,7 +100,7 @@ export class EntranceRoutes {
     } catch (error) {
       return refused(error, (faults) => signInPage({ email, faults }))
     }
-    const account = await this.#desk.signIn(email, form.get('password') ?? '')
+    const account = await this.#customerService.signIn(email, form.get('password') ?? '')
     if (account === null) {
       const summary = 'The e-mail address or the password is wrong.'
       return page(signInPage({ email, faults: [{ summary, field: null }] }), 401)

@@ -37,13 +37,13 @@ export class Pages {
   ) {
     this.#kit = kit
     this.#frameOrigins = frameOrigins
-    const desk = new CustomerService(kit, customers)
+    const customerService = new CustomerService(kit, customers)
     const flashes = new Flashes()
     const guards = new Guards(kit.clock)
     this.#sessions = new Sessions(kit.database, kit.accounts, kit.clock)
     this.#routes = new Map([
-      ...new EntranceRoutes(kit, desk, this.#sessions, flashes, guards).routes(),
-      ...new DashboardRoutes(kit, desk, flashes, guards).routes(),
+      ...new EntranceRoutes(kit, customerService, this.#sessions, flashes, guards).routes(),
+      ...new DashboardRoutes(kit, customerService, flashes, guards).routes(),
       ...usageRoutes(kit, behaviour),
       ...assetRoutes(),
     ])

@@ -22,7 +22,7 @@ export function documentsOf(text: string, file: string): readonly unknown[] {
 /**
  * Parses a document with its shape.
  *
- * @throws UserError with the expected kind of file and the place of the first fault; `name` names the document
+ * @throws UserError with the expected kind of file and the place of the first issue; `name` names the document
  */
 export function shaped<T>(
   shape: z.ZodType<T>,

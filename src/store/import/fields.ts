@@ -48,8 +48,8 @@ export function stagedFields(
   const numeric = (field: FieldName) => {
     const exact = exactColumn(fields[field] as Place | undefined, read)
     if (exact !== null || fields[field] === undefined) return exact ?? 'NULL'
-    const came = optional(text(field))
-    return readings.decimal === null ? came : numberSql(came, readings.decimal)
+    const observed = optional(text(field))
+    return readings.decimal === null ? observed : numberSql(observed, readings.decimal)
   }
   const isGiven = (field: FieldName) =>
     `CASE WHEN ${optional(text(field))} IS NULL THEN false ELSE NOT ${isOneOf(`lower(${optional(text(field))})`, unknownWords)} END`
@@ -67,19 +67,19 @@ export function stagedFields(
     expected: string,
     beyond: string,
   ): StagedField => {
-    const came = numeric(field)
-    if (came === 'NULL') return sameField(name, `NULL::${type}`)
+    const observed = numeric(field)
+    if (observed === 'NULL') return sameField(name, `NULL::${type}`)
     const isExact = exactColumn(fields[field] as Place | undefined, read) !== null
     // A cast rounds. CASE, because AND computes both of its sides for all rows, and a decimal of 38 digits is slow.
     const part = isExact
       ? 'false'
-      : `CASE WHEN contains(${came}, '.') OR contains(${came}, '-') THEN TRY_CAST(${came} AS DECIMAL(38, 18)) <> ${name} ELSE false END`
+      : `CASE WHEN contains(${observed}, '.') OR contains(${observed}, '-') THEN TRY_CAST(${observed} AS DECIMAL(38, 18)) <> ${name} ELSE false END`
     return {
       name,
-      sql: `TRY_CAST(${came} AS ${type})`,
+      sql: `TRY_CAST(${observed} AS ${type})`,
       wrong: `CASE WHEN ${name} IS NULL THEN ${isGiven(field)} ELSE ${name} ${beyond} OR ${part} END`,
       expected,
-      came: optional(text(field)),
+      observed: optional(text(field)),
     }
   }
   const tokens = (name: string, field: FieldName) =>
@@ -111,7 +111,7 @@ export function stagedFields(
           sql: type,
           wrong: `coalesce(NOT ${isOneOf(type, entryTypes)}, ${mapping.optional?.includes('type') !== true})`,
           expected: `one of ${entryTypes.join(', ')} (map other words by values:)`,
-          came: optional(text('type')),
+          observed: optional(text('type')),
         },
     plain('refers_to', 'refersTo'),
     plain('model', 'model'),
@@ -124,7 +124,7 @@ export function stagedFields(
     fields.key === undefined && fields.keyFp === undefined
       ? sameField('key_fp', 'NULL::VARCHAR')
       : {
-          ...{ name: 'key_fp', wrong: null, expected: '', came: 'NULL' },
+          ...{ name: 'key_fp', wrong: null, expected: '', observed: 'NULL' },
           sql:
             fields.key === undefined ? short('keyFp', 64) : fingerprintSql(optional(text('key'))),
         },
@@ -134,7 +134,7 @@ export function stagedFields(
       sql: `coalesce(lower(${outcome}), CASE WHEN ${status.sql} >= 400 THEN 'http_error' ELSE 'ok' END)`,
       wrong: fields.outcome === undefined ? null : `NOT ${isOneOf('outcome', outcomes)}`,
       expected: `one of ${outcomes.join(', ')} (map other words by values:)`,
-      came: outcome,
+      observed: outcome,
     },
     status,
     plain('error_code', 'errorCode'),
@@ -149,10 +149,10 @@ export function stagedFields(
             sql: narrowCreditsSql(credits, exactColumn(fields.credits, read) !== null),
             wrong: `CASE WHEN credits IS NULL AND credits_wide IS NULL THEN ${isGiven('credits')} ELSE false END`,
             expected: 'a number',
-            came: optional(text('credits')),
+            observed: optional(text('credits')),
           },
           {
-            ...{ name: 'credits_wide', wrong: null, expected: '', came: 'NULL' },
+            ...{ name: 'credits_wide', wrong: null, expected: '', observed: 'NULL' },
             sql: `CASE WHEN credits IS NULL THEN TRY_CAST(${credits} AS ${creditsTypes.any}) END`,
           },
         ]),
@@ -183,23 +183,23 @@ const unitSql = (text: string) =>
 function idField({ fields }: Mapping, read: ColumnReader): StagedField {
   const { id } = fields
   if (id === undefined) {
-    return { name: 'id', sql: 'NULL::VARCHAR', wrong: null, expected: '', came: 'NULL' }
+    return { name: 'id', sql: 'NULL::VARCHAR', wrong: null, expected: '', observed: 'NULL' }
   }
   const sql = Array.isArray(id)
     ? id.map((column) => `coalesce(${read.text(column)}, '')`).join(` || '/' || `)
     : placeSql(id, read)
-  return { name: 'id', sql, wrong: `coalesce(id, '') = ''`, expected: 'an id', came: sql }
+  return { name: 'id', sql, wrong: `coalesce(id, '') = ''`, expected: 'an id', observed: sql }
 }
 
 /**
  * Credits if 64 bits provably hold them, else null. Reading text as 128 bits is slow. The quick proof for text:
  * different numbers of at most 15 characters are different doubles.
  */
-function narrowCreditsSql(came: string, isExact: boolean): string {
-  const most = `TRY_CAST(${came} AS ${creditsTypes.most})`
-  const proven = `${most}::${creditsTypes.any} = TRY_CAST(${came} AS ${creditsTypes.any})`
+function narrowCreditsSql(observed: string, isExact: boolean): string {
+  const most = `TRY_CAST(${observed} AS ${creditsTypes.most})`
+  const proven = `${most}::${creditsTypes.any} = TRY_CAST(${observed} AS ${creditsTypes.any})`
   const whole = isExact
     ? proven
-    : `CASE WHEN length(${came}) <= 15 THEN ${most}::DOUBLE = TRY_CAST(${came} AS DOUBLE) ELSE ${proven} END`
+    : `CASE WHEN length(${observed}) <= 15 THEN ${most}::DOUBLE = TRY_CAST(${observed} AS DOUBLE) ELSE ${proven} END`
   return `CASE WHEN ${whole} THEN ${most} END`
 }

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { fingerprintOf } from '../../attempt/fingerprint.ts'
 import { UserError } from '../../user/user-error.ts'
 import { beginningOf, firstRecord, headerOf } from './csv-header.ts'
-import { csvDocuments, type Document, jsonDocuments, longestLine } from './formats/documents.ts'
+import { csvDocuments, jsonDocuments, type LogDocument, longestLine } from './formats/documents.ts'
 import type { KnownFormat, Page } from './formats/format.ts'
 import { knownFormats } from './formats/list.ts'
 import { first, isFields } from './formats/row.ts'
@@ -136,7 +136,7 @@ const sampled = 1000
 
 function* documentsOf(
   files: readonly KnownFile[],
-): Generator<{ readonly file: string; readonly document: Document }> {
+): Generator<{ readonly file: string; readonly document: LogDocument }> {
   for (const { file, path } of files) {
     const documents = isJson(path) ? jsonDocuments(path, file) : cellsOf(path)
     for (const document of documents) yield { file, document }
@@ -144,7 +144,7 @@ function* documentsOf(
 }
 
 /** The rows of a CSV file. A spreadsheet with decimal commas cuts its cells by semicolons. */
-function* cellsOf(path: string): Generator<Document> {
+function* cellsOf(path: string): Generator<LogDocument> {
   const delimiter = delimiterOf(beginningOf(path))
   const isSaved = delimiter === ';' && hasDecimalCommas(csvDocuments(path, delimiter))
   for (const document of csvDocuments(path, delimiter)) {

@@ -128,7 +128,7 @@ export type FieldName = keyof z.infer<typeof mappingShape>['fields']
  * Reads a mapping from YAML.
  *
  * @param name of the file, for messages
- * @throws UserError that lists every fault
+ * @throws UserError that lists every issue
  * @example
  * const mapping = parseMapping('fields: { id: request, time: at, credits: cost }')
  * console.log(mapping.fields.time)

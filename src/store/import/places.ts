@@ -42,15 +42,17 @@ export function placeSql(at: Place, read: ColumnReader): string {
   if (typeof at === 'string') return read.text(at)
   if ('value' in at) return literal(at.value)
   const column = read.text(at.column)
-  const came =
+  const observed =
     at.json === undefined
       ? column
       : `TRY(json_extract_string(${column}, ${literal(pointerOf(at.json))}))`
-  if (at.values === undefined) return came
+  if (at.values === undefined) return observed
   const cases = Object.entries(at.values).map(
     ([theirs, ours]) => `WHEN ${literal(theirs)} THEN ${literal(ours)}`,
   )
-  return cases.length === 0 ? came : `(CASE ${came} ${cases.join(' ')} ELSE ${came} END)`
+  return cases.length === 0
+    ? observed
+    : `(CASE ${observed} ${cases.join(' ')} ELSE ${observed} END)`
 }
 
 /** `usage.prompt_tokens` as a JSON pointer. In a list each element is one step, even with dots. */

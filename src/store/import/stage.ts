@@ -75,9 +75,9 @@ export async function keepLines(store: Session, { scan, raw }: Scan, where: stri
   const some = await store.rows(`SELECT 1 AS there FROM staging.lines WHERE ${kept} LIMIT 1`)
   if (some.length === 0) return
   await store.execute(
-    `UPDATE staging.stored AS lines SET line = came.line
-     FROM (SELECT row_number() OVER () - 1 AS at, ${raw} AS line FROM (${scan})) AS came
-     WHERE lines.rowid = came.at AND ${kept}`,
+    `UPDATE staging.stored AS lines SET line = scanned.line
+     FROM (SELECT row_number() OVER () - 1 AS at, ${raw} AS line FROM (${scan})) AS scanned
+     WHERE lines.rowid = scanned.at AND ${kept}`,
   )
 }
 
@@ -136,7 +136,7 @@ async function stageLines(
     ...(doubt === '' ? [{ name: 'doubt', sql: 'false' }] : []),
   ]
   const stored = values.filter((_, at) => fields[at]!.isSame !== true)
-  // Values first, then their faults. The line itself is kept only if it has a fault.
+  // Values first, then their issues. The line itself is kept only if it has an issue.
   await createLines(
     store,
     `SELECT * EXCLUDE (${log.format === 'jsonl' ? 'full_text, v, amount' : 's'}),
@@ -150,9 +150,9 @@ async function stageLines(
 }
 
 /** `credits: expected a number, got "abc"`. */
-function reasonSql({ name, wrong, expected, came }: StagedField): string {
+function reasonSql({ name, wrong, expected, observed }: StagedField): string {
   return `WHEN ${wrong} THEN ${literal(`${name === 'at_us' ? 'time' : name}: expected ${expected}, got `)}
-    || coalesce(to_json(left(${came}, 80))::VARCHAR, 'nothing')`
+    || coalesce(to_json(left(${observed}, 80))::VARCHAR, 'nothing')`
 }
 
 const numberFields = [

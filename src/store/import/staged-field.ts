@@ -8,11 +8,11 @@ export interface StagedField {
   readonly wrong: string | null
   readonly expected: string
   /** SQL for the original value. */
-  readonly came: string
+  readonly observed: string
 }
 
 /** A column that is the same in all lines. */
 export const sameField = (name: string, sql: string): StagedField => ({
   ...{ name, sql, isSame: true },
-  ...{ wrong: null, expected: '', came: 'NULL' },
+  ...{ wrong: null, expected: '', observed: 'NULL' },
 })

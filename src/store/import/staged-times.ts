@@ -17,7 +17,7 @@ export function durationField(
   if (at === undefined) return sameField(name, 'NULL::BIGINT')
   // A duration that is not one is not known; the rest of the line is.
   const within = (sql: string) => `CASE WHEN ${sql} BETWEEN 0 AND ${longestUs} THEN ${sql} END`
-  const unchecked = { name, wrong: null, expected: '', came: 'NULL' }
+  const unchecked = { name, wrong: null, expected: '', observed: 'NULL' }
   if ('from' in at) {
     const [from, to] = [at.from, at.to].map((column) =>
       timeSql({ column, unit: 'auto', timezone: 'UTC' }, 'UTC', read, null),
@@ -66,7 +66,7 @@ export function timeField(
     sql: timeSql(place, timezone, read, dateOrder),
     wrong: `coalesce(${name} NOT BETWEEN ${earliestUs} AND ${latestUs}, true)`,
     expected: `a time between 2000 and 2100 (${place.unit === 'auto' ? 'ISO 8601, or Unix s, ms, us or ns' : place.unit})`,
-    came: read.text(place.column),
+    observed: read.text(place.column),
   }
 }
 
@@ -83,7 +83,7 @@ export function wallField(at: TimePlace, read: ColumnReader, { dateOrder }: Read
     ? `CASE WHEN NOT ${hasZone(text)}
          THEN epoch_us(coalesce(${castSql(text, 'TIMESTAMP')}, ${datedSql(text, dateOrder)})) END`
     : `epoch_us(${read.raw(column)}::TIMESTAMP)`
-  return { name: 'wall_us', sql, wrong: null, expected: '', came: 'NULL' }
+  return { name: 'wall_us', sql, wrong: null, expected: '', observed: 'NULL' }
 }
 
 /**
@@ -128,7 +128,7 @@ export function endField(mapping: Mapping, read: ColumnReader, readings: Reading
     unit === 'd' && timezone !== 'UTC'
       ? laterDaySql(count, timezone)
       : `at_us + ${count * widthUs[unit]}`
-  return { name: 'end_us', sql, wrong: null, expected: '', came: 'NULL' }
+  return { name: 'end_us', sql, wrong: null, expected: '', observed: 'NULL' }
 }
 
 /** Days later on the local clock: a day of a clock change has 23 or 25 hours. */

@@ -10,8 +10,8 @@ test.each([
   ['chat', { messages: [user, { role: 'tool', tool_call_id: 'c1', content: 'x' }] }],
   ['messages', { messages: [user], max_tokens: 5, system: [{ type: 'text', text: 'x' }] }],
 ] as const)('what the specification does not mention is open on %s: %j', (format, body) => {
-  const { faults, open } = validityOf(defaultContract, format, { model: 'svc-k2', ...body })
-  expect(faults).toEqual([])
+  const { issues, open } = validityOf(defaultContract, format, { model: 'svc-k2', ...body })
+  expect(issues).toEqual([])
   expect(open).toHaveLength(1)
 })
 
@@ -20,6 +20,6 @@ test.each([
   ['chat', 'CHAT-11', { messages: [{ role: 'assistant', content: null }] }],
   ['messages', 'MSG-06', { messages: [user], max_tokens: 5, system: 5 }],
 ] as const)('%s breaks %s: %j', (format, rule, body) => {
-  const { faults } = validityOf(defaultContract, format, { model: 'svc-k2', ...body })
-  expect(faults.map((fault) => fault.rule)).toEqual([rule])
+  const { issues } = validityOf(defaultContract, format, { model: 'svc-k2', ...body })
+  expect(issues.map((issue) => issue.rule)).toEqual([rule])
 })

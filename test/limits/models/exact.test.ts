@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { byStart, type LimitedRequest } from '../../../src/limits/limited-request.ts'
-import { bucketCourse, explainByBucket } from '../../../src/limits/models/bucket.ts'
+import { bucketTrace, explainByBucket } from '../../../src/limits/models/bucket.ts'
 import { explainByFixedWindows } from '../../../src/limits/models/fixed-aligned.ts'
 import { explainByAnchoredWindows } from '../../../src/limits/models/fixed-anchored.ts'
 import {
@@ -24,7 +24,7 @@ import {
 } from './limiters.ts'
 
 /**
- * If each decision has one known time, a model explains a course exactly if its limiter answers so:
+ * If each decision has one known time, a model explains a trace exactly if its limiter answers so:
  * admissions are checked against the certain count before them, rejections against the possible
  * count.
  */
@@ -78,7 +78,7 @@ const anyGiven = (
     hits: anyHits(decisions),
   })
 
-const courseOf = ({ limit, earlierAtMost, hits }: Given): LimiterTrace => ({
+const traceOf = ({ limit, earlierAtMost, hits }: Given): LimiterTrace => ({
   requests: hits.map(({ at, decision }, slot) => arrivalOf(slot, at, at, { decision })),
   ...{ limit, windowUs, earlierAtMost, toleranceUs: 0, edge: null },
   counted: ({ decision }) => counted[decision],
@@ -121,7 +121,7 @@ test.each([0, 3, 40])('fixed windows from phase %i admit N in each and no more',
   const windowOf = (at: number) => Math.floor((at - phaseUs) / windowUs)
   check(
     anyGiven(),
-    (given) => explainByFixedWindows(courseOf(given), stepsOf(courseOf(given), 0), phaseUs),
+    (given) => explainByFixedWindows(traceOf(given), stepsOf(traceOf(given), 0), phaseUs),
     (given) => {
       const { limit, earlierAtMost, hits } = given
       const before = (nth: number) =>
@@ -142,7 +142,7 @@ test.each([false, true])('a sliding log admits N in any window, rejections count
   const rejections = counts ? 'yes' : 'no'
   check(
     anyGiven(),
-    (given) => explainBySlidingLog(courseOf(given), counts),
+    (given) => explainBySlidingLog(traceOf(given), counts),
     (given) => {
       const { limit, earlierAtMost, hits } = given
       // A request a window old has left it for an admission, and may still be in it for a
@@ -174,7 +174,7 @@ test.each([
     check(
       anyGiven(),
       (given) =>
-        explainBySlidingCounter(courseOf(given), stepsOf(courseOf(given), 0, rejections), phaseUs),
+        explainBySlidingCounter(traceOf(given), stepsOf(traceOf(given), 0, rejections), phaseUs),
       (given) => {
         const { limit, earlierAtMost, hits } = given
         const opened = windowOf(hits[0]!.at)
@@ -210,8 +210,8 @@ test.each([false, true])(
       check(
         anyGiven(),
         (given) => {
-          const course = courseOf(given)
-          return explainByBucket(bucketCourse(course, stepsOf(course, 0), counts), burst)
+          const trace = traceOf(given)
+          return explainByBucket(bucketTrace(trace, stepsOf(trace, 0), counts), burst)
         },
         (given) => {
           const { limit, hits } = given
@@ -247,7 +247,7 @@ test.each([false, true])(
 test('an anchored window begins with the first request after the previous one ended, and admits N', () => {
   check(
     anyGiven(),
-    (given) => explainByAnchoredWindows(courseOf(given)),
+    (given) => explainByAnchoredWindows(traceOf(given)),
     ({ limit, earlierAtMost, hits }) => {
       const first = hits[0]!.at
       const started = Array.from({ length: windowUs }, (_, back) => first - back)
@@ -293,11 +293,11 @@ const anySent = fc.array(
   { minLength: 1, maxLength: 12 },
 )
 
-test.each<[string, (limit: number) => Limiter, (course: LimiterTrace) => Contradiction | null]>([
+test.each<[string, (limit: number) => Limiter, (trace: LimiterTrace) => Contradiction | null]>([
   [
     'fixed windows',
     (limit) => fixedAligned(limit, 3 * unitUs),
-    (course) => explainByFixedWindows(course, stepsOf(course, 0), 3 * unitUs),
+    (trace) => explainByFixedWindows(trace, stepsOf(trace, 0), 3 * unitUs),
   ],
   ['anchored windows', fixedAnchored, explainByAnchoredWindows],
   ...[false, true].flatMap(
@@ -305,18 +305,18 @@ test.each<[string, (limit: number) => Limiter, (course: LimiterTrace) => Contrad
       [
         `a sliding log, rejections count: ${counts},`,
         (limit) => slidingLog(limit, counts),
-        (course) => explainBySlidingLog(course, counts),
+        (trace) => explainBySlidingLog(trace, counts),
       ],
       [
         `a sliding counter, rejections count: ${counts},`,
         (limit) => slidingCounter(limit, 3 * unitUs, counts, Math.round),
-        (course) =>
-          explainBySlidingCounter(course, stepsOf(course, 0, counts ? 'yes' : 'no'), 3 * unitUs),
+        (trace) =>
+          explainBySlidingCounter(trace, stepsOf(trace, 0, counts ? 'yes' : 'no'), 3 * unitUs),
       ],
       [
         `a bucket of two, rejections count: ${counts},`,
         (limit) => tokenBucket(limit, 2, counts, 1),
-        (course) => explainByBucket(bucketCourse(course, stepsOf(course, 0), counts), 2),
+        (trace) => explainByBucket(bucketTrace(trace, stepsOf(trace, 0), counts), 2),
       ],
     ],
   ),
@@ -333,13 +333,13 @@ test.each<[string, (limit: number) => Limiter, (course: LimiterTrace) => Contrad
         })
       })
       const requests = all.slice(unseen).sort(byStart)
-      const course = {
+      const trace = {
         ...{ requests, limit, windowUs: minuteUs, toleranceUs: 0, edge: null },
         earlierAtMost: Math.min(unseen, all.length),
         counted: ({ decision }: LimitedRequest): Counted =>
           decision === 'admitted' ? 'yes' : 'maybe',
       }
-      expect(explain(course)).toBeNull()
+      expect(explain(trace)).toBeNull()
     }),
     { numRuns: 4_000, seed: 1 },
   )

@@ -23,7 +23,7 @@ interface Sent {
   readonly afterUs: number
 }
 
-function courseOf(
+function traceOf(
   requests: readonly LimitedRequest[],
   { earlierAtMost = 0, edge = null as LimiterTrace['edge'] } = {},
 ): LimiterTrace {
@@ -128,7 +128,7 @@ describe('the true model always fits', () => {
   test.each(truths)('$name', ({ limiter, is }) => {
     fc.assert(
       fc.property(traffic, fc.integer({ min: 0, max: minuteUs - 1 }), (sent, phaseUs) => {
-        const fits = fitModels(courseOf(play(limiter(phaseUs), sent)))
+        const fits = fitModels(traceOf(play(limiter(phaseUs), sent)))
         const truth = fits.find(({ model }) => is(model))
         expect(truth?.contradiction).toBeNull()
       }),
@@ -141,7 +141,7 @@ describe('the true model always fits', () => {
       fc.property(traffic, fc.integer({ min: 0, max: minuteUs - 1 }), (sent, phaseUs) => {
         const all = play(limiter(phaseUs), sent)
         const later = all.slice(all.length >> 1)
-        const fits = fitModels(courseOf(later, { earlierAtMost: Number.POSITIVE_INFINITY }))
+        const fits = fitModels(traceOf(later, { earlierAtMost: Number.POSITIVE_INFINITY }))
         expect(fits.find(({ model }) => is(model))?.contradiction).toBeNull()
       }),
       { numRuns: 20 },
@@ -166,7 +166,7 @@ function probe(phaseUs = 0): readonly Sent[] {
 describe('the probe plan distinguishes the algorithms', () => {
   const edge = { lowUs: 0, highUs: 0 }
   const seen = (limiter: Limiter) =>
-    nameModels(modelsThatExplain(courseOf(play(limiter, probe()), { edge })), limit)
+    nameModels(modelsThatExplain(traceOf(play(limiter, probe()), { edge })), limit)
 
   test('fixed windows on the clock', () => {
     expect(seen(fixedAligned(limit, 0))).toEqual(['fixed-aligned'])
@@ -187,12 +187,12 @@ describe('the probe plan distinguishes the algorithms', () => {
 
 test('no model explains a limiter that rejects one request too early', () => {
   const early = play(fixedAligned(limit - 1, 0), probe())
-  expect(modelsThatExplain(courseOf(early, { edge: { lowUs: 0, highUs: 0 } }))).toEqual([])
+  expect(modelsThatExplain(traceOf(early, { edge: { lowUs: 0, highUs: 0 } }))).toEqual([])
 })
 
 test('no model explains a limiter that admits one request too many', () => {
   const late = play(fixedAligned(limit + 1, 0), probe())
-  expect(modelsThatExplain(courseOf(late, { edge: { lowUs: 0, highUs: 0 } }))).toEqual([])
+  expect(modelsThatExplain(traceOf(late, { edge: { lowUs: 0, highUs: 0 } }))).toEqual([])
 })
 
 test('21 of 20 pipelined requests after a rest are more than an anchored window admits', () => {
@@ -201,7 +201,7 @@ test('21 of 20 pipelined requests after a rest are more than an anchored window 
     beforeUs: 5_000,
     afterUs: 50_000,
   }))
-  const anchored = fitModels(courseOf(play(() => true, sent))).find(
+  const anchored = fitModels(traceOf(play(() => true, sent))).find(
     ({ model }) => model.algorithm === 'fixed-anchored',
   )
   expect(anchored?.contradiction).toMatchObject({
@@ -213,7 +213,7 @@ test('21 of 20 pipelined requests after a rest are more than an anchored window 
 describe('a bucket at its bounds', () => {
   const rejected = { decision: 'rejected', status: 429 } as const
   const kindOf = (requests: readonly LimitedRequest[], burst: number, earlierAtMost: number) =>
-    fitModels(courseOf(requests, { earlierAtMost })).find(
+    fitModels(traceOf(requests, { earlierAtMost })).find(
       ({ model }) =>
         model.algorithm === 'bucket' && model.burst === burst && !model.rejectionsCount,
     )?.contradiction?.kind
@@ -239,11 +239,11 @@ describe('a bucket at its bounds', () => {
   })
 })
 
-test('a sliding counter may have counted in the window before the course, by its remaining share', () => {
+test('a sliding counter may have counted in the window before the trace, by its remaining share', () => {
   const rejection = arrivalOf(0, 3 * minuteUs, 3 * minuteUs, { decision: 'rejected', status: 429 })
   const found = (earlierAtMost: number) =>
     fitModels(
-      courseOf([rejection], {
+      traceOf([rejection], {
         earlierAtMost,
         edge: { lowUs: 2.5 * minuteUs, highUs: 2.5 * minuteUs },
       }),
@@ -261,7 +261,7 @@ describe('a phase is searched in steps of 1/600 of a window', () => {
     Array.from({ length: count }, (_, slot) => arrivalOf(slot, atUs, atUs))
   /** Whether fixed windows explain it, and sliding counters without and with counted rejections. */
   const explained = (requests: readonly LimitedRequest[], edge: LimiterTrace['edge']) => {
-    const fits = fitModels({ ...courseOf(requests, { edge }), toleranceUs: 0 })
+    const fits = fitModels({ ...traceOf(requests, { edge }), toleranceUs: 0 })
     return ['fixed-aligned', 'sliding-counter'].flatMap((algorithm) =>
       fits
         .filter(({ model }) => model.algorithm === algorithm)
@@ -295,7 +295,7 @@ describe('a phase is searched in steps of 1/600 of a window', () => {
 
 test('bucket depths up to 512 are all tried, and above that 512 values up to the limit', () => {
   const depths = (most: number) =>
-    fitModels({ ...courseOf([arrivalOf(0, 0, 0)]), limit: most }).flatMap(({ model }) =>
+    fitModels({ ...traceOf([arrivalOf(0, 0, 0)]), limit: most }).flatMap(({ model }) =>
       model.algorithm === 'bucket' && !model.rejectionsCount ? [model.burst] : [],
     )
   expect(depths(512)).toEqual(Array.from({ length: 512 }, (_, nth) => nth + 1))

@@ -8,7 +8,7 @@ import { type Limiter, minuteUs, tickedBucket } from './limiters.ts'
 
 const limit = 20
 
-function courseOf(limiter: Limiter, timesUs: readonly number[], reachUs: number): LimiterTrace {
+function traceOf(limiter: Limiter, timesUs: readonly number[], reachUs: number): LimiterTrace {
   return {
     requests: timesUs.map((atUs, slot) => {
       const admitted = limiter(atUs)
@@ -32,15 +32,15 @@ const row = (count: number, fromS: number, gapS = 0.05) =>
 
 describe('a bucket that gains a whole token at each tick of a clock', () => {
   test('admits 21 of 20 twice, which no other model explains', () => {
-    const course = courseOf(
+    const trace = traceOf(
       tickedBucket(limit, 1e9 + 2.1e6),
       [...row(45, 0), ...row(22, 94.9)],
       1_000,
     )
-    expect(course.requests.filter(({ decision }) => decision === 'admitted')).toHaveLength(42)
-    const admissions = { ...course, requests: course.requests.filter((a) => a.status === 200) }
+    expect(trace.requests.filter(({ decision }) => decision === 'admitted')).toHaveLength(42)
+    const admissions = { ...trace, requests: trace.requests.filter((a) => a.status === 200) }
     expect(modelsThatExplain(admissions)).toEqual([])
-    expect(ticksExplainAdmissions(course)).toBe(true)
+    expect(ticksExplainAdmissions(trace)).toBe(true)
   })
 
   test('is explained for any phase of its ticks and any traffic', () => {
@@ -64,14 +64,14 @@ describe('a bucket that gains a whole token at each tick of a clock', () => {
             return part
           })
           const limiter = tickedBucket(limit, 1e9 + (phase * minuteUs) / limit)
-          expect(ticksExplainAdmissions(courseOf(limiter, times, reachUs))).toBe(true)
+          expect(ticksExplainAdmissions(traceOf(limiter, times, reachUs))).toBe(true)
         },
       ),
     )
   })
 
   test('does not admit 21 of 20 at two times half a tick apart', () => {
-    const all = courseOf(() => true, [...row(21, 0), ...row(21, 94.5)], 1_000)
+    const all = traceOf(() => true, [...row(21, 0), ...row(21, 94.5)], 1_000)
     expect(ticksExplainAdmissions(all)).toBe(false)
   })
 
@@ -84,7 +84,7 @@ describe('a bucket that gains a whole token at each tick of a clock', () => {
         Array.from({ length: 21 }, (_, nth) => us + (nth < 11 ? -1 : 1)),
       )
       const requests = times.map((us, slot) => arrivalOf(slot, us, us))
-      return ticksExplainAdmissions({ ...courseOf(() => true, [], 1), requests, toleranceUs: 0 })
+      return ticksExplainAdmissions({ ...traceOf(() => true, [], 1), requests, toleranceUs: 0 })
     }
     const first = 300 * tickUs + 7.5 * stepUs
     expect(explained(first, first + 40 * tickUs)).toBe(true)

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { defaultContract } from '../../../src/contract/default.ts'
 import { compare, rational, readNumber } from '../../../src/money/rational.ts'
 import { type Charge, type FocusAccount, focusRow } from '../../../src/report/focus/charges.ts'
-import { focusFaults, sumOf } from '../../../src/report/focus/check.ts'
+import { focusIssues, sumOf } from '../../../src/report/focus/check.ts'
 import {
   columnsOf,
   type FocusColumn,
@@ -140,7 +140,7 @@ test('the sample of 20 rows is written byte for byte, with credits and with the 
   ] as const) {
     const rows = sampleCharges().map((charge) => focusRow(charge, { ...of, creditCurrency }))
     expect(rows).toHaveLength(20)
-    expect(focusFaults(rows)).toEqual([])
+    expect(focusIssues(rows)).toEqual([])
     expect(focusCsv(rows, columnsOf('1.2'))).toBe(sample(name))
   }
 })
@@ -165,7 +165,7 @@ test('what was bought is what was used, expired, refunded and is left', () => {
   expect(compare(sum('BilledCost', 'Purchase'), n('50'))).toBe(0)
 })
 
-/** Every fault of the document, those that the official validator notices and those that it does not. */
+/** Every issue of the document, those that the official validator notices and those that it does not. */
 const mutations: readonly (readonly [string, number, Partial<FocusRow>])[] = [
   ['ListCost is not price × quantity', 2, { ListCost: '1.01' }],
   ['ContractedCost is not price × quantity', 2, { ContractedCost: '0.99' }],
@@ -197,8 +197,8 @@ const mutations: readonly (readonly [string, number, Partial<FocusRow>])[] = [
 
 test.each(mutations)('%s is refused', (_, at, change) => {
   const changed = rows().map((row, place) => (place === at ? { ...row, ...change } : row))
-  expect(focusFaults(rows())).toEqual([])
-  expect(focusFaults(changed)).not.toEqual([])
+  expect(focusIssues(rows())).toEqual([])
+  expect(focusIssues(changed)).not.toEqual([])
 })
 
 test('1.3 adds two columns with the same values, and 1.4 leaves two out', () => {

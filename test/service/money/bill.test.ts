@@ -13,8 +13,8 @@ import { type PriceVector, priceVectors } from '../../contract/price-vectors/vec
 
 function termsOf({ model, unit }: PriceVector) {
   const { id: _, aliases: __, ...fields } = model
-  const { terms, faults } = readPrices({ currency: unit }, [{ id: 'm', fields }])
-  expect(faults).toEqual([])
+  const { terms, issues } = readPrices({ currency: unit }, [{ id: 'm', fields }])
+  expect(issues).toEqual([])
   return terms
 }
 

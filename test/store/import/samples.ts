@@ -201,7 +201,7 @@ const scale = 10n ** 18n
 /** The exact sum of decimals, by whole numbers. */
 export function added(values: readonly (string | null)[]): string | null {
   if (values.every((value) => value === null)) return null
-  const sum = values.reduce((all, value) => all + wholeOf(value ?? '0'), 0n)
+  const sum = values.reduce((all, value) => all + unitsOf(value ?? '0'), 0n)
   const [whole, part] = [sum / scale, sum % scale]
   const sign = sum < 0n ? '-' : ''
   const digits = String(part < 0n ? -part : part)
@@ -210,7 +210,7 @@ export function added(values: readonly (string | null)[]): string | null {
   return `${sign}${whole < 0n ? -whole : whole}${digits === '' ? '' : `.${digits}`}`
 }
 
-function wholeOf(decimal: string): bigint {
+function unitsOf(decimal: string): bigint {
   const [, sign, whole, part = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(decimal)!
   const value = BigInt(whole!) * scale + BigInt(part.padEnd(18, '0'))
   return sign === '-' ? -value : value

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Capture } from '../../../src/client/capture.ts'
-import { AnswerMemory } from '../../../src/client/memory.ts'
+import { ResponseMemory } from '../../../src/client/memory.ts'
 import { Secrets } from '../../../src/user/secrets/secrets.ts'
 import { encodings, shows } from './encodings.ts'
 
@@ -48,7 +48,14 @@ test('no eight letters of the key survive any nesting of encodings, cut anywhere
       (secret, nest, before, behind, cuts) => {
         const echoed = nest.reduce((text, name) => encodings[name]!(text), secret)
         const bytes = Buffer.from(`${before} ${echoed} ${behind}`)
-        const capture = new Capture(new Secrets([secret]), 1 << 20, new AnswerMemory(), bytes, 0, 0)
+        const capture = new Capture(
+          new Secrets([secret]),
+          1 << 20,
+          new ResponseMemory(),
+          bytes,
+          0,
+          0,
+        )
         let from = 0
         for (const cut of [...cuts, bytes.length]
           .map((at) => Math.min(at, bytes.length))
@@ -75,7 +82,7 @@ test('a body that was cut within the key shows none of it, in any encoding', () 
   for (const name of Object.keys(encodings)) {
     const echoed = Buffer.from(`${'x'.repeat(40)} ${encodings[name]!(key)}`)
     for (let bound = 40; bound < echoed.length; bound += 7) {
-      const capture = new Capture(new Secrets([key]), bound, new AnswerMemory(), echoed, 0, 0)
+      const capture = new Capture(new Secrets([key]), bound, new ResponseMemory(), echoed, 0, 0)
       capture.add(echoed, 0, echoed.length)
       expect([name, bound, shows(capture.finish(null).body, key)]).toEqual([name, bound, false])
     }
@@ -90,7 +97,7 @@ test('a text with too many encoding levels is not kept, and a note says so', () 
 
 test('a compressed body is not kept, and a note says so', () => {
   const head = Buffer.from(`Content-Encoding: gzip\r\nX-Echo: ${key}\r\n`)
-  const capture = new Capture(new Secrets([key]), 100, new AnswerMemory(), head, 0, head.length)
+  const capture = new Capture(new Secrets([key]), 100, new ResponseMemory(), head, 0, head.length)
   capture.add(Buffer.from('\x1f\x8b'), 0, 2)
   expect(capture.finish('gzip')).toEqual({
     headers: 'Content-Encoding: gzip\nX-Echo: [key]',

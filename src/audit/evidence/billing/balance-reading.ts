@@ -50,7 +50,7 @@ export interface BalanceReading extends Omit<Abandoned, 'openCredits'> {
   /** Values of the credits page that the headers contradict, which are then left out; absent without any. */
   readonly pageAgainst?: readonly PageContradiction[]
   readonly intervals: IntervalReading
-  /** Possible places of the unexplained credits, likeliest first; empty if a fault has only one place. */
+  /** Possible places of the unexplained credits, likeliest first; empty if a conflict has only one place. */
   readonly places: () => readonly Place[]
   /** Tiers 2 and 1, computed on demand: if tier 3 fits, nobody needs them. */
   readonly bounds: () => BoundsReading
@@ -106,8 +106,8 @@ function largestRise({ conservation: { segments } }: BalanceReading): Credits {
 
 /** Whether the values fit, with the gifts that were found. */
 function isExplained({ fits, gifts, conservation: { segments } }: BalanceReading): boolean {
-  const came = gifts.map(({ credits }) => credits)
-  const isGift = (excess: number) => excess === 0 || came.includes(-excess)
+  const added = gifts.map(({ credits }) => credits)
+  const isGift = (excess: number) => excess === 0 || added.includes(-excess)
   return fits !== 'none' && segments.every((segment) => isGift(excessOf(segment)))
 }
 
@@ -188,10 +188,10 @@ function readAs(
   // A stream's header may come before its charge, whose place is then unknown.
   const whole = readIntervals(intervalOperations(history, meaning, true))
   const plainOnly =
-    whole.faultCount > 0 && history.streamed.includes(1)
+    whole.conflictCount > 0 && history.streamed.includes(1)
       ? readIntervals(intervalOperations(history, meaning, false))
       : whole
-  const intervals = plainOnly.faultCount < whole.faultCount ? plainOnly : whole
+  const intervals = plainOnly.conflictCount < whole.conflictCount ? plainOnly : whole
   const bounds = once(() => readBounds(history, { includesOwn, graceUs: 0, holds: true }))
   const majorization = once(() =>
     readMajorization(intervalOperations(history, meaning, false), bounds().most.credits),
@@ -206,8 +206,8 @@ function readAs(
   const isLoose = () =>
     bounds().least.credits <= bounds().most.credits &&
     bounds().rise === null &&
-    majorization().fault === null
-  const fits = intervals.faultCount === 0 ? 'exact' : isLoose() ? 'loose' : 'none'
+    majorization().conflict === null
+  const fits = intervals.conflictCount === 0 ? 'exact' : isLoose() ? 'loose' : 'none'
   const { openCredits, ...abandoned } = readAbandoned(
     history,
     intervals,
@@ -247,9 +247,9 @@ function readAs(
         meaning,
         stray.length > 0 || intervals === whole,
       )
-      const { filled, faults } = stray.length > 0 ? whole : intervals
-      const balanceGaps = faults.flatMap((fault) =>
-        fault.kind === 'balance-gap' ? [fault.balanceGap] : [],
+      const { filled, conflicts } = stray.length > 0 ? whole : intervals
+      const balanceGaps = conflicts.flatMap((conflict) =>
+        conflict.kind === 'balance-gap' ? [conflict.balanceGap] : [],
       )
       return placesOf(history, operations, [...filled, ...balanceGaps])
     }),

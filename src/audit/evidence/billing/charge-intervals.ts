@@ -18,9 +18,9 @@ import { isPlaced, type Operations, rowsWhere } from './operations.ts'
  * Charges at unknown places fill the balance gaps: certain ones must find room, the others may. Filling the gaps and
  * placing the certain charges are two matchings in one bipartite graph. If each exists, one does both (Mendelsohn and
  * Dulmage). So each is decided alone, earliest deadline first (Glover: the graph is convex). A fill may split a cost
- * over several balance gaps, so a fault is never reported wrongly. Costs of 1 and 2 that never expire stay whole.
+ * over several balance gaps, so a conflict is never reported wrongly. Costs of 1 and 2 that never expire stay whole.
  */
-export type IntervalFault =
+export type IntervalConflict =
   /** Two charges cover the same credits: `lower` did not see what `upper` had taken. */
   | {
       readonly kind: 'overlap'
@@ -47,9 +47,9 @@ export interface BalanceGap {
 export interface IntervalReading {
   /** Operations with a value. */
   readonly placed: number
-  readonly faults: readonly IntervalFault[]
-  /** Number of all faults; `faults` keeps the first thousand. */
-  readonly faultCount: number
+  readonly conflicts: readonly IntervalConflict[]
+  /** Number of all conflicts; `conflicts` keeps the first thousand. */
+  readonly conflictCount: number
   readonly overlaps: number
   /** Credits in unfilled balance gaps, minus those that overlaps show twice: the loss from the first value to the last. */
   readonly missingCredits: Credits
@@ -58,7 +58,7 @@ export interface IntervalReading {
   readonly uncertainCredits: Credits
 }
 
-const keptFaults = 1000
+const keptConflicts = 1000
 
 export function readIntervals(operations: Operations): IntervalReading {
   const { size, callUs, untilUs, costCredits, after, certain } = operations
@@ -70,13 +70,13 @@ export function readIntervals(operations: Operations): IntervalReading {
       Math.sign(costCredits[b]!) - Math.sign(costCredits[a]!) ||
       callUs[a]! - callUs[b]!,
   )
-  const faults: IntervalFault[] = []
-  let faultCount = 0
+  const conflicts: IntervalConflict[] = []
+  let conflictCount = 0
   let [overlaps, missingCredits] = [0, 0]
-  const report = (fault: IntervalFault) => {
-    faultCount++
-    if (fault.kind === 'overlap') overlaps++
-    if (faults.length < keptFaults) faults.push(fault)
+  const report = (conflict: IntervalConflict) => {
+    conflictCount++
+    if (conflict.kind === 'overlap') overlaps++
+    if (conflicts.length < keptConflicts) conflicts.push(conflict)
   }
 
   // Latest call up to each charge interval, with its row, and earliest end from each charge interval on.
@@ -129,8 +129,8 @@ export function readIntervals(operations: Operations): IntervalReading {
     sum(fillSplit(operations, balanceGaps, sure).unexplained)
   return {
     placed: order.length,
-    faults,
-    faultCount,
+    conflicts,
+    conflictCount,
     overlaps,
     missingCredits: Math.max(0, missingCredits),
     filled: balanceGaps.filter((_, at) => unexplained[at] === 0),

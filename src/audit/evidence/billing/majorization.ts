@@ -12,7 +12,7 @@ import { type Operations, rowsWhere } from './operations.ts'
 export interface Majorization {
   readonly observations: number
   /** The largest excess; null if there is none. */
-  readonly fault: {
+  readonly conflict: {
     /** Of the rows that took too little together, the one with the lowest value. */
     readonly row: number
     /** The row before it in the order of values. If both are charges, they show the same credits. */
@@ -32,14 +32,14 @@ export function readMajorization(operations: Operations, start: Credits): Majori
     (a, b) => after[b]! - after[a]! || callUs[a]! - callUs[b]!,
   )
   let taken = 0
-  let fault: Majorization['fault'] = null
+  let conflict: Majorization['conflict'] = null
   for (let at = 0; at < order.length; at++) {
     const row = order[at]!
     taken += costCredits[row]!
     const allowed = start - after[row]!
     if (taken <= allowed) continue
-    if (fault === null || taken - allowed > fault.costCredits - fault.allowedCredits) {
-      fault = {
+    if (conflict === null || taken - allowed > conflict.costCredits - conflict.allowedCredits) {
+      conflict = {
         row,
         beside: order[at - 1] ?? row,
         charges: at + 1,
@@ -48,5 +48,5 @@ export function readMajorization(operations: Operations, start: Credits): Majori
       }
     }
   }
-  return { observations: order.length, fault }
+  return { observations: order.length, conflict }
 }

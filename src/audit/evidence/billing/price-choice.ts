@@ -54,7 +54,7 @@ function misfitOf(readings: readonly BalanceReading[]): number {
     // Late charges are explained in the end, but some price may explain them without the delay.
     if (fits === 'late') return sum + 1
     const astray = segments.reduce((total, segment) => total + Math.abs(excessOf(segment)), 0)
-    const faults = fits === 'none' ? intervals.faultCount : doubt === null ? 0 : 1
-    return sum + astray + faults
+    const conflicts = fits === 'none' ? intervals.conflictCount : doubt === null ? 0 : 1
+    return sum + astray + conflicts
   }, 0)
 }

@@ -62,7 +62,7 @@ export function readingsOf(
 }
 
 /** What a balance did between two readings, and what the costs say that it must do. */
-export interface Stretch {
+export interface ReadingStretch {
   readonly first: Reading
   readonly last: Reading
   /** Whether it is the stretch over all readings, which contains the others. */
@@ -94,7 +94,7 @@ export function stretchesOf(
   terms: BalanceTerms,
   judge: PriceJudge,
   recorded: Recorded = new Map(),
-): readonly Stretch[] {
+): readonly ReadingStretch[] {
   const bounds = new Map(
     requests.map((request) => [request, boundsOf(request, judge, recorded.get(request) ?? null)]),
   )
@@ -122,7 +122,7 @@ export function stretchesOf(
  * that the old period took is not known.
  */
 function isRestart(
-  { first, last, high }: Omit<Stretch, 'isWhole'>,
+  { first, last, high }: Omit<ReadingStretch, 'isWhole'>,
   { moves }: BalanceTerms,
   unit: Rational,
 ): boolean {
@@ -140,7 +140,7 @@ function stretchOf(
   bounds: ReadonlyMap<PricedRequest, Bounds>,
   { moves, withinMs }: BalanceTerms,
   [unit, smallest]: readonly [Rational, Rational],
-): Omit<Stretch, 'isWhole'> {
+): Omit<ReadingStretch, 'isWhole'> {
   const change = subtract(last.value, first.value)
   const taken = moves === 'up' ? change : { ...change, numerator: -change.numerator }
   const surely = requests.filter(

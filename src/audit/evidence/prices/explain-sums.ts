@@ -13,7 +13,7 @@ import { changesFor } from '../../../price/judge/changes/changes.ts'
 import { expectedCosts, type PriceJudge } from '../../../price/judge/expected.ts'
 import { type CountedPart, countedParts, otherCount } from '../../../price/judge/other-count.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
-import type { Stretch } from './balance.ts'
+import type { ReadingStretch } from './balance.ts'
 
 /** Sums of more requests have too many explanations. */
 const mostRequests = 50
@@ -21,8 +21,8 @@ const mostStretches = 20
 const mostNamed = 4
 
 /** `: cache_read at the price of input`: the single change that gives all wrong sums; empty if there is none. */
-export function explainSums(stretches: readonly Stretch[], judge: PriceJudge): string {
-  const isWrongPart = ({ isWhole, isRight }: Stretch) => !isWhole && !isRight
+export function explainSums(stretches: readonly ReadingStretch[], judge: PriceJudge): string {
+  const isWrongPart = ({ isWhole, isRight }: ReadingStretch) => !isWhole && !isRight
   const exact = stretches
     .filter(isExact)
     // The stretch over all contains what its parts already show.
@@ -56,7 +56,7 @@ export function explainSums(stretches: readonly Stretch[], judge: PriceJudge): s
 }
 
 /** Other counts of tokens that give wrong sums of one stream each. */
-function countedOtherwise(wrong: readonly Stretch[], judge: PriceJudge): readonly string[] {
+function countedOtherwise(wrong: readonly ReadingStretch[], judge: PriceJudge): readonly string[] {
   if (!wrong.every(({ requests: [request, second] }) => second === undefined && request?.isStream))
     return []
   return (Object.keys(countedParts) as CountedPart[]).flatMap((part) => {
@@ -72,8 +72,8 @@ function countedOtherwise(wrong: readonly Stretch[], judge: PriceJudge): readonl
 
 /** The last place that two readings of a balance show. */
 function unitOf(
-  first: Stretch['first'],
-  last: Stretch['last'],
+  first: ReadingStretch['first'],
+  last: ReadingStretch['last'],
   { currency: { digits } }: PriceJudge,
 ): Rational {
   const decimals = Math.max(first.decimals, last.decimals)
@@ -81,7 +81,7 @@ function unitOf(
 }
 
 /** An open cost fits everything, one that the service recorded has tokens that nobody knows, and sums of fewer requests have fewer explanations. */
-function isExact({ requests, low, high, isComputed }: Stretch): boolean {
+function isExact({ requests, low, high, isComputed }: ReadingStretch): boolean {
   return (
     requests.length > 0 &&
     isComputed &&
@@ -91,9 +91,9 @@ function isExact({ requests, low, high, isComputed }: Stretch): boolean {
   )
 }
 
-function scopeOf(wrong: readonly Stretch[], spared: readonly Stretch[]): string {
+function scopeOf(wrong: readonly ReadingStretch[], spared: readonly ReadingStretch[]): string {
   if (spared.length === 0) return ''
-  const all = (stretches: readonly Stretch[], has: (request: PricedRequest) => boolean) =>
+  const all = (stretches: readonly ReadingStretch[], has: (request: PricedRequest) => boolean) =>
     stretches.every(({ requests }) => requests.every(has))
   const isStream = ({ isStream }: PricedRequest) => isStream
   if (all(wrong, isStream) && all(spared, (each) => !isStream(each))) return ' (of streams)'
@@ -103,7 +103,7 @@ function scopeOf(wrong: readonly Stretch[], spared: readonly Stretch[]): string 
 
 /** What a change would make of a stretch: whether it gives the sum that was taken, or moves it at all. */
 function effectOn(
-  { requests, taken, first, last, low }: Stretch,
+  { requests, taken, first, last, low }: ReadingStretch,
   change: Change,
   judge: PriceJudge,
 ): { readonly gives: boolean; readonly changed: boolean } {

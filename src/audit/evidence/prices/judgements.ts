@@ -3,7 +3,7 @@ import type { PriceTerms } from '../../../contract/prices.ts'
 import { add, type Rational } from '../../../money/rational.ts'
 import type { PriceJudge } from '../../../price/judge/expected.ts'
 import { type Judged, judgePlace } from '../../../price/judge/judge.ts'
-import type { PricedRequest, Statement } from '../../../price/judge/request.ts'
+import type { PricedRequest, StatedCost } from '../../../price/judge/request.ts'
 import { outputOf, type Usage } from '../../../tokens/usage.ts'
 import type { Evidence } from '../../rule.ts'
 import { oncePerEvidence } from '../once.ts'
@@ -83,7 +83,7 @@ export function recordedCosts({
 }
 
 /** The sum of the rows of one request. */
-function loggedCost(rows: readonly LogRow[]): Statement | null {
+function loggedCost(rows: readonly LogRow[]): StatedCost | null {
   const costs = rows.flatMap(({ cost }) => cost ?? [])
   const [first, ...rest] = costs
   if (first === undefined) return null

@@ -1,7 +1,7 @@
 import { isMapping } from '../../../contract/price-reader.ts'
 import type { LogTerms } from '../../../contract/prices.ts'
 import { multiply, one } from '../../../money/rational.ts'
-import type { Statement } from '../../../price/judge/request.ts'
+import type { StatedCost } from '../../../price/judge/request.ts'
 import { UserError } from '../../../user/user-error.ts'
 import { amountOf, atPlace, parseWritten, WrittenNumber } from './answer-json.ts'
 import { csvRows } from './csv.ts'
@@ -9,7 +9,7 @@ import { csvRows } from './csv.ts'
 /** A row of the service's own log. */
 export interface LogRow {
   readonly id: string | null
-  readonly cost: Statement | null
+  readonly cost: StatedCost | null
   /** Every name that the row gives: a gateway's own, the vendor's. */
   readonly models: readonly string[]
   readonly atMs: number | null

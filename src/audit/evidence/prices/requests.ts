@@ -7,7 +7,7 @@ import {
   tokenColumnsSql,
   usageOfColumns,
 } from '../../../price/attempts/column-usage.ts'
-import type { PricedRequest, Statement } from '../../../price/judge/request.ts'
+import type { PricedRequest, StatedCost } from '../../../price/judge/request.ts'
 import { readPackedBodies } from '../../../store/packed-bodies.ts'
 import { outputOf, promptOf, type Usage } from '../../../tokens/usage.ts'
 import type { Evidence } from '../../rule.ts'
@@ -235,7 +235,7 @@ function statedAt(
   place: StatedPlace,
   texts: readonly string[],
   headers: ReadonlyMap<string, string>,
-): readonly Statement[] {
+): readonly StatedCost[] {
   const found =
     'header' in place
       ? amountOf(headers.get(place.header))

@@ -3,7 +3,7 @@ import { creditsNamed, spent } from './credits.ts'
 import { type Field, fieldsOf, numbersNamed, numeric, timeZoneNamed } from './fields.ts'
 
 /** A line of a breakdown. */
-export interface Bucket {
+export interface UsageBucket {
   /** The day of its time as written; null if that is in another zone than the report. */
   readonly day: string | null
   /** The earliest moment that its time can mean, Unix milliseconds; null without an hour. */
@@ -24,7 +24,7 @@ const other = /limit|quota|expir/
 export function bucketsBy(
   kind: keyof typeof kinds,
   fields: readonly Field[],
-): readonly Bucket[] | null {
+): readonly UsageBucket[] | null {
   const zone = timeZoneNamed(fields)
   for (const { name, within, value } of fields) {
     if (!kinds[kind].name.test(name) || other.test(`${within} ${name}`)) continue
@@ -49,7 +49,7 @@ export function bucketsBy(
   return null
 }
 
-function readBucket(line: JsonObject, key: string | null, zone: string | null): Bucket {
+function readBucket(line: JsonObject, key: string | null, zone: string | null): UsageBucket {
   const fields = fieldsOf(line)
   const number = (...patterns: readonly RegExp[]) => numbersNamed(fields, ...patterns)[0] ?? null
   const times = ['date', 'day', 'start', 'hour', 'time', 'timestamp', 'period']
@@ -89,7 +89,7 @@ function dayOf(time: string, zone: string | null): string | null {
 
 /** Sum of a field over buckets; null if one lacks it. */
 export function sumOf(
-  buckets: readonly Bucket[],
+  buckets: readonly UsageBucket[],
   field: 'credits' | 'requests' | 'tokens',
 ): number | null {
   let sum = 0

@@ -1,6 +1,6 @@
 import type { Evidence } from '../../rule.ts'
 import { type Exchange, exchangesOf, isObject, type JsonObject } from '../exchange.ts'
-import { type Bucket, bucketsBy } from './buckets.ts'
+import { bucketsBy, type UsageBucket } from './buckets.ts'
 import { creditsNamed, spent } from './credits.ts'
 import { fieldsOf, numbersNamed, ofTheWhole, textNamed, timeZoneNamed } from './fields.ts'
 
@@ -20,8 +20,8 @@ export interface UsageReport {
   readonly remaining: number | null
   readonly requests: number | null
   readonly averageTokens: number | null
-  readonly days: readonly Bucket[] | null
-  readonly hours: readonly Bucket[] | null
+  readonly days: readonly UsageBucket[] | null
+  readonly hours: readonly UsageBucket[] | null
   /** When the account began, if reported. */
   readonly beganAt: string | null
   /** Its name for the time zone of days and hours, if reported. */

@@ -6,7 +6,7 @@ import {
   witnessOf,
 } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
-import type { BalanceGap, IntervalFault } from '../../evidence/billing/charge-intervals.ts'
+import type { BalanceGap, IntervalConflict } from '../../evidence/billing/charge-intervals.ts'
 import { looksExpired } from '../../evidence/billing/expiry.ts'
 import { effects } from '../../evidence/billing/history.ts'
 import { certainPlace, type Place } from '../../evidence/billing/place.ts'
@@ -103,7 +103,7 @@ function verdictOf(reading: BalanceReading, observations: number, expires: boole
     case 'exact': {
       const [stray] = reading.stray
       if (stray === undefined)
-        return bySums(reading, observations) ?? { verdict: 'pass', observations }
+        return byTotals(reading, observations) ?? { verdict: 'pass', observations }
       const { observed, witnesses } = tell(reading, stray)
       if (reading.isProven() || reading.settled()?.isProven === true) {
         return {
@@ -129,18 +129,19 @@ function verdictOf(reading: BalanceReading, observations: number, expires: boole
         why: `account ${history.account}: the values fit only if charges settle up to ${reading.settleUs / 1e6} s after their response; the final balance is right`,
       }
     case 'loose': {
-      const fault = intervals.faults[0]
-      const proven = bySums(reading, observations)
+      const conflict = intervals.conflicts[0]
+      const proven = byTotals(reading, observations)
       if (proven !== null) return proven
-      if (fault === undefined) return { verdict: 'pass', observations }
+      if (conflict === undefined) return { verdict: 'pass', observations }
       if (intervals.missingCredits > 0) {
-        const balanceGap = intervals.faults.find(({ kind }) => kind === 'balance-gap') ?? fault
+        const balanceGap =
+          intervals.conflicts.find(({ kind }) => kind === 'balance-gap') ?? conflict
         const { observed, witnesses } = tell(reading, balanceGap)
         const why = `account ${history.account}: ${observed}; ${reading.doubt}`
         return { verdict: 'inconclusive', observations, why, witnesses }
       }
       if (!isRare(reading)) return { verdict: 'pass', observations }
-      const { observed, witnesses } = tell(reading, fault)
+      const { observed, witnesses } = tell(reading, conflict)
       return {
         verdict: 'inconclusive',
         observations,
@@ -149,18 +150,19 @@ function verdictOf(reading: BalanceReading, observations: number, expires: boole
       }
     }
     case 'none': {
-      const fault =
-        reading.stray[0] ?? intervals.faults.find(isPlacedBalanceGap) ?? intervals.faults[0]
+      const conflict =
+        reading.stray[0] ?? intervals.conflicts.find(isPlacedBalanceGap) ?? intervals.conflicts[0]
       const stale = staleHeader(reading)
-      const told = stale ?? telling(reading, fault)
+      const told = stale ?? telling(reading, conflict)
       const places =
-        reading.intervals.faultCount > 1 && stale === null
-          ? `${reading.intervals.faultCount} such places; the first is shown.`
+        reading.intervals.conflictCount > 1 && stale === null
+          ? `${reading.intervals.conflictCount} such places; the first is shown.`
           : ''
       // Traffic of others can take credits, but not return any.
-      const others = stale === null && fault?.kind === 'balance-gap' ? othersLookSo : ''
+      const others = stale === null && conflict?.kind === 'balance-gap' ? othersLookSo : ''
       const note = `${places} ${others}`.trim()
-      const huge = fault?.kind === 'balance-gap' && looksExpired(fault.unexplained, reading.charges)
+      const huge =
+        conflict?.kind === 'balance-gap' && looksExpired(conflict.unexplained, reading.charges)
       if (huge && expires) {
         return {
           verdict: 'inconclusive',
@@ -182,12 +184,12 @@ function verdictOf(reading: BalanceReading, observations: number, expires: boole
 }
 
 /** A balance gap that ends before it begins is the counterpart of a rise. */
-function isPlacedBalanceGap(fault: IntervalFault): boolean {
-  return fault.kind === 'balance-gap' && fault.balanceGap.fromUs <= fault.balanceGap.toUs
+function isPlacedBalanceGap(conflict: IntervalConflict): boolean {
+  return conflict.kind === 'balance-gap' && conflict.balanceGap.fromUs <= conflict.balanceGap.toUs
 }
 
 /** The verdict from the sums between settled values, when the values themselves are inconsistent. */
-function bySums(reading: BalanceReading, observations: number): Verdict | null {
+function byTotals(reading: BalanceReading, observations: number): Verdict | null {
   const settled = reading.settled()
   if (settled === null) return null
   const { history, meaning } = reading
@@ -221,7 +223,7 @@ function bySums(reading: BalanceReading, observations: number): Verdict | null {
 
 /** Whether there are few contradictions among many exact values, and no requests that may have held credits. */
 function isRare({ intervals, history, ambiguous }: BalanceReading): boolean {
-  if (intervals.faultCount > Math.max(2, intervals.placed / 200)) return false
+  if (intervals.conflictCount > Math.max(2, intervals.placed / 200)) return false
   const failures = history.effect.some(
     (effect, row) => effect === effects.failure && history.costCredits[row]! > 0,
   )
@@ -234,17 +236,17 @@ function isRare({ intervals, history, ambiguous }: BalanceReading): boolean {
  */
 function staleHeader({ history, intervals }: BalanceReading): Told | null {
   if (intervals.missingCredits > 0) return null
-  for (const fault of intervals.faults) {
-    if (fault.kind !== 'balance-gap') continue
-    const { above } = fault.balanceGap
-    const twice = intervals.faults.find(
+  for (const conflict of intervals.conflicts) {
+    if (conflict.kind !== 'balance-gap') continue
+    const { above } = conflict.balanceGap
+    const twice = intervals.conflicts.find(
       (each) =>
-        each.kind === 'overlap' && each.lower === above && each.credits === fault.unexplained,
+        each.kind === 'overlap' && each.lower === above && each.credits === conflict.unexplained,
     )
     if (twice?.kind !== 'overlap') continue
     const shown = history.value[above]!
     return {
-      observed: `a header that is one request behind: ${shown} where the balance was ${shown - fault.unexplained}; no credit is missing after it`,
+      observed: `a header that is one request behind: ${shown} where the balance was ${shown - conflict.unexplained}; no credit is missing after it`,
       witnesses: [
         witnessOf({ history }, above, `shows ${shown}`),
         witnessOf({ history }, twice.upper, `showed ${history.value[twice.upper]} before`),
@@ -257,9 +259,9 @@ function staleHeader({ history, intervals }: BalanceReading): Told | null {
 type Told = { readonly observed: string; readonly witnesses: readonly [Witness, ...Witness[]] }
 
 /** The evidence with the fewest rows: a balance gap with its place, a rise as a pair, or the sums. */
-function telling(reading: BalanceReading, fault: IntervalFault | undefined): Told {
+function telling(reading: BalanceReading, conflict: IntervalConflict | undefined): Told {
   const [majorization, bounds] = [reading.majorization(), reading.bounds()]
-  if (fault?.kind === 'balance-gap') return tell(reading, fault)
+  if (conflict?.kind === 'balance-gap') return tell(reading, conflict)
   if (bounds.rise !== null) {
     const { earlier, later, credits: rise } = bounds.rise
     return {
@@ -274,8 +276,8 @@ function telling(reading: BalanceReading, fault: IntervalFault | undefined): Tol
       ],
     }
   }
-  if (majorization.fault !== null) {
-    const { row, beside, charges, costCredits, allowedCredits } = majorization.fault
+  if (majorization.conflict !== null) {
+    const { row, beside, charges, costCredits, allowedCredits } = majorization.conflict
     return {
       observed: `${charges} charges that cost ${costCredits} together lowered the balance by ${allowedCredits}: ${credits(costCredits - allowedCredits)} lost`,
       witnesses: [
@@ -286,7 +288,7 @@ function telling(reading: BalanceReading, fault: IntervalFault | undefined): Tol
       ],
     }
   }
-  if (fault !== undefined) return tell(reading, fault)
+  if (conflict !== undefined) return tell(reading, conflict)
   const { least, most } = bounds
   return {
     observed: `no starting balance fits the values: at least ${least.credits} by one, at most ${most.credits} by another`,
@@ -297,13 +299,13 @@ function telling(reading: BalanceReading, fault: IntervalFault | undefined): Tol
   }
 }
 
-function tell(reading: BalanceReading, fault: IntervalFault): Told {
+function tell(reading: BalanceReading, conflict: IntervalConflict): Told {
   const { value } = reading.history
-  switch (fault.kind) {
+  switch (conflict.kind) {
     case 'balance-gap': {
-      const [likeliest = certainPlace(fault.balanceGap), ...others] = reading.places()
+      const [likeliest = certainPlace(conflict.balanceGap), ...others] = reading.places()
       const { balanceGap } = likeliest
-      const unexplained = Math.min(fault.unexplained, balanceGap.credits)
+      const unexplained = Math.min(conflict.unexplained, balanceGap.credits)
       const suspects = suspectsOf(reading.history, [likeliest, ...others], unexplained)
       const [first = balanceGap.below, ...rest] = suspects.rows
       return {
@@ -316,24 +318,24 @@ function tell(reading: BalanceReading, fault: IntervalFault): Told {
     }
     case 'overlap':
       return {
-        observed: `two charges of the same credit: balances ${value[fault.upper]} and ${value[fault.lower]}`,
+        observed: `two charges of the same credit: balances ${value[conflict.upper]} and ${value[conflict.lower]}`,
         witnesses: [
-          witnessOf(reading, fault.lower, `shows ${value[fault.lower]}`),
-          witnessOf(reading, fault.upper, `shows ${value[fault.upper]}`),
+          witnessOf(reading, conflict.lower, `shows ${value[conflict.lower]}`),
+          witnessOf(reading, conflict.upper, `shows ${value[conflict.upper]}`),
         ],
       }
     case 'order':
       return {
-        observed: `a balance that rose against the clock, from ${value[fault.later]} to ${value[fault.earlier]}`,
+        observed: `a balance that rose against the clock, from ${value[conflict.later]} to ${value[conflict.earlier]}`,
         witnesses: [
-          witnessOf(reading, fault.earlier, `shows ${value[fault.earlier]}, called later`),
-          witnessOf(reading, fault.later, `shows ${value[fault.later]}, ended before`),
+          witnessOf(reading, conflict.earlier, `shows ${value[conflict.earlier]}, called later`),
+          witnessOf(reading, conflict.later, `shows ${value[conflict.later]}, ended before`),
         ],
       }
     case 'missing':
       return {
         observed: 'a success without a charge',
-        witnesses: [witnessOf(reading, fault.row, 'no room for its charge')],
+        witnesses: [witnessOf(reading, conflict.row, 'no room for its charge')],
       }
   }
 }
@@ -361,9 +363,9 @@ function noteOf(readings: readonly BalanceReading[]): { readonly note?: string }
       note: 'The header is not an exact balance: it is read a moment after its charge, or shows credits that are held and given back. Decided by tiers 1 and 2.',
     }
   }
-  const came = readings.flatMap(({ gifts }) => gifts.map((gift) => gift.credits))
-  if (came.length > 0) {
-    return { note: `${came.join(' and ')} credits came in meanwhile; both sides are decided.` }
+  const added = readings.flatMap(({ gifts }) => gifts.map((gift) => gift.credits))
+  if (added.length > 0) {
+    return { note: `${added.join(' and ')} credits came in meanwhile; both sides are decided.` }
   }
   return uncertain > 0
     ? { note: `${credits(uncertain)} went to ambiguous attempts.` }

@@ -106,8 +106,8 @@ a refusal for insufficient credits.`,
         if (callUs[row]! < busyUntil) together++
         busyUntil = Math.max(busyUntil, endUs[row]!)
       }
-      const came = reading.gifts.filter(({ row }) => readUs[row]! > readUs[first]!)
-      const had = came.reduce((sum, { credits }) => sum + credits, mostAtFirst(reading))
+      const received = reading.gifts.filter(({ row }) => readUs[row]! > readUs[first]!)
+      const had = received.reduce((sum, { credits }) => sum + credits, mostAtFirst(reading))
       if (spent > had && !risen) {
         return overdrawn(reading, last, `successes of ${credits(spent)} from a balance of ${had}`)
       }

@@ -7,7 +7,7 @@ import { giftsOf, sumsOf } from '../../evidence/billing/gifts.ts'
 import type { Evidence } from '../../rule.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
 import { clearStretches } from './segments.ts'
-import { type Lot, type Movement, type Statement, statementsOf } from './statement.ts'
+import { type AccountStatement, type Lot, type Movement, statementsOf } from './statement.ts'
 
 /** Rises of balances between idle values. */
 function rises(readings: Parameters<typeof clearStretches>[0]) {
@@ -19,12 +19,12 @@ function rises(readings: Parameters<typeof clearStretches>[0]) {
 }
 
 /**
- * Judges the statements of accounts. `judge` returns a few words on a fault, null without one, or undefined if the
+ * Judges the statements of accounts. `judge` returns a few words on an issue, null without one, or undefined if the
  * statement says nothing.
  */
 async function judgeStatements<P extends PromiseName>(
   evidence: Evidence<P>,
-  judge: (statement: Statement, contract: Promising<P>) => string | null | undefined,
+  judge: (statement: AccountStatement, contract: Promising<P>) => string | null | undefined,
 ): Promise<{ readonly judged: number; readonly wrong: Witness | null }> {
   let judged = 0
   for (const statement of await statementsOf(evidence)) {
@@ -84,7 +84,7 @@ const isForInvitation = (each: Movement) =>
   !/pa(?:id|yment)/i.test(each.words)
 
 function judgeRewards(
-  { movements, isWhole }: Statement,
+  { movements, isWhole }: AccountStatement,
   { grants }: Promising<'grants'>,
 ): string | null | undefined {
   if (!isWhole) return undefined
@@ -179,7 +179,7 @@ tolerance of a day), and no credits may remain a day after that.`,
 const dayMs = 86_400e3
 
 function judgeLots(
-  statement: Statement,
+  statement: AccountStatement,
   { packages }: Promising<'packages'>,
 ): string | null | undefined {
   const bought = statement.lots.flatMap((lot) => {
@@ -195,7 +195,7 @@ function judgeLots(
 function judgeLot(
   { expiresMs, remaining }: Lot,
   { name, credits, validMonths }: Package,
-  { movements, report }: Statement,
+  { movements, report }: AccountStatement,
 ): string | null {
   if (validMonths === null) return expiresMs === null ? null : `${name} that expires`
   if (expiresMs === null) return `${name} that never expires`

@@ -9,7 +9,7 @@ interface Header {
   readonly slot: number
   readonly retry: number
   readonly value: number | null
-  readonly fault: 'missing' | 'malformed' | 'negative' | null
+  readonly issue: 'missing' | 'malformed' | 'negative' | null
   readonly kind: string
   readonly seen: number
 }
@@ -33,33 +33,33 @@ anywhere, neither in a header nor at the credits endpoint, makes no such promise
            CASE WHEN ${flagSql('malformedCredits')} OR credits_remaining <> trunc(credits_remaining) THEN 'malformed'
                 WHEN credits_remaining < 0 THEN 'negative'
                 WHEN credits_remaining IS NULL AND ${promisedSql} AND outcome = 'ok'
-                THEN 'missing' END AS fault
+                THEN 'missing' END AS issue
          FROM attempts WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL)
-       SELECT fault, kind, seen, first.run_id AS "runId", first.slot::DOUBLE AS slot,
+       SELECT issue, kind, seen, first.run_id AS "runId", first.slot::DOUBLE AS slot,
          first.retry AS retry, first.value AS value
-       FROM (SELECT fault, kind, count(*)::DOUBLE AS seen,
+       FROM (SELECT issue, kind, count(*)::DOUBLE AS seen,
                -- Runs share slot numbers, and threads write rows in any order.
                min({slot: slot, run_id: run_id, retry: retry, value: value})
-                 FILTER (fault IS NOT NULL) AS first
-             FROM looked WHERE due OR fault IS NOT NULL GROUP BY fault, kind)
-       ORDER BY kind, fault`,
+                 FILTER (issue IS NOT NULL) AS first
+             FROM looked WHERE due OR issue IS NOT NULL GROUP BY issue, kind)
+       ORDER BY kind, issue`,
       [JSON.stringify(runIds)],
     )
     const observations = headers.reduce((sum, { seen }) => sum + seen, 0)
     if (observations === 0) {
       return { verdict: 'not-observed', requires: 'a success on a generation endpoint' }
     }
-    const shown = headers.some(({ fault }) => fault !== 'missing')
+    const shown = headers.some(({ issue }) => issue !== 'missing')
     if (!shown && !(await hasCreditsEndpoint())) {
       return { verdict: 'not-observed', requires: takesCredits }
     }
-    const wrong = headers.filter(({ fault }) => fault !== null)
+    const wrong = headers.filter(({ issue }) => issue !== null)
     if (wrong.length === 0) return { verdict: 'pass', observations }
     return {
       verdict: 'fail',
       observations,
       expected: 'an integer of 0 or more on every success',
-      observed: wrong.map(({ fault, kind, seen }) => `${fault} on ${seen} of ${kind}`).join('; '),
+      observed: wrong.map(({ issue, kind, seen }) => `${issue} on ${seen} of ${kind}`).join('; '),
       witnesses: (await Promise.all(wrong.map(witness))) as [Witness, ...Witness[]],
     }
 
@@ -72,10 +72,10 @@ anywhere, neither in a header nor at the credits endpoint, makes no such promise
       return (found?.n ?? 0) > 0
     }
 
-    async function witness({ runId, slot, retry, fault, value }: Header): Promise<Witness> {
+    async function witness({ runId, slot, retry, issue, value }: Header): Promise<Witness> {
       const observed = (await asItCame(runId, slot, retry)) ?? value
       const shows =
-        fault === 'missing' ? 'no header' : `${fault}${observed === null ? '' : `: ${observed}`}`
+        issue === 'missing' ? 'no header' : `${issue}${observed === null ? '' : `: ${observed}`}`
       return { runId, slot, retry, shows }
     }
 

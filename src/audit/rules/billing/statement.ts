@@ -25,7 +25,7 @@ export interface Lot {
 /**
  * The details in a response of the credits endpoint, if a deployment gives any (gap G-09). Field names identify them.
  */
-export interface Statement {
+export interface AccountStatement {
   readonly report: UsageReport
   /** Oldest first. */
   readonly movements: readonly Movement[]
@@ -34,7 +34,7 @@ export interface Statement {
   readonly lots: readonly Lot[]
 }
 
-export async function statementsOf(evidence: Evidence): Promise<readonly Statement[]> {
+export async function statementsOf(evidence: Evidence): Promise<readonly AccountStatement[]> {
   return (await usageReports(evidence)).map((report) => {
     const body = report.exchange.responseJson
     const lists = isObject(body) ? Object.values(body).filter(isList) : []

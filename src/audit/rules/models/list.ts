@@ -138,8 +138,8 @@ function mustBeServed(exchange: Exchange, contract: Promising<'models'>): boolea
   const { endpoint, expects, model } = exchange.row
   if ((endpoint !== 'chat' && endpoint !== 'messages') || expects !== 'ok') return false
   if (model === null || !isKnown(contract, model)) return false
-  const { faults, open } = validityOf(contract, endpoint, exchange.requestJson)
-  return faults.length === 0 && open.length === 0 && isFarFromWindows(exchange, contract)
+  const { issues, open } = validityOf(contract, endpoint, exchange.requestJson)
+  return issues.length === 0 && open.length === 0 && isFarFromWindows(exchange, contract)
 }
 
 export const model05 = exchangeRule({

@@ -1,6 +1,6 @@
 import type { Rational } from '../../../money/rational.ts'
 import { decimalText, roundTo } from '../../../money/rational.ts'
-import { readingsOf, type Stretch, stretchesOf } from '../../evidence/prices/balance.ts'
+import { type ReadingStretch, readingsOf, stretchesOf } from '../../evidence/prices/balance.ts'
 import { explainSums } from '../../evidence/prices/explain-sums.ts'
 import { asCached, cacheText, repeatsOf, zeroCosts } from '../../evidence/prices/free-repeats.ts'
 import { priceJudgements, recordedCosts } from '../../evidence/prices/judgements.ts'
@@ -71,15 +71,15 @@ const short = (value: Rational) => {
   return text.length <= 20 ? text : decimalText(roundTo(value, 12, 'half_even'))
 }
 
-function rangeOf({ low, high }: Stretch, unit: string): string {
+function rangeOf({ low, high }: ReadingStretch, unit: string): string {
   if (high === null) return `at least ${short(low)} ${unit}`
   const [from, to] = [short(low), short(high)]
   return from === to ? `${from} ${unit}` : `${from} to ${to} ${unit}`
 }
 
-function witnessOf(stretch: Stretch, unit: string): Witness {
+function witnessOf(stretch: ReadingStretch, unit: string): Witness {
   const { first, last, requests, taken } = stretch
-  const { runId, slot, retry } = (requests[0] ?? last.request) as Stretch['requests'][number]
+  const { runId, slot, retry } = (requests[0] ?? last.request) as ReadingStretch['requests'][number]
   return {
     runId,
     slot,

@@ -56,7 +56,7 @@ function joinVerdict(found: PriceJudgements): Verdict {
     }
   const problems = [
     ...pairs.flatMap(({ request, rows }) =>
-      faultsOf(request, rows, found).map((summary) => ({ request, summary })),
+      issuesOf(request, rows, found).map((summary) => ({ request, summary })),
     ),
     ...unrecorded(missing, found).map((request) => ({ request, summary: 'no row in the log' })),
   ]
@@ -94,14 +94,14 @@ function joinVerdict(found: PriceJudgements): Verdict {
   }
 }
 
-function faultsOf(
+function issuesOf(
   request: PricedRequest,
   rows: readonly LogRow[],
   { prices, stated, judge }: PriceJudgements,
 ): readonly string[] {
-  const faults: string[] = []
+  const issues: string[] = []
   const counted = rows.filter(({ tokens }) => (tokens.prompt ?? 0) + (tokens.completion ?? 0) > 0)
-  if (counted.length > 1) faults.push(`${counted.length} rows with tokens for one request`)
+  if (counted.length > 1) issues.push(`${counted.length} rows with tokens for one request`)
   const [row] = counted.length > 0 ? counted : rows
   const isComplete = request.outcomes[0] === 'success' && request.usage !== null
   if (isComplete && counted.length === 1) {
@@ -109,18 +109,18 @@ function faultsOf(
     const uncached = request.usage!.parts.input_uncached
     const { prompt: logged, completion } = row!.tokens
     if (logged !== null && prompt !== null && logged !== prompt && logged !== uncached)
-      faults.push(`${logged} prompt tokens in the log, ${prompt} in the answer`)
+      issues.push(`${logged} prompt tokens in the log, ${prompt} in the answer`)
     if (completion !== null && output !== null && completion !== output)
-      faults.push(`${completion} output tokens in the log, ${output} in the answer`)
+      issues.push(`${completion} output tokens in the log, ${output} in the answer`)
   }
   const { models } = row!
   const names = namesOf(request, judge.priceOf)
   if (models.length > 0 && !models.some((model) => names.some((name) => isName(name, model))))
-    faults.push(`model ${models[0]} in the log, ${request.requestedModel} asked`)
+    issues.push(`model ${models[0]} in the log, ${request.requestedModel} asked`)
   const late = prices.evidence.log?.withinMs ?? 0
   const at = row!.atMs
   if (at !== null && (at < request.startMs - slackMs || at > request.endMs + late + slackMs))
-    faults.push(
+    issues.push(
       `${new Date(at).toISOString()} in the log, sent ${new Date(request.startMs).toISOString()}`,
     )
   const amounts = [...stated.values()].flatMap((all) =>
@@ -133,11 +133,11 @@ function faultsOf(
     const wider = compare(unit, ofLog) > 0 ? unit : ofLog
     const priced = expected.readings[0]?.model ?? null
     if (logged.length > 0 && !isWithin(sum, statement.value, wider, priced))
-      faults.push(
+      issues.push(
         `${decimalText(sum)} ${prices.currency.name} in the log, ${statement.text} at ${statement.place}`,
       )
   }
-  return faults
+  return issues
 }
 
 const slackMs = 60_000

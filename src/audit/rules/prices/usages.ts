@@ -1,9 +1,9 @@
 import { priceJudgements } from '../../evidence/prices/judgements.ts'
 import {
-  faultsInItself,
-  faultsOfTwins,
-  type UsageFault,
-} from '../../evidence/prices/usage-faults.ts'
+  issuesInItself,
+  issuesOfTwins,
+  type UsageIssue,
+} from '../../evidence/prices/usage-issues.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
 import type { Verdict } from '../../verdict.ts'
 
@@ -20,7 +20,7 @@ It cannot detect a count that is wrong in the same way everywhere.`,
     const { requests = [] } = (await priceJudgements(evidence)) ?? {}
     const counted = requests.filter(({ usage }) => usage !== null)
     return verdictOver(
-      faultsInItself(counted),
+      issuesInItself(counted),
       counted.length,
       'counts that agree',
       'an answer with a usage',
@@ -40,19 +40,19 @@ It cannot compare requests whose prompts are unique.`,
   ...whenPromised(['prices'], async (evidence) => {
     const found = await priceJudgements(evidence)
     if (found === null) return { verdict: 'not-observed', requires: 'a contract with prices' }
-    const { faults, twins } = faultsOfTwins(found.requests, found.judge.priceOf)
-    return verdictOver(faults, twins, 'the same counts', 'two equal requests, one of them streamed')
+    const { issues, twins } = issuesOfTwins(found.requests, found.judge.priceOf)
+    return verdictOver(issues, twins, 'the same counts', 'two equal requests, one of them streamed')
   }),
 }
 
 function verdictOver(
-  faults: readonly UsageFault[],
+  issues: readonly UsageIssue[],
   observations: number,
   expected: string,
   requires: string,
 ): Verdict {
   if (observations === 0) return { verdict: 'not-observed', requires }
-  const witnesses = faults.slice(0, 5).map(({ request, summary }) => ({
+  const witnesses = issues.slice(0, 5).map(({ request, summary }) => ({
     runId: request.runId,
     slot: request.slot,
     retry: request.retry,
@@ -64,7 +64,7 @@ function verdictOver(
     verdict: 'fail',
     observations,
     expected,
-    observed: `${faults[0]!.summary}${faults.length > 1 ? `; ${faults.length} of ${observations} answers` : ''}`,
+    observed: `${issues[0]!.summary}${issues.length > 1 ? `; ${issues.length} of ${observations} answers` : ''}`,
     witnesses: [first, ...rest],
   }
 }

@@ -7,8 +7,8 @@ import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { ticksExplainAdmissions } from '../../../limits/models/ticks.ts'
 import { reachOf } from '../../../limits/reach.ts'
 import type { Verdict } from '../../verdict.ts'
-import { coursesIn, explain, isPressed, type Known, withoutRejections } from './courses.ts'
 import { type RateHistory, witnessOf } from './history.ts'
+import { explain, isPressed, type Known, tracesIn, withoutRejections } from './traces.ts'
 import { windowsIn } from './waiting.ts'
 
 /**
@@ -22,9 +22,9 @@ export function judgeAdmissions(
   window: Window,
 ): Verdict {
   const { contract, profile } = known
-  const courses = coursesIn(history, known, window)
+  const traces = tracesIn(history, known, window)
   let observations = 0
-  for (const course of courses) if (isPressed(course)) observations += course.requests.length
+  for (const trace of traces) if (isPressed(trace)) observations += trace.requests.length
   if (observations === 0) {
     return { verdict: 'not-observed', requires: whatItTakes(history, contract, window) }
   }
@@ -33,9 +33,9 @@ export function judgeAdmissions(
   let fullestCount = 0
   let fullestLimit = 0
   let isEdgeShown = false
-  for (const course of courses) {
-    if (!isPressed(course)) continue
-    const { requests, limit, windowUs, toleranceUs } = course
+  for (const trace of traces) {
+    if (!isPressed(trace)) continue
+    const { requests, limit, windowUs, toleranceUs } = trace
     const fullest = fullestWindow(requests, windowUs, toleranceUs)
     if (fullest === null || fullest.count <= limit) continue
     const isTwice = fullest.count > 2 * limit
@@ -54,8 +54,8 @@ export function judgeAdmissions(
       }
     }
     const { contradiction } =
-      explained++ < mostReplays ? explain(withoutRejections(course)) : nothing
-    if (contradiction !== null && !ticksExplainAdmissions(course)) {
+      explained++ < mostReplays ? explain(withoutRejections(trace)) : nothing
+    if (contradiction !== null && !ticksExplainAdmissions(trace)) {
       return {
         verdict: 'fail',
         observations,
@@ -67,7 +67,7 @@ export function judgeAdmissions(
     if (fullest.count > fullestCount) {
       fullestCount = fullest.count
       fullestLimit = limit
-      isEdgeShown = windowsOf(course).length > 1
+      isEdgeShown = windowsOf(trace).length > 1
     }
   }
   const full = fullByReset(history, known, window)
@@ -93,15 +93,15 @@ export function judgeAdmissions(
 /** More admissions than the limit while one reset was shown: no edge of windows lies between them. */
 function fullByReset(history: RateHistory, known: Known<'bands'>, window: Window): Verdict | null {
   const windowsOf = windowsIn(history, known)
-  for (const course of coursesIn(history, known, window)) {
-    for (const { requests } of windowsOf(course)) {
+  for (const trace of tracesIn(history, known, window)) {
+    for (const { requests } of windowsOf(trace)) {
       const admitted = requests.filter(({ decision }) => decision === 'admitted')
-      if (admitted.length <= course.limit || hasCountForEachRoute(admitted, course.limit)) continue
+      if (admitted.length <= trace.limit || hasCountForEachRoute(admitted, trace.limit)) continue
       const last = admitted.at(-1)!
       return {
         verdict: 'fail',
-        observations: course.requests.length,
-        expected: `at most ${course.limit} in the window that ends at one reset`,
+        observations: trace.requests.length,
+        expected: `at most ${trace.limit} in the window that ends at one reset`,
         observed: `${admitted.length} admitted in it`,
         witnesses: [
           witnessOf(admitted[0]!, `the first of them, reset ${admitted[0]!.reset}`),
@@ -135,7 +135,7 @@ function hasCountForEachRoute(admitted: readonly LimitedRequest[], limit: number
   )
 }
 
-/** Most courses to replay, at a fraction of a second each: the first keys above N. */
+/** Most traces to replay, at a fraction of a second each: the first keys above N. */
 const mostReplays = 24
 const nothing = { contradiction: null } as const
 

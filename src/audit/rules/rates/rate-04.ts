@@ -5,13 +5,13 @@ import {
   mayShareAnEdge,
   refillDuring,
 } from '../../../limits/admission.ts'
-import type { BandCourse } from '../../../limits/courses.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
-import { coursesIn } from './courses.ts'
+import type { BandTrace } from '../../../limits/traces.ts'
 import { anyOf, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
+import { tracesIn } from './traces.ts'
 
-interface Judged extends Pick<BandCourse, 'limit' | 'windowUs' | 'toleranceUs'> {
+interface Judged extends Pick<BandTrace, 'limit' | 'windowUs' | 'toleranceUs'> {
   readonly span: BurstSpan
   readonly admitted: number
   readonly allowed: number
@@ -32,10 +32,10 @@ atomic shows in both. If both endpoints were used, only the busier one is counte
 checks for separate counters.`,
   decide(history, evidence) {
     const judged: Judged[] = []
-    for (const course of coursesIn(history, evidence, 'minute')) {
-      const { requests, limit, windowUs, earlierAtMost } = course
+    for (const trace of tracesIn(history, evidence, 'minute')) {
+      const { requests, limit, windowUs, earlierAtMost } = trace
       const bursts = idleBursts(requests, limit, windowUs, earlierAtMost === 0)
-      for (const burst of bursts) judged.push(judge(course, burst))
+      for (const burst of bursts) judged.push(judge(trace, burst))
     }
     if (judged.length === 0) {
       return {
@@ -94,7 +94,7 @@ function noteOf(judged: readonly Judged[]): string {
     : `${bursts}; one admitted ${over.admitted} of ${over.limit}, which a bucket that regains tokens or an edge of windows allows`
 }
 
-function judge({ limit, windowUs, toleranceUs }: BandCourse, burst: Burst): Judged {
+function judge({ limit, windowUs, toleranceUs }: BandTrace, burst: Burst): Judged {
   const byEndpoint = Map.groupBy(
     burst.requests.filter(({ decision }) => decision === 'admitted'),
     ({ endpoint }) => endpoint,

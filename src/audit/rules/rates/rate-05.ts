@@ -1,12 +1,12 @@
 import type { Window } from '../../../contract/contract.ts'
 import { countBelow } from '../../../limits/count-below.ts'
-import type { BandCourse } from '../../../limits/courses.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { nameModels } from '../../../limits/models/fit.ts'
+import type { BandTrace } from '../../../limits/traces.ts'
 import type { Verdict } from '../../verdict.ts'
-import { coursesIn, explain, type Known } from './courses.ts'
 import { type RateHistory, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
+import { explain, type Known, tracesIn } from './traces.ts'
 
 export const rate05 = rateRule({
   id: 'RATE-05',
@@ -28,31 +28,31 @@ like a fault. A rejection that may belong to the hour or the day decides nothing
 
 /** Whether a rejection came before its window was full. */
 export function judgeRejections(history: RateHistory, known: Known, window: Window): Verdict {
-  const courses = coursesIn(history, known, window)
+  const traces = tracesIn(history, known, window)
   let observations = 0
   let doubtful: { readonly request: LimitedRequest; readonly why: string } | null = null
   const notes = new Set<string>()
-  for (const course of courses) {
-    const rejections = course.requests.filter(({ decision }) => decision === 'rejected')
+  for (const trace of traces) {
+    const rejections = trace.requests.filter(({ decision }) => decision === 'rejected')
     observations += rejections.length
-    const early = earliestPremature(course, rejections, () => siblingsOf(history, course.key))
+    const early = earliestPremature(trace, rejections, () => siblingsOf(history, trace.key))
     if (early === null) continue
-    const { models, contradiction } = explain(course)
+    const { models, contradiction } = explain(trace)
     if (contradiction !== null) {
       return {
         verdict: 'fail',
         observations,
-        expected: `${course.limit} requests in the ${window} before a rejection`,
+        expected: `${trace.limit} requests in the ${window} before a rejection`,
         observed: `a rejection after ${early.before} that can have been counted, which no pacing explains`,
-        witnesses: [witnessOf(early.request, `rejected after ${early.before} of ${course.limit}`)],
+        witnesses: [witnessOf(early.request, `rejected after ${early.before} of ${trace.limit}`)],
       }
     }
-    const names = nameModels(models, course.limit).join(' or ')
-    const admittedSoonAfter = course.requests.some(
+    const names = nameModels(models, trace.limit).join(' or ')
+    const admittedSoonAfter = trace.requests.some(
       ({ decision, fromUs }) =>
         decision === 'admitted' &&
         fromUs > early.request.untilUs &&
-        fromUs < early.request.fromUs + course.windowUs / 2,
+        fromUs < early.request.fromUs + trace.windowUs / 2,
     )
     if (admittedSoonAfter) notes.add(`smoothed: ${names}`)
     else doubtful = { request: early.request, why: `only ${names} explains it` }
@@ -80,7 +80,7 @@ export function judgeRejections(history: RateHistory, known: Known, window: Wind
 
 /** The first rejection with too few requests before it for any limiter without pacing. */
 function earliestPremature(
-  { requests: all, limit, windowUs, toleranceUs, earlierAtMost, counted }: BandCourse,
+  { requests: all, limit, windowUs, toleranceUs, earlierAtMost, counted }: BandTrace,
   rejections: readonly LimitedRequest[],
   siblings: () => readonly LimitedRequest[],
 ): { readonly request: LimitedRequest; readonly before: number } | null {

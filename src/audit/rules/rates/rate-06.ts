@@ -28,12 +28,12 @@ charge may be late. Under concurrency, BILL-05 decides the charge.`,
       for (const event of events) {
         if (!isRelevant(event)) continue
         observations++
-        if (faultOf(event) !== null) first = earlier(first, event)
+        if (issueOf(event) !== null) first = earlier(first, event)
       }
     }
     if (observations === 0) return { verdict: 'not-observed', requires: 'a rejection (429)' }
     if (first !== undefined) {
-      const observed = faultOf(first)!
+      const observed = issueOf(first)!
       return {
         verdict: 'fail',
         observations,
@@ -73,7 +73,7 @@ function isRelevant({ outcome, decision, errorCode, errorType }: RateEvent): boo
   )
 }
 
-function faultOf({ status, errorCode, errorType }: RateEvent): string | null {
+function issueOf({ status, errorCode, errorType }: RateEvent): string | null {
   // A client that aborted before the body did not receive the names.
   if (status === 429 && errorCode === null && errorType === null) return null
   if (status !== 429) return `status ${status} with ${errorCode ?? errorType}`

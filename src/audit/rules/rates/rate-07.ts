@@ -31,13 +31,13 @@ Only the headers that the contract names must be there. A header that is present
     if (observations === 0) return { verdict: 'not-observed', requires: 'one generation request' }
     const first = served.first ?? rejected.first
     if (first !== undefined) {
-      const faults = faultsOf(contract, first).join(', ')
+      const issues = issuesOf(contract, first).join(', ')
       return {
         verdict: 'fail',
         observations,
         expected: `${headerNames(contract).join(', ')} with a number each`,
-        observed: faults,
-        witnesses: [witnessOf(first, `status ${first.status}: ${faults}`)],
+        observed: issues,
+        witnesses: [witnessOf(first, `status ${first.status}: ${issues}`)],
         note: `so on ${served.faulty} of ${served.seen} successes, ${rejected.faulty} of ${rejected.seen} rejections`,
       }
     }
@@ -57,7 +57,7 @@ class Kind {
 
   add(event: RateEvent, contract: Promised): void {
     this.seen++
-    if (faultsOf(contract, event).length === 0) return
+    if (issuesOf(contract, event).length === 0) return
     this.faulty++
     this.first = earlier(this.first, event)
   }
@@ -74,7 +74,7 @@ function headerNames({ headers }: Promised): readonly string[] {
     .map((names) => names.join(' or '))
 }
 
-function faultsOf({ headers, resetFormat }: Promised, event: RateEvent): readonly string[] {
+function issuesOf({ headers, resetFormat }: Promised, event: RateEvent): readonly string[] {
   const { limit, remaining, reset } = event
   const resetNames = headers.rateReset?.join(' or ')
   const shown = [

@@ -5,13 +5,13 @@ import {
   refillDuring,
 } from '../../../limits/admission.ts'
 import { countBelow } from '../../../limits/count-below.ts'
-import type { BandCourse } from '../../../limits/courses.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { shownTooOften } from '../../../limits/remaining.ts'
+import type { BandTrace } from '../../../limits/traces.ts'
 import type { Witness } from '../../verdict.ts'
-import { coursesIn, type Known } from './courses.ts'
 import { type RateHistory, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
+import { type Known, tracesIn } from './traces.ts'
 import { windowsIn } from './waiting.ts'
 
 export const rate09 = rateRule({
@@ -107,7 +107,7 @@ interface Pair {
 type Repeated = NonNullable<ReturnType<typeof shownTooOften>>
 
 /** A burst in which a value was shown too often for one window. */
-interface Broken extends Pick<BandCourse, 'windowUs' | 'toleranceUs'> {
+interface Broken extends Pick<BandTrace, 'windowUs' | 'toleranceUs'> {
   readonly once: Repeated
   readonly span: BurstSpan
 }
@@ -157,10 +157,10 @@ function tooSlow(history: RateHistory, known: Known) {
   const broken: Broken[] = []
   let inOneWindow: Repeated | null = null
   let twice: Repeated | null = null
-  for (const course of coursesIn(history, known, 'minute')) {
-    const { limit, windowUs, toleranceUs, earlierAtMost } = course
-    for (const endpoint of new Set(course.requests.map((request) => request.endpoint))) {
-      const own = course.requests.filter(
+  for (const trace of tracesIn(history, known, 'minute')) {
+    const { limit, windowUs, toleranceUs, earlierAtMost } = trace
+    for (const endpoint of new Set(trace.requests.map((request) => request.endpoint))) {
+      const own = trace.requests.filter(
         (request) => request.endpoint === endpoint && request.limit === limit,
       )
       for (const burst of idleBursts(own, 4, windowUs, earlierAtMost === 0)) {
@@ -173,7 +173,7 @@ function tooSlow(history: RateHistory, known: Known) {
         twice ??= shownTooOften(counted, limit, 2, regained)
       }
     }
-    for (const { requests, beganEmpty } of windowsOf(course)) {
+    for (const { requests, beganEmpty } of windowsOf(trace)) {
       if (!beganEmpty) continue
       const counted = requests.filter(({ decision }) => decision === 'admitted')
       const [busiest = []] = [...Map.groupBy(counted, ({ endpoint }) => endpoint).values()].sort(

@@ -38,7 +38,7 @@ the full refill, so an early admission decides nothing.`,
 function judge(waits: readonly Wait[], resetOf: ResetOf): Verdict {
   let observations = 0
   for (const wait of waits) {
-    const { requests, windowUs, limit } = wait.course
+    const { requests, windowUs, limit } = wait.trace
     let newestUs = Number.NEGATIVE_INFINITY
     for (const [index, rejection] of requests.entries()) {
       if (rejection.decision !== 'rejected') newestUs = Math.max(newestUs, rejection.closedUs)

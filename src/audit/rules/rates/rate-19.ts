@@ -3,10 +3,10 @@ import { windowUs } from '../../../contract/contract.ts'
 import { cellsNamed } from '../../../limits/band.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { otherWindowMayRefuse, pacingOf } from '../../../limits/other-windows.ts'
-import type { Known } from './courses.ts'
 import { inOrder } from './event-order.ts'
 import { type RateEvent, type RateHistory, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
+import type { Known } from './traces.ts'
 import { readingsOf, type Wait, waitsIn } from './waiting.ts'
 
 export const rate19 = rateRule({
@@ -110,7 +110,7 @@ also too short if only fixed windows explain the record and their reset (RATE-13
 function tooShort(history: RateHistory, known: Known) {
   const readings = readingsOf(history, known)
   for (const wait of waitsIn(history, known)) {
-    for (const [index, rejection] of wait.course.requests.entries()) {
+    for (const [index, rejection] of wait.trace.requests.entries()) {
       if (rejection.decision !== 'rejected' || rejection.retryAfterS === null) continue
       const overUs = rejection.untilUs + (rejection.retryAfterS + 1) * 1e6
       const next = rejectedAgain(wait, index, overUs + wait.grainUs)
@@ -132,7 +132,7 @@ function tooShort(history: RateHistory, known: Known) {
  * If rejections may count, those in between may have moved the promised time.
  */
 function rejectedAgain(wait: Wait, index: number, instantUs: number): LimitedRequest | null {
-  const { requests } = wait.course
+  const { requests } = wait.trace
   let at = index + 1
   while (at < requests.length && requests[at]!.fromUs <= instantUs) at++
   const next = requests[at]

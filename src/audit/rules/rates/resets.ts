@@ -10,8 +10,8 @@ import {
   type UnitInference,
 } from '../../../limits/reset-unit.ts'
 import { type ServiceClock, serviceClock } from '../../../limits/service-clock.ts'
-import type { Known } from './courses.ts'
 import type { RateHistory } from './history.ts'
+import type { Known } from './traces.ts'
 
 /** All reset values, each with the longest time that it may look ahead, those of each key together. */
 export function resetSamples(history: RateHistory, contract: Contract): Iterable<ResetSample> {

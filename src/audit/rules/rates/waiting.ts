@@ -1,12 +1,12 @@
-import type { BandCourse } from '../../../limits/courses.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import type { Model } from '../../../limits/models/model.ts'
 import { epochOf, isEpoch, resetInstant } from '../../../limits/reset-unit.ts'
 import { type Instant, type ResetWindow, windowsByReset } from '../../../limits/reset-windows.ts'
+import type { BandTrace } from '../../../limits/traces.ts'
 import { mostForgotten } from './continuity.ts'
-import { coursesIn, explain, type Known } from './courses.ts'
 import type { RateHistory } from './history.ts'
 import { readResets, sampleOf } from './resets.ts'
+import { explain, type Known, tracesIn } from './traces.ts'
 
 /** The reset of a rejection; null if it shows none. */
 export type ResetOf = (rejection: LimitedRequest) => Instant | null
@@ -23,11 +23,11 @@ export function readingsOf(history: RateHistory, known: Known): readonly ResetOf
   })
 }
 
-/** Returns the windows of a course that its resets identify; none if the resets have no sure unit. */
+/** Returns the windows of a trace that its resets identify; none if the resets have no sure unit. */
 export function windowsIn(
   history: RateHistory,
   known: Known,
-): (course: BandCourse) => readonly ResetWindow[] {
+): (trace: BandTrace) => readonly ResetWindow[] {
   const [unit, ...others] = readResets(history, known).inference.units
   const [resetOf] = readingsOf(history, known)
   if (unit === undefined || resetOf === undefined || others.length > 0) return () => []
@@ -35,41 +35,41 @@ export function windowsIn(
   const nameOf = isEpoch(unit)
     ? ({ reset }: LimitedRequest) => (reset === null ? null : epochOf(unit, reset))
     : resetOf
-  return (course) => windowsByReset(course, resetOf, nameOf)
+  return (trace) => windowsByReset(trace, resetOf, nameOf)
 }
 
-/** Most courses to replay, at a fraction of a second each: the first keys. */
-const mostCourses = 24
+/** Most traces to replay, at a fraction of a second each: the first keys. */
+const mostTraces = 24
 
-/** Courses of the minute with rejections. */
+/** Traces of the minute with rejections. */
 export function waitsIn(history: RateHistory, known: Known): readonly Wait[] {
   const waits: Wait[] = []
-  for (const course of coursesIn(history, known, 'minute')) {
-    if (!course.requests.some(({ decision }) => decision === 'rejected')) continue
-    waits.push(new Wait(history, course))
-    if (waits.length === mostCourses) break
+  for (const trace of tracesIn(history, known, 'minute')) {
+    if (!trace.requests.some(({ decision }) => decision === 'rejected')) continue
+    waits.push(new Wait(history, trace))
+    if (waits.length === mostTraces) break
   }
   return waits
 }
 
 /** The requests of a key after its rejections, and how long its limiter may make it wait. */
 export class Wait {
-  readonly course: BandCourse
+  readonly trace: BandTrace
   private readonly history: RateHistory
   private models: readonly Model[] | null = null
 
-  constructor(history: RateHistory, course: BandCourse) {
+  constructor(history: RateHistory, trace: BandTrace) {
     this.history = history
-    this.course = course
+    this.trace = trace
   }
 
-  /** Finds the models that explain the course, on demand, because it takes long. */
+  /** Finds the models that explain the trace, on demand, because it takes long. */
   private explaining(): readonly Model[] {
-    this.models ??= explain(this.course).models
+    this.models ??= explain(this.trace).models
     return this.models
   }
 
-  /** Whether only windows of a fixed length explain the course. */
+  /** Whether only windows of a fixed length explain the trace. */
   hasFixedWindows(): boolean {
     const models = this.explaining()
     return models.length > 0 && models.every(({ algorithm }) => algorithm.startsWith('fixed'))
@@ -81,7 +81,7 @@ export class Wait {
 
   /** How late or early a limiter may be by its own granularity. */
   get grainUs(): number {
-    const { windowUs, limit } = this.course
+    const { windowUs, limit } = this.trace
     return windowUs / limit + windowUs * 0.01
   }
 
@@ -89,13 +89,13 @@ export class Wait {
   spareUs(index: number): number {
     // A read after the rejection may count, as a rejection may (gap G-18).
     const mayHaveMoved =
-      this.mayCountRejections() || this.course.requests[index + 1]?.decision === 'read'
-    return this.grainUs + (mayHaveMoved ? movedByRejections(this.course, index) : 0)
+      this.mayCountRejections() || this.trace.requests[index + 1]?.decision === 'read'
+    return this.grainUs + (mayHaveMoved ? movedByRejections(this.trace, index) : 0)
   }
 
   /** Whether the attempt was alone on its account since the rejection: other keys may share the counter. */
   isAlone(index: number, next: LimitedRequest): boolean {
-    const { requests, windowUs, key } = this.course
+    const { requests, windowUs, key } = this.trace
     const { byKey, byAccount } = this.history
     const fromUs = requests[index]!.fromUs - 2 * windowUs
     return !byAccount
@@ -105,7 +105,7 @@ export class Wait {
 
   /** The first request admitted after a rejection. */
   nextAdmitted(index: number): LimitedRequest | null {
-    const { requests } = this.course
+    const { requests } = this.trace
     const rejectedBy = requests[index]!.untilUs
     for (let at = index + 1; at < requests.length; at++) {
       const request = requests[at]!
@@ -119,7 +119,7 @@ export class Wait {
    * one by one, and a log as many as came one window earlier.
    */
   beganAnew(index: number, admitted: LimitedRequest): boolean {
-    const { requests, windowUs, limit } = this.course
+    const { requests, windowUs, limit } = this.trace
     const rejection = requests[index]!
     if (rejection.remaining === null || admitted.remaining === null) return false
     if (admitted.limit !== limit || rejection.limit !== limit) return false
@@ -134,7 +134,7 @@ export class Wait {
  * How late a limiter that counts rejections may be. A counter that weighs the last window also weighs its rejections.
  * A log that counts this one must drop one more entry.
  */
-function movedByRejections({ requests, limit, windowUs }: BandCourse, index: number): number {
+function movedByRejections({ requests, limit, windowUs }: BandTrace, index: number): number {
   const untilUs = requests[index]!.fromUs
   const trailing = requests.filter(({ fromUs }, at) => at <= index && fromUs >= untilUs - windowUs)
   const rejections = trailing.filter(({ decision }) => decision !== 'admitted').length

@@ -1,4 +1,4 @@
-import { type Bucket, sumOf } from '../../evidence/usage/buckets.ts'
+import { sumOf, type UsageBucket } from '../../evidence/usage/buckets.ts'
 import type { UsageReport } from '../../evidence/usage/reports.ts'
 import { reportRule } from './report-rule.ts'
 
@@ -104,7 +104,7 @@ function hoursOfDays({ days, hours }: UsageReport, field: Counted): string | nul
 }
 
 /** Lines by day; empty if one has no day. */
-function byDay(buckets: readonly Bucket[]): ReadonlyMap<string, readonly Bucket[]> {
+function byDay(buckets: readonly UsageBucket[]): ReadonlyMap<string, readonly UsageBucket[]> {
   const byDay = Map.groupBy(buckets, ({ day }) => day ?? '')
   return byDay.has('') ? new Map() : byDay
 }

@@ -6,7 +6,7 @@ import { jsonValues } from '../whole/json-values.ts'
 import { type Fields, isFields } from './row.ts'
 
 /** A document of a known log, or a text that is none. */
-export type Document = Fields | { readonly unread: string }
+export type LogDocument = Fields | { readonly unread: string }
 
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown
 
@@ -30,7 +30,7 @@ export const longestLine = 16_000_000
  * @param file its name for users; `path` is its plain text
  * @throws UserError for a text that is neither
  */
-export function* jsonDocuments(path: string, file = path): Generator<Document> {
+export function* jsonDocuments(path: string, file = path): Generator<LogDocument> {
   const head = beginningOf(path).trimStart()
   const [line] = head.split('\n', 1)
   // A first line that is longer than the beginning is no sign of one document over several lines.
@@ -104,7 +104,7 @@ function* chunksOf(path: string): Generator<string> {
 }
 
 /** The rows of a CSV file (RFC 4180), by the names of its header. A row with other cells than the header is unread. */
-export function* csvDocuments(path: string, delimiter: string): Generator<Document> {
+export function* csvDocuments(path: string, delimiter: string): Generator<LogDocument> {
   let names: readonly string[] | null = null
   for (const { cells, text } of csvRows(path, delimiter)) {
     if (names === null) names = cells

@@ -1,4 +1,4 @@
-import type { Document } from './documents.ts'
+import type { LogDocument } from './documents.ts'
 import type { Fields } from './row.ts'
 
 /** `1.234,5`, `0,25`, and `1.234`, which has two readings. */
@@ -8,7 +8,7 @@ const withPoint = /^-?\d+\.\d+([eE][+-]?\d+)?$/
 const dotted = /^(\d{1,2})\.(\d{1,2})\.(\d{4})(?: (\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?))?$/
 
 /** Whether a known log was saved again by a spreadsheet whose decimal mark is a comma: then no cell has a point. */
-export function hasDecimalCommas(documents: Iterable<Document>): boolean {
+export function hasDecimalCommas(documents: Iterable<LogDocument>): boolean {
   let commas = false
   for (const document of documents) {
     if ('unread' in document) continue
@@ -22,7 +22,7 @@ export function hasDecimalCommas(documents: Iterable<Document>): boolean {
 }
 
 /** The cells of such a spreadsheet as the service wrote them: `1234.5`, `2026-11-03 10:00:00`. */
-export function plainCells(document: Document): Document {
+export function plainCells(document: LogDocument): LogDocument {
   if ('unread' in document) return document
   const cells = Object.entries(document as Fields).map(([name, cell]) => [
     name,

@@ -173,7 +173,7 @@ test('a double charge among 10,000 requests, 64 in flight, is found and located'
   )
   const reading = readBalance(history)
   expect(reading.fits).toBe('none')
-  expect(reading.intervals.faults.map((fault) => fault.kind)).toEqual(['balance-gap'])
+  expect(reading.intervals.conflicts.map((conflict) => conflict.kind)).toEqual(['balance-gap'])
 })
 
 const abandoned = { header: 'atomic', abortedShare: 0.05, timedOutShare: 0.02 } as const
@@ -188,10 +188,10 @@ test('a double charge is located to at most 64 suspects with 5 % aborts and 2 % 
     )
     // Where all are charged, one extra balance gap is a contradiction by itself.
     expect(fits).toBe(chargesLeft === 'all' ? 'none' : 'exact')
-    const faults = stray.length > 0 ? stray : intervals.faults
+    const conflicts = stray.length > 0 ? stray : intervals.conflicts
     // A double charge of 2 may appear as two balance gaps of 1 if others fill the rest.
-    expect([1, 2]).toContain(faults.length)
-    expect(faults.every((fault) => fault.kind === 'balance-gap')).toBe(true)
+    expect([1, 2]).toContain(conflicts.length)
+    expect(conflicts.every((conflict) => conflict.kind === 'balance-gap')).toBe(true)
     const [likeliest, ...others] = places()
     const suspects = suspectsOf(history, [likeliest!, ...others], 1).rows
     expect(suspects.length).toBeGreaterThan(0)
@@ -224,10 +224,10 @@ test.each([
         seeded(seed),
       )
       const ledger = readBalance(history)
-      const fault = ledger.stray[0] ?? ledger.intervals.faults[0]
-      if (fault?.kind !== 'balance-gap') return false
+      const conflict = ledger.stray[0] ?? ledger.intervals.conflicts[0]
+      if (conflict?.kind !== 'balance-gap') return false
       const [likeliest, ...others] = ledger.places()
-      const { rows } = suspectsOf(history, [likeliest!, ...others], fault.unexplained)
+      const { rows } = suspectsOf(history, [likeliest!, ...others], conflict.unexplained)
       expect(rows.length).toBeLessThanOrEqual(64)
       return rows.some((row) => history.slot[row] === struckSlot)
     })
@@ -293,7 +293,7 @@ test('a package bought during a burst leaves both sides of the burst decided', (
     expect(clean.gifts.map(({ credits }) => credits)).toEqual([5_000])
     const faulty = bought('double charge', seed)
     expect(faulty.fits).toBe('none')
-    expect(faulty.intervals.faults.map(({ kind }) => kind)).toEqual(['balance-gap'])
+    expect(faulty.intervals.conflicts.map(({ kind }) => kind)).toEqual(['balance-gap'])
   }
 })
 

@@ -11,7 +11,7 @@ function compare(shape: SmallHistory, histories: number, seed: number) {
   for (let at = 0; at < histories; at++) {
     const history = smallHistory(random, shape)
     const explained = isLinearizable(history)
-    const quiet = readIntervals(operationsOf(history)).faultCount === 0
+    const quiet = readIntervals(operationsOf(history)).conflictCount === 0
     if (explained) counts[quiet ? 'clean' : 'falseAlarms']++
     else counts[quiet ? 'missed' : 'faulty']++
   }
@@ -48,10 +48,10 @@ const charge = (
 ): Operation => ({ callUs, untilUs, after, costCredits, certain })
 
 test('a balance gap names the charges around it and the time when its credits were taken', () => {
-  const { faults } = readIntervals(
+  const { conflicts } = readIntervals(
     operationsOf([charge(0, 10, 99), charge(20, 30, 98), charge(25, 45, 96), charge(50, 60, 95)]),
   )
-  expect(faults).toEqual([
+  expect(conflicts).toEqual([
     {
       kind: 'balance-gap',
       balanceGap: { above: 1, below: 2, credits: 1, fromUs: 20, toUs: 45 },
@@ -63,26 +63,26 @@ test('a balance gap names the charges around it and the time when its credits we
 test('an ambiguous charge fills a balance gap only if it was called before the balance gap closed', () => {
   const intervals = [charge(0, 10, 99), charge(20, 30, 97)]
   const inTime = readIntervals(operationsOf([...intervals, charge(30, Infinity, null, 1, false)]))
-  expect(inTime).toMatchObject({ faultCount: 0, uncertainCredits: 1 })
+  expect(inTime).toMatchObject({ conflictCount: 0, uncertainCredits: 1 })
   const late = readIntervals(operationsOf([...intervals, charge(31, Infinity, null, 1, false)]))
-  expect(late.faults.map((fault) => fault.kind)).toEqual(['balance-gap'])
+  expect(late.conflicts.map((conflict) => conflict.kind)).toEqual(['balance-gap'])
 })
 
 test('two charges that show the same balance overlap', () => {
-  const { faults } = readIntervals(operationsOf([charge(0, 9, 99), charge(1, 8, 99)]))
-  expect(faults).toEqual([{ kind: 'overlap', upper: 0, lower: 1, credits: 1 }])
+  const { conflicts } = readIntervals(operationsOf([charge(0, 9, 99), charge(1, 8, 99)]))
+  expect(conflicts).toEqual([{ kind: 'overlap', upper: 0, lower: 1, credits: 1 }])
 })
 
 test('a balance that rises against the clock is out of order', () => {
-  const { faults } = readIntervals(operationsOf([charge(0, 9, 98), charge(10, 20, 99)]))
-  expect(faults).toEqual([{ kind: 'order', earlier: 1, later: 0 }])
+  const { conflicts } = readIntervals(operationsOf([charge(0, 9, 98), charge(10, 20, 99)]))
+  expect(conflicts).toEqual([{ kind: 'order', earlier: 1, later: 0 }])
 })
 
 test('an unseen charge that does not fit between two reads is missing', () => {
-  const { faults } = readIntervals(
+  const { conflicts } = readIntervals(
     operationsOf([charge(0, 1, 100, 0), charge(2, 3, null), charge(4, 5, 100, 0)]),
   )
-  expect(faults).toEqual([{ kind: 'missing', row: 1 }])
+  expect(conflicts).toEqual([{ kind: 'missing', row: 1 }])
 })
 
 const ambiguous = (callUs: number, untilUs: number, costCredits = 1) =>
@@ -100,7 +100,7 @@ const balanceGap = (
   ...{ above, below, credits, fromUs, toUs },
 })
 const nothing = {
-  ...{ placed: 0, faults: [], faultCount: 0, overlaps: 0 },
+  ...{ placed: 0, conflicts: [], conflictCount: 0, overlaps: 0 },
   ...{ missingCredits: 0, filled: [], uncertainCredits: 0 },
 }
 const overlap = (upper: number, lower: number, credits: number) => ({
@@ -140,24 +140,24 @@ test.each([
     'the rest of a partly filled balance gap is missing',
     [...hole3, ambiguous(0, Infinity, 2)],
     {
-      ...{ ...nothing, placed: 2, faultCount: 1, missingCredits: 1, uncertainCredits: 2 },
-      faults: [{ kind: 'balance-gap', balanceGap: balanceGap(0, 1, 3, 0, 30), unexplained: 1 }],
+      ...{ ...nothing, placed: 2, conflictCount: 1, missingCredits: 1, uncertainCredits: 2 },
+      conflicts: [{ kind: 'balance-gap', balanceGap: balanceGap(0, 1, 3, 0, 30), unexplained: 1 }],
     },
   ],
   [
     'three charges that show one value overlap twice, and nothing is missing',
     [charge(0, 9, 99), charge(1, 8, 99), charge(2, 7, 99)],
     {
-      ...{ ...nothing, placed: 3, faultCount: 2, overlaps: 2 },
-      faults: [overlap(0, 1, 1), overlap(1, 2, 1)],
+      ...{ ...nothing, placed: 3, conflictCount: 2, overlaps: 2 },
+      conflicts: [overlap(0, 1, 1), overlap(1, 2, 1)],
     },
   ],
   [
     'credits that an overlap shows twice are not missing in a balance gap',
     [charge(0, 9, 99), charge(1, 8, 99), charge(2, 7, 96)],
     {
-      ...{ ...nothing, placed: 3, faultCount: 2, overlaps: 1, missingCredits: 1 },
-      faults: [
+      ...{ ...nothing, placed: 3, conflictCount: 2, overlaps: 1, missingCredits: 1 },
+      conflicts: [
         overlap(0, 1, 1),
         { kind: 'balance-gap', balanceGap: balanceGap(1, 2, 2, 1, 7), unexplained: 2 },
       ],
@@ -166,14 +166,14 @@ test.each([
   [
     'a dear charge at the value of a cheap one overlaps by its own cost',
     [charge(5, 6, 97, 3), charge(0, 3, 97)],
-    { ...nothing, placed: 2, faultCount: 1, overlaps: 1, faults: [overlap(1, 0, 3)] },
+    { ...nothing, placed: 2, conflictCount: 1, overlaps: 1, conflicts: [overlap(1, 0, 3)] },
   ],
   [
     'a charge that ended before the balance gap does not fill it',
     [charge(0, 10, 99), charge(26, 30, 98), charge(40, 50, 96), ambiguous(1, 25)],
     {
-      ...{ ...nothing, placed: 3, faultCount: 1, missingCredits: 1 },
-      faults: [{ kind: 'balance-gap', balanceGap: balanceGap(1, 2, 1, 26, 50), unexplained: 1 }],
+      ...{ ...nothing, placed: 3, conflictCount: 1, missingCredits: 1 },
+      conflicts: [{ kind: 'balance-gap', balanceGap: balanceGap(1, 2, 1, 26, 50), unexplained: 1 }],
     },
   ],
   [
@@ -193,8 +193,8 @@ test.each([
     'two charges of two do not, if neither expires',
     [...holes31, ambiguous(1, Infinity, 2), ambiguous(1, Infinity, 2)],
     {
-      ...{ ...nothing, placed: 3, faultCount: 2, missingCredits: 2, uncertainCredits: 2 },
-      faults: [
+      ...{ ...nothing, placed: 3, conflictCount: 2, missingCredits: 2, uncertainCredits: 2 },
+      conflicts: [
         { kind: 'balance-gap', balanceGap: balanceGap(0, 1, 3, 0, 30), unexplained: 1 },
         { kind: 'balance-gap', balanceGap: balanceGap(1, 2, 1, 20, 50), unexplained: 1 },
       ],
@@ -220,18 +220,18 @@ test.each([
     'a charge of one in the first balance gap is not available for the next',
     [...holes31, ambiguous(1, Infinity, 2), ambiguous(1, Infinity)],
     {
-      ...{ ...nothing, placed: 3, faultCount: 1, missingCredits: 1, uncertainCredits: 3 },
+      ...{ ...nothing, placed: 3, conflictCount: 1, missingCredits: 1, uncertainCredits: 3 },
       filled: [balanceGap(0, 1, 3, 0, 30)],
-      faults: [{ kind: 'balance-gap', balanceGap: balanceGap(1, 2, 1, 20, 50), unexplained: 1 }],
+      conflicts: [{ kind: 'balance-gap', balanceGap: balanceGap(1, 2, 1, 20, 50), unexplained: 1 }],
     },
   ],
   [
     'a charge of two in the first balance gap is not available for the next',
     [charge(0, 10, 99), charge(20, 30, 96), charge(40, 50, 93), ambiguous(1, Infinity, 2)],
     {
-      ...{ ...nothing, placed: 3, faultCount: 1, missingCredits: 2, uncertainCredits: 2 },
+      ...{ ...nothing, placed: 3, conflictCount: 1, missingCredits: 2, uncertainCredits: 2 },
       filled: [balanceGap(0, 1, 2, 0, 30)],
-      faults: [{ kind: 'balance-gap', balanceGap: balanceGap(1, 2, 2, 20, 50), unexplained: 2 }],
+      conflicts: [{ kind: 'balance-gap', balanceGap: balanceGap(1, 2, 2, 20, 50), unexplained: 2 }],
     },
   ],
   [
@@ -274,16 +274,16 @@ test.each([
     'of two charges for one balance gap between reads, one is missing',
     [read(0, 1, 100), unseen(2, 3), unseen(2, 3), read(4, 5, 99)],
     {
-      ...{ ...nothing, placed: 2, faultCount: 1, filled: [balanceGap(0, 3, 1, 0, 5)] },
-      faults: [{ kind: 'missing', row: 2 }],
+      ...{ ...nothing, placed: 2, conflictCount: 1, filled: [balanceGap(0, 3, 1, 0, 5)] },
+      conflicts: [{ kind: 'missing', row: 2 }],
     },
   ],
 ] as const)('%s', (_, operations: readonly Operation[], reading: object) => {
   expect(readIntervals(operationsOf(operations))).toEqual(reading)
 })
 
-test('at most a thousand faults are kept, and all are counted', () => {
+test('at most a thousand conflicts are kept, and all are counted', () => {
   const same = Array.from({ length: 1_003 }, (_, at) => charge(at, 2_000, 99))
-  const { faults, faultCount, overlaps } = readIntervals(operationsOf(same))
-  expect([faults.length, faultCount, overlaps]).toEqual([1_000, 1_002, 1_002])
+  const { conflicts, conflictCount, overlaps } = readIntervals(operationsOf(same))
+  expect([conflicts.length, conflictCount, overlaps]).toEqual([1_000, 1_002, 1_002])
 })

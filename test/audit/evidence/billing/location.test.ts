@@ -16,12 +16,12 @@ import { searchedCost } from './searched-cost.ts'
 const tookUs = 100
 function balanceGapsOf(history: BalanceHistory) {
   const operations = intervalOperations(history, { plain: 'after', stream: 'after' }, true)
-  const { filled, faults } = readIntervals(operations)
+  const { filled, conflicts } = readIntervals(operations)
   return {
     operations,
     balanceGaps: [
       ...filled,
-      ...faults.flatMap((each) => (each.kind === 'balance-gap' ? [each.balanceGap] : [])),
+      ...conflicts.flatMap((each) => (each.kind === 'balance-gap' ? [each.balanceGap] : [])),
     ],
   }
 }

@@ -7,21 +7,21 @@ const charge = (callUs: number, after: number | null, costCredits = 1): Operatio
 })
 
 test.each([
-  ['no charge observes nothing', [], 100, { observations: 0, fault: null }],
+  ['no charge observes nothing', [], 100, { observations: 0, conflict: null }],
   [
-    'charges that took what the balance fell by are no fault',
+    'charges that took what the balance fell by are no conflict',
     [charge(0, 99), charge(10, 97, 2)],
     100,
-    { observations: 2, fault: null },
+    { observations: 2, conflict: null },
   ],
-  ['nor is a balance that fell by more', [charge(0, 90)], 100, { observations: 1, fault: null }],
+  ['nor is a balance that fell by more', [charge(0, 90)], 100, { observations: 1, conflict: null }],
   [
     'two charges that show the same credits took more than the balance fell by',
     [charge(20, 98), charge(10, 99), charge(0, 99)],
     100,
     {
       observations: 3,
-      fault: { row: 1, beside: 2, charges: 2, costCredits: 2, allowedCredits: 1 },
+      conflict: { row: 1, beside: 2, charges: 2, costCredits: 2, allowedCredits: 1 },
     },
   ],
   [
@@ -30,16 +30,16 @@ test.each([
     100,
     {
       observations: 1,
-      fault: { row: 0, beside: 0, charges: 1, costCredits: 3, allowedCredits: 1 },
+      conflict: { row: 0, beside: 0, charges: 1, costCredits: 3, allowedCredits: 1 },
     },
   ],
   [
-    'of faults as bad the first is reported',
+    'of conflicts as bad the first is reported',
     [charge(0, 99), charge(1, 99), charge(2, 98), charge(3, 98), charge(4, 97)],
     100,
     {
       observations: 5,
-      fault: { row: 3, beside: 2, charges: 4, costCredits: 4, allowedCredits: 2 },
+      conflict: { row: 3, beside: 2, charges: 4, costCredits: 4, allowedCredits: 2 },
     },
   ],
   [
@@ -49,7 +49,7 @@ test.each([
       ...[charge(3, 99)],
     ],
     100,
-    { observations: 1, fault: null },
+    { observations: 1, conflict: null },
   ],
 ] as const)('%s', (_, operations, start, found) => {
   expect(readMajorization(operationsOf(operations), start)).toEqual(found)

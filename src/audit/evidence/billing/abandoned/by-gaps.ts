@@ -51,7 +51,7 @@ export function isChargedWrongly(
     combinations.length > 0 &&
     combinations.every(({ choices, rest }) => {
       const policies = choices.map(({ within }) => within(rest))
-      return readUnder(operations, policies).faultCount > 0
+      return readUnder(operations, policies).conflictCount > 0
     })
   )
 }

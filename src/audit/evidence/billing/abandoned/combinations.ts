@@ -80,7 +80,7 @@ export function isExplained(
   if (left.some((policies) => policies.length === 0)) return false
   const isSure = ({ least, most }: Ranges) => least.every((credits, at) => credits === most[at])
   const [sure, open] = [last.filter(isSure), last.filter((policy) => !isSure(policy))]
-  const bySums = new Map(sure.map((policy) => [policy.least.join(), policy]))
+  const byLeast = new Map(sure.map((policy) => [policy.least.join(), policy]))
   let tries = 0
   const explains = (sums: Ranges, parts: readonly Ranges[], policy: Ranges): boolean =>
     tries++ > mostTries ||
@@ -90,7 +90,7 @@ export function isExplained(
     if (open.some(explainsWith)) return true
     if (!isSure(sums)) return sure.some(explainsWith)
     // The remaining credits must match exactly.
-    const policy = bySums.get(sums.least.map((credits, at) => taken[at]! - credits).join())
+    const policy = byLeast.get(sums.least.map((credits, at) => taken[at]! - credits).join())
     return policy !== undefined && explainsWith(policy)
   }
   const walk = (nth: number, sums: Ranges, parts: readonly Ranges[]): boolean =>

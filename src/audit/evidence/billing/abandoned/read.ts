@@ -1,6 +1,6 @@
 import type { Credits } from '../../../../contract/contract.ts'
 import { once } from '../../once.ts'
-import type { IntervalFault, IntervalReading } from '../charge-intervals.ts'
+import type { IntervalConflict, IntervalReading } from '../charge-intervals.ts'
 import type { Conservation } from '../conservation.ts'
 import { type BalanceHistory, effects } from '../history.ts'
 import { type Operations, rowsWhere } from '../operations.ts'
@@ -12,7 +12,7 @@ import { type Charges, hasContent, hasHead, policyOf, type Sight } from './polic
 /** What remains unexplained by the policies that a service may have for abandoned attempts. */
 export interface Abandoned {
   /** Balance gaps that remain if all ambiguous attempts but these follow one charging policy. */
-  readonly stray: readonly IntervalFault[]
+  readonly stray: readonly IntervalConflict[]
   /** Credits that ambiguous attempts took by no single policy; 0 if one policy explains them. */
   readonly openCredits: Credits
   /** Whether the stray balance gaps are proof: no legal combination of policies explains them. */
@@ -48,11 +48,11 @@ export function readAbandoned(
   const left = isOpen || isMany ? leftByOnePolicy(history, operations, policies) : nothingLeft
   const isStray =
     isMany &&
-    left.faultCount * 50 <= ambiguous &&
-    left.faults.every((fault) => fault.kind === 'balance-gap')
-  const stray = isStray ? left.faults : []
+    left.conflictCount * 50 <= ambiguous &&
+    left.conflicts.every((conflict) => conflict.kind === 'balance-gap')
+  const stray = isStray ? left.conflicts : []
   const openCredits =
-    fits === 'exact' && left.faultCount > 0
+    fits === 'exact' && left.conflictCount > 0
       ? intervals.uncertainCredits
       : fits === 'loose'
         ? openInAll(history, conservation, policies)
@@ -68,7 +68,7 @@ export function readAbandoned(
           operations(),
           intervals.uncertainCredits,
           stray.reduce(
-            (sum, fault) => sum + (fault.kind === 'balance-gap' ? fault.unexplained : 0),
+            (sum, conflict) => sum + (conflict.kind === 'balance-gap' ? conflict.unexplained : 0),
             0,
           ),
         ),
@@ -90,11 +90,11 @@ const onePolicies = (history: BalanceHistory): readonly Charges[] => [
 /** Every charge of one policy counts, and nothing beside it. */
 const whole: Sight = { shows: () => true, finished: () => null }
 
-type Left = Pick<IntervalReading, 'faults' | 'faultCount'>
-const nothingLeft: Left = { faults: [], faultCount: 0 }
+type Left = Pick<IntervalReading, 'conflicts' | 'conflictCount'>
+const nothingLeft: Left = { conflicts: [], conflictCount: 0 }
 
 /**
- * The faults that remain under the policy that leaves the fewest.
+ * The conflicts that remain under the policy that leaves the fewest.
  *
  * Any of many ambiguous attempts may explain a wrong charge and would hide it. But a service has a policy. If no
  * policy explains all balance gaps, some credits are unexplained. If one explains all except at most one per fifty
@@ -115,8 +115,8 @@ function leftByOnePolicy(
       Math.min(settlesByUs[row]!, callUs[row]! + lingerUs),
     ])
     const reading = readUnder(operations(), [policy])
-    if (reading.faultCount === 0) return nothingLeft
-    if (best === null || reading.faultCount < best.faultCount) best = reading
+    if (reading.conflictCount === 0) return nothingLeft
+    if (best === null || reading.conflictCount < best.conflictCount) best = reading
   }
   return best!
 }

@@ -13,8 +13,8 @@ const meaning = { plain: 'after', stream: 'after' } as const
 /** The accusation, with no bound on what the likeliest policy leaves unexplained. */
 function accuses(history: BalanceHistory): boolean {
   const operations = intervalOperations(history, meaning, true)
-  const { faultCount, uncertainCredits } = readIntervals(operations)
-  if (faultCount > 0) return true
+  const { conflictCount, uncertainCredits } = readIntervals(operations)
+  if (conflictCount > 0) return true
   return isChargedWrongly(history, operations, uncertainCredits, Infinity)
 }
 
@@ -223,8 +223,8 @@ function isAccused(left: readonly Left[], { astray = Infinity, lifetimeUs = 60 }
   }
   const history = historyOf([...rows, success], { lifetimeUs })
   const operations = intervalOperations(history, meaning, true)
-  const { faultCount, uncertainCredits } = readIntervals(operations)
-  expect(faultCount).toBe(0)
+  const { conflictCount, uncertainCredits } = readIntervals(operations)
+  expect(conflictCount).toBe(0)
   return isChargedWrongly(history, operations, uncertainCredits, astray)
 }
 /** Attempts from 105, 205 and 305 us on; each that is charged is so as the service notices its end. */

@@ -122,7 +122,9 @@ test.each([
   'charges that fit no policy are stray up to one in fifty: %i abandoned attempts, %i charged',
   (count, charged, credits) => {
     const { stray, isProven, settled } = reading(many(count, charged))
-    expect(stray.map((fault) => fault.kind === 'balance-gap' && fault.unexplained)).toEqual(credits)
+    expect(
+      stray.map((conflict) => conflict.kind === 'balance-gap' && conflict.unexplained),
+    ).toEqual(credits)
     expect(isProven()).toBe(false)
     expect(settled()).toEqual(null)
   },

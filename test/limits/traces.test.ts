@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Band, FullContract, Window } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { coursesOf, type Placed } from '../../src/limits/courses.ts'
 import type { LimitedRequest } from '../../src/limits/limited-request.ts'
 import type { ServiceClock } from '../../src/limits/service-clock.ts'
+import { type Placed, tracesOf } from '../../src/limits/traces.ts'
 import { arrivalOf } from './limited-requests.ts'
 
 const minuteUs = 60e6
@@ -19,7 +19,7 @@ const cut = (
     window = 'minute' as Window,
     clock = null as ServiceClock | null,
   } = {},
-) => coursesOf(requests, contract, window, clock)
+) => tracesOf(requests, contract, window, clock)
 const withFirst = (requests: Partial<Band['requests']>): FullContract => {
   const [first, ...rest] = defaultContract.bands
   const band = { ...first!, requests: { ...first!.requests, ...requests } }
@@ -29,9 +29,9 @@ const rejected = { decision: 'rejected', status: 429 } as const
 const decisions = (...given: Parameters<typeof cut>) =>
   cut(...given).flatMap(({ requests }) => requests.map(({ decision }) => decision))
 
-test('a course ends if the key rests for more than two windows after its last response', () => {
+test('a trace ends if the key rests for more than two windows after its last response', () => {
   const sizes = (requests: readonly Placed[]) =>
-    cut(requests).map((course) => [course.requests.length, course.earlierAtMost])
+    cut(requests).map((trace) => [trace.requests.length, trace.earlierAtMost])
   const first = placed(0, { closedUs: 5e6 })
   expect(sizes([first, placed(1e6), placed(125e6)])).toEqual([[3, Infinity]])
   expect(sizes([first, placed(1e6), placed(125e6 + 1)])).toEqual([
@@ -40,7 +40,7 @@ test('a course ends if the key rests for more than two windows after its last re
   ])
 })
 
-test('a course has the limit of the band that headers name, or else of the balance', () => {
+test('a trace has the limit of the band that headers name, or else of the balance', () => {
   const limits = (...requests: readonly Placed[]) =>
     cut(requests).map(({ band, limit, requests: own }) => [band.name, limit, own.length])
   expect(limits(placed(0))).toEqual([['1-100', 20, 1]])
@@ -56,7 +56,7 @@ test('a course has the limit of the band that headers name, or else of the balan
   ])
 })
 
-test('only the first success shows the count before a course', () => {
+test('only the first success shows the count before a trace', () => {
   const earlier = (change: Partial<LimitedRequest>, window: Window = 'minute') =>
     cut([placed(0, change)], { window })[0]!.earlierAtMost
   expect(earlier({ limit: 20, remaining: 15 })).toBe(4)
@@ -78,13 +78,13 @@ test('a rejection belongs to the window that it names, or to any that may be ful
   expect([20, null, 7].map((limit) => named(limit))).toEqual(Array(3).fill('rejected'))
   expect(named(600)).toBe('unknown')
   expect(named(20, withFirst({ hour: 20 }))).toBe('rejected')
-  // The hour is full from the third request on; its requests are in the previous course.
+  // The hour is full from the third request on; its requests are in the previous trace.
   const later = [0, 1, 2, 200e6, 200e6 + 1].map((atUs) => placed(atUs, atUs > 2e8 ? rejected : {}))
   expect(decisions(later, { contract: withFirst({ hour: 3 }) })[4]).toBe('unknown')
   expect(decisions(later, { contract: withFirst({ hour: 9 }) })[4]).toBe('rejected')
 })
 
-test('a long course is cut, and requests that ended after the cut have an unknown decision', () => {
+test('a long trace is cut, and requests that ended after the cut have an unknown decision', () => {
   const requests = Array.from({ length: 6_001 }, (_, at) =>
     placed(at * 1e3, at === 5_996 || at === 5_997 ? rejected : {}),
   )
@@ -102,7 +102,7 @@ test('an edge is known if the clock is known to within a window', () => {
   expect(edge(30e6, 90e6)).toEqual({ lowUs: 30e6, highUs: 90e6 })
   expect(edge(30e6, 90e6 + 1)).toBeNull()
   expect(edge(110e6, 120e6)).toEqual({ lowUs: 0, highUs: 10e6 })
-  const [course] = cut([placed(0)])
-  expect(course).toMatchObject({ windowUs: minuteUs, toleranceUs: 120e3, edge: null })
-  expect([placed(0), placed(0, rejected)].map(course!.counted)).toEqual(['yes', 'maybe'])
+  const [trace] = cut([placed(0)])
+  expect(trace).toMatchObject({ windowUs: minuteUs, toleranceUs: 120e3, edge: null })
+  expect([placed(0), placed(0, rejected)].map(trace!.counted)).toEqual(['yes', 'maybe'])
 })

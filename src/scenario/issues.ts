@@ -7,7 +7,7 @@ import { items } from './loose.ts'
 /** A place in a scenario: keys and indexes from its top. */
 export type Path = readonly (string | number)[]
 
-/** One fault of a scenario. */
+/** One issue of a scenario. */
 export interface ScenarioIssue {
   readonly path: Path
   /** 1-based; null if the scenario is a module. */
@@ -15,26 +15,26 @@ export interface ScenarioIssue {
   readonly message: string
 }
 
-/** A fault whose line is not looked up yet. */
+/** An issue whose line is not looked up yet. */
 export type Found = Omit<ScenarioIssue, 'line'>
 
 /**
- * A scenario that cannot be run, with all its faults.
+ * A scenario that cannot be run, with all its issues.
  *
  * @example
  * try {
  *   parseScenario('name: n')
  * } catch (error) {
  *   if (!(error instanceof ScenarioError)) throw error
- *   for (const { line, message } of error.faults) console.error(line, message)
+ *   for (const { line, message } of error.issues) console.error(line, message)
  * }
  */
 export class ScenarioError extends UserError {
   override readonly name = 'ScenarioError'
-  readonly faults: readonly ScenarioIssue[]
+  readonly issues: readonly ScenarioIssue[]
 
-  constructor(path: string, faults: readonly ScenarioIssue[]) {
-    const told = new Map(faults.map((fault) => [`${pathText(fault.path)} ${fault.message}`, fault]))
+  constructor(path: string, issues: readonly ScenarioIssue[]) {
+    const told = new Map(issues.map((issue) => [`${pathText(issue.path)} ${issue.message}`, issue]))
     const sorted = [...told.values()].sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
     const lines = sorted.map(({ line, path, message }) => {
       const place = [line === null ? '' : `line ${line}`, pathText(path)].filter((part) => part)
@@ -42,7 +42,7 @@ export class ScenarioError extends UserError {
     })
     const count = sorted.length === 1 ? 'an error' : `${sorted.length} errors`
     super('scenario', [`${path} has ${count}:`, ...lines].join('\n'))
-    this.faults = sorted
+    this.issues = sorted
   }
 }
 
@@ -99,8 +99,8 @@ function lowerFieldOf(issue: z.core.$ZodIssue): string | null {
   return typeof low === 'string' ? low : null
 }
 
-/** Zod's issues as faults with the expected and the given value. Each unknown key is a fault. */
-export function faultsOf(
+/** Zod's issues as ours, with the expected and the given value. Each unknown key is an issue. */
+export function issuesOf(
   error: z.ZodError,
   data: unknown,
   lineOf: (path: Path) => number | null,
@@ -114,18 +114,18 @@ export function faultsOf(
         message: unknownName(key, issue.message.split(','), 'field'),
       }))
     }
-    const came = valueAt(data, path)
+    const observed = valueAt(data, path)
     // A value under `keys` may be a key itself, where only its source belongs.
     const shown =
       path[0] === 'keys'
         ? 'something else, which is not shown here'
-        : path[0] === 'base_url' && typeof came === 'string'
-          ? show(shownBaseUrl(came))
-          : show(came)
+        : path[0] === 'base_url' && typeof observed === 'string'
+          ? show(shownBaseUrl(observed))
+          : show(observed)
     const low = lowerFieldOf(issue)
     const than = low === null ? '' : `, ${show(valueAt(data, [...path.slice(0, -1), low]))}`
     const message =
-      came === undefined
+      observed === undefined
         ? `expected ${issue.message}, and it is missing.`
         : `expected ${issue.message}${than}; got ${shown}.`
     return [{ path, line: lineOf(path), message }]

@@ -1,7 +1,7 @@
 import { generating } from '../contract/request.ts'
-import { type Found, type Path, unknownName } from './faults.ts'
+import { type Found, type Path, unknownName } from './issues.ts'
 import { items, type Loose, loose } from './loose.ts'
-import { prefixFaults } from './prefix-faults.ts'
+import { prefixIssues } from './prefix-issues.ts'
 
 /** Requests of one task at most, over all its turns. */
 const mostRequests = 10_000
@@ -9,15 +9,15 @@ const mostRequests = 10_000
 const namesIn = (value: unknown) =>
   (typeof value === 'string' ? [value] : items(value)).filter((name) => typeof name === 'string')
 
-/** Faults of tasks: turns that are not there, circles, and requests that cannot be a turn. */
-export function taskFaults(scenario: Loose): readonly Found[] {
+/** Issues of tasks: turns that are not there, circles, and requests that cannot be a turn. */
+export function taskIssues(scenario: Loose): readonly Found[] {
   const found: Found[] = []
   const steps = loose(scenario.steps)
   for (const [name, written] of Object.entries(loose(scenario.tasks))) {
     const turns = items(loose(written).turns).map(loose)
-    found.push(...turnFaults(turns, steps, ['tasks', name, 'turns']))
-    found.push(...toolFaults(turns, steps, ['tasks', name, 'turns']))
-    found.push(...prefixFaults(loose(written), ['tasks', name]))
+    found.push(...turnIssues(turns, steps, ['tasks', name, 'turns']))
+    found.push(...toolIssues(turns, steps, ['tasks', name, 'turns']))
+    found.push(...prefixIssues(loose(written), ['tasks', name]))
   }
   const tasks = Object.keys(loose(scenario.tasks))
   if (loose(scenario.objectives).task !== undefined) {
@@ -63,7 +63,7 @@ export function taskFaults(scenario: Loose): readonly Found[] {
 
 const searchesTasks = (phase: Loose) => phase.load === 'sweep' && namesIn(phase.tasks).length > 0
 
-function turnFaults(turns: readonly Loose[], steps: Loose, path: Path): readonly Found[] {
+function turnIssues(turns: readonly Loose[], steps: Loose, path: Path): readonly Found[] {
   const found: Found[] = []
   const names = turns.map(({ name }) => String(name))
   const waiting = (name: string) => turns.filter(({ after }) => namesIn(after).includes(name))
@@ -75,7 +75,7 @@ function turnFaults(turns: readonly Loose[], steps: Loose, path: Path): readonly
         message: `another turn has the name ${JSON.stringify(turn.name)}; give each its own.`,
       })
     }
-    found.push(...stepFaults(turn.step, steps, [...place, 'step']))
+    found.push(...stepIssues(turn.step, steps, [...place, 'step']))
     if (names.indexOf(names[at]!) < at) continue
     for (const field of ['after', 'takes'] as const) {
       for (const name of namesIn(turn[field])) {
@@ -118,7 +118,7 @@ function turnFaults(turns: readonly Loose[], steps: Loose, path: Path): readonly
 }
 
 /** The calls of tools are written as the endpoint wants them, so a conversation stays with one. */
-function toolFaults(turns: readonly Loose[], steps: Loose, path: Path): readonly Found[] {
+function toolIssues(turns: readonly Loose[], steps: Loose, path: Path): readonly Found[] {
   const at = turns.findIndex(({ tools }) => tools === true)
   if (at === -1) return []
   const endpointOf = ({ step }: Loose) => loose(steps[String(step)]).endpoint
@@ -138,7 +138,7 @@ function mostOf({ repeat, children }: Loose): number {
 }
 
 /** A turn needs an answer with a text, and sends what its task decides. */
-function stepFaults(name: unknown, steps: Loose, path: Path): readonly Found[] {
+function stepIssues(name: unknown, steps: Loose, path: Path): readonly Found[] {
   if (typeof name !== 'string') return []
   const known = Object.keys(steps)
   if (!known.includes(name)) return [{ path, message: unknownName(name, known, 'step') }]

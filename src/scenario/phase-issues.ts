@@ -1,11 +1,11 @@
-import { type Found, type Path, unknownNames } from './faults.ts'
+import { type Found, type Path, unknownNames } from './issues.ts'
 import { entries, items, type Loose, loose } from './loose.ts'
 import { ratePerSOf } from './quantity.ts'
 
 const openLoads = ['constant', 'poisson', 'gamma']
 
-/** Faults of a phase that its fields have together, or with the rest of the scenario. */
-export function phaseFaults(scenario: Loose): readonly Found[] {
+/** Issues of a phase that its fields have together, or with the rest of the scenario. */
+export function phaseIssues(scenario: Loose): readonly Found[] {
   const found: Found[] = []
   const weights = new Map(entries(scenario.steps).map(([name, step]) => [name, step.weight]))
   const steps = [...weights.keys()]
@@ -15,7 +15,7 @@ export function phaseFaults(scenario: Loose): readonly Found[] {
     const path = ['phases', at]
     found.push(...unknownNames(phase.steps, steps, 'step', [...path, 'steps']))
     if (items(phase.tasks).length === 0) {
-      found.push(...weightFaults(weights, items(phase.steps), path))
+      found.push(...weightIssues(weights, items(phase.steps), path))
     }
     if (names.has(phase.name)) {
       found.push({
@@ -32,8 +32,8 @@ export function phaseFaults(scenario: Loose): readonly Found[] {
     if (openLoads.includes(String(phase.load)) && ramps && phase.duration === undefined) {
       found.push({ path, message: 'a ramp needs a duration: the time from one rate to the other.' })
     }
-    found.push(...silentFaults(phase, path))
-    if (phase.load === 'replay') found.push(...replayFaults(scenario, phase, path))
+    found.push(...silentIssues(phase, path))
+    if (phase.load === 'replay') found.push(...replayIssues(scenario, phase, path))
     if (phase.arrivals === 'gamma' && phase.burstiness === undefined) {
       found.push({
         path,
@@ -45,7 +45,7 @@ export function phaseFaults(scenario: Loose): readonly Found[] {
 }
 
 /** A step of weight 0 is drawn only in a phase that names it, and no step with weight. */
-function weightFaults(
+function weightIssues(
   weights: ReadonlyMap<string, unknown>,
   named: readonly unknown[],
   path: Path,
@@ -70,7 +70,7 @@ function weightFaults(
 }
 
 /** A trace decides the length of each request, which turns of a conversation cannot have. */
-function replayFaults(scenario: Loose, phase: Loose, path: Path): readonly Found[] {
+function replayIssues(scenario: Loose, phase: Loose, path: Path): readonly Found[] {
   const named = items(phase.steps)
   const drawn = entries(scenario.steps).filter(([name, { weight }]) =>
     named.length > 0 ? named.includes(name) : weight !== 0,
@@ -84,7 +84,7 @@ function replayFaults(scenario: Loose, phase: Loose, path: Path): readonly Found
 }
 
 /** Rates or weights that are all 0 would send nothing. */
-function silentFaults(phase: Loose, path: Path): readonly Found[] {
+function silentIssues(phase: Loose, path: Path): readonly Found[] {
   const isZero = (amount: unknown) =>
     amount === 0 || (typeof amount === 'string' && ratePerSOf(amount) === 0)
   const isSilent = (amounts: readonly unknown[]) => amounts.length > 0 && amounts.every(isZero)

@@ -7,7 +7,7 @@ import { otherWindowMayRefuse, type Pacing, pacingOf } from './other-windows.ts'
 import type { ServiceClock } from './service-clock.ts'
 
 /** The requests of one key while one limit held for it. */
-export interface BandCourse extends LimiterTrace {
+export interface BandTrace extends LimiterTrace {
   readonly key: string
   readonly band: Band
   readonly window: Window
@@ -18,7 +18,7 @@ export interface Placed extends LimitedRequest {
   readonly balance: Bracket
 }
 
-/** Requests of a course at most; the models explain only the beginning of a longer one. */
+/** Requests of a trace at most; the models explain only the beginning of a longer one. */
 const longest = 6_000
 
 /** Error of timers and clocks, as a share of a window. */
@@ -33,12 +33,12 @@ const toleranceShare = 0.002
  *
  * @param requests of one key, by start
  */
-export function coursesOf(
+export function tracesOf(
   requests: readonly Placed[],
   contract: Contract,
   window: Window,
   clock: ServiceClock | null,
-): readonly BandCourse[] {
+): readonly BandTrace[] {
   const lengthUs = windowUs[window]
   const pacing = pacingOf(requests)
   const pieces: {

@@ -19,8 +19,8 @@ const nothing: Following = { due: [], dropped: [] }
 
 type State = 'waiting' | 'begun' | 'ended' | 'dropped'
 
-/** The course of one task: which requests may begin, given which have ended. Pure: times are given. */
-export class TaskCourse {
+/** The progress of one task: which requests may begin, given which have ended. Pure: times are given. */
+export class TaskProgress {
   readonly plan: readonly PlannedTurn[]
   readonly startUs: number
   private readonly states: State[]

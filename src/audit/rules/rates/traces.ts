@@ -1,10 +1,10 @@
 import type { Window } from '../../../contract/contract.ts'
 import { type DeploymentProfile, established } from '../../../contract/profile.ts'
 import type { PromiseName } from '../../../contract/promises.ts'
-import { type BandCourse, coursesOf } from '../../../limits/courses.ts'
 import { withUnknownDecision } from '../../../limits/limited-request.ts'
 import { fitModels } from '../../../limits/models/fit.ts'
 import type { Contradiction, Counted, Model } from '../../../limits/models/model.ts'
+import { type BandTrace, tracesOf } from '../../../limits/traces.ts'
 import type { Evidence } from '../../rule.ts'
 import type { RateHistory } from './history.ts'
 
@@ -12,7 +12,7 @@ import type { RateHistory } from './history.ts'
 export type Known<P extends PromiseName = never> = Pick<Evidence<P>, 'contract' | 'profile'>
 
 /** Which attempts count, as far as a probe found out (gap G-18). */
-function countedBy(profile: DeploymentProfile | undefined): BandCourse['counted'] {
+function countedBy(profile: DeploymentProfile | undefined): BandTrace['counted'] {
   const answer = (facet: string): Counted => {
     const is = established(profile, 'G-18', facet)
     return is === 'counted' ? 'yes' : is === 'not counted' ? 'no' : 'maybe'
@@ -31,58 +31,58 @@ function countedBy(profile: DeploymentProfile | undefined): BandCourse['counted'
   }
 }
 
-const known = new WeakMap<RateHistory, Map<Window, readonly BandCourse[]>>()
+const known = new WeakMap<RateHistory, Map<Window, readonly BandTrace[]>>()
 
 /**
  * The requests of all keys, cut where their limit may have changed. The result is kept for all rules, unless the
  * history is on disk.
  */
-export function coursesIn(
+export function tracesIn(
   history: RateHistory,
   evidence: Known,
   window: Window,
-): Iterable<BandCourse> {
+): Iterable<BandTrace> {
   if (history.isOnDisk) {
-    return { [Symbol.iterator]: () => cutCourses(history, evidence, window) }
+    return { [Symbol.iterator]: () => cutTraces(history, evidence, window) }
   }
-  const byWindow = known.get(history) ?? new Map<Window, readonly BandCourse[]>()
+  const byWindow = known.get(history) ?? new Map<Window, readonly BandTrace[]>()
   known.set(history, byWindow)
   const cut = byWindow.get(window)
   if (cut !== undefined) return cut
-  const courses = [...cutCourses(history, evidence, window)]
-  byWindow.set(window, courses)
-  return courses
+  const traces = [...cutTraces(history, evidence, window)]
+  byWindow.set(window, traces)
+  return traces
 }
 
-function* cutCourses(
+function* cutTraces(
   history: RateHistory,
   { contract, profile }: Known,
   window: Window,
-): Generator<BandCourse, void, undefined> {
+): Generator<BandTrace, void, undefined> {
   const counted = countedBy(profile)
   for (const requests of history.byKey.values()) {
     // Window edges are free: a limiter may align them to another clock than the one it shows.
-    for (const course of coursesOf(requests, contract, window, null)) yield { ...course, counted }
+    for (const trace of tracesOf(requests, contract, window, null)) yield { ...trace, counted }
   }
 }
 
 /** Whether the limiter was tested: more attempts than its limit in one window. */
-export function isPressed({ requests, limit, windowUs }: BandCourse): boolean {
+export function isPressed({ requests, limit, windowUs }: BandTrace): boolean {
   return requests.some(
     (request, index) =>
       index >= limit && request.fromUs - requests[index - limit]!.fromUs <= windowUs,
   )
 }
 
-/** The limiter models that fit a course. */
+/** The limiter models that fit a trace. */
 export interface Explanation {
   readonly models: readonly Model[]
   /** Where the model that came furthest failed; null if a model explains everything. */
   readonly contradiction: Contradiction | null
 }
 
-export function explain(course: BandCourse): Explanation {
-  const fits = fitModels(course)
+export function explain(trace: BandTrace): Explanation {
+  const fits = fitModels(trace)
   const models = fits.flatMap(({ model, contradiction }) => (contradiction === null ? [model] : []))
   const furthest = fits
     .flatMap(({ contradiction }) => contradiction ?? [])
@@ -90,11 +90,11 @@ export function explain(course: BandCourse): Explanation {
   return { models, contradiction: models.length > 0 ? null : (furthest ?? null) }
 }
 
-/** The course for the question whether too many were admitted: rejections count as unknown. */
-export function withoutRejections(course: BandCourse): BandCourse {
+/** The trace for the question whether too many were admitted: rejections count as unknown. */
+export function withoutRejections(trace: BandTrace): BandTrace {
   return {
-    ...course,
-    requests: course.requests.map((request) =>
+    ...trace,
+    requests: trace.requests.map((request) =>
       request.decision === 'rejected' ? withUnknownDecision(request) : request,
     ),
   }

@@ -1,8 +1,8 @@
-import type { Found, Path } from './faults.ts'
+import type { Found, Path } from './issues.ts'
 import { type Loose, loose } from './loose.ts'
 
 /** A pool repeats whole prompts, so a prefix would share nothing more. */
-export function prefixFaults(prompt: Loose, path: Path): readonly Found[] {
+export function prefixIssues(prompt: Loose, path: Path): readonly Found[] {
   if (prompt.prefix === undefined) return []
   const { shared, groups } = loose(prompt.prefix)
   if (prompt.pool !== undefined) {

@@ -4,14 +4,14 @@ import type { PriceOf } from '../../../price/judge/expected.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { type Part, promptOf, usageFlags } from '../../../tokens/usage.ts'
 
-/** A fault of a usage, in words; `isSure` if no honest service has it. */
-export interface UsageFault {
+/** An issue of a usage, in words; `isSure` if no honest service has it. */
+export interface UsageIssue {
   readonly request: PricedRequest
   readonly summary: string
 }
 
-/** Faults of a usage in itself, with the requests that report one. */
-export function faultsInItself(requests: readonly PricedRequest[]): readonly UsageFault[] {
+/** Issues of a usage in itself, with the requests that report one. */
+export function issuesInItself(requests: readonly PricedRequest[]): readonly UsageIssue[] {
   const usual = usualTotals(requests)
   return requests.flatMap((request) => {
     const { usage, eventUsages, requestedModel } = request
@@ -65,18 +65,18 @@ function usualTotals(requests: readonly PricedRequest[]) {
 }
 
 /**
- * Faults between the usages of equal requests: other prompt counts, and reads of what no earlier answer reported
+ * Issues between the usages of equal requests: other prompt counts, and reads of what no earlier answer reported
  * as written, where writes have a price of their own.
  */
-export function faultsOfTwins(
+export function issuesOfTwins(
   requests: readonly PricedRequest[],
   priceOf: PriceOf,
-): { readonly faults: readonly UsageFault[]; readonly twins: number } {
+): { readonly issues: readonly UsageIssue[]; readonly twins: number } {
   const groups = Map.groupBy(
     requests.filter(({ usage, outcomes }) => usage !== null && outcomes[0] === 'success'),
     ({ prompt, returnedModel, requestedModel }) => `${returnedModel ?? requestedModel} ${prompt}`,
   )
-  const faults: UsageFault[] = []
+  const issues: UsageIssue[] = []
   let twins = 0
   for (const group of groups.values()) {
     if (group.length < 2) continue
@@ -86,18 +86,18 @@ export function faultsOfTwins(
     for (const request of group.slice(1)) {
       const other = promptOf(request.usage!.parts)
       if (prompt !== null && other !== null && other !== prompt)
-        faults.push({
+        issues.push({
           request,
           summary: `${other} prompt tokens${request.isStream ? ' in a stream' : ''}, ${prompt} for an equal request${first!.isStream ? ' in a stream' : ''}`,
         })
     }
     const unseen = unseenWrite(group, priceOf)
-    if (unseen !== null) faults.push(unseen)
+    if (unseen !== null) issues.push(unseen)
   }
-  return { faults, twins }
+  return { issues, twins }
 }
 
-function unseenWrite(group: readonly PricedRequest[], priceOf: PriceOf): UsageFault | null {
+function unseenWrite(group: readonly PricedRequest[], priceOf: PriceOf): UsageIssue | null {
   const [first] = group
   const model = priceOf(first!.requestedModel)
   const written = model === null ? null : entryFor(model.price, 'cache_write')
