@@ -9,6 +9,8 @@ export interface KeptColumn {
   readonly values: Float64Array
   /** Values from one row up to another, exclusive, which no one else keeps. */
   part(from: number, to: number): Float64Array
+  /** Copies values from one row on, as many as there is room for. */
+  read(from: number, into: Float64Array): void
 }
 
 /** Bytes of columns that stay in memory. */
@@ -52,10 +54,9 @@ export class ColumnFile {
     return new Column(this, startByte, values.length)
   }
 
-  /** Reads values from a byte on. */
-  read(fromByte: number, length: number): Float64Array {
-    const values = new Float64Array(length)
-    const bytes = new Uint8Array(values.buffer)
+  /** Reads values from a byte on, as many as there is room for. */
+  read(fromByte: number, values: Float64Array): Float64Array {
+    const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength)
     for (let done = 0; done < bytes.length; ) {
       const read = readSync(this.descriptor, bytes, done, bytes.length - done, fromByte + done)
       if (read === 0) throw new Error('a column file ends early')
@@ -99,7 +100,7 @@ class Column implements KeptColumn {
 
   get values(): Float64Array {
     if (this.inMemory !== null) return this.inMemory
-    const values = this.file.read(this.startByte, this.length)
+    const values = this.file.read(this.startByte, new Float64Array(this.length))
     this.inMemory = values
     this.file.hold(this)
     return values
@@ -107,8 +108,13 @@ class Column implements KeptColumn {
 
   part(from: number, to: number): Float64Array {
     return this.inMemory === null
-      ? this.file.read(this.startByte + from * 8, to - from)
+      ? this.file.read(this.startByte + from * 8, new Float64Array(to - from))
       : this.inMemory.slice(from, to)
+  }
+
+  read(from: number, into: Float64Array): void {
+    if (this.inMemory === null) this.file.read(this.startByte + from * 8, into)
+    else into.set(this.inMemory.subarray(from, from + into.length))
   }
 
   release(): void {

@@ -38,9 +38,9 @@ export async function readingsOf(evidence: PricedEvidence): Promise<readonly Bal
  * wrong.
  */
 function oneSettlement(readings: readonly BalanceReading[]): readonly BalanceReading[] {
-  const settleUs = Math.max(
+  const settleUs = readings.reduce(
+    (longest, { fits, settleUs }) => (fits === 'late' ? Math.max(longest, settleUs) : longest),
     0,
-    ...readings.map((reading) => (reading.fits === 'late' ? reading.settleUs : 0)),
   )
   if (settleUs === 0) return readings
   return readings.map((reading) =>

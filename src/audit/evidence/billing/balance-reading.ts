@@ -96,12 +96,12 @@ export const nearGift: Credits = 20
 
 /** The largest rise between two idle values that no package or grant explains; 0 without any. */
 function largestRise({ conservation: { segments } }: BalanceReading): Credits {
-  return Math.max(
-    0,
-    ...segments.flatMap((segment) =>
-      segment.taken < 0 && segment.ambiguous === 0 ? [-excessOf(segment)] : [],
-    ),
-  )
+  let largest = 0
+  for (const segment of segments) {
+    const isRise = segment.taken < 0 && segment.ambiguous === 0
+    if (isRise) largest = Math.max(largest, -excessOf(segment))
+  }
+  return largest
 }
 
 /** Whether the values fit, with the gifts that were found. */

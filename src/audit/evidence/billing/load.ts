@@ -5,6 +5,7 @@ import { usualOf } from '../../../contract/usual.ts'
 import { literal } from '../../../store/literal.ts'
 import { clockErrorUs } from '../../runs.ts'
 import { eachGroup } from '../by-group.ts'
+import { eachGroupOnDisk, type RowOrder } from '../partition.ts'
 import { withEarlier } from './earlier-runs.ts'
 import { abandonments, type BalanceHistory, columnsOf, effects, onDisk } from './history.ts'
 import { highestPrice, type PricedEvidence, priceTable } from './price-table.ts'
@@ -65,16 +66,22 @@ async function historiesOf(
     histories.push(file === undefined ? whole : onDisk(whole, file))
   }
 
-  await eachGroup(
-    (take) =>
+  const query =
+    (order: string) => (take: (columns: readonly Float64Array[]) => Promise<void> | void) =>
       store.doubleBatches(
-        historySql(contract),
+        `${historySql(contract)} ${order}`,
         [run.runId, JSON.stringify(run.accounts), lifetimeUs, run.errorUs],
         take,
-      ),
-    enter,
-  )
+      )
+  if (file === undefined) await eachGroup(query('ORDER BY owner, sent_us, slot, retry'), enter)
+  else await eachGroupOnDisk(query(''), store.path, byCall, enter)
   return histories
+}
+
+/** The order of a history's rows. */
+const byCall: RowOrder = (columns) => {
+  const { callUs, slot, retry } = columnsOf((_, at) => columns[at]!)
+  return (a, b) => callUs[a]! - callUs[b]! || slot[a]! - slot[b]! || retry[a]! - retry[b]!
 }
 
 /** The number of the account, then the columns of a history, then whether the value is that of a page. */
@@ -120,8 +127,7 @@ const historySql = (contract: PricedEvidence['contract']) => `
       USING (run_id, slot, retry)
     LEFT JOIN (${repeatsOfKeys}) repeats USING (run_id, slot, retry)
     LEFT JOIN keys USING (account_name, key_fp)
-    JOIN steps USING (step)
-  ORDER BY owner, sent_us, slot, retry`
+    JOIN steps USING (step)`
 
 /** How long a response may take by the contract. */
 function longestMsOf(contract: Contract): number {

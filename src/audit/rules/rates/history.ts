@@ -2,6 +2,7 @@ import { type Window, windowUs } from '../../../contract/contract.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { eachGroup } from '../../evidence/by-group.ts'
 import { oncePerEvidence } from '../../evidence/once.ts'
+import { eachGroupOnDisk, type RowOrder } from '../../evidence/partition.ts'
 import type { Evidence } from '../../rule.ts'
 import { clockErrorUs } from '../../runs.ts'
 import type { Witness } from '../../verdict.ts'
@@ -41,10 +42,24 @@ async function load({ store, runIds, contract, columns: file }: Evidence): Promi
     )
   ).map(({ word }) => word)
   const records = new EventRecords(file)
-  await eachGroup(
-    (take) =>
-      store.doubleBatches(
-        `WITH origin AS (SELECT min(started_at) AS t FROM runs WHERE list_contains($1::VARCHAR[], run_id)),
+  const query =
+    (order: string) => (take: (columns: readonly Float64Array[]) => Promise<void> | void) =>
+      store.doubleBatches(`${placedSql} ${order}`, [ids, JSON.stringify(words)], take)
+  const enter = (_: number, columns: readonly Float64Array[]) =>
+    records.add(rateEventTable(columns, words, contract))
+  if (file === undefined) {
+    await eachGroup(query('ORDER BY owner, from_us, until_us, run_id, slot, retry'), enter)
+  } else await eachGroupOnDisk(query(''), store.path, byStart(words), enter)
+  return {
+    events: records.inOrder(),
+    byKey: records.byKey(),
+    byAccount: records.byAccount(),
+    isOnDisk: file !== undefined,
+  }
+}
+
+/** The number of the account, then the columns of a table of events. */
+const placedSql = `WITH origin AS (SELECT min(started_at) AS t FROM runs WHERE list_contains($1::VARCHAR[], run_id)),
        words AS (SELECT unnest(from_json($2, '["VARCHAR"]')) AS word, unnest(range(len(from_json($2, '["VARCHAR"]')))) AS code),
        timed AS (SELECT attempts.*, time_scale, ended_us, ${clockErrorUs} AS error_us,
            date_diff('microsecond', origin.t, started_at) AS origin_us
@@ -59,20 +74,26 @@ async function load({ store, runIds, contract, columns: file }: Evidence): Promi
        ${numberColumns.map((name) => `${name}::DOUBLE`).join(', ')},
        ${wordColumns.map((name) => `${name}_word.code::DOUBLE`).join(', ')}
      FROM placed
-     ${wordColumns.map((name) => `LEFT JOIN words ${name}_word ON placed.${name} = ${name}_word.word`).join('\n     ')}
-     ORDER BY owner, from_us, until_us, run_id, slot, retry`,
-        [ids, JSON.stringify(words)],
-        take,
-      ),
-    (_, columns) => records.add(rateEventTable(columns, words, contract)),
-  )
-  return {
-    events: records.inOrder(),
-    byKey: records.byKey(),
-    byAccount: records.byAccount(),
-    isOnDisk: file !== undefined,
+     ${wordColumns.map((name) => `LEFT JOIN words ${name}_word ON placed.${name} = ${name}_word.word`).join('\n     ')}`
+
+/** The order of the events of an account. */
+const byStart =
+  (words: readonly string[]): RowOrder =>
+  (columns) => {
+    const of = (name: (typeof numberColumns)[number] | (typeof wordColumns)[number]) =>
+      columns[[...numberColumns, ...wordColumns].indexOf(name)]!
+    const [from, until, run] = [of('from_us'), of('until_us'), of('run_id')]
+    const [slot, retry] = [of('slot'), of('retry')]
+    const byRun = (a: number, b: number) =>
+      run[a] === run[b] ? 0 : Buffer.compare(wordAt(a), wordAt(b))
+    const wordAt = (row: number) => Buffer.from(words[run[row]!]!)
+    return (a, b) =>
+      from[a]! - from[b]! ||
+      until[a]! - until[b]! ||
+      byRun(a, b) ||
+      slot[a]! - slot[b]! ||
+      retry[a]! - retry[b]!
   }
-}
 
 export function witnessOf(event: LimitedRequest, shows: string): Witness {
   return { runId: event.runId, slot: event.slot, retry: event.retry, shows }
