@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
@@ -167,6 +167,7 @@ async function importLog(
   const hasOwnNames = rows === null && options.mapping === undefined
   const given = rows?.mapping ?? options.mapping ?? ownNames(plain.path, named)
   if (given === null) {
+    if (statSync(plain.path).size === 0) throw new UserError('usage', `${file} is empty.`)
     throw new UserError(
       'usage',
       `${file}: a usage log needs --map FILE, which says which column is which field (docs/importing.md), or --map assay for our own export.`,
