@@ -13,6 +13,7 @@ import { coloured } from './colour.ts'
 import type { Options } from './commands/compare.ts'
 import { exit } from './exit.ts'
 import { shown } from './progress.ts'
+import { fitted } from './terminal-width.ts'
 
 export async function compareAction(a: string, b: string, options: Options): Promise<void> {
   const gates = options.failOn.map(parseGate)
@@ -55,7 +56,7 @@ function formatted(
   switch (options.json ? 'json' : options.format) {
     case 'html':
     case 'terminal':
-      return coloured(terminalComparison(comparison, gates, options.all))
+      return coloured(fitted(terminalComparison(comparison, gates, options.all), process.stdout))
     case 'md':
       return markdownComparison(comparison, gates)
     case 'json':

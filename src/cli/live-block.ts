@@ -74,10 +74,10 @@ export function searchText({ step, of, ratePerS, requests, toGoUs }: Searching):
 
 /** One line for each step if that fits, else one line for each of its times. */
 function stepLines(steps: readonly StepProgress[], room: Room): readonly string[] {
-  const wide = wideTable(steps)
-  const blocks = wide.every((block) => block.every((line) => line.length <= room.columns))
-    ? wide
-    : tallTable(steps)
+  const layouts = [wideTable, tallTable, narrowTable].map((layout) => layout(steps))
+  const blocks =
+    layouts.find((layout) => layout.flat().every((line) => line.length <= room.columns)) ??
+    layouts.at(-1)!
   if (blocks.flat().length <= room.rows) return blocks.flat()
   const lines: string[] = []
   for (const [at, block] of blocks.entries()) {
@@ -116,15 +116,31 @@ function wideTable(steps: readonly StepProgress[]): readonly (readonly string[])
   return [lines.slice(0, 2), ...lines.slice(2).map((line) => [line])]
 }
 
-/** The same, with one line for each time of a step. */
-function tallTable(steps: readonly StepProgress[]): readonly (readonly string[])[] {
-  const blocks = steps.map((step) => {
-    const times = [
+/** The times of a step that are known, by name. */
+const timesOf = (step: StepProgress) =>
+  (
+    [
       ['response', step.responseUs],
       ['service', step.serviceUs],
       ['TTFT', step.ttftUs],
     ] as const
-    const known = times.filter(([, percentile]) => percentile !== null)
+  ).filter(([, percentile]) => percentile !== null)
+
+/** For the narrowest terminals: the counts of a step, and under them its times. */
+function narrowTable(steps: readonly StepProgress[]): readonly (readonly string[])[] {
+  return [
+    [`${''.padEnd(10)}${percentiles} ms`],
+    ...steps.map((step) => [
+      `${cut(step.step, mostNameLength)}  ${step.sent} sent  ${step.failures} failed`,
+      ...timesOf(step).map(([name, percentile]) => `  ${name.padEnd(8)}${triple(percentile)}`),
+    ]),
+  ]
+}
+
+/** The same, with one line for each time of a step. */
+function tallTable(steps: readonly StepProgress[]): readonly (readonly string[])[] {
+  const blocks = steps.map((step) => {
+    const known = timesOf(step)
     return (known.length === 0 ? [['-', null] as const] : known).map(([name, percentile], at) => [
       ...(at === 0 ? figures(step) : head.map(() => '')),
       name.padEnd(8),

@@ -12,6 +12,7 @@ import type { Options } from './commands/merge.ts'
 import { shown } from './progress.ts'
 import { exitOf } from './run.ts'
 import { judgementText } from './run-judgement.ts'
+import { fitted } from './terminal-width.ts'
 
 /** Merges the shards of several machines into one run, judges it, and sets the exit code. */
 export async function mergeAction(paths: readonly string[], options: Options): Promise<void> {
@@ -38,7 +39,10 @@ export async function mergeAction(paths: readonly string[], options: Options): P
       options.json
         ? `${JSON.stringify({ ...result, summary }, null, 2)}\n`
         : coloured(
-            `${result.question}\n${summary === null ? '' : `${terminalFigures(summary)}${timeShapeText(times)}`}${judgementText(result)}`,
+            fitted(
+              `${result.question}\n${summary === null ? '' : `${terminalFigures(summary)}${timeShapeText(times)}`}${judgementText(result)}`,
+              process.stdout,
+            ),
           ),
     )
   } finally {

@@ -27,7 +27,6 @@ import { writeOutput } from '../store/output.ts'
 import { withoutCredentials } from '../store/runs.ts'
 import { safeJson } from '../user/hostile.ts'
 import { UserError } from '../user/user-error.ts'
-import { wrapped } from '../user/wrapped.ts'
 import type { Options } from './commands/probe.ts'
 import { exit } from './exit.ts'
 import { extraHeaders } from './extra-headers.ts'
@@ -36,7 +35,7 @@ import { readProfileFile } from './profile-file.ts'
 import { shown } from './progress.ts'
 import { onStopSignal } from './stop-signals.ts'
 import { apiKey, baseUrlOf } from './target.ts'
-import { widthOf } from './terminal-width.ts'
+import { fitted } from './terminal-width.ts'
 import { table } from './text.ts'
 
 export async function probeAction(options: Options): Promise<void> {
@@ -114,13 +113,8 @@ export async function probeAction(options: Options): Promise<void> {
   }
 }
 
-/** Lines broken between words where a terminal ends; the rest of a line is indented. */
-function paragraphs(text: string, stream: NodeJS.WriteStream): string {
-  return text
-    .split('\n')
-    .flatMap((each) => wrapped(each, '      ', widthOf(stream)))
-    .join('\n')
-}
+/** The rest of a line stands under the answer, which is behind the name of its question. */
+const paragraphs = (text: string, stream: NodeJS.WriteStream) => fitted(text, stream, '      ')
 
 /** @throws UserError for a header that carries the key, because some questions omit or change the key */
 function mustNotBeKeys(headers: readonly ExtraHeader[], { auth }: FullContract): void {
@@ -241,7 +235,10 @@ function plainStatusText(answer: GapAnswer): string {
       return [
         ...(Object.keys(answer.is).length === 0 ? [] : [facetsText(answer)]),
         `undecided: ${Object.entries(answer.between)
-          .map(([facet, values]) => `${facet} is ${values.join(' or ')}`)
+          .map(([facet, values]) => {
+            const either = values.join(' or ')
+            return either === facet ? facet : `${facet} is ${either}`
+          })
           .join('; ')}`,
       ].join('; ')
     case 'not-askable':

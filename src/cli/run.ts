@@ -37,6 +37,7 @@ import { joinWaitMsOf, mustHaveOneClock, runIdOf, shardOf, startAtUsOf } from '.
 import { mustMaySpend } from './spending.ts'
 import { onStopSignal } from './stop-signals.ts'
 import { baseUrlOf } from './target.ts'
+import { fitted } from './terminal-width.ts'
 import { uploadTo } from './upload.ts'
 
 export async function runAction(path: string, options: Options): Promise<void> {
@@ -162,7 +163,10 @@ export async function runAndPrint(
       json
         ? `${JSON.stringify({ ...result, summary }, null, 2)}\n`
         : coloured(
-            `${scenario.question}\n${summary === null ? countedText(result, last) : `${terminalFigures(summary)}${timeShapeText(times)}`}${judgementText(result)}`,
+            fitted(
+              `${scenario.question}\n${summary === null ? countedText(result, last) : `${terminalFigures(summary)}${timeShapeText(times)}`}${judgementText(result)}`,
+              process.stdout,
+            ),
           ),
     )
     ignoreSignals()

@@ -18,6 +18,7 @@ import { writeOutput } from '../store/output.ts'
 import { resolveRun } from '../store/runs.ts'
 import { UserError } from '../user/user-error.ts'
 import type { Options } from './commands/summary.ts'
+import { fitted } from './terminal-width.ts'
 
 export async function summaryAction(meant: string, options: Options): Promise<void> {
   const store = await openExistingStore(options.db)
@@ -27,7 +28,8 @@ export async function summaryAction(meant: string, options: Options): Promise<vo
     const summary = await summarise(store, runId, loadContract(options.contract))
     if (format === 'parquet') return await writeParquet(store, summary, options.out)
     const text = await formatted(store, summary, format)
-    if (options.out === undefined) process.stdout.write(text)
+    if (options.out === undefined)
+      process.stdout.write(format === 'terminal' ? fitted(text, process.stdout) : text)
     else writeOutput(options.out, text)
   } finally {
     store.close()

@@ -14,6 +14,7 @@ import { exit } from './exit.ts'
 import { positiveOf, wholeNumberOf } from './numbers.ts'
 import { onStopSignal } from './stop-signals.ts'
 import { apiKey, baseUrlOf } from './target.ts'
+import { fitted } from './terminal-width.ts'
 import { openUsage, usageScopeOf } from './usage-scope.ts'
 
 export async function usageAction(meant: readonly string[], options: Options): Promise<void> {
@@ -28,7 +29,9 @@ export async function usageAction(meant: readonly string[], options: Options): P
       seed: wholeNumberOf('--seed', options.seed),
     }
     const page = await readUsage(store, asked, engine)
-    process.stdout.write(options.json ? `${usageJsonText(page)}\n` : terminalUsage(page))
+    process.stdout.write(
+      options.json ? `${usageJsonText(page)}\n` : fitted(terminalUsage(page), process.stdout),
+    )
   } finally {
     await close()
   }

@@ -164,6 +164,7 @@ export function boardWordsOf(
     hourRequests: say('board.hourRequests'),
     noRequests: say('board.noRequests'),
     failed: say('table.failed'),
+    percent: say('board.percent'),
     unknownCost: say('card.partial'),
     inOut: say('board.inOut'),
     unmeasured: say('card.unmeasured'),

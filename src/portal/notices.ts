@@ -2,7 +2,7 @@ import type { Values } from '../report/usage/board/speech.js'
 import type { UsagePage } from '../report/usage/shape.ts'
 import type { AccountView } from './account-view.ts'
 import type { Answers } from './shapes.ts'
-import { percentText, type Speech } from './speech.ts'
+import type { Speech } from './speech.ts'
 import type { Bearer } from './tokens.ts'
 
 const dayUs = 86_400e6
@@ -48,14 +48,14 @@ export function noticesOf(
   if (canSeeCredits && view.budget !== null) {
     const used = Number(page.totals.money.find(({ unit }) => unit === 'credits')?.used ?? 0)
     const share = used / Number(view.budget)
-    if (share >= 0.8) add('budget', { share: percentText(speech, share) })
+    if (share >= 0.8) add('budget', { share: speech.share(share) })
   }
   const [requests, ended] = page.days.reduce(
     ([all, bad], day) => [all + (day.requests ?? 0), bad + (day.failed ?? 0)],
     [0, 0] as readonly [number, number],
   )
   if (requests > 0 && ended / requests >= 0.05) {
-    add('failures', { share: percentText(speech, ended / requests) }, { metric: 'requests' })
+    add('failures', { share: speech.share(ended / requests) }, { metric: 'requests' })
   }
   const anomaly = (kind: string) => page.anomalies.find((each) => each.kind === kind)?.rows[0]
   const key = anomaly('new-key')

@@ -43,5 +43,3 @@ export function speechOf(
     moment: (us) => moments.format(us / 1000),
   }
 }
-
-export const percentText = (speech: Speech, share: number) => speech.share(share)

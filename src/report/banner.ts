@@ -45,8 +45,13 @@ export function renderFold(name: string, checks: readonly Check[]): Html | false
   )
 }
 
-/** Keeps a number and its unit on one line. */
-const unbroken = (text: string) =>
+/** Keeps a number and its unit on one line, and an option of a command. */
+const unbroken = (text: string): Html =>
+  html`${withUnits(text)
+    .split(/(?<!\S)(--[\w-]+)/)
+    .map((each, at) => (at % 2 === 1 ? html`<span class="nowrap">${each}</span>` : each))}`
+
+const withUnits = (text: string) =>
   text
     .replace(/(?<=\d) (?=(?:%|ms|s)(?!\w))/g, '\u00a0')
     .replace(/\bn = (?=\d)/g, 'n\u00a0=\u00a0')

@@ -49,7 +49,7 @@ export function usageAnswer(page: UsagePage): Headline {
     return {
       tone: 'none',
       summary: `${usedText(page)}; it is not known when credits run out`,
-      because: depletion.summary,
+      because: withReason(page),
       checks,
     }
   }
@@ -83,6 +83,10 @@ export function usageAnswer(page: UsagePage): Headline {
     checks,
   }
 }
+
+/** Why it is not known when the credits run out. */
+const withReason = ({ depletion, forecast }: UsagePage) =>
+  forecast.known ? depletion.summary : `${depletion.summary} ${forecast.summary}`
 
 /** What was used in the period, if no date answers the question. */
 function usedText(page: UsagePage): string {
@@ -119,8 +123,9 @@ function lastSeenUs({ scope }: UsagePage): number {
   return Math.min(scope.nowUs, Math.max(...scope.sources.map((source) => source.lastUs)))
 }
 
-function planChecks({ plan }: UsagePage): readonly Check[] {
-  if (plan === null) return []
+function planChecks({ plan, forecast }: UsagePage): readonly Check[] {
+  // Without a forecast there is no plan; the headline has the reason.
+  if (plan === null || !(plan.known || forecast.known)) return []
   if (!plan.known)
     return [{ tone: 'none', name: 'Next month:', figure: plan.summary, remedy: null }]
   const nothing = plan.chosen.credits === 0

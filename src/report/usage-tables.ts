@@ -44,8 +44,8 @@ export async function fillUsageTables(store: Session, page: UsagePage): Promise<
       empty_us: 'BIGINT',
       empty_late_us: 'BIGINT',
     },
-    outlookPoints(page).map(({ atUs, ...values }) => ({
-      ...{ at_us: atUs, ...values },
+    outlookPoints(page).map(({ atUs, balance }) => ({
+      ...{ at_us: atUs, ...balance },
       ...{ empty_early_us: whole(empty?.earlyUs), empty_us: whole(empty?.medianUs) },
       empty_late_us: whole(empty?.lateUs),
     })),

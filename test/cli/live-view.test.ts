@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { blockOf } from '../../src/cli/live-block.ts'
 import { LiveView, lineOf } from '../../src/cli/live-view.ts'
-import { widthOf } from '../../src/cli/terminal-width.ts'
+import { fitted, widthOf } from '../../src/cli/terminal-width.ts'
 import { noCounts } from '../../src/run/attempt-counts.ts'
 import type { Progress } from '../../src/run/tally.ts'
 
@@ -92,6 +92,28 @@ test('in a narrow terminal the times of a step are on separate lines', () => {
   ])
 })
 
+test('in the narrowest terminal no percentile is cut off', () => {
+  expect(blockOf(progress, { columns: 40, rows: 40 }).slice(4, 10)).toEqual([
+    '             p50   p95   p99 ms',
+    'chat  140 sent  9 failed',
+    '  response  12.0  80.0  1500',
+    '  service   12.0  80.0  1500',
+    '  TTFT      0.80  4.00  9.99',
+    'users  30 sent  0 failed',
+  ])
+})
+
+test.each([
+  [30, ['  ok 20/s   tokens 306/s', '    over 6.75 s', '']],
+  [80, ['  ok 20/s   tokens 306/s   over 6.75 s', '']],
+])('a line is broken between words where a terminal of %i columns ends', (columns, lines) => {
+  const stream = { isTTY: true, columns }
+  expect(fitted('  ok 20/s   tokens 306/s   over 6.75 s\n', stream).split('\n')).toEqual(lines)
+  // In a file or a pipe, lines stay whole.
+  const long = 'word '.repeat(40)
+  expect(fitted(long, { columns })).toBe(long)
+})
+
 test('the block fits the terminal in both directions and counts what it omits', () => {
   const many = {
     ...progress,
@@ -108,7 +130,7 @@ test('the block fits the terminal in both directions and counts what it omits', 
     health: Array.from({ length: 9 }, (_, shard) => ({ ...progress.health[0]!, shard })),
   }
   for (const columns of [60, 80, 120, 200]) {
-    for (const rows of [16, 24, 90]) {
+    for (const rows of [16, 24, 120]) {
       const lines = blockOf(many, { columns, rows })
       expect(lines.length).toBeLessThanOrEqual(rows)
       expect(lines.filter((line) => line.length > columns)).toEqual([])
@@ -118,7 +140,7 @@ test('the block fits the terminal in both directions and counts what it omits', 
         'left: key-7 993 credits, 0 of its limit',
       ])
       expect(lines.at(-1)).toBe('… and 5 more threads')
-      expect(lines.some((line) => /… and \d+ more steps$/.test(line))).toBe(rows < 90)
+      expect(lines.some((line) => /… and \d+ more steps$/.test(line))).toBe(rows < 120)
       expect(lines.some((line) => /^ .*… and \d+ more$/.test(line))).toBe(true)
     }
   }

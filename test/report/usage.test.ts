@@ -306,7 +306,7 @@ test('usage of an unknown service has no rate bands, packages or limits without 
   await appendAttempts(store, [attempt(0)])
   expect((await readUsage(store, usageOptions({ contract: null }))).plan).toEqual({
     known: false,
-    summary: 'Only 0 full days of usage: a forecast needs 3.',
+    summary: 'A plan needs a forecast.',
   })
 })
 

@@ -12,6 +12,10 @@
     const old = document.querySelector(`[data-part="${part.dataset.part}"]`)
     if (old === null || old.innerHTML === part.innerHTML || isBusy(old)) return
     const left = old.querySelector('.table-scroll')?.scrollLeft ?? 0
+    const opened = [...old.querySelectorAll('details')].map(({ open }) => open)
+    part.querySelectorAll('details').forEach((details, at) => {
+      details.open = opened[at] === true
+    })
     old.replaceWith(part)
     if (left > 0) part.querySelector('.table-scroll')?.scrollTo(left, 0)
   }

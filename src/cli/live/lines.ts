@@ -1,3 +1,4 @@
+import { type Row, renderTable } from '../../report/table.ts'
 import { type Html, html } from '../../user/html.ts'
 
 /** A value at a place of the axis: seconds since the run began, or requests per second. */
@@ -45,7 +46,26 @@ export function drawChart(chart: Chart): Html | null {
 <p class="note">${lines.map(
     ({ name, color, dash = '' }) =>
       html`<svg width="18" height="8" aria-hidden="true"><line x2="18" y1="4" y2="4" stroke="var(--${color})" stroke-width="3" stroke-dasharray="${dash}"/></svg> ${name} `,
-  )}${note !== '' && html`<br>${note}`}</p></figure>`
+  )}${note !== '' && html`<br>${note}`}</p>${asTable({ ...chart, lines })}</figure>`
+}
+
+/** The most rows of a chart's table: the last ones. */
+const mostRows = 60
+
+/** The points of a chart as a table, the last ones first. */
+function asTable({ title, along, lines }: Chart): Html {
+  const place = along === 's' ? 'at_s' : 'load_per_s'
+  const empty = Object.fromEntries(lines.map(({ name }) => [name, null]))
+  const rows = new Map<number, Row>()
+  for (const { name, points } of lines) {
+    for (const [at, value] of points) {
+      rows.set(at, { [place]: at, ...empty, ...rows.get(at), [name]: value })
+    }
+  }
+  const last = [...rows.values()]
+    .toSorted((a, b) => Number(b[place]) - Number(a[place]))
+    .slice(0, mostRows)
+  return html`<details class="as-table"><summary>As a table</summary>${renderTable(last, { title: `${title}, as a table` })}</details>`
 }
 
 function marks(width: number, { along, lines, bound = null, dots = false, to: end = 0 }: Chart) {

@@ -83,6 +83,7 @@ export const de: Wording = {
   'board.endpoint': 'Endpunkt',
   'board.endpoints': 'Endpunkte',
   'board.some': '{title}: {shown} von {all}',
+  'board.percent': '{share}\u00a0%',
   'board.until': 'Bis',
   'board.status': 'Ergebnis',
   'board.hourRequests': 'Die Anfragen dieser Stunde',

@@ -81,6 +81,7 @@ export const en = {
   'board.endpoint': 'Endpoint',
   'board.endpoints': 'Endpoints',
   'board.some': '{title}: {shown} of {all}',
+  'board.percent': '{share}%',
   'board.until': 'Until',
   'board.status': 'Result',
   'board.hourRequests': 'The requests of this hour',

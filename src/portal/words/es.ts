@@ -82,6 +82,7 @@ export const es: Wording = {
   'board.endpoint': 'Punto de acceso',
   'board.endpoints': 'Puntos de acceso',
   'board.some': '{title}: {shown} de {all}',
+  'board.percent': '{share}\u00a0%',
   'board.until': 'Hasta',
   'board.status': 'Resultado',
   'board.hourRequests': 'Las solicitudes de esta hora',

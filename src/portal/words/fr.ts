@@ -84,6 +84,7 @@ export const fr: Wording = {
   'board.endpoint': 'Point d’accès',
   'board.endpoints': 'Points d’accès',
   'board.some': '{title} : {shown} sur {all}',
+  'board.percent': '{share}\u202f%',
   'board.until': 'Jusqu’à',
   'board.status': 'Résultat',
   'board.hourRequests': 'Les requêtes de cette heure',

@@ -81,6 +81,7 @@ export const ja: Wording = {
   'board.endpoint': 'エンドポイント',
   'board.endpoints': 'エンドポイント',
   'board.some': '{title}：{all}件中{shown}件',
+  'board.percent': '{share}%',
   'board.until': 'まで',
   'board.status': '結果',
   'board.hourRequests': 'この時間のリクエスト',

@@ -39,6 +39,7 @@ export function terminalFigures(summary: RunSummary): string {
   const { run, all, credits } = summary
   const { counts } = all
   const stretch = stretchText(credits.balances)
+  const report = tokenReport(all)
   const lines = [
     `${printable(run.scenario, 40)}  run ${printable(run.runId, 30)}`,
     `${printable(run.baseUrl, 50)}  seed ${run.seed}  ${run.startedAt.slice(0, 19)}Z${machinesText([machinesOf(run.machine)])}`,
@@ -53,7 +54,7 @@ export function terminalFigures(summary: RunSummary): string {
     ...(all.cachedShare === null
       ? []
       : [`${formatShare(all.cachedShare)} % of the prompt tokens came from a cache`]),
-    ...paragraph(tokenReport(all)),
+    ...(report === null ? [] : wrapped(`  ${report}`, '  ')),
     ...paidLines(summary),
     ...(stretch === null ? [] : wrapped(`  ${stretch}`, '    ')),
     ...(summary.closedPhases.length === 0
@@ -130,13 +131,6 @@ function tokenLines({ tokenParts }: SummaryGroup): readonly string[] {
   const input = `tokens in   uncached ${whole(inputUncached)}   cache read ${whole(cacheRead)}   cache written ${whole(cacheWritten)}`
   const output = `tokens out  visible ${whole(outputVisible)}   reasoning ${whole(reasoning)}`
   return [...(inputUncached === null ? [] : [input]), ...(outputVisible === null ? [] : [output])]
-}
-
-/** Wraps text to lines of at most 80 columns. */
-function paragraph(text: string | null): readonly string[] {
-  return text === null
-    ? []
-    : (text.match(/.{1,78}(?: |$)/g) ?? []).map((line) => `  ${line.trimEnd()}`)
 }
 
 /** A run's summary as Markdown, for a pull request or an issue. */
@@ -256,16 +250,17 @@ function wrongLines({ wrongAnswers }: RunSummary): readonly string[] {
 
 type Errors = RunSummary['errors']
 
-/** What the service said in one error of a kind, in two lines at most; an error on purpose needs none. */
+/** What the service said in one error of a kind, in about two lines; an error on purpose needs none. */
 function saidLines({ said, onPurpose }: Errors[number]): readonly string[] {
   if (said === null || onPurpose) return []
   const text = printable(said, 2 * saidColumns)
-  const lines =
-    text.length <= saidColumns ? [text] : [text.slice(0, saidColumns), text.slice(saidColumns)]
-  return lines.map((line) => `             ${line}`.trimEnd())
+  // A word that is longer than a line is broken.
+  const words = text.replace(new RegExp(`\\S{${saidColumns}}(?=\\S)`, 'g'), '$& ')
+  return wrapped(`${saidIndent}${words}`, saidIndent)
 }
 
-const saidColumns = 66
+const saidIndent = ' '.repeat(13)
+const saidColumns = 80 - saidIndent.length
 
 function errorText(error: Errors[number]): string {
   const said = [error.outcome, error.status, error.code, error.reason]

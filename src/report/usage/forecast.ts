@@ -114,7 +114,7 @@ export function lookAhead(
     const summary =
       grants === null
         ? 'The balance is not known: poll GET /user/credits (assay usage watch), or give --grants.'
-        : `${words(balanceOf(grants))} credits. ${burn.summary}`
+        : `${words(balanceOf(grants))} credits; without a forecast, it is not known how long they last.`
     return { depletion: { known: false, summary }, bandLosses: [] }
   }
   const thresholds = bands.map((band) => band.minBalance)

@@ -14,7 +14,7 @@ export function planFor(
   grants: readonly Grant[] | null,
   peak: Peak,
 ): PlanAdvice {
-  if (!burn.known) return { known: false, summary: burn.summary }
+  if (!burn.known) return { known: false, summary: 'A plan needs a forecast.' }
   const endUs = month.at(-1)!.endUs
   const expected = expectedBurn(past, month)
   const held = grants ?? []

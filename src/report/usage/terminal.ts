@@ -60,7 +60,7 @@ export function terminalUsage(page: UsagePage): string {
   }
   const { plan } = page
   if (page.peak.unknown !== null) lines.push(...titled('peak', page.peak.unknown))
-  if (plan !== null) {
+  if (plan !== null && (plan.known || page.forecast.known)) {
     lines.push(...titled('buy', plan.known ? planInWords(plan.chosen) : plan.summary))
     if (plan.known) lines.push(...plan.reasons.flatMap((reason) => titled('', reason)))
   }

@@ -207,6 +207,22 @@ describe.skipIf(!canBrowse)('a live page (needs chromium: apt-get install chromi
       await tab.getByText('By step, key and thread').click()
       await expect.poll(summary).not.toBe(await summary())
       await tab.getByRole('region', { name: 'This client', exact: true }).waitFor()
+      // Each chart is a table too, which the keyboard opens, and which stays open.
+      const rates = tab.locator('[data-part=rates]')
+      await rates.locator('summary').focus()
+      await tab.keyboard.press('Enter')
+      await tab.keyboard.press('Tab')
+      const rows = rates.getByRole('region', { name: 'Requests per second, as a table' })
+      await rows.locator('tbody tr').first().waitFor()
+      expect(await rows.locator('thead th').allTextContents()).toEqual([
+        'at s',
+        'planned',
+        'sent',
+        'failed',
+      ])
+      await tab.locator('body').click({ position: { x: 2, y: 2 } })
+      const shown = await rows.locator('tbody tr').count()
+      await expect.poll(() => rows.locator('tbody tr').count()).toBeGreaterThan(shown)
       await looksRight(tab)
       await expect.poll(() => tab.getByRole('status').textContent()).toContain('Running for')
       child.kill('SIGINT')

@@ -145,7 +145,7 @@ describe('the forecast', () => {
     expect(lookAhead(defaultContract, pastDays([5]), coming(9, 1), grants, randomOf(1))).toEqual({
       depletion: {
         known: false,
-        summary: '5.3 credits. Only 1 full day of usage: a forecast needs 3.',
+        summary: '5.3 credits; without a forecast, it is not known how long they last.',
       },
       bandLosses: [],
     })

@@ -60,6 +60,6 @@ test('without a forecast there is no plan', () => {
   const few: Forecast = { known: false, fullDays: 1, summary: 'Too few days.' }
   expect(planFor(defaultContract, past, few, month, null, peak)).toEqual({
     known: false,
-    summary: 'Too few days.',
+    summary: 'A plan needs a forecast.',
   })
 })

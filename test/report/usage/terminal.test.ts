@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { SeriesPoint, UsagePage } from '../../../src/report/usage/shape.ts'
 import { terminalUsage } from '../../../src/report/usage/terminal.ts'
+import { usageAnswer } from '../../../src/report/usage-page.ts'
 import { utc } from '../usage-events.ts'
 
 /** An unmeasured day has null for its requests. */
@@ -220,10 +221,25 @@ test('an unknown plan or balance shows its reason, and without a price there is 
     'balance    Unknown.',
   ])
   const plan = { known: false, summary: 'No packages.' } as const
-  expect(linesOf({ plan }, /^buy|cheapest/)).toEqual(['buy        No packages.'])
+  const rates = { medianPerDay: 3, lowPerDay: 2, highPerDay: 4 }
+  const forecast = { known: true, ...rates, fullDays: 3, summary: '3 a day.' } as const
+  expect(linesOf({ plan, forecast }, /^buy|cheapest/)).toEqual(['buy        No packages.'])
   expect(linesOf({ scope: { ...page.scope, creditUsd: 2 } }, /^cost/)).toEqual([
     'cost                $2,469.12 at 2 USD a credit',
   ])
+})
+
+test('why there is no forecast stands once', () => {
+  const forecast = { known: false, fullDays: 0, summary: 'Only 0 full days of usage.' } as const
+  const depletion = { known: false, summary: '9 credits; it is not known.' } as const
+  const plan = { known: false, summary: 'A plan needs a forecast.' } as const
+  expect(linesOf({ forecast, depletion, plan }, /^(forecast|balance|buy)|A plan/)).toEqual([
+    'forecast   Only 0 full days of usage.',
+    'balance    9 credits; it is not known.',
+  ])
+  const { because, checks } = usageAnswer({ ...page, forecast, depletion, plan })
+  expect(because).toBe('9 credits; it is not known. Only 0 full days of usage.')
+  expect(checks.map(({ name }) => name)).toEqual(['Reconciliation:'])
 })
 
 test('a month shows its last 14 days and says so', () => {

@@ -183,13 +183,7 @@ export function drawCumulative(speech, label, { from, to }, points, outlook, siz
   const steps = points.map(({ hour, sum }) => [hour, sum])
   const children = [...lines.flat()]
   if (outlook !== null) {
-    const fan = (name) => {
-      let least = used
-      return outlook.points.map((point) => {
-        least = Math.max(least, heldAt(point.hour) - point[name])
-        return [point.hour, least]
-      })
-    }
+    const fan = (name) => outlook.points.map((point) => [point.hour, used + point[name]])
     const held = [[from, heldAt(start)], ...outlook.points.map(({ hour }) => [hour, heldAt(hour)])]
     const heldPath = held
       .map(([hour, value], place) =>

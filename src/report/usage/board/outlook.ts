@@ -4,22 +4,35 @@ import type { UsagePage } from '../shape.ts'
 const outlookDays = 45
 const dayUs = 86_400e6
 
-export interface OutlookPoint {
-  readonly atUs: number
+/** A figure in the early, the median and the late future. */
+interface OfFutures {
   readonly low: number
   readonly median: number
   readonly high: number
 }
 
+export interface OutlookPoint {
+  readonly atUs: number
+  /** What is left. */
+  readonly balance: OfFutures
+  /** What is used since the forecast began. It never falls, also not where credits expire. */
+  readonly used: OfFutures
+}
+
 /**
- * The balance to come in the early, median and late future. It burns evenly until it is empty, or at the forecast's
- * daily burn if that is beyond the horizon, with a step where credits expire unused. Empty without a forecast.
+ * The balance and the use to come in the early, median and late future. A balance burns evenly until it is empty, or at the
+ * forecast's daily burn if that is beyond the horizon, with a step where credits expire unused. Empty without a forecast.
  */
 export function outlookPoints({ depletion, forecast, scope }: UsagePage): readonly OutlookPoint[] {
   if (!depletion.known || !forecast.known) return []
   // The start of the forecast, from which the page counts its dates.
   const fromUs = Math.min(scope.nowUs, Math.max(...scope.sources.map((each) => each.lastUs)))
   const { earlyUs, medianUs, lateUs } = depletion.runsOut
+  const heldAt = (us: number) =>
+    depletion.wasted.reduce(
+      (left, each) => left - (each.expiresUs <= us ? each.creditsMedian : 0),
+      depletion.balance,
+    )
   const future = (
     emptyUs: number | null,
     perDay: number,
@@ -31,9 +44,14 @@ export function outlookPoints({ depletion, forecast, scope }: UsagePage): readon
     const burned = depletion.balance - (emptyUs === null ? 0 : lostBefore(emptyUs))
     const perUs = emptyUs === null ? perDay / dayUs : burned / Math.max(1, emptyUs - fromUs)
     const endUs = emptyUs ?? fromUs + depletion.balance / Math.max(perUs, Number.EPSILON)
-    const at = (us: number) =>
+    const balance = (us: number) =>
       us >= endUs ? 0 : Math.max(0, depletion.balance - perUs * (us - fromUs) - lostBefore(us))
-    return { endUs, at }
+    // All futures end on the one line of what is held.
+    const used = (us: number) =>
+      emptyUs === null
+        ? Math.min(perUs * (us - fromUs), heldAt(us))
+        : heldAt(emptyUs) * Math.min(1, (us - fromUs) / Math.max(1, emptyUs - fromUs))
+    return { endUs, balance, used }
   }
   const low = future(earlyUs, forecast.highPerDay, 'creditsLow')
   const median = future(medianUs, forecast.medianPerDay, 'creditsMedian')
@@ -52,17 +70,24 @@ export function outlookPoints({ depletion, forecast, scope }: UsagePage): readon
     .filter((us) => us > fromUs && us < untilUs)
   return [...new Set([...even, ...edges])]
     .sort((a, b) => a - b)
-    .map((atUs) => ({ atUs, low: low.at(atUs), median: median.at(atUs), high: high.at(atUs) }))
+    .map((atUs) => {
+      const of = (figure: 'balance' | 'used'): OfFutures => ({
+        low: low[figure](atUs),
+        median: median[figure](atUs),
+        high: high[figure](atUs),
+      })
+      return { atUs, balance: of('balance'), used: of('used') }
+    })
 }
 
-/** What the board draws: the balance at the start, its course, and the credits that expire unused. Null without a forecast. */
+/** What the board draws: the balance at the start, the use to come, and the credits that expire unused. Null without a forecast. */
 export function outlookOf(page: UsagePage, hourOf: (us: number) => number) {
   const points = outlookPoints(page)
   if (points.length === 0 || !page.depletion.known) return null
   const { balance, wasted } = page.depletion
   return {
     balance,
-    points: points.map(({ atUs, ...values }) => ({ hour: hourOf(atUs), ...values })),
+    points: points.map(({ atUs, used }) => ({ hour: hourOf(atUs), ...used })),
     expiries: wasted.map(({ expiresUs, creditsMedian }) => ({
       hour: hourOf(expiresUs),
       credits: creditsMedian,

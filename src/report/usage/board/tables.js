@@ -42,7 +42,12 @@ export function cardsOf(data, { requests, failed, unknown, credits, input, outpu
       amount(say, show, tokens),
       tokens === null ? '' : say('inOut', { input: show(input), output: show(output) }),
     ],
-    ['failed', say('failed'), requests === 0 ? '–' : `${show(share(failed, requests))} %`, ''],
+    [
+      'failed',
+      say('failed'),
+      requests === 0 ? '–' : say('percent', { share: share(failed, requests) }),
+      '',
+    ],
   ]
 }
 

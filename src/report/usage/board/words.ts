@@ -58,6 +58,7 @@ export const boardWords = {
   noRequests:
     'This page holds single requests only if there are at most 2000: assay export usage --from … --to … writes them.',
   failed: 'Failed',
+  percent: '{share} %',
   unknownCost: '{requests} {requests|request|requests} of unknown cost',
   inOut: '{input} in, {output} out',
   unmeasured: 'not measured',
