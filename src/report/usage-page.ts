@@ -95,7 +95,7 @@ function usedText(page: UsagePage): string {
   const requests = page.cards.find(({ name }) => name === 'requests')
   return used === undefined
     ? formatCount(requests?.value ?? 0, 'request')
-    : `${cardValue(used, page, '').text} ${unitName(unit)} used`
+    : `${cardValue(used, page, '').text} ${unit === 'credits' && used.value === 1 ? 'credit' : unitName(unit)} used`
 }
 
 /** From this share of the balance on, credits that expire unused become the headline. */

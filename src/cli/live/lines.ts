@@ -1,5 +1,5 @@
 import { type Row, renderTable } from '../../report/table.ts'
-import { type Html, html } from '../../user/html.ts'
+import { type Html, html, trusted } from '../../user/html.ts'
 
 /** A value at a place of the axis: seconds since the run began, or requests per second. */
 export type Point = readonly [at: number, value: number]
@@ -84,9 +84,7 @@ function marks(width: number, { along, lines, bound = null, dots = false, to: en
       html`${level(value, 'grid')}${label(left - 8, Number(y(value)) + 4, 'end', shortOf(value))}`,
   )}${bound !== null && html`${level(bound.value, 'bad')}${label(width - right, Number(y(bound.value)) + (bound.value > most * 0.85 ? 14 : -5), 'end', bound.name)}`}${label(left, height - 4, 'start', placeOf(0, along))}${label(width - right, height - 4, 'end', placeOf(to, along))}${lines.map(
     ({ color, dash = '', points }) =>
-      html`<polyline fill="none" stroke="var(--${color})" stroke-width="2" stroke-dasharray="${dash}" points="${points
-        .map(([at, value]) => `${x(at)},${y(value)}`)
-        .join(' ')}"/>${
+      html`<polyline fill="none" stroke="var(--${color})" stroke-width="2" stroke-dasharray="${dash}" points="${trusted(points.map(([at, value]) => `${x(at)},${y(value)}`).join(' '))}"/>${
         dots &&
         points.map(
           ([at, value]) =>

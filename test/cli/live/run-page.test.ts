@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { LatencyOverTime } from '../../../src/cli/live/latency-over-time.ts'
+import { drawChart } from '../../../src/cli/live/lines.ts'
 import { RunPage } from '../../../src/cli/live/run-page.ts'
 import { StepCounters } from '../../../src/run/attempt-counts.ts'
 import type { PhaseRun } from '../../../src/run/messages.ts'
@@ -114,6 +115,15 @@ test('times are drawn against load once there are two loads, and over time', () 
   expect(pageAfter([...one, { ordinal: 1, requests: 200, ms: 80 }])).toContain(
     '[Response time against load, ms, now: p50 80, p95 80]',
   )
+})
+
+test('a line of many points is drawn to its end, and its table has the last ones', () => {
+  const points = Array.from({ length: 600 }, (_, at) => [at, at / 7] as const)
+  const lines = [{ name: 'p50', color: 'c1', points }]
+  const { text } = drawChart({ title: 'Times', along: 's', lines })!
+  expect(text.match(/points="([^"]*)"/)![1]!.split(' ')).toHaveLength(600)
+  expect(text.match(/<tr>/g)).toHaveLength(61)
+  expect(text).toMatch(/<tbody><tr><th scope="row"[^>]*>599<\/th><td class="num">85.57/)
 })
 
 test('an interval of a percentile is as long as it needs samples', () => {

@@ -157,6 +157,33 @@ describe('the board of a usage page', () => {
   })
 })
 
+test('a period that begins within its first cell has the sums of that cell', () => {
+  const half = { ...data, finest: 'day', from: data.from + 9 } as BoardData
+  const hours = half.cells.hour.map((hour) => Math.floor(hour / 24) * 24)
+  const days = { ...half, cells: { ...half.cells, hour: hours } }
+  expect(viewsOf(days, initial(days)).sums).toEqual(viewsOf(data, initial(data)).sums)
+})
+
+test('one request at the start of an hour is in its sum, and a week of few requests is not drawn', async () => {
+  const own = await openStore(':memory:')
+  await enterEvents(own, [{ atUs: utc(2026, 11, 9, 10), credits: 3 }])
+  const { html } = await makeReport({
+    ...{ store: own, page: 'usage', contract: defaultContract, runIds: [], timeZone: 'UTC' },
+    nowUs: utc(2026, 11, 20),
+    usage: {
+      ...{ contract: null, fromUs: utc(2026, 11, 1), toUs: utc(2026, 11, 20), by: 'model' },
+      ...{ sources: [], grants: null },
+    },
+  })
+  const board = await boardOf(own, { fromUs: utc(2026, 11, 1), toUs: utc(2026, 11, 20) })
+  own.close()
+  const { views } = viewsOf(board, initial(board))
+  expect(views.map(({ id }) => id)).not.toContain('week')
+  const [, rows] = views.find(({ id }) => id === 'cumulative')!.table()
+  expect(rows.at(-1)![1]).toBe(3)
+  expect(html).toContain('3 credits used')
+})
+
 test('the week shows medians over all measured hours, among them those without a request', async () => {
   const own = await openStore(':memory:')
   // Three Mondays at 10:00 with 1, 2 and 90 requests.
@@ -283,6 +310,10 @@ test('ten years of 7,000 events are a page of less than 1.5 MB, by month', async
   own.close()
   expect(Buffer.byteLength(html)).toBeLessThan(1_500_000)
   expect(html).toContain('<h3>Credits used by month</h3>')
+  // No path is cut, however long.
+  const paths = [...html.matchAll(/ d="([^"]*)"/g)].map(([, path]) => path!)
+  expect(Math.max(...paths.map(({ length }) => length))).toBeGreaterThan(2500)
+  expect(paths.filter((path) => !/^[MLHVhvz\d. -]*$/.test(path))).toEqual([])
   expect(html).toContain('<h2>7,000 credits used; it is not known when credits run out</h2>')
   expect(html.match(/<[a-z]/g)!.length).toBeLessThan(5000)
 })

@@ -40,8 +40,10 @@ function figure(desk: View, phone: View): Html {
 function markup(tree: Tree): Html {
   if (typeof tree !== 'object') return html`${String(tree)}`
   const { name, attributes, children } = tree
+  // Text is cut at a length that a path of numbers may exceed.
   const said = Object.entries(attributes).map(
-    ([key, value]) => html` ${trusted(key)}="${String(value)}"`,
+    ([key, value]) =>
+      html` ${trusted(key)}="${key === 'd' ? trusted(String(value)) : String(value)}"`,
   )
   return html`<${trusted(name)}${said}>${children.map(markup)}</${trusted(name)}>`
 }

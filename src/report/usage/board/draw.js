@@ -145,7 +145,9 @@ export function drawLines(speech, label, { bucket, bars }, lines, { width, heigh
       values.forEach((value, at) => {
         if (value === null) isOn = false
         else {
-          path += `${isOn ? 'L' : 'M'}${r(x(at) + step / 2)} ${r(y(value))}${isOn ? '' : 'h0.1'}`
+          // A value alone is a dot.
+          const middle = x(at) + step / 2
+          path += isOn ? `L${r(middle)} ${r(y(value))}` : `M${r(middle - 1)} ${r(y(value))}h2`
           isOn = true
         }
       })

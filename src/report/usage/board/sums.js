@@ -56,15 +56,16 @@ export const metrics = {
 
 export const dimensions = ['model', 'key', 'endpoint']
 
-/** The places of the cells that the filters leave. */
+/** The places of the cells that the filters leave. The first cell of the data may begin before them: they begin within it. */
 export function chosen(data, { from, to, ...filters }) {
+  const first = from <= data.from ? Number.NEGATIVE_INFINITY : from
   const wanted = dimensions.flatMap((name) =>
     filters[name] === '' ? [] : [[data.cells[name], data.names[name].indexOf(filters[name])]],
   )
   const places = []
   for (let at = 0; at < data.cells.hour.length; at++) {
     const hour = data.cells.hour[at]
-    if (hour < from || hour >= to) continue
+    if (hour < first || hour >= to) continue
     if (wanted.every(([column, place]) => column[at] === place)) places.push(at)
   }
   return places

@@ -38,9 +38,11 @@ function cumulative(data, places, choice) {
   let sum = 0
   const last = Math.min(choice.to, data.now, data.measuredTo)
   const points = []
-  for (let start = buckets[name].of(choice.from); start < last; start = buckets[name].next(start)) {
+  const { of, next } = buckets[name]
+  // A request at the end of the measured time counts, too.
+  for (let start = of(choice.from); start < last || sums.has(start); start = next(start)) {
     sum += sums.get(start) ?? 0
-    points.push({ hour: Math.min(buckets[name].next(start), last), sum })
+    points.push({ hour: Math.max(start, Math.min(next(start), last)), sum })
   }
   return points
 }
@@ -63,15 +65,16 @@ export function viewsOf(data, choice, size = 'desk') {
     columns.map((name, at) => [name, bars.sums.map((row) => row[at])]),
   )
   const latency = data.latency === null ? [] : latencies(data, places, choice)
+  const isWeek = data.finest === 'hour' && choice.to - choice.from >= 168
+  // Of few requests, each hour's median is 0, which shows nothing.
+  const hours = isWeek ? week(data, places, choice) : []
   const halves = [
     (box) => failuresView(data, bars, values, box),
     sums.input !== null || sums.output !== null
       ? (box) => tokensView(data, bars, values, box)
       : null,
     isKnown(latency) ? (box) => latencyView(data, bars, latency, box) : null,
-    data.finest === 'hour' && choice.to - choice.from >= 168
-      ? (box) => weekView(data, week(data, places, choice), box)
-      : null,
+    hours.some((median) => median > 0) ? (box) => weekView(data, hours, box) : null,
   ].filter((view) => view !== null)
   // The last of an odd number has its row for itself.
   const isAlone = (at) => at === halves.length - 1 && at % 2 === 0
