@@ -59,7 +59,7 @@ const states: readonly (readonly [string, () => Promise<string>, readonly RegExp
   [
     'all failed',
     () => pageOf(hourly(utc(2026, 11, 27), 9, { outcome: 'http_error', status: 500, credits: 0 })),
-    [/Credits used 0 /, /Failed or limited 100 %/, /100% of your requests failed/],
+    [/Credits used 0 /, /Failed or limited 100%/, /100% of your requests failed/],
   ],
   [
     'no use in the period',
@@ -120,7 +120,7 @@ const states: readonly (readonly [string, () => Promise<string>, readonly RegExp
       pageOf(
         hourly(utc(2026, 11, 27), 5, { credits: null, promptTokens: null, completionTokens: null }),
       ),
-    [/Requests 5 /, /Tokens no data/, /Failed or limited 0 %/],
+    [/Requests 5 /, /Tokens no data/, /Failed or limited 0%/],
   ],
 ]
 

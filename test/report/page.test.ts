@@ -462,6 +462,12 @@ describe.skipIf(!canBrowse)(
         }),
       )
       expect(broken).toEqual([])
+      // Words in charts are as large as those around them.
+      const scales = () =>
+        tab.evaluate(`[...document.querySelectorAll('#board svg')]
+          .map((svg) => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width)
+          .filter((scale) => scale < 0.85 || scale > 1.2)`)
+      await expect.poll(scales).toEqual([])
       // 1,440 px at 200 %.
       await tab.setViewportSize({ width: 720, height: 450 })
       await wake(tab)
@@ -475,6 +481,8 @@ describe.skipIf(!canBrowse)(
       expect(swatches.length).toBeGreaterThan(1)
       expect(new Set(swatches).size).toBe(swatches.length)
       await tab.emulateMedia({ forcedColors: 'none', media: 'print' })
+      // On paper, an unusual hour is text.
+      expect(await marks.first().isVisible()).toBe(true)
       // A4 less its margins is 269 mm high: the answer, the first chart and the figures are on sheet 1.
       await tab.setViewportSize({ width: 688, height: 1000 })
       const figures = (await tab.locator('.b-cards .figures').boundingBox())!

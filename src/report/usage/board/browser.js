@@ -133,7 +133,16 @@ export function startBoard(served = {}) {
   if (location.hash === '' && first) history.replaceState(null, '', `#${first}`)
   let choice = choiceOf(data, location.hash.slice(1))
 
-  const size = () => (innerWidth <= 560 ? 'phone' : 'desk')
+  /** As the columns of the style sheet. */
+  const sizeFor = (type) =>
+    type === 'beforeprint'
+      ? 'paper'
+      : innerWidth <= 560
+        ? 'phone'
+        : innerWidth <= 900
+          ? 'middle'
+          : 'desk'
+  let size = sizeFor()
 
   function change(changed) {
     choice = { ...choice, ...changed }
@@ -260,7 +269,7 @@ export function startBoard(served = {}) {
 
   function draw() {
     const focused = document.activeElement?.closest?.('figure')?.id
-    const { views, cards, tables, unfiltered } = viewsOf(data, choice, size())
+    const { views, cards, tables, unfiltered } = viewsOf(data, choice, size)
     filterBar()
     const isWhole = unfiltered && choice.from === data.from && choice.to === data.to
     board
@@ -315,12 +324,12 @@ export function startBoard(served = {}) {
   }
   listen('hashchange', follow)
   listen('popstate', follow)
-  let last = size()
-  listen('resize', () => {
-    if (last === size()) return
-    last = size()
-    draw()
-  })
+  for (const name of ['resize', 'beforeprint', 'afterprint'])
+    listen(name, () => {
+      if (size === sizeFor(name)) return
+      size = sizeFor(name)
+      draw()
+    })
   draw()
   return () => ending.abort()
 }

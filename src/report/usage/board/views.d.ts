@@ -35,4 +35,8 @@ export interface Views {
   readonly tables: readonly { readonly by: string; readonly title: string; readonly tree: Tree }[]
 }
 
-export function viewsOf(data: BoardData, choice: Choice, size?: 'desk' | 'phone'): Views
+export function viewsOf(
+  data: BoardData,
+  choice: Choice,
+  size?: 'desk' | 'middle' | 'paper' | 'phone',
+): Views

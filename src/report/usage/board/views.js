@@ -47,10 +47,13 @@ function cumulative(data, places, choice) {
   return points
 }
 
-/** Sizes of drawings: wide and half. */
+const [column, phone] = [660, 320].map((width) => ({ width, height: 200 }))
+/** Sizes of drawings: wide and half. Each is about as wide as its place, so that its words are as large as those around it. */
 const sizes = {
   desk: { wide: { width: 1000, height: 250 }, half: { width: 480, height: 190 } },
-  phone: { wide: { width: 320, height: 210 }, half: { width: 320, height: 180 } },
+  middle: { wide: column, half: column },
+  paper: { wide: column, half: phone },
+  phone: { wide: phone, half: phone },
 }
 
 /** All views of a choice. A table is lazy: rows are made only if the reader asks. */
