@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 
 /** A column on disk. */
 export interface KeptColumn {
@@ -15,6 +17,8 @@ export interface KeptColumn {
 
 /** Bytes of columns that stay in memory. */
 const usualBytes = 256 * 2 ** 20
+/** Bytes that are read before what nobody holds any more is collected. */
+const garbageBytes = 256 * 2 ** 20
 /** An algorithm uses fewer columns of one length at once. */
 const columnsAtOnce = 40
 
@@ -27,6 +31,7 @@ export class ColumnFile {
   private endByte = 0
   private mostBytes: number
   private heldBytes = 0
+  private readBytes = 0
   /** In the order in which they were read. */
   private readonly held = new Set<Column>()
 
@@ -52,6 +57,16 @@ export class ColumnFile {
     this.endByte += bytes.length
     this.mostBytes = Math.max(this.mostBytes, columnsAtOnce * bytes.length)
     return new Column(this, startByte, values.length)
+  }
+
+  /** Values that nobody else keeps. */
+  readNew(fromByte: number, length: number): Float64Array {
+    this.readBytes += length * 8
+    if (this.readBytes > garbageBytes) {
+      this.readBytes = 0
+      collect()
+    }
+    return this.read(fromByte, new Float64Array(length))
   }
 
   /** Reads values from a byte on, as many as there is room for. */
@@ -100,7 +115,7 @@ class Column implements KeptColumn {
 
   get values(): Float64Array {
     if (this.inMemory !== null) return this.inMemory
-    const values = this.file.read(this.startByte, new Float64Array(this.length))
+    const values = this.file.readNew(this.startByte, this.length)
     this.inMemory = values
     this.file.hold(this)
     return values
@@ -108,7 +123,7 @@ class Column implements KeptColumn {
 
   part(from: number, to: number): Float64Array {
     return this.inMemory === null
-      ? this.file.read(this.startByte + from * 8, new Float64Array(to - from))
+      ? this.file.readNew(this.startByte + from * 8, to - from)
       : this.inMemory.slice(from, to)
   }
 
@@ -120,6 +135,20 @@ class Column implements KeptColumn {
   release(): void {
     this.inMemory = null
   }
+}
+
+let collector: (() => void) | null = null
+
+/** Collects garbage: the engine itself lets buffers that nobody holds amount to gigabytes. */
+function collect(): void {
+  setFlagsFromString('--expose-gc')
+  collector ??= runInNewContext('gc') as () => void
+  collector()
+}
+
+/** Gives back the memory of columns at once, without a collection. */
+export function freeColumns(columns: readonly Float64Array<ArrayBuffer>[]): void {
+  for (const { buffer } of columns) buffer.transfer(0)
 }
 
 /** An object with columns as fields that are read from disk on demand. */

@@ -1,4 +1,4 @@
-import { ColumnFile, type KeptColumn } from '../../store/column-file.ts'
+import { ColumnFile, freeColumns, type KeptColumn } from '../../store/column-file.ts'
 
 /** Rows that are sorted at once: of twenty columns, they take forty megabytes. */
 const usualAtOnce = 262_144
@@ -16,7 +16,7 @@ export type RowOrder = (columns: readonly Float64Array[]) => (a: number, b: numb
  * @param use is given each group by its number, and its other columns, which it must not keep
  */
 export async function eachGroupOnDisk(
-  query: (take: (columns: readonly Float64Array[]) => void) => Promise<void>,
+  query: (take: (columns: readonly Float64Array<ArrayBuffer>[]) => void) => Promise<void>,
   storePath: string,
   orderOf: RowOrder,
   use: (group: number, columns: readonly Float64Array[]) => Promise<void> | void,
@@ -25,7 +25,10 @@ export async function eachGroupOnDisk(
   const file = new ColumnFile(storePath)
   try {
     const partition = new Partition(file, rowsAtOnce)
-    await query((columns) => partition.add(columns))
+    await query((columns) => {
+      partition.add(columns)
+      freeColumns(columns)
+    })
     for (const [group, columns] of partition.groups(orderOf)) await use(group, columns)
   } finally {
     file.close()

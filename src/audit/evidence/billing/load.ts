@@ -67,7 +67,8 @@ async function historiesOf(
   }
 
   const query =
-    (order: string) => (take: (columns: readonly Float64Array[]) => Promise<void> | void) =>
+    (order: string) =>
+    (take: (columns: readonly Float64Array<ArrayBuffer>[]) => Promise<void> | void) =>
       store.doubleBatches(
         `${historySql(contract)} ${order}`,
         [run.runId, JSON.stringify(run.accounts), lifetimeUs, run.errorUs],

@@ -1,5 +1,5 @@
 import { balanceBrackets } from '../../../limits/balance.ts'
-import type { ColumnFile } from '../../../store/column-file.ts'
+import { type ColumnFile, freeColumns } from '../../../store/column-file.ts'
 import { inOrder, merged } from './event-order.ts'
 import {
   keepTable,
@@ -59,7 +59,10 @@ export class EventRecords {
       if (!numberOf.has(key)) numberOf.set(key, numberOf.size)
       turns[row] = numberOf.get(key)!
     }
-    const keys = Array.from(numberOf.values(), (key) => this.keyRecord(chosen(table, turns, key)))
+    const keys = Array.from(numberOf.values(), (key) => {
+      const own = chosen(table, turns, key)
+      return this.keyRecord(own, own !== table)
+    })
     for (const key of keys) this.keys.push(key)
     const order = this.file === undefined ? { values: turns } : this.file.keep(turns)
     this.accounts.push({
@@ -70,7 +73,8 @@ export class EventRecords {
     })
   }
 
-  private keyRecord(table: RateEventTable): KeyRecord {
+  /** @param isCopy whether nobody else has the columns */
+  private keyRecord(table: RateEventTable, isCopy: boolean): KeyRecord {
     const { size } = table
     if (this.file === undefined) {
       const events = rowsOf(table)
@@ -78,6 +82,7 @@ export class EventRecords {
       return { name: first.key, size, first, events: () => events, parts: () => [events] }
     }
     const kept = keepTable(table, this.file)
+    if (isCopy) freeColumns(Object.values(table.columns) as Float64Array<ArrayBuffer>[])
     const [first] = rowsOf(kept.part(0, 1))
     return {
       name: first!.key,

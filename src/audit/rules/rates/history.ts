@@ -43,7 +43,8 @@ async function load({ store, runIds, contract, columns: file }: Evidence): Promi
   ).map(({ word }) => word)
   const records = new EventRecords(file)
   const query =
-    (order: string) => (take: (columns: readonly Float64Array[]) => Promise<void> | void) =>
+    (order: string) =>
+    (take: (columns: readonly Float64Array<ArrayBuffer>[]) => Promise<void> | void) =>
       store.doubleBatches(`${placedSql} ${order}`, [ids, JSON.stringify(words)], take)
   const enter = (_: number, columns: readonly Float64Array[]) =>
     records.add(rateEventTable(columns, words, contract))
