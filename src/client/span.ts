@@ -25,3 +25,6 @@ export function spanEnds(bytes: Uint8Array, { start, end }: Span, word: Buffer):
 }
 
 export const span = (): Span => ({ start: -1, end: -1, escaped: false })
+
+/** Words as the bytes that a document has of them. */
+export const words = (...texts: readonly string[]) => texts.map((text) => Buffer.from(text))

@@ -1,5 +1,5 @@
 import type { ColumnName } from '../attempt/columns.ts'
-import { answerDialects } from '../tokens/dialects.ts'
+import { answerDialects } from '../tokens/answer-dialects.ts'
 import { dialectOf, readUsage } from '../tokens/read-usage.ts'
 import { outputOf, pageCounts, promptOf } from '../tokens/usage.ts'
 import { AnswerTimes } from './answer-times.ts'

@@ -34,13 +34,20 @@ export interface Place {
 
 interface Kind {
   readonly name: string
-  /** The start of its families' names. */
-  readonly prefix: string
+  /** Starts of its families' names, of any version. */
+  readonly prefixes: readonly string[]
   readonly places: Partial<Readonly<Record<MetricQuestion, readonly Place[]>>>
 }
 
 const of = (...families: readonly string[]): readonly Place[] =>
   families.map((family) => ({ family }))
+
+/** Names of TensorRT-LLM: `trtllm_`, or `trtllm:` where a worker of Dynamo 0.7 or older passes them on. */
+const trtllm = (name: string, where?: Place['where']): readonly Place[] =>
+  ['trtllm_', 'trtllm:'].map((prefix) => ({
+    family: `${prefix}${name}`,
+    ...(where === undefined ? {} : { where }),
+  }))
 
 /** A family with one series for the sum of the others, in newer versions. */
 const sglangTotal = (family: string, label: string, sum: string): readonly Place[] => [
@@ -55,7 +62,7 @@ const sglangTotal = (family: string, label: string, sum: string): readonly Place
 export const kinds: readonly Kind[] = [
   {
     name: 'vLLM',
-    prefix: 'vllm:',
+    prefixes: ['vllm:'],
     places: {
       running: of('vllm:num_requests_running'),
       waiting: of('vllm:num_requests_waiting', 'vllm:num_requests_waiting_by_reason'),
@@ -76,7 +83,7 @@ export const kinds: readonly Kind[] = [
   },
   {
     name: 'SGLang',
-    prefix: 'sglang:',
+    prefixes: ['sglang:'],
     places: {
       running: sglangTotal('sglang:num_running_reqs', 'priority', ''),
       waiting: sglangTotal('sglang:num_queue_reqs', 'priority', ''),
@@ -98,26 +105,26 @@ export const kinds: readonly Kind[] = [
   },
   {
     name: 'TensorRT-LLM',
-    prefix: 'trtllm_',
+    prefixes: ['trtllm_', 'trtllm:'],
     places: {
-      running: of('trtllm_num_requests_running'),
-      waiting: of('trtllm_num_requests_waiting'),
-      cacheUse: of('trtllm_kv_cache_utilization'),
-      queueTime: of('trtllm_request_queue_time_seconds'),
-      prefillTime: of('trtllm_request_prefill_time_seconds'),
-      ttft: of('trtllm_time_to_first_token_seconds'),
-      itl: of('trtllm_time_per_output_token_seconds'),
-      requestTime: of('trtllm_e2e_request_latency_seconds'),
-      ended: of('trtllm_request_success'),
-      aborted: [{ family: 'trtllm_request_success', where: { finished_reason: 'cancelled' } }],
-      failed: [{ family: 'trtllm_request_success', where: { finished_reason: 'timeout' } }],
-      promptTokens: of('trtllm_prompt_tokens'),
-      outputTokens: of('trtllm_generation_tokens'),
+      running: trtllm('num_requests_running'),
+      waiting: trtllm('num_requests_waiting'),
+      cacheUse: trtllm('kv_cache_utilization'),
+      queueTime: trtllm('request_queue_time_seconds'),
+      prefillTime: trtllm('request_prefill_time_seconds'),
+      ttft: trtllm('time_to_first_token_seconds'),
+      itl: trtllm('time_per_output_token_seconds'),
+      requestTime: trtllm('e2e_request_latency_seconds'),
+      ended: trtllm('request_success'),
+      aborted: trtllm('request_success', { finished_reason: 'cancelled' }),
+      failed: trtllm('request_success', { finished_reason: 'timeout' }),
+      promptTokens: trtllm('prompt_tokens'),
+      outputTokens: trtllm('generation_tokens'),
     },
   },
   {
     name: 'Triton',
-    prefix: 'nv_',
+    prefixes: ['nv_'],
     places: {
       running: [{ family: 'nv_trt_llm_request_metrics', where: { request_type: 'scheduled' } }],
       waiting: [
@@ -140,7 +147,7 @@ export const kinds: readonly Kind[] = [
   },
   {
     name: 'Dynamo',
-    prefix: 'dynamo_',
+    prefixes: ['dynamo_'],
     places: {
       running: of('dynamo_frontend_inflight_requests'),
       waiting: of('dynamo_frontend_queued_requests'),
@@ -159,7 +166,7 @@ export const kinds: readonly Kind[] = [
   },
   {
     name: 'llama.cpp',
-    prefix: 'llamacpp:',
+    prefixes: ['llamacpp:'],
     places: {
       running: of('llamacpp:requests_processing'),
       waiting: of('llamacpp:requests_deferred'),
@@ -170,7 +177,7 @@ export const kinds: readonly Kind[] = [
   },
   {
     name: 'TGI',
-    prefix: 'tgi_',
+    prefixes: ['tgi_'],
     places: {
       running: of('tgi_batch_current_size'),
       waiting: of('tgi_queue_size'),
@@ -184,7 +191,7 @@ export const kinds: readonly Kind[] = [
   },
   {
     name: 'LiteLLM',
-    prefix: 'litellm_',
+    prefixes: ['litellm_'],
     places: {
       ttft: of('litellm_llm_api_time_to_first_token_metric'),
       requestTime: of('litellm_request_total_latency_metric'),
@@ -194,7 +201,7 @@ export const kinds: readonly Kind[] = [
   },
   {
     name: 'DCGM',
-    prefix: 'DCGM_FI_',
+    prefixes: ['DCGM_FI_'],
     places: {
       gpuUse: [{ family: 'DCGM_FI_DEV_GPU_UTIL', unit: 0.01 }],
       gpuPower: of('DCGM_FI_DEV_POWER_USAGE'),
@@ -209,7 +216,9 @@ export const rankLabels: readonly string[] = ['tp_rank', 'pp_rank', 'moe_ep_rank
 /** The kind of service whose families these are; null for one that is not known. */
 export function kindOf(families: Iterable<string>): Kind | null {
   const names = [...families]
-  return kinds.find(({ prefix }) => names.some((name) => name.startsWith(prefix))) ?? null
+  const isOf = ({ prefixes }: Kind) =>
+    names.some((name) => prefixes.some((prefix) => name.startsWith(prefix)))
+  return kinds.find(isOf) ?? null
 }
 
 /** Families that answer a question of some kind. */

@@ -1,5 +1,4 @@
 import type { Scenario, Step, Task } from '../scenario/scenario.ts'
-import { ArrivalPlan } from '../schedule/arrivals.ts'
 import { WeightedChoice } from '../schedule/draw.ts'
 import { RandomStream } from '../schedule/random.ts'
 import {
@@ -11,31 +10,16 @@ import {
   whole,
 } from '../schedule/tasks.ts'
 import type { TraceSession } from '../schedule/traces/sessions.ts'
-import type { TraceRequest } from '../schedule/traces/trace.ts'
-import { StepCounters } from './attempt-counts.ts'
+import type { StepCounters } from './attempt-counts.ts'
 import { type Crowd, crowdOf } from './crowd.ts'
 import type { GapCells } from './gap-cells.ts'
 import type { KeyChoice } from './key-choice.ts'
-import { countedMetrics, type Metric, type PhaseRun, type StepReport } from './messages.ts'
-import { type HistogramSlice, TimeHistogram } from './time-histogram.ts'
+import type { PhaseRun, StepReport } from './messages.ts'
+import { type Arrivals, arrivalsOf } from './phase-arrivals.ts'
+import { metricsOf, StepHistograms, taken } from './step-histograms.ts'
+import { TimeHistogram } from './time-histogram.ts'
 import { TrialCounter, type TrialCounting } from './trial-counts.ts'
 import { TaskTrialCounter } from './trial-tasks.ts'
-
-const plainMetrics: readonly Metric[] = ['service', 'response']
-const streamMetrics: readonly Metric[] = [...plainMetrics, 'ttft', 'itl']
-
-class StepHistograms {
-  readonly counters = new StepCounters()
-  /** Created when first needed, to save memory. */
-  readonly histograms: Record<Metric, TimeHistogram | null> = {
-    service: null,
-    response: null,
-    ttft: null,
-    itl: null,
-    failed_service: null,
-    failed_response: null,
-  }
-}
 
 /** A phase in one sending thread: its plan, draws and counts. */
 export class ActivePhase {
@@ -106,8 +90,7 @@ export class ActivePhase {
     for (const [at, step] of steps.entries()) {
       const index = run.steps[at]!
       const { histograms } = this.countedOf(index)
-      for (const metric of step.stream ? streamMetrics : plainMetrics)
-        histograms[metric] = new TimeHistogram()
+      for (const metric of metricsOf(step)) histograms[metric] = new TimeHistogram()
     }
   }
 
@@ -215,15 +198,6 @@ export class ActivePhase {
   }
 }
 
-function taken({ histograms }: StepHistograms): Partial<Record<Metric, HistogramSlice>> {
-  const slices: Partial<Record<Metric, HistogramSlice>> = {}
-  for (const metric of countedMetrics) {
-    const slice = histograms[metric]?.take() ?? null
-    if (slice !== null) slices[metric] = slice
-  }
-  return slices
-}
-
 /** Slots for each index of a phase: the most requests that an index may stand for. */
 export const strideOf = (
   { steps, taskIndexes = [] }: Pick<PhaseRun, 'steps' | 'taskIndexes'>,
@@ -258,125 +232,3 @@ const sessionOf = ({ name: step }: Step): Task => ({
     },
   ],
 })
-
-/** An open plan as a cursor. */
-export interface Arrivals {
-  readonly index: number
-  /** Since the phase began. */
-  readonly atUs: number
-  /** Moves to an arrival, by default the next. @returns false if the plan has no such arrival */
-  advance(to?: number): boolean
-  /** Moves to the last arrival; without arrivals, stays before the first. */
-  finish(): void
-}
-
-/**
- * Moves to the next arrival of a share: every `shares`-th index.
- *
- * @param isOwn a further condition on the index
- * @returns false if there is none
- */
-export function advanceShare(
-  arrivals: Arrivals,
-  share: number,
-  shares: number,
-  isOwn: ((index: number) => boolean) | null = null,
-): boolean {
-  do {
-    if (!arrivals.advance(arrivals.index < 0 ? share : arrivals.index + shares)) return false
-  } while (isOwn !== null && !isOwn(arrivals.index))
-  return true
-}
-
-/** The plan of an open load. Of a closed replay, its sessions in their order; null for users without a trace. */
-export function arrivalsOf(
-  run: Pick<PhaseRun, 'load' | 'durationUs' | 'maxRequests' | 'name' | 'begunTasks'>,
-  seed: number,
-): Arrivals | null {
-  const { load, durationUs, name, begunTasks = 0 } = run
-  const maxRequests = run.maxRequests === null ? null : run.maxRequests - begunTasks
-  switch (load.kind) {
-    case 'arrivals': {
-      const planned = new ArrivalPlan(
-        load.spacing,
-        load.rate,
-        { durationUs, maxRequests },
-        seed,
-        name,
-      )
-      return begunTasks === 0 ? planned : new BegunArrivals(planned, begunTasks)
-    }
-    case 'replay':
-      return new TraceArrivals(
-        load.sessions?.map(({ requests }) => load.requests[requests[0]!]!) ?? load.requests,
-        ...([load.speed, durationUs, maxRequests] as const),
-      )
-    case 'concurrency':
-      return null
-  }
-}
-
-/** The tasks that have begun already, which go on as the phase begins, and then those of the plan. */
-class BegunArrivals implements Arrivals {
-  index = -1
-  private readonly planned: Arrivals
-  private readonly begun: number
-
-  constructor(planned: Arrivals, begun: number) {
-    this.planned = planned
-    this.begun = begun
-  }
-
-  get atUs(): number {
-    return this.index < 0 ? Infinity : this.index < this.begun ? 0 : this.planned.atUs
-  }
-
-  advance(to = this.index + 1): boolean {
-    if (to >= this.begun && !this.planned.advance(to - this.begun)) return false
-    this.index = to
-    return true
-  }
-
-  finish(): void {
-    this.planned.finish()
-    this.index = this.begun + this.planned.index
-  }
-}
-
-/** The requests of a trace, at its speed. */
-class TraceArrivals implements Arrivals {
-  index = -1
-  atUs = Infinity
-  private readonly requests: readonly TraceRequest[]
-  private readonly speed: number
-  private readonly count: number
-
-  constructor(
-    requests: readonly TraceRequest[],
-    speed: number,
-    durationUs: number | null,
-    maxRequests: number | null,
-  ) {
-    this.requests = requests
-    this.speed = speed
-    const most = Math.min(requests.length, maxRequests ?? Infinity)
-    const endUs = durationUs ?? Infinity
-    const after = requests.findIndex((_, index) => this.timeOf(index) >= endUs)
-    this.count = Math.min(after === -1 ? Infinity : after, most)
-  }
-
-  advance(to = this.index + 1): boolean {
-    if (to >= this.count) return false
-    this.index = to
-    this.atUs = this.timeOf(to)
-    return true
-  }
-
-  finish(): void {
-    if (this.count > 0) this.advance(this.count - 1)
-  }
-
-  private timeOf(index: number): number {
-    return Math.floor(this.requests[index]!.atUs / this.speed)
-  }
-}

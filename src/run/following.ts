@@ -1,7 +1,8 @@
 import type { Scenario } from '../scenario/scenario.ts'
-import { arrivalsOf, strideOf } from './active-phase.ts'
+import { strideOf } from './active-phase.ts'
 import { crowdOf } from './crowd.ts'
 import type { PhaseRun } from './messages.ts'
+import { arrivalsOf } from './phase-arrivals.ts'
 
 /** Time for threads to receive a phase before its first request is due. */
 export const leadUs = 50_000

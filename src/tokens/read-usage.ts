@@ -1,4 +1,5 @@
-import { type Dialect, type DialectName, dialects } from './dialects.ts'
+import type { Dialect } from './dialect.ts'
+import { type DialectName, dialects } from './dialects.ts'
 import { normalUsage, type StatedCounts, type Usage, unknownUsage } from './usage.ts'
 
 /**

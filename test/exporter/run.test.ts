@@ -131,6 +131,7 @@ test.concurrent('no request is sent before the service has told its counts at th
 test.concurrent.each([
   ['SGLang', { 'sglang:num_requests_total': 1, 'sglang:prompt_tokens_total': 5 }],
   ['TensorRT-LLM', { trtllm_request_success_total: 1 }],
+  ['TensorRT-LLM', { 'trtllm:request_success_total': 1, 'trtllm:prompt_tokens_total': 5 }],
   ['Triton', { nv_inference_request_success: 1 }],
   ['Dynamo', { dynamo_frontend_requests_total: 1, dynamo_frontend_output_tokens_total: 2 }],
   ['llama.cpp', { 'llamacpp:prompt_tokens_total': 5, 'llamacpp:tokens_predicted_total': 2 }],

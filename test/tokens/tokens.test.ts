@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { answerDialects, type dialects, type logDialects } from '../../src/tokens/dialects.ts'
+import { answerDialects } from '../../src/tokens/answer-dialects.ts'
+import type { dialects } from '../../src/tokens/dialects.ts'
+import type { logDialects } from '../../src/tokens/log-dialects.ts'
 import { dialectOf, readUsage } from '../../src/tokens/read-usage.ts'
 import {
   normalUsage,

@@ -1,0 +1,51 @@
+/** A mapping as a file has it. */
+export type Mapping = Readonly<Record<string, unknown>>
+
+export function isMapping(value: unknown): value is Mapping {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** `cost_credits` as `costCredits`, at any depth. */
+export function camelKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(camelKeys)
+  if (!isMapping(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+      camelKeys(inner),
+    ]),
+  )
+}
+
+/** `costCredits` as `cost_credits`. */
+export function snake(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+/** Merges mappings field by field, and replaces everything else. */
+export function merged(base: unknown, over: unknown): unknown {
+  if (!isMapping(base) || !isMapping(over)) return over === undefined ? base : over
+  const fields = { ...base }
+  for (const [key, value] of Object.entries(over)) {
+    if (Object.hasOwn(Object.prototype, key)) continue
+    fields[key] = merged(base[key], value)
+  }
+  return fields
+}
+
+/** Sections and their fields that are null are left out. Deeper, null is a value: a band without an end. */
+export function withoutNulls(value: unknown, depth = 2): unknown {
+  if (!isMapping(value) || depth === 0) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, inner]) =>
+      inner === null ? [] : [[key, withoutNulls(inner, depth - 1)]],
+    ),
+  )
+}
+
+/** The value at a path; undefined without one. */
+export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  let at = value
+  for (const part of path) at = (at as Record<PropertyKey, unknown> | undefined)?.[part]
+  return at
+}
