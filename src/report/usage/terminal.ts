@@ -26,8 +26,11 @@ export function terminalUsage(page: UsagePage): string {
     '',
     ...page.cards.flatMap((card) => {
       const cost = costText(card, scope.creditUsd)
-      const line = `${cardTitle(card, scope.unit).padEnd(20)}${cardText(card, page)}`
-      return cost === null ? [line] : [line, `${'cost'.padEnd(20)}${cost}`]
+      const lines = wrapped(
+        `${cardTitle(card, scope.unit).padEnd(20)}${cardText(card, page)}`,
+        ' '.repeat(38),
+      )
+      return cost === null ? lines : [...lines, `${'cost'.padEnd(20)}${cost}`]
     }),
     ...moneyLines(page),
     '',

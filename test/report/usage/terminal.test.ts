@@ -229,6 +229,19 @@ test('an unknown plan or balance shows its reason, and without a price there is 
   ])
 })
 
+test('a card with long notes is broken before 80 columns', () => {
+  const card = { name: 'tokens', value: 3_490_597, before: 1_000_000, change: 2.490597 } as const
+  const cards = [{ ...card, n: 2252, unmeasured: 64 }]
+  expect(
+    terminalUsage({ ...page, cards })
+      .split('\n')
+      .slice(2, 4),
+  ).toEqual([
+    'tokens                 ≥ 3,490,597   (1,000,000 before, +249.1 %, of 2,252 of',
+    '                                      2,316 requests)',
+  ])
+})
+
 test('why there is no forecast stands once', () => {
   const forecast = { known: false, fullDays: 0, summary: 'Only 0 full days of usage.' } as const
   const depletion = { known: false, summary: '9 credits; it is not known.' } as const
