@@ -13,10 +13,10 @@ const patience = {
 /** Tests that compare a measured time with a known truth. */
 const timing = 'test/**/*.timing.test.ts'
 
-/** Rooms whose tests start no server and no browser in their process: their files share a process, and load each module once. */
+/** Rooms whose tests leave nothing behind in their process: their files share one, and load each module once. */
 const pure = [
-  ...['attempt', 'audit', 'chart', 'contract', 'limits', 'measure', 'money', 'price', 'schedule'],
-  ...['scenario', 'store/import', 'tokens', 'report/usage', 'user'],
+  ...['attempt', 'audit', 'chart', 'client', 'contract', 'limits', 'measure', 'money', 'price'],
+  ...['schedule', 'scenario', 'store/import', 'tokens', 'report/usage', 'user'],
 ].map((room) => `test/${room}/**/*.test.ts`)
 
 export default defineConfig({

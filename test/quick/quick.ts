@@ -25,6 +25,12 @@ const changed =
         ...linesOf('ls-files', '--others', '--exclude-standard'),
       ]
 
+const missing = process.argv.slice(2).filter((file) => !existsSync(join(root, file)))
+if (missing.length > 0) {
+  process.stderr.write(`check:quick: there is no ${missing.join(', ')}\n`)
+  process.exit(2)
+}
+
 const importers = importersOf()
 
 /** Tests that reach a file, with their distance: half a step less for a test of its own room, none for one of its own name. */
