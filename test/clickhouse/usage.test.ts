@@ -16,7 +16,7 @@ import { importToClickhouse } from '../../src/store/clickhouse/import-log.ts'
 import { tablesSql } from '../../src/store/clickhouse/tables.ts'
 import { exportTable } from '../../src/store/export.ts'
 import { importFile } from '../../src/store/import/import-file.ts'
-import { ownMapping } from '../../src/store/import/mapping.ts'
+import { ownMapping, parseMapping } from '../../src/store/import/mapping.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { main } from '../e2e/command.ts'
 import { bytesOf, everyPath, servedFrom, tokenOf } from '../portal/portal.ts'
@@ -120,6 +120,45 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
       expect(page).toEqual(whole)
     }
   }, 240_000)
+
+  test('a version that moves a request to another day counts once, in any order of imports', async () => {
+    const mapping = parseMapping(
+      'fields: { id: id, time: at, credits: cost, version: changed }',
+      'map.yaml',
+    )
+    const versions = [
+      { id: 'a', at: '2026-11-02T10:00:00Z', cost: 3, changed: '2026-11-02T10:00:00Z' },
+      { id: 'a', at: '2026-11-03T23:00:00Z', cost: 5, changed: '2026-11-04T10:00:00Z' },
+      { id: 'a', at: '2026-11-02T10:00:01Z', cost: 7, changed: '2026-11-05T10:00:00Z' },
+    ]
+    const orders = [
+      [0, 1],
+      [1, 0],
+      [0, 1, 2],
+      [2, 1, 0],
+      [1, 2, 0],
+    ]
+    for (const [nth, order] of orders.entries()) {
+      const engine = await database(`moved${nth}`)
+      const own = await openStore(':memory:')
+      for (const at of order) {
+        const file = join(folder, `version-${at}.jsonl`)
+        writeFileSync(file, `${JSON.stringify(versions[at])}\n`)
+        await importToClickhouse(engine, { file, mapping, source: 'log' })
+        await importFile(own, { file, mapping, source: 'log' })
+      }
+      const options = usageOptions({ contract: null })
+      expect(await pageOf(engine, options)).toBe(
+        JSON.stringify(await readUsage(own, options), null, 1),
+      )
+      const [counted] = await engine.rows<{ credits: number }>(
+        `SELECT sum(credits)::Float64 AS credits FROM usage_events FINAL WHERE type = 'usage'`,
+      )
+      expect(counted!.credits).toBe(order.includes(2) ? 7 : 5)
+      own.close()
+      await engine.close()
+    }
+  }, 120_000)
 
   test('four engines sharded by hash give the page of one', async () => {
     const shards: ClickHouse[] = []

@@ -69,6 +69,7 @@ export async function importToClickhouse(
     const before = await known()
     await clickhouse.insertParquet('usage_events', columns, file)
     const accepted = (await known()) - before
+    await retireMoved(clickhouse, store, imported.source)
     await settleReferrals(clickhouse, store, imported.source)
     return {
       ...imported,
@@ -99,6 +100,28 @@ async function writeSpan(clickhouse: ClickHouse, store: Store, file: string): Pr
   if ((await store.rows(spans)).length === 0) return
   await store.execute(`COPY (${spans}) TO ${literal(file)} (FORMAT parquet)`)
   await clickhouse.insertParquet('usage_import_spans', spanColumns, file)
+}
+
+/**
+ * A newer version may tell another time. A row is known by its quarter too, so the row that an older version has in another
+ * quarter is replaced by one of a type that nothing reads.
+ */
+async function retireMoved(clickhouse: ClickHouse, store: Store, source: string): Promise<void> {
+  const [entered] = await store.rows<{ at: number | null }>(
+    'SELECT max(ingested_us) AS at FROM usage_events WHERE version_us IS NOT NULL',
+  )
+  if (entered!.at === null) return
+  const retired = columns.map((name) =>
+    name === 'type' ? `'moved'` : name === 'version_us' ? 'newest' : name,
+  )
+  await clickhouse.command(
+    `INSERT INTO usage_events (${columns.join()}) SELECT ${retired.join()} FROM (
+       SELECT *, max(version_us) OVER (PARTITION BY id) AS newest FROM usage_events FINAL
+       WHERE source = {source:String} AND id GLOBAL IN (
+         SELECT id FROM usage_events WHERE source = {source:String} AND ingested_us = {at:Int64}))
+     WHERE version_us < newest AND type <> 'moved'`,
+    { source, at: entered!.at },
+  )
 }
 
 /**

@@ -1,5 +1,6 @@
 -- Lines of imported logs. Source, quarter and id identify a row. If it is imported again, it counts once: in its newest
--- version, or its first if the source has no versions. A partition is a day.
+-- version, or its first if the source has no versions. A version in another quarter leaves a row of type `moved` behind.
+-- A partition is a day.
 CREATE TABLE IF NOT EXISTS usage_events (
   source LowCardinality(String),
   id String,
