@@ -1,7 +1,10 @@
 /** A source of numbers in [0, 1), passed as a parameter to make every resample repeatable. */
 export type Random = () => number
 
-/** sfc32, seeded by a splitmix: small, fast, and the same everywhere. */
+/**
+ * sfc32, seeded by a splitmix: small, fast, and the same everywhere. Draws follow each other, as resamples do; those of a
+ * plan are found by their index (`schedule/random.ts`).
+ */
 export function randomOf(seed: number): Random {
   let state = seed >>> 0
   const mix = () => {
