@@ -186,7 +186,7 @@ CREATE TABLE usage_events (
   requests BIGINT NOT NULL DEFAULT 1,   -- the number of requests that the row stands for; 0 for other types
   ttft_us BIGINT,
   latency_us BIGINT,
-  type usage_type NOT NULL DEFAULT 'usage',
+  type usage_type NOT NULL DEFAULT 'usage', -- usage, refund, adjustment, grant, purchase, gift or expiry
   unit VARCHAR NOT NULL DEFAULT 'credits',  -- ISO 4217, or a name
   cache_write_tokens BIGINT,            -- of the input: written to a cache
   cache_write_1h_tokens BIGINT,         -- of those: for an hour
