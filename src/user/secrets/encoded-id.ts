@@ -6,10 +6,10 @@ import {
   digitRun,
   hex,
   isText,
-  isWideFirst,
   nextRun,
   type Radix,
   TextScan,
+  textTable,
 } from './radix.ts'
 
 /** What a character of an id may be part of. */
@@ -70,12 +70,10 @@ export class EncodedIds {
     this.index = index
     this.least = index.leastEncoded
     this.digits32 = Math.ceil((this.least * 8) / 5)
-    this.table = Uint8Array.from({ length: 256 }, (_, byte) =>
-      index.alphabet[byte] === 1 || (byte < 128 && ofEncodings.test(String.fromCharCode(byte)))
-        ? isText
-        : 0,
+    this.table = textTable(
+      (byte) =>
+        index.alphabet[byte] === 1 || (byte < 128 && ofEncodings.test(String.fromCharCode(byte))),
     )
-    this.table[0xef] = isWideFirst
     this.scan = new TextScan(this.table)
   }
 
@@ -191,8 +189,7 @@ export class EncodedIds {
       const last = length - 2
       for (let probe = phase + 2 * (stride - 1); probe <= last; probe += 2 * stride) {
         const byte = (digits[probe]! << 4) | digits[probe + 1]!
-        if (table[byte] === 0) continue
-        if (byte === 0xef) continue
+        if (table[byte] !== isText) continue
         let first = probe - 2
         while (first >= 0 && table[(digits[first]! << 4) | digits[first + 1]!] === isText)
           first -= 2

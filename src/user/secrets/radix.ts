@@ -171,10 +171,16 @@ function joined(
   return to > next && Math.max(length, to - next) >= shortestLine ? to : last
 }
 
-/** Values of `TextScan.table`. */
+/** Values of `textTable`. */
 export const isText = 1
-/** The first byte of a full-width letter in UTF-8. */
-export const isWideFirst = 2
+/** May be one of the three bytes of a full-width letter in UTF-8. */
+const mayBeWide = 2
+
+/** What each byte may be: `text`, or a part of a full-width letter. */
+export const textTable = (isByteOfText: (byte: number) => boolean): Uint8Array =>
+  Uint8Array.from({ length: 256 }, (_, byte) =>
+    isByteOfText(byte) ? isText : byte === 0xef || (byte >= 0x80 && byte < 0xc0) ? mayBeWide : 0,
+  )
 
 /** Finds stretches of bytes in a run of digits that may be text. */
 export class TextScan {
@@ -191,7 +197,6 @@ export class TextScan {
   private phases = 0
   private probe = 0
   private least = 0
-  private stride = 0
 
   /** @param table what each byte may be */
   constructor(table: Uint8Array) {
@@ -204,8 +209,6 @@ export class TextScan {
     this.bits = bits
     this.phases = phases
     this.least = least
-    // Full-width letters are three bytes each, so three steps must meet all three.
-    this.stride = least % 3 === 0 ? least - 1 : least
     this.phase = -1
     this.nextPhase()
   }
@@ -214,12 +217,12 @@ export class TextScan {
     this.phase++
     this.first = this.phase * this.bits
     this.bytes = Math.floor((this.run.length * this.bits - this.first) / 8)
-    this.probe = this.stride - 1
+    this.probe = this.least - 1
   }
 
   /** Finds the next stretch. Each has a byte at a multiple of its least length, so other bytes are skipped. */
   next(): boolean {
-    const { table, stride } = this
+    const { table, least: stride } = this
     const { digits } = this.run
     const width = this.bits
     const several = width === 5 ? 3 : width === 1 ? 8 : 2
@@ -255,7 +258,7 @@ export class TextScan {
   }
 
   private reaches(probe: number, kind: number): boolean {
-    if (kind === isWideFirst && !this.isWide(probe)) return false
+    if (kind === mayBeWide && !this.isText(probe)) return false
     let from = probe
     while (from > 0 && this.isText(from - 1)) from--
     let to = probe + 1

@@ -4,12 +4,11 @@ import type { KeyIndex, Region } from './key-index.ts'
 import {
   type DigitRun,
   digitRun,
-  isText,
-  isWideFirst,
   nextRun,
   type Radix,
   radixes,
   TextScan,
+  textTable,
 } from './radix.ts'
 import { unescaped } from './unescaped.ts'
 
@@ -19,10 +18,7 @@ const maxDepth = 12
 const maxWork = 64
 
 /** Bytes that may be text, plain or encoded. */
-const texts = Uint8Array.from({ length: 256 }, (_, byte) =>
-  (byte >= 32 && byte < 127) || [0, 9, 10, 13].includes(byte) ? isText : 0,
-)
-texts[0xef] = isWideFirst
+const texts = textTable((byte) => (byte >= 32 && byte < 127) || [0, 9, 10, 13].includes(byte))
 
 /** What to search for, and how. */
 export interface Wanted {

@@ -72,6 +72,20 @@ test('no eight letters of the key survive any nesting of encodings, cut anywhere
   )
 })
 
+test('full-width letters in folded lines are found, whatever the length of the key', () => {
+  const nest = [
+    'base64 folded and indented',
+    'full width',
+    'base64 behind two',
+    'hex with prefixes',
+  ]
+  for (let length = 16; length <= 48; length++) {
+    const secret = 'a'.repeat(length)
+    const echoed = nest.reduce((text, name) => encodings[name]!(text), secret)
+    expect([length, redacted(echoed, secret)]).toEqual([length, expect.stringContaining('[key]')])
+  }
+})
+
 test('eight letters of a key are redacted, seven are kept', () => {
   expect(redacted(`id ${key.slice(4, 12)} and ${key.slice(4, 11)}`, key)).toBe(
     `id [key] and ${key.slice(4, 11)}`,
