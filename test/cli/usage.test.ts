@@ -174,7 +174,7 @@ test("watch keeps the service's own figures, without the key", async () => {
   expect(readFileSync(watched).includes(apiKey)).toBe(false)
   const usage = await assay(['usage', '--db', watched])
   expect(usage).toMatchObject({ code: 0, err: '' })
-  expect(usage.out).toMatch(new RegExp(`balance +${balance.toLocaleString('en-US')} credits\\.`))
+  expect(usage.out).toMatch(new RegExp(`balance +${balance.toLocaleString('en-US')} credits;`))
   expect(usage.out).toMatch(/requests +-/)
   const page = await assay(['report', 'usage', '--db', watched, '--out', 'watched.html'])
   expect(page).toMatchObject({ code: 0, err: '' })

@@ -53,7 +53,6 @@ export const ours: Readonly<Record<string, readonly string[]>> = {
   ],
   tasks: ['run_id', 'part', 'outcome'],
   templates: ['run_id', 'method', 'path', 'headers', 'body'],
-  usage_events: ['outcome', 'type'],
   usage_imports: ['format', 'mapping_json'],
   usage_polls: ['grants_json'],
   usage_statements: ['dimensions', 'measures', 'outcome'],

@@ -32,7 +32,7 @@ export function forecastBurn(past: readonly PastDay[], random: Random): Forecast
     return {
       known: false,
       fullDays: full,
-      summary: `Only ${full} full ${full === 1 ? 'day' : 'days'} of usage: a forecast needs ${fewestDays}.`,
+      summary: `${fullDays(full)} of usage: a forecast needs ${fewestDays}.`,
     }
   }
   const model = fitBurn(past)
@@ -186,3 +186,6 @@ function balanceOf(grants: readonly Grant[]): number {
 function words(value: number): string {
   return (Math.round(value * 10) / 10).toLocaleString('en-US')
 }
+
+const fullDays = (n: number) =>
+  n === 0 ? 'No full day' : n === 1 ? 'Only 1 full day' : `Only ${n} full days`

@@ -40,6 +40,7 @@ describe('the forecast', () => {
       fullDays: 1,
       summary: 'Only 1 full day of usage: a forecast needs 3.',
     })
+    expect(summary()).toMatchObject({ summary: 'No full day of usage: a forecast needs 3.' })
     expect(summary(5, 6, 7)).toEqual({
       known: false,
       fullDays: 2,

@@ -243,15 +243,15 @@ test('a card with long notes is broken before 80 columns', () => {
 })
 
 test('why there is no forecast stands once', () => {
-  const forecast = { known: false, fullDays: 0, summary: 'Only 0 full days of usage.' } as const
+  const forecast = { known: false, fullDays: 0, summary: 'No full day of usage.' } as const
   const depletion = { known: false, summary: '9 credits; it is not known.' } as const
   const plan = { known: false, summary: 'A plan needs a forecast.' } as const
   expect(linesOf({ forecast, depletion, plan }, /^(forecast|balance|buy)|A plan/)).toEqual([
-    'forecast   Only 0 full days of usage.',
+    'forecast   No full day of usage.',
     'balance    9 credits; it is not known.',
   ])
   const { because, checks } = usageAnswer({ ...page, forecast, depletion, plan })
-  expect(because).toBe('9 credits; it is not known. Only 0 full days of usage.')
+  expect(because).toBe('9 credits; it is not known. No full day of usage.')
   expect(checks.map(({ name }) => name)).toEqual(['Reconciliation:'])
 })
 
