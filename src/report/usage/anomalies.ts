@@ -317,7 +317,7 @@ function differences(reconciliation: Reconciliation): readonly Anomaly[] {
         source: 'poll',
         id: row.account,
         atUs: row.toUs,
-        shows: `service ${row.serviceSays}, seen ${row.seen}${row.seenAtMost > row.seen ? ` to ${row.seenAtMost}` : ''}`,
+        shows: `service ${row.serviceReported}, seen ${row.seen}${row.seenAtMost > row.seen ? ` to ${row.seenAtMost}` : ''}`,
       })),
     },
   ]

@@ -25,16 +25,16 @@ export function judge(intervals: readonly Interval[]): Reconciliation {
     }
   }
   const rows = intervals.map((interval): ReconciliationRow => {
-    const serviceSays = interval.after - interval.before
+    const serviceReported = interval.after - interval.before
     const difference =
-      serviceSays > interval.seenAtMost
-        ? serviceSays - interval.seenAtMost
-        : Math.min(0, serviceSays - interval.seen)
+      serviceReported > interval.seenAtMost
+        ? serviceReported - interval.seenAtMost
+        : Math.min(0, serviceReported - interval.seen)
     return {
       fromUs: interval.fromUs,
       toUs: interval.toUs,
       account: interval.account,
-      serviceSays,
+      serviceReported,
       seen: interval.seen,
       seenAtMost: interval.seenAtMost,
       verdict: difference === 0 ? 'agrees' : 'differs',
@@ -51,8 +51,8 @@ export function judge(intervals: readonly Interval[]): Reconciliation {
     verdict: differing.length === 0 ? 'agrees' : 'differs',
     summary:
       differing.length === 0
-        ? `The service reported ${count(total((row) => row.serviceSays))} credits, and this store saw ${count(total((row) => row.seen))}, over ${rows.length} intervals.`
-        : `${differing.length} of ${rows.length} intervals differ: the service reported ${count(total((row) => row.serviceSays))} credits, and this store saw ${count(total((row) => row.seen))}. Traffic outside this store looks the same.`,
+        ? `The service reported ${count(total((row) => row.serviceReported))} credits, and this store saw ${count(total((row) => row.seen))}, over ${rows.length} intervals.`
+        : `${differing.length} of ${rows.length} intervals differ: the service reported ${count(total((row) => row.serviceReported))} credits, and this store saw ${count(total((row) => row.seen))}. Traffic outside this store looks the same.`,
   }
 }
 

@@ -331,7 +331,7 @@ export interface ReconciliationRow {
   readonly fromUs: number
   readonly toUs: number
   readonly account: string
-  readonly serviceSays: number
+  readonly serviceReported: number
   /** Certainly charged; `seenAtMost` adds the ambiguous ones. */
   readonly seen: number
   readonly seenAtMost: number

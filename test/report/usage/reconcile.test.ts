@@ -40,8 +40,8 @@ describe('reconciliation', () => {
       known: true,
       verdict: 'differs',
       rows: [
-        { serviceSays: 4, seen: 3, seenAtMost: 4, verdict: 'agrees', difference: 0 },
-        { serviceSays: 3, seen: 2, seenAtMost: 2, verdict: 'differs', difference: 1 },
+        { serviceReported: 4, seen: 3, seenAtMost: 4, verdict: 'agrees', difference: 0 },
+        { serviceReported: 3, seen: 2, seenAtMost: 2, verdict: 'differs', difference: 1 },
       ],
     })
   })
@@ -70,7 +70,7 @@ describe('reconciliation', () => {
           fromUs: 1,
           toUs: 2,
           account: 'k',
-          serviceSays: summary,
+          serviceReported: summary,
           seen,
           seenAtMost: most,
           verdict: difference === 0 ? 'agrees' : 'differs',
@@ -119,14 +119,14 @@ describe('reconciliation', () => {
         {
           fromUs: novemberUs + 3600e6,
           toUs: novemberUs + 7200e6,
-          serviceSays: 1,
+          serviceReported: 1,
           seen: 1,
           account: '0123456789ab',
         },
         {
           fromUs: novemberUs + 7200e6,
           toUs: novemberUs + 10_800e6,
-          serviceSays: 1,
+          serviceReported: 1,
           seen: 0,
           seenAtMost: 0,
         },

@@ -165,7 +165,7 @@ export const usageShape = z.object({
       known: z.literal(true),
       rows: z.array(
         z.object({
-          ...{ fromUs: us, toUs: us, account: z.string(), serviceSays: z.number() },
+          ...{ fromUs: us, toUs: us, account: z.string(), serviceReported: z.number() },
           ...{ seen: z.number(), seenAtMost: z.number(), difference: z.number() },
           verdict,
         }),
