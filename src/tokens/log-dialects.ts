@@ -1,5 +1,14 @@
 import { anthropicCounts, type Dialect, exclusive, inclusive } from './dialect.ts'
 
+const newApiCounts = {
+  input: ['prompt_tokens'],
+  cacheRead: ['other.cache_tokens'],
+  cacheWrite: ['other.cache_creation_tokens'],
+  cacheWrite5m: ['other.cache_creation_tokens_5m'],
+  cacheWrite1h: ['other.cache_creation_tokens_1h'],
+  output: ['completion_tokens'],
+} as const satisfies Dialect['counts']
+
 /** Dialects of logs and reports. */
 export const logDialects = {
   'openai-usage': {
@@ -79,26 +88,12 @@ export const logDialects = {
   },
   'new-api-log': {
     ...inclusive,
-    counts: {
-      input: ['prompt_tokens'],
-      cacheRead: ['other.cache_tokens'],
-      cacheWrite: ['other.cache_creation_tokens'],
-      cacheWrite5m: ['other.cache_creation_tokens_5m'],
-      cacheWrite1h: ['other.cache_creation_tokens_1h'],
-      output: ['completion_tokens'],
-    },
+    counts: newApiCounts,
   },
   /** new-api's rows with `other.claude`. */
   'new-api-log-claude': {
     ...exclusive,
-    counts: {
-      input: ['prompt_tokens'],
-      cacheRead: ['other.cache_tokens'],
-      cacheWrite: ['other.cache_creation_tokens'],
-      cacheWrite5m: ['other.cache_creation_tokens_5m'],
-      cacheWrite1h: ['other.cache_creation_tokens_1h'],
-      output: ['completion_tokens'],
-    },
+    counts: newApiCounts,
   },
   /** A generation, or a line of the activity: native counts where there are any. */
   'openrouter-log': {

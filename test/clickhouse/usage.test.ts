@@ -130,13 +130,14 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
       { id: 'a', at: '2026-11-02T10:00:00Z', cost: 3, changed: '2026-11-02T10:00:00Z' },
       { id: 'a', at: '2026-11-03T23:00:00Z', cost: 5, changed: '2026-11-04T10:00:00Z' },
       { id: 'a', at: '2026-11-02T10:00:01Z', cost: 7, changed: '2026-11-05T10:00:00Z' },
+      { id: 'b', at: '2026-11-01T10:00:00Z', cost: 1, changed: '2026-11-01T10:00:00Z' },
     ]
     const orders = [
-      [0, 1],
-      [1, 0],
-      [0, 1, 2],
-      [2, 1, 0],
-      [1, 2, 0],
+      [3, 0, 1],
+      [1, 3, 0],
+      [0, 1, 2, 3],
+      [3, 2, 1, 0],
+      [1, 3, 2, 0],
     ]
     for (const [nth, order] of orders.entries()) {
       const engine = await database(`moved${nth}`)
@@ -154,7 +155,7 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
       const [counted] = await engine.rows<{ credits: number }>(
         `SELECT sum(credits)::Float64 AS credits FROM usage_events FINAL WHERE type = 'usage'`,
       )
-      expect(counted!.credits).toBe(order.includes(2) ? 7 : 5)
+      expect(counted!.credits).toBe(order.includes(2) ? 8 : 6)
       own.close()
       await engine.close()
     }

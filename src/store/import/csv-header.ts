@@ -1,16 +1,11 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { UserError } from '../../user/user-error.ts'
+import { firstBytes } from './first-bytes.ts'
 
 const longestBeginning = 1 << 20
 
 /** The beginning of a plain file as text. */
-export function beginningOf(file: string, longestBytes = longestBeginning): string {
-  const handle = openSync(file, 'r')
-  const bytes = Buffer.alloc(Math.min(longestBytes, fstatSync(handle).size))
-  const length = readSync(handle, bytes, 0, bytes.length, 0)
-  closeSync(handle)
-  return bytes.toString('utf8', 0, length)
-}
+export const beginningOf = (file: string, longestBytes = longestBeginning): string =>
+  firstBytes(file, longestBytes).toString()
 
 /**
  * Column names of a CSV file, from its first record.

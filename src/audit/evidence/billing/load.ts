@@ -4,8 +4,8 @@ import { generatesSql } from '../../../contract/request.ts'
 import { usualOf } from '../../../contract/usual.ts'
 import { literal } from '../../../store/literal.ts'
 import { clockErrorUs } from '../../runs.ts'
-import { eachGroup } from '../by-group.ts'
-import { eachGroupOnDisk, type RowOrder } from '../partition.ts'
+import { eachOrderedGroup } from '../ordered-groups.ts'
+import type { RowOrder } from '../partition.ts'
 import { withEarlier } from './earlier-runs.ts'
 import { abandonments, type BalanceHistory, columnsOf, effects, onDisk } from './history.ts'
 import { highestPrice, type PricedEvidence, priceTable } from './price-table.ts'
@@ -49,7 +49,7 @@ async function historiesOf(
   evidence: PricedEvidence,
   run: AuditedAccounts,
 ): Promise<readonly BalanceHistory[]> {
-  const { store, contract, columns: file } = evidence
+  const { contract, columns: file } = evidence
   const lifetimeUs = (longestMsOf(contract) * 1000) / run.scale
   const histories: BalanceHistory[] = []
   const enter = async (account: number, columns: readonly Float64Array[]) => {
@@ -66,16 +66,13 @@ async function historiesOf(
     histories.push(file === undefined ? whole : onDisk(whole, file))
   }
 
-  const query =
-    (order: string) =>
-    (take: (columns: readonly Float64Array<ArrayBuffer>[]) => Promise<void> | void) =>
-      store.doubleBatches(
-        `${historySql(contract)} ${order}`,
-        [run.runId, JSON.stringify(run.accounts), lifetimeUs, run.errorUs],
-        take,
-      )
-  if (file === undefined) await eachGroup(query('ORDER BY owner, sent_us, slot, retry'), enter)
-  else await eachGroupOnDisk(query(''), store.path, byCall, enter)
+  const query = {
+    sql: historySql(contract),
+    parameters: [run.runId, JSON.stringify(run.accounts), lifetimeUs, run.errorUs],
+    orderSql: 'owner, sent_us, slot, retry',
+    orderOf: byCall,
+  }
+  await eachOrderedGroup(evidence, query, enter)
   return histories
 }
 

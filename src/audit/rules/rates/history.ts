@@ -1,8 +1,8 @@
 import { type Window, windowUs } from '../../../contract/contract.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
-import { eachGroup } from '../../evidence/by-group.ts'
 import { oncePerEvidence } from '../../evidence/once.ts'
-import { eachGroupOnDisk, type RowOrder } from '../../evidence/partition.ts'
+import { eachOrderedGroup } from '../../evidence/ordered-groups.ts'
+import type { RowOrder } from '../../evidence/partition.ts'
 import type { Evidence } from '../../rule.ts'
 import { clockErrorUs } from '../../runs.ts'
 import type { Witness } from '../../verdict.ts'
@@ -30,7 +30,8 @@ export interface RateHistory {
  */
 export const historyOf = oncePerEvidence(load)
 
-async function load({ store, runIds, contract, columns: file }: Evidence): Promise<RateHistory> {
+async function load(evidence: Evidence): Promise<RateHistory> {
+  const { store, runIds, contract, columns: file } = evidence
   const ids = JSON.stringify(runIds)
   const words = (
     await store.rows<{ word: string }>(
@@ -42,15 +43,15 @@ async function load({ store, runIds, contract, columns: file }: Evidence): Promi
     )
   ).map(({ word }) => word)
   const records = new EventRecords(file)
-  const query =
-    (order: string) =>
-    (take: (columns: readonly Float64Array<ArrayBuffer>[]) => Promise<void> | void) =>
-      store.doubleBatches(`${placedSql} ${order}`, [ids, JSON.stringify(words)], take)
-  const enter = (_: number, columns: readonly Float64Array[]) =>
-    records.add(rateEventTable(columns, words, contract))
-  if (file === undefined) {
-    await eachGroup(query('ORDER BY owner, from_us, until_us, run_id, slot, retry'), enter)
-  } else await eachGroupOnDisk(query(''), store.path, byStart(words), enter)
+  const query = {
+    sql: placedSql,
+    parameters: [ids, JSON.stringify(words)],
+    orderSql: 'owner, from_us, until_us, run_id, slot, retry',
+    orderOf: byStart(words),
+  }
+  await eachOrderedGroup(evidence, query, (_, columns) =>
+    records.add(rateEventTable(columns, words, contract)),
+  )
   return {
     events: records.inOrder(),
     byKey: records.byKey(),

@@ -5,7 +5,7 @@ usage_lines AS (
     error_code, credits, unit, prompt_tokens, cached_tokens, cache_write_tokens, cache_write_1h_tokens,
     completion_tokens, reasoning_tokens, requests, priced_by
   FROM usage_events FINAL
-  WHERE (/* account */) AND (empty(getvariable('usage_sources')) OR has(getvariable('usage_sources'), source))),
+  WHERE type <> 'moved' AND (/* account */) AND (empty(getvariable('usage_sources')) OR has(getvariable('usage_sources'), source))),
 usage_shown AS (SELECT * FROM usage_lines WHERE type IN ('usage', 'refund')),
 usage_ledger AS (SELECT * FROM usage_lines WHERE type <> 'usage'),
 closed AS (

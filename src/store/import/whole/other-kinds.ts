@@ -1,5 +1,5 @@
-import { closeSync, openSync, readSync } from 'node:fs'
 import { UserError } from '../../../user/user-error.ts'
+import { firstBytes } from '../first-bytes.ts'
 
 /** A file that is no text, known by bytes at one place. */
 interface OtherKind {
@@ -35,8 +35,8 @@ const workbook = /\.(xlsx|xlsm|ods)(\.gz|\.zst)?$/i
  * @throws UserError with what the file is, and what to do
  */
 export function mustBeText(file: string, path: string): void {
-  const text = beginningOf(path)
-  const kind = kindOf(file, text)
+  // Each byte as a character.
+  const kind = kindOf(file, firstBytes(path, 512).toString('latin1'))
   if (kind === null) return
   throw new UserError('import', `${file} is ${kind.is}. ${kind.todo}. Nothing was imported.`)
 }
@@ -51,13 +51,4 @@ function kindOf(file: string, text: string): Pick<OtherKind, 'is' | 'todo'> | nu
     return { is: 'a page, not a log', todo: 'Look at what it says: a login may be missing' }
   }
   return otherKinds.find(({ at, bytes }) => text.startsWith(bytes, at)) ?? null
-}
-
-/** The first bytes, each as a character. */
-function beginningOf(path: string): string {
-  const bytes = Buffer.alloc(512)
-  const handle = openSync(path, 'r')
-  const length = readSync(handle, bytes, 0, bytes.length, 0)
-  closeSync(handle)
-  return bytes.toString('latin1', 0, length)
 }

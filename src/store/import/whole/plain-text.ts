@@ -1,8 +1,9 @@
-import { closeSync, createReadStream, createWriteStream, openSync, readSync, rmSync } from 'node:fs'
+import { createReadStream, createWriteStream, rmSync } from 'node:fs'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGunzip, createZstdDecompress } from 'node:zlib'
 import { UserError } from '../../../user/user-error.ts'
+import { firstBytes } from '../first-bytes.ts'
 import { mustBeText } from './other-kinds.ts'
 import { zstdFrames } from './zstd-frames.ts'
 
@@ -29,7 +30,7 @@ export async function plainText(
   copy: string,
   signal?: AbortSignal,
 ): Promise<PlainText> {
-  const first = beginning(file)
+  const first = firstBytes(file, 4)
   const packing = packingOf(first)
   if (packing === null) {
     const named = /\.(gz|zst)$/i.exec(file)?.[1]
@@ -66,14 +67,6 @@ export async function plainText(
 
 const damaged = (file: string, why: string) =>
   new UserError('import', `${file} is damaged: ${why}. Nothing was imported.`)
-
-function beginning(file: string): Buffer {
-  const bytes = Buffer.alloc(4)
-  const handle = openSync(file, 'r')
-  const length = readSync(handle, bytes, 0, 4, 0)
-  closeSync(handle)
-  return bytes.subarray(0, length)
-}
 
 function packingOf(bytes: Buffer): Packing {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return 'gzip'
