@@ -174,7 +174,7 @@ export function judgeHours(hours: readonly HourFigures[]): readonly Anomaly[] {
     flag(
       'unusual-hour',
       unusual,
-      'used more than three robust sigmas above the median of their time of day.',
+      'used more than three robust sigmas above the median of the same time of day.',
       ({ open = false, ...hour }) =>
         `${open ? 'at least ' : ''}${hour.credits} credits, usually ${usual?.of(hour).median}`,
       excessOf,

@@ -45,7 +45,7 @@ describe('unusual hours', () => {
               kind: 'unusual-hour',
               count: 1,
               summary:
-                '1 hour used more than three robust sigmas above the median of their time of day.',
+                '1 hour used more than three robust sigmas above the median of the same time of day.',
               rows: [
                 {
                   source: 'hour',
@@ -77,7 +77,8 @@ describe('unusual hours', () => {
     const [flag] = flags(busyAtNine(6))
     expect(flag).toMatchObject({
       count: 6,
-      summary: '6 hours used more than three robust sigmas above the median of their time of day.',
+      summary:
+        '6 hours used more than three robust sigmas above the median of the same time of day.',
     })
     expect(flag!.rows.map(({ atUs }) => atUs)).toEqual(
       [2, 3, 4, 5, 6, 7].map((day) => utc(2026, 11, day, 9)),
