@@ -2,11 +2,8 @@ import type { BodyRow, TaskRow, TemplateRow, WrongAnswerRow } from '../attempt/e
 import type { LocalLimit, NotSentReason } from '../attempt/outcome.ts'
 import type { Attempt } from '../client/attempt.ts'
 import type { AttemptClient } from '../client/client.ts'
-import { retryDelayMs } from '../client/retry.ts'
-import { usualOf } from '../contract/usual.ts'
 import type { Phase } from '../scenario/scenario.ts'
 import { thinkUs } from '../schedule/draw.ts'
-import { RandomStream } from '../schedule/random.ts'
 import { joinsUs, leavesUs } from '../schedule/users.ts'
 import { ActivePhase } from './active-phase.ts'
 import { countEnded } from './count-ended.ts'
@@ -14,16 +11,17 @@ import { DueQueue } from './due.ts'
 import { answerOf } from './expect/answer.ts'
 import { Examiner } from './expect/examiner.ts'
 import { Flight, type FlightOwner, type User } from './flight.ts'
-import { mostOfClosed } from './following.ts'
+import { FlightPool } from './flight-pool.ts'
 import { InFlight } from './in-flight.ts'
 import { KeptBodies } from './kept-bodies.ts'
 import { KeysSeen } from './keys-seen.ts'
+import { MachineShare } from './machine-share.ts'
 import type { PhaseRun, SenderReport } from './messages.ts'
-import { advanceShare } from './phase-arrivals.ts'
 import { Requester, type RequesterParts } from './requester.ts'
+import { Reservations } from './reservations.ts'
+import { Retries } from './retries.ts'
 import { RowWriter } from './row-writer.ts'
 import { RunMoney } from './run-money.ts'
-import { ownersOf } from './shard.ts'
 import { SharedNumbers, shareOf } from './shared.ts'
 import type { StepPlan } from './step-plan.ts'
 import { Tasks } from './tasks/tasks.ts'
@@ -58,17 +56,14 @@ export class Sender implements FlightOwner {
   private readonly tasks: Tasks | null
   private readonly shared: SharedNumbers
   private readonly money: RunMoney | null
+  private readonly reservations: Reservations
   private readonly phases: ActivePhase[] = []
   private readonly due: DueQueue<Flight | User>
-  private readonly free: Flight[] = []
+  private readonly pool = new FlightPool(this)
   private readonly flying = new InFlight()
-  /** The machine of each key, if shards split accounts. */
-  private readonly owners: readonly number[] | null
-  /** This machine, and how many share the run. */
-  private readonly machine: number
-  private readonly machines: number
+  private readonly share: MachineShare
   private readonly maxInFlight: number
-  private readonly retryDraws: RandomStream
+  private readonly again: Retries
   private readonly keysSeen: KeysSeen
   private stopping = false
   private finishing = false
@@ -88,14 +83,13 @@ export class Sender implements FlightOwner {
         : new Examiner(data.checker, data.runId, this.rows, () => this.checkIdle())
     this.shared = new SharedNumbers(data.shared, shards === 1)
     this.money = RunMoney.of(scenario, data.contract, this.shared.money, data.startedMs)
-    this.machine = Math.floor(shard / scenario.threads)
-    this.machines = shards / scenario.threads
-    this.owners = ownersOf(scenario, this.machines)
+    this.reservations = new Reservations(this.shared, this.money)
     this.maxInFlight = shareOf(scenario.policy.maxInFlight, shard, shards)
-    this.retryDraws = new RandomStream(data.seed, 'retries')
+    this.again = new Retries(data)
     this.keysSeen = new KeysSeen(data.keys.length)
     this.bodies = new KeptBodies(data.runId, scenario.capture)
     this.requester = new Requester(parts)
+    this.share = new MachineShare(data, this.shared, this.requester.plans)
     this.due = new DueQueue(parts.onDueSooner)
     const waits = ({ load }: Phase) => load.kind === 'replay' && load.gaps !== null
     const hasTasks = scenario.tasks.length > 0 || scenario.phases.some(waits)
@@ -121,7 +115,7 @@ export class Sender implements FlightOwner {
     const phase = new ActivePhase(run, scenario, seed)
     this.phases.push(phase)
     if (phase.arrivals !== null) {
-      if (this.advance(phase)) this.parts.onDueSooner()
+      if (this.share.advance(phase)) this.parts.onDueSooner()
       else this.issued(phase)
       return
     }
@@ -158,7 +152,7 @@ export class Sender implements FlightOwner {
     this.stopping = true
     for (const phase of this.phases) if (!phase.issued) this.issued(phase)
     this.tasks?.stop(this.parts.now())
-    for (const thing of this.due.clear()) if (thing instanceof Flight) this.free.push(thing)
+    for (const thing of this.due.clear()) if (thing instanceof Flight) this.pool.release(thing)
     if (now) this.flying.abort('stopped')
     this.checkIdle()
   }
@@ -176,7 +170,7 @@ export class Sender implements FlightOwner {
       while (run.startUs + arrivals.atUs <= nowUs) {
         this.arrive(phase, arrivals.index, run.startUs + arrivals.atUs)
         if (this.stopping) return
-        if (this.advance(phase)) continue
+        if (this.share.advance(phase)) continue
         this.issued(phase)
         break
       }
@@ -252,7 +246,7 @@ export class Sender implements FlightOwner {
     if (this.retries(flight, attempt, nowUs)) return
     if (isTurn) this.tasks!.ended(flight, attempt, nowUs)
     const goesOn = attempt.outcome === 'ok' && answer !== null && this.speaks(flight, answer, nowUs)
-    this.free.push(flight)
+    this.pool.release(flight)
     if (goesOn) return
     if (user !== null) this.userThinks(user, nowUs)
     this.checkIdle()
@@ -279,7 +273,7 @@ export class Sender implements FlightOwner {
     const draw = conversation.index * plan.turns + flight.turn
     const atUs = nowUs + thinkUs(plan.step.session!.think, phase.thinkDraws, draw)
     if (atUs >= phase.endUs) return false
-    const next = this.acquire(phase, plan, flight.key)
+    const next = this.pool.acquire(phase, plan, flight.key)
     next.slot = flight.slot + 1
     next.turn = flight.turn + 1
     next.conversation = conversation
@@ -288,22 +282,6 @@ export class Sender implements FlightOwner {
     this.requester.say(next)
     this.due.add(atUs, next)
     return true
-  }
-
-  /** Moves to the next arrival of this thread. */
-  private advance(phase: ActivePhase): boolean {
-    const { shard, shards, scenario } = this.parts.data
-    const { owners } = this
-    return owners === null
-      ? advanceShare(phase.arrivals!, shard, shards)
-      : advanceShare(phase.arrivals!, shard % scenario.threads, scenario.threads, (index) =>
-          this.ownsKey(phase, index, owners),
-        )
-  }
-
-  private ownsKey(phase: ActivePhase, index: number, owners: readonly number[]): boolean {
-    const { keys } = this.requester.plans[phase.stepAt(index)]!
-    return owners[phase.keyOf(index, keys)] === this.machine
   }
 
   private issued(phase: ActivePhase): void {
@@ -330,11 +308,8 @@ export class Sender implements FlightOwner {
     const { crowd } = phase
     if (crowd === null || phase.issued) return
     if (atUs >= phase.endUs || atUs - phase.run.startUs >= leavesUs(crowd, user.number)) return
-    let index = this.nextIndex(phase)
-    while (this.owners !== null && !this.ownsKey(phase, index, this.owners)) {
-      index = this.nextIndex(phase)
-    }
-    if (index >= mostOfClosed(phase.run)) {
+    const index = this.share.takeNext(phase)
+    if (index === null) {
       this.issued(phase)
       return
     }
@@ -346,12 +321,6 @@ export class Sender implements FlightOwner {
     const flight = this.draw(phase, plan, index, atUs)
     flight.user = user
     this.launch(flight)
-  }
-
-  /** The index of the next request of a closed phase: each machine takes its own, unless shards split accounts. */
-  private nextIndex({ run }: ActivePhase): number {
-    const next = this.shared.nextRequest(run.ordinal)
-    return this.owners === null ? next * this.machines + this.machine : next
   }
 
   private userThinks(user: User, nowUs: number): void {
@@ -369,7 +338,7 @@ export class Sender implements FlightOwner {
   /** A flight with everything that its index decides. */
   private draw(phase: ActivePhase, plan: StepPlan, index: number, intendedUs: number): Flight {
     const key = phase.keyOf(index, plan.keys)
-    const flight = this.acquire(phase, plan, key)
+    const flight = this.pool.acquire(phase, plan, key)
     flight.slot = phase.slotOf(index, 0)
     flight.intendedUs = intendedUs
     this.requester.ask(flight, index)
@@ -378,7 +347,7 @@ export class Sender implements FlightOwner {
 
   private launch(flight: Flight): void {
     if (flight.task !== null && !this.tasks!.wants(flight)) {
-      this.free.push(flight)
+      this.pool.release(flight)
       return
     }
     const counters = flight.phase.countersOf(flight.plan.index)
@@ -404,22 +373,12 @@ export class Sender implements FlightOwner {
   private refusal(flight: Flight): NotSentReason | null {
     if (this.stopping) return 'stopped'
     if (this.flying.size >= this.maxInFlight) return 'max-in-flight'
-    const { price } = flight
-    if (!this.shared.reserve(price)) return 'budget'
-    flight.credits = price
-    const reserved = this.money === null ? 0n : this.money.reserve(flight)
-    if (reserved === null) {
-      this.shared.release(price)
-      return 'budget'
-    }
-    flight.reserved = reserved
-    return null
+    return this.reservations.reserve(flight) ? null : 'budget'
   }
 
   /** Handles a flight for which this machine could open no connection. */
   private notStarted(flight: Flight, reason: LocalLimit): void {
-    this.shared.release(flight.credits)
-    this.money?.release(flight)
+    this.reservations.release(flight)
     flight.phase.countersOf(flight.plan.index).error(reason)
     flight.phase.trial?.refused(true)
     this.notSent(flight, reason)
@@ -432,7 +391,7 @@ export class Sender implements FlightOwner {
     this.rows.writeNotSent(flight, reason, nowUs)
     const { user } = flight
     if (flight.task !== null) this.tasks!.notSent(flight, nowUs)
-    this.free.push(flight)
+    this.pool.release(flight)
     // A user whose request could not be sent tries again later, not at the same instant. Only failures
     // free budget, and the run checks each second whether it is spent.
     const waitUs = reason === 'budget' ? 1e6 : 10_000
@@ -441,35 +400,12 @@ export class Sender implements FlightOwner {
 
   /** Plans the next attempt of the same request. @returns false if the policy allows none */
   private retries(flight: Flight, attempt: Attempt, nowUs: number): boolean {
-    const { scenario, contract } = this.parts.data
-    if (scenario.policy.retries === 'none' || this.stopping) return false
-    if (flight.plan.step.wrong !== null) return false
-    if (flight.task !== null && (attempt.outcome === 'aborted' || flight.task.progress.isCut))
-      return false
-    const status = Number.isNaN(attempt.status) ? null : attempt.status
-    const draw = flight.slot * 8 + flight.retry
-    const delayMs = retryDelayMs(usualOf(contract).retry, status, flight.retry + 1, () =>
-      this.retryDraws.at(draw),
-    )
+    const delayMs = this.stopping ? null : this.again.delayMs(flight, attempt)
     if (delayMs === null) return false
     flight.retry++
     flight.intendedUs = nowUs + delayMs * 1000
     this.due.add(flight.intendedUs, flight)
     return true
-  }
-
-  private acquire(phase: ActivePhase, plan: StepPlan, key: number): Flight {
-    const flight = this.free.pop() ?? new Flight(this)
-    flight.phase = phase
-    flight.plan = plan
-    flight.key = key
-    flight.retry = 0
-    flight.turn = 0
-    flight.credits = 0
-    flight.conversation = null
-    flight.user = null
-    flight.task = null
-    return flight
   }
 
   private openTasks(): Tasks {
@@ -480,7 +416,7 @@ export class Sender implements FlightOwner {
       draw: (task, number, atUs) => {
         const { phase, index, key } = task
         const step = this.stepNamed(task.turnOf(number).step)
-        const flight = this.acquire(phase, step, key)
+        const flight = this.pool.acquire(phase, step, key)
         flight.slot = phase.slotOf(index, number)
         flight.turn = number
         flight.task = task
