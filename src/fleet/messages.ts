@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { Metric } from '../run/messages.ts'
+import type { Progress } from '../run/progress.ts'
 import { stopReasons } from '../run/stop-conditions.ts'
-import type { Progress, TimesOfSteps } from '../run/tally.ts'
 import type { Said } from '../run/team.ts'
+import type { TimesOfSteps } from '../run/times-by-step.ts'
 import { validities } from '../run/verdict.ts'
 import { withoutHostile } from '../user/hostile.ts'
 

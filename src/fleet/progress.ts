@@ -1,7 +1,7 @@
 import { add, decimalText, readNumber, zero } from '../money/rational.ts'
 import type { AttemptCounts } from '../run/attempt-counts.ts'
 import { addCounts, noCounts } from '../run/attempt-counts.ts'
-import type { Percentiles, Progress, RunCost, StepProgress } from '../run/tally.ts'
+import type { Percentiles, Progress, RunCost, StepProgress } from '../run/progress.ts'
 import { cellOf, TimeHistogram } from '../run/time-histogram.ts'
 import type { LiveWord, shownMetrics } from './messages.ts'
 

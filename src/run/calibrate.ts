@@ -4,8 +4,8 @@ import { type Ceiling, dropAttempts } from '../store/runs.ts'
 import type { Session } from '../store/session.ts'
 import { autocannonPerS, type CrossCheck, loadAutocannon } from './cross-check.ts'
 import { startNullServer } from './null-server.ts'
+import type { Progress } from './progress.ts'
 import { run } from './run.ts'
-import type { Progress } from './tally.ts'
 
 export interface CalibrateOptions {
   readonly dbPath: string

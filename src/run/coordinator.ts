@@ -10,11 +10,12 @@ import { Crew, type CrewOptions } from './crew.ts'
 import { leadUs, slotAfter, startAfter } from './following.ts'
 import type { FromRecorderControl, FromSender, PhaseRun, SenderLoad } from './messages.ts'
 import { stepsOf, tasksOf } from './phase-steps.ts'
+import type { Progress, Searching } from './progress.ts'
 import { modelsOf } from './run-money.ts'
 import { SharedNumbers } from './shared.ts'
 import { boundOf } from './shared-money.ts'
 import { cheapestOf, Refusals, reasonToStop, type StopReason } from './stop-conditions.ts'
-import { type Counted, type Progress, type Searching, Tally } from './tally.ts'
+import { type Counted, Tally } from './tally.ts'
 import type { Said, Team } from './team.ts'
 
 export interface CoordinatorOptions extends CrewOptions {

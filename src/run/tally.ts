@@ -3,91 +3,14 @@ import type { Billing } from '../contract/billing.ts'
 import { decimalText } from '../money/rational.ts'
 import { costRational } from '../price/attempts/attempt-costs.ts'
 import type { Scenario } from '../scenario/scenario.ts'
-import type { HealthRow } from '../store/recorder.ts'
 import { type AttemptCounts, addCounts, noCounts, type StepCounters } from './attempt-counts.ts'
-import type { IntervalHistogram, KeyReport, Metric, PhaseRun, SenderReport } from './messages.ts'
+import type { IntervalHistogram, Metric, PhaseRun, SenderReport } from './messages.ts'
 import { waitsForAnswers } from './phase-steps.ts'
 import { plannedBetween } from './planned-rate.ts'
-import { TimeHistogram } from './time-histogram.ts'
+import type { Progress, RunCost, StepProgress } from './progress.ts'
+import type { TimeHistogram } from './time-histogram.ts'
+import { TimesByStep, type TimesOfSteps } from './times-by-step.ts'
 import { sumOfTrials, type TrialCounts } from './trial-counts.ts'
-
-/** The progress of one step, for the live view. Times in microseconds; null without samples. */
-export interface StepProgress {
-  readonly step: string
-  readonly planned: number
-  readonly sent: number
-  readonly ok: number
-  readonly failures: number
-  /** Planned rate over the last second or so; null for a closed load. */
-  readonly plannedPerS: number | null
-  /** Sent rate over the same time. */
-  readonly achievedPerS: number
-  readonly responseUs: Percentiles | null
-  readonly serviceUs: Percentiles | null
-  readonly ttftUs: Percentiles | null
-}
-
-export interface Percentiles {
-  readonly samples: number
-  readonly p50: number
-  readonly p95: number
-  readonly p99: number
-}
-
-/** The trial of a search that is being sent. */
-export interface Searching {
-  readonly step: string
-  /** What is sent at the rate. */
-  readonly of: 'requests' | 'tasks'
-  /** 0 for one request at a time. */
-  readonly ratePerS: number
-  /** How many of them. */
-  readonly requests: number
-  /** Predicted time to the end of the search; null if it is not known yet. */
-  readonly toGoUs: number | null
-}
-
-/** Money of a run so far. Amounts are exact decimals. */
-export interface RunCost {
-  readonly spent: string
-  readonly unit: string
-  /** Requests whose cost is not known. */
-  readonly unknown: number
-  /** Bound on spending; null for none. */
-  readonly most: string | null
-}
-
-/** The progress of a run. */
-export interface Progress {
-  readonly runId: string
-  readonly scenario: string
-  readonly phase: string | null
-  readonly atUs: number
-  /** Planned end of the last phase so far; null if unknown. */
-  readonly endsUs: number | null
-  readonly counts: AttemptCounts
-  readonly inFlight: number
-  /** By the contract; null if it states no credits for these models. */
-  readonly creditsSpent: number | null
-  /** Money by the contract; null if it states no prices for these models. */
-  readonly money: RunCost | null
-  /** Bound on spending; null for none. */
-  readonly maxCredits: number | null
-  readonly steps: readonly StepProgress[]
-  /** Failures and expected errors by code, most frequent first. */
-  readonly errors: readonly (readonly [code: string, count: number])[]
-  readonly keys: readonly ({ readonly name: string } & KeyReport)[]
-  /** Null or absent unless a search is running. */
-  readonly searching?: Searching | null
-  /** The last second of each sending thread. */
-  readonly health: readonly HealthRow[]
-}
-
-/** Times by step. */
-export interface TimesOfSteps {
-  /** By name of the step, over all phases; steps without a sample are missing. */
-  histogramsOfSteps(metric: Metric): ReadonlyMap<string, TimeHistogram>
-}
 
 /** Counts that are too many to sum each second, so they are summed on request. */
 export interface Counted extends TimesOfSteps {
@@ -97,17 +20,6 @@ export interface Counted extends TimesOfSteps {
   histogram(metric: Metric, wants: (phase: PhaseRun, step: number) => boolean): TimeHistogram
   /** The counters of each thread for the wanted phases and steps. */
   countersWhere(wants: (phase: PhaseRun, step: number) => boolean): readonly StepCounters[]
-}
-
-/** Length of the intervals of stored histograms. An interval is stored after all threads have reported it. */
-const intervalUs = 5e6
-
-interface Interval {
-  readonly phase: PhaseRun
-  readonly step: number
-  readonly metric: Metric
-  readonly fromUs: number
-  readonly histogram: TimeHistogram
 }
 
 interface TallyOptions {
@@ -121,12 +33,7 @@ export class Tally implements Counted {
   private readonly runId: string
   readonly phases: readonly PhaseRun[]
   private readonly reports = new Map<number, SenderReport>()
-  private readonly whole = new Map<string, TimeHistogram>()
-  /** The same by step and metric, one for each phase. */
-  private readonly ofSteps = new Map<string, TimeHistogram[]>()
-  /** Scratch space for sums over phases. */
-  private readonly merged = new TimeHistogram()
-  private readonly intervals = new Map<string, Interval>()
+  private readonly times: TimesByStep
   private before: { readonly atUs: number; readonly steps: ReadonlyMap<number, StepSum> } = {
     atUs: 0,
     steps: new Map(),
@@ -152,17 +59,12 @@ export class Tally implements Counted {
     this.scenario = scenario
     this.runId = runId
     this.phases = phases
+    this.times = new TimesByStep(scenario, runId, phases)
   }
 
   add(report: SenderReport): void {
     this.reports.set(report.shard, report)
-    const fromUs = Math.floor(report.atUs / intervalUs) * intervalUs
-    for (const { ordinal, step, histograms } of report.steps) {
-      for (const [metric, slice] of Object.entries(histograms)) {
-        this.histogramOf(ordinal, step, metric as Metric).add(slice)
-        this.intervalOf(ordinal, step, metric as Metric, fromUs).histogram.add(slice)
-      }
-    }
+    this.times.add(report)
   }
 
   /** @param ordinal null for all phases */
@@ -207,41 +109,16 @@ export class Tally implements Counted {
   }
 
   histogram(metric: Metric, wants: (phase: PhaseRun, step: number) => boolean): TimeHistogram {
-    const merged = new TimeHistogram()
-    for (const [key, histogram] of this.whole) {
-      const [ordinal, step, name] = key.split(' ') as [string, string, string]
-      if (name === metric && wants(this.phases[Number(ordinal)]!, Number(step))) {
-        merged.add(histogram.slice())
-      }
-    }
-    return merged
+    return this.times.histogram(metric, wants)
   }
 
   histogramsOfSteps(metric: Metric): ReadonlyMap<string, TimeHistogram> {
-    const histograms = this.scenario.steps.map(
-      ({ name }, at) => [name, this.histogram(metric, (_, step) => step === at)] as const,
-    )
-    return new Map(histograms.filter(([, { samples }]) => samples > 0))
+    return this.times.histogramsOfSteps(metric)
   }
 
-  /** Removes the intervals that are over, for the store. @param nowUs Infinity for all */
+  /** Removes the histograms of the intervals that are over, for the store. @param nowUs Infinity for all */
   takeHistograms(nowUs: number): readonly IntervalHistogram[] {
-    const rows: IntervalHistogram[] = []
-    for (const [key, interval] of this.intervals) {
-      if (interval.fromUs + intervalUs * 2 > nowUs) continue
-      this.intervals.delete(key)
-      rows.push({
-        runId: this.runId,
-        phase: interval.phase.name,
-        part: interval.phase.part,
-        step: this.scenario.steps[interval.step]!.name,
-        metric: interval.metric,
-        intervalUs: interval.fromUs,
-        intervalLengthUs: intervalUs,
-        slice: interval.histogram.slice(),
-      })
-    }
-    return rows
+    return this.times.takeIntervals(nowUs)
   }
 
   /** Credits by the contract, with what may have been charged; null if it states none for these models. */
@@ -298,32 +175,14 @@ export class Tally implements Counted {
 
   private stepProgress(step: number, sum: StepSum): StepProgress {
     const rate = this.rates.get(step)
-    const percentiles = (metric: Metric): Percentiles | null => {
-      const ofPhases = this.ofSteps.get(`${step} ${metric}`) ?? []
-      // Most steps belong to one phase, which needs no sum.
-      const alone = ofPhases.length === 1
-      const histogram = alone ? ofPhases[0]! : this.merged
-      if (!alone) for (const each of ofPhases) histogram.add(each.slice())
-      const found =
-        histogram.samples === 0
-          ? null
-          : {
-              samples: histogram.samples,
-              p50: histogram.percentile(50)!,
-              p95: histogram.percentile(95)!,
-              p99: histogram.percentile(99)!,
-            }
-      if (!alone) histogram.take()
-      return found
-    }
     return {
       step: this.scenario.steps[step]!.name,
       ...sum,
       plannedPerS: rate === undefined ? 0 : rate.plannedPerS,
       achievedPerS: rate?.achievedPerS ?? 0,
-      responseUs: percentiles('response'),
-      serviceUs: percentiles('service'),
-      ttftUs: percentiles('ttft'),
+      responseUs: this.times.percentiles(step, 'response'),
+      serviceUs: this.times.percentiles(step, 'service'),
+      ttftUs: this.times.percentiles(step, 'ttft'),
     }
   }
 
@@ -366,34 +225,6 @@ export class Tally implements Counted {
     const { policy, steps } = this.scenario
     const isTurn = this.phases.some((phase) => waitsForAnswers(phase) && phase.steps.includes(step))
     return policy.retries !== 'none' || steps[step]!.session !== null || isTurn
-  }
-
-  private histogramOf(ordinal: number, step: number, metric: Metric): TimeHistogram {
-    const key = `${ordinal} ${step} ${metric}`
-    let histogram = this.whole.get(key)
-    if (histogram === undefined) {
-      histogram = new TimeHistogram()
-      this.whole.set(key, histogram)
-      const ofStep = `${step} ${metric}`
-      this.ofSteps.set(ofStep, [...(this.ofSteps.get(ofStep) ?? []), histogram])
-    }
-    return histogram
-  }
-
-  private intervalOf(ordinal: number, step: number, metric: Metric, fromUs: number): Interval {
-    const key = `${ordinal} ${step} ${metric} ${fromUs}`
-    let interval = this.intervals.get(key)
-    if (interval === undefined) {
-      interval = {
-        phase: this.phases[ordinal]!,
-        step,
-        metric,
-        fromUs,
-        histogram: new TimeHistogram(),
-      }
-      this.intervals.set(key, interval)
-    }
-    return interval
   }
 }
 

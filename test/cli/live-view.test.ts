@@ -3,7 +3,7 @@ import { blockOf } from '../../src/cli/live-block.ts'
 import { LiveView, lineOf } from '../../src/cli/live-view.ts'
 import { fitted, widthOf } from '../../src/cli/terminal-width.ts'
 import { noCounts } from '../../src/run/attempt-counts.ts'
-import type { Progress } from '../../src/run/tally.ts'
+import type { Progress } from '../../src/run/progress.ts'
 
 const times = { samples: 700, p50: 12_000, p95: 80_000, p99: 1_500_000 }
 const progress: Progress = {

@@ -29,6 +29,7 @@ const usual = [
   'src/run/run-figures.ts',
   'src/run/client-figures.ts',
   'src/run/tally.ts',
+  'src/run/times-by-step.ts',
   'src/report/usage',
   'src/audit/rules/billing',
   'src/audit/evidence',

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'
+import type { Progress } from '../../src/run/progress.ts'
 import { run } from '../../src/run/run.ts'
-import type { Progress } from '../../src/run/tally.ts'
 import { openStore } from '../../src/store/open.ts'
 import { answerChat, chatScenario, key, query, startTarget, withStorePath } from './target.ts'
 

@@ -1,5 +1,6 @@
 import type { Metric } from '../../run/messages.ts'
-import type { Counted, Progress, StepProgress } from '../../run/tally.ts'
+import type { Progress, StepProgress } from '../../run/progress.ts'
+import type { Counted } from '../../run/tally.ts'
 import { family, histogram } from './prometheus.ts'
 
 const times: readonly (readonly [name: string, help: string, ok: Metric, failed: Metric | null])[] =
