@@ -32,7 +32,7 @@ async function textOf(path: string): Promise<string> {
 }
 
 // Up to five sequential processes, each of which may take seconds to start on a shared core.
-describe('the workflow, command by command', { timeout: 120_000 }, () => {
+describe.concurrent('the workflow, command by command', { timeout: 120_000 }, () => {
   test('run, audit and report end with 0 on a clean service, and the key is in no file', () =>
     withFolder((folder) =>
       withService(['--seed', '11'], async ({ baseUrl, keys }) => {
