@@ -1,5 +1,6 @@
 /**
- * Writes a store of any size as a run would have left it: `npx node bench/grown-store.ts ATTEMPTS FILE`.
+ * Writes a store of any size as a run would have left it: `npx node bench/grown-store.ts ATTEMPTS FILE [SHARD/SHARDS]`.
+ * With a shard, it writes its part of them: the attempts of every so many accounts.
  *
  * 64 accounts of eight keys against a service that is right: charges are atomic, windows are fixed, and each
  * answer shows both. Each key sends 240 requests a minute, and 520 of 500 allowed in one minute of eight; 3 to 5
@@ -12,6 +13,7 @@ import { flags } from '../src/attempt/flags.ts'
 import { defaultContract } from '../src/contract/default.ts'
 import { openStore } from '../src/store/open.ts'
 import { Recorder } from '../src/store/recorder.ts'
+import { endShard } from '../src/store/run-shards.ts'
 import { endRun, startRun } from '../src/store/runs.ts'
 import { inSession } from '../src/store/session.ts'
 
@@ -26,27 +28,53 @@ const [quietTurns, readTurn] = [32, 16]
 const limit = defaultContract.bands.at(-1)!.requests.minute
 
 const startedS = Date.UTC(2026, 10, 2) / 1000
-export async function writeGrownStore(path: string, attempts: number): Promise<void> {
+/** A part of the attempts, of so many. */
+interface Part {
+  readonly shard: number
+  readonly shards: number
+}
+
+export async function writeGrownStore(
+  path: string,
+  attempts: number,
+  part: Part | null = null,
+): Promise<void> {
   const runId = 'grown'
   const store = await openStore(path)
   try {
     await inSession(store, {}, async (session) => {
+      const scenarioJson = JSON.stringify(part === null ? {} : { name: runId, thresholds: [] })
       await startRun(session, {
-        ...{ runId, kind: 'run', scenario: 'grown', scenarioJson: '{}', seed: 1 },
+        ...{ runId, kind: 'run', scenario: 'grown', scenarioJson, seed: 1 },
         ...{ baseUrl: 'http://127.0.0.1:1', contract: defaultContract.name },
         ...{ startedAtUs: startedS * 1e6, timeScale: 1, assayVersion: '0', machineJson: '{}' },
+        ...(part === null ? {} : { part: startOf(part) }),
       })
-      const endedUs = await record(await Recorder.open(session, 512), runId, attempts)
-      const end = { endedUs, attemptCountsJson: '{}', verdictJson: '[]' }
-      await endRun(session, runId, { ...end, verdict: 'valid' })
+      const recorder = await Recorder.open(session, 512)
+      const endedUs = await record(recorder, runId, attempts, part ?? { shard: 0, shards: 1 })
+      const end = { endedUs, attemptCountsJson: '{}', verdict: 'valid' } as const
+      await endRun(session, runId, { ...end, verdictJson: '[]' })
+      if (part === null) return
+      const verdictJson = JSON.stringify({ rowsHold: true, tests: [], sweeps: [], stopped: null })
+      await endShard(session, runId, { ...end, verdictJson, clockErrorUs: 0 })
     })
   } finally {
     store.close()
   }
 }
 
+const startOf = ({ shard, shards }: Part) => ({
+  ...{ shard, shards, attempt: `try-${shard}` },
+  ...{ planHash: 'grown', beganAtUs: startedS * 1e6 },
+})
+
 /** @returns when the last of them ended, microseconds of the run */
-async function record(recorder: Recorder, runId: string, attempts: number): Promise<number> {
+async function record(
+  recorder: Recorder,
+  runId: string,
+  attempts: number,
+  { shard, shards }: Part,
+): Promise<number> {
   const rows = new Rows(recorder, runId)
   let slot = 0
   const all = Array.from({ length: accounts }, (_, number): Account => {
@@ -60,6 +88,10 @@ async function record(recorder: Recorder, runId: string, attempts: number): Prom
       if (isQuiet && at !== readTurn) continue
       for (const account of all) {
         if (slot === attempts) break
+        if (account.number % shards !== shard) {
+          slot++
+          continue
+        }
         const sentUs = minute * 60e6 + at * gapUs + (account.number * gapUs) / accounts
         rows.begin(slot, Math.floor(sentUs), account)
         if (isQuiet) readBalance(rows, account)
@@ -229,9 +261,14 @@ function drawn(at: number, salt: number, below: number): number {
 }
 
 if (import.meta.main) {
-  const [attempts, path] = process.argv.slice(2)
+  const [attempts, path, part] = process.argv.slice(2)
   const began = performance.now()
-  await writeGrownStore(path!, Number(attempts))
+  const [shard, shards] = (part ?? '').split('/').map(Number)
+  await writeGrownStore(
+    path!,
+    Number(attempts),
+    part === undefined ? null : { shard: shard!, shards: shards! },
+  )
   const seconds = (performance.now() - began) / 1000
   process.stdout.write(
     `${attempts} attempts in ${seconds.toFixed(1)} s, ${Math.round(Number(attempts) / seconds)} a second\n`,

@@ -5,8 +5,8 @@
  * page, exported as a usage log, imported again, and merged from two shards, each by its own command. Prints
  * seconds, CPU and peak memory of each, and the slope over the last decade: 1 is in proportion to the attempts.
  *
- * With `--written`, the attempts are not sent but written by `grown-store.ts`, 64 accounts of eight keys: so ten million and
- * more take minutes. There is nothing to merge then. Files that are no longer needed are removed at once.
+ * With `--written`, the attempts are not sent but written by `grown-store.ts`, 64 accounts of eight keys, and those of the shards
+ * too: so ten million and more take minutes. Files that are no longer needed are removed at once.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -94,6 +94,18 @@ steps: { chat: { endpoint: chat } }
 phases: [{ name: a, ${load} }]
 `,
   )
+/** Two shards as a run would have left them. */
+function writeShards(size: number): readonly string[] {
+  return [0, 1].map((index) => {
+    const db = `shard-${size}-${index}.duckdb`
+    const { status } = spawnSync(process.execPath, [writer, `${size}`, db, `${index}/2`], {
+      cwd: home,
+    })
+    if (status !== 0) throw new Error(`shard ${index} could not be written`)
+    return db
+  })
+}
+
 /** Two shards of an open load, side by side. */
 async function sendShards(size: number): Promise<readonly string[]> {
   // Shards that cannot keep up send late: their rows are there all the same.
@@ -128,8 +140,8 @@ try {
     remove(db)
     assay('import', 'import', 'usage.csv', '--map', 'assay', '--db', `import-${db}`)
     remove('usage.csv', `import-${db}`)
-    if (!isWanted('merge') || values.written) continue
-    const shards = await sendShards(size)
+    if (!isWanted('merge')) continue
+    const shards = values.written ? writeShards(size) : await sendShards(size)
     assay('merge', 'merge', ...shards, '--db', `merged-${db}`)
     remove(...shards, `merged-${db}`)
   }

@@ -1,8 +1,9 @@
-import { fstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { fstatSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { UserError } from '../user/user-error.ts'
 import { diskFailure } from './errors.ts'
+import { memoryLimit, removeLeftSpill, spillElsewhere } from './memory.ts'
 
 /** What an operation that writes attempts is: any, or a run. */
 export type Writer = 'attempts' | 'run'
@@ -89,6 +90,8 @@ class OpenFile implements StoreFile {
   readonly opened: Promise<void>
   instance!: DuckDBInstance
   private readonly place: string | null
+  /** Where DuckDB writes what does not fit in memory; null for its own place beside the file. */
+  private spill: string | null = null
   private identity: string | null = null
   /** Who has the file alone, for errors. */
   readonly alone: string | undefined
@@ -127,14 +130,19 @@ class OpenFile implements StoreFile {
     if (this.place !== null && isOpenElsewhere(this.place)) throw held(path, 'another thread')
     if (this.place !== null) this.identity = identityOf(this.place)
     const isSmall = there !== undefined && there.size < smallFileBytes
+    if (this.place !== null) this.spill = spillElsewhere(path)
     this.instance = await DuckDBInstance.create(path, {
       ...(isRead && isSmall ? { threads: '1' } : {}),
+      ...(this.place === null ? {} : { memory_limit: `${memoryLimit()}B` }),
+      ...(this.spill === null ? {} : { temp_directory: this.spill }),
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
     }).catch((error: unknown) => {
       throw diskFailure(path, error) ?? openFailure(path, String(error))
     })
-    if (this.place !== null) this.identity = identityOf(this.place)
+    if (this.place === null) return
+    this.identity = identityOf(this.place)
+    removeLeftSpill(path)
   }
 
   /** A file that was removed and made again is another one. A new one has no identity until it is there. */
@@ -156,6 +164,7 @@ class OpenFile implements StoreFile {
     if (this.holders > 0) return
     openFiles.delete(this)
     this.instance?.closeSync()
+    if (this.spill !== null) rmSync(this.spill, { recursive: true, force: true })
   }
 
   async turnToWrite(writer: Writer): Promise<() => void> {

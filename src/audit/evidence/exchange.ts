@@ -109,13 +109,13 @@ export const exchangesOf = oncePerEvidence(load)
 async function load({ store, runIds }: Evidence): Promise<readonly Exchange[]> {
   const rows = await store.rows<ExchangeRow & { readonly packedAt: number | null }>(
     `WITH captured AS (SELECT run_id, slot, retry, true AS whole FROM bodies),
-       chosen AS (
-         SELECT run_id, slot, retry
+       -- The least of each group, not their numbers in order: nothing sorts all attempts.
+       least AS (
+         SELECT run_id, unnest(min({bare: whole IS NULL, slot: slot, retry: retry}, 200)) AS least
          FROM attempts LEFT JOIN captured USING (run_id, slot, retry)
          WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL
-         QUALIFY row_number() OVER (
-           PARTITION BY run_id, template, outcome, status, error_code
-           ORDER BY whole IS NULL, slot, retry) <= 200)
+         GROUP BY run_id, template, outcome, status, error_code),
+       chosen AS (SELECT run_id, least.slot AS slot, least.retry AS retry FROM least)
      SELECT run_id AS "runId", slot, retry, endpoint, streamed, model, expects, key_fp AS "keyFp",
        sent_us AS "sentUs", closed_us AS "closedUs", outcome, reason, status,
        error_code AS "errorCode", error_type AS "errorType", finish_reason AS "finishReason",

@@ -40,7 +40,8 @@ export function sqlRule<const P extends PromiseName = never>({
     ...rule,
     ...whenPromised(promised, async ({ store, runIds, contract }) => {
       const groups = await store.rows<Group>(
-        `WITH seen AS (SELECT * FROM attempts
+        // A copy of all columns of all attempts would not fit in memory.
+        `WITH seen AS NOT MATERIALIZED (SELECT * FROM attempts
                        WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL),
               looked AS (${observe(contract)})
          SELECT observed, n, first.run_id AS "runId", first.slot::DOUBLE AS slot, first.retry AS retry

@@ -23,7 +23,7 @@ export async function readBalances(
     `${of}({ remaining: remaining, sent_us: sent_us, ended_us: ended_us, slot: slot, retry: retry,
       streamed: streamed, price: if(outcome = 'ok', price, 0) }, ${order}) FILTER (remaining IS NOT NULL AND at_us IS NOT NULL)`
   const rows = await store.rows<Balance & { readonly unpriced: number }>(
-    `WITH priced AS (
+    `WITH priced AS NOT MATERIALIZED (
        SELECT coalesce(account, key_fp, '(unknown)') AS account, slot, retry, sent_us,
          coalesce(streamed, 0) AS streamed,
          greatest(closed_us, headers_us, sent_us) AS ended_us, coalesce(headers_us, done_us) AS at_us,

@@ -4,6 +4,7 @@ import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import { diskFailure } from '../errors.ts'
 import { literal } from '../literal.ts'
+import { usualMemorySql } from '../memory.ts'
 import type { Session } from '../session.ts'
 import { beginningOf } from './csv-header.ts'
 import { enter } from './enter.ts'
@@ -129,7 +130,7 @@ export async function importUsageLog(store: Session, log: UsageLogImport): Promi
     // A full disk may have ended the connection's work. What is missing then must not hide why.
     const end = (sql: string) => store.execute(sql).catch(() => {})
     await end('DETACH DATABASE IF EXISTS staging')
-    await end(`RESET memory_limit; RESET force_compression; SET TimeZone = 'UTC'`)
+    await end(`${usualMemorySql(store.path)}; RESET force_compression; SET TimeZone = 'UTC'`)
     await end('DROP TABLE IF EXISTS import_errors; DROP TABLE IF EXISTS import_scans')
     if (log.plain === undefined) rmSync(scratch, { recursive: true, force: true })
   }

@@ -18,6 +18,8 @@ interface AuditedAccounts {
   readonly errorUs: number
   /** Whether another run of the store used the service, so that earlier attempts may still be charged. */
   readonly hasOthers: boolean
+  /** Whether requests had an Idempotency-Key. */
+  readonly hasKeys: boolean
 }
 
 /**
@@ -27,7 +29,8 @@ interface AuditedAccounts {
 export async function loadHistories(evidence: PricedEvidence): Promise<readonly BalanceHistory[]> {
   const runs = await evidence.store.rows<AuditedAccounts>(
     `SELECT run_id AS "runId", accounts, time_scale AS scale, ${clockErrorUs} AS "errorUs",
-       EXISTS (SELECT 1 FROM runs other WHERE other.base_url = runs.base_url AND other.run_id <> runs.run_id) AS "hasOthers"
+       EXISTS (SELECT 1 FROM runs other WHERE other.base_url = runs.base_url AND other.run_id <> runs.run_id) AS "hasOthers",
+       EXISTS (SELECT 1 FROM templates WHERE templates.run_id = runs.run_id AND ${idempotencyKey} <> '') AS "hasKeys"
      FROM runs JOIN (
        SELECT run_id, list(DISTINCT ${accountSql} ORDER BY ${accountSql}) AS accounts
        FROM attempts WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL GROUP BY run_id)
@@ -66,9 +69,14 @@ async function historiesOf(
     histories.push(file === undefined ? whole : onDisk(whole, file))
   }
 
+  // In the large query, the database would guess that these are many, and keep all attempts in memory to join them.
+  const small: string[] = []
+  for (const sql of [keysSql, stepsSql]) {
+    small.push(JSON.stringify(await evidence.store.rows(sql, [run.runId])))
+  }
   const query = {
-    sql: historySql(contract),
-    parameters: [run.runId, JSON.stringify(run.accounts), lifetimeUs, run.errorUs],
+    sql: historySql(contract, run.hasKeys),
+    parameters: [run.runId, JSON.stringify(run.accounts), lifetimeUs, run.errorUs, ...small],
     orderSql: 'owner, sent_us, slot, retry',
     orderOf: byCall,
   }
@@ -82,19 +90,25 @@ const byCall: RowOrder = (columns) => {
   return (a, b) => callUs[a]! - callUs[b]! || slot[a]! - slot[b]! || retry[a]! - retry[b]!
 }
 
+/** The keys of each account by their number in it. */
+const keysSql = `
+  SELECT account_name, key_fp, row_number() OVER (PARTITION BY account_name ORDER BY key_fp) AS nth
+  FROM (SELECT DISTINCT ${accountSql} AS account_name, key_fp FROM attempts WHERE run_id = $1)`
+
+/** Steps with the same request are alike, even if one always aborts it. */
+const stepsSql = `
+  SELECT step, dense_rank() OVER (ORDER BY coalesce(min(path || body), step)) AS nth
+  FROM (SELECT DISTINCT run_id, step, template FROM attempts WHERE run_id = $1)
+    LEFT JOIN (SELECT run_id, template, path, body FROM templates) USING (run_id, template)
+  GROUP BY step`
+
 /** The number of the account, then the columns of a history, then whether the value is that of a page. */
-const historySql = (contract: PricedEvidence['contract']) => `
+const historySql = (contract: PricedEvidence['contract'], hasKeys: boolean) => `
   WITH price(model, place, cost) AS (SELECT * FROM ${priceTable(contract)}),
     owners AS (SELECT unnest(from_json($2, '["VARCHAR"]')) AS account, unnest(range(len(from_json($2, '["VARCHAR"]')))) AS owner),
     sent AS (SELECT *, ${accountSql} AS account_name FROM attempts WHERE run_id = $1 AND sent_us IS NOT NULL),
-    keys AS (SELECT account_name, key_fp, row_number() OVER (PARTITION BY account_name ORDER BY key_fp) AS nth
-      FROM (SELECT DISTINCT ${accountSql} AS account_name, key_fp FROM attempts WHERE run_id = $1)),
-    -- Steps with the same request are alike, even if one always aborts it.
-    steps AS (SELECT step, dense_rank() OVER (ORDER BY coalesce(min(path || body), step)) AS nth
-      FROM (SELECT DISTINCT run_id, step, template FROM attempts WHERE run_id = $1)
-        LEFT JOIN (SELECT run_id, template, path, body FROM templates)
-          USING (run_id, template)
-      GROUP BY step)
+    keys AS (SELECT unnest(from_json($5, '[{"account_name": "VARCHAR", "key_fp": "VARCHAR", "nth": "INTEGER"}]'), recursive := true)),
+    steps AS (SELECT unnest(from_json($6, '[{"step": "VARCHAR", "nth": "INTEGER"}]'), recursive := true))
   SELECT owner::DOUBLE, slot::DOUBLE, retry::DOUBLE, sent_us - $4::DOUBLE, headers_us + $4::DOUBLE,
     coalesce(closed_us, headers_us, sent_us) + $4::DOUBLE,
     CASE WHEN NOT ${generatesSql} THEN ${effects.read}
@@ -123,7 +137,7 @@ const historySql = (contract: PricedEvidence['contract']) => `
     LEFT JOIN price ON lower(sent.model) = lower(price.model)
     LEFT JOIN (SELECT run_id, slot, retry, ${balanceTold} AS balance FROM bodies) told
       USING (run_id, slot, retry)
-    LEFT JOIN (${repeatsOfKeys}) repeats USING (run_id, slot, retry)
+    LEFT JOIN (${hasKeys ? repeatsOfKeys : noRepeats}) repeats USING (run_id, slot, retry)
     LEFT JOIN keys USING (account_name, key_fp)
     JOIN steps USING (step)`
 
@@ -136,15 +150,20 @@ function longestMsOf(contract: Contract): number {
 /** Without a header, the balance may be a number with such a name in the body of the credits endpoint. */
 const balanceTold = `try_cast(regexp_extract(body, '"[a-z_]*(?:remaining|balance)[a-z_]*"\\s*:\\s*(-?[0-9]{1,15})(?:[^0-9]|$)', 1, 'i') AS DOUBLE)`
 
+/** Of a request, as its template has it; empty without one. */
+const idempotencyKey = `regexp_extract(headers, '"idempotency-key":"([^"]*)"', 1, 'i')`
+
 /** Attempts with an Idempotency-Key; `again` if an earlier attempt had the same. */
 const repeatsOfKeys = `
   SELECT run_id, slot, retry,
     row_number() OVER (PARTITION BY run_id, idempotency_key ORDER BY sent_us, slot, retry) > 1 AS again
   FROM attempts JOIN (
-    SELECT run_id, template,
-      regexp_extract(headers, '"idempotency-key":"([^"]*)"', 1, 'i') AS idempotency_key
-    FROM templates) USING (run_id, template)
+    SELECT run_id, template, ${idempotencyKey} AS idempotency_key FROM templates) USING (run_id, template)
   WHERE idempotency_key <> ''`
+
+/** Without keys. The database guesses that as many repeat as there are attempts. */
+const noRepeats = `
+  SELECT NULL::VARCHAR AS run_id, NULL::BIGINT AS slot, NULL::INTEGER AS retry, false AS again WHERE false`
 
 /**
  * SQL: whether an attempt was refused for lack of credits. A 403 may also be about permissions (§7.1), so its error

@@ -93,9 +93,9 @@ async function ofFailures(
   what: string,
 ): Promise<Verdict | null> {
   const [seen] = await store.rows<Unrefused>(
-    `WITH asked AS (SELECT * FROM attempts WHERE list_contains($1::VARCHAR[], run_id)
+    `WITH asked AS NOT MATERIALIZED (SELECT * FROM attempts WHERE list_contains($1::VARCHAR[], run_id)
                       AND ${promisedSql} AND status IS NOT NULL),
-       keyless AS (SELECT * FROM asked WHERE expects IN ${sqlList(expects)}),
+       keyless AS NOT MATERIALIZED (SELECT * FROM asked WHERE expects IN ${sqlList(expects)}),
        spans AS (SELECT run_id, min(sent_us) AS from_us, max(sent_us) AS until_us FROM keyless
                  WHERE status >= 500 GROUP BY run_id),
        meanwhile AS (SELECT status FROM asked JOIN spans USING (run_id)

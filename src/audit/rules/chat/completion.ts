@@ -63,12 +63,15 @@ export const chat02 = sqlRule({
 Idempotency-Key may be answered again with the same id (gap G-37) and is left out.`,
   expected: 'an id that no other request got',
   observe: () => `
+    WITH completions AS NOT MATERIALIZED (
+      SELECT run_id, slot, retry, response_id
+      FROM seen LEFT JOIN templates USING (run_id, template)
+      WHERE endpoint = 'chat' AND outcome = 'ok' AND response_id IS NOT NULL
+        AND coalesce(templates.headers, '') NOT ILIKE '%idempotency-key%')
     SELECT run_id, slot, retry,
-      CASE WHEN count(*) OVER (PARTITION BY response_id) > 1
+      CASE WHEN response_id IN (SELECT response_id FROM completions GROUP BY response_id HAVING count(*) > 1)
            THEN 'the same id as another request' END AS observed
-    FROM seen LEFT JOIN templates USING (run_id, template)
-    WHERE endpoint = 'chat' AND outcome = 'ok' AND response_id IS NOT NULL
-      AND coalesce(templates.headers, '') NOT ILIKE '%idempotency-key%'`,
+    FROM completions`,
   requires: 'a chat completion',
 })
 

@@ -75,14 +75,18 @@ is about the request (gap G-27).`,
     const { limits, defaults } = usualOf(contract)
     const promised = Object.keys(contract.paths)
     return `
-    SELECT run_id, slot, retry, 
-      CASE WHEN status = 404 AND NOT bool_or(status < 300) OVER (PARTITION BY run_id, endpoint)
-           THEN '404 on ' || endpoint END AS observed
-    FROM seen LEFT JOIN templates USING (run_id, template)
-    WHERE endpoint IN ${sqlList(promised)} AND expects = 'ok' AND status IS NOT NULL
-      AND error_code IS DISTINCT FROM 'model_not_found' AND status NOT IN (401, 429)
-      -- Far below every context window.
-      AND coalesce(length(templates.body) + coalesce(max_tokens, ${defaults.maxTokens}), 0) < ${limits.maxTotalTokens / 2}`
+    WITH meant AS NOT MATERIALIZED (
+      SELECT run_id, slot, retry, endpoint, status
+      FROM seen LEFT JOIN templates USING (run_id, template)
+      WHERE endpoint IN ${sqlList(promised)} AND expects = 'ok' AND status IS NOT NULL
+        AND error_code IS DISTINCT FROM 'model_not_found' AND status NOT IN (401, 429)
+        -- Far below every context window.
+        AND coalesce(length(templates.body) + coalesce(max_tokens, ${defaults.maxTokens}), 0) < ${limits.maxTotalTokens / 2})
+    SELECT run_id, slot, retry,
+      CASE WHEN status = 404 AND NOT succeeded THEN '404 on ' || endpoint END AS observed
+    FROM meant JOIN (
+      SELECT run_id, endpoint, bool_or(status < 300) AS succeeded FROM meant GROUP BY run_id, endpoint)
+      USING (run_id, endpoint)`
   },
   requires: 'a request to an endpoint of the contract',
 })
