@@ -27,26 +27,28 @@ export async function readBalances(
        SELECT coalesce(account, key_fp, '(unknown)') AS account, slot, retry, sent_us,
          coalesce(streamed, 0) AS streamed,
          greatest(closed_us, headers_us, sent_us) AS ended_us, coalesce(headers_us, done_us) AS at_us,
-         outcome, credits_remaining AS remaining, price
-       FROM (SELECT *, (SELECT ${creditsSql(pricesOf(contract))} FROM (SELECT attempts.model, attempts.response_model,
-               attempts.endpoint, 'ok' AS outcome)) AS price
-             FROM attempts WHERE run_id = $1 AND sent_us IS NOT NULL)),
+         own_outcome AS outcome, credits_remaining AS remaining, price
+       -- The price of each if it succeeded.
+       FROM (SELECT *, ${creditsSql(pricesOf(contract))} AS price
+             FROM (SELECT * REPLACE ('ok' AS outcome), outcome AS own_outcome
+                   FROM attempts WHERE run_id = $1 AND sent_us IS NOT NULL))),
      edges AS (
        SELECT account, ${edge('arg_min')} AS a, ${edge('arg_max')} AS b
        FROM priced GROUP BY account HAVING a IS NOT NULL),
      in_turn AS (
        SELECT *, coalesce(max(ended_us) OVER (in_order ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) <= sent_us, true)
            AND lead(sent_us) OVER in_order >= ended_us AS alone,
-         lead({ remaining: remaining, price: price, outcome: outcome }) OVER in_order AS after_it
+         lead(remaining) OVER in_order AS remaining_after, lead(price) OVER in_order AS price_after,
+         lead(outcome = 'ok') OVER in_order AS ok_after
        FROM priced WINDOW in_order AS (PARTITION BY account ORDER BY sent_us, slot, retry)),
      -- Whether a header holds its own charge; null if neither, or if nothing shows it.
      shows AS (
        SELECT account, streamed,
-         CASE WHEN bool_and(remaining = after_it.remaining) THEN true
-              WHEN bool_and(remaining - price = after_it.remaining) THEN false END AS own
+         CASE WHEN bool_and(remaining = remaining_after) THEN true
+              WHEN bool_and(remaining - price = remaining_after) THEN false END AS own
        FROM in_turn
-       WHERE alone AND outcome = 'ok' AND price > 0 AND after_it.outcome = 'ok' AND after_it.price = 0
-         AND remaining IS NOT NULL AND after_it.remaining IS NOT NULL
+       WHERE alone AND outcome = 'ok' AND price > 0 AND ok_after AND price_after = 0
+         AND remaining IS NOT NULL AND remaining_after IS NOT NULL
        GROUP BY account, streamed),
      -- The charge of either reading in the stretch; null if it may be in it or not.
      ends AS (

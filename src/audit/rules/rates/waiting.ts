@@ -3,8 +3,9 @@ import type { Model } from '../../../limits/models/model.ts'
 import { epochOf, isEpoch, resetInstant } from '../../../limits/reset-unit.ts'
 import { type Instant, type ResetWindow, windowsByReset } from '../../../limits/reset-windows.ts'
 import type { BandTrace } from '../../../limits/traces.ts'
+import { once } from '../../evidence/once.ts'
 import { mostForgotten } from './continuity.ts'
-import type { RateHistory } from './history.ts'
+import type { RateEvent, RateHistory } from './history.ts'
 import { readResets, sampleOf } from './resets.ts'
 import { explain, type Known, tracesIn } from './traces.ts'
 
@@ -57,6 +58,9 @@ export class Wait {
   readonly trace: BandTrace
   private readonly history: RateHistory
   private models: readonly Model[] | null = null
+  private readonly rejections = once(
+    () => this.trace.requests.filter(({ decision }) => decision === 'rejected').length,
+  )
 
   constructor(history: RateHistory, trace: BandTrace) {
     this.history = history
@@ -98,9 +102,13 @@ export class Wait {
     const { requests, windowUs, key } = this.trace
     const { byKey, byAccount } = this.history
     const fromUs = requests[index]!.fromUs - 2 * windowUs
-    return !byAccount
-      .get(byKey.get(key)![0]!.account)!
-      .some((other) => other.key !== key && other.fromUs <= next.untilUs && other.untilUs >= fromUs)
+    const events = byAccount.get(byKey.get(key)[0]!.account)
+    const latestUs = latestEnds(events)
+    // From the last that began early enough back to where all had ended.
+    for (let at = begunBy(events, next.untilUs) - 1; at >= 0 && latestUs[at]! >= fromUs; at--) {
+      if (events[at]!.key !== key && events[at]!.untilUs >= fromUs) return false
+    }
+    return true
   }
 
   /** The first request admitted after a rejection. */
@@ -125,9 +133,33 @@ export class Wait {
     if (admitted.limit !== limit || rejection.limit !== limit) return false
     const freed = admitted.remaining + 1 - rejection.remaining
     if (freed * 2 <= limit) return false
-    const rejections = requests.filter(({ decision }) => decision === 'rejected').length
-    return freed > mostForgotten(requests, rejection, admitted, windowUs) * (1 + rejections / limit)
+    const most = mostForgotten(requests, rejection, admitted, windowUs)
+    return freed > most * (1 + this.rejections() / limit)
   }
+}
+
+const latestOf = new WeakMap<readonly RateEvent[], Float64Array>()
+
+/** For each request, when the last of those up to it ended. */
+function latestEnds(events: readonly RateEvent[]): Float64Array {
+  const known = latestOf.get(events)
+  if (known !== undefined) return known
+  let latestUs = Number.NEGATIVE_INFINITY
+  const made = Float64Array.from(events, ({ untilUs }) => (latestUs = Math.max(latestUs, untilUs)))
+  latestOf.set(events, made)
+  return made
+}
+
+/** How many requests began by then. They are in order of start. */
+function begunBy(events: readonly RateEvent[], untilUs: number): number {
+  let low = 0
+  let high = events.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (events[middle]!.fromUs <= untilUs) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 /**
@@ -135,8 +167,10 @@ export class Wait {
  * A log that counts this one must drop one more entry.
  */
 function movedByRejections({ requests, limit, windowUs }: BandTrace, index: number): number {
-  const untilUs = requests[index]!.fromUs
-  const trailing = requests.filter(({ fromUs }, at) => at <= index && fromUs >= untilUs - windowUs)
+  const sinceUs = requests[index]!.fromUs - windowUs
+  let first = index
+  while (first > 0 && requests[first - 1]!.fromUs >= sinceUs) first--
+  const trailing = requests.slice(first, index + 1)
   const rejections = trailing.filter(({ decision }) => decision !== 'admitted').length
   const longestGap = trailing.reduce(
     (longest, { fromUs }, at) => Math.max(longest, fromUs - (trailing[at - 1]?.fromUs ?? fromUs)),
