@@ -108,6 +108,7 @@ for (const name of [
   'scenarios',
   'docs',
   'bundle.ts',
+  'bundle-parts.ts',
   'package.json',
   'package-lock.json',
   'tsconfig.json',
