@@ -27,15 +27,15 @@ const policies = [
   ['G-14', 'abortedStream', 'after-first-token', ['before headers']],
 ] as const
 
-// Those of streams take a quarter of a minute each, so only one runs by day.
-test.each(process.env.NIGHTLY === undefined ? policies.slice(0, 3) : policies)(
+// Those of streams take a quarter of a minute each, nearly all of it waiting: all run at once, and only one of them by day.
+test.concurrent.for(process.env.NIGHTLY === undefined ? policies.slice(0, 3) : policies)(
   '%s of a distant service with %s %s: requests aborted mid-generation are not taken for finished',
   { timeout: 120_000 },
-  async (gap, setting, policy, facets) => {
+  async ([gap, setting, policy, facets], { onTestFinished }) => {
     const each = policy === 'charged' ? 'charged' : 'free'
     const is = Object.fromEntries(facets.map((facet) => [facet, each]))
     const answer = await askedUntilTold(gap, is, {
-      ...{ profile: { [setting]: policy }, awayMs: 70 },
+      ...{ profile: { [setting]: policy }, awayMs: 70, atEnd: onTestFinished },
       shape: {
         timeToFirstUs: { kind: 'constant', value: 60_000 },
         betweenTokensUs: { kind: 'constant', value: 20_000 },
@@ -45,9 +45,11 @@ test.each(process.env.NIGHTLY === undefined ? policies.slice(0, 3) : policies)(
   },
 )
 
-test('a stream that ends before the service can detect the abort leaves its policy open', async () => {
+test.concurrent('a stream that ends before the service can detect the abort leaves its policy open', async ({
+  onTestFinished,
+}) => {
   const { profile } = await probeService({
-    ...{ profile: { abortedStream: 'free' }, only: ['G-14'], awayMs: 40 },
+    ...{ profile: { abortedStream: 'free' }, only: ['G-14'], awayMs: 40, atEnd: onTestFinished },
     shape: { betweenTokensUs: { kind: 'constant', value: 100 } },
   })
   expect(profile.answers['G-14']).toMatchObject({
@@ -56,11 +58,11 @@ test('a stream that ends before the service can detect the abort leaves its poli
   })
 })
 
-test.each(['fixed-aligned', 'sliding-counter', 'gcra'] as const)(
+test.concurrent.for(['fixed-aligned', 'sliding-counter', 'gcra'] as const)(
   'requests that the limit of a %s rejected unseen are not taken for free ones',
-  async (algorithm) => {
+  async (algorithm, { onTestFinished }) => {
     const { profile } = await probeService({
-      ...{ balance: 95, only: ['G-14', 'G-15'], awayMs: 40 },
+      ...{ balance: 95, only: ['G-14', 'G-15'], awayMs: 40, atEnd: onTestFinished },
       profile: {
         ...{ algorithm, abortedStream: 'charged', abortedPlain: 'charged', charge: 'start' },
         counts: { models: true, usage: true },

@@ -106,10 +106,11 @@ test('a question that the account may not cover is not asked', async () => {
   expect(refused).toEqual({ n: 0 })
 })
 
-test.each(questions.map(({ gaps }) => [gaps.join(', '), gaps] as const))(
+// They wait for answers most of the time: several run at once, each with its own service and store.
+test.concurrent.for(questions.map(({ gaps }) => [gaps.join(', '), gaps] as const))(
   '%s can be asked alone',
-  async (_, gaps) => {
-    const { profile, asked, price } = await probeService({ only: gaps })
+  async ([, gaps], { onTestFinished }) => {
+    const { profile, asked, price } = await probeService({ only: gaps, atEnd: onTestFinished })
     expect([...asked].sort()).toEqual([...gaps].sort())
     expect(profile.credits_spent).toBeLessThanOrEqual(price.credits)
     expect(gaps.map((gap) => profile.answers[gap])).not.toContainEqual({

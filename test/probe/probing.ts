@@ -23,6 +23,8 @@ export interface Asked extends ServiceOptions {
   readonly secondKey?: boolean | 'same'
   /** Latency in milliseconds from the probe to the service, and back. */
   readonly awayMs?: number
+  /** Who closes what was opened. A test that runs beside others of its file passes its own: the current test is any of them. */
+  readonly atEnd?: (close: () => void | Promise<void>) => void
 }
 
 /** Probes a dedicated service, whose clock the operator moves in place of waiting. */
@@ -32,6 +34,7 @@ export async function probeService({
   only = [],
   secondKey = true,
   awayMs = 0,
+  atEnd = onTestFinished,
   ...options
 }: Asked): Promise<Probed> {
   const service = await startService({
@@ -45,16 +48,16 @@ export async function probeService({
       ...options.shape,
     },
   })
-  onTestFinished(() => service.close())
+  atEnd(() => service.close())
   const [ready] = service.keys
   const store = await openStore(':memory:')
-  onTestFinished(() => store.close())
+  atEnd(() => store.close())
   const began = performance.now()
   const prices: Price[] = []
   const result = await probe({
     store,
     contract: options.contract ?? defaultContract,
-    baseUrl: awayMs === 0 ? service.baseUrl : await farAway(service.baseUrl, awayMs),
+    baseUrl: awayMs === 0 ? service.baseUrl : await farAway(service.baseUrl, awayMs, atEnd),
     runId: 'probe-1',
     apiKey: ready!.apiKey,
     secondKey:
@@ -83,7 +86,11 @@ export async function probeService({
 }
 
 /** The same service behind a slow link: bytes and ends arrive later, in order. */
-async function farAway(baseUrl: string, awayMs: number): Promise<string> {
+async function farAway(
+  baseUrl: string,
+  awayMs: number,
+  atEnd: NonNullable<Asked['atEnd']>,
+): Promise<string> {
   const carry = (from: Socket, to: Socket) => {
     from.on('data', (bytes) => setTimeout(() => to.write(bytes), awayMs))
     from.on('error', () => {})
@@ -95,6 +102,6 @@ async function farAway(baseUrl: string, awayMs: number): Promise<string> {
     carry(far, near)
   })
   await new Promise<void>((ready) => line.listen(0, '127.0.0.1', ready))
-  onTestFinished(() => void line.close())
+  atEnd(() => void line.close())
   return `http://127.0.0.1:${(line.address() as AddressInfo).port}`
 }

@@ -178,11 +178,11 @@ const services: readonly { readonly name: string; readonly profile: ProfileAnswe
 ]
 
 describe('the answers of a probe match the settings of the service', () => {
-  // A quarter of a minute each, so the third runs only at night.
-  test.each(process.env.NIGHTLY === undefined ? services.slice(0, 2) : services)(
+  // A quarter of a minute each, so the third runs only at night. Most of it is waiting: they run at once.
+  test.concurrent.for(process.env.NIGHTLY === undefined ? services.slice(0, 2) : services)(
     '$name',
     { timeout: 240_000 },
-    async ({ profile }) => {
+    async ({ profile }, { onTestFinished }) => {
       const whole = {
         ...defaultProfile,
         ...profile,
@@ -195,7 +195,7 @@ describe('the answers of a probe match the settings of the service', () => {
         asked < 3 && (told.answered.size < 28 || told.askable.size < 33);
         asked++
       ) {
-        const { profile: found, store } = await probeService({ profile })
+        const { profile: found, store } = await probeService({ profile, atEnd: onTestFinished })
         const wrong = truths(whole).flatMap(([gap, facet, truth]) => {
           const values = possible(found.answers[gap], facet)
           return values === null || values.includes(truth)
