@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { type Place, places } from '../../../src/service/money/charge.ts'
 import { moneyFaults } from '../../../src/service/money/faults/list.ts'
 import { contractWith, type Gateway, gateway, long, type Seen, user } from './gateway.ts'
@@ -92,6 +94,23 @@ async function twice(target: Gateway, body: object, more = {}): Promise<Seen> {
   return target.ask(body, more)
 }
 
+/** Sends a request that the client then leaves, and waits until the service, which is in this process, has got it. */
+async function arrived(target: Gateway, body: object, signal: AbortSignal): Promise<void> {
+  const mark = randomUUID()
+  const started = 'http.server.request.start'
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const look = (message: unknown) => {
+    if ((message as { request: IncomingMessage }).request.headers['x-mark'] === mark) resolve()
+  }
+  subscribe(started, look)
+  target.send('/v1/chat/completions', body, { 'x-mark': mark }, signal).catch(() => {})
+  await promise
+  unsubscribe(started, look)
+}
+
+const someRow = (seen: () => Promise<readonly unknown[]>) =>
+  vi.waitFor(async () => expect((await seen()).length).toBeGreaterThan(0), { timeout: 30_000 })
+
 /** A stream that the client leaves. What the service then says, once it has seen that. */
 async function aborted(target: Gateway, when: string): Promise<Seen> {
   const before = await target.spend()
@@ -99,7 +118,7 @@ async function aborted(target: Gateway, when: string): Promise<Seen> {
   const body = { stream: true, messages: user('Hello') }
   const rows = await target.rows()
   if (when === 'at the start') {
-    target.send('/v1/chat/completions', body, {}, leaving.signal).catch(() => {})
+    await arrived(target, body, leaving.signal)
     await new Promise((resolve) => setTimeout(resolve, 100))
   } else {
     const answer = await target.send('/v1/chat/completions', body, {}, leaving.signal)
@@ -111,7 +130,7 @@ async function aborted(target: Gateway, when: string): Promise<Seen> {
   }
   leaving.abort()
   const seen = async () => (await target.rows()).slice(rows.length)
-  await expect.poll(async () => (await seen()).length).toBeGreaterThan(0)
+  await someRow(seen)
   const spent = (await target.spend()) - before
   const logged = (await seen()).map(({ spend }) => Number(spend))
   return { status: 0, body: {}, usage: null, stated: null, logged, spent }
@@ -137,10 +156,10 @@ async function closedAtOnce(target: Gateway): Promise<Seen> {
 async function resent(target: Gateway): Promise<Seen> {
   const leaving = new AbortController()
   const body = { messages: user('Hello') }
-  target.send('/v1/chat/completions', body, {}, leaving.signal).catch(() => {})
+  await arrived(target, body, leaving.signal)
   await new Promise((resolve) => setTimeout(resolve, 50))
   leaving.abort()
-  await expect.poll(async () => (await target.rows()).length).toBeGreaterThan(0)
+  await someRow(() => target.rows())
   return target.ask(body)
 }
 
@@ -203,11 +222,11 @@ const cases = moneyFaults
   ])
 
 describe('a fault shows in the places that it is told, and nowhere else', () => {
-  test.each(cases)('%s @ %j', async (name, where) => {
+  // They wait most of the time: several run at once, each with its own services.
+  test.concurrent.for(cases)('%s @ %j', async ([name, where], { onTestFinished }) => {
     const run = async (faults: readonly string[]) =>
-      traffic[name]!(await gateway({ faults, ...optionsOf(name) }))
-    const honest = await run([])
-    const faulty = await run([`${name}@${where.join('+')}=1`])
+      traffic[name]!(await gateway({ faults, ...optionsOf(name) }, onTestFinished))
+    const [honest, faulty] = await Promise.all([run([]), run([`${name}@${where.join('+')}=1`])])
     const told = where.filter((place) => place !== 'stated' || honest.stated !== null)
     const tolerance = isSlow.has(name) && name !== 'per-call-is-per-second' ? 4e-4 : 1e-11
     expect(differences(honest, faulty, tolerance)).toEqual(

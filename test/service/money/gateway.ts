@@ -51,12 +51,16 @@ const quick = {
   lengthTokens: { kind: 'constant', value: 40 },
 } as const
 
-export async function gateway(options: ServiceOptions = {}): Promise<Gateway> {
+/** @param atEnd who closes it; a test that runs beside others of its file passes its own */
+export async function gateway(
+  options: ServiceOptions = {},
+  atEnd: (close: () => Promise<void>) => void = onTestFinished,
+): Promise<Gateway> {
   const service = await startService({
     ...{ seed: 1, contract: contractWith(), ...options },
     shape: { ...quick, ...options.shape },
   })
-  onTestFinished(() => service.close())
+  atEnd(() => service.close())
   return new Gateway(service.baseUrl, service.keys[3]!.apiKey, service.keys[0]!.apiKey)
 }
 
