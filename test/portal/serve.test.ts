@@ -10,10 +10,10 @@ import { afterAll, expect, test } from 'vitest'
 import { fingerprintOf } from '../../src/attempt/fingerprint.ts'
 import { openExistingStore } from '../../src/store/open.ts'
 import { openSoon } from '../../src/store/open-soon.ts'
+import { main } from '../e2e/command.ts'
 import { settingsText } from './portal.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-serve-'))
-const main = new URL('../../src/cli/main.ts', import.meta.url).pathname
 const run = promisify(execFile)
 const env = { ...process.env, USAGE_SECRET: 'a secret for this test, with 32 bytes and more' }
 const apiKey = 'sk-poll-key'

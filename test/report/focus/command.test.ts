@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { main } from '../../e2e/command.ts'
 import { openStore } from '../../store/opened.ts'
 import { enterEvents, utc } from '../usage-events.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-focus-'))
-const main = new URL('../../../src/cli/main.ts', import.meta.url).pathname
 const db = join(folder, 'usage.duckdb')
 const out = join(folder, 'focus.csv')
 const wanted = [
