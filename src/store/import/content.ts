@@ -42,10 +42,11 @@ export const stagedContent = (
 export const comparedContent = {
   staged: stagedContent(stagedCredits, `CASE WHEN ${stagedCredits} IS NOT NULL THEN unit END`),
   // A word of an enumeration has another hash than the same text.
-  stored: contentSql({
-    type: 'type::VARCHAR',
-    outcome: 'outcome::VARCHAR',
-    credits: `(CASE WHEN priced_by IS NULL THEN credits END)::${creditsTypes.any}`,
-    unit: 'CASE WHEN priced_by IS NULL AND credits IS NOT NULL THEN unit END',
-  }),
+  stored: (type: string) =>
+    contentSql({
+      type,
+      outcome: 'outcome::VARCHAR',
+      credits: `(CASE WHEN priced_by IS NULL THEN credits END)::${creditsTypes.any}`,
+      unit: 'CASE WHEN priced_by IS NULL AND credits IS NOT NULL THEN unit END',
+    }),
 } as const

@@ -34,6 +34,20 @@ export async function nameEqualLines(store: Session, mapping: Mapping): Promise<
       ]
 }
 
+const storedType = 'type::VARCHAR'
+/** The same once the staged lines are there: an amount that came before its request is settled as its refund. */
+const settledType = `CASE WHEN type = 'adjustment' AND id IN (
+    SELECT id FROM usage_referrals WHERE source = $1 AND refers_to IN (SELECT id FROM staging.lines))
+  THEN 'refund' ELSE ${storedType} END`
+
+async function hasReferrals(store: Session, source: string): Promise<boolean> {
+  const some = await store.rows(
+    'SELECT 1 AS there FROM usage_referrals WHERE source = $1 LIMIT 1',
+    [source],
+  )
+  return some.length > 0
+}
+
 /**
  * Fills `staging.known`: lines whose id was seen before, in this file or an earlier one, and `how`: `known` (equal),
  * `older` or `corrects` (another version), `differs` (no version decides). Content is compared by hash, and within the
@@ -48,7 +62,8 @@ export async function findKnown(
   const hasVersions = mapping.fields.version !== undefined
   // The hash depends on the type, so both sides need the same.
   const staged = `hash(${comparedContent.staged.join(', ')})`
-  const stored = `hash(${comparedContent.stored.join(', ')})`
+  const isReferred = await hasReferrals(store, source)
+  const stored = `hash(${comparedContent.stored(isReferred ? settledType : storedType).join(', ')})`
   const how = (mine: string, kept: string) => {
     const differs = `CASE WHEN good.h <> ${kept}.h THEN 'differs' ELSE 'known' END`
     return hasVersions

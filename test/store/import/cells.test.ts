@@ -186,6 +186,11 @@ describe('the source of a log', () => {
     expect(await entry('r.csv', 'x,2026-11-03,-2,1', 'y,2026-11-03,-3,2')).toMatchObject({
       ...{ accepted: 0, duplicates: 2, rejected: 0 },
     })
+    // A file may hold the request, and the refund of an earlier file again.
+    expect(await entry('b.csv', '2,2026-11-03,9,', 'y,2026-11-03,-3,2')).toMatchObject({
+      ...{ accepted: 1, duplicates: 1, rejected: 0 },
+    })
+    expect(await types()).toEqual(['1 usage', '2 usage', 'x refund', 'y refund'])
   })
 })
 
