@@ -19,7 +19,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 for (const stream of [process.stdout, process.stderr]) guardOutput(stream)
 
 try {
-  await program().parseAsync()
+  await program(process.argv[2]).parseAsync()
 } catch (error) {
   process.exitCode = endOf(error)
 }

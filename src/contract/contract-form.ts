@@ -37,121 +37,135 @@ function optional<Shape extends Readonly<Record<string, z.ZodType>>>(shape: Shap
   return Object.fromEntries(fields) as Optional<Shape>
 }
 
-/** The form of a contract's file without its prices, in camel case. */
-export const contractForm = z
-  .strictObject({
-    name: text,
-    https: flag.exactOptional(),
-    crossOrigin: flag.exactOptional(),
-    models: z
-      .array(
-        z.strictObject({
-          id: text,
-          aliases: z.array(text).exactOptional(),
-          snapshots: z
-            .union([z.literal('dated'), z.array(text)], { error: 'dated, or a list of names' })
-            .exactOptional(),
-          contextWindowTokens: tokens.exactOptional(),
-          costCredits: credits.exactOptional(),
-          listed: flag.default(true),
-          reasoning: flag.default(false),
-        }),
-      )
-      .exactOptional(),
-    bands: z
-      .array(
-        z.strictObject({
-          name: text,
-          minBalance: credits.default(0),
-          maxBalance: credits.nullable().default(null),
-          requests: z.strictObject({ minute: most, hour: most, day: most }),
-        }),
-      )
-      .exactOptional(),
-    paths: section({ chat: path, messages: path, models: path, credits: path }),
-    headers: section({
-      creditsRemaining: headerNames,
-      rateLimit: headerNames,
-      rateRemaining: headerNames,
-      rateReset: headerNames,
-      tokenLimit: headerNames,
-      tokenRemaining: headerNames,
-      tokenReset: headerNames,
-    }),
-    resetFormat: z
-      .enum(resetFormats, { error: `one of ${resetFormats.join(', ')}` })
-      .exactOptional(),
-    auth: section({ chat: authHeader, messages: authHeader }),
-    statuses: z.array(status).exactOptional(),
-    chatErrors: z
-      .array(z.strictObject({ code: text, type: text, status: status.nullable() }))
-      .exactOptional(),
-    messagesErrors: z
-      .array(z.strictObject({ type: text, statuses: z.array(status).nullable() }))
-      .exactOptional(),
-    finishReasons: z.array(text).exactOptional(),
-    responseFields: section({ chat: z.array(text), model: z.array(text) }),
-    limits: section({
-      maxInputTokens: tokens,
-      maxOutputTokens: tokens,
-      maxTotalTokens: tokens,
-      maxTokensParameter: tokens,
-      maxStopSequences: count,
-    }),
-    ranges: section({ chatTemperature: range, messagesTemperature: range, penalty: range }),
-    defaults: section({ temperature: z.number(), topP: z.number(), maxTokens: tokens, n: count }),
-    timeouts: section({ connectMs: ms, readMs: ms, streamMs: ms }),
-    retry: section({ maxAttempts: count, baseDelayMs: ms, jitterMs: ms, maxDelayMs: ms }),
-    grants: section({
-      newAccount: credits,
-      inviteRegistration: credits,
-      inviteFirstPayment: credits,
-    }),
-    packages: z
-      .array(
-        z.strictObject({
-          name: text,
-          credits: credits.min(1, { error: '1 credit or more' }),
-          priceUsdCents: z.int({ error: 'whole cents' }).min(0),
-          listedUsdPerCredit: z.number({ error: 'US dollars' }).min(0),
-          validMonths: count.nullable(),
-        }),
-      )
-      .exactOptional(),
-  })
-  .check(({ value, issues }) => {
-    const issue = (message: string, input: unknown, ...path: (string | number)[]) =>
-      issues.push({ code: 'custom', message, path, input })
-    const names = (value.models ?? []).map(namesOf)
-    for (const [at, own] of names.entries()) {
-      for (const name of own) {
-        const first = names.findIndex((others) => others.includes(name))
-        if (first !== at)
-          issue(`another name than "${name}", which model ${first} has`, name, 'models', at, 'id')
-      }
-    }
-    const bands = value.bands ?? []
-    for (const [at, { minBalance, maxBalance }] of bands.entries()) {
-      if (maxBalance === null) continue
-      if (maxBalance < minBalance)
-        issue(`${minBalance} or more, where the band begins`, maxBalance, 'bands', at, 'maxBalance')
-      const higher = bands.map((band) => band.minBalance).filter((min) => min > minBalance)
-      const next = Math.min(...higher)
-      if (higher.length > 0 && maxBalance < next - 1)
-        issue(
-          `${next - 1} or more, since the next band begins at ${next}`,
-          maxBalance,
-          ...['bands', at, 'maxBalance'],
+/** The form of a contract's file without its prices, in camel case. It is made for the first file: most commands read none. */
+export function contractForm() {
+  form ??= makeForm()
+  return form
+}
+
+let form: ReturnType<typeof makeForm> | undefined
+
+const makeForm = () =>
+  z
+    .strictObject({
+      name: text,
+      https: flag.exactOptional(),
+      crossOrigin: flag.exactOptional(),
+      models: z
+        .array(
+          z.strictObject({
+            id: text,
+            aliases: z.array(text).exactOptional(),
+            snapshots: z
+              .union([z.literal('dated'), z.array(text)], { error: 'dated, or a list of names' })
+              .exactOptional(),
+            contextWindowTokens: tokens.exactOptional(),
+            costCredits: credits.exactOptional(),
+            listed: flag.default(true),
+            reasoning: flag.default(false),
+          }),
         )
-    }
-    const headers = Object.entries(value.headers ?? {}).flatMap(([field, all]) =>
-      (all ?? []).map((name) => ({ field, name })),
-    )
-    for (const [at, { field, name }] of headers.entries()) {
-      // One structured field has the limit, the remaining number and the reset.
-      if (structuredNames.includes(name)) continue
-      const first = headers.slice(0, at).find((earlier) => earlier.name === name)
-      if (first !== undefined)
-        issue(`another header than ${snake(first.field)} has`, name, 'headers', field)
-    }
-  })
+        .exactOptional(),
+      bands: z
+        .array(
+          z.strictObject({
+            name: text,
+            minBalance: credits.default(0),
+            maxBalance: credits.nullable().default(null),
+            requests: z.strictObject({ minute: most, hour: most, day: most }),
+          }),
+        )
+        .exactOptional(),
+      paths: section({ chat: path, messages: path, models: path, credits: path }),
+      headers: section({
+        creditsRemaining: headerNames,
+        rateLimit: headerNames,
+        rateRemaining: headerNames,
+        rateReset: headerNames,
+        tokenLimit: headerNames,
+        tokenRemaining: headerNames,
+        tokenReset: headerNames,
+      }),
+      resetFormat: z
+        .enum(resetFormats, { error: `one of ${resetFormats.join(', ')}` })
+        .exactOptional(),
+      auth: section({ chat: authHeader, messages: authHeader }),
+      statuses: z.array(status).exactOptional(),
+      chatErrors: z
+        .array(z.strictObject({ code: text, type: text, status: status.nullable() }))
+        .exactOptional(),
+      messagesErrors: z
+        .array(z.strictObject({ type: text, statuses: z.array(status).nullable() }))
+        .exactOptional(),
+      finishReasons: z.array(text).exactOptional(),
+      responseFields: section({ chat: z.array(text), model: z.array(text) }),
+      limits: section({
+        maxInputTokens: tokens,
+        maxOutputTokens: tokens,
+        maxTotalTokens: tokens,
+        maxTokensParameter: tokens,
+        maxStopSequences: count,
+      }),
+      ranges: section({ chatTemperature: range, messagesTemperature: range, penalty: range }),
+      defaults: section({ temperature: z.number(), topP: z.number(), maxTokens: tokens, n: count }),
+      timeouts: section({ connectMs: ms, readMs: ms, streamMs: ms }),
+      retry: section({ maxAttempts: count, baseDelayMs: ms, jitterMs: ms, maxDelayMs: ms }),
+      grants: section({
+        newAccount: credits,
+        inviteRegistration: credits,
+        inviteFirstPayment: credits,
+      }),
+      packages: z
+        .array(
+          z.strictObject({
+            name: text,
+            credits: credits.min(1, { error: '1 credit or more' }),
+            priceUsdCents: z.int({ error: 'whole cents' }).min(0),
+            listedUsdPerCredit: z.number({ error: 'US dollars' }).min(0),
+            validMonths: count.nullable(),
+          }),
+        )
+        .exactOptional(),
+    })
+    .check(({ value, issues }) => {
+      const issue = (message: string, input: unknown, ...path: (string | number)[]) =>
+        issues.push({ code: 'custom', message, path, input })
+      const names = (value.models ?? []).map(namesOf)
+      for (const [at, own] of names.entries()) {
+        for (const name of own) {
+          const first = names.findIndex((others) => others.includes(name))
+          if (first !== at)
+            issue(`another name than "${name}", which model ${first} has`, name, 'models', at, 'id')
+        }
+      }
+      const bands = value.bands ?? []
+      for (const [at, { minBalance, maxBalance }] of bands.entries()) {
+        if (maxBalance === null) continue
+        if (maxBalance < minBalance)
+          issue(
+            `${minBalance} or more, where the band begins`,
+            maxBalance,
+            'bands',
+            at,
+            'maxBalance',
+          )
+        const higher = bands.map((band) => band.minBalance).filter((min) => min > minBalance)
+        const next = Math.min(...higher)
+        if (higher.length > 0 && maxBalance < next - 1)
+          issue(
+            `${next - 1} or more, since the next band begins at ${next}`,
+            maxBalance,
+            ...['bands', at, 'maxBalance'],
+          )
+      }
+      const headers = Object.entries(value.headers ?? {}).flatMap(([field, all]) =>
+        (all ?? []).map((name) => ({ field, name })),
+      )
+      for (const [at, { field, name }] of headers.entries()) {
+        // One structured field has the limit, the remaining number and the reset.
+        if (structuredNames.includes(name)) continue
+        const first = headers.slice(0, at).find((earlier) => earlier.name === name)
+        if (first !== undefined)
+          issue(`another header than ${snake(first.field)} has`, name, 'headers', field)
+      }
+    })

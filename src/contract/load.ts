@@ -65,7 +65,7 @@ export function parseContract(given: unknown, where: string): Contract {
   const { rest, prices } = splitPrices(own)
   // A file without a name has its own.
   const named = { ...base, name: parsePath(where).name }
-  const parsed = contractForm.safeParse(withoutNulls(merged(named, camelKeys(rest))))
+  const parsed = contractForm().safeParse(withoutNulls(merged(named, camelKeys(rest))))
   const ofPrices = prices?.issues ?? []
   if (parsed.success && ofPrices.length === 0)
     return { ...parsed.data, ...(prices === null ? {} : { prices: prices.terms }) }

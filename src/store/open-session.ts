@@ -99,7 +99,9 @@ export async function openSession(
     path,
     rows: <Row>(sql: string, parameters: readonly DuckDBValue[] = []) =>
       use(async () => {
-        const reader = await connection.runAndReadAll(sql, [...parameters])
+        // Given no list, DuckDB's library runs the text in one step. Given one, it extracts, prepares, binds and runs it.
+        const bound = parameters.length > 0 ? [[...parameters]] : []
+        const reader = await connection.runAndReadAll(sql, ...bound)
         return reader.getRowObjectsJS().map(narrowRow) as unknown as readonly Row[]
       }),
     doubles: (sql, parameters = []) => stream(sql, parameters, readDoubles),

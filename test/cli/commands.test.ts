@@ -62,3 +62,12 @@ test.each([
   expect(() => assay.parse(line.split(' '), { from: 'user' })).toThrow(expected.trim())
   expect(written).toBe(expected)
 })
+
+test('the first word of a line makes only the command that it names, and every command if it names none', () => {
+  const madeFor = (word?: string) => program(word).commands.map((command) => command.name())
+  expect(madeFor('audit')).toEqual(['audit'])
+  const all = madeFor()
+  expect(all).toContain('audit')
+  expect(madeFor('--help')).toEqual(all)
+  expect(madeFor('toString')).toEqual(all)
+})

@@ -22,37 +22,46 @@ import { summaryCommand } from './summary.ts'
 import { usageCommand } from './usage.ts'
 import { watchCommand } from './watch.ts'
 
-/** `assay` with its commands, in the order of a usual workflow. */
-export function program(): AnyCommand {
+/** The commands by name, in the order of a usual workflow. */
+const commands: Readonly<Record<string, () => AnyCommand>> = {
+  demo: demoCommand,
+  serve: serveCommand,
+  bench: benchCommand,
+  init: initCommand,
+  doctor: doctorCommand,
+  calibrate: calibrateCommand,
+  run: runCommand,
+  watch: watchCommand,
+  merge: mergeCommand,
+  runs: runsCommand,
+  contract: contractCommand,
+  probe: probeCommand,
+  audit: auditCommand,
+  report: reportCommand,
+  summary: summaryCommand,
+  compare: compareCommand,
+  usage: usageCommand,
+  import: importCommand,
+  export: exportCommand,
+  completion: completionCommand,
+}
+
+/**
+ * `assay` with its commands.
+ *
+ * @param asked the first word of the command line: if it names a command, only that one is made, because the options of the
+ * others take longer than to read the line
+ */
+export function program(asked?: string): AnyCommand {
   const assay = new Command('assay')
     .description('Load-tests, audits and reports on billed text-generation APIs.')
     .version(assayVersion())
     .exitOverride()
     .hook('preAction', (_, command) => mustStandApart(namedFiles(command)))
-  for (const command of [
-    demoCommand,
-    serveCommand,
-    benchCommand,
-    initCommand,
-    doctorCommand,
-    calibrateCommand,
-    runCommand,
-    watchCommand,
-    mergeCommand,
-    runsCommand,
-    contractCommand,
-    probeCommand,
-    auditCommand,
-    reportCommand,
-    summaryCommand,
-    compareCommand,
-    usageCommand,
-    importCommand,
-    exportCommand,
-    completionCommand,
-  ]) {
-    assay.addCommand(command())
-  }
-
+  const made =
+    asked !== undefined && Object.hasOwn(commands, asked)
+      ? [commands[asked]!]
+      : Object.values(commands)
+  for (const command of made) assay.addCommand(command())
   return assay
 }

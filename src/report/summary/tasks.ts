@@ -33,6 +33,8 @@ export async function readTasks(
   runId: string,
   contract: Contract,
 ): Promise<RunSummary['tasks']> {
+  const some = await store.rows('SELECT 1 FROM tasks WHERE run_id = $1 LIMIT 1', [runId])
+  if (some.length === 0) return []
   const figures = names.map((name) => {
     const us = `${sqlName(name)}_us`
     return `{
