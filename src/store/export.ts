@@ -5,6 +5,7 @@ import { identifier, literal } from './literal.ts'
 import type { Store } from './open.ts'
 import { writeOutputBy } from './output.ts'
 import { cellsSql, quartersSql, shownBucketsSql } from './quarters/quarters.ts'
+import { keepRunClocks } from './run-clocks.ts'
 import { inSession, type Reader, type Session, type SqlRow } from './session.ts'
 
 export const exportFormats = ['parquet', 'csv', 'json', 'jsonl'] as const
@@ -81,6 +82,7 @@ export async function exportTable(
   return inSession(store, work, async (session) => {
     await work.prepare?.(session)
     await limitTo(session, scope)
+    if (what === 'usage' || what === 'quarters') await keepRunClocks(session)
     return exportQuery(session, `${sql} ${only} ORDER BY ${order}`, file, format)
   })
 }

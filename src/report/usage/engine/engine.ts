@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { accountCondition } from '../../../store/account.ts'
 import { cellsSql, shownBucketsSql } from '../../../store/quarters/quarters.ts'
+import { keepRunClocks } from '../../../store/run-clocks.ts'
 import type { Session } from '../../../store/session.ts'
 import { relationSql } from '../../temp-table.ts'
 import { accountOf, type UsageOptions } from '../shape.ts'
@@ -56,6 +57,7 @@ export const storeEngine: UsageEngine = {
   holdsRequests: true,
   async begin(store, options) {
     const isSmall = (await store.takeAttemptsAtHand()) && (await hasFewEvents(store))
+    if (!isSmall) await keepRunClocks(store)
     await store.execute(`
       ${relationSql('usage_shown', isSmall)} SELECT * FROM usage ${whereOf(options)};
       CREATE OR REPLACE TEMP TABLE usage_shown_buckets AS ${shownBucketsSql(importsOnly(options))};
