@@ -22,6 +22,8 @@ const apart = [
   'test/client/**/*.test.ts',
   // The room of stores that it exchanges for wrong ones.
   'test/portal/mutants.test.ts',
+  // Runs that keep a core busy, or go on without a file to open: if one times out, it ends with its process.
+  ...['test/run/loads.test.ts', 'test/cli/open-files.test.ts'],
 ]
 
 export default defineConfig({
