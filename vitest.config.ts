@@ -13,18 +13,23 @@ const patience = {
 /** Tests that compare a measured time with a known truth. */
 const timing = 'test/**/*.timing.test.ts'
 
+const filesOf = (...rooms: readonly string[]) => rooms.map((room) => `test/${room}/**/*.test.ts`)
+
 /**
- * Tests that leave something behind in their process, each with a process of its own. All others share those of the workers,
- * which load each module once: two thirds of a second of CPU for each file.
+ * Rooms whose tests leave nothing behind in their process: the files of a set share the processes of its workers, which load
+ * each module once. Files of other rooms leave keys among the secrets of their process, or faked timers.
  */
-const apart = [
-  // The keys that they send stay among the secrets of the process.
-  'test/client/**/*.test.ts',
-  // The room of stores that it exchanges for wrong ones.
-  'test/portal/mutants.test.ts',
-  // Runs that keep a core busy, or go on without a file to open: if one times out, it ends with its process.
-  ...['test/run/loads.test.ts', 'test/cli/open-files.test.ts'],
-]
+const sharing = {
+  pure: filesOf(
+    ...['attempt', 'audit', 'chart', 'contract', 'limits', 'measure', 'money', 'price', 'schedule'],
+    ...['scenario', 'store/import', 'tokens', 'report/usage', 'user'],
+  ),
+  pages: [...filesOf('report/!(usage)'), 'test/report/*.test.ts'],
+  service: filesOf('service'),
+  commands: filesOf('cli', 'docs', 'e2e'),
+}
+/** Its children run without a file to open, so it ends with its process. */
+const alone = 'test/cli/open-files.test.ts'
 
 export default defineConfig({
   // The examples of the documents import the package by its name.
@@ -37,25 +42,34 @@ export default defineConfig({
     projects: [
       {
         test: {
-          name: 'shared',
+          name: 'all',
           include: ['test/**/*.test.ts'],
-          exclude: [timing, ...apart, '**/node_modules/**'],
+          exclude: [timing, ...Object.values(sharing).flat(), '**/node_modules/**'],
           globalSetup: ['test/built.ts', 'test/foreign/installed.ts'],
-          isolate: false,
           sequence: { groupOrder: 0 },
           ...patience,
         },
       },
       {
         test: {
-          name: 'apart',
-          include: apart,
-          exclude: [timing],
+          name: 'alone',
+          include: [alone],
           globalSetup: 'test/built.ts',
           sequence: { groupOrder: 0 },
           ...patience,
         },
       },
+      ...Object.entries(sharing).map(([name, include]) => ({
+        test: {
+          name,
+          include,
+          exclude: [timing, alone],
+          globalSetup: ['test/built.ts', 'test/foreign/installed.ts'],
+          isolate: false,
+          sequence: { groupOrder: 0 },
+          ...patience,
+        },
+      })),
       {
         // Alone, after the others, so that no test of ours slows them. A test that compares durations may
         // retry by itself, with its reason; a test that counts charges, rows or exit codes never does.

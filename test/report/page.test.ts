@@ -422,9 +422,10 @@ describe.skipIf(!canBrowse)(
       await tab.goBack()
       expect(await tab.locator('#board-use h3').textContent()).toBe('Requests by day')
       await tab.locator('#board-use summary').click()
-      expect(
-        await tab.getByRole('region', { name: 'Requests by day' }).locator('tbody tr').count(),
-      ).toBe(31)
+      const days = tab.getByRole('region', { name: 'Requests by day' }).locator('tbody tr')
+      // The table is filled once the browser has told that it is open.
+      await days.first().waitFor()
+      expect(await days.count()).toBe(31)
       const again = await browser.newPage()
       await again.goto(shared)
       expect(await again.locator('#board-by-key tbody tr').count()).toBe(1)

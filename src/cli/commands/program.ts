@@ -22,6 +22,9 @@ import { summaryCommand } from './summary.ts'
 import { usageCommand } from './usage.ts'
 import { watchCommand } from './watch.ts'
 
+/** Reads the options of all others. */
+const readsAll = 'completion'
+
 /** The commands by name, in the order of a usual workflow. */
 const commands: Readonly<Record<string, () => AnyCommand>> = {
   demo: demoCommand,
@@ -43,7 +46,7 @@ const commands: Readonly<Record<string, () => AnyCommand>> = {
   usage: usageCommand,
   import: importCommand,
   export: exportCommand,
-  completion: completionCommand,
+  [readsAll]: completionCommand,
 }
 
 /**
@@ -59,7 +62,7 @@ export function program(asked?: string): AnyCommand {
     .exitOverride()
     .hook('preAction', (_, command) => mustStandApart(namedFiles(command)))
   const made =
-    asked !== undefined && Object.hasOwn(commands, asked)
+    asked !== undefined && asked !== readsAll && Object.hasOwn(commands, asked)
       ? [commands[asked]!]
       : Object.values(commands)
   for (const command of made) assay.addCommand(command())
