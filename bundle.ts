@@ -1,7 +1,7 @@
 /**
  * `npm run build` writes the package's code to `dist/`: one file for the command, for each public file and for each
- * thread, and the parts that these share. The threads of a run share none: each is whole. Fewer files start in half of the CPU. It also writes an empty store, which new stores
- * copy.
+ * thread, and the parts that these share. The threads of a run share none: each is whole. Fewer files start in half of
+ * the CPU. It also writes an empty store, which new stores copy.
  */
 import { existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'

@@ -43,13 +43,21 @@ export function usualMemorySql(path: string): string {
 /** Where DuckDB writes what does not fit in memory: it makes this folder beside a file, and removes it at the end. */
 const spillBeside = (path: string) => `${path}.tmp`
 
-/** A spill folder elsewhere, for a file in a folder that only can be read; null if it is beside the file. */
-export function spillElsewhere(path: string): string | null {
+/**
+ * A spill folder elsewhere, for a file in a folder that only can be read; null if it is beside the file, or if there is no
+ * place for it: a query that needs it then says so.
+ */
+export function spillElsewhere(path: string, elsewhere = tmpdir()): string | null {
+  if (canWrite(dirname(path))) return null
+  return canWrite(elsewhere) ? mkdtempSync(join(elsewhere, 'assay-')) : null
+}
+
+function canWrite(folder: string): boolean {
   try {
-    accessSync(dirname(path), constants.W_OK)
-    return null
+    accessSync(folder, constants.W_OK)
+    return true
   } catch {
-    return mkdtempSync(join(tmpdir(), 'assay-'))
+    return false
   }
 }
 

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { memoryLimit } from '../../src/store/memory.ts'
+import { memoryLimit, spillElsewhere } from '../../src/store/memory.ts'
 import { openStore, type Store } from './opened.ts'
 
 const gib = 2 ** 30
@@ -72,4 +72,13 @@ test('a folder that a killed process left is removed, and files of others in it 
   await spill(again, () => {})
   again.close()
   expect(readdirSync(left)).toEqual(['mine.txt'])
+})
+
+test('a file in a folder that nobody can write to spills elsewhere, and nowhere without a place', () => {
+  const missing = join(folder, 'missing')
+  expect(spillElsewhere(path)).toBe(null)
+  expect(spillElsewhere(join(missing, 's.duckdb'), missing)).toBe(null)
+  const elsewhere = spillElsewhere(join(missing, 's.duckdb'), folder)
+  expect(dirname(elsewhere!)).toBe(folder)
+  expect(readdirSync(elsewhere!)).toEqual([])
 })

@@ -1,4 +1,4 @@
-import { shells } from '../completion.ts'
+import { completionAction, shells } from '../completion.ts'
 import { choiceArgument, command } from './command.ts'
 
 /** `assay completion <shell>`: prints a script for completion by the tab key. */
@@ -12,6 +12,4 @@ export const completionCommand = () =>
     sends: false,
   })
     .addArgument(choiceArgument('<shell>', 'which shell', shells))
-    .action(async (shell, _, self) =>
-      (await import('../completion.ts')).completionAction(shell, self.parent!),
-    )
+    .action((shell, _, self) => completionAction(shell, self.parent!))
