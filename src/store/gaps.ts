@@ -71,7 +71,7 @@ function exactGaps(sorted: Float64Array): Gaps {
  *
  * @returns a function that decodes a stored histogram, given in base64
  */
-export async function histogramDecoder(): Promise<(hdr: string) => JsHistogram> {
+async function histogramDecoder(): Promise<(hdr: string) => JsHistogram> {
   const { decodeFromCompressedBase64, JsHistogram } = await import('hdr-histogram-js')
   return (hdr) => {
     const histogram = decodeFromCompressedBase64(hdr, 64)
