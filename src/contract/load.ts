@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, parse as parsePath, resolve } from 'node:path'
 import { parse as parseYaml } from 'yaml'
+import { holdsItself } from '../user/holds-itself.ts'
 import { readText } from '../user/read-text.ts'
 import { UserError } from '../user/user-error.ts'
 import type { Contract, FullContract } from './contract.ts'
@@ -60,6 +61,12 @@ function readContractFile(path: string, shown: string): unknown {
 export function parseContract(given: unknown, where: string): Contract {
   if (!isMapping(given)) {
     throw new UserError('contract', `${where}: expected a mapping such as "name: my-service"`)
+  }
+  if (holdsItself(given)) {
+    throw new UserError(
+      'contract',
+      `${where}: a value is part of itself; write it out, or leave the alias out`,
+    )
   }
   const { base, own } = extended(given, where, [])
   const { rest, prices } = splitPrices(own)

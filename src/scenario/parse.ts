@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { type Document, isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import type { Contract } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
+import { holdsItself } from '../user/holds-itself.ts'
 import { buildScenario } from './build.ts'
 import type { Origin } from './file/origin.ts'
 import { type ScenarioInput, scenarioFile, scenarioModule } from './file/scenario-file.ts'
@@ -90,14 +91,22 @@ export function parseScenario(
   return buildScenario(parsed.data, originOf(resolve(path), null, contract))
 }
 
-/** @throws ScenarioError for aliases and merges that are unresolved or expand too far */
+/** @throws ScenarioError for aliases and merges that are unresolved, expand too far, or are part of themselves */
 function dataOf(document: Document, path: string): unknown {
   try {
-    return document.toJS()
+    return mustEnd(document.toJS(), path)
   } catch (error) {
+    if (error instanceof ScenarioError) throw error
     const message = `this is not YAML: ${error instanceof Error ? error.message : error}.`
     throw new ScenarioError(path, [{ path: [], line: null, message }])
   }
+}
+
+/** @throws ScenarioError for a value that is part of itself */
+function mustEnd<T>(data: T, path: string): T {
+  if (!holdsItself(data)) return data
+  const message = 'a value is part of itself; write it out, or leave the alias out.'
+  throw new ScenarioError(path, [{ path: [], line: null, message }])
 }
 
 /**
@@ -115,7 +124,7 @@ function dataOf(document: Document, path: string): unknown {
  */
 export function scenarioFrom(input: ScenarioInput, contract: Contract = defaultContract): Scenario {
   const path = 'scenario'
-  const parsed = scenarioFile.safeParse(input)
+  const parsed = scenarioFile.safeParse(mustEnd(input, path))
   const issues = [
     ...(parsed.success ? [] : issuesOf(parsed.error, input, () => null)),
     ...crossIssues(input).map((issue): ScenarioIssue => ({ ...issue, line: null })),
@@ -125,7 +134,7 @@ export function scenarioFrom(input: ScenarioInput, contract: Contract = defaultC
 }
 
 function checkModule(data: unknown, path: string, full: string, contract: Contract): Scenario {
-  const parsed = scenarioModule.safeParse(data)
+  const parsed = scenarioModule.safeParse(mustEnd(data, path))
   const issues = [
     ...(parsed.success ? [] : issuesOf(parsed.error, data, () => null)),
     ...crossIssues(data).map((issue): ScenarioIssue => ({ ...issue, line: null })),

@@ -31,6 +31,14 @@ test('the shipped example is a complete contract', () => {
   expect(contract.auth?.messages).toEqual({ name: 'authorization', prefix: 'Bearer ' })
 })
 
+test('a contract that is part of itself is refused with one sentence', () => {
+  const given: Record<string, unknown> = { name: 'mine' }
+  given.grants = { new_account: given }
+  expect(() => parseContract(given, 'mine.yaml')).toThrow(
+    'mine.yaml: a value is part of itself; write it out, or leave the alias out',
+  )
+})
+
 test('every fault is reported at once, with its path and the given value', () => {
   const given = {
     models: [{ id: 'a', context_window_tokens: 1, cost_credits: 'three' }],

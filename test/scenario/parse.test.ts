@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ScenarioError } from '../../src/scenario/issues.ts'
 import { scenarioJsonSchema } from '../../src/scenario/json-schema.ts'
-import { loadScenario, parseScenario } from '../../src/scenario/parse.ts'
+import { loadScenario, parseScenario, scenarioFrom } from '../../src/scenario/parse.ts'
 import { durationUsOf, ratePerSOf, shareOf } from '../../src/scenario/quantity.ts'
 
 const small = `
@@ -106,6 +106,24 @@ test('text that is not YAML, an empty file and a missing file are refused with o
   )
   await expect(loadScenario('no-such.yaml')).rejects.toThrow('no-such.yaml has an error:')
   await expect(loadScenario('no-such.ts')).rejects.toThrow('there is no such file')
+})
+
+test('a value that is part of itself is refused with one sentence, in a file and in an object', () => {
+  const line = 'a value is part of itself; write it out, or leave the alias out.'
+  expect(issuesOf('n: &chat { a: *chat }')[1]).toBe(line)
+  expect(issuesOf('steps: { chat: { endpoint: chat, body: &b { tools: [*b] } } }')[1]).toBe(line)
+  const body: Record<string, unknown> = {}
+  body.again = body
+  const steps = { chat: { endpoint: 'chat', body } } as const
+  const phases = [{ name: 'a', load: 'constant', rate: '1/s', duration: '1s' }] as const
+  expect(() =>
+    scenarioFrom({ name: 'a', question: 'Does it hold?', model: 'm', steps, phases } as never),
+  ).toThrow(line)
+})
+
+test('an alias that is used twice is no circle', () => {
+  const text = `${small}keys:\n  gold: &key { env: A }\n  iron: *key\n`
+  expect(parseScenario(text).keys.map(({ name }) => name)).toEqual(['gold', 'iron'])
 })
 
 test('a scenario may only name the source of a key, not hold it', () => {
