@@ -143,7 +143,9 @@ async function play(work: Work): Promise<void> {
   )
 }
 
-const failures = (lines: readonly string[]) => (lines.length === 0 ? [] : [lines.join('\n')])
+function failures(lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [lines.join('\n')]
+}
 
 /** What \`--help\` costs. */
 async function starts(): Promise<void> {
