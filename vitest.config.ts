@@ -17,7 +17,7 @@ const filesOf = (...rooms: readonly string[]) => rooms.map((room) => `test/${roo
 
 /**
  * Rooms whose tests leave nothing behind in their process: the files of a set share the processes of its workers, which load
- * each module once. Files of other rooms leave keys among the secrets of their process, or faked timers.
+ * each module once. Some files of other rooms leave something behind: keys among the secrets of the process, or faked timers.
  */
 const sharing = {
   pure: filesOf(

@@ -1,8 +1,9 @@
-import { accessSync, constants, existsSync, readFileSync, statfsSync } from 'node:fs'
+import { existsSync, readFileSync, statfsSync } from 'node:fs'
 import { availableParallelism, loadavg, totalmem } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
+import { canWrite } from '../store/can-write.ts'
 
 /** Properties of the machine that a run depends on; null if unknown. */
 export interface MachineFacts {
@@ -168,13 +169,4 @@ function localPorts(): number | null {
 function freeBytesOf(folder: string): number {
   const { bavail, bsize } = statfsSync(folder)
   return bavail * bsize
-}
-
-function canWrite(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK)
-    return true
-  } catch {
-    return false
-  }
 }

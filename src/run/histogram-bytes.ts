@@ -1,4 +1,5 @@
 import { deflateSync } from 'node:zlib'
+import { headBytes, outerBytes } from '../store/histogram-cells.ts'
 import { type HistogramSlice, highestUs } from './time-histogram.ts'
 
 /**
@@ -27,7 +28,7 @@ export function histogramBytes({ from, cells }: HistogramSlice): Uint8Array {
   plain.writeDoubleBE(1, 32) // ratio of integer to double values
   plain.set(words, headBytes)
   const deflated = deflateSync(plain)
-  const head = Buffer.alloc(8)
+  const head = Buffer.alloc(outerBytes)
   head.writeInt32BE(deflatedCookie, 0)
   head.writeInt32BE(deflated.length, 4)
   return Buffer.concat([head, deflated])
@@ -35,7 +36,6 @@ export function histogramBytes({ from, cells }: HistogramSlice): Uint8Array {
 
 const plainCookie = 0x1c849313
 const deflatedCookie = 0x1c849314
-const headBytes = 40
 const significantDigits = 3
 
 /** Writes a ZigZag number in groups of seven bits, the lowest first. */

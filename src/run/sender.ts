@@ -63,7 +63,7 @@ export class Sender implements FlightOwner {
   private readonly flying = new InFlight()
   private readonly share: MachineShare
   private readonly maxInFlight: number
-  private readonly again: Retries
+  private readonly retries: Retries
   private readonly keysSeen: KeysSeen
   private stopping = false
   private finishing = false
@@ -85,7 +85,7 @@ export class Sender implements FlightOwner {
     this.money = RunMoney.of(scenario, data.contract, this.shared.money, data.startedMs)
     this.reservations = new Reservations(this.shared, this.money)
     this.maxInFlight = shareOf(scenario.policy.maxInFlight, shard, shards)
-    this.again = new Retries(data)
+    this.retries = new Retries(data)
     this.keysSeen = new KeysSeen(data.keys.length)
     this.bodies = new KeptBodies(data.runId, scenario.capture)
     this.requester = new Requester(parts)
@@ -243,7 +243,7 @@ export class Sender implements FlightOwner {
     } else this.rows.writeEnded(flight, attempt, keepBody, nowUs)
     if (this.bodies.isFull) this.rows.flush()
     if (flight.key >= 0 && plan.sendsKey) this.keysSeen.see(flight.key, attempt)
-    if (this.retries(flight, attempt, nowUs)) return
+    if (this.retry(flight, attempt, nowUs)) return
     if (isTurn) this.tasks!.ended(flight, attempt, nowUs)
     const goesOn = attempt.outcome === 'ok' && answer !== null && this.speaks(flight, answer, nowUs)
     this.pool.release(flight)
@@ -399,8 +399,8 @@ export class Sender implements FlightOwner {
   }
 
   /** Plans the next attempt of the same request. @returns false if the policy allows none */
-  private retries(flight: Flight, attempt: Attempt, nowUs: number): boolean {
-    const delayMs = this.stopping ? null : this.again.delayMs(flight, attempt)
+  private retry(flight: Flight, attempt: Attempt, nowUs: number): boolean {
+    const delayMs = this.stopping ? null : this.retries.delayMs(flight, attempt)
     if (delayMs === null) return false
     flight.retry++
     flight.intendedUs = nowUs + delayMs * 1000

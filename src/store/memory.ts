@@ -1,14 +1,7 @@
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  rmdirSync,
-  rmSync,
-} from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
+import { canWrite } from './can-write.ts'
 
 const gib = 2 ** 30
 /** What a thread of DuckDB needs to sort and group any number of rows in parts. */
@@ -50,15 +43,6 @@ const spillBeside = (path: string) => `${path}.tmp`
 export function spillElsewhere(path: string, elsewhere = tmpdir()): string | null {
   if (canWrite(dirname(path))) return null
   return canWrite(elsewhere) ? mkdtempSync(join(elsewhere, 'assay-')) : null
-}
-
-function canWrite(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** Removes the spill folder that a killed process left. Only the holder of the file may call this. */

@@ -7,8 +7,8 @@ export interface CellCount {
   readonly count: number
 }
 
-/** Bytes before the deflated part, and before the counts in it. */
-const [outerBytes, headBytes] = [8, 40]
+/** Bytes of HdrHistogram's format (V2, deflated) before the deflated part, and in that part before the counts. */
+export const [outerBytes, headBytes] = [8, 40]
 
 /**
  * The filled cells of a histogram in HdrHistogram's format (V2, deflated), in ascending order. The library makes an array
