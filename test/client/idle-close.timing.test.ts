@@ -107,7 +107,11 @@ async function outcomes(
 }
 
 /** As llama.cpp's server after a stream: the head says keep-alive, and the close follows the end. */
+const ended = new WeakSet<import('node:net').Socket>()
 const closing = (socket: import('node:net').Socket) => {
+  // A second request may come before the end: this service does not answer it.
+  if (ended.has(socket)) return
+  ended.add(socket)
   socket.write(response(200, json, completion))
   setTimeout(() => socket.end(), 1)
 }
