@@ -1,5 +1,5 @@
-import type { JsHistogram } from 'hdr-histogram-js'
 import { percentileOf } from '../measure/percentile.ts'
+import { type CellCount, filledCells } from './histogram-cells.ts'
 import type { Session } from './session.ts'
 
 /** Gaps between events with text (ITL), in microseconds. */
@@ -32,24 +32,20 @@ export async function readGaps(
     [...parameters],
   )
   if (rows.length === 0) return new Map()
-  const decode = await histogramDecoder()
-  const merged = new Map<string | null, JsHistogram>()
+  const merged = new Map<string | null, Map<number, CellCount>>()
   for (const { step, hdr } of rows) {
-    for (const key of [step, null]) {
-      const sum = merged.get(key)
-      if (sum === undefined) merged.set(key, decode(hdr))
-      else sum.add(decode(hdr))
-    }
+    const cells = [...filledCells(Buffer.from(hdr, 'base64'))]
+    for (const key of [step, null]) merged.set(key, withCells(merged.get(key) ?? new Map(), cells))
   }
   const found = new Map<string | null, Gaps>()
-  for (const [step, histogram] of merged) {
+  for (const [step, cells] of merged) {
     const [gaps] = await store.doubles(
       `SELECT gap_us FROM imported_gaps WHERE (${where}) ${step === null ? '' : `AND step = $${parameters.length + 1}`}
        ORDER BY gap_us`,
       [...parameters, ...(step === null ? [] : [step])],
     )
-    const isWhole = gaps !== undefined && gaps.length === histogram.totalCount
-    found.set(step, isWhole ? exactGaps(gaps) : gapsOf(histogram))
+    const counted = gapsOf([...cells.values()].sort((a, b) => a.highest - b.highest))
+    found.set(step, gaps?.length === counted.n ? exactGaps(gaps) : counted)
   }
   return found
 }
@@ -66,37 +62,40 @@ function exactGaps(sorted: Float64Array): Gaps {
   }
 }
 
-/**
- * Loads the library only when needed: a run without streams has no gaps.
- *
- * @returns a function that decodes a stored histogram, given in base64
- */
-async function histogramDecoder(): Promise<(hdr: string) => JsHistogram> {
-  const { decodeFromCompressedBase64, JsHistogram } = await import('hdr-histogram-js')
-  return (hdr) => {
-    const histogram = decodeFromCompressedBase64(hdr, 64)
-    if (!(histogram instanceof JsHistogram)) throw new Error('a histogram of the WASM build')
-    histogram.autoResize = true
-    return histogram
+/** Adds cells to others. Histograms of a store have one layout, so the highest value names a cell. */
+function withCells(
+  sum: Map<number, CellCount>,
+  cells: readonly CellCount[],
+): Map<number, CellCount> {
+  for (const cell of cells) {
+    sum.set(cell.highest, { ...cell, count: cell.count + (sum.get(cell.highest)?.count ?? 0) })
   }
+  return sum
 }
 
-function gapsOf(histogram: JsHistogram): Gaps {
+/**
+ * The figures as HdrHistogram gives them: a quantile is the highest value of its cell, and a mean takes the middle.
+ *
+ * @param cells in ascending order, at least one
+ */
+function gapsOf(cells: readonly CellCount[]): Gaps {
+  const n = cells.reduce((sum, { count }) => sum + count, 0)
+  const middle = ({ lowest, highest }: CellCount) => Math.ceil((lowest + highest) / 2)
+  const highestAt = (rank: number): number => {
+    let [at, samples] = [0, cells[0]!.count]
+    while (samples < rank) samples += cells[++at]!.count
+    return cells[at]!.highest
+  }
   return {
     exact: false,
-    n: histogram.totalCount,
-    mean: histogram.mean,
+    n,
+    mean: cells.reduce((sum, cell) => sum + middle(cell) * cell.count, 0) / n,
     // Events of one packet arrive together: their gap is 0.
-    min: histogram.getCountAtIndex(0) > 0 ? 0 : histogram.minNonZeroValue,
-    max: histogram.maxValue,
-    atShare: (share) => histogram.getValueAtPercentile(share * 100),
-    within: (us) => {
-      let below = 0
-      for (let at = 0; at < histogram.countsArrayLength; at++) {
-        if (histogram.valueFromIndex(at) > us) break
-        below += histogram.getCountAtIndex(at)
-      }
-      return below / histogram.totalCount
-    },
+    min: cells[0]!.lowest,
+    max: cells.at(-1)!.highest,
+    // A rank that was divided by n may come back one rounding above itself.
+    atShare: (share) => highestAt(Math.ceil(share * n * (1 - Number.EPSILON))),
+    within: (us) =>
+      cells.reduce((sum, { lowest, count }) => (lowest <= us ? sum + count : sum), 0) / n,
   }
 }
