@@ -12,7 +12,7 @@ import { UserError } from '../user/user-error.ts'
 import { beginPart, type Work } from '../user/work.ts'
 import { renderHeadline } from './banner.ts'
 import { renderDocument } from './document.ts'
-import { type Figure, renderFigure, withoutGaps } from './figure.ts'
+import { drawFigures, type Figure, sketchOf } from './figure.ts'
 import { latestFindings, renderFindings } from './findings.ts'
 import { prepareHistograms } from './histograms.ts'
 import { aboutRuns, launchEnd, launchTop } from './launch.ts'
@@ -119,13 +119,12 @@ async function drawReport(store: Session, options: ReportOptions): Promise<Repor
     : read
         .filter(({ front }) => front.picture !== true)
         .map((part) => inUnit(part, top.unit ?? credits))
-  const drawn: Figure[] = []
+  const sketches = []
   for (const [at, part] of parts.entries()) {
     beginPart(options, `chart ${part.name}`, at + 1, parts.length + 1)
-    const figure = await renderFigure(part, await rowsOf(store, part))
-    if (figure !== null) drawn.push(figure)
+    sketches.push(sketchOf(part, await rowsOf(store, part)))
   }
-  const figures = await withoutGaps(drawn)
+  const figures = await drawFigures(sketches.filter((sketch) => sketch !== null))
   const charts: Record<string, InteractiveChart> = {}
   for (const { chart } of [...top.figures, ...figures]) {
     if (chart !== null) charts[chart.id] = chart.live
