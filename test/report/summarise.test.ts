@@ -1,10 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
+import { measureNames } from '../../src/measure/measures.ts'
 import { percentileOf, samplesNeeded } from '../../src/measure/percentile.ts'
+import { countedOf, readGroups } from '../../src/report/summary/groups.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { resolveRun } from '../../src/store/runs.ts'
+import { inSession } from '../../src/store/session.ts'
 import { tries } from '../nightly/tries.ts'
 import { openStore } from '../store/opened.ts'
 import { attempt, enterRun } from './attempts.ts'
@@ -114,6 +117,28 @@ test('a request that was cut off in one step leaves the percentiles of the other
   expect(steps.map(({ step, metrics }) => [step, metrics.service.p50])).toEqual([
     ['slow', { us: 5e6, mark: 'at-least', needs: 11 }],
     ['sound', { us: 100_000, mark: 'exact', needs: 11 }],
+  ])
+})
+
+test('measures that are read one query each have the figures of those that are read at once', async () => {
+  const store = await openStore(':memory:')
+  await enterRun(store)
+  await appendAttempts(
+    store,
+    Array.from({ length: 60 }, (_, slot) =>
+      attempt(slot, { step: slot % 3 === 0 ? 'a' : 'b', doneUs: slot * 1e6 + 20 + 100 * slot }),
+    ),
+  )
+  const [atOnce, oneByOne] = await inSession(store, {}, (session) => {
+    const read = (values: number) => readGroups(session, countedOf('a', '{}'), measureNames, values)
+    return Promise.all([read(60 * measureNames.length), read(60)])
+  })
+  store.close()
+  expect(oneByOne).toEqual(atOnce)
+  expect(oneByOne!.map(({ step, metrics }) => [step, metrics.service.n])).toEqual([
+    [null, 60],
+    ['a', 20],
+    ['b', 40],
   ])
 })
 

@@ -9,23 +9,11 @@ import {
   measureNames,
   objectiveNames,
 } from '../../measure/measures.ts'
-import { samplesNeeded } from '../../measure/percentile.ts'
 import { completedIn, steadySql } from '../../measure/rates.ts'
 import { type Gaps, readGaps } from '../../store/gaps.ts'
 import type { Cell, Session } from '../../store/session.ts'
+import { distributionOf, type Figures, gapDistribution, noFigures } from './distribution.ts'
 import { type Distribution, percentiles, type SummaryGroup } from './shape.ts'
-
-/** One measure of one group, as SQL returns it. Without samples all values are null. */
-export interface Figures {
-  readonly n: number
-  readonly censored: number
-  readonly lowest_censored: number | null
-  /** Values below that; meaningless without one. */
-  readonly below: number | null
-  readonly mean: number | null
-  /** The minimum, each percentile, the maximum. */
-  readonly q: readonly number[] | null
-}
 
 /** Tokens of an attempt by part. */
 const partsSql = {
@@ -90,16 +78,18 @@ interface StoredScenario {
  * The figures of all steps together (step null), then of each step.
  *
  * @param names measures to read, each at the cost of a pass over its values; the others have no samples
+ * @param valuesAtOnce of percentiles that one query may keep
  */
 export async function readGroups(
   store: Session,
   counted: Counted,
   names: readonly MeasureName[] = measureNames,
+  valuesAtOnce = usualAtOnce,
 ): Promise<readonly SummaryGroup[]> {
   const gaps = await readGaps(store, counted.histograms, counted.parameters)
-  const steps = await readRows(store, counted, names, 'GROUP BY step ORDER BY step')
+  const steps = await readRows(store, counted, names, valuesAtOnce, 'GROUP BY step ORDER BY step')
   // One step is the whole: its values are not sorted twice.
-  const whole = steps.length === 1 ? steps : await readRows(store, counted, names, '')
+  const whole = steps.length === 1 ? steps : await readRows(store, counted, names, valuesAtOnce, '')
   const byStep = await readRates(store, counted, true)
   const rates = [
     ...(steps.length === 1
@@ -142,52 +132,32 @@ async function readRates(
   )
 }
 
+/**
+ * A query keeps all values of its percentiles, and DuckDB does not count them against its limit of memory. They take eight
+ * bytes each, and twice as many while they grow.
+ */
+const usualAtOnce = 50_000_000
+
 async function readRows(
   store: Session,
   counted: Counted,
   names: readonly MeasureName[],
+  valuesAtOnce: number,
   grouped: string,
 ): Promise<readonly GroupRow[]> {
-  const { from, parameters, offsetUs, good } = counted
-  const metrics = names.map((name) => {
-    const us = columnOf(name)
-    const cut = cutOf(name)
-    const [censored, lowest] =
-      cut === null
-        ? ['0', 'NULL']
-        : [`count(${us}) FILTER (${cut})`, `(min(${us}) FILTER (${cut}))::DOUBLE`]
-    return `{
-      n: count(${us}), censored: ${censored}, lowest_censored: ${lowest}, below: NULL,
-      mean: avg(${us}),
-      q: quantile_cont(${us}, [0, ${percentiles.map(([, p]) => p).join(', ')}, 1])
-    } AS "${name}"`
-  })
-  const parts = Object.entries(partsSql).map(
-    ([name, sql]) => `sum(${sql}) FILTER (succeeded)::DOUBLE AS "${name}"`,
-  )
-  const ended = (outcome: string) => `count(*) FILTER (outcome = '${outcome}')`
-  const rows = await store.rows<GroupRow>(
-    `SELECT ${grouped === '' ? 'NULL AS ' : ''}step,
-       count(*) AS attempts, ${ended('not_sent')} AS "notSent", count(*) FILTER (was_sent) AS sent,
-       ${ended('ok')} AS ok, ${ended('http_error')} AS "httpError", ${ended('broken')} AS broken,
-       ${ended('timeout')} AS timeout, ${ended('aborted')} AS aborted,
-       count(*) FILTER (retry > 0) AS retries, count(*) FILTER (failed) AS failed,
-       count(*) FILTER (on_purpose) AS "onPurpose", count(*) FILTER (judged) AS judged,
-       ${good === null ? 'NULL' : `count(*) FILTER (${good})`} AS good,
-       count(*) FILTER (examined) AS examined, count(*) FILTER (correct) AS correct,
-       count(*) FILTER (answer = 'unchecked') AS unchecked,
-       ${lacks.map((lack) => `count(*) FILTER (answer = '${lack}') AS "lacks ${lack}"`).join(', ')},
-       (max(${offsetUs} + coalesce(closed_us, intended_us)) - min(${offsetUs} + intended_us)) / 1e6 AS "spanS",
-       sum(prompt_tokens) FILTER (succeeded)::DOUBLE AS "promptTokens",
-       (${cachedShareSql})::DOUBLE AS "cachedShare",
-       sum(output_tokens)::DOUBLE AS "completionTokens",
-       ${parts.join(', ')},
-       count(*) FILTER (generated) AS answers, count(*) FILTER (empty) AS empty, count(*) FILTER (unreported) AS unreported,
-       sum(estimated_tokens)::DOUBLE AS estimated,
-       ${metrics.join(',\n')}
-     FROM ${from} ${grouped}`,
-    [...parameters],
-  )
+  const { from, parameters } = counted
+  const select = (columns: readonly string[]) =>
+    store.rows<GroupRow>(
+      `SELECT ${grouped === '' ? 'NULL AS ' : ''}step, ${columns.join(',\n')} FROM ${from} ${grouped}`,
+      [...parameters],
+    )
+  const [stored] = await store.rows<{ n: number }>('SELECT count(*) AS n FROM attempts')
+  const atOnce = Math.max(1, Math.floor(valuesAtOnce / Math.max(1, Number(stored!.n))))
+  let rows = await select([countsSql(counted), ...names.slice(0, atOnce).map(figuresSql)])
+  for (let at = atOnce; at < names.length; at += atOnce) {
+    const more = await select(names.slice(at, at + atOnce).map(figuresSql))
+    rows = rows.map((row, nth) => ({ ...row, ...more[nth]! }))
+  }
   const cut = names.filter((name) => rows.some((row) => figuresOf(row, name).censored > 0))
   if (cut.length === 0) return rows
   const below = await countBelow(store, counted, cut, grouped !== '')
@@ -200,6 +170,44 @@ async function readRows(
       ]),
     ),
   }))
+}
+
+function countsSql({ offsetUs, good }: Counted): string {
+  const parts = Object.entries(partsSql).map(
+    ([name, sql]) => `sum(${sql}) FILTER (succeeded)::DOUBLE AS "${name}"`,
+  )
+  const ended = (outcome: string) => `count(*) FILTER (outcome = '${outcome}')`
+  return `
+    count(*) AS attempts, ${ended('not_sent')} AS "notSent", count(*) FILTER (was_sent) AS sent,
+    ${ended('ok')} AS ok, ${ended('http_error')} AS "httpError", ${ended('broken')} AS broken,
+    ${ended('timeout')} AS timeout, ${ended('aborted')} AS aborted,
+    count(*) FILTER (retry > 0) AS retries, count(*) FILTER (failed) AS failed,
+    count(*) FILTER (on_purpose) AS "onPurpose", count(*) FILTER (judged) AS judged,
+    ${good === null ? 'NULL' : `count(*) FILTER (${good})`} AS good,
+    count(*) FILTER (examined) AS examined, count(*) FILTER (correct) AS correct,
+    count(*) FILTER (answer = 'unchecked') AS unchecked,
+    ${lacks.map((lack) => `count(*) FILTER (answer = '${lack}') AS "lacks ${lack}"`).join(', ')},
+    (max(${offsetUs} + coalesce(closed_us, intended_us)) - min(${offsetUs} + intended_us)) / 1e6 AS "spanS",
+    sum(prompt_tokens) FILTER (succeeded)::DOUBLE AS "promptTokens",
+    (${cachedShareSql})::DOUBLE AS "cachedShare",
+    sum(output_tokens)::DOUBLE AS "completionTokens",
+    ${parts.join(', ')},
+    count(*) FILTER (generated) AS answers, count(*) FILTER (empty) AS empty, count(*) FILTER (unreported) AS unreported,
+    sum(estimated_tokens)::DOUBLE AS estimated`
+}
+
+function figuresSql(name: MeasureName): string {
+  const us = columnOf(name)
+  const cut = cutOf(name)
+  const [censored, lowest] =
+    cut === null
+      ? ['0', 'NULL']
+      : [`count(${us}) FILTER (${cut})`, `(min(${us}) FILTER (${cut}))::DOUBLE`]
+  return `{
+    n: count(${us}), censored: ${censored}, lowest_censored: ${lowest}, below: NULL,
+    mean: avg(${us}),
+    q: quantile_cont(${us}, [0, ${percentiles.map(([, p]) => p).join(', ')}, 1])
+  } AS "${name}"`
 }
 
 /** By step, how many values of each measure are below the lowest that was cut off. */
@@ -290,52 +298,4 @@ function correctnessOf(row: GroupRow): SummaryGroup['correctness'] {
     unchecked: unchecked!,
     lacks: Object.fromEntries(missing.filter(([, count]) => count > 0)),
   }
-}
-
-export const noFigures: Figures = {
-  n: 0,
-  censored: 0,
-  lowest_censored: null,
-  below: null,
-  mean: null,
-  q: null,
-}
-
-/** Whether one of the two values between which a percentile is interpolated may be larger. */
-function isCutOff({ n, censored, below }: Figures, p: number): boolean {
-  // Less than a millionth of the way to the next value is an error of rounding.
-  return Number(censored) > 0 && Math.ceil((Number(n) - 1) * p - 1e-6) >= Number(below)
-}
-
-/** A distribution with the reliability of its percentiles. */
-export function distributionOf(
-  figures: Figures,
-  exact: 'exact' | 'rounded' = 'exact',
-): Distribution {
-  const n = Number(figures.n)
-  const censored = Number(figures.censored)
-  const marked = percentiles.map(([name, p], at) => {
-    const us = figures.q?.[at + 1] ?? null
-    const needs = samplesNeeded(p)
-    const mark =
-      us === null ? 'none' : n < needs ? 'too-few' : isCutOff(figures, p) ? 'at-least' : exact
-    return [name, { us, mark, needs }] as const
-  })
-  return {
-    n,
-    censored,
-    lowestCensoredUs: figures.lowest_censored,
-    meanUs: figures.mean,
-    minUs: figures.q?.[0] ?? null,
-    maxUs: figures.q?.at(-1) ?? null,
-    ...(Object.fromEntries(marked) as Pick<Distribution, (typeof percentiles)[number][0]>),
-  }
-}
-
-/** Gaps of our runs come from histograms. Only these figures are inexact, to within 0.1 %. */
-function gapDistribution(gaps: Gaps | undefined): Distribution {
-  if (gaps === undefined) return distributionOf(noFigures)
-  const { exact, n, mean, min, max } = gaps
-  const q = [min, ...percentiles.map(([, p]) => gaps.atShare(p)), max]
-  return distributionOf({ ...noFigures, n, mean, q }, exact ? 'exact' : 'rounded')
 }

@@ -7,7 +7,7 @@ import { divide, rational, readNumber } from '../../money/rational.ts'
 import { readRunCosts } from '../../price/attempts/run-costs.ts'
 import { literal } from '../../store/literal.ts'
 import type { Session } from '../../store/session.ts'
-import { distributionOf, type Figures } from './groups.ts'
+import { distributionOf, type Figures } from './distribution.ts'
 import { sumOf } from './money.ts'
 import { percentiles, type RunSummary } from './shape.ts'
 
