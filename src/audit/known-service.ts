@@ -19,12 +19,18 @@ export async function contractOfService(
   if (profile !== undefined) {
     return profile.contract === defaultContract.name ? defaultContract : formatsOnly
   }
-  const [found] = await store.rows<{ isSvc: boolean }>(
-    `SELECT coalesce(bool_and(contract = $2), false) AND coalesce(bool_or(EXISTS (
-         SELECT 1 FROM attempts
-         WHERE attempts.run_id = runs.run_id AND credits_remaining IS NOT NULL)), false) AS "isSvc"
+  const ids = JSON.stringify(runIds)
+  const [found] = await store.rows<{ areBySvc: boolean }>(
+    `SELECT coalesce(bool_and(contract = $2), false) AS "areBySvc"
      FROM runs WHERE list_contains($1::VARCHAR[], run_id)`,
-    [JSON.stringify(runIds), defaultContract.name],
+    [ids, defaultContract.name],
   )
-  return found?.isSvc === true ? defaultContract : formatsOnly
+  if (found?.areBySvc !== true) return formatsOnly
+  // The first row is enough: a join of runs and attempts would read them all.
+  const shown = await store.rows(
+    `SELECT 1 FROM attempts
+     WHERE list_contains($1::VARCHAR[], run_id) AND credits_remaining IS NOT NULL LIMIT 1`,
+    [ids],
+  )
+  return shown.length > 0 ? defaultContract : formatsOnly
 }
