@@ -17,8 +17,8 @@ export interface KeptColumn {
 
 /** Bytes of columns that stay in memory. */
 const usualBytes = 256 * 2 ** 20
-/** Bytes that are read before what nobody holds any more is collected. */
-const garbageBytes = 256 * 2 ** 20
+/** Bytes that go in or out before what nobody holds any more is collected. */
+const garbageBytes = 128 * 2 ** 20
 /** An algorithm uses fewer columns of one length at once. */
 const columnsAtOnce = 40
 
@@ -31,7 +31,7 @@ export class ColumnFile {
   private endByte = 0
   private mostBytes: number
   private heldBytes = 0
-  private readBytes = 0
+  private passedBytes = 0
   /** In the order in which they were read. */
   private readonly held = new Set<Column>()
 
@@ -55,18 +55,23 @@ export class ColumnFile {
       done += writeSync(this.descriptor, bytes, done, bytes.length - done, startByte + done)
     }
     this.endByte += bytes.length
+    this.pass(bytes.length)
     this.mostBytes = Math.max(this.mostBytes, columnsAtOnce * bytes.length)
     return new Column(this, startByte, values.length)
   }
 
   /** Values that nobody else keeps. */
   readNew(fromByte: number, length: number): Float64Array {
-    this.readBytes += length * 8
-    if (this.readBytes > garbageBytes) {
-      this.readBytes = 0
-      collect()
-    }
+    this.pass(length * 8)
     return this.read(fromByte, new Float64Array(length))
+  }
+
+  /** Whoever keeps columns here made them, and made others for them; whoever reads them lets go of them again. */
+  private pass(bytes: number): void {
+    this.passedBytes += bytes
+    if (this.passedBytes <= garbageBytes) return
+    this.passedBytes = 0
+    collect()
   }
 
   /** Reads values from a byte on, as many as there is room for. */

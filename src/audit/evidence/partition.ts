@@ -80,14 +80,19 @@ class Partition {
     if (this.rows > 0) this.sort()
     this.columns = []
     const [read, ordered] = [new Scratch(), new Scratch()]
-    for (;;) {
-      const group = this.sorted.reduce(
-        (least, { groups, next }) => Math.min(least, groups[next] ?? Infinity),
-        Infinity,
-      )
-      if (group === Infinity) return
-      const columns = this.readGroup(group, read)
-      yield [group, inOrder(columns, orderOf(columns), ordered)]
+    try {
+      for (;;) {
+        const group = this.sorted.reduce(
+          (least, { groups, next }) => Math.min(least, groups[next] ?? Infinity),
+          Infinity,
+        )
+        if (group === Infinity) return
+        const columns = this.readGroup(group, read)
+        yield [group, inOrder(columns, orderOf(columns), ordered)]
+      }
+    } finally {
+      read.free()
+      ordered.free()
     }
   }
 
@@ -134,14 +139,20 @@ class Partition {
 
 /** Columns that are used again, so that a large group does not leave memory behind. */
 class Scratch {
-  private made: readonly Float64Array[] = []
+  private made: readonly Float64Array<ArrayBuffer>[] = []
 
   columns(count: number, size: number): readonly Float64Array[] {
     if (this.made.length < count || this.made[0]!.length < size) {
       const spare = Math.ceil(size * 1.25)
+      this.free()
       this.made = Array.from({ length: count }, () => new Float64Array(spare))
     }
     return this.made.map((column) => column.subarray(0, size))
+  }
+
+  free(): void {
+    freeColumns(this.made)
+    this.made = []
   }
 }
 

@@ -70,7 +70,7 @@ export const auth02 = takesKey('AUTH-02', 'messages', '§5.3', ({ chat, messages
   ...{ own: messages, other: chat },
 }))
 
-/** Requests without a valid key that got only 429s and failures, and the requests with a key meanwhile. */
+/** Requests without a valid key that got only 429s and failures. */
 interface Unrefused {
   readonly sent: number
   readonly failed: number
@@ -78,9 +78,19 @@ interface Unrefused {
   readonly runId: string
   readonly slot: number
   readonly retry: number
-  /** Requests with a key between the first and the last of them. */
-  readonly keyed: number
-  readonly keyedFailed: number
+}
+
+/** The time in a run between the first and the last failure of requests without a valid key. */
+interface FailedSpan {
+  readonly runId: string
+  readonly fromUs: number
+  readonly untilUs: number
+}
+
+/** Requests with a key in those times, and how many of them failed. */
+interface Keyed {
+  readonly sent: number
+  readonly failed: number
 }
 
 /** Below this probability, a result is not accidental. */
@@ -92,27 +102,27 @@ async function ofFailures(
   expects: readonly string[],
   what: string,
 ): Promise<Verdict | null> {
+  const ids = JSON.stringify(runIds)
+  const keyless = `FROM attempts WHERE list_contains($1::VARCHAR[], run_id)
+    AND ${promisedSql} AND status IS NOT NULL AND expects IN ${sqlList(expects)}`
   const [seen] = await store.rows<Unrefused>(
-    `WITH asked AS NOT MATERIALIZED (SELECT * FROM attempts WHERE list_contains($1::VARCHAR[], run_id)
-                      AND ${promisedSql} AND status IS NOT NULL),
-       keyless AS NOT MATERIALIZED (SELECT * FROM asked WHERE expects IN ${sqlList(expects)}),
-       spans AS (SELECT run_id, min(sent_us) AS from_us, max(sent_us) AS until_us FROM keyless
-                 WHERE status >= 500 GROUP BY run_id),
-       meanwhile AS (SELECT status FROM asked JOIN spans USING (run_id)
-                     WHERE expects = 'ok' AND status <> 429 AND sent_us BETWEEN from_us AND until_us)
-     SELECT count(*)::DOUBLE AS sent, count(*) FILTER (status >= 500)::DOUBLE AS failed,
+    `SELECT count(*)::DOUBLE AS sent, count(*) FILTER (status >= 500)::DOUBLE AS failed,
        string_agg(DISTINCT status::VARCHAR, ', ' ORDER BY status::VARCHAR) AS statuses,
-       min(first).run_id AS "runId", min(first).slot::DOUBLE AS slot, min(first).retry AS retry,
-       (SELECT count(*)::DOUBLE FROM meanwhile) AS keyed,
-       (SELECT count(*)::DOUBLE FROM meanwhile WHERE status >= 500) AS "keyedFailed"
+       min(first).run_id AS "runId", min(first).slot::DOUBLE AS slot, min(first).retry AS retry
      FROM (SELECT status, {failed: status < 500, slot: slot, run_id: run_id, retry: retry} AS first
-           FROM keyless)`,
-    [JSON.stringify(runIds)],
+           ${keyless})`,
+    [ids],
   )
   if (seen === undefined || seen.sent === 0) return null
-  const { sent, failed, statuses, keyed, keyedFailed, runId, slot, retry } = seen
+  const spans = await store.rows<FailedSpan>(
+    `SELECT run_id AS "runId", min(sent_us)::DOUBLE AS "fromUs", max(sent_us)::DOUBLE AS "untilUs"
+     ${keyless} AND status >= 500 GROUP BY run_id`,
+    [ids],
+  )
+  const keyed = await keyedDuring(store, spans)
+  const { sent, failed, statuses, runId, slot, retry } = seen
   const shows = `${sent} of ${sent} generation requests with ${what} got ${statuses}`
-  const chance = ((keyedFailed + 1) / (keyed + 2)) ** failed
+  const chance = ((keyed.failed + 1) / (keyed.sent + 2)) ** failed
   if (failed === 0 || chance > noAccident) {
     const why = `${shows}, which may come before the key is looked at`
     return { verdict: 'inconclusive', observations: sent, why }
@@ -121,9 +131,22 @@ async function ofFailures(
     verdict: 'fail',
     observations: sent,
     expected: 'status 401',
-    observed: `${shows}; of ${keyed} with a key meanwhile, ${keyedFailed} failed so`,
+    observed: `${shows}; of ${keyed.sent} with a key meanwhile, ${keyed.failed} failed so`,
     witnesses: [{ runId, slot, retry, shows: `status ${statuses} for ${what}` }],
   }
+}
+
+/** A join with the spans would keep all attempts in memory. */
+async function keyedDuring(store: Evidence['store'], spans: readonly FailedSpan[]): Promise<Keyed> {
+  const during = spans.map(
+    ({ runId, fromUs, untilUs }) =>
+      `run_id = ${literal(runId)} AND sent_us BETWEEN ${fromUs} AND ${untilUs}`,
+  )
+  const [keyed] = await store.rows<Keyed>(
+    `SELECT count(*)::DOUBLE AS sent, count(*) FILTER (status >= 500)::DOUBLE AS failed FROM attempts
+     WHERE expects = 'ok' AND ${promisedSql} AND status <> 429 AND (${during.join(' OR ') || 'false'})`,
+  )
+  return keyed!
 }
 
 function refusesKey(id: string, expects: readonly string[], what: string): Rule {

@@ -64,13 +64,22 @@ export class EventRecords {
       return this.keyRecord(own, own !== table)
     })
     for (const key of keys) this.keys.push(key)
+    this.accounts.push(this.accountRecord(name, keys, turns))
+  }
+
+  /** A function of its own: a record would keep whatever the functions beside it use. */
+  private accountRecord(
+    name: string,
+    keys: readonly KeyRecord[],
+    turns: Float64Array,
+  ): AccountRecord {
     const order = this.file === undefined ? { values: turns } : this.file.keep(turns)
-    this.accounts.push({
+    return {
       name,
-      size: table.size,
+      size: turns.length,
       first: keys[0]!.first,
       events: () => inTurn(keys, order.values),
-    })
+    }
   }
 
   /** @param isCopy whether nobody else has the columns */
