@@ -28,6 +28,17 @@ export function diskFailure(path: string, error: unknown): UserError | null {
   return cannotWrite(named ?? own ?? path, error)
 }
 
+/** The error for a query that needs more memory than DuckDB may use; null for every other error. */
+export function memoryFailure(path: string, error: unknown): UserError | null {
+  if (error instanceof UserError || !(error instanceof Error)) return null
+  const [, limit] = /\bOut of Memory Error: .*?\/([\d.]+ [KMG]iB) used/.exec(error.message) ?? []
+  if (limit === undefined) return null
+  return new UserError(
+    'store',
+    `${path} has more rows than fit here: DuckDB may use ${limit}, and a query needs more. The file is whole. A machine with more cores and memory lets it use more: a gibibyte for each core; or name one run.`,
+  )
+}
+
 /** The error for a file that cannot be written: the file, the cause and the remedy. */
 export function cannotWrite(path: string, error: unknown): UserError {
   if (error instanceof UserError) return error

@@ -1,6 +1,6 @@
 import type { DuckDBAppender, DuckDBValue } from '@duckdb/node-api'
 import type { Work } from '../user/work.ts'
-import { diskFailure } from './errors.ts'
+import { diskFailure, memoryFailure } from './errors.ts'
 import type { Writer } from './file.ts'
 
 /** A cell. Whole numbers are numbers if exact, else bigint. TIMESTAMP is a Date. */
@@ -69,7 +69,7 @@ export type Reader = Pick<Session, 'path' | 'rows'>
  * Does one operation in a session of its own. A signal interrupts its queries, and those of no other operation.
  *
  * @throws the reason of the signal, once aborted
- * @throws UserError if the disk is full
+ * @throws UserError if the disk is full, or a query needs more memory than DuckDB may use
  */
 export async function inSession<T>(
   store: { readonly path: string; session(scope?: SessionScope): Promise<Session> },
@@ -86,7 +86,7 @@ export async function inSession<T>(
     return await operation(session)
   } catch (error) {
     signal?.throwIfAborted()
-    throw diskFailure(store.path, error) ?? error
+    throw diskFailure(store.path, error) ?? memoryFailure(store.path, error) ?? error
   } finally {
     signal?.removeEventListener('abort', interrupt)
     session.close()

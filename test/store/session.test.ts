@@ -204,3 +204,17 @@ test('batches of doubles hold every row in order, with NaN for null', async () =
   )
   store.close()
 })
+
+test('a query that needs more memory than it may use is an error that says so, and loses nothing', async () => {
+  const store = await openStore(path)
+  await store.execute('CREATE TABLE kept AS SELECT 1 AS n')
+  const tooMuch = inSession(store, {}, async (session) => {
+    await session.execute(`SET memory_limit = '20MiB'`)
+    await session.rows('SELECT list(i) AS all FROM range(10000000) AS t(i)')
+  })
+  await expect(tooMuch).rejects.toThrow(
+    `${path} has more rows than fit here: DuckDB may use 20.0 MiB, and a query needs more. The file is whole.`,
+  )
+  expect(await store.rows('SELECT n FROM kept')).toEqual([{ n: 1 }])
+  store.close()
+})
