@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises'
 import { isLoopback } from '../contract/base-url.ts'
 import { billingOf } from '../contract/billing.ts'
 import type { Contract } from '../contract/contract.ts'
@@ -39,6 +38,7 @@ export async function mustMaySpend(spending: Spending): Promise<void> {
       : creditsSaid(scenario, phases, billing.kind === 'credits', baseUrl)
   if (said === null) return
   if (process.stdin.isTTY && process.stderr.isTTY) {
+    const { createInterface } = await import('node:readline/promises')
     const terminal = createInterface({ input: process.stdin, output: process.stderr })
     const answer = await terminal.question(`${said.cost} Go on? [y/N] `)
     terminal.close()
