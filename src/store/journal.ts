@@ -148,12 +148,18 @@ export function readJournal(path: string): FoundJournal {
     const found = recordAt(bytes, position)
     if (found?.record != null) {
       const { record } = found
+      const recordBytes = recordHeadBytes + found.length
+      position += recordBytes
+      // Its rows were read before: they count once.
+      if (expected !== null && record.place < expected) {
+        bytesLost += recordBytes
+        continue
+      }
       from ??= found
       rowsLost += expected === null ? counted : record.place - expected
       expected = record.place + record.rows
       counted = 0
       records.push(record)
-      position += recordHeadBytes + found.length
       continue
     }
     counted += found?.rows ?? 0

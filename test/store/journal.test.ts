@@ -233,6 +233,19 @@ test('a journal of many small records is taken in with little memory', async () 
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(50e6)
 })
 
+test('a record that is there twice counts once', async () => {
+  const writer = await recording('twice')
+  for (let nth = 0; nth < 3; nth++) writer.append(1)
+  const copy = writer.killed()
+  await writer.close()
+  const bytes = readFileSync(journalPath(copy))
+  const again = bytes.subarray(64)
+  writeFileSync(journalPath(copy), Buffer.concat([bytes, again]))
+  const found = readJournal(journalPath(copy))
+  expect(found).toMatchObject({ rowsLost: 0, bytesLost: again.length })
+  expect(found.records.map(({ place }) => place)).toEqual([0, 1, 2])
+})
+
 test('a journal whose store lost its log is set aside, never deleted', async () => {
   const { copy } = await threeRecords('no-log')
   const journal = readFileSync(journalPath(copy))
