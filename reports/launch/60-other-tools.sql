@@ -25,8 +25,8 @@ WITH told AS MATERIALIZED (
     event_ttft_us AS event, tail_tpot_us AS tail, spread_tpot_us AS spread
   FROM shown_latency WHERE ttft_us IS NOT NULL
 ),
--- Each waits for the one before, because it keeps all its values, outside DuckDB's limit of memory. With a little more than p, a
--- step is to the value at int(n·p), counted from 0.
+-- A percentile keeps all its values, outside DuckDB's limit of memory. So each waits for the one before. evalscope takes the value
+-- at index int(n·p). quantile_disc takes that value for a p that is a little larger.
 q_ttft AS MATERIALIZED (SELECT quantile_cont(ttft_us, [0.5, 0.99]) AS q FROM told),
 q_tpot AS MATERIALIZED (SELECT quantile_cont(tpot_us, [0.5, 0.99]) AS q FROM told, (SELECT 1 AS after FROM q_ttft)),
 q_latency AS MATERIALIZED (SELECT quantile_cont(service_us, 0.99) AS q FROM told, (SELECT 1 AS after FROM q_tpot)),

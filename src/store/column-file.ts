@@ -66,7 +66,7 @@ export class ColumnFile {
     return this.read(fromByte, new Float64Array(length))
   }
 
-  /** Whoever keeps columns here made them, and made others for them; whoever reads them lets go of them again. */
+  /** Columns that went in or out are soon garbage, which is collected once it may be too much. */
   private pass(bytes: number): void {
     this.passedBytes += bytes
     if (this.passedBytes <= garbageBytes) return

@@ -35,7 +35,7 @@ export function memoryFailure(path: string, error: unknown): UserError | null {
   if (limit === undefined) return null
   return new UserError(
     'store',
-    `${path} has more rows than fit here: DuckDB may use ${limit}, and a query needs more. The file is whole. A machine with more cores and memory lets it use more: a gibibyte for each core; or name one run.`,
+    `A query of ${path} needs more memory than the ${limit} that DuckDB may use here. The file is whole. DuckDB may use a gibibyte for each core, so use a machine with more cores and memory, or ask for fewer runs.`,
   )
 }
 

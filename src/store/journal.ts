@@ -123,7 +123,7 @@ export interface FoundJournal {
   readonly rowsLost: number
   /** Not even a head is there. */
   readonly isEmpty: boolean
-  /** Bytes outside complete records. */
+  /** Bytes outside complete records, and those of records that were there before. */
   readonly bytesLost: number
 }
 
@@ -150,7 +150,7 @@ export function readJournal(path: string): FoundJournal {
       const { record } = found
       const recordBytes = recordHeadBytes + found.length
       position += recordBytes
-      // Its rows were read before: they count once.
+      // This record was there before. Its rows count once.
       if (expected !== null && record.place < expected) {
         bytesLost += recordBytes
         continue

@@ -213,7 +213,7 @@ test('a query that needs more memory than it may use is an error that says so, a
     await session.rows('SELECT list(i) AS all FROM range(10000000) AS t(i)')
   })
   await expect(tooMuch).rejects.toThrow(
-    `${path} has more rows than fit here: DuckDB may use 20.0 MiB, and a query needs more. The file is whole.`,
+    `A query of ${path} needs more memory than the 20.0 MiB that DuckDB may use here. The file is whole.`,
   )
   expect(await store.rows('SELECT n FROM kept')).toEqual([{ n: 1 }])
   store.close()

@@ -133,8 +133,8 @@ async function readRates(
 }
 
 /**
- * A query keeps all values of its percentiles, and DuckDB does not count them against its limit of memory. They take eight
- * bytes each, and twice as many while they grow.
+ * A query keeps all values of its percentiles, and DuckDB does not count them against its limit of memory. A value takes
+ * eight bytes, and as much again while their list grows.
  */
 const usualAtOnce = 50_000_000
 

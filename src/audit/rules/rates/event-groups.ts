@@ -67,7 +67,7 @@ export class EventRecords {
     this.accounts.push(this.accountRecord(name, keys, turns))
   }
 
-  /** A function of its own: a record would keep whatever the functions beside it use. */
+  /** Not in `add`: closures of one function share what they use, so the record would keep the account's columns. */
   private accountRecord(
     name: string,
     keys: readonly KeyRecord[],
