@@ -1,5 +1,6 @@
 import { Batch, type BatchMessage, nullCount, nullWord } from './batch.ts'
 import { type AttemptRow, attemptColumns, type ColumnName, columnNames } from './columns.ts'
+import { wholeMicros } from './whole-micros.ts'
 
 /**
  * The rows of a batch as objects.
@@ -25,9 +26,8 @@ function cellOf(batch: Batch, name: ColumnName, row: number, words: readonly str
   const cell = cells[row]!
   switch (attemptColumns[name].kind) {
     case 'micros':
+      return Number.isNaN(cell) ? null : wholeMicros(cell)
     case 'index':
-      // The store keeps whole ones.
-      return Number.isNaN(cell) ? null : Math.round(cell)
     case 'number':
       return Number.isNaN(cell) ? null : cell
     case 'count':

@@ -1,7 +1,8 @@
 import { batchRows, nullCount } from '../attempt/batch.ts'
+import * as wholeMicros from '../attempt/whole-micros.ts'
 
-/** 1.5 * 2^52. Adding it rounds a double to a whole number; the low bits of the sum count in ones, to 2^51. */
-const rounder = 6755399441055744
+/** In a loop, a constant of its own module takes a fifth less time than an imported one. */
+const { rounder } = wholeMicros
 
 /**
  * Converts the cells of one column into the layout of DuckDB's vector, in a scratch buffer that all columns reuse. A

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Batch, batchRows, Dictionary } from '../../src/attempt/batch.ts'
+import { rowsOfBatch } from '../../src/attempt/batch-rows.ts'
 import {
   type AttemptRow,
   attemptColumns,
@@ -61,6 +62,26 @@ test('appended rows are read back, cell by cell', async () => {
     }),
     { numRuns: 25 },
   )
+  store.close()
+})
+
+test('rows of a batch are told as they are stored, also at half a microsecond', async () => {
+  const store = await openStore(':memory:')
+  const words = new Dictionary()
+  const batch = new Batch()
+  const times = [0, -0.25, 0.5, 1.5, 517_336.5, 517_337.5, -2.5, 2 ** 40 + 0.5]
+  for (const [slot, closedUs] of times.entries()) {
+    batch.push({ ...plainRow(slot), closedUs }, words)
+  }
+  const newWords = words.takeNew()
+  const told = rowsOfBatch(batch, newWords)
+  const recorder = await Recorder.open(store)
+  recorder.appendBatch(0, { buffer: batch.buffer, rows: batch.rows, newWords })
+  await recorder.close()
+  expect(told).toEqual(await attemptsOf(store))
+  expect(told.map(({ closedUs }) => closedUs)).toEqual([
+    ...[0, 0, 0, 2, 517_336, 517_338, -2, 2 ** 40],
+  ])
   store.close()
 })
 
