@@ -4,6 +4,9 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { UserError } from '../user/user-error.ts'
 import { diskFailure } from './errors.ts'
 import { memoryLimit, removeLeftSpill, spillElsewhere } from './memory.ts'
+import { keepByteOrderMarks } from './whole-texts.ts'
+
+keepByteOrderMarks()
 
 /** What an operation that writes attempts is: any, or a run. */
 export type Writer = 'attempts' | 'run'

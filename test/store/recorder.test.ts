@@ -65,6 +65,19 @@ test('appended rows are read back, cell by cell', async () => {
   store.close()
 })
 
+test('a text that begins with a byte order mark is read back with it, short or long', async () => {
+  const store = await openStore(':memory:')
+  const given = ['\ufeffshort', '\ufeffa text of more than twelve bytes', '\ufeff\ufeff'].map(
+    (text, slot) => plainRow(slot, { responseId: text, responseModel: text }),
+  )
+  await appendAttempts(store, given)
+  const back = await attemptsOf(store)
+  expect(back.map(({ responseId, responseModel }) => [responseId, responseModel])).toEqual(
+    given.map(({ responseId, responseModel }) => [responseId, responseModel]),
+  )
+  store.close()
+})
+
 test('rows of a batch are told as they are stored, also at half a microsecond', async () => {
   const store = await openStore(':memory:')
   const words = new Dictionary()
