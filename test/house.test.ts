@@ -263,6 +263,7 @@ test('a thread of a run loads no library that it can do without', () => {
   expect(libraries).toEqual([])
   expect(loadedBy('run/recorder.worker.ts').libraries).toEqual([
     '@duckdb/node-api',
+    '@duckdb/node-api/lib/vectors/dataAccessors.js',
     '@duckdb/node-bindings',
   ])
 })

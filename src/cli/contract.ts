@@ -13,6 +13,7 @@ import { costJson, costText } from '../price/text.ts'
 import { writeOutput } from '../store/output.ts'
 import { dialectOf, readUsage } from '../tokens/read-usage.ts'
 import { visible } from '../user/hostile.ts'
+import { withoutMark } from '../user/json-text.ts'
 import { suggestion } from '../user/nearest.ts'
 import { UserError } from '../user/user-error.ts'
 import type { CostOptions, InitOptions, ShowOptions } from './commands/contract.ts'
@@ -70,7 +71,7 @@ function readJson(path: string, option: string): unknown {
     throw new UserError('usage', `${option}: expected a readable JSON file; got "${path}"`)
   }
   try {
-    return JSON.parse(text)
+    return JSON.parse(withoutMark(text))
   } catch (error) {
     const why = error instanceof Error ? error.message : error
     throw new UserError('usage', `${option}: ${path} is not JSON: ${why}`)

@@ -46,7 +46,7 @@ export class PlainBody {
     }
     const { held } = this
     if (held.length === 0 && mayBeWhole(bytes, start, end, contentLength)) {
-      const wellFormed = this.document.read(bytes, start, end)
+      const wellFormed = this.document.read(bytes, afterMark(bytes, start, end), end)
       if (wellFormed || contentLength === end - start) {
         this.read = true
         this.onDocument(wellFormed)
@@ -64,9 +64,19 @@ export class PlainBody {
     const { held } = this
     const bytes = held.bytes()
     if (bytes === null) return false
-    this.onDocument(this.document.read(bytes, 0, held.length))
+    this.onDocument(this.document.read(bytes, afterMark(bytes, 0, held.length), held.length))
     return true
   }
+}
+
+/** Where a document begins: official clients skip a byte order mark before it, and RFC 8259 (8.1) lets them. */
+function afterMark(bytes: Buffer, start: number, end: number): number {
+  const hasMark =
+    bytes[start] === 0xef &&
+    start + 2 < end &&
+    bytes[start + 1] === 0xbb &&
+    bytes[start + 2] === 0xbf
+  return hasMark ? start + 3 : start
 }
 
 /** Whether to try a parse: the last byte shows cheaply whether the body may be whole. */

@@ -1,4 +1,5 @@
 import { isHeaderValue } from '../contract/request.ts'
+import { jsonOf } from '../user/json-text.ts'
 import { UserError } from '../user/user-error.ts'
 import type { Operator } from './operator.ts'
 
@@ -95,12 +96,8 @@ function causeOf({ cause }: Error): string | null {
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? { ...value } : null
-  } catch {
-    return null
-  }
+  const value = jsonOf(text)
+  return typeof value === 'object' && value !== null ? { ...value } : null
 }
 
 function unexpected(operator: string, expected: string, observed: unknown): UserError {

@@ -1,6 +1,7 @@
 import type { AttemptRow } from '../attempt/columns.ts'
 import type { RequestSpec } from '../client/request.ts'
 import type { Received, ReceivedEvent } from '../client/send-once.ts'
+import { jsonOf } from '../user/json-text.ts'
 
 /** The response to one request, parsed as far as possible. */
 export interface ProbeResponse {
@@ -38,17 +39,9 @@ export function probeResponseOf(
     status: row.status,
     headers,
     body,
-    json: parsed(body),
+    json: jsonOf(body),
     events,
-    chunks: events.map(({ data }) => parsed(data)).filter((chunk) => chunk !== undefined),
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
+    chunks: events.map(({ data }) => jsonOf(data)).filter((chunk) => chunk !== undefined),
   }
 }
 

@@ -6,6 +6,7 @@ import { defaultContract } from '../contract/default.ts'
 import { openStore, type Store } from '../store/open.ts'
 import { openSoon } from '../store/open-soon.ts'
 import { withoutCredentials } from '../store/runs.ts'
+import { jsonOf } from '../user/json-text.ts'
 import { UserError } from '../user/user-error.ts'
 import { type CreditsFieldMap, type CreditsFigures, readCreditsBody } from './usage-body.ts'
 
@@ -136,7 +137,7 @@ export async function watchCredits(options: CreditsWatch): Promise<readonly Poll
       ...answer,
       baseUrl: options.baseUrl,
       keyFp: options.keyFp,
-      figures: readCreditsBody(parsed(answer), options.fields),
+      figures: readCreditsBody(answer.status === 200 ? jsonOf(answer.body) : null, options.fields),
     }
     if (poll.status !== null) waiting.push(poll)
     if (await options.keep(waiting, false)) waiting = []
@@ -144,15 +145,6 @@ export async function watchCredits(options: CreditsWatch): Promise<readonly Poll
   } while (await options.next())
   if (waiting.length > 0 && (await options.keep(waiting, true))) waiting = []
   return waiting
-}
-
-function parsed({ status, body }: CreditsAnswer): unknown {
-  if (status !== 200) return null
-  try {
-    return JSON.parse(body)
-  } catch {
-    return null
-  }
 }
 
 /** An import or a server of usage has the store for a moment. */

@@ -3,6 +3,7 @@ import type { TlsTexts } from '../client/authorities.ts'
 import { Reader } from '../client/reader.ts'
 import type { Contract } from '../contract/contract.ts'
 import { usualOf } from '../contract/usual.ts'
+import { jsonOf } from '../user/json-text.ts'
 import { UserError } from '../user/user-error.ts'
 import { reach } from './preflight.ts'
 import { refusalOf } from './refusal.ts'
@@ -44,13 +45,5 @@ export async function firstModel(
     throw new UserError('usage', `${baseUrl} lists no models at ${models}. Name one with --model.`)
   } finally {
     await reader.close()
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
   }
 }

@@ -1,3 +1,4 @@
+import { jsonOf } from '../user/json-text.ts'
 import type { Dialect } from './dialect.ts'
 import { type DialectName, dialects } from './dialects.ts'
 import { normalUsage, type StatedCounts, type Usage, unknownUsage } from './usage.ts'
@@ -115,7 +116,7 @@ function firstOf(usage: Mapping, places: readonly Place[]): unknown {
 function valueAt(usage: Mapping, { steps, element }: Place): unknown {
   let value: unknown = usage
   for (const step of steps) {
-    if (typeof value === 'string') value = parsed(value)
+    if (typeof value === 'string') value = jsonOf(value)
     if (!isObject(value) || !Object.hasOwn(value, step)) return undefined
     value = value[step]
   }
@@ -127,12 +128,4 @@ function valueAt(usage: Mapping, { steps, element }: Place): unknown {
   )
   // A list without this modality says that it has none.
   return found === undefined ? 0 : (found.tokenCount ?? found.tokens ?? found.inputTokens)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

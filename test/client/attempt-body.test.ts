@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
 import { flags } from '../../src/attempt/flags.ts'
 import { AttemptClient } from '../../src/client/client.ts'
@@ -91,10 +92,33 @@ describe('a plain body', () => {
     expect(columns).toMatchObject({ outcome: 'ok', choices: 2, totalTokens: 9 })
   })
 
+  test('after a byte order mark is read as by the official client, whole or in pieces', async () => {
+    const marked = `\ufeff${completion}`
+    const { origin } = await answer(200, marked)
+    const client = new OpenAI({ baseURL: `${origin}/v1`, apiKey: 'any', maxRetries: 0 })
+    const read = await client.chat.completions.create({ model: 'svc-k2', messages: [] })
+    expect(read.choices[0]!.message.content).toBe('Hi')
+    const pieces = await scriptedServer(async (socket) => {
+      const whole = Buffer.from(response(200, json, marked))
+      // The second piece begins within the mark.
+      const mark = whole.indexOf('\r\n\r\n') + 5
+      for (const piece of [whole.subarray(0, mark), whole.subarray(mark)]) {
+        socket.write(piece)
+        await sleep(5)
+      }
+    })
+    for (const each of [origin, pieces.origin]) {
+      const { columns } = await send(each)
+      expect(columns).toMatchObject({ outcome: 'ok', choices: 2, totalTokens: 9 })
+    }
+  })
+
   test.each([
     ['half a document', completion.slice(0, -5), flags.notJson],
     ['HTML', '<html></html>', flags.notJson],
     ['nothing', '', flags.notJson],
+    ['only a byte order mark', '\ufeff', flags.notJson],
+    ['two byte order marks', `\ufeff\ufeff${completion}`, flags.notJson],
     ['text after the document', `${completion}x`, flags.notJson],
     ['a document that is not a completion', '{"ok":true}', 0],
   ])('with status 200 and %s is not a success', async (_what, body, flag) => {

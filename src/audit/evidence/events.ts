@@ -1,3 +1,4 @@
+import { withoutMark } from '../../user/json-text.ts'
 import type { Json } from './exchange.ts'
 
 /** One server-sent event. */
@@ -25,7 +26,7 @@ export function decodeEvents(body: string): StreamEvents {
   const strays: string[] = []
   let name: string | null = null
   let data: string[] = []
-  const lines = body.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/)
+  const lines = withoutMark(body).split(/\r\n|\n|\r/)
   for (const line of lines) {
     if (line === '') {
       if (data.length > 0) events.push(eventOf(name, data))

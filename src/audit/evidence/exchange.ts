@@ -2,6 +2,7 @@ import { flags } from '../../attempt/flags.ts'
 import type { Outcome } from '../../attempt/outcome.ts'
 import type { Endpoint } from '../../contract/request.ts'
 import { readPackedBodies } from '../../store/packed-bodies.ts'
+import { jsonOf } from '../../user/json-text.ts'
 import type { Evidence } from '../rule.ts'
 import { decodeEvents, type StreamEvents } from './events.ts'
 import { oncePerEvidence } from './once.ts'
@@ -149,10 +150,5 @@ export function isList(value: Json | undefined): value is readonly Json[] {
 }
 
 function parse(text: string | null): Json | undefined {
-  if (text === null) return undefined
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return undefined
-  }
+  return text === null ? undefined : (jsonOf(text) as Json | undefined)
 }

@@ -1,4 +1,5 @@
 import type { Captured } from '../../client/capture.ts'
+import { jsonOf } from '../../user/json-text.ts'
 
 /** What a response says, in any format: of a plain body or a stream. */
 export interface AnswerContent {
@@ -140,10 +141,4 @@ const empty = (value: unknown) => {
   return fields === null || Object.keys(fields).length === 0
 }
 
-function parse(text: string): Said | null {
-  try {
-    return object(JSON.parse(text))
-  } catch {
-    return null
-  }
-}
+const parse = (text: string): Said | null => object(jsonOf(text))

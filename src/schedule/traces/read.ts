@@ -1,4 +1,5 @@
 import type { TraceColumns, TraceFormat, TraceUnit } from '../../scenario/scenario.ts'
+import { withoutMark } from '../../user/json-text.ts'
 import { UserError } from '../../user/user-error.ts'
 import { formatOf, type RecordFormat } from './detect.ts'
 import { assay } from './formats/assay.ts'
@@ -46,7 +47,7 @@ export function readTrace(source: TraceSource): Trace {
 
 function rowsOf(source: TraceSource): { format: TraceFormat; read: TraceRows } {
   const { path, text, format } = source
-  const trimmed = text.replace(/^\uFEFF/, '').trimStart()
+  const trimmed = withoutMark(text).trimStart()
   if (format === 'weka' || (format === null && isOneObject(trimmed))) {
     return { format: 'weka', read: weka(text, path) }
   }

@@ -1,3 +1,4 @@
+import { withoutMark } from '../../user/json-text.ts'
 import { UserError } from '../../user/user-error.ts'
 
 /** One row of a trace as it is written: cells of a CSV, or fields of a JSON object. */
@@ -15,7 +16,7 @@ export interface TraceRecord {
  */
 export function recordsOf(text: string, path: string): readonly TraceRecord[] {
   if (/^\uFEFF?\s*\[/.test(text)) return listOf(text, path)
-  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
+  const lines = withoutMark(text).split(/\r?\n/)
   const first = lines.findIndex((line) => line.trim() !== '')
   if (first === -1) return []
   const isJson = lines[first]!.trimStart().startsWith('{')
@@ -33,7 +34,7 @@ export function recordsOf(text: string, path: string): readonly TraceRecord[] {
 function listOf(text: string, path: string): readonly TraceRecord[] {
   let list: readonly unknown[]
   try {
-    list = JSON.parse(text.replace(/^\uFEFF/, '')) as readonly unknown[]
+    list = JSON.parse(withoutMark(text)) as readonly unknown[]
   } catch {
     throw new UserError(
       'trace',

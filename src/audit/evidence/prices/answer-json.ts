@@ -4,6 +4,7 @@ import { type Rational, readNumber } from '../../../money/rational.ts'
 import type { DialectName } from '../../../tokens/dialects.ts'
 import { dialectOf, readUsage } from '../../../tokens/read-usage.ts'
 import type { Usage } from '../../../tokens/usage.ts'
+import { jsonOf } from '../../../user/json-text.ts'
 
 /** A JSON number as it is written. */
 export class WrittenNumber {
@@ -17,11 +18,7 @@ export class WrittenNumber {
 export function parseWritten(text: string): unknown {
   const reviver = (_: string, value: unknown, context?: { readonly source?: string }) =>
     typeof value === 'number' ? new WrittenNumber(context?.source ?? String(value)) : value
-  try {
-    return JSON.parse(text, reviver as (key: string, value: unknown) => unknown)
-  } catch {
-    return undefined
-  }
+  return jsonOf(text, reviver as (key: string, value: unknown) => unknown)
 }
 
 /** The value at a place such as `usage.cost` or `data.0.total`; undefined if there is none. */

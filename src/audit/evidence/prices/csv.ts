@@ -1,10 +1,12 @@
+import { withoutMark } from '../../../user/json-text.ts'
+
 /**
  * Rows of a CSV file with a head, as objects (RFC 4180): cells in quotes may hold separators, quotes and lines.
  *
  * @returns null if the text is no CSV: its first line has no separator, or is JSON
  */
 export function csvRows(text: string): readonly Readonly<Record<string, string>>[] | null {
-  const clean = text.replace(/^\ufeff/, '')
+  const clean = withoutMark(text)
   const firstLine = clean.slice(0, clean.search(/[\r\n]|$/))
   if (/^\s*[[{]/.test(clean)) return null
   const separator = [',', ';', '\t'].find((each) => firstLine.includes(each))

@@ -10,6 +10,7 @@ import {
 import type { PricedRequest, StatedCost } from '../../../price/judge/request.ts'
 import { readPackedBodies } from '../../../store/packed-bodies.ts'
 import { outputOf, promptOf, type Usage } from '../../../tokens/usage.ts'
+import { jsonOf } from '../../../user/json-text.ts'
 import type { Evidence } from '../../rule.ts'
 import { decodeEvents } from '../events.ts'
 import { oncePerEvidence } from '../once.ts'
@@ -146,13 +147,7 @@ function requestOf(
   prices: PriceTerms,
 ): PricedRequest {
   const model = modelPriceOf(contract, row.model ?? '')
-  const documents = texts.flatMap((text) => {
-    try {
-      return [JSON.parse(text) as unknown]
-    } catch {
-      return []
-    }
-  })
+  const documents = texts.map((text) => jsonOf(text)).filter((json) => json !== undefined)
   const { usage, each, serviceTier } = answerUsage(documents, model?.dialect ?? null, row.endpoint)
   const headers = headersOf(row.responseHeaders)
   const counted = usage ?? usageOfColumns(row, model?.dialect ?? null)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { withoutMark } from '../../../user/json-text.ts'
 import { UserError } from '../../../user/user-error.ts'
 import { plainRow, type TraceRow, type TraceRows } from '../trace.ts'
 
@@ -98,7 +99,7 @@ const isRelative = (entries: readonly Entry[]): boolean =>
 
 function jsonOf(text: string, path: string): unknown {
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''))
+    return JSON.parse(withoutMark(text))
   } catch {
     throw new UserError('trace', `${path}: expected one JSON object, a session of Weka's form.`)
   }

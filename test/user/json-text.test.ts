@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest'
+import { jsonOf, withoutMark } from '../../src/user/json-text.ts'
+
+test('a byte order mark before JSON is skipped, and a second one is not', () => {
+  expect(jsonOf('\ufeff{"a":"\ufeffb"}')).toEqual({ a: '\ufeffb' })
+  expect(jsonOf('\ufeff\ufeff{}')).toBeUndefined()
+  expect(jsonOf('\ufeff')).toBeUndefined()
+  expect(withoutMark('\ufeff\ufeffa')).toBe('\ufeffa')
+})
+
+test('a text that is not JSON is undefined, and null is null', () => {
+  expect([jsonOf('{'), jsonOf(''), jsonOf('null')]).toEqual([undefined, undefined, null])
+})
