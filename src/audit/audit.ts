@@ -141,8 +141,16 @@ async function decideAll(
   const isOfLimits = ({ id }: Rule) => id.startsWith('RATE-')
   const ofLimits = rules.filter(isOfLimits)
   const attempts = runs.reduce((sum, run) => sum + run.attempts, 0)
+  const ids = ofLimits.map(({ id }) => id)
   let done = 0
-  const begin = ({ id }: Rule) => beginPart(options, `rule ${id}`, done, rules.length)
+  /** Rules that the other thread has decided, until they count among `done`. */
+  let doneThere = 0
+  const begin = ({ id }: Pick<Rule, 'id'>) =>
+    beginPart(options, `rule ${id}`, done + doneThere, rules.length)
+  const beginThere = (id: string) => {
+    doneThere = ids.indexOf(id)
+    begin({ id })
+  }
   const settle = async (rule: Rule, finding: Finding): Promise<Finding> => {
     const settled = { ...finding, verdict: await unlessSpoilt(rule, finding.verdict, evidence) }
     done++
@@ -152,12 +160,12 @@ async function decideAll(
   if (attempts < manyAttempts || ofLimits.length === 0 || ofLimits.length === rules.length) {
     return decideInOrder(rules, evidence, settle, begin)
   }
-  const ids = ofLimits.map(({ id }) => id)
   const [ofRates, here] = await Promise.all([
     // Only this thread knows what other findings have spoilt.
-    decideInWorker(ids, evidence).then((findings) =>
-      Promise.all(findings.map((finding, at) => settle(ofLimits[at]!, finding))),
-    ),
+    decideInWorker(ids, evidence, options, beginThere).then((findings) => {
+      doneThere = 0
+      return Promise.all(findings.map((finding, at) => settle(ofLimits[at]!, finding)))
+    }),
     decideInOrder(
       rules.filter((rule) => !isOfLimits(rule)),
       evidence,

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import type { Work } from '../user/work.ts'
 import type { Evidence } from './rule.ts'
 import type { Finding } from './verdict.ts'
 
@@ -32,39 +33,60 @@ export type RateWorkerReply = { readonly number: number } & (
   | { readonly error: unknown }
 )
 
+/** From the thread: it begins with a rule. */
+export interface RateWorkerBegun {
+  readonly kind: 'begun'
+  readonly ruleId: string
+}
+
 /** From the thread, once. */
 export interface RateWorkerFindings {
   readonly kind: 'findings'
   readonly findings: readonly Finding[]
 }
 
+type FromRateWorker = RateWorkerQuery | RateWorkerTaken | RateWorkerBegun | RateWorkerFindings
+
 /**
  * Decides rules in another thread, in parallel with this one. Only one thread can hold the store, so the other one
  * queries it through this one. Columns of doubles are transferred, not copied.
  *
- * @throws any error of a rule
+ * @param begin called as the thread begins with a rule
+ * @throws any error of a rule or of `begin`, and the signal's reason once it is aborted: no rule ends first
  */
 export async function decideInWorker(
   ruleIds: readonly string[],
   { store, columns, ...evidence }: Evidence,
+  { signal }: Pick<Work, 'signal'> = {},
+  begin: (ruleId: string) => void = () => {},
 ): Promise<readonly Finding[]> {
   const onDisk = columns !== undefined
   const workerData: RateWorkerOrder = { ruleIds, storePath: store.path, evidence, onDisk }
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const taken = new Map<number, () => void>()
   let isOver = false
+  let abort = () => {}
   const worker = new Worker(new URL(`./rate.worker.${extension}`, import.meta.url), { workerData })
   try {
     return await new Promise((resolve, reject) => {
+      abort = () => reject(signal?.reason)
+      signal?.addEventListener('abort', abort)
       worker.on('error', reject)
-      worker.on('message', (message: RateWorkerQuery | RateWorkerTaken | RateWorkerFindings) => {
+      worker.on('message', (message: FromRateWorker) => {
         if (message.kind === 'findings') resolve(message.findings)
-        else if (message.kind === 'taken') taken.get(message.number)!()
+        else if (message.kind === 'begun') {
+          try {
+            begin(message.ruleId)
+          } catch (error) {
+            reject(error)
+          }
+        } else if (message.kind === 'taken') taken.get(message.number)!()
         else void answer(message)
       })
     })
   } finally {
     isOver = true
+    signal?.removeEventListener('abort', abort)
     for (const release of taken.values()) release()
     await worker.terminate()
   }

@@ -2,13 +2,14 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { ColumnFile } from '../store/column-file.ts'
 import { decideInOrder } from './decide.ts'
 import type {
+  RateWorkerBegun,
   RateWorkerFindings,
   RateWorkerOrder,
   RateWorkerQuery,
   RateWorkerReply,
   RateWorkerTaken,
 } from './rate-worker.ts'
-import type { Evidence } from './rule.ts'
+import type { Evidence, Rule } from './rule.ts'
 import { selectRules } from './rules/select.ts'
 
 const port = parentPort!
@@ -56,11 +57,16 @@ const store: Evidence['store'] = {
   doubleBatches: (sql, parameters, take) => ask('doubleBatches', sql, parameters, take),
 }
 const columns = onDisk ? { columns: new ColumnFile(storePath) } : {}
-const findings = await decideInOrder(selectRules(ruleIds), {
-  ...evidence,
-  ...columns,
-  store,
-})
+const begin = ({ id }: Rule) => {
+  const message: RateWorkerBegun = { kind: 'begun', ruleId: id }
+  port.postMessage(message)
+}
+const findings = await decideInOrder(
+  selectRules(ruleIds),
+  { ...evidence, ...columns, store },
+  undefined,
+  begin,
+)
 columns.columns?.close()
 const message: RateWorkerFindings = { kind: 'findings', findings }
 port.postMessage(message)

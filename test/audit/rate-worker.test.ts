@@ -40,3 +40,19 @@ test('a query that fails in the worker thread is reported with its rule', async 
   await store.execute('DROP VIEW attempts')
   await expect(decideInWorker(['RATE'], evidence())).rejects.toThrow(/RATE-01 could not be decided/)
 })
+
+test('the worker thread tells of each rule as it begins, in order', async () => {
+  const begun: string[] = []
+  const findings = await decideInWorker(['RATE'], evidence(), {}, (id) => begun.push(id))
+  expect(begun).toEqual(selectRules(['RATE']).map(({ id }) => id))
+  expect(findings.map(({ rule }) => rule)).toEqual(begun)
+})
+
+test('an aborted signal ends the worker thread, before a query of it is answered', async () => {
+  const stop = new AbortController()
+  const silent: Evidence['store'] = { ...store, rows: () => new Promise(() => {}) }
+  const decided = decideInWorker(['RATE'], { ...evidence(), store: silent }, stop, () =>
+    stop.abort(new Error('stopped by the user')),
+  )
+  await expect(decided).rejects.toThrow('stopped by the user')
+})
