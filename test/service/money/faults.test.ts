@@ -168,12 +168,15 @@ const slow = {
   timeToFirstUs: { kind: 'constant', value: 300_000 },
   betweenTokensUs: { kind: 'constant', value: 50_000 },
 } as const
+/** Slower than any pause of this machine: its client has left before the first token. */
+const slowest = { ...slow, timeToFirstUs: { kind: 'constant', value: 20_000_000 } } as const
+const leavesAtStart = new Set(['empty-charged', 'zero-estimated'])
 const isSlow = new Set([
   ...['empty-charged', 'abort-free', 'abort-full', 'zero-estimated'],
   ...['abort-refund-all', 'resend-charged', 'per-call-is-per-second'],
 ])
 const optionsOf = (name: string) => ({
-  ...(isSlow.has(name) ? { shape: slow } : {}),
+  ...(isSlow.has(name) ? { shape: leavesAtStart.has(name) ? slowest : slow } : {}),
   ...(name === 'per-call-is-per-second'
     ? { shape: { timeToFirstUs: { kind: 'constant', value: 1_200_000 } as const } }
     : {}),
