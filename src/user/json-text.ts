@@ -1,5 +1,4 @@
-/** A text without the byte order mark at its start. */
-export const withoutMark = (text: string): string => text.replace(/^\ufeff/, '')
+import { withoutMark } from './byte-order-mark.ts'
 
 /**
  * The JSON of a text that a service sent; undefined if it is none. A byte order mark before it is skipped, as the official

@@ -1,6 +1,5 @@
 """python server.py FILE.gguf: llama.cpp's own server on one core: four slots, continuous batching, a prefix cache. It
-keeps no idle prompts: they take a quarter of a megabyte a request, and a server that grows is another one a minute later.
-It prints its address."""
+keeps no idle prompts: with them it grows by a quarter of a megabyte a request, and gets slower. It prints its address."""
 
 import socket
 import sys

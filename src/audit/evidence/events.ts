@@ -1,4 +1,4 @@
-import { withoutMark } from '../../user/json-text.ts'
+import { withoutMark } from '../../user/byte-order-mark.ts'
 import type { Json } from './exchange.ts'
 
 /** One server-sent event. */

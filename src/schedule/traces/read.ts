@@ -1,5 +1,5 @@
 import type { TraceColumns, TraceFormat, TraceUnit } from '../../scenario/scenario.ts'
-import { withoutMark } from '../../user/json-text.ts'
+import { withoutMark } from '../../user/byte-order-mark.ts'
 import { UserError } from '../../user/user-error.ts'
 import { formatOf, type RecordFormat } from './detect.ts'
 import { assay } from './formats/assay.ts'

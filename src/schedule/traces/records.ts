@@ -1,4 +1,4 @@
-import { withoutMark } from '../../user/json-text.ts'
+import { withoutMark } from '../../user/byte-order-mark.ts'
 import { UserError } from '../../user/user-error.ts'
 
 /** One row of a trace as it is written: cells of a CSV, or fields of a JSON object. */

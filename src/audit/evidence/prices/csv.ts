@@ -1,4 +1,4 @@
-import { withoutMark } from '../../../user/json-text.ts'
+import { withoutMark } from '../../../user/byte-order-mark.ts'
 
 /**
  * Rows of a CSV file with a head, as objects (RFC 4180): cells in quotes may hold separators, quotes and lines.

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { withoutMark } from '../../../user/json-text.ts'
+import { withoutMark } from '../../../user/byte-order-mark.ts'
 import { UserError } from '../../../user/user-error.ts'
 import { plainRow, type TraceRow, type TraceRows } from '../trace.ts'
 
