@@ -16,6 +16,7 @@ export interface ExchangeRow {
   readonly streamed: number
   readonly model: string | null
   readonly expects: string
+  readonly account: string | null
   readonly keyFp: string | null
   readonly sentUs: number
   readonly closedUs: number | null
@@ -117,7 +118,7 @@ async function load({ store, runIds }: Evidence): Promise<readonly Exchange[]> {
          WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL
          GROUP BY run_id, template, outcome, status, error_code),
        chosen AS (SELECT run_id, least.slot AS slot, least.retry AS retry FROM least)
-     SELECT run_id AS "runId", slot, retry, endpoint, streamed, model, expects, key_fp AS "keyFp",
+     SELECT run_id AS "runId", slot, retry, endpoint, streamed, model, expects, account, key_fp AS "keyFp",
        sent_us AS "sentUs", closed_us AS "closedUs", outcome, reason, status,
        error_code AS "errorCode", error_type AS "errorType", finish_reason AS "finishReason",
        choices, prompt_tokens AS "promptTokens", completion_tokens AS "completionTokens",

@@ -2,6 +2,7 @@ import { type Evidence, hasPromises, type Rule } from '../rule.ts'
 import { unknownClocks } from '../runs.ts'
 import type { Verdict, Witness } from '../verdict.ts'
 import { foreignUseOf } from './foreign-use.ts'
+import { oncePerEvidence } from './once.ts'
 import { readsDifferences, unsteadyOf } from './unsteady.ts'
 
 /** Why the evidence of a run decides nothing. */
@@ -49,6 +50,8 @@ export async function unlessSpoilt(
       }
 }
 
+const unknownClocksOf = oncePerEvidence(({ store, runIds }) => unknownClocks(store, runIds))
+
 async function spoiltFor(rule: Rule, evidence: Evidence): Promise<readonly Spoilt[]> {
   const { runIds, killedRunIds = [], missingParts = [] } = evidence
   const isQuiet = rule.needs.includes('quiescence')
@@ -67,7 +70,7 @@ async function spoiltFor(rule: Rule, evidence: Evidence): Promise<readonly Spoil
       witnesses: [],
       sparesNobody: true,
     })),
-    ...(isOfAccounts ? await unknownClocks(evidence.store, runIds) : []).map(({ runId }) => ({
+    ...(isOfAccounts ? await unknownClocksOf(evidence) : []).map(({ runId }) => ({
       runId,
       why: `machines of run ${runId} shared an account, and how far their clocks are apart is not known: give merge a --clock-error`,
       witnesses: [],

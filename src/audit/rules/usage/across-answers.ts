@@ -1,10 +1,7 @@
-import { pricesOf } from '../../../contract/contract.ts'
 import { promisedSql } from '../../../contract/request.ts'
-import { literal } from '../../../store/literal.ts'
-import { openPricesOf } from '../../evidence/balances.ts'
-import { isEmpty } from '../../evidence/billing/open-prices.ts'
-import type { PricedEvidence } from '../../evidence/billing/price-table.ts'
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
+import { sentBetween } from '../../evidence/usage/sent-between.ts'
+import type { SentBetween } from '../../evidence/usage/sent-by-moment.ts'
 import { type Judged, judgedRule, type Observed } from '../exchange-rule.ts'
 import { isAfter, pairs } from './pairs.ts'
 import { named } from './report-rule.ts'
@@ -49,12 +46,6 @@ hour may be negative. A charge at the start may be refunded if its request fails
   },
 })
 
-interface Counted {
-  readonly requests: number
-  readonly credits: number
-  readonly tokens: number
-}
-
 export const use04 = judgedRule({
   id: 'USE-04',
   title: 'On an account without other traffic, usage equals the cost of our attempts',
@@ -72,83 +63,26 @@ ${named}`,
     'two captured answers of GET /user/credits with nothing in flight, and successes in between',
   async judged(evidence) {
     const reports = pairs(await usageReports(evidence))
-    return Promise.all(
-      reports.map(
-        async ([earlier, later]): Promise<Judged> => [
-          later.exchange,
-          await compared(evidence, earlier, later),
-        ],
-      ),
-    )
+    const rows = reports.map(([{ exchange }, later]) => [exchange.row, later.exchange.row] as const)
+    const between = await sentBetween(evidence, rows)
+    return reports.map(([earlier, later], at): Judged => {
+      const sent = between[at]!
+      return [later.exchange, sent === null ? undefined : compared(sent, earlier, later)]
+    })
   },
 })
 
-async function compared(
-  evidence: PricedEvidence,
-  earlier: UsageReport,
-  later: UsageReport,
-): Promise<Observed> {
-  const { store, contract } = evidence
-  const { reads, openReads } = await openPricesOf(evidence)
-  const [from, to] = [earlier.exchange.row, later.exchange.row]
-  const prices = pricesOf(contract).map(
-    ({ id, costCredits }) => `WHEN ${literal(id)} THEN ${costCredits}`,
-  )
-  const [between] = await store.rows<
-    Counted & {
-      ambiguous: number
-      crossing: number
-      readCredits: number
-      reads: number
-      openReads: number
-    }
-  >(
-    `WITH ours AS (
-       SELECT attempts.*, outcome = 'ok' AS charged,
-         coalesce(templates.headers ILIKE '%"idempotency-key"%', false) AS keyed,
-         outcome = 'ok' AND ${isEmpty} AS empty
-       FROM attempts LEFT JOIN templates USING (run_id, template)
-       WHERE run_id = $1 AND sent_us IS NOT NULL
-         AND account = (SELECT account FROM attempts WHERE run_id = $1 AND slot = $2 LIMIT 1)),
-       -- One of the two responses includes its own price, whether charged before or after it was made.
-       paid AS (SELECT CASE endpoint WHEN 'models' THEN ${reads.models} WHEN 'credits' THEN ${reads.credits}
-           END AS price
-         FROM ours WHERE outcome = 'ok' AND sent_us > $3::BIGINT AND sent_us <= $5::BIGINT)
-     SELECT (SELECT coalesce(sum(price), 0) FROM paid)::DOUBLE AS "readCredits",
-       (SELECT count(*) FROM paid WHERE price > 0)::DOUBLE AS reads,
-       (SELECT count(*) FROM ours WHERE outcome = 'ok' AND list_contains($7::VARCHAR[], endpoint)
-         AND sent_us > $3::BIGINT AND sent_us <= $5::BIGINT)::DOUBLE AS "openReads",
-       count(*) FILTER (charged AND sent_us > $4::BIGINT AND closed_us < $5::BIGINT)::DOUBLE AS requests,
-       coalesce(sum(CASE model ${prices.join(' ')} ELSE 1 END)
-         FILTER (charged AND sent_us > $4::BIGINT AND closed_us < $5::BIGINT), 0)::DOUBLE AS credits,
-       0::DOUBLE AS tokens,
-       count(*) FILTER ((outcome IN ('broken', 'timeout', 'aborted') OR keyed) AND sent_us < $5::BIGINT
-         OR empty AND sent_us BETWEEN $3::BIGINT AND $6::BIGINT)::DOUBLE AS ambiguous,
-       count(*) FILTER (charged AND (sent_us < $3::BIGINT AND closed_us >= $4::BIGINT
-         OR sent_us BETWEEN $3::BIGINT AND $4::BIGINT OR closed_us >= $5::BIGINT AND sent_us < $6::BIGINT
-         OR sent_us <= $3::BIGINT AND closed_us >= $3::BIGINT))::DOUBLE AS crossing
-     FROM ours WHERE ${promisedSql}`,
-    [
-      from.runId,
-      BigInt(from.slot),
-      BigInt(from.sentUs),
-      BigInt(from.closedUs ?? from.sentUs),
-      BigInt(to.sentUs),
-      BigInt(to.closedUs ?? to.sentUs),
-      JSON.stringify(openReads),
-    ],
-  )
-  if (between === undefined || between.ambiguous > 0 || between.crossing > 0) return undefined
-  if (between.requests === 0 || between.openReads > 0) return undefined
+function compared(sent: SentBetween, earlier: UsageReport, later: UsageReport): Observed {
+  if (sent.requests === 0 || sent.openReads > 0) return undefined
   if (earlier.consumed !== null && later.consumed !== null) {
     const grew = later.consumed - earlier.consumed
-    const cost = between.credits + between.readCredits
+    const cost = sent.credits + sent.readCredits
     if (grew !== cost) return `consumed grew by ${grew}, our successes cost ${cost}`
   }
   if (earlier.requests !== null && later.requests !== null) {
     const grew = later.requests - earlier.requests
-    if (grew !== between.requests && grew !== between.requests + between.reads)
-      return `requests grew by ${grew}, we had ${between.requests} successes`
+    if (grew !== sent.requests && grew !== sent.requests + sent.reads)
+      return `requests grew by ${grew}, we had ${sent.requests} successes`
   }
   return earlier.consumed === null && earlier.requests === null ? undefined : null
 }
