@@ -1,7 +1,9 @@
 import { defineConfig } from 'vitest/config'
 
+const fileOf = (path: string) => new URL(path, import.meta.url).pathname
+
 // The commands that tests start find their compiled code here: each start takes two thirds of the CPU.
-process.env.NODE_COMPILE_CACHE ??= new URL('node_modules/.cache/node', import.meta.url).pathname
+process.env.NODE_COMPILE_CACHE ??= fileOf('node_modules/.cache/node')
 
 // Real processes and real sockets on two shared cores: slow is not wrong, hung is. By night, properties are tried more often.
 const patience = {
@@ -33,7 +35,12 @@ const alone = 'test/cli/open-files.test.ts'
 
 export default defineConfig({
   // The examples of the documents import the package by its name.
-  resolve: { alias: { assay: new URL('src/index.ts', import.meta.url).pathname } },
+  resolve: {
+    alias: [
+      { find: /^assay$/, replacement: fileOf('src/index.ts') },
+      { find: /^.*\/user\/thread-file\.ts$/, replacement: fileOf('test/built-threads.ts') },
+    ],
+  },
   test: {
     pool: 'forks',
     // More than the cores: real processes and sockets spend most of their time waiting.

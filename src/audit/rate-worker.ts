@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { threadFile } from '../user/thread-file.ts'
 import type { Work } from '../user/work.ts'
 import type { Evidence } from './rule.ts'
 import type { Finding } from './verdict.ts'
@@ -62,11 +63,10 @@ export async function decideInWorker(
 ): Promise<readonly Finding[]> {
   const onDisk = columns !== undefined
   const workerData: RateWorkerOrder = { ruleIds, storePath: store.path, evidence, onDisk }
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const taken = new Map<number, () => void>()
   let isOver = false
   let abort = () => {}
-  const worker = new Worker(new URL(`./rate.worker.${extension}`, import.meta.url), { workerData })
+  const worker = new Worker(threadFile('./rate', import.meta.url), { workerData })
   try {
     return await new Promise((resolve, reject) => {
       abort = () => reject(signal?.reason)

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { threadFile } from '../user/thread-file.ts'
 import type { Source } from './find.ts'
 import type { FromScraper, Scraped, ScraperData, ToScraper } from './scrape-log.ts'
 
@@ -28,8 +29,7 @@ export function startScraper(
     readonly key: string | null
   },
 ): Scraper {
-  const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  const worker = new Worker(new URL(`./scrape.worker.${ending}`, import.meta.url), {
+  const worker = new Worker(threadFile('./scrape', import.meta.url), {
     workerData: {
       sources: sources.map(({ url, kind, needsKey }) => ({
         url,

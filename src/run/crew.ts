@@ -5,6 +5,7 @@ import type { Contract } from '../contract/contract.ts'
 import type { Store } from '../store/open.ts'
 import type { RunStart } from '../store/runs.ts'
 import { secrets } from '../user/secrets/secrets.ts'
+import { threadFile } from '../user/thread-file.ts'
 import type { CheckerData } from './expect/checks.ts'
 import { expectsAnswers } from './expect/ready.ts'
 import type { ResolvedKey } from './keys.ts'
@@ -104,8 +105,7 @@ export class Crew {
       secrets: secrets.values,
       senders,
     }
-    const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-    const checker = new Worker(new URL(`./expect/check.worker.${ending}`, import.meta.url), {
+    const checker = new Worker(threadFile('./expect/check', import.meta.url), {
       workerData,
       transferList: [...senders],
     })
@@ -124,8 +124,7 @@ export class Crew {
   }
 
   private startSender(workerData: SenderData): Worker {
-    const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-    const sender = new Worker(new URL(`./sender.worker.${ending}`, import.meta.url), {
+    const sender = new Worker(threadFile('./sender', import.meta.url), {
       workerData,
       transferList: [
         workerData.recorder,

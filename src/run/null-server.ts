@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { threadFile } from '../user/thread-file.ts'
 
 /** A null service in its own thread. */
 export interface NullServer {
@@ -8,8 +9,7 @@ export interface NullServer {
 
 /** @param events number of events in each stream */
 export async function startNullServer(events: number): Promise<NullServer> {
-  const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  const worker = new Worker(new URL(`./null-server.worker.${ending}`, import.meta.url), {
+  const worker = new Worker(threadFile('./null-server', import.meta.url), {
     workerData: { events },
   })
   const port = await new Promise<number>((resolve, reject) => {

@@ -1,6 +1,7 @@
 import { MessageChannel, Worker } from 'node:worker_threads'
 import { isOpen, reserveFile } from '../store/file.ts'
 import { openStore, type Store } from '../store/open.ts'
+import { threadFile } from '../user/thread-file.ts'
 import type { FromRecorderControl, RecorderControl, RecorderData } from './messages.ts'
 
 /** A recorder, wherever it runs. */
@@ -39,8 +40,7 @@ export function startRecorder(
 
 function recordAside(data: RecorderData, listener: RecorderListener): PlacedRecorder {
   const giveBack = reserveFile(data.dbPath, 'a run')
-  const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  const worker = new Worker(new URL(`./recorder.worker.${ending}`, import.meta.url), {
+  const worker = new Worker(threadFile('./recorder', import.meta.url), {
     workerData: data,
     transferList: [...data.senders],
   })

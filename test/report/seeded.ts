@@ -182,18 +182,22 @@ async function storeHistograms(store: Store): Promise<void> {
   const rows = await store.rows<{ step: string; second: number; values: readonly number[] }>(`
     SELECT step, (intended_us // 1000000)::INTEGER AS second, list(done_us - sent_us) AS values
     FROM attempts WHERE outcome = 'ok' GROUP BY ALL ORDER BY ALL`)
-  for (const { step, second, values } of rows) {
+  const stored = rows.map(({ step, second, values }) => {
     const histogram = build({
       lowestDiscernibleValue: 1,
       highestTrackableValue: 3.6e9,
       numberOfSignificantValueDigits: 3,
     })
     for (const value of values) histogram.recordValue(value)
-    await store.execute(
-      `INSERT INTO histograms VALUES ('run-1', 'main', 'steady', $1, 'service', $2, 1000000, $3, from_base64($4))`,
-      [step, BigInt(second * 1e6), BigInt(values.length), encodeIntoCompressedBase64(histogram)],
-    )
-  }
+    const hdr = encodeIntoCompressedBase64(histogram)
+    return { step, at_us: second * 1e6, samples: values.length, hdr }
+  })
+  await store.execute(
+    `INSERT INTO histograms
+     SELECT 'run-1', 'main', 'steady', step, 'service', at_us, 1000000, samples, from_base64(hdr)
+     FROM (SELECT unnest(from_json($1, '[{"step": "VARCHAR", "at_us": "BIGINT", "samples": "BIGINT", "hdr": "VARCHAR"}]'), recursive := true))`,
+    [JSON.stringify(stored)],
+  )
 }
 
 /** An audit with one verdict of each kind. */

@@ -144,11 +144,17 @@ export class NoUsage extends UserError {}
 /** Enters the prices of the contract, which give attempts a cost in the view `usage`. */
 export async function enterPrices(store: Session, contract: Contract): Promise<void> {
   await hideTable(store, 'model_prices')
-  for (const { id, costCredits } of pricesOf(contract)) {
-    const key = [contract.name, id]
-    await store.execute('DELETE FROM model_prices WHERE contract = $1 AND model = $2', key)
-    await store.execute('INSERT INTO model_prices VALUES ($1, $2, $3)', [...key, costCredits])
-  }
+  const prices = new Map(pricesOf(contract).map(({ id, costCredits }) => [id, costCredits]))
+  const rows = JSON.stringify([...prices].map(([model, credits]) => ({ model, credits })))
+  const priced = `(SELECT unnest(from_json($2, '[{"model": "VARCHAR", "credits": "DOUBLE"}]'), recursive := true))`
+  await store.execute(
+    `DELETE FROM model_prices WHERE contract = $1 AND model IN (SELECT model FROM ${priced})`,
+    [contract.name, rows],
+  )
+  await store.execute(`INSERT INTO model_prices SELECT $1, model, credits FROM ${priced}`, [
+    contract.name,
+    rows,
+  ])
 }
 
 async function readSources(

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import { threadFile } from '../../user/thread-file.ts'
 
 /** Commits between two checkpoints: about a megabyte of the log. */
 const commitsBetween = 256
@@ -14,10 +15,7 @@ export class Checkpointer {
   #busy = false
 
   constructor(path: string) {
-    const name = import.meta.url.endsWith('.ts')
-      ? './checkpoint.worker.ts'
-      : './checkpoint.worker.js'
-    this.#worker = new Worker(new URL(name, import.meta.url), { workerData: path })
+    this.#worker = new Worker(threadFile('./checkpoint', import.meta.url), { workerData: path })
     this.#worker.on('message', () => {
       this.#busy = false
     })

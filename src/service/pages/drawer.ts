@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { ChartRow, ChartSpec } from '../../chart/spec.ts'
 import type { DrawOptions } from '../../chart/svg.ts'
+import { threadFile } from '../../user/thread-file.ts'
 
 export interface DrawJob {
   readonly number: number
@@ -54,12 +55,7 @@ class Drawer {
   }
 
   #start(): Worker {
-    const worker = new Worker(
-      new URL(
-        import.meta.url.endsWith('.ts') ? './draw.worker.ts' : './draw.worker.js',
-        import.meta.url,
-      ),
-    )
+    const worker = new Worker(threadFile('./draw', import.meta.url))
     worker.on('message', ({ number, svg, error }: DrawnChart) => {
       const waiting = this.#waiting.get(number)
       this.#waiting.delete(number)

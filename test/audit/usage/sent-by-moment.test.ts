@@ -29,13 +29,14 @@ const attempt = fc
       endUs: sentUs + tookUs,
     }),
   )
-const pair = fc
-  .tuple(span, span)
-  .map(([a, b]) =>
-    [a, b]
-      .toSorted(([x], [y]) => x - y)
-      .map(([sentUs, tookUs]) => ({ sentUs, closedUs: sentUs + tookUs })),
-  ) as fc.Arbitrary<Moments>
+const pair = fc.tuple(span, span).map(([a, b]): Moments => {
+  const [first, second] = a[0] <= b[0] ? [a, b] : [b, a]
+  return [momentOf(first), momentOf(second)]
+})
+const momentOf = ([sentUs, tookUs]: readonly [number, number]) => ({
+  sentUs,
+  closedUs: sentUs + tookUs,
+})
 
 const valuesOf = ({ kind, price }: Drawn) => {
   const isSuccess = kind === 'success' || kind === 'empty'
