@@ -267,3 +267,15 @@ test('a thread of a run loads no library that it can do without', () => {
     '@duckdb/node-bindings',
   ])
 })
+
+test('no thread that shares its files with others waits as it is loaded', () => {
+  // The threads of a run are whole files. Elsewhere, the end of such a wait during `terminate` ends the process.
+  const threads = files.filter((file) => file.endsWith('.worker.ts') && roomOf(file) !== 'run')
+  expect(threads).toContain('audit/rate.worker.ts')
+  const waiting = threads
+    .flatMap((thread) => [...loadedBy(thread).files])
+    .filter((file) =>
+      /^(?!.*\basync\b)\S.*\bawait\b/m.test(readFileSync(join(source, file), 'utf8')),
+    )
+  expect(waiting).toEqual([])
+})

@@ -61,12 +61,19 @@ const begin = ({ id }: Rule) => {
   const message: RateWorkerBegun = { kind: 'begun', ruleId: id }
   port.postMessage(message)
 }
-const findings = await decideInOrder(
-  selectRules(ruleIds),
-  { ...evidence, ...columns, store },
-  undefined,
-  begin,
-)
-columns.columns?.close()
-const message: RateWorkerFindings = { kind: 'findings', findings }
-port.postMessage(message)
+
+// Not awaited by the module: V8 ends the whole process if a thread is terminated just as a module ends its waiting, and
+// another one imports it.
+void decideAll()
+
+async function decideAll(): Promise<void> {
+  const findings = await decideInOrder(
+    selectRules(ruleIds),
+    { ...evidence, ...columns, store },
+    undefined,
+    begin,
+  )
+  columns.columns?.close()
+  const message: RateWorkerFindings = { kind: 'findings', findings }
+  port.postMessage(message)
+}

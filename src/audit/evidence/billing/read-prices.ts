@@ -29,8 +29,6 @@ const priced: readonly ReadPrices[] = [
   { models: 1, credits: 1 },
 ]
 
-/** Whether the value of a read includes the read's own price. */
-
 /** The fall of the balance from one quiet value to the next, with only reads and failures in between. */
 interface Stretch {
   readonly lost: Credits
