@@ -62,8 +62,8 @@ const begin = ({ id }: Rule) => {
   port.postMessage(message)
 }
 
-// Not awaited by the module: V8 ends the whole process if a thread is terminated just as a module ends its waiting, and
-// another one imports it.
+// The module does not wait for it: V8 ends the process if a thread is terminated just as a module that others import has
+// waited to its end.
 void decideAll()
 
 async function decideAll(): Promise<void> {
