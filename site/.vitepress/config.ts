@@ -1,73 +1,61 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { defineConfig } from 'vitepress'
+import { linkedFiles } from './linked-files.ts'
+import { sectionsOf } from './sections.ts'
 
 /** The site of `docs/`: `npm run site` builds it into `site/dist`, and fails at a link that leads nowhere. */
-const docs = resolve(import.meta.dirname, '../../docs')
+const repository = resolve(import.meta.dirname, '../..')
+const docs = join(repository, 'docs')
+const files = linkedFiles(repository)
 
-/** What the repository holds beside `docs/`, as links name it. */
-const besideDocs = new Set(
-  readdirSync(resolve(docs, '..')).map((name) => name.replace(/\.md$/, '')),
-)
-
-/** A page's first heading. */
-const titleOf = (file: string) => /^# (.+)$/m.exec(readFileSync(join(docs, file), 'utf8'))![1]!
-
-const items = (...names: readonly string[]) =>
-  names.map((name) => ({ text: titleOf(`${name}.md`), link: `/${name}` }))
-
-const decisions = readdirSync(join(docs, 'decisions')).map(
-  (file) => `decisions/${file.replace('.md', '')}`,
-)
-const guides = [
-  ...['before-launch', 'audit-billing', 'usage-page', 'thresholds-in-ci', 'your-service'],
-  ...['replay-a-trace', 'reproduce-a-finding'],
-].map((name) => `guides/${name}`)
+/** A decision's first heading. */
+const titleOf = (file: string) =>
+  /^# (.+)$/m.exec(readFileSync(join(docs, 'decisions', file), 'utf8'))![1]!
 
 export default defineConfig({
   title: 'Assay',
-  description: 'Load-tests, audits and reports on credit-billed text-generation APIs',
+  description: 'Load-tests, audits and reports on billed text-generation APIs',
   srcDir: 'docs',
   outDir: 'dist',
   cleanUrls: true,
-  // The documents link to files of the repository, which the site does not hold; test/docs.test.ts checks them.
-  ignoreDeadLinks: [
-    (link: string) => besideDocs.has(/^(?:\.{1,2}\/)+([^/]+)/.exec(link)?.[1] ?? ''),
-  ],
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/icon.svg' }]],
   // What looks like markup in the documents is text; the comments of generated pages are dropped.
   markdown: {
     html: false,
-    config: (md) =>
+    config: (md) => {
       md.core.ruler.before('normalize', 'no-comments', (state) => {
         state.src = state.src.replace(/^<!--.*-->$/gm, '')
-      }),
+      })
+      files.rewrite(md)
+    },
+  },
+  buildEnd: ({ outDir }) => {
+    files.copyTo(outDir)
+    copyFileSync(join(import.meta.dirname, 'icon.svg'), join(outDir, 'icon.svg'))
   },
   // `docs` is a link to ../docs, so that pages find Vue in this folder.
   vite: { resolve: { preserveSymlinks: true } },
   themeConfig: {
     search: { provider: 'local' },
     nav: [
-      { text: 'Tutorial', link: '/tutorial' },
-      { text: 'Rules', link: '/rules' },
+      { text: 'Ship', link: '/guides/before-launch' },
+      { text: 'Audit', link: '/guides/gateway-billing' },
+      { text: 'Usage', link: '/guides/usage-for-customers' },
     ],
     sidebar: [
-      { text: 'Begin', items: items('tutorial') },
-      { text: 'How to', items: items(...guides, 'recipes') },
+      ...sectionsOf(join(docs, 'index.md')).map(({ heading, pages }) => ({
+        text: heading,
+        items: pages.map(({ text, path }) => ({ text, link: `/${path}` })),
+      })),
       {
-        text: 'Reference',
-        items: items(
-          ...['commands', 'scenarios', 'metrics', 'rules', 'tables', 'errors', 'glossary'],
-          ...['service', 'service-money', 'service-pages', 'dependencies'],
-        ),
+        text: 'Decisions',
+        collapsed: true,
+        items: readdirSync(join(docs, 'decisions')).map((file) => ({
+          text: titleOf(file),
+          link: `/decisions/${file.replace('.md', '')}`,
+        })),
       },
-      {
-        text: 'Explanation',
-        items: items(
-          ...['running', 'auditing', 'probing', 'usage', 'importing', 'reports', 'comparing'],
-          ...['architecture', 'reliability', 'peers', 'features'],
-        ),
-      },
-      { text: 'Decisions', collapsed: true, items: items(...decisions) },
     ],
   },
 })
