@@ -1,4 +1,4 @@
-import { literal } from '../store/literal.ts'
+import { textList } from '../store/literal.ts'
 import {
   type Asked,
   conditionOf,
@@ -61,30 +61,48 @@ export async function readBreakdown(
   )
   const [all] = await session.rows<Sums>(`SELECT NULL AS name, ${columns} FROM mine WHERE ${where}`)
   const shown = bearer.shows
-  const rowOf = async (sums: Sums, isTotal: boolean) => {
-    const own =
-      isTotal || by === 'day'
-        ? where
-        : `${where} AND ${dimensionSql(by)} IS NOT DISTINCT FROM ${sums.name === null ? 'NULL' : literal(sums.name)}`
-    const units = shown.has('cost') && by !== 'day' ? await moneyIn(asked, own) : []
-    return {
-      name:
-        sums.name === null
-          ? null
-          : by === 'day'
-            ? timeIn(Number(sums.name), period.timezone).slice(0, 10)
-            : nameOf(asked, by, sums.name),
-      requests: sums.n,
-      credits: shown.has('credits') ? exact(sums.credits) : null,
-      cost: moneyOf(asked, units),
-      ...{ input: sums.input, output: sums.output, failed: sums.failed },
-    }
-  }
-  const made = []
-  for (const each of rows.slice(0, limit)) made.push(await rowOf(each, false))
+  const listed = rows.slice(0, limit)
+  const moneyOfNames = await moneyByName(asked, name, source, listed)
+  const moneyOfAll = await moneyIn(asked, where)
+  const rowOf = (sums: Sums, units: readonly AmountOfUnit[]) => ({
+    name:
+      sums.name === null
+        ? null
+        : by === 'day'
+          ? timeIn(Number(sums.name), period.timezone).slice(0, 10)
+          : nameOf(asked, by, sums.name),
+    requests: sums.n,
+    credits: shown.has('credits') ? exact(sums.credits) : null,
+    cost: moneyOf(asked, units),
+    ...{ input: sums.input, output: sums.output, failed: sums.failed },
+  })
   return {
-    rows: made,
-    total: await rowOf(all!, true),
+    rows: listed.map((each) => rowOf(each, moneyOfNames.get(each.name) ?? [])),
+    total: rowOf(all!, moneyOfAll),
     next: rows.length > limit ? cursorAt(skip + limit) : null,
   }
+}
+
+interface AmountOfUnit {
+  readonly unit: string
+  readonly amount: string
+}
+
+/** Amounts of the listed names by unit, in one query; none if the token does not show costs. */
+async function moneyByName(
+  { bearer, session }: Asked,
+  name: string,
+  source: string,
+  listed: readonly { readonly name: string | null }[],
+): Promise<ReadonlyMap<string | null, readonly AmountOfUnit[]>> {
+  const amounts = new Map<string | null, AmountOfUnit[]>()
+  if (!bearer.shows.has('cost')) return amounts
+  const names = textList(listed.flatMap((each) => each.name ?? []))
+  const rows = await session.rows<AmountOfUnit & { readonly name: string | null }>(
+    `SELECT * FROM (
+       SELECT ${name} AS name, unit, sum(credits)::VARCHAR AS amount FROM ${source} GROUP BY ALL)
+     WHERE amount IS NOT NULL AND (name IS NULL OR list_contains(${names}, name)) ORDER BY unit`,
+  )
+  for (const each of rows) amounts.set(each.name, [...(amounts.get(each.name) ?? []), each])
+  return amounts
 }

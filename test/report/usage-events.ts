@@ -12,6 +12,8 @@ export interface EventChange {
   readonly outcome?: string
   readonly status?: number | null
   readonly credits?: number | null
+  /** Default: credits. */
+  readonly unit?: string
   readonly promptTokens?: number | null
   readonly cachedTokens?: number | null
   readonly completionTokens?: number | null
@@ -24,7 +26,7 @@ export const utc = (...parts: [number, number, number, number?, number?]) =>
   Date.UTC(parts[0], parts[1] - 1, parts[2], parts[3] ?? 0, parts[4] ?? 0) * 1000
 
 const columns =
-  'source, id, at_us, ingested_us, import_no, model, endpoint, key_fp, account, outcome, status, error_code, credits, prompt_tokens, cached_tokens, completion_tokens, requests, ttft_us, latency_us'
+  'source, id, at_us, ingested_us, import_no, model, endpoint, key_fp, account, outcome, status, error_code, credits, prompt_tokens, cached_tokens, completion_tokens, requests, ttft_us, latency_us, unit'
 
 let made = 0
 
@@ -62,6 +64,7 @@ export async function enterEvents(
             value(event.requests, 1),
             'NULL',
             value(event.latencyUs, null),
+            value(event.unit, 'credits'),
           ].join(', ')})`,
       )
     await store.execute(`INSERT INTO usage_events (${columns}) VALUES ${rows.join(', ')}`)
