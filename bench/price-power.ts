@@ -13,6 +13,7 @@ import {
   add,
   divide,
   multiply,
+  powerOfTen,
   type Rational,
   rational,
   roundTo,
@@ -135,7 +136,14 @@ function isWrong(
 ): boolean {
   const requests = charged.map(({ request }) => request)
   const reading = (atMs: number, spend: Rational) => ({
-    ...{ account: 'a', fromMs: atMs, untilMs: atMs, value: spend, decimals, text: '' },
+    ...{
+      account: 'a',
+      fromMs: atMs,
+      untilMs: atMs,
+      value: spend,
+      place: powerOfTen(-decimals),
+      text: '',
+    },
     request: requests[0]!,
   })
   const readings = [reading(-10, zero), reading(1e9, value)]

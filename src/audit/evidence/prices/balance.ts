@@ -3,6 +3,7 @@ import {
   absolute,
   add,
   compare,
+  divide,
   isZero,
   multiply,
   powerOfTen,
@@ -22,7 +23,8 @@ export interface Reading {
   readonly fromMs: number
   readonly untilMs: number
   readonly value: Rational
-  readonly decimals: number
+  /** One unit of the last decimal that the text shows, in the currency. */
+  readonly place: Rational
   readonly text: string
   readonly request: PricedRequest
 }
@@ -40,9 +42,7 @@ export function readingsOf(
     const amount = amountOf(terms.value === null ? page.body : atPlace(page.body, terms.value))
     if (amount === null) return []
     const { account, fromMs, untilMs, request } = page
-    return [
-      { account, fromMs, untilMs, request, ...amount, value: multiply(amount.value, terms.times) },
-    ]
+    return [{ account, fromMs, untilMs, request, ...inCurrency(amount, terms) }]
   })
   const fromHeaders = requests.flatMap((request): readonly Reading[] => {
     const amount = terms.header === null ? null : amountOf(request.header(terms.header))
@@ -53,12 +53,18 @@ export function readingsOf(
         fromMs: request.startMs,
         untilMs: request.endMs,
         request,
-        ...amount,
-        value: multiply(amount.value, terms.times),
+        ...inCurrency(amount, terms),
       },
     ]
   })
   return [...fromPages, ...fromHeaders].toSorted((a, b) => a.untilMs - b.untilMs)
+}
+
+function inCurrency(
+  { text, value, decimals }: NonNullable<ReturnType<typeof amountOf>>,
+  { times }: BalanceTerms,
+): Pick<Reading, 'text' | 'value' | 'place'> {
+  return { text, value: multiply(value, times), place: multiply(powerOfTen(-decimals), times) }
 }
 
 /** What a balance did between two readings, and what the costs say that it must do. */
@@ -100,13 +106,14 @@ export function stretchesOf(
   )
   return [...Map.groupBy(readings, ({ account }) => account)].flatMap(([account, own]) => {
     const theirs = requests.filter((request) => request.account === account)
-    const decimals = own.reduce((most, reading) => Math.max(most, reading.decimals), 0)
+    const places = own.map(({ place }) => place).toSorted(compare)
     // A spend that stays at 0 shows no place, and no charge either.
     const isNothing = terms.moves === 'up' && own.every(({ value }) => isZero(value))
-    const { digits } = judge.currency
-    const unit = powerOfTen(-(isNothing ? digits : Math.min(decimals, digits)))
+    const smallest = powerOfTen(-judge.currency.digits)
+    const [finest = smallest] = places
+    const unit = isNothing || compare(finest, smallest) < 0 ? smallest : finest
     const stretch = (first: Reading, last: Reading) =>
-      stretchOf(first, last, theirs, bounds, terms, [unit, powerOfTen(-digits)])
+      stretchOf(first, last, theirs, bounds, terms, [unit, smallest])
     const all = own.slice(1).map((last, at) => stretch(own[at]!, last))
     const kept = all.filter((each) => !isRestart(each, terms, unit))
     const isSteady = own.length > 2 && kept.length === all.length
@@ -160,9 +167,14 @@ function stretchOf(
   const all = [...surely, ...perhaps]
   const [high, back] = [mostOf(all, bounds), mostOf(behind, bounds)]
   const low = back === null ? null : subtract(atLeast, back)
-  // The places that two readings show, and what rounding each charge may add.
-  const ofCharges = multiply(smallest, rational(BigInt(all.length)))
-  const slack = compare(unit, ofCharges) > 0 ? unit : ofCharges
+  // The places that two readings show, and what rounding each charge that is no whole unit may add.
+  const rounded = all.filter((request) => !bounds.get(request)!.isWhole).length
+  const ofCharges = multiply(smallest, rational(BigInt(rounded)))
+  const isExact =
+    rounded === 0 &&
+    compare(unit, smallest) === 0 &&
+    [first, last].every(({ value }) => isWholeIn(value, smallest, all.length))
+  const slack = isExact ? zero : compare(unit, ofCharges) > 0 ? unit : ofCharges
   const isRight =
     (low === null || compare(add(taken, slack), low) >= 0) &&
     (high === null || compare(subtract(taken, slack), high) <= 0)
@@ -170,6 +182,16 @@ function stretchOf(
   const isComputed = all.every((request) => bounds.get(request)!.isComputed)
   const shownLow = low ?? zero
   return { first, last, taken, low: shownLow, high, requests: all, isRight, isComputed, isShown }
+}
+
+/** Twice this many units are no longer exact as a double. */
+const exactEnd = rational(2n ** 52n)
+
+/** Whether a value is a whole number of units; after so many charges, a sum of doubles may be off by one. */
+function isWholeIn(value: Rational, unit: Rational, charges = 0): boolean {
+  const units = divide(absolute(value), unit)
+  const reach = multiply(units, rational(BigInt(charges + 1)))
+  return units.denominator === 1n && compare(reach, exactEnd) < 0
 }
 
 /** The most that these requests can cost together; null if one of them is open. */
@@ -188,6 +210,8 @@ interface Bounds {
   readonly high: Rational | null
   /** Whether the prices alone say exactly this cost. */
   readonly isComputed: boolean
+  /** Whether both are whole numbers of the smallest unit, which no rounding moves. */
+  readonly isWhole: boolean
 }
 
 /** A cost between bounds is what the service recorded for it, if that is between them. */
@@ -198,7 +222,11 @@ function boundsOf(request: PricedRequest, judge: PriceJudge, recorded: Rational 
     compare(recorded, low) >= 0 &&
     (high === null || compare(recorded, high) <= 0)
   const isComputed = high !== null && compare(low, high) === 0
-  return isWithin ? { low: recorded, high: recorded, isComputed } : { low, high, isComputed }
+  const unit = powerOfTen(-judge.currency.digits)
+  const isWhole = high !== null && isWholeIn(low, unit) && isWholeIn(high, unit)
+  return isWithin
+    ? { low: recorded, high: recorded, isComputed, isWhole: isComputed && isWhole }
+    : { low, high, isComputed, isWhole }
 }
 
 function computedBounds(request: PricedRequest, judge: PriceJudge): Pick<Bounds, 'low' | 'high'> {

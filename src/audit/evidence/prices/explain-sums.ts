@@ -3,6 +3,7 @@ import {
   add,
   compare,
   isEqual,
+  one,
   powerOfTen,
   type Rational,
   subtract,
@@ -76,8 +77,9 @@ function unitOf(
   last: ReadingStretch['last'],
   { currency: { digits } }: PriceJudge,
 ): Rational {
-  const decimals = Math.max(first.decimals, last.decimals)
-  return powerOfTen(-Math.min(decimals === 0 ? digits : decimals, digits))
+  const smallest = powerOfTen(-digits)
+  const place = compare(first.place, last.place) < 0 ? first.place : last.place
+  return isEqual(place, one) || compare(place, smallest) < 0 ? smallest : place
 }
 
 /** An open cost fits everything, one that the service recorded has tokens that nobody knows, and sums of fewer requests have fewer explanations. */

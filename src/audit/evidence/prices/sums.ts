@@ -13,7 +13,7 @@ import { expectedCosts } from '../../../price/judge/expected.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { toleranceOf, unitOf } from '../../../price/judge/tolerance.ts'
 import type { VerdictTable } from '../../verdict.ts'
-import { readingsOf, stretchesOf } from './balance.ts'
+import { type ReadingStretch, readingsOf, stretchesOf } from './balance.ts'
 import { type PriceJudgements, recordedCosts } from './judgements.ts'
 
 /** What each place says that a request cost. Null if it says nothing. */
@@ -31,6 +31,8 @@ export interface Sums {
   /** `computed 0.1 USD, stated 0.1 USD, …`. */
   readonly summary: string
   readonly differing: readonly PricedRequest[]
+  /** What was taken over all readings, if no costs of the requests between them give it. */
+  readonly wronglyTaken: ReadingStretch | null
   readonly compared: number
 }
 
@@ -41,7 +43,8 @@ const mostRows = 50
 export function sumsOf(found: PriceJudgements): Sums | null {
   const sides = sidesOf(found)
   const unit = found.prices.currency.name
-  const taken = takenOf(found)
+  const whole = wholeOf(found)
+  const taken = whole?.taken ?? null
   const places = (['computed', 'stated', 'logged'] as const).filter((place) =>
     sides.some((each) => each[place] !== null),
   )
@@ -71,6 +74,7 @@ export function sumsOf(found: PriceJudgements): Sums | null {
       ...(taken === null ? [] : [`taken ${shown(taken)} ${unit}`]),
     ].join(', '),
     differing: differing.map(({ request }) => request),
+    wronglyTaken: whole === null || whole.isRight ? null : whole,
     compared: sides.length,
   }
 }
@@ -92,15 +96,14 @@ function sidesOf({ requests, judge, stated, logged }: PriceJudgements): readonly
   })
 }
 
-/** What the balance lost, or the spend gained, between the first and the last reading. */
-function takenOf(found: PriceJudgements): Rational | null {
+/** The time between the first and the last reading, if they are of one account. */
+function wholeOf(found: PriceJudgements): ReadingStretch | null {
   const terms = found.prices.evidence.balance
   if (terms === null) return null
   const readings = readingsOf(found, terms)
   const stretches = stretchesOf(readings, found.requests, terms, found.judge, recordedCosts(found))
   const [first, last] = [readings[0], readings.at(-1)]
-  const whole = stretches.find((each) => each.first === first && each.last === last)
-  return whole?.taken ?? null
+  return stretches.find((each) => each.first === first && each.last === last) ?? null
 }
 
 function groupOf({ request }: Sides): string {

@@ -19,7 +19,8 @@ export const price06: Rule = {
   explain: `Compares what a balance lost, or a spend gained, between two readings with the costs of the requests between them. A
 value may be as late as evidence.balance.within says, so a request near a reading may count on either side. Costs
 that are open bound nothing from above; where the contract leaves a cost between bounds, the log, or else the answer, says which it is. A wrong sum is explained by the single change that gives all of them.
-A balance with d decimals shows no error below 10^-d: spend 100 x 10^-d between two readings to see 1 %.
+A balance with d decimals shows no error below 10^-d: spend 100 x 10^-d between two readings to see 1 %. Costs that are
+whole units of the currency are exact: no rounding moves them. Any other may be rounded, by one unit each.
 It takes an account without other traffic.`,
   ...whenPromised(['prices', 'evidence.balance'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)

@@ -13,18 +13,29 @@ export const price08: Rule = {
   needs: ['passive'],
   explain: `Shows the sums of all places beside each other, by model and form, with the requests whose costs differ. Computed is
 what the contract gives for the usage; a request that may have several right costs is left out of it. Taken is what
-the balance lost, or the spend gained, between the first and the last reading.
+the balance lost, or the spend gained, between the first and the last reading; it differs if no costs that are right give it.
 It is a view of what PRICE-03 to PRICE-06 judge, and decides nothing else.`,
   ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
     const sums = found === null ? null : sumsOf(found)
     if (sums === null) return { verdict: 'not-observed', requires }
-    const { table, rows, summary, differing, compared } = sums
+    const { table, rows, summary, differing, wronglyTaken, compared } = sums
     const tables = rows === null ? [table] : [table, rows]
     const witnesses = differing.slice(0, 5).map(({ runId, slot, retry }) => ({
       ...{ runId, slot, retry },
       shows: 'costs differ between the places',
     }))
+    if (wronglyTaken !== null && witnesses.length === 0) {
+      const { runId, slot, retry } = wronglyTaken.last.request
+      return {
+        verdict: 'fail',
+        observations: compared,
+        expected: 'what is taken is the sum of the costs',
+        observed: `what was taken differs from the costs: ${summary}`,
+        witnesses: [{ runId, slot, retry, shows: 'the last value of the balance' }],
+        tables,
+      }
+    }
     const [first, ...rest] = witnesses
     if (first === undefined)
       return { verdict: 'pass', observations: compared, note: summary, tables }
