@@ -1,5 +1,5 @@
 import { flags } from '../attempt/flags.ts'
-import { durationS, structuredState, timeS } from './rate-fields.ts'
+import { dateS, durationS, structuredState, timeS } from './rate-fields.ts'
 
 /** The fields of a head that rate-limit headers fill. */
 export interface RateColumns {
@@ -9,6 +9,8 @@ export interface RateColumns {
   tokenLimit: number
   tokenRemaining: number
   tokenReset: number
+  /** Seconds that the service asks to wait. */
+  retryAfter: number
   dateS: number
   /** Bits of headers are added. */
   flags: number
@@ -20,9 +22,19 @@ type ResetColumn = 'rateReset' | 'tokenReset'
 export class RateTexts {
   limits = ''
   policies = ''
+  /** `Retry-After`, if it is no number. */
+  retry = ''
+  /** `retry-after-ms`; NaN if it is absent or no number. */
+  retryMs = Number.NaN
+  private readonly nowS: () => number
   private readonly atS: Record<ResetColumn, number> = {
     rateReset: Number.NaN,
     tokenReset: Number.NaN,
+  }
+
+  /** @param nowS Unix seconds */
+  constructor(nowS: () => number) {
+    this.nowS = nowS
   }
 
   /** Seconds of a duration; a time is kept until `settle`. */
@@ -35,6 +47,7 @@ export class RateTexts {
   settle(into: RateColumns): void {
     this.settleTime(into, 'rateReset')
     this.settleTime(into, 'tokenReset')
+    this.settleRetry(into)
     const { limits, policies } = this
     this.limits = ''
     this.policies = ''
@@ -59,5 +72,17 @@ export class RateTexts {
     if (Number.isNaN(atS)) return
     this.atS[column] = Number.NaN
     into[column] = Number.isNaN(into.dateS) ? atS : Math.max(0, Math.floor(atS - into.dateS))
+  }
+
+  /** `retry-after-ms` is the finer of two headers, so it counts before the other. */
+  private settleRetry(into: RateColumns): void {
+    const { retry, retryMs } = this
+    this.retry = ''
+    this.retryMs = Number.NaN
+    if (retryMs >= 0) into.retryAfter = retryMs / 1000
+    else if (retry !== '') {
+      const fromS = Number.isNaN(into.dateS) ? this.nowS() : into.dateS
+      into.retryAfter = Math.max(0, dateS(retry) - fromS)
+    }
   }
 }

@@ -22,6 +22,7 @@ const TOKEN_REMAINING = 11
 const TOKEN_RESET = 12
 const STATE = 13
 const POLICY = 14
+const RETRY_AFTER_MS = 15
 
 const json = Buffer.from('application/json')
 const eventStream = Buffer.from('text/event-stream')
@@ -29,7 +30,6 @@ const eventStream = Buffer.from('text/event-stream')
 /** The headers of a response: columns of the row, NaN if absent or not a number. */
 export interface HeadFields extends RateColumns {
   creditsRemaining: number
-  retryAfter: number
   contentLength: number
   /** Null if the body is not encoded. */
   encoding: Encoding | null
@@ -47,7 +47,7 @@ interface KnownHead {
 }
 
 /** Slots whose meaning depends on other headers, unless they are numbers. */
-const needOthers: ReadonlySet<number> = new Set([RESET, TOKEN_RESET, STATE, POLICY])
+const needOthers: ReadonlySet<number> = new Set([RESET, TOKEN_RESET, STATE, POLICY, RETRY_AFTER])
 
 /** A service sends few shapes of heads; heads of further shapes are learnt again each time. */
 const mostKnown = 16
@@ -56,11 +56,12 @@ const mostKnown = 16
 export class ResponseHead {
   private readonly headers: HeaderReader
   private readonly dates = new DateReader()
-  private readonly texts = new RateTexts()
+  private readonly texts: RateTexts
   private readonly known: KnownHead[] = []
   private last: KnownHead | null = null
 
-  constructor(contract: Contract) {
+  /** @param nowS Unix seconds: the time from which a wait counts if a response has no `Date` */
+  constructor(contract: Contract, nowS = () => Date.now() / 1000) {
     const { headers } = usualOf(contract)
     const plain = (names: readonly string[] = []) =>
       names.filter((name) => !structuredNames.includes(name))
@@ -80,7 +81,9 @@ export class ResponseHead {
       plain(headers.tokenReset),
       ['ratelimit'],
       ['ratelimit-policy'],
+      ['retry-after-ms'],
     ])
+    this.texts = new RateTexts(nowS)
   }
 
   read(head: Buffer, lines: HeaderLines, into: HeadFields): void {
@@ -131,7 +134,10 @@ export class ResponseHead {
       if (line === -1) continue
       const [start, end] = [valueStart(head, lines, line), valueEnd(head, lines, line)]
       if (lines.varying.includes(line)) slots.push(slot)
-      else if (needOthers.has(slot) && Number.isNaN(decimalOf(head, start, end, true))) {
+      else if (
+        slot === RETRY_AFTER_MS ||
+        (needOthers.has(slot) && Number.isNaN(decimalOf(head, start, end, true)))
+      ) {
         constants.push({ slot, value: Buffer.from(head.subarray(start, end)) })
       } else this.readSlot(slot, head, start, end, shared)
     }
@@ -183,6 +189,10 @@ export class ResponseHead {
         break
       case RETRY_AFTER:
         into.retryAfter = number(head, start, end, false, into, slot)
+        if (Number.isNaN(into.retryAfter)) this.texts.retry = head.toString('latin1', start, end)
+        break
+      case RETRY_AFTER_MS:
+        this.texts.retryMs = decimalOf(head, start, end, true)
         break
       case DATE:
         into.dateS = this.dates.read(head, start, end)

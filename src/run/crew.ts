@@ -148,6 +148,7 @@ export class Crew {
       shards: options.shard.of * options.scenario.threads,
       zeroNs: options.zeroNs,
       startedMs: options.run.startedAtUs / 1000,
+      timeScale: options.run.timeScale,
       seed: options.seed,
       baseUrl: options.baseUrl,
       contract: options.contract,

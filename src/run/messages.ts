@@ -33,6 +33,8 @@ export interface SenderData {
   readonly zeroNs: bigint
   /** UTC milliseconds at microsecond 0 of the run. */
   readonly startedMs: number
+  /** Seconds of the service in one second of this clock. */
+  readonly timeScale: number
   readonly seed: number
   readonly baseUrl: string
   readonly contract: Contract

@@ -20,13 +20,17 @@ export class Retries {
 
   /** Milliseconds until the next attempt of the same request; null if there is none. */
   delayMs(flight: Flight, attempt: Attempt): number | null {
-    const { scenario, contract } = this.data
+    const { scenario, contract, timeScale } = this.data
     const { task, plan } = flight
     if (scenario.policy.retries === 'none' || plan.step.wrong !== null) return null
     if (task !== null && (attempt.outcome === 'aborted' || task.progress.isCut)) return null
     const status = Number.isNaN(attempt.status) ? null : attempt.status
     const draw = flight.slot * drawsOfSlot + flight.retry
-    return retryDelayMs(usualOf(contract).retry, status, flight.retry + 1, () =>
+    const wish = {
+      waitMs: (attempt.retryAfter * 1000) / timeScale,
+      longestMs: scenario.policy.totalTimeoutUs / 1000,
+    }
+    return retryDelayMs(usualOf(contract).retry, status, flight.retry + 1, wish, () =>
       this.draws.at(draw),
     )
   }

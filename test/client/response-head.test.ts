@@ -7,7 +7,13 @@ import { defaultContract } from '../../src/contract/default.ts'
 
 const head = new ResponseHead(defaultContract)
 
-function read(lines: readonly string[]): HeadFields {
+/** @param shape of the head, by which a connection knows it again; 0 for none. `varying`: the lines that it does not repeat */
+function read(
+  lines: readonly string[],
+  reader = head,
+  shape = 0,
+  varying: readonly number[] = [],
+): HeadFields {
   const bytes = Buffer.from(lines.map((line) => `${line}\r\n`).join(''), 'latin1')
   const none = Number.NaN
   const said: HeadFields = {
@@ -24,7 +30,7 @@ function read(lines: readonly string[]): HeadFields {
     encoding: null,
     flags: 0,
   }
-  head.read(bytes, linesOf(bytes), said)
+  reader.read(bytes, { ...linesOf(bytes), shape, varying: varying.map((line) => line * 3) }, said)
   return said
 }
 
@@ -71,10 +77,45 @@ test('rate limit headers may have fractions, and words are flagged as malformed'
   expect(odd.flags).toBe(flags.malformedRateLimit | flags.malformedRateReset)
 })
 
-test('Retry-After is seconds, or flagged', () => {
-  expect(read(['Retry-After: 7']).retryAfter).toBe(7)
-  const date = read(['Retry-After: Fri, 20 Nov 2026 11:00:00 GMT'])
-  expect([date.retryAfter, date.flags]).toEqual([Number.NaN, flags.retryAfterNotSeconds])
+test.each([
+  [['Retry-After: 7'], 7, 0],
+  [['Retry-After: 0'], 0, 0],
+  [['Retry-After: 1.5'], 1.5, flags.retryAfterNotSeconds],
+  [['Retry-After: Thu, 01 Jan 2026 00:00:30 GMT'], 30, flags.retryAfterNotSeconds],
+  [['Retry-After: Thursday, 01-Jan-26 00:00:30 GMT'], 30, flags.retryAfterNotSeconds],
+  [['Retry-After: Thu Jan  1 00:00:30 2026'], 30, flags.retryAfterNotSeconds],
+  [['Retry-After: Wed, 31 Dec 2025 23:59:59 GMT'], 0, flags.retryAfterNotSeconds],
+  [['Retry-After: soon'], Number.NaN, flags.retryAfterNotSeconds],
+  [['Retry-After:'], Number.NaN, flags.retryAfterNotSeconds],
+  [['Retry-After-Ms: 1500'], 1.5, 0],
+  [['retry-after-ms: 250.5'], 0.2505, 0],
+  [['retry-after-ms: 1500', 'Retry-After: 2'], 1.5, 0],
+  [['retry-after-ms: soon', 'Retry-After: 2'], 2, 0],
+  [['retry-after-ms: -5', 'Retry-After: 2'], 2, 0],
+])(
+  '%s is a wait of %d s, in any order, and whether or not the head is known',
+  (lines, waitS, bits) => {
+    const whole = ['Date: Thu, 01 Jan 2026 00:00:00 GMT', ...lines]
+    for (const order of [whole, whole.toReversed()]) {
+      for (const [shape, varying] of [
+        [0, []],
+        [1, []],
+        ...whole.map((_, at) => [2 + at, [at]] as const),
+      ] as const) {
+        const own = new ResponseHead(defaultContract)
+        for (let time = 0; time < 2; time++) {
+          const { retryAfter, flags: found } = read(order, own, shape, varying)
+          expect([retryAfter, found]).toEqual([waitS, bits])
+          expect(read(['Server: x'], own).retryAfter).toBeNaN()
+        }
+      }
+    }
+  },
+)
+
+test('a Retry-After date without Date is counted from the clock of this machine', () => {
+  const own = new ResponseHead(defaultContract, () => 1_767_225_600)
+  expect(read(['Retry-After: Thu, 01 Jan 2026 00:00:30 GMT'], own).retryAfter).toBe(30)
 })
 
 test('the media type is recognised in any case and with parameters', () => {

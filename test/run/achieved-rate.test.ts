@@ -40,6 +40,7 @@ function dispatches(load: string, seed: number) {
       shards: 1,
       zeroNs: 0n,
       startedMs: 0,
+      timeScale: 1,
       seed,
       baseUrl: 'http://127.0.0.1:9',
       contract: defaultContract,

@@ -109,6 +109,33 @@ test('retries by the specification are separate rows that name their parent', as
   target.close()
 })
 
+test.each([
+  ['retry-after-ms', () => '2400', 1, 2.4],
+  ['retry-after', () => '3', 1, 3],
+  // Date has whole seconds, so the wait is one of them at most longer.
+  ['retry-after', () => new Date(Date.now() + 4000).toUTCString(), 1, 3],
+  // A minute of the service is a second here.
+  ['retry-after', () => '150', 60, 2.5],
+])('a retry waits as long as %s asks', async (name, value, timeScale, leastS) => {
+  const seenMs: number[] = []
+  const target = await startTarget((_, response) => {
+    seenMs.push(performance.now())
+    if (seenMs.length > 1) return answerChat(response)
+    response.setHeader(name, value())
+    refuse(response, 429, 'rate_limit_exceeded')
+  })
+  await withStorePath(async (dbPath) => {
+    const phases = '  - { name: steady, load: constant, rate: 5/s, max_requests: 1 }'
+    const scenario = chatScenario(phases, 'retries: specification')
+    await run(scenario, { baseUrl: target.baseUrl, dbPath, keys, timeScale })
+    expect(seenMs).toHaveLength(2)
+    const waitedS = (seenMs[1]! - seenMs[0]!) / 1000
+    expect(waitedS).toBeGreaterThanOrEqual(leastS)
+    expect(waitedS).toBeLessThan(leastS + 1.5)
+  })
+  target.close()
+})
+
 test('a run stops by itself after consecutive failures', async () => {
   const target = await startTarget((_, response) => refuse(response, 500, 'oops'))
   await withStorePath(async (dbPath) => {

@@ -62,6 +62,7 @@ function sentBy(scenario: Scenario, seed: number, index: number, of: number) {
         shards: of * threads,
         zeroNs: 0n,
         startedMs: 0,
+        timeScale: 1,
         seed,
         baseUrl: 'http://127.0.0.1:9',
         contract: defaultContract,

@@ -39,6 +39,7 @@ function dataOf(step: string) {
       shards: 1,
       zeroNs: 0n,
       startedMs: 0,
+      timeScale: 1,
       seed: 1,
       baseUrl: 'http://127.0.0.1:1',
     },

@@ -18,8 +18,9 @@ export const rate19 = rateRule({
   promised: [],
   explain: `RFC 9110 allows a number of seconds or an HTTP date. A number longer than two of the full
 windows (two days if the window is uncertain) is an epoch or milliseconds; two, because a sliding counter
-takes up to two windows to forget. A value that is not a number is read from the captured response: a
-date passes, anything else fails, and without a capture nothing is decided.
+takes up to two windows to forget. A date is the number of seconds after the response's Date, and
+\`retry-after-ms\` counts before Retry-After. Any other value is read from the captured response and fails;
+without a capture nothing is decided.
 A number of seconds is too short if a later request, alone, was rejected again with
 nothing admitted since (with W/N and 1 % of the window as tolerance, and a second for rounding). It is
 also too short if only fixed windows explain the record and their reset (RATE-13) is later.`,
