@@ -8,6 +8,7 @@ import { shellWord } from '../audit/format/shell-word.ts'
 import { terminalText } from '../audit/format/terminal.ts'
 import { explanationOf } from '../audit/rules/explain.ts'
 import { selectRules } from '../audit/rules/select.ts'
+import { selectRuns } from '../audit/runs.ts'
 import { mergeShares } from '../audit/shares/merge.ts'
 import { shareReportOf } from '../audit/shares/share-report.ts'
 import { isBaseUrl } from '../contract/base-url.ts'
@@ -55,7 +56,13 @@ export async function auditAction(named: readonly string[], options: Options): P
       options.log === undefined
         ? null
         : isBaseUrl(options.log)
-          ? await fetchLog(store, runIds, contract?.prices?.evidence.log ?? null, options.log)
+          ? await fetchLog(
+              store,
+              // Without names, the audit takes the runs against one address.
+              (await selectRuns(store, runIds)).map(({ runId }) => runId),
+              contract?.prices?.evidence.log ?? null,
+              options.log,
+            )
           : readLog(options.log)
     const report = await shown(({ onProgress }) =>
       audit(store, {

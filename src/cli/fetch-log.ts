@@ -1,20 +1,24 @@
-import { isMapping } from '../contract/price-reader.ts'
+import { parseWritten } from '../audit/evidence/prices/answer-json.ts'
+import { isRowOf } from '../audit/evidence/prices/log.ts'
+import { hasMoreRows, rowsIn } from '../audit/evidence/prices/log-rows.ts'
 import type { LogTerms } from '../contract/prices.ts'
 import type { Store } from '../store/open.ts'
 import { secrets } from '../user/secrets/secrets.ts'
 import { UserError } from '../user/user-error.ts'
 
 const place = '{response.id}'
-/** Requests at once, and in all: a log by id needs one for each answer. */
+/** Pages count from 1. */
+const pagePlace = '{page}'
+/** Requests at once, and in all: a log by id needs one for each answer, a log in pages one for each page. */
 const [atOnce, most] = [4, 5_000]
 const patienceMs = 30_000
 
 /**
  * The service's own log of some runs, from the place that the contract names: one request for each answer if the place has
- * `{response.id}`, else one in all. The key is that of ASSAY_API_KEY.
+ * `{response.id}`, one for each page if it has `{page}`, else one in all. The key is that of ASSAY_API_KEY.
  *
- * @returns one JSON row a line
- * @throws UserError if the contract names no place, or the service refuses
+ * @returns one page a line, as the service wrote it: `readPriceLog` reads pages and rows alike
+ * @throws UserError if the contract names no place, nothing can be asked, or the service refuses
  */
 export async function fetchLog(
   store: Store,
@@ -29,15 +33,44 @@ export async function fetchLog(
       '--log: the contract does not say where the log is. Add evidence: { log: { get: "/spend/logs?request_id={response.id}" } }, or give a file.',
     )
   }
-  const ids = get.includes(place) ? await responseIds(store, runIds) : [null]
+  const url = baseUrl.replace(/\/$/, '') + get
+  if (get.includes(pagePlace)) return (await everyPage(url, terms)).join('\n')
+  if (!get.includes(place)) return (await wholePage(url, terms)) ?? ''
+  const ids = await responseIds(store, runIds)
   const texts: string[] = []
   for (let from = 0; from < ids.length; from += atOnce) {
     const some = ids.slice(from, from + atOnce)
-    const read = (id: string | null) =>
-      page(baseUrl.replace(/\/$/, '') + get.replaceAll(place, encodeURIComponent(id ?? '')))
+    const read = (id: string) => page(url.replaceAll(place, encodeURIComponent(id)))
     texts.push(...(await Promise.all(some.map(read))).filter((text) => text !== null))
   }
-  return texts.flatMap(rowsOf).join('\n')
+  return texts.join('\n')
+}
+
+/** A log in one piece. @throws UserError if it says that it has more rows than it shows: half a log accuses the innocent */
+async function wholePage(url: string, terms: LogTerms | null): Promise<string | null> {
+  const text = await page(url)
+  const document = text === null ? null : parseWritten(text)
+  const rows = rowsIn(document, isRowOf(terms)).length
+  if (text === null || !hasMoreRows(document, rows)) return text
+  throw new UserError(
+    'usage',
+    `--log: ${shownPath(url)} shows ${rows} rows and says that there are more. Read it page by page: evidence: { log: { get: "…?page={page}" } }, or give a file.`,
+  )
+}
+
+/** The pages of a log, from 1 to the first without rows, or with those of the page before. */
+async function everyPage(url: string, terms: LogTerms | null): Promise<readonly string[]> {
+  const texts: string[] = []
+  for (let number = 1; number <= most; number++) {
+    const text = await page(url.replaceAll(pagePlace, String(number)))
+    const rows = text === null ? [] : rowsIn(parseWritten(text), isRowOf(terms))
+    if (text === null || rows.length === 0 || text === texts.at(-1)) return texts
+    texts.push(text)
+  }
+  throw new UserError(
+    'usage',
+    `--log: ${shownPath(url)} has more than ${most} pages. Ask for larger ones, or export the log to a file.`,
+  )
 }
 
 async function responseIds(store: Store, runIds: readonly string[]): Promise<readonly string[]> {
@@ -50,6 +83,12 @@ async function responseIds(store: Store, runIds: readonly string[]): Promise<rea
     throw new UserError(
       'usage',
       `--log: more than ${most} answers, and the log is read for each. Export it to a file instead.`,
+    )
+  }
+  if (rows.length === 0) {
+    throw new UserError(
+      'usage',
+      '--log: the log is read by the id of each answer, and no answer of these runs has one, so nothing was asked. Give a place without {response.id}, or a file.',
     )
   }
   return rows.map(({ id }) => id)
@@ -69,57 +108,26 @@ async function page(url: string): Promise<string | null> {
     },
   )
   if (answer.status === 404) return null
-  if (answer.ok) return await answer.text()
-  const { origin, pathname } = new URL(url)
-  throw new UserError(
-    'usage',
-    `--log: ${origin}${pathname} answered ${answer.status}. It needs a key that may read the log, in ASSAY_API_KEY.`,
-  )
-}
-
-/** The rows of a page, whole, each on its own line. Numbers keep their text. */
-function rowsOf(text: string): readonly string[] {
-  if (text.trim() === '') return []
-  const whole = parsed(text)
-  const isList = Array.isArray(whole)
-  if (isList && whole.length === 0) return []
-  if (isMapping(whole) && Object.keys(whole).length === 0) return []
-  return isList ? splitList(text, whole.length) : [text.replaceAll(/\s*\n\s*/g, ' ')]
-}
-
-/** The elements of a JSON list as they are written, so that no number passes through a double. */
-function splitList(text: string, count: number): readonly string[] {
-  const rows: string[] = []
-  let [depth, start, isText] = [0, -1, false]
-  for (let at = 0; at < text.length; at++) {
-    const letter = text[at]
-    if (isText) {
-      if (letter === '\\') at++
-      else if (letter === '"') isText = false
-    } else if (letter === '"') isText = true
-    else if (letter === '{' || letter === '[') {
-      depth++
-      if (depth === 2 && start < 0) start = at
-    } else if (letter === '}' || letter === ']') {
-      depth--
-      if (depth === 1 && start >= 0) {
-        rows.push(text.slice(start, at + 1).replaceAll(/\s*\n\s*/g, ' '))
-        start = -1
-      }
-    }
+  if (!answer.ok) {
+    throw new UserError(
+      'usage',
+      `--log: ${shownPath(url)} answered ${answer.status}. It needs a key that may read the log, in ASSAY_API_KEY.`,
+    )
   }
-  return rows.length === count ? rows : [text.replaceAll(/\s*\n\s*/g, ' ')]
-}
-
-/** @throws UserError for a page that is not JSON, such as one that asks to sign in */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
+  const text = await answer.text()
+  if (text.trim() === '') return null
+  if (parseWritten(text) === undefined) {
     const began = JSON.stringify(text.trim().slice(0, 40))
     throw new UserError(
       'usage',
       `--log: the service's log is not JSON; it begins with ${began}. Correct evidence.log.get in the contract, or give a file.`,
     )
   }
+  // In JSON, a line ends outside of texts only.
+  return text.replaceAll(/\s*[\r\n]+\s*/g, ' ').trim()
+}
+
+function shownPath(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return `${origin}${pathname}`
 }

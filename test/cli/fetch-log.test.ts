@@ -59,10 +59,54 @@ test('a log by id is fetched for each answer; one without a row is left out', as
     '/log/c',
     '/log/d',
   ])
-  expect(text.split('\n')).toEqual([
-    '{"request_id": "a", "spend": 1}',
-    '{"data": {"id": "b", "total_cost": 0.5}}',
-  ])
+  expect(readPriceLog(text, 'log', null).map(({ id }) => id)).toEqual(['a', 'b'])
+})
+
+test.each([
+  ['rows', '{"rows": [{"id": "a", "cost": 1}, {"id": "b", "cost": 2}]}'],
+  [
+    'items of its data',
+    '{"data": {"page": 1, "items": [{"id": "a", "cost": 1}, {"id": "b", "cost": 2}]}}',
+  ],
+  ['one row as its data', '{"data": {"id": "a", "cost": 1}}\n{"data": {"id": "b", "cost": 2}}'],
+  [
+    'a list of another name',
+    '{"ok": true, "spend_logs": [{"id": "a", "cost": 1}, {"id": "b", "cost": 2}]}',
+  ],
+  [
+    'a sum beside its rows',
+    '{"cost": 3, "results": [{"id": "a", "cost": 1}, {"id": "b", "cost": 2}]}',
+  ],
+  [
+    'rows with lists of their own',
+    '{"id": "a", "cost": 1, "data": [{"id": "x", "cost": 9}]}\n{"id": "b", "cost": 2}',
+  ],
+])('a page that has %s is read as a file is, and as an answer is', async (_, page) => {
+  const idsOf = (text: string) => readPriceLog(text, 'log', null).map(({ id }) => id)
+  expect(idsOf(page)).toEqual(['a', 'b'])
+  texts['/any'] = page
+  if (!page.includes('\n'))
+    expect(idsOf(await fetchLog(answered(), ['r'], terms('/any'), base))).toEqual(['a', 'b'])
+})
+
+test('a log in pages is read to its end, and one that shows a part of itself alone is refused', async () => {
+  texts['/pages?p=1'] =
+    '{"data": {"total": 3, "items": [{"id": "a", "cost": 1}, {"id": "b", "cost": 2}]}}'
+  texts['/pages?p=2'] = '{"data": {"total": 3, "items": [{"id": "c", "cost": 1}]}}'
+  texts['/pages?p=3'] = '{"data": {"total": 3, "items": []}}'
+  asked = []
+  const text = await fetchLog(answered(), ['r'], terms('/pages?p={page}'), base)
+  expect(readPriceLog(text, 'log', null).map(({ id }) => id)).toEqual(['a', 'b', 'c'])
+  expect(asked).toHaveLength(3)
+  await expect(fetchLog(answered(), ['r'], terms('/pages?p=1'), base)).rejects.toThrow(
+    /shows 2 rows and says that there are more\. Read it page by page/,
+  )
+})
+
+test('a log by id of answers without one is an error: nothing was asked', async () => {
+  await expect(fetchLog(answered(), ['r'], terms('/log/{response.id}'), base)).rejects.toThrow(
+    /no answer of these runs has one, so nothing was asked/,
+  )
 })
 
 test.each([

@@ -82,7 +82,9 @@ ${charged}
 evidence:
   balance: { get: /api/user/self, value: data.quota, moves: down, within: 10s }
   log:
-    get: /api/log/self?request_id={response.id}
+    get: /api/log/self?p={page}&page_size=100
+    id: request_id
+    join: header:x-oneapi-request-id    # its own id; that of the answer is the vendor's
     cost: quota
     model: model_name
     at: created_at

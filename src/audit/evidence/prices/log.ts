@@ -1,10 +1,9 @@
-import { isMapping } from '../../../contract/price-reader.ts'
 import type { LogTerms } from '../../../contract/prices.ts'
 import { multiply, one } from '../../../money/rational.ts'
 import type { StatedCost } from '../../../price/judge/request.ts'
 import { UserError } from '../../../user/user-error.ts'
-import { amountOf, atPlace, parseWritten, WrittenNumber } from './answer-json.ts'
-import { csvRows } from './csv.ts'
+import { amountOf, atPlace, WrittenNumber } from './answer-json.ts'
+import { type IsRow, logRows } from './log-rows.ts'
 
 /** A row of the service's own log. */
 export interface LogRow {
@@ -48,7 +47,8 @@ const known: Readonly<
 }
 
 /**
- * Reads the service's own log: a JSON list, a page with a list in it, one object a line, or CSV with a head. Numbers keep their text.
+ * Reads the service's own log: a JSON list, a page with a list in it, one object or page a line, or CSV with a head. Numbers
+ * keep their text.
  *
  * @param terms the contract's places; null for those of well-known logs
  * @throws UserError if the text is no log, ends in the middle, or has no cost in any row
@@ -58,7 +58,7 @@ export function readPriceLog(
   file: string,
   terms: LogTerms | null,
 ): readonly LogRow[] {
-  const rows = rowsOf(text, file)
+  const rows = logRows(text, file, isRowOf(terms))
   const read = rows.map((row, at) => logRow(row, at + 1, terms))
   if (rows.length > 0 && read.every(({ cost }) => cost === null)) {
     const names = Object.keys(rows[0] as object).slice(0, 12)
@@ -70,47 +70,27 @@ export function readPriceLog(
   return read
 }
 
-function rowsOf(text: string, file: string): readonly unknown[] {
-  const csv = csvRows(text)
-  if (csv !== null) return csv
-  const trimmed = text.trim()
-  const whole = parseWritten(trimmed)
-  const list = listIn(whole)
-  if (list !== null) return list
-  const lines = trimmed.split(/\r?\n/).filter((line) => line.trim() !== '')
-  return lines.map((line, at) => {
-    const row = parseWritten(line)
-    if (isMapping(row)) return row
-    const isLast = at === lines.length - 1 && at > 0
-    throw new UserError(
-      'import',
-      isLast
-        ? `--log: ${file} ends in the middle of line ${at + 1}, and nothing was judged. Export it again.`
-        : `--log: ${file}, line ${at + 1}: expected a JSON object, as LiteLLM's /spend/logs or new-api's /api/log write it.`,
-    )
-  })
+/** The value at the contract's place, or else at the first usual one that has any. */
+function placed(row: unknown, own: string | null | undefined, usual: readonly string[]): unknown {
+  for (const place of own == null ? usual : [own]) {
+    const value = atPlace(row, place)
+    if (value !== undefined && value !== null && value !== '') return value
+  }
+  return undefined
 }
 
-/** The list of rows of a document: itself, or the list in a page. */
-function listIn(document: unknown): readonly unknown[] | null {
-  if (Array.isArray(document)) return document.filter(isMapping)
-  if (!isMapping(document)) return null
-  for (const place of ['data', 'logs', 'items', 'rows', 'results', 'data.items', 'data.logs']) {
-    const list = atPlace(document, place)
-    if (Array.isArray(list)) return list.filter(isMapping)
-  }
-  const { data } = document
-  return [isMapping(data) ? data : document]
+/** What tells a row of the log from a page of it: a cost, and what it is for. A page may have a sum of costs. */
+export function isRowOf(terms: LogTerms | null): IsRow {
+  return (document) =>
+    amountOf(placed(document, terms?.cost, known.cost)) !== null &&
+    (['id', 'model', 'at'] as const).some(
+      (name) => placed(document, terms?.[name], known[name]) !== undefined,
+    )
 }
 
 function logRow(row: unknown, line: number, terms: LogTerms | null): LogRow {
-  const first = (own: string | null | undefined, usual: readonly string[]) => {
-    for (const place of own == null ? usual : [own]) {
-      const value = atPlace(row, place)
-      if (value !== undefined && value !== null && value !== '') return value
-    }
-    return undefined
-  }
+  const first = (own: string | null | undefined, usual: readonly string[]) =>
+    placed(row, own, usual)
   const amount = amountOf(first(terms?.cost, known.cost))
   const tokens = terms?.tokens ?? {}
   return {
