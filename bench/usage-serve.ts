@@ -8,6 +8,7 @@ import { SignJWT } from 'jose'
 import { defaultContract } from '../src/contract/default.ts'
 import { percentileOf } from '../src/measure/percentile.ts'
 import { clickhouseSource } from '../src/portal/clickhouse-source.ts'
+import { openSettings } from '../src/portal/opened-settings.ts'
 import { Portal } from '../src/portal/server.ts'
 import { parseSettings } from '../src/portal/settings.ts'
 import { Snapshot, type Source } from '../src/portal/snapshot.ts'
@@ -73,14 +74,16 @@ const seen = 10
 
 const door = values.engine === 'clickhouse' ? await openDoor() : null
 const source = door === null ? await duckdbSource() : await clickhouse(door.address('default'))
-const settings = {
-  ...parseSettings('product: Bench\ntokens: { algorithm: HS256, secretEnv: SECRET }\n', 'bench'),
-  folder,
-}
+const settings = openSettings(
+  {
+    ...parseSettings('product: Bench\ntokens: { algorithm: HS256, secretEnv: SECRET }\n', 'bench'),
+    folder,
+  },
+  { SECRET: secret },
+)
 const snapshot = await Snapshot.of(await openStore(':memory:'), source.source)
 const portal = new Portal({
   ...{ snapshot, settings: () => settings, contract: null, now: Date.now },
-  env: { SECRET: secret },
   slowMs: 60_000,
 })
 const server = serve({ fetch: await portal.handler(), hostname: '127.0.0.1', port: 0 })

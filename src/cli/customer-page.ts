@@ -17,7 +17,7 @@ export async function customerPage(options: Options): Promise<string> {
     throw new UserError('usage', '--for customer needs --account: a customer sees one account.')
   }
   const settings = checkedSettings(options.settings)
-  const { keys } = accountScopeOf(account, key, settings.keyNames)
+  const { keys } = accountScopeOf(account, key, Object.fromEntries(settings.keyNames))
   const contract = options.contract === undefined ? null : loadContract(options.contract)
   const search = new URLSearchParams({ by })
   for (const [name, value] of Object.entries({ from, to })) {

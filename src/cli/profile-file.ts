@@ -1,7 +1,7 @@
-import { parse } from 'yaml'
 import { type DeploymentProfile, parseDeploymentProfile } from '../contract/profile.ts'
 import { readText } from '../user/read-text.ts'
 import { UserError } from '../user/user-error.ts'
+import { parseYaml } from '../user/yaml.ts'
 
 /**
  * Reads a profile that `assay probe` wrote.
@@ -21,7 +21,7 @@ export function readProfileFile(option: string, path: string): DeploymentProfile
   }
   let document: unknown
   try {
-    document = parse(text)
+    document = parseYaml(text)
   } catch (error) {
     throw new UserError('usage', `${path} is not YAML: ${String(error).split('\n')[0]}`)
   }

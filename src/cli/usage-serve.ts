@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { loadContract } from '../contract/load.ts'
 import { clickhouseSource } from '../portal/clickhouse-source.ts'
-import { readLogo } from '../portal/logo.ts'
-import { followedSettings, openPortal } from '../portal/open.ts'
-import { type Shown, showable } from '../portal/settings.ts'
+import { openPortal } from '../portal/open.ts'
+import { checkLook, openSettings } from '../portal/opened-settings.ts'
+import { readSettings, type Settings, type Shown, showable } from '../portal/settings.ts'
 import { storeSource } from '../portal/store-source.ts'
 import { signToken } from '../portal/tokens.ts'
-import { wordsFor } from '../portal/words.ts'
 import { defaultContract } from '../public/run.ts'
 import { openClickhouse } from '../store/clickhouse/clickhouse.ts'
 import { UserError } from '../user/user-error.ts'
@@ -67,18 +66,16 @@ export async function tokenAction(flags: TokenOptions): Promise<void> {
 }
 
 export function checkAction(flags: CheckOptions): void {
-  const { product, origins, accounts } = checkedSettings(flags.settings)
+  const { settings } = openSettings(readSettings(settingsOf(flags.settings)), process.env)
+  const { product, origins, accounts } = settings
   process.stdout.write(
-    `${settingsOf(flags.settings)}: ${product}, ${Object.keys(accounts).length} accounts, ${origins.length} origins\n`,
+    `${settingsOf(flags.settings)}: ${product}, ${accounts.size} accounts, ${origins.length} origins\n`,
   )
 }
 
-/** Settings of which everything was checked. @throws UserError with every issue */
-export function checkedSettings(file: string | undefined) {
-  const settings = followedSettings(settingsOf(file), () => {})()
-  wordsFor(settings.locale, settings)
-  readLogo(settings)
-  return settings
+/** Settings of which everything but the key of tokens was checked. @throws UserError with every issue */
+export function checkedSettings(file: string | undefined): Settings {
+  return checkLook(readSettings(settingsOf(file))).settings
 }
 
 function settingsOf(file: string | undefined): string {

@@ -130,10 +130,11 @@ const makeForm = () =>
     .check(({ value, issues }) => {
       const issue = (message: string, input: unknown, ...path: (string | number)[]) =>
         issues.push({ code: 'custom', message, path, input })
-      const names = (value.models ?? []).map(namesOf)
-      for (const [at, own] of names.entries()) {
-        for (const name of own) {
-          const first = names.findIndex((others) => others.includes(name))
+      const firstOf = new Map<string, number>()
+      for (const [at, model] of (value.models ?? []).entries()) {
+        for (const name of namesOf(model)) {
+          const first = firstOf.get(name) ?? at
+          firstOf.set(name, first)
           if (first !== at)
             issue(`another name than "${name}", which model ${first} has`, name, 'models', at, 'id')
         }

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { dirname, parse as parsePath, resolve } from 'node:path'
-import { parse as parseYaml } from 'yaml'
 import { holdsItself } from '../user/holds-itself.ts'
 import { readText } from '../user/read-text.ts'
 import { UserError } from '../user/user-error.ts'
+import { parseYaml } from '../user/yaml.ts'
 import type { Contract, FullContract } from './contract.ts'
 import { contractForm } from './contract-form.ts'
 import { defaultContract } from './default.ts'
@@ -44,7 +44,7 @@ function readContractFile(path: string, shown: string): unknown {
     throw new UserError('contract', `--contract: expected a readable YAML file; got "${shown}"`)
   }
   try {
-    return parseYaml(source, { logLevel: 'error' })
+    return parseYaml(source)
   } catch (error) {
     throw new UserError(
       'contract',
@@ -123,15 +123,12 @@ function mergedFiles(theirs: Mapping, own: Mapping): Mapping {
   const both = merged(theirs, own) as Mapping
   if (!Array.isArray(theirs.models) || !Array.isArray(own.models)) return both
   const idOf = (model: unknown) => (isMapping(model) ? model.id : undefined)
-  const added = own.models.filter(
-    (model) => !(theirs.models as readonly unknown[]).some((their) => idOf(their) === idOf(model)),
-  )
-  const changed = theirs.models.map((their: unknown) =>
-    merged(
-      their,
-      (own.models as readonly unknown[]).find((model) => idOf(model) === idOf(their)),
-    ),
-  )
+  /** The first of an id counts. */
+  const byId = (models: readonly unknown[]) =>
+    new Map([...models].reverse().map((model) => [idOf(model), model]))
+  const [their, mine] = [byId(theirs.models), byId(own.models)]
+  const added = own.models.filter((model) => !their.has(idOf(model)))
+  const changed = theirs.models.map((model: unknown) => merged(model, mine.get(idOf(model))))
   return { ...both, models: [...changed, ...added] }
 }
 

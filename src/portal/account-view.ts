@@ -20,7 +20,7 @@ export interface AccountView {
 }
 
 export function accountView(settings: Settings, account: string): AccountView {
-  const own = Object.hasOwn(settings.accounts, account) ? settings.accounts[account]! : {}
+  const own = settings.accounts.get(account) ?? {}
   const locale = own.locale ?? settings.locale
   const timezone = own.timezone ?? settings.timezone
   const { price } = settings.credits
@@ -37,8 +37,8 @@ export function accountView(settings: Settings, account: string): AccountView {
       currency === null || price === undefined
         ? null
         : { currency, value: decimalText(multiply(readNumber(credits)!, readNumber(price)!)) },
-    nameOfKey: (fingerprint) => keyNames[fingerprint] ?? fingerprint.slice(0, 12),
-    fingerprintOf: (key) => Object.entries(keyNames).find(([, name]) => name === key)?.[0] ?? key,
+    nameOfKey: (fingerprint) => keyNames.get(fingerprint) ?? fingerprint.slice(0, 12),
+    fingerprintOf: (key) => [...keyNames].find(([, name]) => name === key)?.[0] ?? key,
   }
 }
 

@@ -1,10 +1,9 @@
-import { statSync } from 'node:fs'
 import type { Contract } from '../contract/contract.ts'
 import { openStore } from '../store/open.ts'
 import { UserError } from '../user/user-error.ts'
-import { checkAccent } from './logo.ts'
+import { followedSettings } from './opened-settings.ts'
+import { causeOf } from './refused.ts'
 import { loadHono, Portal } from './server.ts'
-import { readSettings, type Settings } from './settings.ts'
 import { Snapshot, type Source } from './snapshot.ts'
 
 export interface ServeOptions {
@@ -22,32 +21,6 @@ export interface ServedPortal {
   close(): Promise<void>
 }
 
-/** The settings of a file, read again when it changes. A faulty change keeps the settings before it. */
-export function followedSettings(file: string, log: (line: string) => void): () => Settings {
-  const markOf = () => {
-    const status = statSync(file, { bigint: true, throwIfNoEntry: false })
-    return status === undefined ? '' : `${status.mtimeNs}/${status.size}`
-  }
-  const read = () => {
-    const settings = readSettings(file)
-    checkAccent(settings)
-    return settings
-  }
-  let mark = markOf()
-  let settings = read()
-  return () => {
-    const now = markOf()
-    if (now === mark) return settings
-    mark = now
-    try {
-      settings = read()
-    } catch (error) {
-      log(`the settings before are kept: ${(error as Error).message}`)
-    }
-    return settings
-  }
-}
-
 /** Between two copies, so that those who write the file have it. */
 const shortestPauseMs = 500
 
@@ -59,7 +32,7 @@ const shortestPauseMs = 500
 export async function openPortal(options: ServeOptions): Promise<ServedPortal> {
   const { source, settingsFile, contract, host, port, refreshMs, log } = options
   const { serve } = await loadHono()
-  const settings = followedSettings(settingsFile, log)
+  const settings = followedSettings(settingsFile, process.env, log)
   const snapshot = await Snapshot.of(await openStore(':memory:'), source)
   const portal = new Portal({ snapshot, settings, contract, now: Date.now, log })
   const fetch = await portal.handler()
@@ -71,7 +44,7 @@ export async function openPortal(options: ServeOptions): Promise<ServedPortal> {
       const isHeld = error instanceof UserError && error.code === 'store-held'
       if (!isHeld)
         log(
-          `the usage could not be read: ${error instanceof UserError ? error.message : 'an error'}`,
+          `the usage could not be read: ${error instanceof UserError ? error.message : causeOf(error)}`,
         )
     }
   }

@@ -32,28 +32,32 @@ export class Problem extends Error {
   readonly hint: string | undefined
   /** Seconds, for 429 and 503. */
   readonly retryAfterS: number | undefined
+  /** Of the line of the log that says why the service failed. */
+  readonly id: string | undefined
 
   constructor(
     status: number,
     code: ProblemCode,
     title: string,
-    { detail, hint, retryAfterS }: { detail?: string; hint?: string; retryAfterS?: number } = {},
+    more: Partial<Pick<Problem, 'detail' | 'hint' | 'retryAfterS' | 'id'>> = {},
   ) {
     super(title)
     this.status = status
     this.code = code
-    this.detail = detail
-    this.hint = hint
-    this.retryAfterS = retryAfterS
+    this.detail = more.detail
+    this.hint = more.hint
+    this.retryAfterS = more.retryAfterS
+    this.id = more.id
   }
 
   get body() {
-    const { status, code, detail, hint, message } = this
+    const { status, code, detail, hint, message, id } = this
     return {
       type: `/problems#${code}`,
       ...{ title: message, status, code },
       ...(detail === undefined ? {} : { detail }),
       ...(hint === undefined ? {} : { hint }),
+      ...(id === undefined ? {} : { id }),
     }
   }
 }

@@ -5,29 +5,26 @@ import { UserError } from '../user/user-error.ts'
 import { type AccountView, accountView } from './account-view.ts'
 import { Answering, type AnswersOptions, type UsageQuestion } from './answering.ts'
 import { forecastRoutes, readAnswer } from './answers.ts'
-import { digestOf } from './asked.ts'
 import { pageDocument } from './document.ts'
 import { exportSums } from './export.ts'
 import { RequestLimit, rateLimitPolicy } from './limits.ts'
 import { Live } from './live.ts'
-import { readLogo } from './logo.ts'
 import { openapiDocument, type RouteName, routes } from './openapi.ts'
+import type { OpenedSettings } from './opened-settings.ts'
 import { allowOrigin } from './origins.ts'
 import { pageBody } from './page.ts'
 import { readPageData } from './page-data.ts'
 import { parametersOf } from './parameters.ts'
 import { Problem } from './problem.ts'
 import { notReady, refused } from './refused.ts'
-import type { Settings } from './settings.ts'
 import { type Speech, speechOf } from './speech.ts'
-import { type Bearer, openTokens, type TokenCheck } from './tokens.ts'
+import { type Bearer, loadJose } from './tokens.ts'
 import { wordsFor } from './words.ts'
 
 export interface PortalOptions extends AnswersOptions {
-  readonly settings: () => Settings
+  readonly settings: () => OpenedSettings
   /** One line per request: never a token or the value of a filter. */
   readonly log?: (line: string) => void
-  readonly env?: NodeJS.ProcessEnv
 }
 
 /** hono is an optional install. @throws UserError if it is missing */
@@ -49,11 +46,6 @@ export class Portal {
   private readonly limit = new RequestLimit()
   private readonly live: Live
   private readonly answering: Answering
-  private checked: {
-    readonly settings: Settings
-    readonly tokens: TokenCheck
-    readonly digest: string
-  } | null = null
 
   constructor(options: PortalOptions) {
     this.options = options
@@ -74,9 +66,9 @@ export class Portal {
   /** A function from requests to responses. @throws UserError without hono, or for wrong settings */
   async handler(): Promise<(request: Request) => Promise<Response>> {
     const { Hono } = await loadHono()
-    await this.current()
+    await loadJose()
     const app = new Hono()
-    app.onError(refused)
+    app.onError((error, context) => refused(error, context, this.options.log))
     app.notFound((context) =>
       refused(new Problem(404, 'no-such-page', 'There is no such page'), context),
     )
@@ -94,7 +86,7 @@ export class Portal {
       )
     })
     app.use('*', async (context, next) => {
-      allowOrigin(context, (await this.current()).settings.origins)
+      allowOrigin(context, this.options.settings().settings.origins)
       if (context.req.method === 'OPTIONS') return context.body(null, 204)
       await next()
       return undefined
@@ -112,7 +104,7 @@ export class Portal {
       }),
     )
     app.get('/logo', (context) => {
-      const logo = readLogo(this.options.settings())
+      const { logo } = this.options.settings()
       if (logo === null) throw new Problem(404, 'no-such-page', 'There is no logo')
       return context.body(logo, 200, {
         'content-type': 'image/svg+xml',
@@ -128,24 +120,9 @@ export class Portal {
     return async (request) => app.fetch(request)
   }
 
-  private async current() {
-    const settings = this.options.settings()
-    if (this.checked?.settings !== settings) {
-      wordsFor(settings.locale, settings)
-      readLogo(settings)
-      const { revokedBefore: _, ...shown } = settings
-      this.checked = {
-        settings,
-        tokens: await openTokens(settings, this.options.env),
-        digest: digestOf(JSON.stringify({ ...shown, accounts: null })),
-      }
-    }
-    return this.checked
-  }
-
   /** Checks the token, its origin and its limit. */
   private async bearer(context: Context): Promise<Bearer> {
-    const { tokens } = await this.current()
+    const { tokens } = this.options.settings()
     const [, token] = /^Bearer ([\w.-]+)$/i.exec(context.req.header('authorization') ?? '') ?? []
     if (token === undefined) {
       throw new Problem(401, 'no-token', 'A token is needed', {
@@ -196,9 +173,9 @@ export class Portal {
     what: Pick<UsageQuestion, 'isForecast' | 'name'>,
     read: UsageQuestion['read'],
   ): Promise<Response> {
-    const { settings, digest } = await this.current()
+    const { settings, digest } = this.options.settings()
     const { account } = bearer
-    const own = Object.hasOwn(settings.accounts, account) ? settings.accounts[account] : null
+    const own = settings.accounts.get(account) ?? null
     const { tag, answer } = this.answering.ask({
       ...{ bearer, ...what, read, url: new URL(context.req.url) },
       view: accountView(settings, account),
@@ -215,12 +192,12 @@ export class Portal {
   }
 
   private speech(view: AccountView): Speech {
-    return speechOf(wordsFor(view.locale, this.options.settings()), view)
+    return speechOf(wordsFor(view.locale, this.options.settings().settings), view)
   }
 
   /** The page: a shell without data, or, with the token, the whole. */
   private async page(context: Context): Promise<Response> {
-    const { settings } = await this.current()
+    const { settings } = this.options.settings()
     const hasToken = context.req.header('authorization') !== undefined
     if (!hasToken) {
       const speech = this.speech(accountView(settings, ''))

@@ -1,9 +1,10 @@
 import { dirname, resolve } from 'node:path'
-import { LineCounter, parseDocument } from 'yaml'
+import { LineCounter } from 'yaml'
 import { z } from 'zod'
 import { pageReaders } from '../report/pages.ts'
 import { readText } from '../user/read-text.ts'
 import { UserError } from '../user/user-error.ts'
+import { yamlDocument } from '../user/yaml.ts'
 
 /** What a token, or the settings, let a customer see. Sums of requests and tokens are always shown. */
 export const showable = ['credits', 'cost', 'keys', 'models', 'requests', 'export'] as const
@@ -30,29 +31,52 @@ const grant = z.strictObject({
   expires: z.iso.date().nullable().default(null),
 })
 
+export const locales = ['en', 'de', 'fr', 'es', 'ja'] as const
+export type Language = (typeof locales)[number]
+
+/** The language of a locale; undefined for what is no locale, or of none of ours. */
+export function languageOf(text: string): Language | undefined {
+  try {
+    const { language } = new Intl.Locale(text)
+    return locales.find((each) => each === language)
+  } catch {
+    return undefined
+  }
+}
+
+const locale = z
+  .string()
+  .refine(
+    (text) => languageOf(text) !== undefined,
+    `expected a locale of ${locales.join(', ')}, such as de-DE`,
+  )
+
+/** A mapping by foreign names, which are never names of properties: `__proto__` is one of them. */
+const byName = <Value extends z.ZodType>(name: z.ZodType<string>, value: Value) =>
+  z
+    .preprocess(
+      (given) =>
+        typeof given === 'object' && given !== null && !Array.isArray(given)
+          ? new Map(Object.entries(given))
+          : given,
+      z.map(name, value, { error: 'expected a mapping of names' }),
+    )
+    .default(() => new Map())
+
 const accountShape = z.strictObject({
   label: z.string().min(1).max(100).optional(),
   timezone: zone.optional(),
-  locale: z.string().optional(),
+  locale: locale.optional(),
   grants: z.array(grant).optional(),
   budget: decimal.optional(),
 })
-
-export const locales = ['en', 'de', 'fr', 'es', 'ja'] as const
-export type Language = (typeof locales)[number]
 
 const shape = z.strictObject({
   product: z.string().min(1).max(100),
   logo: z.string().optional(),
   accent: color.default('#0b6bcb'),
   audience: z.enum(pageReaders).default('customer'),
-  locale: z
-    .string()
-    .default('en')
-    .refine(
-      (text) => locales.some((each) => text === each || text.startsWith(`${each}-`)),
-      `expected a locale of ${locales.join(', ')}, such as de-DE`,
-    ),
+  locale: locale.default('en'),
   currency: z
     .string()
     .regex(/^[A-Z]{3}$/, 'expected an ISO 4217 code, such as EUR')
@@ -61,7 +85,7 @@ const shape = z.strictObject({
   credits: z.strictObject({ price: decimal.optional() }).default({}),
   timezone: zone.default('UTC'),
   shows: z.array(z.enum(showable)).default([...showable]),
-  words: z.record(z.string(), z.string().max(300)).default({}),
+  words: byName(z.string(), z.string().max(300)),
   support: z.url({ protocol: /^https?$|^mailto$/ }).optional(),
   origins: z.array(origin).default([]),
   tokens: z.discriminatedUnion('algorithm', [
@@ -71,9 +95,12 @@ const shape = z.strictObject({
       secretEnv: z.string().regex(/^[A-Z_][A-Z0-9_]*$/),
     }),
   ]),
-  keyNames: z.record(z.string().regex(/^[0-9a-f]{12}$/), z.string().min(1).max(60)).default({}),
-  accounts: z.record(z.string().min(1), accountShape).default({}),
-  revokedBefore: z.record(z.string(), z.iso.datetime({ offset: true })).default({}),
+  keyNames: byName(
+    z.string().regex(/^[0-9a-f]{12}$/, 'expected the first 12 digits of a fingerprint'),
+    z.string().min(1).max(60),
+  ),
+  accounts: byName(z.string().min(1), accountShape),
+  revokedBefore: byName(z.string(), z.iso.datetime({ offset: true })),
 })
 
 /** Settings of the pages that customers see. */
@@ -100,11 +127,26 @@ export function readSettings(path: string): Settings {
   return { ...parseSettings(text, path), folder: dirname(resolve(path)) }
 }
 
+/** Of a file of a thousand accounts with the same fault, a reader needs some. */
+const mostIssues = 100
+
+/** @throws UserError for aliases that are not defined, or grow too large */
+function plainValue(document: ReturnType<typeof yamlDocument>, from: string): unknown {
+  try {
+    return document.toJS()
+  } catch (error) {
+    throw new UserError(
+      'usage',
+      `These settings are wrong:\n  ${from}: ${(error as Error).message}`,
+    )
+  }
+}
+
 /** @throws UserError as `readSettings` does */
 export function parseSettings(text: string, from: string): Omit<Settings, 'folder'> {
   const lines = new LineCounter()
   // Names of accounts and fingerprints of digits stay text.
-  const document = parseDocument(text, { lineCounter: lines, schema: 'core' })
+  const document = yamlDocument(text, { lineCounter: lines, schema: 'core' })
   const at = (offset: number) => {
     const { line, col } = lines.linePos(offset)
     return `${from}:${line}:${col}`
@@ -113,9 +155,9 @@ export function parseSettings(text: string, from: string): Omit<Settings, 'folde
     (error) => `${at(error.pos[0])}: ${error.message.split('\n')[0]}`,
   )
   if (issues.length === 0) {
-    const parsed = shape.safeParse(document.toJS())
+    const parsed = shape.safeParse(plainValue(document, from))
     if (parsed.success) return parsed.data
-    for (const issue of parsed.error.issues) {
+    for (const issue of parsed.error.issues.slice(0, mostIssues)) {
       const path = issue.path.map(String)
       const missing = issue.code === 'unrecognized_keys' ? [...path, issue.keys[0]!] : path
       let node: unknown = document.contents
@@ -129,6 +171,8 @@ export function parseSettings(text: string, from: string): Omit<Settings, 'folde
       const range = (node as { range?: readonly number[] } | null)?.range
       issues.push(`${at(range?.[0] ?? 0)}: ${missing.join('.') || 'the file'}: ${issue.message}`)
     }
+    const more = parsed.error.issues.length - mostIssues
+    if (more > 0) issues.push(`and ${more} more`)
   }
   throw new UserError(
     'usage',

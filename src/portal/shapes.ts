@@ -223,5 +223,6 @@ export const problemShape = z
   .object({
     ...{ type: text(), title: text(), status: z.int(), code: text() },
     ...{ detail: text().optional(), hint: text().optional() },
+    id: text().optional().meta({ description: 'Of the line of the log that says why' }),
   })
   .meta({ id: 'Problem' })

@@ -1,3 +1,4 @@
+import { createPublicKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { UserError } from '../user/user-error.ts'
@@ -44,12 +45,12 @@ export async function loadJose() {
  *
  * @throws UserError for a key that cannot be read
  */
-export async function openTokens(settings: Settings, env = process.env): Promise<TokenCheck> {
-  const jose = await loadJose()
+export function openTokens(settings: Settings, env: NodeJS.ProcessEnv): TokenCheck {
   const { algorithm } = settings.tokens
-  const key = await verifyingKey(settings, env)
+  const key = verifyingKey(settings, env)
   return {
     async check(token, nowMs) {
+      const jose = await loadJose()
       let claims: Record<string, unknown>
       try {
         const verified = await jose.jwtVerify(token, key, {
@@ -84,12 +85,21 @@ function problemOf({ code, claim }: { code?: string; claim?: string }): Problem 
   return badToken()
 }
 
-/** Whether a member of a JSON object occurs twice: parsers then disagree about its value. */
-function hasTwice(json: string): boolean {
-  const names = [...json.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?/g)]
-    .filter(([, , colon]) => colon !== undefined)
-    .map(([, name]) => JSON.parse(name!) as string)
-  return new Set(names).size !== names.length
+/** Whether a member of one object occurs twice in JSON: parsers then disagree about its value. */
+export function hasTwice(json: string): boolean {
+  /** The names of each open object; null for an open list. */
+  const open: (Set<string> | null)[] = []
+  for (const [sign, name, colon] of json.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?|[{}[\]]/g)) {
+    if (sign === '{' || sign === '[') open.push(sign === '{' ? new Set() : null)
+    else if (sign === '}' || sign === ']') open.pop()
+    else if (colon !== undefined) {
+      const names = open.at(-1)
+      const read = JSON.parse(name!) as string
+      if (names?.has(read)) return true
+      names?.add(read)
+    }
+  }
+  return false
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
@@ -104,9 +114,7 @@ function bearerOf(claims: Record<string, unknown>, settings: Settings, nowMs: nu
   // SQL text ends at one, so the account would be another.
   if (sub.includes('\0')) throw badToken()
   if (exp - iat > longestS || iat > nowMs / 1000 + toleranceS) throw badToken()
-  const revoked = Object.hasOwn(settings.revokedBefore, sub)
-    ? settings.revokedBefore[sub]
-    : undefined
+  const revoked = settings.revokedBefore.get(sub)
   if (revoked !== undefined && iat * 1000 < Date.parse(revoked)) {
     throw new Problem(401, 'revoked', 'The token was revoked', {
       hint: 'Ask the service that gave it for a new one.',
@@ -120,18 +128,21 @@ function bearerOf(claims: Record<string, unknown>, settings: Settings, nowMs: nu
   }
 }
 
-async function verifyingKey({ tokens, folder }: Settings, env: NodeJS.ProcessEnv) {
+function verifyingKey({ tokens, folder }: Settings, env: NodeJS.ProcessEnv) {
   if (tokens.algorithm === 'HS256') return secretOf(tokens.secretEnv, env)
-  const { importSPKI } = await loadJose()
   const file = resolve(folder, tokens.publicKey)
   try {
-    return await importSPKI(readFileSync(file, 'utf8'), 'EdDSA')
+    const text = readFileSync(file, 'utf8')
+    const key = createPublicKey(text)
+    // Node would take the public half of a private key, which no server needs.
+    if (key.asymmetricKeyType === 'ed25519' && !text.includes('PRIVATE KEY')) return key
   } catch {
-    throw new UserError(
-      'usage',
-      `tokens.publicKey: ${file} is not a public Ed25519 key in PEM: expected openssl pkey -in usage-private.pem -pubout.`,
-    )
+    // Said below.
   }
+  throw new UserError(
+    'usage',
+    `tokens.publicKey: ${file} is not a public Ed25519 key in PEM: expected openssl pkey -in usage-private.pem -pubout.`,
+  )
 }
 
 function secretOf(name: string, env: NodeJS.ProcessEnv): Uint8Array {

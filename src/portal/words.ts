@@ -1,6 +1,5 @@
 import { UserError } from '../user/user-error.ts'
-import type { Language, Settings } from './settings.ts'
-import { locales } from './settings.ts'
+import { type Language, languageOf, type Settings } from './settings.ts'
 import { de } from './words/de.ts'
 import { en } from './words/en.ts'
 import { es } from './words/es.ts'
@@ -13,16 +12,13 @@ export type Wording = Readonly<Record<Word, string>>
 const built: Readonly<Record<Language, Wording>> = { en, de, fr, es, ja }
 export const allWords = Object.keys(en) as readonly Word[]
 
-export const languageOf = (locale: string): Language =>
-  locales.find((each) => locale === each || locale.startsWith(`${each}-`)) ?? 'en'
-
 /**
  * The words of a locale, with those of the settings.
  *
  * @throws UserError for a word that the page does not have
  */
 export function wordsFor(locale: string, settings: Pick<Settings, 'words'>): Wording {
-  const unknown = Object.keys(settings.words).filter(
+  const unknown = [...settings.words.keys()].filter(
     (word) => !allWords.some((each) => each === word),
   )
   if (unknown.length > 0) {
@@ -31,5 +27,5 @@ export function wordsFor(locale: string, settings: Pick<Settings, 'words'>): Wor
       `words: ${unknown.join(', ')}: expected words of ${allWords.join(', ')}.`,
     )
   }
-  return { ...built[languageOf(locale)], ...settings.words }
+  return { ...built[languageOf(locale) ?? 'en'], ...Object.fromEntries(settings.words) }
 }

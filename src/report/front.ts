@@ -1,6 +1,6 @@
-import { parse } from 'yaml'
 import { z } from 'zod'
 import { UserError } from '../user/user-error.ts'
+import { parseYaml } from '../user/yaml.ts'
 
 /**
  * The comment at the head of a query, as YAML: the title of its table or chart, and the format of its columns. A table
@@ -65,7 +65,7 @@ export function readFront(sql: string, from: string): Front {
   }
   let said: unknown
   try {
-    said = parse(lines.join('\n')) ?? {}
+    said = parseYaml(lines.join('\n')) ?? {}
   } catch (error) {
     throw new UserError(
       'report',

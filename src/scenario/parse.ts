@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, extname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Document, isMap, isScalar, LineCounter, parseDocument } from 'yaml'
+import { type Document, isMap, isScalar, LineCounter } from 'yaml'
 import type { Contract } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
 import { holdsItself } from '../user/holds-itself.ts'
+import { yamlDocument } from '../user/yaml.ts'
 import { buildScenario } from './build.ts'
 import type { Origin } from './file/origin.ts'
 import { type ScenarioInput, scenarioFile, scenarioModule } from './file/scenario-file.ts'
@@ -67,9 +68,7 @@ export function parseScenario(
   contract: Contract = defaultContract,
 ): Scenario {
   const lines = new LineCounter()
-  const document = parseDocument(text, {
-    ...{ lineCounter: lines, merge: true, logLevel: 'error' },
-  })
+  const document = yamlDocument(text, { lineCounter: lines, merge: true })
   if (document.errors.length > 0) {
     throw new ScenarioError(
       path,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { type Document, isMap, isScalar, LineCounter, parseDocument } from 'yaml'
+import { type Document, isMap, isScalar, LineCounter } from 'yaml'
 import { UserError } from '../user/user-error.ts'
+import { yamlDocument } from '../user/yaml.ts'
 import { type Profile, type ProfileAnswers, parseProfile } from './profile.ts'
 
 /**
@@ -31,7 +32,7 @@ function answersIn(path: string): ProfileAnswers {
     )
   }
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines })
+  const document = yamlDocument(text, { lineCounter: lines })
   const [error] = document.errors
   if (error !== undefined) {
     throw new UserError(
@@ -55,7 +56,7 @@ function answersOf(assignments: readonly string[]): ProfileAnswers {
     const at = assignment.indexOf('=')
     const answer = assignment.slice(at + 1)
     const isBareOrder = assignment.startsWith('precedence=') && !answer.includes('[')
-    const value = parseDocument(isBareOrder ? `[${answer}]` : answer)
+    const value = yamlDocument(isBareOrder ? `[${answer}]` : answer)
     if (at < 1 || value.errors.length > 0) {
       throw new UserError(
         'service',

@@ -111,6 +111,16 @@ describe('a token', () => {
       '401 bad-signature',
     ],
     [
+      'that names a member of a claim twice',
+      () =>
+        raw(
+          { alg: 'HS256' },
+          `${JSON.stringify(good).slice(0, -1)},"act":{"sub":"a","\\u0073ub":"b"}}`,
+          secret,
+        ),
+      '401 bad-signature',
+    ],
+    [
       'issued in the future',
       () => tokenOf(subject.name, { iat: nowS + 3600, exp: nowS + 7200 }),
       '401 bad-signature',
@@ -118,6 +128,16 @@ describe('a token', () => {
   ]
   test.each(forged)('%s is refused', async (_, made, code) => {
     expect(await codeOf(await service.ask(summary, await made()))).toBe(code)
+  })
+
+  test('may have claims of its backend, whose members have the names of our claims', async () => {
+    const act = {
+      sub: 'support',
+      act: { sub: 'tool', aud: ['a', 'b'] },
+      list: [{ sub: 1 }, { sub: 2 }],
+    }
+    const nested = await tokenOf(subject.name, { act, jti: 'nested"sub":' })
+    expect((await service.ask(summary, nested)).status).toBe(200)
   })
 
   test('is needed', async () => {
@@ -155,7 +175,7 @@ describe('a token', () => {
       folder,
       tokens: { algorithm: 'EdDSA' as const, publicKey: 'public.pem' },
     }
-    const tokens = await openTokens(settings)
+    const tokens = openTokens(settings, {})
     const request = {
       ...{
         account: subject.name,

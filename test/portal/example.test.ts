@@ -28,10 +28,13 @@ test('the backend of the example signs tokens that the server takes, and its pag
   const [line] = await once(backend.stdout!, 'data')
   const url = String(line).trim()
   const token = await (await fetch(`${url}/usage-token`)).text()
-  const tokens = await openTokens({
-    ...settingsOf(),
-    ...{ folder, tokens: { algorithm: 'EdDSA', publicKey: 'public.pem' } },
-  })
+  const tokens = openTokens(
+    {
+      ...settingsOf(),
+      ...{ folder, tokens: { algorithm: 'EdDSA', publicKey: 'public.pem' } },
+    },
+    {},
+  )
   expect(await tokens.check(token, Date.now())).toMatchObject({ account: 'acct-204', keys: null })
   expect(await (await fetch(url)).text()).toContain('src="http://usage.test/embed.js"')
 }, 60_000)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import { defaultContract } from '../../src/contract/default.ts'
+import { openSettings } from '../../src/portal/opened-settings.ts'
 import { Portal } from '../../src/portal/server.ts'
 import { parseSettings, type Settings } from '../../src/portal/settings.ts'
 import { Snapshot, type Source } from '../../src/portal/snapshot.ts'
@@ -79,10 +80,11 @@ export async function servedFrom(
   const store = await openPlain(':memory:')
   const snapshot = await Snapshot.of(store, source)
   let passedMs = 0
+  const opened = openSettings(settings, env)
   const portal = new Portal({
-    ...{ snapshot, contract: null, env, slowMs: 60_000, forecastMs },
+    ...{ snapshot, contract: null, slowMs: 60_000, forecastMs },
     now: () => nowMs + passedMs,
-    settings: () => settings,
+    settings: () => opened,
   })
   await portal.refresh()
   const handler = await portal.handler()

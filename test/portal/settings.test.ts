@@ -44,8 +44,10 @@ test('every language has every word with the same values, and a word of nobody i
       expect(valuesIn(words[word])).toEqual(expect.arrayContaining(countedIn(words[word])))
     }
   }
-  expect(wordsFor('de', { words: { 'card.requests': 'Aufrufe' } })['card.requests']).toBe('Aufrufe')
-  expect(() => wordsFor('de', { words: { 'card.request': 'x' } })).toThrow(
+  expect(wordsFor('de', { words: new Map([['card.requests', 'Aufrufe']]) })['card.requests']).toBe(
+    'Aufrufe',
+  )
+  expect(() => wordsFor('de', { words: new Map([['card.request', 'x']]) })).toThrow(
     'words: card.request: expected',
   )
 })

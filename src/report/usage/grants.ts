@@ -1,7 +1,7 @@
-import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
 import type { Grant } from '../../contract/grant.ts'
 import { UserError } from '../../user/user-error.ts'
+import { parseYaml } from '../../user/yaml.ts'
 import { parseMoment } from './zone.ts'
 
 const grantsShape = z.array(

@@ -1,6 +1,6 @@
-import { parse as parseYaml } from 'yaml'
 import { fingerprintOf } from '../../attempt/fingerprint.ts'
 import { UserError } from '../../user/user-error.ts'
+import { parseYaml } from '../../user/yaml.ts'
 
 /** Names of keys by their fingerprint, the first 12 digits of the key's SHA-256. */
 export type KeyNames = Readonly<Record<string, string>>

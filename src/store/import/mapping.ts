@@ -1,6 +1,7 @@
-import { parse as parseYaml, YAMLParseError } from 'yaml'
+import { YAMLParseError } from 'yaml'
 import { z } from 'zod'
 import { UserError } from '../../user/user-error.ts'
+import { parseYaml } from '../../user/yaml.ts'
 import { dateOrders, decimalMarks, partPlaces, repeatedTimes } from './readings.ts'
 
 export const logFormats = ['jsonl', 'csv', 'parquet'] as const
@@ -136,7 +137,7 @@ export type FieldName = keyof z.infer<typeof mappingShape>['fields']
 export function parseMapping(text: string, name = 'mapping'): Mapping {
   let value: unknown
   try {
-    value = parseYaml(text, { logLevel: 'error' })
+    value = parseYaml(text)
   } catch (error) {
     const why = error instanceof YAMLParseError ? error.message.split('\n')[0] : String(error)
     throw new UserError('import', `${name} is not YAML: ${why}`)

@@ -1,0 +1,29 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { parseYaml, yamlDocument } from '../../src/user/yaml.ts'
+
+test('a name that stands twice in a mapping is an error with its place, at any depth', () => {
+  expect(() => parseYaml('a: 1\nb: { c: 1, d: 2, c: 3 }\n')).toThrow(
+    'Map keys must be unique at line 2, column 18',
+  )
+  expect(() => parseYaml('a: 1\n"a": 2\n')).toThrow('line 2, column 1')
+  // One property of an object has both.
+  expect(() => parseYaml('1: a\n"1": b\n')).toThrow('line 2, column 1')
+  expect(yamlDocument('a: [\n').errors).toHaveLength(1)
+  expect(parseYaml('a: { c: 1 }\nb: { c: 1 }\n')).toEqual({ a: { c: 1 }, b: { c: 1 } })
+})
+
+test('a merge may stand beside others', () => {
+  const text = 'a: &a { x: 1 }\nb: &b { y: 2 }\nc:\n  <<: *a\n  <<: *b\n  z: 3\n'
+  expect(parseYaml(text, { merge: true })).toEqual(parse(text, { merge: true }))
+})
+
+test('any value is read as the library reads it', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const text = stringify(value)
+      expect(parseYaml(text)).toEqual(parse(text))
+    }),
+  )
+})
