@@ -3,11 +3,21 @@
  * thread, and the parts that these share. The threads of a run share none: each is whole. Fewer files start in half of
  * the CPU. It also writes an empty store, which new stores copy.
  */
-import { existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { join, relative } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { type OutputChunk, rolldown } from 'rolldown'
 import { type Part, partsOf } from './bundle-parts.ts'
+import bundledFile from './bundled.json' with { type: 'json' }
 import { builtStorePath } from './src/store/empty-store.ts'
 import { openStore } from './src/store/open.ts'
 
@@ -16,16 +26,14 @@ const sources = join(root, 'src')
 const target = join(root, 'dist')
 const licences = join(target, 'licences.txt')
 
-/** Libraries of many files, or that every command loads; with what they import. Others stay packages of their own. */
-const inlined = [
-  '@duckdb/node-api',
-  'commander',
-  'vega',
-  'vega-interpreter',
-  'vega-lite',
-  'yaml',
-  'zod',
-]
+/**
+ * Libraries of many files, or that every command loads; with what they import. Others stay packages of their own. Those of
+ * `bundled.json` are whole in the bundle, so that nobody installs them; the declarations of types need the two others.
+ */
+const inlined = [...bundledFile.libraries, '@duckdb/node-api', 'zod']
+
+/** Files of libraries that a page holds as they were published, for `src/chart/interactive.ts`. */
+const published = ['vega/build/vega.min.js', 'vega-interpreter/build/vega-interpreter.js']
 
 /** What the bundler adds for syntax that the oldest Node lacks. */
 const compilerHelpers = '@oxc-project/runtime'
@@ -42,6 +50,10 @@ export async function bundle(): Promise<void> {
   })
   const written = [await write(files, partsOf(sources, await importsOf(files)))]
   for (const thread of threads) written.push(await write([thread]))
+  mkdirSync(join(target, 'chart'), { recursive: true })
+  for (const file of published) {
+    copyFileSync(join(root, 'node_modules', file), join(target, 'chart', basename(file)))
+  }
   const empty = await openStore(builtStorePath())
   empty.close()
   const modules = written.flat().flatMap(({ moduleIds }) => moduleIds)

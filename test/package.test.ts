@@ -34,6 +34,9 @@ interface Manifest {
 
 const run = promisify(execFile)
 const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest
+const { libraries: bundled } = JSON.parse(readFileSync('bundled.json', 'utf8')) as {
+  readonly libraries: readonly string[]
+}
 const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lock
 
 test('the lockfile names no registry host, so any registry can be used to install', () => {
@@ -70,10 +73,15 @@ test('the published package has its licence and every asset that the code reads'
   )
 })
 
-test('docs/dependencies.md has a row for each dependency of the package, and for no other', () => {
+test('docs/dependencies.md has a row for each library that is installed or in the bundle, and for no other', () => {
   const rows = readFileSync('docs/dependencies.md', 'utf8').matchAll(/^\| (`.*?) \|/gm)
   const listed = [...rows].flatMap((row) => row[1]!.split(', ').map((name) => name.slice(1, -1)))
-  expect(listed.sort()).toEqual(Object.keys(manifest.dependencies).sort())
+  expect(listed.sort()).toEqual([...Object.keys(manifest.dependencies), ...bundled].sort())
+})
+
+test('a library that is whole in the bundle is not installed as well', () => {
+  expect(bundled.filter((name) => name in manifest.dependencies)).toEqual([])
+  expect(bundled.filter((name) => !(name in manifest.devDependencies))).toEqual([])
 })
 
 test('the changelog begins with the version of the package', () => {

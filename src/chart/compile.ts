@@ -1,8 +1,7 @@
-import type { Spec } from 'vega'
-import { compile } from 'vega-lite'
+import { compile, type TopLevelSpec } from 'vega-lite'
 import { withoutHostile } from '../user/hostile.ts'
 import { withoutEmptyDomains } from './domains.ts'
-import type { ChartRow, ChartSpec } from './spec.ts'
+import type { ChartRow, ChartSpec, Json } from './spec.ts'
 import { chartConfig } from './theme.ts'
 import { tidy } from './tidy.ts'
 import { warningsInto } from './warnings.ts'
@@ -18,7 +17,7 @@ const narrowBelowPx = 480
 
 /** A Vega spec with its rows, and the warnings of Vega-Lite. */
 export interface Compiled {
-  readonly spec: Spec
+  readonly spec: Json
   readonly warnings: readonly string[]
 }
 
@@ -37,18 +36,19 @@ export function compileChart(
   const narrow = size.widthPx < narrowBelowPx
   // Scales name the values of rows, so both take the same text.
   const shown = rows.map(plain)
-  const compiled = compile(
-    {
-      ...tidy(chart.vegaLite, shown, size.widthPx),
-      width: size.widthPx,
-      height: size.heightPx ?? heightOf(chart, shown),
-      data: { name: 'rows' },
-      datasets: { rows: shown },
-    } as Parameters<typeof compile>[0],
-    { config: chartConfig(narrow), logger: warningsInto(warnings) },
-  )
+  const whole: Json = {
+    ...tidy(chart.vegaLite, shown, size.widthPx),
+    width: size.widthPx,
+    height: size.heightPx ?? heightOf(chart, shown),
+    data: { name: 'rows' },
+    datasets: { rows: shown },
+  }
+  const compiled = compile(whole as unknown as TopLevelSpec, {
+    config: chartConfig(narrow),
+    logger: warningsInto(warnings),
+  })
   const spec = withoutEmptyDomains(compiled.spec)
-  return spec === null ? null : { spec, warnings }
+  return spec === null ? null : { spec: { ...spec }, warnings }
 }
 
 /** Height of axis, legend and title, for charts that grow with their rows. */

@@ -62,8 +62,8 @@ function emptied({ spec }: Compiled): {
   readonly spec: string
   readonly rows: readonly ChartRow[]
 } {
-  const data = spec.data ?? []
-  const held = data.find((each) => each.name === 'rows') as { values?: ChartRow[] } | undefined
+  const data = (spec.data ?? []) as readonly { name: string; values?: ChartRow[] }[]
+  const held = data.find((each) => each.name === 'rows')
   const withoutRows = data.map((each) => (each === held ? { ...each, values: [] } : each))
   return {
     spec: toCssVariables(JSON.stringify({ ...spec, data: withoutRows })),
@@ -76,15 +76,21 @@ function emptied({ spec }: Compiled): {
  * `browser.js`. It is inline and needs no network.
  */
 export function interactiveRuntime(): string {
-  const vega = readFileSync(new URL('vega.min.js', import.meta.resolve('vega')), 'utf8')
+  const vega = readFileSync(publishedFile('vega', 'vega.min.js'), 'utf8')
   const drawing = readFileSync(new URL('../../src/chart/browser.js', import.meta.url), 'utf8')
   return `${withoutSourceMap(vega)}\n${interpreterScript()}\n${drawing}`
+}
+
+/** A file of a library, as published: its own in a checkout, and a copy in the package, which holds what it needs of both. */
+function publishedFile(library: string, file: string): URL {
+  const isBuilt = import.meta.url.endsWith('.js')
+  return new URL(file, isBuilt ? import.meta.url : import.meta.resolve(library))
 }
 
 /** The interpreter is published only as a module, but the page has one classic script. */
 function interpreterScript(): string {
   const source = withoutSourceMap(
-    readFileSync(new URL(import.meta.resolve('vega-interpreter')), 'utf8'),
+    readFileSync(publishedFile('vega-interpreter', 'vega-interpreter.js'), 'utf8'),
   )
   const body = source
     .replace(/^import \{([^}]*)\} from 'vega-util';$/m, 'const {$1} = vega;')
@@ -105,7 +111,7 @@ type View = Json & { encoding?: Record<string, Json>; mark?: unknown }
  * Ctrl or Shift; the wheel alone scrolls the page). Its drawing is the same until a reader acts.
  */
 export function activeChart(chart: ChartSpec): ChartSpec {
-  const spec = structuredClone(chart.vegaLite) as unknown as View & { layer?: View[] }
+  const spec = structuredClone(chart.vegaLite) as View & { layer?: View[] }
   const views = spec.layer ?? [spec]
   const main = views.find((view) => view.encoding?.color?.field !== undefined) ?? views[0]
   if (main === undefined) return chart
@@ -134,11 +140,11 @@ export function activeChart(chart: ChartSpec): ChartSpec {
     }
   }
   main.params = params
-  return { ...chart, vegaLite: spec as unknown as ChartSpec['vegaLite'] }
+  return { ...chart, vegaLite: spec }
 }
 
 function momentsOf({ vegaLite }: ChartSpec): readonly unknown[] {
-  const spec = vegaLite as unknown as View & { layer?: View[] }
+  const spec = vegaLite as View & { layer?: View[] }
   const channels = [spec, ...(spec.layer ?? [])].flatMap(({ encoding }) =>
     Object.values(encoding ?? {}),
   )

@@ -1,8 +1,10 @@
-import type { TopLevelSpec } from 'vega-lite'
 import { UserError } from '../user/user-error.ts'
 
 /** A row of a query: values by column. Dates are drawn in UTC. */
 export type ChartRow = Readonly<Record<string, unknown>>
+
+/** JSON of an object, such as a specification of Vega-Lite or of Vega. */
+export type Json = Readonly<Record<string, unknown>>
 
 /** A Vega-Lite spec whose data is named `rows`, with its texts and sizes. */
 export interface ChartSpec {
@@ -15,10 +17,8 @@ export interface ChartSpec {
   readonly heightPx: number
   /** Height per name on the y axis, pixels, for charts that grow with their rows; null for a fixed height. */
   readonly stepPx?: number | null
-  readonly vegaLite: TopLevelSpec
+  readonly vegaLite: Json
 }
-
-type Json = Readonly<Record<string, unknown>>
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -64,7 +64,7 @@ export function parseChart(text: string, from: string): ChartSpec {
     empty: String(meta.empty),
     heightPx: typeof height === 'number' ? height : 240,
     stepPx: typeof meta.stepPx === 'number' ? meta.stepPx : null,
-    vegaLite: rest as unknown as TopLevelSpec,
+    vegaLite: rest,
   }
 }
 

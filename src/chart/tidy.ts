@@ -10,7 +10,7 @@ export function tidy(
   rows: readonly ChartRow[],
   widthPx: number,
 ): ChartSpec['vegaLite'] {
-  const tidied = structuredClone(spec) as unknown as View & { layer?: View[] }
+  const tidied = structuredClone(spec) as View & { layer?: View[] }
   const views = [tidied, ...(tidied.layer ?? [])]
   const colors = views.flatMap((view) => (view.encoding?.color ? [view.encoding.color] : []))
   for (const view of views) {
@@ -34,7 +34,7 @@ export function tidy(
     if (shown.length < labels.length && strokeDash !== undefined) strokeDash.legend = color.legend
     foldLegend(color, shown, roomPx)
   }
-  return tidied as unknown as ChartSpec['vegaLite']
+  return tidied
 }
 
 type Json = Record<string, unknown>

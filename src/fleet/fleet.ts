@@ -29,9 +29,8 @@ const answerMs = 1000
 const askedAtOnce = 16
 
 /** Connects to the server of a fleet. @throws UserError if that fails */
-export async function joinFleet(options: FleetOptions): Promise<Fleet> {
-  const server = await reachServer(options.address, performance.now() + options.waitMs)
-  return new Fleet(options, server, await Kept.of(server, namesOf(options.runId).all))
+export function joinFleet(options: FleetOptions): Promise<Fleet> {
+  return Fleet.join(options)
 }
 
 /**
@@ -50,7 +49,12 @@ export class Fleet implements Team {
   private isStopped = false
   private isClosed = false
 
-  constructor(options: FleetOptions, server: Server, kept: Kept) {
+  static async join(options: FleetOptions): Promise<Fleet> {
+    const server = await reachServer(options.address, performance.now() + options.waitMs)
+    return new Fleet(options, server, await Kept.of(server, namesOf(options.runId).all))
+  }
+
+  private constructor(options: FleetOptions, server: Server, kept: Kept) {
     this.options = options
     this.server = server
     this.kept = kept

@@ -30,10 +30,8 @@ export interface WatchRunOptions {
 }
 
 /** Listens to the shards of a run. @throws UserError if the server cannot be reached */
-export async function watchRun({ address, runId, waitMs }: WatchRunOptions): Promise<RunWatch> {
-  const server = await reachServer(address, performance.now() + waitMs)
-  const names = namesOf(runId)
-  return new RunWatch(server, await Kept.of(server, names.all), names)
+export function watchRun(options: WatchRunOptions): Promise<RunWatch> {
+  return RunWatch.of(options)
 }
 
 export class RunWatch {
@@ -42,7 +40,13 @@ export class RunWatch {
   private readonly names: Names
   private readonly live = new Map<number, { readonly word: LiveWord; readonly atMs: number }>()
 
-  constructor(server: Server, kept: Kept, names: Names) {
+  static async of({ address, runId, waitMs }: WatchRunOptions): Promise<RunWatch> {
+    const server = await reachServer(address, performance.now() + waitMs)
+    const names = namesOf(runId)
+    return new RunWatch(server, await Kept.of(server, names.all), names)
+  }
+
+  private constructor(server: Server, kept: Kept, names: Names) {
     this.server = server
     this.kept = kept
     this.names = names

@@ -13,8 +13,20 @@ export interface CrossCheckOptions {
   readonly maxTokens: number
 }
 
+/** What is used of autocannon. Its own types are not named, because they are there only if it is installed. */
+type Autocannon = (options: {
+  readonly url: string
+  readonly method: 'POST'
+  readonly headers: Record<string, string>
+  readonly body: Buffer
+  readonly connections: number
+  /** Seconds. */
+  readonly duration: number
+  readonly workers?: number
+}) => PromiseLike<{ readonly '2xx': number; readonly duration: number }>
+
 /** Loads an optional package. @throws UserError if it is not installed */
-export async function loadAutocannon() {
+export async function loadAutocannon(): Promise<Autocannon> {
   try {
     return (await import('autocannon')).default
   } catch {

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { bytesBelow, strictErrors } from './installed.ts'
 
 /**
  * `npm run newcomer`: what somebody does in the first minutes, in an empty folder, with the packed
@@ -61,7 +62,11 @@ try {
   npm('init', '-y')
   npm('install', `./${filename}`)
   const packages = npm('ls', '--omit=dev', '--all', '--parseable').trim().split('\n').length - 1
-  must(packages < 110, `npm install: ${packages} packages, fewer than 110`)
+  must(packages < 20, `npm install: ${packages} packages, fewer than 20`)
+  const megabytes = bytesBelow(join(folder, 'node_modules')) / 1e6
+  must(megabytes < 115, `they take ${megabytes.toFixed(0)} MB, less than 115`)
+  const errors = strictErrors(folder)
+  must(errors === '', `the types compile strictly without an optional package ${errors}`)
 
   const url = `http://127.0.0.1:${port}/openai/v1`
   const search = measured('bench', url, '--for', '100s', '--max-rate', '40/s')
