@@ -12,6 +12,9 @@
  *
  * `npm run matrix -- unnamed [found|quiet] [--part 2/6]`: 300 faults that are composed at random,
  * what found each and why the others were missed; and the same with no effect, where nothing may fail.
+ *
+ * `npm run matrix -- money [honest|faulty]`: 300 worlds with prices, conducts and faults drawn at random (`worlds/`), how well the
+ * judge tells each family of faults, and each world where it accuses what nothing explains, with as few requests as show it.
  */
 import { allRules } from '../../src/audit/rules/list.ts'
 import type { Finding } from '../../src/audit/verdict.ts'
@@ -24,11 +27,12 @@ import { playShipped, probedProfile, shippedScenarios, unsettled } from './shipp
 import { alarmsOf, compositions, outcomeOf } from './unnamed.ts'
 import { randomVariants, singleVariants } from './variants.ts'
 import { verdictsOf } from './verdicts.ts'
+import { worldsTable } from './worlds/table.ts'
 
-const usage = `npm run matrix [-- faults|variants|shipped [pattern] | unnamed [found|quiet]] [--part 2/6]
+const usage = `npm run matrix [-- faults|variants|shipped [pattern] | unnamed [found|quiet] | money [honest|faulty]] [--part 2/6]
 MATRIX_SEED and MATRIX_RANDOM set the seed and how many are composed.`
 
-const kinds = ['all', 'faults', 'variants', 'shipped', 'unnamed']
+const kinds = ['all', 'faults', 'variants', 'shipped', 'unnamed', 'money']
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
 const { positionals, values } = askedOf(usage, { part: { type: 'string', default: '1/1' } })
@@ -189,7 +193,17 @@ async function unnamedWithoutEffect(): Promise<number> {
   return alarms
 }
 
+/** @returns how many worlds the judge is at fault in */
+async function worldsInMoney(): Promise<number> {
+  const count = Number(process.env.MATRIX_RANDOM ?? 300)
+  print(`worlds of the ${count} seeds from ${seed}:`)
+  const seeds = ofPart(Array.from({ length: count }, (_, at) => seed + at))
+  const wanted = (['honest', 'faulty'] as const).filter((kind) => ['.', kind].includes(pattern))
+  return worldsTable(seeds, wanted, print)
+}
+
 async function play(): Promise<number> {
+  if (what === 'money') return worldsInMoney()
   if (what === 'shipped') return shippedByProfiles()
   if (what !== 'unnamed') {
     const survivors = what === 'variants' ? 0 : await faultsByRules()
