@@ -107,7 +107,11 @@ export const attemptColumns = {
   tokenLimit: column('number', true, 'limit of tokens, if the contract names its header'),
   tokenRemaining: column('number', true, 'tokens that remain of it'),
   tokenReset: column('number', true, 'its reset, as `rate_reset`'),
-  retryAfter: column('number', true, 'seconds that the service asks to wait: retry-after-ms, or Retry-After as a number or a date'),
+  retryAfter: column(
+    'number',
+    true,
+    'seconds that the service asks to wait: retry-after-ms, or Retry-After as a number or a date',
+  ),
   dateS: column('index', true, "the service's Date header, Unix seconds"),
 
   // Body

@@ -11,7 +11,7 @@ import { type ContractKind, firstContract } from '../price/first/first-contract.
 import { priceLists } from '../price/first/price-lists.ts'
 import { costJson, costText } from '../price/text.ts'
 import { writeOutput } from '../store/output.ts'
-import { dialectOf, readUsage } from '../tokens/read-usage.ts'
+import { dialectOf, readWholeUsage } from '../tokens/read-usage.ts'
 import { withoutMark } from '../user/byte-order-mark.ts'
 import { visible } from '../user/hostile.ts'
 import { suggestion } from '../user/nearest.ts'
@@ -43,7 +43,7 @@ export function costAction(file: string, options: CostOptions): void {
     )
   }
   const given = readJson(options.usage, '--usage')
-  const usage = readUsage(given, model.dialect ?? dialectOf(given))
+  const usage = readWholeUsage(given, model.dialect ?? dialectOf(given))
   const calculation = calculate(model, usage, {
     atMs: options.at === undefined ? Date.now() : momentOf(options.at),
     serviceTier: options.serviceTier ?? serviceTierOf(given),
@@ -53,6 +53,7 @@ export function costAction(file: string, options: CostOptions): void {
     },
     outcome: options.outcome,
     counts: countsOf(options.counts),
+    priceOf: (name) => modelPriceOf(contract, name),
   })
   const unit = contract.prices!.currency.name
   process.stdout.write(

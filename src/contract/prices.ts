@@ -123,6 +123,9 @@ export type ChargedOutcome = (typeof chargedOutcomes)[number]
 export const charges = ['full', 'input', 'received', 'none', 'open'] as const
 export type Charge = (typeof charges)[number]
 
+/** The value of a name that stands for every value without an entry. */
+export const anyValue = 'any'
+
 /** What is rounded: the cost of a request, or each part of it. */
 export const roundedAt = ['request', 'component'] as const
 
@@ -150,6 +153,8 @@ export interface ModelPrice extends PriceOverlay {
   /** By rising moment. */
   readonly changes: readonly Change[]
   readonly service: Readonly<Record<string, PriceOverlay>>
+  /** By a name in the usage, and by its value: `{ speed: { fast: … } }`. `any` is every value without an entry. */
+  readonly by: Readonly<Record<string, Readonly<Record<string, PriceOverlay>>>>
   readonly hours: readonly Hours[]
   readonly factors: Readonly<Record<string, Factor>>
   readonly round: RoundingTerms | null

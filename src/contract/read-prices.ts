@@ -5,6 +5,7 @@ import { readPriceEvidence } from './price-evidence.ts'
 import { type Mapping, PriceReader } from './price-reader.ts'
 import {
   type ModelPrice,
+  type PriceOverlay,
   type PriceTerms,
   priceClocks,
   pricedModels,
@@ -17,6 +18,7 @@ import { readChange, readHours } from './read-times.ts'
 /** Fields that may stand at the top or in a model; the model's own count. */
 const sharedWords = [
   'usage',
+  'by',
   'charged',
   'times',
   'round',
@@ -114,17 +116,8 @@ function readModel(
       .list(own.changes, `${path}.changes`)
       .map((change, at) => readChange(change, `${path}.changes.${at}`, reader))
       .toSorted((a, b) => a.fromMs - b.fromMs),
-    service: Object.fromEntries(
-      Object.entries(reader.mapping(own.service, `${path}.service`, null)).map(([name, entry]) => [
-        name,
-        readOverlay(
-          reader.mapping(entry, `${path}.service.${name}`, overlayWords),
-          `${path}.service.${name}`,
-          reader,
-          true,
-        ),
-      ]),
-    ),
+    service: readOverlays(own.service, `${path}.service`, reader),
+    by: readBy(terms.by, placeOf('by'), reader),
     hours: reader
       .list(own.hours, `${path}.hours`)
       .map((hours, at) => readHours(hours, `${path}.hours.${at}`, reader)),
@@ -142,6 +135,37 @@ function readModel(
   warnOfCheapTiers(model, path, reader)
   if (round === null) refuseEndless(model, path, reader)
   return model
+}
+
+/** Prices by the values of a name. */
+function readOverlays(
+  value: unknown,
+  path: string,
+  reader: PriceReader,
+): Readonly<Record<string, PriceOverlay>> {
+  return Object.fromEntries(
+    Object.entries(reader.mapping(value, path, null)).map(([name, entry]) => {
+      const place = `${path}.${name}`
+      return [name, readOverlay(reader.mapping(entry, place, overlayWords), place, reader, true)]
+    }),
+  )
+}
+
+/** `by: { speed: { fast: { times: 2 } } }`: prices by what the usage names. */
+function readBy(value: unknown, path: string, reader: PriceReader): ModelPrice['by'] {
+  const fields = reader.mapping(value, path, null)
+  if (fields.service_tier !== undefined)
+    reader.issue(
+      `${path}.service_tier`,
+      'another name: a service tier stands in `service`',
+      undefined,
+    )
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, values]) => [
+      name,
+      readOverlays(values, `${path}.${name}`, reader),
+    ]),
+  )
 }
 
 /** `clock` may also stand in an entry of `hours`. */

@@ -34,7 +34,7 @@ export function writtenPrices({ currency, is, evidence }: PriceTerms) {
 
 /** The price fields of one model. */
 export function writtenModel(model: ModelPrice) {
-  const { changes, service, hours, factors, round, minimum, charged, clock } = model
+  const { changes, service, by, hours, factors, round, minimum, charged, clock } = model
   return {
     ...(model.dialect === null ? {} : { usage: model.dialect }),
     price: writtenPrice(withParents(model)),
@@ -48,6 +48,9 @@ export function writtenModel(model: ModelPrice) {
           })),
         }),
     ...(Object.keys(service).length === 0 ? {} : { service: mapped(service, writtenOverlay) }),
+    ...(Object.keys(by).length === 0
+      ? {}
+      : { by: mapped(by, (values) => mapped(values, writtenOverlay)) }),
     ...(hours.length === 0
       ? {}
       : {
@@ -79,8 +82,9 @@ export function writtenModel(model: ModelPrice) {
  * change stays unwritten: written, it would keep its price there.
  */
 function withParents(model: ModelPrice): Price {
-  const { price, tiers, changes, service, hours } = model
-  const overlays = [...changes, ...Object.values(service), ...hours]
+  const { price, tiers, changes, service, by, hours } = model
+  const ofNames = Object.values(by).flatMap((values) => Object.values(values))
+  const overlays = [...changes, ...Object.values(service), ...ofNames, ...hours]
   const steps = [tiers, ...overlays.map((overlay) => overlay.tiers)].flatMap(
     (each) => each?.steps ?? [],
   )

@@ -36,6 +36,8 @@ export interface PriceContext {
   readonly outcome: ChargedOutcome
   /** Calls, seconds and images that the usage does not count. */
   readonly counts: Readonly<Record<string, Rational>>
+  /** Looks up the price of a model that made a pass of the answer; absent: only the priced model is known. */
+  readonly priceOf?: (name: string) => ModelPrice | null
 }
 
 /** One part of a cost. */
@@ -80,6 +82,9 @@ const usualCharge: Charge = 'full'
  * moment, tier, sum of parts, fees, factors, rounding, smallest charge.
  */
 export function calculate(model: ModelPrice, usage: Usage, context: PriceContext): Calculation {
+  const unread = usage.unread.map((field) => `usage.${field}`)
+  if (usage.passes.length > 0 && model.charged[context.outcome] === 'full')
+    return ofPasses(model, usage, context)
   const charge = model.charged[context.outcome] ?? usualCharge
   if (charge === 'none')
     return {
@@ -88,9 +93,9 @@ export function calculate(model: ModelPrice, usage: Usage, context: PriceContext
       steps: [{ step: 'charged', summary: `${context.outcome}: none`, cost: zero }],
     }
   if (charge === 'open') return { ...nothing, cost: null, open: [`charged.${context.outcome}`] }
-  const sheet = sheetAt(model, context.atMs, context.serviceTier)
-  if (sheet === null)
-    return { ...nothing, cost: null, open: [`service tier ${context.serviceTier}`] }
+  if (unread.length > 0) return { ...nothing, cost: null, open: unread }
+  const sheet = sheetAt(model, context.atMs, context.serviceTier, usage.named)
+  if ('open' in sheet) return { ...nothing, cost: null, ...sheet }
   if (Object.keys(sheet.price).length === 0)
     return { ...nothing, cost: null, open: [`a price of ${model.id}`] }
   const counted = charge === 'input' ? withoutOutput(usage.parts) : usage.parts
@@ -117,6 +122,66 @@ const nothing: Omit<Calculation, 'cost'> = {
   open: [],
   unknown: [],
   assumed: [],
+}
+
+/**
+ * An answer that was made in several passes costs the sum of them, each by its own counts and its own model. The request, and
+ * the calls that the answer counts as a whole, are charged with the first. An attempt that gave way to another model costs what
+ * `charged.inner_attempt` says.
+ */
+function ofPasses(model: ModelPrice, usage: Usage, context: PriceContext): Calculation {
+  const { round, minimum } = model
+  const byRequest = round?.at === 'component' ? round : null
+  const isOfOthers = usage.passes.some(({ model: name }) => name !== null && name !== model.id)
+  const lastAnswer = usage.passes.findLastIndex(({ kind }) => kind === 'fallback_message')
+  const calculations = usage.passes.map((pass, at): Calculation => {
+    const named = pass.model === null ? null : (context.priceOf?.(pass.model) ?? null)
+    const own = pass.model === null || pass.model === model.id ? model : named
+    const isInner = pass.kind === 'message' && at < lastAnswer
+    const field = `usage.iterations ${at + 1}`
+    if (pass.usage === null) return { ...nothing, cost: null, unknown: [`${field} counts`] }
+    if (own === null) return { ...nothing, cost: null, open: [`a price of ${pass.model}`] }
+    // Of two models, nothing says which made a pass without a name.
+    if (pass.model === null && isOfOthers)
+      return { ...nothing, cost: null, unknown: [`${field} model`] }
+    const found = calculate(
+      {
+        ...own,
+        round: byRequest,
+        minimum: null,
+        charged: { ...own.charged, [context.outcome]: 'full' },
+      },
+      {
+        ...pass.usage,
+        calls: at === 0 ? usage.calls : {},
+        named: { ...usage.named, ...pass.usage.named },
+      },
+      { ...context, ...(at === 0 ? {} : { counts: { ...context.counts, request: zero } }) },
+    )
+    const inner = model.charged.inner_attempt
+    if (!isInner || inner === 'full' || (found.cost !== null && isZero(found.cost))) return found
+    return inner === 'none'
+      ? { ...nothing, cost: zero }
+      : { ...nothing, cost: null, open: [`charged.inner_attempt (${field})`] }
+  })
+  const all = <Field extends 'lines' | 'steps' | 'because' | 'open' | 'unknown' | 'assumed'>(
+    field: Field,
+  ) => calculations.flatMap((each) => each[field] as readonly Calculation[Field][number][])
+  const known = calculations.flatMap(({ cost }) => cost ?? [])
+  const isKnown = known.length === calculations.length
+  const sum = known.reduce(add, zero)
+  const rounded =
+    round === null || byRequest !== null ? sum : roundTo(sum, round.digits, round.mode)
+  const cost = minimum !== null && compare(rounded, minimum) < 0 && !isZero(sum) ? minimum : rounded
+  return {
+    cost: isKnown ? cost : null,
+    lines: all('lines'),
+    steps: all('steps'),
+    because: [...new Set([`${usage.passes.length} passes`, ...all('because')])],
+    open: [...new Set(all('open'))],
+    unknown: [...new Set(all('unknown'))],
+    assumed: [...new Set(all('assumed'))],
+  }
 }
 
 function withoutOutput(of: Parts): Parts {

@@ -1,4 +1,5 @@
 import {
+  anyValue,
   type Change,
   type Hours,
   type ModelPrice,
@@ -8,6 +9,8 @@ import {
   weekdays,
 } from '../contract/prices.ts'
 import { multiply, type Rational } from '../money/rational.ts'
+import type { Usage } from '../tokens/usage.ts'
+import { isUsualValue, selectingNames } from '../tokens/usage-names.ts'
 
 /** The price of a model at a moment: after changes, service tier and hours, before tiers. */
 export interface Sheet {
@@ -17,42 +20,73 @@ export interface Sheet {
   readonly because: readonly string[]
 }
 
-/** Tiers of a service whose requests cost the base price. */
-const standardTiers: ReadonlySet<string> = new Set([
-  'auto',
-  'default',
-  'on_demand',
-  'standard',
-  'standard_only',
-])
+/** Names on which the price may depend, and for which the contract has none: `service tier flex`, `usage.speed fast`. */
+export interface OpenNames {
+  readonly open: readonly string[]
+  /** Names that the contract prices, where nothing says what the usage names. */
+  readonly unknown: readonly string[]
+}
 
 /**
  * @param serviceTier as the answer or the request names it
- * @returns null if the contract has service tiers, and this one is not among them
+ * @param named what the usage names; null if that is not known
  */
-export function sheetAt(model: ModelPrice, atMs: number, serviceTier: string | null): Sheet | null {
-  const service = serviceTier === null ? undefined : model.service[serviceTier]
-  if (
-    service === undefined &&
-    serviceTier !== null &&
-    !standardTiers.has(serviceTier) &&
-    Object.keys(model.service).length > 0
-  )
-    return null
+export function sheetAt(
+  model: ModelPrice,
+  atMs: number,
+  serviceTier: string | null,
+  named: Usage['named'],
+): Sheet | OpenNames {
+  const service = serviceTier === null ? undefined : entryOf(model.service, serviceTier)
+  const { chosen, open, unknown } = chosenBy(model, named)
+  const isOpenTier = service === undefined && serviceTier !== null && !isUsualValue(serviceTier)
+  const openNames = isOpenTier ? [`service tier ${serviceTier}`, ...open] : open
+  if (openNames.length > 0 || unknown.length > 0) return { open: openNames, unknown }
   const changes = model.changes.filter(({ fromMs }) => fromMs <= atMs)
   const hours = model.hours.find((entry) => isWithin(entry, atMs))
   const last: Change | undefined = changes.at(-1)
   return {
-    ...[...changes, service, hours].reduce<Omit<Sheet, 'because'>>(
-      (sheet, overlay) => (overlay === undefined ? sheet : overlaid(sheet, overlay)),
-      { price: model.price, tiers: model.tiers },
-    ),
+    ...[...changes, service, ...chosen.map(({ overlay }) => overlay), hours].reduce<
+      Omit<Sheet, 'because'>
+    >((sheet, overlay) => (overlay === undefined ? sheet : overlaid(sheet, overlay)), {
+      price: model.price,
+      tiers: model.tiers,
+    }),
     because: [
       ...(last === undefined ? [] : [`from ${new Date(last.fromMs).toISOString()}`]),
       ...(service === undefined ? [] : [`service tier ${serviceTier}`]),
+      ...chosen.map(({ name }) => name),
       ...(hours === undefined ? [] : ['hours']),
     ],
   }
+}
+
+/** The prices that the names of a usage choose. A name that the contract leaves open may have any price. */
+function chosenBy({ by }: ModelPrice, named: Usage['named']) {
+  if (named === null) return { chosen: [], open: [], unknown: Object.keys(by).map(usageField) }
+  const chosen = Object.entries(by).flatMap(([field, values]) => {
+    const value = entryOf(named, field)
+    if (value === undefined) return []
+    const overlay = entryOf(values, value) ?? entryOf(values, anyValue)
+    return overlay === undefined ? [] : [{ field, name: `${field} ${value}`, overlay }]
+  })
+  const priced = new Set(chosen.map(({ field }) => field))
+  const open = [
+    ...selectingNames(named),
+    // Beyond the texts, a contract may select by any value.
+    ...Object.keys(by).flatMap((field) => {
+      const value = entryOf(named, field)
+      return value === undefined || isUsualValue(value) ? [] : [[field, value] as const]
+    }),
+  ].flatMap(([field, value]) => (priced.has(field) ? [] : [`${usageField(field)} ${value}`]))
+  return { chosen, open: [...new Set(open)], unknown: [] }
+}
+
+const usageField = (field: string) => `usage.${field}`
+
+/** A name comes from a service, so it is no property of an object. */
+function entryOf<Value>(of: Readonly<Record<string, Value>>, name: string): Value | undefined {
+  return Object.hasOwn(of, name) ? of[name] : undefined
 }
 
 function overlaid(

@@ -94,8 +94,9 @@ function usageOf(use: LoggedUse): Usage {
 
 /** Whether the cost of a sum of requests is the sum of their costs. */
 function addsUp(model: ModelPrice, { requests, atUs, endUs }: LoggedUse): boolean {
-  const { changes, service, hours, round, minimum, tiers, price } = model
-  const overlays = [model, ...changes, ...Object.values(service), ...hours]
+  const { changes, service, by, hours, round, minimum, tiers, price } = model
+  const ofNames = Object.values(by).flatMap((values) => Object.values(values))
+  const overlays = [model, ...changes, ...Object.values(service), ...ofNames, ...hours]
   const isByRequest =
     round !== null ||
     minimum !== null ||

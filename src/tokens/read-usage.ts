@@ -1,7 +1,15 @@
 import { jsonOf } from '../user/json-text.ts'
 import type { Dialect } from './dialect.ts'
 import { type DialectName, dialects } from './dialects.ts'
-import { normalUsage, type StatedCounts, type Usage, unknownUsage } from './usage.ts'
+import {
+  normalUsage,
+  type Part,
+  type StatedCounts,
+  type Usage,
+  type UsagePass,
+  unknownUsage,
+} from './usage.ts'
+import { namedIn } from './usage-names.ts'
 
 /**
  * Reads a usage object, or a row of a log, in its dialect.
@@ -34,6 +42,14 @@ export function readUsage(usage: unknown, dialect: DialectName): Usage {
   return { ...read, calls, flags: isWrong ? [...read.flags, 'not-a-count'] : read.flags }
 }
 
+/** The same, with what the usage names beside its counts, and with the passes of the answer: all that a price may depend on. */
+export function readWholeUsage(usage: unknown, dialect: DialectName): Usage {
+  const read = readUsage(usage, dialect)
+  return isObject(usage)
+    ? { ...read, named: namedIn(usage), ...passesOf(usage, read, dialect) }
+    : read
+}
+
 /** The dialect of a usage whose writer is unknown: by its fields, and by the endpoint where they leave it open. */
 export function dialectOf(
   usage: unknown,
@@ -57,6 +73,55 @@ export function dialectOf(
   if (has('input_tokens_details', 'total_tokens')) return 'openai-responses'
   if (endpoint === 'messages') return 'anthropic'
   return endpoint === 'responses' || has('input_tokens') ? 'openai-responses' : 'openai-chat'
+}
+
+/** The passes of an answer, and lists of counts that are none. */
+function passesOf(usage: Mapping, top: Usage, dialect: DialectName) {
+  const { passes, unread } = listsOfCounts(usage, dialect)
+  // One pass with the counts of the answer, or without any, says nothing more.
+  const [first] = passes
+  const isPlain =
+    passes.length === 1 &&
+    first!.model === null &&
+    (first!.usage === null || isSameCount(first!.usage, top))
+  return { passes: isPlain ? [] : passes, unread }
+}
+
+function listsOfCounts(
+  usage: Mapping,
+  dialect: DialectName,
+): { readonly passes: readonly UsagePass[]; readonly unread: readonly string[] } {
+  const elements = elementFields(dialect)
+  let passes: readonly UsagePass[] = []
+  const unread: string[] = []
+  for (const [name, list] of Object.entries(usage)) {
+    if (!Array.isArray(list) || elements.has(name)) continue
+    const read = list.filter(isObject).map((each): UsagePass => {
+      const counted = readWholeUsage(each, dialect)
+      const isCounted = Object.values(counted.parts).some((count) => count !== null)
+      return {
+        kind: typeof each.type === 'string' ? each.type : name,
+        model: typeof each.model === 'string' ? each.model : null,
+        usage: isCounted ? counted : null,
+      }
+    })
+    if (name === passesField) passes = read
+    else if (read.some((pass) => pass.usage !== null)) unread.push(name)
+  }
+  return { passes, unread }
+}
+
+/** Anthropic's field: an answer with a summary before it, or of a fallback model, has several. */
+const passesField = 'iterations'
+
+/** Lists that a dialect reads by their elements: `cacheDetails[5m]`. */
+function elementFields(dialect: DialectName): ReadonlySet<string> {
+  const places = Object.values(dialects[dialect].counts).flat()
+  return new Set(places.flatMap((place) => (place.includes('[') ? place.split('[', 1) : [])))
+}
+
+function isSameCount({ parts: a }: Usage, { parts: b }: Usage): boolean {
+  return Object.entries(a).every(([part, count]) => (count ?? 0) === (b[part as Part] ?? 0))
 }
 
 function formOf(usage: Mapping, dialect: DialectName): DialectName {

@@ -53,6 +53,25 @@ export interface Usage {
    * Null if no total is stated, if both are the same, or if it is neither.
    */
   readonly totalIs: 'input+output' | 'input+output+reasoning' | null
+  /**
+   * What the usage names beside counts, by its place: `{ speed: 'fast', inference_geo: 'us' }`. A price may depend on it.
+   * Null if that is not known, since only counts were kept.
+   */
+  readonly named: Readonly<Record<string, string>> | null
+  /** The parts of an answer that was made in several passes. Empty: the counts are those of one. */
+  readonly passes: readonly UsagePass[]
+  /** Fields with counts that are neither passes nor parts of the counts: what they mean is not known. */
+  readonly unread: readonly string[]
+}
+
+/** One pass of an answer, such as the summary before it or a fallback model. */
+export interface UsagePass {
+  /** As the service calls it: `message`, `compaction`. */
+  readonly kind: string
+  /** Null: that of the request, as far as it is known. */
+  readonly model: string | null
+  /** Null if the pass counts nothing. */
+  readonly usage: Usage | null
 }
 
 /** Counts as a service states them. Null or absent: not stated. */
@@ -173,6 +192,9 @@ export function normalUsage(stated: StatedCounts, form: UsageForm): Usage {
     calls: {},
     flags: [...flags],
     totalIs,
+    named: null,
+    passes: [],
+    unread: [],
   }
 }
 

@@ -130,18 +130,34 @@ export function mostUnits(
     readonly choices: Readonly<Record<string, string>>
   },
 ): bigint | null {
+  const namings = namingsOf(model)
   const costs = inputs.flatMap((input) =>
-    outputs.map((out) => {
+    outputs.flatMap((out) => {
       const parts = { ...nothing, [input]: prompt, [out]: output }
-      return calculate(
-        model,
-        { parts, calls: {}, flags: [], totalIs: null },
-        { ...context, outcome: 'success', counts: {} },
-      ).cost
+      return namings.map(
+        (named) =>
+          calculate(
+            model,
+            { ...unknownUsage, parts, named },
+            { ...context, outcome: 'success', counts: {} },
+          ).cost,
+      )
     }),
   )
   if (costs.some((cost) => cost === null)) return null
   return costs.map((cost) => unitsOfCost(cost!)).reduce((a, b) => (a > b ? a : b))
+}
+
+/** What an answer may name, as far as prices depend on it. */
+function namingsOf({ by }: ModelPrice): readonly Readonly<Record<string, string>>[] {
+  return Object.entries(by).reduce<readonly Readonly<Record<string, string>>[]>(
+    (before, [field, values]) =>
+      before.flatMap((named) => [
+        named,
+        ...Object.keys(values).map((value) => ({ ...named, [field]: value })),
+      ]),
+    [{}],
+  )
 }
 
 const inputs = ['input_uncached', 'cache_write', 'cache_write_1h'] as const

@@ -99,7 +99,7 @@ function modelsFor(request: PricedRequest, priceOf: PriceOf): readonly ModelPric
 function contextsOf(
   request: PricedRequest,
   model: ModelPrice,
-  { choices, clockErrorMs }: PriceJudge,
+  { choices, clockErrorMs, priceOf }: PriceJudge,
 ): readonly PriceContext[] {
   const moments =
     model.hours.length === 0 && model.changes.length === 0
@@ -109,7 +109,7 @@ function contextsOf(
   const tiers = isTierRead ? [] : [null, ...Object.keys(model.service)]
   return request.outcomes.flatMap((outcome) =>
     [...new Set([serviceTier, ...tiers])].flatMap((tier) =>
-      moments.map((atMs) => ({ atMs, serviceTier: tier, choices, outcome, counts: {} })),
+      moments.map((atMs) => ({ atMs, serviceTier: tier, choices, outcome, counts: {}, priceOf })),
     ),
   )
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { isMapping } from '../../../contract/price-reader.ts'
 import { type Rational, readNumber } from '../../../money/rational.ts'
 import type { DialectName } from '../../../tokens/dialects.ts'
-import { dialectOf, readUsage } from '../../../tokens/read-usage.ts'
+import { dialectOf, readUsage, readWholeUsage } from '../../../tokens/read-usage.ts'
 import type { Usage } from '../../../tokens/usage.ts'
 import { jsonOf } from '../../../user/json-text.ts'
 
@@ -93,7 +93,7 @@ export function answerUsage(
     last.service_tier,
   ]
   return {
-    usage: readUsage(last, known),
+    usage: readWholeUsage(last, known),
     each: stated.map((usage) => readUsage(usage, known)),
     serviceTier: tiers.findLast((tier) => typeof tier === 'string') ?? null,
   }

@@ -19,13 +19,24 @@ export interface Change {
   ) => Rational | null
 }
 
+/** A change to the usage, in each pass of the answer; null if it applies to none. */
+function overPasses(usage: Usage, change: (usage: Usage) => Usage | null): Usage | null {
+  if (usage.passes.length === 0) return change(usage)
+  const changed = usage.passes.map((pass) => (pass.usage === null ? null : change(pass.usage)))
+  if (changed.every((each) => each === null)) return null
+  return {
+    ...usage,
+    passes: usage.passes.map((pass, at) => ({ ...pass, usage: changed[at] ?? pass.usage })),
+  }
+}
+
 type OnUsage = (usage: Usage, request: PricedRequest) => Usage | null
 type OnModel = (model: ModelPrice) => ModelPrice | null
 export const onUsage = (summary: string, about: string, change: OnUsage): Change => ({
   summary,
   about,
   costOf(request, model, usage, context) {
-    const changed = change(usage, request)
+    const changed = overPasses(usage, (each) => change(each, request))
     return changed === null ? null : calculate(model, changed, context).cost
   },
 })

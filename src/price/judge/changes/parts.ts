@@ -82,9 +82,11 @@ export function finishedLike(
     tiers: null,
     changes: [],
     service: {},
+    by: {},
     hours: [],
   }
-  return calculate(only, usage, { ...context, serviceTier: null }).cost
+  const plain = { ...usage, named: {}, passes: [] }
+  return calculate(only, plain, { ...context, serviceTier: null }).cost
 }
 
 export function repriced(

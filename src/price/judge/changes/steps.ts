@@ -64,6 +64,9 @@ export function priceChanges(models: readonly ModelPrice[]): readonly Change[] {
             : calculate(model, usage, { ...context, serviceTier: tier }).cost,
       }),
     ),
+    ...[...new Set(models.flatMap(({ by }) => Object.keys(by)))].flatMap((field) =>
+      nameChanges(models, field),
+    ),
     onModel('the hours ignored', 'hours', (model) =>
       model.hours.length === 0 ? null : { ...model, hours: [] },
     ),
@@ -150,6 +153,25 @@ export function priceChanges(models: readonly ModelPrice[]): readonly Change[] {
     onModel('the smallest charge left out', 'minimum', (model) =>
       model.minimum === null ? null : { ...model, minimum: null },
     ),
+  ]
+}
+
+/** The price of another value of what the usage names, or that without the name. */
+function nameChanges(models: readonly ModelPrice[], field: string): readonly Change[] {
+  const as = (summary: string, value: string | null): Change => ({
+    summary,
+    about: field,
+    costOf(_, model, usage, context) {
+      const { [field]: own, ...others } = usage.named ?? {}
+      if (own === undefined || own === value) return null
+      const named = value === null ? others : { ...others, [field]: value }
+      return calculate(model, { ...usage, named }, context).cost
+    },
+  })
+  const values = new Set(models.flatMap(({ by }) => Object.keys(by[field] ?? {})))
+  return [
+    as(`usage.${field} ignored`, null),
+    ...[...values].map((value) => as(`charged as usage.${field} ${value}`, value)),
   ]
 }
 

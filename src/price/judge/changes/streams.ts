@@ -1,4 +1,5 @@
 import { type Part, type Parts, parts } from '../../../tokens/usage.ts'
+import { calculate } from '../../calculate.ts'
 import { type Change, onUsage } from './change.ts'
 
 /** Counts of a stream that are added up, although each is already a total. */
@@ -6,6 +7,12 @@ export const streamChanges: readonly Change[] = [
   streamSum('the input of every event added up', (part) => !isOutput(part)),
   streamSum('the output of every event added up', isOutput),
   streamSum('the counts of every event added up', () => true),
+  {
+    summary: 'only the counts at the top of the usage, without those of its passes',
+    about: 'usage of passes',
+    costOf: (_, model, usage, context) =>
+      usage.passes.length === 0 ? null : calculate(model, { ...usage, passes: [] }, context).cost,
+  },
   onUsage('input and cached tokens counted twice', 'input', (usage) => ({
     ...usage,
     parts: {

@@ -1,0 +1,59 @@
+/**
+ * What a usage names beside its counts. A price may depend on each of these, so a contract selects by any of them, and one that
+ * it leaves open makes the cost unknown.
+ */
+
+/** Deepest place of a name: `details.speed`. */
+const mostSteps = 3
+
+/** The texts, the numbers and the truths of a usage, by their place. */
+export function namedIn(usage: object, steps = 1): Readonly<Record<string, string>> {
+  const found: [string, string][] = []
+  for (const [name, value] of Object.entries(usage)) {
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+      found.push([name, String(value)])
+    else if (
+      typeof value === 'object' &&
+      value !== null &&
+      !Array.isArray(value) &&
+      steps < mostSteps
+    )
+      for (const [place, inner] of Object.entries(namedIn(value, steps + 1)))
+        found.push([`${name}.${place}`, inner])
+  }
+  return Object.fromEntries(found)
+}
+
+/** Values that mean the usual price, whatever the field. */
+const usualValues: ReadonlySet<string> = new Set([
+  ...['auto', 'default', 'on_demand', 'standard', 'standard_only', 'normal', 'regular'],
+  ...['global', 'none', 'not_available', 'unspecified', 'null', 'false', ''],
+])
+
+/** Whether a value means the usual price: `standard`, `global`, `ON_DEMAND`. */
+export function isUsualValue(value: string): boolean {
+  return usualValues.has(value.toLowerCase())
+}
+
+/**
+ * Names that say what the counts are, or what the price list gives by the request. Perplexity's `search_context_size` is one of
+ * the latter: a contract with one price of a request has one for each size, unless it selects by it.
+ */
+const describing: ReadonlySet<string> = new Set([
+  ...['type', 'object', 'id', 'model', 'currency', 'unit', 'usage_semantic', 'usage_source'],
+  ...['service_tier', 'cache_type', 'search_context_size'],
+])
+
+const isAmount = (value: string) => /^-?\d+(\.\d+)?(e-?\d+)?$/i.test(value)
+
+/** Names of a usage on which a price may depend, unless a contract says otherwise: `{ speed: 'fast' }`. */
+export function selectingNames(
+  named: Readonly<Record<string, string>>,
+): readonly (readonly [string, string])[] {
+  return Object.entries(named).filter(([place, value]) => {
+    const field = place.split('.').at(-1)!
+    return (
+      !describing.has(field) && !/_(id|at)$/.test(field) && !isAmount(value) && !isUsualValue(value)
+    )
+  })
+}
