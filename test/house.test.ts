@@ -49,7 +49,7 @@ const mayImport: Record<string, readonly string[]> = {
     'chart',
   ],
   otlp: ['measure', 'store'],
-  portal: ['money', 'contract', 'store', 'chart', 'report'],
+  portal: ['money', 'contract', 'measure', 'store', 'chart', 'report'],
   service: ['money', 'tokens', 'contract', 'chart'],
   fleet: ['run', 'money'],
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sqlName } from '../attempt/columns.ts'
 import { generatesSql } from '../contract/request.ts'
+import { usageViewSql } from './usage/view.ts'
 
 /**
  * A measure of an attempt. The list below is the only definition: the views of the store, thresholds,
@@ -371,7 +372,8 @@ FROM (
   FROM attempt_values
 )
 WHERE entry.us IS NOT NULL;
-${taskViews}`
+${taskViews}
+${usageViewSql};`
 
 /** A store keeps the digest as the comment of `attempt_measures`. */
 export const measureViews = {

@@ -1,9 +1,9 @@
 import type { Contract } from '../contract/contract.ts'
+import { quantities } from '../measure/usage/quantities.ts'
 import { quartersEngine } from '../report/usage/engine/engine.ts'
 import { readUsageIn } from '../report/usage/read.ts'
 import type { UsagePage } from '../report/usage/shape.ts'
 import type { AccountScope } from '../store/account.ts'
-import { quarterColumns } from '../store/quarters/quarters.ts'
 import { inSession } from '../store/session.ts'
 import { UserError } from '../user/user-error.ts'
 import type { AccountView } from './account-view.ts'
@@ -13,7 +13,7 @@ import type { Answers } from './shapes.ts'
 import { keyDays, type Snapshot } from './snapshot.ts'
 import { valueSql } from './sums.ts'
 
-const columns = Object.keys(quarterColumns).join()
+const columns = Object.keys(quantities).join()
 
 /** The usage page of an account over the sums of the snapshot: forecasts, peaks and flags. */
 export async function pageOf(

@@ -1,3 +1,4 @@
+import { quarterUs } from '../measure/usage/quantities.ts'
 import {
   checkTimeZone,
   endOfDayUs,
@@ -6,7 +7,6 @@ import {
   startOfDayUs,
   weekdayOf,
 } from '../report/usage/zone.ts'
-import { quarterUs } from '../store/quarters/quarters.ts'
 import { Problem } from './problem.ts'
 
 export const buckets = ['hour', 'day', 'week', 'month'] as const

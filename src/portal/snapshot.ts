@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { quantities } from '../measure/usage/quantities.ts'
 import type { RequestQuery } from '../report/usage/engine/clickhouse.ts'
 import { type AccountScope, accountCondition, pollKeysSql, setAccount } from '../store/account.ts'
 import { literal } from '../store/literal.ts'
 import type { Store } from '../store/open.ts'
-import { quarterColumns } from '../store/quarters/quarters.ts'
 import { inSession, type Session } from '../store/session.ts'
 
 /** Where usage is copied from: a store, or ClickHouse. It is open only while it is read. */
@@ -51,7 +51,7 @@ export interface RequestRow {
 export const keyDays = 'held_key_days'
 
 /** Columns of the table `held` but its day. */
-export const heldColumns = Object.entries(quarterColumns)
+export const heldColumns = Object.entries(quantities)
   .map(([name, { type }]) => `${name} ${type}`)
   .join(', ')
 

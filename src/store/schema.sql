@@ -413,32 +413,3 @@ SELECT
            AND coarser.start_us < chosen.end_us AND coarser.end_us > chosen.start_us) THEN 'wider'
   END AS replaced_by  -- null: it counts
 FROM chosen;
-
--- Every request that reached a service, from runs and from imported logs, in one shape; and refunds, with 0 requests.
--- Time is the service's own: the run's clock plus the service's offset. A request is charged when its response ends.
--- credits: charged for certain (null: not measured); possible_credits: the most that it can have cost.
-CREATE OR REPLACE VIEW usage AS
-SELECT
-  'import' AS origin, source, id, at_us, model, endpoint, key_fp, account, outcome, status,
-  error_code, credits, credits AS possible_credits, prompt_tokens, cached_tokens, completion_tokens, requests,
-  ttft_us, latency_us, type, unit, cache_write_tokens, cache_write_1h_tokens, reasoning_tokens,
-  priced_by
-FROM usage_events WHERE type IN ('usage', 'refund')
-UNION ALL
-SELECT
-  'run' AS origin, run_id AS source, slot::VARCHAR || '.' || retry::VARCHAR AS id,
-  service_start_us + (coalesce(closed_us, intended_us) * time_scale)::BIGINT AS at_us,
-  attempts.model, endpoint, key_fp, account, outcome, status, error_code,
-  CASE outcome WHEN 'ok' THEN model_prices.credits WHEN 'http_error' THEN 0 END AS credits,
-  CASE outcome WHEN 'http_error' THEN 0 ELSE model_prices.credits END AS possible_credits,
-  prompt_tokens::BIGINT AS prompt_tokens, cached_tokens::BIGINT AS cached_tokens,
-  completion_tokens::BIGINT AS completion_tokens,
-  1 AS requests, NULL AS ttft_us, NULL AS latency_us,  -- for runs, see attempt_times
-  'usage' AS type, 'credits' AS unit, NULL AS cache_write_tokens, NULL AS cache_write_1h_tokens,
-  NULL AS reasoning_tokens, NULL AS priced_by
-FROM attempts
-JOIN run_clocks USING (run_id)
-LEFT JOIN model_prices
-  ON model_prices.contract = run_clocks.contract
- AND model_prices.model = coalesce(attempts.model, attempts.response_model)
-WHERE sent_us IS NOT NULL AND outcome <> 'not_sent' AND endpoint IN ('chat', 'messages', 'responses');

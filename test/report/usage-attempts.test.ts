@@ -46,6 +46,28 @@ describe('attempts of runs', () => {
     ])
   })
 
+  test('every kind of token that an attempt reports is in its usage', async () => {
+    await enterRun(store, 'a', { timeScale: 1 })
+    await appendAttempts(store, [
+      attempt(0, {
+        cachedTokens: 4,
+        cacheWriteTokens: 2,
+        cacheWrite1hTokens: 3,
+        reasoningTokens: 7,
+      }),
+      attempt(1),
+    ])
+    const { tokens } = (await readUsage(store, usageOptions())).totals
+    expect(tokens).toEqual({
+      input: { value: 20, unknown: 0 },
+      cached: { value: 4, unknown: 1 },
+      // Those for five minutes and those for an hour.
+      cacheWrite: { value: 5, unknown: 1 },
+      output: { value: 40, unknown: 0 },
+      reasoning: { value: 7, unknown: 1 },
+    })
+  })
+
   test('a scaled run is shown in scaled time, from the Date of the service', async () => {
     await enterRun(store, 'a', { timeScale: 86_400 })
     await appendAttempts(

@@ -1,6 +1,6 @@
 import type { Grant } from '../../contract/grant.ts'
 import { balanceOrder } from '../../measure/measures.ts'
-import { quarterUs } from '../../store/quarters/quarters.ts'
+import { quarterUs } from '../../measure/usage/quantities.ts'
 import type { Session } from '../../store/session.ts'
 import type { BalancePoint } from './shape.ts'
 

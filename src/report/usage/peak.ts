@@ -1,5 +1,5 @@
 import type { Contract } from '../../contract/contract.ts'
-import { quarterUs } from '../../store/quarters/quarters.ts'
+import { quarterUs } from '../../measure/usage/quantities.ts'
 import type { Session } from '../../store/session.ts'
 import { queryText, type UsageEngine } from './engine/engine.ts'
 import type { SeenPeak } from './shape.ts'

@@ -1,4 +1,4 @@
-import { quarterUs } from '../../store/quarters/quarters.ts'
+import { quarterUs } from '../../measure/usage/quantities.ts'
 import { UserError } from '../../user/user-error.ts'
 import { accountOf, type UsageOptions, type UsageScope } from './shape.ts'
 import { endOfDayUs, shiftDaysUs, startOfDayUs } from './zone.ts'

@@ -1,4 +1,4 @@
-import { quarterUs } from '../../store/quarters/quarters.ts'
+import { quarterUs } from '../../measure/usage/quantities.ts'
 import type { Session } from '../../store/session.ts'
 import { shortened, tokenColumns } from './quarter-sums.ts'
 import type { UsageScope } from './shape.ts'

@@ -1,3 +1,4 @@
+import { knownColumns, shownTokens, tokenKinds } from '../../measure/usage/quantities.ts'
 import { literal } from '../../store/literal.ts'
 import type { Session } from '../../store/session.ts'
 import { queryText, type UsageEngine } from './engine/engine.ts'
@@ -9,13 +10,8 @@ import { queryText, type UsageEngine } from './engine/engine.ts'
 export const shortened = (name: string) =>
   `left(coalesce(CASE getvariable('usage_by') WHEN 'key' THEN getvariable('usage_key_names')[${name}] END, ${name}), 200)`
 
-export const tokenColumns = [
-  'prompt_tokens',
-  'cached_tokens',
-  'cache_write_tokens',
-  'completion_tokens',
-  'reasoning_tokens',
-] as const
+/** Columns of the kinds of tokens that a page shows. */
+export const tokenColumns = shownTokens.map((name) => tokenKinds[name].column)
 
 /**
  * The columns of `UsageSums` (in snake case), from sums by outcome and unit. Two steps are cheaper: a filter on each of
@@ -41,9 +37,7 @@ const usageSums = (() => {
     // Means are over successes.
     `sum(both_tokens) FILTER (WHERE outcome = 'ok') AS both_tokens`,
     sum('tokens_known', `outcome = 'ok'`, 'tokens_known_ok'),
-    ...['tokens_known', 'cached_known', 'cache_write_known', 'reasoning_known'].map(
-      (column) => `coalesce(sum(${column}), 0) AS ${column}`,
-    ),
+    ...knownColumns.map((column) => `coalesce(sum(${column}), 0) AS ${column}`),
   ].join(',\n')
 })()
 

@@ -1,7 +1,7 @@
 import type { Contract } from '../../contract/contract.ts'
 import { defaultContract } from '../../contract/default.ts'
+import { quarterUs } from '../../measure/usage/quantities.ts'
 import type { Store } from '../../store/open.ts'
-import { quarterUs } from '../../store/quarters/quarters.ts'
 import { inSession, type Session } from '../../store/session.ts'
 import { randomOf } from '../random.ts'
 import { findAnomalies } from './anomalies.ts'

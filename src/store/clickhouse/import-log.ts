@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { tokenColumns } from '../../measure/usage/quantities.ts'
 import { UserError } from '../../user/user-error.ts'
 import { type FileImport, type FileImported, importFile, rejectsOf } from '../import/import-file.ts'
 import { literal } from '../literal.ts'
@@ -9,16 +10,14 @@ import type { ClickHouse } from './clickhouse.ts'
 
 const columns = [
   ...['source', 'id', 'at_us', 'ingested_us', 'version_us', 'type', 'model', 'endpoint', 'key_fp'],
-  ...['account', 'outcome', 'status', 'error_code', 'credits', 'unit', 'prompt_tokens'],
-  ...['cached_tokens', 'cache_write_tokens', 'cache_write_1h_tokens', 'completion_tokens'],
-  ...['reasoning_tokens', 'requests', 'priced_by'],
+  ...['account', 'outcome', 'status', 'error_code', 'credits', 'unit', ...tokenColumns, 'requests'],
+  'priced_by',
 ]
 
 const statementColumns = [
   ...['source', 'id', 'statement', 'ingested_us', 'start_us', 'end_us', 'dimensions', 'measures'],
   ...['model', 'endpoint', 'key_fp', 'account', 'outcome', 'credits', 'unit', 'requests'],
-  ...['prompt_tokens', 'cached_tokens', 'cache_write_tokens', 'cache_write_1h_tokens'],
-  ...['completion_tokens', 'reasoning_tokens', 'priced_by'],
+  ...[...tokenColumns, 'priced_by'],
 ]
 
 const spanColumns = ['source', 'imported_us', 'from_us', 'to_us', 'is_partial']

@@ -19,12 +19,7 @@ CREATE TABLE IF NOT EXISTS usage_events (
   error_code LowCardinality(Nullable(String)),
   credits Nullable(Decimal(38, 18)),
   unit LowCardinality(String) DEFAULT 'credits',
-  prompt_tokens Nullable(Int64),
-  cached_tokens Nullable(Int64),
-  cache_write_tokens Nullable(Int64),
-  cache_write_1h_tokens Nullable(Int64),
-  completion_tokens Nullable(Int64),
-  reasoning_tokens Nullable(Int64),
+  /* tokens */
   requests Int64,
   priced_by LowCardinality(Nullable(String))
 ) ENGINE = ReplacingMergeTree(wins)
@@ -49,12 +44,7 @@ CREATE TABLE IF NOT EXISTS usage_buckets (
   credits Nullable(Decimal(38, 18)),
   unit LowCardinality(String),
   requests Nullable(Int64),
-  prompt_tokens Nullable(Int64),
-  cached_tokens Nullable(Int64),
-  cache_write_tokens Nullable(Int64),
-  cache_write_1h_tokens Nullable(Int64),
-  completion_tokens Nullable(Int64),
-  reasoning_tokens Nullable(Int64),
+  /* tokens */
   priced_by LowCardinality(Nullable(String)),
   counts Bool,
   has_costs Bool,
@@ -87,28 +77,7 @@ CREATE TABLE IF NOT EXISTS usage_quarters (
   status Nullable(Int32),
   error_code LowCardinality(Nullable(String)),
   unit LowCardinality(String),
-  requests Nullable(Int64),
-  requests_unknown Int64,
-  credits Nullable(Decimal(38, 18)),
-  possible_credits Nullable(Decimal(38, 18)),
-  refunds Nullable(Decimal(38, 18)),
-  computed Nullable(Decimal(38, 18)),
-  priced_by LowCardinality(Nullable(String)),
-  credits_known Nullable(Int64),
-  prompt_tokens Nullable(Int64),
-  cached_tokens Nullable(Int64),
-  cache_write_tokens Nullable(Int64),
-  cache_write_1h_tokens Nullable(Int64),
-  completion_tokens Nullable(Int64),
-  reasoning_tokens Nullable(Int64),
-  both_tokens Nullable(Int64),
-  tokens_known Nullable(Int64),
-  cached_known Nullable(Int64),
-  cache_write_known Nullable(Int64),
-  reasoning_known Nullable(Int64),
-  first_us Int64,
-  last_us Int64,
-  minutes Array(Int64),
+  /* sums */
   closed_us Int64 DEFAULT toUnixTimestamp64Micro(now64(6))
 ) ENGINE = ReplacingMergeTree(closed_us)
 PARTITION BY intDiv(quarter, 96)

@@ -1,4 +1,10 @@
 import { readFileSync } from 'node:fs'
+import {
+  groupColumns,
+  type Quantity,
+  quantities,
+  tokenColumns,
+} from '../../measure/usage/quantities.ts'
 
 /** Columns whose hash decides the shard of a row. */
 const shardKeys: Readonly<Record<string, string>> = {
@@ -6,10 +12,30 @@ const shardKeys: Readonly<Record<string, string>> = {
   usage_buckets: 'source, id',
   usage_import_spans: 'source',
   usage_referrals: 'source, id',
-  usage_quarters:
-    'source, quarter, width_us, key_fp, account, model, endpoint, outcome, status, error_code, unit',
+  usage_quarters: groupColumns.join(', '),
   usage_polls: 'base_url, key_fp',
 }
+
+const types: Readonly<Record<Quantity['type'], string>> = {
+  VARCHAR: 'String',
+  INTEGER: 'Int32',
+  BIGINT: 'Int64',
+  'DECIMAL(38, 18)': 'Decimal(38, 18)',
+  'BIGINT[]': 'Array(Int64)',
+}
+
+function typeOf({ type, isNeverNull }: Quantity): string {
+  const plain = types[type]
+  // An array is empty instead of null.
+  if (isNeverNull || type === 'BIGINT[]') return plain
+  return type === 'VARCHAR' ? `LowCardinality(Nullable(${plain}))` : `Nullable(${plain})`
+}
+
+const sumTypes = () =>
+  Object.entries(quantities)
+    .filter(([, { adds }]) => adds !== 'group')
+    .map(([name, quantity]) => `${name} ${typeOf(quantity)},`)
+    .join('\n  ')
 
 /**
  * Statements that create the tables. On a cluster each table is `<table>_local` on every shard, and queries use a
@@ -21,6 +47,8 @@ export function tablesSql(cluster: string | null): readonly string[] {
     new URL('../../../src/store/clickhouse/tables.sql', import.meta.url),
     'utf8',
   )
+    .replaceAll('/* tokens */', tokenColumns.map((name) => `${name} Nullable(Int64),`).join('\n  '))
+    .replace('/* sums */', sumTypes)
   const statements = text.split(/;\n/).map((each) => each.trim().replace(/;$/, ''))
   if (cluster === null) return statements
   const on = `ON CLUSTER \`${cluster.replaceAll('`', '')}\``

@@ -1,14 +1,5 @@
+import { tokenColumns } from '../../measure/usage/quantities.ts'
 import { creditsTypes, stagedCredits } from './fields.ts'
-
-/** The columns of an event that count its tokens, by kind. */
-export const tokenColumns = [
-  'prompt_tokens',
-  'cached_tokens',
-  'cache_write_tokens',
-  'cache_write_1h_tokens',
-  'completion_tokens',
-  'reasoning_tokens',
-] as const
 
 /** The columns of an event that an import compares: two lines are equal if all of these are. */
 export const content = [

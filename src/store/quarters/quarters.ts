@@ -1,13 +1,22 @@
-import { readFileSync } from 'node:fs'
+import {
+  duckdb,
+  groupColumns,
+  quantities,
+  requestColumns,
+  statedColumns,
+  sumColumns,
+} from '../../measure/usage/quantities.ts'
 
-/** Usage is summed in quarters of an hour: the offset of every current zone is a multiple of one. */
-export const quarterUs = 900_000_000
-
-const textOf = (name: string) =>
-  readFileSync(new URL(`../../../src/store/quarters/${name}.sql`, import.meta.url), 'utf8')
-
-/** SQL for the contribution of each row of `usage_shown` and `usage_shown_buckets` to the sums of quarters of an hour. */
-export const cellsSql = () => textOf('cells.duckdb')
+/**
+ * SQL for the contribution of each row of `usage_shown` and `usage_shown_buckets` to the sums of quarters of an hour (docs/usage.md, "The
+ * table of quarters"). The quarter of a sum is that of its start; `width_us` is its length.
+ */
+export const cellsSql = () => `
+  SELECT origin, at_us // 3600000000 AS hour, ${requestColumns(duckdb)} FROM usage_shown
+  UNION ALL BY NAME
+  SELECT 'import' AS origin, start_us // 3600000000 AS hour, ${statedColumns(duckdb)} FROM (
+    -- Costs that the source reports apart come before computed ones.
+    SELECT * REPLACE (CASE WHEN priced_by IS NULL OR NOT has_costs THEN credits END AS credits) FROM usage_shown_buckets)`
 
 /** SQL for the sums of the store that count, and whether their costs are in other sums of the source. */
 export const shownBucketsSql = (where: string) =>
@@ -15,60 +24,16 @@ export const shownBucketsSql = (where: string) =>
      FROM usage_buckets AS costs WHERE costs.source = buckets.source AND costs.measures = 'costs') AS has_costs
    FROM usage_buckets AS buckets WHERE replaced_by IS NULL ${where}`
 
-/** SQL for the table of quarters, as sums of `usage_cells`. */
-export const quartersSql = () => textOf('quarters')
-
-interface QuarterColumn {
-  readonly type: string
-  /** SQL over other columns for a file without this column; undefined if the column is required. */
-  readonly without?: string
-}
-
-/** Columns of the table of quarters (docs/usage.md), in the order of `quartersSql`. */
-export const quarterColumns: Readonly<Record<string, QuarterColumn>> = {
-  source: { type: 'VARCHAR' },
-  quarter: { type: 'BIGINT' },
-  width_us: { type: 'BIGINT', without: '900000000' },
-  key_fp: { type: 'VARCHAR', without: 'NULL' },
-  account: { type: 'VARCHAR', without: 'NULL' },
-  model: { type: 'VARCHAR', without: 'NULL' },
-  endpoint: { type: 'VARCHAR', without: 'NULL' },
-  outcome: { type: 'VARCHAR' },
-  status: { type: 'INTEGER', without: 'NULL' },
-  error_code: { type: 'VARCHAR', without: 'NULL' },
-  unit: { type: 'VARCHAR', without: `'credits'` },
-  requests: { type: 'BIGINT' },
-  requests_unknown: { type: 'BIGINT', without: 'CASE WHEN requests IS NULL THEN 1 ELSE 0 END' },
-  credits: { type: 'DECIMAL(38, 18)', without: 'NULL' },
-  possible_credits: { type: 'DECIMAL(38, 18)', without: 'credits' },
-  refunds: { type: 'DECIMAL(38, 18)', without: 'NULL' },
-  computed: { type: 'DECIMAL(38, 18)', without: 'NULL' },
-  priced_by: { type: 'VARCHAR', without: 'NULL' },
-  credits_known: {
-    type: 'BIGINT',
-    without: 'CASE WHEN possible_credits IS NOT NULL THEN requests END',
-  },
-  prompt_tokens: { type: 'BIGINT', without: 'NULL' },
-  cached_tokens: { type: 'BIGINT', without: 'NULL' },
-  cache_write_tokens: { type: 'BIGINT', without: 'NULL' },
-  cache_write_1h_tokens: { type: 'BIGINT', without: 'NULL' },
-  completion_tokens: { type: 'BIGINT', without: 'NULL' },
-  reasoning_tokens: { type: 'BIGINT', without: 'NULL' },
-  both_tokens: { type: 'BIGINT', without: 'prompt_tokens + completion_tokens' },
-  tokens_known: { type: 'BIGINT', without: 'CASE WHEN both_tokens IS NOT NULL THEN requests END' },
-  cached_known: {
-    type: 'BIGINT',
-    without: 'CASE WHEN cached_tokens IS NOT NULL THEN requests END',
-  },
-  cache_write_known: {
-    type: 'BIGINT',
-    without: 'CASE WHEN cache_write_tokens IS NOT NULL THEN requests END',
-  },
-  reasoning_known: {
-    type: 'BIGINT',
-    without: 'CASE WHEN reasoning_tokens IS NOT NULL THEN requests END',
-  },
-  first_us: { type: 'BIGINT', without: 'quarter * 900000000' },
-  last_us: { type: 'BIGINT', without: 'quarter * 900000000 + width_us - 1' },
-  minutes: { type: 'BIGINT[]', without: 'NULL' },
+/**
+ * SQL for the table of quarters.
+ *
+ * @param from what is summed: rows with its columns
+ * @param minutes false leaves them out: fifteen sums cost more than all others
+ */
+export function quartersSql(from = 'usage_cells', minutes = true): string {
+  const columns = Object.keys(quantities)
+  const summed = columns.filter((name) => !groupColumns.includes(name) && name !== 'minutes')
+  return `
+    SELECT ${groupColumns.join(', ')}, ${sumColumns(summed)}, ${minutes ? sumColumns(['minutes']) : 'NULL::BIGINT[] AS minutes'}
+    FROM ${from} GROUP BY ${groupColumns.join(', ')}`
 }

@@ -1,5 +1,6 @@
+import { quarterUs } from '../../measure/usage/quantities.ts'
 import { literal } from '../literal.ts'
-import { cellsSql, quartersSql, quarterUs, shownBucketsSql } from './quarters.ts'
+import { cellsSql, quartersSql, shownBucketsSql } from './quarters.ts'
 
 /** The first and the last local time of a row's interval. */
 const first = 'first_clock'

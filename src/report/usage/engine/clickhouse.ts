@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { quantities } from '../../../measure/usage/quantities.ts'
 import {
   type AccountScope,
   accountCondition,
@@ -10,11 +11,12 @@ import {
 } from '../../../store/account.ts'
 import type { ClickHouse, Parameters } from '../../../store/clickhouse/clickhouse.ts'
 import { pathLiteral } from '../../../store/literal.ts'
-import { quarterColumns, quartersSql } from '../../../store/quarters/quarters.ts'
+import { quartersSql } from '../../../store/quarters/quarters.ts'
 import type { Session } from '../../../store/session.ts'
 import { hideTable } from '../../temp-table.ts'
 import { accountOf } from '../shape.ts'
-import { queryText, type UsageEngine } from './engine.ts'
+import { clickhouseRelations } from './clickhouse-relations.ts'
+import type { UsageEngine } from './engine.ts'
 
 /** Requests of imported logs, and polls, in ClickHouse. Results arrive as Parquet in the page's store. */
 export function clickhouseEngine(clickhouse: ClickHouse): UsageEngine {
@@ -32,7 +34,7 @@ export function clickhouseEngine(clickhouse: ClickHouse): UsageEngine {
     // Hours of keys stay in ClickHouse: their number grows with the keys.
     enterPeriod: async () => {},
     async fill(store, table, sql) {
-      const parameters = await variablesIn(store, `${relations(scope)}${sql}`)
+      const parameters = await variablesIn(store, `${clickhouseRelations(scope)}${sql}`)
       await fetch(clickhouse, inClickhouse(sql, scope), parameters, (file) =>
         store.execute(`CREATE OR REPLACE TEMP TABLE ${table} AS FROM ${file}`),
       )
@@ -55,18 +57,13 @@ function pollsOf(scope: AccountScope): string {
   return `${all} WHERE key_fp IN (${keys})`
 }
 
-const relations = (scope: AccountScope) =>
-  queryText('relations.clickhouse')
-    .replace('/* key-hours */', () => queryText('key-hours'))
-    .replaceAll('/* account */', () => accountCondition(scope))
-
 /** A query of this folder after the relations that it reads. Variables become parameters. */
 function inClickhouse(sql: string, scope: AccountScope): string {
   const text = sql.replace(/^(--.*\n)*/, '')
   return withParameters(
     text.startsWith('WITH ')
-      ? `${relations(scope)},\n${text.slice('WITH '.length)}`
-      : `${relations(scope)}\n${text}`,
+      ? `${clickhouseRelations(scope)},\n${text.slice('WITH '.length)}`
+      : `${clickhouseRelations(scope)}\n${text}`,
   )
 }
 
@@ -151,9 +148,9 @@ export async function closeDays(
   )
   for (const { day } of days) {
     const some = `(SELECT * FROM requests WHERE quarter >= ${day * 96} AND quarter < ${day * 96 + 96})`
-    const sums = quartersSql().replace('FROM usage_cells', () => `FROM ${some} AS cells`)
+    const sums = quartersSql(`${some} AS cells`)
     await clickhouse.command(
-      `INSERT INTO usage_quarters (${Object.keys(quarterColumns).join()}) ${inClickhouse(sums, allAccounts)}`,
+      `INSERT INTO usage_quarters (${Object.keys(quantities).join()}) ${inClickhouse(sums, allAccounts)}`,
       { usage_sources: [], usage_unit: '', usage_from: 0, usage_to: 0 },
     )
   }
@@ -175,7 +172,7 @@ export async function fetchQuarters(
       ? '(SELECT * FROM buckets WHERE account IS NOT NULL)'
       : `(SELECT * FROM open WHERE account IS NOT NULL AND intDiv(quarter, 96) IN {days:Array(Int64)}
           UNION ALL SELECT * FROM closed WHERE account IS NOT NULL AND intDiv(quarter, 96) IN {days:Array(Int64)})`
-  const sums = quartersSql().replace('FROM usage_cells', () => `FROM ${which} AS cells`)
+  const sums = quartersSql(`${which} AS cells`)
   await clickhouse.writeParquet(
     inClickhouse(sums, allAccounts),
     { usage_sources: [], usage_unit: '', usage_from: 0, usage_to: 0, days: days ?? [] },

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { outcomeColumns, sumColumns } from '../../../measure/usage/quantities.ts'
 import { accountCondition } from '../../../store/account.ts'
 import { cellsSql, shownBucketsSql } from '../../../store/quarters/quarters.ts'
 import { keepRunClocks } from '../../../store/run-clocks.ts'
@@ -32,13 +33,17 @@ export interface UsageEngine {
   fill(store: Session, table: string, sql: string): Promise<void>
 }
 
+/** The sums of a series or a key, by outcome and unit. */
+const outcomeSums = `outcome, status = 429 AS limited, unit, CAST(sum(requests) AS BIGINT) AS n,
+  ${sumColumns(outcomeColumns)}`
+
 /** The text of a file in this folder. Sums that several queries share are in a file of their own. */
 export function queryText(name: string): string {
   const text = readFileSync(
     new URL(`../../../../src/report/usage/engine/${name}.sql`, import.meta.url),
     'utf8',
   )
-  return text.replace('/* outcome-sums */', () => queryText('outcome-sums'))
+  return text.replace('/* outcome-sums */', () => outcomeSums)
 }
 
 const inDuckdb = {

@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { outcomes } from '../../../attempt/outcome.ts'
+import { quantities } from '../../../measure/usage/quantities.ts'
 import { identifier, literal, pathLiteral } from '../../../store/literal.ts'
-import { quarterColumns } from '../../../store/quarters/quarters.ts'
 import type { Reader } from '../../../store/session.ts'
 import { UserError } from '../../../user/user-error.ts'
 import { quartersEngine, type UsageEngine } from './engine.ts'
@@ -30,7 +30,7 @@ export async function quartersFile(store: Reader, path: string): Promise<UsageEn
   const types = new Map(
     (await rowsOf(`DESCRIBE ${scan}`)).map((each) => [each.column_name, each.column_type]),
   )
-  const missing = Object.entries(quarterColumns)
+  const missing = Object.entries(quantities)
     .filter(([name, { without }]) => !types.has(name) && without === undefined)
     .map(([name]) => name)
   if (missing.length > 0) {
@@ -39,7 +39,7 @@ export async function quartersFile(store: Reader, path: string): Promise<UsageEn
       `--quarters: ${path} has no column ${missing.join(', ')}; it has ${[...types.keys()].join(', ')}. docs/usage.md has the table.`,
     )
   }
-  const read = Object.entries(quarterColumns).map(([name, { type, without }]) => {
+  const read = Object.entries(quantities).map(([name, { type, without }]) => {
     // Decimals of the file keep their digits.
     const kept = /^DECIMAL/.test(types.get(name) ?? '') ? types.get(name) : type
     return `${types.has(name) ? `CAST(file.${identifier(name)} AS ${kept})` : `CAST(${without} AS ${type})`} AS ${name}`
