@@ -164,6 +164,11 @@ export const attemptColumns = {
   queueUs: column('index', true, 'microseconds in the queue of the service, as its answer states'),
   prefillUs: column('index', true, 'microseconds of the prefill, as its answer states'),
   decodeUs: column('index', true, 'microseconds after the first token, as its answer states'),
+  textUs: column(
+    'number',
+    true,
+    'microseconds from the first to the last event with text, added up over the choices of an answer with several; null with one, or if they cannot be told apart',
+  ),
   bytesIn: column('index', false, 'bytes of the response body'),
   flags: column('bits', false, 'findings of the reader, see flags'),
 

@@ -37,6 +37,8 @@ export const flags = {
   captured: 1 << 15,
   /** The rate limit is in the structured fields RateLimit and RateLimit-Policy. */
   structuredRateLimit: 1 << 16,
+  /** The stream holds a part or a summary of the tokens that the service counted: how many of them is not known. */
+  textInPart: 1 << 17,
 } as const
 
 /** SQL condition: a row of `attempts` has the flag. */

@@ -11,6 +11,9 @@ import type { PreparedRequest } from './request.ts'
 import { ResponseFields } from './response-fields.ts'
 import type { HeaderLines } from './transport.ts'
 
+/** Tokens that an answer may have without text: its end, and the marks of a tool call. */
+const markTokens = 16
+
 /**
  * The response half of an attempt. Its fields are columns of the row, with NaN for null numbers. Its
  * `Call` passes the response to it.
@@ -127,6 +130,18 @@ export class Attempt extends ResponseFields implements BodyReader {
     return this.plain.end() ? this.plainEnd() : broken('no-memory')
   }
 
+  /**
+   * Whether tokens were counted and not streamed, other than reasoning with a count of its own: a part of reasoning
+   * without text or count, or fewer bytes than tokens, of which each has one or more.
+   */
+  private get isInPart(): boolean {
+    const { completionTokens, reasoningTokens, hasThought, textBytes } = this
+    const isHidden = (this.flags & flags.reasoning) === 0
+    if (isHidden && hasThought && Number.isNaN(reasoningTokens)) return true
+    const hidden = isHidden && reasoningTokens > 0 ? reasoningTokens : 0
+    return completionTokens - hidden > textBytes + markTokens
+  }
+
   /** Fills the remaining fields at the end. */
   close(end: End): void {
     this.outcome = end.outcome
@@ -137,6 +152,7 @@ export class Attempt extends ResponseFields implements BodyReader {
     // A stream that was aborted or broke off counts up to that point.
     if (this.stream !== null) this.take(this.stream)
     this.usage.fill(this, this.request.endpoint, this.hasText || this.contentEvents > 0)
+    if (this.contentEvents > 0 && this.isInPart) this.flags |= flags.textInPart
     if (end.outcome === 'broken' && end.reason === 'no-memory') this.context.memory.givenUp++
     if (this.capture === null) return
     const { captureChoice } = this.call

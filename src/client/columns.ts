@@ -43,6 +43,7 @@ export const responseColumns = [
   'unknownMember',
   'doneMarks',
   'itlMaxUs',
+  'textUs',
   'bytesIn',
   'flags',
   ...answerTimeColumns,
@@ -91,6 +92,7 @@ export const plainSuccessColumns = [
   'unknownMember',
   'doneMarks',
   'itlMaxUs',
+  'textUs',
   'cachedTokens',
   'cacheReadAudioTokens',
   'cacheWriteTokens',
@@ -145,6 +147,7 @@ export function writeColumns(values: Values, batch: Batch, words: Dictionary): v
   to.unknownMember[at] = codeOf(words, values.unknownMember)
   to.doneMarks[at] = values.doneMarks
   to.itlMaxUs[at] = values.itlMaxUs
+  to.textUs[at] = values.textUs
   to.cachedTokens[at] = count(values.cachedTokens)
   to.cacheReadAudioTokens[at] = count(values.cacheReadAudioTokens)
   to.cacheWriteTokens[at] = count(values.cacheWriteTokens)

@@ -33,9 +33,15 @@ export abstract class DocumentFacts extends JsonCursor {
   /** Bits of the choices that it has, and of those that end with a reason. */
   seen = 0
   ended = 0
+  /** Bits of the choices that have text. */
+  spoke = 0
   /** Whether it has non-empty text: content, reasoning, a refusal, a tool call or audio. */
   hasText = false
   hasReasoning = false
+  /** Bytes of its text, as they are written. */
+  textBytes = 0
+  /** Whether it has a part of reasoning, with or without text. */
+  hasThought = false
   /** Whether a member without a string makes it have text, such as the arguments of a tool as an object. */
   hasObjectText = false
   /** Name of the first member of a delta that is not known and says something. */
@@ -94,8 +100,11 @@ export abstract class DocumentFacts extends JsonCursor {
     this.maxIndex = -1
     this.seen = 0
     this.ended = 0
+    this.spoke = 0
     this.hasText = false
     this.hasReasoning = false
+    this.textBytes = 0
+    this.hasThought = false
     this.hasObjectText = false
     this.unknown.start = -1
     this.countedEnd = 0

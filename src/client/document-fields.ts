@@ -38,6 +38,11 @@ export class DocumentFields extends TokenFields {
   contentReads = 0
   doneMarks = 0
   itlMaxUs = Number.NaN
+  textUs = Number.NaN
+  /** Bytes of the text of a stream, as it writes them. */
+  textBytes = 0
+  /** Whether it has a part of reasoning, with or without text. */
+  hasThought = false
   bytesIn = 0
 
   get statesTimes(): boolean {
@@ -120,6 +125,9 @@ export class DocumentFields extends TokenFields {
     this.contentReads = from.contentReads
     this.doneMarks = from.doneMarks
     this.itlMaxUs = from.itlMaxUs
+    this.textUs = from.textUs
+    this.textBytes = from.textBytes
+    this.hasThought = from.hasThought
     this.bytesIn = from.bytesIn
   }
 
@@ -149,6 +157,9 @@ export class DocumentFields extends TokenFields {
     this.contentReads = 0
     this.doneMarks = 0
     this.itlMaxUs = Number.NaN
+    this.textUs = Number.NaN
+    this.textBytes = 0
+    this.hasThought = false
     this.bytesIn = 0
   }
 }

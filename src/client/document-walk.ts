@@ -17,10 +17,10 @@ import { semantics } from './usage-counts.ts'
 const noReasons = words('', 'null', 'queued', 'in_progress')
 const errorWord = Buffer.from('error')
 /** Begins the type of a part whose text is reasoning. */
-const thoughtTypes = words('reasoning', 'thinking', 'summary')
+const thoughtTypes = words('reasoning', 'thinking', 'redacted_thinking', 'summary')
 const semanticWords = words(...semantics)
 /** A mask has a bit for each choice before this one. */
-const mostChoices = 31
+export const mostChoices = 31
 
 /**
  * Walks over one document of a response and keeps what metrics and rules need. A document is a body of
@@ -213,11 +213,14 @@ export class DocumentWalk extends DocumentFacts {
     if (this.peek() !== 123) return this.skip()
     this.choiceIndex = index
     this.choiceFinish.start = -1
-    const from = this.valuesEnd
+    const { valuesEnd: from, hasText } = this
+    this.hasText = false
     if (!this.object(objects.choice)) return false
     const { choiceIndex, choiceFinish } = this
     const bit = choiceIndex >= 0 && choiceIndex < mostChoices ? 1 << choiceIndex : 0
     this.seen |= bit
+    if (this.hasText) this.spoke |= bit
+    this.hasText ||= hasText
     if (choiceFinish.start < 0) return true
     this.ended |= bit
     if (choiceIndex === 0) copySpan(choiceFinish, this.finish)
@@ -261,6 +264,7 @@ export class DocumentWalk extends DocumentFacts {
     this.partIsThought = thoughtTypes.some((word) =>
       spanBegins(bytes, { start, end, escaped: false }, word),
     )
+    this.hasThought ||= this.partIsThought
     return true
   }
 
@@ -304,6 +308,7 @@ export class DocumentWalk extends DocumentFacts {
     if (this.stringEnd === this.stringStart) return
     this.hasText = true
     this.hasReasoning ||= use === uses.reasoning
+    this.textBytes += this.stringEnd - this.stringStart
   }
 
   /** The name or the arguments of a tool call; some services send arguments as an object. */
@@ -314,6 +319,7 @@ export class DocumentWalk extends DocumentFacts {
     if (isObjectOrList(this.bytes[start]!) && this.at - start > 2) {
       this.hasText = true
       this.hasObjectText = true
+      this.textBytes += this.at - start
     }
     return true
   }

@@ -35,6 +35,9 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
       this.seen = facts.seen
       this.ended = facts.ended
       this.hasText ||= facts.hasObjectText
+      this.hasThought = facts.hasThought
+      // Only documents of one choice are learnt.
+      if (this.hasText) this.spoke = facts.seen
       this.hasError ||= facts.hasErrorMember
       this.errorIsObject = facts.errorIsObject
       this.isErrorKind = facts.isErrorKind
@@ -56,6 +59,8 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
 
   /** Learns the shape of the last document. */
   private learn(bytes: Buffer, start: number, end: number): void {
+    // Values do not say whose they are, so a document of several choices is walked each time.
+    if ((this.seen & (this.seen - 1)) !== 0) return
     if (end - start > maxKnownBytes || this.valuesEnd > this.values.length) return
     if (!this.shapes.pay()) return
     const values = this.values.slice(0, this.valuesEnd)

@@ -3,8 +3,10 @@ import type { AbortPoint } from '../contract/request.ts'
 import type { AttemptContext, BodyReader } from './attempt-context.ts'
 import type { Call } from './call.ts'
 import type { Capture } from './capture.ts'
+import { ChoiceTimes } from './choice-times.ts'
 import type { DocumentReader } from './document.ts'
 import { DocumentFields } from './document-fields.ts'
+import { mostChoices } from './document-walk.ts'
 import { broken } from './end.ts'
 import { isWord, type Span, spanBegins, spanEnds, spanIs } from './span.ts'
 import { SseDecoder, type SseSink } from './sse.ts'
@@ -16,6 +18,7 @@ const lastTypes = ['message_stop', 'response.completed', 'response.incomplete'].
   Buffer.from(type),
 )
 const reasoningType = Buffer.from('response.reasoning')
+const summaryType = Buffer.from('response.reasoning_summary')
 /** End of the types of events that repeat what came in pieces. */
 const doneType = Buffer.from('.done')
 
@@ -69,6 +72,9 @@ export class EventStream implements SseSink, BodyReader {
   /** Bits of the choices that came, and of those that ended with a reason. */
   private seen = 0
   private ended = 0
+  /** Times of each choice, once another than the first has text; created for the first such stream. */
+  private ownTimes: ChoiceTimes | null = null
+  private times: ChoiceTimes | null = null
   private readonly said = new DocumentFields()
 
   constructor(context: AttemptContext) {
@@ -88,6 +94,7 @@ export class EventStream implements SseSink, BodyReader {
     this.choices = -1
     this.seen = 0
     this.ended = 0
+    this.times = null
     this.said.clearDocument()
     const { row } = this
     const { cells } = this.context.numbers
@@ -119,6 +126,8 @@ export class EventStream implements SseSink, BodyReader {
     const { cells } = this.context.numbers
     said.lastContentUs = cells[row + lastContentUsCell]!
     said.itlMaxUs = cells[row + itlMaxUsCell]!
+    // A mask has no bit for further choices.
+    if (this.times !== null && this.choices <= mostChoices) said.textUs = this.times.textUs
     said.bytesIn = cells[row + bytesInCell]!
     said.events = cells[row + eventsCell]!
     said.contentEvents = cells[row + contentEventsCell]!
@@ -200,7 +209,10 @@ export class EventStream implements SseSink, BodyReader {
     }
     if (document.hasText && spanBegins(bytes, document.type, reasoningType)) {
       document.hasReasoning = true
+      if (spanBegins(bytes, document.type, summaryType)) said.flags |= flags.textInPart
     }
+    said.textBytes += document.textBytes
+    said.hasThought ||= document.hasThought
     if (this.isNews(document)) {
       said.keepDocument(document, bytes, words)
       this.named = said.id.isKnown && said.responseModel !== null
@@ -250,18 +262,45 @@ export class EventStream implements SseSink, BodyReader {
 
   private onContent(): void {
     const { row } = this
-    const { readUs } = this.context
+    const { readUs, document } = this.context
     const { cells } = this.context.numbers
     const contentEvents = ++cells[row + contentEventsCell]!
-    const gapUs = readUs - cells[row + lastContentUsCell]!
+    const lastUs = cells[row + lastContentUsCell]!
     cells[row + lastContentUsCell] = readUs
     if (contentEvents === 1) {
       this.said.firstContentUs = readUs
-      cells[row + contentReadsCell] = 1
       this.call.listener.onContent?.()
-      return
     }
-    if (gapUs > 0) cells[row + contentReadsCell]!++
+    if (!(readUs <= lastUs)) cells[row + contentReadsCell]!++
+    if (this.times === null) {
+      if (document.spoke <= 1) {
+        if (contentEvents > 1) this.onGap(readUs - lastUs)
+        return
+      }
+      this.times = this.timesFrom(lastUs)
+    }
+    for (let choice = 0; choice < mostChoices; choice++) {
+      if ((document.spoke & (1 << choice)) === 0) continue
+      const gapUs = this.times.see(choice, readUs)
+      if (!Number.isNaN(gapUs)) this.onGap(gapUs)
+    }
+  }
+
+  /** The times of a stream in which only the first choice had text, until `lastUs`. */
+  private timesFrom(lastUs: number): ChoiceTimes {
+    const times = this.ownTimes ?? new ChoiceTimes()
+    this.ownTimes = times
+    times.clear()
+    if (!Number.isNaN(lastUs)) {
+      times.see(0, this.said.firstContentUs)
+      times.see(0, lastUs)
+    }
+    return times
+  }
+
+  private onGap(gapUs: number): void {
+    const { cells } = this.context.numbers
+    const { row } = this
     // The comparison is false for NaN, so the first gap counts.
     if (!(cells[row + itlMaxUsCell]! >= gapUs)) cells[row + itlMaxUsCell] = gapUs
     this.call.listener.onGap(gapUs)

@@ -8,6 +8,7 @@ export interface ShapeFacts {
   readonly seen: number
   readonly ended: number
   readonly hasObjectText: boolean
+  readonly hasThought: boolean
   readonly hasErrorMember: boolean
   readonly errorIsObject: boolean
   readonly isErrorKind: boolean
@@ -69,6 +70,7 @@ export class JsonShape {
       seen: facts.seen,
       ended: facts.ended,
       hasObjectText: facts.hasObjectText,
+      hasThought: facts.hasThought,
       hasErrorMember: facts.hasErrorMember,
       errorIsObject: facts.errorIsObject,
       isErrorKind: facts.isErrorKind,

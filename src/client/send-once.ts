@@ -32,6 +32,8 @@ export interface SendOnceOptions {
   readonly captureBytes?: number
   readonly onHead?: () => void
   readonly onEvent?: (event: ReceivedEvent) => void
+  /** A gap between two texts of one choice, in microseconds. */
+  readonly onGap?: (gapUs: number) => void
   /** Aborts the attempt. */
   readonly signal?: AbortSignal
 }
@@ -42,7 +44,7 @@ export function sendOnce(
   request: PreparedRequest,
   options: SendOnceOptions,
 ): Promise<Received> {
-  const { contract, now, onHead, onEvent, signal } = options
+  const { contract, now, onHead, onEvent, onGap = () => {}, signal } = options
   const client = new AttemptClient({
     transport,
     contract,
@@ -56,7 +58,7 @@ export function sendOnce(
     const attempt = client.start(
       request,
       {
-        onGap: () => {},
+        onGap,
         onHead: () => onHead?.(),
         onEvent: (_atUs, bytes, start, end) => {
           const event = {

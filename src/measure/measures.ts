@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { sqlName } from '../attempt/columns.ts'
+import { flagSql } from '../attempt/flags.ts'
 import { generatesSql } from '../contract/request.ts'
 import { usageViewSql } from './usage/view.ts'
 
@@ -28,6 +29,20 @@ const succeeded = `expects = 'ok' AND outcome = 'ok'`
 const generated = `${succeeded} AND ${generatesSql}`
 /** A 2xx body that is not a stream has no first token, even if a stream was requested. */
 const asStream = `streamed = 1 AND (outcome = 'timeout' OR events > 0 OR first_content_us IS NOT NULL)`
+
+/**
+ * SQL: completion tokens that the text of a stream is made of; null if it is not known how many. Reasoning that was
+ * counted and not streamed, and images, are no part of them.
+ */
+const streamedTokens = `(CASE
+  WHEN ${flagSql('textInPart')} THEN NULL
+  WHEN coalesce(reasoning_tokens, 0) = 0 OR ${flagSql('reasoning')} THEN completion_tokens
+  WHEN content_events > 0 THEN completion_tokens - reasoning_tokens
+END - coalesce(output_image_tokens, 0))`
+/** SQL: answers in one stream, each of which has a first token; messages have blocks, which follow each other. */
+const streams = `CASE WHEN endpoint = 'chat' AND choices > 1 THEN choices ELSE 1 END`
+/** SQL: microseconds from the first to the last text of each of them, added up. */
+const textUs = `CASE WHEN endpoint = 'chat' AND choices > 1 THEN text_us ELSE last_content_us - first_content_us END`
 
 const ofAnswers = {
   of: answered,
@@ -78,10 +93,10 @@ export const measures = {
   tpot: {
     title: 'TPOT',
     summary:
-      'from the first to the last event with text, divided by the reported completion tokens minus one',
-    value: `CASE WHEN completion_tokens >= 2 THEN (last_content_us - first_content_us) / (completion_tokens - 1) END`,
+      'from the first to the last event with text, divided by the reported completion tokens minus one; tokens of reasoning that was counted and not streamed are left out, and of several choices both are sums over the choices',
+    value: `CASE WHEN ${streamedTokens} > ${streams} THEN (${textUs}) / (${streamedTokens} - ${streams}) END`,
     ...ofStreams,
-    who: 'streams that succeeded and report two completion tokens or more',
+    who: 'streams that succeeded, and of which two tokens or more are known to have been streamed',
   },
   itlMax: {
     title: 'ITL max',
@@ -180,6 +195,15 @@ export const standings = {
     sql: `${generated} AND completion_tokens IS NULL`,
     summary: 'it has tokens, and the service did not report how many',
   },
+  untimed: {
+    sql: `${succeeded} AND streamed = 1 AND coalesce(last_content_us > first_content_us, false) AND (${streamedTokens} IS NULL OR (${textUs}) IS NULL)`,
+    summary:
+      'it is a stream of which it is not known how many tokens were streamed, so it has no TPOT, and is neither good nor bad under an objective for TPOT',
+  },
+  hidden_tokens: {
+    sql: `CASE WHEN ${generated} AND streamed = 1 AND content_events > 0 AND NOT ${flagSql('reasoning')} AND reasoning_tokens > 0 THEN reasoning_tokens END`,
+    summary: 'tokens of reasoning that a stream counted and did not hold',
+  },
   estimated_tokens: {
     sql: `CASE WHEN ${generated} AND completion_tokens IS NULL AND content_events > 0 THEN content_events END`,
     summary:
@@ -253,16 +277,33 @@ export const objectiveNames = Object.keys(objectives) as readonly ObjectiveName[
 
 /**
  * SQL: whether a row of `attempt_values` is good, a success that met every objective, whose answer is not
- * known to be wrong or unchecked, and that is not empty. An objective that cannot be measured on the row (TTFT of a plain body) is met.
+ * known to be wrong or unchecked, and that is not empty. An objective that a row cannot have (TTFT of a plain body) is
+ * met; one that it has, but that is not known (TPOT of a stream without token counts), is not.
  *
  * @param boundOf SQL of each bound; null for none
  */
-export function goodSql(boundOf: (name: ObjectiveName) => string | number | null): string {
-  const met = objectiveNames.flatMap((name) => {
+export const goodSql = (boundOf: Bounds): string =>
+  met(boundOf, 'coalesce(correct, true)', 'NOT untimed')
+
+/** SQL: whether a row that is not good would be, if what is not known of it were as it should be. */
+export function maybeGoodSql(boundOf: Bounds): string {
+  const open = [`coalesce(answer = 'unchecked', false)`]
+  if (boundOf('tpotUs') !== null) open.push('untimed')
+  const isCorrect = `coalesce(answer IN ('correct', 'unchecked'), true)`
+  return `((${open.join(' OR ')}) AND ${met(boundOf, isCorrect, 'true')})`
+}
+
+type Bounds = (name: ObjectiveName) => string | number | null
+
+/** @param untimed whether a stream without a known TPOT meets an objective for it */
+function met(boundOf: Bounds, isCorrect: string, untimed: string): string {
+  const within = objectiveNames.flatMap((name) => {
     const bound = boundOf(name)
-    return bound === null ? [] : [`coalesce(${columnOf(objectives[name])} <= ${bound}, true)`]
+    if (bound === null) return []
+    const unless = name === 'tpotUs' ? untimed : 'true'
+    return [`coalesce(${columnOf(objectives[name])} <= ${bound}, ${unless})`]
   })
-  return `(${['succeeded', 'NOT empty', `coalesce(correct, true)`, ...met].join(' AND ')})`
+  return `(${['succeeded', 'NOT empty', isCorrect, ...within].join(' AND ')})`
 }
 
 /** Measures of a task, over a row of `tasks`, in microseconds. */

@@ -21,7 +21,7 @@ import { type PageVerdict, readPageVerdict, selfTestsText, stoppedText } from '.
 import { prepareFigures } from './shown-figures.ts'
 import { stretchChecks, stretchLine } from './stretches.ts'
 import type { Balance } from './summary/balances.ts'
-import { emptyShare, failureShare, tokenReport } from './summary/figures.ts'
+import { emptyShare, failureShare, tokenNotes } from './summary/figures.ts'
 import { machineOf, machinesOf, machinesText } from './summary/machines.ts'
 import { readMoney } from './summary/money.ts'
 import type { Distribution, Percentile, RunSummary, SummaryGroup } from './summary/shape.ts'
@@ -81,7 +81,6 @@ export async function launchTop(
     `FROM attempts WHERE list_contains(getvariable('run_ids'), run_id) AND status IS NOT NULL LIMIT 1`,
   )
   const verdicts = runs.map((run) => readPageVerdict(run.verdict_json))
-  const tokens = tokenReport(all)
   const closed = [...new Set(runs.flatMap((run) => closedPhases(run.scenario_json)))]
   return {
     answer: renderHeadline(
@@ -90,7 +89,7 @@ export async function launchTop(
     figures: html`${renderCards([
       ...cardsOf(all, closed.length > 0),
       ...moneyCards(money),
-    ])}${tokens !== null && html`<p class="note">${tokens}</p>`}${stretchLine(balances)}`,
+    ])}${tokenNotes(all).map((note) => html`<p class="note">${note}</p>`)}${stretchLine(balances)}`,
   }
 }
 
@@ -290,8 +289,8 @@ function cardsOf(all: SummaryGroup, closed: boolean): readonly Card[] {
       : [
           {
             label: 'Goodput',
-            value: share(goodput),
-            aside: `${formatNumber(counts.good ?? 0)} of ${formatNumber(counts.judged)} met every objective`,
+            value: `${counts.maybeGood ? '≥ ' : ''}${share(goodput)}`,
+            aside: `${formatNumber(counts.good ?? 0)} of ${formatNumber(counts.judged)} met every objective${counts.maybeGood ? `; of ${formatNumber(counts.maybeGood)} it is not known` : ''}`,
           },
         ]),
     response.n > 0 && {

@@ -3,6 +3,7 @@ import {
   countedSql,
   goodSql,
   type MeasureName,
+  maybeGoodSql,
   measures,
   type ObjectiveName,
   objectiveNames,
@@ -62,7 +63,7 @@ export async function prepareScope(store: Session, scope: Scope): Promise<void> 
     `SELECT ${objectiveNames.map((name) => `count("${name}") > 0 AS "${name}"`).join(', ')} FROM shown_runs`,
   )
   // Bounds that no run has are omitted: their measures would slow down every query.
-  const good = goodSql((name) => (bounded![name] ? `"${name}"` : null))
+  const boundIfAny = (name: ObjectiveName) => (bounded![name] ? `"${name}"` : null)
   const isSmall = await store.takeAttemptsAtHand({ values: true })
   await store.execute(`
     ${relationSql('shown_attempts', isSmall)}
@@ -70,8 +71,9 @@ export async function prepareScope(store: Session, scope: Scope): Promise<void> 
         (offset_us + intended_us) / 1e6 AS at_s,
         (offset_us + sent_us) / 1e6 AS sent_s,
         (offset_us + coalesce(closed_us, intended_us)) / 1e6 AS ended_s,
+        ${hasObjectives} AND ${maybeGoodSql(boundIfAny)} AS maybe_good,
         CASE WHEN ${hasObjectives}
-             THEN ${good} END AS good
+             THEN ${goodSql(boundIfAny)} END AS good
       FROM attempt_times AS times
       JOIN (SELECT run_id, offset_us, has_steady, examines, ${objectiveNames.map((name) => `"${name}"`).join(', ')} FROM shown_runs) USING (run_id);
     CREATE OR REPLACE TEMP VIEW shown_latency AS

@@ -29,6 +29,7 @@ export async function prepareFigures(store: Session): Promise<SummaryGroup> {
       parameters: [],
       offsetUs: 'offset_us',
       good: runs.some((run) => run.has_objectives) ? 'good' : null,
+      maybeGood: runs.some((run) => run.has_objectives) ? 'maybe_good' : null,
     },
     shown,
   )

@@ -1,3 +1,4 @@
+import { flags } from '../attempt/flags.ts'
 import type { Attempt } from '../client/attempt.ts'
 import { generates } from '../contract/request.ts'
 import type { Objectives } from '../scenario/scenario.ts'
@@ -59,14 +60,35 @@ export function countEnded(
   if (!Number.isNaN(completionTokens)) counters.tokens += completionTokens
   const holdsNothing = !withText && (attempt.events > 0 || completionTokens === 0)
   if (generates(endpoint) && holdsNothing) return
-  const tpotUs =
-    streamed && completionTokens >= 2
-      ? (attempt.lastContentUs - attempt.firstContentUs) / (completionTokens - 1)
-      : 0
+  const tpotUs = streamed ? tpotOf(attempt, endpoint) : 0
   const misses =
     serviceUs > (objectives.serviceUs ?? Infinity) ||
     responseUs > (objectives.responseUs ?? Infinity) ||
     (asStream && ttftUs > (objectives.ttftUs ?? Infinity)) ||
     tpotUs > (objectives.tpotUs ?? Infinity)
-  if (!misses) counters.good++
+  if (misses) return
+  if (Number.isNaN(tpotUs) && objectives.tpotUs !== null) counters.untimed++
+  else counters.good++
+}
+
+/** TPOT of a stream in microseconds: 0 if it has none, NaN if it has one that is not known. */
+function tpotOf(attempt: Attempt, endpoint: string): number {
+  const { choices, firstContentUs, lastContentUs } = attempt
+  // False if there is no text.
+  if (!(lastContentUs > firstContentUs)) return 0
+  const streams = endpoint === 'chat' && choices > 1 ? choices : 1
+  const textUs = streams > 1 ? attempt.textUs : lastContentUs - firstContentUs
+  const further = streamedTokens(attempt) - streams
+  return further <= 0 ? 0 : textUs / further
+}
+
+/** Completion tokens that the text of a stream is made of; NaN if it is not known how many. */
+function streamedTokens(attempt: Attempt): number {
+  const { completionTokens, reasoningTokens, outputImageTokens, contentEvents } = attempt
+  if ((attempt.flags & flags.textInPart) !== 0) return Number.NaN
+  const images = outputImageTokens > 0 ? outputImageTokens : 0
+  if (!(reasoningTokens > 0) || (attempt.flags & flags.reasoning) !== 0) {
+    return completionTokens - images
+  }
+  return contentEvents > 0 ? completionTokens - reasoningTokens - images : Number.NaN
 }

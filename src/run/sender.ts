@@ -256,10 +256,12 @@ export class Sender implements FlightOwner {
   private count(flight: Flight, attempt: Attempt): boolean {
     const { phase, plan } = flight
     const counters = phase.countersOf(plan.index)
-    const { judged, good } = counters
+    const { judged, good, untimed } = counters
     countEnded(flight, attempt, this.parts.data.scenario.objectives, this.shared)
     this.money?.ended(flight, attempt, counters)
-    phase.trial?.ended(flight, attempt, counters.judged - judged, counters.good - good)
+    // What nobody knows to be good or bad decides no trial.
+    const decided = counters.judged - judged - (counters.untimed - untimed)
+    phase.trial?.ended(flight, attempt, decided, counters.good - good)
     return counters.good > good
   }
 

@@ -212,3 +212,150 @@ describe('a stream', () => {
     expect(gaps[0]! + gaps[1]!).toBeCloseTo(span, 3)
   })
 })
+
+/** Text of a choice. */
+const spoken = (index: number, content: string) => ({ index, delta: { content } })
+const choices = (...all: readonly object[]) =>
+  `data: ${JSON.stringify({ id: 'c-9', model: 'svc-k2', choices: all })}\n\n`
+
+describe('a stream of several choices', () => {
+  const ends = choices(...[0, 1, 2].map((index) => ({ index, delta: {}, finish_reason: 'stop' })))
+
+  test.each([
+    ['in events of their own', (text: string) => [0, 1, 2].map((at) => choices(spoken(at, text)))],
+    ['in one event', (text: string) => [choices(...[0, 1, 2].map((at) => spoken(at, text)))]],
+  ])('has a gap for each text of the same choice, with choices %s', async (_, say) => {
+    const gaps: number[] = []
+    const { origin } = await scriptedServer(async (socket) => {
+      socket.write(streamHead)
+      for (let at = 0; at < 6; at++) {
+        if (at > 0) await sleep(20)
+        socket.write(chunk(say(' word').join('')))
+      }
+      socket.write(chunk(ends) + chunk(done) + lastChunk)
+    })
+    const { columns } = await send(origin, { stream: true }, { onGap: (us) => gaps.push(us) })
+    expect(columns).toMatchObject({ outcome: 'ok', choices: 3, contentReads: 6 })
+    expect(gaps).toHaveLength(15)
+    expect(Math.min(...gaps)).toBeGreaterThan(10_000)
+    const spanUs = columns.lastContentUs! - columns.firstContentUs!
+    expect(Math.abs(columns.textUs! - 3 * spanUs)).toBeLessThanOrEqual(3)
+  })
+
+  test('has the times of a choice that begins late and of one that ends early', async () => {
+    const gaps: number[] = []
+    const { origin } = await scriptedServer(async (socket) => {
+      socket.write(streamHead)
+      for (const at of [0, 0, 1, 1]) {
+        socket.write(chunk(choices(spoken(at, ' word'))))
+        await sleep(20)
+      }
+      socket.write(chunk(ends) + chunk(done) + lastChunk)
+    })
+    const { columns } = await send(origin, { stream: true }, { onGap: (us) => gaps.push(us) })
+    expect(gaps).toHaveLength(2)
+    expect(Math.abs(columns.textUs! - gaps[0]! - gaps[1]!)).toBeLessThanOrEqual(1)
+  })
+
+  test('of which one alone has text has no such times', async () => {
+    const { origin } = await stream(delta('a'), delta('b', stopped), done)
+    const { columns } = await send(origin, { stream: true })
+    expect(columns.textUs).toBe(null)
+  })
+})
+
+const usage = (completion: number, reasoning: number | null) =>
+  `data: ${JSON.stringify({
+    choices: [],
+    usage: {
+      prompt_tokens: 2,
+      completion_tokens: completion,
+      ...(reasoning === null ? {} : { completion_tokens_details: { reasoning_tokens: reasoning } }),
+    },
+  })}\n\n`
+const thought = (text: string) =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta: { reasoning_content: text } }] })}\n\n`
+const messages = (block: object, more: readonly object[] = []) =>
+  [
+    event('message_start', {
+      message: { id: 'm', model: 'm', usage: { input_tokens: 2, output_tokens: 1 } },
+    }),
+    event('content_block_start', { index: 0, content_block: block }),
+    ...more.map((each) => event('content_block_delta', { index: 0, delta: each })),
+    event('content_block_start', { index: 1, content_block: { type: 'text', text: '' } }),
+    ...['Hello', ' world'].map((text) =>
+      event('content_block_delta', { index: 1, delta: { type: 'text_delta', text } }),
+    ),
+    event('message_delta', { delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 6 } }),
+    event('message_stop', {}),
+  ].join('')
+const thinking = { type: 'thinking', thinking: '' }
+
+describe('text in part', () => {
+  test.each([
+    [
+      'all tokens are text',
+      [delta('Hello'), delta(' world', stopped), usage(2, null), done],
+      false,
+    ],
+    ['hidden reasoning has a count', [delta('Hello', stopped), usage(500, 498), done], false],
+    ['hidden reasoning has no count', [delta('Hello', stopped), usage(500, null), done], true],
+    [
+      'the reasoning is a summary',
+      [thought('I think.'), delta('Hi', stopped), usage(500, 498), done],
+      true,
+    ],
+    [
+      'the reasoning is whole',
+      [thought('I think so, too.'), delta('Hi', stopped), usage(7, 5), done],
+      false,
+    ],
+  ] as const)('is noted if %s: %#', async (_, events, isInPart) => {
+    const { origin } = await stream(...events)
+    const { columns } = await send(origin, { stream: true })
+    expect((columns.flags & flags.textInPart) !== 0).toBe(isInPart)
+  })
+
+  test.each([
+    [
+      'a block of thinking without text',
+      thinking,
+      [{ type: 'signature_delta', signature: 'x' }],
+      true,
+    ],
+    ['a redacted block', { type: 'redacted_thinking', data: 'x' }, [], true],
+    [
+      'thinking with its text',
+      thinking,
+      [{ type: 'thinking_delta', thinking: 'So be it.' }],
+      false,
+    ],
+    ['no thinking', { type: 'text', text: '' }, [], false],
+  ] as const)('is noted of messages with %s', async (_, block, more, isInPart) => {
+    const { origin } = await stream(messages(block, more))
+    for (let time = 0; time < 2; time++) {
+      const { columns } = await send(origin, { endpoint: 'messages', stream: true })
+      expect(columns.outcome).toBe('ok')
+      expect((columns.flags & flags.textInPart) !== 0).toBe(isInPart)
+    }
+  })
+
+  test('is noted of a summary of reasoning in Responses', async () => {
+    const { origin } = await stream(
+      event('response.reasoning_summary_text.delta', { delta: 'I think, and think again.' }),
+      event('response.output_text.delta', { delta: 'Hello' }),
+      event('response.completed', {
+        response: {
+          status: 'completed',
+          usage: {
+            input_tokens: 2,
+            output_tokens: 9,
+            output_tokens_details: { reasoning_tokens: 8 },
+          },
+        },
+      }),
+    )
+    const { columns } = await send(origin, { endpoint: 'responses', stream: true })
+    expect((columns.flags & flags.textInPart) !== 0).toBe(true)
+  })
+})

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import type { AttemptRow } from '../../src/attempt/columns.ts'
+import { flags } from '../../src/attempt/flags.ts'
 import type { Objectives } from '../../src/scenario/scenario.ts'
 import { attempt } from '../run/rows.ts'
 
@@ -40,6 +41,11 @@ const oneAttempt = fc
     rest: us(20_000),
     tokens: fc.option(us(40), { freq: 5 }),
     promptTokens: fc.option(us(90), { freq: 5 }),
+    reasoningTokens: fc.option(us(30), { freq: 2 }),
+    choices: fc.constantFrom(null, 1, 1, 2, 3),
+    endpoint: fc.constantFrom('chat', 'chat', 'messages'),
+    textUs: fc.option(us(800_000), { freq: 5 }),
+    flags: fc.constantFrom(0, 0, flags.reasoning, flags.textInPart),
     asStream: fc.boolean(),
     endless: us(2_000_000),
     retry: fc.constantFrom(0, 0, 0, 1),
@@ -88,6 +94,13 @@ const oneAttempt = fc
       closedUs,
       completionTokens: ok ? drawn.tokens : null,
       promptTokens: ok ? drawn.promptTokens : null,
+      reasoningTokens: ok ? drawn.reasoningTokens : null,
+      ...{
+        choices: drawn.choices,
+        endpoint: drawn.endpoint,
+        textUs: drawn.textUs,
+        flags: drawn.flags,
+      },
       status: ok ? 200 : outcome === 'http_error' ? 429 : null,
       errorCode: outcome === 'http_error' ? 'rate_limit_exceeded' : null,
       reason: ok || outcome === 'http_error' ? null : 'stopped',

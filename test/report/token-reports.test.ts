@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { flags } from '../../src/attempt/flags.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { prepareScope } from '../../src/report/scope.ts'
+import { tokenNotes } from '../../src/report/summary/figures.ts'
 import { markdownSummary, terminalSummary } from '../../src/report/summary/formats.ts'
 import type { RunSummary } from '../../src/report/summary/shape.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'
@@ -39,10 +41,11 @@ test('a summary counts the answers that report tokens, and estimates the others 
     completionTokens: 1320,
     tokenReports: { answers: 205, reported: 66, estimated: 2780 },
   })
+  const none = { inPart: 0, hidden: null, hiddenIn: 0 }
   const [chat, models, streams] = summary.steps
-  expect(chat!.tokenReports).toEqual({ answers: 66, reported: 66, estimated: null })
-  expect(models!.tokenReports).toEqual({ answers: 0, reported: 0, estimated: null })
-  expect(streams!.tokenReports).toEqual({ answers: 139, reported: 0, estimated: 2780 })
+  expect(chat!.tokenReports).toEqual({ ...none, answers: 66, reported: 66, estimated: null })
+  expect(models!.tokenReports).toEqual({ ...none, answers: 0, reported: 0, estimated: null })
+  expect(streams!.tokenReports).toEqual({ ...none, answers: 139, reported: 0, estimated: 2780 })
 })
 
 test('tokens are shown by part, and a part that no answer reports is not 0', async () => {
@@ -104,4 +107,25 @@ test('the launch page notes token reports at its tokens', async () => {
   const page = (await launchText(store)).replace(/\s+/g, ' ')
   expect(page).toContain('by 66 of 205 answers')
   expect(page).toContain('2,780 content events')
+})
+
+test('tokens that streams counted and did not hold are noted, with what TPOT makes of them', async () => {
+  const store = await openStore(':memory:')
+  await enterEndedRun(store)
+  const times = { firstContentUs: 100_000, lastContentUs: 290_000, events: 22, contentEvents: 20 }
+  const thinks = { ...stream, ...times, completionTokens: 200, reasoningTokens: 180 }
+  await appendAttempts(store, [
+    attempt(0, thinks),
+    attempt(1, { ...thinks, flags: flags.textInPart }),
+    attempt(2, { ...thinks, flags: flags.reasoning }),
+  ])
+  const { all } = await summarise(store, 'a', defaultContract)
+  expect(all.tokenReports).toMatchObject({ hidden: 360, hiddenIn: 2, inPart: 1 })
+  // 19 gaps of 20 tokens, and 199 of 200.
+  expect(all.metrics.tpot).toMatchObject({ n: 2, minUs: 190_000 / 199, maxUs: 10_000 })
+  expect(tokenNotes(all)).toEqual([
+    '360 of the output tokens are reasoning that 2 streams counted and did not hold: TPOT leaves them out.',
+    'TPOT of 1 stream is not known, because an unknown part of the counted tokens was streamed.',
+  ])
+  store.close()
 })

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { AttemptRow } from '../../src/attempt/columns.ts'
+import { flags } from '../../src/attempt/flags.ts'
 import type { Attempt } from '../../src/client/attempt.ts'
-import { columnOf, goodSql } from '../../src/measure/measures.ts'
+import { columnOf, goodSql, maybeGoodSql, type ObjectiveName } from '../../src/measure/measures.ts'
 import { ActivePhase } from '../../src/run/active-phase.ts'
 import { countEnded } from '../../src/run/count-ended.ts'
 import type { Flight } from '../../src/run/flight.ts'
@@ -91,6 +92,7 @@ function counted(rows: readonly AttemptRow[], objectives: Objectives) {
     })
   return {
     good: sum((each) => each.good),
+    untimed: sum((each) => each.untimed),
     judged: sum((each) => each.judged),
     succeeded: sum((each) => each.succeeded),
     failed: sum((each) => each.failures),
@@ -115,10 +117,11 @@ test('the counts of a sending thread match SQL over the rows, for any run and ob
       const times = (['service', 'response', 'ttft'] as const).map(
         (name) => `list(${columnOf(name)}::DOUBLE) FILTER (${columnOf(name)} IS NOT NULL)`,
       )
+      const boundOf = (name: ObjectiveName) => objectives[name] ?? null
       const [told] = await store.rows<
         Record<string, number> & { times: readonly (readonly number[] | null)[] }
       >(
-        `SELECT count(*) FILTER (${goodSql((name) => objectives[name] ?? null)}) AS good,
+        `SELECT count(*) FILTER (${goodSql(boundOf)}) AS good, count(*) FILTER (${maybeGoodSql(boundOf)}) AS untimed,
            count(*) FILTER (judged) AS judged, count(*) FILTER (failed) AS failed,
            count(*) FILTER (succeeded) AS succeeded,
            coalesce(sum(output_tokens), 0)::BIGINT AS tokens,
@@ -152,10 +155,30 @@ test.each([
   ['tpotUs', 100, stream],
   ['tpotUs', 300, { ...stream, completionTokens: 2 }],
   ['tpotUs', 0, { ...stream, completionTokens: 1 }],
+  // 30 tokens of hidden reasoning, and 4 that the stream holds.
+  ['tpotUs', 100, { ...stream, completionTokens: 34, reasoningTokens: 30 }],
+  ['tpotUs', 10, { ...stream, completionTokens: 31, reasoningTokens: 30, flags: flags.reasoning }],
+  // Two choices of 3 tokens, one of which was shorter.
+  ['tpotUs', 125, { ...stream, completionTokens: 6, choices: 2, textUs: 500 }],
+  // Blocks of messages follow each other.
+  ['tpotUs', 60, { ...stream, completionTokens: 6, choices: 2, endpoint: 'messages' }],
   ['tpotUs', 0, { ...stream, step: 'plain', streamed: 0 }],
 ] as const)('a success is good if its %s is at most the bound of %d us', (name, boundUs, row) => {
   const objectives = { serviceUs: null, responseUs: null, ttftUs: null, tpotUs: null }
   const goodWith = (bound: number) => counted([attempt(row)], { ...objectives, [name]: bound }).good
   expect(goodWith(boundUs)).toBe(1)
   if (boundUs > 0) expect(goodWith(boundUs - 0.5)).toBe(0)
+})
+
+test.each([
+  ['without token counts', { completionTokens: null }],
+  ['whose tokens were streamed in part', { flags: flags.textInPart }],
+  ['with choices that were not told apart', { choices: 2, textUs: null }],
+  ['whose events were not seen', { reasoningTokens: 2, contentEvents: 0 }],
+] as const)('a stream %s is neither good nor bad under an objective for TPOT', (_, how) => {
+  const none = { serviceUs: null, responseUs: null, ttftUs: null, tpotUs: null }
+  const rows = [attempt({ ...stream, ...how })]
+  expect(counted(rows, { ...none, tpotUs: 1e9 })).toMatchObject({ good: 0, untimed: 1, judged: 1 })
+  expect(counted(rows, { ...none, ttftUs: 1e9 })).toMatchObject({ good: 1, untimed: 0 })
+  expect(counted(rows, { ...none, tpotUs: 1e9, ttftUs: 1 })).toMatchObject({ good: 0, untimed: 0 })
 })

@@ -121,18 +121,38 @@ export function flatRows(
   )
 }
 
-/** A note on missing token counts: which responses the output tokens come from; null if all responses report them. */
-export function tokenReport({ completionTokens, tokenReports }: SummaryGroup): string | null {
-  const { answers, reported, estimated } = tokenReports
-  if (reported === answers) return null
-  const head =
-    reported === 0
-      ? `None of ${whole(answers)} answers reported its tokens.`
-      : `${whole(completionTokens)} output tokens, reported by ${whole(reported)} of ${whole(answers)} answers.`
-  return estimated === null
-    ? head
-    : `${head} The streams among ${reported === 0 ? 'them' : 'the others'} had ${whole(estimated)} content events, an estimate of their tokens. Set include_usage: true in the step to request the counts.`
+/**
+ * Notes on token counts: which responses the output tokens come from, unless all report them, and tokens that were
+ * counted and not streamed, which decide what TPOT is of.
+ */
+export function tokenNotes({ completionTokens, tokenReports }: SummaryGroup): readonly string[] {
+  const { answers, reported, estimated, hidden, hiddenIn, inPart } = tokenReports
+  const notes: string[] = []
+  if (reported !== answers) {
+    const head =
+      reported === 0
+        ? `None of ${whole(answers)} answers reported its tokens.`
+        : `${whole(completionTokens)} output tokens, reported by ${whole(reported)} of ${whole(answers)} answers.`
+    notes.push(
+      estimated === null
+        ? head
+        : `${head} The streams among ${reported === 0 ? 'them' : 'the others'} had ${whole(estimated)} content events, an estimate of their tokens. Set include_usage: true in the step to request the counts.`,
+    )
+  }
+  if (hidden !== null) {
+    notes.push(
+      `${whole(hidden)} of the output tokens are reasoning that ${streamsText(hiddenIn)} counted and did not hold: TPOT leaves them out.`,
+    )
+  }
+  if (inPart > 0) {
+    notes.push(
+      `TPOT of ${streamsText(inPart)} is not known, because an unknown part of the counted tokens was streamed.`,
+    )
+  }
+  return notes
 }
+
+const streamsText = (count: number) => `${whole(count)} ${count === 1 ? 'stream' : 'streams'}`
 
 /** The share of unexpected failures, of empty answers if there are some, of correct ones if steps expect something, and goodput if there are objectives. */
 export function outcomeTexts(group: SummaryGroup): readonly string[] {
@@ -147,8 +167,11 @@ export function outcomeTexts(group: SummaryGroup): readonly string[] {
   }
   if (correctness !== null) texts.push(correctText(correctness))
   if (goodput !== null) {
+    const open = counts.maybeGood ?? 0
+    const least = open > 0 ? 'at least ' : ''
+    const rest = open > 0 ? `; of ${whole(open)} it is not known` : ''
     texts.push(
-      `${shareText(goodput)} goodput: ${whole(counts.good)} of ${whole(counts.judged)} met every objective`,
+      `${least}${shareText(goodput)} goodput: ${whole(counts.good)} of ${whole(counts.judged)} met every objective${rest}`,
     )
   }
   return texts

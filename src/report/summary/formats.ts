@@ -15,7 +15,7 @@ import {
   percentileText,
   percentileTitle,
   rate,
-  tokenReport,
+  tokenNotes,
   whole,
 } from './figures.ts'
 import { machinesOf, machinesText } from './machines.ts'
@@ -39,7 +39,6 @@ export function terminalFigures(summary: RunSummary): string {
   const { run, all, credits } = summary
   const { counts } = all
   const stretch = stretchText(credits.balances)
-  const report = tokenReport(all)
   const lines = [
     `${printable(run.scenario, 40)}  run ${printable(run.runId, 30)}`,
     `${printable(run.baseUrl, 50)}  seed ${run.seed}  ${run.startedAt.slice(0, 19)}Z${machinesText([machinesOf(run.machine)])}`,
@@ -54,7 +53,7 @@ export function terminalFigures(summary: RunSummary): string {
     ...(all.cachedShare === null
       ? []
       : [`${formatShare(all.cachedShare)} % of the prompt tokens came from a cache`]),
-    ...(report === null ? [] : wrapped(`  ${report}`, '  ')),
+    ...tokenNotes(all).flatMap((note) => wrapped(`  ${note}`, '  ')),
     ...paidLines(summary),
     ...(stretch === null ? [] : wrapped(`  ${stretch}`, '    ')),
     ...(summary.closedPhases.length === 0
@@ -137,7 +136,6 @@ function tokenLines({ tokenParts }: SummaryGroup): readonly string[] {
 export function markdownSummary(summary: RunSummary): string {
   const { run, all } = summary
   const { counts } = all
-  const report = tokenReport(all)
   const stretch = stretchText(summary.credits.balances)
   const few = fewOf(summary)
   const head = [
@@ -167,7 +165,7 @@ export function markdownSummary(summary: RunSummary): string {
     '',
     `${whole(counts.attempts)} attempts${counts.retries > 0 ? ` (${whole(counts.retries)} of them retries)` : ''}: ${whole(counts.ok)} ok, ${whole(counts.httpError)} HTTP errors, ${whole(counts.broken)} broken, ${whole(counts.timeout)} timeouts, ${whole(counts.aborted)} aborted, ${whole(counts.notSent)} not sent${summary.countsAddUp ? '' : ' (**the counts do not add up**)'}. ${rate(all.okPerS)} ok/s, ${rate(all.completionTokensPerS)} output tokens/s. ${paidText(summary, stretch)} ${outcomeTexts(all).join('. ')}.`,
     '',
-    ...(report === null ? [] : [report, '']),
+    ...tokenNotes(all).flatMap((note) => [note, '']),
     ...(summary.closedPhases.length === 0
       ? []
       : [

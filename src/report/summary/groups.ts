@@ -6,6 +6,7 @@ import {
   cutOf,
   goodSql,
   type MeasureName,
+  maybeGoodSql,
   measureNames,
   objectiveNames,
 } from '../../measure/measures.ts'
@@ -38,8 +39,9 @@ export interface Counted {
   readonly parameters: readonly string[]
   /** SQL: microseconds from the start of the first run to that of the row's run. */
   readonly offsetUs: string
-  /** SQL: whether a row is good; null without objectives and expectations. */
+  /** SQL: whether a row is good, and whether one that is not may be; null without objectives and expectations. */
   readonly good: string | null
+  readonly maybeGood: string | null
 }
 
 export function countedOf(runId: string, scenarioJson: string): Counted {
@@ -49,12 +51,12 @@ export function countedOf(runId: string, scenarioJson: string): Counted {
     histograms: where,
     parameters: [runId],
     offsetUs: '0',
-    good: goodOf(scenarioJson),
+    ...goodOf(scenarioJson),
   }
 }
 
 /** What makes a request of a stored scenario good, as SQL, read leniently. */
-function goodOf(scenarioJson: string): string | null {
+function goodOf(scenarioJson: string): Pick<Counted, 'good' | 'maybeGood'> {
   let bounds: Record<string, unknown> = {}
   let expects = false
   try {
@@ -66,7 +68,9 @@ function goodOf(scenarioJson: string): string | null {
   }
   const boundOf = (name: string) => (typeof bounds[name] === 'number' ? bounds[name] : null)
   const isFree = !expects && objectiveNames.every((name) => boundOf(name) === null)
-  return isFree ? null : goodSql(boundOf)
+  return isFree
+    ? { good: null, maybeGood: null }
+    : { good: goodSql(boundOf), maybeGood: maybeGoodSql(boundOf) }
 }
 
 interface StoredScenario {
@@ -172,7 +176,7 @@ async function readRows(
   }))
 }
 
-function countsSql({ offsetUs, good }: Counted): string {
+function countsSql({ offsetUs, good, maybeGood }: Counted): string {
   const parts = Object.entries(partsSql).map(
     ([name, sql]) => `sum(${sql}) FILTER (succeeded)::DOUBLE AS "${name}"`,
   )
@@ -184,6 +188,8 @@ function countsSql({ offsetUs, good }: Counted): string {
     count(*) FILTER (retry > 0) AS retries, count(*) FILTER (failed) AS failed,
     count(*) FILTER (on_purpose) AS "onPurpose", count(*) FILTER (judged) AS judged,
     ${good === null ? 'NULL' : `count(*) FILTER (${good})`} AS good,
+    ${maybeGood === null ? 'NULL' : `count(*) FILTER (${maybeGood})`} AS "maybeGood",
+    count(*) FILTER (untimed AND completion_tokens IS NOT NULL) AS "inPart", sum(hidden_tokens)::DOUBLE AS "hiddenTokens", count(hidden_tokens) AS "hiddenIn",
     count(*) FILTER (examined) AS examined, count(*) FILTER (correct) AS correct,
     count(*) FILTER (answer = 'unchecked') AS unchecked,
     ${lacks.map((lack) => `count(*) FILTER (answer = '${lack}') AS "lacks ${lack}"`).join(', ')},
@@ -262,6 +268,7 @@ function groupFrom(row: GroupRow, gaps: Gaps | undefined, rates: Rates | undefin
       onPurpose: count('onPurpose'),
       judged: count('judged'),
       good,
+      maybeGood: number('maybeGood'),
       empty: count('empty'),
     },
     goodput: good === null || count('judged') === 0 ? null : good / count('judged'),
@@ -278,6 +285,9 @@ function groupFrom(row: GroupRow, gaps: Gaps | undefined, rates: Rates | undefin
       answers: count('answers'),
       reported: count('answers') - count('unreported'),
       estimated: number('estimated'),
+      inPart: count('inPart'),
+      hidden: number('hiddenTokens'),
+      hiddenIn: count('hiddenIn'),
     },
     tokenParts: Object.fromEntries(
       partNames.map((name) => [name, number(name)]),

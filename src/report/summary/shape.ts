@@ -60,6 +60,11 @@ export const countsShape = z.object({
     'meant to succeed, and ended without an abort: what goodput is a share of',
   ),
   good: count.nullable().describe('successes that met every objective; null without objectives'),
+  maybeGood: count
+    .nullable()
+    .describe(
+      'successes that are not among `good` because something of them is not known: TPOT, or whether the answer is correct',
+    ),
   empty: count.describe('successes of chat and messages that hold no text, reasoning or tool call'),
 })
 
@@ -74,7 +79,9 @@ const boundsShape = z.object({
 export const groupShape = z.object({
   step: z.string().nullable().describe('null for all steps together'),
   counts: countsShape,
-  goodput: measured.describe('good / judged; null without objectives'),
+  goodput: measured.describe(
+    'good / judged, the least that it can be if maybeGood is not 0; null without objectives',
+  ),
   correctness: z
     .object({
       examined: count.describe('successes of steps that say what an answer must hold'),
@@ -104,6 +111,13 @@ export const groupShape = z.object({
       reported: count.describe(
         'those that report their tokens; completionTokens is of these alone',
       ),
+      inPart: count.describe(
+        'those that are streams without TPOT, because it is not known how many of their tokens were streamed',
+      ),
+      hidden: measured.describe(
+        'tokens of reasoning that streams counted and did not hold, which TPOT leaves out; null without any',
+      ),
+      hiddenIn: count.describe('those streams'),
       estimated: measured.describe(
         'content events of the streams among the others: an estimate of their tokens; null without such a stream',
       ),

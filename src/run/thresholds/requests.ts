@@ -1,5 +1,12 @@
 import { pricesOf } from '../../contract/contract.ts'
-import { columnOf, creditsSql, cutOf, goodSql, measureNames } from '../../measure/measures.ts'
+import {
+  columnOf,
+  creditsSql,
+  cutOf,
+  goodSql,
+  maybeGoodSql,
+  measureNames,
+} from '../../measure/measures.ts'
 import { completedIn, steadySql } from '../../measure/rates.ts'
 import type { Threshold } from '../../scenario/threshold.ts'
 import type { Session } from '../../store/session.ts'
@@ -97,14 +104,10 @@ function countedBy(
       return of(filtered ? `outcome IN ('http_error', 'broken', 'timeout')` : 'failed', 'was_sent')
     case 'success':
       return of('succeeded', 'judged')
-    case 'goodput':
-      return {
-        ...of(
-          goodSql((name) => objectives[name] ?? null),
-          'judged',
-        ),
-        unknown: `answer = 'unchecked'`,
-      }
+    case 'goodput': {
+      const boundOf = (name: keyof typeof objectives) => objectives[name] ?? null
+      return { ...of(goodSql(boundOf), 'judged'), unknown: maybeGoodSql(boundOf) }
+    }
     case 'correct':
       return { ...of('correct', 'examined'), unknown: `answer = 'unchecked'` }
     case 'empty':

@@ -79,7 +79,9 @@ function figureSoFar(scenario: Scenario, counted: Counted, threshold: Threshold)
   const all = sum((each) => each[shareOf[metric] ?? 'sent'])
   if (all === 0) return null
   const value = statistic.kind === 'share' ? one / all : one
-  return { value, low: value, high: value, samples: all, within: null }
+  const open = metric === 'goodput' ? sum((each) => each.untimed) : 0
+  const high = open > 0 ? Infinity : value
+  return { value, low: value, high, samples: all, within: null }
 }
 
 /** A timeout counts as at least its duration, so the true value has no upper bound. */

@@ -79,6 +79,7 @@ export function rowOf(slot: number, atMs: number, change: Partial<AttemptRow> = 
     unknownMember: null,
     doneMarks: 0,
     itlMaxUs: null,
+    textUs: null,
     queueUs: null,
     prefillUs: null,
     decodeUs: null,
