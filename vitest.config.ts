@@ -38,6 +38,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^assay$/, replacement: fileOf('src/index.ts') },
+      { find: /^fast-check$/, replacement: fileOf('test/fast-check.ts') },
       { find: /^.*\/user\/thread-file\.ts$/, replacement: fileOf('test/built-threads.ts') },
     ],
   },
@@ -46,6 +47,8 @@ export default defineConfig({
     // More than the cores: real processes and sockets spend most of their time waiting.
     maxWorkers: 3,
     reporters: ['default'],
+    // The difference of two large values says where they differ, not all of both.
+    diff: { truncateThreshold: 20 },
     projects: [
       {
         test: {
