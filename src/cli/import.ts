@@ -18,6 +18,7 @@ import {
 import { pageGroups } from '../store/import/known-logs.ts'
 import type { LogSummary } from '../store/import/log-summary.ts'
 import { type Mapping, ownMapping } from '../store/import/mapping.ts'
+import { suggestMapping } from '../store/import/suggest.ts'
 import { openSoon } from '../store/open-soon.ts'
 import { UserError } from '../user/user-error.ts'
 import type { Options } from './commands/import.ts'
@@ -29,6 +30,10 @@ import { onStopSignal } from './stop-signals.ts'
 const heldMs = 30_000
 
 export async function importAction(files: readonly string[], options: Options): Promise<void> {
+  if (options.suggest === true) {
+    for (const file of files) process.stdout.write(await suggestMapping(file))
+    return
+  }
   mustHaveRoomForRejects(files, options)
   maxRejectsOf(options)
   const { take, close } = await openTarget(options)

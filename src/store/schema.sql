@@ -186,7 +186,7 @@ CREATE TABLE usage_events (
   requests BIGINT NOT NULL DEFAULT 1,   -- the number of requests that the row stands for; 0 for other types
   ttft_us BIGINT,
   latency_us BIGINT,
-  type usage_type NOT NULL DEFAULT 'usage', -- usage, refund, adjustment, grant, purchase, gift or expiry
+  type usage_type NOT NULL DEFAULT 'usage', -- a word of src/store/import/entry-types.ts
   unit VARCHAR NOT NULL DEFAULT 'credits',  -- ISO 4217, or a name
   cache_write_tokens BIGINT,            -- of the input: written to a cache
   cache_write_1h_tokens BIGINT,         -- of those: for an hour
@@ -205,7 +205,7 @@ CREATE TABLE usage_statements (
   start_us BIGINT NOT NULL,
   end_us BIGINT NOT NULL,               -- exclusive
   dimensions VARCHAR NOT NULL,          -- what the export was grouped by: 'api_key_id,model'
-  measures VARCHAR NOT NULL,            -- usage, or costs alone
+  measures VARCHAR NOT NULL,            -- usage, costs alone, or charges of a bill, which are disjoint
   model VARCHAR,
   endpoint VARCHAR,
   key_fp VARCHAR,
@@ -350,7 +350,8 @@ FROM (
 ) AS polls;
 
 -- The newest statement of each interval and dimensions, and which of them count. Events of the same source and UTC
--- day come first. Of two sets of dimensions or widths, the finest that covers an interval counts alone.
+-- day come first. Of two sets of dimensions or widths, the finest that covers an interval counts alone. Charges of a bill
+-- are disjoint, whatever their width: each counts.
 CREATE OR REPLACE VIEW usage_buckets AS
 WITH newest AS (
   SELECT * FROM usage_statements
@@ -393,11 +394,11 @@ WITH newest AS (
 ), chosen AS (
   SELECT
     * EXCLUDE (even_us),
-    measures = 'usage' AND EXISTS (
+    measures <> 'costs' AND EXISTS (
       FROM usage_event_days AS days
       WHERE days.source = ranked.source AND day >= start_us // 86400000000
         AND day * 86400000000 < end_us) AS has_events,
-    EXISTS (
+    measures <> 'charges' AND EXISTS (
       FROM islands AS finer
       WHERE finer.source = ranked.source AND finer.measures = ranked.measures AND finer.place < ranked.place
         AND finer.from_us <= start_us AND finer.to_us >= end_us) AS is_covered
@@ -406,7 +407,7 @@ WITH newest AS (
 SELECT
   chosen.* EXCLUDE (is_even),
   CASE WHEN has_events THEN 'events' WHEN is_covered THEN 'finer'
-       WHEN EXISTS (
+       WHEN measures <> 'charges' AND EXISTS (
          FROM chosen AS coarser
          WHERE coarser.source = chosen.source AND coarser.measures = chosen.measures
            AND coarser.place > chosen.place AND NOT coarser.has_events AND NOT coarser.is_covered

@@ -33,6 +33,7 @@ const importOptions = () =>
       '--source <name>',
       'the service that wrote the log: ids are unique within it; default: by the format, or the name of the mapping',
     )
+    .option('--suggest', 'print a mapping to begin with, and import nothing')
     .option('--check', 'say what would be imported, and import nothing')
     .addOption(
       choice('--format <format>', 'the format, if the name of the file does not show it', [

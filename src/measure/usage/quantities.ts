@@ -174,7 +174,7 @@ export const quantities: Readonly<Record<string, Quantity>> = {
   requests_unknown: {
     ...{ type: 'BIGINT', adds: 'sum', isNeverNull: true },
     ofRequest: always('0'),
-    ofSum: always(`CASE WHEN requests IS NULL AND measures = 'usage' THEN 1 ELSE 0 END`),
+    ofSum: always(`CASE WHEN requests IS NULL AND measures <> 'costs' THEN 1 ELSE 0 END`),
     without: 'CASE WHEN requests IS NULL THEN 1 ELSE 0 END',
     summary: 'sums without a number of requests',
   },

@@ -6,11 +6,16 @@ import { endOfDayUs, shiftDaysUs, startOfDayUs } from './zone.ts'
 /** The longest month, in days. */
 const mostDefaultDays = 31
 
-export function scopeOf(options: UsageOptions, sources: UsageScope['sources']): UsageScope {
+/** @param firstOfBillsUs the first entry of a bill that is no use, in Unix microseconds */
+export function scopeOf(
+  options: UsageOptions,
+  sources: UsageScope['sources'],
+  firstOfBillsUs: number | null = null,
+): UsageScope {
   const { timezone, by, nowUs } = options
   const lastUs = Math.max(...sources.map((each) => each.lastUs))
   const toUs = options.toUs ?? endOfDayUs(lastUs, timezone)
-  const fromUs = options.fromUs ?? firstDayUs(sources, toUs, timezone)
+  const fromUs = options.fromUs ?? firstDayUs(sources, firstOfBillsUs, toUs, timezone)
   if (fromUs >= toUs) {
     throw new UserError(
       'report',
@@ -40,8 +45,14 @@ export function scopeOf(options: UsageOptions, sources: UsageScope['sources']): 
 }
 
 /** The first local day with usage, but at most 31 days before the end. */
-function firstDayUs(sources: UsageScope['sources'], toUs: number, timezone: string): number {
-  const firstUs = startOfDayUs(Math.min(...sources.map((each) => each.firstUs)), timezone)
+function firstDayUs(
+  sources: UsageScope['sources'],
+  firstOfBillsUs: number | null,
+  toUs: number,
+  timezone: string,
+): number {
+  const first = Math.min(...sources.map((each) => each.firstUs), firstOfBillsUs ?? Infinity)
+  const firstUs = startOfDayUs(first, timezone)
   const monthUs = shiftDaysUs(toUs, -mostDefaultDays, timezone)
   return firstUs < toUs ? Math.max(firstUs, monthUs) : monthUs
 }

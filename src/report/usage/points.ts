@@ -83,7 +83,8 @@ function pointSums(covered: string, units: readonly string[]): string {
   const known = (name: string) =>
     `CASE WHEN NOT bool_or(${covered}) THEN NULL WHEN count(there) = 0 THEN 0 ELSE sum(${name})::DOUBLE END AS ${name}`
   return [
-    ...['requests', 'ok', 'failed', 'limited', 'ambiguous', 'requests_unknown'].map(count),
+    `CASE WHEN sum(requests_unknown) > 0 AND coalesce(sum(requests), 0) = 0 THEN NULL ELSE ${count('requests').replace(' AS requests', '')} END AS requests`,
+    ...['ok', 'failed', 'limited', 'ambiguous', 'requests_unknown'].map(count),
     ...['credits', 'possible_credits', ...tokenColumns].map(known),
     // At least this much: `requests - credits_known` are not known.
     ...units.map(

@@ -55,7 +55,7 @@ export async function prepareUsage(
   const sources = await readSources(store, engine, options)
   // A service in scaled time is ahead of our clock, but its past usage is not in the future.
   const nowUs = Math.max(Math.round(options.nowUs), ...sources.map((each) => each.lastUs + 1))
-  const scope = scopeOf({ ...options, nowUs }, sources)
+  const scope = scopeOf({ ...options, nowUs }, sources, await firstOfBills(store, engine))
   const [beforeFrom, beforeTo] = periodBefore(scope, sources)
   const polls = sources.every(({ origin }) => origin === 'poll')
   // A balance does not show that there were no requests.
@@ -94,6 +94,16 @@ export async function prepareUsage(
     })),
     notes: [...scope.notes, ...utcNote, ...partialNotes(partial, options.timezone)],
   }
+}
+
+/** The first entry of a bill beside its use, such as the tax of a month; null if there is none. */
+async function firstOfBills(store: Session, engine: UsageEngine): Promise<number | null> {
+  if (engine.name !== null) return null
+  const [first] = await store.rows<{ at_us: number | null }>(
+    `SELECT min(at_us) AS at_us FROM usage_ledger
+     WHERE type <> 'refund' AND source IN (SELECT source FROM usage_shown_buckets WHERE measures = 'charges')`,
+  )
+  return first?.at_us ?? null
 }
 
 type Partial = NonNullable<UsageScope['sources'][number]['partial']>

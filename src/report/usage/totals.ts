@@ -43,7 +43,11 @@ export async function readTotals(store: Session, engine: UsageEngine): Promise<U
     unknown: Math.max(0, requests - (known ?? 0)),
   })
   return {
-    requests: { value: sums?.requests ?? null, unknown: sums?.requests_unknown ?? 0 },
+    // A refund has 0 requests, which says nothing of charges beside it.
+    requests: {
+      value: requests === 0 && (sums?.requests_unknown ?? 0) > 0 ? null : (sums?.requests ?? null),
+      unknown: sums?.requests_unknown ?? 0,
+    },
     tokens: {
       input: total(sums?.input, sums?.tokens_known),
       cached: total(sums?.cached, sums?.cached_known),

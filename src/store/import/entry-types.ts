@@ -1,4 +1,4 @@
-/** What a row of a log is. A ledger has entries beside requests. */
+/** What a row of a log is. A ledger and a bill have entries beside requests. */
 export const entryTypes = [
   'usage',
   'refund',
@@ -7,4 +7,9 @@ export const entryTypes = [
   'purchase',
   'gift',
   'expiry',
+  'credit',
+  'tax',
+  'discount',
+  'correction',
+  'fee',
 ] as const

@@ -85,10 +85,9 @@ export function stagedFields(
   const tokens = (name: string, field: FieldName) =>
     number(name, field, 'BIGINT', 'a whole number, 0 or more', '< 0')
   const status = number('status', 'status', 'INTEGER', 'an HTTP status', 'NOT BETWEEN 100 AND 599')
-  const isBuckets = fields.end !== undefined || mapping.bucket !== undefined
-  const requests = isBuckets
-    ? tokens('requests', 'requests')
-    : number('requests', 'requests', 'BIGINT', 'a whole number, 1 or more', '< 1')
+  const isBuckets =
+    fields.end !== undefined || mapping.bucket !== undefined || mapping.identified === true
+  const requests = tokens('requests', 'requests')
   const credits = numeric('credits')
   const outcome = optional(text('outcome'))
   const type = `lower(${optional(text('type'))})`

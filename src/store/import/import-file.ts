@@ -6,8 +6,12 @@ import { diskFailure } from '../errors.ts'
 import { mustStandApart } from '../files-apart.ts'
 import type { Store } from '../open.ts'
 import { inSession, type Session } from '../session.ts'
-import { isJson, knownFormat, namesIn, readKnown } from './known-logs.ts'
+import { beginningOf } from './csv-header.ts'
+import type { KnownFormat } from './formats/format.ts'
+import { delimiterOf, isJson, knownFormat, namesIn, readKnown } from './known-logs.ts'
+import { hasLineRules, readLines } from './lines/read-lines.ts'
 import { type LogFormat, type Mapping, parseMapping } from './mapping.ts'
+import { parquetText } from './parquet-text.ts'
 import type { LinePrices } from './price-lines.ts'
 import type { DateOrder, DecimalMark, partPlaces, RepeatedTime } from './readings.ts'
 import {
@@ -18,6 +22,7 @@ import {
   recordTools,
 } from './records.ts'
 import { isRejects, rejectedLines } from './rejected-lines.ts'
+import { columnsSeen, shownText } from './suggest.ts'
 import { emptyScratch, formatOf, type ImportedLog, importUsageLog, scratchOf } from './usage-log.ts'
 import { type PlainText, plainText } from './whole/plain-text.ts'
 import { wholeText } from './whole/whole-text.ts'
@@ -131,7 +136,13 @@ async function importText(
     const records = { file, read: plain.path, tool, model, rejectsFile }
     return { kind: 'records', ...(await importRecords(store, records)) }
   }
-  return importLog(store, options, plain, scratch)
+  if (named !== 'parquet') return importLog(store, options, plain, scratch)
+  const isMapped = options.mapping !== undefined && hasLineRules(options.mapping)
+  const isOpen = options.mapping === undefined || isMapped
+  const text = isOpen ? await parquetText(store, { file, scratch, isMapped }) : null
+  return text === null
+    ? importLog(store, options, plain, scratch)
+    : importLog(store, { ...options, format: 'jsonl' }, { path: text, isCut: false }, scratch)
 }
 
 async function importLog(
@@ -142,14 +153,16 @@ async function importLog(
 ): Promise<FileImported> {
   const { file, rejectsFile } = options
   const named = options.format ?? options.mapping?.format ?? formatOf(file)
-  const known = options.mapping === undefined ? knownFormat(plain.path) : null
+  const recognised = named === 'parquet' ? null : knownFormat(plain.path)
+  const known = options.mapping === undefined ? recognised : null
+  const ruled = known === null ? ruledMapping(options, recognised) : null
   const partial = options.partial === true
   const whole =
-    known === null
+    known === null && ruled === null
       ? null
       : await wholeText({
           ...{ file, plain, partial, copy: join(scratch, 'text') },
-          delimiter: isJson(plain.path) ? null : ',',
+          delimiter: isJson(plain.path) ? null : (ruled?.delimiter ?? ','),
         })
   const pages = await Promise.all(
     (options.pages ?? []).map(async (page, at) => ({
@@ -158,22 +171,29 @@ async function importLog(
     })),
   )
   const rows =
-    known === null
-      ? null
-      : readKnown(known, [{ file, path: whole!.path }, ...pages], {
-          partial,
-          bucket: options.bucket,
+    ruled !== null
+      ? readLines({
+          ...{ path: whole!.path, mapping: ruled, isAmount: recognised?.isAmount },
+          delimiter: isJson(whole!.path)
+            ? null
+            : (ruled.delimiter ?? delimiterOf(beginningOf(whole!.path))),
         })
+      : known === null
+        ? null
+        : readKnown(known, [{ file, path: whole!.path }, ...pages], {
+            partial,
+            bucket: options.bucket,
+          })
   const hasOwnNames = rows === null && options.mapping === undefined
   const given = rows?.mapping ?? options.mapping ?? ownNames(plain.path, named)
   if (given === null) {
     if (statSync(plain.path).size === 0) throw new UserError('usage', `${file} is empty.`)
     throw new UserError(
       'usage',
-      `${file}: a usage log needs --map FILE, which says which column is which field (docs/importing.md), or --map assay for our own export.`,
+      `${file}: a usage log needs --map FILE, which says which column is which field (docs/importing.md), or --map assay for our own export.${named === 'parquet' ? '' : columnsText(file, plain.path)}`,
     )
   }
-  const mapping = withMeaning(given, options)
+  const mapping = rows === null || ruled === null ? withMeaning(given, options) : given
   const format =
     rows === null
       ? ((options.format as LogFormat | undefined) ?? mapping.format ?? formatOf(file))
@@ -181,8 +201,9 @@ async function importLog(
   if (format === null) {
     throw new UserError('usage', `${file}: say what it is, with --format jsonl, csv or parquet`)
   }
+  const { mapping: _, ...others } = options
   const counts = await importUsageLog(store, {
-    ...options,
+    ...others,
     file: [file, ...(options.pages ?? [])].join(', '),
     mapping,
     plain,
@@ -193,14 +214,28 @@ async function importLog(
     rejectsFile,
     nowUs: Date.now() * 1000,
   })
-  const own = counts.rejected > 0 && options.mapping !== undefined ? knownFormat(plain.path) : null
+  const own =
+    options.mapping !== undefined && (counts.rejected > 0 || recognised?.leavesOut !== undefined)
+      ? recognised
+      : null
   const hint =
-    own === null ? [] : [`this file is ${own.name}: without --map, all of its lines are understood`]
+    own === null || mapping.problem !== undefined
+      ? []
+      : [`this file is ${own.name}: without --map, all of its lines are understood`]
   const unread = hasOwnNames ? unreadNames(plain.path) : []
   if (unread.length > 0) {
     hint.push(`not read: ${unread.join(', ')}; a --map says which fields they are`)
   }
   return { kind: 'log', ...counts, notes: [...(rows?.notes ?? []), ...counts.notes, ...hint] }
+}
+
+/** The mapping of a log whose lines are read one after the other; null if its columns say all. Lines of a bill are charges. */
+function ruledMapping(options: FileImport, recognised: KnownFormat | null): Mapping | null {
+  const { mapping } = options
+  if (mapping === undefined || mapping.identified === true) return null
+  const isBill = recognised?.isAmount !== undefined && mapping.amounts === undefined
+  const full = withMeaning(isBill ? { ...mapping, amounts: 'disjoint' } : mapping, options)
+  return hasLineRules(full) ? full : null
 }
 
 function withMeaning(mapping: Mapping, options: Meaning): Mapping {
@@ -221,12 +256,23 @@ function withMeaning(mapping: Mapping, options: Meaning): Mapping {
   }
 }
 
+/** The first columns of a file, each with one value, and how to get a mapping. */
+function columnsText(file: string, path: string): string {
+  const columns = columnsSeen(path)
+  if (columns.length === 0) return ''
+  const shown = columns
+    .slice(0, 12)
+    .map(({ name, value }) => `\n  ${shownText(name)}: ${shownText(value)}`)
+  const more = columns.length > 12 ? `\n  and ${columns.length - 12} more` : ''
+  return ` It has${shown.join('')}${more}\nA mapping to begin with: assay import ${file} --suggest > map.yaml`
+}
+
 /** A mapping for a file with the names of our own fields. */
 function ownNames(path: string, format: string | null): Mapping | null {
   if (format === 'parquet') return null
   const names = namesIn(path)
   const fields = plainFields.filter((name) => names.has(name))
-  const isOwn = names.has('time') && fields.length > 0
+  const isOwn = names.has('time') && fields.some((name) => !sharedNames.includes(name))
   return isOwn
     ? parseMapping(
         `fields: { time: time, ${fields.map((name) => `${name}: ${name}`).join(', ')} }`,
@@ -243,6 +289,9 @@ function unreadNames(path: string): readonly string[] {
       /cost|spend|spent|price|amount|charge|currency|usd|eur|tokens?(?![a-z])/i.test(name),
   )
 }
+
+/** Names that records of any kind have: they alone make no log of usage. */
+const sharedNames = ['id', 'end', 'type', 'status', 'account', 'key', 'unit']
 
 const plainFields = [
   ...['id', 'end', 'type', 'model', 'endpoint', 'key', 'account', 'credits', 'unit'],

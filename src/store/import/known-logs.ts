@@ -7,8 +7,9 @@ import { beginningOf, firstRecord, headerOf } from './csv-header.ts'
 import { csvDocuments, jsonDocuments, type LogDocument, longestLine } from './formats/documents.ts'
 import type { KnownFormat, Page } from './formats/format.ts'
 import { knownFormats } from './formats/list.ts'
-import { first, isFields } from './formats/row.ts'
+import { first, isFields, parsedJson } from './formats/row.ts'
 import { hasDecimalCommas, plainCells } from './formats/spreadsheet.ts'
+import { Identities } from './lines/identity.ts'
 import type { Mapping } from './mapping.ts'
 import { plainText } from './whole/plain-text.ts'
 
@@ -44,13 +45,17 @@ export function delimiterOf(text: string): string {
   return delimiters.reduce((best, each) => (cells(each) > cells(best) ? each : best), ',')
 }
 
-/** The names in a file: columns of CSV, or keys of the first hundred lines of JSON. */
+/** The names in a file: columns of CSV, or keys of the first hundred lines of JSON, those of a whole line without inner ones. */
 export function namesIn(path: string): ReadonlySet<string> {
   const text = beginningOf(path)
   if (!isJson(path)) return new Set(firstRecord(text, delimiterOf(text)))
   const lines = text.trimStart().split('\n', 100)
   return new Set(
-    lines.flatMap((line) => [...line.matchAll(/"(\w+)"\s*:/g)].map(([, name]) => name!)),
+    lines.flatMap((line) => {
+      const value = parsedJson(line)
+      if (isFields(value)) return Object.keys(value)
+      return [...line.matchAll(/"(\w+)"\s*:/g)].map(([, name]) => name!)
+    }),
   )
 }
 
@@ -124,7 +129,7 @@ export function readKnown(
     )
   }
   return {
-    lines: linesOf(format, files),
+    lines: linesOf(format, files, notes),
     mapping: normalRows(format, needsWidth ? bucket : undefined),
     notes,
     isPartial: missing !== null,
@@ -152,20 +157,37 @@ function* cellsOf(path: string): Generator<LogDocument> {
   }
 }
 
-function* linesOf(format: KnownFormat, files: readonly KnownFile[]): Generator<object | string> {
+function* linesOf(
+  format: KnownFormat,
+  files: readonly KnownFile[],
+  notes: string[],
+): Generator<object | string> {
+  const reader = format.reader?.(notes)
+  const identities = format.isAmount === undefined ? null : new Identities(format.isAmount)
+  let [all, left] = [0, 0]
   for (const { document } of documentsOf(files)) {
     if ('unread' in document) yield String(document.unread).replaceAll('\n', ' ')
     else {
-      for (const { key, ...row } of format.rows(document)) {
+      all++
+      let isLeft = true
+      for (const { key, ...row } of reader?.rows(document) ?? format.rows(document)) {
+        isLeft = false
         const isEmbedding = row.endpoint === 'embeddings' && (row.input ?? null) !== null
         yield {
           ...row,
           // An embedding generates nothing, so logs leave its output out.
           ...(isEmbedding ? { output: row.output ?? 0 } : {}),
           ...(first(key) === undefined ? {} : { keyFp: fingerprint(String(key)) }),
+          ...(identities === null ? {} : { id: identities.of(document) }),
         }
       }
+      if (isLeft) left++
     }
+  }
+  reader?.end()
+  if (format.leavesOut !== undefined && left > 0) {
+    const count = (n: number) => n.toLocaleString('en-US')
+    notes.push(`${count(left)} of ${count(all)} lines left out: ${format.leavesOut}`)
   }
 }
 
@@ -226,7 +248,8 @@ function changesOf(
 
 /** The mapping of the rows that known formats give. */
 function normalRows(format: KnownFormat, bucket: string | undefined): Mapping {
-  const { dimensions, ids = 'unique', durations, versions, types } = format
+  const { dimensions, ids = 'unique', durations, versions, types, newest } = format
+  const isBill = format.isAmount !== undefined
   return {
     source: format.source,
     decimal: '.',
@@ -236,12 +259,14 @@ function normalRows(format: KnownFormat, bucket: string | undefined): Mapping {
     problem: 'problem',
     ...(bucket === undefined ? {} : { bucket }),
     ...(dimensions === undefined ? {} : { dimensions: [...dimensions] }),
+    ...(isBill ? { identified: true } : {}),
+    ...(newest === undefined ? {} : { newest }),
     fields: {
       ...(format.withoutIds === true || dimensions !== undefined ? {} : { id: 'id' }),
       time: 'time',
-      ...(dimensions === undefined || bucket !== undefined ? {} : { end: 'end' }),
+      ...((dimensions === undefined && !isBill) || bucket !== undefined ? {} : { end: 'end' }),
       ...(versions === true ? { version: 'version' } : {}),
-      ...(types === true ? { type: 'type' } : {}),
+      ...(types === true || isBill ? { type: 'type' } : {}),
       model: 'model',
       endpoint: 'endpoint',
       keyFp: 'keyFp',

@@ -59,7 +59,7 @@ export async function findKnown(
   store: Session,
   { source, mapping }: { readonly source: string; readonly mapping: Mapping },
 ): Promise<readonly string[]> {
-  const hasVersions = mapping.fields.version !== undefined
+  const hasVersions = mapping.fields.version !== undefined || mapping.identified === true
   // The hash depends on the type, so both sides need the same.
   const staged = `hash(${comparedContent.staged.join(', ')})`
   const isReferred = await hasReferrals(store, source)
@@ -72,22 +72,26 @@ export async function findKnown(
               ELSE ${differs} END`
       : differs
   }
-  const order = hasVersions ? 'version_us DESC NULLS LAST, line_no' : 'line_no'
+  const most = mapping.newest === 'most output' ? 'completion_tokens DESC NULLS LAST, ' : ''
+  // Of equal versions in a file, the last line counts.
+  const order = hasVersions ? `version_us DESC NULLS LAST, ${most}line_no DESC` : 'line_no'
   await store.execute(
     `CREATE TABLE staging.known AS
      WITH twice AS (
        SELECT hash(id) AS h FROM staging.lines WHERE reason IS NULL AND end_us IS NULL GROUP BY 1 HAVING count(*) > 1),
      good AS NOT MATERIALIZED (
-       SELECT rowid AS line_no, id, version_us, ${staged} AS h FROM staging.lines
+       SELECT rowid AS line_no, id, version_us, completion_tokens, ${staged} AS h FROM staging.lines
        WHERE reason IS NULL AND end_us IS NULL),
      repeated AS (
-       SELECT good.*, first_value(line_no) OVER w AS first, first_value(good.h) OVER w AS kept_h,
-         first_value(version_us) OVER w AS kept_version
+       SELECT good.*, first_value(line_no) OVER w AS first, first_value(good.h) OVER w AS kept_h
        FROM good WHERE hash(id) IN (FROM twice)
        WINDOW w AS (PARTITION BY id ORDER BY ${order})),
      later AS (
-       SELECT good.line_no, ${how('good', 'kept').replaceAll('kept.h', 'kept_h').replaceAll('kept.version_us', 'kept_version')} AS how,
-         NULL::INTEGER AS import_no
+       SELECT good.line_no, ${
+         hasVersions
+           ? `CASE WHEN good.h <> kept_h THEN 'older' ELSE 'known' END`
+           : `CASE WHEN good.h <> kept_h THEN 'differs' ELSE 'known' END`
+       } AS how, NULL::INTEGER AS import_no
        FROM repeated AS good WHERE line_no <> first),
      before AS (
        SELECT good.line_no, ${how('good', 'kept')} AS how, kept.import_no

@@ -4,7 +4,7 @@ import { pricedUnitSql } from './price-lines.ts'
 
 /** What a file holds, before it is imported. Null is not known, and never 0. */
 export interface LogSummary {
-  readonly kind: 'events' | 'buckets' | 'both' | 'nothing'
+  readonly kind: 'events' | 'buckets' | 'both' | 'charges' | 'nothing'
   /** Widths of buckets, seconds. */
   readonly widthsS: readonly number[]
   readonly fromUs: number | null
@@ -27,9 +27,12 @@ const good = `reason IS NULL
  * Sums the good lines of `staging.lines`, each once. Lines that the store has, and buckets that other statements replace,
  * are counted, too.
  *
- * @param pricedUnit the unit of costs that the user's prices gave
+ * @param of `pricedUnit`: the unit of costs that the user's prices gave; `isBill`: lines are charges
  */
-export async function describeLog(store: Session, pricedUnit?: string): Promise<LogSummary> {
+export async function describeLog(
+  store: Session,
+  { pricedUnit, isBill }: { readonly pricedUnit: string | undefined; readonly isBill: boolean },
+): Promise<LogSummary> {
   const [sums] = await store.rows<Record<string, number | null>>(
     `SELECT count(*) FILTER (WHERE end_us IS NULL) AS events, count(end_us) AS buckets, min(at_us) AS first,
        max(coalesce(end_us, at_us)) AS last, sum(requests)::BIGINT AS requests,
@@ -51,8 +54,9 @@ export async function describeLog(store: Session, pricedUnit?: string): Promise<
   )
   const { events, buckets, first, last, requests, input, cached, writes, output, reasoning } = sums!
   return {
-    kind:
-      events! > 0 && buckets! > 0
+    kind: isBill
+      ? 'charges'
+      : events! > 0 && buckets! > 0
         ? 'both'
         : buckets! > 0
           ? 'buckets'

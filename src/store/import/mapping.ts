@@ -2,6 +2,7 @@ import { YAMLParseError } from 'yaml'
 import { z } from 'zod'
 import { UserError } from '../../user/user-error.ts'
 import { parseYaml } from '../../user/yaml.ts'
+import { columnName, lineRules } from './lines/line-rules.ts'
 import { dateOrders, decimalMarks, partPlaces, repeatedTimes } from './readings.ts'
 
 export const logFormats = ['jsonl', 'csv', 'parquet'] as const
@@ -10,9 +11,6 @@ export type LogFormat = (typeof logFormats)[number]
 const numberUnits = ['s', 'ms', 'us', 'ns'] as const
 const timeUnits = ['auto', 'iso', ...numberUnits] as const
 export type TimeUnit = (typeof timeUnits)[number]
-
-/** A column, or a path in JSON as a list of steps. */
-const columnName = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)])
 
 /**
  * Source of a field: a column (or a path in JSON, `usage.prompt_tokens`), or a constant. `json` is a path in a column
@@ -76,7 +74,10 @@ const mappingShape = z.strictObject({
   reasoning: z.enum(partPlaces).default('within'),
   /** `repeat` for a source that uses ids again: the content is the identity. */
   ids: z.enum(['unique', 'repeat']).default('unique'),
+  ...lineRules,
   fields: z.strictObject({
+    /** What lines belong to, for `carry` and `cumulative`. It is not stored. */
+    session: place.optional(),
     /** Unique within the source. Several columns are joined. Without an id, the content is the identity. */
     id: z.union([place, z.array(z.string().min(1)).min(2)]).optional(),
     time: timePlace,
@@ -119,6 +120,12 @@ export type Mapping = z.infer<typeof mappingShape> & {
   readonly optional?: readonly FieldName[]
   /** The column with the reason why a line is none, in rows that another reader made. */
   readonly problem?: string
+  /** Rows are charges, and their id is their identity: of two exports the newest counts. */
+  readonly identified?: true
+  /** Rows that another reader made of a table, whose numbers and dates are those of a spreadsheet. */
+  readonly table?: true
+  /** Which of several lines with one id and one version counts; the last if absent. */
+  readonly newest?: 'most output'
 }
 export type Place = z.infer<typeof place>
 export type DurationPlace = z.infer<typeof durationPlace>

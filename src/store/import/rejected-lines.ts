@@ -81,11 +81,14 @@ export async function rejectedLines(
 }
 
 function storedMapping(json: string): Mapping {
-  const { optional, problem, ...written } = JSON.parse(json) as Mapping
+  const { optional, problem, identified, table, newest, ...written } = JSON.parse(json) as Mapping
   return {
     ...parseMapping(JSON.stringify(written), 'the mapping of the store'),
     ...(optional === undefined ? {} : { optional }),
     ...(problem === undefined ? {} : { problem }),
+    ...(identified === undefined ? {} : { identified }),
+    ...(table === undefined ? {} : { table }),
+    ...(newest === undefined ? {} : { newest }),
   }
 }
 

@@ -12,6 +12,9 @@ import type { StagedField } from './staged-field.ts'
 import { createLines, type SameColumn, storeColumns } from './staged-lines.ts'
 import { timezoneOf } from './staged-times.ts'
 
+/** Whether numbers and dates are those of a spreadsheet. */
+const isTable = ({ format, mapping }: StagedLog) => format === 'csv' || mapping.table === true
+
 interface StagedLog {
   readonly file: string
   readonly source: string
@@ -43,7 +46,7 @@ export async function stage(store: Session, log: StagedLog, read: string): Promi
   await stageLines(store, log, scanned, plain)
   let readings = plain
   // A line has one reason: an odd date hides an odd number, so a file is read at most three times.
-  for (let before: Readings | null = null; log.format === 'csv' && before !== readings; ) {
+  for (let before: Readings | null = null; isTable(log) && before !== readings; ) {
     before = readings
     readings = await readingsOf(store, log, scanned, before)
     if (readings === before) break
@@ -127,7 +130,7 @@ async function stageLines(
       : [`WHEN ${reader.text(problem)} IS NOT NULL THEN ${reader.text(problem)}`]),
   ].join('\n')
   const checked = fields.filter((field) => field.wrong !== null)
-  const texts = log.format === 'csv' && mapping.decimal === undefined ? numbersOf(mapping) : []
+  const texts = isTable(log) && mapping.decimal === undefined ? numbersOf(mapping) : []
   const doubt = texts.map(({ place }) => doubtSql(reader.text(place))).join(' OR ')
   const values = fields.map((field) => `${field.sql} AS ${field.name}`)
   const same: SameColumn[] = [
@@ -149,10 +152,14 @@ async function stageLines(
   )
 }
 
+/** Names the option for a word that stands for an amount, such as `Included`. */
+const wordHint = (observed: string) =>
+  ` || CASE WHEN regexp_full_match(${observed}, '[A-Za-z]{2,30}') THEN '; if it means 0, map values: { ' || ${observed} || ': "0" }' ELSE '' END`
+
 /** `credits: expected a number, got "abc"`. */
 function reasonSql({ name, wrong, expected, observed }: StagedField): string {
   return `WHEN ${wrong} THEN ${literal(`${name === 'at_us' ? 'time' : name}: expected ${expected}, got `)}
-    || coalesce(to_json(left(${observed}, 80))::VARCHAR, 'nothing')`
+    || coalesce(to_json(left(${observed}, 80))::VARCHAR, 'nothing')${name === 'credits' ? wordHint(observed) : ''}`
 }
 
 const numberFields = [
@@ -229,9 +236,10 @@ async function shortenedCells(
 
 /**
  * Gives each line its type, and each amount the sign of its type: a refund and an expiry reduce, whatever sign they are
- * written with. Only usage is a request with tokens.
+ * written with. Only usage is a request with tokens. A line with another type is an entry of a ledger at its start, also if
+ * it has an end; that of a bill replaces the same charge of an earlier export.
  */
-async function settleTypes(store: Session, { source, mapping }: StagedLog): Promise<void> {
+async function settleTypes(store: Session, { source, mapping, nowUs }: StagedLog): Promise<void> {
   const [row] = await store.rows<{ signed: boolean }>(
     `SELECT count(*) > 0 AS signed FROM staging.lines WHERE credits < 0 OR credits_wide < 0 OR type <> 'usage'`,
   )
@@ -244,12 +252,14 @@ async function settleTypes(store: Session, { source, mapping }: StagedLog): Prom
     'credits_wide',
     'requests',
     ...tokenColumns,
+    ...(mapping.identified === true ? ['version_us'] : []),
   ])
   const refersTo = refersToSql(mapping)
   const referred = `${refersTo} IN (SELECT id FROM staging.lines)
     OR ${refersTo} IN (SELECT id FROM usage_events WHERE source = ${literal(source)})`
   const negative = '(credits < 0 OR credits_wide < 0)'
-  const untyped = `type IS NULL AND end_us IS NULL AND ${negative}`
+  // Bills state negative use: a refund, or an adjustment.
+  const untyped = `coalesce(type, 'usage') = 'usage' AND end_us IS NULL AND ${negative}`
   await store.execute(`
     CREATE TABLE staging.unsettled AS
     SELECT rowid AS line_no FROM staging.lines WHERE ${untyped} AND ${refersTo} IS NOT NULL AND NOT (${referred});
@@ -257,11 +267,13 @@ async function settleTypes(store: Session, { source, mapping }: StagedLog): Prom
     WHERE ${untyped};
     UPDATE staging.stored AS lines
     SET reason = type || ': expected an amount of 0 or more, got ' || regexp_replace(coalesce(credits, credits_wide)::VARCHAR, '\\.?0+$', '')
-    WHERE reason IS NULL AND ${negative} AND type IN ('usage', 'grant', 'purchase', 'gift');
+    WHERE reason IS NULL AND ${negative} AND type IN (${mapping.identified === true ? `'grant', 'gift'` : `'grant', 'purchase', 'gift'`});
     UPDATE staging.stored AS lines SET credits = -abs(credits), credits_wide = -abs(credits_wide)
     WHERE type IN ('refund', 'expiry');
     UPDATE staging.stored AS lines SET requests = 0, ${tokenColumns.map((name) => `${name} = NULL`).join(', ')}
-    WHERE coalesce(type, 'usage') <> 'usage'`)
+    WHERE coalesce(type, 'usage') <> 'usage';
+    UPDATE staging.stored AS lines SET end_us = NULL${mapping.identified === true ? `, version_us = ${nowUs}` : ''}
+    WHERE coalesce(type, 'usage') <> 'usage' AND end_us IS NOT NULL`)
 }
 
 /** SQL for the id of the request that a line refunds. `r-7-refund` and `refund-r-7` name r-7. */

@@ -121,6 +121,10 @@ export function endField(mapping: Mapping, read: ColumnReader, readings: Reading
       expected: 'an end after the start',
     }
   }
+  // A charge without an interval is one of a moment.
+  if (bucket === undefined && mapping.identified === true) {
+    return { name: 'end_us', sql: 'at_us + 1', wrong: null, expected: '', observed: 'NULL' }
+  }
   if (bucket === undefined) return sameField('end_us', 'NULL::BIGINT')
   const unit = bucket.at(-1) as 'm' | 'h' | 'd'
   const count = Number.parseInt(bucket, 10)

@@ -15,6 +15,10 @@ const ownDimensions = {
   unit: 'unit',
 } as const
 
+/** Of lines with one identity, the last of the file. */
+const newestLines = `(FROM staging.lines WHERE reason IS NULL AND end_us IS NOT NULL
+  QUALIFY row_number() OVER (PARTITION BY id ORDER BY rowid DESC) = 1)`
+
 interface StatedLog {
   readonly source: string
   readonly mapping: Mapping
@@ -23,7 +27,7 @@ interface StatedLog {
 
 /**
  * Turns the staged sums into statements, and compares them with those of the store. Rows of one interval and the same
- * dimensions add up, because the export leaves out what sets them apart.
+ * dimensions add up, because the export leaves out what sets them apart. Charges are known by their identity alone.
  *
  * @returns the names of the dimensions
  */
@@ -33,19 +37,25 @@ export async function compareStatements(
 ): Promise<string> {
   const dimensions = await dimensionsOf(store, mapping)
   const values = dimensions.map(({ sql }) => `coalesce(${sql}, '')`)
-  const id = `concat_ws('/', at_us, end_us, outcome${values.map((sql) => `, ${sql}`).join('')})`
-  const measures = `CASE WHEN count(coalesce(${counts.join(', ')})) > 0 THEN 'usage' ELSE 'costs' END`
+  const isBill = mapping.identified === true
+  const id = isBill
+    ? 'id'
+    : `concat_ws('/', at_us, end_us, outcome${values.map((sql) => `, ${sql}`).join('')})`
+  const measures = isBill
+    ? `'charges'`
+    : `(SELECT CASE WHEN count(coalesce(${counts.join(', ')})) > 0 THEN 'usage' ELSE 'costs' END
+        FROM staging.lines WHERE reason IS NULL AND end_us IS NOT NULL)`
   const names = dimensions.map(({ name }) => name).filter((name) => name !== 'unit')
   await store.execute(
     `CREATE TABLE staging.stated AS
-     SELECT stated_id AS id, * EXCLUDE (stated_id), (SELECT ${measures} FROM staging.lines WHERE reason IS NULL AND end_us IS NOT NULL) AS measures
+     SELECT stated_id AS id, * EXCLUDE (stated_id), ${measures} AS measures
      FROM (
        SELECT ${id} AS stated_id, count(*) AS lines, at_us AS start_us, end_us, outcome, any_value(${pricedUnitSql(prices?.unit)}) AS unit,
          CASE WHEN count(priced_by) = count(*) THEN any_value(priced_by) END AS priced_by,
          ${['model', 'endpoint', 'key_fp', 'account'].map((name) => `CASE WHEN count(DISTINCT ${name}) = 1 THEN any_value(${name}) END AS ${name}`).join(', ')},
          sum(${stagedCredits}) AS credits, ${counts.map((name) => `sum(${name})::BIGINT AS ${name}`).join(', ')}
-       FROM staging.lines
-       WHERE reason IS NULL AND end_us IS NOT NULL AND (
+       FROM ${isBill ? newestLines : 'staging.lines'}
+       WHERE reason IS NULL AND end_us IS NOT NULL AND (${isBill ? 'true OR ' : ''}
          coalesce(${[...counts, stagedCredits].map((sql) => `nullif(${sql}, 0)`).join(', ')}) IS NOT NULL
          ${dimensions.map(({ sql, name }) => (name === 'unit' ? '' : `OR ${sql} IS NOT NULL`)).join(' ')})
        GROUP BY stated_id, at_us, end_us, outcome)`,
@@ -64,7 +74,7 @@ export async function compareStatements(
        QUALIFY row_number() OVER (PARTITION BY id ORDER BY statement DESC) = 1) AS newest USING (id)`,
     [source],
   )
-  return names.sort().join()
+  return isBill ? '' : names.sort().join()
 }
 
 /**
@@ -94,7 +104,10 @@ export async function enterStatements(
     [source, importNo, nowUs],
   )
   const [known] = await store.rows<{ n: number }>(
-    'SELECT coalesce(sum(lines), 0)::BIGINT AS n FROM staging.compared WHERE is_same',
+    `SELECT coalesce(sum(lines) FILTER (WHERE is_same), 0)::BIGINT + coalesce(any_value(repeats), 0) AS n
+     FROM staging.compared LEFT JOIN (
+       SELECT count(*) - count(DISTINCT id) AS repeats FROM staging.lines
+       WHERE reason IS NULL AND end_us IS NOT NULL AND (SELECT bool_and(measures = 'charges') FROM staging.compared)) ON true`,
   )
   return { known: known!.n, notes: await changesOf(store, importNo) }
 }

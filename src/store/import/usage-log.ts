@@ -106,7 +106,13 @@ export async function importUsageLog(store: Session, log: UsageLogImport): Promi
     if (log.prices !== undefined) notes.push(...(await priceLines(store, log.prices, scratch)))
     // Catches a signal that came between two queries and interrupted neither.
     beginPart(log, 'entering lines', 2, 3)
-    const summary = log.check === true ? await describeLog(store, log.prices?.unit) : null
+    const summary =
+      log.check === true
+        ? await describeLog(store, {
+            pricedUnit: log.prices?.unit,
+            isBill: log.mapping.identified === true,
+          })
+        : null
     const entered = await enter(store, { ...log, mapping, isPartial })
     ignoreSignal()
     const { rejected } = entered.counts

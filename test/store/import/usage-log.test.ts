@@ -147,7 +147,7 @@ test('an array of lines with requests, durations in any unit and long decimals i
       n_requests: 40,
     },
     { id: 'b', start, cost: '0.000000000000000001' },
-    { id: 'c', start, n_requests: 0 },
+    { id: 'c', start, n_requests: -1 },
     { id: 'd', start, first_s: -1 },
   ]
   const { ledger, source } = await importText(JSON.stringify(lines), 'json', { mapping: own })
@@ -171,7 +171,7 @@ test('an array of lines with requests, durations in any unit and long decimals i
     { id: 'd', requests: 1, ttft_us: null, latency_us: null, credits: null },
   ])
   expect(readFileSync(ledger.rejectsFile!, 'utf8')).toMatch(
-    /requests: expected a whole number, 1 or more/,
+    /requests: expected a whole number, 0 or more/,
   )
 })
 
@@ -431,7 +431,7 @@ describe('other formats', () => {
     const rows = `(VALUES
       ('a', ${at}, 200::SMALLINT, 1.25::DECIMAL(4, 2), 10::UBIGINT, 4::INTEGER, 250000::BIGINT, 1500::BIGINT),
       ('b', ${at}, NULL, NULL, NULL, NULL, NULL, NULL),
-      ('c', ${at}, 42, 1, 1, 1, 1, 1), ('d', ${at}, 200, -1, 1, 1, 1, 1), ('e', ${at}, 200, 1, 1, 0, 1, 1),
+      ('c', ${at}, 42, 1, 1, 1, 1, 1), ('d', ${at}, 200, -1, 1, 1, 1, 1), ('e', ${at}, 200, 1, 1, -1, 1, 1),
       ('f', ${at}, 200, 1, 1, 1, -1, 1), ('g', ${at}, 200, 1, 1, 1, 1, 3000000000),
       ('h', ${at}, 200, 1, 18446744073709551615, 1, 1, 1))
       AS t(id, "at", status, cost, tokens, n, ttft, ms)`
@@ -445,7 +445,7 @@ describe('other formats', () => {
     expect(reasons).toEqual(csv.rejects().map(({ reason }) => reason))
     expect(reasons.map((reason) => reason.replace(/: .* got/, ''))).toEqual([
       'status "42"',
-      'requests "0"',
+      'requests "-1"',
       'prompt_tokens "18446744073709551615"',
     ])
     for (const { ledger, source } of [parquet, csv]) {

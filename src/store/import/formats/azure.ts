@@ -1,4 +1,4 @@
-import { decimalText, multiply, rational, readNumber } from '../../../money/rational.ts'
+import { chargeTokens } from './charge-tokens.ts'
 import type { KnownFormat } from './format.ts'
 import { at, type Fields, first, listOf, type NormalRow, nextDay } from './row.ts'
 
@@ -86,16 +86,19 @@ function endOf(time: string, widthS: number | null): string {
   return Number.isNaN(ms) || widthS === null ? time : new Date(ms + widthS * 1000).toISOString()
 }
 
-const thousands: Readonly<Record<string, bigint>> = { '1K': 1000n, '1M': 1_000_000n, '1': 1n }
-
-/** Azure's export of costs: a row for each meter and day. The kind of token is in the meter's name. */
+/**
+ * Azure's export of costs: a charge for each meter and day. The model and the kind of token are in the meter's name.
+ * Names of columns: learn.microsoft.com/azure/cost-management-billing/dataset-schema/cost-usage-details-mca
+ */
 export const azureCosts: KnownFormat = {
   name: 'Azure costs',
   source: 'azure',
   recognises: (has) =>
     (has('meterName') && has('costInBillingCurrency')) ||
     (has('MeterName') && has('CostInBillingCurrency')),
-  dimensions: ['meterName', 'resourceId', 'chargeType'],
+  isAmount: (name) =>
+    /cost|quantity|price|^exchangeRate|^(previous)?invoiceId$/i.test(name) &&
+    !/^costCenter$/i.test(name),
   fields: [
     'date',
     'meterName',
@@ -111,18 +114,33 @@ export const azureCosts: KnownFormat = {
     const row = uncapitalised(document)
     const date = isoDay(String(row.date ?? ''))
     const meter = String(row.meterName ?? '')
+    const [, model, cached, kind] =
+      /^(.+?) (cached |cchd )?(inpt?|input|outp?t?|output|opt)\b/i.exec(meter) ?? []
     yield {
       time: date,
       end: nextDay(date),
+      type: chargeTypes[String(row.chargeType ?? 'usage').toLowerCase()] ?? 'adjustment',
       account: first(row.subscriptionName, row.subscriptionId, row.resourceGroupName),
-      meterName: meter,
-      resourceId: row.resourceId,
-      chargeType: row.chargeType,
+      model: model ?? null,
       cost: row.costInBillingCurrency,
       unit: String(first(row.billingCurrency, row.billingCurrencyCode) ?? ''),
-      ...meterTokens(meter, row),
+      ...(kind === undefined || !/tok/i.test(meter)
+        ? {}
+        : chargeTokens(
+            row.quantity,
+            row.unitOfMeasure,
+            /^o/i.test(kind) ? 'output' : cached === undefined ? 'input' : 'cached',
+          )),
     }
   },
+}
+
+const chargeTypes: Readonly<Record<string, string>> = {
+  usage: 'usage',
+  refund: 'refund',
+  purchase: 'purchase',
+  tax: 'tax',
+  roundingadjustment: 'adjustment',
 }
 
 /** Exports of some kinds of account write the names of their columns with a capital. */
@@ -138,16 +156,4 @@ const uncapitalised = (row: Fields): Fields =>
 function isoDay(date: string): string {
   const [, month, day, year] = /^(\d{1,2})\/(\d{1,2})\/(\d{4})/.exec(date) ?? []
   return year === undefined ? date : `${year}-${month!.padStart(2, '0')}-${day!.padStart(2, '0')}`
-}
-
-function meterTokens(meter: string, row: Fields): Partial<NormalRow> {
-  const [, per] = /^(1[KM]?)\b/i.exec(String(row.unitOfMeasure ?? '')) ?? []
-  const quantity = readNumber(String(row.quantity ?? ''))
-  if (!/tok/i.test(meter) || per === undefined || quantity === null) return {}
-  const text = decimalText(multiply(quantity, rational(thousands[per.toUpperCase()]!)))
-  const count = Number(text)
-  if (!Number.isSafeInteger(count) || count < 0) return {}
-  if (/cach|cchd/i.test(meter)) return { input: count, cached: count }
-  if (/\b(inp|input|in)/i.test(meter)) return { input: count }
-  return /\b(outp|output|out|opt)/i.test(meter) ? { output: count } : {}
 }

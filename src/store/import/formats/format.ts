@@ -1,3 +1,4 @@
+import type { AmountColumns } from '../lines/identity.ts'
 import type { Fields, NormalRow } from './row.ts'
 
 /** One page of a list that the service splits. */
@@ -22,6 +23,21 @@ export interface KnownFormat {
   recognises(has: (name: string) => boolean, text: string): boolean
   /** The rows of one JSON document, or of one line. */
   rows(document: Fields): Iterable<NormalRow>
+  /** For logs whose lines mean something beside others: reads the documents of a file in their order. */
+  reader?(notes: string[]): {
+    rows(document: Fields): Iterable<NormalRow>
+    /** Adds to the notes once all documents are read. */
+    end(): void
+  }
+  /** Which lines of it are no rows: the import says how many it leaves out. */
+  readonly leavesOut?: string
+  /**
+   * For bills: rows are charges, which add up whatever their width. Says which columns are amounts, or change from one
+   * export of the same charge to the next.
+   */
+  readonly isAmount?: AmountColumns
+  /** Which of several lines with one id and one version counts; the last if absent. */
+  readonly newest?: 'most output'
   /** Reads what a document says about its other pages. */
   page?(document: Fields): Page | null
   /** Dimensions of sums beside model, key and account; absent for events. */

@@ -1,7 +1,9 @@
+import { claudeCode, codex, cursor, geminiCli } from './agents.ts'
 import { anthropicAnalytics, anthropicCosts, anthropicUsage } from './anthropic.ts'
 import { anthropicCostsTable, anthropicTokensTable } from './anthropic-console.ts'
 import { azureCosts, azureMetrics } from './azure.ts'
 import { bedrock } from './bedrock.ts'
+import { awsCur, copilot, fireworks, focusCharges } from './bills.ts'
 import { cloudflareLogpush, cloudflareLogs } from './cloudflare.ts'
 import type { KnownFormat } from './format.ts'
 import { helicone } from './helicone.ts'
@@ -16,6 +18,14 @@ import { vercel } from './vercel.ts'
 /** Every log that needs no mapping. The first that recognises a file reads it. */
 export const knownFormats: readonly KnownFormat[] = [
   otlp,
+  claudeCode,
+  codex,
+  geminiCli,
+  cursor,
+  awsCur,
+  focusCharges,
+  copilot,
+  fireworks,
   litellmActivity,
   litellmSpend,
   openaiCosts,

@@ -1,0 +1,181 @@
+import { chargeTokens } from './charge-tokens.ts'
+import type { KnownFormat } from './format.ts'
+import { type Fields, first, nextDay } from './row.ts'
+
+/** `lineItem/UsageStartDate` of the older report, as the newer one names it: `line_item_usage_start_date`. */
+const curName = (name: string) =>
+  name.includes('/')
+    ? name
+        .split('/')
+        .map((part) => part.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase())
+        .join('_')
+    : name
+
+const curRow = (row: Fields): Fields =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [curName(name), value]))
+
+const curKinds = {
+  'input-tokens': 'input',
+  'output-tokens': 'output',
+  'cache-read-input-token-count': 'cached',
+  'cache-write-input-token-count': 'cacheWrite',
+} as const
+
+/** The words of `line_item_line_item_type`. Any other is an adjustment: no use. */
+function curType(word: string): string {
+  if (/^(Usage|DiscountedUsage|SavingsPlanCoveredUsage)$/.test(word)) return 'usage'
+  if (/Discount|SavingsPlanNegation/.test(word)) return 'discount'
+  if (word === 'Fee') return 'purchase'
+  if (/Fee$/.test(word)) return 'fee'
+  return /^(Credit|Tax|Refund)$/.test(word) ? word.toLowerCase() : 'adjustment'
+}
+
+/**
+ * AWS Cost and Usage Report, 2.0 and the older one. Names of columns:
+ * docs.aws.amazon.com/cur/latest/userguide/table-dictionary-cur2-line-item.html; usage types of Bedrock:
+ * docs.aws.amazon.com/bedrock/latest/userguide/cost-mgmt-understanding-cur-data.html. By that dictionary,
+ * `identity_line_item_id` differs from one report to the next, so it is no part of a charge's identity.
+ */
+export const awsCur: KnownFormat = {
+  name: 'AWS Cost and Usage Report',
+  source: 'aws',
+  recognises: (has) =>
+    (has('line_item_line_item_type') && has('line_item_unblended_cost')) ||
+    (has('lineItem/LineItemType') && has('lineItem/UnblendedCost')),
+  isAmount: (name) =>
+    /_cost$|_rate$|_amount$|_price$|_quantity$|effective_cost|^identity_line_item_id$|^bill_invoice_id$/.test(
+      curName(name),
+    ),
+  fields: [],
+  needed: [
+    'line_item_usage_start_date',
+    'line_item_usage_end_date',
+    'line_item_usage_type',
+    'line_item_currency_code',
+  ],
+  items: (document) => [curRow(document)],
+  *rows(document) {
+    const row = curRow(document)
+    const usageType = String(row.line_item_usage_type ?? '')
+    const [, model, kind] =
+      /^(?:[A-Z]{2,4}\d-)?(.+?)-(input-tokens|output-tokens|cache-(?:read|write)-input-token-count)(?:-.*)?$/.exec(
+        usageType,
+      ) ?? []
+    yield {
+      time: row.line_item_usage_start_date,
+      end: row.line_item_usage_end_date,
+      type: curType(String(row.line_item_line_item_type ?? '')),
+      model,
+      account: row.line_item_usage_account_id,
+      cost: row.line_item_unblended_cost,
+      unit: String(row.line_item_currency_code ?? ''),
+      ...(kind === undefined
+        ? {}
+        : chargeTokens(
+            row.line_item_usage_amount,
+            row.pricing_unit,
+            curKinds[kind as keyof typeof curKinds],
+          )),
+    }
+  },
+}
+
+/** The kind of token in the name of a meter. */
+function meterKind(name: string) {
+  if (/output|completion/i.test(name)) return 'output'
+  if (/cach/i.test(name)) return /writ|creat/i.test(name) ? 'cacheWrite' : 'cached'
+  return /input|prompt/i.test(name) ? 'input' : null
+}
+
+/**
+ * FOCUS 1.x (focus.finops.org), as LiteLLM and others write it. A line is a charge of any width; the quantity of LiteLLM
+ * is 1 on every line, though a line is a day of a key and a user, so requests are not known.
+ */
+export const focusCharges: KnownFormat = {
+  name: 'FOCUS',
+  source: 'focus',
+  recognises: (has) => has('BilledCost') && has('ChargePeriodStart') && has('ChargeCategory'),
+  isAmount: (name) =>
+    /Cost$|Quantity$|UnitPrice$|PricingCurrency(ContractedUnitPrice|EffectiveCost|ListUnitPrice)|^InvoiceId$/.test(
+      name,
+    ),
+  fields: [],
+  needed: ['ChargePeriodEnd', 'BillingCurrency'],
+  items: (document) => [document],
+  *rows(row) {
+    const kind = meterKind(String(first(row.SkuMeter, row.SkuId, row.ChargeDescription) ?? ''))
+    const category = String(row.ChargeCategory ?? '').toLowerCase()
+    yield {
+      time: row.ChargePeriodStart,
+      end: row.ChargePeriodEnd,
+      type: String(row.ChargeClass ?? '') === 'Correction' ? 'correction' : category,
+      model: row.ResourceId,
+      account: row.SubAccountId,
+      ...(row.BillingAccountType === 'API Key'
+        ? { keyFp: first(row.BillingAccountName, row.BillingAccountId) }
+        : {}),
+      cost: row.BilledCost,
+      unit: String(row.BillingCurrency ?? ''),
+      ...(kind === null || !/token/i.test(String(row.ConsumedUnit ?? ''))
+        ? {}
+        : chargeTokens(row.ConsumedQuantity, row.ConsumedUnit, kind)),
+    }
+  },
+}
+
+/**
+ * GitHub's report of Copilot's premium requests: docs.github.com/en/billing/reference/billing-reports. The quantity is
+ * weighted by the model, so requests are not known. `net_amount` is what is paid.
+ */
+export const copilot: KnownFormat = {
+  name: 'GitHub Copilot billing',
+  source: 'copilot',
+  recognises: (has) => has('applied_cost_per_quantity') && has('net_amount'),
+  isAmount: (name) => /amount$|quantity$|quota$/.test(name),
+  fields: [],
+  needed: ['date', 'model'],
+  items: (document) => [document],
+  *rows(row) {
+    const day = String(row.date ?? '')
+    yield {
+      time: day,
+      end: nextDay(day),
+      type: 'usage',
+      model: first(row.model, row.sku),
+      account: row.username,
+      cost: row.net_amount,
+      unit: 'USD',
+    }
+  },
+}
+
+/**
+ * Fireworks' export of billing metrics: docs.fireworks.ai/accounts/exporting-billing-metrics. It has no money, and equal
+ * lines of one second are requests of their own.
+ */
+export const fireworks: KnownFormat = {
+  name: 'Fireworks billing metrics',
+  source: 'fireworks',
+  withoutIds: true,
+  recognises: (has) => has('accelerator_seconds') && has('base_model_name'),
+  leavesOut: 'hardware by the second, which is no request',
+  fields: [],
+  needed: ['start_time', 'prompt_tokens', 'completion_tokens'],
+  items: (document) => [document],
+  *rows(row) {
+    const count = (value: unknown) => (first(value) === undefined ? null : Number(value))
+    const tokens = (count(row.prompt_tokens) ?? 0) + (count(row.completion_tokens) ?? 0)
+    if (
+      first(row.accelerator_seconds) !== undefined &&
+      (tokens === 0 || Number(row.accelerator_seconds) > 0)
+    )
+      return
+    yield {
+      time: row.start_time,
+      model: row.base_model_name,
+      account: row.email,
+      input: count(row.prompt_tokens),
+      output: count(row.completion_tokens),
+    }
+  },
+}

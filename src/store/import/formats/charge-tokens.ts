@@ -1,0 +1,32 @@
+import { decimalText, multiply, rational, readNumber } from '../../../money/rational.ts'
+import { first, type NormalRow } from './row.ts'
+
+const factors: Readonly<Record<string, bigint>> = { '': 1n, K: 1000n, M: 1_000_000n }
+
+/** Of how many tokens a unit of a bill is: `1K tokens`, `1M`, `Tokens`; null for a unit of something else. */
+function tokensPer(unit: string): bigint | null {
+  const [, size] = /^\s*1?\s*(K|M|thousand|million)?\s*(tokens?)?\s*$/i.exec(unit) ?? []
+  const known =
+    unit.trim() !== '' && /^\s*1?\s*(K|M|thousand|million)?\s*(tokens?)?\s*$/i.test(unit)
+  if (!known) return null
+  const letter = (size ?? '')[0]?.toUpperCase() ?? ''
+  return factors[letter === 'T' ? 'K' : letter] ?? null
+}
+
+/**
+ * The tokens of a charge, from its quantity and unit. The input contains cached and written tokens. A quantity that is
+ * no whole number of tokens is not known.
+ */
+export function chargeTokens(
+  quantity: unknown,
+  unit: unknown,
+  kind: 'input' | 'cached' | 'cacheWrite' | 'output',
+): Partial<NormalRow> {
+  const per = tokensPer(String(unit ?? ''))
+  const amount = first(quantity) === undefined ? null : readNumber(String(quantity))
+  if (per === null || amount === null) return {}
+  const count = Number(decimalText(multiply(amount, rational(per))))
+  if (!Number.isSafeInteger(count) || count < 0) return {}
+  if (kind === 'output') return { output: count }
+  return { input: count, ...(kind === 'input' ? {} : { [kind]: count }) }
+}

@@ -1,0 +1,294 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { storeEngine } from '../../../src/report/usage/engine/engine.ts'
+import { prepareUsage } from '../../../src/report/usage/prepare.ts'
+import { readSeries, readTotals } from '../../../src/report/usage/totals.ts'
+import { importFile } from '../../../src/store/import/import-file.ts'
+import { parseMapping } from '../../../src/store/import/mapping.ts'
+import type { Session } from '../../../src/store/session.ts'
+import { usageOptions } from '../../report/usage-events.ts'
+import { openStore } from '../opened.ts'
+import { added } from './samples.ts'
+
+/**
+ * Files of bills and of agents' sessions with invented values, and their sums as an independent reader computes them
+ * (`bill-samples/expected.json`).
+ */
+const folder = join(import.meta.dirname, 'bill-samples')
+
+type Tokens = Readonly<
+  Record<'input' | 'cached' | 'cacheWrite' | 'output' | 'reasoning', number | null>
+>
+interface Sums {
+  readonly requests: number | null
+  readonly tokens: Tokens | null
+  readonly cost: Readonly<
+    Record<string, { used: string; adjustments?: Readonly<Record<string, string>>; net: string }>
+  > | null
+}
+interface Stated extends Sums {
+  readonly days: Readonly<Record<string, Readonly<Record<string, Sums>>>>
+}
+
+const stated = Object.entries(
+  JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8')) as Record<string, Stated>,
+)
+const none = { input: null, cached: null, cacheWrite: null, output: null, reasoning: null }
+const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kathmandu', 'Pacific/Auckland']
+
+/** OpenMeter's events name what they count, and a user says how. */
+export const openmeter = parseMapping(`
+source: openmeter
+where: { type: prompt }
+quantity:
+  column: data.tokens
+  kind: { column: data.type, values: { system: input } }
+fields: { id: [source, id], time: time, model: data.model, account: subject }
+`)
+
+const importOf = (file: string) => ({
+  file,
+  ...(file.includes('openmeter') ? { mapping: openmeter } : {}),
+})
+
+interface Read extends Sums {
+  readonly days: Readonly<
+    Record<string, Readonly<Record<string, { tokens: Tokens; used: string | null }>>>
+  >
+  readonly ledger: Readonly<Record<string, Readonly<Record<string, string>>>>
+}
+
+/** What the usage page says, by day and model. */
+async function read(store: Session, timezone: string): Promise<Read> {
+  const scope = await prepareUsage(
+    store,
+    usageOptions({ contract: null, timezone, by: 'model' }),
+    storeEngine,
+  )
+  const totals = await readTotals(store, storeEngine)
+  const days: Record<string, Record<string, { tokens: Tokens; used: string | null }>> = {}
+  for (const day of await readSeries(store, 'usage_days', scope.units)) {
+    if (
+      !day.promptTokens &&
+      !day.completionTokens &&
+      !day.requests &&
+      !Number(day.money[scope.unit])
+    ) {
+      if (day.requests === 0) continue
+    }
+    days[day.label] ??= {}
+    days[day.label]![String(day.series)] = {
+      tokens: {
+        ...{ input: day.promptTokens, cached: day.cachedTokens, cacheWrite: day.cacheWriteTokens },
+        ...{ output: day.completionTokens, reasoning: day.reasoningTokens },
+      },
+      used: day.money[scope.unit] ?? null,
+    }
+  }
+  const ledger: Record<string, Record<string, string>> = {}
+  for (const { type, unit, amount } of totals.ledger) {
+    ledger[unit] = { ...ledger[unit], [type]: amount }
+  }
+  for (const { unit, refunds } of totals.money) {
+    if (refunds !== '0') ledger[unit] = { ...ledger[unit], refund: refunds }
+  }
+  return {
+    requests: totals.requests.value,
+    tokens: Object.fromEntries(
+      Object.entries(totals.tokens).map(([kind, { value }]) => [kind, value]),
+    ) as unknown as Tokens,
+    cost:
+      totals.money.length === 0
+        ? null
+        : Object.fromEntries(
+            totals.money.map(({ unit, used, refunds }) => {
+              const without = added([used, refunds.startsWith('-') ? refunds.slice(1) : refunds])!
+              const adjustments = ledger[unit]
+              return [
+                unit,
+                {
+                  used: without,
+                  ...(adjustments === undefined ? {} : { adjustments }),
+                  net: added([without, ...Object.values(adjustments ?? {})])!,
+                },
+              ]
+            }),
+          ),
+    days,
+    ledger,
+  }
+}
+
+async function imported(files: readonly string[], timezone = 'UTC'): Promise<Read> {
+  const store = await openStore(':memory:')
+  try {
+    for (const file of files)
+      expect(await importFile(store, importOf(file))).toMatchObject({ rejected: 0 })
+    return await read(store, timezone)
+  } finally {
+    store.close()
+  }
+}
+
+const totalsOf = ({ requests, tokens, cost }: Sums) => ({ requests, tokens: tokens ?? none, cost })
+
+test.each(stated)(
+  '%s: each sum is that of an independent reader, in five zones',
+  async (name, expected) => {
+    const files = name.split(' + ').map((file) => join(folder, file))
+    const isEvents = expected.requests !== null
+    const store = await openStore(':memory:')
+    onTestFinished(() => store.close())
+    for (const file of files) await importFile(store, importOf(file))
+    for (const timezone of zones) {
+      const said = await read(store, timezone)
+      expect([timezone, totalsOf(said)]).toEqual([timezone, totalsOf(expected)])
+      const used = Object.values(said.days).flatMap((models) =>
+        Object.values(models).map((each) => each.used),
+      )
+      const refunds = Object.values(said.ledger).map(({ refund }) => refund ?? null)
+      if (expected.cost !== null) {
+        expect([timezone, added(used)]).toEqual([
+          timezone,
+          added([Object.values(expected.cost)[0]!.used, ...refunds]),
+        ])
+      }
+      if (timezone !== 'UTC') continue
+      for (const [day, models] of Object.entries(expected.days)) {
+        for (const [model, sums] of Object.entries(models)) {
+          const cost = sums.cost === null ? null : Object.values(sums.cost)[0]!
+          // Entries of a ledger are no use of a day.
+          if (!isEvents && cost?.used === '0' && cost.adjustments !== undefined) continue
+          const seen = said.days[day]?.[model]
+          expect([day, model, seen]).toEqual([
+            day,
+            model,
+            {
+              tokens: expect.objectContaining(knownOf(sums.tokens)),
+              used: cost === null ? seen?.used : added([cost.used]),
+            },
+          ])
+        }
+      }
+    }
+  },
+  60_000,
+)
+
+/** Tokens that the source states; a day without a line of a kind has 0 or none of it. */
+const knownOf = (tokens: Tokens | null) =>
+  Object.fromEntries(
+    Object.entries(tokens ?? {}).filter(([, value]) => value !== null && value !== 0),
+  )
+
+let made = 0
+function written(name: string, lines: readonly string[]): string {
+  const path = join(tmpdir(), `assay-bills-${process.pid}-${made++}-${name}`)
+  writeFileSync(path, `${lines.join('\n')}\n`)
+  return path
+}
+
+/** The header of a table, and its lines. */
+function linesOf(name: string): {
+  readonly head: readonly string[]
+  readonly body: readonly string[]
+} {
+  const lines = readFileSync(join(folder, name), 'utf8').trimEnd().split('\n')
+  return name.endsWith('.csv')
+    ? { head: lines.slice(0, 1), body: lines.slice(1) }
+    : { head: [], body: lines }
+}
+
+const shuffled = <T>(list: readonly T[], seed: number): readonly T[] => {
+  const order = [...list]
+  let state = seed * 2654435761 + 1
+  for (let at = order.length - 1; at > 0; at--) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    const other = state % (at + 1)
+    ;[order[at], order[other]] = [order[other]!, order[at]!]
+  }
+  return order
+}
+
+const files = stated.filter(([name]) => !name.includes(' + '))
+/** Lines of sessions stand in their order: a total is that of the lines before it, and the last line of an id counts. */
+const unordered = files.filter(([name]) => !/codex|gemini/.test(name))
+const bills = files.filter(([, { requests, cost }]) => requests === null && cost !== null)
+
+test.each(unordered)(
+  '%s: the order of its lines changes nothing',
+  async (name, expected) => {
+    const { head, body } = linesOf(name)
+    for (const seed of process.env.NIGHTLY === undefined ? [1] : [1, 2, 3, 4, 5]) {
+      const file = written(name, [...head, ...shuffled(body, seed)])
+      expect([seed, totalsOf(await imported([file]))]).toEqual([seed, totalsOf(expected)])
+    }
+  },
+  60_000,
+)
+
+test.each(files)(
+  '%s counts once, however often it is imported',
+  async (name, expected) => {
+    const file = join(folder, name)
+    expect(totalsOf(await imported([file, file]))).toEqual(totalsOf(expected))
+  },
+  60_000,
+)
+
+test.each(unordered)(
+  '%s loses nothing where it is cut in two files',
+  async (name, expected) => {
+    const { head, body } = linesOf(name)
+    // Equal lines of two files are one: no file says that they are two.
+    const repeats = body.map((line) => body.indexOf(line) !== body.lastIndexOf(line))
+    for (let at = 1; at < body.length; at += process.env.NIGHTLY === undefined ? 5 : 1) {
+      if (repeats[at - 1] && body[at - 1] === body[at]) continue
+      const parts = [body.slice(0, at), body.slice(at)]
+      if (
+        name.endsWith('.jsonl') &&
+        !parts.every((part) => part.some((line) => /usage|specversion/.test(line)))
+      )
+        continue
+      const said = await imported(parts.map((part) => written(name, [...head, ...part])))
+      expect([at, totalsOf(said)]).toEqual([at, totalsOf(expected)])
+    }
+  },
+  120_000,
+)
+
+test.each(bills)(
+  '%s: a monthly tax displaces no charge',
+  async (name, expected) => {
+    const { head, body } = linesOf(name)
+    const cells = head[0]!.split(',')
+    const month: Readonly<Record<string, string>> = {
+      ...{
+        line_item_line_item_type: 'Tax',
+        line_item_currency_code: 'USD',
+        line_item_unblended_cost: '7',
+      },
+      ...{
+        line_item_usage_start_date: '2026-11-01T00:00:00Z',
+        line_item_usage_end_date: '2026-12-01T00:00:00Z',
+      },
+      ...{ ChargeCategory: 'Tax', BillingCurrency: 'USD', BilledCost: '7' },
+      ...{ ChargePeriodStart: '2026-11-01T00:00:00Z', ChargePeriodEnd: '2026-12-01T00:00:00Z' },
+      ...{
+        date: '11/01/2026',
+        chargeType: 'Tax',
+        billingCurrency: 'EUR',
+        costInBillingCurrency: '7',
+      },
+    }
+    if (name.startsWith('copilot')) return
+    const tax = cells.map((cell) => month[cell] ?? '').join(',')
+    const said = await imported([written(name, [...head, tax, ...body])])
+    const [unit, cost] = Object.entries(expected.cost!)[0]!
+    expect(said.cost![unit]!.used).toBe(cost.used)
+    expect(said.ledger[unit]!.tax).toBe(added([cost.adjustments?.tax ?? null, '7']))
+  },
+  60_000,
+)
