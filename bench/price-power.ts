@@ -164,7 +164,7 @@ function requestOf(slot: number, counts: Counts, isStream: boolean): PricedReque
     ),
     ...{
       prompt: String(slot),
-      ...{ body: null, answer: null, isFreeRepeat: false },
+      ...{ body: null, answer: null, isFreeRepeat: false, maxOutputTokens: null, mayCall: false },
       account: 'a',
       responseId: null,
       header: () => undefined,

@@ -40,6 +40,8 @@ export function request(change: Partial<PricedRequest> = {}): PricedRequest {
     prompt: 'p',
     body: null,
     answer: null,
+    maxOutputTokens: null,
+    mayCall: false,
     isFreeRepeat: false,
     account: 'main',
     responseId: null,

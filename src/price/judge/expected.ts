@@ -6,10 +6,12 @@ import {
   outputParts,
   type Part,
   type Parts,
+  parts,
   type Usage,
   unknownUsage,
 } from '../../tokens/usage.ts'
 import { type Calculation, calculate, type PriceContext } from '../calculate.ts'
+import { type Bounds, boundsOfLeft } from './left-answer.ts'
 import type { PricedRequest } from './request.ts'
 
 /** What a request may cost by the contract. */
@@ -19,7 +21,7 @@ export interface Expected {
   /** The calculation of the first cost. */
   readonly calculation: Calculation | null
   /** Bounds where a part is not reported, or an answer was left; every cost between them is right. */
-  readonly between: readonly [Rational, Rational] | null
+  readonly between: Bounds | null
   /** Why there may be other right costs. */
   readonly open: readonly string[]
   /** What the costs were computed from, for explanations of a wrong one. */
@@ -59,20 +61,21 @@ export function expectedCosts(request: PricedRequest, judge: PriceJudge): Expect
   const readings: Reading[] = []
   const open = new Set<string>()
   let calculation: Calculation | null = null
-  let between: readonly [Rational, Rational] | null = null
+  let between: Bounds | null = null
   for (const model of models) {
     for (const context of contextsOf(request, model, judge)) {
       const usage = usageFor(request, model, context)
       if (usage === null) {
         const bounds = boundsOfLeft(request, model, context, twin)
-        if (bounds === null) open.add('the tokens of an answer that the client left')
+        if (typeof bounds === 'string') open.add(bounds)
         else between = wider(between, bounds)
         if (twin !== null) readings.push({ model, context, usage: twin })
         continue
       }
       readings.push({ model, context, usage })
       const found = calculate(model, usage, context)
-      for (const each of [...found.open, ...found.unknown]) open.add(each)
+      for (const each of [...found.open, ...found.unknown, ...uncounted(request, found)])
+        open.add(each)
       if (found.cost === null) continue
       calculation ??= found
       if (!costs.some((cost) => isEqual(cost, found.cost!))) costs.push(found.cost)
@@ -138,73 +141,15 @@ function usageFor(
   return request.usage ?? unknownUsage
 }
 
-/**
- * Bounds of what an answer costs whose client left before its end: its prompt is that of an equal request,
- * and its output is between nothing and what the equal request got, or what arrived and was on its way.
- */
-function boundsOfLeft(
-  request: PricedRequest,
-  model: ModelPrice,
-  context: PriceContext,
-  twin: Usage | null,
-): readonly [Rational, Rational] | null {
-  const known = request.usage?.parts.input_uncached === undefined ? null : request.usage
-  const prompt = known?.parts.input_uncached == null ? twin : known
-  if (prompt === null) return null
-  const charge = model.charged[context.outcome]
-  const whole = (twin?.parts.output_visible ?? 0) + (twin?.parts.reasoning ?? 0)
-  const most =
-    charge === 'received'
-      ? Math.max(
-          request.receivedEvents,
-          Math.min(whole, request.receivedEvents + onTheirWay(whole)),
-        )
-      : whole
-  const least = charge === 'full' ? whole : 0
-  // What was generated may be text, or the reasoning before it.
-  const costsOf = (output: number) =>
-    [0, output].flatMap((reasoning) => {
-      const parts = { ...withOutput(prompt.parts, output - reasoning), reasoning }
-      return calculate(model, { ...prompt, parts }, context).cost ?? []
-    })
-  const extreme = (costs: readonly Rational[], sign: 1 | -1) =>
-    costs.toSorted((a, b) => sign * compare(a, b))[0] ?? null
-  const fromCache = cheapestPrompt(prompt, model, context)
-  const low = charge === 'full' ? extreme(costsOf(least), 1) : fromCache
-  const high = extreme(costsOf(charge === 'input' ? 0 : most), -1)
-  return low === null || high === null ? null : [low, high]
-}
-
-/** Tokens that a service sends before it knows that its client is gone. */
-const onTheirWay = (whole: number) => Math.max(16, Math.ceil(whole / 4))
-
-function withOutput(parts: Parts, output: number): Parts {
-  return { ...parts, output_visible: output, reasoning: 0, output_audio: 0, output_image: 0 }
-}
-
-/** A prompt without output, all of it read from a cache: the least that it can cost. */
-function cheapestPrompt(usage: Usage, model: ModelPrice, context: PriceContext): Rational | null {
-  const { parts } = usage
-  const plain = calculate(model, { ...usage, parts: withOutput(parts, 0) }, context).cost
-  const inner = (parts.input_uncached ?? 0) + (parts.cache_write ?? 0)
-  const cached = calculate(
-    model,
-    {
-      ...usage,
-      parts: withOutput(
-        {
-          ...parts,
-          input_uncached: 0,
-          cache_write: 0,
-          cache_read: (parts.cache_read ?? 0) + inner,
-        },
-        0,
-      ),
-    },
-    context,
-  ).cost
-  if (plain === null || cached === null) return plain
-  return compare(plain, cached) < 0 ? plain : cached
+/** Calls that a stored answer would count: without it, a request that may have made some has an open cost. */
+function uncounted(
+  { isTierRead, mayCall }: PricedRequest,
+  { assumed }: Calculation,
+): readonly string[] {
+  if (isTierRead || !mayCall) return []
+  return assumed
+    .filter((name) => !parts.some((part) => part === name))
+    .map((name) => `the count of ${name}`)
 }
 
 /** The part that holds the tokens of one that is not reported. */
@@ -221,7 +166,7 @@ function boundsOfSplit(
   usage: Usage,
   context: PriceContext,
   { assumed, cost }: Calculation,
-): readonly [Rational, Rational] | null {
+): Bounds | null {
   const among = (all: readonly Part[]) => all.filter((part) => assumed.includes(part))
   const inputs = among(inputParts)
   const outputs = among(outputParts)
@@ -244,10 +189,7 @@ function boundsOfSplit(
   return [sorted[0]!, sorted.at(-1)!]
 }
 
-function wider(
-  a: readonly [Rational, Rational] | null,
-  b: readonly [Rational, Rational],
-): readonly [Rational, Rational] {
+function wider(a: Bounds | null, b: Bounds): Bounds {
   if (a === null) return b
   return [compare(a[0], b[0]) < 0 ? a[0] : b[0], compare(a[1], b[1]) > 0 ? a[1] : b[1]]
 }

@@ -28,6 +28,10 @@ export interface PricedRequest extends RequestId {
   readonly eventUsages: readonly Usage[]
   /** Tokens of text that arrived, at least: events with text. */
   readonly receivedEvents: number
+  /** The most tokens of output that the request allows; null if it states none. */
+  readonly maxOutputTokens: number | null
+  /** Whether it lets the model search or call tools of the service; true if it was not stored. */
+  readonly mayCall: boolean
   /** The bytes of the request: equal ones are twins. */
   readonly prompt: string
   /** The whole request, as a digest: equal ones are repeats; null if it was not stored. */

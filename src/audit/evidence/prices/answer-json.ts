@@ -69,6 +69,8 @@ function usagesOf(document: unknown): readonly Readonly<Record<string, unknown>>
 
 export interface AnswerUsage {
   readonly usage: Usage | null
+  /** Whether a stream reported it at its end, or a plain answer: an earlier one counts output so far. */
+  readonly isFinal: boolean
   /** What each document reports. */
   readonly each: readonly Usage[]
   readonly serviceTier: string | null
@@ -85,7 +87,7 @@ export function answerUsage(
 ): AnswerUsage {
   const stated = documents.flatMap(usagesOf)
   const last = stated.reduce<Readonly<Record<string, unknown>>>(laid, {})
-  if (stated.length === 0) return { usage: null, each: [], serviceTier: null }
+  if (stated.length === 0) return { usage: null, isFinal: false, each: [], serviceTier: null }
   const known = dialect ?? dialectOf(last, endpoint)
   const tiers = [
     ...documents.map((document) => atPlace(document, 'service_tier')),
@@ -94,9 +96,18 @@ export function answerUsage(
   ]
   return {
     usage: readWholeUsage(last, known),
+    isFinal: documents.some((document) => usagesOf(document).length > 0 && !isUnderWay(document)),
     each: stated.map((usage) => readUsage(usage, known)),
     serviceTier: tiers.findLast((tier) => typeof tier === 'string') ?? null,
   }
+}
+
+/** An event within a stream: the start of a message or a response, or a piece of text without the reason of an end. */
+function isUnderWay(document: unknown): boolean {
+  const [type, reason] = [atPlace(document, 'type'), atPlace(document, 'choices.0.finish_reason')]
+  if (typeof type === 'string')
+    return ['message_start', 'response.created', 'response.in_progress'].includes(type)
+  return atPlace(document, 'choices.0.delta') !== undefined && typeof reason !== 'string'
 }
 
 function laid(

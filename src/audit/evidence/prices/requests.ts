@@ -9,7 +9,7 @@ import {
 } from '../../../price/attempts/column-usage.ts'
 import type { PricedRequest, StatedCost } from '../../../price/judge/request.ts'
 import { readPackedBodies } from '../../../store/packed-bodies.ts'
-import { outputOf, promptOf, type Usage } from '../../../tokens/usage.ts'
+import { outputOf, outputParts, promptOf, type Usage } from '../../../tokens/usage.ts'
 import { jsonOf } from '../../../user/json-text.ts'
 import type { Evidence } from '../../rule.ts'
 import { decodeEvents } from '../events.ts'
@@ -148,10 +148,16 @@ function requestOf(
 ): PricedRequest {
   const model = modelPriceOf(contract, row.model ?? '')
   const documents = texts.map((text) => jsonOf(text)).filter((json) => json !== undefined)
-  const { usage, each, serviceTier } = answerUsage(documents, model?.dialect ?? null, row.endpoint)
+  const { usage, isFinal, each, serviceTier } = answerUsage(
+    documents,
+    model?.dialect ?? null,
+    row.endpoint,
+  )
   const headers = headersOf(row.responseHeaders)
   const counted = usage ?? usageOfColumns(row, model?.dialect ?? null)
-  const known = counted === null ? null : withoutMedia(counted, row.requestBody, texts)
+  const isLeft = row.outcome !== 'ok' && row.doneMarks === 0 && !isFinal
+  const told = counted === null || !isLeft ? counted : withoutOutput(counted)
+  const known = told === null ? null : withoutMedia(told, row.requestBody, texts)
   return {
     runId: row.runId,
     slot: row.slot,
@@ -167,6 +173,7 @@ function requestOf(
     usage: known,
     eventUsages: each,
     receivedEvents: row.contentEvents,
+    ...allowed(row.requestBody),
     prompt: promptKey(row),
     body: row.requestBody === null ? null : `${row.path} ${row.prompt}`,
     answer: answerDigest(documents),
@@ -203,6 +210,24 @@ function withoutMedia(usage: Usage, requestBody: string | null, texts: readonly 
     ...usage,
     parts: { ...usage.parts, ...Object.fromEntries(none.map((part) => [part, 0])) },
   }
+}
+
+/** A usage before the end of its answer knows the prompt alone. */
+function withoutOutput(usage: Usage): Usage {
+  const unknown = Object.fromEntries(outputParts.map((part) => [part, null]))
+  return { ...usage, parts: { ...usage.parts, ...unknown } }
+}
+
+/** Names of what lets a service search, or run tools of its own. */
+const callWords = /"[^"]*(?:search|tool|plugin)[^"]*"|:online"/i
+
+/** What the body of a request allows its answer. */
+function allowed(body: string | null): Pick<PricedRequest, 'maxOutputTokens' | 'mayCall'> {
+  const asked = body === null ? undefined : jsonOf(body)
+  const most = ['max_completion_tokens', 'max_tokens', 'max_output_tokens']
+    .map((name) => atPlace(asked, name))
+    .find((count) => typeof count === 'number')
+  return { maxOutputTokens: most ?? null, mayCall: body === null || callWords.test(body) }
 }
 
 /** Requests with the same text are twins, streamed or plain. */

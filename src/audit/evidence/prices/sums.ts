@@ -1,17 +1,8 @@
-import {
-  absolute,
-  add,
-  compare,
-  decimalText,
-  isZero,
-  type Rational,
-  roundTo,
-  subtract,
-  zero,
-} from '../../../money/rational.ts'
+import { add, compare, decimalText, type Rational, roundTo, zero } from '../../../money/rational.ts'
 import { expectedCosts } from '../../../price/judge/expected.ts'
+import type { Judged } from '../../../price/judge/judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
-import { toleranceOf, unitOf } from '../../../price/judge/tolerance.ts'
+import { isWithin } from '../../../price/judge/tolerance.ts'
 import type { VerdictTable } from '../../verdict.ts'
 import { type ReadingStretch, readingsOf, stretchesOf } from './balance.ts'
 import { type PriceJudgements, recordedCosts } from './judgements.ts'
@@ -22,6 +13,8 @@ interface Sides {
   readonly computed: Rational | null
   readonly stated: Rational | null
   readonly logged: Rational | null
+  /** The amounts of the answer and the log, as PRICE-03 and PRICE-04 judge them. */
+  readonly judged: readonly Judged[]
 }
 
 /** The sums of all places beside each other, and the requests behind each difference. */
@@ -64,7 +57,7 @@ export function sumsOf(found: PriceJudgements): Sums | null {
       ...(taken === null ? [] : [at === 0 ? shown(taken) : '']),
     ]),
   }
-  const differing = sides.filter((each) => differs(each, found))
+  const differing = sides.filter(differs)
   const total = groups[0][1]
   return {
     table,
@@ -80,18 +73,18 @@ export function sumsOf(found: PriceJudgements): Sums | null {
 }
 
 function sidesOf({ requests, judge, stated, logged }: PriceJudgements): readonly Sides[] {
-  const valuesOf = (all: Iterable<PriceJudgements['logged'][number]>) =>
-    new Map([...all].map(({ request, statement }) => [request, statement.value]))
-  const ofAnswers = valuesOf([...stated.values()].flat())
-  const ofLog = valuesOf(logged)
+  const ofAnswers = Map.groupBy([...stated.values()].flat(), ({ request }) => request)
+  const ofLog = new Map(logged.map((each) => [each.request, each]))
   return requests.map((request) => {
-    const { costs, between } = expectedCosts(request, judge)
+    const { costs, between, open } = expectedCosts(request, judge)
+    const [answers, row] = [ofAnswers.get(request) ?? [], ofLog.get(request)]
     return {
       request,
       // Of several right costs, none is the one.
-      computed: costs.length === 1 && between === null ? costs[0]! : null,
-      stated: ofAnswers.get(request) ?? null,
-      logged: ofLog.get(request) ?? null,
+      computed: costs.length === 1 && between === null && open.length === 0 ? costs[0]! : null,
+      stated: answers.at(-1)?.statement.value ?? null,
+      logged: row?.statement.value ?? null,
+      judged: row === undefined ? answers : [...answers, row],
     }
   })
 }
@@ -106,7 +99,7 @@ function wholeOf(found: PriceJudgements): ReadingStretch | null {
   return stretches.find((each) => each.first === first && each.last === last) ?? null
 }
 
-function groupOf({ request }: Sides): string {
+function groupOf({ request }: Pick<Sides, 'request'>): string {
   return `${request.requestedModel}${request.isStream ? ', streamed' : ''}`
 }
 
@@ -119,13 +112,14 @@ function sumText(sides: readonly Sides[], place: 'computed' | 'stated' | 'logged
 
 const shown = (value: Rational) => decimalText(roundTo(value, 12, 'half_even'))
 
-/** Whether two places that both know the cost of a request disagree. */
-function differs({ computed, stated, logged }: Sides, { prices }: PriceJudgements): boolean {
-  const known = [computed, stated, logged].filter((each) => each !== null)
-  const unit = unitOf([], prices.currency)
-  return known.some((value) => {
-    const apart = absolute(subtract(value, known[0]!))
-    return !isZero(apart) && compare(apart, toleranceOf(known[0]!, unit, null)) > 0
+/** Whether two places that both know the cost of a request disagree, by more than either of them hides. */
+function differs({ computed, judged }: Sides): boolean {
+  if (computed !== null && judged.some(({ is }) => is === 'wrong')) return true
+  const [first, ...rest] = judged
+  return rest.some(({ statement, unit, expected }) => {
+    const wider = compare(unit, first!.unit) > 0 ? unit : first!.unit
+    const priced = expected.readings[0]?.model ?? null
+    return !isWithin(statement.value, first!.statement.value, wider, priced)
   })
 }
 
@@ -142,7 +136,7 @@ function rowsOf(
       .slice(0, mostRows)
       .map(({ request, ...of }) => [
         `${request.runId} ${request.slot}.${request.retry}`,
-        groupOf({ request, ...of }),
+        groupOf({ request }),
         request.outcomes[0] ?? '',
         ...places.map((place) => (of[place] === null ? '-' : shown(of[place]))),
       ]),
