@@ -1,7 +1,8 @@
-import type { Grant } from '../contract/grant.ts'
 import { decimalText, multiply, readNumber } from '../money/rational.ts'
+import type { BurnOrder, Lot } from '../report/usage/ledger.ts'
 import { parseMoment } from '../report/usage/zone.ts'
-import type { Settings } from './settings.ts'
+import { UserError } from '../user/user-error.ts'
+import type { AccountSettings, Budget, Settings } from './settings.ts'
 
 /** How the settings show an account. */
 export interface AccountView {
@@ -11,8 +12,12 @@ export interface AccountView {
   readonly currency: string | null
   /** 1 is Monday. */
   readonly firstWeekday: number
-  readonly grants: readonly Grant[] | null
-  readonly budget: string | null
+  /** What the account got; null if the settings do not say it. */
+  readonly lots: readonly Lot[] | null
+  /** When the balance of the settings was so, Unix microseconds; null without one. */
+  readonly asOfUs: number | null
+  readonly burnOrder: BurnOrder
+  readonly budgets: readonly Budget[]
   /** Credits in the currency of the settings; null without a price. */
   moneyOf(credits: string): { readonly currency: string; readonly value: string } | null
   nameOfKey(fingerprint: string): string
@@ -20,7 +25,7 @@ export interface AccountView {
 }
 
 export function accountView(settings: Settings, account: string): AccountView {
-  const own = settings.accounts.get(account) ?? {}
+  const own = settings.accounts.get(account) ?? { budget: [] }
   const locale = own.locale ?? settings.locale
   const timezone = own.timezone ?? settings.timezone
   const { price } = settings.credits
@@ -28,11 +33,8 @@ export function accountView(settings: Settings, account: string): AccountView {
   return {
     ...{ label: own.label ?? account, locale, timezone, currency },
     firstWeekday: weekStartsOn(locale),
-    budget: own.budget ?? null,
-    grants:
-      own.grants?.map(({ name, credits, expires }) => ({
-        ...{ name, credits, expiresUs: expires === null ? null : parseMoment(expires, timezone) },
-      })) ?? null,
+    ...{ budgets: own.budget, burnOrder: settings.burnOrder },
+    ...heldOf(own, timezone),
     moneyOf: (credits) =>
       currency === null || price === undefined
         ? null
@@ -40,6 +42,36 @@ export function accountView(settings: Settings, account: string): AccountView {
     nameOfKey: (fingerprint) => keyNames.get(fingerprint) ?? fingerprint.slice(0, 12),
     fingerprintOf: (key) => [...keyNames].find(([, name]) => name === key)?.[0] ?? key,
   }
+}
+
+/** @throws UserError for grants of before the balance that has them */
+function heldOf(
+  { grants, balance }: Pick<AccountSettings, 'grants' | 'balance'>,
+  timezone: string,
+): Pick<AccountView, 'lots' | 'asOfUs'> {
+  const momentOf = (text: string | null) => (text === null ? null : parseMoment(text, timezone))
+  const asOfUs = momentOf(balance?.asOf ?? null)
+  const lots = (grants ?? []).map(({ name, credits, from, expires, priority }) => ({
+    ...{ name, credits: readNumber(credits)!, priority },
+    ...{ fromUs: momentOf(from), expiresUs: momentOf(expires) },
+  }))
+  const early = lots.find(({ fromUs }) => asOfUs !== null && (fromUs === null || fromUs < asOfUs))
+  if (early !== undefined) {
+    throw new UserError(
+      'usage',
+      `grants: ${early.name}: expected from: at ${balance!.asOf} or later, since the balance as of then has what came before.`,
+    )
+  }
+  const wrong = lots.find(
+    ({ fromUs, expiresUs }) =>
+      expiresUs !== null && expiresUs <= (fromUs ?? Number.NEGATIVE_INFINITY),
+  )
+  if (wrong !== undefined)
+    throw new UserError('usage', `grants: ${wrong.name}: expected expires: after from:.`)
+  if (balance === undefined) return { lots: grants === undefined ? null : lots, asOfUs }
+  const credits = readNumber(balance.credits)!
+  const held = { name: 'balance', credits, fromUs: asOfUs, expiresUs: null, priority: 0 }
+  return { lots: [held, ...lots], asOfUs }
 }
 
 function weekStartsOn(locale: string): number {

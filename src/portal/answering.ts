@@ -30,23 +30,32 @@ export interface UsageQuestion {
   readonly isForecast: boolean
   /** What the settings contribute to the answer. */
   readonly settings: readonly unknown[]
+  /** Aborted when the asker is gone. */
+  readonly signal: AbortSignal
   readonly read: (asked: Asked, forecast: ForecastSoFar) => Promise<KeptAnswer>
 }
+
+/** The times of an answer, Unix milliseconds. */
+type Moment = Pick<Asked, 'nowMs' | 'refreshedMs'>
 
 const usualSlowMs = 5000
 const usualForecastMs = 1000
 const noForecast: ForecastSoFar = { page: null, isPending: false }
 /**
- * Questions that are read from the sums at once. Node has four threads for queries: beside these, a forecast and a list
- * of requests, the copy of what is new always has one.
+ * Questions that are read from the sums at once; half of them may be of one account. Node has four threads for queries:
+ * beside these, a list of requests, and a forecast or the copy of what is new always have one.
  */
 const mostAtOnce = 2
-const mostWhileCopying = 1
+const mostOfOne = 1
+
+/** Answers say what is so at the start of a quarter of an hour: days, hours, grants and budgets begin and end there. */
+const stepMs = 15 * 60_000
+const stepOf = (ms: number) => Math.floor(ms / stepMs) * stepMs
 
 /** Answers from the figures of one account each: few at once, kept for those who ask the same, and in time. */
 export class Answering {
   private readonly options: AnswersOptions
-  private readonly turns = new Turns(mostAtOnce)
+  private readonly turns = new Turns(mostAtOnce, mostOfOne)
   private readonly turnsOfStore = new Turns(1)
   private readonly kept = new KeptAnswers()
   private readonly forecasts: Forecasts
@@ -58,13 +67,13 @@ export class Answering {
     this.forecasts.onNew = changed
   }
 
-  /** Copies what is new, while fewer are answered. @returns accounts with new usage */
+  /** Copies what is new; no forecast begins meanwhile. @returns accounts with new usage */
   async refresh(): Promise<Iterable<string>> {
-    this.turns.allow(mostWhileCopying)
+    this.forecasts.pause(true)
     try {
       return await this.options.snapshot.refresh(this.options.now())
     } finally {
-      this.turns.allow(mostAtOnce)
+      this.forecasts.pause(false)
     }
   }
 
@@ -76,51 +85,75 @@ export class Answering {
 
   /** @returns the tag of the answer, and how to make it */
   ask(question: UsageQuestion): { readonly tag: string; answer(): Promise<KeptAnswer> } {
-    const text = this.textOf(question)
+    const { bearer, view, signal, isForecast } = question
+    const { now, snapshot } = this.options
+    const at: Moment = {
+      nowMs: stepOf(now()),
+      // Figures did not change since the last copy, so they may be called younger than they are shown.
+      refreshedMs: Math.max(snapshot.changedMsOf(bearer.account), stepOf(snapshot.refreshedMs!)),
+    }
+    if (isForecast) this.forecasts.renew(bearer, view)
+    const text = this.textOf(question, at)
+    const isLasting = !isForecast || this.forecasts.isKnown(bearer, view)
     return {
       tag: `"${digestOf(text).slice(0, 24)}"`,
       answer: () =>
-        this.inTime(this.kept.take(text, this.options.now(), () => this.make(question))),
+        this.kept.take({ question: text, account: bearer.account, isLasting, signal }, (given) =>
+          this.inTime(given, (soon) => this.make(question, at, soon)),
+        ),
     }
   }
 
   /** Everything that an answer depends on. */
-  private textOf({ bearer, view, isForecast, url, settings }: UsageQuestion): string {
+  private textOf(
+    { bearer, view, isForecast, url, settings }: UsageQuestion,
+    { nowMs, refreshedMs }: Moment,
+  ): string {
     return JSON.stringify([
       ...[bearer.account, bearer.keys, [...bearer.shows].sort(), bearer.origin],
-      this.options.snapshot.versionOf(bearer.account),
+      ...[this.options.snapshot.versionOf(bearer.account), nowMs, refreshedMs],
       isForecast && this.forecasts.markOf(bearer, view),
-      ...[url.pathname, [...url.searchParams].map((pair) => pair.join('=')).sort(), ...settings],
+      ...[url.pathname, [...url.searchParams].sort(), ...settings],
     ])
   }
 
-  private async make({ bearer, view, name, isForecast, read }: UsageQuestion): Promise<KeptAnswer> {
-    const { snapshot, now, forecastMs = usualForecastMs } = this.options
+  private async make(
+    { bearer, view, name, isForecast, read }: UsageQuestion,
+    at: Moment,
+    signal: AbortSignal,
+  ): Promise<KeptAnswer> {
+    const { snapshot, forecastMs = usualForecastMs } = this.options
     const forecast = !isForecast
       ? noForecast
       : name === 'page'
         ? await this.forecasts.readSoon(bearer, view, forecastMs)
         : { page: await this.forecasts.read(bearer, view), isPending: false }
-    // A list of requests waits for those who write the store; nobody else waits for it.
     const turns = name === 'requests' ? this.turnsOfStore : this.turns
-    return turns.take(() =>
-      snapshot.within(scopeOf(bearer), (session) => {
-        const refreshedMs = snapshot.refreshedMs!
-        return read({ bearer, view, session, nowMs: now(), refreshedMs }, forecast)
-      }),
+    return turns.take(bearer.account, signal, () =>
+      snapshot.within(
+        scopeOf(bearer),
+        (session) => read({ bearer, view, session, ...at }, forecast),
+        { signal },
+      ),
     )
   }
 
-  private async inTime<T>(work: Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout | undefined
-    const slow = new Promise<never>((_, refuse) => {
-      timer = setTimeout(
-        () => refuse(new Problem(503, 'too-slow', 'The answer took too long', { retryAfterS: 5 })),
-        this.options.slowMs ?? usualSlowMs,
-      )
-    })
+  /** Gives up work that takes too long, so that its turn is free. */
+  private async inTime<T>(
+    given: AbortSignal,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const late = new AbortController()
+    const signal = AbortSignal.any([given, late.signal])
+    const ended = Promise.withResolvers<never>()
+    signal.addEventListener('abort', () => ended.reject(signal.reason))
+    const timer = setTimeout(
+      () =>
+        late.abort(new Problem(503, 'too-slow', 'The answer took too long', { retryAfterS: 5 })),
+      this.options.slowMs ?? usualSlowMs,
+    )
     try {
-      return await Promise.race([work, slow])
+      return await Promise.race([work(signal), ended.promise])
     } finally {
       clearTimeout(timer)
     }

@@ -1,6 +1,7 @@
 import type { UsagePage } from '../report/usage/shape.ts'
 import { type Asked, needs } from './asked.ts'
 import { readBreakdown } from './breakdown.ts'
+import { budgetsAnswer, readBudgets } from './budgets.ts'
 import { noticesOf } from './notices.ts'
 import type { RouteName } from './openapi.ts'
 import { outlookOf, readCredits } from './outlook.ts'
@@ -40,10 +41,12 @@ export async function readAnswer(
       return readRequests(asked, query as never, (scope, of) => snapshot.requests(scope, of))
     case 'credits':
       return readCredits(asked, snapshot)
+    case 'budgets':
+      return budgetsAnswer(await readBudgets(asked))
     case 'outlook':
       needs(asked, 'credits')
       return outlookOf(page, view, (query as { days: number }).days, nowMs)
     case 'notices':
-      return { notices: noticesOf(page, view, bearer, speech, nowMs) }
+      return { notices: noticesOf(page, await readBudgets(asked), view, bearer, speech, nowMs) }
   }
 }

@@ -2,7 +2,7 @@ import type { Contract } from '../contract/contract.ts'
 import type { UsagePage } from '../report/usage/shape.ts'
 import type { AccountView } from './account-view.ts'
 import { scopeOf } from './asked.ts'
-import { Turns } from './limits.ts'
+import { busy, Turns } from './limits.ts'
 import { pageOf } from './outlook.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Bearer } from './tokens.ts'
@@ -13,6 +13,7 @@ const leastAgeMs = 60_000
 /** A forecast that is older is awaited; until then the one before is shown while the next is made. */
 const mostAgeMs = 10 * 60_000
 const longestWaitMs = 30_000
+const hourMs = 3_600_000
 
 interface Kept {
   readonly page: Promise<UsagePage | null>
@@ -20,6 +21,7 @@ interface Kept {
   readonly mark: string
   /** Unix milliseconds. */
   readonly atMs: number
+  isMade: boolean
   /** False until it is made, and if there is nothing to forecast from. */
   isKnown: boolean
   isRenewed: boolean
@@ -34,7 +36,7 @@ export interface ForecastSoFar {
 /** Forecasts, peaks and flags of accounts: one is made at a time, and each is kept while it is true enough. */
 export class Forecasts {
   private readonly kept = new Map<string, Kept>()
-  private readonly turns = new Turns(1, longestWaitMs)
+  private readonly turns = new Turns(1)
   private readonly snapshot: Snapshot
   private readonly contract: Contract | null
   /** Unix milliseconds. */
@@ -60,6 +62,14 @@ export class Forecasts {
     const key = keyOf(bearer, view)
     const kept = this.kept.get(key)
     if (kept === undefined || this.isOver(kept, bearer)) return this.make(key, bearer, view).page
+    return kept.page
+  }
+
+  /** Begins the next forecast if the one that is shown is old. */
+  renew(bearer: Bearer, view: AccountView): void {
+    const key = keyOf(bearer, view)
+    const kept = this.kept.get(key)
+    if (kept === undefined || this.isOver(kept, bearer)) return
     const isOld = kept.mark !== this.markNow(bearer) && this.now() - kept.atMs > leastAgeMs
     if (isOld && !kept.isRenewed) {
       kept.isRenewed = true
@@ -74,7 +84,6 @@ export class Forecasts {
         },
       )
     }
-    return kept.page
   }
 
   /** As `read`, for those who wait no longer than this. */
@@ -91,13 +100,24 @@ export class Forecasts {
     }
   }
 
+  /** Whether the forecast that `markOf` names is made. */
+  isKnown(bearer: Bearer, view: AccountView): boolean {
+    const kept = this.kept.get(keyOf(bearer, view))
+    return kept?.isMade === true && !this.isOver(kept, bearer)
+  }
+
+  /** Begins none until it is over. */
+  pause(isPaused: boolean): void {
+    this.turns.allow(isPaused ? 0 : 1)
+  }
+
   /** Forgets all. */
   forget(): void {
     this.kept.clear()
   }
 
   private markNow({ account }: Bearer): string {
-    return `${this.snapshot.versionOf(account)}/${Math.floor(this.now() / 3_600_000)}`
+    return `${this.snapshot.versionOf(account)}/${Math.floor(this.now() / hourMs)}`
   }
 
   private isOver({ mark, atMs, isKnown }: Kept, bearer: Bearer): boolean {
@@ -114,15 +134,21 @@ export class Forecasts {
   }
 
   private begin(bearer: Bearer, view: AccountView): Kept {
-    const page = this.turns.take(() =>
-      pageOf(this.snapshot, scopeOf(bearer), view, this.contract, this.now()),
-    )
+    // As of the start of the hour, so that a forecast made anew is the same.
+    const asOfMs = Math.floor(this.now() / hourMs) * hourMs
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(busy()), longestWaitMs).unref()
+    const page = this.turns.take(bearer.account, late.signal, () => {
+      clearTimeout(timer)
+      return pageOf(this.snapshot, scopeOf(bearer), view, this.contract, asOfMs)
+    })
     const made: Kept = {
       ...{ page, mark: this.markNow(bearer), atMs: this.now() },
-      ...{ isKnown: false, isRenewed: false },
+      ...{ isMade: false, isKnown: false, isRenewed: false },
     }
     page.then(
       (known) => {
+        made.isMade = true
         made.isKnown = known !== null
       },
       () => {},
@@ -137,5 +163,7 @@ export class Forecasts {
   }
 }
 
-const keyOf = ({ account, keys }: Bearer, { timezone, grants }: AccountView) =>
-  JSON.stringify([account, keys, timezone, grants])
+const keyOf = ({ account, keys }: Bearer, { timezone, lots, burnOrder }: AccountView) =>
+  JSON.stringify([account, keys, timezone, lots, burnOrder], (_, value) =>
+    typeof value === 'bigint' ? `${value}` : value,
+  )

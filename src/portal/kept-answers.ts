@@ -1,66 +1,125 @@
+import { Problem } from './problem.ts'
+
 /** What an answer is, besides the fields that each request gets. */
 export interface KeptAnswer {
   readonly body: string | Uint8Array<ArrayBuffer>
   readonly headers: Readonly<Record<string, string>>
 }
 
-const longestMs = 5000
 const mostBytes = 64 * 2 ** 20
+/** So that one account does not push out the answers of the others. */
+const mostBytesOfOne = mostBytes / 8
 
 interface Entry {
   readonly answer: Promise<KeptAnswer>
-  /** Unix milliseconds. */
-  readonly atMs: number
+  readonly account: string
+  /** Who waits for it. */
+  askers: number
+  readonly stop: AbortController
   /** 0 while it is made. */
   bytes: number
 }
 
+/** What is asked. */
+export interface Asking {
+  /** Everything that the answer depends on. */
+  readonly question: string
+  readonly account: string
+  /** False for an answer that may be another a moment later: it is for those who ask meanwhile. */
+  readonly isLasting: boolean
+  /** Aborted when the asker is gone. */
+  readonly signal: AbortSignal
+}
+
 /**
- * Answers that many ask for. The same question is answered once, and again after 5 seconds, since an answer says when
- * its figures were read. A failure is not kept.
+ * Answers that many ask for: the same question is answered once. Since a question has everything that its answer depends
+ * on, an answer is kept while there is room. A failure is not kept. An answer for which nobody waits any more is given up.
  */
 export class KeptAnswers {
   private readonly kept = new Map<string, Entry>()
+  private readonly bytesOf = new Map<string, number>()
   private bytes = 0
 
-  /** @param question everything that the answer depends on, its account first */
-  take(question: string, nowMs: number, make: () => Promise<KeptAnswer>): Promise<KeptAnswer> {
+  /** @param make stops when its signal is aborted */
+  async take(
+    { question, account, isLasting, signal }: Asking,
+    make: (signal: AbortSignal) => Promise<KeptAnswer>,
+  ): Promise<KeptAnswer> {
+    signal.throwIfAborted()
     const known = this.kept.get(question)
-    const isMade = known !== undefined && known.bytes > 0
-    if (known !== undefined && (!isMade || nowMs - known.atMs < longestMs)) return known.answer
-    this.drop(question)
-    const entry: Entry = { answer: make(), atMs: nowMs, bytes: 0 }
-    this.kept.set(question, entry)
-    entry.answer.then(
-      ({ body }) => {
-        if (this.kept.get(question) !== entry) return
-        entry.bytes = body.length + question.length
-        this.bytes += entry.bytes
-        this.shrink(nowMs)
-      },
-      () => {
-        if (this.kept.get(question) === entry) this.drop(question)
-      },
-    )
-    return entry.answer
+    const entry = known ?? this.begin(question, account, isLasting, make)
+    if (known !== undefined) {
+      // The least recently used come first.
+      this.kept.delete(question)
+      this.kept.set(question, known)
+    }
+    entry.askers++
+    const leave = () => {
+      entry.askers--
+      if (entry.askers > 0 || entry.bytes > 0) return
+      if (this.kept.get(question) === entry) this.drop(question)
+      entry.stop.abort(gone())
+    }
+    signal.addEventListener('abort', leave, { once: true })
+    try {
+      return await entry.answer
+    } finally {
+      signal.removeEventListener('abort', leave)
+    }
   }
 
   /** Forgets all. */
   forget(): void {
     this.kept.clear()
+    this.bytesOf.clear()
     this.bytes = 0
   }
 
-  private drop(question: string): void {
-    this.bytes -= this.kept.get(question)?.bytes ?? 0
-    this.kept.delete(question)
+  private begin(
+    question: string,
+    account: string,
+    isLasting: boolean,
+    make: (signal: AbortSignal) => Promise<KeptAnswer>,
+  ): Entry {
+    const stop = new AbortController()
+    const entry: Entry = { answer: make(stop.signal), account, askers: 0, stop, bytes: 0 }
+    this.kept.set(question, entry)
+    entry.answer.then(
+      ({ body }) => {
+        if (this.kept.get(question) !== entry) return
+        if (!isLasting) this.drop(question)
+        else this.keep(entry, body.length + question.length)
+      },
+      () => {
+        if (this.kept.get(question) === entry) this.drop(question)
+      },
+    )
+    return entry
   }
 
-  /** The oldest come first. */
-  private shrink(nowMs: number): void {
-    for (const [question, { atMs, bytes }] of this.kept) {
-      if (nowMs - atMs < longestMs && this.bytes <= mostBytes) return
-      if (bytes > 0) this.drop(question)
+  private keep(entry: Entry, bytes: number): void {
+    entry.bytes = bytes
+    this.add(entry, bytes)
+    for (const [question, { account, bytes: its }] of this.kept) {
+      const isOver = (this.bytesOf.get(entry.account) ?? 0) > mostBytesOfOne
+      if (!isOver && this.bytes <= mostBytes) return
+      if (its > 0 && (!isOver || account === entry.account)) this.drop(question)
     }
   }
+
+  private add({ account }: Pick<Entry, 'account'>, bytes: number): void {
+    this.bytes += bytes
+    const own = (this.bytesOf.get(account) ?? 0) + bytes
+    if (own === 0) this.bytesOf.delete(account)
+    else this.bytesOf.set(account, own)
+  }
+
+  private drop(question: string): void {
+    const entry = this.kept.get(question)
+    if (entry === undefined) return
+    this.kept.delete(question)
+    this.add(entry, -entry.bytes)
+  }
 }
+
+const gone = () => new Problem(503, 'too-slow', 'Nobody waits for this answer', { retryAfterS: 2 })

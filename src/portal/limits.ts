@@ -35,16 +35,23 @@ export class RequestLimit {
   }
 }
 
-/** At most so many at once; others wait a moment, then 503. */
+export const busy = () => new Problem(503, 'too-slow', 'The service is busy', { retryAfterS: 2 })
+
+/**
+ * At most so many at once, and fewer of one account: its other questions wait, while those of another account go. Accounts
+ * take turns. Who waits goes without a turn once the signal of the question says so.
+ */
 export class Turns {
   private most: number
+  private readonly mostOfOne: number
   private taken = 0
-  private readonly waiting: ((isMine: boolean) => void)[] = []
-  private readonly waitMs: number
+  private readonly takenBy = new Map<string, number>()
+  /** The account whose turn is next comes first. */
+  private readonly waiting = new Map<string, (() => void)[]>()
 
-  constructor(most: number, waitMs = 2000) {
+  constructor(most: number, mostOfOne = most) {
     this.most = most
-    this.waitMs = waitMs
+    this.mostOfOne = mostOfOne
   }
 
   /** Changes how many there are from the next on. */
@@ -53,34 +60,61 @@ export class Turns {
     this.wake()
   }
 
-  async take<T>(work: () => Promise<T>): Promise<T> {
-    if (this.taken < this.most) this.taken++
-    else {
-      const isMine = await new Promise<boolean>((resolve) => {
-        const timer = setTimeout(() => {
-          this.waiting.splice(this.waiting.indexOf(mine), 1)
-          resolve(false)
-        }, this.waitMs)
-        const mine = (is: boolean) => {
-          clearTimeout(timer)
-          resolve(is)
-        }
-        this.waiting.push(mine)
-      })
-      if (!isMine) throw new Problem(503, 'too-slow', 'The service is busy', { retryAfterS: 2 })
-    }
+  /** @throws the reason of the signal, if it comes before the turn */
+  async take<T>(account: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    signal.throwIfAborted()
+    if (this.canTake(account) && this.waiting.size === 0) this.give(account)
+    else await this.wait(account, signal)
     try {
       return await work()
     } finally {
       this.taken--
+      this.takenBy.set(account, this.takenBy.get(account)! - 1)
+      if (this.takenBy.get(account) === 0) this.takenBy.delete(account)
       this.wake()
     }
   }
 
+  private canTake(account: string): boolean {
+    return this.taken < this.most && (this.takenBy.get(account) ?? 0) < this.mostOfOne
+  }
+
+  private give(account: string): void {
+    this.taken++
+    this.takenBy.set(account, (this.takenBy.get(account) ?? 0) + 1)
+  }
+
+  private wait(account: string, signal: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const mine = this.waiting.get(account) ?? []
+    const leave = () => {
+      mine.splice(mine.indexOf(go), 1)
+      if (mine.length === 0) this.waiting.delete(account)
+      reject(signal.reason)
+    }
+    const go = () => {
+      signal.removeEventListener('abort', leave)
+      resolve()
+    }
+    mine.push(go)
+    this.waiting.set(account, mine)
+    signal.addEventListener('abort', leave)
+    this.wake()
+    return promise
+  }
+
   private wake(): void {
-    while (this.taken < this.most && this.waiting.length > 0) {
-      this.taken++
-      this.waiting.shift()!(true)
+    for (const [account, mine] of this.waiting) {
+      while (mine.length > 0 && this.canTake(account)) {
+        this.give(account)
+        // Behind the others, if it waits again.
+        this.waiting.delete(account)
+        const next = mine.shift()!
+        if (mine.length > 0) this.waiting.set(account, mine)
+        next()
+        break
+      }
+      if (this.taken >= this.most) return
     }
   }
 }

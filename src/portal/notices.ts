@@ -1,6 +1,8 @@
 import type { Values } from '../report/usage/board/speech.js'
 import type { UsagePage } from '../report/usage/shape.ts'
 import type { AccountView } from './account-view.ts'
+import type { BudgetState } from './budgets.ts'
+import { timeIn } from './period.ts'
 import type { Answers } from './shapes.ts'
 import type { Speech } from './speech.ts'
 import type { Bearer } from './tokens.ts'
@@ -8,27 +10,37 @@ import type { Bearer } from './tokens.ts'
 const dayUs = 86_400e6
 const mostNotices = 3
 
+type Notice = Answers['notices']['notices'][number]
+type NoticeWord = Exclude<Notice['kind'], 'budget'> | `budget.${BudgetState['budget']['period']}`
+
+/** The dates of a period, as the page is asked for it. */
+const queryOf = ({ fromUs, toUs, timezone }: BudgetState['period']) => ({
+  from: timeIn(fromUs, timezone).slice(0, 10),
+  to: timeIn(toUs, timezone).slice(0, 10),
+})
+
 /** At most three things that a customer should know, the most pressing first, each with the view that shows it. */
 export function noticesOf(
   page: UsagePage | null,
+  budgets: readonly BudgetState[],
   view: AccountView,
   bearer: Bearer,
   speech: Speech,
   nowMs: number,
 ): Answers['notices']['notices'] {
-  if (page === null) return []
   const nowUs = nowMs * 1000
   const notices: Answers['notices']['notices'] = []
-  const add = (
-    kind: (typeof notices)[number]['kind'],
-    values: Values,
-    query: Readonly<Record<string, string>> = {},
-  ) =>
+  const add = (word: NoticeWord, values: Values, query: Readonly<Record<string, string>> = {}) =>
     notices.push({
-      kind,
-      text: speech.say(`notice.${kind}`, values),
+      kind: word.split('.')[0] as Notice['kind'],
+      text: speech.say(`notice.${word}`, values),
       query: `?${new URLSearchParams(query)}`,
     })
+  for (const { budget, period, share } of budgets.filter((each) => each.share >= 0.8)) {
+    const date = speech.day(period.toUs)
+    add(`budget.${budget.period}`, { share: speech.share(share), date }, queryOf(period))
+  }
+  if (page === null) return notices.slice(0, mostNotices)
   const canSeeCredits = bearer.shows.has('credits')
   if (canSeeCredits && page.depletion.known) {
     const [waste] = page.depletion.wasted.filter(
@@ -44,11 +56,6 @@ export function noticesOf(
     if (medianUs !== null && medianUs > nowUs && medianUs < nowUs + 14 * dayUs) {
       add('running-out', { date: speech.day(medianUs) })
     }
-  }
-  if (canSeeCredits && view.budget !== null) {
-    const used = Number(page.totals.money.find(({ unit }) => unit === 'credits')?.used ?? 0)
-    const share = used / Number(view.budget)
-    if (share >= 0.8) add('budget', { share: speech.share(share) })
   }
   const [requests, ended] = page.days.reduce(
     ([all, bad], day) => [all + (day.requests ?? 0), bad + (day.failed ?? 0)],

@@ -60,9 +60,17 @@ export const routes = {
     path: '/v1/credits',
     id: 'getCredits',
     tag: 'credits',
-    summary: 'Credits held, by grant',
+    summary: 'Credits held, used and left, by grant',
     parameters: parameters.credits,
     errors: [400, 401, 403, 429, 503],
+  },
+  budgets: {
+    path: '/v1/budgets',
+    id: 'getBudgets',
+    tag: 'credits',
+    summary: 'Budgets, each with what was used of it in its present period',
+    parameters: parameters.budgets,
+    errors: [400, 401, 429, 503],
   },
   outlook: {
     path: '/v1/credits/outlook',

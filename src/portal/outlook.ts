@@ -1,6 +1,8 @@
 import type { Contract } from '../contract/contract.ts'
 import { quantities } from '../measure/usage/quantities.ts'
+import { decimalText } from '../money/rational.ts'
 import { quartersEngine } from '../report/usage/engine/engine.ts'
+import { grantsLeft } from '../report/usage/ledger.ts'
 import { readUsageIn } from '../report/usage/read.ts'
 import type { UsagePage } from '../report/usage/shape.ts'
 import type { AccountScope } from '../store/account.ts'
@@ -8,6 +10,7 @@ import { inSession } from '../store/session.ts'
 import { UserError } from '../user/user-error.ts'
 import type { AccountView } from './account-view.ts'
 import { type Asked, exact, needs, scopeOf } from './asked.ts'
+import { readLedger } from './held.ts'
 import { timeIn } from './period.ts'
 import type { Answers } from './shapes.ts'
 import { keyDays, type Snapshot } from './snapshot.ts'
@@ -32,9 +35,15 @@ export async function pageOf(
   }
   try {
     // No answer shows its series, so it has the fewest, and no hours.
+    const { account, keys } = scope
+    const ledger =
+      keys === null && account !== null
+        ? await snapshot.within(scope, (session) => readLedger(session, view, nowMs))
+        : null
     const options = {
       ...{ contract, fromUs: null, toUs: null, timezone: view.timezone, by: 'endpoint' as const },
-      ...{ runIds: [], sources: [], ...scope, nowUs: nowMs * 1000, seed: 1, grants: view.grants },
+      ...{ runIds: [], sources: [], ...scope, nowUs: nowMs * 1000, seed: 1 },
+      grants: ledger === null ? null : grantsLeft(ledger),
     }
     return await inSession(snapshot.store, {}, (session) =>
       readUsageIn(session, options, engine, false),
@@ -46,32 +55,42 @@ export async function pageOf(
   }
 }
 
-/** Credits held: the grants of the settings, else the last poll. */
+/** Credits held: what the settings say, less what was used since, else the last poll. */
 export async function readCredits(asked: Asked, snapshot: Snapshot): Promise<Answers['credits']> {
   needs(asked, 'credits')
   const { session, view, bearer, nowMs } = asked
+  const time = (us: number | null) => (us === null ? null : timeIn(us, view.timezone))
+  // A balance is of the whole account.
+  const ledger = bearer.keys === null ? await readLedger(session, view, nowMs) : null
+  if (ledger !== null) {
+    const text = decimalText
+    return {
+      ...{ held: text(ledger.held), used: text(ledger.used), remaining: text(ledger.left) },
+      ...{ expired: text(ledger.expired), uncovered: text(ledger.uncovered) },
+      ...{ source: view.asOfUs === null ? 'grants' : 'balance', asOf: time(view.asOfUs) },
+      grants: ledger.lots
+        .filter(({ isHeld }) => isHeld)
+        .map(({ lot, used, left }) => ({
+          ...{
+            name: lot.name,
+            credits: text(lot.credits),
+            used: text(used),
+            remaining: text(left),
+          },
+          ...{ from: time(lot.fromUs), expires: time(lot.expiresUs) },
+        })),
+    }
+  }
   const [sums] = await session.rows<{ used: string | null }>(
     `SELECT ${valueSql.credits}::VARCHAR AS used FROM mine`,
   )
-  const used = exact(sums!.used)
-  const nothing = { held: null, used, remaining: null, grants: [], source: 'none' as const }
-  if (view.grants !== null) {
-    const held = view.grants.filter(
-      ({ expiresUs }) => expiresUs === null || expiresUs > nowMs * 1000,
-    )
-    const sum = String(held.reduce((total, { credits }) => total + credits, 0))
-    return {
-      ...{ held: sum, used, remaining: sum, source: 'grants' },
-      grants: held.map(({ name, credits, expiresUs }) => ({
-        ...{ name, credits: String(credits), remaining: String(credits) },
-        expires: expiresUs === null ? null : timeIn(expiresUs, view.timezone),
-      })),
-    }
-  }
   const balance = await snapshot.balanceOf(session, scopeOf(bearer))
-  if (balance === null) return nothing
-  const remaining = String(balance)
-  return { held: remaining, used, remaining, grants: [], source: 'polls' }
+  const remaining = balance === null ? null : String(balance)
+  return {
+    ...{ held: remaining, used: exact(sums!.used), remaining },
+    ...{ expired: null, uncovered: null, asOf: null, grants: [] },
+    source: balance === null ? 'none' : 'polls',
+  }
 }
 
 const dayUs = 86_400e6

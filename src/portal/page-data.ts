@@ -2,6 +2,7 @@ import { type Choice, choiceOf } from '../report/usage/board/choice.js'
 import type { BoardData } from '../report/usage/board/data.ts'
 import { type Asked, coverageOf, periodAsked } from './asked.ts'
 import { readBoardFor } from './board.ts'
+import { readBudgets } from './budgets.ts'
 import type { ForecastSoFar } from './forecasts.ts'
 import { noticesOf } from './notices.ts'
 import { outlookOf, readCredits } from './outlook.ts'
@@ -53,6 +54,7 @@ export async function readPageData(
   const canSee = bearer.shows.has('credits')
   const credits = canSee ? await readCredits(asked, snapshot) : null
   const { fromUs, toUs } = periodAsked(query, view)
+  const budgets = await readBudgets(asked)
   const board =
     coverage.first === null
       ? null
@@ -74,7 +76,8 @@ export async function readPageData(
     credits: credits?.source === 'none' ? null : credits,
     isPending: canSee && isPending,
     outlook: canSee ? outlookOf(page, view, 60, nowMs) : null,
-    notices: noticesOf(page, view, bearer, speech, nowMs),
+    budgets,
+    notices: noticesOf(page, budgets, view, bearer, speech, nowMs),
   }
 }
 

@@ -6,6 +6,7 @@ import { viewsOf } from '../report/usage/board/views.js'
 import { type Html, html } from '../user/html.ts'
 import type { AccountView } from './account-view.ts'
 import { outcomeWords } from './board.ts'
+import type { BudgetState } from './budgets.ts'
 import type { Settings } from './settings.ts'
 import type { Answers } from './shapes.ts'
 import type { Speech } from './speech.ts'
@@ -26,6 +27,7 @@ export interface PageData {
   readonly hasKeys: boolean
   readonly credits: Answers['credits'] | null
   readonly outlook: Answers['outlook'] | null
+  readonly budgets: readonly BudgetState[]
   /** Whether the forecast is still being made: the page asks again. */
   readonly isPending: boolean
   readonly notices: Answers['notices']['notices']
@@ -104,7 +106,7 @@ type Figure = Answers['summary']['requests']
 
 /** The cards of the board, with exact amounts, the period before, and what is left. */
 function cards(
-  { summary, credits }: PageData,
+  { summary, credits, budgets }: PageData,
   board: BoardData,
   choice: Choice,
   speech: Speech,
@@ -132,6 +134,15 @@ function cards(
     ...(credits === null || credits.remaining === null
       ? []
       : [{ label: say('card.balance'), value: number(credits.remaining), aside: '' }]),
+    ...budgets.map(({ budget, period, used }) => {
+      const text = (value: string) =>
+        budget.unit === 'credits' ? number(value) : speech.money(budget.unit, value)
+      return {
+        label: say('card.budget'),
+        value: say('card.budget.used', { used: text(used), amount: text(budget.amount) }),
+        aside: say(`card.budget.${budget.period}`, { date: speech.day(period.toUs) }),
+      }
+    }),
     ...[figure(say('card.requests'), summary.requests), ...plain],
   ])
 }

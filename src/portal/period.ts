@@ -141,6 +141,30 @@ export function timeIn(us: number, timezone: string): string {
   return `${parts.year}-${parts.month}-${parts.day}T${parts.hour}:${parts.minute}:${parts.second}${offset}`
 }
 
+/** The local day, week, month or year that a moment is in. */
+export function periodAround(
+  us: number,
+  timezone: string,
+  kind: 'day' | 'week' | 'month' | 'year',
+  firstWeekday: number,
+): Period {
+  const day = startOfDayUs(us, timezone)
+  if (kind === 'day') return { fromUs: day, toUs: endOfDayUs(us, timezone), timezone }
+  if (kind === 'week') {
+    const passed = (weekdayOf(us, timezone) - firstWeekday + 7) % 7
+    const [fromUs, toUs] = [-passed, 7 - passed].map((days) =>
+      startOfDayUs(shiftDaysUs(day, days, timezone), timezone),
+    ) as [number, number]
+    return { fromUs, toUs, timezone }
+  }
+  const [year, month] = timeIn(us, timezone).split('-').map(Number) as [number, number]
+  const first = (years: number, months: number) =>
+    parseMoment(new Date(Date.UTC(years, months - 1, 1)).toISOString().slice(0, 10), timezone)
+  return kind === 'month'
+    ? { fromUs: first(year, month), toUs: first(year, month + 1), timezone }
+    : { fromUs: first(year, 1), toUs: first(year + 1, 1), timezone }
+}
+
 /** The default period of the page: the last 31 local days. */
 export function usualPeriod(
   { timezone }: Pick<Period, 'timezone'>,

@@ -178,6 +178,7 @@ export class Portal {
     const own = settings.accounts.get(account) ?? null
     const { tag, answer } = this.answering.ask({
       ...{ bearer, ...what, read, url: new URL(context.req.url) },
+      signal: context.req.raw.signal,
       view: accountView(settings, account),
       settings: [digest, own],
     })

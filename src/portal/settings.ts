@@ -1,7 +1,10 @@
 import { dirname, resolve } from 'node:path'
 import { LineCounter } from 'yaml'
 import { z } from 'zod'
+import { quarterUs } from '../measure/usage/quantities.ts'
 import { pageReaders } from '../report/pages.ts'
+import { burnOrders } from '../report/usage/ledger.ts'
+import { parseMoment } from '../report/usage/zone.ts'
 import { readText } from '../user/read-text.ts'
 import { UserError } from '../user/user-error.ts'
 import { yamlDocument } from '../user/yaml.ts'
@@ -25,11 +28,37 @@ const origin = z.string().refine((text) => {
 }, 'expected an origin, such as https://app.example.com, without a path')
 const color = z.string().regex(/^#[0-9a-f]{6}$/i, 'expected a colour such as #0b6bcb')
 
+const currency = z.string().regex(/^[A-Z]{3}$/, 'expected an ISO 4217 code, such as EUR')
+/** Sums are of quarters of an hour, so a time between two could not be kept to. */
+const moment = z.string().refine((text) => {
+  try {
+    return parseMoment(text, 'UTC') % quarterUs === 0
+  } catch {
+    return false
+  }
+}, 'expected a date, or a time on a quarter of an hour, such as 2026-11-01 or 2026-11-01T09:30Z')
+const credits = z.union([z.number().nonnegative(), decimal]).transform(String)
+
 const grant = z.strictObject({
   name: z.string().min(1),
-  credits: z.number().nonnegative(),
-  expires: z.iso.date().nullable().default(null),
+  credits,
+  from: moment.nullable().default(null),
+  expires: moment.nullable().default(null),
+  priority: z.int().default(0),
 })
+
+export const budgetPeriods = ['day', 'week', 'month', 'year'] as const
+
+const budget = z
+  .union([
+    decimal.transform((amount) => ({ amount, unit: 'credits', period: 'month' as const })),
+    z.strictObject({
+      amount: decimal,
+      unit: z.union([z.literal('credits'), currency]).default('credits'),
+      period: z.enum(budgetPeriods).default('month'),
+    }),
+  ])
+  .refine(({ amount }) => Number(amount) > 0, 'expected an amount above 0')
 
 export const locales = ['en', 'de', 'fr', 'es', 'ja'] as const
 export type Language = (typeof locales)[number]
@@ -68,7 +97,8 @@ const accountShape = z.strictObject({
   timezone: zone.optional(),
   locale: locale.optional(),
   grants: z.array(grant).optional(),
-  budget: decimal.optional(),
+  balance: z.strictObject({ credits, asOf: moment }).optional(),
+  budget: z.union([budget.transform((one) => [one]), z.array(budget)]).default([]),
 })
 
 const shape = z.strictObject({
@@ -77,12 +107,9 @@ const shape = z.strictObject({
   accent: color.default('#0b6bcb'),
   audience: z.enum(pageReaders).default('customer'),
   locale: locale.default('en'),
-  currency: z
-    .string()
-    .regex(/^[A-Z]{3}$/, 'expected an ISO 4217 code, such as EUR')
-    .nullable()
-    .default(null),
+  currency: currency.nullable().default(null),
   credits: z.strictObject({ price: decimal.optional() }).default({}),
+  burnOrder: z.enum(burnOrders).default('expiry'),
   timezone: zone.default('UTC'),
   shows: z.array(z.enum(showable)).default([...showable]),
   words: byName(z.string(), z.string().max(300)),
@@ -102,6 +129,9 @@ const shape = z.strictObject({
   accounts: byName(z.string().min(1), accountShape),
   revokedBefore: byName(z.string(), z.iso.datetime({ offset: true })),
 })
+
+export type AccountSettings = z.infer<typeof accountShape>
+export type Budget = AccountSettings['budget'][number]
 
 /** Settings of the pages that customers see. */
 export type Settings = z.infer<typeof shape> & {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { buckets } from './period.ts'
-import { showable } from './settings.ts'
+import { budgetPeriods, showable } from './settings.ts'
 
 /** The shapes of the API: parameters are checked by them, and the OpenAPI document is made of them. */
 
@@ -61,6 +61,7 @@ export const parameters = {
   }),
   requests: asked.extend(paging),
   credits: z.strictObject({}),
+  budgets: z.strictObject({}),
   outlook: z.strictObject({ days: whole(1, 366, 90) }),
   notices: z.strictObject({}),
   export: asked.extend({
@@ -173,13 +174,34 @@ export const answers = {
     .meta({ id: 'Requests' }),
   credits: z
     .object({
-      ...{ held: amount, used: amount, remaining: amount },
-      source: z.enum(['grants', 'polls', 'none']),
+      held: amount.meta({ description: 'Of grants that have begun and not expired, or by a poll' }),
+      used: amount.meta({
+        description: 'With grants: of what is held; else all use that is known',
+      }),
+      remaining: amount.meta({ description: 'With grants: held less used' }),
+      expired: amount.meta({ description: 'Of grants that are over: what nobody used' }),
+      uncovered: amount.meta({ description: 'Use that no grant covered' }),
+      source: z.enum(['grants', 'balance', 'polls', 'none']),
+      asOf: time.nullable().meta({ description: 'When the balance of the settings was so' }),
       grants: z.array(
-        z.object({ name: text(), credits: decimal, expires: time.nullable(), remaining: amount }),
+        z.object({
+          ...{ name: text(), credits: decimal, used: decimal, remaining: decimal },
+          ...{ from: time.nullable(), expires: time.nullable() },
+        }),
       ),
     })
     .meta({ id: 'Credits' }),
+  budgets: z
+    .object({
+      budgets: z.array(
+        z.object({
+          ...{ amount: decimal, unit: text(), period: z.enum(budgetPeriods) },
+          ...{ from: time, to: time, used: decimal, left: decimal },
+          share: z.number().meta({ description: 'Of the amount; above 1 beyond it' }),
+        }),
+      ),
+    })
+    .meta({ id: 'Budgets' }),
   outlook: z
     .object({
       known: z.boolean(),

@@ -8,6 +8,7 @@ import { type AccountScope, accountCondition, pollKeysSql, setAccount } from '..
 import { literal } from '../store/literal.ts'
 import type { Store } from '../store/open.ts'
 import { inSession, type Session } from '../store/session.ts'
+import type { Work } from '../user/work.ts'
 
 /** Where usage is copied from: a store, or ClickHouse. It is open only while it is read. */
 export interface Source {
@@ -63,6 +64,8 @@ export class Snapshot {
   readonly store: Store
   private readonly source: Source
   private versions: ReadonlyMap<string, string> = new Map()
+  /** When each version was first seen, Unix milliseconds. */
+  private readonly changes = new Map<string, number>()
   private lastMark: string | null = null
   /** When the source was last seen, Unix milliseconds; null before the first copy. */
   refreshedMs: number | null = null
@@ -110,7 +113,9 @@ export class Snapshot {
     this.lastMark = mark
     this.refreshedMs = nowMs
     const names = new Set([...before.keys(), ...this.versions.keys()])
-    return [...names].filter((each) => before.get(each) !== this.versions.get(each))
+    const changed = [...names].filter((each) => before.get(each) !== this.versions.get(each))
+    for (const account of changed) this.changes.set(account, nowMs)
+    return changed
   }
 
   private async copy(): Promise<void> {
@@ -143,6 +148,11 @@ export class Snapshot {
     return this.versions.get(account) ?? 'none'
   }
 
+  /** When the usage of the account last changed here, Unix milliseconds; 0 if it never did. */
+  changedMsOf(account: string): number {
+    return this.changes.get(account) ?? 0
+  }
+
   requests(scope: AccountScope, query: RequestQuery) {
     return this.source.requests(scope, query)
   }
@@ -158,8 +168,12 @@ export class Snapshot {
   }
 
   /** The one place that reads the sums: everything else reads `mine`. */
-  within<T>(scope: AccountScope, work: (session: Session) => Promise<T>): Promise<T> {
-    return inSession(this.store, {}, async (session) => {
+  within<T>(
+    scope: AccountScope,
+    work: (session: Session) => Promise<T>,
+    given: Pick<Work, 'signal'> = {},
+  ): Promise<T> {
+    return inSession(this.store, given, async (session) => {
       await setAccount(session, scope)
       await session.execute(`
         CREATE TEMP VIEW mine AS SELECT * EXCLUDE (account, day) FROM held WHERE ${accountCondition(scope)};

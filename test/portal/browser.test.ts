@@ -50,7 +50,7 @@ describe.skipIf(!canBrowse)(
       // localhost and 127.0.0.1 are two origins.
       hostUrl = `http://localhost:${(host.address() as AddressInfo).port}`
       const settings = settingsOf(
-        'accounts: { a: { label: Nordlicht, grants: [{ name: Pack, credits: 900 }] } }\n',
+        'accounts: { a: { label: Nordlicht, grants: [{ name: Pack, credits: 900, from: 2026-11-28 }] } }\n',
       )
       service = await served([], { ...settings, origins: [hostUrl] }, (store) =>
         enterEvents(store, events),

@@ -80,12 +80,13 @@ const states: readonly (readonly [string, () => Promise<string>, readonly RegExp
     () =>
       pageOf(
         hourly(utc(2026, 11, 1), 27 * 24),
-        'accounts: { a: { grants: [{ name: Pack, credits: 900 }, { name: Gift, credits: 500, expires: 2026-12-02 }], budget: "600" } }\n',
+        'accounts: { a: { grants: [{ name: Pack, credits: 900, from: 2026-11-28 }, { name: Gift, credits: 500, from: 2026-11-28, expires: 2026-12-02 }], budget: "600" } }\n',
       ),
     [
       /At this pace, your credits last until about \w+ \d+, 20\d\d/,
       /Use \d+ credits before December 2, 2026, or they expire/,
-      /You used 108% of your budget/,
+      /You used 108% of your budget of this month\. It begins anew on December 1, 2026\./,
+      /Budget 648 of 600 of this month, until December 1, 2026/,
     ],
   ],
   [
@@ -93,7 +94,7 @@ const states: readonly (readonly [string, () => Promise<string>, readonly RegExp
     () =>
       pageOf(
         hourly(utc(2026, 11, 1), 27 * 24),
-        'accounts: { a: { grants: [{ name: Pack, credits: 60 }] } }\n',
+        'accounts: { a: { grants: [{ name: Pack, credits: 60, from: 2026-11-28 }] } }\n',
       ),
     // Once, and without a range of one day.
     [
@@ -105,7 +106,7 @@ const states: readonly (readonly [string, () => Promise<string>, readonly RegExp
     () =>
       pageOf(
         hourly(utc(2026, 10, 20), 30 * 24),
-        'accounts: { a: { grants: [{ name: Pack, credits: 90 }] } }\n',
+        'accounts: { a: { grants: [{ name: Pack, credits: 90, from: 2026-11-19 }] } }\n',
       ),
     [/^(?!.*Probably between).*Your last usage was on November 18, 2026/],
   ],

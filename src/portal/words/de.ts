@@ -19,6 +19,12 @@ export const de: Wording = {
   'card.input': 'Eingabe-Tokens',
   'card.output': 'Ausgabe-Tokens',
   'card.balance': 'Verbleibende Credits',
+  'card.budget': 'Budget',
+  'card.budget.used': '{used} von {amount}',
+  'card.budget.day': 'für heute, bis {date}',
+  'card.budget.week': 'für diese Woche, bis {date}',
+  'card.budget.month': 'für diesen Monat, bis {date}',
+  'card.budget.year': 'für dieses Jahr, bis {date}',
   'card.unmeasured': 'keine Daten',
   'card.more': '{share} mehr als im Zeitraum davor',
   'card.less': '{share} weniger als im Zeitraum davor',
@@ -48,7 +54,14 @@ export const de: Wording = {
   'notice.busy-hour': 'Eine Stunde war viel stärker als sonst: {date}.',
   'notice.new-key': 'Der Schlüssel „{key}“ wurde zum ersten Mal genutzt.',
   'notice.failures': '{share} Ihrer Anfragen schlugen fehl oder erreichten eine Grenze.',
-  'notice.budget': 'Sie haben {share} Ihres Budgets genutzt.',
+  'notice.budget.day':
+    'Sie haben {share} Ihres Budgets für heute genutzt. Am {date} beginnt es neu.',
+  'notice.budget.week':
+    'Sie haben {share} Ihres Budgets für diese Woche genutzt. Am {date} beginnt es neu.',
+  'notice.budget.month':
+    'Sie haben {share} Ihres Budgets für diesen Monat genutzt. Am {date} beginnt es neu.',
+  'notice.budget.year':
+    'Sie haben {share} Ihres Budgets für dieses Jahr genutzt. Am {date} beginnt es neu.',
   'notice.late-data': 'Ihre Nutzung seit {date} ist noch nicht hier.',
   'token.expired': 'Bitte öffnen Sie diese Seite neu.',
   'board.filters': 'Filter',

@@ -18,6 +18,12 @@ export const es: Wording = {
   'card.input': 'Tokens de entrada',
   'card.output': 'Tokens de salida',
   'card.balance': 'Créditos restantes',
+  'card.budget': 'Presupuesto',
+  'card.budget.used': '{used} de {amount}',
+  'card.budget.day': 'de este día, hasta el {date}',
+  'card.budget.week': 'de esta semana, hasta el {date}',
+  'card.budget.month': 'de este mes, hasta el {date}',
+  'card.budget.year': 'de este año, hasta el {date}',
   'card.unmeasured': 'sin datos',
   'card.more': '{share} más que en el periodo anterior',
   'card.less': '{share} menos que en el periodo anterior',
@@ -47,7 +53,14 @@ export const es: Wording = {
   'notice.busy-hour': 'Una hora tuvo mucho más uso que lo habitual: {date}.',
   'notice.new-key': 'La clave «{key}» se usó por primera vez.',
   'notice.failures': 'El {share} de sus solicitudes falló o alcanzó un límite.',
-  'notice.budget': 'Ha usado el {share} de su presupuesto.',
+  'notice.budget.day':
+    'Ha usado el {share} de su presupuesto de este día. Vuelve a empezar el {date}.',
+  'notice.budget.week':
+    'Ha usado el {share} de su presupuesto de esta semana. Vuelve a empezar el {date}.',
+  'notice.budget.month':
+    'Ha usado el {share} de su presupuesto de este mes. Vuelve a empezar el {date}.',
+  'notice.budget.year':
+    'Ha usado el {share} de su presupuesto de este año. Vuelve a empezar el {date}.',
   'notice.late-data': 'Su uso desde el {date} aún no está aquí.',
   'token.expired': 'Vuelva a abrir esta página.',
   'board.filters': 'Filtros',

@@ -19,6 +19,12 @@ export const fr: Wording = {
   'card.input': 'Jetons en entrée',
   'card.output': 'Jetons en sortie',
   'card.balance': 'Crédits restants',
+  'card.budget': 'Budget',
+  'card.budget.used': '{used} sur {amount}',
+  'card.budget.day': 'de ce jour, jusqu’au {date}',
+  'card.budget.week': 'de cette semaine, jusqu’au {date}',
+  'card.budget.month': 'de ce mois, jusqu’au {date}',
+  'card.budget.year': 'de cette année, jusqu’au {date}',
   'card.unmeasured': 'pas de données',
   'card.more': '{share} de plus que la période précédente',
   'card.less': '{share} de moins que la période précédente',
@@ -48,7 +54,14 @@ export const fr: Wording = {
   'notice.busy-hour': 'Une heure a été bien plus chargée que d’habitude : {date}.',
   'notice.new-key': 'La clé « {key} » a été utilisée pour la première fois.',
   'notice.failures': '{share} de vos requêtes ont échoué ou atteint une limite.',
-  'notice.budget': 'Vous avez utilisé {share} de votre budget.',
+  'notice.budget.day':
+    'Vous avez utilisé {share} de votre budget de ce jour. Il recommence le {date}.',
+  'notice.budget.week':
+    'Vous avez utilisé {share} de votre budget de cette semaine. Il recommence le {date}.',
+  'notice.budget.month':
+    'Vous avez utilisé {share} de votre budget de ce mois. Il recommence le {date}.',
+  'notice.budget.year':
+    'Vous avez utilisé {share} de votre budget de cette année. Il recommence le {date}.',
   'notice.late-data': 'Votre utilisation depuis le {date} n’est pas encore là.',
   'token.expired': 'Veuillez rouvrir cette page.',
   'board.filters': 'Filtres',

@@ -1,0 +1,113 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { KeptAnswers } from '../../src/portal/kept-answers.ts'
+import { Turns } from '../../src/portal/limits.ts'
+
+const never = new AbortController().signal
+/** Lets what waits go on. */
+const settle = () => new Promise((done) => setImmediate(done))
+
+test('an account that asks fifty questions leaves a turn to the others', async () => {
+  const turns = new Turns(2, 1)
+  const gates = Array.from({ length: 50 }, () => Promise.withResolvers<void>())
+  const dear = gates.map(({ promise }) => turns.take('a', never, () => promise))
+  await settle()
+  const done = await turns.take('b', never, async () => 'cheap')
+  expect(done).toBe('cheap')
+  for (const { resolve } of gates) resolve()
+  await Promise.all(dear)
+})
+
+test('a question that is given up frees its turn, and one that waits goes without', async () => {
+  const turns = new Turns(1)
+  const gate = Promise.withResolvers<void>()
+  const first = turns.take('a', never, () => gate.promise)
+  const stop = new AbortController()
+  const second = turns.take('a', stop.signal, async () => 'second')
+  const third = turns.take('a', never, async () => 'third')
+  stop.abort(new Error('given up'))
+  await expect(second).rejects.toThrow('given up')
+  await expect(turns.take('a', stop.signal, async () => 'late')).rejects.toThrow('given up')
+  gate.resolve()
+  await first
+  expect(await third).toBe('third')
+})
+
+test('accounts take turns: whoever waits gets one after at most one of each other account', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 30 }),
+      async (askers) => {
+        const turns = new Turns(1)
+        const gate = Promise.withResolvers<void>()
+        const all = [turns.take('first', never, () => gate.promise)]
+        const order: string[] = []
+        for (const account of askers) {
+          all.push(
+            turns.take(account, never, async () => {
+              order.push(account)
+              await settle()
+            }),
+          )
+        }
+        gate.resolve()
+        await Promise.all(all)
+        expect(order.toSorted()).toEqual(askers.toSorted())
+        for (const [at, account] of order.entries()) {
+          const before = order.lastIndexOf(account, at - 1)
+          const between = order.slice(before + 1, at)
+          expect(new Set(between).size).toBe(between.length)
+        }
+      },
+    ),
+  )
+})
+
+const asking = (account: string, question: string, signal = never, isLasting = true) => ({
+  ...{ account, question, signal, isLasting },
+})
+
+test('an answer is made once, and given up only when nobody waits for it', async () => {
+  const kept = new KeptAnswers()
+  const [one, other] = [new AbortController(), new AbortController()]
+  let stopped: AbortSignal | null = null
+  let made = 0
+  const gate = Promise.withResolvers<{ body: string; headers: Record<string, string> }>()
+  const make = (signal: AbortSignal) => {
+    made++
+    stopped = signal
+    return gate.promise
+  }
+  const asked = [one, other].map(({ signal }) => kept.take(asking('a', 'q', signal), make))
+  one.abort()
+  expect(stopped!.aborted).toBe(false)
+  other.abort()
+  expect(stopped!.aborted).toBe(true)
+  // It is made anew for the next who asks.
+  const again = kept.take(asking('a', 'q'), make)
+  expect(made).toBe(2)
+  gate.resolve({ body: 'b', headers: {} })
+  expect(await Promise.all([again, ...asked])).toHaveLength(3)
+  await kept.take(asking('a', 'q'), make)
+  expect(made).toBe(2)
+})
+
+test('answers of one account do not push out those of another, and the least recently used go first', async () => {
+  const kept = new KeptAnswers()
+  const made: string[] = []
+  const take = async (account: string, question: string) => {
+    await kept.take(asking(account, question), async () => {
+      made.push(`${account} ${question}`)
+      return { body: 'x'.repeat(2 ** 20), headers: {} }
+    })
+    await settle()
+  }
+  await take('b', 'one')
+  for (let at = 0; at < 100; at++) await take('a', `q${at}`)
+  await take('b', 'one')
+  await take('a', 'q99')
+  expect(made.filter((each) => each === 'b one')).toHaveLength(1)
+  expect(made.filter((each) => each === 'a q99')).toHaveLength(1)
+  await take('a', 'q0')
+  expect(made.filter((each) => each === 'a q0')).toHaveLength(2)
+})

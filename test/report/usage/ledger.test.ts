@@ -1,0 +1,194 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { decimalText, rational, zero } from '../../../src/money/rational.ts'
+import {
+  type BurnOrder,
+  type Lot,
+  ledgerOf,
+  ledgerTimes,
+} from '../../../src/report/usage/ledger.ts'
+
+const lot = (name: string, credits: number, change: Partial<Lot> = {}): Lot => ({
+  ...{ name, credits: rational(BigInt(credits)), fromUs: null, expiresUs: null, priority: 0 },
+  ...change,
+})
+
+/** One use of whole credits, Unix microseconds. */
+interface Use {
+  readonly atUs: number
+  readonly credits: number
+}
+
+const summed = (lots: readonly Lot[], uses: readonly Use[]) => {
+  const times = ledgerTimes(lots)
+  const sums = Array.from({ length: times.length + 1 }, () => 0)
+  for (const { atUs, credits } of uses) sums[times.filter((us) => us <= atUs).length]! += credits
+  return sums.map((sum) => rational(BigInt(sum)))
+}
+
+const read = (
+  lots: readonly Lot[],
+  uses: readonly Use[],
+  nowUs: number,
+  order: BurnOrder = 'expiry',
+) => {
+  const seen = uses.filter(({ atUs }) => atUs <= nowUs)
+  const {
+    held,
+    used,
+    left,
+    expired,
+    uncovered,
+    lots: states,
+  } = ledgerOf(lots, summed(lots, seen), order, nowUs)
+  return {
+    ...{ held: decimalText(held), used: decimalText(used), left: decimalText(left) },
+    ...{ expired: decimalText(expired), uncovered: decimalText(uncovered) },
+    lots: Object.fromEntries(states.map((each) => [each.lot.name, decimalText(each.left)])),
+  }
+}
+
+test('what is used falls from what expires first, and a lot that is over leaves what nobody used', () => {
+  const lots = [lot('pack', 100), lot('gift', 30, { expiresUs: 50 })]
+  expect(read(lots, [{ atUs: 10, credits: 20 }], 20)).toEqual({
+    ...{ held: '130', used: '20', left: '110', expired: '0', uncovered: '0' },
+    lots: { pack: '100', gift: '10' },
+  })
+  expect(
+    read(
+      lots,
+      [
+        { atUs: 10, credits: 20 },
+        { atUs: 50, credits: 5 },
+      ],
+      50,
+    ),
+  ).toEqual({
+    ...{ held: '100', used: '5', left: '95', expired: '10', uncovered: '0' },
+    lots: { pack: '95', gift: '0' },
+  })
+  // By purchase, the older one goes first, also if it lasts longer.
+  expect(
+    read(
+      lots.map((each, at) => ({ ...each, fromUs: at })),
+      [{ atUs: 10, credits: 20 }],
+      20,
+      'purchase',
+    ).lots,
+  ).toEqual({ pack: '80', gift: '30' })
+})
+
+test('use before a lot, and beyond all, is covered by none; a refund gives back what was used last', () => {
+  const lots = [lot('pack', 10, { fromUs: 100 })]
+  expect(
+    read(
+      lots,
+      [
+        { atUs: 99, credits: 7 },
+        { atUs: 100, credits: 4 },
+      ],
+      100,
+    ),
+  ).toMatchObject({ held: '10', left: '6', uncovered: '7' })
+  expect(read(lots, [{ atUs: 100, credits: 15 }], 100)).toMatchObject({ left: '0', uncovered: '5' })
+  expect(
+    read(
+      lots,
+      [
+        { atUs: 100, credits: 15 },
+        { atUs: 101, credits: -8 },
+      ],
+      101,
+    ),
+  ).toMatchObject({ left: '3', uncovered: '0' })
+  expect(read(lots, [{ atUs: 100, credits: -8 }], 101)).toMatchObject({
+    left: '10',
+    uncovered: '-8',
+  })
+})
+
+/** Every credit is a coin of its own, and each use takes coins one by one. It shares nothing with the ledger. */
+function byCoins(lots: readonly Lot[], uses: readonly Use[], nowUs: number, order: BurnOrder) {
+  const coins = lots.flatMap((of, at) =>
+    Array.from({ length: Number(of.credits.numerator) }, () => ({ of, at, isUsed: false })),
+  )
+  const last = 1e9
+  const keyOf = ({ of, at }: (typeof coins)[number]) => {
+    const [from, to] = [of.fromUs ?? -1, of.expiresUs ?? last]
+    return [of.priority, ...(order === 'expiry' ? [to, from] : [from, to]), at]
+  }
+  const sorted = coins.toSorted((a, b) => {
+    const [left, right] = [keyOf(a), keyOf(b)]
+    const differ = left.findIndex((value, at) => value !== right[at])
+    return differ < 0 ? 0 : left[differ]! - right[differ]!
+  })
+  let uncovered = 0
+  for (const { atUs, credits } of uses.toSorted((a, b) => a.atUs - b.atUs)) {
+    if (atUs > nowUs) break
+    for (let each = 0; each < credits; each++) {
+      const coin = sorted.find(
+        ({ of, isUsed }) => !isUsed && (of.fromUs ?? -1) <= atUs && (of.expiresUs ?? last) > atUs,
+      )
+      if (coin === undefined) uncovered++
+      else coin.isUsed = true
+    }
+  }
+  const held = coins.filter(
+    ({ of }) => (of.fromUs ?? -1) <= nowUs && (of.expiresUs ?? last) > nowUs,
+  )
+  const over = coins.filter(
+    ({ of }) => (of.fromUs ?? -1) <= nowUs && (of.expiresUs ?? last) <= nowUs,
+  )
+  return {
+    held: String(held.length),
+    used: String(held.filter(({ isUsed }) => isUsed).length),
+    left: String(held.filter(({ isUsed }) => !isUsed).length),
+    expired: String(over.filter(({ isUsed }) => !isUsed).length),
+    uncovered: String(uncovered),
+  }
+}
+
+const time = fc.integer({ min: 0, max: 40 })
+const world = fc.record({
+  lots: fc.array(
+    fc.record({
+      credits: fc.integer({ min: 0, max: 12 }),
+      fromUs: fc.option(time),
+      lasts: fc.option(fc.integer({ min: 1, max: 30 })),
+      priority: fc.integer({ min: 0, max: 1 }),
+    }),
+    { maxLength: 5 },
+  ),
+  uses: fc.array(fc.record({ atUs: time, credits: fc.integer({ min: 0, max: 6 }) }), {
+    maxLength: 12,
+  }),
+  nowUs: fc.integer({ min: 0, max: 60 }),
+  order: fc.constantFrom<BurnOrder>('expiry', 'purchase'),
+})
+
+test('in 1,000 worlds, held, used and left are those of a reader that counts each credit, and add up', () => {
+  fc.assert(
+    fc.property(world, ({ lots: drawn, uses, nowUs, order }) => {
+      const lots = drawn.map(({ credits, fromUs, lasts, priority }, at) =>
+        lot(`${at}`, credits, {
+          fromUs,
+          priority,
+          expiresUs: lasts === null ? null : (fromUs ?? 0) + lasts,
+        }),
+      )
+      const ours = read(lots, uses, nowUs, order)
+      const { lots: _, ...sums } = ours
+      expect(sums).toEqual(byCoins(lots, uses, nowUs, order))
+      expect(Number(ours.used) + Number(ours.left)).toBe(Number(ours.held))
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('a ledger without lots holds nothing, and covers no use', () => {
+  expect(ledgerOf([], [rational(3n)], 'expiry', 0)).toMatchObject({
+    held: zero,
+    left: zero,
+    uncovered: rational(3n),
+  })
+})
