@@ -84,7 +84,11 @@ export const attemptColumns = {
 
   // Outcome
   outcome: column('word', false, 'ok, http_error, broken, timeout, aborted or not_sent'),
-  reason: column('word', true, 'why it was broken, timed out, aborted or not sent'),
+  reason: column(
+    'word',
+    true,
+    'why it was broken, timed out, aborted or not sent; not-closed for a stream that succeeded and whose body stayed open',
+  ),
   status: column('count', true, 'HTTP status'),
   errorShape: column('word', true, 'chat, messages or other: the shape of an error body'),
   errorCode: column('word', true, 'error.code of the chat shape'),

@@ -68,7 +68,8 @@ export type Unheld = Extract<BrokenReason, 'too-large' | 'no-memory'>
 
 /** An outcome with its reason; impossible pairs do not compile. */
 export type End =
-  | { readonly outcome: 'ok' }
+  /** `not-closed`: a stream said its end, and its body stayed open, until this client closed it. */
+  | { readonly outcome: 'ok'; readonly reason?: 'not-closed' }
   | { readonly outcome: 'http_error' }
   | { readonly outcome: 'broken'; readonly reason: BrokenReason }
   | { readonly outcome: 'timeout'; readonly reason: TimeoutReason }

@@ -130,6 +130,13 @@ export class Attempt extends ResponseFields implements BodyReader {
     return this.plain.end() ? this.plainEnd() : broken('no-memory')
   }
 
+  /** The end of a stream that has said its own while its body is open; null if it has not. */
+  endUnclosed(): End | null {
+    if (this.stream === null || !this.stream.isDone) return null
+    const end = this.onEnd()
+    return end.outcome === 'ok' ? { outcome: 'ok', reason: 'not-closed' } : end
+  }
+
   /**
    * Whether tokens were counted and not streamed, other than reasoning with a count of its own: a part of reasoning
    * without text or count, or fewer bytes than tokens, of which each has one or more.
@@ -145,7 +152,7 @@ export class Attempt extends ResponseFields implements BodyReader {
   /** Fills the remaining fields at the end. */
   close(end: End): void {
     this.outcome = end.outcome
-    this.reason = 'reason' in end ? end.reason : null
+    this.reason = 'reason' in end ? (end.reason ?? null) : null
     // A later time than `endedUs`: a request sent before it may not have followed this response.
     this.closedUs = this.context.now()
     if (Number.isNaN(this.endedUs)) this.endedUs = this.closedUs

@@ -1,5 +1,5 @@
 import { flags } from '../attempt/flags.ts'
-import type { End, TimeoutReason } from '../attempt/outcome.ts'
+import type { End } from '../attempt/outcome.ts'
 import type { Attempt } from './attempt.ts'
 import type {
   AttemptContext,
@@ -7,7 +7,7 @@ import type {
   BodyReader,
   CaptureChoice,
 } from './attempt-context.ts'
-import { type Armed, disarmed } from './deadlines.ts'
+import { type Armed, disarmed, type Stage } from './deadlines.ts'
 import { broken } from './end.ts'
 import type { PreparedRequest } from './request.ts'
 import type { Failure, HeaderLines, WireExchange, WireSink } from './transport.ts'
@@ -44,8 +44,11 @@ export class Call implements WireSink {
 
   constructor(context: AttemptContext) {
     this.context = context
-    const onDeadline = (reason: TimeoutReason) => {
-      if (reason !== 'idle' || !this.putsOffIdle()) this.leave({ outcome: 'timeout', reason })
+    const onDeadline = (reason: Stage) => {
+      if (reason === 'idle' && this.putsOffIdle()) return
+      const end = this.attempt?.endUnclosed() ?? null
+      if (end !== null) this.leave(end)
+      else if (reason !== 'close') this.leave({ outcome: 'timeout', reason })
     }
     this.stage = disarmed(onDeadline)
     this.total = disarmed(onDeadline)
@@ -138,6 +141,11 @@ export class Call implements WireSink {
   /** Restarts the deadline between reads at the read that is being handled. */
   armIdle(): void {
     this.context.timer.arm(this.stage, 'idle', this.context.readUs)
+  }
+
+  /** The stream has said its end: what is left is that its body ends, which is soon. */
+  onLast(): void {
+    this.context.timer.arm(this.stage, 'close', this.context.readUs)
   }
 
   /** Re-arms the idle deadline if a stream was read since, because arming it at each read is too slow. */

@@ -12,10 +12,16 @@ export interface Deadlines {
   readonly totalUs: number
 }
 
+/** Microseconds that a stream which has said its end may take to close its body. */
+const closeUs = 2e6
+
+/** `close`: the stream has said its end, and its body is open. */
+export type Stage = TimeoutReason | 'close'
+
 /** One deadline of a `DeadlineTimer`. */
 export interface Armed {
-  readonly onDeadline: (reason: TimeoutReason) => void
-  reason: TimeoutReason
+  readonly onDeadline: (reason: Stage) => void
+  reason: Stage
   /** Infinity while it is not armed. */
   dueUs: number
   /** When the timer checks it, never after `dueUs`; Infinity while it is not in the heap. */
@@ -24,7 +30,7 @@ export interface Armed {
   place: number
 }
 
-export function disarmed(onDeadline: (reason: TimeoutReason) => void): Armed {
+export function disarmed(onDeadline: (reason: Stage) => void): Armed {
   return { onDeadline, reason: 'total', dueUs: Infinity, lookUs: Infinity, place: -1 }
 }
 
@@ -52,7 +58,7 @@ export class DeadlineTimer {
   }
 
   /** Restarts the deadline from `fromUs`. */
-  arm(armed: Armed, reason: TimeoutReason, fromUs: number, nowUs = fromUs): void {
+  arm(armed: Armed, reason: Stage, fromUs: number, nowUs = fromUs): void {
     armed.reason = reason
     armed.dueUs = fromUs + this.lengthUs(reason)
     if (armed.dueUs < armed.lookUs) this.look(armed, nowUs)
@@ -62,7 +68,7 @@ export class DeadlineTimer {
     armed.dueUs = Number.POSITIVE_INFINITY
   }
 
-  lengthUs(reason: TimeoutReason): number {
+  lengthUs(reason: Stage): number {
     switch (reason) {
       case 'connect':
         return this.lengths.connectUs
@@ -72,6 +78,8 @@ export class DeadlineTimer {
         return this.lengths.idleUs
       case 'total':
         return this.lengths.totalUs
+      case 'close':
+        return closeUs
     }
   }
 

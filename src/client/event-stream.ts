@@ -114,6 +114,11 @@ export class EventStream implements SseSink, BodyReader {
     return this.context.numbers.cells[this.row + readUsCell]!
   }
 
+  /** Whether it has said its end. */
+  get isDone(): boolean {
+    return this.done
+  }
+
   /** The body has ended; an event whose blank line is missing still counts. */
   end(): void {
     this.decoder.end()
@@ -193,7 +198,9 @@ export class EventStream implements SseSink, BodyReader {
 
   private onDone(): void {
     this.done = true
-    if (++this.said.doneMarks === 1) this.said.doneUs = this.context.readUs
+    if (++this.said.doneMarks > 1) return
+    this.said.doneUs = this.context.readUs
+    this.call.onLast()
   }
 
   private onChunk(bytes: Buffer, start: number, end: number): void {

@@ -21,7 +21,7 @@ import { type PageVerdict, readPageVerdict, selfTestsText, stoppedText } from '.
 import { prepareFigures } from './shown-figures.ts'
 import { stretchChecks, stretchLine } from './stretches.ts'
 import type { Balance } from './summary/balances.ts'
-import { emptyShare, failureShare, tokenNotes } from './summary/figures.ts'
+import { emptyShare, failureShare, tokenNotes, unclosedText } from './summary/figures.ts'
 import { machineOf, machinesOf, machinesText } from './summary/machines.ts'
 import { readMoney } from './summary/money.ts'
 import type { Distribution, Percentile, RunSummary, SummaryGroup } from './summary/shape.ts'
@@ -146,6 +146,7 @@ function answerOf(
       ...thresholds,
       ...(isLimited || summary.includes('of the requests failed') ? [] : failuresOf(counts)),
       ...emptyOf(all),
+      ...unclosedOf(all),
       ...stretchChecks(balances),
       ...doubtChecks([...(isInvalid ? [] : failed), ...doubtful]),
     ],
@@ -255,6 +256,11 @@ function emptyOf(all: SummaryGroup): readonly Check[] {
   if (counts.empty === 0) return []
   const figure = `${formatShare(emptyShare(all)!)} %, ${formatNumber(counts.empty)} of ${formatNumber(tokenReports.answers)} hold no text and no tool call`
   return [{ tone: 'warn', name: 'Empty answers:', figure, remedy: null }]
+}
+
+function unclosedOf(all: SummaryGroup): readonly Check[] {
+  const figure = unclosedText(all)
+  return figure === null ? [] : [{ tone: 'warn', name: 'Open streams:', figure, remedy: null }]
 }
 
 /** @param closed whether part of the load is closed: it claims no rate and omits waiting */

@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os'
 import { billingOf } from '../contract/billing.ts'
 import type { Contract } from '../contract/contract.ts'
 import type { Scenario } from '../scenario/scenario.ts'
@@ -77,6 +78,7 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
     gaps: await clientGaps(store, runId, gapLimitUs(medians)),
     inFlight: await inFlightFigures(store, runId),
     streams: await readStreams(store, runId),
+    loadPerCore: loadavg()[0]! / availableParallelism(),
     fewestSamples: figures.fewestSamples,
     ceilingShare: shareOfCeiling(
       await latestCeiling(store, start.machineJson, scenario.threads),
@@ -155,6 +157,7 @@ export function concludeWithoutStore(ended: Ended, why: string): RunResult {
       gaps: null,
       inFlight: null,
       streams: null,
+      loadPerCore: null,
       fewestSamples: null,
       ceilingShare: null,
     }),

@@ -36,25 +36,39 @@ const joinedEvents = 5
 /** Shorter streams may arrive whole in one turn of our own event loop. */
 const shortestUs = 50_000
 
+/** What of this machine may join events, too. */
+export interface OwnDelay {
+  /** Of the event loops of the sending threads. */
+  readonly delayP99Us: number
+  /** Whether a test of their delays or gaps does not hold. */
+  readonly wasLate: boolean
+  /** Load average of the last minute for each core, at the end of the run; null if it is not known. */
+  readonly loadPerCore: number | null
+}
+
 /**
- * Shown only if a test does not hold: streams whose text was joined on its way, and text that may not be known.
- *
- * @param delayP99Us of our own event loops, which may join events, too
+ * Shown only if a test does not hold: streams whose text was joined on its way, and text that may not be known. A
+ * proxy is blamed only if this client was not late, and had a core.
  */
-export function streamTests(figures: StreamFigures | null, delayP99Us: number): readonly RunTest[] {
+export function streamTests(
+  figures: StreamFigures | null,
+  { delayP99Us, wasLate, loadPerCore }: OwnDelay,
+): readonly RunTest[] {
   if (figures === null) return []
   const { streams, events, reads, tookUs } = figures
   const tests: RunTest[] = []
+  const isBusy = loadPerCore !== null && loadPerCore > 1
   const isJoined = streams > 0 && events >= joinedEvents * reads
   // Half of the streams have so few reads; our own delays join so many events only if they are as long as a read.
-  if (isJoined && tookUs >= shortestUs && 2 * delayP99Us * reads < tookUs) {
+  if (isJoined && !wasLate && tookUs >= shortestUs && 2 * delayP99Us * reads < tookUs) {
     tests.push({
       name: 'streams',
       result: 'degraded',
       figure: `${events} events with text in ${reads} ${reads === 1 ? 'read' : 'reads'} of ${milliseconds(tookUs)} (median of ${streams})`,
       bound: `fewer than ${joinedEvents} events in a read`,
-      remedy:
-        'Your stream is buffered between the service and here, so TTFT, ITL and TPOT are those of the buffer: turn off the buffering of the proxy (proxy_buffering off in nginx), or measure at the service.',
+      remedy: isBusy
+        ? `This machine had more work than cores (load ${loadPerCore.toFixed(1)} per core), which joins events as well: leave cores free, and run again before you look for a buffer on the way.`
+        : 'Your stream is buffered between the service and here, so TTFT, ITL and TPOT are those of the buffer: turn off the buffering of the proxy (proxy_buffering off in nginx), or measure at the service.',
     })
   }
   if (figures.unknownEvents > 0) {

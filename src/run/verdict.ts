@@ -59,6 +59,8 @@ export interface RunFacts {
   readonly bodiesGivenUp: number
   readonly inFlight: InFlightFigures | null
   readonly streams: StreamFigures | null
+  /** Load average of the last minute for each core of this machine; null if it is not known. */
+  readonly loadPerCore: number | null
   /** Requests for which this machine could open no connection, by the resource that ran out. */
   readonly localLimits: ReadonlyMap<LocalLimit, number>
   /** Samples of the step with the fewest. */
@@ -72,6 +74,8 @@ export const queueLimit = 64
 
 /** Judges a run, after LoadGen: each constraint has its figure and one remedy. */
 export function judge(facts: RunFacts): RunVerdict {
+  const delay = delayTest(facts.threads, facts.medians)
+  const gap = gapTest(facts.gaps, facts.medians, facts.claimUs)
   const tests = [
     countsTest(facts),
     recorderTest(facts),
@@ -81,14 +85,15 @@ export function judge(facts: RunFacts): RunVerdict {
     rateTest(facts),
     notSentTest(facts),
     ...localLimitTests(facts),
-    delayTest(facts.threads, facts.medians),
-    gapTest(facts.gaps, facts.medians, facts.claimUs),
+    delay,
+    gap,
     utilisationTest(facts.threads, facts.pacing),
     inFlightTest(facts.inFlight, facts.recorded === facts.handedOver),
-    ...streamTests(
-      facts.streams,
-      Math.max(0, ...facts.threads.map(({ loopDelayP99Us }) => loopDelayP99Us)),
-    ),
+    ...streamTests(facts.streams, {
+      delayP99Us: Math.max(0, ...facts.threads.map(({ loopDelayP99Us }) => loopDelayP99Us)),
+      wasLate: [delay, gap].some(({ result }) => result === 'degraded' || result === 'failed'),
+      loadPerCore: facts.loadPerCore,
+    }),
     samplesTest(facts),
     ceilingTest(facts),
   ]

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { AttemptRow } from '../../src/attempt/columns.ts'
 import { flags } from '../../src/attempt/flags.ts'
 import { attempt } from '../report/attempts.ts'
@@ -120,6 +120,66 @@ test('chunks of one stream have one id, and the first may have none (SSE-03)', a
   expect(await of('x', 'y')).toMatchObject({
     verdict: 'fail',
     observed: 'another id than the first chunk',
+  })
+})
+
+describe('chunks as large providers send them (SSE-03)', () => {
+  const severity = { hate: { filtered: false, severity: 'safe' } }
+  const said = { index: 0, delta: { content: 'a' } }
+  const ofPrompt = [{ prompt_index: 0, content_filter_results: severity }]
+  const ofText = {
+    ...{ index: 0, finish_reason: null, content_filter_results: severity },
+    content_filter_offsets: { check_offset: 1, start_offset: 1, end_offset: 9 },
+  }
+  const of = (...chunks: readonly object[]) =>
+    verdictOf('SSE-03', [
+      {
+        asked: hello(),
+        body: `${chunks.map((each) => `data: ${JSON.stringify({ id: '', ...each })}\n\n`).join('')}data: [DONE]\n\n`,
+      },
+    ])
+
+  test.each([
+    [
+      'filters of the prompt, with empty choices',
+      [{ choices: [], prompt_filter_results: ofPrompt }, { choices: [said] }],
+      null,
+    ],
+    [
+      'filters of the prompt, without choices',
+      [{ prompt_filter_results: ofPrompt }, { choices: [said] }],
+      '1 of 1: a first chunk without choices, which holds no text',
+    ],
+    [
+      'a first choice without a delta',
+      [{ choices: [{ index: 0 }] }, { choices: [said] }],
+      '1 of 1: a choice without a delta',
+    ],
+    [
+      'filters of the text after it',
+      [{ choices: [said] }, { choices: [ofText] }],
+      '1 of 1: a choice without a delta, but with results of content filters',
+    ],
+  ] as const)('%s pass, with a note if they lack something', async (_, chunks, note) => {
+    const verdict = await of(...chunks)
+    expect(verdict).toMatchObject({ verdict: 'pass' })
+    expect('note' in verdict ? verdict.note : null).toBe(note)
+  })
+
+  test.each([
+    ['a later chunk without choices', [{ choices: [said] }, {}], 'choices is missing'],
+    [
+      'a last choice without a delta',
+      [{ choices: [said] }, { choices: [{ index: 0, finish_reason: 'stop' }] }],
+      'delta is missing',
+    ],
+    [
+      'a first choice with a delta of null',
+      [{ choices: [{ index: 0, delta: null }] }],
+      'delta is null',
+    ],
+  ] as const)('%s fails', async (_, chunks, observed) => {
+    expect(await of(...chunks)).toMatchObject({ verdict: 'fail', observed })
   })
 })
 

@@ -4,7 +4,7 @@ import { AttemptClient } from '../../src/client/client.ts'
 import { Http1Transport } from '../../src/client/http1/transport.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import type { AbortPoint } from '../../src/contract/request.ts'
-import { delta, done, stopped } from './answers.ts'
+import { delta, done, event, stopped } from './answers.ts'
 import { ask, noDeadlines, now, send } from './asking.ts'
 import { chunk, lastChunk, scriptedServer, streamHead } from './scripted-server.ts'
 
@@ -206,5 +206,53 @@ describe('a failure before the response', () => {
     const { columns } = await send(origin)
     expect(columns).toMatchObject({ outcome: 'broken', reason: 'protocol', status: null })
     expect(columns.sentUs).not.toBe(null)
+  })
+})
+
+describe('a stream that says its end and leaves its body open', () => {
+  const stopsMessages =
+    event('message_start', { message: { id: 'm', model: 'm' } }) +
+    event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'Hi' } }) +
+    event('message_delta', { delta: { stop_reason: 'end_turn' } }) +
+    event('message_stop', {})
+  const completes =
+    event('response.output_text.delta', { delta: 'Hi' }) +
+    event('response.completed', { response: { status: 'completed' } })
+
+  test.each([
+    ['chat', delta('a', stopped) + done, { outcome: 'ok', reason: 'not-closed' }],
+    ['messages', stopsMessages, { outcome: 'ok', reason: 'not-closed' }],
+    ['responses', completes, { outcome: 'ok', reason: 'not-closed' }],
+    ['chat', delta('a') + done, { outcome: 'broken', reason: 'no-finish-reason' }],
+  ] as const)('is over two seconds later: %s, %#', async (endpoint, text, end) => {
+    const { origin } = await scriptedServer((socket) => socket.write(streamHead + chunk(text)))
+    const { columns } = await send(origin, { endpoint, stream: true })
+    expect(columns).toMatchObject({ ...end, doneMarks: 1 })
+    const waitedUs = columns.closedUs! - columns.doneUs!
+    expect(waitedUs).toBeGreaterThan(1.9e6)
+    expect(waitedUs).toBeLessThan(4e6)
+  })
+
+  test('is a success at any earlier deadline, also if comments keep it busy', async () => {
+    const { origin } = await scriptedServer((socket) => {
+      socket.write(streamHead + chunk(delta('a', stopped) + done))
+      const pings = setInterval(() => socket.write(chunk(': ping\n\n')), 50)
+      socket.on('close', () => clearInterval(pings))
+    })
+    const ended = await send(origin, { stream: true })
+    expect(ended.columns).toMatchObject({ outcome: 'ok', reason: 'not-closed' })
+    const total = { ...noDeadlines, totalUs: 300_000 }
+    const { columns } = await send(origin, { stream: true }, { deadlines: total })
+    expect(columns).toMatchObject({ outcome: 'ok', reason: 'not-closed' })
+    expect(columns.closedUs! - columns.sentUs!).toBeLessThan(1.5e6)
+  })
+
+  test('that has not said its end is a timeout', async () => {
+    const { origin } = await scriptedServer((socket) =>
+      socket.write(streamHead + chunk(delta('a', stopped))),
+    )
+    const idle = { ...noDeadlines, idleUs: 200_000 }
+    const { columns } = await send(origin, { stream: true }, { deadlines: idle })
+    expect(columns).toMatchObject({ outcome: 'timeout', reason: 'idle' })
   })
 })

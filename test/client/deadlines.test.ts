@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { TimeoutReason } from '../../src/attempt/outcome.ts'
-import { type Armed, DeadlineTimer, disarmed } from '../../src/client/deadlines.ts'
+import { type Armed, DeadlineTimer, disarmed, type Stage } from '../../src/client/deadlines.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -11,8 +10,7 @@ const lengthsUs = { connect: 30_000, 'first-byte': 70_000, idle: 20_500, total: 
 /** A timer over virtual time, and what passed in it. */
 function virtual() {
   const now = () => performance.now() * 1000
-  const passed: { readonly name: string; readonly reason: TimeoutReason; readonly atUs: number }[] =
-    []
+  const passed: { readonly name: string; readonly reason: Stage; readonly atUs: number }[] = []
   const timer = new DeadlineTimer(now, {
     connectUs: lengthsUs.connect,
     firstByteUs: lengthsUs['first-byte'],
@@ -76,7 +74,7 @@ test('an infinite deadline never passes', () => {
 })
 
 test('exactly the right deadlines pass, for any order of arming and disarming', () => {
-  const reasons = Object.keys(lengthsUs) as TimeoutReason[]
+  const reasons = Object.keys(lengthsUs) as (keyof typeof lengthsUs)[]
   const step = fc.record({
     waitMs: fc.nat(40),
     which: fc.nat(5),

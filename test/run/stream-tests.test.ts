@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AttemptRow } from '../../src/attempt/columns.ts'
-import { readStreams, streamTests } from '../../src/run/stream-tests.ts'
+import { type OwnDelay, readStreams, streamTests } from '../../src/run/stream-tests.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { startRun } from '../../src/store/runs.ts'
 import { openStore } from '../store/opened.ts'
@@ -15,11 +15,14 @@ const streams = (events: number, reads: number, tookMs: number, more: Partial<At
     }),
   )
 
-async function testsOf(rows: readonly AttemptRow[], delayUs = 1000) {
+async function testsOf(rows: readonly AttemptRow[], own: Partial<OwnDelay> = {}) {
   const store = await openStore(':memory:')
   await startRun(store, startOf('r'))
   await appendAttempts(store, rows)
-  const tests = streamTests(await readStreams(store, 'r'), delayUs)
+  const tests = streamTests(await readStreams(store, 'r'), {
+    ...{ delayP99Us: 1000, wasLate: false, loadPerCore: 0.5 },
+    ...own,
+  })
   store.close()
   return tests
 }
@@ -47,8 +50,10 @@ test.each([
 })
 
 test('a client that is late itself names no one', async () => {
-  expect(await testsOf(streams(22, 2, 141), 36_000)).toEqual([])
-  expect(await testsOf(streams(22, 2, 141), 35_000)).toHaveLength(1)
+  const joined = streams(22, 2, 141)
+  expect(await testsOf(joined, { delayP99Us: 36_000 })).toEqual([])
+  expect(await testsOf(joined, { delayP99Us: 35_000 })).toHaveLength(1)
+  expect(await testsOf(joined, { wasLate: true })).toEqual([])
 })
 
 test('events with a member that no format has are named', async () => {
@@ -60,4 +65,13 @@ test('events with a member that no format has are named', async () => {
       figure: '60 events of 20 answers have "musing" in their delta',
     },
   ])
+})
+
+test('on a machine with more work than cores, no proxy is blamed', async () => {
+  const [found] = await testsOf(streams(22, 2, 141), { loadPerCore: 1.1 })
+  expect(found).toMatchObject({ name: 'streams', result: 'degraded' })
+  expect(found!.remedy).not.toContain('proxy')
+  expect(found!.remedy).toContain('1.1 per core')
+  const [blamed] = await testsOf(streams(22, 2, 141), { loadPerCore: 1 })
+  expect(blamed!.remedy).toContain('proxy_buffering')
 })

@@ -4,9 +4,10 @@ import { type Evidence, type Rule, whenPromised } from '../rule.ts'
 import type { Verdict, Witness } from '../verdict.ts'
 
 /**
- * Undefined if the rule is not about the exchange, null if the promise was kept, else a few words on the observation.
+ * Undefined if the rule is not about the exchange, null if the promise was kept, a note if it was kept in a way that is
+ * worth a word, else a few words on the observation.
  */
-export type Observed = string | null | undefined
+export type Observed = string | null | undefined | { readonly note: string }
 
 export type Judged = readonly [Exchange, Observed]
 
@@ -74,14 +75,20 @@ export function judgedRule<const P extends PromiseName = never>({
 function verdictOf(judged: readonly Judged[], expected: string, requires: string): Verdict {
   const seen = judged.filter(([, observed]) => observed !== undefined)
   if (seen.length === 0) return { verdict: 'not-observed', requires }
-  const broken = seen.filter(([, observed]) => observed !== null)
-  const groups = Map.groupBy(broken, ([, observed]) => observed ?? '')
+  const broken = seen.flatMap(([exchange, observed]) =>
+    typeof observed === 'string' ? [[exchange, observed] as const] : [],
+  )
+  const groups = Map.groupBy(broken, ([, observed]) => observed)
   const [first, ...rest] = [...groups].map(([observed, group]): Witness => {
     const { runId, slot, retry } = group[0]![0].row
     const shows = group.length === 1 ? observed : `${observed} (first of ${group.length})`
     return { runId, slot, retry, shows }
   })
-  if (first === undefined) return { verdict: 'pass', observations: seen.length }
+  const notes = seen.flatMap(([, observed]) =>
+    observed !== null && typeof observed === 'object' ? [observed.note] : [],
+  )
+  const noted = notes.length === 0 ? {} : { note: `${notes.length} of ${seen.length}: ${notes[0]}` }
+  if (first === undefined) return { verdict: 'pass', observations: seen.length, ...noted }
   return {
     verdict: 'fail',
     observations: seen.length,

@@ -165,6 +165,8 @@ export function outcomeTexts(group: SummaryGroup): readonly string[] {
       `${shareText(emptyShare(group))} empty answers: ${whole(counts.empty)} of ${whole(group.tokenReports.answers)} hold no text and no tool call`,
     )
   }
+  const unclosed = unclosedText(group)
+  if (unclosed !== null) texts.push(unclosed)
   if (correctness !== null) texts.push(correctText(correctness))
   if (goodput !== null) {
     const open = counts.maybeGood ?? 0
@@ -175,6 +177,13 @@ export function outcomeTexts(group: SummaryGroup): readonly string[] {
     )
   }
   return texts
+}
+
+/** A note on streams whose body stayed open; null without any. */
+export function unclosedText({ counts: { notClosed } }: SummaryGroup): string | null {
+  return notClosed === 0
+    ? null
+    : `${whole(notClosed)} successful streams stayed open after their end (not-closed): this client closed them`
 }
 
 /** `97 % correct answers: 97 of 100 (contains 2, json 1)`, wrong ones by what they lack. */

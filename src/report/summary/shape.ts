@@ -65,6 +65,9 @@ export const countsShape = z.object({
     .describe(
       'successes that are not among `good` because something of them is not known: TPOT, or whether the answer is correct',
     ),
+  notClosed: count.describe(
+    'successes whose stream said its end and left its body open, until this client closed it',
+  ),
   empty: count.describe('successes of chat and messages that hold no text, reasoning or tool call'),
 })
 

@@ -4,7 +4,7 @@ import { chatTexts } from '../../evidence/chat-texts.ts'
 import { type Exchange, isList, isObject, type Json } from '../../evidence/exchange.ts'
 import type { Rule } from '../../rule.ts'
 import { kindOf } from '../chat/completion.ts'
-import { exchangeRule, exchangesRule } from '../exchange-rule.ts'
+import { exchangeRule, exchangesRule, type Observed } from '../exchange-rule.ts'
 import { sqlRule } from '../sql-rule.ts'
 
 const requires = 'a captured chat stream'
@@ -67,7 +67,9 @@ const sse03 = exchangeRule({
   severity: 'must',
   needs: ['passive'],
   explain: `Reads the chunks of captured chat streams. Empty choices are legal (a chunk of usage, or a
-first one), a delta without content too; null counts as missing. All chunks of a stream have one id.`,
+first one), a delta without content too; null counts as missing. All chunks of a stream have one id. A first chunk
+without choices or delta, and a choice with the results of content filters instead of a delta, are noted: Azure sends
+them, and they hold no text.`,
   expected:
     'id a string, the same in each chunk, choices an array, index an integer, delta an object, content a string',
   requires,
@@ -76,7 +78,8 @@ first one), a delta without content too; null counts as missing. All chunks of a
     if (stream === null) return undefined
     const chunks = stream.events.flatMap(({ json }) => (isObject(json) ? [json] : []))
     let id: string | null = null
-    for (const chunk of chunks) {
+    let noted: Observed = null
+    for (const [at, chunk] of chunks.entries()) {
       if (chunk.error !== undefined && chunk.error !== null) continue
       if (typeof chunk.id !== 'string') return `id is ${kindOf(chunk.id)}`
       // A first chunk about the prompt may have an empty id.
@@ -84,19 +87,30 @@ first one), a delta without content too; null counts as missing. All chunks of a
         id ??= chunk.id
         if (chunk.id !== id) return 'another id than the first chunk'
       }
+      if (at === 0 && chunk.choices === undefined) {
+        noted = { note: 'a first chunk without choices, which holds no text' }
+        continue
+      }
       if (!isList(chunk.choices)) return `choices is ${kindOf(chunk.choices)}`
       for (const choice of chunk.choices) {
-        const wrong = wrongChoice(choice)
-        if (wrong !== null) return wrong
+        const wrong = wrongChoice(choice, at === 0)
+        if (typeof wrong === 'string') return wrong
+        noted = wrong ?? noted
       }
     }
-    return null
+    return noted
   },
 })
 
-function wrongChoice(choice: Json): string | null {
+function wrongChoice(choice: Json, isFirst: boolean): string | null | { readonly note: string } {
   if (!isObject(choice)) return 'a choice that is not an object'
   if (!Number.isInteger(choice.index)) return `index is ${kindOf(choice.index)}`
+  const isOfFilters = Object.keys(choice).some((name) => name.startsWith('content_filter_'))
+  if (choice.delta === undefined && (isOfFilters || isFirst)) {
+    return {
+      note: `a choice without a delta${isOfFilters ? ', but with results of content filters' : ''}`,
+    }
+  }
   if (!isObject(choice.delta)) return `delta is ${kindOf(choice.delta)}`
   const { content } = choice.delta
   return content === undefined || content === null || typeof content === 'string'
