@@ -39,7 +39,8 @@ export async function readingsOf(evidence: PricedEvidence): Promise<readonly Bal
  */
 function oneSettlement(readings: readonly BalanceReading[]): readonly BalanceReading[] {
   const settleUs = readings.reduce(
-    (longest, { fits, settleUs }) => (fits === 'late' ? Math.max(longest, settleUs) : longest),
+    (longest, { fits, settleUs, doubt }) =>
+      fits === 'late' && doubt === null ? Math.max(longest, settleUs) : longest,
     0,
   )
   if (settleUs === 0) return readings

@@ -4,7 +4,7 @@ import type { KnownPolicy } from './abandoned/known-policy.ts'
 import { type Abandoned, fewAmbiguous, readAbandoned } from './abandoned/read.ts'
 import { type BoundsReading, readBounds } from './bounds.ts'
 import { type IntervalReading, readIntervals } from './charge-intervals.ts'
-import { type Conservation, excessOf, readConservation } from './conservation.ts'
+import { type Conservation, excessOf, readConservation, type Segment } from './conservation.ts'
 import { type Gift, withoutGifts } from './gifts.ts'
 import { type HeaderMeaning, includesOwnCharge, possibleMeanings } from './header-meaning.ts'
 import { type BalanceHistory, effects } from './history.ts'
@@ -203,11 +203,11 @@ function readAs(
     else if (effect[row] === effects.ambiguous) ambiguous++
   }
   const conservation = readConservation(history, includesOwn)
-  const isLoose = () =>
-    bounds().least.credits <= bounds().most.credits &&
-    bounds().rise === null &&
-    majorization().conflict === null
-  const fits = intervals.conflictCount === 0 ? 'exact' : isLoose() ? 'loose' : 'none'
+  const isBounded = () => bounds().least.credits <= bounds().most.credits
+  const isLoose = () => isBounded() && bounds().rise === null && majorization().conflict === null
+  // Values of streams that have no place still bound the balance. One may foretell its charge, so they may rise.
+  const isExact = intervals.conflictCount === 0 && (intervals === whole || isBounded())
+  const fits = isExact ? 'exact' : isLoose() ? 'loose' : 'none'
   const { openCredits, ...abandoned } = readAbandoned(
     history,
     intervals,
@@ -260,18 +260,47 @@ function readAs(
 
 /**
  * Late charges are missing in the values at first, but not in the final balance. That must be seen, because a lost
- * update looks the same until then.
+ * update and a double charge look the same until then: without it, the reading is in doubt.
  */
 function lateOrNone(reading: BalanceReading): BalanceReading {
-  const { history, conservation } = reading
-  if (conservation.whole === null || excessOf(conservation.whole) !== 0) return reading
-  for (const graceUs of gracesUs) {
+  const { history, conservation, intervals } = reading
+  const { whole } = conservation
+  if (whole === null ? isRare(intervals) : excessOf(whole) !== 0) return reading
+  // With no value in turn, only a header that was read before its charge may explain the values.
+  for (const graceUs of whole === null ? [0] : gracesUs) {
     const bounds = readBounds(history, { includesOwn: () => false, graceUs, holds: true })
     if (bounds.least.credits <= bounds.most.credits && bounds.rise === null) {
-      return { ...reading, fits: 'late', settleUs: graceUs }
+      const late = { ...reading, fits: 'late', settleUs: graceUs } as const
+      const unread = unreadCharges(history, whole)
+      return unread === 0
+        ? late
+        : {
+            ...late,
+            doubt: `the values fit only if charges show up to ${graceUs / 1e6} s after their response, and the balance was not read with nothing in flight around ${unread} of the requests that may be charged; a wrong charge would look the same. Read it before the first request and after the last answer`,
+          }
     }
   }
   return reading
+}
+
+/** Whether there are few contradictions among many values that are exact otherwise. */
+export function isRare({ conflictCount, placed }: IntervalReading): boolean {
+  return conflictCount <= Math.max(2, placed / 200)
+}
+
+/** How many requests that may be charged were called before the first idle value, or after the last one. */
+function unreadCharges(
+  { size, effect, callUs, costCredits }: BalanceHistory,
+  whole: Segment | null,
+): number {
+  let count = 0
+  for (let row = 0; row < size; row++) {
+    const isOutside =
+      whole === null || callUs[row]! < callUs[whole.from]! || callUs[row]! > callUs[whole.to]!
+    const mayCost = effect[row] === effects.charge || effect[row] === effects.ambiguous
+    if (isOutside && mayCost && costCredits[row] !== 0) count++
+  }
+  return count
 }
 
 /**

@@ -5,7 +5,7 @@ import {
   passWithoutDoubt,
   witnessOf,
 } from '../../evidence/balances.ts'
-import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
+import { type BalanceReading, isRare } from '../../evidence/billing/balance-reading.ts'
 import type { IntervalConflict } from '../../evidence/billing/charge-intervals.ts'
 import { looksExpired } from '../../evidence/billing/expiry.ts'
 import { effects } from '../../evidence/billing/history.ts'
@@ -126,7 +126,7 @@ function verdictOf(reading: BalanceReading, observations: number, expires: boole
       return {
         verdict: 'inconclusive',
         observations,
-        why: `account ${history.account}: the values fit only if charges settle up to ${reading.settleUs / 1e6} s after their response; the final balance is right`,
+        why: `account ${history.account}: ${reading.doubt ?? `the values fit only if charges settle up to ${reading.settleUs / 1e6} s after their response; the final balance is right`}`,
       }
     case 'loose': {
       const conflict = intervals.conflicts[0]
@@ -140,7 +140,7 @@ function verdictOf(reading: BalanceReading, observations: number, expires: boole
         const why = `account ${history.account}: ${observed}; ${reading.doubt}`
         return { verdict: 'inconclusive', observations, why, witnesses }
       }
-      if (!isRare(reading)) return { verdict: 'pass', observations }
+      if (!isAlone(reading)) return { verdict: 'pass', observations }
       const { observed, witnesses } = tell(reading, conflict)
       return {
         verdict: 'inconclusive',
@@ -222,8 +222,8 @@ function byTotals(reading: BalanceReading, observations: number): Verdict | null
 }
 
 /** Whether there are few contradictions among many exact values, and no requests that may have held credits. */
-function isRare({ intervals, history, ambiguous }: BalanceReading): boolean {
-  if (intervals.conflictCount > Math.max(2, intervals.placed / 200)) return false
+function isAlone({ intervals, history, ambiguous }: BalanceReading): boolean {
+  if (!isRare(intervals)) return false
   const failures = history.effect.some(
     (effect, row) => effect === effects.failure && history.costCredits[row]! > 0,
   )

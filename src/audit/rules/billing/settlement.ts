@@ -1,6 +1,7 @@
 import type { Credits } from '../../../contract/contract.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
+import { readBounds } from '../../evidence/billing/bounds.ts'
 import { excessOf, type Segment } from '../../evidence/billing/conservation.ts'
 import { effects } from '../../evidence/billing/history.ts'
 import { rowsWhere } from '../../evidence/billing/operations.ts'
@@ -131,21 +132,25 @@ export const bill08 = billingRule({
   severity: 'must',
   needs: ['passive', 'quiescence'],
   explain: `Every value that was read after a response ended must show its charge. It fails when the
-values fit only with charges that settle later, and the final balance is right. The reported delay is the
-smallest of a list of delays that explains them.`,
+values fit only with charges that settle later, and the balance was read before the first request and after the last, where it is
+right. Without these two values it is inconclusive. The reported delay is the smallest of a list of delays that explains them.`,
   decideBy(readings) {
-    const late = readings.find(({ fits, settleUs }) => fits === 'late' && settleUs > 0)
-    const stale = readings.find(({ fits, settleUs }) => fits === 'late' && settleUs === 0)
+    const ofLate = readings.filter(({ fits }) => fits === 'late')
+    const late = ofLate.find(({ settleUs, doubt }) => settleUs > 0 && doubt === null)
+    const [stale] = ofLate
     const judged = readings.filter(
       ({ fits, charges, observations }) => fits !== 'none' && charges > 0 && observations > 1,
     )
     const observations = judged.reduce((sum, reading) => sum + reading.observations, 0)
     if (late !== undefined) {
-      const { rise, most, least } = late.bounds()
-      const { later, earlier } = rise ?? { later: most.row, earlier: least.row }
+      // What no value needs to include is missing in these even so.
+      const sight = { includesOwn: () => false, graceUs: 0, holds: true }
+      const { rise, least } = readBounds(late.history, sight)
+      const later = Math.max(rise?.later ?? least.row, 0)
+      const over = rise?.earlier ?? lastOverBefore(late, later)
       const witnesses: [Witness, ...Witness[]] = [
-        witnessOf(late, Math.max(later, 0), 'does not show what had been charged before'),
-        witnessOf(late, Math.max(earlier, 0), 'was over by then'),
+        witnessOf(late, later, 'does not show what had been charged before'),
+        ...(over === null ? [] : [witnessOf(late, over, 'was over by then')]),
       ]
       return {
         verdict: 'fail',
@@ -159,12 +164,26 @@ smallest of a list of delays that explains them.`,
       return {
         verdict: 'inconclusive',
         observations,
-        why: 'the header shows values that are older than its response, and the balance is right in the end',
+        why:
+          stale.doubt === null
+            ? 'the header shows values that are older than its response, and the balance is right in the end'
+            : `account ${stale.history.account}: ${stale.doubt}`,
       }
     }
     return passed(observations, 'a success, and a value of the balance after it')
   },
 })
+
+/** The last success whose response was over before a request was called; null without one. */
+function lastOverBefore({ history }: BalanceReading, later: number): number | null {
+  const { size, effect, callUs, endUs } = history
+  let last: number | null = null
+  for (let row = 0; row < size; row++) {
+    if (effect[row] !== effects.charge || endUs[row]! >= callUs[later]!) continue
+    if (last === null || endUs[row]! > endUs[last]!) last = row
+  }
+  return last
+}
 
 export const bill12 = billingRule({
   id: 'BILL-12',

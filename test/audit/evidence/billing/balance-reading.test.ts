@@ -127,6 +127,79 @@ test('charges that settle 5 seconds late are late, not lost', () => {
   expect(readBalance(historyOf(rows))).toMatchObject({ fits: 'late', settleUs: 5e6 })
 })
 
+interface Load {
+  /** How many come in turn before the load. */
+  readonly inTurn: number
+  readonly isStream: boolean
+  /** When the header is read, and the charge made, as parts of the request's time. */
+  readonly headerAt: number
+  readonly chargeAt: number
+  /** Every so many requests, one costs two. */
+  readonly twiceEvery: number
+}
+
+/** 150 requests of a credit each from an open loop, with no separate read of the balance. */
+function underLoad({ inTurn, isStream, headerAt, chargeAt, twiceEvery }: Load, seed: number) {
+  const random = seeded(seed)
+  let [balance, callUs] = [1000, 0]
+  const planned = Array.from({ length: 150 }, (_, slot) => {
+    callUs += slot < inTurn ? 9_000 : -Math.log(1 - random()) * 300
+    const tookUs = 1_000 + random() * 4_000
+    return { slot, callUs, endUs: callUs + tookUs, readUs: callUs + tookUs * headerAt, tookUs }
+  })
+  const shown = new Map<number, number>()
+  const moments = planned.flatMap((each) => [
+    { ...each, atUs: each.callUs + each.tookUs * chargeAt, isCharge: true },
+    { ...each, atUs: each.readUs, isCharge: false },
+  ])
+  for (const { slot, isCharge } of moments.toSorted((a, b) => a.atUs - b.atUs)) {
+    if (isCharge) balance -= slot % twiceEvery === twiceEvery - 1 ? 2 : 1
+    else shown.set(slot, balance)
+  }
+  return readBalance(
+    historyOf(
+      planned.map(({ slot, callUs: atUs, readUs, endUs }) => ({
+        ...{ slot, callUs: atUs, readUs, endUs, effect: 'charge' as const, costCredits: 1 },
+        ...{ value: shown.get(slot)!, streamed: isStream },
+      })),
+    ),
+  )
+}
+const seeds = Array.from({ length: 15 }, (_, at) => at + 1)
+
+test('a double charge under load is never late without a balance after the last answer', () => {
+  const plain = { inTurn: 3, isStream: false, headerAt: 0.5, chargeAt: 0.9, twiceEvery: 50 }
+  for (const seed of seeds) {
+    const { fits, doubt } = underLoad(plain, seed)
+    expect([seed, fits === 'none' || doubt !== null]).toEqual([seed, true])
+  }
+})
+
+test('a header that is read before its charge is not at fault, with no value in turn', () => {
+  const plain = { inTurn: 0, isStream: false, headerAt: 0.1, chargeAt: 0.5, twiceEvery: 1000 }
+  for (const seed of seeds) {
+    const { fits, doubt } = underLoad(plain, seed)
+    expect([seed, fits, doubt]).toEqual([seed, 'late', expect.stringContaining('150 of the')])
+  }
+})
+
+test('double charges of streams alone are told, whose header comes before or after the charge', () => {
+  for (const [headerAt, chargeAt] of [
+    [0.1, 0.05],
+    [0.1, 0.9],
+    [0.5, 0.5],
+  ] as const) {
+    const streams = { inTurn: 1, isStream: true, headerAt, chargeAt }
+    for (const seed of seeds) {
+      expect([seed, underLoad({ ...streams, twiceEvery: 1000 }, seed).fits]).toEqual([
+        seed,
+        'exact',
+      ])
+      expect([seed, underLoad({ ...streams, twiceEvery: 8 }, seed).fits]).toEqual([seed, 'none'])
+    }
+  }
+})
+
 test.each([0.1e6, 0.5e6, 1e6, 2e6, 5e6, 10e6, 30e6, 60e6])(
   'a charge that shows in no value until %i us after its end settles so late',
   (lateUs) => {

@@ -1,4 +1,7 @@
+import { expect } from 'vitest'
 import type { AttemptRow } from '../../../../src/attempt/columns.ts'
+import { bill11 } from '../../../../src/audit/rules/billing/concurrent-history.ts'
+import { bill10 } from '../../../../src/audit/rules/billing/conservation.ts'
 import { bill08 } from '../../../../src/audit/rules/billing/settlement.ts'
 import { inFlight, read } from '../../in-flight.ts'
 import { aborted, dear, failed, inTurn, shows, testCases, testStored } from './in-turn.ts'
@@ -22,6 +25,9 @@ const late = [
   inFlight(4, 3.2, 4.2, 99),
   read(5, 60, 96),
 ]
+
+/** The same without the total at the end: both values in turn are before the load. */
+const unread = [read(9, -1, 100), ...late.slice(0, -1)]
 
 const answers = (path = '/user/credits') => ({
   ...{ runId: 'a', template: 1, step: 's', method: 'GET', path },
@@ -50,8 +56,24 @@ testCases([
       observations: 6,
       expected: 'account main: every charge in every later value',
       observed: 'charges that show up to 1 s after their response',
+      witnesses: [
+        { slot: 3, shows: 'does not show what had been charged before' },
+        { slot: 2, shows: 'was over by then' },
+      ],
     },
   ],
+  ...[bill08, bill10, bill11].map(
+    (rule) =>
+      [
+        'charges that no final balance shows may be late, or wrong',
+        rule,
+        unread,
+        {
+          verdict: 'inconclusive',
+          why: expect.stringContaining('a wrong charge would look the same'),
+        },
+      ] as const,
+  ),
   [
     'charges in the next value have settled',
     bill08,
