@@ -1,4 +1,4 @@
-import { selfTestsText, stoppedText } from '../report/page-verdict.ts'
+import { boundsText, openText, selfTestsText, stoppedText } from '../report/page-verdict.ts'
 import { rateText, safeRateText, searchShape } from '../report/safe-rate.ts'
 import type { RunResult } from '../run/run.ts'
 import type { ThresholdResult } from '../run/thresholds/check.ts'
@@ -62,22 +62,35 @@ function thresholdLines(thresholds: readonly ThresholdResult[]): readonly string
       thresholds.map((threshold) => [
         threshold.text,
         marks[threshold.result],
-        threshold.value === null ? (threshold.unknown ?? 'no samples') : figureText(threshold),
+        threshold.value === null ? (threshold.unknown ?? 'no samples') : shortText(threshold),
       ]),
       'words',
     ),
+    ...thresholds.flatMap((threshold) => {
+      const open = openOf(threshold)
+      return open === null ? [] : wrapped(`${threshold.text} is inconclusive: ${open}.`, '  ')
+    }),
     '',
   ]
 }
 
-/** The figure; for an inconclusive percentile, also the number of samples that would decide it. */
+/** The figure; of an inconclusive one, also why it is not decided, and about what would decide it. */
 export function figureText(threshold: ThresholdResult): string {
-  const { value, unit, currency, result, samples, needs, interval } = threshold
+  const open = openOf(threshold)
+  return open === null ? shortText(threshold) : `${shortText(threshold)}; ${open}`
+}
+
+/** The figure, with its interval if it is inconclusive. */
+function shortText({ value, unit, currency, result, worth, needs, interval }: ThresholdResult) {
   const figure = `${valueText(value ?? 0, unit)}${currency === null ? '' : ` ${currency}`}`
   if (result !== 'inconclusive') return figure
-  if (needs !== null) return `${figure} of ${samples} samples; it needs ${needs}`
-  return interval[1] === null ? `at least ${figure}; the exact value is unknown` : figure
+  if (needs === null && interval[1] === null)
+    return `at least ${figure}; the exact value is unknown`
+  return worth === null ? figure : `${figure} ${boundsText(interval, unit)}`
 }
+
+const openOf = (threshold: ThresholdResult) =>
+  threshold.result === 'inconclusive' && threshold.worth !== null ? openText(threshold) : null
 
 function valueText(number: number, unit: ThresholdResult['unit']): string {
   switch (unit) {

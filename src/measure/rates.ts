@@ -38,3 +38,20 @@ export function steadySql({ from, offsetUs, bySteps }: Rated): string {
 /** SQL: whether a row, joined with its steady time, was completed in it. */
 export const completedIn = (steady: string, offsetUs = '0') =>
   `(${offsetUs} + closed_us >= ${steady}.from_us AND ${offsetUs} + closed_us < ${steady}.until_us)`
+
+/**
+ * SQL of sums for each whole second of the steady part, in order: a column for each, 0 for a second without any.
+ *
+ * @param sums aggregates over the rows of a second
+ */
+export function bySecondSql(from: string, sums: Readonly<Record<string, string>>): string {
+  const columns = Object.entries(sums).map(
+    ([name, sum]) => `coalesce(${sum}, 0)::DOUBLE AS ${name}`,
+  )
+  return `WITH chosen AS (FROM ${from}),
+    steady AS (FROM ${steadySql({ from: 'chosen', offsetUs: '0', bySteps: false })}),
+    seconds AS (SELECT unnest(range(0, floor(seconds)::BIGINT)) AS second, from_us FROM steady)
+    SELECT ${columns.join(', ')}
+    FROM seconds LEFT JOIN chosen ON floor((closed_us - from_us) / 1e6) = second
+    GROUP BY second ORDER BY second`
+}

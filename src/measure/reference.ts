@@ -1,4 +1,5 @@
 import { sqlName } from '../attempt/columns.ts'
+import { neededOfNone } from './interval/length.ts'
 import {
   foreignMeasures,
   type Measure,
@@ -45,11 +46,32 @@ of gaps does not exceed. A percentile needs ${[0.5, 0.9, 0.95, 0.99, 0.999]
       .join(', ')} (99 % confidence, the early stopping of MLPerf LoadGen). With
 fewer, it reads \`few\` or "n too small", and no chart draws it.
 
-A threshold on a percentile is decided by the interval between two order statistics that contains the true
-percentile with 95 % confidence, for any distribution. It is held if the percentile has enough samples
-and the whole interval lies within the limit. It is missed if the whole interval lies beyond the limit.
-Otherwise it is inconclusive, and the needed number of samples is printed. In that interval, a sample that
-was cut off counts as endless. Inconclusive is not a pass: the command exits with 3.`,
+## Intervals
+
+Neighbouring requests wait in the same queues, so 2,000 requests may be worth 33 independent ones. An interval
+says where the true figure of the service lies, with 95 % confidence, for requests that depend on each other
+([decision 0810](decisions/0810-intervals-for-requests-that-wait-together.md)). It takes the values in the order
+of their planned sends.
+
+| figure | interval |
+| --- | --- |
+| percentile | between two ordered values, as far apart as the requests are worth; a value that was cut off counts as endless |
+| mean | on a logarithmic scale |
+| share | Clopper and Pearson's, at the number of independent requests; a share of 0 or 1 assumes that failures come singly |
+| rate of completions | of the counts of whole seconds |
+| percentile of gaps (ITL) | the gaps of a stream are not independent, so all gaps are worth no more than their streams |
+| count, least, largest, what this client sent, credits, cost | none: a fact of the run. So is a share that is compared with \`==\`, 0 % or 100 % |
+
+A run that is worth fewer than 200 independent requests, and whose neighbours depend on each other, is short: its
+busiest stretches may not have come yet. Its figures have no upper bound, so a short run can miss a threshold, but not
+hold it.
+
+A threshold is held if its whole interval lies within the limit, and a percentile has the samples of the table
+above. It is missed if the whole interval lies beyond the limit. Otherwise it is inconclusive, and the line says what
+the requests are worth and about how many would decide. A limit that no request came near needs no interval: if the
+worst request is at most half of it, ${[0.5, 0.9, 0.95, 0.99].map((p) => `${neededOfNone(1 - p)} requests hold a p${100 * p}`).join(', ')}
+([decision 0811](decisions/0811-a-limit-that-no-request-came-near.md)); and if no request failed, ${neededOfNone(0.01)} hold
+\`errors < 1%\`. Inconclusive is not a pass: the command exits with 3.`,
     '## How an attempt counts',
     table(
       ['column', 'an attempt counts if'],

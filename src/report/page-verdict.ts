@@ -32,6 +32,8 @@ const shape = z.looseObject({
         currency: z.string().nullable().default(null),
         unknown: z.string().nullable().default(null),
         samples: z.number().default(0),
+        worth: z.number().nullable().default(null),
+        interval: z.tuple([z.number().nullable(), z.number().nullable()]).default([null, null]),
         needs: z.number().nullable().default(null),
       }),
     )
@@ -74,14 +76,15 @@ export function readPageVerdict(json: string | null): PageVerdict {
       remedy: remedy === '' ? null : remedy,
     })),
     thresholds: thresholds.map(
-      ({ text, result, value, unit, currency, unknown, samples, needs }) => ({
+      ({ text, result, value, unit, currency, unknown, samples, worth, interval, needs }) => ({
         tone: tones[result] ?? 'none',
         name: text,
         figure:
           value === null
             ? `${result}, ${unknown ?? 'without samples'}`
-            : `${result}: ${inUnit(value, unit)}${currency === null ? '' : ` ${currency}`}, n = ${formatNumber(samples)}`,
-        remedy: needs === null ? null : `It needs ${formatNumber(needs)} samples.`,
+            : `${result}: ${inUnit(value, unit)}${currency === null ? '' : ` ${currency}`}${worth === null ? '' : ` ${boundsText(interval, unit)}`}, n = ${formatNumber(samples)}`,
+        remedy:
+          result === 'inconclusive' && value !== null ? openText({ samples, worth, needs }) : null,
       }),
     ),
     searches: sweeps.map((sweep) => {
@@ -130,6 +133,33 @@ export function inUnit(value: number, unit: string): string {
       return formatNumber(value)
   }
 }
+
+/** `[712 ms, 805 ms]`; a dash for a side without a bound. */
+export function boundsText(
+  interval: readonly [low: number | null, high: number | null],
+  unit: string,
+): string {
+  return `[${interval.map((end) => (end === null ? '–' : inUnit(end, unit))).join(', ')}]`
+}
+
+/** Why an inconclusive figure is not decided, and what would decide it; nothing is promised of the service. */
+export function openText(figure: {
+  readonly samples: number
+  readonly worth: number | null
+  readonly needs: number | null
+}): string {
+  const { samples, worth, needs } = figure
+  const n = formatNumber(samples)
+  const held =
+    worth === null || worth > 0.8 * samples
+      ? `${n} samples`
+      : `${n} samples are worth about ${aboutText(worth)} independent ones`
+  return needs === null ? held : `${held}; about ${aboutText(needs)} would decide`
+}
+
+/** At most two digits, because it is an estimate. */
+const aboutText = (count: number) =>
+  formatNumber(count < 10 ? Math.round(count) : Number(count.toPrecision(2)))
 
 function parseJson(json: string | null): unknown {
   if (json === null) return null

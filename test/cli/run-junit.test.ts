@@ -8,6 +8,7 @@ test('a run as JUnit has a case for its verdict and for each threshold, with esc
     unit: 'us',
     samples: 20,
     needs: null,
+    worth: null,
     currency: null,
     amount: null,
     unknown: null,

@@ -77,12 +77,12 @@ test('a run prints its summary, keeps its rows and ends with 0; assay runs lists
   const path = scenarioFile(
     'good',
     `phases: [{ name: steady, load: constant, rate: 50/s, max_requests: 20 }]
-thresholds: [errors < 1%]`,
+thresholds: [errors <= 0%]`,
   )
   const { code, out, error } = await assay('run', path, '--base-url', quick.baseUrl, '--db', db)
   expect(out).toContain('attempts 20 = sent 20 + not sent 0')
   expect(out.split('\n').filter((line) => line.length > 80)).toEqual([])
-  expect(out).toMatch(/errors < 1% +held +0\.00 %/)
+  expect(out).toMatch(/errors <= 0% +held +0\.00 %/)
   expect(out).toMatch(/Result is: (VALID|DEGRADED|INVALID)/)
   expect([0, 4]).toContain(code)
   expect(out + error).not.toContain(key)

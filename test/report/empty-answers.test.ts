@@ -52,8 +52,9 @@ test('the terminal and the page say how many answers are empty', async () => {
 })
 
 test.each([
-  ['empty < 1%', 'missed', 3 / 7],
-  ['empty < 50%', 'held', 3 / 7],
+  ['empty.count < 3', 'missed', 3],
+  ['empty.count <= 3', 'held', 3],
+  ['empty < 50%', 'inconclusive', 3 / 7],
   ['stream.empty.count <= 2', 'held', 2],
 ] as const)('a threshold %s is %s', async (text, result, value) => {
   const threshold = parseThreshold(text)

@@ -1,17 +1,18 @@
 import { expect, test } from 'vitest'
 import type { AttemptRow } from '../../src/attempt/columns.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { checkThreshold, compare } from '../../src/run/thresholds/check.ts'
+import { checkThreshold } from '../../src/run/thresholds/check.ts'
+import { compare } from '../../src/run/thresholds/compare.ts'
 import { parseThreshold } from '../../src/scenario/threshold.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { startRun } from '../../src/store/runs.ts'
 import { openStore } from '../store/opened.ts'
 import { attempt, startOf } from './rows.ts'
 
-/** One success per second, a hundred in all, each answered after 10 ms more than the one before. */
+/** One success per second, a hundred in all, answered after 10, 20 … 1000 ms in an order without a pattern. */
 const successes = Array.from({ length: 100 }, (_, at): AttemptRow => {
   const intendedUs = at * 1e6
-  const doneUs = intendedUs + 1000 + (at + 1) * 10_000
+  const doneUs = intendedUs + 1000 + ((at + 1) ** 7 % 101) * 10_000
   return attempt({
     slot: at,
     phase: 'main',
@@ -61,25 +62,100 @@ test('percentiles are exact, by linear interpolation', async () => {
   expect(await check('chat.response.max <= 1001ms', successes)).toMatchObject({ result: 'held' })
 })
 
-test('a percentile is decided by the interval of its order statistics, or needs more samples', async () => {
-  const many = successes.concat(successes.map((row) => ({ ...row, slot: row.slot + 100 })))
-  // Of 200 samples, the 95th percentile is between the 184th and the 197th: 920 and 990 ms.
-  const p95 = (bound: string) => check(`chat.service.p95 < ${bound}`, many)
-  expect(await p95('991ms')).toMatchObject({ result: 'held', interval: [920_000, 990_000] })
-  expect(await p95('920ms')).toMatchObject({ result: 'missed', needs: null })
-  // 98 % are within 980 ms: 3 points from 95 %, which takes 1.96² x 0.95 x 0.05 / 0.03² samples.
-  expect(await p95('980ms')).toMatchObject({
+/** The same times at other planned sends, and stored in another order. */
+const inOrder = (times: readonly number[]) =>
+  times
+    .map((ms, slot): AttemptRow => {
+      const intendedUs = slot * 1e6
+      const sentUs = intendedUs + 1000
+      const doneUs = sentUs + ms * 1000
+      const sent = { intendedUs, dispatchedUs: intendedUs, sentUs, doneUs, closedUs: doneUs }
+      return {
+        ...successes[0]!,
+        ...sent,
+        slot,
+        firstContentUs: sentUs + 1000,
+        lastContentUs: doneUs,
+      }
+    })
+    .toSorted((one, other) => ((one.slot * 7919) % 10_007) - ((other.slot * 7919) % 10_007))
+
+/** 10, 20 … 1000 ms, six times, without a pattern. */
+const mixed = Array.from({ length: 600 }, (_, at) => 10 * ((at + 1) ** 7 % 101 || 50))
+
+test('a percentile is decided by an interval of its true value', async () => {
+  const p95 = (bound: string) => check(`chat.service.p95 < ${bound}`, inOrder(mixed))
+  const held = await p95('999ms')
+  expect(held).toMatchObject({ result: 'held', needs: null, samples: 600 })
+  const [low, high] = held.interval as [number, number]
+  // The share below has a standard error of 0.9 points, or a little more.
+  expect(low).toBeGreaterThanOrEqual(920_000)
+  expect(low).toBeLessThanOrEqual(940_000)
+  expect(high).toBeGreaterThanOrEqual(970_000)
+  expect(await p95(`${low / 1000 - 1}ms`)).toMatchObject({ result: 'missed', needs: null })
+  const open = await p95('961ms')
+  expect(open).toMatchObject({ result: 'inconclusive', worth: held.worth })
+  expect(open.needs).toBeGreaterThan(700)
+  expect(await check('chat.service.p95 > 2s', inOrder(mixed))).toMatchObject({ result: 'missed' })
+})
+
+test('requests that wait together are worth few, whatever the order of the rows', async () => {
+  // The same times in six busy stretches: what one request met, its neighbours met too.
+  const stretches = mixed.map(
+    (_, at) => mixed.toSorted((a, b) => a - b)[((at * 6) % 600) + ((at / 100) | 0)]!,
+  )
+  expect(stretches.toSorted((a, b) => a - b)).toEqual(mixed.toSorted((a, b) => a - b))
+  const alone = await check('chat.service.p95 < 999ms', inOrder(mixed))
+  const together = await check('chat.service.p95 < 999ms', inOrder(stretches))
+  expect(alone).toMatchObject({ result: 'held' })
+  expect(together).toMatchObject({ result: 'inconclusive', value: alone.value, samples: 600 })
+  expect(together.interval[1]).toBeNull()
+  expect(together.worth).toBeLessThan(60)
+  expect(together.needs).toBeGreaterThan(1000)
+})
+
+test('a limit that no request came near holds with few samples', async () => {
+  // At most 1 s. Of 59 requests, a p95 beyond the limit would have shown itself in 95 of 100 runs.
+  const times = inOrder(mixed)
+  const of = (n: number) => times.filter(({ slot }) => slot < n)
+  for (const [text, enough] of [
+    ['p50 < 2001ms', 11],
+    ['p90 < 2001ms', 29],
+    ['p95 < 2001ms', 59],
+    ['p99 < 2001ms', 299],
+    ['mean < 2001ms', 29],
+  ] as const) {
+    expect(await check(`chat.service.${text}`, of(enough))).toMatchObject({ result: 'held' })
+    expect(await check(`chat.service.${text}`, of(enough - 1))).toMatchObject({
+      result: expect.stringMatching(text.startsWith('mean') ? /held/ : /inconclusive/),
+    })
+  }
+  expect(await check('chat.service.p95 < 1999ms', of(100))).toMatchObject({
     result: 'inconclusive',
-    value: expect.closeTo(950_500, 3),
-    needs: 203,
+    needs: expect.any(Number),
   })
-  expect(await p95('950ms')).toMatchObject({ result: 'inconclusive', needs: null })
-  // All 100 are within the bound, and a p95 needs 130 samples wherever it is shown.
-  expect(await check('chat.service.p95 < 2s', successes)).toMatchObject({
+  // Neighbours that wait together count, too: at a limit that is far, they need not be independent.
+  expect(await check('chat.service.p50 < 1ms', of(11))).toMatchObject({ result: 'missed' })
+  expect(await check('chat.service.p95 > 2001ms', of(59))).toMatchObject({ result: 'missed' })
+  const rising = inOrder(mixed.toSorted((a, b) => a - b).slice(0, 59))
+  expect(await check('chat.service.p95 < 2001ms', rising)).toMatchObject({ result: 'held' })
+})
+
+test('a mean has an interval, and the least and the largest value are facts', async () => {
+  const rows = inOrder(mixed)
+  expect(await check('chat.service.mean < 600ms', rows)).toMatchObject({ result: 'held' })
+  expect(await check('chat.service.mean < 510ms', rows)).toMatchObject({
     result: 'inconclusive',
-    needs: 130,
+    needs: expect.any(Number),
   })
-  expect(await check('chat.service.p95 > 2s', successes)).toMatchObject({ result: 'missed' })
+  expect(await check('chat.service.mean < 400ms', rows)).toMatchObject({ result: 'missed' })
+  expect(await check('chat.service.max < 1001ms', rows)).toMatchObject({
+    result: 'held',
+    worth: null,
+  })
+  expect(await check('chat.service.mean < 2s', rows.slice(0, 5))).toMatchObject({
+    result: 'inconclusive',
+  })
 })
 
 test('without samples a threshold is inconclusive, not passed', async () => {
@@ -124,12 +200,12 @@ test('streams that hang until their timeout are in TTFT, and a held bound counts
           doneUs: null,
           closedUs: slot * 1e6 + 2e6,
         })
-      : { ...successes[0]!, slot }
+      : inOrder(Array(slot + 1).fill(10)).find((row) => row.slot === slot)!
   const rows = Array.from({ length: 200 }, (_, slot) => stream(slot, slot % 5 === 0))
-  const timeouts = rows.map((row) => ({ ...row, intendedUs: row.slot * 1e6, dispatchedUs: null }))
-  const hung = timeouts.map((row) =>
-    row.outcome === 'timeout' ? { ...row, sentUs: row.slot * 1e6 } : { ...row, intendedUs: 0 },
-  )
+  const hung = rows.map((row) => {
+    const at = { intendedUs: row.slot * 1e6, dispatchedUs: row.slot * 1e6 }
+    return row.outcome === 'timeout' ? { ...row, ...at, sentUs: row.slot * 1e6 } : row
+  })
   expect(await check('ttft.p95 < 800ms', hung)).toMatchObject({
     result: 'missed',
     value: 2e6,
@@ -158,9 +234,9 @@ test('failed streams have no tokens, and unreported tokens are not counted as ze
 
 test('a stream without text is never good, for any objectives', async () => {
   const rows = successes.map((row, at) =>
-    at < 80 ? row : { ...row, events: 3, firstContentUs: null, lastContentUs: null },
+    at % 5 > 0 ? row : { ...row, events: 3, firstContentUs: null, lastContentUs: null },
   )
-  expect(await check('goodput > 79%', rows)).toMatchObject({ value: 0.8, result: 'held' })
+  expect(await check('goodput > 60%', rows)).toMatchObject({ value: 0.8, result: 'held' })
 })
 
 test('a timeout counts as at least its deadline, and a fast refusal never as a fast answer', async () => {
@@ -181,13 +257,57 @@ test('an error share is of all sent requests, or of those that a filter selects'
       failure(500 + at, { expects: 'unknown-model', status: 404, errorCode: null }),
     ),
   ]
-  expect(await check('errors < 8%', rows)).toMatchObject({ value: 0.08, result: 'missed' })
-  expect(await check('errors{code=429} <= 3%', rows)).toMatchObject({ value: 0.03, result: 'held' })
+  // One burst of 8 errors: the next run may have none.
+  expect(await check('errors < 1%', rows)).toMatchObject({ value: 0.08, result: 'inconclusive' })
+  expect(await check('errors < 0.01%', rows)).toMatchObject({ value: 0.08, result: 'missed' })
+  expect(await check('errors{code=429} <= 3%', rows)).toMatchObject({
+    value: 0.03,
+    result: 'inconclusive',
+  })
+  const apart = rows.map((row, at) => ({ ...row, intendedUs: ((at * 37) % 100) * 1e6 }))
+  expect(await check('errors{code=429} <= 20%', apart)).toMatchObject({ result: 'held' })
   expect(await check('errors{code=rate_limit_exceeded}.count == 3', rows)).toMatchObject({
     result: 'held',
   })
   expect(await check('errors{status=404}.count == 2', rows)).toMatchObject({ result: 'held' })
-  expect(await check('success > 91%', rows)).toMatchObject({ result: 'held' })
+  expect(await check('success > 70%', apart)).toMatchObject({ result: 'held' })
+})
+
+test('a share has the interval of Clopper and Pearson, and no error holds a limit after enough requests', async () => {
+  // 3 of 100, spread out: scipy.stats.beta.ppf gives 0.6 % and 8.5 %, a little wider with t for the normal.
+  const some = inOrder(mixed.slice(0, 100)).map((row) =>
+    row.slot % 33 === 5 ? failure(row.slot, { intendedUs: row.intendedUs }) : row,
+  )
+  const errors = await check('errors < 5%', some)
+  expect(errors).toMatchObject({ value: 0.03, result: 'inconclusive', needs: expect.any(Number) })
+  expect(errors.interval[0]).toBeGreaterThan(0.005)
+  expect(errors.interval[0]).toBeLessThan(0.0063)
+  expect(errors.interval[1]).toBeGreaterThan(0.085)
+  expect(errors.interval[1]).toBeLessThan(0.093)
+  const clean = inOrder(mixed)
+  const first = (n: number) => clean.filter(({ slot }) => slot < n)
+  expect(await check('errors < 1%', first(299))).toMatchObject({ result: 'held', value: 0 })
+  expect(await check('errors < 1%', first(298))).toMatchObject({
+    result: 'inconclusive',
+    needs: 299,
+  })
+  expect(await check('success > 99%', first(299))).toMatchObject({ result: 'held' })
+})
+
+test('a bound at an end of all shares, and an equality, are about the requests of the run', async () => {
+  expect(await check('errors <= 0%', successes)).toMatchObject({ result: 'held', worth: null })
+  expect(await check('errors == 0', successes)).toMatchObject({ result: 'held' })
+  expect(await check('success >= 100%', successes)).toMatchObject({ result: 'held' })
+  expect(await check('errors > 0%', successes)).toMatchObject({ result: 'missed' })
+})
+
+test('a rate has the interval of its whole seconds', async () => {
+  // One success per second, with 11 tokens.
+  expect(await check('tokens.rate > 10/s', successes)).toMatchObject({ result: 'held' })
+  expect(await check('tokens.rate > 12/s', successes)).toMatchObject({ result: 'missed' })
+  expect(await check('success.rate > 0.5/s', inOrder(mixed.slice(0, 10)))).toMatchObject({
+    result: 'inconclusive',
+  })
 })
 
 test('a filter by account or model selects the denominator of a share', async () => {
@@ -209,9 +329,11 @@ test('a filter by account or model selects the denominator of a share', async ()
 
 test('goodput is the share of successes and failures that meet every objective', async () => {
   // Every TTFT is 1 ms, so half are good when the other half failed.
-  const rows = [...successes.slice(0, 5), ...[0, 1, 2, 3, 4].map((at) => failure(300 + at, {}))]
-  expect(await check('goodput >= 50%', rows)).toMatchObject({ value: 0.5, result: 'held' })
-  expect(await check('goodput >= 50%', rows, 999)).toMatchObject({ value: 0, result: 'missed' })
+  const rows = successes.map((row, at) =>
+    at % 2 === 0 ? row : failure(300 + at, { intendedUs: row.intendedUs }),
+  )
+  expect(await check('goodput >= 35%', rows)).toMatchObject({ value: 0.5, result: 'held' })
+  expect(await check('goodput >= 35%', rows, 999)).toMatchObject({ value: 0, result: 'missed' })
 })
 
 test('counts, rates and credits are of sent requests', async () => {

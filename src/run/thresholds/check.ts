@@ -1,7 +1,9 @@
+import { fewestOfMean } from '../../measure/interval/length.ts'
 import { samplesNeeded } from '../../measure/percentile.ts'
 import { compare as compareAmounts, decimalText, readNumber } from '../../money/rational.ts'
 import { amountMetrics, type Threshold, taskMetrics } from '../../scenario/threshold.ts'
 import type { Session } from '../../store/session.ts'
+import { compare } from './compare.ts'
 import { type Figure, none, type ThresholdScope } from './figure.ts'
 import { requestFigure } from './requests.ts'
 import { taskFigure } from './tasks.ts'
@@ -13,7 +15,10 @@ export interface ThresholdResult {
   readonly result: 'held' | 'missed' | 'inconclusive'
   /** In the unit of the bound; null without samples. */
   readonly value: number | null
-  /** Bounds of the true value, for percentiles with 95 % confidence; null for no bound on that side. */
+  /**
+   * Bounds of the true value with 95 % confidence; null for no bound on that side. Both are the value for a fact of the
+   * run, such as a count.
+   */
   readonly interval: readonly [low: number | null, high: number | null]
   readonly bound: number
   readonly unit: 'us' | 'share' | 'per s' | 'count' | 'amount'
@@ -24,7 +29,9 @@ export interface ThresholdResult {
   /** Why an amount has no value, in words; null if it has one, or if nothing was measured. */
   readonly unknown: string | null
   readonly samples: number
-  /** Samples that would decide an inconclusive percentile; null if no number would. */
+  /** How many independent samples they are worth, because neighbours wait in the same queues; null for a fact. */
+  readonly worth: number | null
+  /** About how many samples would decide it, if it is inconclusive; null if no number would. */
   readonly needs: number | null
 }
 
@@ -43,7 +50,7 @@ export async function checkThreshold(
 }
 
 function resultOf(threshold: Threshold, figure: Figure): ThresholdResult {
-  const { value, low, high, samples } = figure
+  const { value, low, high, samples, needs } = figure
   const result = judgeFigure(threshold, figure)
   return {
     text: threshold.text,
@@ -56,17 +63,18 @@ function resultOf(threshold: Threshold, figure: Figure): ThresholdResult {
     amount: figure.amount === undefined ? null : decimalText(figure.amount),
     unknown: figure.unknown ?? null,
     samples,
-    needs: result === 'inconclusive' ? needsOf(threshold, figure) : null,
+    worth: figure.worth,
+    needs: result === 'inconclusive' ? needs : null,
   }
 }
 
 /**
- * Held if all possible true values meet the bound and a percentile has enough samples; missed if none does;
- * else inconclusive.
+ * Held if all possible true values meet the bound and there are enough samples, or if no sample came near it; missed if
+ * no possible value meets it; else inconclusive.
  */
 export function judgeFigure(
   threshold: Threshold,
-  { value, low, high, samples, amount }: Figure,
+  { value, low, high, samples, worth, far, amount }: Figure,
 ): ThresholdResult['result'] {
   const { statistic, operator, bound } = threshold
   if (value === null || samples === 0) return 'inconclusive'
@@ -75,42 +83,22 @@ export function judgeFigure(
     return compare(compareAmounts(amount, written), operator, 0) ? 'held' : 'missed'
   }
   const meets = [low, high].map((end) => compare(end, operator, bound))
-  const enough = statistic.kind !== 'percentile' || samples >= samplesNeeded(statistic.p / 100)
-  if (meets.every(Boolean)) return enough ? 'held' : 'inconclusive'
+  if (far !== null) return far
+  if (meets.every(Boolean))
+    return worth === null || samples >= fewestOf(statistic) ? 'held' : 'inconclusive'
   const straddles = operator === '==' && low <= bound && bound <= high
   return meets.some(Boolean) || straddles ? 'inconclusive' : 'missed'
 }
 
-/** Samples that would separate the percentile from the bound, if the distribution stays the same. */
-function needsOf({ statistic }: Threshold, { samples, within }: Figure): number | null {
-  if (statistic.kind !== 'percentile') return null
-  const p = statistic.p / 100
-  const fewest = samplesNeeded(p)
-  if (samples < fewest || within === null) return fewest
-  const apart = Math.abs(within - p)
-  const needs = apart === 0 ? Infinity : Math.ceil((1.96 ** 2 * p * (1 - p)) / apart ** 2)
-  // If there are already enough, only the true durations of the timeouts are open.
-  return needs > samples && needs < 1e9 ? needs : null
+/** Fewer samples never hold an interval. */
+function fewestOf(statistic: Threshold['statistic']): number {
+  if (statistic.kind === 'percentile') return samplesNeeded(statistic.p / 100)
+  return statistic.kind === 'mean' ? fewestOfMean : 1
 }
 
 /** The result of a threshold without measurements. */
 export function undecided(threshold: Threshold): ThresholdResult {
   return resultOf(threshold, none)
-}
-
-export function compare(value: number, operator: Threshold['operator'], bound: number): boolean {
-  switch (operator) {
-    case '<':
-      return value < bound
-    case '<=':
-      return value <= bound
-    case '>':
-      return value > bound
-    case '>=':
-      return value >= bound
-    case '==':
-      return value === bound
-  }
 }
 
 export function unitOf({ metric, statistic }: Threshold): ThresholdResult['unit'] {

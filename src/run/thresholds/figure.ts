@@ -15,8 +15,12 @@ export interface Figure {
   readonly low: number
   readonly high: number
   readonly samples: number
-  /** Share of the samples at or below the bound; null if it does not matter. */
-  readonly within: number | null
+  /** How many independent samples they are worth; null for a fact of the run, which needs no interval. */
+  readonly worth: number | null
+  /** The result, if the bound is so far from all samples that it needs no interval. */
+  readonly far: 'held' | 'missed' | null
+  /** Samples that would decide it, if it is not decided; null if no number would. */
+  readonly needs: number | null
   readonly currency?: string
   /** An amount of money, which is compared instead of `value`. */
   readonly amount?: Rational
@@ -29,11 +33,14 @@ export const none: Figure = {
   low: -Infinity,
   high: Infinity,
   samples: 0,
-  within: null,
+  worth: null,
+  far: null,
+  needs: null,
 }
 
+/** A fact of the run. */
 export const exactly = (value: number | null, samples: number): Figure =>
-  value === null ? { ...none, samples } : { value, low: value, high: value, samples, within: null }
+  value === null ? { ...none, samples } : { ...none, value, low: value, high: value, samples }
 
 /** Conditions on the rows of a threshold, and their parameters. */
 export function chosenRows({ phase, step }: Threshold, runId: string, named = 'step') {

@@ -7,10 +7,12 @@ import {
   maybeGoodSql,
   measureNames,
 } from '../../measure/measures.ts'
-import { completedIn, steadySql } from '../../measure/rates.ts'
+import { bySecondSql, completedIn, steadySql } from '../../measure/rates.ts'
 import type { Threshold } from '../../scenario/threshold.ts'
+import { readOrdered } from '../../store/ordered.ts'
 import type { Session } from '../../store/session.ts'
 import { chosenRows, exactly, type Figure, type ThresholdScope } from './figure.ts'
+import { rateOf, shareOf } from './intervals.ts'
 import { timeFigure } from './times.ts'
 
 const filterColumns: Readonly<Record<string, string>> = {
@@ -43,30 +45,52 @@ export async function requestFigure(
   }
   const chosen = `(FROM attempt_values WHERE ${where.join(' AND ')})`
   const measure = measureNames.find((name) => columnOf(name) === `${threshold.metric}_us`)
-  if (measure === undefined) {
-    const { select, samples, unknown } = countSql(threshold, filter, scope)
-    const rated = { from: chosen, offsetUs: '0', bySteps: false }
-    const steady =
-      threshold.statistic.kind === 'rate' ? `CROSS JOIN ${steadySql(rated)} AS steady` : ''
-    const [row] = await store.rows<{ value: number | null; samples: number; unknown: number }>(
-      `SELECT (${select})::DOUBLE AS value, ${samples} AS samples, ${unknown} AS unknown
-       FROM ${chosen} AS chosen ${steady}`,
-      parameters,
-    )
-    const figure = exactly(row!.value, row!.samples)
-    return row!.unknown > 0 ? { ...figure, high: Infinity } : figure
+  if (measure !== undefined) {
+    const from = filter.length === 0 ? chosen : `(FROM ${chosen} WHERE ${filter.join(' AND ')})`
+    const column = { value: columnOf(measure), cut: cutOf(measure) }
+    return timeFigure(store, threshold, { from, column, parameters })
   }
-  const from = filter.length === 0 ? chosen : `(FROM ${chosen} WHERE ${filter.join(' AND ')})`
-  const [us, cut] = [columnOf(measure), cutOf(measure)]
-  return timeFigure(store, threshold, { from, us, cut, parameters })
+  const sql = countSql(threshold, filter, scope)
+  const rated = { from: chosen, offsetUs: '0', bySteps: false }
+  const { metric, statistic } = threshold
+  const steady = statistic.kind === 'rate' ? `CROSS JOIN ${steadySql(rated)} AS steady` : ''
+  const [row] = await store.rows<{ value: number | null; samples: number; unknown: number }>(
+    `SELECT (${sql.select})::DOUBLE AS value, ${sql.samples} AS samples, ${sql.unknown} AS unknown
+     FROM ${chosen} AS chosen ${steady}`,
+    parameters,
+  )
+  const { value, samples, unknown } = row!
+  const open = (figure: Figure) => (unknown > 0 ? { ...figure, high: Infinity, far: null } : figure)
+  // What this client planned and sent is a fact, not a sample of the service.
+  if (value === null || arrivals.has(metric)) return open(exactly(value, samples))
+  switch (statistic.kind) {
+    case 'share': {
+      const [ordered] = await readOrdered(
+        store,
+        chosen,
+        [{ value: sql.each, cut: null }],
+        parameters,
+      )
+      return open(shareOf(Uint8Array.from(ordered!.values), threshold))
+    }
+    case 'rate': {
+      const [counts] = await store.doubles(bySecondSql(chosen, { count: sql.sum }), parameters)
+      return open(rateOf(value, samples, counts ?? new Float64Array(), threshold))
+    }
+    default:
+      return open(exactly(value, samples))
+  }
 }
 
-/** SQL of a count, share or rate, of its number of samples, and of the rows with an unknown amount. */
+/**
+ * SQL of a count, share or rate, of its number of samples, of the rows with an unknown amount, of the sum over any rows,
+ * and of what one row of a share adds.
+ */
 function countSql(
   { metric, statistic }: Threshold,
   filter: readonly string[],
   scope: ThresholdScope,
-): { readonly select: string; readonly samples: string; readonly unknown: string } {
+): Readonly<Record<'select' | 'samples' | 'unknown' | 'sum' | 'each', string>> {
   const { one, all, ofNone, unknown } = countedBy(metric, filter.length > 0, scope)
   const also = filter.length === 0 ? 'true' : filter.join(' AND ')
   const isRate = statistic.kind === 'rate'
@@ -79,7 +103,13 @@ function countSql(
       : isRate
         ? `${sum} / any_value(steady.seconds)`
         : sum
-  return { select, samples, unknown: `count(*) FILTER (${also} AND ${unknown})` }
+  return {
+    select,
+    samples,
+    unknown: `count(*) FILTER (${also} AND ${unknown})`,
+    sum: `sum(${one}) FILTER (${also})`,
+    each: `CASE WHEN ${all} THEN coalesce((${one})::INTEGER = 1 AND ${also}, false)::INTEGER END`,
+  }
 }
 
 /**

@@ -1,12 +1,13 @@
-import { intervalRanks, samplesNeeded } from '../../measure/percentile.ts'
+import { samplesNeeded } from '../../measure/percentile.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import type { Threshold } from '../../scenario/threshold.ts'
 import type { StepCounters } from '../attempt-counts.ts'
 import { countedMetrics, type Metric, type PhaseRun } from '../messages.ts'
 import type { Counted } from '../tally.ts'
 import type { TimeHistogram } from '../time-histogram.ts'
-import { compare, judgeFigure, type ThresholdResult, unitOf } from './check.ts'
-import type { Figure } from './figure.ts'
+import { judgeFigure, type ThresholdResult, unitOf } from './check.ts'
+import { compare } from './compare.ts'
+import { exactly, type Figure } from './figure.ts'
 
 /** Samples that an early judgement needs. */
 const enough = 100
@@ -81,7 +82,7 @@ function figureSoFar(scenario: Scenario, counted: Counted, threshold: Threshold)
   const value = statistic.kind === 'share' ? one / all : one
   const open = metric === 'goodput' ? sum((each) => each.untimed) : 0
   const high = open > 0 ? Infinity : value
-  return { value, low: value, high, samples: all, within: null }
+  return { ...exactly(value, all), high }
 }
 
 /** A timeout counts as at least its duration, so the true value has no upper bound. */
@@ -90,9 +91,20 @@ function timeSoFar(histogram: TimeHistogram, statistic: Threshold['statistic']):
   const { samples } = histogram
   const low =
     statistic.kind === 'percentile'
-      ? histogram.atRank(intervalRanks(statistic.p / 100, samples)[0])
+      ? histogram.atRank(lowRank(statistic.p / 100, samples / effectSoFar))
       : value
-  return { value, low: low ?? -Infinity, high: Infinity, samples, within: null }
+  return { ...exactly(value, samples), low: low ?? -Infinity, high: Infinity }
+}
+
+/**
+ * Counters do not know the order of requests, which shows how far they depend on each other. So that many count as one:
+ * a busy queue has 4 to 6, one that is nearly full has more than 100.
+ */
+const effectSoFar = 10
+
+/** Rank below which the true percentile hardly lies. @param worth independent samples */
+function lowRank(p: number, worth: number): number {
+  return Math.floor(worth * effectSoFar * (p - 2 * Math.sqrt((p * (1 - p)) / worth)))
 }
 
 /** The denominator of each share, as in `requests.ts`. */

@@ -2,8 +2,10 @@ import { pricesOf } from '../../contract/contract.ts'
 import { creditsSql } from '../../measure/measures.ts'
 import { numberOf } from '../../money/rational.ts'
 import type { Threshold } from '../../scenario/threshold.ts'
+import { readOrdered } from '../../store/ordered.ts'
 import type { Session } from '../../store/session.ts'
 import { chosenRows, exactly, type Figure, none, type ThresholdScope } from './figure.ts'
+import { shareOf } from './intervals.ts'
 import { taskMoney } from './task-money.ts'
 import { timeFigure } from './times.ts'
 
@@ -17,8 +19,7 @@ export async function taskFigure(
   const { metric, statistic } = threshold
   const from = `(FROM task_values WHERE ${where.join(' AND ')})`
   if (metric === 'task_success' || metric === 'tasks') {
-    const one = metric === 'tasks' ? 'judged' : 'succeeded'
-    const count = `count(*) FILTER (${one})`
+    const count = `count(*) FILTER (${metric === 'tasks' ? 'judged' : 'succeeded'})`
     const seconds = `nullif((max(ended_us) - min(intended_us)) / 1e6, 0)`
     const select =
       statistic.kind === 'share'
@@ -30,7 +31,18 @@ export async function taskFigure(
       `SELECT (${select})::DOUBLE AS value, count(*) FILTER (judged) AS samples FROM ${from}`,
       parameters,
     )
-    return exactly(row!.value, row!.samples)
+    const { value, samples } = row!
+    if (value === null || statistic.kind === 'count') return exactly(value, samples)
+    const one = 'CASE WHEN judged THEN succeeded::INTEGER END'
+    const [ordered] = await readOrdered(
+      store,
+      from,
+      [{ value: one, cut: null }],
+      parameters,
+      'session',
+    )
+    if (statistic.kind === 'share') return shareOf(Uint8Array.from(ordered!.values), threshold)
+    return exactly(value, samples)
   }
   if (metric === 'task_credits') {
     const credits = creditsSql(pricesOf(contract))
@@ -64,5 +76,6 @@ export async function taskFigure(
       ? { ...none, samples: tasks.size, unknown: money.unknown }
       : { ...exactly(numberOf(money.amount), tasks.size), ...money }
   }
-  return timeFigure(store, threshold, { from, us: `${metric}_us`, cut: 'cut', parameters })
+  const column = { value: `${metric}_us`, cut: 'cut' }
+  return timeFigure(store, threshold, { from, column, parameters, ties: 'session' })
 }

@@ -1,31 +1,38 @@
-import { intervalRanks } from '../../measure/percentile.ts'
+import { Series } from '../../measure/interval/series.ts'
 import type { Threshold } from '../../scenario/threshold.ts'
 import { readGaps } from '../../store/gaps.ts'
+import { type Column, readOrdered } from '../../store/ordered.ts'
 import type { Session } from '../../store/session.ts'
 import { chosenRows, exactly, type Figure, none, type ThresholdScope } from './figure.ts'
+import { gapsOf, timeOf } from './intervals.ts'
 
-/** The figure of the gaps between tokens, by their histograms. */
+/** SQL over `attempt_values`: the mean gap of a stream that succeeded. */
+const meanGap = {
+  value: `CASE WHEN itl_max_us IS NOT NULL AND content_events > 1
+    THEN (last_content_us - first_content_us) / (content_events - 1) END`,
+  cut: null,
+}
+
+/**
+ * The figure of the gaps between tokens, by their histograms. The gaps of a stream are not independent, so all gaps are
+ * worth no more than their streams.
+ */
 export async function gapFigure(
   store: Session,
   threshold: Threshold,
   { runId }: ThresholdScope,
 ): Promise<Figure> {
-  const { statistic, bound } = threshold
+  const { statistic } = threshold
   const { where, parameters } = chosenRows(threshold, runId)
   const gaps = (await readGaps(store, where.join(' AND '), parameters)).get(null)
   if (gaps === undefined) return none
-  if (statistic.kind !== 'percentile') {
-    return exactly(gaps[statistic.kind as 'mean' | 'min' | 'max'], gaps.n)
+  if (statistic.kind === 'min' || statistic.kind === 'max') {
+    return exactly(gaps[statistic.kind], gaps.n)
   }
-  const p = statistic.p / 100
-  const [low, high] = intervalRanks(p, gaps.n)
-  return {
-    value: gaps.atShare(p),
-    low: low < 1 ? -Infinity : gaps.atShare(low / gaps.n),
-    high: high > gaps.n ? Infinity : gaps.atShare(high / gaps.n),
-    samples: gaps.n,
-    within: gaps.within(bound),
-  }
+  const from = `(FROM attempt_values WHERE ${where.join(' AND ')})`
+  const [streams] = await readOrdered(store, from, [meanGap], parameters)
+  const { values } = streams!
+  return gapsOf(gaps, values.length === 0 ? null : new Series(values), threshold)
 }
 
 /** The figure of a time over rows: their relation, the column, and the one that says whether a value is cut off. */
@@ -34,49 +41,12 @@ export async function timeFigure(
   threshold: Threshold,
   of: {
     readonly from: string
-    readonly us: string
-    readonly cut: string | null
-    readonly parameters: string[]
+    readonly column: Column
+    readonly parameters: readonly string[]
+    readonly ties?: string
   },
 ): Promise<Figure> {
-  const { from, parameters } = of
-  const sql = timeSql(of.us, of.cut, threshold)
-  const [counted] = await store.rows<{ n: number; within: number | null }>(
-    `SELECT ${sql.counts} FROM ${from}`,
-    parameters,
-  )
-  const { n, within } = counted!
-  if (n === 0) return none
-  const [row] = await store.rows<{ value: number; low: number; high: number }>(
-    `SELECT ${sql.figures(n)} FROM ${from}`,
-    parameters,
-  )
-  return { ...row!, samples: n, within }
-}
-
-/** SQL of the figure of a time: a value that was cut off is a lower bound without an upper one. */
-function timeSql(us: string, cut: string | null, { statistic, bound }: Threshold) {
-  const least = `${us}::DOUBLE`
-  const most = cut === null ? least : `CASE WHEN ${cut} THEN 'infinity'::DOUBLE ELSE ${least} END`
-  const figures = (n: number) => {
-    if (statistic.kind !== 'percentile') {
-      const of = statistic.kind === 'mean' ? 'avg' : statistic.kind
-      // A mean or maximum with an endless value is endless.
-      const high =
-        cut === null || statistic.kind === 'min'
-          ? `${of}(${most})`
-          : `CASE WHEN bool_or(${cut}) THEN 'infinity'::DOUBLE ELSE ${of}(${least}) END`
-      return `${of}(${least}) AS value, ${of}(${least}) AS low, ${high} AS high`
-    }
-    const p = statistic.p / 100
-    const [low, high] = intervalRanks(p, n)
-    const at = (rank: number, values: string) => `quantile_disc(${values}, ${(rank - 0.5) / n})`
-    return `quantile_cont(${least}, ${p}) AS value,
-      ${low < 1 ? `'-infinity'::DOUBLE` : at(low, least)} AS low,
-      ${high > n ? `'infinity'::DOUBLE` : at(high, most)} AS high`
-  }
-  return {
-    counts: `count(${us}) AS n, count(*) FILTER (${most} <= ${bound}) / nullif(count(${us}), 0) AS within`,
-    figures,
-  }
+  const [ordered] = await readOrdered(store, of.from, [of.column], of.parameters, of.ties)
+  const { values, isCut } = ordered!
+  return values.length === 0 ? none : timeOf(new Series(values, isCut), threshold)
 }

@@ -36,7 +36,7 @@ const service = () => {
 
 test('answers that are wrong are counted apart from failures, in rows, figures and thresholds', async () => {
   const target = await service()
-  const thresholds = `thresholds: ['correct >= 70%', 'correct >= 90%', 'errors <= 10%', 'goodput >= 60%', 'goodput >= 70%']`
+  const thresholds = `thresholds: ['correct >= 50%', 'correct >= 95%', 'errors <= 30%', 'goodput >= 50%', 'goodput >= 70%']`
   await withStorePath(async (dbPath) => {
     const result = await run(scenarioOf(`{ contains: '42' }`, thresholds), {
       ...{ dbPath, baseUrl: target.baseUrl, keys: { default: key } },
@@ -57,7 +57,7 @@ test('answers that are wrong are counted apart from failures, in rows, figures a
       ['missed', 28 / 36],
       ['held', 4 / 45],
       ['held', 33 / 45],
-      ['held', 33 / 45],
+      ['inconclusive', 33 / 45],
     ])
     const store = await openStore(dbPath)
     const summary = await summarise(store, result.runId)
