@@ -1,9 +1,13 @@
+import { priceOfPart } from '../../contract/prices.ts'
 import { isZero } from '../../money/rational.ts'
+import type { Part } from '../../tokens/usage.ts'
+import type { Calculation } from '../calculate.ts'
 import type { Change } from './changes/change.ts'
 import { changesFor } from './changes/changes.ts'
 import type { PriceOf } from './expected.ts'
 import type { Judged } from './judge.ts'
 import { type CountedPart, countedParts, otherCount } from './other-count.ts'
+import { otherPrices } from './other-price.ts'
 import { isWithin } from './tolerance.ts'
 
 /** A single change that gives wrong costs exactly. */
@@ -53,8 +57,12 @@ export function explain(
   })
   const whole = found.filter(({ fits }) => fits === wrong.length)
   if (whole.length === 0) {
+    const priced = pricedOtherwise(wrong, right)
+    if (priced.length > 0) return { explanations: priced, isWhole: true }
     const counted = countedOtherwise(wrong, right)
     if (counted.length > 0) return { explanations: counted, isWhole: true }
+    const ending = chargedEnding(wrong)
+    if (ending !== null) return { explanations: [ending], isWhole: true }
   }
   const isWhole = whole.length > 0
   const kept = isWhole ? whole : coverOf(found)
@@ -68,6 +76,48 @@ export function explain(
   )
   return { explanations: unique.toSorted(byFit).slice(0, mostNamed), isWhole }
 }
+
+/** Whether all wrong costs are charges for one way to end that is free, however much they are. */
+function chargedEnding(wrong: readonly Judged[]): Explanation | null {
+  const endings = new Set(wrong.map(({ request }) => request.outcomes.join()))
+  const [ending] = endings
+  const isFree = ({ statement, expected: { readings, calculation } }: Judged) =>
+    statement.value.numerator > 0n &&
+    calculation?.cost?.numerator === 0n &&
+    readings.every(({ model, context }) => model.charged[context.outcome] === 'none')
+  if (endings.size !== 1 || ending === 'success' || !wrong.every(isFree)) return null
+  return {
+    summary: `${ending} answers were charged, which cost nothing`,
+    ...{ about: 'charged', fits: wrong.length, spares: 0, scope: '' },
+  }
+}
+
+/** Prices that are another number than the contract has, if all wrong costs follow from one. */
+function pricedOtherwise(
+  wrong: readonly Judged[],
+  right: readonly Judged[],
+): readonly Explanation[] {
+  const found = otherPrices(
+    wrong.map(({ statement, unit, expected: { readings } }) => ({
+      ...{ amount: statement.value, unit },
+      readings: readings.slice(0, 1),
+    })),
+  )
+  return found.slice(0, mostTied).map(({ summary, about }) => {
+    const spared = right.filter(({ expected: { calculation } }) => hasPrice(calculation, about))
+    return {
+      ...{ summary, about, fits: wrong.length, spares: spared.length },
+      scope: scopeOf(wrong, spared),
+    }
+  })
+}
+
+/** Of prices that explain the same, so many are named. */
+const mostTied = 2
+
+const hasPrice = (calculation: Calculation | null, about: string) =>
+  about === 'the whole cost' ||
+  (calculation?.lines ?? []).some(({ name }) => (priceOfPart[name as Part] ?? name) === about)
 
 function countedOtherwise(
   wrong: readonly Judged[],

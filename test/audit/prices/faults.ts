@@ -147,7 +147,7 @@ export const faults: readonly PublicFault[] = [
       charge: when(ok, (_, s, rates) => sum(s.counts, without(rates, { read: rates.input / 2 }))),
     },
     places: ['stated', 'log'],
-    summary: /no single change gives them/,
+    summary: /cache_read at 5 times its price/,
   },
   {
     id: 'F16',

@@ -47,5 +47,13 @@ export function text(of: Amount): string {
 }
 
 export const unitOf = (digits: number): Amount => 10n ** BigInt(places - digits)
+/** The last place that the finest of some values shows. */
+export const finest = (values: readonly Amount[], digits: number): Amount =>
+  unitOf(
+    Math.max(
+      0,
+      ...values.map((of) => text(rounded(of, digits, 'half_even')).split('.')[1]?.length ?? 0),
+    ),
+  )
 export const sizeOf = (of: Amount): Amount => (of < 0n ? -of : of)
 export const sumOf = (all: readonly Amount[]): Amount => all.reduce((sum, each) => sum + each, 0n)

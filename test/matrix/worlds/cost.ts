@@ -21,6 +21,8 @@ export interface Line {
 export interface Twist {
   readonly model?: (model: Model, ask: Ask, terms: Terms) => Model
   readonly ask?: (ask: Ask) => Ask
+  /** What an ending is charged for instead. */
+  readonly charge?: Charged
   readonly lines?: (
     lines: readonly Line[],
     rateOf: (part: Part) => Amount,
@@ -35,14 +37,15 @@ const openCharge: Charged = 'full'
 export function costOf(
   terms: Terms,
   asked: Ask,
-  { model: ofModel, ask: ofAsk, lines: ofLines, whole }: Twist = {},
+  { model: ofModel, ask: ofAsk, charge: other, lines: ofLines, whole }: Twist = {},
 ): Amount {
   const ask = ofAsk?.(asked) ?? asked
   const usual = modelOf(terms, ask.model)
   const model = ofModel?.(usual, ask, terms) ?? usual
-  const charged = ask.ended === 'ok' ? 'full' : terms.charged[ask.ended]
+  const charged = ask.ended === 'ok' ? 'full' : (other ?? terms.charged[ask.ended])
   const charge = charged === 'open' ? openCharge : charged
-  if (charge === 'none' || ask.ended === 'refused') return whole?.(0n, ask) ?? 0n
+  if (charge === 'none' || (ask.ended === 'refused' && other === undefined))
+    return whole?.(0n, ask) ?? 0n
   const counts = chargedCounts(ask, charge)
   const rateOf = (part: Part) => rateAt(terms, model, ask, counts, part)
   const searches = charge === 'input' ? 0 : ask.searches

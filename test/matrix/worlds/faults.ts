@@ -111,7 +111,7 @@ function wrongNumber(draw: Draw): Fault {
     ...{ name: `${part} at ${Number(by) / 10} of its price`, family: 'price' },
     ...{ needs: needsOf(part), places: all, strikes: has(part), about: [part] },
     twist: onLines(part, (line) => [{ ...line, each: (line.each * by) / 10n }]),
-    cause: new RegExp(`${part} at (another price|[\\d.]+)`),
+    cause: new RegExp(`${part} at ${Number(by) / 10} times its price`),
   }
 }
 
@@ -328,34 +328,34 @@ const endFault = (
   strikes: ({ ended }, { charged }) => ended === ending && charged[ending] !== 'open',
 })
 
-const full: Twist = { model: (model) => model, ask: (ask) => ({ ...ask, ended: 'ok' }) }
+const full: Twist = { charge: 'full' }
 const none: Twist = { whole: () => 0n }
 const endFaults: readonly Fault[] = [
-  endFault('abort charged in full', 'aborted', 'abort', full, /charged in full/),
+  endFault('abort charged in full', 'aborted', 'abort', full, /charged in full|which cost nothing/),
   endFault('abort free', 'aborted', 'abort', none, /not charged/),
   endFault(
     'abort charged for max_tokens',
     'aborted',
     'abort',
     { ask: (ask) => ({ ...ask, ended: 'ok', counts: { ...ask.counts, output: 4000 } }) },
-    /max_tokens|another count of output/,
+    /max_tokens|another count of output|which cost nothing/,
   ),
   endFault(
     'broken charged in full',
     'refunded',
     'broken',
     full,
-    /charged in full|its input charged/,
+    /charged in full|its input charged|which cost nothing/,
   ),
   endFault(
     'refused charged',
     'refunded',
     'refused',
     full,
-    /charged in full|its input charged|expected 0/,
+    /charged in full|its input charged|which cost nothing|belongs to no request/,
   ),
-  endFault('empty charged', 'refunded', 'empty', full, /charged in full/),
-  endFault('filtered charged', 'refunded', 'filtered', full, /charged in full/),
+  endFault('empty charged', 'refunded', 'empty', full, /charged in full|which cost nothing/),
+  endFault('filtered charged', 'refunded', 'filtered', full, /charged in full|which cost nothing/),
   endFault('replay charged', 'replayed', 'gateway_cache', full, /charged in full/),
 ]
 

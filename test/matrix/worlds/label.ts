@@ -1,4 +1,4 @@
-import { type Amount, sizeOf, unitOf } from './amounts.ts'
+import { type Amount, finest, sizeOf, unitOf } from './amounts.ts'
 import { modelOf } from './asks.ts'
 import { isSure } from './cost.ts'
 import type { Place } from './faults.ts'
@@ -48,7 +48,7 @@ export function labelFor(world: World, played: Played): Label {
 const rulesOf: Readonly<Record<Place, readonly string[]>> = {
   answer: ['PRICE-03', 'PRICE-05', 'PRICE-08'],
   log: ['PRICE-03', 'PRICE-04', 'PRICE-05', 'PRICE-08'],
-  balance: ['PRICE-06'],
+  balance: ['PRICE-06', 'PRICE-08'],
 }
 
 type Asked = World['asks'][number]
@@ -87,7 +87,11 @@ function isRepeat({ asks }: World, ask: Asked): boolean {
 function isProvenAt(world: World, { amounts }: Played, place: 'answer' | 'log'): boolean {
   const { terms, asks, conduct } = world
   const digits = conduct.has('short costs') ? Math.min(fewDigits, terms.digits) : terms.digits
-  const unit = unitOf(Math.min(mostDigits, digits))
+  const shownDigits = Math.min(mostDigits, digits)
+  const unit = finest(
+    amounts.map((each) => each[place]),
+    shownDigits,
+  )
   return asks.some((ask, nth) => {
     const { right, [place]: shown } = amounts[nth]!
     const isShown =
@@ -118,7 +122,7 @@ function isProvenBySums(world: World, played: Played): boolean {
 
 function isWrongSum(
   world: World,
-  { amounts }: Played,
+  { amounts, shown }: Played,
   account: string,
   first: Shown,
   last: Shown,
@@ -140,7 +144,11 @@ function isWrongSum(
   const sum = (of: typeof own) => of.reduce((total, { right }) => total + right, 0n)
   const [low, high] = [sum(surely) - sum(behind), sum(all)]
   const taken: Amount = last.taken - first.taken
-  const slack =
-    2n * BigInt(Math.max(1, all.length)) * unitOf(Math.min(mostDigits, world.terms.digits))
+  const charges = BigInt(Math.max(1, all.length)) * unitOf(Math.min(mostDigits, world.terms.digits))
+  const place = finest(
+    shown.map(({ taken }) => taken),
+    mostDigits,
+  )
+  const slack = 2n * (place > charges ? place : charges)
   return taken > high + slack || taken < low - slack
 }
