@@ -276,3 +276,19 @@ test('no thread that shares its files with others waits as it is loaded', () => 
     )
   expect(waiting).toEqual([])
 })
+
+/** Rooms that hold rows of runs and of logs, whose number nobody bounds. */
+const holdsRows = ['audit', 'price', 'store', 'exporter', 'contract']
+
+test('no list of unknown length is spread into a call, which puts each element on the stack', () => {
+  const spread = /(?:Math\.(?:max|min)|\.(?:push|unshift|splice))\(\s*(?:[\w$.]+,\s*)*\.\.\.(?!\{)/g
+  const breaches = files
+    .filter((file) => holdsRows.includes(roomOf(file)))
+    .flatMap((file) =>
+      [...readFileSync(join(source, file), 'utf8').matchAll(spread)].map(
+        ([call]) => `${file}: ${call}`,
+      ),
+    )
+  // `largest`, `smallest` of user/extremes.ts, and a loop, take lists of any length.
+  expect(breaches).toEqual([])
+})

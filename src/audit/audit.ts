@@ -5,7 +5,7 @@ import { ColumnFile } from '../store/column-file.ts'
 import type { Store } from '../store/open.ts'
 import { inSession, type Session } from '../store/session.ts'
 import { beginPart, type Work } from '../user/work.ts'
-import { decideInOrder } from './decide.ts'
+import { decideInOrder, findingOf, undecided } from './decide.ts'
 import { readPriceLog } from './evidence/prices/log.ts'
 import { unlessSpoilt } from './evidence/spoilt.ts'
 import { contractOfService } from './known-service.ts'
@@ -152,7 +152,9 @@ async function decideAll(
     begin({ id })
   }
   const settle = async (rule: Rule, finding: Finding): Promise<Finding> => {
-    const settled = { ...finding, verdict: await unlessSpoilt(rule, finding.verdict, evidence) }
+    options.signal?.throwIfAborted()
+    const verdict = await unlessSpoilt(rule, finding.verdict, evidence).catch(undecided)
+    const settled = { ...finding, verdict }
     done++
     options.onFinding?.(settled)
     return settled
@@ -162,10 +164,16 @@ async function decideAll(
   }
   const [ofRates, here] = await Promise.all([
     // Only this thread knows what other findings have spoilt.
-    decideInWorker(ids, evidence, options, beginThere).then((findings) => {
-      doneThere = 0
-      return Promise.all(findings.map((finding, at) => settle(ofLimits[at]!, finding)))
-    }),
+    decideInWorker(ids, evidence, options, beginThere)
+      .catch((error: unknown) => {
+        options.signal?.throwIfAborted()
+        const verdict = undecided(error)
+        return ofLimits.map((rule) => findingOf(rule, verdict))
+      })
+      .then((findings) => {
+        doneThere = 0
+        return Promise.all(findings.map((finding, at) => settle(ofLimits[at]!, finding)))
+      }),
     decideInOrder(
       rules.filter((rule) => !isOfLimits(rule)),
       evidence,

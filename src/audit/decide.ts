@@ -1,3 +1,4 @@
+import { UserError } from '../user/user-error.ts'
 import type { Evidence, Rule } from './rule.ts'
 import type { Finding, Verdict } from './verdict.ts'
 
@@ -16,21 +17,48 @@ export async function decideInOrder(
   for (const rule of rules) {
     begin(rule)
     findings.push(await settle(rule, await decide(rule, evidence)))
-    if (rule.findings !== undefined) findings.push(...(await rule.findings(evidence)))
+    for (const each of await furtherFindings(rule, evidence)) findings.push(each)
   }
   return findings
 }
 
 async function decide(rule: Rule, evidence: Evidence): Promise<Finding> {
-  const verdict = await rule.decide(evidence).catch((error: unknown) => {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new Error(`rule ${rule.id} could not be decided: ${why}`, { cause: error })
-  })
+  const verdict = await rule.decide(evidence).catch(undecided)
+  return findingOf(rule, neverDecidedByNothing(verdict))
+}
+
+async function furtherFindings(rule: Rule, evidence: Evidence): Promise<readonly Finding[]> {
+  // The rule's own finding already says why.
+  return (
+    (await rule.findings?.(evidence).catch((error: unknown) => {
+      undecided(error)
+      return []
+    })) ?? []
+  )
+}
+
+export const findingOf = ({ id, severity, title }: Rule, verdict: Verdict): Finding => ({
+  rule: id,
+  severity,
+  title,
+  verdict,
+})
+
+/**
+ * The verdict of a rule that failed in itself: the others are decided without it.
+ *
+ * @throws what the user, or the end of the audit, is the cause of
+ */
+export function undecided(error: unknown): Verdict {
+  const isOurs =
+    error instanceof UserError || (error instanceof Error && error.name === 'AbortError')
+  if (isOurs) throw error
+  const reason = error instanceof Error ? error.message : String(error)
   return {
-    rule: rule.id,
-    severity: rule.severity,
-    title: rule.title,
-    verdict: neverDecidedByNothing(verdict),
+    verdict: 'inconclusive',
+    observations: 0,
+    why: `undecided: ${reason}`,
+    isUndecided: true,
   }
 }
 

@@ -44,8 +44,9 @@ export const verdictSchema = z.discriminatedUnion('verdict', [
     .object({
       verdict: z.literal('inconclusive'),
       observations,
-      /** Why the evidence fits both. */
+      /** Why the evidence fits both; `undecided: …` if the rule failed in itself. */
       why: text,
+      isUndecided: z.literal(true).exactOptional(),
       witnesses: z.array(witness).readonly().exactOptional(),
     })
     .readonly(),
@@ -89,6 +90,11 @@ export interface Finding {
   readonly severity: Severity
   readonly title: string
   readonly verdict: Verdict
+}
+
+/** Whether the rule failed in itself, so that nobody knows what it would have found. */
+export function isUndecided({ verdict }: Finding): boolean {
+  return verdict.verdict === 'inconclusive' && verdict.isUndecided === true
 }
 
 /**

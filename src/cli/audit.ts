@@ -11,6 +11,7 @@ import { selectRules } from '../audit/rules/select.ts'
 import { selectRuns } from '../audit/runs.ts'
 import { mergeShares } from '../audit/shares/merge.ts'
 import { shareReportOf } from '../audit/shares/share-report.ts'
+import { isUndecided } from '../audit/verdict.ts'
 import { isBaseUrl } from '../contract/base-url.ts'
 import { loadContract } from '../contract/load.ts'
 import { audit, isBroken } from '../public/audit.ts'
@@ -136,11 +137,13 @@ async function printReport(
   process.stdout.write(
     text(report, shortened(commands, runIds, options.db), options.verbose === true),
   )
-  const undecided = report.findings.some(
+  const open = report.findings.some(
     ({ verdict, severity }) => verdict.verdict === 'inconclusive' && severity !== 'advice',
   )
-  const failed = report.findings.some(isBroken) || (options.strict === true && undecided)
-  process.exitCode = failed ? exit.failed : exit.ok
+  const failed = report.findings.some(isBroken) || (options.strict === true && open)
+  // What a rule would have found that failed in itself, nobody knows: that is no success.
+  const otherwise = report.findings.some(isUndecided) ? exit.internal : exit.ok
+  process.exitCode = failed ? exit.failed : otherwise
 }
 
 /** @throws UserError for a rule that did not fail, or that failed without a request to repeat */

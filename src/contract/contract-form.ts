@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { smallest } from '../user/extremes.ts'
 import { type HeaderNames, namesOf, resetFormats, structuredNames } from './contract.ts'
 import { snake } from './mapping.ts'
 
@@ -151,7 +152,7 @@ const makeForm = () =>
             'maxBalance',
           )
         const higher = bands.map((band) => band.minBalance).filter((min) => min > minBalance)
-        const next = Math.min(...higher)
+        const next = smallest(higher)
         if (higher.length > 0 && maxBalance < next - 1)
           issue(
             `${next - 1} or more, since the next band begins at ${next}`,

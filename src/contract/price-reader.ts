@@ -1,4 +1,5 @@
 import { type Rational, readNumber } from '../money/rational.ts'
+import { largest } from '../user/extremes.ts'
 import { suggestion } from '../user/nearest.ts'
 
 export type Mapping = Readonly<Record<string, unknown>>
@@ -78,7 +79,7 @@ export class PriceReader {
           .replace(/\D/g, '')
           .replace(/^0+|0+$/g, '').length,
     )
-    if (Math.max(...digits) > mostSignificant) {
+    if (largest(digits) > mostSignificant) {
       this.issue(path, `at most ${mostSignificant} digits: more are noise of a float`, value)
       return null
     }

@@ -1,4 +1,5 @@
 import { decimalsOf, readNumber, zero } from '../money/rational.ts'
+import { largest } from '../user/extremes.ts'
 import { isMapping, type Mapping } from './price-reader.ts'
 import { modelPriceWords, type ReadPrices, readPrices, topPriceWords } from './read-prices.ts'
 
@@ -40,7 +41,7 @@ function creditDecimals(given: Mapping): number {
     isMapping(model) && typeof model.cost_credits === 'number' ? [model.cost_credits] : [],
   )
   const decimals = costs.map((cost) => decimalsOf(readNumber(String(cost)) ?? zero) ?? 0)
-  return Math.max(0, ...decimals)
+  return largest(decimals, 0)
 }
 
 /** A price in credits as a price of any kind. */

@@ -1,5 +1,6 @@
 import { literal } from '../store/literal.ts'
 import type { Session } from '../store/session.ts'
+import { largest, smallest } from '../user/extremes.ts'
 import {
   type HistogramBucket,
   type Point,
@@ -111,7 +112,7 @@ export async function readServiceFigures(
   const cover = stretch === null ? null : await bordersOf(store, runId, stretch)
   const series = oneOfEachRank(await readSeries(store, runId))
   const rises = series.map((each) => ({ ...each, rise: riseOf(each.points) }))
-  const everyUs = Math.max(...sources.map(({ every_us }) => Number(every_us)))
+  const everyUs = largest(sources.map(({ every_us }) => Number(every_us)))
   const isCounter = ({ type }: KnownSeries) => type !== 'gauge' && type !== 'untyped'
   const within = ({ points }: KnownSeries): readonly Point[] =>
     cover === null ? points : cut(points, cover.fromUs, cover.toUs)
@@ -287,7 +288,7 @@ function gaugeLine(
       return {
         atUs,
         value: shares.includes(question)
-          ? Math.max(...values)
+          ? largest(values)
           : values.reduce((sum, each) => sum + each, 0),
       }
     })
@@ -306,5 +307,5 @@ function gaugeOf(
   const values = shares.includes(question)
     ? lines.flatMap((points) => points.map(({ value }) => value))
     : gaugeLine(question, lines, everyUs).map(({ value }) => value)
-  return { least: Math.min(...values), most: Math.max(...values) }
+  return { least: smallest(values), most: largest(values) }
 }

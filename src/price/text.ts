@@ -1,5 +1,6 @@
 import { compare, decimalText, one, type Rational } from '../money/rational.ts'
 import { outputOf, parts, promptOf, type Usage, usageFlags } from '../tokens/usage.ts'
+import { largest } from '../user/extremes.ts'
 import type { Calculation } from './calculate.ts'
 
 /** A calculation as JSON: amounts and prices are exact decimals, as text. */
@@ -48,7 +49,12 @@ export function costText(model: string, found: Calculation, usage: Usage, unit: 
     `x ${decimalText(price)}${compare(per, one) === 0 ? '' : ` / ${grouped(per)}`}`,
     `= ${decimalText(cost)}`,
   ])
-  const widths = [0, 1, 2].map((at) => Math.max(0, ...rows.map((row) => row[at]!.length)))
+  const widths = [0, 1, 2].map((at) =>
+    largest(
+      rows.map((row) => row[at]!.length),
+      0,
+    ),
+  )
   const lines = rows.map(
     ([name, count, price, cost]) =>
       `  ${name!.padEnd(widths[0]!)}  ${count!.padStart(widths[1]!)} ${price!.padEnd(widths[2]!)} ${cost}`,

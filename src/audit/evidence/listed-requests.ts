@@ -1,3 +1,4 @@
+import { largest } from '../../user/extremes.ts'
 import type { Evidence } from '../rule.ts'
 import { type Exchange, isList, isObject, type Json, type JsonObject } from './exchange.ts'
 import { usageReports } from './usage/reports.ts'
@@ -35,7 +36,7 @@ export async function listedByOthers(
   const [first, ...later] = answers
   if (first === undefined || later.length === 0) return []
   const before = listedBy(first)
-  const latestMs = Math.max(...before.map(({ atMs }) => atMs))
+  const latestMs = largest(before.map(({ atMs }) => atMs))
   const since = new Set(
     later.flatMap((answer) =>
       listedBy(answer).flatMap(({ id, atMs }) => (atMs > latestMs ? [id] : [])),

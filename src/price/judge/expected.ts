@@ -52,7 +52,24 @@ export interface PriceJudge {
   readonly twinOf: (request: PricedRequest) => Usage | null
 }
 
+/** What was computed before: several rules ask for the same request. */
+const known = new WeakMap<PriceJudge, WeakMap<PricedRequest, Expected>>()
+
 export function expectedCosts(request: PricedRequest, judge: PriceJudge): Expected {
+  let byRequest = known.get(judge)
+  if (byRequest === undefined) {
+    byRequest = new WeakMap()
+    known.set(judge, byRequest)
+  }
+  let expected = byRequest.get(request)
+  if (expected === undefined) {
+    expected = computedCosts(request, judge)
+    byRequest.set(request, expected)
+  }
+  return expected
+}
+
+function computedCosts(request: PricedRequest, judge: PriceJudge): Expected {
   const { priceOf } = judge
   const twin = judge.twinOf(request)
   const models = modelsFor(request, priceOf)

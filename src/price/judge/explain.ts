@@ -1,6 +1,7 @@
 import { priceOfPart } from '../../contract/prices.ts'
 import { isZero } from '../../money/rational.ts'
 import type { Part } from '../../tokens/usage.ts'
+import { smallest } from '../../user/extremes.ts'
 import type { Calculation } from '../calculate.ts'
 import type { Change } from './changes/change.ts'
 import { changesFor } from './changes/changes.ts'
@@ -66,7 +67,7 @@ export function explain(
   }
   const isWhole = whole.length > 0
   const kept = isWhole ? whole : coverOf(found)
-  const fewest = Math.min(...kept.map(({ spares }) => spares))
+  const fewest = smallest(kept.map(({ spares }) => spares))
   const best = isWhole ? kept.filter(({ spares }) => spares === fewest) : kept
   const unique = best.filter(
     ({ summary, about }, at) =>

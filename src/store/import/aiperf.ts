@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { largest } from '../../user/extremes.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { ForeignAttempt, ForeignRun, Reject } from './foreign-attempt.ts'
 
@@ -165,7 +166,7 @@ function attemptOf(
     promptTokens: rounded(number('input_sequence_length') ?? number('error_isl')),
     completionTokens: rounded(number('output_sequence_length') ?? number('output_token_count')),
     contentEvents: Array.isArray(gaps) ? gaps.length + 1 : 0,
-    itlMaxUs: Array.isArray(gaps) && gaps.length > 0 ? Math.max(...gaps) * 1000 : null,
+    itlMaxUs: Array.isArray(gaps) && gaps.length > 0 ? largest(gaps) * 1000 : null,
   }
 }
 

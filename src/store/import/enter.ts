@@ -66,7 +66,7 @@ export async function enter(store: Session, log: EnteredLog): Promise<Entered> {
       buckets > 0
         ? await enterStatements(store, log.source, dimensions, importNo, nowUs)
         : { known: 0, notes: [] as readonly string[] }
-    notes.push(...stated.notes)
+    for (const each of stated.notes) notes.push(each)
     const duplicates = known + stated.known
     const rejected = bad + differing + unread
     const counts = {
@@ -93,7 +93,7 @@ export async function enter(store: Session, log: EnteredLog): Promise<Entered> {
         log.isPartial,
       ],
     )
-    notes.push(...(await setsAside(store, log.source)))
+    for (const each of await setsAside(store, log.source)) notes.push(each)
     await store.execute(log.check === true ? 'ROLLBACK' : 'COMMIT')
     return { counts, notes }
   } catch (error) {

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fingerprintOf } from '../../attempt/fingerprint.ts'
+import { largest } from '../../user/extremes.ts'
 import { UserError } from '../../user/user-error.ts'
 import { beginningOf, firstRecord, headerOf } from './csv-header.ts'
 import { csvDocuments, jsonDocuments, type LogDocument, longestLine } from './formats/documents.ts'
@@ -120,7 +121,7 @@ export function readKnown(
   }
   const missing = missingPage(pages)
   if (missing !== null && !partial) throw new UserError('import', missing)
-  notes.push(...changesOf(format, seen, rows))
+  for (const each of changesOf(format, seen, rows)) notes.push(each)
   const needsWidth = format.needsWidth === true && !seen.has('end_time')
   if (needsWidth && rows > 0 && bucket === undefined) {
     throw new UserError(
@@ -207,7 +208,10 @@ function missingPage(
 ): string | null {
   const wants = '. Import all files of it together, or add --partial.'
   const numbered = pages.filter(({ page }) => page.pages !== undefined && page.pages > 1)
-  const most = Math.max(0, ...numbered.map(({ page }) => page.pages!))
+  const most = largest(
+    numbered.map(({ page }) => page.pages!),
+    0,
+  )
   const there = new Set(numbered.map(({ page }) => page.number ?? 1))
   for (let number = 1; number <= most; number++) {
     if (there.has(number)) continue
@@ -223,7 +227,10 @@ function missingPage(
     }
   }
   const counted = pages.filter(({ page }) => page.total !== undefined && page.pages === undefined)
-  const total = Math.max(0, ...counted.map(({ page }) => page.total!))
+  const total = largest(
+    counted.map(({ page }) => page.total!),
+    0,
+  )
   const rows = counted.reduce((sum, { page }) => sum + page.rows, 0)
   return rows < total ? `${counted[0]!.file} has ${rows} of ${total} rows${wants}` : null
 }

@@ -59,12 +59,13 @@ export async function stage(store: Session, log: StagedLog, read: string): Promi
     ...['model', 'key_fp', 'account', 'outcome'],
     ...(mapping.dimensions ?? []).map((name) => identifier(`dimension ${name}`)),
   ].map((sql) => `coalesce(${sql}, '')`)
-  notes.push(...(await placeLocalTimes(store, { timezone, ambiguous, bucket, series })))
-  notes.push(...(await rejectAhead(store, log)))
+  for (const each of await placeLocalTimes(store, { timezone, ambiguous, bucket, series }))
+    notes.push(each)
+  for (const each of await rejectAhead(store, log)) notes.push(each)
   await settleTypes(store, log)
   await keepLines(store, scanned, 'false')
-  notes.push(...(await hideKeys(store, scanned)))
-  notes.push(...(await checkParts(store, log)))
+  for (const each of await hideKeys(store, scanned)) notes.push(each)
+  for (const each of await checkParts(store, log)) notes.push(each)
   return { notes, scanned, readings }
 }
 

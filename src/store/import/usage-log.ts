@@ -98,12 +98,13 @@ export async function importUsageLog(store: Session, log: UsageLogImport): Promi
     const notes = [...readNotes]
     const mapping = { ...log.mapping, ...withoutNulls(readings) }
     if (log.format === 'csv' && !isPartial) await refuseBrokenEnd(store, log, path)
-    notes.push(...(await nameEqualLines(store, log.mapping)))
+    for (const each of await nameEqualLines(store, log.mapping)) notes.push(each)
     beginPart(log, 'looking for lines that are known', 1, 3)
     await store.execute(`SET force_compression = 'auto'`)
-    notes.push(...(await findKnown(store, log)))
+    for (const each of await findKnown(store, log)) notes.push(each)
     await keepDiffering(store, scanned)
-    if (log.prices !== undefined) notes.push(...(await priceLines(store, log.prices, scratch)))
+    if (log.prices !== undefined)
+      for (const each of await priceLines(store, log.prices, scratch)) notes.push(each)
     // Catches a signal that came between two queries and interrupted neither.
     beginPart(log, 'entering lines', 2, 3)
     const summary =

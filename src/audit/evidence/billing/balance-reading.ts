@@ -1,4 +1,5 @@
 import type { Credits } from '../../../contract/contract.ts'
+import { smallest } from '../../../user/extremes.ts'
 import { once } from '../once.ts'
 import type { KnownPolicy } from './abandoned/known-policy.ts'
 import { type Abandoned, fewAmbiguous, readAbandoned } from './abandoned/read.ts'
@@ -88,7 +89,7 @@ export function readBalance(
 /** Whether somebody may have added so many credits: a rise like those that the contract sells and grants, but none of them. */
 export function mayBeAdded(rise: Credits, giftSizes: readonly Credits[]): boolean {
   const isNamed = giftSizes.some((size) => Math.abs(size - rise) <= nearGift)
-  return rise * 2 > Math.min(...giftSizes) && !isNamed
+  return rise * 2 > smallest(giftSizes) && !isNamed
 }
 
 /** A rise this near to a package may be one beside a wrong charge. */

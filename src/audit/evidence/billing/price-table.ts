@@ -1,6 +1,7 @@
 import { namesOf } from '../../../contract/contract.ts'
 import type { Promising } from '../../../contract/promises.ts'
 import { literal } from '../../../store/literal.ts'
+import { largest } from '../../../user/extremes.ts'
 import type { Evidence } from '../../rule.ts'
 
 /** Evidence with a price for each model. */
@@ -21,5 +22,5 @@ export function priceTable({ models }: Priced): string {
 
 /** Upper bound of an unknown price. */
 export function highestPrice({ models }: Priced): number {
-  return Math.max(...models.map((model) => model.costCredits))
+  return largest(models.map((model) => model.costCredits))
 }

@@ -1,3 +1,4 @@
+import { largest, smallest } from '../../../user/extremes.ts'
 import type { Settled } from './abandoned/by-totals.ts'
 import { sum } from './charge-intervals.ts'
 import type { HeaderMeaning } from './header-meaning.ts'
@@ -70,8 +71,8 @@ export function placesOfStep(
     const around = order
       .slice(Math.max(0, at - neighbours), at + neighbours)
       .map((row) => times[row]!)
-    const fromUs = around.length === 0 ? callUs[from]! : Math.min(...around)
-    const toUs = around.length === 0 ? callUs[to]! : Math.max(...around)
+    const fromUs = around.length === 0 ? callUs[from]! : smallest(around)
+    const toUs = around.length === 0 ? callUs[to]! : largest(around)
     return { balanceGap: { above, below, credits, fromUs, toUs }, fromUs, toUs }
   }
 }

@@ -6,6 +6,7 @@ import {
   divide,
   isZero,
   multiply,
+  negate,
   powerOfTen,
   type Rational,
   rational,
@@ -15,6 +16,7 @@ import {
 import { expectedCosts, type PriceJudge } from '../../../price/judge/expected.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { amountOf, atPlace } from './answer-json.ts'
+import { type Charge, ChargeSums } from './charge-sums.ts'
 import type { MoneyPage } from './requests.ts'
 
 /** A value of a balance or a spend. */
@@ -79,7 +81,10 @@ export interface ReadingStretch {
   readonly low: Rational
   /** And of those that perhaps were. Null without an upper bound: a cost is open. */
   readonly high: Rational | null
-  readonly requests: readonly PricedRequest[]
+  /** How many requests may have been charged between. */
+  readonly count: number
+  /** These requests. Each call lists them anew: neighbouring stretches share most of them where a value may be late. */
+  readonly requests: () => readonly PricedRequest[]
   readonly isRight: boolean
   /** Whether each cost follows from the prices alone, without what the service recorded. */
   readonly isComputed: boolean
@@ -101,25 +106,30 @@ export function stretchesOf(
   judge: PriceJudge,
   recorded: Recorded = new Map(),
 ): readonly ReadingStretch[] {
-  const bounds = new Map(
-    requests.map((request) => [request, boundsOf(request, judge, recorded.get(request) ?? null)]),
-  )
+  const byAccount = Map.groupBy(requests, ({ account }) => account)
   return [...Map.groupBy(readings, ({ account }) => account)].flatMap(([account, own]) => {
-    const theirs = requests.filter((request) => request.account === account)
-    const places = own.map(({ place }) => place).toSorted(compare)
+    const charges = (byAccount.get(account) ?? []).map((request) =>
+      chargeOf(request, judge, recorded.get(request) ?? null),
+    )
+    const sums = new ChargeSums(charges, terms.withinMs)
+    const finest = own.reduce<Rational | null>(
+      (least, { place }) => (least === null || compare(place, least) < 0 ? place : least),
+      null,
+    )
     // A spend that stays at 0 shows no place, and no charge either.
     const isNothing = terms.moves === 'up' && own.every(({ value }) => isZero(value))
     const smallest = powerOfTen(-judge.currency.digits)
-    const [finest = smallest] = places
-    const unit = isNothing || compare(finest, smallest) < 0 ? smallest : finest
+    const unit = isNothing || finest === null || compare(finest, smallest) < 0 ? smallest : finest
     const stretch = (first: Reading, last: Reading) =>
-      stretchOf(first, last, theirs, bounds, terms, [unit, smallest])
+      stretchOf(first, last, sums, terms, [unit, smallest])
+    // The whole comes first: the sums go forward in time.
+    const whole = own.length > 2 ? stretch(own[0]!, own.at(-1)!) : null
     const all = own.slice(1).map((last, at) => stretch(own[at]!, last))
     const kept = all.filter((each) => !isRestart(each, terms, unit))
-    const isSteady = own.length > 2 && kept.length === all.length
+    const isSteady = whole !== null && kept.length === all.length
     return [
       ...kept.map((each) => ({ ...each, isWhole: false })),
-      ...(isSteady ? [{ ...stretch(own[0]!, own.at(-1)!), isWhole: true }] : []),
+      ...(isSteady ? [{ ...whole, isWhole: true }] : []),
     ]
   })
 }
@@ -143,45 +153,32 @@ function isRestart(
 function stretchOf(
   first: Reading,
   last: Reading,
-  requests: readonly PricedRequest[],
-  bounds: ReadonlyMap<PricedRequest, Bounds>,
-  { moves, withinMs }: BalanceTerms,
+  sums: ChargeSums,
+  { moves }: BalanceTerms,
   [unit, smallest]: readonly [Rational, Rational],
 ): Omit<ReadingStretch, 'isWhole'> {
   const change = subtract(last.value, first.value)
-  const taken = moves === 'up' ? change : { ...change, numerator: -change.numerator }
-  const surely = requests.filter(
-    ({ startMs, endMs }) => startMs >= first.untilMs && endMs + withinMs <= last.fromMs,
-  )
-  const perhaps = requests.filter(
-    (request) =>
-      !surely.includes(request) &&
-      request.startMs <= last.untilMs &&
-      request.endMs + withinMs >= first.fromMs,
-  )
+  const taken = moves === 'up' ? change : negate(change)
+  const { count, high, notComputed, notWhole } = sums.touching(first.fromMs, last.untilMs)
   // A late value may be older than the one before it: a cache or a replica is behind.
-  const behind = requests.filter(
-    ({ startMs, endMs }) => startMs <= first.untilMs && endMs + withinMs > last.fromMs,
-  )
-  const atLeast = surely.map((request) => bounds.get(request)!.low).reduce(add, zero)
-  const all = [...surely, ...perhaps]
-  const [high, back] = [mostOf(all, bounds), mostOf(behind, bounds)]
-  const low = back === null ? null : subtract(atLeast, back)
+  const { surely, behind } = sums.between(first.untilMs, last.fromMs)
+  const low = behind.high === null ? null : subtract(surely.low, behind.high)
   // The places that two readings show, and what rounding each charge that is no whole unit may add.
-  const rounded = all.filter((request) => !bounds.get(request)!.isWhole).length
-  const ofCharges = multiply(smallest, rational(BigInt(rounded)))
+  const ofCharges = multiply(smallest, rational(BigInt(notWhole)))
   const isExact =
-    rounded === 0 &&
+    notWhole === 0 &&
     compare(unit, smallest) === 0 &&
-    [first, last].every(({ value }) => isWholeIn(value, smallest, all.length))
+    [first, last].every(({ value }) => isWholeIn(value, smallest, count))
   const slack = isExact ? zero : compare(unit, ofCharges) > 0 ? unit : ofCharges
-  const isRight =
-    (low === null || compare(add(taken, slack), low) >= 0) &&
-    (high === null || compare(subtract(taken, slack), high) <= 0)
-  const isShown = high !== null && low !== null && compare(low, slack) > 0
-  const isComputed = all.every((request) => bounds.get(request)!.isComputed)
-  const shownLow = low ?? zero
-  return { first, last, taken, low: shownLow, high, requests: all, isRight, isComputed, isShown }
+  return {
+    ...{ first, last, taken, low: low ?? zero, high, count },
+    requests: () => sums.listed(first.fromMs, last.untilMs, first.untilMs, last.fromMs),
+    isRight:
+      (low === null || compare(add(taken, slack), low) >= 0) &&
+      (high === null || compare(subtract(taken, slack), high) <= 0),
+    isComputed: notComputed === 0,
+    isShown: high !== null && low !== null && compare(low, slack) > 0,
+  }
 }
 
 /** Twice this many units are no longer exact as a double. */
@@ -194,28 +191,8 @@ function isWholeIn(value: Rational, unit: Rational, charges = 0): boolean {
   return units.denominator === 1n && compare(reach, exactEnd) < 0
 }
 
-/** The most that these requests can cost together; null if one of them is open. */
-function mostOf(
-  requests: readonly PricedRequest[],
-  bounds: ReadonlyMap<PricedRequest, Bounds>,
-): Rational | null {
-  const highs = requests.map((request) => bounds.get(request)!.high)
-  return highs.some((each) => each === null)
-    ? null
-    : (highs as readonly Rational[]).reduce(add, zero)
-}
-
-interface Bounds {
-  readonly low: Rational
-  readonly high: Rational | null
-  /** Whether the prices alone say exactly this cost. */
-  readonly isComputed: boolean
-  /** Whether both are whole numbers of the smallest unit, which no rounding moves. */
-  readonly isWhole: boolean
-}
-
 /** A cost between bounds is what the service recorded for it, if that is between them. */
-function boundsOf(request: PricedRequest, judge: PriceJudge, recorded: Rational | null): Bounds {
+function chargeOf(request: PricedRequest, judge: PriceJudge, recorded: Rational | null): Charge {
   const { low, high } = computedBounds(request, judge)
   const isWithin =
     recorded !== null &&
@@ -225,11 +202,11 @@ function boundsOf(request: PricedRequest, judge: PriceJudge, recorded: Rational 
   const unit = powerOfTen(-judge.currency.digits)
   const isWhole = high !== null && isWholeIn(low, unit) && isWholeIn(high, unit)
   return isWithin
-    ? { low: recorded, high: recorded, isComputed, isWhole: isComputed && isWhole }
-    : { low, high, isComputed, isWhole }
+    ? { request, low: recorded, high: recorded, isComputed, isWhole: isComputed && isWhole }
+    : { request, low, high, isComputed, isWhole }
 }
 
-function computedBounds(request: PricedRequest, judge: PriceJudge): Pick<Bounds, 'low' | 'high'> {
+function computedBounds(request: PricedRequest, judge: PriceJudge): Pick<Charge, 'low' | 'high'> {
   const { costs, between, open } = expectedCosts(request, judge)
   const all = [...costs, ...(between ?? [])].toSorted(compare)
   const isOpen = open.length > 0 || all.length === 0

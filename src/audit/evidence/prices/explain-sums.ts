@@ -14,12 +14,16 @@ import { changesFor } from '../../../price/judge/changes/changes.ts'
 import { expectedCosts, type PriceJudge } from '../../../price/judge/expected.ts'
 import { type CountedPart, countedParts, otherCount } from '../../../price/judge/other-count.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
+import { smallest } from '../../../user/extremes.ts'
 import type { ReadingStretch } from './balance.ts'
 
 /** Sums of more requests have too many explanations. */
 const mostRequests = 50
 const mostStretches = 20
 const mostNamed = 4
+
+/** A stretch with the list of its requests. */
+type Summed = Omit<ReadingStretch, 'requests'> & { readonly requests: readonly PricedRequest[] }
 
 /** `: cache_read at the price of input`: the single change that gives all wrong sums; empty if there is none. */
 export function explainSums(stretches: readonly ReadingStretch[], judge: PriceJudge): string {
@@ -28,9 +32,11 @@ export function explainSums(stretches: readonly ReadingStretch[], judge: PriceJu
     .filter(isExact)
     // The stretch over all contains what its parts already show.
     .filter(({ isWhole }, _, all) => !isWhole || !all.some(isWrongPart))
-    .toSorted((a, b) => a.requests.length - b.requests.length)
-  const wrong = exact.filter(({ isRight }) => !isRight).slice(0, mostStretches)
-  const right = exact.filter(({ isRight }) => isRight).slice(0, mostStretches)
+    .toSorted((a, b) => a.count - b.count)
+  const some = (all: readonly ReadingStretch[]) =>
+    all.slice(0, mostStretches).map((stretch) => ({ ...stretch, requests: stretch.requests() }))
+  const wrong = some(exact.filter(({ isRight }) => !isRight))
+  const right = some(exact.filter(({ isRight }) => isRight))
   if (wrong.length === 0) return ''
   const models = new Map(
     [...wrong, ...right].flatMap(({ requests }) =>
@@ -45,7 +51,7 @@ export function explainSums(stretches: readonly ReadingStretch[], judge: PriceJu
     const spared = right.filter((stretch) => effectOn(stretch, change, judge).changed)
     return [{ summary: change.summary, about: change.about, spared }]
   })
-  const fewest = Math.min(...found.map(({ spared }) => spared.length))
+  const fewest = smallest(found.map(({ spared }) => spared.length))
   const best = found.filter(
     ({ spared, about }, at) =>
       spared.length === fewest &&
@@ -57,7 +63,7 @@ export function explainSums(stretches: readonly ReadingStretch[], judge: PriceJu
 }
 
 /** Other counts of tokens that give wrong sums of one stream each. */
-function countedOtherwise(wrong: readonly ReadingStretch[], judge: PriceJudge): readonly string[] {
+function countedOtherwise(wrong: readonly Summed[], judge: PriceJudge): readonly string[] {
   if (!wrong.every(({ requests: [request, second] }) => second === undefined && request?.isStream))
     return []
   return (Object.keys(countedParts) as CountedPart[]).flatMap((part) => {
@@ -83,19 +89,15 @@ function unitOf(
 }
 
 /** An open cost fits everything, one that the service recorded has tokens that nobody knows, and sums of fewer requests have fewer explanations. */
-function isExact({ requests, low, high, isComputed }: ReadingStretch): boolean {
+function isExact({ count, low, high, isComputed }: ReadingStretch): boolean {
   return (
-    requests.length > 0 &&
-    isComputed &&
-    requests.length <= mostRequests &&
-    high !== null &&
-    compare(low, high) === 0
+    count > 0 && isComputed && count <= mostRequests && high !== null && compare(low, high) === 0
   )
 }
 
-function scopeOf(wrong: readonly ReadingStretch[], spared: readonly ReadingStretch[]): string {
+function scopeOf(wrong: readonly Summed[], spared: readonly Summed[]): string {
   if (spared.length === 0) return ''
-  const all = (stretches: readonly ReadingStretch[], has: (request: PricedRequest) => boolean) =>
+  const all = (stretches: readonly Summed[], has: (request: PricedRequest) => boolean) =>
     stretches.every(({ requests }) => requests.every(has))
   const isStream = ({ isStream }: PricedRequest) => isStream
   if (all(wrong, isStream) && all(spared, (each) => !isStream(each))) return ' (of streams)'
@@ -105,7 +107,7 @@ function scopeOf(wrong: readonly ReadingStretch[], spared: readonly ReadingStret
 
 /** What a change would make of a stretch: whether it gives the sum that was taken, or moves it at all. */
 function effectOn(
-  { requests, taken, first, last, low }: ReadingStretch,
+  { requests, taken, first, last, low }: Summed,
   change: Change,
   judge: PriceJudge,
 ): { readonly gives: boolean; readonly changed: boolean } {

@@ -1,6 +1,7 @@
 import type { LogTerms } from '../../../contract/prices.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { outputOf, promptOf } from '../../../tokens/usage.ts'
+import { AlikeIndex } from './alike-index.ts'
 import type { LogRow } from './log.ts'
 
 export interface Join {
@@ -9,11 +10,13 @@ export interface Join {
   readonly missing: readonly PricedRequest[]
   /** Rows without a request, of those who pay for the audited requests. */
   readonly strays: readonly LogRow[]
-  /** `id`, `header x-request-id`, or `content`: model, tokens and time. */
+  /** `id`, `header x-request-id`, or `content`: model, tokens and time; `id, and 3 by content` for several ways. */
   readonly by: string
 }
 
-/** Joins requests with the rows of the service's own log, by the best key that both have. */
+type Pairs = Map<PricedRequest, readonly LogRow[]>
+
+/** Joins each request with its rows in the service's own log, by the best key that both have. */
 export function joinLog(
   requests: readonly PricedRequest[],
   log: readonly LogRow[],
@@ -27,66 +30,92 @@ export function joinLog(
     log.filter(({ id }) => id !== null),
     ({ id }) => id!,
   )
-  const joined = new Map(
+  const pairs: Pairs = new Map(
     requests.flatMap((request) => {
       const rows = byId.get(keyOf(request) ?? '')
       return rows === undefined ? [] : [[request, rows] as const]
     }),
   )
-  const by = joined.size > 0 ? byName(terms) : 'content'
-  const matches = new Map(joined.size > 0 ? joined : byContent(requests, log))
-  // A client that left before the head of the answer knows no id.
-  const nameless = requests.filter((request) => !matches.has(request) && keyOf(request) === null)
-  const joinedRows = new Set([...matches.values()].flat())
-  const free = log.filter((row) => !joinedRows.has(row))
-  if (joined.size > 0)
-    for (const [request, rows] of byContent(nameless, free)) matches.set(request, rows)
-  // A cached answer repeats the id of the first one: the rows are for both.
-  const used = new Set([...matches.values()].flat())
+  const ofIds = pairs.size
+  addByContent(pairs, requests, log)
+  addInterchangeable(pairs, requests, log)
+  const used = usedIn(pairs)
+  const free = log.filter((row) => !used.has(row))
   const payers = new Set([...used].map(({ payer }) => payer))
+  const unmatched = requests.filter((request) => !pairs.has(request))
+  // A client that left before the head of the answer knows no id; nor does one of an endpoint whose answers have none.
+  const nameless = unmatched.filter((request) => keyOf(request) === null)
+  const [freeRows, namelessOnes] = [AlikeIndex.ofRows(free), AlikeIndex.ofRequests(nameless)]
+  const isUntimed = free.some(({ atMs }) => atMs === null)
   return {
-    pairs: [...matches].map(([request, rows]) => ({ request, rows })),
-    missing: requests.filter((request) => !matches.has(request)),
-    strays: log.filter(
+    pairs: [...pairs].map(([request, rows]) => ({ request, rows })),
+    missing: unmatched.filter(
+      (request) =>
+        keyOf(request) !== null ||
+        (!isUntimed && freeRows.alike(request, (row) => isAlike(request, row), 1).length === 0),
+    ),
+    strays: free.filter(
       (row) =>
-        !used.has(row) &&
         payers.has(row.payer) &&
         // Of several such requests, nobody knows whose row it is.
-        !nameless.some((request) => !matches.has(request) && isAlike(request, row)),
+        namelessOnes.alike(row, (request) => isAlike(request, row), 1).length === 0,
     ),
-    by,
+    by: waysOf(ofIds, pairs.size - ofIds, terms),
   }
 }
 
-const byName = (terms: LogTerms | null) =>
-  terms === null || terms.join === 'response.id' ? 'id' : `header ${terms.join.header}`
+function waysOf(ofIds: number, ofContent: number, terms: LogTerms | null): string {
+  if (ofIds === 0) return 'content'
+  const name = terms === null || terms.join === 'response.id' ? 'id' : `header ${terms.join.header}`
+  return ofContent === 0 ? name : `${name}, and ${ofContent} by content`
+}
 
-const secondMs = 1_000
+const usedIn = (pairs: Pairs): ReadonlySet<LogRow> => new Set([...pairs.values()].flat())
 
 /** Model, tokens and time within a second: a match only if it is unique in both directions. */
-function byContent(
+function addByContent(
+  pairs: Pairs,
   requests: readonly PricedRequest[],
   log: readonly LogRow[],
-): ReadonlyMap<PricedRequest, readonly LogRow[]> {
-  const candidates = requests.map((request) => ({
-    request,
-    rows: log.filter((row) => isAlike(request, row)),
-  }))
-  const claims = new Map<LogRow, number>()
-  for (const { rows } of candidates)
-    for (const row of rows) claims.set(row, (claims.get(row) ?? 0) + 1)
-  return new Map(
-    candidates.flatMap(({ request, rows }) =>
-      rows.length === 1 && claims.get(rows[0]!) === 1 ? [[request, rows] as const] : [],
-    ),
-  )
+): void {
+  const used = usedIn(pairs)
+  const rest = requests.filter((request) => !pairs.has(request))
+  const [rows, others] = [
+    AlikeIndex.ofRows(log.filter((row) => !used.has(row))),
+    AlikeIndex.ofRequests(rest),
+  ]
+  for (const request of rest) {
+    const [row, second] = rows.alike(request, (each) => isAlike(request, each), 2)
+    if (row === undefined || second !== undefined) continue
+    if (others.alike(row, (each) => isAlike(each, row), 2).length === 1) pairs.set(request, [row])
+  }
 }
+
+/** Several requests with equal counts, and as many rows with these: which row is whose makes no difference to their costs. */
+function addInterchangeable(
+  pairs: Pairs,
+  requests: readonly PricedRequest[],
+  log: readonly LogRow[],
+): void {
+  const used = usedIn(pairs)
+  const isCounted = ({ tokens }: LogRow) => tokens.prompt !== null && tokens.completion !== null
+  const rows = AlikeIndex.ofRows(log.filter((row) => isCounted(row) && !used.has(row)))
+  for (const request of requests) {
+    if (pairs.has(request) || request.usage === null || promptOf(request.usage.parts) === null)
+      continue
+    const [row] = rows.alike(request, (each) => isAlike(request, each), 1, true)
+    if (row !== undefined) pairs.set(request, [row])
+  }
+}
+
+const secondMs = 1_000
 
 function isAlike(request: PricedRequest, { models, atMs, tokens }: LogRow): boolean {
   if (atMs === null || atMs < request.startMs - secondMs || atMs > request.endMs + secondMs)
     return false
   const { requestedModel, returnedModel } = request
-  const isOurs = (name: string) => name === requestedModel || name === returnedModel
+  const isOurs = (logged: string) =>
+    isModel(requestedModel, logged) || (returnedModel !== null && isModel(returnedModel, logged))
   if (models.length > 0 && !models.some(isOurs)) return false
   if (request.usage === null) return true
   const [prompt, output] = [promptOf(request.usage.parts), outputOf(request.usage.parts)]
@@ -95,3 +124,7 @@ function isAlike(request: PricedRequest, { models, atMs, tokens }: LogRow): bool
     (tokens.completion === null || output === null || tokens.completion === output)
   )
 }
+
+/** A log may name the maker before the model: `openai/gpt-5`. */
+export const isModel = (name: string, logged: string) =>
+  name === logged || logged.endsWith(`/${name}`) || name.endsWith(`/${logged}`)

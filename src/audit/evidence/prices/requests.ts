@@ -86,9 +86,14 @@ async function load({ store, runIds, contract }: Evidence): Promise<PriceRequest
        LEFT JOIN bodies USING (run_id, slot, retry)
        LEFT JOIN templates USING (run_id, template)
      WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL
-     ORDER BY started_at, sent_us, slot, retry LIMIT ${mostRequests}`,
+     ORDER BY started_at, sent_us, slot, retry LIMIT ${mostRequests + 1}`,
     [JSON.stringify(runIds)],
   )
+  // With a part of them, the rest would look like charges without a request.
+  if (rows.length > mostRequests)
+    throw new Error(
+      `prices are judged over at most ${mostRequests} requests at once; name fewer runs`,
+    )
   const packed = readPackedBodies(
     store.path,
     rows.map(({ packedAt }) => packedAt),

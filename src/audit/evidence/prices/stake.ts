@@ -9,6 +9,7 @@ import {
   zero,
 } from '../../../money/rational.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
+import { largest, smallest } from '../../../user/extremes.ts'
 
 /** How far an amount is from what is right: positive if too much was charged. */
 function overcharge({ statement, nearest, is }: Judged): Rational {
@@ -25,7 +26,7 @@ export function stakeOf(judged: readonly Judged[], currency: string): string {
   const over = amounts.filter(({ numerator }) => numerator > 0n).reduce(add, zero)
   const under = amounts.filter(({ numerator }) => numerator < 0n).reduce(add, zero)
   const starts = judged.map(({ request }) => request.startMs)
-  const spanMs = Math.max(...judged.map(({ request }) => request.endMs)) - Math.min(...starts)
+  const spanMs = largest(judged.map(({ request }) => request.endMs)) - smallest(starts)
   const monthly = (sum: Rational) =>
     spanMs < leastMs
       ? ''

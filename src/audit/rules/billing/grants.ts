@@ -1,5 +1,6 @@
 import type { Package } from '../../../contract/contract.ts'
 import type { PromiseName, Promising } from '../../../contract/promises.ts'
+import { smallest } from '../../../user/extremes.ts'
 import { billingRule, witnessOf } from '../../evidence/balances.ts'
 import { nearGift } from '../../evidence/billing/balance-reading.ts'
 import { excessOf } from '../../evidence/billing/conservation.ts'
@@ -137,8 +138,8 @@ tolerance of a day), and no credits may remain a day after that.`,
     if (wrong !== null) return fails('packages that expire as the price list says', judged, wrong)
     const packages = contract.packages.map((each) => each.credits)
     const gifts = giftsOf(contract).filter((size) => size > 0)
-    const [smallest, sums] = [Math.min(...gifts), sumsOf(gifts)]
-    const large = rises(readings).filter(({ gained }) => gained * 2 > smallest)
+    const [leastGift, sums] = [smallest(gifts), sumsOf(gifts)]
+    const large = rises(readings).filter(({ gained }) => gained * 2 > leastGift)
     const odd = large.find(({ gained }) => !sums.includes(gained))
     const isNear = (size: number) => odd !== undefined && Math.abs(odd.gained - size) <= nearGift
     if (odd !== undefined && !sums.some(isNear)) {

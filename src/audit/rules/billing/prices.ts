@@ -1,5 +1,6 @@
 import type { PricedModel } from '../../../contract/contract.ts'
 import type { Promising } from '../../../contract/promises.ts'
+import { smallest } from '../../../user/extremes.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { effects } from '../../evidence/billing/history.ts'
@@ -40,7 +41,7 @@ export const bill02 = billingRule({
 type Priced = Promising<'models.cost_credits'>
 
 function lowestPrice({ models }: Priced): number {
-  return Math.min(...models.map((model) => model.costCredits))
+  return smallest(models.map((model) => model.costCredits))
 }
 
 function decidePrices(

@@ -79,12 +79,12 @@ function rangeOf({ low, high }: ReadingStretch, unit: string): string {
 }
 
 function witnessOf(stretch: ReadingStretch, unit: string): Witness {
-  const { first, last, requests, taken } = stretch
-  const { runId, slot, retry } = (requests[0] ?? last.request) as ReadingStretch['requests'][number]
+  const { first, last, count, taken } = stretch
+  const { runId, slot, retry } = stretch.requests()[0] ?? last.request
   return {
     runId,
     slot,
     retry,
-    shows: `${first.text} to ${last.text}: ${short(taken)} ${unit} for ${requests.length} ${requests.length === 1 ? 'request' : 'requests'}, expected ${rangeOf(stretch, unit)}`,
+    shows: `${first.text} to ${last.text}: ${short(taken)} ${unit} for ${count} ${count === 1 ? 'request' : 'requests'}, expected ${rangeOf(stretch, unit)}`,
   }
 }

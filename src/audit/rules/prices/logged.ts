@@ -1,7 +1,10 @@
 import { add, compare, decimalText, isZero, zero } from '../../../money/rational.ts'
+import type { Judged } from '../../../price/judge/judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { isWithin, unitOf } from '../../../price/judge/tolerance.ts'
 import { outputOf, promptOf } from '../../../tokens/usage.ts'
+import { largest, smallest } from '../../../user/extremes.ts'
+import { isModel } from '../../evidence/prices/join.ts'
 import { type PriceJudgements, priceJudgements } from '../../evidence/prices/judgements.ts'
 import type { LogRow } from '../../evidence/prices/log.ts'
 import { placeVerdict } from '../../evidence/prices/place-verdict.ts'
@@ -60,7 +63,9 @@ function joinVerdict(found: PriceJudgements): Verdict {
     ),
     ...unrecorded(missing, found).map((request) => ({ request, summary: 'no row in the log' })),
   ]
-  const ofStrays = strays.filter((row) => isWithinRun(row, found))
+  const fromMs = smallest(requests.map(({ startMs }) => startMs)) - slackMs
+  const untilMs = largest(requests.map(({ endMs }) => endMs)) + slackMs
+  const ofStrays = strays.filter((row) => isWithinRun(row, fromMs, untilMs))
   const nearest = pairs[0]!.request
   const all = [
     ...problems,
@@ -115,7 +120,7 @@ function issuesOf(
   }
   const { models } = row!
   const names = namesOf(request, judge.priceOf)
-  if (models.length > 0 && !models.some((model) => names.some((name) => isName(name, model))))
+  if (models.length > 0 && !models.some((model) => names.some((name) => isModel(name, model))))
     issues.push(`model ${models[0]} in the log, ${request.requestedModel} asked`)
   const late = prices.evidence.log?.withinMs ?? 0
   const at = row!.atMs
@@ -123,9 +128,7 @@ function issuesOf(
     issues.push(
       `${new Date(at).toISOString()} in the log, sent ${new Date(request.startMs).toISOString()}`,
     )
-  const amounts = [...stated.values()].flatMap((all) =>
-    all.filter((each) => each.request === request),
-  )
+  const amounts = statedOf(stated).get(request) ?? []
   const logged = rows.flatMap(({ cost }) => cost ?? [])
   const sum = logged.map(({ value }) => value).reduce(add, zero)
   for (const { statement, expected, unit } of amounts) {
@@ -142,6 +145,19 @@ function issuesOf(
 
 const slackMs = 60_000
 
+const byRequest = new WeakMap<object, ReadonlyMap<PricedRequest, readonly Judged[]>>()
+
+/** What the answer of each request states, at all places. */
+function statedOf(
+  stated: PriceJudgements['stated'],
+): ReadonlyMap<PricedRequest, readonly Judged[]> {
+  const known = byRequest.get(stated)
+  if (known !== undefined) return known
+  const found = Map.groupBy([...stated.values()].flat(), ({ request }) => request)
+  byRequest.set(stated, found)
+  return found
+}
+
 function namesOf(
   { requestedModel, returnedModel }: PricedRequest,
   priceOf: PriceJudgements['judge']['priceOf'],
@@ -152,17 +168,13 @@ function namesOf(
   return [...new Set(ids)]
 }
 
-/** A log may name the maker before the model: `openai/gpt-5`. */
-const isName = (name: string, logged: string) =>
-  name === logged || logged.endsWith(`/${name}`) || name.endsWith(`/${logged}`)
-
 /** Requests that cost something by the contract, and ended before the log's last row by more than its delay. */
 function unrecorded(
   missing: readonly PricedRequest[],
   { join, prices, judge }: PriceJudgements,
 ): readonly PricedRequest[] {
   const times = join!.pairs.flatMap(({ rows }) => rows.flatMap(({ atMs }) => atMs ?? []))
-  const end = times.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...times)
+  const end = times.length === 0 ? Number.POSITIVE_INFINITY : largest(times)
   const late = prices.evidence.log?.withinMs ?? 0
   return missing.filter((request) => {
     const model = judge.priceOf(request.requestedModel)
@@ -175,10 +187,7 @@ function unrecorded(
   })
 }
 
-function isWithinRun(row: LogRow, { requests }: PriceJudgements): boolean {
-  if (row.cost === null || isZero(row.cost.value)) return false
-  if (row.atMs === null) return true
-  const starts = requests.map(({ startMs }) => startMs)
-  const ends = requests.map(({ endMs }) => endMs)
-  return row.atMs >= Math.min(...starts) - slackMs && row.atMs <= Math.max(...ends) + slackMs
+function isWithinRun({ cost, atMs }: LogRow, fromMs: number, untilMs: number): boolean {
+  if (cost === null || isZero(cost.value)) return false
+  return atMs === null || (atMs >= fromMs && atMs <= untilMs)
 }

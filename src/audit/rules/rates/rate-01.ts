@@ -2,6 +2,7 @@ import { type Contract, type Window, windows, windowUs } from '../../../contract
 import type { Bracket, Brackets } from '../../../limits/balance.ts'
 import { bandsWithin, type Cell, cellsNamed, touches } from '../../../limits/band.ts'
 import { trailingBrackets } from '../../../limits/trailing.ts'
+import { smallest } from '../../../user/extremes.ts'
 import { anyOf, type RateEvent, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 import { goesOn, holds, sequentialPairs } from './row-changes.ts'
@@ -33,7 +34,7 @@ a wrong row within the first window decides nothing.`,
     let [named, decided] = [0, 0]
     const seen = new Set<number>()
     // A balance below every band has no row (gap G-25).
-    const lowestBalance = Math.min(...contract.bands.map((band) => band.minBalance))
+    const lowestBalance = smallest(contract.bands.map((band) => band.minBalance))
     let wrong = 0
     let first: Judged | undefined
     let proven: Judged | undefined

@@ -7,6 +7,7 @@ import {
 } from '../../../limits/admission.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import type { BandTrace } from '../../../limits/traces.ts'
+import { largest } from '../../../user/extremes.ts'
 import { anyOf, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 import { tracesIn } from './traces.ts'
@@ -99,7 +100,10 @@ function judge({ limit, windowUs, toleranceUs }: BandTrace, burst: Burst): Judge
     burst.requests.filter(({ decision }) => decision === 'admitted'),
     ({ endpoint }) => endpoint,
   )
-  const admitted = Math.max(0, ...[...byEndpoint.values()].map((of) => of.length))
+  const admitted = largest(
+    [...byEndpoint.values()].map((of) => of.length),
+    0,
+  )
   const { startUs, endUs } = burst
   return {
     ...{ limit, windowUs, toleranceUs, span: { startUs, endUs }, admitted },

@@ -4,6 +4,7 @@ import type { Endpoint } from '../../../contract/request.ts'
 import type { Bracket } from '../../../limits/balance.ts'
 import { type Decision, decisionOf, type LimitedRequest } from '../../../limits/limited-request.ts'
 import { type ColumnFile, fieldsOf, type KeptColumn } from '../../../store/column-file.ts'
+import { largest } from '../../../user/extremes.ts'
 
 /** A request, with what is known of its account's balance at that moment. */
 export interface RateEvent extends LimitedRequest {
@@ -75,7 +76,7 @@ export function rateEventTable(
     [...numberColumns, ...wordColumns].map((name, at) => [name, columns[at]!]),
   ) as Record<(typeof numberColumns)[number] | (typeof wordColumns)[number], Float64Array>
   const prices = new Map(pricesOf(contract).map(({ id, costCredits }) => [id, costCredits]))
-  const highest = Math.max(1, ...prices.values())
+  const highest = largest(prices.values(), 1)
   const priceOf = words.map((word) => prices.get(word) ?? highest)
   const decision = new Float64Array(size)
   const costCredits = new Float64Array(size)

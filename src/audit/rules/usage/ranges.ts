@@ -1,4 +1,5 @@
 import { generatesSql } from '../../../contract/request.ts'
+import { largest, smallest } from '../../../user/extremes.ts'
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
 import { judgedRule, type Observed } from '../exchange-rule.ts'
 import { named } from './report-rule.ts'
@@ -29,7 +30,7 @@ ${named}`,
     const isQuiet = (all: readonly Range[]) => {
       const rows = all.map(({ report }) => report.exchange.row)
       const times = rows.map(({ sentUs }) => sentUs)
-      const [from, to] = [Math.min(...times), Math.max(...times)]
+      const [from, to] = [smallest(times), largest(times)]
       return !(sentOf.get(rows[0]!.runId) ?? []).some(({ sentUs }) => sentUs > from && sentUs < to)
     }
     const byStart = Map.groupBy(ranges, (range) => placeOf(range, range.from))

@@ -1,5 +1,6 @@
 import type { Credits } from '../../../../contract/contract.ts'
 import { countBelow } from '../../../../limits/count-below.ts'
+import { largest } from '../../../../user/extremes.ts'
 import type { Conservation } from '../conservation.ts'
 import { abandonments, type BalanceHistory, effects } from '../history.ts'
 import { add, isExplained, nearestOf, type Ranges, ranges, unlike } from './combinations.ts'
@@ -68,7 +69,7 @@ export function chargedBeyondPolicies(
   const [abandoned, off] = [kinds.flatMap(({ rows }) => rows).length, nearest.off]
   if (off.every((credits) => credits === 0)) return null
   const astray = off.reduce((sum, credits) => sum + Math.abs(credits), 0)
-  const widest = off.indexOf(Math.max(...off))
+  const widest = off.indexOf(largest(off))
   if (astray * 50 > abandoned || off[widest]! <= 0) return null
 
   const explained = () =>

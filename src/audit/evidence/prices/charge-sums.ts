@@ -1,0 +1,206 @@
+import { type Rational, rational } from '../../../money/rational.ts'
+import type { PricedRequest } from '../../../price/judge/request.ts'
+
+/** What a request may cost, and when it may be charged. */
+export interface Charge {
+  readonly request: PricedRequest
+  readonly low: Rational
+  /** Null without an upper bound. */
+  readonly high: Rational | null
+  /** Whether the prices alone say exactly this cost. */
+  readonly isComputed: boolean
+  /** Whether both bounds are whole numbers of the smallest unit, which no rounding moves. */
+  readonly isWhole: boolean
+}
+
+/** Sums over some charges. */
+export interface ChargeSum {
+  readonly count: number
+  readonly low: Rational
+  /** Null if one of them has no upper bound. */
+  readonly high: Rational | null
+  readonly open: number
+  readonly notComputed: number
+  readonly notWhole: number
+}
+
+/** Sums in units that all costs have in common. */
+interface Units {
+  count: number
+  low: bigint
+  high: bigint
+  open: number
+  notComputed: number
+  notWhole: number
+}
+
+/**
+ * Sums of charges between two moments, each in O(log n): prefix sums over the starts and the ends of requests, and a tree of
+ * ends for the requests that span a moment. A sum for each pair of readings then takes no longer than the readings and requests.
+ */
+export class ChargeSums {
+  /** By their start. */
+  private readonly charges: readonly Charge[]
+  private readonly withinMs: number
+  private readonly units: readonly Units[]
+  private readonly scale: bigint
+  private readonly starts: Float64Array
+  private readonly ends: Float64Array
+  private readonly byStart: readonly Units[]
+  private readonly byEnd: readonly Units[]
+  /** Place of each charge among the ends. */
+  private readonly rank: Int32Array
+  private readonly tree: Units[]
+  private taken = 0
+
+  /** @param withinMs how long after its end a request may be charged */
+  constructor(charges: readonly Charge[], withinMs: number) {
+    this.withinMs = withinMs
+    this.charges = charges.toSorted((a, b) => a.request.startMs - b.request.startMs)
+    this.scale = commonScale(charges)
+    this.units = this.charges.map((charge) => this.unitsOf(charge))
+    this.starts = Float64Array.from(this.charges, ({ request }) => request.startMs)
+    const order = this.charges.map((_, at) => at).toSorted((a, b) => this.endOf(a) - this.endOf(b))
+    this.ends = Float64Array.from(order, (at) => this.endOf(at))
+    this.byStart = prefixSums(this.units)
+    this.byEnd = prefixSums(order.map((at) => this.units[at]!))
+    this.rank = new Int32Array(order.length)
+    for (const [rank, at] of order.entries()) this.rank[at] = rank
+    this.tree = Array.from({ length: order.length + 1 }, none)
+  }
+
+  /** Requests that may be charged in a time: they began before its end, and were not over before its start. */
+  touching(fromMs: number, untilMs: number): ChargeSum {
+    const begun = this.byStart[countUpTo(this.starts, untilMs, true)]!
+    return this.said(less(begun, this.byEnd[countUpTo(this.ends, fromMs, false)]!))
+  }
+
+  /** The same as a list: those that are surely charged from `sureMs` to `endMs` first. */
+  listed(fromMs: number, untilMs: number, sureMs: number, endMs: number): readonly PricedRequest[] {
+    const all = this.charges
+      .slice(0, countUpTo(this.starts, untilMs, true))
+      .map(({ request }) => request)
+      .filter((request) => request.endMs + this.withinMs >= fromMs)
+    const isSure = (request: PricedRequest) =>
+      request.startMs >= sureMs && request.endMs + this.withinMs <= endMs
+    return [...all.filter(isSure), ...all.filter((request) => !isSure(request))]
+  }
+
+  /**
+   * Requests that are surely charged from one moment to another, and those that began before it and may be charged after the
+   * other: `behind`.
+   *
+   * @param fromMs may not be less than at the call before: the tree of ends holds the requests that began until then
+   */
+  between(
+    fromMs: number,
+    endMs: number,
+  ): { readonly surely: ChargeSum; readonly behind: ChargeSum } {
+    this.takeUntil(fromMs)
+    const behind = this.later(endMs)
+    const first = countUpTo(this.starts, fromMs, false)
+    let before = behind
+    for (let at = first; at < this.taken; at++)
+      if (this.endOf(at) > endMs) before = less(before, this.units[at]!)
+    const over = this.byEnd[countUpTo(this.ends, endMs, true)]!
+    // Of those that are over by the end, the ones that began before the start are out.
+    const early = less(this.byStart[first]!, before)
+    return { surely: this.said(less(over, early)), behind: this.said(behind) }
+  }
+
+  private endOf(at: number): number {
+    return this.charges[at]!.request.endMs + this.withinMs
+  }
+
+  /** Puts the requests that began until a moment into the tree. */
+  private takeUntil(ms: number): void {
+    const end = countUpTo(this.starts, ms, true)
+    for (; this.taken < end; this.taken++) {
+      const units = this.units[this.taken]!
+      for (let at = this.rank[this.taken]! + 1; at < this.tree.length; at += at & -at)
+        this.tree[at] = more(this.tree[at]!, units)
+    }
+  }
+
+  /** Of the requests in the tree, those that are charged after a moment. */
+  private later(ms: number): Units {
+    let until = none()
+    for (let at = countUpTo(this.ends, ms, true); at > 0; at -= at & -at)
+      until = more(until, this.tree[at]!)
+    return less(this.byStart[this.taken]!, until)
+  }
+
+  private unitsOf({ low, high, isComputed, isWhole }: Charge): Units {
+    const scaled = ({ numerator, denominator }: Rational) => numerator * (this.scale / denominator)
+    return {
+      count: 1,
+      low: scaled(low),
+      high: high === null ? 0n : scaled(high),
+      open: high === null ? 1 : 0,
+      notComputed: isComputed ? 0 : 1,
+      notWhole: isWhole ? 0 : 1,
+    }
+  }
+
+  private said({ low, high, ...counts }: Units): ChargeSum {
+    return {
+      ...counts,
+      low: rational(low, this.scale),
+      high: counts.open > 0 ? null : rational(high, this.scale),
+    }
+  }
+}
+
+const none = (): Units => ({ count: 0, low: 0n, high: 0n, open: 0, notComputed: 0, notWhole: 0 })
+
+function more(a: Units, b: Units): Units {
+  return {
+    count: a.count + b.count,
+    low: a.low + b.low,
+    high: a.high + b.high,
+    open: a.open + b.open,
+    notComputed: a.notComputed + b.notComputed,
+    notWhole: a.notWhole + b.notWhole,
+  }
+}
+
+function less(a: Units, b: Units): Units {
+  return {
+    count: a.count - b.count,
+    low: a.low - b.low,
+    high: a.high - b.high,
+    open: a.open - b.open,
+    notComputed: a.notComputed - b.notComputed,
+    notWhole: a.notWhole - b.notWhole,
+  }
+}
+
+/** @returns the sum of the first n, at n */
+function prefixSums(units: readonly Units[]): readonly Units[] {
+  const sums = [none()]
+  for (const each of units) sums.push(more(sums.at(-1)!, each))
+  return sums
+}
+
+/** How many of the sorted values are below a value, or at most it. */
+function countUpTo(sorted: Float64Array, value: number, isInclusive: boolean): number {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (isInclusive ? sorted[middle]! <= value : sorted[middle]! < value) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** The least denominator that all costs have in common. */
+function commonScale(charges: readonly Charge[]): bigint {
+  const seen = new Set<bigint>()
+  for (const { low, high } of charges) {
+    seen.add(low.denominator)
+    if (high !== null) seen.add(high.denominator)
+  }
+  let scale = 1n
+  for (const denominator of seen) scale *= rational(denominator, scale).numerator
+  return scale
+}
