@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { stretchesOf } from '../../../src/audit/evidence/prices/balance.ts'
 import {
-  type Charge,
+  type ChargeBounds,
   type ChargeSum,
   ChargeSums,
 } from '../../../src/audit/evidence/prices/charge-sums.ts'
@@ -13,7 +13,7 @@ import { modelOf, request } from '../../price/made-requests.ts'
 
 /** Sums of charges between readings of a balance, by prefix sums: the same as by their definition, and as fast as the rows. */
 
-function summed(charges: readonly Charge[]): ChargeSum {
+function summed(charges: readonly ChargeBounds[]): ChargeSum {
   const open = charges.filter(({ high }) => high === null).length
   return {
     ...{ count: charges.length, open },
@@ -33,7 +33,7 @@ const charge = fc
     ...{ isComputed: fc.boolean(), isWhole: fc.boolean() },
   })
   .map(
-    ({ start, length, low, more, ...is }): Charge => ({
+    ({ start, length, low, more, ...is }): ChargeBounds => ({
       request: request({ startMs: start, endMs: start + length }),
       low,
       high: more === null ? null : add(low, more),
@@ -53,7 +53,7 @@ test('the sums are those of the requests that began, ended or span as the defini
       moments,
       (charges, within, times) => {
         const sums = new ChargeSums(charges, within)
-        const over = ({ request: { endMs } }: Charge) => endMs + within
+        const over = ({ request: { endMs } }: ChargeBounds) => endMs + within
         const ofStart = times.toSorted(([a], [b]) => a - b)
         for (const [from, length, wide] of [ofStart[0]!, ...ofStart]) {
           const end = from + length - 10

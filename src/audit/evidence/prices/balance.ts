@@ -16,7 +16,7 @@ import {
 import { expectedCosts, type PriceJudge } from '../../../price/judge/expected.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { amountOf, atPlace } from './answer-json.ts'
-import { type Charge, ChargeSums } from './charge-sums.ts'
+import { type ChargeBounds, ChargeSums } from './charge-sums.ts'
 import type { MoneyPage } from './requests.ts'
 
 /** A value of a balance or a spend. */
@@ -192,7 +192,11 @@ function isWholeIn(value: Rational, unit: Rational, charges = 0): boolean {
 }
 
 /** A cost between bounds is what the service recorded for it, if that is between them. */
-function chargeOf(request: PricedRequest, judge: PriceJudge, recorded: Rational | null): Charge {
+function chargeOf(
+  request: PricedRequest,
+  judge: PriceJudge,
+  recorded: Rational | null,
+): ChargeBounds {
   const { low, high } = computedBounds(request, judge)
   const isWithin =
     recorded !== null &&
@@ -206,7 +210,10 @@ function chargeOf(request: PricedRequest, judge: PriceJudge, recorded: Rational 
     : { request, low, high, isComputed, isWhole }
 }
 
-function computedBounds(request: PricedRequest, judge: PriceJudge): Pick<Charge, 'low' | 'high'> {
+function computedBounds(
+  request: PricedRequest,
+  judge: PriceJudge,
+): Pick<ChargeBounds, 'low' | 'high'> {
   const { costs, between, open } = expectedCosts(request, judge)
   const all = [...costs, ...(between ?? [])].toSorted(compare)
   const isOpen = open.length > 0 || all.length === 0

@@ -2,7 +2,7 @@ import { type Rational, rational } from '../../../money/rational.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 
 /** What a request may cost, and when it may be charged. */
-export interface Charge {
+export interface ChargeBounds {
   readonly request: PricedRequest
   readonly low: Rational
   /** Null without an upper bound. */
@@ -40,7 +40,7 @@ interface Units {
  */
 export class ChargeSums {
   /** By their start. */
-  private readonly charges: readonly Charge[]
+  private readonly charges: readonly ChargeBounds[]
   private readonly withinMs: number
   private readonly units: readonly Units[]
   private readonly scale: bigint
@@ -54,7 +54,7 @@ export class ChargeSums {
   private taken = 0
 
   /** @param withinMs how long after its end a request may be charged */
-  constructor(charges: readonly Charge[], withinMs: number) {
+  constructor(charges: readonly ChargeBounds[], withinMs: number) {
     this.withinMs = withinMs
     this.charges = charges.toSorted((a, b) => a.request.startMs - b.request.startMs)
     this.scale = commonScale(charges)
@@ -130,7 +130,7 @@ export class ChargeSums {
     return less(this.byStart[this.taken]!, until)
   }
 
-  private unitsOf({ low, high, isComputed, isWhole }: Charge): Units {
+  private unitsOf({ low, high, isComputed, isWhole }: ChargeBounds): Units {
     const scaled = ({ numerator, denominator }: Rational) => numerator * (this.scale / denominator)
     return {
       count: 1,
@@ -194,7 +194,7 @@ function countUpTo(sorted: Float64Array, value: number, isInclusive: boolean): n
 }
 
 /** The least denominator that all costs have in common. */
-function commonScale(charges: readonly Charge[]): bigint {
+function commonScale(charges: readonly ChargeBounds[]): bigint {
   const seen = new Set<bigint>()
   for (const { low, high } of charges) {
     seen.add(low.denominator)

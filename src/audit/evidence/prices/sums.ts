@@ -36,7 +36,7 @@ const mostRows = 50
 export function sumsOf(found: PriceJudgements): Sums | null {
   const sides = sidesOf(found)
   const unit = found.prices.currency.name
-  const whole = wholeOf(found)
+  const whole = allReadingsOf(found)
   const taken = whole?.taken ?? null
   const places = (['computed', 'stated', 'logged'] as const).filter((place) =>
     sides.some((each) => each[place] !== null),
@@ -90,7 +90,7 @@ function sidesOf({ requests, judge, stated, logged }: PriceJudgements): readonly
 }
 
 /** The time between the first and the last reading, if they are of one account. */
-function wholeOf(found: PriceJudgements): ReadingStretch | null {
+function allReadingsOf(found: PriceJudgements): ReadingStretch | null {
   const terms = found.prices.evidence.balance
   if (terms === null) return null
   const readings = readingsOf(found, terms)
