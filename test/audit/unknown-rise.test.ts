@@ -29,6 +29,39 @@ test('a rise of 777 that no charge explains is one inconclusive finding', async 
   })
 })
 
+/** Requests that overlap, in the middle of which 777 credits come in; the client may have left the last one. */
+const underLoad = (count: number, isLeft = false): readonly AttemptRow[] => [
+  read(0, 0, 5_000),
+  ...Array.from({ length: count }, (_, at) =>
+    inFlight(1 + at, 1 + at, 3.5 + at, 4_999 - at + (at < count / 2 ? 0 : 777)),
+  ),
+  ...(isLeft
+    ? [inFlight(count + 1, count + 1, count + 2, null, { outcome: 'aborted', streamed: 1 })]
+    : []),
+  read(count + 2, count + 1e5, 5_777 - count),
+]
+
+test('one explanation of credits that are added during the load holds for all rules', async () => {
+  // Below and above the credits that came in, and beside a request whose cost is open.
+  for (const rows of [underLoad(200), underLoad(900), underLoad(200, true)]) {
+    const of = async (rule: string) => (await verdictOver(rule, rows)).verdict
+    const isOpen = rows.some(({ outcome }) => outcome === 'aborted')
+    expect([await of('BILL-10'), await of('BILL-11'), await of('BILL-19')]).toEqual(
+      isOpen ? ['inconclusive', 'pass', 'not-observed'] : ['pass', 'pass', 'inconclusive'],
+    )
+  }
+})
+
+test('a contract without packages leaves a rise to the rule of the sums', async () => {
+  const { packages: _, grants: __, ...contract } = defaultContract
+  const of = async (rule: string) => (await verdictOver(rule, underLoad(200), { contract })).verdict
+  expect([await of('BILL-10'), await of('BILL-11'), await of('BILL-19')]).toEqual([
+    'inconclusive',
+    'pass',
+    'not-promised',
+  ])
+})
+
 test('a rise does not excuse charges that are wrong beside it', async () => {
   const wrong = toppedUp.with(-1, read(7, 9, 871))
   expect((await verdictOver('BILL-10', wrong)).verdict).toBe('fail')

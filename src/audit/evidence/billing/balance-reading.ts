@@ -78,38 +78,54 @@ export function readBalance(
   const reading = withGifts(history, asShown, giftSizes, policy)
   if (isExplained(reading)) return reading
   // A rise of another size is no charge; it may be a purchase that the contract does not name.
-  const rise = largestRise(asShown)
-  if (!mayBeAdded(rise, giftSizes) || reading.gifts.length > 0 || asShown.charges === 0) {
-    return reading
+  if (asShown.charges === 0) return reading
+  for (const rise of risesOf(asShown).filter((each) => mayBeAdded(each, giftSizes))) {
+    const risen = withGifts(history, asShown, [...giftSizes, rise], policy)
+    if (isExplained(risen) && risen.gifts.some((gift) => gift.credits === rise))
+      return { ...risen, unknownRise: rise }
   }
-  const risen = withGifts(history, asShown, [...giftSizes, rise], policy)
-  return isExplained(risen) ? { ...risen, unknownRise: rise } : reading
+  return reading
 }
 
-/** Whether somebody may have added so many credits: a rise like those that the contract sells and grants, but none of them. */
+/**
+ * Whether somebody may have added so many credits: a rise like those that the contract sells and grants, but none of
+ * them; of a contract without any, one that no few wrong charges give.
+ */
 export function mayBeAdded(rise: Credits, giftSizes: readonly Credits[]): boolean {
   const isNamed = giftSizes.some((size) => Math.abs(size - rise) <= nearGift)
-  return rise * 2 > smallest(giftSizes) && !isNamed
+  const least = giftSizes.length === 0 ? 2 * nearGift : smallest(giftSizes)
+  return rise * 2 > least && !isNamed
 }
 
 /** A rise this near to a package may be one beside a wrong charge. */
 export const nearGift: Credits = 20
 
-/** The largest rise between two idle values that no package or grant explains; 0 without any. */
-function largestRise({ conservation: { segments } }: BalanceReading): Credits {
-  let largest = 0
-  for (const segment of segments) {
-    const isRise = segment.taken < 0 && segment.ambiguous === 0
-    if (isRise) largest = Math.max(largest, -excessOf(segment))
-  }
-  return largest
+/** Abandoned requests of more credits leave the size of a rise too open. */
+const mostOpen: Credits = 40
+
+/** What the largest rise between two idle values may be: abandoned requests may have cost something beside it. */
+function risesOf({ conservation: { segments } }: BalanceReading): readonly Credits[] {
+  const [largest] = segments.toSorted((a, b) => excessOf(a) - excessOf(b))
+  if (largest === undefined || largest.ambiguous > mostOpen) return []
+  const least = -excessOf(largest)
+  return Array.from({ length: largest.ambiguous + 1 }, (_, at) => least + at)
+}
+
+/** Whether so many credits that came in explain a stretch, whatever its abandoned requests cost. */
+export function isAdded(segment: Segment, added: Credits): boolean {
+  const excess = excessOf(segment)
+  return excess < 0 && added >= -excess && added <= segment.ambiguous - excess
 }
 
 /** Whether the values fit, with the gifts that were found. */
 function isExplained({ fits, gifts, conservation: { segments } }: BalanceReading): boolean {
-  const added = gifts.map(({ credits }) => credits)
-  const isGift = (excess: number) => excess === 0 || added.includes(-excess)
-  return fits !== 'none' && segments.every((segment) => isGift(excessOf(segment)))
+  return (
+    fits !== 'none' &&
+    segments.every(
+      (segment) =>
+        excessOf(segment) === 0 || gifts.some(({ credits }) => isAdded(segment, credits)),
+    )
+  )
 }
 
 function withGifts(

@@ -8,7 +8,7 @@ import {
   successes,
   witnessOf,
 } from '../../evidence/balances.ts'
-import { type BalanceReading, mayBeAdded } from '../../evidence/billing/balance-reading.ts'
+import { type BalanceReading, isAdded, mayBeAdded } from '../../evidence/billing/balance-reading.ts'
 import { excessOf, type Segment } from '../../evidence/billing/conservation.ts'
 import { giftsOf, sumsOf } from '../../evidence/billing/gifts.ts'
 import { otherCause } from '../../evidence/other-cause.ts'
@@ -46,11 +46,13 @@ expire, are bought or are added meanwhile make it inconclusive.`,
       const rises = judged.filter(({ taken }) => taken < 0)
       for (const segment of judged) {
         const excess = excessOf(segment)
+        const isRise = reading.unknownRise !== undefined && isAdded(segment, reading.unknownRise)
+        const isClear = segment.ambiguous === 0 && reading.fits !== 'late'
         // BILL-19 is about a rise that nothing explains.
-        if (excess === 0 || -excess === reading.unknownRise) continue
+        if (excess === 0 || (isRise && isClear && contract.packages !== undefined)) continue
         const otherwise =
           otherCause(contract, segment, excess) ??
-          (rises.length === 1 && rises[0] === segment && mayBeAdded(-excess, giftSizes)
+          (isRise || (rises.length === 1 && rises[0] === segment && mayBeAdded(-excess, giftSizes))
             ? 'Credits that somebody added would look the same.'
             : null)
         // Segments without another explanation come first, then the narrowest, which is the most specific.

@@ -3,7 +3,6 @@ import type { PromiseName, Promising } from '../../../contract/promises.ts'
 import { smallest } from '../../../user/extremes.ts'
 import { billingRule, witnessOf } from '../../evidence/balances.ts'
 import { nearGift } from '../../evidence/billing/balance-reading.ts'
-import { excessOf } from '../../evidence/billing/conservation.ts'
 import { giftsOf, sumsOf } from '../../evidence/billing/gifts.ts'
 import type { Evidence } from '../../rule.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
@@ -14,7 +13,8 @@ import { type AccountStatement, type Lot, type Movement, statementsOf } from './
 function rises(readings: Parameters<typeof clearStretches>[0]) {
   return clearStretches(readings)
     .filter(
-      ({ segment, excess }) => excess < 0 && segment.taken < 0 && excessOf(segment) === excess,
+      ({ segment, excess, reading }) =>
+        excess < 0 && (segment.taken < 0 || -excess === reading.unknownRise),
     )
     .map((stretch) => ({ ...stretch, gained: -stretch.excess }))
 }
