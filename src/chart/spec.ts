@@ -52,7 +52,7 @@ export function parseChart(text: string, from: string): ChartSpec {
       ? []
       : ['"usermeta.empty" must be the text to show without rows, as a string']),
     ...['facet', 'repeat', 'concat', 'hconcat', 'vconcat', 'datasets']
-      .filter((key) => key in spec)
+      .filter((key) => Object.hasOwn(spec, key))
       .map((key) => `"${key}" is not supported: one chart is one view or one layer`),
     ...foreignData(rest, ''),
     ...untitledAxes(rest),

@@ -135,7 +135,7 @@ const patienceMs = 30_000
 
 /** The price list of a service, fetched from its own address. */
 async function listedPrices(kind: ContractKind, from: string) {
-  if (!(kind in priceLists))
+  if (!Object.hasOwn(priceLists, kind))
     throw new UserError(
       'usage',
       `--from: ${kind} has no list of prices to fetch; ${Object.keys(priceLists).join(', ')} have one.`,

@@ -2,6 +2,7 @@ import { boundsText, openText, selfTestsText, stoppedText } from '../report/page
 import { rateText, safeRateText, searchShape } from '../report/safe-rate.ts'
 import type { RunResult } from '../run/run.ts'
 import type { ThresholdResult } from '../run/thresholds/check.ts'
+import { lookup } from '../user/lookup.ts'
 import { wrapped } from '../user/wrapped.ts'
 import { duration, table } from './text.ts'
 
@@ -43,13 +44,13 @@ function sweepLines({ sweeps, verdict }: RunResult): readonly string[] {
   })
 }
 
-const reasons: Readonly<Record<string, string>> = {
+const reasons: Readonly<Record<string, string>> = lookup({
   misses: 'too many misses',
   backlog: 'a growing backlog',
   margin: 'its margin is too small',
   late: 'not sent in time by this machine',
   'too few': 'too few requests',
-}
+})
 
 function resultText({ result, why }: { readonly result: string; readonly why: string }): string {
   return result === 'held' ? result : `${result}: ${reasons[why] ?? why}`

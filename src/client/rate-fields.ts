@@ -1,7 +1,9 @@
+import { lookup } from '../user/lookup.ts'
+
 /** Forms of rate-limit headers other than one plain number. All of them are rare, so clarity comes before speed. */
 
 /** Seconds of one unit of a duration such as `1h6m0.5s`. */
-const unitS: Readonly<Record<string, number>> = {
+const unitS: Readonly<Record<string, number>> = lookup({
   ns: 1e-9,
   us: 1e-6,
   µs: 1e-6,
@@ -10,7 +12,7 @@ const unitS: Readonly<Record<string, number>> = {
   m: 60,
   h: 3600,
   d: 86_400,
-}
+})
 
 /** Seconds of a duration as Go writes it: `6m0s`, `1h2m3.5s`, `250ms`. NaN for anything else. */
 export function durationS(text: string): number {

@@ -15,6 +15,7 @@ import {
   wrongNeedsBody,
 } from '../contract/request.ts'
 import { usualOf } from '../contract/usual.ts'
+import { lookup } from '../user/lookup.ts'
 import { secrets } from '../user/secrets/secrets.ts'
 import { UserError } from '../user/user-error.ts'
 import type { WireRequest } from './transport.ts'
@@ -214,7 +215,7 @@ const customaryPaths = { responses: '/v1/responses', embeddings: '/v1/embeddings
 function bodyFields(contract: Contract, spec: RequestSpec): Record<string, unknown> {
   const { endpoint } = spec
   const chat = endpoint === 'chat'
-  const fields: Record<string, unknown> = {}
+  const fields: Record<string, unknown> = lookup()
   if (spec.model !== null) fields.model = spec.model
   if (endpoint === 'embeddings') {
     const texts = spec.messages.map(({ content }) => content)

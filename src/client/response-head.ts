@@ -2,6 +2,7 @@ import { flags } from '../attempt/flags.ts'
 import type { Encoding } from '../attempt/outcome.ts'
 import { type Contract, structuredNames } from '../contract/contract.ts'
 import { usualOf } from '../contract/usual.ts'
+import { lookup } from '../user/lookup.ts'
 import { DateReader, decimalOf, HeaderReader, startsWith, valueEnd, valueStart } from './headers.ts'
 import { firstLimit } from './rate-fields.ts'
 import { type RateColumns, RateTexts } from './rate-texts.ts'
@@ -244,13 +245,13 @@ function number(
   return decimalOf(head, start, end, true)
 }
 
-const encodings: Readonly<Record<string, Encoding>> = {
+const encodings: Readonly<Record<string, Encoding>> = lookup({
   gzip: 'gzip',
   'x-gzip': 'gzip',
   deflate: 'deflate',
   br: 'br',
   zstd: 'zstd',
-}
+})
 
 function encodingOf(value: string): Encoding | null {
   if (value === '' || value === 'identity') return null

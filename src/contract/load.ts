@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, parse as parsePath, resolve } from 'node:path'
 import { holdsItself } from '../user/holds-itself.ts'
+import { lookup } from '../user/lookup.ts'
 import { readText } from '../user/read-text.ts'
 import { UserError } from '../user/user-error.ts'
 import { parseYaml } from '../user/yaml.ts'
@@ -19,7 +20,9 @@ import {
 import { splitPrices } from './split-prices.ts'
 
 /** Names of whole contracts that a file may extend. */
-const whole: Readonly<Record<string, FullContract>> = { [defaultContract.name]: defaultContract }
+const whole: Readonly<Record<string, FullContract>> = lookup({
+  [defaultContract.name]: defaultContract,
+})
 
 /**
  * Reads a contract. A promise that the file leaves out is not promised, unless the file says `extends: svc`: then it is

@@ -1,4 +1,5 @@
 import { compare, multiply, one, type Rational, rational, zero } from '../money/rational.ts'
+import { lookup } from '../user/lookup.ts'
 import type { Mapping, PriceReader } from './price-reader.ts'
 import {
   feeNames,
@@ -97,7 +98,7 @@ export function readRatios(value: unknown, path: string, reader: PriceReader): P
   const model = ratio('model')
   if (model === null) reader.issue(`${path}.model`, "the model's ratio", fields.model)
   const audio = ratio('audio')
-  const relative: Record<string, Rational | null> = {
+  const relative: Record<string, Rational | null> = lookup({
     input: one,
     output: ratio('completion') ?? one,
     input_audio: audio,
@@ -106,7 +107,7 @@ export function readRatios(value: unknown, path: string, reader: PriceReader): P
         ? null
         : multiply(audio ?? one, ratio('audio_completion') ?? one),
     input_image: ratio('image'),
-  }
+  })
   for (const part of parts) if (fields[part] !== undefined) relative[part] = ratio(part)
   return Object.fromEntries(
     Object.entries(relative).flatMap(([name, factor]) =>

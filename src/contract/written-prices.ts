@@ -99,7 +99,7 @@ function withParents(model: ModelPrice): Price {
     const found = price[name] === undefined && follows(name) ? null : entryFor(price, name)
     return found === null ? [] : [[name, found.entry] as const]
   })
-  const fees = Object.entries(price).filter(([name]) => !(name in tokenPrices))
+  const fees = Object.entries(price).filter(([name]) => !Object.hasOwn(tokenPrices, name))
   return Object.fromEntries([...tokens, ...fees])
 }
 
@@ -111,7 +111,7 @@ function writtenPrice(price: Price) {
 
 function writtenEntry(name: string, { price, per, minimum, step }: PriceEntry) {
   const shown = price === 'open' ? price : number(price)
-  const usual = name in tokenPrices ? 1_000_000n : 1n
+  const usual = Object.hasOwn(tokenPrices, name) ? 1_000_000n : 1n
   if (
     per.numerator === usual &&
     per.denominator === 1n &&

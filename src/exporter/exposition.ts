@@ -1,3 +1,5 @@
+import { lookup } from '../user/lookup.ts'
+
 /** Types of metrics in the Prometheus text format and in OpenMetrics; `untyped` if the text does not say. */
 const types = ['counter', 'gauge', 'histogram', 'summary', 'untyped'] as const
 export type MetricType = (typeof types)[number]
@@ -94,7 +96,7 @@ function sampleOf(line: string): Pick<MetricSample, 'name' | 'labels' | 'value'>
   }
 }
 
-const escapes: Readonly<Record<string, string>> = { '\\n': '\n', '\\"': '"', '\\\\': '\\' }
+const escapes: Readonly<Record<string, string>> = lookup({ '\\n': '\n', '\\"': '"', '\\\\': '\\' })
 
 const unescaped = (text: string) => text.replace(/\\[n"\\]/g, (found) => escapes[found]!)
 

@@ -4,6 +4,7 @@ import { decimalText, readNumber } from '../money/rational.ts'
 import type { AccountScope } from '../store/account.ts'
 import { textList } from '../store/literal.ts'
 import type { Session } from '../store/session.ts'
+import { lookup } from '../user/lookup.ts'
 import type { AccountView } from './account-view.ts'
 import { type Period, periodOf } from './period.ts'
 import { Problem } from './problem.ts'
@@ -39,12 +40,12 @@ export function needs({ bearer }: Pick<Asked, 'bearer'>, shown: Shown): void {
   })
 }
 
-export const neededBy: Readonly<Partial<Record<string, Shown>>> = {
+export const neededBy: Readonly<Partial<Record<string, Shown>>> = lookup({
   credits: 'credits',
   cost: 'cost',
   key: 'keys',
   model: 'models',
-}
+})
 
 export const periodAsked = (
   { from, to, timezone }: { from: string; to: string; timezone?: string | undefined },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { lookup } from '../user/lookup.ts'
 import { answers, parameters, problemShape } from './shapes.ts'
 import { audience } from './tokens.ts'
 
@@ -113,7 +114,7 @@ export type RouteName = keyof typeof routes
 export function openapiDocument(): object {
   const ref = (id: string) => ({ $ref: `#/components/schemas/${id}` })
   const problem = { $ref: '#/components/responses/Problem' }
-  const schemas: Record<string, unknown> = {}
+  const schemas: Record<string, unknown> = lookup()
   /** Nested shapes with an id become components of their own. */
   const lift = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(lift)

@@ -1,3 +1,4 @@
+import { lookup } from '../user/lookup.ts'
 import type { RouteName } from './openapi.ts'
 import { Problem } from './problem.ts'
 import { parameters } from './shapes.ts'
@@ -7,9 +8,9 @@ const lists = new Set(['model', 'key', 'endpoint', 'outcome'])
 /** @throws Problem 400 for a parameter that is unknown or wrong, so that a typo never widens a query */
 export function parametersOf(name: RouteName, search: URLSearchParams): unknown {
   const shape = parameters[name]
-  const given: Record<string, unknown> = {}
+  const given: Record<string, unknown> = lookup()
   for (const key of new Set(search.keys())) {
-    if (!(key in shape.shape)) {
+    if (!Object.hasOwn(shape.shape, key)) {
       throw new Problem(400, 'unknown-parameter', 'A parameter is unknown', {
         hint: `Known: ${Object.keys(shape.shape).join(', ') || 'none'}.`,
       })

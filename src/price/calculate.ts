@@ -255,7 +255,7 @@ class CostSum {
     this.base = base
     this.tiers = tiers
     this.parts = parts
-    const hasTokenPrices = Object.keys(base).some((name) => name in tokenPrices)
+    const hasTokenPrices = Object.keys(base).some((name) => Object.hasOwn(tokenPrices, name))
     if (hasTokenPrices) this.addTokens()
     this.addFees(this.priceOfWhole(), calls, counts)
   }
@@ -351,7 +351,7 @@ class CostSum {
     counts: Readonly<Record<string, Rational>>,
   ): void {
     for (const [name, entry] of Object.entries(price)) {
-      if (name in tokenPrices) continue
+      if (Object.hasOwn(tokenPrices, name)) continue
       const call = calls[name]
       const stated =
         counts[name] ?? (call === undefined ? undefined : (decimalOf(call) ?? undefined))

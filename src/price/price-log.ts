@@ -3,6 +3,7 @@ import { modelPriceOf } from '../contract/model-price.ts'
 import type { ChargedOutcome, ModelPrice } from '../contract/prices.ts'
 import { decimalText, rational, roundTo } from '../money/rational.ts'
 import { normalUsage, type Usage } from '../tokens/usage.ts'
+import { lookup } from '../user/lookup.ts'
 import { UserError } from '../user/user-error.ts'
 import { calculate } from './calculate.ts'
 
@@ -41,13 +42,13 @@ export interface LogPrices {
 /** Decimals of an amount in the store. */
 const storedDigits = 18
 
-const chargedAs: Readonly<Record<string, ChargedOutcome>> = {
+const chargedAs: Readonly<Record<string, ChargedOutcome>> = lookup({
   ok: 'success',
   http_error: 'refused',
   broken: 'broken',
   timeout: 'broken',
   aborted: 'abort',
-}
+})
 
 /** @throws UserError for a contract without prices */
 export function logPrices(contract: Contract): LogPrices {

@@ -1,5 +1,6 @@
 import type { FullContract } from '../contract/contract.ts'
 import type { Facets, GapAnswer, GapId } from '../contract/profile.ts'
+import { lookup } from '../user/lookup.ts'
 import type { Prober } from './prober.ts'
 
 /** What is known before the first request. */
@@ -60,8 +61,8 @@ export function ofFacets(
   found: Readonly<Record<string, Facets[string] | { readonly oneOf: readonly string[] }>>,
   ...evidence: readonly string[]
 ): GapAnswer {
-  const is: Record<string, Facets[string]> = {}
-  const between: Record<string, readonly string[]> = {}
+  const is: Record<string, Facets[string]> = lookup()
+  const between: Record<string, readonly string[]> = lookup()
   for (const [facet, value] of Object.entries(found)) {
     if (typeof value === 'object' && 'oneOf' in value) between[facet] = value.oneOf
     else is[facet] = value

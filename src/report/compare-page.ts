@@ -2,6 +2,7 @@ import type { InteractiveChart } from '../chart/interactive.ts'
 import type { Store } from '../store/open.ts'
 import { inSession, type Session } from '../store/session.ts'
 import { html } from '../user/html.ts'
+import { lookup } from '../user/lookup.ts'
 import { type Headline, renderHeadline, type Tone } from './banner.ts'
 import { changeAlone, intervalText } from './compare/change-text.ts'
 import { type Comparison, type Difference, isGain } from './compare/compare.ts'
@@ -38,7 +39,7 @@ async function drawComparison(
     const figure = await renderFigure(part, await rowsOf(store, part))
     if (figure !== null) figures.push(figure)
   }
-  const charts: Record<string, InteractiveChart> = {}
+  const charts: Record<string, InteractiveChart> = lookup()
   for (const { chart } of figures) if (chart !== null) charts[chart.id] = chart.live
   return {
     warnings: figures.flatMap((figure) => figure.warnings),

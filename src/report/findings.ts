@@ -10,6 +10,7 @@ import {
 import { literal, textList } from '../store/literal.ts'
 import type { Session } from '../store/session.ts'
 import { type Html, html } from '../user/html.ts'
+import { lookup } from '../user/lookup.ts'
 import { type Headline, renderHeadline, type Tone } from './banner.ts'
 import { type Figure, renderFigure } from './figure.ts'
 import { formatNumber } from './format.ts'
@@ -39,13 +40,13 @@ export interface StoredFinding {
   readonly detail: Detail
 }
 
-export const tones: Readonly<Record<string, Tone>> = {
+export const tones: Readonly<Record<string, Tone>> = lookup({
   pass: 'good',
   fail: 'fail',
   inconclusive: 'warn',
   'not-observed': 'none',
   'not-promised': 'none',
-}
+})
 
 /** The findings of the latest audit of a shown run; empty without one. */
 export async function latestFindings(store: Session): Promise<readonly StoredFinding[]> {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { lookup } from '../user/lookup.ts'
 import type { Check, Tone } from './banner.ts'
 import { formatDuration, formatNumber, formatShare } from './format.ts'
 import { safeRateText, searchShape } from './safe-rate.ts'
@@ -51,14 +52,14 @@ export interface PageVerdict {
   readonly searches: readonly (Check & { readonly isFound: boolean })[]
 }
 
-const tones: Readonly<Record<string, Tone>> = {
+const tones: Readonly<Record<string, Tone>> = lookup({
   held: 'good',
   degraded: 'warn',
   inconclusive: 'warn',
   failed: 'fail',
   missed: 'fail',
   'not judged': 'none',
-}
+})
 
 /** @returns an empty verdict if none is stored, or if it is unreadable */
 export function readPageVerdict(json: string | null): PageVerdict {

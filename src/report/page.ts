@@ -8,6 +8,7 @@ import { writeOutput } from '../store/output.ts'
 import { resolveRuns } from '../store/runs.ts'
 import { inSession, type Reader, type Session } from '../store/session.ts'
 import { type Html, html } from '../user/html.ts'
+import { lookup } from '../user/lookup.ts'
 import { UserError } from '../user/user-error.ts'
 import { beginPart, type Work } from '../user/work.ts'
 import { renderHeadline } from './banner.ts'
@@ -125,7 +126,7 @@ async function drawReport(store: Session, options: ReportOptions): Promise<Repor
     sketches.push(sketchOf(part, await rowsOf(store, part)))
   }
   const figures = await drawFigures(sketches.filter((sketch) => sketch !== null))
-  const charts: Record<string, InteractiveChart> = {}
+  const charts: Record<string, InteractiveChart> = lookup()
   for (const { chart } of [...top.figures, ...figures]) {
     if (chart !== null) charts[chart.id] = chart.live
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { lookup } from '../user/lookup.ts'
 import type { Tone } from './banner.ts'
 import { formatDuration, formatNumber } from './format.ts'
 
@@ -148,12 +149,12 @@ function answerOf(search: StoredSearch): SafeRateText {
       }
     }
     case 'none': {
-      const reasons: Readonly<Record<string, string>> = {
+      const reasons: Readonly<Record<string, string>> = lookup({
         'one at a time': `Most ${of} missed although each was sent alone.`,
         'no hold':
           'No rate held for long, down to less than half of the rate that held in short trials.',
         'every rate': 'Every rate failed, down to a thousandth of the first.',
-      }
+      })
       return {
         isFound: false,
         tone: 'fail',

@@ -117,7 +117,7 @@ function pooled(
   // Messages of the model at the end are the response that the request asks for.
   const to = messages.findLastIndex(({ role }) => role !== 'assistant') + 1
   const fields = Object.fromEntries(
-    fieldNames.flatMap((name) => (name in rest ? [[name, rest[name]]] : [])),
+    fieldNames.flatMap((name) => (Object.hasOwn(rest, name) ? [[name, rest[name]]] : [])),
   )
   return to === 0 ? null : { messages: messages.slice(0, to), fields }
 }

@@ -1,6 +1,8 @@
+import { lookup } from '../user/lookup.ts'
+
 /** Parses quantities such as `800ms`, `20/s` and `50%`; null for any other text. */
 
-const timeUnitsUs: Readonly<Record<string, number>> = {
+const timeUnitsUs: Readonly<Record<string, number>> = lookup({
   us: 1,
   ms: 1e3,
   s: 1e6,
@@ -8,7 +10,7 @@ const timeUnitsUs: Readonly<Record<string, number>> = {
   m: 60e6,
   h: 3600e6,
   d: 86_400e6,
-}
+})
 
 const number = String.raw`\d+(?:\.\d+)?`
 const durationPattern = `^(?:${number}(?:us|ms|s|min|m|h|d))+$`

@@ -1,3 +1,4 @@
+import { lookup } from '../user/lookup.ts'
 import { UserError } from '../user/user-error.ts'
 import type { Random } from './random.ts'
 
@@ -34,7 +35,7 @@ function gauss(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 }
 
-const unitsUs: Readonly<Record<string, number>> = { us: 1, ms: 1000, s: 1e6 }
+const unitsUs: Readonly<Record<string, number>> = lookup({ us: 1, ms: 1000, s: 1e6 })
 
 /**
  * Reads `20ms`, `uniform(10ms,30ms)`, `exponential(20ms)`, `normal(20ms,5ms)` or

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path'
+import { lookup } from '../user/lookup.ts'
 import { UserError } from '../user/user-error.ts'
 
 /**
@@ -55,7 +56,7 @@ const tooLarge = 'it may not grow further. Raise ulimit -f, or name a file on an
 
 const forbidden = () => 'this user may not write there. Change its rights, or name another file'
 
-const reasons: Readonly<Record<string, (path: string) => string>> = {
+const reasons: Readonly<Record<string, (path: string) => string>> = lookup({
   ENOENT: (path) => `there is no folder ${dirname(path)}. Make it, or name another file`,
   ENOTDIR: (path) => `${dirname(path)} is no folder. Name another file`,
   EISDIR: () => 'it is a folder. Name a file in it',
@@ -65,7 +66,7 @@ const reasons: Readonly<Record<string, (path: string) => string>> = {
   ENOSPC: () => diskFull,
   EDQUOT: () => diskFull,
   EFBIG: () => tooLarge,
-}
+})
 
 /** DuckDB quotes the system's message, or reports how many bytes it could not write. */
 function fullDisk(message: string): boolean {

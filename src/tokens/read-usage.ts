@@ -1,4 +1,5 @@
 import { jsonOf } from '../user/json-text.ts'
+import { lookup } from '../user/lookup.ts'
 import type { Dialect } from './dialect.ts'
 import { type DialectName, dialects } from './dialects.ts'
 import {
@@ -33,7 +34,7 @@ export function readUsage(usage: unknown, dialect: DialectName): Usage {
     if (count === null) isWrong = true
     else counts[name as keyof StatedCounts] = count
   }
-  const calls: Record<string, number> = {}
+  const calls: Record<string, number> = lookup()
   for (const [name, places] of fieldsOf(form.calls ?? {})) {
     const value = Number(firstOf(usage, places) ?? Number.NaN)
     if (Number.isFinite(value) && value >= 0) calls[name] = value

@@ -1,4 +1,5 @@
 import { type Model, modelNamed } from '../../contract/contract.ts'
+import { lookup } from '../../user/lookup.ts'
 import { type Exchange, isList, isObject } from './exchange.ts'
 
 /** Whether the request has a system prompt, in either format. */
@@ -18,17 +19,17 @@ const kind =
     row.endpoint === endpoint && row.streamed === streamed
 
 /** Forms of a request: each may be priced wrongly for one model alone. */
-const forms: Readonly<Record<string, Trait>> = {
+const forms: Readonly<Record<string, Trait>> = lookup({
   'chat plain': kind('chat', 0),
   'chat streamed': kind('chat', 1),
   'messages plain': kind('messages', 0),
   'messages streamed': kind('messages', 1),
-}
+})
 const manyChoices: Trait = (exchange) => Number(exchange.requestField('n') ?? 1) >= 3
-const extras: Readonly<Record<string, Trait>> = {
+const extras: Readonly<Record<string, Trait>> = lookup({
   'n of 3 or more': manyChoices,
   'a system prompt': hasSystemPrompt,
-}
+})
 /** The messages format has one choice. */
 const exists = (extra: string, form: string) =>
   extra === 'a system prompt' || form.startsWith('chat')

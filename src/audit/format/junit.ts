@@ -1,3 +1,4 @@
+import { lookup } from '../../user/lookup.ts'
 import { printable } from './printable.ts'
 
 /** A suite of `<testcase>` elements, with the attributes that the common schemas of JUnit require. */
@@ -20,7 +21,12 @@ export function junitSuite(
 
 /** Escapes foreign text for XML, and shows its control characters. */
 export function xml(text: string): string {
-  const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+  const escapes: Record<string, string> = lookup({
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+  })
   return text
     .split('\n')
     .map((line) => printable(line).replace(/[&<>"]/g, (character) => escapes[character]!))

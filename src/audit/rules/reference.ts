@@ -1,8 +1,9 @@
+import { lookup } from '../../user/lookup.ts'
 import type { Rule } from '../rule.ts'
 import { needs, severities } from './explain.ts'
 import { allRules } from './list.ts'
 
-const families: Readonly<Record<string, string>> = {
+const families: Readonly<Record<string, string>> = lookup({
   TRN: 'Transport, endpoints, versioning',
   AUTH: 'Authentication',
   MODEL: 'Models',
@@ -16,7 +17,7 @@ const families: Readonly<Record<string, string>> = {
   USE: 'Usage endpoint',
   PAGE: 'Usage page',
   PRICE: 'Prices',
-}
+})
 
 /** docs/rules.md, made from the rules; a test keeps them equal. */
 export function rulesReference(): string {

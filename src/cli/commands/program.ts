@@ -1,5 +1,6 @@
 import { mustStandApart } from '../../store/files-apart.ts'
 import { assayVersion } from '../../store/machine.ts'
+import { lookup } from '../../user/lookup.ts'
 import { auditCommand } from './audit.ts'
 import { benchCommand } from './bench.ts'
 import { calibrateCommand } from './calibrate.ts'
@@ -26,7 +27,7 @@ import { watchCommand } from './watch.ts'
 const readsAll = 'completion'
 
 /** The commands by name, in the order of a usual workflow. */
-const commands: Readonly<Record<string, () => AnyCommand>> = {
+const commands: Readonly<Record<string, () => AnyCommand>> = lookup({
   demo: demoCommand,
   serve: serveCommand,
   bench: benchCommand,
@@ -47,7 +48,7 @@ const commands: Readonly<Record<string, () => AnyCommand>> = {
   import: importCommand,
   export: exportCommand,
   [readsAll]: completionCommand,
-}
+})
 
 /**
  * `assay` with its commands.

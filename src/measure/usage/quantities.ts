@@ -1,3 +1,5 @@
+import { lookup } from '../../user/lookup.ts'
+
 /**
  * What a request uses, each defined once. The view `usage`, the sums of quarters of an hour, ClickHouse's tables, imports, the pages, the API
  * and the files follow from it (docs/usage-quantities.md).
@@ -148,7 +150,7 @@ const knownOf = new Map(
 )
 
 /** All columns of the sums of quarters of an hour, in their order. Money is of one unit in a row. */
-export const quantities: Readonly<Record<string, Quantity>> = {
+export const quantities: Readonly<Record<string, Quantity>> = lookup({
   source: { type: 'VARCHAR', adds: 'group', summary: 'the log', isNeverNull: true },
   quarter: {
     ...{ type: 'BIGINT', adds: 'group', isNeverNull: true },
@@ -232,7 +234,7 @@ export const quantities: Readonly<Record<string, Quantity>> = {
     ofSum: ({ noMinutes }) => noMinutes,
     summary: 'requests in each clock minute',
   },
-}
+})
 
 const names = Object.keys(quantities)
 /** The columns that say what a row of sums is of. */

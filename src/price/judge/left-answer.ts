@@ -45,7 +45,7 @@ export function boundsOfLeft(
 }
 
 const hasCalls = ({ price }: ModelPrice) =>
-  Object.keys(price).some((name) => name !== 'request' && !(name in tokenPrices))
+  Object.keys(price).some((name) => name !== 'request' && !Object.hasOwn(tokenPrices, name))
 
 /** The fewest and the most tokens of output that are charged; null without a limit. */
 function outputsOf(

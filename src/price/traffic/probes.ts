@@ -48,7 +48,8 @@ const messages = { endpoint: 'messages', max_tokens: shortAnswer }
 function ofModel(model: ModelPrice, aliases: readonly string[]): readonly Probe[] {
   const prompt = hello
   const long = { synthetic: longTokens, pool: 1 }
-  const has = (...names: readonly string[]) => names.some((name) => name in model.price)
+  const has = (...names: readonly string[]) =>
+    names.some((name) => Object.hasOwn(model.price, name))
   const isAnthropic = model.dialect === 'anthropic' || model.dialect === 'new-api-anthropic'
   const [plainForm, streamForm] = isAnthropic
     ? [messages, { ...messages, stream: true }]

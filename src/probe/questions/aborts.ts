@@ -1,5 +1,6 @@
 import type { AttemptRow } from '../../attempt/columns.ts'
 import type { AbortPoint } from '../../contract/request.ts'
+import { lookup } from '../../user/lookup.ts'
 import type { Prober } from '../prober.ts'
 import { idleReads, notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
 
@@ -44,7 +45,7 @@ export const abortedStreams: Question = {
       pricesOf(contract).least +
     points.length * readsPerPoint * readCredits,
   async ask(prober) {
-    const found: Record<string, string | { oneOf: readonly string[] }> = {}
+    const found: Record<string, string | { oneOf: readonly string[] }> = lookup()
     const evidence: string[] = []
     await askWhole(prober, true)
     for (const point of points) {

@@ -1,6 +1,7 @@
 import type { RequestSpec } from '../../client/request.ts'
 import { windowUs } from '../../contract/contract.ts'
 import { cellsNamed } from '../../limits/band.ts'
+import { lookup } from '../../user/lookup.ts'
 import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
 import { notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
@@ -54,7 +55,7 @@ export const countedClasses: Question = {
     (lookPrice * classes.length + spareRequests) * pricesOf(contract).least +
     2 * 2 * calls * readCredits,
   async ask(prober) {
-    const found: Record<string, string | { oneOf: readonly string[] }> = {}
+    const found: Record<string, string | { oneOf: readonly string[] }> = lookup()
     const evidence: string[] = []
     let shown = false
     let spare = spareRequests

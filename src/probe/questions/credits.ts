@@ -1,4 +1,5 @@
 import type { FullContract } from '../../contract/contract.ts'
+import { lookup } from '../../user/lookup.ts'
 import { fieldsThatMoved, leavesOf, movedBy } from '../credits-body.ts'
 import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
@@ -156,7 +157,7 @@ export const creditsHeader: Question = {
     const { id: model, costCredits: price } = readsCost
       ? dearestModel(contract)
       : cheapestModel(contract)
-    const found: Record<string, string | Open> = {}
+    const found: Record<string, string | Open> = lookup()
     const evidence: string[] = []
     const headers: { name: string; before: number; shown: number }[] = []
     for (const [endpoint, stream] of kinds) {

@@ -2,6 +2,7 @@ import { type FullContract, windows } from '../../contract/contract.ts'
 import type { GapAnswer } from '../../contract/profile.ts'
 import { cellsNamed } from '../../limits/band.ts'
 import type { LimitedRequest } from '../../limits/limited-request.ts'
+import { lookup } from '../../user/lookup.ts'
 import { routeOf } from '../limited-request.ts'
 import type { Prober } from '../prober.ts'
 import { notAskable, ofFacets, type Question } from '../question.ts'
@@ -19,7 +20,7 @@ export const headersShown: Question = {
 }
 
 function statusesWithHeaders({ responses }: Prober): GapAnswer {
-  const found: Record<string, string> = {}
+  const found: Record<string, string> = lookup()
   const generations = responses.filter(
     ({ spec, status }) =>
       status !== null && (spec.endpoint === 'chat' || spec.endpoint === 'messages'),

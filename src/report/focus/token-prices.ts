@@ -2,6 +2,7 @@ import { type Contract, namesOf } from '../../contract/contract.ts'
 import { modelPriceOf } from '../../contract/model-price.ts'
 import type { PriceEntry } from '../../contract/prices.ts'
 import { decimalsOf, decimalText, divide, multiply, rational } from '../../money/rational.ts'
+import { lookup } from '../../user/lookup.ts'
 import type { TokenPrices } from './export-focus.ts'
 
 const million = rational(1_000_000n)
@@ -9,7 +10,7 @@ const million = rational(1_000_000n)
 /** Credits for a million tokens, by name of a model: the plain prices of a contract in credits. */
 export function readTokenPrices(contract: Contract): TokenPrices {
   if (contract.prices?.currency.name !== 'credits') return {}
-  const prices: Record<string, TokenPrices[string]> = {}
+  const prices: Record<string, TokenPrices[string]> = lookup()
   for (const model of contract.models ?? []) {
     const found = modelPriceOf(contract, model.id)
     if (found === null) continue

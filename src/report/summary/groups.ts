@@ -13,6 +13,7 @@ import {
 import { completedIn, steadySql } from '../../measure/rates.ts'
 import { type Gaps, readGaps } from '../../store/gaps.ts'
 import type { Cell, Session } from '../../store/session.ts'
+import { lookup } from '../../user/lookup.ts'
 import { distributionOf, type Figures, gapDistribution, noFigures } from './distribution.ts'
 import { type Distribution, percentiles, type SummaryGroup } from './shape.ts'
 
@@ -57,7 +58,7 @@ export function countedOf(runId: string, scenarioJson: string): Counted {
 
 /** What makes a request of a stored scenario good, as SQL, read leniently. */
 function goodOf(scenarioJson: string): Pick<Counted, 'good' | 'maybeGood'> {
-  let bounds: Record<string, unknown> = {}
+  let bounds: Record<string, unknown> = lookup()
   let expects = false
   try {
     const { objectives, steps } = JSON.parse(scenarioJson) as StoredScenario

@@ -1,5 +1,6 @@
 import { readServiceFigures, type ServiceFigures } from '../../exporter/figures.ts'
 import type { Session } from '../../store/session.ts'
+import { lookup } from '../../user/lookup.ts'
 import { answerTimesWords, readAnswerTimes } from './answer-times.ts'
 import type { RunSummary } from './shape.ts'
 
@@ -171,13 +172,13 @@ function limitWords({ gauges, counts }: ServiceFigures): string | null {
     : `${queue}, and its KV cache was up to ${share} full.`
 }
 
-const gaugeTitles: Readonly<Record<string, string>> = {
+const gaugeTitles: Readonly<Record<string, string>> = lookup({
   running: 'running',
   waiting: 'waiting',
   cacheUse: 'KV cache',
   gpuUse: 'GPU',
   gpuPower: 'power',
-}
+})
 
 /** A level of a gauge. */
 function levelText(gauge: string, value: number): string {

@@ -1,5 +1,6 @@
 import { decimalText, readNumber } from '../../money/rational.ts'
 import type { Session } from '../../store/session.ts'
+import { lookup } from '../../user/lookup.ts'
 import { queryText, type UsageEngine } from './engine/engine.ts'
 import type { SeriesPoint, Total, UsageTotals } from './shape.ts'
 
@@ -84,8 +85,8 @@ export async function readSeries(
      FROM ${table} ORDER BY start_us, length_s, series`,
   )
   return points.map((row) => {
-    const point: Record<string, unknown> = { ...row }
-    const money: Record<string, string> = {}
+    const point: Record<string, unknown> = lookup({ ...row })
+    const money: Record<string, string> = lookup()
     for (const [at, unit] of units.entries()) {
       const amount = row[`amount_${at}`]
       delete point[`amount_${at}`]

@@ -11,18 +11,19 @@ import { bySecondSql, completedIn, steadySql } from '../../measure/rates.ts'
 import type { Threshold } from '../../scenario/threshold.ts'
 import { readOrdered } from '../../store/ordered.ts'
 import type { Session } from '../../store/session.ts'
+import { lookup } from '../../user/lookup.ts'
 import { chosenRows, exactly, type Figure, type ThresholdScope } from './figure.ts'
 import { rateOf, shareOf } from './intervals.ts'
 import { timeFigure } from './times.ts'
 
-const filterColumns: Readonly<Record<string, string>> = {
+const filterColumns: Readonly<Record<string, string>> = lookup({
   code: `coalesce(CASE WHEN regexp_full_match($v, '[0-9]+') THEN status::VARCHAR ELSE coalesce(error_code, error_type) END, '')`,
   status: `coalesce(status::VARCHAR, '')`,
   outcome: 'outcome',
   reason: `coalesce(reason, '')`,
   model: `coalesce(model, '')`,
   account: `coalesce(account, '')`,
-}
+})
 
 /** Filters that select the denominator of a share; the others select outcomes. */
 const whose: ReadonlySet<string> = new Set(['model', 'account'])

@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { AuthHeader, Model } from '../../contract/contract.ts'
+import { lookup } from '../../user/lookup.ts'
 import type { Behaviour, Kit } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 
 /** Release dates of the models (§9.2). The specification has none for one of them. */
-const released: Readonly<Record<string, string>> = {
+const released: Readonly<Record<string, string>> = lookup({
   'svc-k2': '2025-01-15',
   'svc-k2-0905': '2025-09-05',
   'svc-k2-thinking': '2025-11-10',
   'svc-k2.5': '2026-01-27',
-}
+})
 
 type Access = Pick<
   Behaviour,

@@ -6,6 +6,7 @@ import {
   type Window,
   windows,
 } from '../../contract/contract.ts'
+import { lookup } from '../../user/lookup.ts'
 import type { Behaviour, Kit } from '../behaviour.ts'
 import type { RateLook } from '../call.ts'
 import type { Profile } from '../profile.ts'
@@ -39,10 +40,10 @@ export function honestLimits({ contract, profile, clock, rates }: Kit): Limits {
     rateHeaders(_call, look, refused) {
       const nowUs = clock.nowUs()
       const state = look.window(windowShown(look))
-      const shownHeaders: Record<string, string> = {
+      const shownHeaders: Record<string, string> = lookup({
         [headers.rateLimit[0]]: String(state.limit),
         [headers.rateRemaining[0]]: String(state.remaining),
-      }
+      })
       if (headers.rateReset !== undefined) {
         shownHeaders[headers.rateReset[0]] = String(resetValue(state.resetUs, nowUs, profile.reset))
       }

@@ -1,4 +1,5 @@
 import type { PriceTerms } from '../../contract/prices.ts'
+import { lookup } from '../../user/lookup.ts'
 import type { Call } from '../call.ts'
 import type { Book } from './book.ts'
 import type { Charge, LogRow } from './charge.ts'
@@ -49,12 +50,12 @@ export class SpendLog {
         ratio: numberOf(bill.times),
         parts: Object.fromEntries(bill.lines.map((line) => [line.part, this.#amount(line.cost)])),
       }
-      const tokens: Readonly<Record<string, number>> = {
+      const tokens: Readonly<Record<string, number>> = lookup({
         ...counts,
         prompt: promptOf(counts),
         completion: generatedOf(counts),
         total: promptOf(counts) + generatedOf(counts),
-      }
+      })
       const places: readonly (readonly [string, unknown])[] = [
         [log?.id ?? 'request_id', responseId],
         [log?.cost ?? 'spend', this.#amount(cost)],

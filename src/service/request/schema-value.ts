@@ -1,3 +1,4 @@
+import { lookup } from '../../user/lookup.ts'
 import type { Random } from '../random.ts'
 import { words } from '../vocabulary.ts'
 import { isRecord, type Json } from './fields.ts'
@@ -121,7 +122,8 @@ class Maker {
       }
     }
     for (const name of required) {
-      if (!(name in made)) made[name] = this.value(schema.additionalProperties ?? true, depth + 1)
+      if (!Object.hasOwn(made, name))
+        made[name] = this.value(schema.additionalProperties ?? true, depth + 1)
     }
     return { ...made }
   }
@@ -187,7 +189,7 @@ class Maker {
 }
 
 /** One string for each format that has a grammar. */
-const samples: Readonly<Record<string, string>> = {
+const samples: Readonly<Record<string, string>> = lookup({
   'date-time': '2026-01-02T03:04:05Z',
   date: '2026-01-02',
   time: '03:04:05Z',
@@ -198,7 +200,7 @@ const samples: Readonly<Record<string, string>> = {
   ipv6: '2001:db8::1',
   uri: 'https://example.com/',
   uuid: '3f2b6c1e-8d4a-4b7f-9c05-1a2b3c4d5e6f',
-}
+})
 
 function number(schema: Json, random: Random): number {
   const whole = typeOf(schema) === 'integer'

@@ -1,3 +1,5 @@
+import { lookup } from '../../user/lookup.ts'
+
 /** A moment on the clocks of a time zone. */
 export interface LocalTime {
   /** `2026-10-25` */
@@ -61,7 +63,7 @@ function readerOf(name: string): (epochUs: number) => LocalTime {
     throw new ZoneError(`timezone: expected an IANA time zone such as Europe/Berlin; got "${name}"`)
   }
   return (epochUs) => {
-    const part: Record<string, string> = {}
+    const part: Record<string, string> = lookup()
     for (const { type, value } of format.formatToParts(epochUs / 1000)) part[type] = value
     const date = `${part.year}-${part.month}-${part.day}`
     // `GMT+05:30`, or `GMT` for zero.

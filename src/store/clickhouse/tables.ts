@@ -5,16 +5,17 @@ import {
   quantities,
   tokenColumns,
 } from '../../measure/usage/quantities.ts'
+import { lookup } from '../../user/lookup.ts'
 
 /** Columns whose hash decides the shard of a row. */
-const shardKeys: Readonly<Record<string, string>> = {
+const shardKeys: Readonly<Record<string, string>> = lookup({
   usage_events: 'source, id',
   usage_buckets: 'source, id',
   usage_import_spans: 'source',
   usage_referrals: 'source, id',
   usage_quarters: groupColumns.join(', '),
   usage_polls: 'base_url, key_fp',
-}
+})
 
 const types: Readonly<Record<Quantity['type'], string>> = {
   VARCHAR: 'String',

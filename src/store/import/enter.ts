@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { lookup } from '../../user/lookup.ts'
 import { literal } from '../literal.ts'
 import type { Session } from '../session.ts'
 import { content, stagedContent } from './content.ts'
@@ -241,11 +242,11 @@ async function setsAside(store: Session, source: string): Promise<readonly strin
      WHERE source = $1 AND replaced_by IS NOT NULL GROUP BY ALL ORDER BY ALL`,
     [source],
   )
-  const words: Readonly<Record<string, string>> = {
+  const words: Readonly<Record<string, string>> = lookup({
     events: 'the requests of the same days count',
     finer: 'finer ones of the same time count',
     wider: 'wider ones count, which cover the time to its end',
-  }
+  })
   return sets.map(
     ({ dimensions, n, replaced_by }) =>
       `${n.toLocaleString('en-US')} ${n === 1 ? 'bucket' : 'buckets'} of ${source} by ${dimensions.replaceAll(',', ', ') || 'nothing'} ${n === 1 ? 'is' : 'are'} not added: ${words[replaced_by]}`,

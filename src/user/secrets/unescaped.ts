@@ -1,3 +1,5 @@
+import { lookup } from '../lookup.ts'
+
 /** A text without one layer of escapes. */
 export interface Unescaped {
   readonly text: string
@@ -33,12 +35,18 @@ export function layersFor(keys: Iterable<string>): readonly RegExp[] {
 
 /** Removed first, because they may occur inside escapes: zero bytes, characters without width. */
 const nothing = /[\0\u200b-\u200f\u2060\ufeff]/g
-const simple: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
-const named: Readonly<Record<string, string>> = {
+const simple: Readonly<Record<string, string>> = lookup({
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+})
+const named: Readonly<Record<string, string>> = lookup({
   ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", sol: '/', bsol: '\\', plus: '+' },
   ...{ period: '.', lowbar: '_', hyphen: '-', dash: '-', equals: '=', colon: ':', percnt: '%' },
   ...{ num: '#', excl: '!', commat: '@', tilde: '~' },
-}
+})
 
 /**
  * Removes one layer of escapes (strings of programs, percent encoding, character references, quoted-printable,

@@ -3,6 +3,7 @@ import { compare } from '../../../money/rational.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
 import { toleranceOf } from '../../../price/judge/tolerance.ts'
 import type { Part } from '../../../tokens/usage.ts'
+import { lookup } from '../../../user/lookup.ts'
 import type { Finding, Severity, Verdict } from '../../verdict.ts'
 import type { PriceJudgements } from './judgements.ts'
 import type { PlaceResult } from './place-verdict.ts'
@@ -91,7 +92,7 @@ function hasPart({ expected, unit }: Judged, name: string): boolean {
 }
 
 function trafficFor(name: string): string {
-  const traffic: Readonly<Record<string, string>> = {
+  const traffic: Readonly<Record<string, string>> = lookup({
     cache_read: 'two equal requests with a long prompt, one after the other',
     cache_write: 'a request that writes a cache',
     cache_write_1h: 'a request that writes a cache for one hour',
@@ -101,6 +102,6 @@ function trafficFor(name: string): string {
     output_audio: 'a request for audio',
     output_image: 'a request for an image',
     search: 'a request whose answer takes a search',
-  }
+  })
   return traffic[name] ?? `a request whose answer counts ${name}, with its cost`
 }

@@ -9,7 +9,9 @@ import { type Change, onModel } from './change.ts'
 /** Changes to prices of requests and calls. */
 export function feeChanges(models: readonly ModelPrice[]): readonly Change[] {
   const fees = new Set(
-    models.flatMap(({ price }) => Object.keys(price).filter((name) => !(name in tokenPrices))),
+    models.flatMap(({ price }) =>
+      Object.keys(price).filter((name) => !Object.hasOwn(tokenPrices, name)),
+    ),
   )
   return [...fees].flatMap((fee) => [
     onModel(`${fee} free`, fee, (model) => without(model, fee)),

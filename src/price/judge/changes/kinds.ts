@@ -1,6 +1,7 @@
 import { priceOfPart } from '../../../contract/prices.ts'
 import { add, divide, multiply, rational, zero } from '../../../money/rational.ts'
 import type { Part, Usage } from '../../../tokens/usage.ts'
+import { lookup } from '../../../user/lookup.ts'
 import { calculate } from '../../calculate.ts'
 import type { Change } from './change.ts'
 import { ancestorsOf, finishedLike, repriced } from './parts.ts'
@@ -11,11 +12,11 @@ const cacheParts: readonly Part[] = [
   'cache_write_1h',
   'cache_read_audio',
 ]
-const kinds: Readonly<Record<string, readonly Part[]>> = {
+const kinds: Readonly<Record<string, readonly Part[]>> = lookup({
   'all cached tokens': cacheParts,
   'all audio tokens': ['input_audio', 'output_audio', 'cache_read_audio'],
   'all image tokens': ['input_image', 'output_image'],
-}
+})
 
 /** Changes to several parts of one kind. */
 export const groupChanges: readonly Change[] = [

@@ -207,10 +207,9 @@ function stepWithout(
   name: string,
 ): ModelPrice['price'] {
   const { [name]: _, ...rest } = price
-  const base =
-    name in tokenPrices
-      ? entryFor(model.price, name as keyof typeof tokenPrices)?.entry
-      : model.price[name]
+  const base = Object.hasOwn(tokenPrices, name)
+    ? entryFor(model.price, name as keyof typeof tokenPrices)?.entry
+    : model.price[name]
   return base === undefined ? rest : { ...rest, [name]: base }
 }
 

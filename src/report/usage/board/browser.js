@@ -76,7 +76,7 @@ function explore(figure, view, speech, open) {
       ...{ ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: stops.length - 1 },
       ...(row > 1 ? { ArrowDown: at + row, ArrowUp: at - row } : {}),
     }
-    if (event.key in moves) tell(moves[event.key])
+    if (Object.hasOwn(moves, event.key)) tell(moves[event.key])
     else if (event.key === 'Enter') openStop()
     else return
     event.preventDefault()

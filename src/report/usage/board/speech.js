@@ -52,7 +52,8 @@ export function speechOf(data) {
     cents: (value) => (value === null || value === undefined ? '–' : cents.format(value)),
     compact: (value) => compact.format(value),
     /** A name of the data; the rest of a long list and what is not known have none of their own. */
-    nameOf: (name) => ({ '(other)': words.other, '(unknown)': words.unknown })[name] ?? name,
+    nameOf: (name) =>
+      name === '(other)' ? words.other : name === '(unknown)' ? words.unknown : name,
     shortWeekdays: weekdays('short'),
     weekdays: weekdays('long'),
     /** A bar's time in words. */

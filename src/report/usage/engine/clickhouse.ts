@@ -13,6 +13,7 @@ import type { ClickHouse, Parameters } from '../../../store/clickhouse/clickhous
 import { pathLiteral } from '../../../store/literal.ts'
 import { quartersSql } from '../../../store/quarters/quarters.ts'
 import type { Session } from '../../../store/session.ts'
+import { lookup } from '../../../user/lookup.ts'
 import { hideTable } from '../../temp-table.ts'
 import { accountOf } from '../shape.ts'
 import { clickhouseRelations } from './clickhouse-relations.ts'
@@ -72,7 +73,7 @@ const withParameters = (sql: string) =>
 
 const variable = /getvariable\('(\w+)'\)/g
 
-const typesOfVariables: Readonly<Record<string, string>> = {
+const typesOfVariables: Readonly<Record<string, string>> = lookup({
   usage_by: 'String',
   usage_unit: 'String',
   usage_series: 'Array(String)',
@@ -84,7 +85,7 @@ const typesOfVariables: Readonly<Record<string, string>> = {
   usage_poll_keys: 'Array(String)',
   usage_poll_from: 'Array(Int64)',
   usage_poll_to: 'Array(Int64)',
-}
+})
 
 async function variablesIn(store: Session, sql: string): Promise<Parameters> {
   const names = new Set([...sql.matchAll(variable)].map(([, name]) => name!))

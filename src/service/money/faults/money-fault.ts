@@ -1,3 +1,4 @@
+import { lookup } from '../../../user/lookup.ts'
 import { nearest } from '../../../user/nearest.ts'
 import { UserError } from '../../../user/user-error.ts'
 import type { Random } from '../../random.ts'
@@ -26,7 +27,7 @@ export interface MoneyFault {
 }
 
 type Where = 'S' | 'L' | 'B'
-const placeOf: Readonly<Record<string, Place>> = { S: 'stated', L: 'logged', B: 'balance' }
+const placeOf: Readonly<Record<string, Place>> = lookup({ S: 'stated', L: 'logged', B: 'balance' })
 const placesOf = (letters: string): readonly Place[] =>
   [...letters].map((letter) => placeOf[letter as Where]!)
 

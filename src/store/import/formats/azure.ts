@@ -1,15 +1,16 @@
+import { lookup } from '../../../user/lookup.ts'
 import { chargeTokens } from './charge-tokens.ts'
 import type { KnownFormat } from './format.ts'
 import { at, type Fields, first, listOf, type NormalRow, nextDay } from './row.ts'
 
-const counts: Readonly<Record<string, 'requests' | 'input' | 'output'>> = {
+const counts: Readonly<Record<string, 'requests' | 'input' | 'output'>> = lookup({
   AzureOpenAIRequests: 'requests',
   ModelRequests: 'requests',
   ProcessedPromptTokens: 'input',
   InputTokens: 'input',
   GeneratedTokens: 'output',
   OutputTokens: 'output',
-}
+})
 
 /** The seconds of an ISO 8601 duration such as `PT1H` or `P1D`. */
 export function durationS(text: string): number | null {
@@ -135,13 +136,13 @@ export const azureCosts: KnownFormat = {
   },
 }
 
-const chargeTypes: Readonly<Record<string, string>> = {
+const chargeTypes: Readonly<Record<string, string>> = lookup({
   usage: 'usage',
   refund: 'refund',
   purchase: 'purchase',
   tax: 'tax',
   roundingadjustment: 'adjustment',
-}
+})
 
 /** Exports of some kinds of account write the names of their columns with a capital. */
 const uncapitalised = (row: Fields): Fields =>

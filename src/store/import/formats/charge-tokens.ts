@@ -1,7 +1,8 @@
 import { decimalText, multiply, rational, readNumber } from '../../../money/rational.ts'
+import { lookup } from '../../../user/lookup.ts'
 import { first, type NormalRow } from './row.ts'
 
-const factors: Readonly<Record<string, bigint>> = { '': 1n, K: 1000n, M: 1_000_000n }
+const factors: Readonly<Record<string, bigint>> = lookup({ '': 1n, K: 1000n, M: 1_000_000n })
 
 /** Of how many tokens a unit of a bill is: `1K tokens`, `1M`, `Tokens`; null for a unit of something else. */
 function tokensPer(unit: string): bigint | null {

@@ -1,3 +1,4 @@
+import { lookup } from '../../../user/lookup.ts'
 import type { KnownFormat, Page } from './format.ts'
 import {
   at,
@@ -46,7 +47,7 @@ function countsOf(row: Fields): Fields {
   const older =
     isFields(row.usage) && /^(TOKENS)?$/.test(String(row.usage.unit ?? '')) ? row.usage : {}
   const named = isFields(parsed) && Object.keys(parsed).length > 0 ? parsed : older
-  const sums: Record<string, unknown> = {}
+  const sums: Record<string, unknown> = lookup()
   for (const [name, count] of Object.entries(named)) {
     const part = partOf(name)
     if (part === null || first(count) === undefined || /cost/i.test(name)) continue

@@ -1,4 +1,5 @@
 import { add, decimalText, readNumber, zero } from '../../../money/rational.ts'
+import { lookup } from '../../../user/lookup.ts'
 import type { KnownFormat, Page } from './format.ts'
 import {
   at,
@@ -11,13 +12,13 @@ import {
   tokensOf,
 } from './row.ts'
 
-const endpoints: Readonly<Record<string, string>> = {
+const endpoints: Readonly<Record<string, string>> = lookup({
   completion: 'chat',
   acompletion: 'chat',
   anthropic_messages: 'messages',
   aresponses: 'responses',
   responses: 'responses',
-}
+})
 
 const number = (value: unknown) => (first(value) === undefined ? undefined : Number(value))
 

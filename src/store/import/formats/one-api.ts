@@ -1,4 +1,5 @@
 import { rational } from '../../../money/rational.ts'
+import { lookup } from '../../../user/lookup.ts'
 import type { KnownFormat, Page } from './format.ts'
 import {
   at,
@@ -30,13 +31,13 @@ function pageOf(document: Fields): Page | null {
 const quota = rational(1n, 500_000n)
 
 /** Types of a row; the rest is no request. */
-const types: Readonly<Record<string, string>> = {
+const types: Readonly<Record<string, string>> = lookup({
   '1': 'purchase',
   '2': 'usage',
   '3': 'adjustment',
   '4': 'adjustment',
   '6': 'refund',
-}
+})
 
 function common(row: Fields): NormalRow {
   const type = types[String(row.type)] ?? 'usage'

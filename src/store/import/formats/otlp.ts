@@ -1,3 +1,4 @@
+import { lookup } from '../../../user/lookup.ts'
 import type { KnownFormat } from './format.ts'
 import { at, type Fields, first, listOf, type NormalRow, tokensOf } from './row.ts'
 
@@ -14,10 +15,10 @@ const operationOf = (names: Fields) => {
   return earlier[operation] ?? operation
 }
 
-const earlier: Readonly<Record<string, string>> = {
+const earlier: Readonly<Record<string, string>> = lookup({
   completion: 'text_completion',
   embedding: 'embeddings',
-}
+})
 
 interface Span extends Fields {
   readonly names: Fields

@@ -1,4 +1,5 @@
 import { decimalText, multiply, readNumber } from '../../../money/rational.ts'
+import { lookup } from '../../../user/lookup.ts'
 import { csvDocuments, jsonDocuments, type LogDocument } from '../formats/documents.ts'
 import { at, type Fields, isFields } from '../formats/row.ts'
 import type { FieldName, Mapping, Place } from '../mapping.ts'
@@ -288,7 +289,7 @@ function amountsOf(mapping: Mapping, isKnown: ((name: string) => boolean) | unde
 /** The mapping of the rows that `rowsOf` gives. */
 function flatMapping(mapping: Mapping, isTable: boolean): Mapping {
   const { where, carry, cumulative, quantity, request, amounts, fields, ...rest } = mapping
-  const flat: Record<string, unknown> = {}
+  const flat: Record<string, unknown> = lookup()
   for (const [name, place] of Object.entries(fields)) {
     if (name === 'session' || place === undefined) continue
     if (typeof place === 'object' && 'from' in place) {
