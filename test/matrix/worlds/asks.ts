@@ -26,6 +26,8 @@ export interface Ask {
   readonly generated: number
   readonly isFlex: boolean
   readonly account: string
+  /** Details of the usage that the answer leaves out, by their names. */
+  readonly silent?: readonly string[]
   /** Which earlier request a cache of the gateway answers it from. */
   readonly repeats: number | null
 }

@@ -1,7 +1,7 @@
 import { type Amount, finest, sizeOf, unitOf } from './amounts.ts'
 import { modelOf } from './asks.ts'
 import { isSure } from './cost.ts'
-import type { Place } from './faults.ts'
+import type { Place } from './fault.ts'
 import type { Played, Shown } from './play.ts'
 import type { World } from './world.ts'
 

@@ -2,7 +2,7 @@ import { type Ask, outputTokens, promptTokens } from './asks.ts'
 
 /** A usage as each dialect writes it. @param isBare without the details that are 0 */
 export function usageOf(
-  { counts, dialect, searches, ended }: Ask,
+  { counts, dialect, searches, ended, silent = [] }: Ask,
   isBare: boolean,
 ): Record<string, unknown> {
   const isEmpty = ended === 'empty' || ended === 'filtered'
@@ -10,7 +10,11 @@ export function usageOf(
   const output = isEmpty ? 0 : outputTokens(counts)
   const calls = searches === 0 ? {} : { server_tool_use: { web_search_requests: searches } }
   const some = (of: Readonly<Record<string, number>>) =>
-    Object.fromEntries(Object.entries(of).filter(([, count]) => !isBare || count > 0))
+    Object.fromEntries(
+      Object.entries(of).filter(
+        ([name, count]) => !silent.includes(name) && (!isBare || count > 0),
+      ),
+    )
   if (dialect === 'chat')
     return {
       ...{ prompt_tokens: promptTokens(counts), completion_tokens: output },

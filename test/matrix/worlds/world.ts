@@ -1,6 +1,7 @@
 import { type Ask, drawAsks } from './asks.ts'
 import { Draw } from './draw.ts'
-import { drawFault, type Fault } from './faults.ts'
+import type { Fault } from './fault.ts'
+import { drawFault } from './faults.ts'
 import { labelFor } from './label.ts'
 import { play } from './play.ts'
 import { drawTerms, type Need, type Terms } from './terms.ts'

@@ -41,7 +41,8 @@ export class RecordedClient {
     this.key = key
   }
 
-  async ask(body: object, { path = '/v1/chat/completions', ...more }: Asked = {}): Promise<void> {
+  /** @returns the body of the answer */
+  async ask(body: object, { path = '/v1/chat/completions', ...more }: Asked = {}): Promise<string> {
     const given = { model: 'big', max_tokens: 100, ...body }
     const isStream = 'stream' in given && given.stream === true
     const isChat = path.endsWith('/completions')
@@ -81,6 +82,7 @@ export class RecordedClient {
       }),
     )
     this.keep(got)
+    return got.body
   }
 
   /** Reads a page with money. @param key of another account */

@@ -19,7 +19,7 @@ const look = (...content: object[]) => ({
 export interface Traffic {
   /** In words, for the table. */
   readonly is: string
-  send(client: RecordedClient): Promise<void>
+  send(client: RecordedClient): Promise<unknown>
   /** What the audit is told of the requests. */
   readonly choices?: Readonly<Record<string, string>>
   /** Fields of the contract's first model. */
