@@ -55,8 +55,12 @@ export async function importAction(files: readonly string[], options: Options): 
     )
     process.exitCode = exit.interrupted
   } finally {
-    ignoreSignals()
     await close()
+    ignoreSignals()
+  }
+  if (stop.signal.aborted && process.exitCode !== exit.interrupted) {
+    process.stderr.write(`Interrupted at the end: all of ${reading} was imported.\n`)
+    process.exitCode = exit.interrupted
   }
 }
 

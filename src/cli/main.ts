@@ -6,6 +6,7 @@ import { UserError } from '../user/user-error.ts'
 import { program } from './commands/program.ts'
 import { exit } from './exit.ts'
 import { guardOutput } from './guarded-output.ts'
+import { endAtStopSignals } from './stop-signals.ts'
 
 // If the reader of the output goes away (`| head`, a log collector, a terminal), the command continues, so
 // that a load test ends as planned.
@@ -17,6 +18,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 })
 
 for (const stream of [process.stdout, process.stderr]) guardOutput(stream)
+endAtStopSignals()
 
 try {
   await program(process.argv[2]).parseAsync()

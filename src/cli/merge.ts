@@ -9,9 +9,11 @@ import { durationUsOf } from '../scenario/quantity.ts'
 import { UserError } from '../user/user-error.ts'
 import { coloured } from './colour.ts'
 import type { Options } from './commands/merge.ts'
+import { exit } from './exit.ts'
 import { shown } from './progress.ts'
 import { exitOf } from './run.ts'
 import { judgementText } from './run-judgement.ts'
+import { onStopSignal } from './stop-signals.ts'
 import { fitted } from './terminal-width.ts'
 
 /** Merges the shards of several machines into one run, judges it, and sets the exit code. */
@@ -24,6 +26,12 @@ export async function mergeAction(paths: readonly string[], options: Options): P
       `--clock-error: expected a duration, such as 5ms; got ${options.clockError}.`,
     )
   }
+  const ignoreSignals = onStopSignal(() => {
+    process.stderr.write(
+      'Interrupted: shards that were merged are whole. Merge again to add the rest.\n',
+    )
+    process.exit(exit.interrupted)
+  })
   const isNew = !existsSync(options.db)
   const store = await openStore(options.db)
   let isDone = false
@@ -47,6 +55,7 @@ export async function mergeAction(paths: readonly string[], options: Options): P
     )
   } finally {
     store.close()
+    ignoreSignals()
     // A refused merge must not leave an empty store behind.
     if (isNew && !isDone)
       for (const end of ['', '.wal', '.bodies']) rmSync(`${options.db}${end}`, { force: true })

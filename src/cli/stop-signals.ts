@@ -1,5 +1,21 @@
+import { exit } from './exit.ts'
+
 /** Signals from Ctrl-C, a service manager, and a terminal that closes. */
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/**
+ * Ends a command that has no end of its own for a signal: at once, with a word and the exit code of interruptions.
+ * Without it, the system ends the process without a word, with another code for each signal.
+ */
+export function endAtStopSignals(): void {
+  for (const signal of stopSignals) {
+    process.on(signal, () => {
+      if (process.listenerCount(signal) > 1) return
+      process.stderr.write(`Interrupted by ${signal}.\n`)
+      process.exit(exit.interrupted)
+    })
+  }
+}
 
 /** @returns a function that stops listening */
 export function onStopSignal(listener: () => void): () => void {

@@ -196,11 +196,14 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
     onProgress: options.onProgress ?? (() => {}),
     progressEveryMs: options.onProgress === undefined ? Infinity : (options.progressEveryMs ?? 0),
   }
+  // A run uses its store between its sessions, too.
+  const hold = await options.store?.session()
   try {
     return await carryOut(settings, loads, isTimed, options)
   } finally {
+    hold?.close()
     if (options.store === undefined) {
-      await store?.then((opened) => opened.close()).catch(() => {})
+      await store?.then((opened) => opened.end()).catch(() => {})
     }
   }
 }

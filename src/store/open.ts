@@ -22,8 +22,10 @@ export interface Store {
   rows<Row = SqlRow>(sql: string, parameters?: readonly DuckDBValue[]): Promise<readonly Row[]>
   /** Runs statements in a session of their own. */
   execute(sql: string, parameters?: readonly DuckDBValue[]): Promise<void>
-  /** Ends the sessions of this store, too. */
+  /** @throws UserError `store-busy` while an operation uses the store: await it, or end it by its signal, first */
   close(): void
+  /** Closes it in any case, and ends what uses it: its queries fail, and what is not written yet is lost. */
+  end(): void
 }
 
 /**
@@ -72,20 +74,39 @@ export async function openStore(
   const file = await openFile(path, { alone, isRead: !create })
   const unprotect = path === ':memory:' ? () => {} : protectStore(path)
   const sessions = new Set<Session>()
+  let opening = 0
   let isClosed = false
   const store: Store = {
     path,
     async session(scope) {
       if (isClosed) throw new UserError('store', `The store ${path} is closed.`)
-      const session: Session = await openSession(path, file, scope, () => sessions.delete(session))
-      sessions.add(session)
-      if (isClosed) session.close()
-      return session
+      opening++
+      try {
+        const session: Session = await openSession(path, file, scope, () =>
+          sessions.delete(session),
+        )
+        sessions.add(session)
+        if (isClosed) session.close()
+        return session
+      } finally {
+        opening--
+      }
     },
     rows: (sql, parameters) => inSession(store, {}, (session) => session.rows(sql, parameters)),
     execute: (sql, parameters) =>
       inSession(store, {}, (session) => session.execute(sql, parameters)),
     close() {
+      if (isClosed) return
+      const uses = sessions.size + opening
+      if (uses > 0) {
+        throw new UserError(
+          'store-busy',
+          `The store ${path} cannot be closed: ${uses === 1 ? 'an operation uses' : `${uses} operations use`} it. Await what you started, or abort its signal, and close the store then.`,
+        )
+      }
+      store.end()
+    },
+    end() {
       if (isClosed) return
       isClosed = true
       for (const session of sessions) session.close()

@@ -11,6 +11,7 @@ export const userErrorCodes = {
   operator: 'the operator of a service',
   store: 'a store that cannot be opened, read or written',
   'store-held': 'a store that another process has open',
+  'store-busy': 'a store that is to be closed while an operation uses it',
   import: 'a log or a mapping to import',
   report: 'the options of a page',
   chart: 'one of your own charts',

@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
@@ -121,3 +123,25 @@ test('SIGHUP during an import imports nothing, and a message says so', async () 
   expect(await store.rows('SELECT count(*)::INTEGER AS n FROM usage_events')).toEqual([{ n: 0 }])
   store.close()
 })
+
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+  '%s ends a command without an end of its own with a word, and 130',
+  async (signal) => {
+    const module = resolve(import.meta.dirname, '../../src/cli/stop-signals.ts')
+    const child = spawn(process.execPath, [
+      ...['--input-type=module', '-e'],
+      `import { endAtStopSignals } from ${JSON.stringify(module)}
+     endAtStopSignals()
+     setInterval(() => {}, 1000)
+     console.log('up')`,
+    ])
+    let said = ''
+    child.stderr.on('data', (data: Buffer) => {
+      said += data.toString()
+    })
+    await once(child.stdout, 'data')
+    child.kill(signal)
+    const [code] = await once(child, 'close')
+    expect([code, said]).toEqual([130, `Interrupted by ${signal}.\n`])
+  },
+)

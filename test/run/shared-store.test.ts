@@ -163,3 +163,29 @@ test.each(['a thread', 'this thread', 'this thread, which has the file open'])(
     target.close()
   },
 )
+
+test('a store cannot be closed during a run or an import of it, which go on', async () => {
+  const target = await startTarget((_, response) => void setTimeout(() => answerChat(response), 20))
+  await withStorePath(async (dbPath) => {
+    const store = await openStore(dbPath)
+    const busy = { code: 'store-busy' }
+    const running = run(scenario(30), { baseUrl: target.baseUrl, store, keys })
+    let refused = 0
+    const closer = setInterval(() => {
+      try {
+        store.close()
+      } catch (error) {
+        expect(error).toMatchObject(busy)
+        refused++
+      }
+    }, 5)
+    const { runId, counts } = await running.finally(() => clearInterval(closer))
+    expect(refused).toBeGreaterThan(5)
+    expect(counts.ok).toBe(30)
+    expect(await store.rows('SELECT run_id, count(*) AS n FROM attempts GROUP BY 1')).toEqual([
+      { run_id: runId, n: 30 },
+    ])
+    store.close()
+  })
+  target.close()
+})

@@ -25,7 +25,8 @@ async function opened(store: OpenStore): Promise<Store> {
   return {
     ...session,
     session: (scope) => store.session(scope),
-    // Ends its sessions, too.
-    close: () => store.close(),
+    // Its own session ends with it.
+    close: () => store.end(),
+    end: () => store.end(),
   }
 }

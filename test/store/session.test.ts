@@ -112,16 +112,19 @@ describe('a session', () => {
     expect(
       await store.rows(`SELECT count(*) AS n FROM duckdb_views() WHERE temporary AND NOT internal`),
     ).toEqual([{ n: 0 }])
-    store.close()
+    store.end()
   })
 
-  test('that is closed during a query ends the query, and then the connection', async () => {
+  test('is not closed during an operation; a session that is closed during a query ends it', async () => {
     const store = await openStore(path)
     const session = await store.session()
     const endless = session.rows('SELECT count(*) FROM range(100000000000) AS t(i) WHERE i % 7 = 3')
     const refused = expect(endless).rejects.toThrow(/interrupt/i)
-    store.close()
+    const busy = { code: 'store-busy', message: expect.stringContaining('an operation uses it') }
+    expect(() => store.close()).toThrow(expect.objectContaining(busy))
+    session.close()
     await refused
+    store.close()
     expect(isOpen(path)).toBe(false)
     await expect(session.rows('SELECT 1')).rejects.toThrow('is closed')
     await expect(store.rows('SELECT 1')).rejects.toThrow('is closed')
@@ -157,7 +160,7 @@ describe('a session', () => {
     first.close()
     await second
     expect(isOpen).toBe(true)
-    store.close()
+    store.end()
   })
 })
 

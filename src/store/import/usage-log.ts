@@ -73,6 +73,7 @@ export interface ImportedLog {
  *
  * A signal before the commit ends the import and leaves no rows. After the commit a signal is ignored.
  *
+ * @throws the signal's reason, if it was aborted before the commit
  * @throws UserError when the file cannot be read, is not whole, lacks a mapped column, or has two meanings
  */
 export async function importUsageLog(store: Session, log: UsageLogImport): Promise<ImportedLog> {
@@ -80,6 +81,7 @@ export async function importUsageLog(store: Session, log: UsageLogImport): Promi
     throw new UserError('import', `${log.file}: no such file`)
   }
   const scratch = scratchOf(store, log.rejectsFile)
+  let isEntered = false
   const interrupt = () => store.interrupt()
   const ignoreSignal = () => log.signal?.removeEventListener('abort', interrupt)
   log.signal?.addEventListener('abort', interrupt)
@@ -115,6 +117,7 @@ export async function importUsageLog(store: Session, log: UsageLogImport): Promi
           })
         : null
     const entered = await enter(store, { ...log, mapping, isPartial })
+    isEntered = true
     ignoreSignal()
     const { rejected } = entered.counts
     const rejectsFile =
@@ -129,6 +132,8 @@ export async function importUsageLog(store: Session, log: UsageLogImport): Promi
       summary,
     }
   } catch (error) {
+    // An interrupted query names no one who interrupted it.
+    if (!isEntered) log.signal?.throwIfAborted()
     if (error instanceof UserError) throw error
     if (diskFailure(scratch, error) !== null) throw error
     throw new UserError('import', explain(log.file, String(error)))

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fingerprintOf } from '../../../src/attempt/fingerprint.ts'
+import { importFile } from '../../../src/store/import/import-file.ts'
 import { type Mapping, ownMapping, parseMapping } from '../../../src/store/import/mapping.ts'
 import { formatOf, importUsageLog } from '../../../src/store/import/usage-log.ts'
 import { tries } from '../../nightly/tries.ts'
@@ -98,6 +99,24 @@ test('a line becomes an event: paths, units, zone, fingerprint, endpoint, and nu
     [at, 'ok', null],
     [at + 500_000, 'ok', null],
   ])
+})
+
+test('an import whose signal is aborted fails with the reason of the signal, and enters nothing', async () => {
+  const file = join(folder, 'aborted.jsonl')
+  const line = (id: number) => `{"request":{"id":"${id}"},"at":${at / 1e6}}`
+  writeFileSync(file, Array.from({ length: 400_000 }, (_, id) => line(id)).join('\n'))
+  const own = await openStore(join(folder, 'aborted.duckdb'))
+  for (const afterMs of [0, 30, 300]) {
+    const stop = new AbortController()
+    const importing = importFile(own, {
+      ...{ file, mapping, format: 'jsonl', signal: stop.signal },
+    })
+    const refused = expect(importing).rejects.toMatchObject({ name: 'AbortError' })
+    setTimeout(() => stop.abort(), afterMs)
+    await refused
+    expect(await own.rows('SELECT count(*) AS n FROM usage_events')).toEqual([{ n: 0 }])
+  }
+  own.close()
 })
 
 test('a signal while the rejected lines are written no longer ends an import, whose lines are in', async () => {
