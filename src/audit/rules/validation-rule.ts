@@ -1,4 +1,4 @@
-import { modelNamed } from '../../contract/contract.ts'
+import { type Contract, modelNamed } from '../../contract/contract.ts'
 import type { Promising } from '../../contract/promises.ts'
 import type { Promised } from '../../contract/request.ts'
 import { usualOf } from '../../contract/usual.ts'
@@ -65,7 +65,7 @@ a large n (G-31).`,
     }
     const ours = allowed.filter((part) => part.rule === rule.id)
     if (ours.length === 0 || open.length > 0 || !isServed(exchange, contract)) return undefined
-    if (refused && !isInvalidRequest(exchange)) return undefined
+    if (refused && !isInvalidRequest(exchange, contract)) return undefined
     return refused ? `refused: ${[...new Set(ours.map((part) => part.what))].join(', ')}` : null
   }
 }
@@ -91,7 +91,9 @@ function isServed(exchange: Exchange, contract: Promising<'models'>): boolean {
   return known && (exchange.row.requestBody?.length ?? 0) < maxInputTokens / 2
 }
 
-/** A 400 with another code (model_not_found, context_length_exceeded) is not about validity. */
-function isInvalidRequest({ row }: Exchange): boolean {
-  return row.errorCode === null || row.errorCode === 'invalid_request'
+/** A 400 with a code that is not of 400 alone (model_not_found, context_length_exceeded) is not about validity. */
+function isInvalidRequest({ row }: Exchange, { chatErrors = [] }: Contract): boolean {
+  const codes = chatErrors.flatMap(({ code, status }) => (status === 400 ? [code] : []))
+  const known = codes.length === 0 ? ['invalid_request'] : codes
+  return row.errorCode === null || known.includes(row.errorCode)
 }

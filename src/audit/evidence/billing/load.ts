@@ -166,16 +166,22 @@ const noRepeats = `
   SELECT NULL::VARCHAR AS run_id, NULL::BIGINT AS slot, NULL::INTEGER AS retry, false AS again WHERE false`
 
 /**
- * SQL: whether an attempt was refused for lack of credits. A 403 may also be about permissions (§7.1), so its error
- * must use a word of the contract; a 402 is never about anything else.
+ * SQL: whether an attempt was refused for lack of credits. A 403 may also be about permissions (§7.1), and a 429 about a
+ * rate, so the error must use a word that the contract has for the status; a 402 is never about anything else.
  */
 function isInsufficient({ chatErrors = [], messagesErrors = [] }: Contract): string {
-  const chat = chatErrors.flatMap(({ code, type, status }) => (status === 403 ? [code, type] : []))
+  const chat = chatErrors.flatMap(({ code, type, status }) => [
+    { word: code, status },
+    { word: type, status },
+  ])
   const messages = messagesErrors.flatMap(({ type, statuses }) =>
-    statuses?.length === 1 && statuses[0] === 403 ? [type] : [],
+    statuses?.length === 1 ? [{ word: type, status: statuses[0]! }] : [],
   )
-  const words = [...chat, ...messages].filter((word) => /credit|quota|balance|fund/i.test(word))
-  const said = words.map(literal).join(', ')
-  const isRefusal = said === '' ? 'false' : `(error_code IN (${said}) OR error_type IN (${said}))`
-  return `outcome = 'http_error' AND (status = 402 OR status = 403 AND ${isRefusal})`
+  const said = [...chat, ...messages]
+    .filter(({ word, status }) => status !== null && /credit|quota|balance|fund/i.test(word))
+    .map(
+      ({ word, status }) =>
+        `status = ${status} AND (error_code = ${literal(word)} OR error_type = ${literal(word)})`,
+    )
+  return `outcome = 'http_error' AND (${['status = 402', ...said].join(' OR ')})`
 }

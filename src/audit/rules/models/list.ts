@@ -150,15 +150,16 @@ export const model05 = exchangeRule({
   needs: ['active'],
   promised: ['models', 'chat_errors'],
   explain: `A request for a model that the contract does not know must fail; on chat the code must be
-model_not_found. Its status is open (gap G-27), and the messages format has no code for it.`,
-  expected: 'model_not_found',
+model_not_found if the contract has that code. Its status is open (gap G-27), and the messages format has no code for it.`,
+  expected: 'a refusal, on chat with model_not_found where the contract has that code',
   requires: 'a request for an unknown model (wrong: unknown-model)',
-  judge(exchange) {
+  judge(exchange, { chatErrors }) {
     const { row } = exchange
     if (row.expects !== 'unknown-model' || row.status === null) return undefined
     if (row.status < 300) return `served with status ${row.status}`
     if ([401, 403, 429].includes(row.status) || row.status >= 500) return undefined
-    return row.endpoint !== 'chat' || row.errorCode === 'model_not_found'
+    const isPromised = chatErrors.some(({ code }) => code === 'model_not_found')
+    return row.endpoint !== 'chat' || !isPromised || row.errorCode === 'model_not_found'
       ? null
       : `code ${JSON.stringify(row.errorCode)}`
   },

@@ -1,12 +1,9 @@
 import { effectOf } from '../../../attempt/outcome.ts'
+import type { Contract } from '../../../contract/contract.ts'
 import { usualOf } from '../../../contract/usual.ts'
 import { earlier } from './event-order.ts'
 import { type RateEvent, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
-
-/** The names of a rejection in both error shapes. */
-const rateLimitCode = 'rate_limit_exceeded'
-const rateLimitType = 'rate_limit_error'
 
 export const rate06 = rateRule({
   id: 'RATE-06',
@@ -15,29 +12,30 @@ export const rate06 = rateRule({
   severity: 'must',
   needs: ['passive'],
   promised: ['bands', 'chat_errors'],
-  explain: `A 429 carries \`rate_limit_error\` as its type, and \`rate_limit_exceeded\` as its code in the
-chat shape; no other status carries either. A single rejection between two successes of the
+  explain: `A 429 carries a type that the contract promises for 429, and in the chat shape a code with it; no
+other status carries a name that is promised for 429 alone. Without such a row in its tables only the charge is judged. A single rejection between two successes of the
 account must not be charged: the balance may fall by the price of one success between them, or by both
 prices if they differ in endpoint or stream, because each kind may show the balance before or after its
 own charge (gap G-12). The ten minutes after an attempt that was cut off decide nothing, because its
 charge may be late. Under concurrency, BILL-05 decides the charge.`,
   decide({ byAccount }, evidence) {
+    const names = namesOf(evidence.contract)
     let observations = 0
     let first: RateEvent | undefined
     for (const events of byAccount.values()) {
       for (const event of events) {
-        if (!isRelevant(event)) continue
+        if (!isRelevant(event, names)) continue
         observations++
-        if (issueOf(event) !== null) first = earlier(first, event)
+        if (issueOf(event, names) !== null) first = earlier(first, event)
       }
     }
     if (observations === 0) return { verdict: 'not-observed', requires: 'a rejection (429)' }
     if (first !== undefined) {
-      const observed = issueOf(first)!
+      const observed = issueOf(first, names)!
       return {
         verdict: 'fail',
         observations,
-        expected: `429 with type ${rateLimitType}, and code ${rateLimitCode} in the chat shape`,
+        expected: `429 with ${names.allowed.map(shown).join(', or ')}`,
         observed,
         witnesses: [witnessOf(first, observed)],
       }
@@ -65,21 +63,64 @@ charge may be late. Under concurrency, BILL-05 decides the charge.`,
   },
 })
 
-function isRelevant({ outcome, decision, errorCode, errorType }: RateEvent): boolean {
-  // An aborted request has no body to judge.
-  return (
-    outcome === 'http_error' &&
-    (decision === 'rejected' || errorCode === rateLimitCode || errorType === rateLimitType)
-  )
+/** The code and type of an error; in the messages shape there is no code. */
+interface ErrorName {
+  readonly code: string | null
+  readonly type: string
 }
 
-function issueOf({ status, errorCode, errorType }: RateEvent): string | null {
-  // A client that aborted before the body did not receive the names.
-  if (status === 429 && errorCode === null && errorType === null) return null
+interface RejectionNames {
+  /** Those that a 429 may carry. */
+  readonly allowed: readonly ErrorName[]
+  /** Codes and types of 429 that no other status may carry. */
+  readonly own: ReadonlySet<string>
+}
+
+const shown = ({ code, type }: ErrorName) =>
+  code === null ? `type ${type} in the messages shape` : `type ${type} and code ${code}`
+
+function namesOf({ chatErrors = [], messagesErrors = [] }: Contract): RejectionNames {
+  const rows = [
+    ...chatErrors.map(({ status, ...name }) => ({
+      name,
+      statuses: status === null ? null : [status],
+    })),
+    ...messagesErrors.map(({ type, statuses }) => ({ name: { code: null, type }, statuses })),
+  ]
+  const wordsOf = (of: typeof rows) =>
+    of.flatMap(({ name: { code, type } }) => (code === null ? [type] : [code, type]))
+  const promised = rows.filter(({ statuses }) => statuses?.includes(429))
+  const others = new Set(wordsOf(rows.filter(({ statuses }) => statuses?.join() !== '429')))
+  return {
+    // An error whose status is open may come with a 429, too.
+    allowed:
+      promised.length === 0
+        ? []
+        : rows.filter(({ statuses }) => statuses?.includes(429) ?? true).map(({ name }) => name),
+    own: new Set(wordsOf(promised).filter((word) => !others.has(word))),
+  }
+}
+
+function isRelevant(
+  { outcome, decision, errorCode, errorType }: RateEvent,
+  { own }: RejectionNames,
+): boolean {
+  const isNamed = [errorCode, errorType].some((name) => name !== null && own.has(name))
+  // An aborted request has no body to judge.
+  return outcome === 'http_error' && (decision === 'rejected' || isNamed)
+}
+
+function issueOf(
+  { status, errorCode, errorType }: RateEvent,
+  { allowed }: RejectionNames,
+): string | null {
   if (status !== 429) return `status ${status} with ${errorCode ?? errorType}`
-  if (errorType !== rateLimitType) return `429 with type ${errorType ?? 'none'}`
-  if (errorCode !== null && errorCode !== rateLimitCode) return `429 with code ${errorCode}`
-  return null
+  // A client that aborted before the body did not receive the names.
+  if (allowed.length === 0 || (errorCode === null && errorType === null)) return null
+  const ofType = allowed.filter(({ type }) => type === errorType)
+  if (ofType.length === 0) return `429 with type ${errorType ?? 'none'}`
+  if (errorCode === null || ofType.some(({ code }) => code === errorCode)) return null
+  return `429 with code ${errorCode}`
 }
 
 /** Possible cost of two successes between their headers, each before or after its charge. */
