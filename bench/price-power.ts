@@ -158,13 +158,21 @@ function requestOf(slot: number, counts: Counts, isStream: boolean): PricedReque
     ...{ runId: 'a', slot, retry: 0, requestedModel: 'big', returnedModel: 'big', isStream },
     ...{ outcomes: ['success'], startMs: slot * 100, endMs: slot * 100 + 50 },
     ...{ serviceTier: null, isTierRead: true, eventUsages: [], receivedEvents: 0 },
+    ...{ receivedBytes: null, askedBytes: null },
     usage: normalUsage(
       { input: input + read, cacheRead: read, output: visible + reasoning, reasoning },
       { input: 'all', output: 'all' },
     ),
     ...{
       prompt: String(slot),
-      ...{ body: null, answer: null, isFreeRepeat: false, maxOutputTokens: null, mayCall: false },
+      ...{
+        body: null,
+        answer: null,
+        isFreeRepeat: false,
+        isRepeat: false,
+        maxOutputTokens: null,
+        mayCall: false,
+      },
       account: 'a',
       responseId: null,
       header: () => undefined,

@@ -71,7 +71,7 @@ export function dialectOf(
     return has('cache_read_input_tokens', 'cache_creation_input_tokens') ? 'litellm' : 'openai-chat'
   if (has('cache_read_input_tokens', 'cache_creation_input_tokens', 'cache_creation'))
     return 'anthropic'
-  if (has('input_tokens_details', 'total_tokens')) return 'openai-responses'
+  if (has('input_tokens_details', 'total_tokens', 'seconds')) return 'openai-responses'
   if (endpoint === 'messages') return 'anthropic'
   return endpoint === 'responses' || has('input_tokens') ? 'openai-responses' : 'openai-chat'
 }

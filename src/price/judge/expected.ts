@@ -50,6 +50,8 @@ export interface PriceJudge {
   readonly clockErrorMs: number
   /** The usage of a complete answer to an equal request. */
   readonly twinOf: (request: PricedRequest) => Usage | null
+  /** The prompt tokens that the service's own log has for a request; absent without a log. */
+  readonly loggedPromptOf?: (request: PricedRequest) => number | null
 }
 
 /** What was computed before: several rules ask for the same request. */
@@ -83,7 +85,7 @@ function computedCosts(request: PricedRequest, judge: PriceJudge): Expected {
     for (const context of contextsOf(request, model, judge)) {
       const usage = usageFor(request, model, context)
       if (usage === null) {
-        const bounds = boundsOfLeft(request, model, context, twin)
+        const bounds = boundsOfLeft(request, model, context, judge)
         if (typeof bounds === 'string') open.add(bounds)
         else between = wider(between, bounds)
         if (twin !== null) readings.push({ model, context, usage: twin })

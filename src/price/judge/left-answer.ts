@@ -1,8 +1,9 @@
 import type { ModelPrice } from '../../contract/prices.ts'
 import { tokenPrices } from '../../contract/prices.ts'
 import { compare, type Rational } from '../../money/rational.ts'
-import type { Parts, Usage } from '../../tokens/usage.ts'
+import { type Part, type Parts, parts, type Usage, unknownUsage } from '../../tokens/usage.ts'
 import { calculate, type PriceContext } from '../calculate.ts'
+import type { PriceJudge } from './expected.ts'
 import type { PricedRequest } from './request.ts'
 
 /** The least and the most that something may cost. */
@@ -12,36 +13,48 @@ export type Bounds = readonly [Rational, Rational]
  * Bounds of what an answer costs whose client left before its end.
  *
  * Its prompt is the one that it reports itself, or that of an equal request, which may have been written to a cache or read
- * from one. Its output is what was received and was on its way, or, charged in full, anything from that to what it was
+ * from one. Without either, it is the one in the service's log, or has at most a token for each byte that was asked: what the
+ * service charged is no bound, else every charge would be right. Its output is what was received and was on its way, or, charged in full, anything from that to what it was
  * allowed: nobody knows how long it would have become.
  *
- * @param twin the usage of a complete answer to an equal request
  * @returns why there are none, if there are none
  */
 export function boundsOfLeft(
   request: PricedRequest,
   model: ModelPrice,
   context: PriceContext,
-  twin: Usage | null,
+  judge: Pick<PriceJudge, 'twinOf' | 'loggedPromptOf'>,
 ): Bounds | string {
+  const twin = judge.twinOf(request)
   const own = request.usage?.parts.input_uncached == null ? null : request.usage
-  const known = own ?? twin
+  const logged = judge.loggedPromptOf?.(request) ?? null
+  const asked = logged ?? (request.receivedBytes === null ? null : request.askedBytes)
+  // Thoughts before the text are on no one's account but the service's.
+  const isHidden = model.price.reasoning !== undefined
+  const known = own ?? twin ?? (asked === null || isHidden ? null : promptAlone(asked))
   const charge = model.charged[context.outcome]
   if (known === null) return 'the tokens of an answer that the client left'
   if (request.mayCall && charge !== 'input' && hasCalls(model))
     return 'the calls of an answer that the client left'
   const outputs = outputsOf(request, charge === 'full', twin)
   if (outputs === null) return 'the tokens of an answer that the client left'
-  const prompts = own === null ? splitsOf(known.parts) : [known.parts]
+  const unread = own === null && twin === null && logged === null ? [promptAlone(0).parts] : []
+  const prompts = own === null ? [...splitsOf(known.parts), ...unread] : [known.parts]
   const costs = prompts
     .flatMap((prompt) =>
       (charge === 'input' ? [0] : outputs).flatMap((output) => wholesOf(prompt, output)),
     )
-    .flatMap((parts) => calculate(model, { ...known, parts, calls: {} }, context).cost ?? [])
+    .flatMap((each) => calculate(model, { ...known, parts: each, calls: {} }, context).cost ?? [])
     .toSorted(compare)
   return costs.length === 0
     ? 'the cost of an answer that the client left'
     : [costs[0]!, costs.at(-1)!]
+}
+
+/** A prompt of so many tokens, and nothing else. */
+function promptAlone(tokens: number): Usage {
+  const none = Object.fromEntries(parts.map((part) => [part, 0])) as Record<Part, number>
+  return { ...unknownUsage, parts: { ...none, input_uncached: tokens }, named: {} }
 }
 
 const hasCalls = ({ price }: ModelPrice) =>
@@ -49,11 +62,15 @@ const hasCalls = ({ price }: ModelPrice) =>
 
 /** The fewest and the most tokens of output that are charged; null without a limit. */
 function outputsOf(
-  { receivedEvents, maxOutputTokens }: PricedRequest,
+  { receivedEvents, receivedBytes, maxOutputTokens }: PricedRequest,
   isFull: boolean,
   twin: Usage | null,
 ): readonly [number, number] | null {
   const whole = (twin?.parts.output_visible ?? 0) + (twin?.parts.reasoning ?? 0)
+  if (!isFull && twin === null && receivedBytes !== null) {
+    const most = Math.max(receivedEvents, receivedBytes) + onTheirWay(0)
+    return [0, maxOutputTokens === null ? most : Math.min(most, maxOutputTokens)]
+  }
   if (!isFull)
     return [0, Math.max(receivedEvents, Math.min(whole, receivedEvents + onTheirWay(whole)))]
   if (maxOutputTokens === null) return null
@@ -73,9 +90,9 @@ function wholesOf(prompt: Parts, output: number): readonly Parts[] {
 }
 
 /** The same prompt as it was counted, and all of its text without a cache, read from one, and written to one. */
-function splitsOf(parts: Parts): readonly Parts[] {
+function splitsOf(prompt: Parts): readonly Parts[] {
   const moved = ['input_uncached', 'cache_read', 'cache_write', 'cache_write_1h'] as const
-  const text = moved.reduce((sum, part) => sum + (parts[part] ?? 0), 0)
+  const text = moved.reduce((sum, part) => sum + (prompt[part] ?? 0), 0)
   const none = Object.fromEntries(moved.map((part) => [part, 0]))
-  return [parts, ...moved.map((part) => ({ ...parts, ...none, [part]: text }))]
+  return [prompt, ...moved.map((part) => ({ ...prompt, ...none, [part]: text }))]
 }

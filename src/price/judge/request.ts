@@ -32,6 +32,10 @@ export interface PricedRequest extends RequestId {
   readonly maxOutputTokens: number | null
   /** Whether it lets the model search or call tools of the service; true if it was not stored. */
   readonly mayCall: boolean
+  /** Bytes of text that arrived, of which no token has less than one; null if they were not stored. */
+  readonly receivedBytes: number | null
+  /** Bytes of the request, of which no token of its prompt has less than one; null if it has audio or images, or is not known. */
+  readonly askedBytes: number | null
   /** The bytes of the request: equal ones are twins. */
   readonly prompt: string
   /** The whole request, as a digest: equal ones are repeats; null if it was not stored. */
@@ -40,6 +44,8 @@ export interface PricedRequest extends RequestId {
   readonly answer: string | null
   /** Whether it cost nothing and repeats an earlier one, so that a cache of the gateway may have answered it. */
   readonly isFreeRepeat: boolean
+  /** Whether its answer has the id of an earlier one: the first answer again, of a cache or for the key of a repeated request. */
+  readonly isRepeat: boolean
   readonly account: string
   readonly responseId: string | null
   /** The answer's headers, in lower case. */

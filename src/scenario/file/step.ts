@@ -57,7 +57,10 @@ export const step = <Prompt extends z.ZodType, Check extends z.ZodType>(
     method: [oneOf(methods).optional(), 'HTTP method. Default: that of the endpoint.'],
     stream: [flag().default(false), 'Ask for a stream of events.'],
     include_usage: [flag().default(false), 'Ask a chat stream for its token counts.'],
-    model: [text('a model').nullish(), 'The model; null sends none.'],
+    model: [
+      text('a model').nullish(),
+      'The model; null sends none. The endpoint other does not send it: it names the price of the request.',
+    ],
     prompt: [
       prompt.optional(),
       'What the user says: a text, { file: path }, or { synthetic: tokens }.',
@@ -104,7 +107,12 @@ export function stepOf(
     path: step.path ?? null,
     method: step.method ?? null,
     includeUsage: include_usage,
-    model: takesPrompt(step.endpoint) ? (model ?? null) : null,
+    // The endpoint `other` has a model only if its own step names one: its price is found by it.
+    model: takesPrompt(step.endpoint)
+      ? (model ?? null)
+      : step.endpoint === 'other'
+        ? (written.model ?? null)
+        : null,
     prompt: promptOf(step.prompt, origin),
     system: step.system ?? null,
     maxTokens: max_tokens ?? null,

@@ -126,6 +126,15 @@ function laid(
 /** Fields whose texts are what a client reads: a stream has them in pieces, a plain answer whole. */
 const textFields = ['content', 'text', 'thinking', 'reasoning', 'reasoning_content', 'arguments']
 
+/** Bytes of the texts that a client reads in an answer. */
+export function textBytes(documents: readonly unknown[]): number {
+  let bytes = 0
+  eachText(documents, (text) => {
+    bytes += Buffer.byteLength(text)
+  })
+  return bytes
+}
+
 /**
  * A digest of the texts of an answer, in their order; equal for two answers with the same text, whatever their ids and
  * times are. Null without a document.
@@ -133,14 +142,15 @@ const textFields = ['content', 'text', 'thinking', 'reasoning', 'reasoning_conte
 export function answerDigest(documents: readonly unknown[]): string | null {
   if (documents.length === 0) return null
   const digest = createHash('md5')
-  const read = (value: unknown): void => {
-    if (Array.isArray(value)) for (const each of value) read(each)
-    else if (isMapping(value))
-      for (const [name, each] of Object.entries(value)) {
-        if (typeof each !== 'string') read(each)
-        else if (textFields.includes(name)) digest.update(each)
-      }
-  }
-  read(documents)
+  eachText(documents, (text) => digest.update(text))
   return digest.digest('hex')
+}
+
+function eachText(value: unknown, take: (text: string) => void): void {
+  if (Array.isArray(value)) for (const each of value) eachText(each, take)
+  else if (isMapping(value))
+    for (const [name, each] of Object.entries(value)) {
+      if (typeof each !== 'string') eachText(each, take)
+      else if (textFields.includes(name)) take(each)
+    }
 }

@@ -215,7 +215,22 @@ function computedBounds(
   judge: PriceJudge,
 ): Pick<ChargeBounds, 'low' | 'high'> {
   const { costs, between, open } = expectedCosts(request, judge)
+  // The first answer again costs nothing, or what it cost, where the contract does not say which.
+  if (
+    request.isRepeat &&
+    costs.length > 0 &&
+    open.every((name) => name === 'charged.gateway_cache')
+  )
+    return boundsOfRepeat(costs, open.length > 0)
   const all = [...costs, ...(between ?? [])].toSorted(compare)
   const isOpen = open.length > 0 || all.length === 0
   return { low: isOpen ? zero : all[0]!, high: isOpen ? null : all.at(-1)! }
+}
+
+function boundsOfRepeat(
+  costs: readonly Rational[],
+  isOpen: boolean,
+): Pick<ChargeBounds, 'low' | 'high'> {
+  const sorted = costs.toSorted(compare)
+  return { low: isOpen ? zero : sorted[0]!, high: sorted.at(-1)! }
 }

@@ -46,19 +46,23 @@ function judgedBy(
   found: PriceRequests,
 ): PriceJudgements {
   const twins = twinsOf(found.requests)
+  const join =
+    priceLog === undefined ? null : joinLog(found.requests, priceLog, prices.evidence.log)
+  const logged = new Map(
+    (join?.pairs ?? []).map(({ request, rows }) => [request, rows[0]!.tokens.prompt]),
+  )
   const judge: PriceJudge = {
     currency: prices.currency,
     priceOf: (name) => modelPriceOf(contract, name),
     choices: priceChoices,
     clockErrorMs,
     twinOf: ({ prompt }) => twins.get(prompt) ?? null,
+    loggedPromptOf: (request) => logged.get(request) ?? null,
   }
   const amounts = found.requests.flatMap((request) =>
     request.stated.map((statement) => ({ request, statement })),
   )
   const places = Map.groupBy(amounts, ({ statement }) => statement.place)
-  const join =
-    priceLog === undefined ? null : joinLog(found.requests, priceLog, prices.evidence.log)
   const rows = (join?.pairs ?? []).flatMap(({ request, rows }) => {
     const statement = loggedCost(rows)
     return statement === null ? [] : [{ request, statement }]
@@ -73,12 +77,15 @@ function judgedBy(
   }
 }
 
-/** What the service logged for each request, or else stated. */
+/**
+ * What the service logged for each request, or else stated. An answer that repeats an earlier one, with its id, repeats its cost
+ * and its row, which were charged once.
+ */
 export function recordedCosts({
   logged,
   stated,
 }: Pick<PriceJudgements, 'logged' | 'stated'>): ReadonlyMap<PricedRequest, Rational> {
-  const all = [...[...stated.values()].flat(), ...logged]
+  const all = [...[...stated.values()].flat(), ...logged].filter(({ request }) => !request.isRepeat)
   return new Map(all.map(({ request, statement }) => [request, statement.value]))
 }
 

@@ -14,7 +14,14 @@ import { jsonOf } from '../../../user/json-text.ts'
 import type { Evidence } from '../../rule.ts'
 import { decodeEvents } from '../events.ts'
 import { oncePerEvidence } from '../once.ts'
-import { amountOf, answerDigest, answerUsage, atPlace, parseWritten } from './answer-json.ts'
+import {
+  amountOf,
+  answerDigest,
+  answerUsage,
+  atPlace,
+  parseWritten,
+  textBytes,
+} from './answer-json.ts'
 
 interface Row extends TokenColumns {
   readonly runId: string
@@ -22,6 +29,7 @@ interface Row extends TokenColumns {
   readonly retry: number
   readonly endpoint: string
   readonly path: string | null
+  readonly method: string | null
   readonly streamed: number
   readonly model: string | null
   readonly responseModel: string | null
@@ -72,7 +80,7 @@ async function load({ store, runIds, contract }: Evidence): Promise<PriceRequest
   const prices = contract.prices
   if (prices === undefined) return { requests: [], pages: [], uncaptured: 0, refusals: [] }
   const rows = await store.rows<Row>(
-    `SELECT run_id AS "runId", slot::DOUBLE AS slot, retry, endpoint, path, streamed, model,
+    `SELECT run_id AS "runId", slot::DOUBLE AS slot, retry, endpoint, path, method, streamed, model,
        response_model AS "responseModel", response_id AS "responseId", outcome,
        finish_reason AS "finishReason", content_events AS "contentEvents", done_marks AS "doneMarks",
        epoch_us(started_at) / 1000 + sent_us * time_scale / 1000 AS "startMs",
@@ -105,7 +113,7 @@ async function load({ store, runIds, contract }: Evidence): Promise<PriceRequest
   for (const [at, stored] of rows.entries()) {
     const row = { ...stored, responseBody: stored.responseBody ?? packed[at]! }
     const body = row.truncated === false ? row.responseBody : null
-    if (row.model === null) {
+    if (row.model === null && !isPaidPerhaps(row)) {
       const request = requestOf(row, [], contract, prices)
       if (body !== null && row.path !== null)
         pages.push({
@@ -126,13 +134,21 @@ async function load({ store, runIds, contract }: Evidence): Promise<PriceRequest
   return { requests: withRepeats(requests), pages, uncaptured, refusals }
 }
 
+/**
+ * Whether a request that names no model may cost something: it asked the service to do something, and was not refused. Its price
+ * is that of its path, if the contract has one, and else unknown.
+ */
+function isPaidPerhaps({ method, outcome }: Row): boolean {
+  return method !== null && method !== 'GET' && method !== 'HEAD' && outcome !== 'http_error'
+}
+
 /** An answer with the id of an earlier one comes from a cache of the gateway. */
 function withRepeats(requests: readonly PricedRequest[]): readonly PricedRequest[] {
   const seen = new Set<string>()
   return requests.map((request) => {
     const { responseId: id, outcomes } = request
     if (id === null || outcomes[0] !== 'success') return request
-    if (seen.has(id)) return { ...request, outcomes: ['gateway_cache', 'success'] }
+    if (seen.has(id)) return { ...request, isRepeat: true, outcomes: ['gateway_cache', 'success'] }
     seen.add(id)
     return request
   })
@@ -151,7 +167,8 @@ function requestOf(
   contract: Evidence['contract'],
   prices: PriceTerms,
 ): PricedRequest {
-  const model = modelPriceOf(contract, row.model ?? '')
+  const named = row.model ?? row.path ?? ''
+  const model = modelPriceOf(contract, named)
   const documents = texts.map((text) => jsonOf(text)).filter((json) => json !== undefined)
   const { usage, isFinal, each, serviceTier } = answerUsage(
     documents,
@@ -167,7 +184,7 @@ function requestOf(
     runId: row.runId,
     slot: row.slot,
     retry: row.retry,
-    requestedModel: row.model ?? '',
+    requestedModel: named,
     returnedModel: row.responseModel,
     isStream: row.streamed === 1,
     outcomes: outcomesOf(row, known, headers),
@@ -178,16 +195,26 @@ function requestOf(
     usage: known,
     eventUsages: each,
     receivedEvents: row.contentEvents,
+    receivedBytes: documents.length === 0 ? null : textBytes(documents),
+    askedBytes: askedBytes(row.requestBody),
     ...allowed(row.requestBody),
     prompt: promptKey(row),
     body: row.requestBody === null ? null : `${row.path} ${row.prompt}`,
     answer: answerDigest(documents),
     isFreeRepeat: false,
+    isRepeat: false,
     account: row.account,
     responseId: row.responseId,
     header: (name) => headers.get(name),
     stated: prices.evidence.cost.flatMap((place) => statedAt(place, texts, headers)),
   }
+}
+
+/** No more tokens than bytes; a picture or a sound has more tokens than its name has bytes. */
+function askedBytes(body: string | null): number | null {
+  return body === null || media.some(({ shows }) => shows.test(body))
+    ? null
+    : Buffer.byteLength(body)
 }
 
 /** Parts that only exist if a request, or its answer, has such content. */

@@ -1,0 +1,204 @@
+import { expect, test } from 'vitest'
+import type { AttemptRow } from '../../../src/attempt/columns.ts'
+import { audit } from '../../../src/audit/audit.ts'
+import { parseContract } from '../../../src/contract/load.ts'
+import { appendAttempts, Recorder } from '../../../src/store/recorder.ts'
+import { attempt, enterEndedRun, novemberUs } from '../../report/attempts.ts'
+import { openStore } from '../../store/opened.ts'
+
+/** Requests whose charge is not read from a usage of their own chat: other endpoints, repeats by key, aborted streams. */
+
+interface Sent {
+  readonly path?: string
+  readonly model?: string | null
+  readonly endpoint?: string
+  readonly method?: string
+  readonly body?: string
+  readonly answer: string
+  readonly id?: string | null
+  readonly isLeft?: boolean
+  readonly events?: number
+}
+
+const contractOf = (more: object = {}) =>
+  parseContract(
+    {
+      ...{ name: 'paid', charged: { success: 'full', refused: 'none', abort: 'received' } },
+      models: [
+        { id: 'big', price: { input: 4, output: 20 } },
+        { id: 'whisper', price: { second: '0.0002' } },
+      ],
+      evidence: {
+        balance: { get: '/key/info', value: 'spend', moves: 'up' },
+        log: { cost: 'spend', id: 'request_id', model: 'model', at: 'startTime' },
+      },
+      ...more,
+    },
+    'paid',
+  )
+
+/** Audits these requests, one a second, with a read of the spend before and after all of them. */
+async function audited(
+  sends: readonly Sent[],
+  spends: readonly [string, string],
+  {
+    log,
+    contract = contractOf(),
+  }: { log?: readonly object[]; contract?: ReturnType<typeof contractOf> } = {},
+) {
+  const all: readonly Sent[] = [
+    {
+      answer: `{"spend": ${spends[0]}}`,
+      path: '/key/info',
+      method: 'GET',
+      model: null,
+      endpoint: 'other',
+    },
+    ...sends,
+    {
+      answer: `{"spend": ${spends[1]}}`,
+      path: '/key/info',
+      method: 'GET',
+      model: null,
+      endpoint: 'other',
+    },
+  ]
+  const rows = all.map(
+    (
+      { model = 'big', endpoint = 'chat', id = null, isLeft = false, events = 0 },
+      slot,
+    ): AttemptRow =>
+      attempt(slot, {
+        ...{ endpoint, model, responseModel: model, responseId: id, template: slot },
+        ...{ promptTokens: null, completionTokens: null, totalTokens: null },
+        ...{ streamed: isLeft ? 1 : 0, outcome: isLeft ? 'aborted' : 'ok', contentEvents: events },
+        ...{ intendedUs: slot * 1e6, dispatchedUs: slot * 1e6, sentUs: slot * 1e6 },
+        ...{ headersUs: slot * 1e6 + 1e3, doneUs: slot * 1e6 + 1e5, closedUs: slot * 1e6 + 1e5 },
+      }),
+  )
+  const store = await openStore(':memory:')
+  try {
+    await enterEndedRun(store, 'a')
+    await appendAttempts(store, rows)
+    const recorder = await Recorder.open(store)
+    recorder.appendTemplates(
+      all.map(
+        (
+          { path = '/v1/chat/completions', method = 'POST', body = '{"model":"big"}' },
+          template,
+        ) => ({
+          ...{ runId: 'a', template, step: 's', method, path, headers: '' },
+          ...{ body: method === 'GET' ? null : body, maxTokens: null, n: null, promptHash: null },
+        }),
+      ),
+    )
+    recorder.appendBodies(
+      all.map(({ answer }, slot) => ({
+        ...{ runId: 'a', slot, retry: 0, headers: 'x: 1', body: answer, truncated: false },
+      })),
+    )
+    recorder.flush()
+    await recorder.close()
+    const { findings } = await audit(store, {
+      ...{ contract, runIds: ['a'], rules: ['PRICE'] },
+      ...(log === undefined
+        ? {}
+        : { log: { text: log.map((row) => JSON.stringify(row)).join('\n'), file: 'log' } }),
+    })
+    return Object.fromEntries(findings.map(({ rule, verdict }) => [rule, verdict]))
+  } finally {
+    store.close()
+  }
+}
+
+const transcription = (seconds: string): Sent => ({
+  ...{ endpoint: 'other', path: '/v1/audio/transcriptions', model: 'whisper', body: 'a form' },
+  answer: `{"text": "Hello", "usage": {"type": "duration", "seconds": ${seconds}}}`,
+})
+
+test('a transcription that a step of another endpoint asks for has the price of its seconds', async () => {
+  const right = await audited([transcription('1.9'), transcription('10')], ['0', '0.00238'])
+  expect(right['PRICE-06']).toMatchObject({ verdict: 'pass' })
+  const wrong = await audited([transcription('1.9'), transcription('10')], ['0', '0.00242'])
+  expect(wrong['PRICE-06']).toMatchObject({
+    verdict: 'fail',
+    expected: '0.00238 USD',
+    observed: expect.stringContaining('0.00242 USD between two readings'),
+  })
+})
+
+test('a paid request without a known price explains a charge, and makes it inconclusive', async () => {
+  const unknown = await audited([{ ...transcription('1.9'), model: null }], ['0', '0.00038'])
+  expect(unknown['PRICE-06']).toMatchObject({ verdict: 'inconclusive' })
+  // Its path may have a price, too. Without any request, nothing explains a charge.
+  const models = [
+    { id: 'audio', aliases: ['/v1/audio/transcriptions'], price: { second: '0.0002' } },
+  ]
+  const named = await audited([{ ...transcription('1.9'), model: null }], ['0', '0.00038'], {
+    contract: contractOf({ models }),
+  })
+  expect(named['PRICE-06']).toMatchObject({ verdict: 'pass' })
+  expect((await audited([], ['0', '0.00038']))['PRICE-06']).toMatchObject({ verdict: 'fail' })
+})
+
+const chat = (id: string): Sent => ({
+  id,
+  body: '{"model":"big","messages":"Hello"}',
+  answer: `{"id": "${id}", "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}}`,
+})
+const row = (id: string, spend: number, at: number, prompt = 10, completion = 5) => ({
+  ...{ request_id: id, spend, model: 'big', prompt_tokens: prompt, completion_tokens: completion },
+  startTime: new Date(novemberUs / 1000 + at * 1000).toISOString(),
+})
+
+test('the same answer again, for the key of a repeated request, may be free or not, with or without the log', async () => {
+  const sends = [chat('a'), chat('a'), chat('a')]
+  for (const log of [undefined, [row('a', 0.00014, 1)]]) {
+    const options = log === undefined ? {} : { log }
+    for (const spend of ['0.00014', '0.00042']) {
+      const found = await audited(sends, ['0', spend], options)
+      expect([log, spend, found['PRICE-06']!.verdict]).not.toContain('fail')
+    }
+    expect((await audited(sends, ['0', '0.00056'], options))['PRICE-06']!.verdict).toBe('fail')
+    expect((await audited(sends, ['0', '0.00007'], options))['PRICE-06']!.verdict).toBe('fail')
+  }
+  // A promise about such answers decides.
+  const contract = contractOf({ charged: { success: 'full', gateway_cache: 'none' } })
+  expect((await audited(sends, ['0', '0.00014'], { contract }))['PRICE-06']!.verdict).toBe('pass')
+})
+
+const left = (nth: number): Sent => ({
+  ...{ id: `left-${nth}`, isLeft: true, events: 12 },
+  body: JSON.stringify({
+    model: 'big',
+    stream: true,
+    messages: `Tell story ${nth}.`,
+    max_tokens: 400,
+  }),
+  answer: Array.from(
+    { length: 12 },
+    () => `data: {"id":"left-${nth}","choices":[{"delta":{"content":"word "}}]}\n\n`,
+  ).join(''),
+})
+
+test.each([
+  ['the log and the balance', true],
+  ['the balance alone', false],
+])(
+  'streams that were left and charged for all that they may have had fail, shown by %s',
+  async (_, hasLog) => {
+    const sends = [1, 2, 3, 4].map(left)
+    const charged = (output: number) => (14 * 4 + output * 20) / 1e6
+    const found = (output: number) =>
+      audited(sends, ['0', (4 * charged(output)).toFixed(9)], {
+        ...(hasLog
+          ? { log: sends.map(({ id }, at) => row(id!, charged(output), at + 1, 14, output)) }
+          : {}),
+      })
+    const full = await found(400)
+    expect(full['PRICE-06']).toMatchObject({ verdict: 'fail' })
+    if (hasLog) expect(full['PRICE-04']).toMatchObject({ verdict: 'fail' })
+    const received = await found(13)
+    expect(Object.values(received).map(({ verdict }) => verdict)).not.toContain('fail')
+  },
+)
