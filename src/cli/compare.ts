@@ -8,7 +8,6 @@ import { jsonText } from '../report/summary/printable.ts'
 import type { Store } from '../store/open.ts'
 import { writeOutput } from '../store/output.ts'
 import { resolveRun } from '../store/runs.ts'
-import { UserError } from '../user/user-error.ts'
 import { coloured } from './colour.ts'
 import type { Options } from './commands/compare.ts'
 import { exit } from './exit.ts'
@@ -17,10 +16,6 @@ import { fitted } from './terminal-width.ts'
 
 export async function compareAction(a: string, b: string, options: Options): Promise<void> {
   const gates = options.failOn.map(parseGate)
-  const seed = Number(options.seed)
-  if (!Number.isSafeInteger(seed)) {
-    throw new UserError('usage', `--seed: expected a whole number, got ${options.seed}`)
-  }
   const opened: Store[] = []
   try {
     const storeA = await openExistingStore(options.db)
@@ -34,7 +29,7 @@ export async function compareAction(a: string, b: string, options: Options): Pro
     ]
     const contract = loadContract(options.contract)
     const comparison = await shown(({ onProgress }) =>
-      compareRuns(sideA, sideB, contract, seed, { onProgress }),
+      compareRuns(sideA, sideB, contract, { onProgress }),
     )
     const results = gates.map((gate) => judgeGate(comparison, gate))
     if (options.format === 'html') {

@@ -68,10 +68,9 @@ export async function summarise(
 }
 
 /**
- * Compares two runs, each difference with a bootstrap interval.
+ * Compares two runs, each difference with its interval.
  *
  * @param contract prices of the successes. Default: svc
- * @param seed of the bootstrap, which makes comparisons repeatable
  * @throws UserError when a store holds no such run
  * @example
  * const store = await openExistingStore('assay.duckdb')
@@ -87,11 +86,10 @@ export async function compareRuns(
   a: Side,
   b: Side,
   contract?: Contract,
-  seed = 1,
   work: Work = {},
 ): Promise<Comparison> {
   const { compareRuns } = await import('../report/compare/compare.ts')
-  return compareRuns(a, b, contract ?? (await svc()), seed, work)
+  return compareRuns(a, b, contract ?? (await svc()), work)
 }
 
 const svc = async () => (await import('../contract/default.ts')).defaultContract

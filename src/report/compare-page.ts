@@ -5,10 +5,11 @@ import { html } from '../user/html.ts'
 import { lookup } from '../user/lookup.ts'
 import { type Headline, renderHeadline, type Tone } from './banner.ts'
 import { changeAlone, intervalText } from './compare/change-text.ts'
-import { type Comparison, type Difference, isGain } from './compare/compare.ts'
+import type { Comparison } from './compare/compare.ts'
+import { type Difference, isGain } from './compare/differences.ts'
 import { nameOf } from './compare/figure-name.ts'
 import type { GateResult } from './compare/gate.ts'
-import { headlineOf } from './compare/headline.ts'
+import { headlineOf, invalidOf } from './compare/headline.ts'
 import { renderDocument } from './document.ts'
 import { type Figure, renderFigure } from './figure.ts'
 import { partsIn, type Report, rowsOf, sections } from './page.ts'
@@ -71,7 +72,11 @@ function answerOf(comparison: Comparison, gates: readonly GateResult[]): Headlin
   const headline = headlineOf(comparison, gates)
   const of = (verdict: Difference['verdict']) =>
     differences.filter((difference) => difference.verdict === verdict).length
-  const because = `With each step, ${of('worse')} of ${differences.length} figures are worse and ${of('better')} better beyond chance; about ${Math.round(differences.length / 20)} such are expected by chance.`
+  const isInvalid = invalidOf(comparison) !== null
+  // Of an invalid run, nothing is compared, so nothing is counted.
+  const because = isInvalid
+    ? ''
+    : `With each step, ${of('worse')} of ${differences.length} figures are worse and ${of('better')} better beyond chance; about ${Math.round(differences.length / 20)} such are expected by chance.`
   const checks = [
     ...gates.map(({ gate, result, summary }) => ({
       tone: gateTones[result],
@@ -90,7 +95,7 @@ function answerOf(comparison: Comparison, gates: readonly GateResult[]): Headlin
     asks: 'Is b better or worse than a?',
     tone: headline.tone,
     summary: headline.summary,
-    because: headline.because === '' ? because : `${headline.because} ${because}`,
+    because: `${headline.because} ${because}`.trim(),
     checks,
   }
 }

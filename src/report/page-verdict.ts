@@ -144,17 +144,20 @@ export function boundsText(
 }
 
 /** Why an inconclusive figure is not decided, and what would decide it; nothing is promised of the service. */
-export function openText(figure: {
-  readonly samples: number
-  readonly worth: number | null
-  readonly needs: number | null
-}): string {
+export function openText(
+  figure: {
+    readonly samples: number
+    readonly worth: number | null
+    readonly needs: number | null
+  },
+  what: 'samples' | 'requests' | 'seconds' = 'samples',
+): string {
   const { samples, worth, needs } = figure
   const n = formatNumber(samples)
   const held =
     worth === null || worth > 0.8 * samples
-      ? `${n} samples`
-      : `${n} samples are worth about ${aboutText(worth)} independent ones`
+      ? `${n} ${what}`
+      : `${n} ${what} are worth about ${aboutText(worth)} independent ones`
   return needs === null ? held : `${held}; about ${aboutText(needs)} would decide`
 }
 

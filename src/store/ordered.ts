@@ -25,7 +25,7 @@ export async function readOrdered(
   store: Session,
   from: string,
   columns: readonly Column[],
-  parameters: readonly string[] = [],
+  parameters: readonly (string | null)[] = [],
   ties = 'slot, retry',
 ): Promise<readonly Ordered[]> {
   const selected = columns.flatMap(({ value, cut }) => [

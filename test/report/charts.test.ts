@@ -117,7 +117,7 @@ const unmeasured = (rows: readonly ChartRow[]) =>
 async function rowsOfAny(folder: string, part: Part): Promise<readonly ChartRow[]> {
   if (folder === 'compare') {
     const [a, b] = ['run-sweep', 'run-1'].map((runId) => ({ store, runId }))
-    await fillCompared(store, await compareRuns(a!, b!, seededOptions(store).contract, 1))
+    await fillCompared(store, await compareRuns(a!, b!, seededOptions(store).contract))
     return store.rows(part.sql)
   }
   if (folder !== 'finding') return rowsOf(folder as PageName, part)

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
-import { type Comparison, compareRuns, type Difference } from '../../src/report/compare/compare.ts'
+import { type Comparison, compareRuns } from '../../src/report/compare/compare.ts'
+import type { Difference } from '../../src/report/compare/differences.ts'
 import { judgeGate, parseGate } from '../../src/report/compare/gate.ts'
 import { headlineOf } from '../../src/report/compare/headline.ts'
 import { fillCompared, renderComparison } from '../../src/report/compare-page.ts'
@@ -14,7 +15,7 @@ let comparison: Comparison
 beforeAll(async () => {
   store = await seededStore({ attempts: 600 })
   const side = (runId: string) => ({ store, runId })
-  comparison = await compareRuns(side('run-sweep'), side('run-1'), defaultContract, 1)
+  comparison = await compareRuns(side('run-sweep'), side('run-1'), defaultContract)
 })
 afterAll(() => store.close())
 
@@ -30,7 +31,11 @@ test('a comparison page shows conditions and changes with intervals, without war
 })
 
 test('a comparison page begins with the errors that grew, and folds unclear metrics', async () => {
-  const { html } = await renderComparison(store, comparison, [])
+  // The errors of the seeded runs come in bursts, so they alone do not differ beyond chance.
+  const grown = comparison.differences.map((each) =>
+    each.metric === 'errors' ? { ...each, verdict: 'worse' as const } : each,
+  )
+  const { html } = await renderComparison(store, { ...comparison, differences: grown }, [])
   expect(html).toMatch(/b fails more: errors \d+\.\d % before, now \d+\.\d %/)
   const because = /<h2>.*?<\/h2><p>(.*?)<\/p>/.exec(html)?.[1]
   expect(because).toMatch(
@@ -123,7 +128,7 @@ const valid = (side: Comparison['a']): Comparison['a'] => ({ ...side, verdict: '
 
 test('a run compared with itself shows no difference beyond chance', async () => {
   const side = { store, runId: 'run-1' }
-  const same = await compareRuns(side, side, defaultContract, 1)
+  const same = await compareRuns(side, side, defaultContract)
   const { html } = await renderComparison(store, same, [])
   expect(html).toContain('No difference beyond chance over all steps')
 })
@@ -139,4 +144,17 @@ test('every change beyond chance is drawn, however many there are', async () => 
   const sql = readFileSync(new URL('../../reports/compare/10-changes.sql', import.meta.url), 'utf8')
   const places = (await store.rows(sql)).map(({ place }) => place)
   expect(places).toEqual(differences.map((_, place) => place))
+})
+
+test('a page of an INVALID run counts and draws no change', async () => {
+  await store.execute(`UPDATE runs SET verdict = 'invalid' WHERE run_id = 'run-1'`)
+  const sides = [
+    { store, runId: 'run-sweep' } as const,
+    { store, runId: 'run-1' } as const,
+  ] as const
+  const invalid = await compareRuns(...sides, defaultContract)
+  const { html } = await renderComparison(store, invalid, [])
+  expect(html).toContain('Nothing is compared: run b is INVALID')
+  expect(html).not.toMatch(/figures are (worse|better)|beyond chance; about/)
+  expect(html).not.toMatch(/>(better|worse)</)
 })

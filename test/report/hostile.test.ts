@@ -65,7 +65,7 @@ beforeAll(async () => {
     expect(warnings).toEqual([])
   }
   const side = (runId: string) => ({ store, runId })
-  const compared = await compareRuns(side('run-sweep'), side('run-1'), hostileOptions().contract, 1)
+  const compared = await compareRuns(side('run-sweep'), side('run-1'), hostileOptions().contract)
   const gates = [judgeGate(compared, parseGate('p95 > +10%'))]
   writeFileSync(fileOf('compare'), (await renderComparison(store, compared, gates)).html)
   expectQuiet(terminalComparison(compared, gates), 'compare')

@@ -271,7 +271,6 @@ async function checkComparison(store: Store, a: RunSummary): Promise<void> {
     { store, runId: 'r' },
     { store, runId: 'other' },
     defaultContract,
-    1,
   )
   for (const { step, metric, statistic, a: figure } of differences) {
     const group = a.steps.find((each) => each.step === step) ?? a.all

@@ -23,7 +23,7 @@ beforeAll(async () => {
   for (const page of pageNames) await writeReport({ ...options, page, out: fileOf(page) })
   await writeReport({ ...options, page: 'launch', runIds: ['run-sweep'], out: fileOf('search') })
   const [a, b] = ['run-sweep', 'run-1'].map((runId) => ({ store, runId }))
-  const comparison = await compareRuns(a!, b!, options.contract, 1)
+  const comparison = await compareRuns(a!, b!, options.contract)
   writeFileSync(fileOf('compare'), (await renderComparison(store, comparison, [])).html)
   await writeReport({ ...options, page: 'audit', reportsFolder: ownReports(), out: fileOf('own') })
   await writeMonth()

@@ -114,12 +114,7 @@ test('one late answer is no loss of throughput, and half of the answers are', as
   )
   const store = await stored({ a: load(301, 30, () => 5), b: late, c: half })
   const gated = async (runId: string) => {
-    const comparison = await compareRuns(
-      { store, runId: 'a' },
-      { store, runId },
-      defaultContract,
-      1,
-    )
+    const comparison = await compareRuns({ store, runId: 'a' }, { store, runId }, defaultContract)
     return judgeGate(comparison, parseGate('throughput < -5%'))
   }
   expect((await gated('b')).result).toBe('passed')

@@ -73,8 +73,7 @@ const operations = {
     makeText({ ...seededOptions(store), page: 'usage', runIds: ['run-1'] }, 'csv'),
   'usage as data': () => readUsage(store, usageOptions({ runIds: ['run-1'], by: 'endpoint' })),
   summary: () => summarise(store, 'run-1', contract),
-  comparison: () =>
-    compareRuns({ store, runId: 'run-1' }, { store, runId: 'run-sweep' }, contract, 1),
+  comparison: () => compareRuns({ store, runId: 'run-1' }, { store, runId: 'run-sweep' }, contract),
   async export() {
     const out = join(folder, `${nth++}.csv`)
     await exportTable(store, 'attempts', ['run-1'], out, 'csv')

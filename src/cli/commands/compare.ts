@@ -32,7 +32,6 @@ const compareOptions = () =>
       'exit with 3 if a condition holds: "p95 > +10%", "errors > +1%"',
       [],
     )
-    .option('--seed <number>', 'seed of the bootstrap', '1')
     .addOption(contractOption())
     .option('--json', 'the same as --format json')
 

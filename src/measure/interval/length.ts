@@ -47,6 +47,18 @@ export function neededForLinear(
   return neededFor(n, t, (value - bound) / Math.sqrt(Math.max(variance, 1e-12) / worth))
 }
 
+/** The same for a change between two runs, both of which are lengthened; null if its interval is open. */
+export function neededToTell(
+  n: number,
+  change: number,
+  [low, high]: readonly [low: number | null, high: number | null],
+): number | null {
+  const ends = [low, high].filter((end) => end !== null)
+  if (ends.length < 2) return null
+  const half = (ends[1]! - ends[0]!) / 2
+  return half === 0 ? null : neededFor(n, 1, Math.max(0.05, Math.abs(change) / half))
+}
+
 /** A mean of fewer values has no interval. */
 export const fewestOfMean = 11
 

@@ -1,4 +1,4 @@
-import type { Difference } from './compare.ts'
+import type { Difference } from './differences.ts'
 
 /** `+12.3 % [+8.0, +16.9]`, in points for shares. */
 export function changeText(difference: Difference): string {
@@ -11,9 +11,11 @@ export function changeAlone({ change, unit }: Difference): string {
   return change === null ? '-' : `${percent(change)} ${unit === 'share' ? 'points' : '%'}`
 }
 
-/** `[+8.0, +16.9]`, in the unit of the change; null without an interval. */
+/** `[+8.0, +16.9]`, in the unit of the change, a dash for a side without a bound; null without an interval. */
 export function intervalText({ change, interval }: Difference): string | null {
-  return change === null || interval === null ? null : `[${interval.map(percent).join(', ')}]`
+  return change === null || interval === null
+    ? null
+    : `[${interval.map((end) => (end === null ? '–' : percent(end))).join(', ')}]`
 }
 
 function percent(value: number): string {

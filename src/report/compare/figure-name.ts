@@ -1,4 +1,4 @@
-import type { Difference } from './compare.ts'
+import type { Difference } from './differences.ts'
 
 const titles: Readonly<Record<Difference['metric'], string>> = {
   service: 'service',

@@ -2,10 +2,11 @@ import { wrapped } from '../../user/wrapped.ts'
 import { percentileText } from '../summary/figures.ts'
 import { markdownCell, printable } from '../summary/printable.ts'
 import { changeText } from './change-text.ts'
-import type { Comparison, Difference } from './compare.ts'
+import type { Comparison } from './compare.ts'
+import type { Difference } from './differences.ts'
 import { nameOf } from './figure-name.ts'
 import type { GateResult } from './gate.ts'
-import { headlineOf } from './headline.ts'
+import { headlineOf, invalidOf } from './headline.ts'
 
 const marks = { better: 'better', worse: 'WORSE', unclear: '' } as const
 
@@ -88,12 +89,14 @@ export function markdownComparison(comparison: Comparison, gates: readonly GateR
     '',
     `**${summary}.**${because === '' ? '' : ` ${because}`}`,
     '',
-    clear.length === 0
-      ? 'No difference beyond chance.'
-      : `${clear.length} of ${comparison.differences.length} figures differ beyond chance.`,
+    ...(invalidOf(comparison) !== null
+      ? []
+      : clear.length === 0
+        ? ['No difference beyond chance.']
+        : [`${clear.length} of ${comparison.differences.length} figures differ beyond chance.`]),
     ...table(clear),
     '',
-    '<details><summary>All figures (milliseconds; 95 % bootstrap intervals)</summary>',
+    '<details><summary>All figures (milliseconds; 95 % intervals)</summary>',
     ...table(comparison.differences),
     '',
     '</details>',

@@ -1,6 +1,8 @@
 import { UserError } from '../../user/user-error.ts'
+import { openText } from '../page-verdict.ts'
 import { changeText } from './change-text.ts'
-import type { Comparison, Difference } from './compare.ts'
+import type { Comparison } from './compare.ts'
+import type { Difference } from './differences.ts'
 import { invalidOf } from './headline.ts'
 
 /** A condition under which a comparison fails: `chat.ttft.p95 > +10%`. */
@@ -75,9 +77,9 @@ export function parseGate(text: string): Gate {
 }
 
 /**
- * Judges a comparison by a gate. The gate fails if the change exceeds the bound and chance. It is inconclusive if
- * chance explains the change, if samples are too few, if the figure was not measured, if timeouts leave the change
- * open, or if a run is INVALID.
+ * Judges a comparison by a gate. It passes only if the whole interval of the change is within the bound, and fails only if
+ * the whole interval is beyond it. Else it is inconclusive, and says about how many requests would decide; so it is if the
+ * figure was not measured, or a run is INVALID.
  */
 export function judgeGate(comparison: Comparison, gate: Gate): GateResult {
   const invalid = invalidOf(comparison)
@@ -95,23 +97,31 @@ export function judgeGate(comparison: Comparison, gate: Gate): GateResult {
   if (found === undefined || found.change === null) {
     return { gate, result: 'inconclusive', summary: 'not measured in both runs' }
   }
-  const points = found.unit === 'share'
   const summary = changeText(found)
-  const beyond = gate.operator === '>' ? found.change > gate.bound : found.change < gate.bound
-  if (found.interval === null) {
-    return { gate, result: 'inconclusive', summary: `${summary}; too few samples for an interval` }
-  }
-  // If `a` is "at least", the true change is smaller; if `b` is, it is larger.
-  const open = beyond === (gate.operator === '>') ? found.marks[0] : found.marks[1]
-  if (open === 'at-least') {
-    return { gate, result: 'inconclusive', summary: `${summary}; timeouts cut samples off` }
-  }
-  if (!beyond) return { gate, result: 'passed', summary }
+  const open = (why: string): GateResult => ({
+    gate,
+    result: 'inconclusive',
+    summary: `${summary}; ${why}`,
+  })
+  if (found.interval === null) return open('too few samples for an interval')
   const [low, high] = found.interval
-  const chance = low <= 0 && high >= 0 && !(low === 0 && high === 0 && points)
-  return chance
-    ? { gate, result: 'inconclusive', summary: `${summary}; the interval contains 0` }
-    : { gate, result: 'failed', summary }
+  const [best, worst] =
+    gate.operator === '>'
+      ? [low ?? -Infinity, high ?? Infinity]
+      : [-(high ?? Infinity), -(low ?? -Infinity)]
+  const bound = gate.operator === '>' ? gate.bound : -gate.bound
+  if (worst <= bound) return { gate, result: 'passed', summary }
+  if (best > bound) return { gate, result: 'failed', summary }
+  return open(whyOpen(found))
+}
+
+/** Why an interval holds changes on both sides of a limit, and what would narrow it. */
+function whyOpen({ marks, needs, na, nb, worth, unit }: Difference): string {
+  if (marks.includes('at-least')) return 'timeouts cut samples off'
+  const n = Math.min(na, nb)
+  const held = worth === null ? n : Math.min(...worth)
+  const what = unit === 'per s' ? 'seconds' : 'requests'
+  return openText({ samples: n, worth: held, needs }, what)
 }
 
 function isOnlyStep(comparison: Comparison, step: string | null): boolean {

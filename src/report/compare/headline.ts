@@ -1,6 +1,7 @@
 import type { Tone } from '../banner.ts'
 import { changeAlone } from './change-text.ts'
-import type { Comparison, Difference } from './compare.ts'
+import type { Comparison } from './compare.ts'
+import type { Difference } from './differences.ts'
 import { nameOf } from './figure-name.ts'
 import type { GateResult } from './gate.ts'
 

@@ -1,53 +1,61 @@
-import { columnOf } from '../../measure/measures.ts'
-import { steadySql } from '../../measure/rates.ts'
+import { Series } from '../../measure/interval/series.ts'
+import { columnOf, cutOf } from '../../measure/measures.ts'
+import { bySecondSql } from '../../measure/rates.ts'
+import { type Ordered, readOrdered } from '../../store/ordered.ts'
 import type { Session } from '../../store/session.ts'
 import type { RunPart } from '../summary/shape.ts'
 
 export const sampledMetrics = ['service', 'response', 'ttft', 'tpot'] as const
 export type SampledMetric = (typeof sampledMetrics)[number]
 
-/** Samples of one group of attempts. */
+/** Samples of one group of attempts, in the order of their planned sends. */
 export interface Samples {
-  /** Microseconds, ascending: successes, and timeouts at their deadline. */
-  readonly metrics: Readonly<Record<SampledMetric, Float64Array>>
+  /** Microseconds: successes, and timeouts at their deadline. Null without any. */
+  readonly metrics: Readonly<Record<SampledMetric, Series | null>>
+  /** 1 for each request that was sent and failed, 0 for each other one that was sent. */
+  readonly failed: Uint8Array
   /** Successes, and their output tokens, per whole second of the steady part (`measure/rates.ts`). */
   readonly okBySecond: Float64Array
   readonly tokensBySecond: Float64Array
 }
 
-/** Reads the samples of a run; with a null step, of all steps. */
-export async function readSamples(
-  store: Session,
-  runId: string,
-  step: string | null,
-  part: RunPart,
-): Promise<Samples> {
-  const chosen = `FROM attempt_values WHERE run_id = $1 AND ($2 IS NULL OR step = $2)
-    ${part === 'steady' ? `AND part = 'steady'` : ''}`
+/** The rows of a group of a run. */
+export interface Group {
+  readonly runId: string
+  /** Null for all steps. */
+  readonly step: string | null
+  readonly part: RunPart
+  /** SQL of a further condition. */
+  readonly only?: string
+}
+
+/** Reads the samples of a group. */
+export async function readSamples(store: Session, group: Group): Promise<Samples> {
+  const { runId, step, part, only = 'true' } = group
+  const chosen = `(FROM attempt_values WHERE run_id = $1 AND ($2 IS NULL OR step = $2)
+    ${part === 'steady' ? `AND part = 'steady'` : ''} AND ${only})`
   const parameters = [runId, step]
-  const lists = sampledMetrics.map((metric) => {
-    const value = `${columnOf(metric)}::DOUBLE`
-    return `list(${value} ORDER BY ${value}) FILTER (${value} IS NOT NULL) AS ${metric}`
-  })
-  const [row] = await store.rows<Record<SampledMetric, readonly number[] | null>>(
-    `SELECT ${lists.join(', ')} ${chosen}`,
+  const columns = [
+    ...sampledMetrics.map((metric) => ({ value: columnOf(metric), cut: cutOf(metric) })),
+    { value: 'CASE WHEN was_sent THEN failed::INTEGER END', cut: null },
+  ]
+  const ordered = await readOrdered(store, chosen, columns, parameters)
+  const [ok, tokens] = await store.doubles(
+    bySecondSql(chosen, { ok: `count(*) FILTER (outcome = 'ok')`, tokens: 'sum(output_tokens)' }),
     parameters,
   )
-  const seconds = await store.rows<{ ok: number; tokens: number }>(
-    `WITH chosen AS (SELECT * ${chosen}),
-     steady AS (FROM ${steadySql({ from: 'chosen', offsetUs: '0', bySteps: false })}),
-     seconds AS (SELECT unnest(range(0, floor(seconds)::BIGINT)) AS second, from_us FROM steady)
-     SELECT count(*) FILTER (WHERE outcome = 'ok') AS ok,
-       coalesce(sum(output_tokens), 0)::DOUBLE AS tokens
-     FROM seconds LEFT JOIN chosen ON floor((closed_us - from_us) / 1e6) = second
-     GROUP BY second ORDER BY second`,
-    parameters,
-  )
+  const seriesOf = ({ values, isCut }: Ordered) =>
+    values.length === 0 ? null : new Series(values, isCut)
+  const [service, response, ttft, tpot, failed] = ordered
   return {
-    metrics: Object.fromEntries(
-      sampledMetrics.map((metric) => [metric, Float64Array.from(row![metric] ?? [])]),
-    ) as unknown as Record<SampledMetric, Float64Array>,
-    okBySecond: Float64Array.from(seconds, (second) => second.ok),
-    tokensBySecond: Float64Array.from(seconds, (second) => second.tokens),
+    metrics: {
+      service: seriesOf(service!),
+      response: seriesOf(response!),
+      ttft: seriesOf(ttft!),
+      tpot: seriesOf(tpot!),
+    },
+    failed: Uint8Array.from(failed!.values),
+    okBySecond: ok ?? new Float64Array(),
+    tokensBySecond: tokens ?? new Float64Array(),
   }
 }

@@ -15,8 +15,8 @@ import type { Gaps } from '../../store/gaps.ts'
 import { isCeiling } from './compare.ts'
 import { exactly, type Figure, none } from './figure.ts'
 
-/** Of a limit of a mean that is far, as many requests are enough as of a p90. */
-const farOfMean = 0.9
+/** Of a limit of a mean that is far, as many requests are enough as of a p50. */
+const farOfMean = 0.5
 
 /** The least and the largest value; endless if one was cut off. */
 interface Ends {

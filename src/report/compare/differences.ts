@@ -1,0 +1,182 @@
+import { pointsInterval, ratioInterval } from '../../measure/interval/difference.ts'
+import type { Interval } from '../../measure/interval/interval.ts'
+import { fewestOfMean, neededToTell } from '../../measure/interval/length.ts'
+import { rateInterval, shareInterval } from '../../measure/interval/share.ts'
+import { samplesNeeded } from '../../measure/percentile.ts'
+import type { Distribution, Percentile, SummaryGroup } from '../summary/shape.ts'
+import { type SampledMetric, type Samples, sampledMetrics } from './samples.ts'
+
+export type Statistic = 'p50' | 'p90' | 'p95' | 'p99' | 'mean' | 'rate' | 'share' | 'each'
+
+export type Mark = Percentile['mark']
+
+/** A figure of both runs, and its change. */
+export interface Difference {
+  /** Null for all steps together. */
+  readonly step: string | null
+  readonly metric: SampledMetric | 'throughput' | 'errors' | 'tokens' | 'credits'
+  readonly statistic: Statistic
+  readonly unit: 'us' | 'per s' | 'share' | 'credits'
+  readonly a: number | null
+  readonly b: number | null
+  /** Reliability of `a` and `b`, as in the summary of each run. */
+  readonly marks: readonly [Mark, Mark]
+  readonly na: number
+  readonly nb: number
+  /** How many independent requests (seconds, for a rate) each run is worth; null if it is no sample. */
+  readonly worth: readonly [number, number] | null
+  /** b / a - 1; for shares b - a, in points. Null if either figure is missing. */
+  readonly change: number | null
+  /** 95 % interval of the change; null for no bound on a side, or with too few samples. */
+  readonly interval: readonly [low: number | null, high: number | null] | null
+  /** About how many requests of each run would tell whether they differ; null if they do, or if none would. */
+  readonly needs: number | null
+  /** The direction of a change beyond chance. `unclear` if the interval includes 0, or there is none. */
+  readonly verdict: 'better' | 'worse' | 'unclear'
+}
+
+const statistics = [
+  ['p50', 0.5],
+  ['p90', 0.9],
+  ['p95', 0.95],
+  ['p99', 0.99],
+] as const
+
+/** One side of a group: its figures, and their samples for the intervals. */
+export interface Half extends Samples {
+  readonly group: SummaryGroup
+}
+
+/** Every difference of a group that is a sample of the service. */
+export function groupDifferences(step: string | null, a: Half, b: Half): readonly Difference[] {
+  const both = (of: (group: SummaryGroup) => Figure) => [of(a.group), of(b.group)] as const
+  const differences: Difference[] = []
+  for (const metric of sampledMetrics) {
+    const [left, right] = [a.metrics[metric], b.metrics[metric]]
+    if (left === null && right === null) continue
+    const [na, nb] = [left?.n ?? 0, right?.n ?? 0]
+    const head = { step, metric, unit: 'us', na, nb } as const
+    const of = (fewest: number, interval: (half: NonNullable<typeof left>) => Interval) =>
+      left === null || right === null || Math.min(na, nb) < fewest
+        ? null
+        : ([interval(left), interval(right)] as const)
+    for (const [statistic, p] of statistics) {
+      differences.push(
+        relative(
+          { ...head, statistic },
+          both(({ metrics }) => percentileFigure(metrics[metric][statistic])),
+          of(samplesNeeded(p), (series) => series.percentile(p)),
+        ),
+      )
+    }
+    differences.push(
+      relative(
+        { ...head, statistic: 'mean' },
+        both(({ metrics }) => meanFigure(metrics[metric])),
+        of(fewestOfMean, (series) => series.mean()),
+      ),
+    )
+  }
+  for (const [metric, of, figure] of [
+    ['throughput', 'okBySecond', 'okPerS'],
+    ['tokens', 'tokensBySecond', 'completionTokensPerS'],
+  ] as const) {
+    const [left, right] = [a[of], b[of]]
+    if (a.group[figure] === null && b.group[figure] === null) continue
+    differences.push(
+      relative(
+        { step, metric, statistic: 'rate', unit: 'per s', na: left.length, nb: right.length },
+        both((group) => ({ value: group[figure], mark: 'exact' })),
+        left.length === 0 || right.length === 0 ? null : [rateInterval(left), rateInterval(right)],
+      ),
+    )
+  }
+  differences.push(errorDifference(step, a, b))
+  return differences
+}
+
+/** A share of fewer requests has no interval. */
+const fewestOfShare = 30
+
+function errorDifference(step: string | null, a: Half, b: Half): Difference {
+  const [left, right] = [a.failed, b.failed]
+  const head = { step, metric: 'errors', statistic: 'share', unit: 'share' } as const
+  const share = ({ group: { counts } }: Half) =>
+    counts.sent === 0 ? null : counts.failed / counts.sent
+  const [shareA, shareB] = [share(a), share(b)]
+  const isKnown = Math.min(left.length, right.length) >= fewestOfShare
+  const intervals = isKnown ? ([shareInterval(left), shareInterval(right)] as const) : null
+  return told(
+    { ...head, na: left.length, nb: right.length },
+    [
+      { value: shareA, mark: 'exact' },
+      { value: shareB, mark: 'exact' },
+    ],
+    shareA === null || shareB === null ? null : shareB - shareA,
+    intervals === null ? null : pointsInterval(...intervals),
+    intervals,
+  )
+}
+
+type Head = Pick<Difference, 'step' | 'metric' | 'statistic' | 'unit' | 'na' | 'nb'>
+
+/** A figure of one run, in the unit of its difference. */
+interface Figure {
+  readonly value: number | null
+  readonly mark: Mark
+}
+
+const percentileFigure = ({ us, mark }: Percentile): Figure => ({ value: us, mark })
+
+/** A mean that includes timeouts can only be larger. */
+const meanFigure = ({ meanUs, censored }: Distribution): Figure => ({
+  value: meanUs,
+  mark: censored > 0 ? 'at-least' : 'exact',
+})
+
+type Both = readonly [Interval, Interval]
+
+function relative(
+  head: Head,
+  figures: readonly [Figure, Figure],
+  intervals: Both | null,
+): Difference {
+  const [a, b] = [figures[0].value, figures[1].value]
+  const change = a === null || b === null || a === 0 ? null : b / a - 1
+  const apart = change === null || intervals === null ? null : ratioInterval(...intervals)
+  return told(head, figures, change, apart, intervals)
+}
+
+function told(
+  head: Head,
+  [a, b]: readonly [Figure, Figure],
+  change: number | null,
+  apart: { readonly low: number | null; readonly high: number | null } | null,
+  intervals: Both | null,
+): Difference {
+  const interval = apart === null ? null : ([apart.low, apart.high] as const)
+  const verdict = verdictOf(interval, head.metric)
+  return {
+    ...head,
+    ...{ a: a.value, b: b.value, marks: [a.mark, b.mark], change, interval, verdict },
+    worth: intervals === null ? null : [intervals[0].worth, intervals[1].worth],
+    needs:
+      verdict !== 'unclear' || change === null || intervals === null || interval === null
+        ? null
+        : neededToTell(Math.max(head.na, head.nb), change, interval),
+  }
+}
+
+/** Whether more of it is better. */
+export const isGain = (metric: Difference['metric']) =>
+  metric === 'throughput' || metric === 'tokens'
+
+/** Missing bounds are endless. */
+export function verdictOf(
+  interval: Difference['interval'],
+  metric: Difference['metric'],
+): Difference['verdict'] {
+  const [low, high] = [interval?.[0] ?? -Infinity, interval?.[1] ?? Infinity]
+  if (low <= 0 && high >= 0) return 'unclear'
+  return low > 0 === isGain(metric) ? 'better' : 'worse'
+}
