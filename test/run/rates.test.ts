@@ -108,11 +108,11 @@ test('one arrival has no rate, which is inconclusive', async () => {
 })
 
 test('one late answer is no loss of throughput, and half of the answers are', async () => {
-  const late = load(301, 30, (at) => (at === 100 ? 25_000 : 5))
-  const half = load(301, 30, () => 5).map((row, at) =>
+  const late = load(1801, 30, (at) => (at === 100 ? 25_000 : 5))
+  const half = load(1801, 30, () => 5).map((row, at) =>
     at % 2 === 0 ? row : { ...row, outcome: 'http_error', status: 500 },
   )
-  const store = await stored({ a: load(301, 30, () => 5), b: late, c: half })
+  const store = await stored({ a: load(1801, 30, () => 5), b: late, c: half })
   const gated = async (runId: string) => {
     const comparison = await compareRuns({ store, runId: 'a' }, { store, runId }, defaultContract)
     return judgeGate(comparison, parseGate('throughput < -5%'))
