@@ -5,9 +5,40 @@ const text = z.string()
 const observations = z.number()
 const note = text.exactOptional()
 
+const known = text.nullable()
+
+/** A request as its service knows it, so that it finds it in its own logs. Null: not known. */
+const serviceSide = z
+  .object({
+    /** UTC, in milliseconds: ISO 8601. */
+    at: known,
+    /** The service's own ids: of a header, of the body, of its log. */
+    ids: z.array(text).readonly(),
+    /** The row of a log that was judged alone, from 1. */
+    line: z.number().exactOptional(),
+    endpoint: known,
+    model: known,
+    status: z.number().nullable(),
+    /** SHA-256 and length of what was asked. */
+    asked: known,
+    /** Tokens as they were answered. */
+    usage: known,
+    /** Amounts with their currency. */
+    answered: known,
+    logged: known,
+    expected: known,
+    /** How the expected amount follows. */
+    formula: known,
+  })
+  .readonly()
+export type ServiceSide = z.infer<typeof serviceSide>
+
 /** An attempt as evidence. `shows` says what its row shows, in a few words: `remaining 41 after 43, cost 1`. */
 const witness = z
-  .object({ runId: text, slot: z.number(), retry: z.number(), shows: text })
+  .object({
+    ...{ runId: text, slot: z.number(), retry: z.number(), shows: text },
+    service: serviceSide.exactOptional(),
+  })
   .readonly()
 export type Witness = z.infer<typeof witness>
 

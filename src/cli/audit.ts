@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { type AuditReport, keepFindings } from '../audit/audit.ts'
 import { jsonText, junitText, markdownText } from '../audit/format/machine.ts'
@@ -6,6 +6,7 @@ import { reproductions } from '../audit/format/reproduce.ts'
 import { sarifText } from '../audit/format/sarif.ts'
 import { shellWord } from '../audit/format/shell-word.ts'
 import { terminalText } from '../audit/format/terminal.ts'
+import { auditLog } from '../audit/log-alone/audit-log.ts'
 import { explanationOf } from '../audit/rules/explain.ts'
 import { selectRules } from '../audit/rules/select.ts'
 import { selectRuns } from '../audit/runs.ts'
@@ -13,6 +14,7 @@ import { mergeShares } from '../audit/shares/merge.ts'
 import { shareReportOf } from '../audit/shares/share-report.ts'
 import { isUndecided } from '../audit/verdict.ts'
 import { isBaseUrl } from '../contract/base-url.ts'
+import type { Contract } from '../contract/contract.ts'
 import { loadContract } from '../contract/load.ts'
 import { audit, isBroken } from '../public/audit.ts'
 import { openExistingStore } from '../public/store.ts'
@@ -50,6 +52,7 @@ export async function auditAction(named: readonly string[], options: Options): P
   }
   if (options.again !== undefined) selectRules([options.again], '--again')
   const contract = options.contract === undefined ? undefined : loadContract(options.contract)
+  if (await isLogAlone(named, options)) return auditLogAlone(options, contract)
   const store = await openExistingStore(options.db)
   try {
     const runIds = await resolveRuns(store, named)
@@ -90,6 +93,43 @@ export async function auditAction(named: readonly string[], options: Options): P
   } finally {
     store.close()
   }
+}
+
+/** Whether a log is judged by itself: where no run is named, and the store has none. */
+async function isLogAlone(named: readonly string[], options: Options): Promise<boolean> {
+  if (options.log === undefined || isBaseUrl(options.log) || named.length > 0) return false
+  if (options.alone === true || !existsSync(options.db)) return true
+  const store = await openExistingStore(options.db)
+  try {
+    const runs = await store.rows(`SELECT 1 AS there FROM runs WHERE kind <> 'calibrate' LIMIT 1`)
+    return runs.length === 0
+  } finally {
+    store.close()
+  }
+}
+
+async function auditLogAlone(options: Options, contract: Contract | undefined): Promise<void> {
+  if (contract === undefined) {
+    throw new UserError(
+      'usage',
+      'audit --log without a run: expected --contract FILE with the prices by which the log is judged (docs/prices.md).',
+    )
+  }
+  if (!existsSync(options.log!)) {
+    throw new UserError('usage', `--log: expected a readable file; got "${options.log}"`)
+  }
+  const report = await shown(({ onProgress }) =>
+    auditLog({
+      ...{ file: options.log!, contract, choices: factorChoices(options.choose) },
+      ...{ onProgress, nowMs: Date.now() },
+    }),
+  )
+  const wanted = new Set(selectRules(options.rule).map(({ id }) => id))
+  printFindings(
+    { ...report, findings: report.findings.filter(({ rule }) => wanted.has(rule)) },
+    new Map(),
+    options,
+  )
 }
 
 /** Merges reports on shares of the accounts into one audit, stores it, and sets the exit code. */
@@ -133,10 +173,16 @@ async function printReport(
   options: MergeOptions,
 ): Promise<void> {
   const commands = await reproductions(store, report)
+  printFindings(report, shortened(commands, runIds, options.db), options)
+}
+
+function printFindings(
+  report: AuditReport,
+  commands: ReadonlyMap<string, string>,
+  options: MergeOptions,
+): void {
   const text = formats[options.json ? 'json' : options.format]
-  process.stdout.write(
-    text(report, shortened(commands, runIds, options.db), options.verbose === true),
-  )
+  process.stdout.write(text(report, commands, options.verbose === true))
   const open = report.findings.some(
     ({ verdict, severity }) => verdict.verdict === 'inconclusive' && severity !== 'advice',
   )

@@ -4,7 +4,7 @@ import type { Finding } from '../verdict.ts'
 import { isBroken } from '../verdict.ts'
 import { junitSuite, xml } from './junit.ts'
 import { printable } from './printable.ts'
-import { judgedBy, summary } from './terminal.ts'
+import { judgedBy, placeOf, summary } from './terminal.ts'
 
 type Commands = ReadonlyMap<string, string>
 
@@ -89,7 +89,7 @@ export function markdownText(report: AuditReport, commands: Commands): string {
 function gist(verdict: Finding['verdict']): string {
   switch (verdict.verdict) {
     case 'fail':
-      return `expected ${verdict.expected}; observed ${verdict.observed}; first at ${verdict.witnesses[0].runId} slot ${verdict.witnesses[0].slot}`
+      return `expected ${verdict.expected}; observed ${verdict.observed}; first at ${placeOf(verdict.witnesses[0])}`
     case 'inconclusive':
       return verdict.why
     case 'not-observed':
@@ -103,9 +103,7 @@ function gist(verdict: Finding['verdict']): string {
 
 function attemptsOf({ verdict }: Finding): string {
   if (verdict.verdict !== 'fail') return ''
-  return verdict.witnesses
-    .map(({ runId, slot, retry, shows }) => `${runId} slot ${slot} retry ${retry}: ${shows}`)
-    .join('\n')
+  return verdict.witnesses.map((witness) => `${placeOf(witness)}: ${witness.shows}`).join('\n')
 }
 
 /** Escapes a service's text for a table cell of Markdown. */

@@ -42,7 +42,9 @@ export function terminalText(
   const parts = [
     wrapped(
       printable(
-        `Audit of ${count(runs.length, 'run')}, ${count(attempts, 'attempt')}, against ${runs.at(-1)?.baseUrl} by ${judgedBy(report)}`,
+        runs.length === 0
+          ? `Audit of a log by ${judgedBy(report)}`
+          : `Audit of ${count(runs.length, 'run')}, ${count(attempts, 'attempt')}, against ${runs.at(-1)?.baseUrl} by ${judgedBy(report)}`,
       ),
       '',
       width,
@@ -135,16 +137,23 @@ function inconclusive({ rule, title, verdict }: Finding, width: number): string 
 function witnessLines(witnesses: readonly Witness[], width: number): readonly string[] {
   const lines = witnesses
     .slice(0, shownWitnesses)
-    .map(({ runId, slot, retry, shows }, at) =>
-      line(
-        at === 0 ? 'attempts' : '',
-        `${runId} slot ${slot}${retry > 0 ? ` retry ${retry}` : ''}: ${shows}`,
-        width,
-      ),
+    .map((witness, at) =>
+      line(at === 0 ? 'attempts' : '', `${placeOf(witness)}: ${witness.shows}`, width),
     )
   const more = witnesses.length - shownWitnesses
   if (more > 0) lines.push(`            and ${more} more; --format json has all`)
   return lines
+}
+
+/** Which request a witness is: its slot, or the row of a log; and as its service knows it. */
+export function placeOf({ runId, slot, retry, service }: Witness): string {
+  const own =
+    service?.line === undefined
+      ? `${runId} slot ${slot}${retry > 0 ? ` retry ${retry}` : ''}`
+      : `line ${service.line}`
+  const known =
+    service === undefined ? [] : [service.at, ...service.ids.map((id) => `request ${id}`)]
+  return [own, ...known.filter((part) => part !== null)].join(', ')
 }
 
 function noted(passes: readonly Finding[], width: number): string {

@@ -51,6 +51,7 @@ const auditOptions = () =>
         "the service's own log of the requests (JSON, one object a line, or CSV), or the service's address to fetch it from",
       ),
     )
+    .option('--alone', 'judge the log of --log by itself, without the runs of the store')
     .option(
       '--choose <factor=choice>',
       'the choice of a factor of the prices, as group=vip; may be repeated',

@@ -24,10 +24,17 @@ export function judgePlace(
     amounts.map(({ statement }) => statement),
     judge.currency,
   )
-  return amounts.map(({ request, statement }) => {
-    const expected = expectedCosts(request, judge)
-    return { request, statement, expected, unit, ...verdictOf(statement.value, expected, unit) }
-  })
+  return amounts.map((amount) => judgeAmount(amount, unit, judge))
+}
+
+/** @param unit of its place */
+export function judgeAmount(
+  { request, statement }: Pick<Judged, 'request' | 'statement'>,
+  unit: Rational,
+  judge: PriceJudge,
+): Judged {
+  const expected = expectedCosts(request, judge)
+  return { request, statement, expected, unit, ...verdictOf(statement.value, expected, unit) }
 }
 
 function verdictOf(

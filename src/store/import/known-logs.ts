@@ -149,6 +149,11 @@ function* documentsOf(
   }
 }
 
+/** The documents of a known log or of any other, one after the other. */
+export function* plainDocuments(path: string): Generator<LogDocument> {
+  for (const { document } of documentsOf([{ file: path, path }])) yield document
+}
+
 /** The rows of a CSV file. A spreadsheet with decimal commas cuts its cells by semicolons. */
 function* cellsOf(path: string): Generator<LogDocument> {
   const delimiter = delimiterOf(beginningOf(path))

@@ -20,7 +20,7 @@ export interface LogRow {
 }
 
 /** Places in the rows of well-known logs. */
-const known: Readonly<
+export const usualPlaces: Readonly<
   Record<'cost' | 'id' | 'model' | 'at' | 'prompt' | 'completion' | 'payer', readonly string[]>
 > = {
   cost: ['spend', 'quota', 'total_cost', 'cost_total', 'cost', 'usage.cost', 'credits', 'amount'],
@@ -64,14 +64,18 @@ export function readPriceLog(
     const names = Object.keys(rows[0] as object).slice(0, 12)
     throw new UserError(
       'import',
-      `--log: ${file} has no cost in any row. Expected ${terms?.cost ?? known.cost.join(', ')}; its fields are ${names.join(', ')}. Name the place in the contract: evidence: { log: { cost: … } }.`,
+      `--log: ${file} has no cost in any row. Expected ${terms?.cost ?? usualPlaces.cost.join(', ')}; its fields are ${names.join(', ')}. Name the place in the contract: evidence: { log: { cost: … } }.`,
     )
   }
   return read
 }
 
 /** The value at the contract's place, or else at the first usual one that has any. */
-function placed(row: unknown, own: string | null | undefined, usual: readonly string[]): unknown {
+export function placed(
+  row: unknown,
+  own: string | null | undefined,
+  usual: readonly string[],
+): unknown {
   for (const place of own == null ? usual : [own]) {
     const value = atPlace(row, place)
     if (value !== undefined && value !== null && value !== '') return value
@@ -82,50 +86,50 @@ function placed(row: unknown, own: string | null | undefined, usual: readonly st
 /** What tells a row of the log from a page of it: a cost, and what it is for. A page may have a sum of costs. */
 export function isRowOf(terms: LogTerms | null): IsRow {
   return (document) =>
-    amountOf(placed(document, terms?.cost, known.cost)) !== null &&
+    amountOf(placed(document, terms?.cost, usualPlaces.cost)) !== null &&
     (['id', 'model', 'at'] as const).some(
-      (name) => placed(document, terms?.[name], known[name]) !== undefined,
+      (name) => placed(document, terms?.[name], usualPlaces[name]) !== undefined,
     )
 }
 
 function logRow(row: unknown, line: number, terms: LogTerms | null): LogRow {
   const first = (own: string | null | undefined, usual: readonly string[]) =>
     placed(row, own, usual)
-  const amount = amountOf(first(terms?.cost, known.cost))
+  const amount = amountOf(first(terms?.cost, usualPlaces.cost))
   const tokens = terms?.tokens ?? {}
   return {
-    id: textOf(first(terms?.id, known.id)),
+    id: textOf(first(terms?.id, usualPlaces.id)),
     cost:
       amount === null
         ? null
         : { place: 'log', ...amount, value: multiply(amount.value, terms?.times ?? one) },
-    models: [terms?.model, ...known.model].flatMap((place) => {
+    models: [terms?.model, ...usualPlaces.model].flatMap((place) => {
       const name = place == null ? null : textOf(atPlace(row, place))
       return name === null || name === '' ? [] : [name]
     }),
-    atMs: timeOf(first(terms?.at, known.at)),
+    atMs: timeOf(first(terms?.at, usualPlaces.at)),
     tokens: {
-      prompt: countOf(first(tokens.prompt, known.prompt)),
-      completion: countOf(first(tokens.completion, known.completion)),
+      prompt: countOf(first(tokens.prompt, usualPlaces.prompt)),
+      completion: countOf(first(tokens.completion, usualPlaces.completion)),
     },
-    payer: textOf(first(undefined, known.payer)),
+    payer: textOf(first(undefined, usualPlaces.payer)),
     line,
   }
 }
 
-function textOf(value: unknown): string | null {
+export function textOf(value: unknown): string | null {
   if (value instanceof WrittenNumber) return value.text
   return typeof value === 'string' ? value : null
 }
 
-function countOf(value: unknown): number | null {
+export function countOf(value: unknown): number | null {
   const text = textOf(value)
   const count = text === null ? Number.NaN : Number(text)
   return Number.isSafeInteger(count) ? count : null
 }
 
 /** A time of UTC where it has no offset; seconds, milliseconds or text. */
-function timeOf(value: unknown): number | null {
+export function timeOf(value: unknown): number | null {
   const text = textOf(value)
   if (text === null) return null
   if (/^\d{10}(\.\d+)?$/.test(text)) return Number(text) * 1000

@@ -14,7 +14,8 @@ export const claudeCode: KnownFormat = {
   recognises: (has, text) =>
     has('sessionId') &&
     has('message') &&
-    (has('parentUuid') || has('isSidechain')) &&
+    has('timestamp') &&
+    (has('cache_creation_input_tokens') || has('parentUuid') || has('isSidechain')) &&
     text.includes('"assistant"'),
   leavesOut: 'no answer with usage',
   fields: [],

@@ -1,0 +1,386 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Contract } from '../../contract/contract.ts'
+import { modelPriceOf } from '../../contract/model-price.ts'
+import type { PriceTerms } from '../../contract/prices.ts'
+import { add, decimalText, isZero, powerOfTen, type Rational, zero } from '../../money/rational.ts'
+import type { PriceJudge } from '../../price/judge/expected.ts'
+import { type Judged, judgeAmount } from '../../price/judge/judge.ts'
+import { beginningOf } from '../../store/import/csv-header.ts'
+import { delimiterOf, isJson } from '../../store/import/known-logs.ts'
+import { plainText } from '../../store/import/whole/plain-text.ts'
+import { wholeText } from '../../store/import/whole/whole-text.ts'
+import { usageFlags } from '../../tokens/usage.ts'
+import { UserError } from '../../user/user-error.ts'
+import { beginPart, type Work } from '../../user/work.ts'
+import type { AuditReport } from '../audit.ts'
+import { placeVerdict } from '../evidence/prices/place-verdict.ts'
+import { priceRules } from '../rules/prices/list.ts'
+import type { Finding, Verdict, Witness } from '../verdict.ts'
+import { type LoggedRequest, logLines } from './log-lines.ts'
+import { witnessOf } from './log-witness.ts'
+import { RowIds } from './row-ids.ts'
+
+export interface LogAudit extends Work {
+  /** The log: JSON Lines, a JSON list, or CSV; also compressed. */
+  readonly file: string
+  readonly contract: Contract
+  readonly choices?: Readonly<Record<string, string>>
+  readonly nowMs: number
+}
+
+/** Judged rows that are kept for witnesses and explanations; all are counted. */
+const keptOfEach = 2_000
+
+/**
+ * Judges a log by itself: what it charges by its own counts, rows that repeat, and what contradicts itself. No run, and no
+ * store. Rules that need answers are not observed. Memory does not grow with the log, but for eight bytes for each id.
+ *
+ * @throws UserError for a contract without prices, a file that is cut, and one without a cost in any row
+ */
+export async function auditLog(options: LogAudit): Promise<AuditReport> {
+  const { contract, file } = options
+  const { prices } = contract
+  if (prices === undefined) {
+    throw new UserError(
+      'usage',
+      `The contract ${contract.name} has no prices: expected prices of models, by which a log is judged (docs/prices.md).`,
+    )
+  }
+  const scratch = mkdtempSync(join(tmpdir(), 'assay-log-'))
+  try {
+    const copy = join(scratch, 'text')
+    const plain = await plainText(file, copy, options.signal)
+    const delimiter = isJson(plain.path) ? null : delimiterOf(beginningOf(plain.path))
+    const { path } = await wholeText({ file, plain, copy, delimiter, partial: false })
+    const findings = judgeLog({ ...options, path }, prices)
+    return {
+      auditId: randomUUID(),
+      auditedAt: new Date(options.nowMs),
+      contract: contract.name,
+      runs: [],
+      findings,
+    }
+  } finally {
+    rmSync(scratch, { recursive: true })
+  }
+}
+
+type ReadLog = LogAudit & { readonly path: string }
+
+function judgeLog(log: ReadLog, prices: PriceTerms): readonly Finding[] {
+  const { contract, path } = log
+  const terms = prices.evidence.log
+  const priced = new Map<string, ReturnType<typeof modelPriceOf>>()
+  const priceOf = (name: string) => {
+    if (!priced.has(name)) priced.set(name, modelPriceOf(contract, name))
+    return priced.get(name) ?? null
+  }
+  const lines = () => logLines({ path, terms, hasPrice: (model) => priceOf(model) !== null })
+  beginPart(log, `reading ${log.file}`, 0, 2)
+  const seen = firstLook(lines(), log, prices)
+  if (seen.rows > 0 && seen.costs === 0) {
+    throw new UserError(
+      'import',
+      `--log: ${log.file} has no cost in any row. Name the place in the contract: evidence: { log: { cost: … } }.`,
+    )
+  }
+  beginPart(log, 'judging costs', 1, 2)
+  const judge: PriceJudge = {
+    currency: prices.currency,
+    priceOf,
+    choices: log.choices ?? {},
+    clockErrorMs: 2_000,
+    twinOf: () => null,
+  }
+  const costs = new Costs(prices)
+  const repeats = seen.ids.mayRepeat ? new Repeats() : null
+  for (const line of lines()) {
+    log.signal?.throwIfAborted()
+    if (line.id !== null && seen.ids.isRepeated(line.id)) repeats?.add(line)
+    if (line.statement === null) continue
+    costs.add(
+      line,
+      judgeAmount({ request: line.request, statement: line.statement }, seen.unit, judge),
+    )
+  }
+  const verdicts: Readonly<Record<string, Verdict>> = {
+    'PRICE-01': usageVerdict(seen),
+    'PRICE-04': costs.verdict(judge),
+    'PRICE-05': rowsVerdict(seen, repeats, costs),
+    'PRICE-08': costs.sums(),
+  }
+  return priceRules.map(({ id, severity, title }) => ({
+    rule: id,
+    severity,
+    title,
+    verdict: verdicts[id] ?? {
+      verdict: 'not-observed',
+      requires: 'requests that Assay sent (assay run): a log alone has no answers and no balances',
+    },
+  }))
+}
+
+interface Look {
+  readonly rows: number
+  readonly costs: number
+  readonly counted: number
+  readonly unit: Rational
+  readonly ids: RowIds
+  readonly flagged: readonly { readonly line: LoggedRequest; readonly summary: string }[]
+  readonly flags: number
+  readonly dated: readonly { readonly line: LoggedRequest; readonly summary: string }[]
+  readonly misdated: number
+}
+
+const dayMs = 86_400_000
+const earliestMs = Date.UTC(2000, 0, 1)
+
+/** What takes a look at all rows before the first is judged: the digits of costs, ids that repeat, times and counts. */
+function firstLook(lines: Iterable<LoggedRequest>, log: ReadLog, { currency }: PriceTerms): Look {
+  let [rows, costs, counted, decimals, flags, misdated] = [0, 0, 0, 0, 0, 0]
+  const ids = new RowIds()
+  const texts = new Set<string>()
+  const flagged: { line: LoggedRequest; summary: string }[] = []
+  const dated: { line: LoggedRequest; summary: string }[] = []
+  for (const line of lines) {
+    log.signal?.throwIfAborted()
+    rows++
+    if (line.id !== null) ids.add(line.id)
+    const { statement, request } = line
+    if (statement !== null) {
+      costs++
+      decimals = Math.max(decimals, statement.decimals)
+      if (texts.size < 3) texts.add(statement.text)
+    }
+    if (request.usage !== null) {
+      counted++
+      const [flag] = request.usage.flags
+      if (flag !== undefined) {
+        flags++
+        if (flagged.length < keptOfEach) flagged.push({ line, summary: usageFlags[flag] })
+      }
+    }
+    const summary = misdate(line, log.nowMs)
+    if (summary !== null) {
+      misdated++
+      if (dated.length < keptOfEach) dated.push({ line, summary })
+    }
+  }
+  const shown = powerOfTen(-Math.min(decimals, currency.digits))
+  const unit = texts.size >= 3 && decimals > 0 ? shown : powerOfTen(-currency.digits)
+  return { rows, costs, counted, unit, ids, flagged, flags, dated, misdated }
+}
+
+function misdate({ atMs, endMs }: LoggedRequest, nowMs: number): string | null {
+  if (atMs === null) return null
+  if (atMs > nowMs + dayMs) return 'its time is ahead of this clock'
+  if (atMs < earliestMs) return 'its time is before 2000'
+  return endMs !== null && endMs < atMs ? 'it ends before it starts' : null
+}
+
+/** Judged costs: all are counted, and some of each kind kept. */
+class Costs {
+  readonly #prices: PriceTerms
+  readonly #kept = { right: [] as Judged[], wrong: [] as Judged[], open: [] as Judged[] }
+  readonly #lines = new Map<Judged, LoggedRequest>()
+  readonly counts = { right: 0, wrong: 0, open: 0 }
+  readonly #byModel = new Map<
+    string,
+    { rows: number; wrong: number; logged: Rational; expected: Rational; unknown: number }
+  >()
+
+  constructor(prices: PriceTerms) {
+    this.#prices = prices
+  }
+
+  add(line: LoggedRequest, judged: Judged): void {
+    this.counts[judged.is]++
+    const kept = this.#kept[judged.is]
+    if (kept.length < (judged.is === 'wrong' ? keptOfEach : 300)) {
+      kept.push(judged)
+      this.#lines.set(judged, line)
+    }
+    const model = line.request.requestedModel
+    const sums = this.#byModel.get(model) ?? {
+      rows: 0,
+      wrong: 0,
+      logged: zero,
+      expected: zero,
+      unknown: 0,
+    }
+    sums.rows++
+    if (judged.is === 'wrong') sums.wrong++
+    sums.logged = add(sums.logged, judged.statement.value)
+    const [cost] = judged.expected.costs
+    if (cost === undefined || judged.is === 'open') sums.unknown++
+    else sums.expected = add(sums.expected, judged.is === 'right' ? judged.nearest! : cost)
+    this.#byModel.set(model, sums)
+  }
+
+  get all(): number {
+    return this.counts.right + this.counts.wrong + this.counts.open
+  }
+
+  verdict({ priceOf }: PriceJudge): Verdict {
+    const { right, wrong, open } = this.#kept
+    const requires = 'rows with a cost of models that the contract has a price of'
+    const { verdict } = placeVerdict([...wrong, ...right, ...open], this.#prices, priceOf, requires)
+    const unit = this.#prices.currency.name
+    if (verdict.verdict === 'fail') {
+      const witnesses = wrong
+        .slice(0, 5)
+        .map((judged) => witnessOf(this.#lines.get(judged)!, judged, unit))
+      const sample = wrong.length + right.length + open.length
+      return {
+        ...verdict,
+        observations: this.all,
+        observed: verdict.observed.replace(
+          `${wrong.length} of ${sample} costs are wrong`,
+          `${grouped(this.counts.wrong)} of ${grouped(this.all)} costs are wrong`,
+        ),
+        witnesses: [witnesses[0]!, ...witnesses.slice(1)],
+      }
+    }
+    if (verdict.verdict === 'not-observed' || verdict.verdict === 'not-promised') return verdict
+    if (verdict.verdict === 'pass') {
+      const note =
+        this.counts.open === 0
+          ? {}
+          : {
+              note: `${grouped(this.counts.open)} more of ${grouped(this.all)} are open: ${verdict.note?.split(': ').at(-1) ?? ''}`,
+            }
+      return { verdict: 'pass', observations: this.counts.right, ...note }
+    }
+    return {
+      ...verdict,
+      observations: this.all,
+      ...(verdict.witnesses === undefined
+        ? {}
+        : {
+            witnesses: open
+              .slice(0, 3)
+              .map((judged) => witnessOf(this.#lines.get(judged)!, judged, unit)),
+          }),
+    }
+  }
+
+  /** The sums of what is logged and what is expected, by model. */
+  sums(): Verdict {
+    if (this.all === 0) return { verdict: 'not-observed', requires: 'rows with a cost' }
+    const { name } = this.#prices.currency
+    const rows = [...this.#byModel].map(([model, of]) => [
+      model,
+      grouped(of.rows),
+      decimalText(of.logged),
+      of.unknown > 0
+        ? `${decimalText(of.expected)} (${grouped(of.unknown)} open)`
+        : decimalText(of.expected),
+      grouped(of.wrong),
+    ])
+    const tables = [
+      {
+        title: `Sums in ${name}`,
+        head: ['model', 'rows', 'logged', 'by the contract', 'wrong'],
+        rows,
+      },
+    ]
+    return {
+      verdict: 'pass',
+      observations: this.all,
+      note: rows
+        .map(
+          ([model, n, logged, expected]) =>
+            `${model}: ${n} rows, logged ${logged}, by the contract ${expected} ${name}`,
+        )
+        .slice(0, 6)
+        .join('; '),
+      tables,
+    }
+  }
+}
+
+/** Rows with an id that more than one has. */
+class Repeats {
+  readonly #byId = new Map<string, LoggedRequest[]>()
+
+  add(line: LoggedRequest): void {
+    const rows = this.#byId.get(line.id!) ?? []
+    if (rows.length < 5 && (rows.length > 0 || this.#byId.size < 100_000)) rows.push(line)
+    this.#byId.set(line.id!, rows)
+  }
+
+  /** Ids whose rows are charged more than once for the same counts. */
+  *doubled(): Generator<readonly LoggedRequest[]> {
+    for (const rows of this.#byId.values()) {
+      const charged = rows.filter(({ statement }) => statement !== null && !isZero(statement.value))
+      const same = Map.groupBy(charged, ({ content }) => content)
+      for (const equal of same.values()) if (equal.length > 1) yield equal
+    }
+  }
+}
+
+function usageVerdict({ counted, flagged, flags }: Look): Verdict {
+  if (counted === 0) return { verdict: 'not-observed', requires: 'rows with tokens' }
+  const [first, ...rest] = flagged
+    .slice(0, 5)
+    .map(({ line, summary }) => witnessOf(line, null, '', summary))
+  if (first === undefined) return { verdict: 'pass', observations: counted }
+  return {
+    verdict: 'fail',
+    observations: counted,
+    expected: 'counts that agree',
+    observed: `${flagged[0]!.summary}; ${grouped(flags)} of ${grouped(counted)} rows`,
+    witnesses: [first, ...rest],
+  }
+}
+
+function rowsVerdict(
+  { rows, dated, misdated }: Look,
+  repeats: Repeats | null,
+  costs: Costs,
+): Verdict {
+  if (rows === 0) return { verdict: 'not-observed', requires: 'rows of a log' }
+  const doubled = repeats === null ? [] : [...repeats.doubled()]
+  const problems: { witness: Witness; summary: string }[] = []
+  if (doubled.length > 0) {
+    const more = doubled.reduce((sum, { length }) => sum + length - 1, 0)
+    const summary = `${grouped(doubled.length)} ${doubled.length === 1 ? 'request is' : 'requests are'} charged more than once, by ${grouped(more)} further ${more === 1 ? 'row' : 'rows'} with the same id`
+    for (const equal of doubled.slice(0, 5)) {
+      problems.push({
+        summary,
+        witness: witnessOf(
+          equal[0]!,
+          null,
+          '',
+          `lines ${equal.map(({ line }) => line).join(' and ')} charge ${equal[0]!.statement!.text} each`,
+        ),
+      })
+    }
+  }
+  if (misdated > 0) {
+    const summary = `${dated[0]!.summary} (${grouped(misdated)})`
+    for (const { line, summary: shows } of dated.slice(0, 3)) {
+      problems.push({ summary, witness: witnessOf(line, null, '', shows) })
+    }
+  }
+  const [first, ...others] = problems.map(({ witness }) => witness)
+  if (first === undefined) {
+    return {
+      verdict: 'pass',
+      observations: rows,
+      note: `rows that are missing, and tokens that differ from an answer, need the answers; ${grouped(costs.all)} rows have a cost`,
+    }
+  }
+  return {
+    verdict: 'fail',
+    observations: rows,
+    expected: 'one row for each request, with its time',
+    observed: [...new Set(problems.map(({ summary }) => summary))].join('; '),
+    witnesses: [first, ...others],
+  }
+}
+
+const grouped = (n: number) => n.toLocaleString('en-US')

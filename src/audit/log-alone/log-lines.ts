@@ -1,0 +1,179 @@
+import type { ChargedOutcome, LogTerms } from '../../contract/prices.ts'
+import { multiply, one } from '../../money/rational.ts'
+import type { PricedRequest, StatedCost } from '../../price/judge/request.ts'
+import type { KnownFormat } from '../../store/import/formats/format.ts'
+import {
+  type Fields,
+  first,
+  isFields,
+  isTrue,
+  type NormalRow,
+} from '../../store/import/formats/row.ts'
+import { knownFormat, plainDocuments } from '../../store/import/known-logs.ts'
+import { readUsage } from '../../tokens/read-usage.ts'
+import { normalUsage, type StatedCounts, type Usage } from '../../tokens/usage.ts'
+import { amountOf, atPlace } from '../evidence/prices/answer-json.ts'
+import { isRowOf, placed, timeOf, usualPlaces } from '../evidence/prices/log.ts'
+import { rowsIn } from '../evidence/prices/log-rows.ts'
+
+/** A row of a log as a request of its own, since no run sent it. */
+export interface LoggedRequest {
+  /** Its place among the rows, from 1. */
+  readonly line: number
+  readonly id: string | null
+  /** Null without a time. */
+  readonly atMs: number | null
+  readonly endMs: number | null
+  readonly endpoint: string | null
+  readonly status: number | null
+  readonly payer: string | null
+  readonly request: PricedRequest
+  /** Null without a cost. */
+  readonly statement: StatedCost | null
+  /** Every count and amount, for rows that repeat. */
+  readonly content: string
+}
+
+interface ReadLog {
+  readonly path: string
+  readonly terms: LogTerms | null
+  /** Whether the contract has a price of a model. */
+  readonly hasPrice: (model: string) => boolean
+}
+
+/**
+ * The rows of a log, one after the other: a log that the import knows is read with its own counts, any other by the places of
+ * the contract or those of well-known logs. Entries that are no use, such as a refund, are left out.
+ */
+export function* logLines({ path, terms, hasPrice }: ReadLog): Generator<LoggedRequest> {
+  const format = knownFormat(path)
+  const isRow = isRowOf(terms)
+  let line = 0
+  for (const document of plainDocuments(path)) {
+    if ('unread' in document) {
+      line++
+      continue
+    }
+    const items = format === null ? rowsIn(document, isRow) : format.items(document)
+    for (const item of items) {
+      line++
+      if (!isFields(item)) continue
+      const normal = format === null ? null : onlyRow(format, item)
+      if (normal?.type !== undefined && normal.type !== 'usage') continue
+      yield lineOf(item, normal, line, terms, hasPrice)
+    }
+  }
+}
+
+function onlyRow(format: KnownFormat, item: Fields): NormalRow | null {
+  const [row, another] = [...format.rows(item)]
+  return another === undefined ? (row ?? null) : null
+}
+
+const text = (value: unknown) => (first(value) === undefined ? null : String(value))
+
+function lineOf(
+  item: Fields,
+  normal: NormalRow | null,
+  line: number,
+  terms: LogTerms | null,
+  hasPrice: (model: string) => boolean,
+): LoggedRequest {
+  const at = (own: string | null | undefined, usual: readonly string[]) => placed(item, own, usual)
+  const statedCost = first(at(terms?.cost, usualPlaces.cost), normal?.cost)
+  const amount = amountOf(text(statedCost) ?? undefined)
+  const names = [terms?.model, ...usualPlaces.model]
+    .flatMap((place) => (place == null ? [] : (text(atPlace(item, place)) ?? [])))
+    .concat(text(normal?.model) ?? [])
+  const model = names.find(hasPrice) ?? names[0] ?? ''
+  const returned = names.find((name) => name !== model && hasPrice(name)) ?? null
+  const id = text(first(at(terms?.id, usualPlaces.id), normal?.id))
+  const atMs = timeOf(text(first(at(terms?.at, usualPlaces.at), normal?.time)) ?? undefined)
+  const endMs = timeOf(text(first(item.endTime, item.end_time, normal?.ended)) ?? undefined)
+  const usage = usageOf(item, normal, terms)
+  const status = Number(first(normal?.status, item.status_code, item.http_status) ?? Number.NaN)
+  const tier = text(first(item.service_tier, atPlace(item, 'metadata.service_tier')))
+  const payer = text(placed(item, undefined, usualPlaces.payer))
+  return {
+    line,
+    id,
+    atMs,
+    endMs,
+    endpoint: text(first(normal?.endpoint, item.endpoint, item.call_type)),
+    status: Number.isInteger(status) ? status : null,
+    payer,
+    content: JSON.stringify([id, model, payer, usage?.parts, amount?.text]),
+    statement:
+      amount === null
+        ? null
+        : { place: 'log', ...amount, value: multiply(amount.value, terms?.times ?? one) },
+    request: {
+      ...{ runId: 'log', slot: line, retry: 0, requestedModel: model, returnedModel: returned },
+      isStream: isTrue(first(item.stream, item.is_stream, item.streamed)),
+      outcomes: outcomesOf(item, normal, status),
+      startMs: atMs ?? 0,
+      endMs: endMs ?? atMs ?? 0,
+      serviceTier: tier,
+      isTierRead: tier !== null,
+      usage,
+      ...{ eventUsages: [], receivedEvents: 0, prompt: `line ${line}`, body: null, answer: null },
+      ...{ isFreeRepeat: false, account: payer ?? '', responseId: id, stated: [] },
+      header: () => undefined,
+    },
+  }
+}
+
+/** How a logged request may have ended. A cache of the gateway is one that the row names. */
+function outcomesOf(
+  item: Fields,
+  normal: NormalRow | null,
+  status: number,
+): readonly ChargedOutcome[] {
+  const word = String(first(normal?.outcome, item.outcome, item.status) ?? '').toLowerCase()
+  if (isTrue(item.cache_hit) || /^(hit)$/i.test(String(item.cache_status ?? ''))) {
+    return ['gateway_cache', 'success']
+  }
+  if (word === 'abort' || word === 'aborted' || word === 'cancelled') return ['abort']
+  if (word === 'broken' || word === 'timeout') return ['broken']
+  if (word === 'filtered') return ['filtered']
+  const hasFailed = /^(http_error|failure|error|failed|refused)$/.test(word)
+  return hasFailed || status >= 400 ? ['refused'] : ['success']
+}
+
+/** Places of counts whose names in a contract differ from those of stated counts. */
+const countNames: Readonly<Record<string, keyof StatedCounts>> = {
+  ...{ prompt: 'input', completion: 'output', input: 'input', output: 'output', total: 'total' },
+  ...{ cache_read: 'cacheRead', cached: 'cacheRead', cache_write: 'cacheWrite' },
+  ...{ cache_write_1h: 'cacheWrite1h', reasoning: 'reasoning', input_audio: 'inputAudio' },
+  ...{ input_image: 'inputImage', output_audio: 'outputAudio', output_image: 'outputImage' },
+}
+
+function usageOf(item: Fields, normal: NormalRow | null, terms: LogTerms | null): Usage | null {
+  const named = Object.entries(terms?.tokens ?? {}).flatMap(([name, place]) => {
+    const count = Number(text(atPlace(item, place)) ?? Number.NaN)
+    const to = countNames[name]
+    return to === undefined || !Number.isSafeInteger(count) ? [] : [[to, count] as const]
+  })
+  const form = { input: 'all', output: 'all' } as const
+  if (named.length > 0) {
+    const { total: _, ...counts } = Object.fromEntries(named) as StatedCounts
+    return normalUsage(counts, form)
+  }
+  if (normal !== null) {
+    const { input, cached, cacheWrite, cacheWrite1h, output, reasoning } = normal
+    if ((input ?? output ?? null) === null) return null
+    return normalUsage(
+      {
+        ...{ input: input ?? null, cacheRead: cached ?? null, cacheWrite: cacheWrite ?? null },
+        ...{
+          cacheWrite1h: cacheWrite1h ?? null,
+          output: output ?? null,
+          reasoning: reasoning ?? null,
+        },
+      },
+      form,
+    )
+  }
+  const usage = readUsage(isFields(item.usage) ? item.usage : item, 'litellm-log')
+  return usage.parts.input_uncached === null && usage.parts.output_visible === null ? null : usage
+}
