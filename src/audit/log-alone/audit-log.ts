@@ -17,6 +17,7 @@ import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import type { AuditReport } from '../audit.ts'
 import { placeVerdict } from '../evidence/prices/place-verdict.ts'
+import { Stake } from '../evidence/prices/stake.ts'
 import { priceRules } from '../rules/prices/list.ts'
 import type { Finding, Verdict, Witness } from '../verdict.ts'
 import { type LoggedRequest, logLines } from './log-lines.ts'
@@ -185,6 +186,7 @@ function misdate({ atMs, endMs }: LoggedRequest, nowMs: number): string | null {
 class Costs {
   readonly #prices: PriceTerms
   readonly #kept = { right: [] as Judged[], wrong: [] as Judged[], open: [] as Judged[] }
+  readonly #stake = new Stake()
   readonly #lines = new Map<Judged, LoggedRequest>()
   readonly counts = { right: 0, wrong: 0, open: 0 }
   readonly #byModel = new Map<
@@ -198,6 +200,7 @@ class Costs {
 
   add(line: LoggedRequest, judged: Judged): void {
     this.counts[judged.is]++
+    this.#stake.add(judged)
     const kept = this.#kept[judged.is]
     if (kept.length < (judged.is === 'wrong' ? keptOfEach : 300)) {
       kept.push(judged)
@@ -227,20 +230,16 @@ class Costs {
   verdict({ priceOf }: PriceJudge): Verdict {
     const { right, wrong, open } = this.#kept
     const requires = 'rows with a cost of models that the contract has a price of'
-    const { verdict } = placeVerdict([...wrong, ...right, ...open], this.#prices, priceOf, requires)
     const unit = this.#prices.currency.name
+    const of = { wrong: this.counts.wrong, all: this.all, stake: this.#stake.text(unit) }
+    const sample = [...wrong, ...right, ...open]
+    const { verdict } = placeVerdict(sample, this.#prices, priceOf, requires, of)
     if (verdict.verdict === 'fail') {
       const witnesses = wrong
         .slice(0, 5)
         .map((judged) => witnessOf(this.#lines.get(judged)!, judged, unit))
-      const sample = wrong.length + right.length + open.length
       return {
         ...verdict,
-        observations: this.all,
-        observed: verdict.observed.replace(
-          `${wrong.length} of ${sample} costs are wrong`,
-          `${grouped(this.counts.wrong)} of ${grouped(this.all)} costs are wrong`,
-        ),
         witnesses: [witnesses[0]!, ...witnesses.slice(1)],
       }
     }

@@ -17,12 +17,14 @@ export interface PlaceResult {
  * The verdict over amounts of one place: a wrong one fails, and is explained. Open ones alone are inconclusive.
  *
  * @param requires the traffic that shows an amount
+ * @param of how many there are and what is at stake, where `judged` are some of them
  */
 export function placeVerdict(
   judged: readonly Judged[],
   prices: PriceTerms,
   priceOf: PriceOf,
   requires: string,
+  of?: { readonly wrong: number; readonly all: number; readonly stake: string },
 ): PlaceResult {
   const unit = prices.currency.name
   const wrong = judged.filter(({ is }) => is === 'wrong')
@@ -38,9 +40,9 @@ export function placeVerdict(
       explanations,
       verdict: {
         verdict: 'fail',
-        observations: judged.length,
+        observations: of?.all ?? judged.length,
         expected: `${expectedText(first)} ${unit} at ${first.statement.place}`,
-        observed: `${first.statement.text}; ${wrong.length} of ${judged.length} costs are wrong: ${why}. ${stakeOf(judged, unit)}`,
+        observed: `${first.statement.text}; ${of?.wrong ?? wrong.length} of ${of?.all ?? judged.length} costs are wrong: ${why}. ${of?.stake ?? stakeOf(judged, unit)}`,
         witnesses: [witnesses[0]!, ...witnesses.slice(1)],
       },
     }

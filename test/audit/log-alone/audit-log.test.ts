@@ -1,0 +1,174 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { auditLog } from '../../../src/audit/log-alone/audit-log.ts'
+import type { Verdict } from '../../../src/audit/verdict.ts'
+import { parseContract } from '../../../src/contract/load.ts'
+import { parseYaml } from '../../../src/user/yaml.ts'
+
+let folder = ''
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'assay-log-alone-'))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const contract = parseContract(
+  parseYaml(`
+name: our-gateway
+extends: none
+currency: USD
+charged: { success: full, refused: none }
+models:
+  - { id: large, price: { input: 4, cache_read: 0.4, output: 20 } }
+  - { id: small, price: { input: 0.5, output: 2 } }
+`),
+  'contract.yaml',
+)
+
+interface Row {
+  readonly request_id: string
+  readonly spend: number | string
+  readonly [name: string]: unknown
+}
+
+/** A row of LiteLLM. The cost is a whole number of tenths of a microdollar, so that it is exact by hand. */
+function row(nth: number, change: Readonly<Record<string, unknown>> = {}): Row {
+  const [prompt, cached, completion] = [100 + nth, nth % 3 === 0 ? 50 : 0, 20 + (nth % 7)]
+  const tenths = (prompt - cached) * 40 + cached * 4 + completion * 200
+  const second = String(nth % 60).padStart(2, '0')
+  return {
+    request_id: `chatcmpl-${nth}`,
+    call_type: 'acompletion',
+    api_key: 'k',
+    model: 'large',
+    spend: `0.${String(tenths).padStart(7, '0')}`,
+    startTime: `2026-11-09T10:00:${second}.123Z`,
+    endTime: `2026-11-09T10:00:${second}.923Z`,
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    metadata: { usage_object: { prompt_tokens_details: { cached_tokens: cached } } },
+    ...change,
+  }
+}
+
+const rows = Array.from({ length: 40 }, (_, nth) => row(nth))
+const nowMs = Date.UTC(2026, 11, 1)
+
+let made = 0
+async function verdicts(lines: readonly (Row | string)[]): Promise<ReadonlyMap<string, Verdict>> {
+  const file = join(folder, `log-${made++}.jsonl`)
+  writeFileSync(
+    file,
+    lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''),
+  )
+  const { findings, runs } = await auditLog({ file, contract, nowMs })
+  expect(runs).toEqual([])
+  return new Map(findings.map(({ rule, verdict }) => [rule, verdict]))
+}
+
+const words = (found: ReadonlyMap<string, Verdict>) =>
+  Object.fromEntries([...found].map(([rule, { verdict }]) => [rule, verdict]))
+
+test('an honest log passes what it shows, and rules that need answers are not observed', async () => {
+  expect(words(await verdicts(rows))).toEqual({
+    'PRICE-01': 'pass',
+    'PRICE-02': 'not-observed',
+    'PRICE-03': 'not-observed',
+    'PRICE-04': 'pass',
+    'PRICE-05': 'pass',
+    'PRICE-06': 'not-observed',
+    'PRICE-07': 'not-observed',
+    'PRICE-08': 'pass',
+  })
+})
+
+describe('a fault is told by the ids and times of the service', () => {
+  test('reads from a cache at the price of input', async () => {
+    const wrong = rows.map((each, nth) => {
+      const tenths = (100 + nth) * 40 + (20 + (nth % 7)) * 200
+      return { ...each, spend: `0.${String(tenths).padStart(7, '0')}` }
+    })
+    const verdict = (await verdicts(wrong)).get('PRICE-04')!
+    expect(verdict).toMatchObject({
+      verdict: 'fail',
+      observations: 40,
+      observed:
+        '0.0008000; 14 of 40 costs are wrong: cache_read at the price of input. 0.0025 USD too much in these requests',
+    })
+    expect(verdict.verdict === 'fail' && verdict.witnesses[0]).toMatchObject({
+      service: {
+        at: '2026-11-09T10:00:00.123Z',
+        ids: ['chatcmpl-0'],
+        line: 1,
+        model: 'large',
+        logged: '0.0008000 USD',
+        expected: '0.00062 USD',
+        formula:
+          '50 input tokens x 4 USD per million + 50 tokens read from a cache x 0.4 USD per million + 20 output tokens x 20 USD per million',
+      },
+    })
+  })
+
+  test('a request that is charged twice', async () => {
+    expect((await verdicts([...rows, row(7)])).get('PRICE-05')).toMatchObject({
+      verdict: 'fail',
+      observed: '1 request is charged more than once, by 1 further row with the same id',
+      witnesses: [
+        { service: { ids: ['chatcmpl-7'] }, shows: 'large: lines 8 and 41 charge 0.0008280 each' },
+      ],
+    })
+  })
+
+  test('a refusal that costs', async () => {
+    const failed = row(41, { status: 'failure', spend: '0.0010000' })
+    expect((await verdicts([...rows, failed])).get('PRICE-04')).toMatchObject({ verdict: 'fail' })
+  })
+
+  test('a negative amount', async () => {
+    expect(
+      (await verdicts([...rows, row(41, { spend: '-0.0010000' })])).get('PRICE-04'),
+    ).toMatchObject({
+      verdict: 'fail',
+    })
+  })
+
+  test('more cached tokens than input', async () => {
+    const metadata = { usage_object: { prompt_tokens_details: { cached_tokens: 5000 } } }
+    expect((await verdicts([...rows, row(41, { metadata })])).get('PRICE-01')).toMatchObject({
+      verdict: 'fail',
+      observed: 'cached and other parts of the prompt exceed the prompt; 1 of 41 rows',
+    })
+  })
+
+  test('a row that ends before it starts', async () => {
+    const early = row(41, { endTime: '2026-11-09T09:00:00.000Z' })
+    expect((await verdicts([...rows, early])).get('PRICE-05')).toMatchObject({
+      verdict: 'fail',
+      observed: 'it ends before it starts (1)',
+    })
+  })
+})
+
+test('what is no fault raises no alarm: an answer from the cache, passes of one answer, a model without a price', async () => {
+  const honest = [
+    ...rows,
+    row(50, { cache_hit: 'True', spend: 0 }),
+    row(51),
+    row(51, { prompt_tokens: 10, completion_tokens: 1, spend: '0.0000600', metadata: {} }),
+    row(52, { model: 'unknown', spend: 7 }),
+  ]
+  const found = await verdicts(honest)
+  expect(Object.values(words(found)).filter((word) => word === 'fail')).toEqual([])
+  expect(found.get('PRICE-04')).toMatchObject({
+    verdict: 'pass',
+    note: expect.stringContaining('a price of unknown'),
+  })
+})
+
+test('a log that is cut is refused, and so is one without a cost', async () => {
+  const file = join(folder, 'cut.jsonl')
+  writeFileSync(file, `${JSON.stringify(rows[0])}\n${JSON.stringify(rows[1]).slice(0, 40)}`)
+  await expect(auditLog({ file, contract, nowMs })).rejects.toThrow(/ends in the middle/)
+  await expect(verdicts([row(0, { spend: null })])).rejects.toThrow(/has no cost in any row/)
+})
