@@ -31,7 +31,6 @@ const serviceSide = z
     formula: known,
   })
   .readonly()
-export type ServiceSide = z.infer<typeof serviceSide>
 
 /** An attempt as evidence. `shows` says what its row shows, in a few words: `remaining 41 after 43, cost 1`. */
 const witness = z
