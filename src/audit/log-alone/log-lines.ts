@@ -126,6 +126,7 @@ function lineOf(
         answer: null,
       },
       ...{ isFreeRepeat: false, account: payer ?? '', responseId: id, stated: [] },
+      ...{ receivedBytes: null, askedBytes: null, isRepeat: false },
       header: () => undefined,
     },
   }
