@@ -161,6 +161,31 @@ test('USE-03: hours with all requests of a day must have all of its credits', as
   expect((await verdictOn('USE-03', answer(3))).verdict).toBe('pass')
 })
 
+test.each([
+  // All usage is under a day that is not that of its hours, whatever the time.
+  ['2026-10-02', 'T00:00:00Z', 'credits in hours of 2026-10-01, which is no day of the list'],
+  ['2026-10-02', 'T23:00:00Z', 'credits in hours of 2026-10-01, which is no day of the list'],
+  ['2026-09-30', ' 12:00', 'credits in hours of 2026-10-01, which is no day of the list'],
+  ['2026-10-01', 'T12:00:00Z', null],
+] as const)('USE-03: all usage on %s, in hours of 2026-10-01%s', async (date, time, observed) => {
+  const usage = { credits: 3, requests: 3 }
+  const told = await verdictOn('USE-03', {
+    by_day: [{ date, ...usage }],
+    by_hour: [{ hour: `2026-10-01${time}`, ...usage }],
+  })
+  expect(told).toMatchObject(
+    observed === null ? { verdict: 'pass' } : { verdict: 'fail', observed },
+  )
+})
+
+test('USE-03: hours of some requests say nothing of the days of others', async () => {
+  const told = await verdictOn('USE-03', {
+    by_day: [{ date: '2026-09-30', credits: 5, requests: 5 }],
+    by_hour: [{ hour: '2026-10-01T08:00:00Z', credits: 3, requests: 3 }],
+  })
+  expect(told.verdict).toBe('not-observed')
+})
+
 test('USE-03: an hour without usage may be in the future', async () => {
   const answer = {
     path: '/user/credits',

@@ -9,7 +9,8 @@ export const use03 = reportRule({
   explain: `Compares credits and requests of a day with those of its hours. Between the first and the last
 listed day, each day must be the sum of its hours. On the first and the last day some hours may be
 missing, unless they contain all requests of the day. Hours are never more than their day. Hours with
-usage must belong to a listed day if days before and after are listed. No hour with usage begins
+usage must belong to a listed day if days before and after are listed, or if hours and days count the same requests (or else credits) in all; then
+every day is the sum of its hours, too. No hour with usage begins
 after the Date of the response, nor a day that has not begun in the zone that the response names, or in any
 time zone if it names none. The days may be less than the total, unless the response shows when the
 account began and its days reach back to that.`,
@@ -80,21 +81,27 @@ function hoursOfDays({ days, hours }: UsageReport, field: Counted): string | nul
   const [first = '', last = ''] = [known[0], known.at(-1)]
   let isCompared = false
   const listed = [...byDay(days ?? []).keys()].toSorted()
+  // Hours that count all requests of the days, or all credits where requests are not shown, leave no day out.
+  const totals = (['requests', 'credits'] as const)
+    .map((each) => [sumOf(hours ?? [], each), sumOf(days ?? [], each)] as const)
+    .find(([ofHours, ofDays]) => ofHours !== null && ofDays !== null)
+  const isSame = known.length > 0 && (totals?.[0] ?? 0) > 0 && totals?.[0] === totals?.[1]
   const missing = known.find(
     (day) =>
-      day > (listed[0] ?? day) &&
-      day < (listed.at(-1) ?? day) &&
+      (isSame || (day > (listed[0] ?? day) && day < (listed.at(-1) ?? day))) &&
       !listed.includes(day) &&
       sumOf(hoursOf.get(day)!, field),
   )
   if (missing !== undefined) return `${field} in hours of ${missing}, which is no day of the list`
   for (const [day, lines] of byDay(days ?? [])) {
     const [ofDay, ofHours] = [sumOf(lines, field), sumOf(hoursOf.get(day) ?? [], field)]
-    if (day < first || day > last || ofDay === null || ofHours === null) continue
+    if (!isSame && (day < first || day > last)) continue
+    if (ofDay === null || ofHours === null) continue
     isCompared = true
     // If the hours contain all of the day's requests, none is missing.
     const requests = sumOf(lines, 'requests')
     const isWhole =
+      isSame ||
       (day > first && day < last) ||
       (requests !== null && requests === sumOf(hoursOf.get(day) ?? [], 'requests'))
     if (isWhole ? ofHours !== ofDay : ofHours > ofDay)
