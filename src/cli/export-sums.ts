@@ -1,11 +1,11 @@
 import { loadContract } from '../contract/load.ts'
 import { quarterUs } from '../measure/usage/quantities.ts'
+import { checkTimeZone, parseMoment } from '../measure/usage/zone.ts'
 import { openExistingStore } from '../public/store.ts'
 import { enterPrices } from '../report/usage/prepare.ts'
-import { checkTimeZone, parseMoment } from '../report/usage/zone.ts'
 import { limitTo } from '../store/account.ts'
 import { exportQuery } from '../store/export.ts'
-import { type SumDimension, sumDimensions, sumsSql } from '../store/quarters/sums.ts'
+import { exportedSumsSql, type SumDimension, sumDimensions } from '../store/quarters/sums.ts'
 import { inSession } from '../store/session.ts'
 import { UserError } from '../user/user-error.ts'
 import type { Options } from './commands/export.ts'
@@ -27,7 +27,7 @@ export async function exportSumsAction(options: Options): Promise<void> {
     const rows = await inSession(store, {}, async (session) => {
       await enterPrices(session, contract)
       await limitTo(session, scope)
-      return exportQuery(session, sumsSql(by, period), out, format)
+      return exportQuery(session, exportedSumsSql(by, period), out, format)
     })
     process.stdout.write(
       options.json

@@ -1,5 +1,5 @@
+import { parseMoment } from '../measure/usage/zone.ts'
 import { closeDays } from '../report/usage/engine/clickhouse.ts'
-import { parseMoment } from '../report/usage/zone.ts'
 import { openClickhouse } from '../store/clickhouse/clickhouse.ts'
 import { tablesSql } from '../store/clickhouse/tables.ts'
 import { UserError } from '../user/user-error.ts'

@@ -1,6 +1,6 @@
+import { parseMoment } from '../measure/usage/zone.ts'
 import { decimalText, multiply, readNumber } from '../money/rational.ts'
 import type { BurnOrder, Lot } from '../report/usage/ledger.ts'
-import { parseMoment } from '../report/usage/zone.ts'
 import { UserError } from '../user/user-error.ts'
 import type { AccountSettings, Budget, Settings } from './settings.ts'
 

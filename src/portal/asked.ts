@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto'
 import type { z } from 'zod'
+import type { Period } from '../measure/usage/calendar.ts'
+import { endSql, endsOf } from '../measure/usage/ends.ts'
 import { decimalText, readNumber } from '../money/rational.ts'
 import type { AccountScope } from '../store/account.ts'
 import { textList } from '../store/literal.ts'
 import type { Session } from '../store/session.ts'
 import { lookup } from '../user/lookup.ts'
 import type { AccountView } from './account-view.ts'
-import { type Period, periodOf } from './period.ts'
+import { periodOf } from './period.ts'
 import { Problem } from './problem.ts'
 import type { Shown } from './settings.ts'
 import type { Dimension, parameters } from './shapes.ts'
-import { outcomeSql } from './store-source.ts'
 import type { Bearer } from './tokens.ts'
 
 /** What a request may see, and of whom. */
@@ -54,7 +55,7 @@ export const periodAsked = (
 
 /** SQL for what a dimension is called. */
 export const dimensionSql = (by: Dimension): string =>
-  ({ model: 'model', key: 'key_fp', endpoint: 'endpoint', outcome: `(${outcomeSql})` })[by]
+  ({ model: 'model', key: 'key_fp', endpoint: 'endpoint', outcome: `(${endSql})` })[by]
 
 /**
  * The fingerprints that names of keys stand for, and the SQL condition of the filters.
@@ -85,7 +86,7 @@ export async function conditionOf(asked: Asked, filters: Filters): Promise<strin
     ...only('key_fp', keys),
     ...only('model', filters.model),
     ...only('endpoint', filters.endpoint),
-    ...only(outcomeSql, filters.outcome),
+    ...only(`(${endSql})`, filters.outcome.flatMap(endsOf)),
   ].join(' AND ')
 }
 

@@ -1,3 +1,4 @@
+import type { Period } from '../measure/usage/calendar.ts'
 import { type BoardData, type BoardScope, readBoardOf } from '../report/usage/board/data.ts'
 import { mostRequests } from '../report/usage/board/requests.ts'
 import type { BoardWords } from '../report/usage/board/words.ts'
@@ -5,7 +6,6 @@ import type { UsagePage } from '../report/usage/shape.ts'
 import { literal, textList } from '../store/literal.ts'
 import type { Session } from '../store/session.ts'
 import { type Asked, coverageOf } from './asked.ts'
-import type { Period } from './period.ts'
 import type { Answers } from './shapes.ts'
 import type { Speech } from './speech.ts'
 
@@ -179,7 +179,7 @@ export function boardWordsOf(
 export const outcomeWords = ({ say }: Speech) => ({
   ok: say('outcome.ok'),
   limited: say('outcome.limited'),
-  failed: say('outcome.failed'),
+  error: say('outcome.error'),
   unknown: say('outcome.unknown'),
 })
 

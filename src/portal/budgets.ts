@@ -1,10 +1,9 @@
+import { type Period, periodAround, timeIn } from '../measure/usage/calendar.ts'
 import { decimalText, divide, numberOf, readNumber, subtract } from '../money/rational.ts'
-import { literal } from '../store/literal.ts'
-import { type Asked, exact, within } from './asked.ts'
-import { type Period, periodAround, timeIn } from './period.ts'
+import { type Asked, within } from './asked.ts'
 import type { Budget } from './settings.ts'
 import type { Answers } from './shapes.ts'
-import { moneyOf } from './sums.ts'
+import { creditsOf, moneyOf, readSums } from './sums.ts'
 
 /** A budget, and what was used of it in its present period. */
 export interface BudgetState {
@@ -47,11 +46,8 @@ export const budgetsAnswer = (states: readonly BudgetState[]): Answers['budgets'
 })
 
 async function usedOf(asked: Asked, { unit }: Budget, period: Period): Promise<string> {
-  const rows = await asked.session.rows<{ unit: string; amount: string }>(
-    `SELECT unit, sum(credits)::VARCHAR AS amount FROM mine
-     WHERE ${within(period)} AND credits IS NOT NULL AND (unit = ${literal(unit)} OR unit = 'credits') GROUP BY unit`,
-  )
-  if (unit === 'credits') return exact(rows.find((row) => row.unit === unit)?.amount ?? '0')!
+  const [sums] = await readSums<object>(asked, { where: within(period) })
+  if (unit === 'credits') return creditsOf(sums!) ?? '0'
   // Credits with a price in this currency are money, too.
-  return moneyOf(asked, rows).find(({ currency }) => currency === unit)?.value ?? '0'
+  return moneyOf(asked, sums!).find(({ currency }) => currency === unit)?.value ?? '0'
 }

@@ -2,10 +2,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { z } from 'zod'
+import { timeIn } from '../measure/usage/calendar.ts'
+import { fileTokensSql, sumsOfUnitsSql } from '../measure/usage/sums.ts'
 import { exportQuery } from '../store/export.ts'
+import { literal, textList } from '../store/literal.ts'
 import type { AccountView } from './account-view.ts'
-import { type Asked, conditionOf, needs, periodAsked } from './asked.ts'
-import { barsOf } from './period.ts'
+import { type Asked, conditionOf, needs, periodAsked, within } from './asked.ts'
+import { barsAsked } from './period.ts'
 import type { parameters } from './shapes.ts'
 
 export interface ExportedFile {
@@ -30,19 +33,24 @@ export async function exportSums(
   const { format } = query
   const period = periodAsked(query, view as AccountView)
   const condition = await conditionOf(asked, query)
-  const bars = barsOf(period, query.bucket)
-  const shown = (is: boolean, sql: string, name: string) =>
-    `${is ? sql : 'NULL::VARCHAR'} AS ${name}`
-  const starts = `SELECT unnest([${bars.map((bar) => bar.startUs).join()}]::BIGINT[]) AS start_us`
+  const bars = barsAsked(period, query.bucket)
+  const starts = bars.map(({ startUs }) => timeIn(startUs, period.timezone))
+  const sums = sumsOfUnitsSql({
+    from: 'mine',
+    where: `${within(period)} AND ${condition}`,
+    by: {
+      model: bearer.shows.has('models') ? 'model' : 'NULL::VARCHAR',
+      key: bearer.shows.has('keys') ? 'key_fp' : 'NULL::VARCHAR',
+      endpoint: 'endpoint',
+      outcome: 'outcome',
+    },
+    bars: bars.map(({ startUs }) => startUs),
+  })
   const sql = `
-    SELECT strftime(make_timestamp(start_us), '%Y-%m-%dT%H:%M:%SZ') AS start, ${shown(bearer.shows.has('models'), 'model', 'model')},
-      ${shown(bearer.shows.has('keys'), 'key_fp', 'key')}, endpoint, outcome, sum(requests)::BIGINT AS requests,
-      sum(prompt_tokens)::BIGINT AS input_tokens, sum(cached_tokens)::BIGINT AS cached_tokens,
-      sum(completion_tokens)::BIGINT AS output_tokens, unit,
-      ${bearer.shows.has('credits') ? 'sum(credits)' : 'NULL::DECIMAL(38, 18)'} AS amount
-    FROM (SELECT * FROM mine WHERE first_us >= ${period.fromUs} AND first_us < ${period.toUs} AND ${condition})
-    ASOF JOIN (${starts}) ON first_us >= start_us
-    GROUP BY ALL ORDER BY ALL`
+    SELECT (${textList(starts)})[bar + 1] AS start, model, key, endpoint, outcome, requests, ${fileTokensSql}, unit,
+      CASE WHEN ${amountIsShown(bearer)} THEN used END AS amount, CASE WHEN ${amountIsShown(bearer)} THEN refunds END AS refunds,
+      ${costSql(asked)}
+    FROM (${sums}) ORDER BY bar, model, key, endpoint, outcome, unit`
   const folder = mkdtempSync(join(tmpdir(), 'assay-export-'))
   try {
     const file = join(folder, `usage.${format}`)
@@ -51,4 +59,17 @@ export async function exportSums(
   } finally {
     rmSync(folder, { recursive: true })
   }
+}
+
+const amountIsShown = ({ shows }: Asked['bearer']) =>
+  `CASE WHEN unit = 'credits' THEN ${shows.has('credits')} ELSE ${shows.has('cost')} END`
+
+/** What an amount costs: itself in money, and credits at the price of the settings. */
+function costSql({ bearer, view }: Asked): string {
+  const price = bearer.shows.has('cost') ? view.moneyOf('1') : null
+  const [currency, cost] =
+    price === null ? ['NULL', 'NULL'] : [literal(price.currency), `used * ${price.value}`]
+  const isShown = bearer.shows.has('cost') ? 'used IS NOT NULL' : 'false'
+  return `CASE WHEN ${isShown} THEN CASE WHEN unit = 'credits' THEN ${currency} ELSE unit END END AS currency,
+    CASE WHEN ${isShown} THEN CASE WHEN unit = 'credits' THEN ${cost} ELSE used END END AS cost`
 }

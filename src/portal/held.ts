@@ -2,7 +2,7 @@ import { readNumber, zero } from '../money/rational.ts'
 import { type Ledger, type Lot, ledgerOf, ledgerTimes } from '../report/usage/ledger.ts'
 import type { Session } from '../store/session.ts'
 import type { AccountView } from './account-view.ts'
-import { valueSql } from './sums.ts'
+import { creditsOf, readSums } from './sums.ts'
 
 /** The ledger of an account from its sums `mine`, which must be of all its keys; null without lots in the settings. */
 export async function readLedger(
@@ -18,10 +18,11 @@ export async function readLedger(
 async function usedBetween(session: Session, lots: readonly Lot[]) {
   const times = ledgerTimes(lots)
   const segment = `len(list_filter([${times.join()}]::BIGINT[], lambda time: time <= first_us))`
-  const rows = await session.rows<{ segment: number; used: string | null }>(
-    `SELECT ${segment}::INTEGER AS segment, ${valueSql.credits}::VARCHAR AS used FROM mine GROUP BY segment`,
+  const rows = await readSums<{ readonly segment: number }>(
+    { session },
+    { by: { segment: `${segment}::INTEGER` } },
   )
-  const used = new Map(rows.map((row) => [row.segment, row.used]))
+  const used = new Map(rows.map((row) => [row.segment, creditsOf(row)]))
   return Array.from(
     { length: times.length + 1 },
     (_, at) => readNumber(used.get(at) ?? '0') ?? zero,

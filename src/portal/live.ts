@@ -1,4 +1,4 @@
-import { timeIn } from './period.ts'
+import { timeIn } from '../measure/usage/calendar.ts'
 import { Problem } from './problem.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Bearer } from './tokens.ts'

@@ -1,6 +1,7 @@
 import type { Contract } from '../contract/contract.ts'
+import { timeIn } from '../measure/usage/calendar.ts'
 import { quantities } from '../measure/usage/quantities.ts'
-import { decimalText } from '../money/rational.ts'
+import { decimalText, readNumber } from '../money/rational.ts'
 import { quartersEngine } from '../report/usage/engine/engine.ts'
 import { grantsLeft } from '../report/usage/ledger.ts'
 import { readUsageIn } from '../report/usage/read.ts'
@@ -9,12 +10,11 @@ import type { AccountScope } from '../store/account.ts'
 import { inSession } from '../store/session.ts'
 import { UserError } from '../user/user-error.ts'
 import type { AccountView } from './account-view.ts'
-import { type Asked, exact, needs, scopeOf } from './asked.ts'
+import { type Asked, needs, scopeOf } from './asked.ts'
 import { readLedger } from './held.ts'
-import { timeIn } from './period.ts'
 import type { Answers } from './shapes.ts'
 import { keyDays, type Snapshot } from './snapshot.ts'
-import { valueSql } from './sums.ts'
+import { creditsOf, readSums } from './sums.ts'
 
 const columns = Object.keys(quantities).join()
 
@@ -81,19 +81,19 @@ export async function readCredits(asked: Asked, snapshot: Snapshot): Promise<Ans
         })),
     }
   }
-  const [sums] = await session.rows<{ used: string | null }>(
-    `SELECT ${valueSql.credits}::VARCHAR AS used FROM mine`,
-  )
+  const [sums] = await readSums<object>(asked, {})
   const balance = await snapshot.balanceOf(session, scopeOf(bearer))
   const remaining = balance === null ? null : String(balance)
   return {
-    ...{ held: remaining, used: exact(sums!.used), remaining },
+    ...{ held: remaining, used: creditsOf(sums!), remaining },
     ...{ expired: null, uncovered: null, asOf: null, grants: [] },
     source: balance === null ? 'none' : 'polls',
   }
 }
 
 const dayUs = 86_400e6
+/** An estimate has no more digits than this. */
+const text = (amount: number) => decimalText(readNumber(String(Number(amount.toFixed(6))))!)
 
 export function outlookOf(
   page: UsagePage | null,
@@ -114,16 +114,18 @@ export function outlookOf(
     ...{ known: true, why: null },
     fan: Array.from({ length: days + 1 }, (_, day) => ({
       at: timeIn(startUs + day * dayUs, view.timezone),
-      p10: left(forecast.highPerDay, day),
-      p50: left(forecast.medianPerDay, day),
-      p90: left(forecast.lowPerDay, day),
+      p10: text(left(forecast.highPerDay, day)),
+      p50: text(left(forecast.medianPerDay, day)),
+      p90: text(left(forecast.lowPerDay, day)),
     })),
     runsOut: { early: time(earlyUs), median: time(medianUs), late: time(lateUs) },
     expiries: depletion.wasted
       .filter(({ expiresUs }) => expiresUs <= startUs + days * dayUs)
       .map((each) => ({
         at: timeIn(each.expiresUs, view.timezone),
-        ...{ low: each.creditsLow, median: each.creditsMedian, high: each.creditsHigh },
+        low: text(each.creditsLow),
+        median: text(each.creditsMedian),
+        high: text(each.creditsHigh),
       })),
   }
 }

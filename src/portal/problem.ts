@@ -15,6 +15,7 @@ export const problemCodes = [
   'origin-not-allowed',
   'no-such-key',
   'no-such-model',
+  'no-such-unit',
   'no-requests',
   'no-such-page',
   'too-many-requests',

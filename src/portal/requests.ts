@@ -1,11 +1,13 @@
+import { timeIn } from '../measure/usage/calendar.ts'
+import { endOf, endsOf } from '../measure/usage/ends.ts'
 import type { RequestQuery } from '../report/usage/engine/clickhouse.ts'
 import type { AccountScope } from '../store/account.ts'
 import { type Asked, conditionOf, exact, type Input, needs, periodAsked, scopeOf } from './asked.ts'
 import { cursorAt, skipOf } from './cursor.ts'
-import { timeIn } from './period.ts'
 import { Problem } from './problem.ts'
-import type { Answers, outcomes } from './shapes.ts'
+import type { Answers } from './shapes.ts'
 import type { RequestRow } from './snapshot.ts'
+import { moneyOf } from './sums.ts'
 
 const longestUs = 31 * 86_400e6 + 3600e6
 
@@ -25,7 +27,7 @@ export async function readRequests(
   const rows = await read(scopeOf(bearer), {
     ...{ fromUs: period.fromUs, toUs: period.toUs, limit: query.limit + 1, skip },
     ...{ models: query.model, keys: query.key.map((key) => view.fingerprintOf(key)) },
-    ...{ endpoints: query.endpoint, outcomes: query.outcome },
+    ...{ endpoints: query.endpoint, outcomes: query.outcome.flatMap(endsOf) },
   })
   if (rows === null) {
     throw new Problem(404, 'no-requests', 'Only sums are known, no single requests')
@@ -37,23 +39,15 @@ export async function readRequests(
       model: shown.has('models') ? row.model : null,
       key: shown.has('keys') && row.key_fp !== null ? view.nameOfKey(row.key_fp) : null,
       endpoint: row.endpoint,
-      outcome: outcomeOf(row),
+      outcome: endOf(row),
       ...{ input: row.input, cached: row.cached, output: row.output },
       credits: shown.has('credits') && row.unit === 'credits' ? exact(row.credits) : null,
+      cost: moneyOf(asked, {
+        amounts:
+          row.credits === null ? null : [{ unit: row.unit, used: row.credits, refunds: null }],
+      }),
       durationMs: row.latency_us === null ? null : row.latency_us / 1000,
     })),
     next: rows.length > query.limit ? cursorAt(skip + query.limit) : null,
   }
-}
-
-function outcomeOf({
-  outcome,
-  status,
-}: {
-  outcome: string
-  status: number | null
-}): (typeof outcomes)[number] {
-  if (outcome === 'ok') return 'ok'
-  if (status === 429) return 'limited'
-  return outcome === 'http_error' ? 'failed' : 'unknown'
 }

@@ -1,10 +1,10 @@
+import { type Bar, fittingWidth, timeIn } from '../measure/usage/calendar.ts'
 import { textList } from '../store/literal.ts'
 import {
   type Asked,
   conditionOf,
   coverageOf,
   dimensionSql,
-  exact,
   type Input,
   nameOf,
   neededBy,
@@ -13,9 +13,9 @@ import {
   us,
   within,
 } from './asked.ts'
-import { autoBucket, type Bar, barsOf, timeIn } from './period.ts'
-import type { Answers, Metric } from './shapes.ts'
-import { addDecimals, requestsSql, valueSql } from './sums.ts'
+import { barsAsked } from './period.ts'
+import type { Answers } from './shapes.ts'
+import { metricOf, orderSql, plus, readSums, unitOf } from './sums.ts'
 
 const mostSeries = 10
 
@@ -26,32 +26,29 @@ export async function readSeries(asked: Asked, query: Input<'series'>): Promise<
   for (const each of [by, metric]) if (neededBy[each] !== undefined) needs(asked, neededBy[each])
   const period = periodAsked(query, view)
   const condition = await conditionOf(asked, query)
-  const bucket = query.bucket === 'auto' ? autoBucket(period) : query.bucket
-  const bars = barsOf(period, bucket, view.firstWeekday)
+  const { unit, units } = await unitOf(asked, metric, query.unit)
+  const bucket = query.bucket === 'auto' ? fittingWidth(period) : query.bucket
+  const bars = barsAsked(period, bucket, view.firstWeekday)
   const name = by === 'none' ? `''` : `coalesce(${dimensionSql(by)}, '')`
   const where = `${within(period)} AND ${condition}`
-  const top = await session.rows<{ name: string }>(
-    `SELECT ${name} AS name FROM mine WHERE ${where} GROUP BY name
-     ORDER BY ${valueSql[metric]} DESC NULLS LAST, name LIMIT ${mostSeries + 1}`,
+  const top = await readSums<{ readonly name: string }>(
+    asked,
+    { where, by: { name } },
+    `ORDER BY ${orderSql(asked, metric, unit)} DESC NULLS LAST, name LIMIT ${mostSeries + 1}`,
   )
   const shown = (top.length > mostSeries ? top.slice(0, mostSeries - 1) : top).map(
     (each) => each.name,
   )
   const isRest = top.length > mostSeries
-  const rows = await session.rows<{
-    bar: number
-    name: string
-    isOther: boolean
-    value: string | null
-    requests: number
-  }>(
-    `WITH bars AS (SELECT unnest(range(${bars.length})) AS bar, unnest([${bars.map((bar) => bar.startUs).join()}]::BIGINT[]) AS start_us)
-     SELECT bar, CASE WHEN shown THEN name ELSE '' END AS name, NOT shown AS "isOther",
-       ${valueSql[metric]}::VARCHAR AS value, ${requestsSql} AS requests
-     FROM (SELECT *, ${name} AS name, list_contains(${textList(shown)}, ${name}) AS shown FROM mine WHERE ${where})
-     ASOF JOIN bars ON first_us >= start_us
-     GROUP BY ALL`,
-  )
+  const rows = await readSums<{
+    readonly bar: number
+    readonly name: string
+    readonly isOther: boolean
+  }>(asked, {
+    from: `(SELECT *, ${name} AS name_, list_contains(${textList(shown)}, ${name}) AS is_shown FROM mine WHERE ${where})`,
+    by: { name: `CASE WHEN is_shown THEN name_ ELSE '' END`, isOther: 'NOT is_shown' },
+    bars: bars.map((bar) => bar.startUs),
+  })
   const { first, last } = await coverageOf(session)
   const isMeasured = ({ startUs, endUs }: Bar) =>
     first !== null && last !== null && endUs > first && startUs <= last
@@ -70,14 +67,10 @@ export async function readSeries(asked: Asked, query: Input<'series'>): Promise<
     const values = bars.map((bar, at) => {
       const found = own.get(at)
       const value =
-        found === undefined
-          ? isMeasured(bar)
-            ? '0'
-            : null
-          : priced(asked, metric, exact(found.value))
+        found === undefined ? (isMeasured(bar) ? '0' : null) : metricOf(asked, found, metric, unit)
       if (query.cumulative === 'false') return value
       if (!isMeasured(bar)) return null
-      total = total === null || value === null ? null : addDecimals(total, value)
+      total = total === null || value === null ? null : plus(total, value)
       return total
     })
     return {
@@ -87,7 +80,7 @@ export async function readSeries(asked: Asked, query: Input<'series'>): Promise<
     }
   })
   return {
-    bucket,
+    ...{ bucket, unit, units: [...units] },
     bars: bars.map((bar) => ({
       start: timeIn(bar.startUs, period.timezone),
       end: timeIn(bar.endUs, period.timezone),
@@ -97,6 +90,3 @@ export async function readSeries(asked: Asked, query: Input<'series'>): Promise<
     series,
   }
 }
-
-const priced = ({ view }: Asked, metric: Metric, value: string | null) =>
-  metric !== 'cost' || value === null ? value : (view.moneyOf(value)?.value ?? null)

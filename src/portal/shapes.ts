@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { buckets } from './period.ts'
+import { barWidths } from '../measure/usage/calendar.ts'
+import { endFilters, ends } from '../measure/usage/ends.ts'
 import { budgetPeriods, showable } from './settings.ts'
 
 /** The shapes of the API: parameters are checked by them, and the OpenAPI document is made of them. */
@@ -20,7 +21,6 @@ export const metrics = [
 export type Metric = (typeof metrics)[number]
 export const dimensions = ['model', 'key', 'endpoint', 'outcome'] as const
 export type Dimension = (typeof dimensions)[number]
-export const outcomes = ['ok', 'limited', 'failed', 'unknown'] as const
 
 export const period = z.strictObject({
   from: text().meta({
@@ -34,7 +34,10 @@ export const filters = z.strictObject({
   model: names().default([]),
   key: names().default([]).meta({ description: 'A name, or the first 12 digits of a fingerprint' }),
   endpoint: names().default([]),
-  outcome: z.array(z.enum(outcomes)).default([]),
+  outcome: z
+    .array(z.enum(endFilters))
+    .default([])
+    .meta({ description: 'How requests ended; failed is each end but ok' }),
 })
 const whole = (least: number, most: number, usual: number) =>
   z.coerce.number().int().min(least).max(most).default(usual)
@@ -42,6 +45,14 @@ const paging = {
   limit: whole(1, 200, 50),
   cursor: z.string().max(200).optional().meta({ description: 'next of the page before' }),
 }
+const unit = () =>
+  text()
+    .max(100)
+    .optional()
+    .meta({
+      description: 'The unit of amounts, if there are several; default: that of the most requests',
+      examples: ['EUR'],
+    })
 const flag = z.enum(['true', 'false']).default('false')
 
 const asked = period.extend(filters.shape)
@@ -49,9 +60,10 @@ export const parameters = {
   account: z.strictObject({}),
   summary: asked,
   series: asked.extend({
-    bucket: z.enum(['auto', ...buckets]).default('auto'),
+    bucket: z.enum(['auto', ...barWidths]).default('auto'),
     metric: z.enum(metrics).default('credits'),
     by: z.enum(['none', ...dimensions]).default('none'),
+    unit: unit(),
     cumulative: flag,
   }),
   breakdown: asked.extend({
@@ -93,6 +105,9 @@ const figure = z
     description:
       'A sum, the share of requests that do not report it, and the sum of the period before',
   })
+const spent = figure
+  .extend({ refunds: amount.meta({ description: '0 or less, and part of the value' }) })
+  .meta({ id: 'Spent' })
 const row = z
   .object({
     name: text().nullable(),
@@ -125,8 +140,8 @@ export const answers = {
   summary: z
     .object({
       requests: figure,
-      credits: figure.nullable(),
-      cost: z.array(money),
+      credits: spent.nullable(),
+      cost: z.array(spent.extend({ currency: text(), value: decimal }).meta({ id: 'Cost' })),
       tokens: z.object({
         input: figure,
         cached: figure,
@@ -140,7 +155,9 @@ export const answers = {
     .meta({ id: 'Summary' }),
   series: z
     .object({
-      bucket: z.enum(buckets),
+      bucket: z.enum(barWidths),
+      unit: text().nullable().meta({ description: 'The unit of the values; null for counts' }),
+      units: z.array(text()).meta({ description: 'The units that the account has amounts in' }),
       bars: z
         .array(z.object({ start: time, end: time, open: z.boolean(), measured: z.boolean() }))
         .max(400),
@@ -164,8 +181,8 @@ export const answers = {
         z.object({
           at: time,
           ...{ model: text().nullable(), key: text().nullable(), endpoint: text().nullable() },
-          outcome: z.enum(outcomes),
-          ...{ input: count, cached: count, output: count, credits: amount },
+          outcome: z.enum(ends),
+          ...{ input: count, cached: count, output: count, credits: amount, cost: z.array(money) },
           durationMs: z.number().nullable(),
         }),
       ),
@@ -206,13 +223,11 @@ export const answers = {
     .object({
       known: z.boolean(),
       why: text().nullable(),
-      fan: z.array(z.object({ at: time, p10: z.number(), p50: z.number(), p90: z.number() })),
+      fan: z.array(z.object({ at: time, p10: decimal, p50: decimal, p90: decimal })),
       runsOut: z
         .object({ early: time.nullable(), median: time.nullable(), late: time.nullable() })
         .nullable(),
-      expiries: z.array(
-        z.object({ at: time, low: z.number(), median: z.number(), high: z.number() }),
-      ),
+      expiries: z.array(z.object({ at: time, low: decimal, median: decimal, high: decimal })),
     })
     .meta({ id: 'Outlook' }),
   notices: z

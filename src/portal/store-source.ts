@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Contract } from '../contract/contract.ts'
+import { endSql } from '../measure/usage/ends.ts'
 import { enterPrices } from '../report/usage/prepare.ts'
 import { limitTo, mainOf } from '../store/account.ts'
 import { literal, textList } from '../store/literal.ts'
@@ -91,7 +92,7 @@ export function storeSource(path: string, contract: Contract): Source {
             `SELECT at_us, model, key_fp, endpoint, outcome, status, prompt_tokens AS input, cached_tokens AS cached,
                completion_tokens AS output, credits::VARCHAR AS credits, unit, latency_us
              FROM usage WHERE type = 'usage' AND at_us >= $1 AND at_us < $2
-               ${only('model', models)} ${only('key_fp', keys)} ${only('endpoint', endpoints)} ${only(outcomeSql, outcomes)}
+               ${only('model', models)} ${only('key_fp', keys)} ${only('endpoint', endpoints)} ${only(endSql, outcomes)}
              ORDER BY at_us DESC, source, id LIMIT ${limit} OFFSET ${skip}`,
             [BigInt(fromUs), BigInt(toUs)],
           )
@@ -106,10 +107,6 @@ export function storeSource(path: string, contract: Contract): Source {
     close: async () => {},
   }
 }
-
-/** How a request ended, as a customer reads it. */
-export const outcomeSql = `CASE WHEN outcome = 'ok' THEN 'ok' WHEN status = 429 THEN 'limited'
-  WHEN outcome = 'http_error' THEN 'failed' ELSE 'unknown' END`
 
 /** No page of a customer has minutes. */
 const quartersOf = (shown: string, buckets: string) =>

@@ -1,16 +1,17 @@
+import { type Period, periodBefore, timeIn } from '../measure/usage/calendar.ts'
+import { shownTokens } from '../measure/usage/quantities.ts'
+import type { Sums } from '../measure/usage/sums.ts'
 import {
   type Asked,
   conditionOf,
   coverageOf,
-  exact,
   type Input,
   periodAsked,
   us,
   within,
 } from './asked.ts'
-import { type Period, periodBefore, timeIn } from './period.ts'
-import { type Answers, metrics } from './shapes.ts'
-import { knownSql, moneyIn, moneyOf, valueSql } from './sums.ts'
+import type { Answers } from './shapes.ts'
+import { creditsOf, moneyOf, readSums } from './sums.ts'
 
 export async function readAccount(asked: Asked): Promise<Answers['account']> {
   const { view, bearer, refreshedMs, session } = asked
@@ -24,6 +25,9 @@ export async function readAccount(asked: Asked): Promise<Answers['account']> {
   }
 }
 
+const text = (value: number | null | undefined) =>
+  value === null || value === undefined ? null : String(value)
+
 export async function readSummary(
   asked: Asked,
   query: Input<'summary'>,
@@ -31,43 +35,41 @@ export async function readSummary(
   const { session, view, bearer } = asked
   const period = periodAsked(query, view)
   const condition = await conditionOf(asked, query)
-  const before = periodBefore(period)
-  const { first } = await coverageOf(session)
-  const isCovered = first !== null && first <= before.fromUs
-  type Sums = Readonly<Record<string, string | null>>
-  const kinds = metrics.filter((metric) => metric !== 'cost')
-  const sumsOf = async (part: Period) => {
-    const [row] = await session.rows<Sums>(
-      `SELECT ${kinds.map((kind) => `${valueSql[kind]}::VARCHAR AS ${kind}`).join()},
-         sum(requests) FILTER (WHERE outcome = 'ok')::VARCHAR AS ok, coalesce(sum(requests_unknown), 0)::VARCHAR AS hidden,
-         ${Object.entries(knownSql)
-           .map(([kind, column]) => `coalesce(sum(${column}), 0)::VARCHAR AS "${kind}Known"`)
-           .join()}
-       FROM mine WHERE ${within(part)} AND ${condition}`,
-    )
-    return row!
+  const { first, last } = await coverageOf(session)
+  const before = periodBefore(period, { firstUs: first, lastUs: last })
+  const sumsOf = async (part: Period): Promise<Sums> => {
+    const [sums] = await readSums<object>(asked, { where: `${within(part)} AND ${condition}` })
+    return sums!
   }
   const now = await sumsOf(period)
-  const then = isCovered ? await sumsOf(before) : null
-  const requests = Number(now.requests ?? 0)
-  const figure = (kind: (typeof kinds)[number]) => {
-    const known = kind === 'requests' ? requests : Number(now[`${kind}Known`])
-    const isNothing = requests === 0 && now[kind] === null && Number(now.hidden) === 0
-    return {
-      value: isNothing ? '0' : exact(now[kind] ?? null),
-      unknownShare: requests === 0 ? 0 : Math.min(1, Math.max(0, (requests - known) / requests)),
-      previous: then === null ? null : exact(then[kind] ?? null),
-    }
-  }
+  const then = before === null ? null : await sumsOf(before)
+  const requests = now.requests ?? 0
+  const isNothing = requests === 0 && !now.requestsUnknown
+  const shareWithout = (known: number | null) =>
+    requests === 0 ? 0 : Math.min(1, Math.max(0, (requests - (known ?? 0)) / requests))
+  const figure = (of: (sums: Sums) => string | null, known: number | null) => ({
+    value: of(now) ?? (isNothing ? '0' : null),
+    unknownShare: shareWithout(known),
+    previous: then === null ? null : of(then),
+  })
+  const tokens = Object.fromEntries(
+    shownTokens.map((kind) => [kind, figure((sums) => text(sums[kind]), now[`${kind}Known`])]),
+  ) as Answers['summary']['tokens']
+  const refunds = moneyOf(asked, now, 'refunds')
+  const previous = then === null ? [] : moneyOf(asked, then)
+  const valueIn = (money: ReturnType<typeof moneyOf>, currency: string) =>
+    money.find((each) => each.currency === currency)?.value ?? null
   return {
-    requests: figure('requests'),
-    credits: bearer.shows.has('credits') ? figure('credits') : null,
-    cost: moneyOf(asked, await moneyIn(asked, `${within(period)} AND ${condition}`)),
-    tokens: {
-      ...{ input: figure('input'), cached: figure('cached'), cacheWrite: figure('cacheWrite') },
-      ...{ output: figure('output'), reasoning: figure('reasoning') },
-    },
-    successShare: requests === 0 ? null : Number(now.ok ?? 0) / requests,
+    requests: figure((sums) => text(sums.requests), requests),
+    credits: bearer.shows.has('credits')
+      ? { ...figure(creditsOf, now.costKnown), refunds: creditsOf(now, 'refunds') }
+      : null,
+    cost: moneyOf(asked, now).map(({ currency, value }) => ({
+      ...{ currency, value, unknownShare: shareWithout(now.costKnown) },
+      ...{ previous: valueIn(previous, currency), refunds: valueIn(refunds, currency) },
+    })),
+    tokens,
+    successShare: requests === 0 ? null : (now.ok ?? 0) / requests,
     refreshedAt: timeIn(us(asked.refreshedMs), view.timezone),
   }
 }

@@ -9,12 +9,12 @@ import {
   objectiveNames,
 } from '../measure/measures.ts'
 import { samplesNeeded } from '../measure/percentile.ts'
+import { checkTimeZone } from '../measure/usage/zone.ts'
 import { literal } from '../store/literal.ts'
 import type { Session } from '../store/session.ts'
 import { UserError } from '../user/user-error.ts'
 import { ratesSql } from './rates.ts'
 import { relationSql } from './temp-table.ts'
-import { checkTimeZone } from './usage/zone.ts'
 
 /** The subject of a report: runs, and the zone of its times. */
 export interface Scope {

@@ -125,7 +125,7 @@ export async function exportQuery(
   file: string,
   format: ExportFormat,
 ): Promise<number> {
-  const query = format === 'csv' ? await guarded(store, sql) : sql
+  const query = format === 'parquet' ? sql : await written(store, sql, format)
   // DuckDB can't infer the compression, because the partial file lacks the extension.
   const packed = format === 'parquet' ? '' : (/\.(gz|zst)$/i.exec(file)?.[1]?.toLowerCase() ?? '')
   const compression = { gz: ', COMPRESSION gzip', zst: ', COMPRESSION zstd' }[packed] ?? ''
@@ -137,12 +137,14 @@ export async function exportQuery(
   })
 }
 
-/** Puts an apostrophe before text that a spreadsheet would run as a formula. */
-async function guarded(store: Reader, sql: string): Promise<string> {
+/** Decimals as text without zeros at their end; in CSV, an apostrophe before text that a spreadsheet would run as a formula. */
+async function written(store: Reader, sql: string, format: ExportFormat): Promise<string> {
   const columns = await store.rows<{ column_name: string; column_type: string }>(`DESCRIBE ${sql}`)
   const cells = columns.map(({ column_name, column_type }) => {
     const name = identifier(column_name)
-    if (column_type !== 'VARCHAR') return name
+    if (/^DECIMAL\(\d+,[1-9]/.test(column_type))
+      return `rtrim(rtrim(${name}::VARCHAR, '0'), '.') AS ${name}`
+    if (column_type !== 'VARCHAR' || format !== 'csv') return name
     return `CASE WHEN regexp_matches(${name}, '^\\s*[=+@\\t\\r-]') THEN '''' || ${name} ELSE ${name} END AS ${name}`
   })
   return `SELECT ${cells.join(', ')} FROM (${sql})`

@@ -11,7 +11,7 @@ export interface EventChange {
   readonly account?: string | null
   readonly outcome?: string
   readonly status?: number | null
-  readonly credits?: number | null
+  readonly credits?: number | string | null
   /** Default: credits. */
   readonly unit?: string
   readonly promptTokens?: number | null
@@ -19,6 +19,10 @@ export interface EventChange {
   readonly completionTokens?: number | null
   readonly requests?: number
   readonly latencyUs?: number | null
+  /** Default: usage. */
+  readonly type?: string
+  readonly cacheWriteTokens?: number | null
+  readonly reasoningTokens?: number | null
 }
 
 /** Unix microseconds of a time in UTC; months from 1. */
@@ -26,7 +30,7 @@ export const utc = (...parts: [number, number, number, number?, number?]) =>
   Date.UTC(parts[0], parts[1] - 1, parts[2], parts[3] ?? 0, parts[4] ?? 0) * 1000
 
 const columns =
-  'source, id, at_us, ingested_us, import_no, model, endpoint, key_fp, account, outcome, status, error_code, credits, prompt_tokens, cached_tokens, completion_tokens, requests, ttft_us, latency_us, unit'
+  'source, id, at_us, ingested_us, import_no, model, endpoint, key_fp, account, outcome, status, error_code, credits, prompt_tokens, cached_tokens, completion_tokens, requests, ttft_us, latency_us, unit, type, cache_write_tokens, reasoning_tokens'
 
 let made = 0
 
@@ -65,6 +69,9 @@ export async function enterEvents(
             'NULL',
             value(event.latencyUs, null),
             value(event.unit, 'credits'),
+            value(event.type, 'usage'),
+            value(event.cacheWriteTokens, null),
+            value(event.reasoningTokens, null),
           ].join(', ')})`,
       )
     await store.execute(`INSERT INTO usage_events (${columns}) VALUES ${rows.join(', ')}`)

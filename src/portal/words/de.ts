@@ -106,6 +106,6 @@ export const de: Wording = {
   'board.open': 'läuft noch, oder nicht alle Daten',
   'outcome.ok': 'erfolgreich',
   'outcome.limited': 'Grenze erreicht',
-  'outcome.failed': 'fehlgeschlagen',
+  'outcome.error': 'Fehler',
   'outcome.unknown': 'nicht beendet; vielleicht berechnet',
 }

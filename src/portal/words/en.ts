@@ -100,6 +100,6 @@ export const en = {
   'board.open': 'still running, or not all data',
   'outcome.ok': 'successful',
   'outcome.limited': 'limit reached',
-  'outcome.failed': 'failed',
+  'outcome.error': 'error',
   'outcome.unknown': 'not finished; may be charged',
 } as const

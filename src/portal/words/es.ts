@@ -105,6 +105,6 @@ export const es: Wording = {
   'board.open': 'aún en curso, o faltan datos',
   'outcome.ok': 'correcta',
   'outcome.limited': 'límite alcanzado',
-  'outcome.failed': 'fallida',
+  'outcome.error': 'error',
   'outcome.unknown': 'sin terminar; puede cobrarse',
 }

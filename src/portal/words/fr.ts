@@ -107,6 +107,6 @@ export const fr: Wording = {
   'board.open': 'en cours, ou données incomplètes',
   'outcome.ok': 'réussie',
   'outcome.limited': 'limite atteinte',
-  'outcome.failed': 'échouée',
+  'outcome.error': 'erreur',
   'outcome.unknown': 'non terminée ; peut être facturée',
 }

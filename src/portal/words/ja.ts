@@ -100,6 +100,6 @@ export const ja: Wording = {
   'board.open': '進行中、または一部のデータのみ',
   'outcome.ok': '成功',
   'outcome.limited': '制限に到達',
-  'outcome.failed': '失敗',
+  'outcome.error': 'エラー',
   'outcome.unknown': '未完了（料金の可能性あり）',
 }

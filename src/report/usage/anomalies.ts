@@ -105,6 +105,7 @@ export interface HourFigures {
   readonly startUs: number
   readonly label: string
   readonly requests: number
+  /** Answers with an error but 429. */
   readonly failed: number
   readonly limited: number
   readonly credits: number | null
@@ -115,7 +116,7 @@ export interface HourFigures {
 async function oddHours(store: Session): Promise<readonly Anomaly[]> {
   const hours = await store.rows<HourFigures>(
     `SELECT start_us AS "startUs", label, sum(requests)::DOUBLE AS requests,
-       sum(failed - limited)::DOUBLE AS failed, sum(limited)::DOUBLE AS limited,
+       sum(failed - limited - ambiguous)::DOUBLE AS failed, sum(limited)::DOUBLE AS limited,
        CASE WHEN count(*) FILTER (WHERE credits IS NULL) = 0 THEN sum(credits)::DOUBLE END AS credits, bool_or(open) AS open
      FROM usage_hours WHERE requests IS NOT NULL GROUP BY start_us, label ORDER BY "startUs"`,
   )

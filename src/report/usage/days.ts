@@ -1,7 +1,7 @@
+import { endOfDayUs, startOfDayUs, weekdayOf } from '../../measure/usage/zone.ts'
 import type { PastDay } from './burn-model.ts'
 import type { ComingDay } from './forecast.ts'
 import type { SeriesPoint, UsageScope } from './shape.ts'
-import { endOfDayUs, startOfDayUs, weekdayOf } from './zone.ts'
 
 /** The least measured part of a day that counts. */
 const leastShare = 0.02

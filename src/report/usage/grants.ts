@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Grant } from '../../contract/grant.ts'
+import { parseMoment } from '../../measure/usage/zone.ts'
 import { UserError } from '../../user/user-error.ts'
 import { parseYaml } from '../../user/yaml.ts'
-import { parseMoment } from './zone.ts'
 
 const grantsShape = z.array(
   z.strictObject({

@@ -1,7 +1,8 @@
+import { periodBefore } from '../../measure/usage/calendar.ts'
 import { quarterUs } from '../../measure/usage/quantities.ts'
+import { endOfDayUs, shiftDaysUs, startOfDayUs } from '../../measure/usage/zone.ts'
 import { UserError } from '../../user/user-error.ts'
 import { accountOf, type UsageOptions, type UsageScope } from './shape.ts'
-import { endOfDayUs, shiftDaysUs, startOfDayUs } from './zone.ts'
 
 /** The longest month, in days. */
 const mostDefaultDays = 31
@@ -73,26 +74,14 @@ function notesOf(sources: UsageScope['sources']): readonly string[] {
   return notes
 }
 
-/** Share of the preceding period that may be missing at its start: no log begins exactly on time. */
-const mostMissing = 0.02
-
-/**
- * The preceding period of as many local days. It is cut to the elapsed part of this one, to compare half a month with
- * half a month. Empty if it was not measured from its start.
- */
-export function periodBefore(
+/** The preceding period, as `periodBefore` has it, of what these sources measured; empty if there is none. */
+export function comparedPeriod(
   scope: UsageScope,
   sources: UsageScope['sources'],
 ): readonly [number, number] {
-  const { fromUs, toUs, timezone } = scope
-  const days = Math.round((toUs - fromUs) / 86_400e6)
-  const whole = shiftDaysUs(fromUs, days, timezone) === toUs
-  const beforeFrom = whole ? shiftDaysUs(fromUs, -days, timezone) : fromUs - (toUs - fromUs)
-  const coveredTo = Math.max(...sources.map((each) => each.lastUs)) + 1
-  const passed = Math.min(toUs, Math.max(coveredTo, fromUs)) - fromUs
-  const elapsed = passed < toUs - fromUs ? passed : fromUs - beforeFrom
-  const quarters = Math.ceil(elapsed / quarterUs) * quarterUs
-  const beforeTo = Math.min(fromUs, beforeFrom + quarters)
-  const missing = Math.min(...sources.map((each) => each.firstUs)) - beforeFrom
-  return missing > mostMissing * (beforeTo - beforeFrom) ? [fromUs, fromUs] : [beforeFrom, beforeTo]
+  const before = periodBefore(scope, {
+    firstUs: Math.min(...sources.map((each) => each.firstUs)),
+    lastUs: Math.max(...sources.map((each) => each.lastUs)),
+  })
+  return before === null ? [scope.fromUs, scope.fromUs] : [before.fromUs, before.toUs]
 }

@@ -1,6 +1,7 @@
 import { type Contract, pricesOf } from '../../contract/contract.ts'
 import { defaultContract } from '../../contract/default.ts'
 import { quarterUs } from '../../measure/usage/quantities.ts'
+import { checkTimeZone } from '../../measure/usage/zone.ts'
 import { limitTo } from '../../store/account.ts'
 import { literal, textList } from '../../store/literal.ts'
 import type { Session } from '../../store/session.ts'
@@ -8,11 +9,10 @@ import { UserError } from '../../user/user-error.ts'
 import { hideTable } from '../temp-table.ts'
 import { queryText, storeEngine, type UsageEngine } from './engine/engine.ts'
 import { enterCosts } from './money-of-runs.ts'
-import { periodBefore, scopeOf } from './period.ts'
+import { comparedPeriod, scopeOf } from './period.ts'
 import { placeBuckets, prepareBuckets, prepareCalendar } from './points.ts'
 import { prepareKeys, prepareQuarters } from './quarter-sums.ts'
 import { accountOf, type UsageOptions, type UsageScope } from './shape.ts'
-import { checkTimeZone } from './zone.ts'
 
 /**
  * Prepares what the usage page and its charts read, in this connection only:
@@ -56,7 +56,7 @@ export async function prepareUsage(
   // A service in scaled time is ahead of our clock, but its past usage is not in the future.
   const nowUs = Math.max(Math.round(options.nowUs), ...sources.map((each) => each.lastUs + 1))
   const scope = scopeOf({ ...options, nowUs }, sources, await firstOfBills(store, engine))
-  const [beforeFrom, beforeTo] = periodBefore(scope, sources)
+  const [beforeFrom, beforeTo] = comparedPeriod(scope, sources)
   const polls = sources.every(({ origin }) => origin === 'poll')
   // A balance does not show that there were no requests.
   const covering = polls ? [{ firstUs: scope.toUs, lastUs: scope.fromUs }] : sources

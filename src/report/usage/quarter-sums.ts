@@ -14,7 +14,7 @@ export const shortened = (name: string) =>
 export const tokenColumns = shownTokens.map((name) => tokenKinds[name].column)
 
 /**
- * The columns of `UsageSums` (in snake case), from sums by outcome and unit. Two steps are cheaper: a filter on each of
+ * The columns of `UsageSums` (in snake case), from sums by end and unit. Two steps are cheaper: a filter on each of
  * ten sums costs more than a few more groups.
  */
 const usageSums = (() => {
@@ -25,18 +25,18 @@ const usageSums = (() => {
   const all = (column: string) => `sum(${column}) AS ${column}`
   return [
     'sum(n) AS requests',
-    sum('n', `outcome = 'ok'`, 'ok'),
-    sum('n', `outcome = 'http_error'`, 'failed'),
-    sum('n', 'limited', 'limited'),
-    sum('n', `outcome IN ('broken', 'timeout', 'aborted')`, 'ambiguous'),
+    sum('n', `ended = 'ok'`, 'ok'),
+    sum('n', `ended <> 'ok'`, 'failed'),
+    sum('n', `ended = 'limited'`, 'limited'),
+    sum('n', `ended = 'unknown'`, 'ambiguous'),
     'coalesce(sum(requests_unknown), 0) AS requests_unknown',
     inUnit('credits'),
     inUnit('possible_credits'),
     'coalesce(sum(credits_known), 0) AS credits_known',
     ...tokenColumns.map(all),
     // Means are over successes.
-    `sum(both_tokens) FILTER (WHERE outcome = 'ok') AS both_tokens`,
-    sum('tokens_known', `outcome = 'ok'`, 'tokens_known_ok'),
+    `sum(both_tokens) FILTER (WHERE ended = 'ok') AS both_tokens`,
+    sum('tokens_known', `ended = 'ok'`, 'tokens_known_ok'),
     ...knownColumns.map((column) => `coalesce(sum(${column}), 0) AS ${column}`),
   ].join(',\n')
 })()

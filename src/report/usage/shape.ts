@@ -165,10 +165,11 @@ export function costText({ name, value }: Card, creditUsd: number | null): strin
 export interface UsageSums {
   readonly requests: number
   readonly ok: number
+  /** All that did not succeed (`src/measure/usage/ends.ts`). */
   readonly failed: number
-  /** Status 429, also part of `failed`. */
+  /** Status 429, part of `failed`. */
   readonly limited: number
-  /** Broken, aborted or timed out; they may have been charged. */
+  /** Broken, aborted or timed out, part of `failed`; they may have been charged. */
   readonly ambiguous: number
   readonly credits: number | null
   readonly possibleCredits: number | null

@@ -1,4 +1,5 @@
 import { quarterUs } from '../../measure/usage/quantities.ts'
+import { fileTokensSql, sumsOfUnitsSql } from '../../measure/usage/sums.ts'
 import { literal } from '../literal.ts'
 import { cellsSql, quartersSql, shownBucketsSql } from './quarters.ts'
 
@@ -38,7 +39,7 @@ export const sumDimensions = Object.keys(dimensionSql) as readonly SumDimension[
  * @param period.fromUs first start of an interval, inclusive, Unix microseconds; null for the first request
  * @param period.toUs exclusive; null for the last request
  */
-export function sumsSql(
+export function exportedSumsSql(
   by: readonly SumDimension[],
   period: {
     readonly timezone: string
@@ -48,22 +49,12 @@ export function sumsSql(
 ): string {
   const { timezone, fromUs, toUs } = period
   const local = (us: string) => `timezone(${literal(timezone)}, make_timestamptz((${us})::BIGINT))`
-  const known = (name: string, among: string) =>
-    `greatest(0, coalesce(sum(requests), 0) - coalesce(sum(${among}), 0))::BIGINT AS ${name}`
   const when = [
     'true',
     ...(fromUs === null ? [] : [`quarter * ${quarterUs} >= ${fromUs}`]),
     ...(toUs === null ? [] : [`quarter * ${quarterUs} < ${toUs}`]),
   ].join(' AND ')
-  return `
-    SELECT ${by.map((each) => `${dimensionSql[each]} AS "${each}"`).join(', ')},
-      sum(requests)::BIGINT AS requests, coalesce(sum(requests_unknown), 0)::BIGINT AS requests_unknown,
-      coalesce(sum(requests) FILTER (WHERE outcome <> 'ok'), 0)::BIGINT AS failed,
-      sum(prompt_tokens)::BIGINT AS input_tokens, sum(cached_tokens)::BIGINT AS cached_tokens,
-      sum(cache_write_tokens)::BIGINT AS cache_write_tokens, sum(completion_tokens)::BIGINT AS output_tokens,
-      sum(reasoning_tokens)::BIGINT AS reasoning_tokens, ${known('tokens_unknown', 'tokens_known')},
-      unit, sum(credits)::DECIMAL(38, 18) AS amount, sum(refunds)::DECIMAL(38, 18) AS refunds, ${known('amount_unknown', 'credits_known')}
-    FROM (
+  const localRows = `(
       SELECT *, ${local(`quarter * ${quarterUs}`)} AS ${first}, ${local(`quarter * ${quarterUs} + width_us - 1`)} AS ${last},
         make_timestamp(quarter * ${quarterUs}) AS utc_first, make_timestamp(quarter * ${quarterUs} + width_us - 1) AS utc_last,
         CASE WHEN offset_s < 0 THEN '-' ELSE '+' END || printf('%02d:%02d', abs(offset_s) // 3600, abs(offset_s) % 3600 // 60) AS zone_offset
@@ -72,6 +63,14 @@ export function sumsSql(
         FROM (
           WITH usage_shown AS (FROM usage), usage_shown_buckets AS (${shownBucketsSql('')}), usage_cells AS (${cellsSql()})
           ${quartersSql()})
-        WHERE ${when}))
-    GROUP BY ALL ORDER BY ${by.map((_, at) => `${at + 1} NULLS LAST`).join(', ')}, unit`
+        WHERE ${when}))`
+  const unknown = (known: string, name: string) =>
+    `greatest(0, coalesce(requests, 0) - coalesce("${known}", 0)) AS ${name}`
+  return `
+    SELECT ${by.map((each) => `"${each}"`).join(', ')},
+      requests, coalesce("requestsUnknown", 0) AS requests_unknown, coalesce(failed, 0) AS failed,
+      ${fileTokensSql}, ${unknown('inputKnown', 'tokens_unknown')},
+      unit, used AS amount, refunds, ${unknown('costKnown', 'amount_unknown')}
+    FROM (${sumsOfUnitsSql({ from: localRows, by: Object.fromEntries(by.map((each) => [each, dimensionSql[each]])) })})
+    ORDER BY ${by.map((_, at) => `${at + 1} NULLS LAST`).join(', ')}, unit`
 }

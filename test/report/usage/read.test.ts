@@ -141,6 +141,7 @@ test('errors are summed by hour, and keys over all of their requests', async () 
       lastUs: at + hourUs,
       requests: 1,
       ok: 0,
+      failed: 1,
       ambiguous: 1,
       credits: null,
       possibleCredits: null,

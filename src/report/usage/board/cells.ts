@@ -1,3 +1,4 @@
+import { endSql, failedSql } from '../../../measure/usage/ends.ts'
 import { literal } from '../../../store/literal.ts'
 import type { Session } from '../../../store/session.ts'
 import { visible } from '../../../user/hostile.ts'
@@ -101,8 +102,8 @@ async function widthOf(store: Session, most: number): Promise<Width> {
 
 const sums = {
   requests: 'sum(requests)::DOUBLE',
-  failed: `coalesce(sum(requests) FILTER (outcome <> 'ok'), 0)::DOUBLE`,
-  limited: 'coalesce(sum(requests) FILTER (status = 429), 0)::DOUBLE',
+  failed: `coalesce(sum(requests) FILTER (${failedSql}), 0)::DOUBLE`,
+  limited: `coalesce(sum(requests) FILTER ((${endSql}) = 'limited'), 0)::DOUBLE`,
   unknown: 'greatest(0, sum(requests) - coalesce(sum(credits_known), 0))::DOUBLE',
   credits: `sum(credits) FILTER (unit = getvariable('usage_unit'))::DOUBLE`,
   input: 'sum(prompt_tokens)::DOUBLE',

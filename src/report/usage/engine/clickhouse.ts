@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { endSql } from '../../../measure/usage/ends.ts'
 import { quantities } from '../../../measure/usage/quantities.ts'
 import {
   type AccountScope,
@@ -206,13 +207,12 @@ export async function fetchRequests<Row>(
   const mine = withParameters(accountCondition(scope))
   const only = (column: string, name: string) =>
     `AND (empty({${name}:Array(String)}) OR has({${name}:Array(String)}, coalesce(${column}, '')))`
-  const outcome = `multiIf(outcome = 'ok', 'ok', status = 429, 'limited', outcome = 'http_error', 'failed', 'unknown')`
   const rows = await clickhouse.rows<Row>(
     `SELECT at_us, model, key_fp, endpoint, outcome, status, prompt_tokens AS input, cached_tokens AS cached,
        completion_tokens AS output, toString(credits) AS credits, unit, NULL AS latency_us
      FROM usage_events FINAL
      WHERE ${mine} AND type = 'usage' AND at_us >= {fromUs:Int64} AND at_us < {toUs:Int64}
-       ${only('model', 'models')} ${only('key_fp', 'keys')} ${only('endpoint', 'endpoints')} ${only(outcome, 'outcomes')}
+       ${only('model', 'models')} ${only('key_fp', 'keys')} ${only('endpoint', 'endpoints')} ${only(endSql, 'outcomes')}
      ORDER BY at_us DESC, source, id LIMIT ${limit} OFFSET ${skip}`,
     parameters,
   )

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { endSql } from '../../../measure/usage/ends.ts'
 import { outcomeColumns, sumColumns } from '../../../measure/usage/quantities.ts'
 import { accountCondition } from '../../../store/account.ts'
 import { cellsSql, shownBucketsSql } from '../../../store/quarters/quarters.ts'
@@ -33,8 +34,8 @@ export interface UsageEngine {
   fill(store: Session, table: string, sql: string): Promise<void>
 }
 
-/** The sums of a series or a key, by outcome and unit. */
-const outcomeSums = `outcome, status = 429 AS limited, unit, CAST(sum(requests) AS BIGINT) AS n,
+/** The sums of a series or a key, by end and unit. */
+const outcomeSums = `${endSql} AS ended, unit, CAST(sum(requests) AS BIGINT) AS n,
   ${sumColumns(outcomeColumns)}`
 
 /** The text of a file in this folder. Sums that several queries share are in a file of their own. */

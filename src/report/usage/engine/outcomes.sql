@@ -6,4 +6,4 @@ FROM (
     '(unknown)') AS name
   FROM usage_cells) AS named
 WHERE first_us >= getvariable('usage_before_from') AND first_us < getvariable('usage_to')
-GROUP BY quarter, width_us, bucket_source, series, outcome, limited, unit
+GROUP BY quarter, width_us, bucket_source, series, ended, unit

@@ -6,8 +6,8 @@ import {
   shiftDaysUs,
   startOfDayUs,
   weekdayOf,
-} from '../../../src/report/usage/zone.ts'
-import { utc } from '../usage-events.ts'
+} from '../../src/measure/usage/zone.ts'
+import { utc } from '../report/usage-events.ts'
 
 test.each([
   ['2026-11-01', 'UTC', utc(2026, 11, 1)],

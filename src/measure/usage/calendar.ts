@@ -1,0 +1,149 @@
+import { quarterUs } from './quantities.ts'
+import { endOfDayUs, parseMoment, shiftDaysUs, startOfDayUs, weekdayOf } from './zone.ts'
+
+/** Unix microseconds; `toUs` is exclusive. */
+export interface Period {
+  readonly fromUs: number
+  readonly toUs: number
+  readonly timezone: string
+}
+
+/** Widths of bars, from narrow to wide. */
+export const barWidths = ['hour', 'day', 'week', 'month'] as const
+export type BarWidth = (typeof barWidths)[number]
+
+export interface Bar {
+  readonly startUs: number
+  readonly endUs: number
+}
+
+const dayUs = 86_400e6
+
+/** The narrowest width with at most 400 bars. */
+export function fittingWidth({ fromUs, toUs }: Period): BarWidth {
+  const days = (toUs - fromUs) / dayUs
+  return days <= 16 ? 'hour' : days <= 400 ? 'day' : days <= 7 * 365.25 ? 'week' : 'month'
+}
+
+/**
+ * The bars of a period in local time. The first and the last are cut to the period. An hour that occurs twice is two.
+ *
+ * @param firstWeekday 1 is Monday
+ * @param most at most one more than these is listed
+ */
+export function barsOf(
+  { fromUs, toUs, timezone }: Period,
+  width: BarWidth,
+  firstWeekday = 1,
+  most = Number.POSITIVE_INFINITY,
+): readonly Bar[] {
+  const bars: Bar[] = []
+  for (let startUs = fromUs; startUs < toUs && bars.length <= most; ) {
+    const endUs = Math.min(toUs, endOfBarUs(startUs, timezone, width, firstWeekday))
+    bars.push({ startUs, endUs })
+    startUs = endUs
+  }
+  return bars
+}
+
+function endOfBarUs(us: number, timezone: string, width: BarWidth, firstWeekday: number): number {
+  switch (width) {
+    case 'hour': {
+      const passed = (us - startOfDayUs(us, timezone)) % 3600e6
+      return Math.min(us - passed + 3600e6, endOfDayUs(us, timezone))
+    }
+    case 'day':
+      return endOfDayUs(us, timezone)
+    case 'week': {
+      const left = 7 - ((weekdayOf(us, timezone) - firstWeekday + 7) % 7)
+      return shiftDaysUs(startOfDayUs(us, timezone), left, timezone)
+    }
+    case 'month': {
+      const [year, month] = timeIn(us, timezone).split('-').map(Number) as [number, number]
+      const next = new Date(Date.UTC(year, month, 1)).toISOString().slice(0, 10)
+      return parseMoment(next, timezone)
+    }
+  }
+}
+
+/** The local day, week, month or year that a moment is in. */
+export function periodAround(
+  us: number,
+  timezone: string,
+  kind: 'day' | 'week' | 'month' | 'year',
+  firstWeekday: number,
+): Period {
+  const day = startOfDayUs(us, timezone)
+  if (kind === 'day') return { fromUs: day, toUs: endOfDayUs(us, timezone), timezone }
+  if (kind === 'week') {
+    const passed = (weekdayOf(us, timezone) - firstWeekday + 7) % 7
+    const [fromUs, toUs] = [-passed, 7 - passed].map((days) =>
+      startOfDayUs(shiftDaysUs(day, days, timezone), timezone),
+    ) as [number, number]
+    return { fromUs, toUs, timezone }
+  }
+  const [year, month] = timeIn(us, timezone).split('-').map(Number) as [number, number]
+  const first = (years: number, months: number) =>
+    parseMoment(new Date(Date.UTC(years, months - 1, 1)).toISOString().slice(0, 10), timezone)
+  return kind === 'month'
+    ? { fromUs: first(year, month), toUs: first(year, month + 1), timezone }
+    : { fromUs: first(year, 1), toUs: first(year + 1, 1), timezone }
+}
+
+/** Share of the period before that may be missing at its start: no log begins exactly on time. */
+const mostMissing = 0.02
+
+/**
+ * The period before, of as many local days. It is cut to the part of this one that is measured, to compare half a month with half a month.
+ *
+ * @param measured the first and the last request, Unix microseconds; null without any
+ * @returns null if it was not measured from its start
+ */
+export function periodBefore(
+  { fromUs, toUs, timezone }: Period,
+  measured: { readonly firstUs: number | null; readonly lastUs: number | null },
+): Period | null {
+  const { firstUs, lastUs } = measured
+  if (firstUs === null || lastUs === null) return null
+  const days = Math.round((toUs - fromUs) / dayUs)
+  const isWhole = shiftDaysUs(fromUs, days, timezone) === toUs
+  const beforeFromUs = isWhole ? shiftDaysUs(fromUs, -days, timezone) : fromUs - (toUs - fromUs)
+  const passed = Math.min(toUs, Math.max(lastUs + 1, fromUs)) - fromUs
+  const elapsed = passed < toUs - fromUs ? passed : fromUs - beforeFromUs
+  const beforeToUs = Math.min(fromUs, beforeFromUs + Math.ceil(elapsed / quarterUs) * quarterUs)
+  return firstUs - beforeFromUs > mostMissing * (beforeToUs - beforeFromUs)
+    ? null
+    : { fromUs: beforeFromUs, toUs: beforeToUs, timezone }
+}
+
+/** RFC 3339 in a zone, with its offset. */
+export function timeIn(us: number, timezone: string): string {
+  const parts = Object.fromEntries(
+    formatOf(timezone)
+      .formatToParts(Math.floor(us / 1000))
+      .map(({ type, value }) => [type, value]),
+  )
+  const offset = parts.timeZoneName!.replace('GMT', '') || '+00:00'
+  return `${parts.year}-${parts.month}-${parts.day}T${parts.hour}:${parts.minute}:${parts.second}${offset}`
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function formatOf(timezone: string): Intl.DateTimeFormat {
+  let format = formats.get(timezone)
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat('en-US', {
+      timeZone: timezone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      timeZoneName: 'longOffset',
+    })
+    formats.set(timezone, format)
+  }
+  return format
+}

@@ -1,0 +1,365 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { defaultContract } from '../../../src/contract/default.ts'
+import type { Answers } from '../../../src/portal/shapes.ts'
+import { enterPrices } from '../../../src/report/usage/prepare.ts'
+import { readUsage } from '../../../src/report/usage/read.ts'
+import { limitTo } from '../../../src/store/account.ts'
+import { openExistingStore } from '../../../src/store/open.ts'
+import { exportedSumsSql } from '../../../src/store/quarters/sums.ts'
+import { appendAttempts } from '../../../src/store/recorder.ts'
+import { inSession } from '../../../src/store/session.ts'
+import { november, served, settingsOf, tokenOf } from '../../portal/portal.ts'
+import { attempt, enterRun } from '../attempts.ts'
+import { enterEvents, usageOptions, utc } from '../usage-events.ts'
+
+/**
+ * One figure has one value, wherever it stands: `usage --json`, `export sums`, the API and its CSV. The expected value is summed here from
+ * the rows, in whole millionths, by code that shares nothing with Assay.
+ */
+
+interface Line {
+  readonly atUs: number
+  readonly account: string
+  readonly model: string
+  readonly keyFp: string
+  readonly endpoint: string
+  readonly outcome: string
+  readonly status: number | null
+  readonly unit: string
+  /** Millionths; null is unknown. */
+  readonly micros: number | null
+  /** Its cost is unknown, and the most that it can be is known: a run knows its prices. */
+  readonly isBounded?: true
+  readonly type: 'usage' | 'refund'
+  readonly promptTokens: number | null
+  readonly cachedTokens: number | null
+  readonly cacheWriteTokens: number | null
+  readonly completionTokens: number | null
+  readonly reasoningTokens: number | null
+}
+
+const tokens = {
+  input: 'promptTokens',
+  cached: 'cachedTokens',
+  cacheWrite: 'cacheWriteTokens',
+  output: 'completionTokens',
+  reasoning: 'reasoningTokens',
+} as const
+type Token = keyof typeof tokens
+const kinds = Object.keys(tokens) as readonly Token[]
+
+const decimal = (micros: number) => {
+  const sign = micros < 0 ? '-' : ''
+  const digits = String(Math.abs(micros)).padStart(7, '0')
+  return `${sign}${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '')
+}
+
+/** The expected figures of some lines. */
+function figuresOf(lines: readonly Line[]) {
+  const used = lines.filter(({ type }) => type === 'usage')
+  const sum = (values: readonly (number | null)[]) => {
+    const known = values.filter((value) => value !== null)
+    return known.length === 0 ? null : known.reduce((all, value) => all + value, 0)
+  }
+  const amounts = (some: readonly Line[]) =>
+    Object.fromEntries(
+      [...new Set(some.map(({ unit }) => unit))].sort().flatMap((unit) => {
+        const total = sum(some.filter((line) => line.unit === unit).map(({ micros }) => micros))
+        return total === null ? [] : [[unit, decimal(total)]]
+      }),
+    )
+  return {
+    requests: used.length,
+    failed: used.filter(({ outcome }) => outcome !== 'ok').length,
+    tokens: Object.fromEntries(
+      kinds.map((kind) => [kind, sum(used.map((line) => line[tokens[kind]]))]),
+    ),
+    amounts: amounts(lines),
+    refunds: amounts(lines.filter(({ type }) => type === 'refund')),
+    unknownCost: used.filter(({ micros, isBounded }) => micros === null && !isBounded).length,
+  }
+}
+
+const maybe = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: null, freq: 3 })
+const count = fc.integer({ min: 0, max: 5000 })
+const ends = [
+  ['ok', 200],
+  ['http_error', 500],
+  ['http_error', 429],
+  ['aborted', null],
+  ['timeout', null],
+] as const
+
+const line = (units: readonly string[]): fc.Arbitrary<Line> =>
+  fc
+    .record({
+      minute: fc.integer({ min: 0, max: 27 * 1440 - 1 }),
+      account: fc.constantFrom('a', 'b'),
+      model: fc.constantFrom('large', 'small', 'constructor'),
+      keyFp: fc.constantFrom('0123456789ab', 'ba9876543210'),
+      endpoint: fc.constantFrom('chat', 'embeddings'),
+      end: fc.constantFrom(...ends),
+      unit: fc.constantFrom(...units),
+      micros: maybe(fc.integer({ min: 0, max: 9_999_999 })),
+      isRefund: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
+      promptTokens: maybe(count),
+      completionTokens: maybe(count),
+      cachedTokens: maybe(count),
+      cacheWriteTokens: maybe(count),
+      reasoningTokens: maybe(count),
+    })
+    .map(({ minute, end: [outcome, status], isRefund, micros, ...rest }) => {
+      const of = { ...rest, atUs: utc(2026, 11, 1) + minute * 60e6 }
+      // A request that reports one kind of all tokens reports both: one alone has no number of requests of its own.
+      const both = of.promptTokens !== null && of.completionTokens !== null
+      return isRefund
+        ? {
+            ...{ ...of, outcome: 'ok', status: null, type: 'refund', micros: -(micros ?? 1) },
+            ...{ promptTokens: null, cachedTokens: null, cacheWriteTokens: null },
+            ...{ completionTokens: null, reasoningTokens: null },
+          }
+        : {
+            ...{ ...of, outcome, status, type: 'usage', micros },
+            promptTokens: both ? of.promptTokens : null,
+            completionTokens: both ? of.completionTokens : null,
+          }
+    })
+
+const dayOf = ({ atUs }: Line) => new Date(atUs / 1000).toISOString().slice(0, 10)
+const dimensions = {
+  day: dayOf,
+  model: ({ model }: Line) => model,
+  key: ({ keyFp }: Line) => keyFp,
+  endpoint: ({ endpoint }: Line) => endpoint,
+}
+type Dimension = keyof typeof dimensions
+
+/** Credits at 0.0125 EUR, and amounts of the log, by currency; in units of 10^-10, exactly. */
+function costOf(amounts: Readonly<Record<string, string>>, price: bigint | null) {
+  const tenth = (text: string) => BigInt(Math.round(Number(text) * 1e6))
+  const sums = new Map<string, bigint>()
+  for (const [unit, text] of Object.entries(amounts)) {
+    if (unit === 'credits' && price === null) continue
+    const [currency, value] =
+      unit === 'credits' ? ['EUR', tenth(text) * price!] : [unit, tenth(text) * 10_000n]
+    sums.set(currency, (sums.get(currency) ?? 0n) + value)
+  }
+  return [...sums]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([currency, value]) => {
+      const sign = value < 0n ? '-' : ''
+      const digits = String(value < 0n ? -value : value).padStart(11, '0')
+      return {
+        currency,
+        value: `${sign}${digits.slice(0, -10)}.${digits.slice(-10)}`.replace(/\.?0+$/, ''),
+      }
+    })
+}
+
+const csvOf = (text: string) => {
+  const [head, ...rows] = text
+    .trim()
+    .split('\n')
+    .map((row) => row.split(','))
+  return rows.map((row) => Object.fromEntries(head!.map((name, at) => [name, row[at]!])))
+}
+
+/** Everything that shows the figures of an account says the same. */
+async function expectOneMeaning(
+  fill: Parameters<typeof served>[2],
+  lines: readonly Line[],
+  accounts: readonly string[],
+): Promise<void> {
+  const service = await served([], settingsOf(), fill)
+  try {
+    for (const account of accounts) {
+      const mine = lines.filter((each) => each.account === account)
+      if (mine.length === 0) continue
+      const expected = figuresOf(mine)
+      const store = await openExistingStore(service.file)
+      try {
+        const page = await readUsage(
+          store,
+          usageOptions({
+            ...{ account, fromUs: utc(2026, 11, 1), toUs: utc(2026, 12, 1), by: 'endpoint' },
+            contract: null,
+          }),
+        )
+        const { totals } = page
+        expect(totals.requests.value ?? 0).toBe(expected.requests)
+        for (const kind of kinds) {
+          expect([kind, totals.tokens[kind].value]).toEqual([kind, expected.tokens[kind]])
+        }
+        expect(Object.fromEntries(totals.money.map(({ unit, used }) => [unit, used]))).toEqual(
+          expected.amounts,
+        )
+        for (const { unit, refunds } of totals.money) {
+          expect(refunds).toBe(expected.refunds[unit] ?? '0')
+        }
+        expect(totals.unknownCost).toBe(expected.unknownCost)
+        const added = (name: 'failed' | 'requests') =>
+          page.days.reduce((all, day) => all + (day[name] ?? 0), 0)
+        expect([added('requests'), added('failed')]).toEqual([expected.requests, expected.failed])
+        const sums = await inSession(store, {}, async (session) => {
+          await enterPrices(session, defaultContract)
+          await limitTo(session, { account, keys: null })
+          return Promise.all(
+            (Object.keys(dimensions) as readonly Dimension[]).map(async (by) => ({
+              by,
+              rows: await session.rows<Record<string, number | string | null>>(
+                `SELECT "${by}" AS name, sum(requests)::INTEGER AS requests, sum(failed)::INTEGER AS failed, sum(input_tokens)::INTEGER AS input,
+                   sum(reasoning_tokens)::INTEGER AS reasoning, sum(cache_write_tokens)::INTEGER AS "cacheWrite",
+                   sum(amount_unknown)::INTEGER AS unknown,
+                   map_from_entries(list((unit, amount::VARCHAR) ORDER BY unit) FILTER (WHERE amount IS NOT NULL)) AS amounts
+                 FROM (${exportedSumsSql([by], { timezone: 'UTC', fromUs: null, toUs: null })}) GROUP BY "${by}" ORDER BY "${by}"`,
+              ),
+            })),
+          )
+        })
+        for (const { by, rows } of sums) {
+          const names = [...new Set(mine.map(dimensions[by]))].sort()
+          expect(rows.map(({ name }) => name)).toEqual(names)
+          for (const row of rows) {
+            const own = figuresOf(mine.filter((each) => dimensions[by](each) === row.name))
+            expect([by, row.name, row.requests ?? 0, row.failed, row.unknown]).toEqual([
+              ...[by, row.name, own.requests, own.failed, own.unknownCost],
+            ])
+            expect([row.input, row.reasoning, row.cacheWrite]).toEqual([
+              ...[own.tokens.input, own.tokens.reasoning, own.tokens.cacheWrite],
+            ])
+          }
+        }
+      } finally {
+        store.close()
+      }
+      const token = await tokenOf(account)
+      const read = async <T>(path: string): Promise<T> => {
+        const answer = await service.ask(path, token)
+        expect([path, answer.status]).toEqual([path, 200])
+        return (await answer.json()) as T
+      }
+      const price = 125n
+      const summary = await read<Answers['summary']>(`/v1/usage/summary?${november}`)
+      expect(summary.requests.value).toBe(String(expected.requests))
+      expect(summary.credits?.value ?? null).toBe(
+        expected.amounts.credits ?? (expected.requests === 0 ? '0' : null),
+      )
+      expect(summary.cost.map(({ currency, value }) => ({ currency, value }))).toEqual(
+        costOf(expected.amounts, price),
+      )
+      for (const kind of kinds) {
+        const value = expected.tokens[kind]
+        expect(summary.tokens[kind].value).toBe(
+          value === null ? (expected.requests === 0 ? '0' : null) : String(value),
+        )
+      }
+      for (const by of Object.keys(dimensions) as readonly Dimension[]) {
+        const { rows, total } = await read<Answers['breakdown']>(
+          `/v1/usage/breakdown?${november}&by=${by}&sort=name`,
+        )
+        for (const row of rows) {
+          const own = figuresOf(mine.filter((each) => dimensions[by](each) === row.name))
+          expect([by, row.name, row.requests, row.failed, row.input, row.credits]).toEqual([
+            ...[by, row.name, own.requests, own.failed, own.tokens.input],
+            own.amounts.credits ?? null,
+          ])
+          expect(row.cost).toEqual(costOf(own.amounts, price))
+        }
+        expect([total.requests, total.failed]).toEqual([expected.requests, expected.failed])
+        expect(total.cost).toEqual(costOf(expected.amounts, price))
+      }
+      const failed = await read<Answers['summary']>(`/v1/usage/summary?${november}&outcome=failed`)
+      expect(failed.requests.value ?? '0').toBe(String(expected.failed))
+      for (const { currency } of summary.cost) {
+        const { unit, series } = await read<Answers['series']>(
+          `/v1/usage/series?${november}&bucket=day&metric=cost&unit=${currency}`,
+        )
+        expect(unit).toBe(currency)
+        const days = [...new Set(mine.map(dayOf))].sort()
+        for (const day of days) {
+          const own = figuresOf(mine.filter((each) => dayOf(each) === day))
+          const cost = costOf(own.amounts, price).find((each) => each.currency === currency)
+          expect([day, series[0]!.values[Number(day.slice(8)) - 1]]).toEqual([
+            day,
+            cost?.value ?? null,
+          ])
+        }
+      }
+      const csv = csvOf(await (await service.ask(`/v1/export?${november}`, token)).text())
+      const inUnit = (unit: string) =>
+        csv
+          .filter((row) => row.unit === unit && row.amount !== '')
+          .reduce((all, row) => all + Math.round(Number(row.amount) * 1e6), 0)
+      expect(csv.reduce((all, row) => all + Number(row.requests || 0), 0)).toBe(expected.requests)
+      for (const [unit, text] of Object.entries(expected.amounts)) {
+        expect([unit, decimal(inUnit(unit))]).toEqual([unit, text])
+      }
+      expect(csv.every(({ amount }) => !/\.\d*0$/.test(amount!))).toBe(true)
+    }
+  } finally {
+    await service.close()
+  }
+}
+
+test.each([
+  ['credits', ['credits']],
+  ['one currency', ['EUR']],
+  ['two currencies and credits', ['USD', 'EUR', 'credits']],
+] as const)(
+  'each figure of imports in %s has one value everywhere',
+  async (_, units) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(line(units), { minLength: 1, maxLength: 12 }), async (lines) => {
+        await expectOneMeaning(
+          (store) =>
+            enterEvents(
+              store,
+              lines.map(({ micros, ...rest }) => ({
+                ...rest,
+                credits: micros === null ? null : decimal(micros),
+                requests: rest.type === 'refund' ? 0 : 1,
+              })),
+            ),
+          lines,
+          ['a', 'b'],
+        )
+      }),
+      { numRuns: process.env.NIGHTLY === undefined ? 2 : 60 },
+    )
+  },
+  600_000,
+)
+
+test('each figure of a run has one value everywhere', async () => {
+  const asLine = (at: number, outcome: string, status: number | null): Line => ({
+    ...{ atUs: utc(2026, 11, 5) + at * 1e6, account: 'main', model: 'svc-k2' },
+    ...{ keyFp: '0123456789ab', endpoint: 'chat', outcome, status, unit: 'credits' },
+    ...{ micros: outcome === 'ok' ? 1e6 : status === null ? null : 0, type: 'usage' },
+    ...{ promptTokens: 10, cachedTokens: 3, cacheWriteTokens: 5, completionTokens: 20 },
+    reasoningTokens: 7,
+    isBounded: true,
+  })
+  const lines = [
+    asLine(0, 'ok', 200),
+    asLine(1, 'aborted', null),
+    asLine(2, 'http_error', 500),
+    asLine(3, 'http_error', 429),
+  ]
+  await expectOneMeaning(
+    async (store) => {
+      await enterRun(store, 'a', { timeScale: 1 })
+      await appendAttempts(
+        store,
+        lines.map(({ outcome, status }, at) =>
+          attempt(at, {
+            ...{ outcome: outcome as 'ok', status, dateS: utc(2026, 11, 5) / 1e6 + at },
+            ...{ cachedTokens: 3, cacheWriteTokens: 2, cacheWrite1hTokens: 3, reasoningTokens: 7 },
+          }),
+        ),
+      )
+    },
+    lines,
+    ['main'],
+  )
+}, 120_000)
