@@ -55,7 +55,7 @@ export async function readBoardFor(
       `CASE WHEN unit = ${literal(amounts.unit)} THEN credits_known ELSE requests END AS credits_known`,
       ...hidden(shows.has('models'), 'model'),
       ...hidden(shows.has('keys'), 'key_fp'),
-    ].join(', ')}) FROM mine`)
+    ].join(', ')}), NULL::VARCHAR AS account FROM mine`)
   const fill = (store: Session, table: string, sql: string) =>
     store.execute(`CREATE OR REPLACE TEMP TABLE ${table} AS ${sql}`)
   const nowUs = nowMs * 1000

@@ -3,11 +3,24 @@
 ;(() => {
   const source = 'assay-usage'
   const filters = ['model', 'key', 'endpoint', 'metric', 'by']
-  const { origins, expired } = document.body.dataset
+  const { origins, expired, busy, failed } = document.body.dataset
   const known = (origins ?? '').split(' ').filter(Boolean)
-  const isShell = document.querySelector('main[aria-busy]') !== null
+  const isShell = document.querySelector('main[data-shell]') !== null
   const said = new URLSearchParams(location.hash.slice(1))
-  let token = said.get('t')
+  /** When a token ends, Unix milliseconds. */
+  const endOf = (text) =>
+    JSON.parse(atob(text.split('.')[1].replace(/-/g, '+').replace(/_/g, '/'))).exp * 1000
+  /** The token outlives a reload of this tab, until it ends; storage may be denied to a frame. */
+  const keepToken = (text) => {
+    try {
+      if (text !== undefined) sessionStorage[source] = text
+      const kept = sessionStorage[source] ?? ''
+      return endOf(kept) > Date.now() ? kept : null
+    } catch {
+      return null
+    }
+  }
+  let token = said.get('t') ?? (isShell ? keepToken() : null)
   let host = null
   let version = null
   let heightPx = 0
@@ -56,39 +69,34 @@
     for (const [name, value] of new URLSearchParams(location.hash.slice(1))) query.set(name, value)
     tell({ type: 'filters', query: textOf(query, '?') })
   }
-  const claims = () => {
-    try {
-      return JSON.parse(atob(token.split('.')[1].replace(/-/g, '+').replace(/_/g, '/')))
-    } catch {
-      return {}
-    }
-  }
   const ask = (path, options = {}) =>
     fetch(path, { ...options, headers: { authorization: `Bearer ${token}` } })
   const show = (text) => {
-    const main = document.createElement('main')
-    main.className = 'page'
-    main.textContent = text
     endBoard()
-    document.querySelector('main').replaceWith(main)
+    document.querySelector('main').textContent = text
+  }
+  let tries = 0
+  /** Asks again, each time later; at last it says that it failed. Figures that are shown stay. */
+  function again() {
+    const isOver = ++tries > 6
+    if (document.querySelector('figure') === null) show(isOver ? failed : busy)
+    clearTimeout(asking)
+    if (!isOver) asking = setTimeout(load, 2500 * 2 ** tries)
   }
   async function load() {
     loaded = location.search
-    const answer = await ask(`/page${location.search}`)
-    if (answer.status === 401) {
-      tell({ type: 'error', code: (await answer.json()).code })
-      tell({ type: 'token-expiring', inSeconds: 0 })
-      show(expired)
-      return
-    }
-    if (answer.status === 503) {
-      setTimeout(load, 1000 * Number(answer.headers.get('retry-after') ?? 2))
-      return
-    }
+    const answer = await ask(`/page${loaded}`).catch(() => {})
+    if (!answer || answer.status === 503 || answer.status === 429) return again()
+    tries = 0
     if (!answer.ok) {
       const { code, title } = await answer.json()
+      const isOver = answer.status === 401
       tell({ type: 'error', code })
-      show(title)
+      show(isOver ? expired : title)
+      if (isOver) {
+        keepToken('')
+        tell({ type: 'token-expiring', inSeconds: 0 })
+      }
       return
     }
     const next = new DOMParser()
@@ -97,7 +105,7 @@
     const opened = [...document.querySelectorAll('figure details[open]')].map(
       (details) => details.closest('figure').id,
     )
-    const focused = document.activeElement?.closest?.('figure')?.id
+    const focused = document.activeElement?.closest('figure')?.id
     endBoard()
     document.querySelector('main').replaceWith(next)
     endBoard = startBoard({ go, requests, changed: tellFilters })
@@ -133,10 +141,9 @@
   }
   function watchExpiry() {
     clearTimeout(renewal)
-    const left = (claims().exp ?? 0) * 1000 - Date.now() - 60000
     renewal = setTimeout(
       () => tell({ type: 'token-expiring', inSeconds: 60 }),
-      Math.max(0, Math.min(left, 2 ** 31 - 1)),
+      endOf(token) - Date.now() - 60_000,
     )
   }
   // Server-sent events by fetch, since EventSource cannot send the token.
@@ -153,8 +160,9 @@
         for (let at = text.indexOf('\n\n'); at >= 0; at = text.indexOf('\n\n')) {
           const [, now] = /^id: (.*)$/m.exec(text.slice(0, at)) ?? []
           text = text.slice(at + 2)
-          if (now !== undefined && version !== null && now !== version) load()
-          if (now !== undefined) version = now
+          if (now === undefined) continue
+          if (version !== null && now !== version) load()
+          version = now
         }
       }
     } catch {
@@ -179,7 +187,7 @@
   addEventListener('popstate', () => location.search !== loaded && load())
   addEventListener('click', (event) => {
     const link = event.target.closest?.('a[href^="?"]')
-    if (link === null || link === undefined) return
+    if (!link) return
     event.preventDefault()
     query(link.getAttribute('href'))
   })
@@ -188,6 +196,8 @@
     host = origin
     if (data.type === 'token' && typeof data.token === 'string') {
       token = data.token
+      tries = 0
+      keepToken(token)
       stream?.abort()
       load()
     } else if (data.type === 'filters' && typeof data.query === 'string') query(data.query)
@@ -207,6 +217,12 @@
       tell({ type: 'height', px })
     }, 100)
   }).observe(document.body)
-  if (token !== null) load()
-  else tell({ type: 'token-expiring', inSeconds: 0 })
+  if (token === null) {
+    // A host sends one; a page that nobody frames gets none.
+    if (parent === window) show(expired)
+    tell({ type: 'token-expiring', inSeconds: 0 })
+  } else {
+    keepToken(token)
+    load()
+  }
 })()

@@ -232,6 +232,62 @@ describe.skipIf(!canBrowse)(
       await page.close()
     }, 60_000)
 
+    test('keeps its token for the tab: a reload shows the page again, and one without a token says why', async () => {
+      const { page } = await open(`${usageUrl}/page#t=${await tokenOf('a')}`)
+      await page.waitForSelector('.b-first figure')
+      expect(await page.evaluate('location.hash')).toBe('')
+      await page.reload()
+      await page.waitForSelector('.b-first figure')
+      // Another tab has none.
+      const { page: other } = await open(`${usageUrl}/page`)
+      await expect
+        .poll(() => other.locator('main').textContent())
+        .toBe('This page needs to be opened again.')
+      await other.close()
+      // One that has ended is not kept.
+      await page.clock.setFixedTime(nowMs + 2 * 3_600_000)
+      await page.reload()
+      await expect
+        .poll(() => page.locator('main').textContent())
+        .toBe('This page needs to be opened again.')
+      await page.close()
+    }, 60_000)
+
+    test('never shows nothing: while it loads, while the service is busy, and when it gives up', async () => {
+      const page = await browser.newPage()
+      await page.clock.install({ time: nowMs })
+      let asked = 0
+      let answer: 'late' | 'busy' | 'none' = 'late'
+      await page.route('**/page*', async (route) => {
+        if (route.request().headers().authorization === undefined) return route.continue()
+        asked++
+        if (answer === 'late') return undefined
+        if (answer === 'none') return route.abort()
+        return route.fulfill({ status: 503, headers: { 'retry-after': '2' }, body: '{}' })
+      })
+      const said = () => page.locator('main').textContent()
+      const url = `${usageUrl}/page#t=${await tokenOf('a')}`
+      await page.goto(url)
+      expect(await said()).toBe('Your usage is being loaded …')
+      answer = 'busy'
+      await page.reload()
+      await expect
+        .poll(said)
+        .toBe('Your usage takes longer than usual. This page asks again by itself.')
+      asked = 0
+      await page.clock.runFor(22_000)
+      await expect.poll(() => asked).toBe(2)
+      answer = 'none'
+      for (let round = 0; round < 6; round++) await page.clock.runFor(200_000)
+      await expect
+        .poll(said)
+        .toBe('Your usage could not be loaded. Load this page again to try once more.')
+      const before = asked
+      await page.clock.runFor(600_000)
+      expect(asked).toBe(before)
+      await page.close()
+    }, 60_000)
+
     test('works as a plain iframe, and a page of an origin that is not listed cannot frame it', async () => {
       const { page } = await open(`${hostUrl}/?mode=plain&token=${await tokenOf('a')}`)
       expect(await (await frameOf(page)).locator('.b-cards').count()).toBe(1)

@@ -63,6 +63,9 @@ export const de: Wording = {
   'notice.budget.year':
     'Sie haben {share} Ihres Budgets für dieses Jahr genutzt. Am {date} beginnt es neu.',
   'notice.late-data': 'Ihre Nutzung seit {date} ist noch nicht hier.',
+  'page.loading': 'Ihre Nutzung wird geladen …',
+  'page.busy': 'Ihre Nutzung braucht länger als sonst. Diese Seite fragt von selbst erneut.',
+  'page.failed': 'Ihre Nutzung konnte nicht geladen werden. Laden Sie diese Seite erneut.',
   'token.expired': 'Bitte öffnen Sie diese Seite neu.',
   'board.filters': 'Filter',
   'board.from': 'Von',

@@ -62,6 +62,9 @@ export const es: Wording = {
   'notice.budget.year':
     'Ha usado el {share} de su presupuesto de este año. Vuelve a empezar el {date}.',
   'notice.late-data': 'Su uso desde el {date} aún no está aquí.',
+  'page.loading': 'Cargando su uso …',
+  'page.busy': 'Su uso tarda más de lo habitual. Esta página vuelve a preguntar por sí sola.',
+  'page.failed': 'No se pudo cargar su uso. Vuelva a cargar esta página para intentarlo otra vez.',
   'token.expired': 'Vuelva a abrir esta página.',
   'board.filters': 'Filtros',
   'board.from': 'Desde',

@@ -63,6 +63,10 @@ export const fr: Wording = {
   'notice.budget.year':
     'Vous avez utilisé {share} de votre budget de cette année. Il recommence le {date}.',
   'notice.late-data': 'Votre utilisation depuis le {date} n’est pas encore là.',
+  'page.loading': 'Chargement de votre utilisation …',
+  'page.busy':
+    'Votre utilisation prend plus de temps que d’habitude. Cette page redemande d’elle-même.',
+  'page.failed': 'Votre utilisation n’a pas pu être chargée. Rechargez cette page pour réessayer.',
   'token.expired': 'Veuillez rouvrir cette page.',
   'board.filters': 'Filtres',
   'board.from': 'Du',

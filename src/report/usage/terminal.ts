@@ -101,15 +101,16 @@ function costOf(
 function dayLines({ days, scope }: UsagePage): readonly string[] {
   const used = [...Map.groupBy(days, (day) => dayName(day, scope.timezone))]
     .map(([label, points]) => {
-      const counts = points.map(({ requests }) => requests).filter((count) => count !== null)
       return {
         label,
-        requests: counts.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0),
+        requests: requestsOf(points),
         cost: costOf(points, scope.unit),
         open: points.some(({ open }) => open),
       }
     })
-    .filter(({ requests, cost }) => requests !== null || (cost !== null && cost.amount !== '0'))
+    .filter(
+      ({ requests, cost }) => requests.known !== null || (cost !== null && cost.amount !== '0'),
+    )
   const shown = used.slice(-shownDays)
   const size = ({ cost }: (typeof shown)[number]) => Math.max(0, Number(cost?.amount ?? 0))
   // A bar of credits is a share of one at least; money may be any fraction.
@@ -123,10 +124,23 @@ function dayLines({ days, scope }: UsagePage): readonly string[] {
     `${'day'.padEnd(width)}${'requests'.padStart(12)}${unitName(scope.unit).padStart(costWidth)}`,
     ...shown.map((day) => {
       const bar = '█'.repeat(Math.round((size(day) / most) * barColumns))
-      return `${day.label.padEnd(width)}${whole(day.requests).padStart(12)}${(day.cost?.text ?? '-').padStart(costWidth)}  ${bar}${day.open ? ' (open)' : ''}`.trimEnd()
+      return `${day.label.padEnd(width)}${requestsText(day.requests).padStart(12)}${(day.cost?.text ?? '-').padStart(costWidth)}  ${bar}${day.open ? ' (open)' : ''}`.trimEnd()
     }),
   ]
 }
+
+/** Requests of a day; with sums that do not say how many they are of, it had more. */
+function requestsOf(points: readonly SeriesPoint[]) {
+  const counts = points.map(({ requests }) => requests).filter((count) => count !== null)
+  const isMore = points.some(
+    ({ requests, money }) => requests === null && Object.keys(money).length > 0,
+  )
+  const known = counts.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0)
+  return { known: known === 0 && isMore ? null : known, isMore }
+}
+
+const requestsText = ({ known, isMore }: ReturnType<typeof requestsOf>) =>
+  `${isMore && known !== null ? '≥ ' : ''}${whole(known)}`
 
 const dayName = ({ label, timezone }: SeriesPoint, own: string) =>
   timezone === own ? label : `${label} ${timezone}`

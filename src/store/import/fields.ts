@@ -14,6 +14,9 @@ export const creditsTypes = { most: 'DECIMAL(18,6)', any: 'DECIMAL(38,18)' } as 
 /** Staged credits are in one of two columns. */
 export const stagedCredits = 'coalesce(credits_wide, credits)'
 
+/** Names and ids are whole or refused: two that differ later would become one. */
+const longestName = 200
+/** Only words that explain an error are cut. */
 const longestText = 200
 /** Pages and JSON name the unit of each amount. */
 const longestUnit = 40
@@ -44,6 +47,16 @@ export function stagedFields(
       ? `CASE WHEN strlen(${sql}) > ${longest} THEN left(${sql}, ${longest}) ELSE nullif(${sql}, '') END`
       : `left(${optional(sql)}, ${longest})`
   }
+  /** A name or an id, whole. */
+  const name = (column: string, field: FieldName, longest = longestName): StagedField =>
+    fields[field] === undefined
+      ? sameField(column, 'NULL::VARCHAR')
+      : {
+          ...{ name: column, sql: optional(text(field)), observed: optional(text(field)) },
+          // Most names are short, and `length` counts their characters.
+          wrong: `CASE WHEN strlen(${column}) > ${longest} THEN length(${column}) > ${longest} ELSE false END`,
+          expected: `at most ${longest} characters`,
+        }
   /** A number as plain text, or the column itself if its numbers are exact. */
   const numeric = (field: FieldName) => {
     const exact = exactColumn(fields[field] as Place | undefined, read)
@@ -112,8 +125,8 @@ export function stagedFields(
           expected: `one of ${entryTypes.join(', ')} (map other words by values:)`,
           observed: optional(text('type')),
         },
-    plain('refers_to', 'refersTo'),
-    plain('model', 'model'),
+    name('refers_to', 'refersTo'),
+    name('model', 'model'),
     {
       ...plain('endpoint', 'endpoint'),
       ...(fields.endpoint === undefined
@@ -122,12 +135,13 @@ export function stagedFields(
     },
     fields.key === undefined && fields.keyFp === undefined
       ? sameField('key_fp', 'NULL::VARCHAR')
-      : {
-          ...{ name: 'key_fp', wrong: null, expected: '', observed: 'NULL' },
-          sql:
-            fields.key === undefined ? short('keyFp', 64) : fingerprintSql(optional(text('key'))),
-        },
-    plain('account', 'account'),
+      : fields.key === undefined
+        ? name('key_fp', 'keyFp')
+        : {
+            ...{ name: 'key_fp', wrong: null, expected: '', observed: 'NULL' },
+            sql: fingerprintSql(optional(text('key'))),
+          },
+    name('account', 'account'),
     {
       name: 'outcome',
       sql: `coalesce(lower(${outcome}), CASE WHEN ${status.sql} >= 400 THEN 'http_error' ELSE 'ok' END)`,
@@ -158,8 +172,8 @@ export function stagedFields(
     fields.unit === undefined
       ? sameField('unit', ownUnit)
       : {
-          ...plain('unit', 'unit'),
-          sql: `coalesce(${unitSql(short('unit', longestUnit))}, ${ownUnit})`,
+          ...name('unit', 'unit', longestUnit),
+          sql: `coalesce(${unitSql(optional(text('unit')))}, ${ownUnit})`,
         },
     tokens('prompt_tokens', 'promptTokens'),
     tokens('cached_tokens', 'cachedTokens'),

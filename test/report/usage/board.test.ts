@@ -37,6 +37,59 @@ beforeAll(async () => {
 afterAll(() => store.close())
 
 describe('the board of a usage page', () => {
+  test('by account has accounts in its filters, tables and charts', async () => {
+    const many = await openStore(':memory:')
+    try {
+      await enterEvents(
+        many,
+        ['north', 'south'].flatMap((account, at) =>
+          Array.from({ length: 5 + at }, (_, day) => ({
+            ...{ atUs: utc(2026, 11, 1 + day), account, keyFp: 'k1' },
+          })),
+        ),
+      )
+      const board = await boardOf(many, { by: 'account' })
+      expect(board.names.key).toEqual(['south', 'north'])
+      expect([board.by, board.words.key, board.words.byKey]).toEqual([
+        'key',
+        'account',
+        'By account',
+      ])
+      expect(board.requests?.key?.filter((each) => each === 1)).toHaveLength(5)
+      const { sums } = viewsOf(board, { ...initial(board), key: 'north' })
+      expect(sums.requests).toBe(5)
+      expect((await boardOf(many, { by: 'key' })).names.key).toEqual(['k1'])
+    } finally {
+      many.close()
+    }
+  })
+
+  test('no tick of an axis is rounded, in any language', () => {
+    const tick = fc.record({
+      locale: fc.constantFrom('en', 'en-GB', 'de-DE', 'de-CH', 'fr', 'es', 'ja', 'en-IN'),
+      most: fc
+        .tuple(fc.constantFrom(1, 1.5, 2, 3, 5, 7.5), fc.integer({ min: -8, max: 14 }))
+        .map(([digits, power]) => Number(`${digits}e${power}`)),
+      share: fc.constantFrom(0.5, 1),
+    })
+    fc.assert(
+      fc.property(tick, ({ locale, most, share }) => {
+        const value = most * share
+        const parts = new Intl.NumberFormat(locale).formatToParts(1234.5)
+        const sign = (type: string) => parts.find((part) => part.type === type)?.value ?? ''
+        const text = speechOf({ ...data, locale }).compact(value)
+        const digits = text.replaceAll(sign('group'), '').replace(sign('decimal'), '.')
+        const shown = Number.parseFloat(digits)
+        // The rest is a word for a power of ten.
+        const power = Math.log10(value / shown)
+        expect([text, Math.abs(power - Math.round(power)) < 1e-9]).toEqual([text, true])
+      }),
+      { numRuns: 500 },
+    )
+    const { compact } = speechOf(data)
+    expect([0, 0.25, 3.75, 0.0075].map(compact)).toEqual(['0', '0.25', '3.75', '0.0075'])
+  })
+
   test('sums to what the cards of the page say', async () => {
     const page = await readUsageIn(
       store,

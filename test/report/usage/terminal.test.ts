@@ -167,7 +167,7 @@ tokens per request               5   (5 before, +0.0 %)
 day             requests     credits
 2026-11-01             7          17  █████████████████
 2026-11-02             5           -   (open)
-2026-11-03             1          34  ██████████████████████████████████
+2026-11-03           ≥ 1          34  ██████████████████████████████████
 
 model                       requests    credits  tokens in     cached tokens out
 large                              9       ≥ 47        200         42        400
@@ -327,4 +327,22 @@ test('a name too long for its column has a line for itself, and wide signs keep 
     `${' '.repeat(25)}${figures}`,
     `日本語モデル${' '.repeat(13)}${figures}`,
   ])
+})
+
+test('requests that sums do not tell are unknown on every day, also on the last', () => {
+  const unknown = { requests: null, credits: 4 }
+  const text = terminalUsage({
+    ...page,
+    days: [
+      point(1, 'a', unknown),
+      point(1, 'b', { requests: 0, credits: 0 }),
+      point(2, 'a', unknown),
+      point(2, 'b', { requests: 7 }),
+      point(3, 'a', { ...unknown, open: true }),
+      point(3, 'b', { requests: 0, credits: 0, open: true }),
+    ],
+  })
+  expect(text).toMatch(/2026-11-01 +- +4 /)
+  expect(text).toMatch(/2026-11-02 +≥ 7 +14 /)
+  expect(text).toMatch(/2026-11-03 +- +4 .*\(open\)/)
 })

@@ -1,9 +1,10 @@
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, expect, test } from 'vitest'
 import { importFile } from '../../../src/store/import/import-file.ts'
+import { parseMapping } from '../../../src/store/import/mapping.ts'
 import { openStore } from '../../../src/store/open.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-bounds-'))
@@ -59,3 +60,35 @@ test.each(['log.csv', 'log.csv.gz'])(
     store.close()
   },
 )
+
+test('an id is whole or refused: two that differ late are never one', async () => {
+  const file = join(folder, 'ids.jsonl')
+  const long = 'ä'.repeat(199)
+  const line = (id: string, change: object) =>
+    JSON.stringify({ id, time: '2026-01-01T00:00:00Z', credits: 1, unit: 'credits', ...change })
+  const fields = ['account', 'model', 'keyFp', 'unit'] as const
+  const rows = fields.flatMap((field) => [
+    line(`${field}-a`, { [field]: `${long}aa` }),
+    line(`${field}-b`, { [field]: `${long}ab` }),
+    line(`${field}-ok`, { [field]: field === 'unit' ? 'x'.repeat(40) : `${long}a` }),
+  ])
+  writeFileSync(file, `${rows.join('\n')}\n`)
+  const store = await openStore(':memory:')
+  const mapping = parseMapping(
+    'fields: { id: id, time: time, credits: credits, account: account, model: model, keyFp: keyFp, unit: unit }',
+    'ids.yaml',
+  )
+  const summary = await importFile(store, {
+    file,
+    mapping,
+    rejectsFile: join(folder, 'ids.rejected'),
+  })
+  expect(summary).toMatchObject({ accepted: 4, rejected: 8 })
+  expect(await store.rows('SELECT id FROM usage_events ORDER BY id')).toEqual(
+    fields.map((field) => ({ id: `${field}-ok` })).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+  )
+  expect(readFileSync(join(folder, 'ids.rejected'), 'utf8')).toContain(
+    'expected at most 200 characters',
+  )
+  store.close()
+})

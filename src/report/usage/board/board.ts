@@ -66,10 +66,10 @@ export function boardScript(start = 'startBoard()'): string {
   return `;(() => {\n${[...texts, start].map(withoutComments).join('\n')}\n})()`
 }
 
-/** Comments, indents and breaks after brackets and commas are for those who write a script. No text of these files spans two lines. */
+/** Comments, indents and breaks beside brackets, commas and operators are for those who write a script. No text of these files spans two lines. */
 const withoutComments = (script: string) =>
   script
     .replace(/\/\*\*[\s\S]*?\*\//g, '')
     .replace(/^\s*\/\/.*$/gm, '')
     .replace(/\n\s*/g, '\n')
-    .replace(/(?<=[,{([])\n/g, '')
+    .replace(/(?<=[,{([])\n|\n(?=[})\]?:.&|])/g, '')

@@ -5,7 +5,7 @@ import type { UsagePage } from '../shape.ts'
 import { type Cells, localHours, readCells, type Width, wanted } from './cells.ts'
 import { outlookOf } from './outlook.ts'
 import { type Latencies, type Requests, readLatencies, readRequests } from './requests.ts'
-import { type BoardWords, boardWords } from './words.ts'
+import { accountWords, type BoardWords, boardWords } from './words.ts'
 
 /** The usage of a page, in a compact form that the page's filters sum. Times are local hours since 1970. */
 export interface BoardData {
@@ -76,8 +76,10 @@ export function readBoard(
     firstUs: Math.min(...some.map(({ firstUs }) => firstUs), scope.toUs),
     lastUs: Math.max(...some.map(({ lastUs }) => lastUs), scope.fromUs),
     money: scope.creditUsd === null ? null : { currency: 'USD', perCredit: scope.creditUsd },
+    // A page by account has accounts in the place of keys.
     by: scope.by === 'account' ? 'key' : scope.by,
-    ...{ mostCells, locale: 'en-GB', words: boardWords, page },
+    ...{ mostCells, locale: 'en-GB', page },
+    words: scope.by === 'account' ? accountWords : boardWords,
     marks: unusual.map(({ atUs, id, shows }) => ({
       atUs,
       text: `${dayBeside(atUs, scope.toUs - 1, scope.timezone)} ${id.slice(11, 16)}: ${shows}`,

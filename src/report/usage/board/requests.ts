@@ -29,7 +29,10 @@ const placeSql = (name: string, column: string) =>
 
 const placed = [
   placeSql('model', `left(coalesce(model, '(unknown)'), 200)`),
-  placeSql('key', `left(coalesce(key_fp, '(unknown)'), 200)`),
+  placeSql(
+    'key',
+    `left(coalesce(CASE WHEN getvariable('usage_by') = 'account' THEN account ELSE key_fp END, '(unknown)'), 200)`,
+  ),
   placeSql('endpoint', `left(coalesce(endpoint, '(unknown)'), 200)`),
 ].join(', ')
 

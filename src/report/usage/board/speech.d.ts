@@ -6,6 +6,7 @@ export type Values = Readonly<Record<string, string | number>>
 export interface BoardSpeech {
   say(word: BoardWord, values?: Values): string
   show(value: number | null | undefined): string
+  compact(value: number): string
 }
 
 export function speechOf(data: BoardData): BoardSpeech

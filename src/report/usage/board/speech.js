@@ -29,7 +29,11 @@ export function speechOf(data) {
   const { locale, words } = data
   const number = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
   const small = new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 })
-  const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
+  // A line of an axis has at most three digits of its own: 0.25, 3.75, 750.
+  const compact = new Intl.NumberFormat(locale, {
+    notation: 'compact',
+    maximumSignificantDigits: 3,
+  })
   const cents = new Intl.NumberFormat(locale, {
     minimumFractionDigits: 2,
     maximumFractionDigits: 2,

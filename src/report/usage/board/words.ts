@@ -68,5 +68,8 @@ export const boardWords = {
   unknown: '(unknown)',
 } as const
 
+/** Of a page by account, which has accounts in the place of keys. */
+export const accountWords: BoardWords = { ...boardWords, key: 'account', byKey: 'By account' }
+
 export type BoardWord = keyof typeof boardWords
 export type BoardWords = Readonly<Record<BoardWord, string>>

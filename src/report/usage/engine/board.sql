@@ -1,10 +1,12 @@
--- Sums for the filters of the page, of the models, keys and endpoints; keys beyond the first are one.
+-- Sums for the filters of the page, of the models, keys and endpoints; keys beyond the first are one. A page by account has
+-- accounts in the place of keys.
 SELECT quarter, width_us, model_name AS model, key_name AS key, endpoint_name AS endpoint, outcome, status, unit,
   CAST(sum(requests) AS BIGINT) AS requests, CAST(sum(credits_known) AS BIGINT) AS credits_known, sum(credits) AS credits,
   sum(prompt_tokens) AS prompt_tokens, sum(cached_tokens) AS cached_tokens, sum(completion_tokens) AS completion_tokens
 FROM (
   SELECT *, left(coalesce(model, '(unknown)'), 200) AS model_name, left(coalesce(endpoint, '(unknown)'), 200) AS endpoint_name,
-    CASE WHEN has(getvariable('usage_top'), coalesce(key_fp, '')) THEN left(coalesce(key_fp, '(unknown)'), 200)
+    CASE WHEN getvariable('usage_by') = 'account' THEN left(coalesce(account, '(unknown)'), 200)
+      WHEN has(getvariable('usage_top'), coalesce(key_fp, '')) THEN left(coalesce(key_fp, '(unknown)'), 200)
       ELSE '(other)' END AS key_name
   FROM usage_cells) AS named
 WHERE first_us >= getvariable('usage_from') AND first_us < getvariable('usage_to')
