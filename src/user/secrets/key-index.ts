@@ -35,6 +35,8 @@ export class KeyIndex {
   private readonly tiny: string[] = []
   private table = new Uint8Array(1 << 12)
   private pieces = 0
+  /** Whether `forms` has the encodings of all secrets. */
+  private knowsForms = true
   /** Fewest letters that can be a find. */
   least = letters
   /** Letters of all secrets, in both cases. */
@@ -53,19 +55,26 @@ export class KeyIndex {
     this.shortest = Math.min(this.shortest, secret.length)
     this.enter(this.places, secret, Math.min(letters, secret.length))
     this.enter(this.forms, secret, Math.min(letters, secret.length))
-    if (this.pieces > mostForms) return
+    // Three cases of thirteen encodings, each a bit longer than the secret.
+    this.knowsForms &&= this.pieces + given.length * 39 <= mostForms
+    if (!this.knowsForms) return
     for (const { form, needed } of formsOf(given)) this.enter(this.forms, folded(form), needed)
   }
 
   /** Letters of which a find in one encoding is noticed by `mayStandIn`; all of a secret if it knows the encodings. */
   get leastEncoded(): number {
-    return this.pieces > mostForms ? this.least : Math.min(this.shortest, 1000)
+    return this.knowsForms ? Math.min(this.shortest, 1000) : this.least
   }
 
   private enter(places: Map<number, Place[]>, secret: string, needed: number): void {
+    const contexts = new Set<string>()
     for (let at = 0; at + pieceLength <= secret.length; at++) {
       const piece = pieceAt(secret, at)
       const known = places.get(piece)
+      // Of a secret that repeats itself, one place of each kind finds every find that the others do.
+      const context = secret.slice(Math.max(0, at - letters), at + pieceLength + letters)
+      if (known !== undefined && contexts.has(context)) continue
+      contexts.add(context)
       if (known !== undefined) known.push({ secret, at, needed })
       else places.set(piece, [{ secret, at, needed }])
       this.table[slotOf(piece) & (this.table.length - 1)] = 1
@@ -90,15 +99,21 @@ export class KeyIndex {
     // Every find has a piece at a multiple of this, so other positions are skipped.
     const stride = this.least - pieceLength + 1
     const mask = this.table.length - 1
+    let until = 0
     for (let at = 0; at + pieceLength <= text.length; at += stride) {
+      // Within a region, only what goes on behind its end is new, and it has a piece of its own there.
+      if (at + pieceLength <= until) continue
       const piece = pieceAt(text, at)
       if (this.table[slotOf(piece) & mask] === 0) continue
+      let furthest = until
       for (const place of this.places.get(piece) ?? []) {
         if (place.secret.length < shortest) continue
         const region = regionAround(text, at, place)
-        if (region !== null && (!isPlain || mayStand(text, region, place.secret.length)))
-          regions.push(region)
+        if (region === null || (isPlain && !mayStand(text, region, place.secret.length))) continue
+        regions.push(region)
+        furthest = Math.max(furthest, region.end)
       }
+      until = furthest
     }
     for (const secret of shortest > pieceLength ? [] : this.tiny) {
       for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + 1)) {

@@ -235,3 +235,46 @@ test.each(['', 'none', 'EMPTY', 'sk-no-key-required'])(
     expect(mayHoldKey(bytes, 1, bytes.length - 1, placeholder)).toBe(false)
   },
 )
+
+/** Long secrets: one that is random, and some that repeat themselves. */
+const longSecrets = {
+  random: (n: number) =>
+    Array.from({ length: n }, (_, at) => ((at * 7919 + ((at * at) % 8191)) % 36).toString(36)).join(
+      '',
+    ),
+  'one letter': (n: number) => 'a'.repeat(n),
+  words: (n: number) => 'the quick brown '.repeat(n).slice(0, n),
+  'two letters': (n: number) =>
+    Array.from({ length: n }, (_, at) => 'ab'[(at ^ (at >> 3)) & 1]).join(''),
+}
+
+test.each(Object.entries(longSecrets))(
+  'a long secret of %s is found in time that grows with its length',
+  (_, of) => {
+    const secret = of(40_000)
+    const beganMs = performance.now()
+    const long = new Secrets([secret])
+    expect(long.redacted(`before:${secret}:after`)).toBe('before:[key]:after')
+    // A part from its middle, too; eight letters are a find.
+    expect(long.redacted(`before:${secret.slice(20_003, 20_303)}:`)).toBe('before:[key]:')
+    expect(long.mayStandIn(Buffer.from(secret), 0, 1000)).toBe(true)
+    // 7 s before, and hours for one that repeats itself.
+    expect(performance.now() - beganMs).toBeLessThan(5000)
+  },
+)
+
+test('of a secret that repeats itself, no eight letters stay, wherever a text has a part of it', () => {
+  const unit = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 6 })
+  fc.assert(
+    fc.property(unit, fc.nat(40), fc.nat(40), unit, unit, (piece, from, length, before, after) => {
+      const secret = piece.repeat(Math.ceil(60 / piece.length)) + before + piece.repeat(3)
+      const text = `${before}${secret.slice(from, from + length)}${after}${secret.slice(length, length + 9)}`
+      const left = new Secrets([secret]).redacted(text)!.split('[key]')
+      for (const rest of left) {
+        for (let at = 0; at + 8 <= rest.length; at++) {
+          expect(secret).not.toContain(rest.slice(at, at + 8))
+        }
+      }
+    }),
+  )
+})
