@@ -20,6 +20,7 @@ import { hasErrors, writeRejects } from './rejects.ts'
 import { keepLines, stage } from './stage.ts'
 import { timezoneOf } from './staged-times.ts'
 import { csvRecords } from './whole/csv-records.ts'
+import { objectsOnLines } from './whole/json-lines.ts'
 import { type PlainText, plainText } from './whole/plain-text.ts'
 import { type WholeText, wholeText } from './whole/whole-text.ts'
 
@@ -200,22 +201,12 @@ async function readableText(log: UsageLogImport, scratch: string): Promise<Whole
 /** Whether a text has JSON objects over several lines, or several in one line. */
 function areDocuments(path: string): boolean {
   const head = beginningOf(path).trimStart()
-  const [first] = head.split('\n', 1)
-  return head.startsWith('{') && head.includes('\n') && !isJson(first!)
+  return head.startsWith('{') && head.includes('\n') && objectsOnLines(head) !== 'one'
 }
 
 function* documentTexts(path: string, file: string): Generator<object | string> {
   for (const document of jsonDocuments(path, file)) {
     yield 'unread' in document ? String(document.unread).replaceAll('\n', ' ') : document
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
   }
 }
 

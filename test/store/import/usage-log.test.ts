@@ -101,6 +101,47 @@ test('a line becomes an event: paths, units, zone, fingerprint, endpoint, and nu
   ])
 })
 
+test('what an import makes of a JSON log does not depend on the order of its lines', async () => {
+  const line = (id: number, credits: string) =>
+    `{"request":{"id":"${id}"},"at":${at / 1e6},"credits":${credits}}`
+  const odd = fc.constantFrom(
+    line(90, 'NaN'),
+    line(91, '-Infinity'),
+    line(92, '1').slice(0, -1),
+    '{"request":{"id":"93"},"at":',
+    '{',
+    '{}',
+    '',
+    '{"a":{"b":"}{"}}',
+  )
+  const own = await openStore(':memory:')
+  let file = 0
+  const made = async (lines: readonly string[]) => {
+    const path = join(folder, `order-${file++}.jsonl`)
+    writeFileSync(path, `${lines.join('\n')}\n`)
+    const { accepted, duplicates, rejected } = await importUsageLog(own, {
+      ...{ file: path, mapping, source: path, format: 'jsonl', nowUs: at },
+      rejectsFile: `${path}.rejects.jsonl`,
+    })
+    return { accepted, duplicates, rejected }
+  }
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(odd, { minLength: 1, maxLength: 3 }),
+      fc.nat(4),
+      async (odds, turn) => {
+        const lines = [...odds, line(1, '1'), line(2, '0.5')]
+        const turned = [...lines.slice(turn % lines.length), ...lines.slice(0, turn % lines.length)]
+        // A last line may be cut off where a writer stopped, which is told apart: it is whole here.
+        const whole = (each: readonly string[]) => [...each, line(3, '2')]
+        expect(await made(whole(turned))).toEqual(await made(whole(lines.toReversed())))
+      },
+    ),
+    { numRuns: tries(8, 100) },
+  )
+  own.close()
+})
+
 test('an import whose signal is aborted fails with the reason of the signal, and enters nothing', async () => {
   const file = join(folder, 'aborted.jsonl')
   const line = (id: number) => `{"request":{"id":"${id}"},"at":${at / 1e6}}`

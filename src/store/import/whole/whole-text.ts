@@ -10,6 +10,7 @@ import {
 import { UserError } from '../../../user/user-error.ts'
 import { beginningOf } from '../csv-header.ts'
 import { csvRecords } from './csv-records.ts'
+import { objectsOnLines } from './json-lines.ts'
 import { jsonValues } from './json-values.ts'
 import type { PlainText } from './plain-text.ts'
 
@@ -90,14 +91,13 @@ function endOfJson(path: string): End {
   if (head.startsWith('[')) {
     return { isWhole: /\]\s*$/.test(tail.toString()), wholeBytes: 0, lines }
   }
-  const [firstLine] = head.split('\n', 1)
-  if (head.includes('\n') && firstLine!.startsWith('{') && !firstLine!.trimEnd().endsWith('}')) {
+  if (head.startsWith('{') && head.includes('\n') && objectsOnLines(head) === 'none') {
     const isWhole = size < longestDocument && isJsonText(readFileSync(path, 'utf8'))
     return { isWhole, wholeBytes: 0, lines }
   }
   const afterBreak = tail.lastIndexOf(lineFeed) + 1
   const last = tail.toString('utf8', afterBreak)
-  const isWhole = last.length > longestTail / 2 ? /\}\s*$/.test(last) : last === '' || parses(last)
+  const isWhole = last.length > longestTail / 2 ? /\}\s*$/.test(last) : jsonValues(last) !== null
   return { isWhole, wholeBytes: afterBreak === 0 ? 0 : size - tail.length + afterBreak, lines }
 }
 
