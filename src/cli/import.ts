@@ -80,9 +80,11 @@ function mustHaveRoomForRejects(files: readonly string[], { rejects, db }: Optio
 }
 
 /** Opens the target of an import: the store, or an engine. */
-async function openTarget({ db, engine }: Options) {
+async function openTarget({ db, engine, check }: Options) {
   if (engine === undefined) {
-    const store = await openSoon(() => openStore(db), heldMs)
+    // A check leaves nothing: without a store, no line of the log is known.
+    const path = check === true && !existsSync(db) ? ':memory:' : db
+    const store = await openSoon(() => openStore(path), heldMs)
     return { take: (file: FileImport) => importFile(store, file), close: () => store.close() }
   }
   const clickhouse = await openClickhouse(engine)

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -145,3 +145,17 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     expect([code, said]).toEqual([130, `Interrupted by ${signal}.\n`])
   },
 )
+
+test('a check of a log leaves no store where there was none', async () => {
+  const inner = mkdtempSync(join(folder, 'check-'))
+  const [log, map] = [join(inner, 'log.jsonl'), join(inner, 'map.yaml')]
+  writeFileSync(log, '{"id":"1","at":"2026-01-01T00:00:00Z","model":"svc-k2"}\n')
+  writeFileSync(map, 'fields: { time: at, id: id, model: model }\n')
+  const db = join(inner, 'assay.duckdb')
+  const { code, stdout } = await assay(['import', log, '--map', map, '--db', db, '--check']).ended
+  expect([code, stdout.split('\n')[0]]).toEqual([
+    0,
+    `${log}: 1 lines = 1 accepted + 0 known + 0 rejected`,
+  ])
+  expect(readdirSync(inner).toSorted()).toEqual(['log.jsonl', 'map.yaml'])
+})
