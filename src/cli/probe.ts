@@ -277,12 +277,22 @@ function tooDearText(tooDear: readonly TooDear[]): string {
 }
 
 function changesText(changes: readonly Change[], path: string): string {
-  if (changes.length === 0) return `Nothing changed since ${path}.\n`
+  const line = ({ gap, facet, before, now }: Change) =>
+    printable(`  ${gap}  ${facet}: ${before} -> ${now}`)
+  const { decided = [], open = [] } = Object.groupBy(changes, ({ mayFlip }) =>
+    mayFlip ? 'open' : 'decided',
+  )
+  const again = [...new Set(open.map(({ gap }) => gap))].join(',')
   return [
-    `Changed since ${path}:`,
-    ...changes.map(({ gap, facet, before, now }) =>
-      printable(`  ${gap}  ${facet}: ${before} -> ${now}`),
-    ),
+    ...(decided.length === 0
+      ? [`Nothing that both probes decided changed since ${path}.`]
+      : [`Changed since ${path}:`, ...decided.map(line)]),
+    ...(open.length === 0
+      ? []
+      : [
+          `Decided by one of the two probes alone, which may flip on an unchanged service (--only ${again} asks again):`,
+          ...open.map(line),
+        ]),
     '',
   ].join('\n')
 }

@@ -12,6 +12,8 @@ export interface Change {
   readonly facet: string
   readonly before: string
   readonly now: string
+  /** Whether one of the probes did not decide it, so that it may flip although the service is the same. */
+  readonly mayFlip: boolean
 }
 
 /**
@@ -27,16 +29,22 @@ export function profileChanges(
   return asked.flatMap((gap) => {
     const [old, fresh] = [facetsOf(before.answers[gap]), facetsOf(now.answers[gap])]
     return [...new Set([...old.keys(), ...fresh.keys()])].flatMap((facet) => {
+      const isDecided = [before, now].every((each) => decides(each.answers[gap], facet))
       const change = {
         gap,
         facet,
         before: old.get(facet) ?? 'not known',
         now: fresh.get(facet) ?? 'not known',
+        mayFlip: !isDecided,
       }
       return change.before === change.now ? [] : [change]
     })
   })
 }
+
+/** Whether an answer has one value for a facet, not several that fit. */
+const decides = (answer: GapAnswer | undefined, facet: string) =>
+  answer !== undefined && !('why' in answer) && Object.hasOwn(answer.is, facet)
 
 function facetsOf(answer: GapAnswer | undefined): ReadonlyMap<string, string> {
   if (answer === undefined || 'why' in answer) return new Map()

@@ -289,6 +289,37 @@ test('the command writes a profile, and lists the changes from an older one', as
   expect(profileChanges(profile, profile)).toEqual([])
 })
 
+test('a change that one of two probes did not decide says that it may flip', async () => {
+  const path = folder()
+  const service = await startService({ seed: 3, timeScale: 8 })
+  onTestFinished(() => service.close())
+  const probe = (...extra: readonly string[]) =>
+    assay(
+      [
+        ...['probe', '--base-url', service.baseUrl, '--db', join(path, 'a.duckdb')],
+        ...['--only', 'G-02', '--time-scale', '8', '--out', join(path, 'now.yaml'), ...extra],
+      ],
+      { ASSAY_API_KEY: service.keys[1]!.apiKey },
+    )
+  await probe()
+  const now = parseYaml(readFileSync(join(path, 'now.yaml'), 'utf8'))
+  const before = join(path, 'before.yaml')
+  const open = { 'G-02': { status: 'not-askable', why: 'too few credits' } }
+  writeFileSync(before, JSON.stringify({ ...now, answers: { ...now.answers, ...open } }))
+  const { stdout } = await probe('--diff', before)
+  expect(stdout.replaceAll(/\n {6}/g, ' ')).toContain(
+    `Nothing that both probes decided changed since ${before}.\nDecided by one of the two probes alone, which may flip on an unchanged service (--only G-02 asks again):`,
+  )
+  expect(stdout).toContain('  G-02  svc-k2.5: not known -> false\n')
+  const parsed = (each: object) => parseDeploymentProfile(each, 'a.yaml')
+  const changes = profileChanges(
+    parsed({ ...now, answers: { ...now.answers, ...open } }),
+    parsed(now),
+  )
+  expect(changes.length).toBeGreaterThan(0)
+  expect(changes.every(({ mayFlip }) => mayFlip)).toBe(true)
+})
+
 test('usage errors are one sentence each, with exit code 2', async () => {
   const noUrl = await assay(['probe'], { ASSAY_API_KEY: 'k' })
   expect(noUrl).toMatchObject({ code: 2, stderr: expect.stringContaining('--base-url: expected') })
