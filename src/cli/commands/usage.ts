@@ -66,6 +66,40 @@ export const usageCommand = () =>
     .addCommand(serveCommand())
     .addCommand(tokenCommand())
     .addCommand(checkCommand())
+    .addCommand(reconcileCommand())
+
+const reconcileOptions = () =>
+  command('reconcile', {
+    does: 'Lay a bill beside the own log and the contract, with the causes of each difference.',
+    examples: [
+      'usage reconcile --bill bill.csv --log spend.jsonl --contract gateway.yaml',
+      'usage reconcile --bill bill.csv --bill-map map.yaml --log spend.jsonl --contract gateway.yaml --json',
+    ],
+    sends: false,
+  })
+    .addOption(
+      inputOption(
+        '--bill <file>',
+        'the bill: a format that import knows, or one with --bill-map',
+      ).makeOptionMandatory(),
+    )
+    .addOption(
+      inputOption(
+        '--log <file>',
+        'the log of the requests, with their tokens',
+      ).makeOptionMandatory(),
+    )
+    .addOption(inputOption('--bill-map <file>', 'YAML: which column of the bill is which field'))
+    .addOption(contractOption('the contract with the prices (YAML)'))
+    .addOption(choice('--format <format>', 'output format', ['text', 'md', 'json']).default('text'))
+    .option('--json', 'the same as --format json')
+
+export type ReconcileOptions = OptionsOf<typeof reconcileOptions>
+
+const reconcileCommand = () =>
+  reconcileOptions().action(async (_, reconcile) =>
+    (await import('../usage-reconcile.ts')).reconcileAction(reconcile.optsWithGlobals()),
+  )
 
 const watchOptions = () =>
   command('watch', {

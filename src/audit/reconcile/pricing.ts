@@ -1,0 +1,108 @@
+import type { Contract } from '../../contract/contract.ts'
+import { modelPriceOf } from '../../contract/model-price.ts'
+import type { ModelPrice } from '../../contract/prices.ts'
+import { type Rational, readNumber } from '../../money/rational.ts'
+import { calculate, type PriceContext } from '../../price/calculate.ts'
+import type { Change } from '../../price/judge/changes/change.ts'
+import { changesFor } from '../../price/judge/changes/changes.ts'
+import type { PricedRequest } from '../../price/judge/request.ts'
+import { isWithin } from '../../price/judge/tolerance.ts'
+import { logPrices } from '../../price/price-log.ts'
+import { normalUsage } from '../../tokens/usage.ts'
+import type { Counts, Explained, Pricing } from './reconcile.ts'
+
+/** Amounts that are compared with every change; those after them only with changes that fitted one. */
+const mostTried = 1_000
+
+/** The prices of a contract, for a reconciliation. @param unit the smallest that the bill shows */
+export function pricingOf(
+  contract: Contract,
+  unit: Rational,
+): Pricing & {
+  costOfUse(model: string, atMs: number, counts: Counts | null, outcome: string): Rational | null
+  /** The contract's own name of a model. */
+  nameOf(model: string): string
+} {
+  const prices = logPrices(contract)
+  const priceOf = (name: string) => modelPriceOf(contract, name)
+  const changes = new Map<string, readonly Change[]>()
+  const fitted = new Set<Change>()
+  let tried = 0
+  const explained = (
+    amount: Rational,
+    counts: Counts,
+    model: ModelPrice,
+    atMs: number,
+  ): Explained | null => {
+    const all = changes.get(model.id) ?? changesFor([model], priceOf)
+    changes.set(model.id, all)
+    const context: PriceContext = {
+      atMs,
+      serviceTier: null,
+      choices: {},
+      outcome: 'success',
+      counts: {},
+      priceOf,
+    }
+    const usage = normalUsage({ ...countsOf(counts) }, { input: 'all', output: 'all' })
+    const right = calculate(model, usage, context).cost
+    const gives = (change: Change) => {
+      const cost = change.costOf(plainRequest(model.id, atMs), model, usage, context)
+      if (cost === null || (right !== null && isWithin(right, cost, unit, model))) return false
+      return isWithin(amount, cost, unit, { ...model, round: model.round ?? exact })
+    }
+    const known = [...fitted].filter((change) => all.includes(change))
+    const found = known.find(gives) ?? (tried++ < mostTried ? all.find(gives) : undefined)
+    if (found === undefined) return null
+    fitted.add(found)
+    const isTier = /tier|service|times|hours|discount/.test(found.about)
+    return { cause: isTier ? 'tier or discount' : 'price', summary: found.summary }
+  }
+  const cost = (
+    model: string,
+    atMs: number,
+    counts: Counts | null,
+    outcome: string,
+    requests: number,
+  ) => {
+    const text = prices.costOf({
+      ...{ model, atUs: atMs * 1000, endUs: null, outcome, requests, cacheWrite1h: null },
+      ...(counts ?? { input: null, cached: null, cacheWrite: null, output: null, reasoning: null }),
+    })
+    return text === null ? null : readNumber(text)
+  }
+  const noon = (day: string) => Date.parse(`${day}T12:00:00Z`)
+  return {
+    unit,
+    costOfUse: (model, atMs, counts, outcome) => cost(model, atMs, counts, outcome, 1),
+    costOf: (counts, { model, day }, requests) => cost(model, noon(day), counts, 'ok', requests),
+    explain(amount, counts, { model, day }) {
+      const price = priceOf(model)
+      return price === null ? null : explained(amount, counts, price, noon(day))
+    },
+    nameOf: (model) => priceOf(model)?.id ?? model,
+  }
+}
+
+/** An explanation is exact, to half of the unit. */
+const exact = { at: 'request', digits: 0, mode: 'half_even' } as const
+
+const countsOf = ({ input, cached, cacheWrite, output, reasoning }: Counts) => ({
+  ...{ input, cacheRead: cached, cacheWrite, output, reasoning },
+})
+
+const plainRequest = (model: string, atMs: number): PricedRequest => ({
+  ...{
+    runId: 'log',
+    slot: 0,
+    retry: 0,
+    requestedModel: model,
+    returnedModel: null,
+    isStream: false,
+  },
+  ...{ outcomes: ['success'], startMs: atMs, endMs: atMs, serviceTier: null, isTierRead: true },
+  ...{ usage: null, eventUsages: [], receivedEvents: 0, maxOutputTokens: null, mayCall: false },
+  ...{ receivedBytes: null, askedBytes: null, isRepeat: false, isFreeRepeat: false },
+  ...{ prompt: '', body: null, answer: null, account: '', responseId: null, stated: [] },
+  header: () => undefined,
+})

@@ -1,0 +1,222 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Contract } from '../../contract/contract.ts'
+import { powerOfTen, readNumber } from '../../money/rational.ts'
+import { beginningOf } from '../../store/import/csv-header.ts'
+import { delimiterOf, isJson, knownFormat, readKnown } from '../../store/import/known-logs.ts'
+import { readLines } from '../../store/import/lines/read-lines.ts'
+import type { Mapping } from '../../store/import/mapping.ts'
+import { plainText } from '../../store/import/whole/plain-text.ts'
+import { wholeText } from '../../store/import/whole/whole-text.ts'
+import { outputOf, promptOf, type Usage } from '../../tokens/usage.ts'
+import { UserError } from '../../user/user-error.ts'
+import { amountOf } from '../evidence/prices/answer-json.ts'
+import { timeOf } from '../evidence/prices/log.ts'
+import { type LoggedRequest, logLines } from '../log-alone/log-lines.ts'
+import { pricingOf } from './pricing.ts'
+import {
+  type BillLine,
+  type Counts,
+  type LogLine,
+  type Reconciliation,
+  reconcile,
+} from './reconcile.ts'
+
+export interface ReconcileFiles {
+  readonly bill: string
+  readonly log: string
+  readonly contract: Contract
+  /** For a bill that is not known without one. */
+  readonly billMap?: Mapping
+}
+
+/**
+ * Reads a bill, the own log and the contract, and lays them side by side. No store.
+ *
+ * @throws UserError for a file that is missing, cut, or is no bill; for amounts in another currency than the contract's
+ */
+export async function reconcileFiles(
+  files: ReconcileFiles,
+): Promise<Reconciliation & { readonly unit: string }> {
+  const { contract, bill, log } = files
+  const { prices } = contract
+  if (prices === undefined) {
+    throw new UserError(
+      'usage',
+      `The contract ${contract.name} has no prices: expected prices of models (docs/prices.md).`,
+    )
+  }
+  const scratch = mkdtempSync(join(tmpdir(), 'assay-reconcile-'))
+  try {
+    const billPath = await readable(bill, scratch, 'bill', files.billMap)
+    const logPath = await readable(log, scratch, 'log')
+    const unit = prices.currency.name
+    const rows = [...billRows(bill, billPath, files.billMap, contract)]
+    const others = new Set(
+      rows.map((row) => row.unit).filter((name) => name !== null && name !== unit),
+    )
+    if (others.size > 0) {
+      throw new UserError(
+        'usage',
+        `${bill} is in ${[...others].join(', ')}, and the contract ${contract.name} in ${unit}: amounts of two currencies are never compared. Give a contract in the currency of the bill.`,
+      )
+    }
+    const decimals = rows.reduce((most, row) => Math.max(most, row.decimals), 0)
+    const pricing = pricingOf(contract, powerOfTen(-Math.min(decimals, prices.currency.digits)))
+    const hasPrice = (model: string) =>
+      pricing.nameOf(model) !== model || prices.models.some(({ id }) => id === model)
+    const lines = logOf(logLines({ path: logPath, terms: prices.evidence.log, hasPrice }), pricing)
+    const named = rows.map(({ line }) => ({ ...line, model: pricing.nameOf(line.model) }))
+    return { ...reconcile(named, lines, pricing), unit }
+  } finally {
+    rmSync(scratch, { recursive: true })
+  }
+}
+
+async function readable(
+  file: string,
+  scratch: string,
+  name: string,
+  map?: Mapping,
+): Promise<string> {
+  if (!existsSync(file)) throw new UserError('usage', `--${name} ${file}: no such file`)
+  const copy = join(scratch, name)
+  const plain = await plainText(file, copy)
+  const delimiter = isJson(plain.path)
+    ? null
+    : (map?.delimiter ?? delimiterOf(beginningOf(plain.path)))
+  return (await wholeText({ file, plain, copy, delimiter, partial: false })).path
+}
+
+interface BillRow {
+  readonly line: BillLine
+  readonly unit: string | null
+  readonly decimals: number
+}
+
+function* billRows(
+  file: string,
+  path: string,
+  map: Mapping | undefined,
+  contract: Contract,
+): Generator<BillRow> {
+  const format = knownFormat(path)
+  if (map === undefined && format === null) {
+    const hasPrice = (model: string) => contract.prices!.models.some(({ id }) => id === model)
+    const terms = contract.prices!.evidence.log
+    for (const row of logLines({ path, terms, hasPrice })) {
+      if (row.statement === null || row.atMs === null) continue
+      const { request, statement } = row
+      const line = {
+        ...lineOf(row),
+        ...{ type: 'usage', amount: statement.value, requests: 1, counts: countsOf(request.usage) },
+      }
+      yield { line, unit: null, decimals: statement.decimals }
+    }
+    return
+  }
+  const isBill = format?.isAmount !== undefined
+  const read =
+    map === undefined
+      ? readKnown(format!, [{ file, path }], { partial: false })
+      : readLines({
+          path,
+          delimiter: isJson(path) ? null : (map.delimiter ?? delimiterOf(beginningOf(path))),
+          mapping: map,
+        })
+  const names = map === undefined ? knownNames : mappedNames
+  for (const row of read.lines) {
+    if (typeof row === 'string')
+      throw new UserError('import', `${file}: a line cannot be read: ${row.slice(0, 60)}`)
+    const of = (name: keyof typeof knownNames) =>
+      (row as Readonly<Record<string, unknown>>)[names[name]]
+    const amount = amountOf(text(of('cost')) ?? undefined)
+    const atMs = timeOf(text(of('time')) ?? undefined)
+    if (atMs === null)
+      throw new UserError(
+        'import',
+        `${file}: expected a time in each line, got ${String(of('time'))}`,
+      )
+    if (amount === null) continue
+    const counts = Object.fromEntries(
+      countNames.map((name) => [name, numberOf(of(name))]),
+    ) as unknown as Counts
+    const hasCounts = Object.values(counts).some((count) => count !== null)
+    yield {
+      line: {
+        id: isBill && map === undefined ? null : text(of('id')),
+        day: new Date(atMs).toISOString().slice(0, 10),
+        model: text(of('model')) ?? '',
+        account: text(of('account')),
+        type: text(of('type')) ?? 'usage',
+        amount: amount.value,
+        requests: isBill ? null : (numberOf(of('requests')) ?? 1),
+        counts: hasCounts ? counts : null,
+      },
+      unit: text(of('unit')),
+      decimals: amount.decimals,
+    }
+  }
+}
+
+const countNames = ['input', 'cached', 'cacheWrite', 'output', 'reasoning'] as const
+const knownNames = {
+  ...{ cost: 'cost', time: 'time', model: 'model', account: 'account', type: 'type', id: 'id' },
+  ...{ unit: 'unit', requests: 'requests', input: 'input', cached: 'cached' },
+  ...{ cacheWrite: 'cacheWrite', output: 'output', reasoning: 'reasoning' },
+} as const
+const mappedNames: Readonly<Record<keyof typeof knownNames, string>> = {
+  ...knownNames,
+  ...{ cost: 'credits', input: 'promptTokens', cached: 'cachedTokens' },
+  ...{ cacheWrite: 'cacheWriteTokens', output: 'completionTokens', reasoning: 'reasoningTokens' },
+}
+
+const text = (value: unknown) =>
+  value === null || value === undefined || value === '' ? null : String(value)
+function numberOf(value: unknown): number | null {
+  const read = text(value) === null ? null : readNumber(String(value))
+  return read === null ? null : Number(read.numerator) / Number(read.denominator)
+}
+
+const lineOf = ({ id, atMs, payer, request }: LoggedRequest) => ({
+  ...{ id, day: new Date(atMs ?? 0).toISOString().slice(0, 10), model: request.requestedModel },
+  account: payer,
+})
+
+function countsOf(usage: Usage | null): Counts | null {
+  if (usage === null) return null
+  const { cache_read: cached, cache_write: cacheWrite, reasoning } = usage.parts
+  return {
+    input: promptOf(usage.parts),
+    cached,
+    cacheWrite,
+    output: outputOf(usage.parts),
+    reasoning,
+  }
+}
+
+const outcomes: Readonly<Record<string, string>> = {
+  refused: 'http_error',
+  abort: 'aborted',
+  broken: 'broken',
+}
+
+function* logOf(
+  lines: Iterable<LoggedRequest>,
+  pricing: ReturnType<typeof pricingOf>,
+): Generator<LogLine> {
+  for (const row of lines) {
+    if (row.atMs === null) continue
+    const { request, statement } = row
+    const counts = countsOf(request.usage)
+    const outcome = outcomes[request.outcomes[0] ?? ''] ?? 'ok'
+    yield {
+      ...lineOf(row),
+      model: pricing.nameOf(request.requestedModel),
+      counts,
+      logged: statement?.value ?? null,
+      expected: pricing.costOfUse(request.requestedModel, row.atMs, counts, outcome),
+    }
+  }
+}
