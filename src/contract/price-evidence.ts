@@ -5,6 +5,7 @@ import {
   type BalanceTerms,
   balanceMoves,
   type LogTerms,
+  logTokens,
   type PriceEvidence,
   type StatedPlace,
 } from './prices.ts'
@@ -114,12 +115,11 @@ function readLog(
     'in',
     'times',
   ])
-  const tokens = Object.entries(reader.mapping(fields.tokens, `${path}.tokens`, null)).flatMap(
-    ([name, of]) => {
-      const read = place(`tokens.${name}`, of)
-      return read === null ? [] : [[name, read] as const]
-    },
-  )
+  const places = reader.mapping(fields.tokens, `${path}.tokens`, logTokens)
+  const tokens = logTokens.flatMap((name) => {
+    const read = place(`tokens.${name}`, places[name])
+    return read === null ? [] : [[name, read] as const]
+  })
   const join = reader.text(fields.join, `${path}.join`, 'response.id, or header:<name>')
   return {
     get: reader.text(

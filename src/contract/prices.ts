@@ -193,6 +193,19 @@ export interface BalanceTerms {
   readonly times: Rational
 }
 
+/** Counts that a row of a log may have: all of the prompt, all of the output, and parts of them. */
+export const logTokens = [
+  'prompt',
+  'completion',
+  'cache_read',
+  'cache_write',
+  'cache_write_1h',
+  'reasoning',
+] as const
+export type LogToken = (typeof logTokens)[number]
+/** Null: the row does not say it. */
+export type LoggedTokens = Readonly<Record<LogToken, number | null>>
+
 export interface LogTerms {
   /** The path to get, with `{response.id}`; null for a file that is given. */
   readonly get: string | null
@@ -201,7 +214,7 @@ export interface LogTerms {
   readonly id: string | null
   readonly model: string | null
   readonly at: string | null
-  readonly tokens: Readonly<Record<string, string>>
+  readonly tokens: Readonly<Partial<Record<LogToken, string>>>
   /** The join key on the side of the attempt. */
   readonly join: 'response.id' | { readonly header: string }
   readonly times: Rational

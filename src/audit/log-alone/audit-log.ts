@@ -227,13 +227,13 @@ class Costs {
     return this.counts.right + this.counts.wrong + this.counts.open
   }
 
-  verdict({ priceOf }: PriceJudge): Verdict {
+  verdict(judge: PriceJudge): Verdict {
     const { right, wrong, open } = this.#kept
     const requires = 'rows with a cost of models that the contract has a price of'
     const unit = this.#prices.currency.name
     const of = { wrong: this.counts.wrong, all: this.all, stake: this.#stake.text(unit) }
     const sample = [...wrong, ...right, ...open]
-    const { verdict } = placeVerdict(sample, this.#prices, priceOf, requires, of)
+    const { verdict } = placeVerdict(sample, this.#prices, judge, requires, of)
     if (verdict.verdict === 'fail') {
       const witnesses = wrong
         .slice(0, 5)

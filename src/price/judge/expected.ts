@@ -1,4 +1,4 @@
-import type { ModelPrice } from '../../contract/prices.ts'
+import type { LoggedTokens, ModelPrice } from '../../contract/prices.ts'
 import type { Currency } from '../../money/money.ts'
 import { compare, isEqual, type Rational } from '../../money/rational.ts'
 import {
@@ -41,6 +41,9 @@ export type PriceOf = (name: string) => ModelPrice | null
 /** Choices of factors that the audit was told: `{ group: 'vip' }`. */
 export type Choices = Readonly<Record<string, string>>
 
+/** The tokens in the service's own log; null if it has none for the request. */
+export type LoggedOf = (request: PricedRequest) => LoggedTokens | null
+
 /** What a judgement of prices takes beside the requests. */
 export interface PriceJudge {
   readonly currency: Currency
@@ -50,8 +53,8 @@ export interface PriceJudge {
   readonly clockErrorMs: number
   /** The usage of a complete answer to an equal request. */
   readonly twinOf: (request: PricedRequest) => Usage | null
-  /** The prompt tokens that the service's own log has for a request; absent without a log. */
-  readonly loggedPromptOf?: (request: PricedRequest) => number | null
+  /** The tokens that the service's own log has for a request; absent without a log. */
+  readonly loggedOf?: LoggedOf
 }
 
 /** What was computed before: several rules ask for the same request. */

@@ -5,7 +5,7 @@ import { smallest } from '../../user/extremes.ts'
 import type { Calculation } from '../calculate.ts'
 import type { Change } from './changes/change.ts'
 import { changesFor } from './changes/changes.ts'
-import type { PriceOf } from './expected.ts'
+import type { LoggedOf, PriceOf } from './expected.ts'
 import type { Judged } from './judge.ts'
 import { type CountedPart, countedParts, otherCount } from './other-count.ts'
 import { otherPrices } from './other-price.ts'
@@ -34,6 +34,7 @@ const mostCompared = 300
 export function explain(
   judged: readonly Judged[],
   priceOf: PriceOf,
+  loggedOf?: LoggedOf,
 ): { readonly explanations: readonly Explanation[]; readonly isWhole: boolean } {
   const wrong = sample(judged.filter(({ is }) => is === 'wrong'))
   const right = sample(judged.filter(({ is }) => is === 'right'))
@@ -42,7 +43,7 @@ export function explain(
       expected.readings.map(({ model }) => [model.id, model] as const),
     ),
   )
-  const found = changesFor([...models.values()], priceOf).flatMap((change) => {
+  const found = changesFor([...models.values()], priceOf, loggedOf).flatMap((change) => {
     const fits = wrong.filter((each) => isGivenBy(change, each) === true)
     if (fits.length === 0) return []
     const spared = right.filter((each) => isGivenBy(change, each) === false)
@@ -144,13 +145,14 @@ function countedOtherwise(
   })
 }
 
-const mostNamed = 6
+/** A finding that names more names none. */
+const mostNamed = 2
 
 const byFit = (a: Explanation, b: Explanation) => b.fits - a.fits || a.spares - b.spares
 
 /** Changes that together give the most, each with something of its own. */
 function coverOf(found: readonly Explanation[]): readonly Explanation[] {
-  return found.toSorted(byFit).slice(0, 3)
+  return found.toSorted(byFit).slice(0, mostNamed)
 }
 
 /** Whether a change gives an amount exactly; null if it leaves the cost as it is, or does not apply. */

@@ -23,11 +23,11 @@ export function boundsOfLeft(
   request: PricedRequest,
   model: ModelPrice,
   context: PriceContext,
-  judge: Pick<PriceJudge, 'twinOf' | 'loggedPromptOf'>,
+  judge: Pick<PriceJudge, 'twinOf' | 'loggedOf'>,
 ): Bounds | string {
   const twin = judge.twinOf(request)
   const own = request.usage?.parts.input_uncached == null ? null : request.usage
-  const logged = judge.loggedPromptOf?.(request) ?? null
+  const logged = judge.loggedOf?.(request)?.prompt ?? null
   const asked = logged ?? (request.receivedBytes === null ? null : request.askedBytes)
   // Thoughts before the text are on no one's account but the service's.
   const isHidden = model.price.reasoning !== undefined

@@ -202,3 +202,34 @@ test.each([
     expect(Object.values(received).map(({ verdict }) => verdict)).not.toContain('fail')
   },
 )
+
+test("a log whose parts differ from the answer's fails at each part that the contract names", async () => {
+  const answer = {
+    id: 'a',
+    usage: {
+      ...{ prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 },
+      prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 20 },
+      completion_tokens_details: { reasoning_tokens: 30 },
+    },
+  }
+  const sent: Sent = { id: 'a', answer: JSON.stringify(answer) }
+  const tokens = { cache_read: 'cached', cache_write: 'written', reasoning: 'thought' }
+  const contract = contractOf({
+    evidence: { log: { cost: 'spend', id: 'request_id', model: 'model', at: 'startTime', tokens } },
+  })
+  const found = async (parts: object) => {
+    const log = [{ ...row('a', 0.0014, 1, 100, 50), ...parts }]
+    return (await audited([sent], ['0', '0.0014'], { contract, log }))['PRICE-05']!
+  }
+  const right = { cached: 60, written: 20, thought: 30 }
+  expect(await found(right)).toMatchObject({ verdict: 'pass' })
+  for (const [change, words] of [
+    [{ cached: 90 }, '90 cached tokens in the log, 60 in the answer'],
+    [{ written: 0 }, '0 cache write tokens in the log, 20 in the answer'],
+    [{ thought: 31 }, '31 reasoning tokens in the log, 30 in the answer'],
+  ] as const)
+    expect(await found({ ...right, ...change })).toMatchObject({
+      verdict: 'fail',
+      observed: expect.stringContaining(words),
+    })
+})

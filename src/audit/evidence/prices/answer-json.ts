@@ -25,6 +25,8 @@ export function parseWritten(text: string): unknown {
 export function atPlace(document: unknown, place: string): unknown {
   let value = document
   for (const step of place.split('.')) {
+    // A log may have a JSON text within a row, as new-api's `other`.
+    if (typeof value === 'string' && value.startsWith('{')) value = parseWritten(value)
     if (Array.isArray(value)) value = value[Number(step)]
     else if (isMapping(value) && Object.hasOwn(value, step)) value = value[step]
     else return undefined

@@ -20,7 +20,7 @@ import type { ReadingStretch } from './balance.ts'
 /** Sums of more requests have too many explanations. */
 const mostRequests = 50
 const mostStretches = 20
-const mostNamed = 4
+const mostNamed = 2
 
 /** A stretch with the list of its requests. */
 type Summed = Omit<ReadingStretch, 'requests'> & { readonly requests: readonly PricedRequest[] }
@@ -46,11 +46,13 @@ export function explainSums(stretches: readonly ReadingStretch[], judge: PriceJu
       }),
     ),
   )
-  const found = changesFor([...models.values()], judge.priceOf).flatMap((change) => {
-    if (!wrong.every((stretch) => effectOn(stretch, change, judge).gives)) return []
-    const spared = right.filter((stretch) => effectOn(stretch, change, judge).changed)
-    return [{ summary: change.summary, about: change.about, spared }]
-  })
+  const found = changesFor([...models.values()], judge.priceOf, judge.loggedOf).flatMap(
+    (change) => {
+      if (!wrong.every((stretch) => effectOn(stretch, change, judge).gives)) return []
+      const spared = right.filter((stretch) => effectOn(stretch, change, judge).changed)
+      return [{ summary: change.summary, about: change.about, spared }]
+    },
+  )
   const fewest = smallest(found.map(({ spared }) => spared.length))
   const best = found.filter(
     ({ spared, about }, at) =>

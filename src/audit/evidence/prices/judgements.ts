@@ -48,16 +48,14 @@ function judgedBy(
   const twins = twinsOf(found.requests)
   const join =
     priceLog === undefined ? null : joinLog(found.requests, priceLog, prices.evidence.log)
-  const logged = new Map(
-    (join?.pairs ?? []).map(({ request, rows }) => [request, rows[0]!.tokens.prompt]),
-  )
+  const logged = new Map((join?.pairs ?? []).map(({ request, rows }) => [request, rows[0]!.tokens]))
   const judge: PriceJudge = {
     currency: prices.currency,
     priceOf: (name) => modelPriceOf(contract, name),
     choices: priceChoices,
     clockErrorMs,
     twinOf: ({ prompt }) => twins.get(prompt) ?? null,
-    loggedPromptOf: (request) => logged.get(request) ?? null,
+    loggedOf: (request) => logged.get(request) ?? null,
   }
   const amounts = found.requests.flatMap((request) =>
     request.stated.map((statement) => ({ request, statement })),

@@ -1,4 +1,9 @@
-import type { LogTerms } from '../../../contract/prices.ts'
+import {
+  type LoggedTokens,
+  type LogTerms,
+  type LogToken,
+  logTokens,
+} from '../../../contract/prices.ts'
 import { multiply, one } from '../../../money/rational.ts'
 import type { StatedCost } from '../../../price/judge/request.ts'
 import { UserError } from '../../../user/user-error.ts'
@@ -13,7 +18,7 @@ export interface LogRow {
   readonly models: readonly string[]
   readonly atMs: number | null
   /** The time is of whole seconds, or finer. */
-  readonly tokens: { readonly prompt: number | null; readonly completion: number | null }
+  readonly tokens: LoggedTokens
   /** Whoever pays: rows of others are not those of the audited requests. */
   readonly payer: string | null
   readonly line: number
@@ -21,7 +26,7 @@ export interface LogRow {
 
 /** Places in the rows of well-known logs. */
 export const usualPlaces: Readonly<
-  Record<'cost' | 'id' | 'model' | 'at' | 'prompt' | 'completion' | 'payer', readonly string[]>
+  Record<'cost' | 'id' | 'model' | 'at' | 'payer', readonly string[]>
 > = {
   cost: ['spend', 'quota', 'total_cost', 'cost_total', 'cost', 'usage.cost', 'credits', 'amount'],
   id: ['request_id', 'generation_id', 'response_id', 'id'],
@@ -36,6 +41,11 @@ export const usualPlaces: Readonly<
     'at',
     'date',
   ],
+  payer: ['api_key', 'token_name', 'key', 'api_key_name', 'user'],
+}
+
+/** OpenRouter and new-api have parts of the prompt and of the output under these names; LiteLLM has them deeper. */
+const usualTokens: Readonly<Record<LogToken, readonly string[]>> = {
   prompt: ['prompt_tokens', 'native_tokens_prompt', 'input_tokens', 'tokens_prompt'],
   completion: [
     'completion_tokens',
@@ -43,7 +53,17 @@ export const usualPlaces: Readonly<
     'output_tokens',
     'tokens_completion',
   ],
-  payer: ['api_key', 'token_name', 'key', 'api_key_name', 'user'],
+  cache_read: [
+    'native_tokens_cached',
+    'other.cache_tokens',
+    'metadata.usage_object.prompt_tokens_details.cached_tokens',
+  ],
+  cache_write: [],
+  cache_write_1h: [],
+  reasoning: [
+    'native_tokens_reasoning',
+    'metadata.usage_object.completion_tokens_details.reasoning_tokens',
+  ],
 }
 
 /**
@@ -108,10 +128,9 @@ function logRow(row: unknown, line: number, terms: LogTerms | null): LogRow {
       return name === null || name === '' ? [] : [name]
     }),
     atMs: timeOf(first(terms?.at, usualPlaces.at)),
-    tokens: {
-      prompt: countOf(first(tokens.prompt, usualPlaces.prompt)),
-      completion: countOf(first(tokens.completion, usualPlaces.completion)),
-    },
+    tokens: Object.fromEntries(
+      logTokens.map((name) => [name, countOf(first(tokens[name], usualTokens[name]))]),
+    ) as Record<LogToken, number | null>,
     payer: textOf(first(undefined, usualPlaces.payer)),
     line,
   }

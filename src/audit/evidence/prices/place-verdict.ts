@@ -1,6 +1,6 @@
 import type { PriceTerms } from '../../../contract/prices.ts'
 import { decimalText, multiply, type Rational, rational, roundTo } from '../../../money/rational.ts'
-import type { PriceOf } from '../../../price/judge/expected.ts'
+import type { PriceJudge } from '../../../price/judge/expected.ts'
 import { type Explanation, explain } from '../../../price/judge/explain.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
@@ -22,7 +22,7 @@ export interface PlaceResult {
 export function placeVerdict(
   judged: readonly Judged[],
   prices: PriceTerms,
-  priceOf: PriceOf,
+  { priceOf, loggedOf }: PriceJudge,
   requires: string,
   of?: { readonly wrong: number; readonly all: number; readonly stake: string },
 ): PlaceResult {
@@ -33,7 +33,7 @@ export function placeVerdict(
   if (judged.length === 0) return { ...none, verdict: { verdict: 'not-observed', requires } }
   const [first] = wrong
   if (first !== undefined) {
-    const { explanations, isWhole } = explain(judged, priceOf)
+    const { explanations, isWhole } = explain(judged, priceOf, loggedOf)
     const why = explained(explanations, isWhole, wrong.length)
     const witnesses = wrong.slice(0, 5).map((each) => witnessOf(each, unit))
     return {

@@ -2,7 +2,7 @@ import { add, compare, decimalText, isZero, zero } from '../../../money/rational
 import type { Judged } from '../../../price/judge/judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { isWithin, unitOf } from '../../../price/judge/tolerance.ts'
-import { outputOf, promptOf } from '../../../tokens/usage.ts'
+import { outputOf, pageCounts, promptOf, type Usage } from '../../../tokens/usage.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
 import { isModel } from '../../evidence/prices/join.ts'
 import { type PriceJudgements, priceJudgements } from '../../evidence/prices/judgements.ts'
@@ -27,7 +27,7 @@ It cannot judge requests without a row, which PRICE-05 reports.`,
     const found = await priceJudgements(evidence)
     return found === null || found.join === null
       ? { verdict: 'not-observed', requires }
-      : placeVerdict(found.logged, found.prices, found.judge.priceOf, requires).verdict
+      : placeVerdict(found.logged, found.prices, found.judge, requires).verdict
   }),
 }
 
@@ -117,6 +117,11 @@ function issuesOf(
       issues.push(`${logged} prompt tokens in the log, ${prompt} in the answer`)
     if (completion !== null && output !== null && completion !== output)
       issues.push(`${completion} output tokens in the log, ${output} in the answer`)
+    for (const [name, count] of partsOf(request.usage!)) {
+      const of = row!.tokens[name]
+      if (of !== null && count !== null && of !== count)
+        issues.push(`${of} ${wordsOf[name]} tokens in the log, ${count} in the answer`)
+    }
   }
   const { models } = row!
   const names = namesOf(request, judge.priceOf)
@@ -141,6 +146,24 @@ function issuesOf(
       )
   }
   return issues
+}
+
+/** Parts of the counts that a log may have. */
+const wordsOf = {
+  cache_read: 'cached',
+  cache_write: 'cache write',
+  cache_write_1h: 'one-hour cache write',
+  reasoning: 'reasoning',
+} as const
+
+function partsOf({ parts }: Usage): readonly (readonly [keyof typeof wordsOf, number | null])[] {
+  const whole = pageCounts(parts)
+  return [
+    ['cache_read', whole.cached],
+    ['cache_write', whole.cacheWrite],
+    ['cache_write_1h', parts.cache_write_1h],
+    ['reasoning', parts.reasoning],
+  ]
 }
 
 const slackMs = 60_000

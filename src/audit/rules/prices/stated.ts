@@ -24,7 +24,7 @@ It cannot detect wrong counts that the cost agrees with.`,
     const found = await priceJudgements(evidence)
     if (found === null) return { verdict: 'not-observed', requires }
     const results = [...found.stated].map(([, judged]) =>
-      placeVerdict(judged, found.prices, found.judge.priceOf, requires),
+      placeVerdict(judged, found.prices, found.judge, requires),
     )
     const worst = ['fail', 'inconclusive', 'pass'].flatMap((kind) =>
       results.filter(({ verdict }) => verdict.verdict === kind),
@@ -38,7 +38,7 @@ It cannot detect wrong counts that the cost agrees with.`,
     // Without stated costs, the log shows the parts.
     const shown = found !== null && judged.length === 0 ? found.logged : judged
     if (found === null || shown.length === 0) return []
-    const result = placeVerdict(shown, found.prices, found.judge.priceOf, requires)
+    const result = placeVerdict(shown, found.prices, found.judge, requires)
     return partFindings('PRICE-03', 'must', shown, result, found)
   },
 }

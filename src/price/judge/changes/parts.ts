@@ -2,6 +2,7 @@ import {
   type ModelPrice,
   priceOfPart,
   type TokenPrice,
+  tokenPriceNames,
   tokenPrices,
 } from '../../../contract/prices.ts'
 import {
@@ -17,8 +18,15 @@ import { type Part, type Parts, parts, type Usage } from '../../../tokens/usage.
 import { calculate, type PriceContext } from '../../calculate.ts'
 import { type Change, onUsage } from './change.ts'
 
-/** Changes to one part: counted twice, free, at its parent's price, or at that beside its own. */
-export function partChanges(part: Part): readonly Change[] {
+/**
+ * Changes to each part, the likelier kinds first: at its parent's price, or at that beside its own; free; counted twice. Of many
+ * that give the same, the first are named.
+ */
+export const partChanges: readonly Change[] = (['priced', 'free', 'twice'] as const).flatMap(
+  (kind) => parts.flatMap((part) => changesOf(part)[kind]),
+)
+
+function changesOf(part: Part): Readonly<Record<'priced' | 'free' | 'twice', readonly Change[]>> {
   const name = priceOfPart[part]
   const count = ({ parts: of }: Usage) => (of[part] ?? 0) || null
   const set = (usage: Usage, change: Partial<Parts>): Usage => ({
@@ -27,17 +35,38 @@ export function partChanges(part: Part): readonly Change[] {
   })
   const shown = name === part ? name : `uncached ${name}`
   const own = name === 'input' || name === 'output' ? name : shown
-  return [
-    onUsage(`${own} counted twice`, name, (usage) => {
-      const n = count(usage)
-      return n === null ? null : set(usage, { [part]: 2 * n })
-    }),
-    withTierOf(`${own} free`, name, part),
-    ...ancestorsOf(name).flatMap((parent) => [
+  return {
+    twice: [
+      onUsage(`${own} counted twice`, name, (usage) => {
+        const n = count(usage)
+        return n === null ? null : set(usage, { [part]: 2 * n })
+      }),
+    ],
+    free: [withTierOf(`${own} free`, name, part)],
+    priced: ancestorsOf(name).flatMap((parent) => [
       atParent(`${own} at the price of ${parent}`, part, parent),
       besideParent(`${own} also charged as ${parent}`, part, parent),
     ]),
-  ]
+  }
+}
+
+/** A part at a price of another kind of token that the model writes, such as input at the price of cache reads. */
+export function pairChanges(models: readonly ModelPrice[]): readonly Change[] {
+  const written = tokenPriceNames.filter((name) => models.some(({ price }) => name in price))
+  return parts.flatMap((part) => {
+    const own = priceOfPart[part]
+    return written
+      .filter((name) => name !== own && !ancestorsOf(own).includes(name))
+      .map((name) =>
+        atParent(`${own === part ? own : shownOf(part)} at the price of ${name}`, part, name),
+      )
+  })
+}
+
+/** `input` of `input_uncached`. */
+const shownOf = (part: Part) => {
+  const name = priceOfPart[part]
+  return name === 'input' || name === 'output' ? name : `uncached ${name}`
 }
 
 /** The prices to which a price falls back, nearest first. */
@@ -132,8 +161,8 @@ function parentPrice(
   return line === undefined ? null : divide(line.price, line.per)
 }
 
-const atParent = (summary: string, part: Part, parent: TokenPrice) =>
-  repriced(
+function atParent(summary: string, part: Part, parent: TokenPrice): Change {
+  return repriced(
     summary,
     priceOfPart[part],
     ({ name, cost, count }, parentOf) => {
@@ -142,9 +171,10 @@ const atParent = (summary: string, part: Part, parent: TokenPrice) =>
     },
     (usage) => (usage.parts[part] ?? 0) > 0,
   )
+}
 
-const besideParent = (summary: string, part: Part, parent: TokenPrice) =>
-  repriced(
+function besideParent(summary: string, part: Part, parent: TokenPrice): Change {
+  return repriced(
     summary,
     priceOfPart[part],
     ({ name, cost, count }, parentOf) => {
@@ -153,3 +183,4 @@ const besideParent = (summary: string, part: Part, parent: TokenPrice) =>
     },
     (usage) => (usage.parts[part] ?? 0) > 0,
   )
+}

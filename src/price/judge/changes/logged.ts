@@ -1,0 +1,64 @@
+import type { LoggedTokens } from '../../../contract/prices.ts'
+import { outputParts, type Parts, type Usage } from '../../../tokens/usage.ts'
+import { calculate } from '../../calculate.ts'
+import type { LoggedOf } from '../expected.ts'
+import type { Change } from './change.ts'
+
+/**
+ * Costs by the counts that the log has, where they differ from those of the answer.
+ *
+ * @param changes tried on these counts; absent: the counts alone
+ */
+export function loggedChanges(loggedOf: LoggedOf, changes?: readonly Change[]): readonly Change[] {
+  const counts = (request: Parameters<LoggedOf>[0], usage: Usage) => {
+    const logged = loggedOf(request)
+    return logged === null ? null : withLogged(usage, logged)
+  }
+  if (changes !== undefined)
+    return changes.map(({ summary, about, costOf }) => ({
+      summary: `${summary}, by the counts of the log`,
+      about,
+      costOf(request, model, usage, context) {
+        const logged = counts(request, usage)
+        return logged === null ? null : costOf(request, model, logged, context)
+      },
+    }))
+  return [
+    {
+      summary: 'the counts of the log, which are not those of the answer',
+      about: 'usage',
+      costOf(request, model, usage, context) {
+        const logged = counts(request, usage)
+        return logged === null ? null : calculate(model, logged, context).cost
+      },
+    },
+  ]
+}
+
+/** The usage with the counts of the log; null if they are the same. */
+function withLogged({ parts, ...usage }: Usage, logged: LoggedTokens): Usage | null {
+  const read = logged.cache_read ?? parts.cache_read
+  const write = logged.cache_write ?? parts.cache_write
+  const reasoning = logged.reasoning ?? parts.reasoning
+  const others = [read, write, parts.cache_write_1h, parts.cache_read_audio, parts.input_audio]
+  const left = (whole: number | null, inner: readonly (number | null)[], own: number | null) =>
+    whole === null ? own : Math.max(0, whole - inner.reduce<number>((sum, n) => sum + (n ?? 0), 0))
+  const changed: Parts = {
+    ...parts,
+    cache_read: read,
+    cache_write: write,
+    reasoning,
+    input_uncached: left(logged.prompt, [...others, parts.input_image], parts.input_uncached),
+    output_visible: left(
+      logged.completion,
+      outputParts.map((part) =>
+        part === 'output_visible' ? 0 : part === 'reasoning' ? reasoning : parts[part],
+      ),
+      parts.output_visible,
+    ),
+  }
+  const isSame = Object.entries(changed).every(
+    ([part, count]) => (count ?? 0) === (parts[part as keyof Parts] ?? 0),
+  )
+  return isSame ? null : { ...usage, parts: changed }
+}

@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest'
+import type { LoggedTokens } from '../../src/contract/prices.ts'
+import { currency } from '../../src/money/money.ts'
+import { decimalText, rational } from '../../src/money/rational.ts'
+import { explain } from '../../src/price/judge/explain.ts'
+import { judgePlace } from '../../src/price/judge/judge.ts'
+import { readUsage } from '../../src/tokens/read-usage.ts'
+import { modelOf, request, statement } from './made-requests.ts'
+
+/** Each part at each price of its model, by the counts of the answer and of the log, explains a wrong cost. */
+
+const price = { input: 4, cache_read: 0.4, cache_write: 5, output: 20, reasoning: 30 }
+const model = modelOf({ price })
+const pico: Readonly<Record<string, bigint>> = {
+  ...{ input: 4_000_000n, cache_read: 400_000n, cache_write: 5_000_000n },
+  ...{ output: 20_000_000n, reasoning: 30_000_000n },
+}
+const usage = (counts: Readonly<Record<string, number>>) =>
+  readUsage(
+    {
+      prompt_tokens: counts.input! + counts.cache_read! + counts.cache_write!,
+      completion_tokens: counts.output! + counts.reasoning!,
+      prompt_tokens_details: {
+        ...{ cached_tokens: counts.cache_read, cache_write_tokens: counts.cache_write },
+      },
+      completion_tokens_details: { reasoning_tokens: counts.reasoning },
+    },
+    'openai-chat',
+  )
+const answers = [
+  { input: 101, cache_read: 2_003, cache_write: 307, output: 53, reasoning: 211 },
+  { input: 1_009, cache_read: 503, cache_write: 41, output: 307, reasoning: 17 },
+]
+const text = (units: bigint) => decimalText(rational(units, 10n ** 12n))
+/** What is told of these costs, of which the log has these counts. */
+const told = (costs: readonly bigint[], logged?: readonly Readonly<Record<string, number>>[]) => {
+  const requests = answers.map((counts, slot) => request({ slot, usage: usage(counts) }))
+  const loggedOf = ({ slot }: { readonly slot: number }): LoggedTokens | null => {
+    const counts = logged?.[slot]
+    return counts === undefined
+      ? null
+      : {
+          prompt: counts.input! + counts.cache_read! + counts.cache_write!,
+          completion: counts.output! + counts.reasoning!,
+          ...{ cache_read: null, cache_write: null, cache_write_1h: null, reasoning: null },
+        }
+  }
+  const judged = judgePlace(
+    requests.map((each, at) => ({ request: each, statement: statement(text(costs[at]!)) })),
+    {
+      ...{ currency: currency('USD'), priceOf: () => model, choices: {}, clockErrorMs: 0 },
+      ...{ twinOf: () => null, loggedOf },
+    },
+  )
+  return explain(judged, () => model, loggedOf).explanations.map(({ summary }) => summary)
+}
+const costs = (
+  all: readonly Readonly<Record<string, number>>[],
+  at: Readonly<Record<string, string>> = {},
+) =>
+  all.map((counts) =>
+    Object.entries(counts)
+      .map(([part, count]) => BigInt(count) * pico[at[part] ?? part]!)
+      .reduce((a, b) => a + b, 0n),
+  )
+
+const names = Object.keys(price)
+test.each(
+  names.flatMap((part) => names.filter((name) => name !== part).map((name) => [part, name])),
+)('%s at the price of %s is told by these words alone', (part, name) => {
+  const [first, ...others] = told(costs(answers, { [part]: name }))
+  const shown = part === 'input' || part === 'output' ? part : part
+  expect(first).toBe(`${shown} at the price of ${name}`)
+  expect(others.length).toBeLessThan(2)
+})
+
+test("a cost by the log's own counts is told, with the right prices and with a wrong one", () => {
+  const logged = answers.map((counts) => ({ ...counts, input: counts.input + 37 }))
+  expect(told(costs(logged), logged)).toContain(
+    'the counts of the log, which are not those of the answer',
+  )
+  expect(told(costs(logged, { input: 'cache_read' }), logged)).toContain(
+    'input at the price of cache_read, by the counts of the log',
+  )
+})
+
+test('no finding names more than two causes', () => {
+  const right = costs(answers)
+  const both = [[0n, 0n], right.map((cost) => 2n * cost), right.map((cost) => cost * 1000n)]
+  for (const wrong of both) expect([1, 2]).toContain(told(wrong).length)
+  // Of one wrong cost and one that is right, many changes in some requests give the wrong one.
+  expect(told([0n, right[1]!]).length).toBeLessThanOrEqual(2)
+})
