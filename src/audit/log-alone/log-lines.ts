@@ -1,4 +1,9 @@
-import type { ChargedOutcome, LogTerms } from '../../contract/prices.ts'
+import {
+  type ChargedOutcome,
+  type LogTerms,
+  type LogToken,
+  logTokens,
+} from '../../contract/prices.ts'
 import { multiply, one } from '../../money/rational.ts'
 import type { PricedRequest, StatedCost } from '../../price/judge/request.ts'
 import type { KnownFormat } from '../../store/import/formats/format.ts'
@@ -150,23 +155,21 @@ function outcomesOf(
 }
 
 /** Places of counts whose names in a contract differ from those of stated counts. */
-const countNames: Readonly<Record<string, keyof StatedCounts>> = {
-  ...{ prompt: 'input', completion: 'output', input: 'input', output: 'output', total: 'total' },
-  ...{ cache_read: 'cacheRead', cached: 'cacheRead', cache_write: 'cacheWrite' },
-  ...{ cache_write_1h: 'cacheWrite1h', reasoning: 'reasoning', input_audio: 'inputAudio' },
-  ...{ input_image: 'inputImage', output_audio: 'outputAudio', output_image: 'outputImage' },
+const countNames: Readonly<Record<LogToken, keyof StatedCounts>> = {
+  ...{ prompt: 'input', completion: 'output', cache_read: 'cacheRead' },
+  ...{ cache_write: 'cacheWrite', cache_write_1h: 'cacheWrite1h', reasoning: 'reasoning' },
 }
 
 function usageOf(item: Fields, normal: NormalRow | null, terms: LogTerms | null): Usage | null {
-  const named = Object.entries(terms?.tokens ?? {}).flatMap(([name, place]) => {
-    const count = Number(text(atPlace(item, place)) ?? Number.NaN)
-    const to = countNames[name]
-    return to === undefined || !Number.isSafeInteger(count) ? [] : [[to, count] as const]
+  const named = logTokens.flatMap((name) => {
+    const place = terms?.tokens[name]
+    const count =
+      place === undefined ? Number.NaN : Number(text(atPlace(item, place)) ?? Number.NaN)
+    return Number.isSafeInteger(count) ? [[countNames[name], count] as const] : []
   })
   const form = { input: 'all', output: 'all' } as const
   if (named.length > 0) {
-    const { total: _, ...counts } = Object.fromEntries(named) as StatedCounts
-    return normalUsage(counts, form)
+    return normalUsage(Object.fromEntries(named), form)
   }
   if (normal !== null) {
     const { input, cached, cacheWrite, cacheWrite1h, output, reasoning } = normal
