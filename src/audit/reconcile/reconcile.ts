@@ -158,7 +158,11 @@ export function reconcile(
       cell.billLines++
       cell.billed = plus(cell.billed, line.counts)
       if (line.requests !== null) cell.requests = (cell.requests ?? 0) + line.requests
-    } else cell.give(beside[line.type] ?? 'unexplained', line.amount, line.type)
+    } else {
+      const cause = beside[line.type] ?? 'unexplained'
+      if (cause === line.type) cell.give(cause, line.amount)
+      else cell.give(cause, line.amount, line.type)
+    }
   }
   for (const line of logLines) {
     const cell = cellOf(line)

@@ -35,7 +35,7 @@ export async function describeLog(
 ): Promise<LogSummary> {
   const [sums] = await store.rows<Record<string, number | null>>(
     `SELECT count(*) FILTER (WHERE end_us IS NULL) AS events, count(end_us) AS buckets, min(at_us) AS first,
-       max(coalesce(end_us, at_us)) AS last, sum(requests)::BIGINT AS requests,
+       max(coalesce(end_us, at_us)) AS last, sum(requests) FILTER (WHERE coalesce(type, 'usage') = 'usage')::BIGINT AS requests,
        sum(prompt_tokens)::BIGINT AS input, sum(cached_tokens)::BIGINT AS cached,
        sum(cache_write_tokens)::BIGINT AS writes, sum(completion_tokens)::BIGINT AS output,
        sum(reasoning_tokens)::BIGINT AS reasoning,
