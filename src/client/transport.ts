@@ -108,6 +108,8 @@ export interface Transport {
   dispatch(request: WireRequest, sink: WireSink): WireExchange
   /** Closes idle connections at once, and busy ones when they are done. */
   close(): Promise<void>
+  /** Connections on which bytes came that no request had asked for; absent if the transport cannot tell. */
+  readonly strays?: number
 }
 
 export interface TransportOptions extends TlsTexts {

@@ -183,13 +183,14 @@ function claimOf({ thresholds, objectives, phases }: Scenario): number | null {
 /** Facts that the threads of the run counted. */
 function countedFacts({ scenario, coordinator }: Ended) {
   const { tally, handedOver, recorded, threads, memory, deepestQueue } = coordinator
-  const { storeFailure, bodiesGivenUp } = coordinator
+  const { storeFailure, bodiesGivenUp, strays } = coordinator
   return {
     counts: tally.counts(),
     handedOver,
     recorded,
     threads,
     memory,
+    strays,
     deepestQueue,
     storeFailure,
     bodiesGivenUp,

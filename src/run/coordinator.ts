@@ -43,6 +43,8 @@ export class Coordinator {
   /** One entry for each sending thread, over its whole life. */
   readonly threads: ThreadFigures[] = []
   readonly memory: MemoryFigures[] = []
+  /** Connections on which bytes came that no request had asked for. */
+  strays = 0
   readonly shared = new SharedNumbers()
   stopReason: StopReason | null = null
   handedOver = 0
@@ -310,6 +312,7 @@ export class Coordinator {
         this.handedOver += message.rows
         this.bodiesGivenUp += message.bodiesGivenUp
         this.memory.push(message.memory)
+        this.strays += message.strays
         this.threads.push({
           shard: message.shard,
           loopDelayP99Us: message.loopDelayP99Us,

@@ -158,6 +158,8 @@ export type FromSender =
       /** Captures that were dropped. */
       readonly bodiesGivenUp: number
       readonly memory: MemoryFigures
+      /** Connections on which bytes came that no request had asked for. */
+      readonly strays: number
       /** Over the whole life of the thread. */
       readonly loopDelayP99Us: number
       readonly utilisation: number

@@ -149,6 +149,7 @@ async function end(): Promise<void> {
     rows: sender.rows.rows,
     bodiesGivenUp: sender.bodies.givenUp,
     memory: memory.figures,
+    strays: transport.strays ?? 0,
     loopDelayP99Us,
     utilisation,
   })

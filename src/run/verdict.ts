@@ -50,6 +50,8 @@ export interface RunFacts {
   readonly budgetSpent: boolean
   readonly threads: readonly ThreadFigures[]
   readonly memory: readonly MemoryFigures[]
+  /** Connections on which bytes came that no request had asked for. */
+  readonly strays: number
   readonly gaps: GapFigures | null
   readonly pacing: 'timer' | 'precise'
   readonly deepestQueue: number
@@ -85,6 +87,7 @@ export function judge(facts: RunFacts): RunVerdict {
     rateTest(facts),
     notSentTest(facts),
     ...localLimitTests(facts),
+    ...strayTests(facts),
     delay,
     gap,
     utilisationTest(facts.threads, facts.pacing),
@@ -212,6 +215,21 @@ function localLimitTests({ localLimits }: RunFacts): readonly RunTest[] {
     bound: 'a connection for each request',
     remedy: localRemedies[limit],
   }))
+}
+
+/** Shown only if it happened: such an answer may also have been taken for that of the next request. */
+function strayTests({ strays }: RunFacts): readonly RunTest[] {
+  if (strays === 0) return []
+  return [
+    {
+      name: 'answers without a request',
+      result: 'degraded',
+      figure: `bytes on ${strays} ${strays === 1 ? 'connection' : 'connections'} that had no request`,
+      bound: 'none',
+      remedy:
+        'The service answered late or twice. These connections were closed, but HTTP/1.1 cannot tell such an answer from that of the next request: compare ids, and mend the service or the proxy before it.',
+    },
+  ]
 }
 
 function notSentTest({ counts, budgetSpent, localLimits }: RunFacts): RunTest {

@@ -92,3 +92,46 @@ test('a dispatch after close fails with aborted, after the call returns', async 
   const late = exchange(transport)
   expect((await late.done).failure?.code).toBe('aborted')
 })
+
+test('an answer that comes again, late, is the answer of hardly any later request, and is counted', async () => {
+  // Each request is answered by its number, and 0 to 9 ms later again.
+  const { origin } = await scriptedServer((socket, _, index) => {
+    const answer = response(200, {}, String(index))
+    socket.write(answer)
+    setTimeout(() => socket.write(answer), index % 10)
+  })
+  const transport = new Http1Transport({
+    origin,
+    maxConnections: Number.POSITIVE_INFINITY,
+    connectTimeoutMs: 5000,
+  })
+  let wrong = 0
+  for (let index = 0; index < 120; index++) {
+    const { body } = await exchange(transport).done
+    if (body !== String(index)) wrong++
+    await sleep(index % 7)
+  }
+  await transport.close()
+  expect(transport.strays).toBeGreaterThan(10)
+  // Those of the first connections, until one shows what the service does.
+  expect(wrong).toBeLessThan(6)
+})
+
+test('bytes behind an answer in the same read are counted, and an end of the connection is not', async () => {
+  const { origin } = await scriptedServer((socket, _, index) => {
+    if (index === 0) socket.write(`${response(200, {}, 'ok')}HTTP/1.1 200 OK`)
+    else socket.end(response(200, {}, 'ok'))
+  })
+  const transport = new Http1Transport({
+    origin,
+    maxConnections: Number.POSITIVE_INFINITY,
+    connectTimeoutMs: 5000,
+  })
+  await exchange(transport).done
+  expect(transport.strays).toBe(1)
+  await exchange(transport).done
+  await sleep(30)
+  await exchange(transport).done
+  expect(transport.strays).toBe(1)
+  await transport.close()
+})

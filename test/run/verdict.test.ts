@@ -24,6 +24,7 @@ const sound: RunFacts = {
   inFlight: { instants: 20, counted: 200, byRows: 201 },
   storeFailure: null,
   bodiesGivenUp: 0,
+  strays: 0,
   memory: [{ maxBytes: 512 * 2 ** 20, peakBytes: 2 ** 20, givenUp: 0 }],
   localLimits: new Map(),
   fewestSamples: 1000,
@@ -71,6 +72,7 @@ test.each([
   ['recorder', { deepestQueue: 65 }, 'degraded', 'Put the store on a faster disk'],
   ['recorder', { storeFailure: 'its disk is full.' }, 'failed', 'its disk is full.'],
   ['captures', { bodiesGivenUp: 3 }, 'degraded', 'use capture: sample, or a larger disk'],
+  ['answers without a request', { strays: 3 }, 'degraded', 'compare ids'],
   [
     'memory of answers',
     { memory: [{ maxBytes: 2 ** 20, peakBytes: 2 ** 20, givenUp: 1 }] },

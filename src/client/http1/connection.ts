@@ -34,6 +34,8 @@ export interface Pool {
   onIdle(connection: Connection): void
   /** The service closed the connection right after a response, although it had not said so. */
   onEarlyClose(): void
+  /** Bytes came that no request had asked for, and the connection is closed. */
+  onStray(): void
   /** The connection is closed, idle or not. */
   onClosed(connection: Connection): void
 }
@@ -169,7 +171,7 @@ export class Connection {
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     try {
-      readSync(this.fd, oneByte)
+      if (readSync(this.fd, oneByte) > 0) this.pool.onStray()
       return false
     } catch (error) {
       return error instanceof Error && 'code' in error && error.code === 'EAGAIN'
@@ -223,6 +225,8 @@ export class Connection {
     const { exchange } = this
     const sink = exchange?.sink ?? null
     if (exchange === null || sink === null) {
+      // A TLS socket also reads what is left of an exchange that was given up.
+      if (exchange === null && this.used && !this.closed) this.pool.onStray()
       this.close('protocol', 'bytes that belong to no response')
       return
     }
@@ -236,6 +240,7 @@ export class Connection {
       case 'more':
         return
       case 'done':
+        if (parser.position !== length) this.pool.onStray()
         this.onDone(exchange, parser, parser.position === length)
         return
       case 'too-large':

@@ -39,6 +39,10 @@ const marginMs = 1000
  *
  * **Services that close after each answer**, without `Connection: close`, would lose every second of requests that follow
  * at once. After such a close, a connection rests before it is used again, until one has outlived its rest.
+ *
+ * **Services that answer without a request**, late or twice: HTTP/1.1 cannot tell such an answer from that of the next
+ * request. A connection on which anything comes while nothing was asked is closed and counted, and from the first one on,
+ * every connection rests before it is used again, and is looked at.
  */
 export class Http1Transport implements Transport, Pool {
   readonly target: Target
@@ -58,6 +62,7 @@ export class Http1Transport implements Transport, Pool {
   private open = 0
   /** Whether a connection rests after a response. */
   private rests = false
+  strays = 0
   private restTimer: NodeJS.Timeout | null = null
   private readonly ticker: NodeJS.Timeout
   private readonly waker: NodeJS.Timeout
@@ -152,6 +157,11 @@ export class Http1Transport implements Transport, Pool {
     this.rests = true
   }
 
+  onStray(): void {
+    this.strays++
+    this.rests = true
+  }
+
   onClosed(connection: Connection): void {
     this.open--
     this.takeFromIdle(connection)
@@ -165,13 +175,13 @@ export class Http1Transport implements Transport, Pool {
       const connection = this.takeIdle()
       if (connection === null) break
       const idleMs = idleMsOf(connection)
-      const quiet = idleMs < unseenMs || connection.isQuiet()
+      const quiet = (idleMs < unseenMs && this.strays === 0) || connection.isQuiet()
       if (quiet === false || expires(connection, idleMs)) {
         connection.leave()
         continue
       }
       // It outlived its rest.
-      this.rests = false
+      this.rests = this.strays > 0
       if (quiet) connection.send(exchange, idleMs)
       else this.sendAfterLook(connection, exchange, idleMs)
       return
