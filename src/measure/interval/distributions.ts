@@ -4,7 +4,7 @@
  *
  * @param a and b greater than 0
  */
-function incompleteBeta(x: number, a: number, b: number): number {
+export function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0
   if (x >= 1) return 1
   // The fraction converges fast below the mean.

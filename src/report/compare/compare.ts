@@ -1,7 +1,9 @@
 import type { Contract } from '../../contract/contract.ts'
 import { generatesSql } from '../../contract/request.ts'
+import { measures } from '../../measure/measures.ts'
 import type { Store } from '../../store/open.ts'
 import { inSession, type Session } from '../../store/session.ts'
+import { readUnsteady, type Unsteady } from '../../store/steadiness.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import type { RunSummary, SummaryGroup } from '../summary/shape.ts'
 import { summariseIn } from '../summary/summarise.ts'
@@ -17,6 +19,8 @@ export interface Side {
 export interface Comparison {
   readonly a: RunSummary
   readonly b: RunSummary
+  /** Where each run changed its level, in words; null for one level, or if it is too short to tell. */
+  readonly unsteady: Readonly<Record<'a' | 'b', string | null>>
   /** Other differences between the runs than the one to compare. */
   readonly warnings: readonly string[]
   readonly differences: readonly Difference[]
@@ -80,7 +84,17 @@ async function compareBoth(
     )
     if (step === null) differences.push(await creditsDifference(a, b, runA, runB))
   }
-  const comparison = { a: runA, b: runB, warnings: warningsOf(runA, runB), differences }
+  const unsteady = {
+    a: unsteadyText(runA, await readUnsteady(a.session, a.runId)),
+    b: unsteadyText(runB, await readUnsteady(b.session, b.runId)),
+  }
+  const warnings = [
+    ...warningsOf(runA, runB),
+    ...(['a', 'b'] as const).flatMap((name) =>
+      unsteady[name] === null ? [] : [`run ${name} is not of one level: ${unsteady[name]}`],
+    ),
+  ]
+  const comparison = { a: runA, b: runB, unsteady, warnings, differences }
   if (invalidOf(comparison) === null) return comparison
   // No figure of an invalid run tells which is better, on a page, in a terminal or in JSON.
   const open = { verdict: 'unclear', needs: null } as const
@@ -125,6 +139,15 @@ async function creditsDifference(
     needs: null,
     verdict: change === null || change === 0 ? 'unclear' : change < 0 ? 'better' : 'worse',
   }
+}
+
+/** `chat response 31 % slower from 14:03:20 UTC` */
+function unsteadyText({ run }: RunSummary, found: Unsteady | null): string | null {
+  if (found === null) return null
+  const { step, metric, atUs, ratio } = found
+  const change = Math.round(Math.abs(ratio - 1) * 100)
+  const at = new Date(Date.parse(run.startedAt) + atUs / 1000).toISOString().slice(11, 19)
+  return `${step} ${measures[metric].title} ${change} % ${ratio > 1 ? 'slower' : 'faster'} from ${at} UTC`
 }
 
 function warningsOf(a: RunSummary, b: RunSummary): readonly string[] {

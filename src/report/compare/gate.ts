@@ -79,7 +79,7 @@ export function parseGate(text: string): Gate {
 /**
  * Judges a comparison by a gate. It passes only if the whole interval of the change is within the bound, and fails only if
  * the whole interval is beyond it. Else it is inconclusive, and says about how many requests would decide; so it is if the
- * figure was not measured, or a run is INVALID.
+ * figure was not measured, a run is INVALID, or the times of a run are not of one level.
  */
 export function judgeGate(comparison: Comparison, gate: Gate): GateResult {
   const invalid = invalidOf(comparison)
@@ -104,6 +104,8 @@ export function judgeGate(comparison: Comparison, gate: Gate): GateResult {
     summary: `${summary}; ${why}`,
   })
   if (found.interval === null) return open('too few samples for an interval')
+  const unsteady = comparison.unsteady.a ?? comparison.unsteady.b
+  if (unsteady !== null && found.unit === 'us') return open(`not of one level: ${unsteady}`)
   const [low, high] = found.interval
   const [best, worst] =
     gate.operator === '>'
