@@ -5,7 +5,7 @@ import { decimalText, readNumber } from '../money/rational.ts'
 import { quartersEngine } from '../report/usage/engine/engine.ts'
 import { grantsLeft } from '../report/usage/ledger.ts'
 import { readUsageIn } from '../report/usage/read.ts'
-import type { UsagePage } from '../report/usage/shape.ts'
+import { forecastOfCredits, type UsagePage } from '../report/usage/shape.ts'
 import type { AccountScope } from '../store/account.ts'
 import { inSession } from '../store/session.ts'
 import { UserError } from '../user/user-error.ts'
@@ -102,10 +102,11 @@ export function outlookOf(
   nowMs: number,
 ): Answers['outlook'] {
   const why = 'An estimate needs three full days of use, and a balance.'
-  if (page === null || !page.depletion.known || !page.forecast.known) {
+  const forecast = page === null ? null : forecastOfCredits(page)
+  if (page === null || !page.depletion.known || !forecast?.known) {
     return { known: false, why, fan: [], runsOut: null, expiries: [] }
   }
-  const { depletion, forecast } = page
+  const { depletion } = page
   const time = (at: number | null) => (at === null ? null : timeIn(at, view.timezone))
   const { earlyUs, medianUs, lateUs } = depletion.runsOut
   const startUs = nowMs * 1000

@@ -7,6 +7,7 @@ import { planInWords } from './usage/packages.ts'
 import {
   costText,
   type Depletion,
+  forecastOfCredits,
   measuredShare,
   type Card as UsageCard,
   type UsagePage,
@@ -85,8 +86,12 @@ export function usageAnswer(page: UsagePage): Headline {
 }
 
 /** Why it is not known when the credits run out. */
-const withReason = ({ depletion, forecast }: UsagePage) =>
-  forecast.known ? depletion.summary : `${depletion.summary} ${forecast.summary}`
+const withReason = (page: UsagePage) => {
+  const { forecast, scope } = page
+  const burn = forecastOfCredits(page)
+  const other = scope.unit !== 'credits' && forecast.known ? [forecast.summary] : []
+  return [page.depletion.summary, ...(burn.known ? [] : [burn.summary]), ...other].join(' ')
+}
 
 /** What was used in the period, if no date answers the question. */
 function usedText(page: UsagePage): string {
@@ -123,9 +128,10 @@ function lastSeenUs({ scope }: UsagePage): number {
   return Math.min(scope.nowUs, Math.max(...scope.sources.map((source) => source.lastUs)))
 }
 
-function planChecks({ plan, forecast }: UsagePage): readonly Check[] {
+function planChecks(page: UsagePage): readonly Check[] {
+  const { plan } = page
   // Without a forecast there is no plan; the headline has the reason.
-  if (plan === null || !(plan.known || forecast.known)) return []
+  if (plan === null || !(plan.known || forecastOfCredits(page).known)) return []
   if (!plan.known)
     return [{ tone: 'none', name: 'Next month:', figure: plan.summary, remedy: null }]
   const nothing = plan.chosen.credits === 0

@@ -5,6 +5,7 @@ export interface PastDay {
   readonly startUs: number
   /** 1 is Monday. */
   readonly weekday: number
+  /** In the unit of the forecast. */
   readonly credits: number
   /** The measured share of the day; 1 is a full day. */
   readonly share: number

@@ -7,10 +7,30 @@ import type { SeriesPoint, UsageScope } from './shape.ts'
 const leastShare = 0.02
 
 /**
+ * What a point used of a unit; null if that is not known. Of requests whose known costs are all in other units, nothing.
+ */
+function amountOf(
+  { credits, money, requests }: SeriesPoint,
+  unit: string,
+  units: readonly string[],
+) {
+  if (units.length === 1 && unit === units[0]) return credits
+  const amount = money[unit]
+  if (amount !== undefined) return Number(amount)
+  return requests === 0 || Object.keys(money).length > 0 ? 0 : null
+}
+
+/**
  * Measured days in the order of `days`. The first and the last may be partly measured. The last request is taken to
  * last for the mean time between requests.
+ *
+ * @param unit of the amounts; default: the one of the page
  */
-export function pastDays(days: readonly SeriesPoint[], scope: UsageScope): readonly PastDay[] {
+export function pastDays(
+  days: readonly SeriesPoint[],
+  scope: UsageScope,
+  unit = scope.units[0] ?? scope.unit,
+): readonly PastDay[] {
   const { sources, timezone, nowUs, units } = scope
   // Without a known cost, a day without requests says nothing about the others.
   if (units.length === 0) return []
@@ -21,9 +41,10 @@ export function pastDays(days: readonly SeriesPoint[], scope: UsageScope): reado
   const sums = new Map<number, { endUs: number; credits: number | null }>()
   for (const day of days) {
     const { credits } = sums.get(day.startUs) ?? { credits: 0 }
+    const amount = amountOf(day, unit, units)
     sums.set(day.startUs, {
       endUs: day.startUs + day.lengthS * 1e6,
-      credits: credits === null || day.credits === null ? null : credits + day.credits,
+      credits: credits === null || amount === null ? null : credits + amount,
     })
   }
   return [...sums].flatMap(([fromUs, { endUs, credits }]) => {

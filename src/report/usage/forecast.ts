@@ -2,8 +2,10 @@ import type { Contract } from '../../contract/contract.ts'
 import type { Grant } from '../../contract/grant.ts'
 import { percentileOf } from '../../measure/percentile.ts'
 import { type Random, randomOf } from '../random.ts'
+import { amountText } from './amount.ts'
 import { burnDown, type Demand } from './burn-down.ts'
 import { type BurnModel, fitBurn, type PastDay } from './burn-model.ts'
+import { unitName } from './figures.ts'
 import type { BandLoss, DateBand, Depletion, Forecast } from './shape.ts'
 
 /** A future local day. */
@@ -25,8 +27,9 @@ const weeks = 200
  *
  * @param past oldest first; the first and the last may be partly measured
  * @param random seeded, so that a repeated page has the same interval
+ * @param unit of what is burned
  */
-export function forecastBurn(past: readonly PastDay[], random: Random): Forecast {
+export function forecastBurn(past: readonly PastDay[], random: Random, unit = 'credits'): Forecast {
   const full = past.filter((day) => day.share === 1).length
   if (full < fewestDays) {
     return {
@@ -51,7 +54,7 @@ export function forecastBurn(past: readonly PastDay[], random: Random): Forecast
     lowPerDay: at(0.1),
     highPerDay: at(0.9),
     fullDays: full,
-    summary: `${words(at(0.5))} credits a day (80 % likely ${words(at(0.1))} to ${words(at(0.9))}), from ${full} full days.`,
+    summary: `${words(at(0.5), unit)} ${unitName(unit)} a day (80 % likely ${words(at(0.1), unit)} to ${words(at(0.9), unit)}), from ${full} full days.`,
   }
 }
 
@@ -183,8 +186,12 @@ function balanceOf(grants: readonly Grant[]): number {
   return grants.reduce((sum, grant) => sum + grant.credits, 0)
 }
 
-function words(value: number): string {
-  return (Math.round(value * 10) / 10).toLocaleString('en-US')
+/** An amount of credits has one decimal; any other has those of its unit. What is not 0 is never shown as 0. */
+function words(value: number, unit = 'credits'): string {
+  const isShort = unit === 'credits' && (value === 0 || Math.abs(value) >= 0.05)
+  return isShort
+    ? (Math.round(value * 10) / 10).toLocaleString('en-US')
+    : amountText(Number(value.toPrecision(6)).toFixed(12), unit)
 }
 
 const fullDays = (n: number) =>

@@ -20,6 +20,7 @@ import {
   type Depletion,
   type ErrorPoint,
   type KeyRow,
+  noneInCredits,
   type UsageOptions,
   type UsagePage,
   type WeekHour,
@@ -65,8 +66,15 @@ export async function readUsageIn(
   ]
   const scope = { ...prepared, notes: [...prepared.notes, ...notes] }
   const days = await readSeries(store, 'usage_days', scope.units)
-  const past = pastDays(days, scope)
-  const burn = forecastBurn(past, randomOf(options.seed))
+  const burns = (scope.units.length === 0 ? [scope.unit] : scope.units).map((unit) => {
+    const past = pastDays(days, scope, unit)
+    return { unit, past, forecast: forecastBurn(past, randomOf(options.seed), unit) }
+  })
+  // Only what is used in credits burns credits.
+  const { past, forecast: burn } = burns.find(({ unit }) => unit === 'credits') ?? {
+    past: [],
+    forecast: noneInCredits,
+  }
   // The forecast begins where usage ends, not at the end of the requested period.
   const fromUs = Math.min(options.nowUs, Math.max(...scope.sources.map((each) => each.lastUs)) + 1)
   const grants = keys === null ? (options.grants ?? (await readGrants(store, fromUs))) : null
@@ -92,7 +100,8 @@ export async function readUsageIn(
     errors: await readErrors(store, engine),
     topKeys: await readKeys(store),
     peak,
-    forecast: burn,
+    forecast: burns[0]!.forecast,
+    otherForecasts: burns.slice(1).map(({ unit, forecast }) => ({ unit, forecast })),
     depletion: withPassedDate(depletion, scope.nowUs, fromUs),
     bandLosses,
     plan: contract && planFor(contract, past, burn, coming.slice(0, planDays), grants, peak),

@@ -56,7 +56,10 @@ export interface UsagePage {
   readonly errors: readonly ErrorPoint[]
   readonly topKeys: readonly KeyRow[]
   readonly peak: SeenPeak
+  /** Of the unit of the page. */
   readonly forecast: Forecast
+  /** Of the other units. Only the forecast of credits burns what is held. */
+  readonly otherForecasts: readonly { readonly unit: string; readonly forecast: Forecast }[]
   readonly depletion: Depletion
   readonly bandLosses: readonly BandLoss[]
   /** Null without a contract, whose packages it uses. */
@@ -265,6 +268,23 @@ export type Forecast =
       readonly summary: string
     }
   | { readonly known: false; readonly fullDays: number; readonly summary: string }
+
+/** The forecast that burns credits; one that is not known, if nothing is used in them. */
+export const forecastOfCredits = ({
+  scope,
+  forecast,
+  otherForecasts,
+}: Pick<UsagePage, 'forecast' | 'otherForecasts'> & {
+  readonly scope: Pick<UsageScope, 'unit'>
+}): Forecast =>
+  scope.unit === 'credits'
+    ? forecast
+    : (otherForecasts.find(({ unit }) => unit === 'credits')?.forecast ?? noneInCredits)
+
+/** The burn of credits where everything is in other units. */
+export const noneInCredits: Forecast = {
+  ...{ known: false, fullDays: 0, summary: 'Nothing that was used is in credits.' },
+}
 
 /** A date with an 80 % interval: 10 % of the futures are before `earlyUs`, 10 % after `lateUs`. */
 export interface DateBand {

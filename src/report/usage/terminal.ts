@@ -8,6 +8,7 @@ import {
   type Card,
   costText,
   type DateBand,
+  forecastOfCredits,
   measuredShare,
   type SeriesPoint,
   type UsagePage,
@@ -39,6 +40,9 @@ export function terminalUsage(page: UsagePage): string {
     ...seriesLines(page),
     '',
     ...titled('forecast', page.forecast.summary),
+    ...page.otherForecasts.flatMap(({ unit, forecast }) =>
+      titled('', forecast.known ? forecast.summary : `${unitName(unit)}: ${forecast.summary}`),
+    ),
     ...titled('balance', page.depletion.summary),
   ]
   if (page.depletion.known) {
@@ -63,7 +67,7 @@ export function terminalUsage(page: UsagePage): string {
   }
   const { plan } = page
   if (page.peak.unknown !== null) lines.push(...titled('peak', page.peak.unknown))
-  if (plan !== null && (plan.known || page.forecast.known)) {
+  if (plan !== null && (plan.known || forecastOfCredits(page).known)) {
     lines.push(...titled('buy', plan.known ? planInWords(plan.chosen) : plan.summary))
     if (plan.known) lines.push(...plan.reasons.flatMap((reason) => titled('', reason)))
   }

@@ -1,4 +1,4 @@
-import type { UsagePage } from '../shape.ts'
+import { forecastOfCredits, type UsagePage } from '../shape.ts'
 
 /** Days of the outlook if nothing runs out. */
 const outlookDays = 45
@@ -23,7 +23,9 @@ export interface OutlookPoint {
  * The balance and the use to come in the early, median and late future. A balance burns evenly until it is empty, or at the
  * forecast's daily burn if that is beyond the horizon, with a step where credits expire unused. Empty without a forecast.
  */
-export function outlookPoints({ depletion, forecast, scope }: UsagePage): readonly OutlookPoint[] {
+export function outlookPoints(page: UsagePage): readonly OutlookPoint[] {
+  const { depletion, scope } = page
+  const forecast = forecastOfCredits(page)
   if (!depletion.known || !forecast.known) return []
   // The start of the forecast, from which the page counts its dates.
   const fromUs = Math.min(scope.nowUs, Math.max(...scope.sources.map((each) => each.lastUs)))
@@ -83,7 +85,8 @@ export function outlookPoints({ depletion, forecast, scope }: UsagePage): readon
 /** What the board draws: the balance at the start, the use to come, and the credits that expire unused. Null without a forecast. */
 export function outlookOf(page: UsagePage, hourOf: (us: number) => number) {
   const points = outlookPoints(page)
-  if (points.length === 0 || !page.depletion.known) return null
+  // Credits are drawn beside credits only.
+  if (page.scope.unit !== 'credits' || points.length === 0 || !page.depletion.known) return null
   const { balance, wasted } = page.depletion
   return {
     balance,

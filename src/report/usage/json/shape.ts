@@ -29,6 +29,15 @@ const sums = {
   ...{ promptTokens: measured, cachedTokens: measured, completionTokens: measured },
 }
 
+const forecast = z.discriminatedUnion('known', [
+  z.object({
+    known: z.literal(true),
+    ...{ medianPerDay: z.number(), lowPerDay: z.number(), highPerDay: z.number() },
+    ...{ fullDays: count, summary },
+  }),
+  z.object({ ...unknownOf, fullDays: count }),
+])
+
 /** The columns of hours and of days. */
 export const pointColumns = [
   ...['start', 'series', 'requests', 'ok', 'failed', 'limited', 'ambiguous', 'credits'],
@@ -124,14 +133,8 @@ export const usageShape = z.object({
   peak: z.object({
     ...{ minute: measured, hour: measured, day: measured, unknown: z.string().nullable() },
   }),
-  forecast: z.discriminatedUnion('known', [
-    z.object({
-      known: z.literal(true),
-      ...{ medianPerDay: z.number(), lowPerDay: z.number(), highPerDay: z.number() },
-      ...{ fullDays: count, summary },
-    }),
-    z.object({ ...unknownOf, fullDays: count }),
-  ]),
+  forecast,
+  otherForecasts: z.array(z.object({ unit: z.string(), forecast })),
   depletion: z.discriminatedUnion('known', [
     z.object({
       ...{ known: z.literal(true), balance: z.number(), runsOut: dateBand, summary },
