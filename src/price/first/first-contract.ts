@@ -15,8 +15,12 @@ const charged = `# What a request costs by how it ended: full, input, received, 
 charged:
   success: full
   refused: none         # 4xx and 5xx without an answer
+  # Does a client that leaves a stream pay nothing, for what was sent, or for the whole answer? Ask the service. Until one of
+  # these lines says it, no rule judges what aborted streams cost.
+  # abort: none
+  # abort: received
+  # abort: full
   # broken: none        # the service ended the stream with an error
-  # abort: received     # the client left: the tokens that were sent until then
   # empty: none         # an answer without text
 `
 

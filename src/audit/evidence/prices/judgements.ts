@@ -51,7 +51,7 @@ function judgedBy(
   const logged = new Map((join?.pairs ?? []).map(({ request, rows }) => [request, rows[0]!.tokens]))
   const judge: PriceJudge = {
     currency: prices.currency,
-    priceOf: (name) => modelPriceOf(contract, name),
+    priceOf: onceForEach((name: string) => modelPriceOf(contract, name)),
     choices: priceChoices,
     clockErrorMs,
     twinOf: ({ prompt }) => twins.get(prompt) ?? null,
@@ -111,4 +111,13 @@ function twinsOf(requests: readonly PricedRequest[]): ReadonlyMap<string, Usage>
     if (!twins.has(prompt)) twins.set(prompt, usage)
   }
   return twins
+}
+
+/** Each name is looked up once: a contract may have many models. */
+function onceForEach<Key, Value>(find: (key: Key) => Value): (key: Key) => Value {
+  const known = new Map<Key, Value>()
+  return (key) => {
+    if (!known.has(key)) known.set(key, find(key))
+    return known.get(key)!
+  }
 }

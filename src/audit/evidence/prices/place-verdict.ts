@@ -1,5 +1,16 @@
 import type { PriceTerms } from '../../../contract/prices.ts'
-import { decimalText, multiply, type Rational, rational, roundTo } from '../../../money/rational.ts'
+import {
+  absolute,
+  add,
+  compare,
+  decimalText,
+  divide,
+  multiply,
+  type Rational,
+  rational,
+  roundTo,
+  zero,
+} from '../../../money/rational.ts'
 import type { PriceJudge } from '../../../price/judge/expected.ts'
 import { type Explanation, explain } from '../../../price/judge/explain.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
@@ -56,6 +67,22 @@ export function placeVerdict(
         observations: judged.length,
         why: cacheText(`${repeated.length} of ${judged.length} requests cost 0, and each repeats`),
         witnesses: repeated.slice(0, 3).map((each) => witnessOf(each, unit)),
+      },
+    }
+  const oneSided = roundedUp(judged)
+  if (oneSided !== null)
+    return {
+      explanations: [],
+      verdict: {
+        verdict: 'fail',
+        observations: judged.length,
+        expected:
+          'costs as often below the exact one as above it, since no rounding is promised (round)',
+        observed: oneSided.summary,
+        witnesses: [
+          witnessOf(oneSided.first, unit),
+          ...oneSided.others.slice(0, 4).map((each) => witnessOf(each, unit)),
+        ],
       },
     }
   const bias = biasOf(judged)
@@ -139,6 +166,46 @@ function openText(open: readonly Judged[]): string {
     ),
   )
   return [...reasons].slice(0, 3).join('; ')
+}
+
+/** So many different costs that are all too high happen once in a million by chance. */
+const leastOneSided = 20
+
+/**
+ * Amounts that are all rounded up, by a sign test: of different costs, none is below the exact one, and some are more than
+ * half of the last place above it, where no rounding to the nearest puts them. Null if the signs differ, or few costs do.
+ */
+function roundedUp(judged: readonly Judged[]): {
+  readonly summary: string
+  readonly first: Judged
+  readonly others: readonly Judged[]
+} | null {
+  const exact = judged.filter(
+    ({ is, expected }) =>
+      is === 'right' && expected.costs.length === 1 && expected.readings[0]?.model.round === null,
+  )
+  // Equal costs are rounded alike, and say it once.
+  const byCost = new Map(exact.map((each) => [decimalText(each.expected.costs[0]!), each]))
+  const off = [...byCost.values()].flatMap((each) => {
+    const apart = difference(each.statement.value, each.expected.costs[0]!)
+    const isFloat = compare(absolute(apart), multiply(each.unit, rational(1n, 1000n))) < 0
+    return isFloat ? [] : [{ each, apart }]
+  })
+  const above = off.filter(
+    ({ each, apart }) => compare(apart, multiply(each.unit, rational(1n, 2n))) > 0,
+  )
+  const [first] = above
+  const isOneSided = off.every(({ apart }) => apart.numerator > 0n)
+  if (first === undefined || above.length < 3 || off.length < leastOneSided || !isOneSided)
+    return null
+  const sum = off.map(({ apart }) => apart).reduce(add, zero)
+  const whole = off.map(({ each }) => each.expected.costs[0]!).reduce(add, zero)
+  const share = decimalText(roundTo(divide(multiply(sum, rational(100n)), whole), 1, 'half_even'))
+  return {
+    summary: `all ${off.length} different costs are above the exact one, by ${share} % together: each is rounded up to ${decimalText(first.each.unit)}. By chance this happens once in 2^${off.length}`,
+    first: first.each,
+    others: above.slice(1).map(({ each }) => each),
+  }
 }
 
 /** Many amounts that are off to one side by more than half a unit on average. */
