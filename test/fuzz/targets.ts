@@ -2,12 +2,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { parse as parseYaml } from 'yaml'
+import { parseDocument, parse as parseYaml } from 'yaml'
 import { JsonCursor } from '../../src/client/json.ts'
 import { ResponseMemory } from '../../src/client/memory.ts'
 import { SseDecoder } from '../../src/client/sse.ts'
 import { parseContract } from '../../src/contract/load.ts'
 import { parseDeploymentProfile } from '../../src/contract/profile.ts'
+import { checkLook } from '../../src/portal/opened-settings.ts'
+import { parseSettings } from '../../src/portal/settings.ts'
+import { hasTwice } from '../../src/portal/tokens.ts'
+import { speechOf } from '../../src/report/usage/board/speech.js'
+import { boardWords } from '../../src/report/usage/board/words.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 import { parseMapping } from '../../src/store/import/mapping.ts'
 import { readJournal } from '../../src/store/journal.ts'
@@ -131,6 +136,39 @@ const journal: Target = {
   },
 }
 
+/** Claims of a token: whether a name stands twice in an object, by another reader of the same text. */
+const tokens: Target = {
+  name: 'tokens',
+  check(input) {
+    const text = input.toString('utf8')
+    if (!isParsed(text)) return null
+    // JSON as YAML of one line, where it is both.
+    const { errors } = parseDocument(text.replace(/[\n\r\t]/g, ' '), { schema: 'json' })
+    if (errors.some(({ code }) => code !== 'DUPLICATE_KEY')) return null
+    const theirs = errors.length > 0
+    return hasTwice(text) === theirs ? null : `${theirs ? 'twice' : 'once'} by yaml, and not by us`
+  },
+}
+
+const board = { locale: 'en', words: boardWords } as Parameters<typeof speechOf>[0]
+/** Names of others: an account of the settings, and a series of a page. */
+const names: Target = {
+  name: 'names',
+  check(input) {
+    const name = input.toString('utf8')
+    if (name === '') return null
+    const shown = speechOf(board).nameOf(name)
+    if (shown !== name && !['(other)', '(unknown)'].includes(name)) return `shown as ${shown}`
+    const quoted = JSON.stringify(name)
+    const { accounts } = parseSettings(
+      `${settingsHead}accounts: { ${quoted}: { label: x } }\nrevokedBefore: { ${quoted}: 2026-01-01T00:00:00Z }\n`,
+      'a.yaml',
+    )
+    return accounts.get(name)?.label === 'x' && accounts.size === 1 ? null : 'another account'
+  },
+}
+const settingsHead = 'product: X\ntokens: { algorithm: HS256, secretEnv: S }\n'
+
 export const targets: readonly Target[] = [
   sse,
   json,
@@ -139,4 +177,9 @@ export const targets: readonly Target[] = [
   refusing('mapping', ['import', 'usage'], (text) => parseMapping(text, 'a.yaml')),
   refusing('profile', ['profile'], (text) => parseDeploymentProfile(documentOf(text), 'a.yaml')),
   journal,
+  refusing('settings', ['usage', 'report'], (text) => {
+    checkLook({ ...parseSettings(text, 'a.yaml'), folder: tmpdir() })
+  }),
+  tokens,
+  names,
 ]

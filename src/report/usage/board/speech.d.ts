@@ -7,6 +7,7 @@ export interface BoardSpeech {
   say(word: BoardWord, values?: Values): string
   show(value: number | null | undefined): string
   compact(value: number): string
+  nameOf(name: string): string
 }
 
 export function speechOf(data: BoardData): BoardSpeech
