@@ -121,3 +121,18 @@ test('a contract without a place of the log says what to add', async () => {
     /the contract does not say where the log is\. Add evidence: \{ log:/,
   )
 })
+
+test('of new-api, a refund is paid back, and a purchase is no row of a request', () => {
+  const row = (type: number, quota: number, id: string) =>
+    JSON.stringify({ type, quota, request_id: id, model_name: 'big', created_at: 1_790_000_000 })
+  const rows = readPriceLog(
+    [row(2, 100, 'a'), row(6, 100, 'a'), row(1, 5000, 'bought'), row(5, 30, 'b')].join('\n'),
+    'log',
+    null,
+  )
+  expect(rows.map(({ id, cost }) => [id, cost?.text, cost && decimalText(cost.value)])).toEqual([
+    ['a', '100', '100'],
+    ['a', '-100', '-100'],
+    ['b', '30', '30'],
+  ])
+})

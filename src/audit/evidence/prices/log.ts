@@ -4,7 +4,7 @@ import {
   type LogToken,
   logTokens,
 } from '../../../contract/prices.ts'
-import { multiply, one } from '../../../money/rational.ts'
+import { multiply, negate, one, type Rational } from '../../../money/rational.ts'
 import type { StatedCost } from '../../../price/judge/request.ts'
 import { UserError } from '../../../user/user-error.ts'
 import { amountOf, atPlace, WrittenNumber } from './answer-json.ts'
@@ -78,7 +78,7 @@ export function readPriceLog(
   file: string,
   terms: LogTerms | null,
 ): readonly LogRow[] {
-  const rows = logRows(text, file, isRowOf(terms))
+  const rows = logRows(text, file, isRowOf(terms)).filter((row) => !isNoCharge(row))
   const read = rows.map((row, at) => logRow(row, at + 1, terms))
   if (rows.length > 0 && read.every(({ cost }) => cost === null)) {
     const names = Object.keys(rows[0] as object).slice(0, 12)
@@ -112,6 +112,38 @@ export function isRowOf(terms: LogTerms | null): IsRow {
     )
 }
 
+/** Types of rows of one-api and new-api that are no charge: purchases, what operators did, and what the system did. */
+const noCharges = ['1', '3', '4']
+const refundType = '6'
+
+/** The type of a row of one-api or new-api; null for a row of any other log. */
+function quotaType(row: unknown): string | null {
+  return atPlace(row, 'quota') === undefined ? null : textOf(atPlace(row, 'type'))
+}
+
+function isNoCharge(row: unknown): boolean {
+  const type = quotaType(row)
+  return type !== null && noCharges.includes(type)
+}
+
+const isRefund = (row: unknown) => quotaType(row) === refundType
+
+/** A refund is written as what was paid back. */
+function paidBack<Shown extends { readonly text: string }>(amount: Shown, row: unknown): Shown {
+  return isRefund(row) && !amount.text.startsWith('-')
+    ? { ...amount, text: `-${amount.text}` }
+    : amount
+}
+
+function valueOfRow(
+  { value }: { readonly value: Rational },
+  row: unknown,
+  terms: LogTerms | null,
+): Rational {
+  const inCurrency = multiply(value, terms?.times ?? one)
+  return isRefund(row) && inCurrency.numerator > 0n ? negate(inCurrency) : inCurrency
+}
+
 function logRow(row: unknown, line: number, terms: LogTerms | null): LogRow {
   const first = (own: string | null | undefined, usual: readonly string[]) =>
     placed(row, own, usual)
@@ -122,7 +154,7 @@ function logRow(row: unknown, line: number, terms: LogTerms | null): LogRow {
     cost:
       amount === null
         ? null
-        : { place: 'log', ...amount, value: multiply(amount.value, terms?.times ?? one) },
+        : { place: 'log', ...paidBack(amount, row), value: valueOfRow(amount, row, terms) },
     models: [terms?.model, ...usualPlaces.model].flatMap((place) => {
       const name = place == null ? null : textOf(atPlace(row, place))
       return name === null || name === '' ? [] : [name]
