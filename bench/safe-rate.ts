@@ -38,7 +38,7 @@ const objective = {
 
 const searches: Readonly<Record<string, Search | null>> = {
   before: null,
-  bench: { ...objective, budget: 'quick', mostUs: 285e6 },
+  bench: { ...objective, budget: 'quick', mostUs: 255e6 },
   quick: { ...objective, budget: 'quick', mostUs: null },
   standard: { ...objective, budget: 'standard', mostUs: null },
   thorough: { ...objective, budget: 'thorough', mostUs: null },

@@ -271,6 +271,11 @@ export const simulatedServers: Readonly<Record<string, SimulatedServer>> = {
     exact: mm1,
     isSteady: true,
   },
+  mm8: {
+    title: 'M/M/8, mean 0.2 s',
+    make: (random) => new Queue(8, () => exponential(random) * 0.2),
+    isSteady: true,
+  },
   mdc: { title: 'M/D/4, 0.4 s', make: () => new Queue(4, () => 0.4), isSteady: true },
   batch: { title: '8 slots', make: (random) => new Batch(random), isSteady: true },
   prefix: {
@@ -351,8 +356,8 @@ export function poisson(
 /** The capacity for 95 % within a second, by 300,000 requests at each rate. */
 export function capacityOf({ make, exact }: SimulatedServer, name: string): number {
   if (exact !== undefined) return exact
-  let [low, high] = [0.2, 16]
-  for (let round = 0; round < 13; round++) {
+  let [low, high] = [0.2, 64]
+  for (let round = 0; round < 15; round++) {
     const perS = (low + high) / 2
     const random = randomOf(`${name} capacity`)
     const answers = make(random, false).serve(bridge(random, 300_000, perS, 0), true)

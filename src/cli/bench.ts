@@ -5,16 +5,19 @@ import { headerIssue } from '../contract/request.ts'
 import { writeReport } from '../public/report.ts'
 import { parseScenario } from '../public/scenario.ts'
 import { openExistingStore } from '../public/store.ts'
+import { rateText, safeRateText, searchShape } from '../report/safe-rate.ts'
 import { firstAnswer } from '../run/first-answer.ts'
 import { firstModel } from '../run/first-model.ts'
 import { noKey } from '../run/keys.ts'
-import type { RunOptions } from '../run/run.ts'
+import type { RunOptions, RunResult } from '../run/run.ts'
 import { tlsOf } from '../run/tls-files.ts'
 import { durationUsOf } from '../scenario/quantity.ts'
 import { type QuickLoad, quickScenario } from '../scenario/quick.ts'
 import type { BudgetName, Scenario } from '../scenario/scenario.ts'
+import type { SafeRate } from '../schedule/safe-rate/outcome.ts'
 import { writeOutput } from '../store/output.ts'
 import { UserError } from '../user/user-error.ts'
+import { wrapped } from '../user/wrapped.ts'
 import { begunSearch, withSearch } from './bench-continue.ts'
 import type { Options } from './commands/bench.ts'
 import { perSOf, quantityOf, wholeNumberOf } from './numbers.ts'
@@ -47,8 +50,7 @@ export async function benchAction(url: string | undefined, options: Options): Pr
     writeOutput(options.save, `# assay run ${options.save} --base-url ${baseUrl}\n${text}`)
   }
   const seed = options.seed === undefined ? scenario.seed : wholeNumberOf('--seed', options.seed)
-  const sent = await runWithPage(scenario, { baseUrl, seed, key, contract }, options)
-  if (sent) process.stderr.write(`\nThe scenario of this run:\n${text}`)
+  await runWithPage(scenario, { baseUrl, seed, key, contract }, options)
 }
 
 /** Goes on with the search of an earlier bench: its trials count. */
@@ -74,22 +76,22 @@ interface Target extends Pick<RunOptions, 'earlierTrials'> {
   readonly contract: Contract
 }
 
-/** @returns whether the load was sent: the first request was not refused */
 async function runWithPage(
   scenario: Scenario,
   { key, ...target }: Target,
   options: Options,
-): Promise<boolean> {
+): Promise<void> {
   const { contract } = target
   const upload = await uploadTo(options.upload)
   const sendTelemetry = await otlpTo(options)
   await mustMaySpend({ scenario, ...target, isAgreed: options.yes === true })
-  const { runId, refusal, sweeps } = await runAndPrint(
+  const result = await runAndPrint(
     scenario,
     { ...target, dbPath: options.db, keys: { default: key }, firstRequests: true },
     options.json === true,
   )
-  if (refusal !== null) return false
+  if (result.refusal !== null) return
+  const { runId } = result
   const store = await openExistingStore(options.db)
   try {
     const { out } = options
@@ -104,16 +106,29 @@ async function runWithPage(
   }
   await sendTelemetry(options.db, runId)
   await upload(options.out, options.db)
-  if (options.json) return true
-  process.stdout.write(`page  ${options.out}\n`)
-  const needs = sweeps.map(({ safeRate }) =>
-    safeRate.kind === 'bracket' ? safeRate.needs : null,
-  )[0]
-  if (needs === null || needs === undefined) return true
-  // A hold, its warm-up, and one more if it fails.
-  const minutes = Math.ceil((2 * Math.max(60, needs.requests / needs.ratePerS)) / 60) + 1
-  process.stdout.write(`To go on from here: assay bench --continue --for ${minutes}m\n`)
-  return true
+  if (!options.json) process.stdout.write(lastLines(result, target.baseUrl, options))
+}
+
+/** What a person reads last: the page, the answer again, since the table of trials is long, and the next command. */
+function lastLines({ sweeps, verdict }: RunResult, baseUrl: string, { out }: Options): string {
+  const page = `page  ${out}\n`
+  const [sweep] = sweeps
+  if (sweep === undefined) return page
+  const { summary } = safeRateText(searchShape.parse(sweep), verdict.verdict === 'invalid')
+  return `${page}${wrapped(`${summary}.`, '').join('\n')}\n${nextCommand(sweep.safeRate, baseUrl)}`
+}
+
+function nextCommand(safeRate: SafeRate, baseUrl: string): string {
+  if (safeRate.kind === 'none') return 'Next: assay doctor\n'
+  const { needs } = safeRate
+  if (needs !== null) {
+    // A hold, its warm-up, and one more if it fails.
+    const minutes = Math.ceil((2 * Math.max(60, needs.requests / needs.ratePerS)) / 60) + 1
+    return `Next: assay bench --continue --for ${minutes}m\n`
+  }
+  if (safeRate.kind === 'bracket') return 'Next: assay bench --continue\n'
+  const rate = rateText(safeRate.safePerS, safeRate.budget)
+  return `Next: assay bench ${baseUrl} --rate ${rate} --duration 1h\n`
 }
 
 /** The scenario as text. @throws UserError for an invalid option */

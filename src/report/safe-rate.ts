@@ -36,6 +36,7 @@ const safeRate = z.discriminatedUnion('kind', [
     safePerS: z.number(),
     failedPerS: z.number().nullable(),
     budget: z.string(),
+    needs: needs.nullable().default(null),
   }),
   z.looseObject({
     kind: z.literal('bracket'),
@@ -104,7 +105,7 @@ function answerOf(search: StoredSearch): SafeRateText {
   const failed = trials.filter(({ result }) => result === 'failed')
   switch (found.kind) {
     case 'held': {
-      const { heldPerS, safePerS, failedPerS, budget } = found
+      const { heldPerS, safePerS, failedPerS, budget, needs } = found
       const hold = trials.findLast(({ step, ratePerS }) => step === 'hold' && ratePerS === heldPerS)
       return {
         isFound: true,
@@ -112,6 +113,11 @@ function answerOf(search: StoredSearch): SafeRateText {
         summary: `Safe rate: ${nounRate(safePerS, budget, of)} (${objective})`,
         because: [
           ...(hold === undefined ? [] : [...atOnceText(search, hold), holdText(hold, budget, of)]),
+          ...(needs === null
+            ? []
+            : [
+                `The time allowed a short hold (a whole one is ${formatNumber(needs.requests)} ${of}), at a lower rate; a longer search may find a higher one.`,
+              ]),
           failedPerS === null
             ? 'No rate failed: the limit is above the tested rates.'
             : `${failedText(failedPerS, failed, budget)}. Between ${rateText(heldPerS, budget)} and ${rateText(failedPerS, budget)} nothing is known${budget === 'thorough' ? '' : `; to know more: --budget ${budget === 'quick' ? 'standard' : 'thorough'}`}.`,

@@ -91,7 +91,7 @@ test('a search of limited time never plans a trial that would end after it', () 
 
 test('with too little time the answer is a bracket and what a verdict takes, and a later search goes on', () => {
   const slow = (plan: TrialPlan) => sharp(plan, 1.3, 800_000)
-  const first = searched({ ...search, mostUs: 255e6 }, slow)
+  const first = searched({ ...search, mostUs: 120e6 }, slow)
   expect(first.safeRate).toMatchObject({
     kind: 'bracket',
     needs: { budget: 'quick', requests: 800 },
@@ -103,6 +103,37 @@ test('with too little time the answer is a bracket and what a verdict takes, and
   const added = second.trials.slice(begun.length)
   expect(added.filter(({ step }) => step === 'bracket')).toEqual([])
   expect(added[0]!.step).toBe('warm-up')
+})
+
+test('a search of four minutes ends with a rate that held, if the service answers three requests in two seconds or more', () => {
+  fc.assert(
+    fc.property(fc.double({ min: 1.5, max: 900, noNaN: true }), (capacity) => {
+      const how = { ...search, mostUs: 255e6 }
+      const { safeRate } = searched(how, (plan) => sharp(plan, capacity, 0.9e6 / capacity))
+      if (safeRate.kind !== 'held') throw new Error(safeRate.kind)
+      expect(safeRate.heldPerS).toBeLessThanOrEqual(capacity)
+      expect(safeRate.safePerS).toBeGreaterThan(0.3 * capacity)
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('a hold with little time has fewer requests, is judged as strictly, and says what a whole one takes', () => {
+  const slow = (plan: TrialPlan) => sharp(plan, 1.8, 600_000)
+  const first = searched({ ...search, mostUs: 255e6 }, slow)
+  const hold = first.trials.at(-1)!
+  expect(hold).toMatchObject({ step: 'hold', result: 'held' })
+  expect(hold.planned).toBeGreaterThanOrEqual(150)
+  expect(hold.mostMissed).toBeLessThan(0.05)
+  expect(first.safeRate).toMatchObject({
+    needs: { budget: 'quick', ratePerS: hold.ratePerS, requests: 800 },
+  })
+  // A later search has the time for a whole one, at a higher rate.
+  const begun = first.trials.map((trial) => ({ ...trial, earlier: true }))
+  const second = searched({ ...search, mostUs: 1800e6 }, slow, begun)
+  expect(second.safeRate).toMatchObject({ kind: 'held', needs: null })
+  expect(second.trials.at(-1)!.planned).toBeGreaterThanOrEqual(800)
+  expect(second.trials.at(-1)!.ratePerS).toBeGreaterThan(hold.ratePerS)
 })
 
 test('a time names the largest budget that fits into it', () => {

@@ -37,6 +37,14 @@ const requestsOfRough = 60
 const fewestOfRough = 10
 const boundsOfRough = 10
 const leastHoldUs = 60e6
+/** Requests of a hold that has little time. It is judged like any other: with fewer requests, fewer may miss. */
+const fewestOfHold = 120
+/** Share of the time of a search that is kept for such a hold. */
+const holdShare = 0.4
+/** Where such a hold is, as a share of the bracket's lower rate, and of a hold that failed. */
+const [belowLow, belowFailed] = [0.75, 0.65]
+/** The same after a whole hold that failed, if time is limited. */
+const belowWhole = 0.85
 const mostPauseUs = 5e6
 /** Holds end at this share of the bracket's lower rate: the capacity falls while it is measured. */
 const mostFall = 0.4
@@ -51,13 +59,18 @@ export function nextTrial(search: Search, trials: readonly Trial[]): NextTrial {
   const warmUp = nextWarmUp(search, mine)
   if (warmUp !== null) return { kind: 'try', plan: warmUp, pauseUs: 0, toGo: null }
   const { allMiss, meanUs } = warmUpOf(trials)
-  if (done.safeRate.kind === 'held' || allMiss || trials.length >= mostTrials) return done
+  // A search that goes on has more time than the short hold that it begins with.
+  const isDecided =
+    done.safeRate.kind === 'held' &&
+    (done.safeRate.needs === null ||
+      mine.some(({ step, result }) => step === 'hold' && result === 'held'))
+  if (isDecided || allMiss || trials.length >= mostTrials) return done
   const bracket = bracketOf(trials)
   const { lowPerS, highPerS } = bracket
   const budget = budgetFor(search, trials)
   const plans = new Plans(search, budget, trials)
   const isClosed = lowPerS !== null && (highPerS !== null || lowPerS >= search.maxPerS)
-  if (!isClosed) {
+  if (!isClosed && !(lowPerS !== null && plans.mustHold(plans.rough(lowPerS * 2), lowPerS))) {
     const ratePerS =
       lowPerS !== null
         ? Math.min(lowPerS * 2, search.maxPerS)
@@ -68,24 +81,27 @@ export function nextTrial(search: Search, trials: readonly Trial[]): NextTrial {
     if (ratePerS < first / 2 ** mostHalvings) return done
     return plans.tried(plans.rough(ratePerS), null) ?? done
   }
-  const holdRate = plans.nextHoldPerS(lowPerS)
+  if (lowPerS === null) return done
+  const isBrief = plans.isShort(plans.nextHoldPerS(lowPerS))
+  const holdRate = isBrief ? plans.nextBriefPerS(lowPerS) : plans.nextHoldPerS(lowPerS)
   const hold = plans.hold(holdRate)
-  const isHolding = trials.some(({ step, budget: of }) => step === 'hold' && of === budget)
+  const brief = isBrief ? plans.brief(holdRate) : null
+  const isHolding = plans.lastFailedHold !== undefined
   const isWide = highPerS !== null && highPerS / lowPerS > stepOf(search, budgets[budget])
   if (highPerS !== null && !isHolding && (isWide || isDoubtful(trials, highPerS))) {
     const fine = isWide ? plans.fine(lowPerS, highPerS) : plans.again(highPerS)
     const toGo = forecastOf(search, budget, lowPerS, highPerS)
     // A hold decides, so a refining trial may not take its time, unless there is too little for any hold.
-    const leaves = plans.fits(fine, plans.usOf(hold))
+    const leaves = plans.fits(fine, plans.usOf(hold)) || plans.leavesHold(fine, lowPerS)
     if (leaves) return plans.tried(fine, toGo) ?? done
-    // Without the time for a hold, a narrower bracket is worth more than what is left of it.
-    if (!plans.fits(hold)) {
-      return plans.tried(fine, toGo) ?? plans.tried(plans.short(fine), toGo) ?? done
+    // Without the time for any hold, a narrower bracket is worth more than what is left of it.
+    if (isBrief && brief === null) {
+      return plans.tried(plans.short(fine), toGo) ?? done
     }
   }
-  if (holdRate < mostFall * lowPerS) return done
-  const holds = { requests: hold.requests, us: plans.usOf(hold) }
-  return plans.tried(hold, holds) ?? done
+  if (!isBrief && holdRate < mostFall * lowPerS) return done
+  const last = brief ?? hold
+  return plans.tried(last, { requests: last.requests, us: plans.usOf(last) }) ?? done
 }
 
 /** Whether every refining trial held, so that only a rough trial says that this rate fails: it may have been cold. */
@@ -173,15 +189,75 @@ class Plans {
     return this.plan('hold', ratePerS, Math.max(wanted, (ratePerS * us) / 1e6))
   }
 
+  /** Whether a hold may be shorter than its budget says: there is a limit of time, and no length that a user asked for. */
+  private get mayBeBrief(): boolean {
+    const { mostUs, hold } = this.search
+    return mostUs !== null && hold === null && this.name === 'quick'
+  }
+
+  /** Whether there is no time for two whole holds, one of which may fail. */
+  isShort(ratePerS: number): boolean {
+    return this.mayBeBrief && this.leftUs < 2 * this.usOf(this.hold(ratePerS))
+  }
+
+  /**
+   * A hold of the requests that half of the remaining time allows, or all of it if half is too little; null if even those are too few, or
+   * last less than a minute.
+   */
+  brief(ratePerS: number): TrialPlan | null {
+    const full = this.hold(ratePerS)
+    if (!this.mayBeBrief) return null
+    const us = this.leftUs - this.pauseUs - (this.usOf(full) - (full.requests / ratePerS) * 1e6)
+    const leastUs = Math.max(leastHoldUs, (1e6 * fewestOfHold * this.scale) / ratePerS)
+    if (us < leastUs) return null
+    const takesUs = us / 2 < leastUs ? us : us / 2
+    return this.plan(
+      'hold',
+      ratePerS,
+      Math.min(full.requests, Math.floor((ratePerS * takesUs) / 1e6)),
+    )
+  }
+
+  /** Whether a hold below a rate has its time now, and would not have it after a trial. */
+  mustHold(before: TrialPlan, lowPerS: number): boolean {
+    return this.brief(this.nextBriefPerS(lowPerS)) !== null && !this.leavesHold(before, lowPerS)
+  }
+
+  /** Whether a hold below a rate has its time after a trial. */
+  leavesHold(before: TrialPlan, lowPerS: number): boolean {
+    const { mostUs } = this.search
+    const leastUs = (1e6 * fewestOfHold * this.scale) / this.nextBriefPerS(lowPerS)
+    const us = Math.max(leastHoldUs, leastUs, holdShare * (mostUs ?? 0))
+    return this.fits(before, us + mostPauseUs + this.search.boundUs)
+  }
+
+  /** A brief hold must succeed: well below what held for a moment, or below the hold that failed. */
+  nextBriefPerS(lowPerS: number): number {
+    const last = this.lastFailedHold
+    if (last !== undefined && last.ratePerS <= lowPerS) return last.ratePerS * belowFailed
+    // If there is time for one alone, it must not fail.
+    const usual = lowPerS * belowLow
+    const leastUs = Math.max(leastHoldUs, (1e6 * fewestOfHold * this.scale) / usual)
+    return this.leftUs < 2 * leastUs ? lowPerS * belowFailed : usual
+  }
+
   /** One step below the last hold of this budget, or some steps below the bracket. */
   nextHoldPerS(lowPerS: number): number {
-    const last = this.trials.findLast(({ step }) => step === 'hold')
-    const isVoid = last !== undefined && this.voidsAt(last.ratePerS) === 1
-    if (last?.budget === this.name) return isVoid ? last.ratePerS : last.ratePerS / this.step
+    const last = this.lastFailedHold
+    if (last !== undefined) {
+      if (this.voidsAt(last.ratePerS) === 1) return last.ratePerS
+      return this.mayBeBrief ? last.ratePerS * belowWhole : last.ratePerS / this.step
+    }
     const first = lowPerS / this.step ** this.budget.below
     // A single hold must succeed, so it starts two steps lower.
     const isOnlyOne = this.leftUs < 2 * this.usOf(this.hold(first))
     return isOnlyOne ? first / this.step ** 2 : first
+  }
+
+  /** The last hold, if it is of this budget and did not hold. */
+  get lastFailedHold(): Trial | undefined {
+    const last = this.trials.findLast(({ step }) => step === 'hold')
+    return last?.budget === this.name && last.result !== 'held' ? last : undefined
   }
 
   usOf({ ratePerS, requests }: TrialPlan): number {

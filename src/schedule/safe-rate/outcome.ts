@@ -12,6 +12,8 @@ export type SafeRate =
       /** The lowest rate that failed above it; null if none did. */
       readonly failedPerS: number | null
       readonly budget: BudgetName
+      /** What a whole hold at this rate takes, if the time allowed a shorter one; else null. */
+      readonly needs: Needs | null
     }
   /** Not enough time or requests to decide. */
   | {
@@ -95,6 +97,13 @@ export function safeRateOf(search: Search, trials: readonly Trial[]): SafeRate {
       safePerS: held.ratePerS / step ** search.headroom,
       failedPerS: lowestAbove(held.ratePerS),
       budget: held.budget,
+      needs: isWhole(search, held)
+        ? null
+        : {
+            budget: held.budget,
+            ratePerS: held.ratePerS,
+            requests: holdRequests(search, held.budget),
+          },
     }
   }
   const failedPerS = lowestAbove(0)
@@ -104,7 +113,10 @@ export function safeRateOf(search: Search, trials: readonly Trial[]): SafeRate {
   const lowestHold = Math.min(...holds.map(({ ratePerS }) => ratePerS))
   const budget = holds.at(-1)?.budget ?? search.budget ?? 'quick'
   const step = stepOf(search, budgets[budget])
-  if (lowPerS !== null && lowestHold / step < 0.4 * lowPerS) {
+  const lowestWhole = Math.min(
+    ...holds.filter((hold) => isWhole(search, hold)).map(({ ratePerS }) => ratePerS),
+  )
+  if (lowPerS !== null && lowestWhole / step < 0.4 * lowPerS) {
     return { kind: 'none', because: 'no hold', failedPerS }
   }
   if (lowPerS === null) {
@@ -122,13 +134,17 @@ export function safeRateOf(search: Search, trials: readonly Trial[]): SafeRate {
     // A rate at which a hold failed is not held, whatever a shorter trial said.
     lowPerS: lowestHold <= lowPerS ? null : lowPerS,
     failedPerS,
-    needs: {
-      budget,
-      ratePerS,
-      requests: Math.ceil((search.hold ?? budgets[budget].hold * scaleOf(search)) - 1e-9),
-    },
+    needs: { budget, ratePerS, requests: holdRequests(search, budget) },
   }
 }
+
+/** Requests of a whole hold. */
+const holdRequests = (search: Search, budget: BudgetName) =>
+  Math.ceil((search.hold ?? budgets[budget].hold * scaleOf(search)) - 1e-9)
+
+/** Whether a hold had all requests of its budget: a search of limited time may plan fewer. */
+export const isWhole = (search: Search, { planned, budget }: Trial) =>
+  planned >= holdRequests(search, budget)
 
 const isEnough = (budget: BudgetName, wanted: BudgetName | null) =>
   wanted === null || budgetNames.indexOf(budget) >= budgetNames.indexOf(wanted)
