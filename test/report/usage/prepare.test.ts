@@ -243,10 +243,10 @@ describe('sums', () => {
         (row) => Object.values(row).map(Number),
       ),
     ).toEqual([
-      [11, 2, 3, 2, 6, 5, 61, 16, 122, 6, 33, 11],
+      [11, 2, 9, 2, 5, 5, 61, 16, 122, 6, 33, 11],
       [1, 1, 0, 0, 0, 1, 10, 4, 20, 1, 30, 1],
     ])
-    const sums = [12, 3, 3, 2, 6, 6, 71, 20, 142]
+    const sums = [12, 3, 9, 2, 5, 6, 71, 20, 142]
     expect(await rowsOf('usage_hours')).toEqual([sums])
     expect(await rowsOf('usage_days')).toEqual([sums])
     expect(await rowsOf('usage_key_sums')).toEqual([sums])
