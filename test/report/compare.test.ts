@@ -73,7 +73,7 @@ describe('two runs', () => {
   test('of the same service almost always show no difference beyond chance', async () => {
     let clear = 0
     for (let seed = 1; seed <= 8; seed++) {
-      const p95 = find(await compared(1, seed, { n: 150 }), 'service', 'p95')
+      const p95 = find(await compared(1, seed, { n: 400 }), 'service', 'p95')
       expect(p95.interval).not.toBeNull()
       if (p95.verdict !== 'unclear') clear++
     }

@@ -47,14 +47,21 @@ export function neededForLinear(
   return neededFor(n, t, (value - bound) / Math.sqrt(Math.max(variance, 1e-12) / worth))
 }
 
-/** The same for a change between two runs, both of which are lengthened; null if its interval is open. */
+/**
+ * The same for a change between two runs, both of which are lengthened.
+ *
+ * @param interval of the change; null for no bound
+ * @param longer times that the runs must be longer for a bound; null if that is not known
+ * @returns null if it is not known
+ */
 export function neededToTell(
   n: number,
   change: number,
-  [low, high]: readonly [low: number | null, high: number | null],
+  interval: readonly [low: number | null, high: number | null] | null,
+  longer: number | null,
 ): number | null {
-  const ends = [low, high].filter((end) => end !== null)
-  if (ends.length < 2) return null
+  const ends = (interval ?? []).filter((end) => end !== null)
+  if (ends.length < 2) return longer === null ? null : Math.ceil(n * margin * Math.max(1, longer))
   const half = (ends[1]! - ends[0]!) / 2
   return half === 0 ? null : neededFor(n, 1, Math.max(0.05, Math.abs(change) / half))
 }

@@ -3,7 +3,7 @@ import type { Interval } from './interval.ts'
 import { longRunOf } from './long-run.ts'
 
 /** A series that is worth fewer independent requests may have missed the worst, if its requests are not independent. */
-const fewestWorth = 200
+export const fewestWorth = 200
 /** Above it, requests count as not independent: a series of independent ones seldom has more. */
 const independentEffect = 2
 /** Percentiles that show how far neighbouring requests depend on each other. */

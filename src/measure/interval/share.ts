@@ -5,7 +5,7 @@ import { averageOf, effectOf } from './series.ts'
 /** A share of fewer independent bursts has no bound on the far side. */
 const fewestBursts = 20
 /** A rate of seconds that are worth fewer independent ones has no interval. */
-const fewestSeconds = 20
+export const fewestSeconds = 20
 const normal = 1.96
 
 /**

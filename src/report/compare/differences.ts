@@ -1,7 +1,8 @@
 import { pointsInterval, ratioInterval } from '../../measure/interval/difference.ts'
 import type { Interval } from '../../measure/interval/interval.ts'
 import { fewestOfMean, neededToTell } from '../../measure/interval/length.ts'
-import { rateInterval, shareInterval } from '../../measure/interval/share.ts'
+import { fewestWorth } from '../../measure/interval/series.ts'
+import { fewestSeconds, rateInterval, shareInterval } from '../../measure/interval/share.ts'
 import { samplesNeeded } from '../../measure/percentile.ts'
 import type { Distribution, Percentile, SummaryGroup } from '../summary/shape.ts'
 import { type SampledMetric, type Samples, sampledMetrics } from './samples.ts'
@@ -154,17 +155,25 @@ function told(
   apart: { readonly low: number | null; readonly high: number | null } | null,
   intervals: Both | null,
 ): Difference {
-  const interval = apart === null ? null : ([apart.low, apart.high] as const)
+  // An interval without any bound says nothing.
+  const isBounded = apart !== null && (apart.low !== null || apart.high !== null)
+  const interval = isBounded ? ([apart.low, apart.high] as const) : null
   const verdict = verdictOf(interval, head.metric)
   return {
     ...head,
     ...{ a: a.value, b: b.value, marks: [a.mark, b.mark], change, interval, verdict },
     worth: intervals === null ? null : [intervals[0].worth, intervals[1].worth],
     needs:
-      verdict !== 'unclear' || change === null || intervals === null || interval === null
+      verdict !== 'unclear' || change === null || intervals === null
         ? null
-        : neededToTell(Math.max(head.na, head.nb), change, interval),
+        : neededToTell(Math.max(head.na, head.nb), change, interval, fewestOf(head, intervals)),
   }
+}
+
+/** Times that the runs must be longer for any bound, if their requests are worth too few. */
+function fewestOf({ unit }: Head, [a, b]: Both): number | null {
+  if (unit === 'share') return null
+  return (unit === 'us' ? fewestWorth : fewestSeconds) / Math.min(a.worth, b.worth)
 }
 
 /** Whether more of it is better. */

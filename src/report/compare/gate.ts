@@ -103,7 +103,8 @@ export function judgeGate(comparison: Comparison, gate: Gate): GateResult {
     result: 'inconclusive',
     summary: `${summary}; ${why}`,
   })
-  if (found.interval === null) return open('too few samples for an interval')
+  if (found.interval === null)
+    return open(found.worth === null ? 'too few samples for an interval' : whyOpen(found))
   const unsteady = comparison.unsteady.a ?? comparison.unsteady.b
   if (unsteady !== null && found.unit === 'us') return open(`not of one level: ${unsteady}`)
   const [low, high] = found.interval
