@@ -2,7 +2,7 @@ import { parseMoment } from '../measure/usage/zone.ts'
 import { decimalText, multiply, readNumber } from '../money/rational.ts'
 import type { BurnOrder, Lot } from '../report/usage/ledger.ts'
 import { UserError } from '../user/user-error.ts'
-import type { AccountSettings, Budget, Settings } from './settings.ts'
+import type { AccountBudget, AccountSettings, Settings } from './settings.ts'
 
 /** How the settings show an account. */
 export interface AccountView {
@@ -17,7 +17,7 @@ export interface AccountView {
   /** When the balance of the settings was so, Unix microseconds; null without one. */
   readonly asOfUs: number | null
   readonly burnOrder: BurnOrder
-  readonly budgets: readonly Budget[]
+  readonly budgets: readonly AccountBudget[]
   /** Credits in the currency of the settings; null without a price. */
   moneyOf(credits: string): { readonly currency: string; readonly value: string } | null
   nameOfKey(fingerprint: string): string

@@ -1,13 +1,13 @@
 import { type Period, periodAround, timeIn } from '../measure/usage/calendar.ts'
 import { decimalText, divide, numberOf, readNumber, subtract } from '../money/rational.ts'
 import { type Asked, within } from './asked.ts'
-import type { Budget } from './settings.ts'
+import type { AccountBudget } from './settings.ts'
 import type { Answers } from './shapes.ts'
 import { creditsOf, moneyOf, readSums } from './sums.ts'
 
 /** A budget, and what was used of it in its present period. */
 export interface BudgetState {
-  readonly budget: Budget
+  readonly budget: AccountBudget
   readonly period: Period
   /** Decimal text, in the unit of the budget; at least so much, if some cost is not known. */
   readonly used: string
@@ -45,7 +45,7 @@ export const budgetsAnswer = (states: readonly BudgetState[]): Answers['budgets'
   })),
 })
 
-async function usedOf(asked: Asked, { unit }: Budget, period: Period): Promise<string> {
+async function usedOf(asked: Asked, { unit }: AccountBudget, period: Period): Promise<string> {
   const [sums] = await readSums<object>(asked, { where: within(period) })
   if (unit === 'credits') return creditsOf(sums!) ?? '0'
   // Credits with a price in this currency are money, too.

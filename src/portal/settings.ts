@@ -131,7 +131,7 @@ const shape = z.strictObject({
 })
 
 export type AccountSettings = z.infer<typeof accountShape>
-export type Budget = AccountSettings['budget'][number]
+export type AccountBudget = AccountSettings['budget'][number]
 
 /** Settings of the pages that customers see. */
 export type Settings = z.infer<typeof shape> & {
