@@ -7,6 +7,7 @@ import { inSession, type Session } from '../store/session.ts'
 import { beginPart, type Work } from '../user/work.ts'
 import { decideInOrder, findingOf, undecided } from './decide.ts'
 import { readPriceLog } from './evidence/prices/log.ts'
+import { withServiceSide } from './evidence/service-side.ts'
 import { unlessSpoilt } from './evidence/spoilt.ts'
 import { contractOfService } from './known-service.ts'
 import { decideInWorker } from './rate-worker.ts'
@@ -104,7 +105,8 @@ async function decideRuns(
       : { priceLog: readPriceLog(options.log.text, options.log.file, logTerms(contract)) }),
     ...(options.choices === undefined ? {} : { priceChoices: options.choices }),
   }
-  const findings = await decideAll(rules, evidence, runs, options)
+  const decided = await decideAll(rules, evidence, runs, options)
+  const findings = await withServiceSide(store, decided)
   const report: AuditReport = {
     auditId: options.auditId ?? randomUUID(),
     auditedAt: options.auditedAt ?? new Date(),

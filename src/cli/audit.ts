@@ -173,7 +173,7 @@ async function printReport(
   options: MergeOptions,
 ): Promise<void> {
   const commands = await reproductions(store, report)
-  printFindings(report, shortened(commands, runIds, options.db), options)
+  printFindings(report, shortened(commands, runIds, options), options)
 }
 
 function printFindings(
@@ -206,9 +206,15 @@ const longestCommand = 8_000
 function shortened(
   commands: ReadonlyMap<string, string>,
   runIds: readonly string[],
-  db: string,
+  { db, contract, log }: { readonly db: string; readonly contract?: string; readonly log?: string },
 ): ReadonlyMap<string, string> {
-  const audit = ['assay audit', ...[...runIds, '--db', db].map(shellWord), '--again'].join(' ')
+  // What was given decides which rules fail, so the printed command gives it, too.
+  const given = [
+    ...[...runIds, '--db', db],
+    ...(contract === undefined ? [] : ['--contract', contract]),
+    ...(log === undefined ? [] : ['--log', log]),
+  ]
+  const audit = ['assay audit', ...given.map(shellWord), '--again'].join(' ')
   return new Map(
     [...commands].map(([rule, command]) => [
       rule,

@@ -1,6 +1,6 @@
 import { safeJson } from '../../user/hostile.ts'
 import type { AuditReport } from '../audit.ts'
-import type { Finding } from '../verdict.ts'
+import type { Finding, Witness } from '../verdict.ts'
 import { isBroken } from '../verdict.ts'
 import { junitSuite, xml } from './junit.ts'
 import { printable } from './printable.ts'
@@ -66,6 +66,9 @@ export function markdownText(report: AuditReport, commands: Commands): string {
       ({ rule, verdict, title }) =>
         `| ${rule} | ${verdict.verdict} | ${cell(title)} | ${cell(gist(verdict))} |`,
     )
+  const lookUp = report.findings.flatMap(({ rule, verdict }) =>
+    verdict.verdict === 'fail' ? lookUpText(rule, verdict.witnesses) : [],
+  )
   const again = [...commands].flatMap(([rule, command]) => [
     `### Reproduce ${rule}`,
     '',
@@ -82,8 +85,48 @@ export function markdownText(report: AuditReport, commands: Commands): string {
     ...(rows.length === 0
       ? []
       : ['| rule | verdict | promise | observed |', '|---|---|---|---|', ...rows, '']),
+    ...lookUp,
     ...again,
   ].join('\n')
+}
+
+/** The requests of a finding as its service finds them in its own logs. */
+function lookUpText(rule: string, witnesses: readonly Witness[]): readonly string[] {
+  const known = witnesses.flatMap(({ service, shows }) =>
+    service === undefined ? [] : [{ ...service, shows }],
+  )
+  if (known.length === 0) return []
+  const head = [
+    'UTC',
+    'request ids',
+    'endpoint',
+    'model',
+    'status',
+    'asked',
+    'tokens',
+    'answered',
+    'logged',
+    'expected',
+  ]
+  const rows = known.map((of) =>
+    [
+      ...[of.at, of.ids.join(', '), of.endpoint, of.model, of.status, of.asked, of.usage],
+      ...[of.answered, of.logged, of.expected],
+    ].map((value) => cell(String(value ?? '-'))),
+  )
+  const formulas = known.flatMap(({ expected, formula }) =>
+    formula === null ? [] : [`- ${cell(`${expected} = ${formula}`)}`],
+  )
+  return [
+    `### Requests of ${rule}`,
+    '',
+    `| ${head.join(' | ')} |`,
+    `|${head.map(() => '---').join('|')}|`,
+    ...rows.map((row) => `| ${row.join(' | ')} |`),
+    '',
+    ...formulas,
+    ...(formulas.length === 0 ? [] : ['']),
+  ]
 }
 
 function gist(verdict: Finding['verdict']): string {

@@ -11,10 +11,12 @@ import {
   roundTo,
   zero,
 } from '../../../money/rational.ts'
+import { formulaText } from '../../../price/formula-text.ts'
 import type { PriceJudge } from '../../../price/judge/expected.ts'
 import { type Explanation, explain } from '../../../price/judge/explain.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
+import { evidenceOfUsage } from '../service-side.ts'
 import { cacheText } from './free-repeats.ts'
 import { stakeOf } from './stake.ts'
 
@@ -152,6 +154,15 @@ function witnessOf(judged: Judged, unit: string): Witness {
     slot: request.slot,
     retry: request.retry,
     shows: `${request.requestedModel}${request.isStream ? ' stream' : ''}: ${statement.place} ${statement.text}, expected ${expectedText(judged)} ${unit}${lines.length === 0 ? '' : ` = ${lines.join(' + ')}`}`,
+    service: {
+      ...{ at: null, ids: [], endpoint: null, status: null, asked: null },
+      model: request.requestedModel,
+      usage: evidenceOfUsage(request.usage),
+      answered: statement.place === 'log' ? null : `${statement.text} ${unit}`,
+      logged: statement.place === 'log' ? `${statement.text} ${unit}` : null,
+      expected: `${expectedText(judged)} ${unit}`,
+      formula: expected.calculation === null ? null : formulaText(expected.calculation, unit),
+    },
   }
 }
 
