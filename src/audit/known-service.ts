@@ -1,3 +1,4 @@
+import { flagSql } from '../attempt/flags.ts'
 import type { Contract } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
 import { formatsOnly } from '../contract/formats-only.ts'
@@ -6,8 +7,9 @@ import type { Store } from '../store/open.ts'
 
 /**
  * The contract by which to judge runs if none is given: that of svc if the service is known as svc, otherwise only the
- * formats. It is known by a profile that names svc, or by runs by the contract svc with a balance in its credits
- * header, which is no part of either format. A model's name proves nothing: any service may serve it.
+ * formats. It is known by a profile that names svc, or by runs by the contract svc with its credits header, which is no
+ * part of either format; a value that is no number names it just as well, and so does an earlier run against the same
+ * address. A model's name proves nothing: any service may serve it.
  *
  * @param runIds the audited runs
  */
@@ -26,11 +28,16 @@ export async function contractOfService(
     [ids, defaultContract.name],
   )
   if (found?.areBySvc !== true) return formatsOnly
+  const ofService = await store.rows<{ runId: string }>(
+    `SELECT run_id AS "runId" FROM runs WHERE contract = $2 AND base_url IN (
+       SELECT base_url FROM runs WHERE list_contains($1::VARCHAR[], run_id))`,
+    [ids, defaultContract.name],
+  )
   // The first row is enough: a join of runs and attempts would read them all.
   const shown = await store.rows(
-    `SELECT 1 FROM attempts
-     WHERE list_contains($1::VARCHAR[], run_id) AND credits_remaining IS NOT NULL LIMIT 1`,
-    [ids],
+    `SELECT 1 FROM attempts WHERE list_contains($1::VARCHAR[], run_id)
+       AND (credits_remaining IS NOT NULL OR ${flagSql('malformedCredits')}) LIMIT 1`,
+    [JSON.stringify(ofService.map(({ runId }) => runId))],
   )
   return shown.length > 0 ? defaultContract : formatsOnly
 }

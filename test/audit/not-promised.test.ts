@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { flags } from '../../src/attempt/flags.ts'
 import { audit } from '../../src/audit/audit.ts'
 import { terminalText } from '../../src/audit/format/terminal.ts'
 import { allRules } from '../../src/audit/rules/list.ts'
@@ -34,6 +35,9 @@ test('without a contract, an unknown service is judged by the formats alone, and
   const report = await audit(store, {})
   const [first] = terminalText(report, new Map()).split('\n')
   expect(first).toContain('by the rules of the formats alone (chat, messages, SSE, HTTP)')
+  expect(terminalText(report, new Map()).replace(/\s+/g, ' ')).toMatch(
+    /\d\d rules of credits, prices, limits and models NOT JUDGED\. --contract names one/,
+  )
   expect(report.findings.filter(({ verdict }) => verdict.verdict === 'fail')).toEqual([])
   const of = (rule: string) => report.findings.find((finding) => finding.rule === rule)!.verdict
   expect(of('RATE-07')).toEqual({ verdict: 'not-promised', promises: ['headers.rate_limit'] })
@@ -46,6 +50,26 @@ test('without a contract, an unknown service is judged by the formats alone, and
 test('a service that shows a balance in the header of svc is judged by the contract of svc', async () => {
   await appendAttempts(store, [attempt(0, { creditsRemaining: 9 })])
   expect((await audit(store, {})).contract).toBe('svc')
+})
+
+test('a balance that is no number names the contract of svc all the same, and fails it', async () => {
+  const unreadable = { creditsRemaining: null, flags: flags.malformedCredits }
+  await appendAttempts(store, [attempt(0, unreadable), attempt(1, unreadable)])
+  const { contract, findings } = await audit(store, {})
+  expect(contract).toBe('svc')
+  expect(findings.find(({ rule }) => rule === 'BILL-09')!.verdict).toMatchObject({
+    verdict: 'fail',
+    observed: 'malformed on 2 of chat',
+  })
+})
+
+test('what an earlier run showed of the service is not forgotten when its header is gone', async () => {
+  await enterEndedRun(store, 'b')
+  await appendAttempts(store, [
+    attempt(0, { creditsRemaining: 9 }),
+    attempt(0, { runId: 'b', creditsRemaining: null }),
+  ])
+  expect((await audit(store, { runIds: ['b'] })).contract).toBe('svc')
 })
 
 test('a profile decides whether the service is svc', async () => {

@@ -102,10 +102,12 @@ export function summary({ findings }: AuditReport): string {
 }
 
 /** What a service was judged by, for a sentence. */
-export function judgedBy({ contract }: AuditReport): string {
-  return contract === formatsOnly.name
-    ? 'the rules of the formats alone (chat, messages, SSE, HTTP): no contract was given, and nothing shows that the service is svc. --contract names one'
-    : `the contract ${contract}`
+export function judgedBy({ contract, findings }: AuditReport): string {
+  if (contract !== formatsOnly.name) return `the contract ${contract}`
+  const open = findings.filter(({ verdict }) => verdict.verdict === 'not-promised').length
+  const unjudged =
+    open === 0 ? '' : ` ${count(open, 'rule')} of credits, prices, limits and models NOT JUDGED.`
+  return `the rules of the formats alone (chat, messages, SSE, HTTP): no contract was given, and nothing shows that the service is svc.${unjudged} --contract names one`
 }
 
 function failure(

@@ -62,6 +62,23 @@ export function readingsOf(
   return [...fromPages, ...fromHeaders].toSorted((a, b) => a.untilMs - b.untilMs)
 }
 
+/** Values of the balance that are texts and no numbers, such as `1,499`. */
+export function unreadable(
+  { requests, pages }: Parameters<typeof readingsOf>[0],
+  { get, header, value }: BalanceTerms,
+): readonly { readonly request: PricedRequest; readonly text: string }[] {
+  const ofHeaders = requests.map((request) => ({
+    request,
+    shown: header === null ? undefined : request.header(header),
+  }))
+  const ofPages = pages
+    .filter(({ path }) => get !== null && path.split('?')[0] === get.split('?')[0])
+    .map(({ request, body }) => ({ request, shown: value === null ? body : atPlace(body, value) }))
+  return [...ofHeaders, ...ofPages].flatMap(({ request, shown }) =>
+    typeof shown === 'string' && amountOf(shown) === null ? [{ request, text: shown }] : [],
+  )
+}
+
 function inCurrency(
   { text, value, decimals }: NonNullable<ReturnType<typeof amountOf>>,
   { times }: BalanceTerms,

@@ -1,6 +1,11 @@
 import type { Rational } from '../../../money/rational.ts'
 import { decimalText, roundTo } from '../../../money/rational.ts'
-import { type ReadingStretch, readingsOf, stretchesOf } from '../../evidence/prices/balance.ts'
+import {
+  type ReadingStretch,
+  readingsOf,
+  stretchesOf,
+  unreadable,
+} from '../../evidence/prices/balance.ts'
 import { explainSums } from '../../evidence/prices/explain-sums.ts'
 import { asCached, cacheText, repeatsOf, zeroCosts } from '../../evidence/prices/free-repeats.ts'
 import { priceJudgements, recordedCosts } from '../../evidence/prices/judgements.ts'
@@ -21,7 +26,7 @@ value may be as late as evidence.balance.within says, so a request near a readin
 that are open bound nothing from above; where the contract leaves a cost between bounds, the log, or else the answer, says which it is. A wrong sum is explained by the single change that gives all of them.
 A balance with d decimals shows no error below 10^-d: spend 100 x 10^-d between two readings to see 1 %. Costs that are
 whole units of the currency are exact: no rounding moves them. Any other may be rounded, by one unit each.
-It takes an account without other traffic.`,
+A value that is no number, such as \`1,499\`, makes the rule inconclusive. It takes an account without other traffic.`,
   ...whenPromised(['prices', 'evidence.balance'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
     const terms = found?.prices.evidence.balance
@@ -55,6 +60,18 @@ It takes an account without other traffic.`,
         expected: rangeOf(first, unit),
         observed: `${short(first.taken)} ${unit} between two readings; ${wrong.length} of ${stretches.length} stretches are wrong${explainSums(stretches, found.judge)}`,
         witnesses: [witnesses[0]!, ...witnesses.slice(1)],
+      }
+    }
+    const texts = unreadable(found, terms)
+    const [text] = texts
+    if (text !== undefined) {
+      const { runId, slot, retry } = text.request
+      const shows = `shows ${JSON.stringify(text.text)}`
+      return {
+        verdict: 'inconclusive',
+        observations: readings.length + texts.length,
+        why: `${texts.length} of ${readings.length + texts.length} values of the balance are no number: ${JSON.stringify(text.text)}`,
+        witnesses: [{ runId, slot, retry, shows }],
       }
     }
     if (shown.length > 0) return { verdict: 'pass', observations: shown.length }

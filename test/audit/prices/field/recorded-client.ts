@@ -35,10 +35,13 @@ export class RecordedClient {
   private readonly zeroMs = nowMs()
   private readonly baseUrl: string
   private readonly key: string
+  private readonly headOf: (head: string) => string
 
-  constructor(baseUrl: string, key: string) {
+  /** @param headOf what a proxy in between makes of the head of an answer */
+  constructor(baseUrl: string, key: string, headOf = (head: string) => head) {
     this.baseUrl = baseUrl
     this.key = key
+    this.headOf = headOf
   }
 
   /** @returns the body of the answer */
@@ -132,7 +135,8 @@ export class RecordedClient {
 
   private keep({ headers, body }: Received): void {
     const slot = this.rows.length - 1
-    this.bodies.push({ runId: 'a', slot, retry: 0, headers, body, truncated: false })
+    const sent = { headers: this.headOf(headers), body, truncated: false }
+    this.bodies.push({ runId: 'a', slot, retry: 0, ...sent })
   }
 
   private times(startMs: number) {

@@ -75,3 +75,18 @@ test('a balance in another unit shows as much as its last place is worth', async
   expect((await verdictsOf({ promised: inDollars })).balance).toBe('pass')
   expect((await verdictsOf({ promised: inDollars, kept })).balance).toMatch(/^0\.78 USD/)
 })
+
+test('values of a balance that are no number are named, and never a pass', async () => {
+  const target = await gateway({ contract: contractOf() })
+  const client = new RecordedClient(target.baseUrl, target.key, (head) =>
+    head.replace(/^(x-credits-remaining: \d+)(\d{3})$/im, '$1,$2'),
+  )
+  for (let nth = 0; nth < 4; nth++) {
+    await client.ask({ messages: user('Hello'), model: 'small' })
+  }
+  const findings = await client.audit(contractOf(), null)
+  expect(findings.find(({ rule }) => rule === 'PRICE-06')!.verdict).toMatchObject({
+    verdict: 'inconclusive',
+    why: expect.stringMatching(/^4 of 4 values of the balance are no number: "\d+,\d{3}"$/),
+  })
+})
