@@ -85,6 +85,9 @@ function answer(
   }
   if (credits !== null && credits.source !== 'none')
     return say(isPending ? 'answer.pending' : 'answer.unknown')
+  const spent = summary.cost.map(({ currency, value }) => speech.money(currency, value))
+  if (!hasCredits(summary) && spent.length > 0)
+    return say('answer.spent', { amount: spent.join(' + ') })
   return summary.credits?.value == null
     ? say('answer.requests', { requests: Number(summary.requests.value ?? 0) })
     : say('answer.used', { credits: Number(summary.credits.value) })
@@ -101,6 +104,9 @@ function range({ outlook }: PageData, { say, day }: Speech): Html | false {
   const [first, last] = [early, late].map((each) => day(Date.parse(each) * 1000))
   return first !== last && html`<p>${say('answer.range', { early: first!, late: last! })}</p>`
 }
+
+/** Whether an amount in credits is known: a service in money has none. */
+const hasCredits = ({ credits }: Answers['summary']) => credits !== null && credits.value !== null
 
 type Figure = Answers['summary']['requests']
 
@@ -127,7 +133,9 @@ function cards(
     .cards.filter(([name]) => name === 'tokens' || name === 'failed')
     .map(([, label, value, aside]) => ({ label, value, aside }))
   return renderCards([
-    ...(summary.credits === null ? [] : [figure(say('card.credits'), summary.credits)]),
+    ...(summary.credits === null || (!hasCredits(summary) && summary.cost.length > 0)
+      ? []
+      : [figure(say('card.credits'), summary.credits)]),
     ...summary.cost.map(({ currency, value }) => ({
       ...{ label: say('card.cost'), value: speech.money(currency, value), aside: '' },
     })),

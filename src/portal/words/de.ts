@@ -12,6 +12,7 @@ export const de: Wording = {
   'answer.pending': 'Wir berechnen gerade, wie lange Ihre Credits reichen',
   'answer.none': 'Sie haben keine Credits mehr',
   'answer.used': 'Sie haben {credits} {credits|Credit|Credits} genutzt',
+  'answer.spent': 'Sie haben {amount} ausgegeben',
   'answer.requests': 'Sie haben {requests} {requests|Anfrage|Anfragen} gestellt',
   'card.credits': 'Genutzte Credits',
   'card.cost': 'Kosten',

@@ -10,6 +10,7 @@ export const en = {
   'answer.pending': 'We are working out how long your credits last',
   'answer.none': 'You have no credits left',
   'answer.used': 'You used {credits} {credits|credit|credits}',
+  'answer.spent': 'You spent {amount}',
   'answer.requests': 'You made {requests} {requests|request|requests}',
   'card.credits': 'Credits used',
   'card.cost': 'Cost',

@@ -11,6 +11,7 @@ export const es: Wording = {
   'answer.pending': 'Estamos calculando cuánto duran sus créditos',
   'answer.none': 'No le quedan créditos',
   'answer.used': 'Ha usado {credits} {credits|crédito|créditos}',
+  'answer.spent': 'Ha gastado {amount}',
   'answer.requests': 'Ha hecho {requests} {requests|solicitud|solicitudes}',
   'card.credits': 'Créditos usados',
   'card.cost': 'Coste',

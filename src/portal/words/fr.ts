@@ -12,6 +12,7 @@ export const fr: Wording = {
   'answer.pending': 'Nous calculons combien de temps dureront vos crédits',
   'answer.none': 'Vous n’avez plus de crédits',
   'answer.used': 'Vous avez utilisé {credits} {credits|crédit|crédits}',
+  'answer.spent': 'Vous avez dépensé {amount}',
   'answer.requests': 'Vous avez fait {requests} {requests|requête|requêtes}',
   'card.credits': 'Crédits utilisés',
   'card.cost': 'Coût',

@@ -11,6 +11,7 @@ export const ja: Wording = {
   'answer.pending': 'クレジットの残り期間を計算しています',
   'answer.none': 'クレジットの残りがありません',
   'answer.used': '{credits}クレジットを使いました',
+  'answer.spent': '{amount}を使いました',
   'answer.requests': '{requests}件のリクエストがありました',
   'card.credits': '使ったクレジット',
   'card.cost': '料金',
