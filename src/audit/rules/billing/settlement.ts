@@ -1,5 +1,5 @@
 import type { Credits } from '../../../contract/contract.ts'
-import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
+import { billingRule, credits, successes, witnessOf } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { readBounds } from '../../evidence/billing/bounds.ts'
 import { excessOf, type Segment } from '../../evidence/billing/conservation.ts'
@@ -194,7 +194,8 @@ export const bill12 = billingRule({
   explain: `Compares the remaining credits in the body of GET /user/credits, read with nothing else in
 flight, with its own header. Without that header, it compares with the last value before it, unless
 credits were bought or may have expired since. If the headers alone explain every charge and these bodies do not
-fit them, the bodies are late or of another account, and no other rule reads them. The field is identified by its name (gap G-09).`,
+fit them, the bodies are late or of another account, and no other rule reads them. If only the prices of requests since the
+header before it contradict a body, it is inconclusive: they may have taken another price. The field is identified by its name (gap G-09).`,
   async decideBy(readings, evidence) {
     for (const reading of readings) {
       const [first] = reading.pageAgainst ?? []
@@ -219,6 +220,7 @@ fit them, the bodies are late or of another account, and no other rule reads the
       ({ remaining, exchange }) => remaining !== null && !(exchange.row.path ?? '').includes('?'),
     )
     let observations = 0
+    let open: Verdict | null = null
     for (const { exchange, remaining } of reports) {
       const { runId, slot, retry } = exchange.row
       const reading = readings.find(
@@ -245,6 +247,16 @@ fit them, the bodies are late or of another account, and no other rule reads the
       if (expected === null) continue
       observations++
       if (expected === remaining) continue
+      // The page is itself the value after the charges: either it is wrong, or they took another price.
+      if (header === null && segment !== undefined && segment.taken !== segment.sure) {
+        open ??= {
+          verdict: 'inconclusive',
+          observations,
+          why: `remaining ${remaining} in the body, ${expected} by the prices of the ${successes(segment.charges)} since the header before it; either the body is wrong, or they took another price`,
+          witnesses: [{ runId, slot, retry, shows: `remaining ${remaining} in the body` }],
+        }
+        continue
+      }
       return {
         verdict: 'fail',
         observations,
@@ -260,6 +272,8 @@ fit them, the bodies are late or of another account, and no other rule reads the
         ],
       }
     }
-    return passed(observations, 'a captured answer of GET /user/credits with nothing in flight')
+    return (
+      open ?? passed(observations, 'a captured answer of GET /user/credits with nothing in flight')
+    )
   },
 })

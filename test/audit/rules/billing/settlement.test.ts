@@ -186,6 +186,15 @@ testStored('BILL-07', [
 
 testStored('BILL-12', [
   [
+    'a page after requests that took another price may be right',
+    inTurn(100, {}, {}, { ...asked, creditsRemaining: null }),
+    {
+      verdict: 'inconclusive',
+      why: 'remaining 100 in the body, 98 by the prices of the 2 successes since the header before it; either the body is wrong, or they took another price',
+    },
+    bodies(answer(3, 100)),
+  ],
+  [
     'a body that agrees with its header passes',
     inTurn(100, {}, shows(99, asked)),
     { verdict: 'pass', observations: 1 },
