@@ -46,7 +46,6 @@ const ofOurWords = [
   'cli/run-plan.ts: [billing.kind]',
   'limits/reach.ts: [window]',
   'portal/asked.ts: [by]',
-  'portal/breakdown.ts: [canSort]',
   'price/judge/changes/whole.ts: [charge]',
   'price/judge/expected.ts: [clock]',
   'report/focus/charges.ts: [type]',

@@ -13,6 +13,7 @@ import { delimiterOf, isJson } from '../../store/import/known-logs.ts'
 import { plainText } from '../../store/import/whole/plain-text.ts'
 import { wholeText } from '../../store/import/whole/whole-text.ts'
 import { usageFlags } from '../../tokens/usage.ts'
+import { lookup } from '../../user/lookup.ts'
 import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import type { AuditReport } from '../audit.ts'
@@ -107,12 +108,12 @@ function judgeLog(log: ReadLog, prices: PriceTerms): readonly Finding[] {
       judgeAmount({ request: line.request, statement: line.statement }, seen.unit, judge),
     )
   }
-  const verdicts: Readonly<Record<string, Verdict>> = {
+  const verdicts: Readonly<Record<string, Verdict>> = lookup({
     'PRICE-01': usageVerdict(seen),
     'PRICE-04': costs.verdict(judge),
     'PRICE-05': rowsVerdict(seen, repeats, costs),
     'PRICE-08': costs.sums(),
-  }
+  })
   return priceRules.map(({ id, severity, title }) => ({
     rule: id,
     severity,

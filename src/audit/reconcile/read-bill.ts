@@ -10,6 +10,7 @@ import type { Mapping } from '../../store/import/mapping.ts'
 import { plainText } from '../../store/import/whole/plain-text.ts'
 import { wholeText } from '../../store/import/whole/whole-text.ts'
 import { outputOf, promptOf, type Usage } from '../../tokens/usage.ts'
+import { lookup } from '../../user/lookup.ts'
 import { UserError } from '../../user/user-error.ts'
 import { amountOf } from '../evidence/prices/answer-json.ts'
 import { timeOf } from '../evidence/prices/log.ts'
@@ -196,11 +197,11 @@ function countsOf(usage: Usage | null): Counts | null {
   }
 }
 
-const outcomes: Readonly<Record<string, string>> = {
+const outcomes: Readonly<Record<string, string>> = lookup({
   refused: 'http_error',
   abort: 'aborted',
   broken: 'broken',
-}
+})
 
 function* logOf(
   lines: Iterable<LoggedRequest>,

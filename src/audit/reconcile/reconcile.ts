@@ -9,6 +9,7 @@ import {
   subtract,
   zero,
 } from '../../money/rational.ts'
+import { lookup } from '../../user/lookup.ts'
 
 /** Why a bill differs from what the contract gives for the log, in the order in which they are looked for. */
 export const causes = [
@@ -121,10 +122,10 @@ class OpenCell {
   }
 }
 
-const beside: Readonly<Record<string, Cause>> = {
+const beside: Readonly<Record<string, Cause>> = lookup({
   ...{ tax: 'tax', credit: 'credit', refund: 'credit', correction: 'credit', adjustment: 'credit' },
   ...{ discount: 'tier or discount', purchase: 'fee', fee: 'fee' },
-}
+})
 
 /**
  * Lays a bill beside the own log and the contract, by day, model and account. The causes of a difference are disjoint, and add

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { plainText as safeText } from '../../user/hostile.ts'
+import { lookup } from '../../user/lookup.ts'
 import { UserError } from '../../user/user-error.ts'
 import { beginningOf } from './csv-header.ts'
 import { csvDocuments, jsonDocuments } from './formats/documents.ts'
@@ -60,7 +61,7 @@ function addColumns(seen: Map<string, string>, document: Fields, before: string,
 
 const last = '(^|[._ ])'
 /** Names that columns of a field have in public logs, best first. Matched against the end of a path. */
-const names: Readonly<Record<string, RegExp>> = {
+const names: Readonly<Record<string, RegExp>> = lookup({
   id: new RegExp(`${last}(request_?id|generation_?id|trace_?id|message\\.id|id)$`, 'i'),
   time: new RegExp(
     `${last}(timestamp|created_?at|start_?time|started_?at|time|date|datetime|usage_start_date|ts|created)$`,
@@ -92,7 +93,7 @@ const names: Readonly<Record<string, RegExp>> = {
   ),
   reasoningTokens: new RegExp(`${last}(reasoning_?(output_?)?tokens|thoughts)$`, 'i'),
   status: new RegExp(`${last}(status_?code|http_?status|status)$`, 'i'),
-}
+})
 
 /** The fields that a file's columns look like. The shortest path of a name comes first. */
 function fieldsOf(columns: readonly SeenColumn[]): Readonly<Record<string, string>> {

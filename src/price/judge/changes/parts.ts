@@ -52,7 +52,9 @@ function changesOf(part: Part): Readonly<Record<'priced' | 'free' | 'twice', rea
 
 /** A part at a price of another kind of token that the model writes, such as input at the price of cache reads. */
 export function pairChanges(models: readonly ModelPrice[]): readonly Change[] {
-  const written = tokenPriceNames.filter((name) => models.some(({ price }) => name in price))
+  const written = tokenPriceNames.filter((name) =>
+    models.some(({ price }) => Object.hasOwn(price, name)),
+  )
   return parts.flatMap((part) => {
     const own = priceOfPart[part]
     return written
