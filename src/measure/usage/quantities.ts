@@ -1,8 +1,8 @@
 import { lookup } from '../../user/lookup.ts'
 
 /**
- * What a request uses, each defined once. The view `usage`, the sums of quarters of an hour, ClickHouse's tables, imports, the pages, the API
- * and the files follow from it (docs/usage-quantities.md).
+ * What a request uses, each defined once. The view `usage`, the sums of quarters of an hour, ClickHouse's tables, imports, the API and
+ * the exports follow from it.
  */
 
 /** A kind of token. */
