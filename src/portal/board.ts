@@ -69,6 +69,7 @@ export async function readBoardFor(
       ...{ firstUs: first ?? period.toUs, lastUs: last ?? period.fromUs },
       ...{ unit: amounts.unit, money: amounts.money, asked: asked ?? {} },
       by: shows.has('models') ? 'model' : shows.has('keys') ? 'key' : 'endpoint',
+      keyIs: 'key',
       ...{ locale: speech.locale, words: boardWordsOf(speech, amounts) },
       page: isOpen ? page : null,
       marks: (shows.has('credits') ? unusual : [])

@@ -58,6 +58,11 @@ describe('the board of a usage page', () => {
       expect(board.requests?.key?.filter((each) => each === 1)).toHaveLength(5)
       const { sums } = viewsOf(board, { ...initial(board), key: 'north' })
       expect(sums.requests).toBe(5)
+      const chosen = { ...initial(board), key: 'north', by: 'endpoint' as const }
+      expect(fragmentOf(board, chosen)).toBe('account=north&by=endpoint')
+      expect(choiceOf(board, 'account=north&by=endpoint')).toEqual(chosen)
+      expect(fragmentOf({ ...board, by: 'model' }, initial(board))).toBe('by=account')
+      expect(choiceOf({ ...board, by: 'model' }, 'by=account').by).toBe('key')
       expect((await boardOf(many, { by: 'key' })).names.key).toEqual(['k1'])
     } finally {
       many.close()

@@ -7,14 +7,19 @@ export const initial = (data) => ({
   ...{ by: data.by, metric: data.metrics[0] },
 })
 
+/** What the address calls a dimension: a page by account has accounts in the place of keys. */
+const addressed = (data, name) => (name === 'key' ? data.keyIs : name)
+
 /** Reads a choice from the fragment of the address; what is not known there is left out. */
 export function choiceOf(data, fragment) {
   const said = new URLSearchParams(fragment)
   const choice = initial(data)
-  for (const name of dimensions)
-    if (data.names[name].includes(said.get(name))) choice[name] = said.get(name)
+  for (const name of dimensions) {
+    const called = addressed(data, name)
+    if (data.names[name].includes(said.get(called))) choice[name] = said.get(called)
+    if (said.get('by') === called) choice.by = name
+  }
   if (data.metrics.includes(said.get('metric'))) choice.metric = said.get('metric')
-  if (dimensions.includes(said.get('by'))) choice.by = said.get('by')
   const hour = (text, otherwise) => {
     const found = /^\d{4}-\d{2}-\d{2}(T\d{2})?$/.test(text ?? '')
       ? hourOf(text.slice(0, 10)) + Number(text.slice(11) || 0)
@@ -33,8 +38,10 @@ export function fragmentOf(data, choice) {
   const first = initial(data)
   const said = new URLSearchParams()
   for (const [name, value] of Object.entries(choice)) {
-    if (value !== first[name])
-      said.set(name, name === 'from' || name === 'to' ? timeText(value) : value)
+    if (value === first[name]) continue
+    if (name === 'by') said.set(name, addressed(data, value))
+    else if (name === 'from' || name === 'to') said.set(name, timeText(value))
+    else said.set(addressed(data, name), value)
   }
   return said.toString()
 }

@@ -17,6 +17,8 @@ export interface BoardData {
   /** What a unit costs; null if the page shows no costs. */
   readonly money: { readonly currency: string; readonly perCredit: number } | null
   readonly by: 'model' | 'key' | 'endpoint'
+  /** What its keys are, in the address too: a page by account has accounts in their place. */
+  readonly keyIs: 'key' | 'account'
   readonly metrics: readonly ('credits' | 'requests' | 'tokens' | 'money')[]
   readonly from: number
   readonly to: number
@@ -49,6 +51,7 @@ export interface BoardScope {
   readonly unit: string
   readonly money: BoardData['money']
   readonly by: BoardData['by']
+  readonly keyIs: BoardData['keyIs']
   readonly mostCells: number
   readonly locale: string
   readonly words: BoardWords
@@ -76,7 +79,7 @@ export function readBoard(
     firstUs: Math.min(...some.map(({ firstUs }) => firstUs), scope.toUs),
     lastUs: Math.max(...some.map(({ lastUs }) => lastUs), scope.fromUs),
     money: scope.creditUsd === null ? null : { currency: 'USD', perCredit: scope.creditUsd },
-    // A page by account has accounts in the place of keys.
+    keyIs: scope.by === 'account' ? 'account' : 'key',
     by: scope.by === 'account' ? 'key' : scope.by,
     ...{ mostCells, locale: 'en-GB', page },
     words: scope.by === 'account' ? accountWords : boardWords,
@@ -96,7 +99,7 @@ export async function readBoardOf(
   engine: Pick<UsageEngine, 'fill' | 'holdsRequests'>,
   scope: BoardScope,
 ): Promise<BoardData> {
-  const { unit, money, by, page, locale, words } = scope
+  const { unit, money, by, keyIs, page, locale, words } = scope
   await engine.fill(store, 'usage_board', queryText('board'))
   const { finest, names, cells } = await readCells(store, scope.mostCells, wanted(scope.asked))
   const [from, to, now, measuredFrom, measuredTo] = (await localHours(store, [
@@ -114,7 +117,7 @@ export async function readBoardOf(
   const has = (column: keyof Cells) => cells[column].some((value) => value !== null && value !== 0)
   const hasCredits = has('credits')
   return {
-    ...{ locale, words, unit, money, by, from, to, now, measuredFrom, measuredTo },
+    ...{ locale, words, unit, money, by, keyIs, from, to, now, measuredFrom, measuredTo },
     metrics: [
       ...(hasCredits ? (['credits'] as const) : []),
       ...(hasCredits && money !== null ? (['money'] as const) : []),
