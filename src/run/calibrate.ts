@@ -65,8 +65,9 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
             ...{ threads: options.threads, seconds: options.seconds },
           })
     const store = await openStore(options.dbPath)
-    const session = await store.session({ writes: 'attempts' })
+    let session: Session | undefined
     try {
+      session = await store.session({ writes: 'attempts' })
       const ceiling: Ceiling = {
         plainPerS: await steadyPerS(session, plain),
         eventsPerS: (await steadyPerS(session, streams)) * eventsOfStream,
@@ -81,6 +82,7 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
       }
       return { ...ceiling, autocannonPerS: other, runIds: [plain, streams] }
     } finally {
+      session?.close()
       store.close()
     }
   } finally {

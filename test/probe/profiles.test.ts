@@ -218,15 +218,13 @@ describe('the answers of a probe match the settings of the service', () => {
 
 /** The rules of rates that a probe's own traffic breaks. */
 async function failedOf(store: Store): Promise<readonly unknown[]> {
-  const evidence = {
-    store: await store.session(),
-    runIds: ['probe-1'],
-    contract: defaultContract,
-  }
+  const session = await store.session()
+  const evidence = { store: session, runIds: ['probe-1'], contract: defaultContract }
   const failed: unknown[] = []
   for (const rule of rateRules) {
     const verdict = await rule.decide(evidence)
     if (verdict.verdict === 'fail') failed.push({ rule: rule.id, ...verdict })
   }
+  session.close()
   return failed
 }
