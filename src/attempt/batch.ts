@@ -111,7 +111,12 @@ export class Batch {
           cells[at] = value as number
           break
         case 'word':
-          cells[at] = value === null ? nullWord : words.codeOf(value as string)
+          cells[at] =
+            value === null
+              ? nullWord
+              : said.has(name)
+                ? words.saidCodeOf(value as string)
+                : words.codeOf(value as string)
           break
         case 'text':
           this.setText(name, at, value as string | null)
@@ -155,37 +160,62 @@ export class Batch {
   }
 }
 
-/** A service may send endless or hostile words, so the list and each word are bounded. */
-const maxWords = 4096
-const maxWordLength = 200
+/** A service may send endless or hostile words, so their number and each of them are bounded. */
+const maxSaidWords = 4096
+const maxSaidLength = 200
 const overflowWord = '(more)'
+
+/** Columns with words of the service. */
+const said: ReadonlySet<ColumnName> = new Set<ColumnName>([
+  ...(['errorCode', 'errorType', 'errorMessage', 'unknownMember'] as const),
+  ...(['responseModel', 'finishReason'] as const),
+])
 
 /** Strings that repeat and their codes, one list for each sending thread; the recorder keeps a copy. */
 export class Dictionary {
   private readonly codes = new Map<string, number>()
   private fresh: string[] = []
+  private saidWords = 0
   /** The last word of each length (mod 16) and its code: nearly all words repeat. */
   private readonly recent = Array.from({ length: 16 }, () => '')
   private readonly recentCodes = new Int32Array(16)
 
+  /** The code of a word that is ours or the user's: whole, because two names that differ late are two. */
   codeOf(word: string): number {
+    return this.recentCodeOf(word) ?? this.keep(word, this.codes.get(word) ?? this.add(word))
+  }
+
+  /** The code of a word that the service said; a long one is cut, and says so by its end. */
+  saidCodeOf(word: string): number {
+    return this.recentCodeOf(word) ?? this.keep(word, this.codes.get(word) ?? this.addSaid(word))
+  }
+
+  private recentCodeOf(word: string): number | null {
     const at = word.length & 15
-    if (word !== '' && this.recent[at] === word) return this.recentCodes[at]!
-    const code = this.find(word)
+    return word !== '' && this.recent[at] === word ? this.recentCodes[at]! : null
+  }
+
+  private keep(word: string, code: number): number {
+    const at = word.length & 15
     this.recent[at] = word
     this.recentCodes[at] = code
     return code
   }
 
-  private find(word: string): number {
-    const known = this.codes.get(word)
+  private addSaid(word: string): number {
+    const cut = word.length > maxSaidLength ? `${word.slice(0, maxSaidLength - 1)}…` : word
+    const known = this.codes.get(cut)
     if (known !== undefined) return known
-    const kept = this.codes.size >= maxWords ? overflowWord : word.slice(0, maxWordLength)
-    const existing = this.codes.get(kept)
-    if (existing !== undefined) return existing
+    if (this.saidWords >= maxSaidWords)
+      return this.codes.get(overflowWord) ?? this.add(overflowWord)
+    this.saidWords++
+    return this.add(cut)
+  }
+
+  private add(word: string): number {
     const code = this.codes.size
-    this.codes.set(kept, code)
-    this.fresh.push(kept)
+    this.codes.set(word, code)
+    this.fresh.push(word)
     return code
   }
 

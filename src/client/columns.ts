@@ -195,7 +195,7 @@ export function writeOwnColumns(values: Values, batch: Batch, words: Dictionary)
 }
 
 function codeOf(words: Dictionary, word: string | null): number {
-  return word === null ? nullWord : words.codeOf(word)
+  return word === null ? nullWord : words.saidCodeOf(word)
 }
 
 /** A service may send anything as a count; a value that is not a 32-bit integer becomes null. */

@@ -124,6 +124,8 @@ export class RowWriter {
 
   /** @param keepBody whether the body was kept, which sets the flag `captured` */
   writeEnded(flight: Flight, attempt: Attempt, keepBody: boolean, nowUs: number): void {
+    // The model that was asked for, whole: a service that names the same one says this word.
+    if (flight.request !== this.request) this.word(flight.request.model)
     this.writeResponse(attempt, keepBody)
     this.writeRequest(flight, this.batch.rows, nowUs)
   }

@@ -75,7 +75,35 @@ test('a text that no longer fits the arena becomes null, not a truncated string'
 
 test('a word list stops growing at its bound when a service sends endless new words', () => {
   const words = new Dictionary()
-  const codes = Array.from({ length: 10_000 }, (_, index) => words.codeOf(`word ${index}`))
+  const codes = Array.from({ length: 10_000 }, (_, index) => words.saidCodeOf(`word ${index}`))
   expect(new Set(codes).size).toBe(4097)
   expect(words.takeNew().at(-1)).toBe('(more)')
+})
+
+test('names of a scenario are whole and as many as it has; only words of the service are cut', () => {
+  const words = new Dictionary()
+  const long = 'n'.repeat(200)
+  const names = ['a', 'b', ''].map((end) => `${long}${end}`)
+  const codes = names.map((name) => words.codeOf(name))
+  expect(words.takeNew()).toEqual(names)
+  // A service that names the model that was asked for names the same; one that names another does not.
+  expect(names.map((name) => words.saidCodeOf(name))).toEqual(codes)
+  expect(words.takeNew()).toEqual([])
+  expect(codes).not.toContain(words.saidCodeOf(`${long}c`))
+  expect(words.takeNew()).toEqual([`${'n'.repeat(199)}…`])
+  for (let at = 0; at < 9000; at++) words.saidCodeOf(`said ${at}`)
+  const accounts = Array.from({ length: 9000 }, (_, at) => words.codeOf(`account ${at}`))
+  expect(new Set(accounts).size).toBe(9000)
+})
+
+test('two models and accounts that differ late are two in a row, too', () => {
+  const batch = new Batch()
+  const words = new Dictionary()
+  const base = fc.sample(anyRow, { numRuns: 1, seed: 1 })[0]!
+  const long = 'm'.repeat(300)
+  for (const end of ['a', 'b'])
+    batch.push({ ...base, model: long + end, account: long + end, errorMessage: `e${long}${end}` }, words)
+  const cells = (name: 'model' | 'account' | 'errorMessage') =>
+    new Set(batch.columns[name].slice(0, 2)).size
+  expect([cells('model'), cells('account'), cells('errorMessage')]).toEqual([2, 2, 1])
 })

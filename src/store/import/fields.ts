@@ -2,7 +2,14 @@ import { outcomes } from '../../attempt/outcome.ts'
 import { literal } from '../literal.ts'
 import { entryTypes } from './entry-types.ts'
 import type { FieldName, Mapping, Place } from './mapping.ts'
-import { type ColumnReader, endpointSql, exactColumn, fingerprintSql, placeSql } from './places.ts'
+import {
+  type ColumnReader,
+  endpointSql,
+  exactColumn,
+  fingerprintSql,
+  pathSql,
+  placeSql,
+} from './places.ts'
 import { numberSql, type Readings } from './readings.ts'
 import { type StagedField, sameField } from './staged-field.ts'
 import { ownUnit } from './staged-lines.ts'
@@ -127,12 +134,13 @@ export function stagedFields(
         },
     name('refers_to', 'refersTo'),
     name('model', 'model'),
-    {
-      ...plain('endpoint', 'endpoint'),
-      ...(fields.endpoint === undefined
-        ? {}
-        : { sql: endpointSql(text('endpoint'), short('endpoint', longestText)) }),
-    },
+    fields.endpoint === undefined
+      ? sameField('endpoint', 'NULL::VARCHAR')
+      : {
+          ...name('endpoint', 'endpoint'),
+          sql: endpointSql(pathSql(text('endpoint'))),
+          observed: optional(pathSql(text('endpoint'))),
+        },
     fields.key === undefined && fields.keyFp === undefined
       ? sameField('key_fp', 'NULL::VARCHAR')
       : fields.key === undefined

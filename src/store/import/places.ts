@@ -61,10 +61,14 @@ export function pointerOf(column: string | readonly string[]): string {
   return steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
 
-/** Maps the paths of the two generation endpoints to their names here, and others to `other`. */
-export function endpointSql(text: string, other: string): string {
-  return `CASE WHEN ends_with(${text}, '/chat/completions') THEN 'chat'
-               WHEN ends_with(${text}, '/messages') THEN 'messages' ELSE ${other} END`
+/** A path or an address without its query and fragment: they hold keys, signatures and what else one request alone has. */
+export const pathSql = (text: string) =>
+  `CASE WHEN contains(${text}, '?') OR contains(${text}, '#') THEN regexp_extract(${text}, '^[^?#]*') ELSE ${text} END`
+
+/** Maps the paths of the two generation endpoints to their names here; another path is its own name. */
+export function endpointSql(path: string): string {
+  return `CASE WHEN ends_with(${path}, '/chat/completions') THEN 'chat'
+               WHEN ends_with(${path}, '/messages') THEN 'messages' ELSE nullif(${path}, '') END`
 }
 
 /** The fingerprint of a key, or of the SHA-256 of a key, which gateways log. Both give the same. */

@@ -101,6 +101,29 @@ test('a line becomes an event: paths, units, zone, fingerprint, endpoint, and nu
   ])
 })
 
+test('an endpoint is its whole path without the query, which may hold a key; a longer one is refused', async () => {
+  const long = `/v1/${'x'.repeat(190)}`
+  const secret = 'AIzaSyExample0123456789'
+  const paths = {
+    ...{ a: `${long}/aa?sig=${'s'.repeat(300)}`, b: `${long}/bb#${secret}` },
+    c: '/openai/deployments/k2/chat/completions?api-version=2026-01-01',
+    ...{
+      d: `/v1beta/models?key=${secret}`,
+      e: `?key=${secret}`,
+      f: `${long}/${long}?key=${secret}`,
+    },
+  }
+  const lines = Object.entries(paths).map(([id, path]) =>
+    JSON.stringify({ request: { id }, at: at / 1e6, path }),
+  )
+  const { ledger, events } = await importText(lines.join('\n'))
+  expect(ledger).toMatchObject({ lines: 6, accepted: 5, rejected: 1 })
+  const rows = await events()
+  expect(Object.fromEntries(rows.map(({ id, endpoint }) => [id, endpoint]))).toEqual({
+    ...{ a: `${long}/aa`, b: `${long}/bb`, c: 'chat', d: '/v1beta/models', e: null },
+  })
+})
+
 test('what an import makes of a JSON log does not depend on the order of its lines', async () => {
   const line = (id: number, credits: string) =>
     `{"request":{"id":"${id}"},"at":${at / 1e6},"credits":${credits}}`
