@@ -71,8 +71,10 @@ export class KeyIndex {
     for (let at = 0; at + pieceLength <= secret.length; at++) {
       const piece = pieceAt(secret, at)
       const known = places.get(piece)
-      // Of a secret that repeats itself, one place of each kind finds every find that the others do.
-      const context = secret.slice(Math.max(0, at - letters), at + pieceLength + letters)
+      // Of a secret that repeats itself, one place of each kind finds every find that the others do. How far both ends of the secret are
+      // is part of the kind: a find may begin or end there.
+      const before = Math.min(at, letters)
+      const context = `${before} ${secret.slice(at - before, at + pieceLength + letters)}`
       if (known !== undefined && contexts.has(context)) continue
       contexts.add(context)
       if (known !== undefined) known.push({ secret, at, needed })

@@ -278,3 +278,16 @@ test('of a secret that repeats itself, no eight letters stay, wherever a text ha
     }),
   )
 })
+
+test('a key of few letters that repeats itself is hidden wherever it stands', () => {
+  const few = (minLength: number, maxLength: number) =>
+    fc.string({ unit: fc.constantFrom('a', 'b'), minLength, maxLength })
+  fc.assert(
+    fc.property(few(8, 40), few(0, 30), few(0, 30), (key, before, after) => {
+      const secrets = new Secrets([key])
+      expect(secrets.without(`${before}-${key}-${after}`)).not.toContain(key)
+      expect(secrets.without(`${before}${key}${after}`)).not.toContain(key)
+    }),
+    { numRuns: 1000 },
+  )
+})
