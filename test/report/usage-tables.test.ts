@@ -11,7 +11,8 @@ function pageOf(days: readonly (number | null)[]): UsagePage {
   const [earlyUs, medianUs, lateUs] = days.map((day) => (day === null ? null : nowUs + day * dayUs))
   const runsOut = { earlyUs, medianUs, lateUs, horizonDays: 365 } as DateBand
   return {
-    scope: { timezone: 'UTC', nowUs, sources: [{ lastUs: nowUs }] },
+    scope: { timezone: 'UTC', nowUs, unit: 'credits', sources: [{ lastUs: nowUs }] },
+    otherForecasts: [],
     depletion: { known: true, balance: 1000, runsOut, wasted: [], summary: '' },
     forecast: {
       known: true,
