@@ -78,5 +78,7 @@ function plainValue(value: unknown): unknown {
   if (typeof value === 'number') return Number(value.toPrecision(15))
   if (typeof value !== 'string') return value
   const visible = withoutHostile(value, () => '\ufffd')
+  // Vega looks names up in plain objects, where `constructor` is something else. The joiner has no width.
+  if (Object.hasOwn(Object.prototype, visible)) return `${visible}\u2060`
   return visible.length > longestLabel ? `${visible.slice(0, longestLabel)}…` : visible
 }

@@ -24,6 +24,7 @@ import {
   zero,
 } from '../money/rational.ts'
 import { outputParts, type Part, type Parts, parts, promptOf, type Usage } from '../tokens/usage.ts'
+import { entryOf } from '../user/lookup.ts'
 import { scaled, sheetAt } from './price-at.ts'
 
 /** What a price depends on beside usage. */
@@ -200,8 +201,8 @@ function finished(
   let times = one
   const applied: string[] = []
   for (const [name, factor] of Object.entries(model.factors)) {
-    const choice = choices[name] ?? 'default'
-    const value = 'value' in factor ? factor.value : factor.choices[choice]
+    const choice = entryOf(choices, name) ?? 'default'
+    const value = 'value' in factor ? factor.value : entryOf(factor.choices, choice)
     if (value === undefined) unknown.push(name)
     else {
       times = multiply(times, value)
@@ -352,9 +353,9 @@ class CostSum {
   ): void {
     for (const [name, entry] of Object.entries(price)) {
       if (Object.hasOwn(tokenPrices, name)) continue
-      const call = calls[name]
+      const call = entryOf(calls, name)
       const stated =
-        counts[name] ?? (call === undefined ? undefined : (decimalOf(call) ?? undefined))
+        entryOf(counts, name) ?? (call === undefined ? undefined : (decimalOf(call) ?? undefined))
       if (name === 'request') this.addLine(name, name, stated ?? one, entry)
       else if (stated === undefined) {
         if (entry.price !== 'open' && isZero(entry.price)) continue

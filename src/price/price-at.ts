@@ -11,6 +11,7 @@ import {
 import { multiply, type Rational } from '../money/rational.ts'
 import type { Usage } from '../tokens/usage.ts'
 import { isUsualValue, selectingNames } from '../tokens/usage-names.ts'
+import { entryOf } from '../user/lookup.ts'
 
 /** The price of a model at a moment: after changes, service tier and hours, before tiers. */
 export interface Sheet {
@@ -83,11 +84,6 @@ function chosenBy({ by }: ModelPrice, named: Usage['named']) {
 }
 
 const usageField = (field: string) => `usage.${field}`
-
-/** A name comes from a service, so it is no property of an object. */
-function entryOf<Value>(of: Readonly<Record<string, Value>>, name: string): Value | undefined {
-  return Object.hasOwn(of, name) ? of[name] : undefined
-}
 
 function overlaid(
   { price, tiers }: Omit<Sheet, 'because'>,

@@ -1,5 +1,6 @@
 import { isHeaderValue } from '../contract/request.ts'
 import type { KeySource, Scenario } from '../scenario/scenario.ts'
+import { entryOf } from '../user/lookup.ts'
 import { readText } from '../user/read-text.ts'
 import { secrets } from '../user/secrets/secrets.ts'
 import { UserError } from '../user/user-error.ts'
@@ -27,7 +28,7 @@ export function resolveKeys(
   environment: NodeJS.ProcessEnv = process.env,
 ): readonly ResolvedKey[] {
   return scenario.keys.map((source) => {
-    const key = (given[source.name] ?? readKey(source, environment)).trim()
+    const key = (entryOf(given, source.name) ?? readKey(source, environment)).trim()
     if (key === '') {
       throw new UserError('run', `The key ${source.name} is empty: ${whereOf(source)} has no text.`)
     }

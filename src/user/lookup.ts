@@ -1,3 +1,11 @@
+/** The value of a name that others wrote, in any object: what every object has is not in it. */
+export function entryOf<Value>(
+  of: Readonly<Record<string, Value>>,
+  name: string,
+): Value | undefined {
+  return Object.hasOwn(of, name) ? of[name] : undefined
+}
+
 /**
  * Values by name, for names that others wrote: `constructor` and `__proto__` are in none of ours.
  *

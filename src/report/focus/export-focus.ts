@@ -13,6 +13,7 @@ import { limitTo } from '../../store/account.ts'
 import type { Store } from '../../store/open.ts'
 import { cellsSql, shownBucketsSql } from '../../store/quarters/quarters.ts'
 import { inSession, type Session } from '../../store/session.ts'
+import { entryOf } from '../../user/lookup.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { FocusView } from '../pages.ts'
 import { enterPrices } from '../usage/prepare.ts'
@@ -169,10 +170,13 @@ function bucketCharges(
   { keyNames, prices, priceId }: FocusOptions,
 ): readonly Charge[] {
   const { start_us, width_us, key_fp, model, requests, credits_known } = bucket
-  const key = { id: key_fp ?? 'unknown', name: keyNames[key_fp ?? ''] ?? key_fp ?? 'unknown' }
+  const key = {
+    id: key_fp ?? 'unknown',
+    name: entryOf(keyNames, key_fp ?? '') ?? key_fp ?? 'unknown',
+  }
   const times = { startUs: start_us, endUs: start_us + width_us }
   const credits = exactNumber(bucket.credits!)
-  const price = prices[model ?? ''] ?? {}
+  const price = entryOf(prices, model ?? '') ?? {}
   const kinds = [
     ['input', bucket.input],
     ['output', bucket.output],

@@ -1,6 +1,7 @@
 import { entryFor } from '../../../contract/price-entry.ts'
 import { type ModelPrice, tokenPrices, weekdays } from '../../../contract/prices.ts'
 import { compare, isZero, one, type Rational, subtract } from '../../../money/rational.ts'
+import { entryOf } from '../../../user/lookup.ts'
 import { calculate, type PriceContext } from '../../calculate.ts'
 import { type Change, onModel } from './change.ts'
 
@@ -181,9 +182,12 @@ function factorOf(
   name: string,
   { choices }: PriceContext,
 ): Rational | null {
-  const factor = factors[name]
+  const factor = entryOf(factors, name)
   if (factor === undefined) return null
-  const value = 'value' in factor ? factor.value : factor.choices[choices?.[name] ?? 'default']
+  const value =
+    'value' in factor
+      ? factor.value
+      : entryOf(factor.choices, entryOf(choices ?? {}, name) ?? 'default')
   return value === undefined || isZero(value) || compare(value, one) >= 0 ? null : value
 }
 
@@ -191,7 +195,7 @@ function choicesOf(models: readonly ModelPrice[], name: string): readonly string
   return [
     ...new Set(
       models.flatMap(({ factors }) => {
-        const factor = factors[name]
+        const factor = entryOf(factors, name)
         if (factor === undefined || 'value' in factor) return []
         // A factor of 0 is `free`, whatever its name.
         return Object.keys(factor.choices).filter((choice) => !isZero(factor.choices[choice]!))
