@@ -75,7 +75,8 @@ test('on a terminal, an amount of any length stands apart from the count before 
        FROM ${read}('${out}'${format === 'csv' ? ', all_varchar = true' : format === 'json' ? `, format = 'array'` : ''})
        ORDER BY text`,
     )
-    const texts = rows.map(({ text: each }) => each)
+    // In JSON an amount is a text, because many readers keep only 17 digits of a number.
+    const texts = rows.map(({ text: each }) => (format === 'json' ? JSON.parse(each) : each))
     expect([format, texts]).toEqual([
       format,
       ['0.000000000000000002', '1234567.123456789012345678'],

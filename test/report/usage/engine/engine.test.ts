@@ -36,7 +36,7 @@ test('the engine of the store has no name and holds single requests', () => {
 
 test('sums that two queries share are in the text of each', () => {
   for (const name of ['outcomes', 'key-outcomes']) {
-    expect(queryText(name)).toContain('status = 429 AS limited')
+    expect(queryText(name)).toContain("WHEN status = 429 THEN 'limited'")
     expect(queryText(name)).not.toContain('/* outcome-sums */')
   }
 })
