@@ -30,7 +30,7 @@
   let endBoard = () => {}
   let loaded = null
 
-  const textOf = (query, sign) => (query.size === 0 ? '' : `${sign}${query}`)
+  const textOf = (query, sign) => (query.size ? sign + query : '')
   /** Filters stand in the fragment, where they change without a request; the period of the data stands in the query. */
   function addressOf(query) {
     const [search, fragment] = [new URLSearchParams(query), new URLSearchParams()]
@@ -86,18 +86,15 @@
   async function load() {
     loaded = location.search
     const answer = await ask(`/page${loaded}`).catch(() => {})
-    if (!answer || answer.status === 503 || answer.status === 429) return again()
+    if (!answer || [429, 503].includes(answer.status)) return again()
     tries = 0
     if (!answer.ok) {
       const { code, title } = await answer.json()
-      const isOver = answer.status === 401
       tell({ type: 'error', code })
-      show(isOver ? expired : title)
-      if (isOver) {
-        keepToken('')
-        tell({ type: 'token-expiring', inSeconds: 0 })
-      }
-      return
+      if (answer.status !== 401) return show(title)
+      show(expired)
+      keepToken('')
+      return tell({ type: 'token-expiring', inSeconds: 0 })
     }
     const next = new DOMParser()
       .parseFromString(await answer.text(), 'text/html')

@@ -105,10 +105,14 @@ function summaryFigures(group: SummaryGroup, held: Readonly<Record<string, numbe
       [`${metric} max`]: of.maxUs,
       [`${metric} n`]: of.n,
     })
-    for (const p of ['p50', 'p95'] as const) {
-      // A threshold is never held on a percentile that the table refuses. One on an "at least"
-      // value may be: it would hold even if the timeouts had never ended.
-      const told = of[p].mark !== 'too-few' && of[p].mark !== 'none'
+    for (const [p, enough] of [
+      ['p50', 11],
+      ['p95', 59],
+    ] as const) {
+      // A threshold is held on a percentile that the table refuses only if no request came near the limit of 400 ms. One on an
+      // "at least" value may be: it would hold even if the timeouts had never ended.
+      const isFar = of.n >= enough && of.maxUs !== null && of.maxUs <= 200_000
+      const told = (of[p].mark !== 'too-few' && of[p].mark !== 'none') || isFar
       if (told && held[`${metric} ${p} held`] === 1) figures[`${metric} ${p} held`] = 1
     }
     for (const each of ['mean', 'max']) {
