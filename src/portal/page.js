@@ -5,7 +5,7 @@
   const filters = ['model', 'key', 'endpoint', 'metric', 'by']
   const { origins, expired, busy, failed } = document.body.dataset
   const known = (origins ?? '').split(' ').filter(Boolean)
-  const isShell = document.querySelector('main[data-shell]') !== null
+  const isShell = !!document.querySelector('main[data-shell]')
   const said = new URLSearchParams(location.hash.slice(1))
   /** When a token ends, Unix milliseconds. */
   const endOf = (text) =>
@@ -14,7 +14,7 @@
   const keepToken = (text) => {
     try {
       if (text !== undefined) sessionStorage[source] = text
-      const kept = sessionStorage[source] ?? ''
+      const kept = sessionStorage[source]
       return endOf(kept) > Date.now() ? kept : null
     } catch {
       return null
@@ -30,7 +30,7 @@
   let endBoard = () => {}
   let loaded = null
 
-  const textOf = (query, sign) => (query.size ? sign + query : '')
+  const textOf = (query, sign) => (query.size === 0 ? '' : `${sign}${query}`)
   /** Filters stand in the fragment, where they change without a request; the period of the data stands in the query. */
   function addressOf(query) {
     const [search, fragment] = [new URLSearchParams(query), new URLSearchParams()]
@@ -79,14 +79,14 @@
   /** Asks again, each time later; at last it says that it failed. Figures that are shown stay. */
   function again() {
     const isOver = ++tries > 6
-    if (document.querySelector('figure') === null) show(isOver ? failed : busy)
+    if (!document.querySelector('figure')) show(isOver ? failed : busy)
     clearTimeout(asking)
     if (!isOver) asking = setTimeout(load, 2500 * 2 ** tries)
   }
   async function load() {
     loaded = location.search
     const answer = await ask(`/page${loaded}`).catch(() => {})
-    if (!answer || [429, 503].includes(answer.status)) return again()
+    if (!answer || answer.status === 503 || answer.status === 429) return again()
     tries = 0
     if (!answer.ok) {
       const { code, title } = await answer.json()

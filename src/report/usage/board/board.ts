@@ -72,4 +72,4 @@ const withoutComments = (script: string) =>
     .replace(/\/\*\*[\s\S]*?\*\//g, '')
     .replace(/^\s*\/\/.*$/gm, '')
     .replace(/\n\s*/g, '\n')
-    .replace(/(?<=[,{([])\n|\n(?=[})\]?:.&|])/g, '')
+    .replace(/(?<=[,{([=>?:&|<])\n|\n(?=[})\]?:.&|])/g, '')
