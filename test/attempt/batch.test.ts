@@ -102,7 +102,10 @@ test('two models and accounts that differ late are two in a row, too', () => {
   const base = fc.sample(anyRow, { numRuns: 1, seed: 1 })[0]!
   const long = 'm'.repeat(300)
   for (const end of ['a', 'b'])
-    batch.push({ ...base, model: long + end, account: long + end, errorMessage: `e${long}${end}` }, words)
+    batch.push(
+      { ...base, model: long + end, account: long + end, errorMessage: `e${long}${end}` },
+      words,
+    )
   const cells = (name: 'model' | 'account' | 'errorMessage') =>
     new Set(batch.columns[name].slice(0, 2)).size
   expect([cells('model'), cells('account'), cells('errorMessage')]).toEqual([2, 2, 1])
