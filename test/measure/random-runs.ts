@@ -98,7 +98,7 @@ const oneAttempt = fc
       ...{
         choices: drawn.choices,
         endpoint: drawn.endpoint,
-        textUs: withText ? drawn.textUs : null,
+        textUs: (lastContentUs ?? 0) > (firstContentUs ?? 0) ? drawn.textUs : null,
         flags: drawn.flags,
       },
       status: ok ? 200 : outcome === 'http_error' ? 429 : null,
