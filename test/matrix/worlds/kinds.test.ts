@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import type { Ask } from './asks.ts'
 import { outcomeOf, wordsOf } from './outcome.ts'
 import type { Terms } from './terms.ts'
 import type { Conduct, World } from './world.ts'
@@ -49,8 +48,11 @@ const honest: World = {
     readEvery: 1,
   },
 }
-const asks = (...changes: readonly Partial<Ask>[]) =>
+const asks = (...changes: readonly Partial<World['asks'][number]>[]) =>
   changes.map((change, nth) => ({ ...ask, nth, at: 1 + 10 * nth, ...change }))
+
+const page = { balance: { at: 'page', moves: 'down', withinS: 0 } } as const
+const doing = (...conduct: readonly Conduct[]) => ({ conduct: new Set(conduct) })
 
 /** What fails in an honest world. */
 async function alarms(change: Partial<Omit<World, 'terms'>>, ofTerms: Partial<Terms> = {}) {
@@ -63,8 +65,6 @@ async function alarms(change: Partial<Omit<World, 'terms'>>, ofTerms: Partial<Te
 const charged = (change: Partial<Terms['charged']>) => ({
   charged: { ...terms.charged, ...change },
 })
-const doing = (...conduct: readonly Conduct[]) => ({ conduct: new Set(conduct) })
-
 describe('an honest service is not failed', () => {
   test('where a messages stream is left, whose first event has an output count of its own', async () => {
     const left = {
@@ -92,4 +92,30 @@ describe('an honest service is not failed', () => {
     const short = { cost: 'header', models: [{ ...model, prices }] } as const
     expect(await alarms({ asks: asks({}, {}, {}, {}), ...doing('short costs') }, short)).toEqual([])
   })
+
+  test('where somebody adds to the balance between two reads', async () => {
+    const four = { asks: asks({}, {}, {}, {}) }
+    expect(await alarms({ ...four, ...doing('topped up') }, page)).toEqual([])
+  })
+
+  test('where its log rounds a cost that the contract leaves between bounds, and the balance does not', async () => {
+    const left = { isStream: true, ended: 'abort', received: 30, generated: 33 } as const
+    const models = [{ ...model, prices: { input: '2.5017', output: '10.0003' } }]
+    const short = { asks: asks({ isStream: true }, left, {}), ...doing('short costs') }
+    expect(await alarms(short, { ...page, models })).toEqual([])
+  })
+
+  test.each(['none', 'full'] as const)(
+    'where it answers again with the same id, for a charge of %s, which the contract leaves open',
+    async (charge) => {
+      const again = { ended: 'gateway_cache', repeats: 0, at: 200 } as const
+      const free = charge === 'none' ? { isStruck: true } : {}
+      const fault: World['fault'] = {
+        ...{ name: 'free', family: 'replayed', needs: [], cause: /./, about: [] },
+        ...{ places: ['answer', 'log', 'balance'], twist: { charge }, strikes: () => true },
+      }
+      const world = { asks: asks({}, { ...again, ...free }, { at: 300 }), fault }
+      expect(await alarms(world, { ...page, cost: 'header' })).toEqual([])
+    },
+  )
 })

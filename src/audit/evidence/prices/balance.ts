@@ -109,12 +109,15 @@ export interface ReadingStretch {
   readonly isShown: boolean
 }
 
-/** What the service itself logged, or stated, for a request. */
-export type Recorded = ReadonlyMap<PricedRequest, Rational>
+/** What the service itself logged, or stated, for a request, and one unit of the last place that it shows. */
+export type Recorded = ReadonlyMap<
+  PricedRequest,
+  { readonly value: Rational; readonly unit: Rational }
+>
 
 /**
  * Stretches between neighbouring readings of an account, and the one over all of them. A value may be `within` late,
- * so a request near a reading may count on either side of it. A counter that resets ends a stretch.
+ * so a request near a reading may count on either side of it. A counter that resets, or a payment, ends a stretch.
  */
 export function stretchesOf(
   readings: readonly Reading[],
@@ -125,10 +128,6 @@ export function stretchesOf(
 ): readonly ReadingStretch[] {
   const byAccount = Map.groupBy(requests, ({ account }) => account)
   return [...Map.groupBy(readings, ({ account }) => account)].flatMap(([account, own]) => {
-    const charges = (byAccount.get(account) ?? []).map((request) =>
-      chargeOf(request, judge, recorded.get(request) ?? null),
-    )
-    const sums = new ChargeSums(charges, terms.withinMs)
     const finest = own.reduce<Rational | null>(
       (least, { place }) => (least === null || compare(place, least) < 0 ? place : least),
       null,
@@ -137,12 +136,16 @@ export function stretchesOf(
     const isNothing = terms.moves === 'up' && own.every(({ value }) => isZero(value))
     const smallest = powerOfTen(-judge.currency.digits)
     const unit = isNothing || finest === null || compare(finest, smallest) < 0 ? smallest : finest
+    const charges = (byAccount.get(account) ?? []).map((request) =>
+      chargeOf(request, judge, recordedBounds(recorded.get(request), unit)),
+    )
+    const sums = new ChargeSums(charges, terms.withinMs)
     const stretch = (first: Reading, last: Reading) =>
       stretchOf(first, last, sums, terms, [unit, smallest])
     // The whole comes first: the sums go forward in time.
     const whole = own.length > 2 ? stretch(own[0]!, own.at(-1)!) : null
     const all = own.slice(1).map((last, at) => stretch(own[at]!, last))
-    const kept = all.filter((each) => !isRestart(each, terms, unit))
+    const kept = all.filter((each) => !isRestart(each, terms, unit) && !isAdded(each, terms, unit))
     const isSteady = whole !== null && kept.length === all.length
     return [
       ...kept.map((each) => ({ ...each, isWhole: false })),
@@ -165,6 +168,19 @@ function isRestart(
   const isNearZero = compare(absolute(last.value), fall) < 0
   const isOfThese = high !== null && compare(last.value, add(high, unit)) <= 0
   return isNearZero || (last.value.numerator >= 0n && isOfThese)
+}
+
+/**
+ * A balance that rises by more than the requests between can have cost was added to: a payment, a grant. What they
+ * cost is not known then. A smaller rise may be a charge that was given back.
+ */
+function isAdded(
+  { first, last, high }: Omit<ReadingStretch, 'isWhole'>,
+  { moves }: BalanceTerms,
+  unit: Rational,
+): boolean {
+  const rise = subtract(last.value, first.value)
+  return moves === 'down' && compare(rise, high === null ? unit : add(high, unit)) > 0
 }
 
 function stretchOf(
@@ -208,22 +224,33 @@ function isWholeIn(value: Rational, unit: Rational, charges = 0): boolean {
   return units.denominator === 1n && compare(reach, exactEnd) < 0
 }
 
+/** What a recorded cost may be exactly, if the balance shows finer places than the record. */
+function recordedBounds(
+  recorded: { readonly value: Rational; readonly unit: Rational } | undefined,
+  unit: Rational,
+): readonly [Rational, Rational] | null {
+  if (recorded === undefined) return null
+  const hidden = compare(recorded.unit, unit) > 0 ? recorded.unit : zero
+  return [subtract(recorded.value, hidden), add(recorded.value, hidden)]
+}
+
 /** A cost between bounds is what the service recorded for it, if that is between them. */
 function chargeOf(
   request: PricedRequest,
   judge: PriceJudge,
-  recorded: Rational | null,
+  recorded: readonly [Rational, Rational] | null,
 ): ChargeBounds {
   const { low, high } = computedBounds(request, judge)
-  const isWithin =
-    recorded !== null &&
-    compare(recorded, low) >= 0 &&
-    (high === null || compare(recorded, high) <= 0)
   const isComputed = high !== null && compare(low, high) === 0
   const unit = powerOfTen(-judge.currency.digits)
   const isWhole = high !== null && isWholeIn(low, unit) && isWholeIn(high, unit)
-  return isWithin
-    ? { request, low: recorded, high: recorded, isComputed, isWhole: isComputed && isWhole }
+  if (recorded === null) return { request, low, high, isComputed, isWhole }
+  const [least, most] = [
+    compare(recorded[0], low) > 0 ? recorded[0] : low,
+    high === null || compare(recorded[1], high) < 0 ? recorded[1] : high,
+  ]
+  return compare(least, most) <= 0
+    ? { request, low: least, high: most, isComputed, isWhole: isComputed && isWhole }
     : { request, low, high, isComputed, isWhole }
 }
 

@@ -1,6 +1,7 @@
-import { isZero, type Rational, zero } from '../../../money/rational.ts'
+import { isZero, zero } from '../../../money/rational.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
+import type { Recorded } from './balance.ts'
 
 /**
  * Requests that cost nothing although they should, each of which repeats an earlier one and has its answer. The
@@ -81,8 +82,8 @@ export function cacheText(free: string): string {
 }
 
 /** Costs of repeats that no place shows: nothing, if a cache answered them. */
-export function zeroCosts(
-  requests: readonly PricedRequest[],
-): ReadonlyMap<PricedRequest, Rational> {
-  return new Map(requests.flatMap((each) => (each.isFreeRepeat ? [[each, zero]] : [])))
+export function zeroCosts(requests: readonly PricedRequest[]): Recorded {
+  return new Map(
+    requests.flatMap((each) => (each.isFreeRepeat ? [[each, { value: zero, unit: zero }]] : [])),
+  )
 }

@@ -31,10 +31,9 @@ export function joinLog(
     ({ id }) => id!,
   )
   const pairs: Pairs = new Map(
-    requests.flatMap((request) => {
-      const rows = byId.get(keyOf(request) ?? '')
-      return rows === undefined ? [] : [[request, rows] as const]
-    }),
+    [...Map.groupBy(requests, keyOf)].flatMap(([key, all]) =>
+      shared(all, byId.get(key ?? '') ?? []),
+    ),
   )
   const ofIds = pairs.size
   addByContent(pairs, requests, log)
@@ -62,6 +61,24 @@ export function joinLog(
     ),
     by: waysOf(ofIds, pairs.size - ofIds, terms),
   }
+}
+
+/**
+ * The rows of requests with one id, such as an answer that a service gives again: as many for each, in their order, or all
+ * for the first, since what was given again may have none.
+ */
+function shared(
+  requests: readonly PricedRequest[],
+  rows: readonly LogRow[],
+): readonly (readonly [PricedRequest, readonly LogRow[]])[] {
+  if (rows.length === 0) return []
+  const isEven = rows.length % requests.length === 0
+  const each = isEven ? rows.length / requests.length : rows.length
+  const inOrder = rows.toSorted((a, b) => (a.atMs ?? 0) - (b.atMs ?? 0))
+  return requests
+    .toSorted((a, b) => a.startMs - b.startMs)
+    .map((request, at) => [request, inOrder.slice(at * each, (at + 1) * each)] as const)
+    .filter(([, own]) => own.length > 0)
 }
 
 function waysOf(ofIds: number, ofContent: number, terms: LogTerms | null): string {

@@ -1,12 +1,13 @@
 import { modelPriceOf } from '../../../contract/model-price.ts'
 import type { PriceTerms } from '../../../contract/prices.ts'
-import { add, type Rational } from '../../../money/rational.ts'
+import { add } from '../../../money/rational.ts'
 import type { PriceJudge } from '../../../price/judge/expected.ts'
 import { type Judged, judgePlace } from '../../../price/judge/judge.ts'
 import type { PricedRequest, StatedCost } from '../../../price/judge/request.ts'
 import { outputOf, type Usage } from '../../../tokens/usage.ts'
 import type { Evidence } from '../../rule.ts'
 import { oncePerEvidence } from '../once.ts'
+import type { Recorded } from './balance.ts'
 import { asCached, freeRepeats } from './free-repeats.ts'
 import { type Join, joinLog } from './join.ts'
 import type { LogRow } from './log.ts'
@@ -82,9 +83,11 @@ function judgedBy(
 export function recordedCosts({
   logged,
   stated,
-}: Pick<PriceJudgements, 'logged' | 'stated'>): ReadonlyMap<PricedRequest, Rational> {
+}: Pick<PriceJudgements, 'logged' | 'stated'>): Recorded {
   const all = [...[...stated.values()].flat(), ...logged].filter(({ request }) => !request.isRepeat)
-  return new Map(all.map(({ request, statement }) => [request, statement.value]))
+  return new Map(
+    all.map(({ request, statement: { value }, unit }) => [request, { value, unit }] as const),
+  )
 }
 
 /** The sum of the rows of one request. */

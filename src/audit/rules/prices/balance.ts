@@ -26,7 +26,8 @@ value may be as late as evidence.balance.within says, so a request near a readin
 that are open bound nothing from above; where the contract leaves a cost between bounds, the log, or else the answer, says which it is. A wrong sum is explained by the single change that gives all of them.
 A balance with d decimals shows no error below 10^-d: spend 100 x 10^-d between two readings to see 1 %. Costs that are
 whole units of the currency are exact: no rounding moves them. Any other may be rounded, by one unit each.
-A value that is no number, such as \`1,499\`, makes the rule inconclusive. It takes an account without other traffic.`,
+A value that is no number, such as \`1,499\`, makes the rule inconclusive. It takes an account without other traffic. A rise of a
+balance by more than the requests between can have cost is a payment: that stretch is left out.`,
   ...whenPromised(['prices', 'evidence.balance'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
     const terms = found?.prices.evidence.balance
@@ -74,7 +75,11 @@ A value that is no number, such as \`1,499\`, makes the rule inconclusive. It ta
         witnesses: [{ runId, slot, retry, shows }],
       }
     }
-    if (shown.length > 0) return { verdict: 'pass', observations: shown.length }
+    const accounts = new Set(readings.map(({ account }) => account)).size
+    const leftOut = readings.length - accounts - stretches.filter(({ isWhole }) => !isWhole).length
+    const note = `${leftOut} ${leftOut === 1 ? 'stretch was' : 'stretches were'} left out, in which the balance was added to, or a spend began anew`
+    if (shown.length > 0)
+      return { verdict: 'pass', observations: shown.length, ...(leftOut === 0 ? {} : { note }) }
     if (readings.length < 2) return { verdict: 'not-observed', requires }
     return {
       verdict: 'inconclusive',
