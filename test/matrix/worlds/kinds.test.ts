@@ -118,4 +118,10 @@ describe('an honest service is not failed', () => {
       expect(await alarms(world, { ...page, cost: 'header' })).toEqual([])
     },
   )
+
+  test('where it answers again for nothing, and its log has a row for each attempt', async () => {
+    const again = { ended: 'gateway_cache', repeats: 0 } as const
+    const world = { asks: asks({}, again, {}), ...doing('rows of attempts') }
+    expect(await alarms(world, charged({ gateway_cache: 'none' }))).toEqual([])
+  })
 })

@@ -64,21 +64,25 @@ export function joinLog(
 }
 
 /**
- * The rows of requests with one id, such as an answer that a service gives again: as many for each, in their order, or all
- * for the first, since what was given again may have none.
+ * The rows of requests with one id, such as an answer that a service gives again: one with tokens for each, in their order,
+ * or all for the first, since what was given again may have none.
  */
 function shared(
   requests: readonly PricedRequest[],
   rows: readonly LogRow[],
 ): readonly (readonly [PricedRequest, readonly LogRow[]])[] {
   if (rows.length === 0) return []
-  const isEven = rows.length % requests.length === 0
-  const each = isEven ? rows.length / requests.length : rows.length
   const inOrder = rows.toSorted((a, b) => (a.atMs ?? 0) - (b.atMs ?? 0))
-  return requests
-    .toSorted((a, b) => a.startMs - b.startMs)
-    .map((request, at) => [request, inOrder.slice(at * each, (at + 1) * each)] as const)
-    .filter(([, own]) => own.length > 0)
+  const [first, ...later] = requests.toSorted((a, b) => a.startMs - b.startMs)
+  const counted = inOrder.filter(
+    ({ tokens }) => (tokens.prompt ?? 0) + (tokens.completion ?? 0) > 0,
+  )
+  if (counted.length !== requests.length) return [[first!, rows]]
+  const others = inOrder.filter((row) => !counted.includes(row))
+  return [
+    [first!, [counted[0]!, ...others]],
+    ...later.map((request, at) => [request, [counted[at + 1]!]] as const),
+  ]
 }
 
 function waysOf(ofIds: number, ofContent: number, terms: LogTerms | null): string {
