@@ -1,5 +1,5 @@
 import { quarterUs } from './quantities.ts'
-import { endOfDayUs, parseMoment, shiftDaysUs, startOfDayUs, weekdayOf } from './zone.ts'
+import { endOfDayUs, parseMoment, shiftDaysUs, startOfDayUs, wallMs, weekdayOf } from './zone.ts'
 
 /** Unix microseconds; `toUs` is exclusive. */
 export interface Period {
@@ -116,34 +116,11 @@ export function periodBefore(
     : { fromUs: beforeFromUs, toUs: beforeToUs, timezone }
 }
 
-/** RFC 3339 in a zone, with its offset. */
+/** RFC 3339 in a zone, with its offset to the minute. */
 export function timeIn(us: number, timezone: string): string {
-  const parts = Object.fromEntries(
-    formatOf(timezone)
-      .formatToParts(Math.floor(us / 1000))
-      .map(({ type, value }) => [type, value]),
-  )
-  const offset = parts.timeZoneName!.replace('GMT', '') || '+00:00'
-  return `${parts.year}-${parts.month}-${parts.day}T${parts.hour}:${parts.minute}:${parts.second}${offset}`
-}
-
-const formats = new Map<string, Intl.DateTimeFormat>()
-
-function formatOf(timezone: string): Intl.DateTimeFormat {
-  let format = formats.get(timezone)
-  if (format === undefined) {
-    format = new Intl.DateTimeFormat('en-US', {
-      timeZone: timezone,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: '2-digit',
-      day: '2-digit',
-      hour: '2-digit',
-      minute: '2-digit',
-      second: '2-digit',
-      timeZoneName: 'longOffset',
-    })
-    formats.set(timezone, format)
-  }
-  return format
+  const wall = wallMs(us, timezone)
+  const minutes = Math.round((wall - Math.floor(us / 1000)) / 60_000)
+  const twoDigits = (value: number) => String(value).padStart(2, '0')
+  const offset = Math.abs(minutes)
+  return `${new Date(wall).toISOString().slice(0, 19)}${minutes < 0 ? '-' : '+'}${twoDigits(Math.floor(offset / 60))}:${twoDigits(offset % 60)}`
 }

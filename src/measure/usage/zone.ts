@@ -64,7 +64,7 @@ export function weekdayOf(us: number, timezone: string): number {
 }
 
 /** The local clock's time as if it were UTC, milliseconds. */
-function wallMs(us: number, timezone: string): number {
+export function wallMs(us: number, timezone: string): number {
   const ms = Math.floor(us / 1000)
   const parts = Object.fromEntries(
     clockOf(timezone)

@@ -78,6 +78,9 @@ function isFailed(trial: Trial, trials: readonly Trial[]): boolean {
   return same.length >= 2
 }
 
+/** Holds end at this share of the bracket's lower rate: the capacity falls while it is measured. */
+export const mostFall = 0.4
+
 /** The answer after any number of trials. */
 export function safeRateOf(search: Search, trials: readonly Trial[]): SafeRate {
   const held = trials.findLast(
@@ -116,7 +119,7 @@ export function safeRateOf(search: Search, trials: readonly Trial[]): SafeRate {
   const lowestWhole = Math.min(
     ...holds.filter((hold) => isWhole(search, hold)).map(({ ratePerS }) => ratePerS),
   )
-  if (lowPerS !== null && lowestWhole / step < 0.4 * lowPerS) {
+  if (lowPerS !== null && lowestWhole / step < mostFall * lowPerS) {
     return { kind: 'none', because: 'no hold', failedPerS }
   }
   if (lowPerS === null) {
