@@ -7,7 +7,7 @@ import { join } from 'node:path'
  */
 const starts = {
   command: ['cli/main.ts'],
-  run: ['cli/run.ts', 'run/run.ts', 'run/record.ts'],
+  run: ['cli/run.ts', 'run/run.ts', 'run/record/record.ts'],
   audit: ['cli/audit.ts', 'audit/audit.ts'],
   report: ['cli/report.ts', 'report/page.ts'],
   usage: ['cli/usage.ts', 'report/usage/read.ts'],

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
-import { startNullServer } from '../src/run/null-server.ts'
+import { startNullServer } from '../src/run/self-test/null-server.ts'
 
 /**
  * `node bench/command-turns.ts --before CHECKOUT [--rounds 7]`: the processor time of short commands, of the built package

@@ -13,7 +13,7 @@ import { ResponseMemory } from '../src/client/memory.ts'
 import { buildTemplate, plainRequest, prepareRequest } from '../src/client/request.ts'
 import { UndiciTransport } from '../src/client/undici/transport.ts'
 import { defaultContract } from '../src/contract/default.ts'
-import { StepCounters } from '../src/run/attempt-counts.ts'
+import { StepCounters } from '../src/run/count/attempt-counts.ts'
 
 const memoryMb = 512
 /** Node, undici, the rows and what the collector has not yet taken. */

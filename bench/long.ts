@@ -16,7 +16,7 @@ import type {
   FromRecorderControl,
   RecorderData,
   ToRecorder,
-} from '../src/run/messages.ts'
+} from '../src/run/crew/messages.ts'
 import { openStore } from '../src/store/open.ts'
 import { benchRow } from './bench-row.ts'
 
@@ -53,7 +53,7 @@ function count(sums: Sums, row: AttemptRow): void {
 }
 
 const channel = new MessageChannel()
-const recorder = new Worker(new URL('../src/run/recorder.worker.ts', import.meta.url), {
+const recorder = new Worker(new URL('../src/run/record/recorder.worker.ts', import.meta.url), {
   workerData: {
     dbPath,
     run: {

@@ -4,7 +4,7 @@ import type {
   RecorderControl,
   RecorderData,
   ToRecorder,
-} from '../src/run/messages.ts'
+} from '../src/run/crew/messages.ts'
 
 /** Stands in for the recorder and throws rows away: see without-recorder.ts. */
 const { senders } = workerData as RecorderData

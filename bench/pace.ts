@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startNullServer } from '../src/run/null-server.ts'
 import { run } from '../src/run/run.ts'
+import { startNullServer } from '../src/run/self-test/null-server.ts'
 import { parseScenario } from '../src/scenario/parse.ts'
 import { openStore } from '../src/store/open.ts'
 

@@ -137,6 +137,6 @@ function folderOf(name: string, url: string): string {
 
 function threadOf(nodes: Profile['nodes']): string {
   const has = (file: string) => nodes.some(({ callFrame }) => callFrame.url.endsWith(file))
-  if (has('/run/sender.ts')) return 'sender'
+  if (has('/run/send/sender.ts')) return 'sender'
   return has('/store/recorder.ts') && !has('/cli/main.ts') ? 'recorder' : 'main'
 }

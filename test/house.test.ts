@@ -255,10 +255,10 @@ test('the help of every command loads no library but commander', () => {
 })
 
 test('a thread of a run loads no library that it can do without', () => {
-  const { files, libraries } = loadedBy('run/sender.worker.ts')
+  const { files, libraries } = loadedBy('run/send/sender.worker.ts')
   expect(files).toContain('client/http1/transport.ts')
   expect(libraries).toEqual([])
-  expect(loadedBy('run/recorder.worker.ts').libraries).toEqual([
+  expect(loadedBy('run/record/recorder.worker.ts').libraries).toEqual([
     '@duckdb/node-api',
     '@duckdb/node-api/lib/vectors/dataAccessors.js',
     '@duckdb/node-bindings',

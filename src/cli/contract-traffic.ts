@@ -15,7 +15,7 @@ import {
 import { type Probe, probesOf } from '../price/traffic/probes.ts'
 import { type LeftOut, trafficScenario } from '../price/traffic/scenario.ts'
 import { parseScenario } from '../public/scenario.ts'
-import { planOf } from '../run/plan.ts'
+import { planOf } from '../run/plan/plan.ts'
 import { writeOutput } from '../store/output.ts'
 import { UserError } from '../user/user-error.ts'
 import type { TrafficOptions } from './commands/contract.ts'

@@ -1,4 +1,4 @@
-import { checksOf, machineFacts } from '../run/doctor.ts'
+import { checksOf, machineFacts } from '../run/self-test/doctor.ts'
 import { neededNode } from '../store/machine.ts'
 import type { Options } from './commands/doctor.ts'
 import { exit } from './exit.ts'

@@ -1,6 +1,6 @@
 import { areEnough } from '../measure/percentile.ts'
 import { rateText } from '../report/safe-rate.ts'
-import type { Percentiles, Progress, Searching, StepProgress } from '../run/progress.ts'
+import type { Percentiles, Progress, Searching, StepProgress } from '../run/count/progress.ts'
 import { wrapped } from '../user/wrapped.ts'
 import { spentText } from './spent-text.ts'
 import { duration, table } from './text.ts'

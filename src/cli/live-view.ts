@@ -1,4 +1,4 @@
-import type { Progress } from '../run/progress.ts'
+import type { Progress } from '../run/count/progress.ts'
 import { blockOf, type Room, searchText } from './live-block.ts'
 import { spentText } from './spent-text.ts'
 import { sizeOf } from './terminal-width.ts'

@@ -1,7 +1,7 @@
 import { boundsText, openText, selfTestsText, stoppedText } from '../report/page-verdict.ts'
 import { rateText, safeRateText, searchShape } from '../report/safe-rate.ts'
+import type { ThresholdResult } from '../run/judge/thresholds/check.ts'
 import type { RunResult } from '../run/run.ts'
-import type { ThresholdResult } from '../run/thresholds/check.ts'
 import { lookup } from '../user/lookup.ts'
 import { wrapped } from '../user/wrapped.ts'
 import { duration, table } from './text.ts'

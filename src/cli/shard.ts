@@ -1,4 +1,4 @@
-import { type Shard, unsharded } from '../run/shard.ts'
+import { type Shard, unsharded } from '../run/crew/shard.ts'
 import { durationUsOf } from '../scenario/quantity.ts'
 import { UserError } from '../user/user-error.ts'
 import type { Options } from './commands/run.ts'

@@ -1,7 +1,7 @@
 import { shownAmount } from '../money/money.ts'
 import { readNumber } from '../money/rational.ts'
 import { formatCount } from '../report/format.ts'
-import type { Progress } from '../run/progress.ts'
+import type { Progress } from '../run/count/progress.ts'
 
 /** What a run has spent so far, in words; null if no contract states what its requests cost. */
 export interface SpentText {

@@ -1,4 +1,4 @@
-import { Conditions } from '../run/conditions.ts'
+import { Conditions } from '../run/plan/conditions.ts'
 import type { Server } from './server.ts'
 
 const retryMs = 250

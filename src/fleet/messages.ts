@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { Metric } from '../run/messages.ts'
-import type { Progress } from '../run/progress.ts'
-import { stopReasons } from '../run/stop-conditions.ts'
-import type { Said } from '../run/team.ts'
-import type { TimesOfSteps } from '../run/times-by-step.ts'
-import { validities } from '../run/verdict.ts'
+import type { Progress } from '../run/count/progress.ts'
+import type { TimesOfSteps } from '../run/count/times-by-step.ts'
+import type { Metric } from '../run/crew/messages.ts'
+import { stopReasons } from '../run/crew/stop-conditions.ts'
+import type { Said } from '../run/crew/team.ts'
+import { validities } from '../run/judge/verdict.ts'
 import { withoutHostile } from '../user/hostile.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { add, decimalText, readNumber, zero } from '../money/rational.ts'
-import type { AttemptCounts } from '../run/attempt-counts.ts'
-import { addCounts, noCounts } from '../run/attempt-counts.ts'
-import type { Percentiles, Progress, RunCost, StepProgress } from '../run/progress.ts'
-import { cellOf, TimeHistogram } from '../run/time-histogram.ts'
+import type { AttemptCounts } from '../run/count/attempt-counts.ts'
+import { addCounts, noCounts } from '../run/count/attempt-counts.ts'
+import type { Percentiles, Progress, RunCost, StepProgress } from '../run/count/progress.ts'
+import { cellOf, TimeHistogram } from '../run/count/time-histogram.ts'
 import type { LiveWord, shownMetrics } from './messages.ts'
 
 /** The progress of a run on all machines: counts are summed, and percentiles come from summed histograms. */

@@ -1,4 +1,4 @@
-import type { Progress } from '../run/progress.ts'
+import type { Progress } from '../run/count/progress.ts'
 import { Kept } from './kept.ts'
 import { type EndWord, type LiveWord, parsed } from './messages.ts'
 import { type Names, namesOf } from './names.ts'

@@ -1,24 +1,24 @@
 /** `assay/run`: load against a service, and what this machine can send. A function loads its code when it is first called. */
 import type { Contract } from '../contract/contract.ts'
-import type { CalibrateOptions, Calibration } from '../run/calibrate.ts'
 import type { RunOptions, RunResult } from '../run/run.ts'
+import type { CalibrateOptions, Calibration } from '../run/self-test/calibrate.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { Store } from '../store/open.ts'
 
 export type { Contract } from '../contract/contract.ts'
 export { defaultContract } from '../contract/default.ts'
-export type { AttemptCounts } from '../run/attempt-counts.ts'
-export type { CalibrateOptions, Calibration } from '../run/calibrate.ts'
-export type { Progress } from '../run/progress.ts'
+export type { AttemptCounts } from '../run/count/attempt-counts.ts'
+export type { Progress } from '../run/count/progress.ts'
+export type { Counted } from '../run/count/tally.ts'
+export type { Shard } from '../run/crew/shard.ts'
+export type { StopReason } from '../run/crew/stop-conditions.ts'
+export type { Team } from '../run/crew/team.ts'
+export type { RunTest } from '../run/judge/run-test.ts'
+export type { ThresholdResult } from '../run/judge/thresholds/check.ts'
+export type { RunVerdict } from '../run/judge/verdict.ts'
 export type { RunOptions, RunPlace, RunResult, RunSettings } from '../run/run.ts'
-export type { RunTest } from '../run/run-test.ts'
-export type { Shard } from '../run/shard.ts'
-export type { StopReason } from '../run/stop-conditions.ts'
-export type { SweepResult } from '../run/sweep-run.ts'
-export type { Counted } from '../run/tally.ts'
-export type { Team } from '../run/team.ts'
-export type { ThresholdResult } from '../run/thresholds/check.ts'
-export type { RunVerdict } from '../run/verdict.ts'
+export type { SweepResult } from '../run/search/sweep-run.ts'
+export type { CalibrateOptions, Calibration } from '../run/self-test/calibrate.ts'
 
 /**
  * Runs a scenario against a service, and stores its rows and its verdict. `onAttempts` gets rows as they are stored.
@@ -53,7 +53,7 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<RunR
  * console.log(plainPerS)
  */
 export async function calibrate(options: CalibrateOptions): Promise<Calibration> {
-  return (await import('../run/calibrate.ts')).calibrate(options)
+  return (await import('../run/self-test/calibrate.ts')).calibrate(options)
 }
 
 /**
@@ -76,7 +76,7 @@ export async function judgeParts(
   clockErrorUs: number | null = null,
 ): Promise<RunResult> {
   const [{ judgeParts }, { defaultContract }] = await Promise.all([
-    import('../run/merge.ts'),
+    import('../run/crew/merge.ts'),
     import('../contract/default.ts'),
   ])
   return judgeParts(store, runId, contract ?? defaultContract, clockErrorUs)

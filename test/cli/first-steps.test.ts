@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { shells } from '../../src/cli/completion.ts'
-import { checksOf, type MachineFacts } from '../../src/run/doctor.ts'
+import { checksOf, type MachineFacts } from '../../src/run/self-test/doctor.ts'
 import { loadScenario } from '../../src/scenario/parse.ts'
 import { main } from '../e2e/command.ts'
 

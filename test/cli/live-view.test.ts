@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { blockOf } from '../../src/cli/live-block.ts'
 import { LiveView, lineOf } from '../../src/cli/live-view.ts'
 import { fitted, widthOf } from '../../src/cli/terminal-width.ts'
-import { noCounts } from '../../src/run/attempt-counts.ts'
-import type { Progress } from '../../src/run/progress.ts'
+import { noCounts } from '../../src/run/count/attempt-counts.ts'
+import type { Progress } from '../../src/run/count/progress.ts'
 
 const times = { samples: 700, p50: 12_000, p95: 80_000, p99: 1_500_000 }
 const progress: Progress = {

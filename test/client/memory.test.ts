@@ -3,7 +3,7 @@ import { AttemptClient } from '../../src/client/client.ts'
 import { Http1Transport } from '../../src/client/http1/transport.ts'
 import { ResponseMemory } from '../../src/client/memory.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { StepCounters } from '../../src/run/attempt-counts.ts'
+import { StepCounters } from '../../src/run/count/attempt-counts.ts'
 import { ask, noDeadlines, now } from './asking.ts'
 import { chunk, scriptedServer, streamHead } from './scripted-server.ts'
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Fleet, joinFleet } from '../../src/fleet/fleet.ts'
 import { watchRun } from '../../src/fleet/watch.ts'
-import { noCounts } from '../../src/run/attempt-counts.ts'
-import type { Progress } from '../../src/run/progress.ts'
+import { noCounts } from '../../src/run/count/attempt-counts.ts'
+import type { Progress } from '../../src/run/count/progress.ts'
 import { readyUs } from '../../src/run/run.ts'
 import { type NatsServer, natsServer, withoutNats } from './nats.ts'
 

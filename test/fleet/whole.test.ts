@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { liveWord, parsed } from '../../src/fleet/messages.ts'
 import { progressOfFleet } from '../../src/fleet/progress.ts'
-import { noCounts } from '../../src/run/attempt-counts.ts'
-import type { Progress } from '../../src/run/progress.ts'
-import { TimeHistogram } from '../../src/run/time-histogram.ts'
-import type { TimesOfSteps } from '../../src/run/times-by-step.ts'
+import { noCounts } from '../../src/run/count/attempt-counts.ts'
+import type { Progress } from '../../src/run/count/progress.ts'
+import { TimeHistogram } from '../../src/run/count/time-histogram.ts'
+import type { TimesOfSteps } from '../../src/run/count/times-by-step.ts'
 
 const step = { planned: 3, sent: 3, ok: 2, failures: 1, plannedPerS: 5, achievedPerS: 4.5 }
 const progress: Progress = {

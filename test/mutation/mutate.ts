@@ -25,11 +25,11 @@ import { importersOf, isOwnTest, isQuick, ringsOf, root, textOf } from '../neare
 import { type Mutant, mutantsOf } from './mutants.ts'
 
 const usual = [
-  'src/run/verdict.ts',
-  'src/run/run-figures.ts',
-  'src/run/client-figures.ts',
-  'src/run/tally.ts',
-  'src/run/times-by-step.ts',
+  'src/run/judge/verdict.ts',
+  'src/run/count/run-figures.ts',
+  'src/run/count/client-figures.ts',
+  'src/run/count/tally.ts',
+  'src/run/count/times-by-step.ts',
   'src/report/usage',
   'src/audit/rules/billing',
   'src/audit/evidence',

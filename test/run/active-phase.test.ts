@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { ActivePhase } from '../../src/run/active-phase.ts'
-import { stepsOf } from '../../src/run/phase-steps.ts'
+import { stepsOf } from '../../src/run/plan/phase-steps.ts'
+import { ActivePhase } from '../../src/run/send/active-phase.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 
 const scenario = parseScenario(

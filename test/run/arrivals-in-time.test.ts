@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { arrivalsInTime } from '../../src/run/arrivals-in-time.ts'
+import { arrivalsInTime } from '../../src/run/plan/arrivals-in-time.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { startRun } from '../../src/store/runs.ts'
 import { openStore } from '../store/opened.ts'

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Budget } from '../../src/run/budget.ts'
-import { SharedNumbers } from '../../src/run/shared.ts'
-import type { Team } from '../../src/run/team.ts'
+import { SharedNumbers } from '../../src/run/crew/shared.ts'
+import type { Team } from '../../src/run/crew/team.ts'
+import { Budget } from '../../src/run/money/budget.ts'
 
 interface Machine {
   readonly shared: SharedNumbers

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { DueQueue } from '../../src/run/due.ts'
+import { DueQueue } from '../../src/run/send/due.ts'
 
 test('entries are taken in order of their time, whatever the order of insertion', () => {
   const step = fc.oneof(fc.record({ add: fc.nat({ max: 50 }) }), fc.constant('take' as const))

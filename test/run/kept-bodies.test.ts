@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Attempt } from '../../src/client/attempt.ts'
-import type { Flight } from '../../src/run/flight.ts'
-import { charactersOf, KeptBodies } from '../../src/run/kept-bodies.ts'
+import { charactersOf, KeptBodies } from '../../src/run/record/kept-bodies.ts'
+import type { Flight } from '../../src/run/send/flight.ts'
 
 const flight = { slot: 0, retry: 0, conversation: null } as unknown as Flight
 const attemptOf = (headers: string, body: string) =>

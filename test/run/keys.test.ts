@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { resolveKeys } from '../../src/run/keys.ts'
+import { resolveKeys } from '../../src/run/send/keys.ts'
 import { chatScenario } from './target.ts'
 
 const scenario = chatScenario('  - { name: steady, load: constant, rate: 1/s, duration: 1s }')

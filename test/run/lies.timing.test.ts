@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'
-import type { Progress } from '../../src/run/progress.ts'
+import type { Progress } from '../../src/run/count/progress.ts'
 import { run } from '../../src/run/run.ts'
 import { openStore } from '../../src/store/open.ts'
 import { answerChat, chatScenario, key, query, startTarget, withStorePath } from './target.ts'

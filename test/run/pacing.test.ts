@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { pace } from '../../src/run/pacing.ts'
+import { pace } from '../../src/run/send/pacing.ts'
 
 const loopTurns = async (turns: number) => {
   for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve))

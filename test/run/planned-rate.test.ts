@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { PhaseRun, SenderLoad } from '../../src/run/messages.ts'
-import { plannedBetween } from '../../src/run/planned-rate.ts'
+import type { PhaseRun, SenderLoad } from '../../src/run/crew/messages.ts'
+import { plannedBetween } from '../../src/run/plan/planned-rate.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 import { amountBy } from '../../src/schedule/rate-curve.ts'
 import { plainRow } from '../../src/schedule/traces/trace.ts'

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { createServer } from 'node:tls'
 import { expect, onTestFinished, test } from 'vitest'
-import { reach as reachWithin } from '../../src/run/preflight.ts'
+import { reach as reachWithin } from '../../src/run/start/preflight.ts'
 
 const reach = (baseUrl: string, ca?: string) =>
   reachWithin(baseUrl, ca === undefined ? {} : { ca }, 5000)

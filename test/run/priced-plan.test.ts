@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseContract } from '../../src/contract/load.ts'
-import { planHash } from '../../src/run/plan-hash.ts'
+import { planHash } from '../../src/run/plan/plan-hash.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 
 const scenario = parseScenario(

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
-import { promptPools } from '../../src/run/prompts.ts'
+import { promptPools } from '../../src/run/plan/prompts.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 
 /** The pool of a step whose prompt file has this text. */

@@ -11,8 +11,8 @@ import { attemptColumns, columnNames } from '../../src/attempt/columns.ts'
 import type { Attempt } from '../../src/client/attempt.ts'
 import type { PreparedRequest } from '../../src/client/request.ts'
 import { ResponseFields } from '../../src/client/response-fields.ts'
-import type { Conversation, Flight } from '../../src/run/flight.ts'
-import { RowWriter } from '../../src/run/row-writer.ts'
+import { RowWriter } from '../../src/run/record/row-writer.ts'
+import type { Conversation, Flight } from '../../src/run/send/flight.ts'
 
 const phases = ['warm-up', 'steady'].map((name, ordinal) => ({
   run: { ordinal, name, part: ordinal === 0 ? 'warmup' : 'steady' },

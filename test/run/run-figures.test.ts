@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { AttemptRow } from '../../src/attempt/columns.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { runFigures } from '../../src/run/run-figures.ts'
+import { runFigures } from '../../src/run/count/run-figures.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { startRun } from '../../src/store/runs.ts'
 import { openStore } from '../store/opened.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { SenderHealth } from '../../src/run/sender-health.ts'
+import { SenderHealth } from '../../src/run/send/sender-health.ts'
 
 test('a nap outside of the event loop does not count as work', async () => {
   const naps = { us: 0 }

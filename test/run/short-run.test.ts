@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { phaseLoads } from '../../src/run/loads.ts'
-import { isShort } from '../../src/run/short-run.ts'
+import { phaseLoads } from '../../src/run/plan/loads.ts'
+import { isShort } from '../../src/run/record/short-run.ts'
 import { chatScenario } from './target.ts'
 
 const isShortWith = (phases: string, more = '', step = '') => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AttemptRow } from '../../src/attempt/columns.ts'
-import { type OwnDelay, readStreams, streamTests } from '../../src/run/stream-tests.ts'
+import { type OwnDelay, readStreams, streamTests } from '../../src/run/judge/stream-tests.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { startRun } from '../../src/store/runs.ts'
 import { openStore } from '../store/opened.ts'

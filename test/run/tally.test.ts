@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { StepCounters } from '../../src/run/attempt-counts.ts'
-import type { PhaseRun, SenderReport } from '../../src/run/messages.ts'
-import { Tally } from '../../src/run/tally.ts'
-import { TimeHistogram } from '../../src/run/time-histogram.ts'
+import { StepCounters } from '../../src/run/count/attempt-counts.ts'
+import { Tally } from '../../src/run/count/tally.ts'
+import { TimeHistogram } from '../../src/run/count/time-histogram.ts'
+import type { PhaseRun, SenderReport } from '../../src/run/crew/messages.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 
 const stepCount = 400

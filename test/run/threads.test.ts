@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { phaseLoads } from '../../src/run/loads.ts'
+import { threadsOf } from '../../src/run/crew/threads.ts'
+import { phaseLoads } from '../../src/run/plan/loads.ts'
 import { run } from '../../src/run/run.ts'
-import { threadsOf } from '../../src/run/threads.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 import { answerChat, chatScenario, key, query, startTarget, withStorePath } from './target.ts'
 

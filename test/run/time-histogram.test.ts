@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { decodeFromCompressedBase64, type JsHistogram } from 'hdr-histogram-js'
 import { expect, test } from 'vitest'
-import { histogramBytes } from '../../src/run/histogram-bytes.ts'
+import { histogramBytes } from '../../src/run/count/histogram-bytes.ts'
 import {
   cellOf,
   highestUs,
   lowestOf,
   TimeHistogram,
   widthOf,
-} from '../../src/run/time-histogram.ts'
+} from '../../src/run/count/time-histogram.ts'
 
 const anyUs = fc.oneof(
   fc.nat({ max: 5000 }),

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Attempt } from '../../src/client/attempt.ts'
-import type { Flight } from '../../src/run/flight.ts'
-import { TrialCounter, total } from '../../src/run/trial-counts.ts'
-import { type EndedTask, TaskTrialCounter } from '../../src/run/trial-tasks.ts'
+import { TrialCounter, total } from '../../src/run/search/trial-counts.ts'
+import { type EndedTask, TaskTrialCounter } from '../../src/run/search/trial-tasks.ts'
+import type { Flight } from '../../src/run/send/flight.ts'
 
 test('an answer that turns out to be wrong misses in the part of its request', () => {
   const none = { ttftUs: null, tpotUs: null, serviceUs: null, responseUs: null }

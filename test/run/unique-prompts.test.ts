@@ -1,7 +1,7 @@
 import { countTokens } from 'gpt-tokenizer'
 import { expect, test } from 'vitest'
+import { TokenText } from '../../src/run/plan/token-text.ts'
 import { run } from '../../src/run/run.ts'
-import { TokenText } from '../../src/run/token-text.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 import { answerChat, key, query, startTarget, withStorePath } from './target.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { noCounts } from '../../src/run/attempt-counts.ts'
-import { gapLimitUs } from '../../src/run/client-tests.ts'
-import { judge, type RunFacts } from '../../src/run/verdict.ts'
+import { noCounts } from '../../src/run/count/attempt-counts.ts'
+import { gapLimitUs } from '../../src/run/judge/client-tests.ts'
+import { judge, type RunFacts } from '../../src/run/judge/verdict.ts'
 
 const counts = { ...noCounts, planned: 1000, sent: 1000, ok: 1000 }
 const sound: RunFacts = {

@@ -2,7 +2,7 @@ import { MessageChannel } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import { run } from '../../src/run/run.ts'
-import { wantsWarmUp, warmUp } from '../../src/run/warm-up.ts'
+import { wantsWarmUp, warmUp } from '../../src/run/start/warm-up.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 import { answerChat, key, query, startTarget, withStorePath } from './target.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import { wrongRequests } from '../../src/contract/request.ts'
-import { planOf } from '../../src/run/plan.ts'
+import { planOf } from '../../src/run/plan/plan.ts'
 import { run } from '../../src/run/run.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 import { serving } from '../service/serving.ts'

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import { samplesNeeded } from '../../src/measure/percentile.ts'
-import { planOf } from '../../src/run/plan.ts'
+import { planOf } from '../../src/run/plan/plan.ts'
 import { loadScenario } from '../../src/scenario/parse.ts'
 
 const folder = resolve(import.meta.dirname, '../../scenarios')

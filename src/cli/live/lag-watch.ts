@@ -1,8 +1,8 @@
 import type { Check } from '../../report/banner.ts'
 import { formatDuration } from '../../report/format.ts'
-import { lagBoundUs } from '../../run/client-tests.ts'
-import type { Progress } from '../../run/progress.ts'
-import { milliseconds } from '../../run/run-test.ts'
+import type { Progress } from '../../run/count/progress.ts'
+import { lagBoundUs } from '../../run/judge/client-tests.ts'
+import { milliseconds } from '../../run/judge/run-test.ts'
 
 /** A lag is an alarm until this many microseconds after it. */
 const alarmUs = 10e6

@@ -1,5 +1,5 @@
 import { areEnough } from '../../measure/percentile.ts'
-import { TimeHistogram } from '../../run/time-histogram.ts'
+import { TimeHistogram } from '../../run/count/time-histogram.ts'
 import { type Line, type Point, Points } from './lines.ts'
 
 /** Each percentile, with the look of its line: as on the launch page. */

@@ -1,4 +1,4 @@
-import type { TimeHistogram } from '../../run/time-histogram.ts'
+import type { TimeHistogram } from '../../run/count/time-histogram.ts'
 
 type Labels = Readonly<Record<string, string>>
 type Sample = readonly [Labels, number]

@@ -1,6 +1,6 @@
-import type { Metric } from '../../run/messages.ts'
-import type { Progress, StepProgress } from '../../run/progress.ts'
-import type { Counted } from '../../run/tally.ts'
+import type { Progress, StepProgress } from '../../run/count/progress.ts'
+import type { Counted } from '../../run/count/tally.ts'
+import type { Metric } from '../../run/crew/messages.ts'
 import { family, histogram } from './prometheus.ts'
 
 const times: readonly (readonly [name: string, help: string, ok: Metric, failed: Metric | null])[] =

@@ -1,9 +1,9 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { WrongAnswerRow } from '../../attempt/evidence.ts'
 import type { Attempt } from '../../client/attempt.ts'
-import type { ActivePhase } from '../active-phase.ts'
-import type { Flight } from '../flight.ts'
-import type { OpenRow, RowWriter } from '../row-writer.ts'
+import type { OpenRow, RowWriter } from '../record/row-writer.ts'
+import type { ActivePhase } from '../send/active-phase.ts'
+import type { Flight } from '../send/flight.ts'
 import { Checks } from './checks.ts'
 import type { AnswerVerdict } from './judge.ts'
 

@@ -1,9 +1,9 @@
 import type { Attempt } from '../../client/attempt.ts'
 import type { Message } from '../../client/request.ts'
 import type { Task, Turn } from '../../scenario/scenario.ts'
-import type { ActivePhase } from '../active-phase.ts'
 import { contentOf, type ToolCall } from '../expect/answer.ts'
-import type { Flight, User } from '../flight.ts'
+import type { ActivePhase } from '../send/active-phase.ts'
+import type { Flight, User } from '../send/flight.ts'
 import type { TaskProgress } from './task-progress.ts'
 import { callMessages } from './tool-messages.ts'
 

@@ -1,7 +1,7 @@
 import type { Task } from '../../scenario/scenario.ts'
 import { RandomStream } from '../../schedule/random.ts'
-import { TokenText } from '../token-text.ts'
-import { saltOf } from '../unique-prompts.ts'
+import { TokenText } from '../plan/token-text.ts'
+import { saltOf } from '../plan/unique-prompts.ts'
 
 /**
  * The text at the start of each conversation of a task. Which tasks share one follows from the seed, its words from the

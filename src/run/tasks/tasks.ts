@@ -1,8 +1,8 @@
 import type { TaskRow } from '../../attempt/evidence.ts'
 import type { Attempt } from '../../client/attempt.ts'
-import type { ActivePhase } from '../active-phase.ts'
-import { DueQueue } from '../due.ts'
-import type { Flight, User } from '../flight.ts'
+import type { ActivePhase } from '../send/active-phase.ts'
+import { DueQueue } from '../send/due.ts'
+import type { Flight, User } from '../send/flight.ts'
 import { RunningTask } from './running-task.ts'
 import { type Following, TaskProgress } from './task-progress.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { family, histogram } from '../../../src/cli/live/prometheus.ts'
-import { TimeHistogram } from '../../../src/run/time-histogram.ts'
+import { TimeHistogram } from '../../../src/run/count/time-histogram.ts'
 import { readPrometheus } from './prometheus-text.ts'
 
 test('any text of a label is read back unchanged', () => {

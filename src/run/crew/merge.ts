@@ -1,0 +1,193 @@
+import type { Contract } from '../../contract/contract.ts'
+import type { Scenario } from '../../scenario/scenario.ts'
+import type { Store } from '../../store/open.ts'
+import { otherTries, type RunShard, readShards } from '../../store/run-shards.ts'
+import { endRun, validities } from '../../store/runs.ts'
+import { inSession, type Session } from '../../store/session.ts'
+import { type AttemptCounts, addCounts, countIssues, noCounts } from '../count/attempt-counts.ts'
+import { runFigures } from '../count/run-figures.ts'
+import { type RunTest, testResults } from '../judge/run-test.ts'
+import { checkThreshold, type ThresholdResult } from '../judge/thresholds/check.ts'
+import type { RunVerdict } from '../judge/verdict.ts'
+import type { RunResult } from '../run.ts'
+
+/** The verdict of a shard on itself; null if it was killed. */
+type ShardEnd = (RunVerdict & Pick<RunResult, 'stopped' | 'sweeps'>) | null
+
+/**
+ * Judges a run whose parts are in one store: counts are summed, thresholds cover all rows, and the verdict
+ * is not better than that of the worst shard.
+ *
+ * @param toldErrorUs greatest difference of the machines' clocks, in microseconds; null to use what they
+ *   measured
+ */
+export function judgeParts(
+  store: Store,
+  runId: string,
+  contract: Contract,
+  toldErrorUs: number | null,
+): Promise<RunResult> {
+  return inSession(store, {}, (session) => judgeIn(session, runId, contract, toldErrorUs))
+}
+
+async function judgeIn(
+  store: Session,
+  runId: string,
+  contract: Contract,
+  toldErrorUs: number | null,
+): Promise<RunResult> {
+  const shards = await readShards(store, runId)
+  const clockErrorUs = toldErrorUs ?? measuredErrorUs(shards)
+  const [run] = await store.rows<{ scenario: string; seed: number; baseUrl: string }>(
+    `SELECT scenario_json AS scenario, seed, base_url AS "baseUrl" FROM runs WHERE run_id = $1`,
+    [runId],
+  )
+  const scenario = JSON.parse(run!.scenario) as Scenario
+  const ends = shards.map(({ verdictJson }) => JSON.parse(verdictJson ?? 'null') as ShardEnd)
+  const counts = shards.reduce(
+    (sum, { attemptCountsJson }) =>
+      addCounts(sum, JSON.parse(attemptCountsJson ?? 'null') ?? noCounts),
+    noCounts,
+  )
+  const figures = await runFigures(store, runId, contract)
+  const tries = await judgeTries(store, runId, contract, clockErrorUs)
+  const verdict = verdictOf(shards, ends, tries, counts, figures.rows)
+  const thresholds: ThresholdResult[] = []
+  for (const threshold of scenario.thresholds) {
+    const scope = { runId, contract, objectives: scenario.objectives }
+    thresholds.push(await checkThreshold(store, threshold, scope))
+  }
+  const stopped = ends.find((each) => each !== null && each.stopped !== null)?.stopped ?? null
+  // The shards shared all counts, so each has the same sweeps.
+  const sweeps = ends.find((each) => each !== null)?.sweeps ?? []
+  // The requests in flight of a killed shard have no rows, so it does not count as present.
+  const ended = ends.filter((each) => each !== null)
+  const parts = { of: shards[0]!.shards, present: ended.length }
+  const machine = JSON.parse(shards[0]!.machineJson)
+  await endRun(store, runId, {
+    endedUs: figures.lastUs,
+    attemptCountsJson: JSON.stringify({ ...counts, parts, clockErrorUs }),
+    verdict: verdict.verdict,
+    verdictJson: JSON.stringify({ ...verdict, thresholds, sweeps, stopped }),
+  })
+  await store.execute('UPDATE runs SET machine_json = $2 WHERE run_id = $1', [
+    runId,
+    JSON.stringify({ ...machine, machines: shards.length }),
+  ])
+  return {
+    runId,
+    scenario: scenario.name,
+    question: scenario.question,
+    seed: run!.seed,
+    baseUrl: run!.baseUrl,
+    dbPath: store.path,
+    durationUs: figures.lastUs,
+    counts,
+    creditsByContract: tries.reduce((sum, { credits }) => sum + credits, figures.creditsByContract),
+    thresholds,
+    sweeps,
+    verdict,
+    stopped,
+    refusal: null,
+  }
+}
+
+/** The sum of the two greatest differences from shard 0; null if a shard did not measure its own. */
+function measuredErrorUs(shards: readonly RunShard[]): number | null {
+  const known = shards.flatMap(({ clockErrorUs }) => (clockErrorUs === null ? [] : [clockErrorUs]))
+  if (known.length < shards.length) return null
+  const [most = 0, next = 0] = known.sort((a, b) => b - a)
+  return most + next
+}
+
+/** A further try of a shard, whose rows do not count. */
+interface OtherTry {
+  readonly runId: string
+  readonly shard: number
+  readonly credits: number
+}
+
+/** The credits of the other tries. With a known clock error, audits can use their rows with those of the run. */
+async function judgeTries(
+  store: Session,
+  runId: string,
+  contract: Contract,
+  clockErrorUs: number | null,
+): Promise<readonly OtherTry[]> {
+  const tries: OtherTry[] = []
+  for (const id of await otherTries(store, runId)) {
+    const { creditsByContract } = await runFigures(store, id, contract)
+    const [own] = await readShards(store, id)
+    tries.push({ runId: id, shard: own!.shard, credits: creditsByContract })
+    if (clockErrorUs === null || own!.attemptCountsJson === null) continue
+    const counts = { ...JSON.parse(own!.attemptCountsJson), clockErrorUs }
+    await store.execute('UPDATE runs SET attempt_counts_json = $2 WHERE run_id = $1', [
+      id,
+      JSON.stringify(counts),
+    ])
+  }
+  return tries
+}
+
+function verdictOf(
+  shards: readonly RunShard[],
+  ends: readonly ShardEnd[],
+  tries: readonly OtherTry[],
+  counts: AttemptCounts,
+  rows: AttemptCounts,
+): RunVerdict {
+  const of = shards[0]!.shards
+  const killed = shards.filter((_, at) => ends[at] === null).map(({ shard }) => shard)
+  const isWhole = shards.length === of && killed.length === 0
+  const parts: RunTest = {
+    name: 'shards',
+    result: isWhole ? 'held' : 'failed',
+    figure: `${shards.length} of ${of} present${killed.length === 0 ? '' : `; ${killed.join(', ')} did not end`}`,
+    bound: 'every shard, to its end',
+    remedy: isWhole ? '' : 'Requests that the service received are missing: run again.',
+  }
+  const again: RunTest[] = tries.map((each) => ({
+    name: `another try of shard ${each.shard}`,
+    result: 'degraded',
+    figure: `${each.credits} credits more, kept as ${each.runId}`,
+    bound: 'each shard runs once',
+    remedy: 'Its load came on top of the plan: let no scheduler repeat a shard.',
+  }))
+  const issues = killed.length > 0 ? [] : countIssues(counts, rows)
+  const added: RunTest = {
+    name: 'merged counts',
+    result: issues.length === 0 ? 'held' : 'failed',
+    figure:
+      issues.length === 0
+        ? `planned ${counts.planned} in ${shards.length} shards`
+        : issues.join('; '),
+    bound: 'they add up',
+    remedy: issues.length === 0 ? '' : 'A bug in Assay; please report it with the stores.',
+  }
+  const tests = [parts, ...again, added, ...worstTests(shards, ends)]
+  const failed = tests.some(({ result }) => result === 'failed')
+  const worst = Math.max(
+    tries.length > 0 ? 1 : 0,
+    ...ends.map((each) => validities.indexOf(each?.verdict ?? 'invalid')),
+  )
+  const verdict = failed ? 'invalid' : validities[worst]!
+  const rowsHold = isWhole && issues.length === 0 && ends.every((each) => each?.rowsHold === true)
+  const text = rowsHold
+    ? 'Not to be used for latency. Every row is there, so billing and rate limits can be judged.'
+    : 'Rows are missing, so not every request to the accounts is known.'
+  return { verdict, tests, rowsHold, summary: verdict === 'invalid' ? text : '' }
+}
+
+/** Each test of the shard with the worst result, and the number of shards with that result. */
+function worstTests(shards: readonly RunShard[], ends: readonly ShardEnd[]): readonly RunTest[] {
+  const all = shards.flatMap(({ shard }, at) =>
+    (ends[at]?.tests ?? []).map((test) => ({ test, shard })),
+  )
+  return [...Map.groupBy(all, ({ test }) => test.name).values()].map((each) => {
+    const worst = Math.max(...each.map(({ test }) => testResults.indexOf(test.result)))
+    const so = each.filter(({ test }) => test.result === testResults[worst])
+    const { test, shard } = so[0]!
+    const where = `shard ${shard}; ${test.result} in ${so.length} of ${shards.length}`
+    return { ...test, figure: `${test.figure} (${where})` }
+  })
+}

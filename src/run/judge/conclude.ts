@@ -1,0 +1,224 @@
+import { availableParallelism, loadavg } from 'node:os'
+import { billingOf } from '../../contract/billing.ts'
+import type { Contract } from '../../contract/contract.ts'
+import type { Scenario } from '../../scenario/scenario.ts'
+import { endShard } from '../../store/run-shards.ts'
+import {
+  type Ceiling,
+  endRun,
+  latestCeiling,
+  type RunEnd,
+  type RunStart,
+  withoutCredentials,
+} from '../../store/runs.ts'
+import type { Session } from '../../store/session.ts'
+import { noCounts } from '../count/attempt-counts.ts'
+import { clientGaps, inFlightFigures, mediansOf } from '../count/client-figures.ts'
+import { type RunFigures, runFigures } from '../count/run-figures.ts'
+import type { Coordinator } from '../crew/coordinator.ts'
+import { unsharded } from '../crew/shard.ts'
+import { neverReached } from '../crew/stop-conditions.ts'
+import type { CrewedScenario } from '../crew/threads.ts'
+import { modelsOf } from '../money/run-money.ts'
+import { arrivalsInTime } from '../plan/arrivals-in-time.ts'
+import { crowdOf } from '../plan/crowd.ts'
+import type { RunOptions, RunResult } from '../run.ts'
+import { settleTrials, withCachedShares } from '../search/settle-trials.ts'
+import type { SweepResult } from '../search/sweep-run.ts'
+import { firstRefusal } from '../start/first-requests.ts'
+import { gapLimitUs } from './client-tests.ts'
+import { readStreams } from './stream-tests.ts'
+import { checkThreshold, type ThresholdResult, undecided } from './thresholds/check.ts'
+import { judge, type RunFacts } from './verdict.ts'
+
+/** A run whose requests have all ended. */
+export interface Ended {
+  readonly dbPath: string
+  readonly scenario: CrewedScenario
+  readonly options: RunOptions
+  readonly contract: Contract
+  readonly start: RunStart
+  readonly coordinator: Coordinator
+  readonly sweeps: readonly SweepResult[]
+}
+
+/** Reads the rows back, judges the run, and stores its end. */
+export async function conclude(store: Session, ended: Ended): Promise<RunResult> {
+  const { scenario, options, contract, start, coordinator } = ended
+  const { runId } = start
+  const { tally } = coordinator
+  const counts = tally.counts()
+  const { stopReason } = coordinator
+  const stopped =
+    stopReason !== 'interrupted' && stopReason !== 'first-request' && neverReached(tally)
+      ? 'unreachable'
+      : stopReason
+  await settleTrials(store, runId, coordinator, ended.sweeps)
+  await store.takeAttemptsAtHand({ values: true })
+  const figures = await runFigures(store, runId, contract)
+  const sweeps = await withCachedShares(store, runId, ended.sweeps)
+  let planned = 0
+  let inTime = 0
+  for (const phase of coordinator.phases) {
+    if (crowdOf(phase.load) !== null || phase.part !== 'steady') continue
+    const counted = await arrivalsInTime(store, runId, phase)
+    planned += counted.planned
+    inTime += counted.inTime
+  }
+  const medians = mediansOf(scenario, coordinator.phases, tally)
+  const verdict = judge({
+    ...countedFacts(ended),
+    rows: figures.rows,
+    lag: figures.lag,
+    medians,
+    claimUs: claimOf(scenario),
+    plannedArrivals: planned,
+    arrivedInTime: inTime,
+    budgetSpent: stopped === 'budget',
+    gaps: await clientGaps(store, runId, gapLimitUs(medians)),
+    inFlight: await inFlightFigures(store, runId),
+    streams: await readStreams(store, runId),
+    loadPerCore: loadavg()[0]! / availableParallelism(),
+    fewestSamples: figures.fewestSamples,
+    ceilingShare: shareOfCeiling(
+      await latestCeiling(store, start.machineJson, scenario.threads),
+      figures,
+    ),
+  })
+  const thresholds: ThresholdResult[] = []
+  for (const threshold of isPart(options) ? [] : scenario.thresholds) {
+    thresholds.push(
+      await checkThreshold(store, threshold, {
+        runId,
+        contract,
+        objectives: scenario.objectives,
+      }),
+    )
+  }
+  // An account that other machines also used cannot be judged by one part.
+  const parts = isPart(options) ? { parts: { of: options.shard!.of, present: 1 } } : {}
+  const end: RunEnd = {
+    endedUs: figures.lastUs,
+    attemptCountsJson: JSON.stringify({ ...counts, ...parts }),
+    verdict: verdict.verdict,
+    verdictJson: JSON.stringify({
+      ...verdict,
+      thresholds,
+      sweeps,
+      stopped,
+    }),
+  }
+  await endRun(store, runId, end)
+  if (isPart(options))
+    await endShard(store, runId, {
+      ...end,
+      attemptCountsJson: JSON.stringify(counts),
+      clockErrorUs: options.team?.clockErrorUs ?? null,
+    })
+  return {
+    ...identityOf(ended),
+    durationUs: figures.lastUs,
+    counts,
+    creditsByContract: isInCredits(ended) ? figures.creditsByContract : null,
+    thresholds,
+    sweeps,
+    verdict,
+    stopped,
+    refusal: stopped === 'first-request' ? await firstRefusal(store, runId, start.baseUrl) : null,
+  }
+}
+
+const isInCredits = ({ scenario, contract }: Ended) =>
+  billingOf(contract, modelsOf(scenario)).kind === 'credits'
+
+/** The result from counters alone, for a run whose store can no longer be read or written. */
+export function concludeWithoutStore(ended: Ended, why: string): RunResult {
+  const { scenario, options, coordinator } = ended
+  const { tally } = coordinator
+  const counts = tally.counts()
+  return {
+    ...identityOf(ended),
+    durationUs: coordinator.now(),
+    counts,
+    creditsByContract: tally.credits(),
+    thresholds: isPart(options) ? [] : scenario.thresholds.map(undecided),
+    sweeps: ended.sweeps,
+    verdict: judge({
+      ...countedFacts(ended),
+      storeFailure: why,
+      // Rows cannot be counted.
+      rows: noCounts,
+      lag: null,
+      medians: [],
+      claimUs: null,
+      plannedArrivals: 0,
+      arrivedInTime: 0,
+      budgetSpent: false,
+      gaps: null,
+      inFlight: null,
+      streams: null,
+      loadPerCore: null,
+      fewestSamples: null,
+      ceilingShare: null,
+    }),
+    stopped: 'store',
+    refusal: null,
+  }
+}
+
+/** Times from the send to something, of which lag takes a share. */
+const judgedTimes: readonly string[] = ['service', 'response', 'ttft', 'response_ttft']
+
+/** The tightest time that the run judges, by a threshold or as the objective of a search; null for none. */
+function claimOf({ thresholds, objectives, phases }: Scenario): number | null {
+  const searches = phases.some(({ load }) => load.kind === 'sweep')
+  const { ttftUs, serviceUs, responseUs } = objectives
+  const bounds = [
+    ...thresholds.filter(({ metric }) => judgedTimes.includes(metric)).map(({ bound }) => bound),
+    ...(searches ? [ttftUs, serviceUs, responseUs].filter((us) => us !== null) : []),
+  ]
+  return bounds.length === 0 ? null : Math.min(...bounds)
+}
+
+/** Facts that the threads of the run counted. */
+function countedFacts({ scenario, coordinator }: Ended) {
+  const { tally, handedOver, recorded, threads, memory, deepestQueue } = coordinator
+  const { storeFailure, bodiesGivenUp, strays } = coordinator
+  return {
+    counts: tally.counts(),
+    handedOver,
+    recorded,
+    threads,
+    memory,
+    strays,
+    deepestQueue,
+    storeFailure,
+    bodiesGivenUp,
+    pacing: scenario.pacing,
+    localLimits: tally.localLimits(),
+  }
+}
+
+function identityOf({ scenario, dbPath, start }: Ended) {
+  return {
+    runId: start.runId,
+    scenario: scenario.name,
+    question: scenario.question,
+    seed: start.seed,
+    baseUrl: withoutCredentials(start.baseUrl),
+    dbPath,
+  }
+}
+
+/** The sum of two shares of the machine's capacity in the busiest steady phase: those of requests and of events. */
+function shareOfCeiling(
+  ceiling: Ceiling | null,
+  { busiestPerS, busiestEventsPerS }: RunFigures,
+): RunFacts['ceilingShare'] {
+  if (ceiling === null) return null
+  if (busiestPerS === null || busiestEventsPerS === null) return 'too few'
+  return busiestPerS / ceiling.plainPerS + busiestEventsPerS / ceiling.eventsPerS
+}
+
+/** Whether thresholds wait for the merge, because percentiles of a part are not those of the run. */
+const isPart = ({ shard }: RunOptions) => (shard ?? unsharded).of > 1

@@ -1,0 +1,116 @@
+import { fewestOfMean } from '../../../measure/interval/length.ts'
+import { samplesNeeded } from '../../../measure/percentile.ts'
+import { compare as compareAmounts, decimalText, readNumber } from '../../../money/rational.ts'
+import { amountMetrics, type Threshold, taskMetrics } from '../../../scenario/threshold.ts'
+import type { Session } from '../../../store/session.ts'
+import { compare } from './compare.ts'
+import { type Figure, none, type ThresholdScope } from './figure.ts'
+import { requestFigure } from './requests.ts'
+import { taskFigure } from './tasks.ts'
+import { gapFigure } from './times.ts'
+
+/** A threshold that its samples cannot decide is inconclusive, which is not a pass. */
+export interface ThresholdResult {
+  readonly text: string
+  readonly result: 'held' | 'missed' | 'inconclusive'
+  /** In the unit of the bound; null without samples. */
+  readonly value: number | null
+  /**
+   * Bounds of the true value with 95 % confidence; null for no bound on that side. Both are the value for a fact of the
+   * run, such as a count.
+   */
+  readonly interval: readonly [low: number | null, high: number | null]
+  readonly bound: number
+  readonly unit: 'us' | 'share' | 'per s' | 'count' | 'amount'
+  /** Of an amount of money; null for any other unit. */
+  readonly currency: string | null
+  /** An amount of money as it is, a decimal or a fraction; null for any other unit. `value` is near it. */
+  readonly amount: string | null
+  /** Why an amount has no value, in words; null if it has one, or if nothing was measured. */
+  readonly unknown: string | null
+  readonly samples: number
+  /** How many independent samples they are worth, because neighbours wait in the same queues; null for a fact. */
+  readonly worth: number | null
+  /** About how many samples would decide it, if it is inconclusive; null if no number would. */
+  readonly needs: number | null
+}
+
+/** Judges a threshold by all rows (by histograms for ITL). Warm-up and drain count only if it names their phase. */
+export async function checkThreshold(
+  store: Session,
+  threshold: Threshold,
+  scope: ThresholdScope,
+): Promise<ThresholdResult> {
+  const figure = taskMetrics.includes(threshold.metric)
+    ? await taskFigure(store, threshold, scope)
+    : threshold.metric === 'itl'
+      ? await gapFigure(store, threshold, scope)
+      : await requestFigure(store, threshold, scope)
+  return resultOf(threshold, figure)
+}
+
+function resultOf(threshold: Threshold, figure: Figure): ThresholdResult {
+  const { value, low, high, samples, needs } = figure
+  const result = judgeFigure(threshold, figure)
+  return {
+    text: threshold.text,
+    result,
+    value: samples === 0 ? null : value,
+    interval: [Number.isFinite(low) ? low : null, Number.isFinite(high) ? high : null],
+    bound: threshold.bound,
+    unit: unitOf(threshold),
+    currency: figure.currency ?? null,
+    amount: figure.amount === undefined ? null : decimalText(figure.amount),
+    unknown: figure.unknown ?? null,
+    samples,
+    worth: figure.worth,
+    needs: result === 'inconclusive' ? needs : null,
+  }
+}
+
+/**
+ * Held if all possible true values meet the bound and there are enough samples, or if no sample came near it; missed if
+ * no possible value meets it; else inconclusive.
+ */
+export function judgeFigure(
+  threshold: Threshold,
+  { value, low, high, samples, worth, far, amount }: Figure,
+): ThresholdResult['result'] {
+  const { statistic, operator, bound } = threshold
+  if (value === null || samples === 0) return 'inconclusive'
+  if (amount !== undefined) {
+    const written = readNumber(threshold.boundText)!
+    return compare(compareAmounts(amount, written), operator, 0) ? 'held' : 'missed'
+  }
+  const meets = [low, high].map((end) => compare(end, operator, bound))
+  if (far !== null) return far
+  if (meets.every(Boolean))
+    return worth === null || samples >= fewestOf(statistic) ? 'held' : 'inconclusive'
+  const straddles = operator === '==' && low <= bound && bound <= high
+  return meets.some(Boolean) || straddles ? 'inconclusive' : 'missed'
+}
+
+/** Fewer samples never hold an interval. */
+function fewestOf(statistic: Threshold['statistic']): number {
+  if (statistic.kind === 'percentile') return samplesNeeded(statistic.p / 100)
+  return statistic.kind === 'mean' ? fewestOfMean : 1
+}
+
+/** The result of a threshold without measurements. */
+export function undecided(threshold: Threshold): ThresholdResult {
+  return resultOf(threshold, none)
+}
+
+export function unitOf({ metric, statistic }: Threshold): ThresholdResult['unit'] {
+  if ((amountMetrics as readonly string[]).includes(metric)) return 'amount'
+  switch (statistic.kind) {
+    case 'share':
+      return 'share'
+    case 'rate':
+      return 'per s'
+    case 'count':
+      return 'count'
+    default:
+      return 'us'
+  }
+}

@@ -1,0 +1,285 @@
+import type { LocalLimit } from '../../attempt/outcome.ts'
+import type { MemoryFigures } from '../../client/memory.ts'
+import type { Validity } from '../../store/runs.ts'
+import { type AttemptCounts, countIssues } from '../count/attempt-counts.ts'
+import {
+  delayTest,
+  type GapFigures,
+  gapTest,
+  type InFlightFigures,
+  inFlightTest,
+  type LagFigures,
+  lagTest,
+  type Median,
+  memoryTest,
+  type ThreadFigures,
+  utilisationTest,
+} from './client-tests.ts'
+import { notJudged, type RunTest, samplesFor } from './run-test.ts'
+import { type StreamFigures, streamTests } from './stream-tests.ts'
+
+export { validities } from '../../store/runs.ts'
+
+/** The judgement of a run on itself, after MLPerf LoadGen's closing line. */
+export interface RunVerdict {
+  readonly verdict: Validity
+  readonly tests: readonly RunTest[]
+  /** Whether no row is missing. */
+  readonly rowsHold: boolean
+  /** A run that is invalid for latency may still be evidence for billing and rate limits. */
+  readonly summary: string
+}
+
+/** Facts for the judgement; null if not measured. */
+export interface RunFacts {
+  readonly counts: AttemptCounts
+  readonly rows: AttemptCounts
+  /** Rows that senders sent to the recorder, and those that it appended. */
+  readonly handedOver: number
+  readonly recorded: number
+  readonly lag: LagFigures | null
+  /** The tightest time that a threshold or a search judges; null if none does. */
+  readonly claimUs: number | null
+  /** Median times by step. */
+  readonly medians: readonly Median[]
+  /** First attempts that steady open phases planned. */
+  readonly plannedArrivals: number
+  /** Those dispatched within the second in which they were due (`arrivals-in-time.ts`). */
+  readonly arrivedInTime: number
+  /** Whether the run ended because its budget was spent. */
+  readonly budgetSpent: boolean
+  readonly threads: readonly ThreadFigures[]
+  readonly memory: readonly MemoryFigures[]
+  /** Connections on which bytes came that no request had asked for. */
+  readonly strays: number
+  readonly gaps: GapFigures | null
+  readonly pacing: 'timer' | 'precise'
+  readonly deepestQueue: number
+  /** Why the store could not be written to the end; null if it could. */
+  readonly storeFailure: string | null
+  /** Captures that were dropped: the recorder fell behind, or the disk was nearly full. */
+  readonly bodiesGivenUp: number
+  readonly inFlight: InFlightFigures | null
+  readonly streams: StreamFigures | null
+  /** Load average of the last minute for each core of this machine; null if it is not known. */
+  readonly loadPerCore: number | null
+  /** Requests for which this machine could open no connection, by the resource that ran out. */
+  readonly localLimits: ReadonlyMap<LocalLimit, number>
+  /** Samples of the step with the fewest. */
+  readonly fewestSamples: number | null
+  /** Share of the machine's calibrated ceiling; null if it is not calibrated, `too few` if no phase has a rate. */
+  readonly ceilingShare: number | 'too few' | null
+}
+
+/** Batches that may wait for the recorder before it counts as behind. */
+export const queueLimit = 64
+
+/** Judges a run, after LoadGen: each constraint has its figure and one remedy. */
+export function judge(facts: RunFacts): RunVerdict {
+  const delay = delayTest(facts.threads, facts.medians)
+  const gap = gapTest(facts.gaps, facts.medians, facts.claimUs)
+  const tests = [
+    countsTest(facts),
+    recorderTest(facts),
+    ...capturesTests(facts),
+    memoryTest(facts.memory),
+    lagTest(facts.lag, facts.medians, facts.claimUs),
+    rateTest(facts),
+    notSentTest(facts),
+    ...localLimitTests(facts),
+    ...strayTests(facts),
+    delay,
+    gap,
+    utilisationTest(facts.threads, facts.pacing),
+    inFlightTest(facts.inFlight, facts.recorded === facts.handedOver),
+    ...streamTests(facts.streams, {
+      delayP99Us: Math.max(0, ...facts.threads.map(({ loopDelayP99Us }) => loopDelayP99Us)),
+      wasLate: [delay, gap].some(({ result }) => result === 'degraded' || result === 'failed'),
+      loadPerCore: facts.loadPerCore,
+    }),
+    samplesTest(facts),
+    ceilingTest(facts),
+  ]
+  const failed = tests.filter((test) => test.result === 'failed').map((test) => test.name)
+  const verdict =
+    failed.length > 0
+      ? 'invalid'
+      : tests.some((test) => test.result === 'degraded')
+        ? 'degraded'
+        : 'valid'
+  // A store whose last writes failed may still have every row.
+  const rowsHold = !failed.includes('counts') && facts.recorded === facts.handedOver
+  const summary =
+    verdict !== 'invalid'
+      ? ''
+      : rowsHold
+        ? 'Not to be used for latency. Every row is there, so billing and rate limits can be judged.'
+        : 'Rows are missing, so nothing can be judged by this run.'
+  return { verdict, tests, rowsHold, summary }
+}
+
+function countsTest({ counts, rows, storeFailure }: RunFacts): RunTest {
+  const issues = countIssues(counts, rows)
+  return {
+    name: 'counts',
+    result: issues.length === 0 ? 'held' : 'failed',
+    figure:
+      issues.length === 0
+        ? `planned ${counts.planned} = sent ${counts.sent} + not sent ${counts.notSent}`
+        : issues.join('; '),
+    bound: 'they add up',
+    // If the store failed, the recorder's test has the remedy.
+    remedy:
+      issues.length === 0 || storeFailure !== null
+        ? ''
+        : 'A bug in Assay; please report it with the store.',
+  }
+}
+
+function recorderTest(facts: RunFacts): RunTest {
+  if (facts.storeFailure !== null) {
+    return {
+      name: 'recorder',
+      result: 'failed',
+      figure: `${facts.recorded} of ${facts.handedOver} rows`,
+      bound: 'every row',
+      remedy: facts.storeFailure,
+    }
+  }
+  const missing = facts.handedOver - facts.recorded
+  const behind = facts.deepestQueue > queueLimit
+  return {
+    name: 'recorder',
+    result: missing !== 0 ? 'failed' : behind ? 'degraded' : 'held',
+    figure: `${facts.recorded} of ${facts.handedOver} rows, at most ${facts.deepestQueue} batches waiting`,
+    bound: `every row, at most ${queueLimit} batches`,
+    remedy:
+      missing !== 0
+        ? 'Look for a full disk; run again with another --db.'
+        : behind
+          ? 'Put the store on a faster disk, or leave the recorder a core.'
+          : '',
+  }
+}
+
+/** Shown only if captures were dropped, because most runs keep all of theirs. */
+function capturesTests({ bodiesGivenUp }: RunFacts): readonly RunTest[] {
+  if (bodiesGivenUp === 0) return []
+  return [
+    {
+      name: 'captures',
+      result: 'degraded',
+      figure: `${bodiesGivenUp} bodies were given up, no row`,
+      bound: 'every body that is asked for',
+      remedy:
+        'They came faster than they can be written, or the disk is nearly full: use capture: sample, or a larger disk.',
+    },
+  ]
+}
+
+function rateTest({ plannedArrivals, arrivedInTime, budgetSpent }: RunFacts): RunTest {
+  const bound = '0.99 to 1.01'
+  if (plannedArrivals === 0) return notJudged('achieved / planned rate', bound, 'no open phase')
+  const ratio = arrivedInTime / plannedArrivals
+  const held = ratio >= 0.99 && ratio <= 1.01
+  return {
+    name: 'achieved / planned rate',
+    result: held ? 'held' : 'failed',
+    figure: `${ratio.toFixed(4)} (${arrivedInTime} of ${plannedArrivals})`,
+    bound,
+    remedy: held
+      ? ''
+      : budgetSpent
+        ? budgetRemedy
+        : 'Raise max_in_flight, add threads, or lower the rate.',
+  }
+}
+
+const budgetRemedy =
+  'max_credits or max_cost was spent before the plan was sent: raise it, or plan no more than it pays for.'
+
+const localRemedies: Readonly<Record<LocalLimit, string>> = {
+  'no-local-port':
+    'This machine has no local port left: let connections be used again, widen net.ipv4.ip_local_port_range, or send from several machines.',
+  'no-open-file': 'This process may open no more files: raise ulimit -n, or lower max_in_flight.',
+  'no-local-memory':
+    'The system has no memory left for sockets: lower max_in_flight, or raise net.ipv4.tcp_mem.',
+}
+
+/** Shown only if the machine ran out of something: its figures are then its own. */
+function localLimitTests({ localLimits }: RunFacts): readonly RunTest[] {
+  return [...localLimits].map(([limit, count]) => ({
+    name: 'this machine',
+    result: 'failed',
+    figure: `${limit}, ${count} requests`,
+    bound: 'a connection for each request',
+    remedy: localRemedies[limit],
+  }))
+}
+
+/** Shown only if it happened: such an answer may also have been taken for that of the next request. */
+function strayTests({ strays }: RunFacts): readonly RunTest[] {
+  if (strays === 0) return []
+  return [
+    {
+      name: 'answers without a request',
+      result: 'degraded',
+      figure: `bytes on ${strays} ${strays === 1 ? 'connection' : 'connections'} that had no request`,
+      bound: 'none',
+      remedy:
+        'The service answered late or twice. These connections were closed, but HTTP/1.1 cannot tell such an answer from that of the next request: compare ids, and mend the service or the proxy before it.',
+    },
+  ]
+}
+
+function notSentTest({ counts, budgetSpent, localLimits }: RunFacts): RunTest {
+  const share = counts.planned === 0 ? 0 : counts.notSent / counts.planned
+  const own = [...localLimits.values()].reduce((sum, count) => sum + count, 0)
+  return {
+    name: 'not sent',
+    result: share === 0 ? 'held' : share <= 0.01 ? 'degraded' : 'failed',
+    figure: `${counts.notSent} (${(share * 100).toFixed(2)} %)`,
+    bound: '0; up to 1 % is degraded',
+    remedy:
+      share === 0
+        ? ''
+        : budgetSpent
+          ? budgetRemedy
+          : own === counts.notSent
+            ? 'See this machine.'
+            : 'Their rows have the reason: raise max_in_flight, max_credits or max_cost.',
+  }
+}
+
+/** Percentiles with too few samples are not shown, but do not make the run worse. */
+function samplesTest({ fewestSamples }: RunFacts): RunTest {
+  const bound = `p99 needs ${samplesFor.p99}, p95 ${samplesFor.p95}`
+  if (fewestSamples === null) return notJudged('samples', bound, 'no success')
+  const enough = fewestSamples >= samplesFor.p99
+  return {
+    name: 'samples',
+    result: enough ? 'held' : 'not judged',
+    figure: `${fewestSamples} behind the thinnest percentile`,
+    bound,
+    remedy: enough ? '' : 'Percentiles with fewer print "n too small": run longer.',
+  }
+}
+
+function ceilingTest({ ceilingShare }: RunFacts): RunTest {
+  const name = 'share of calibrated ceiling'
+  const bound = '< 70 %'
+  if (ceilingShare === null) {
+    return notJudged(name, bound, 'this machine is not calibrated: assay calibrate')
+  }
+  if (ceilingShare === 'too few') {
+    return notJudged(name, bound, 'no steady phase has enough requests for a rate')
+  }
+  const held = ceilingShare < 0.7
+  return {
+    name,
+    result: held ? 'held' : 'degraded',
+    figure: `${(ceilingShare * 100).toFixed(1)} %`,
+    bound,
+    remedy: held ? '' : 'The client is near its own limit: add threads or machines.',
+  }
+}

@@ -1,0 +1,167 @@
+import type { Attempt } from '../../client/attempt.ts'
+import { billingOf } from '../../contract/billing.ts'
+import type { Contract } from '../../contract/contract.ts'
+import {
+  AttemptCosts,
+  type CostedAttempt,
+  costDigits,
+  mostUnits,
+} from '../../price/attempts/attempt-costs.ts'
+import type { Scenario, Step } from '../../scenario/scenario.ts'
+import type { StepCounters } from '../count/attempt-counts.ts'
+import type { Flight } from '../send/flight.ts'
+import { boundDigits, type SharedMoney } from './shared-money.ts'
+
+/** Units of 10^-18 in one unit of the bound. */
+const unitsOfBound = 10n ** BigInt(costDigits - boundDigits)
+const toBound = (units: bigint) => (units + unitsOfBound - 1n) / unitsOfBound
+
+/** Known costs of a step from which its dearest request is a better estimate than its bytes. */
+const enoughKnown = 3
+
+/** Texts of every language that was tried have at least so many bytes for each token, in every common tokenizer. */
+const bytesOfToken = 3
+/** Tokens that a format adds to a prompt. */
+const tokensOfFormat = 32
+
+/** An upper estimate of the tokens of a prompt. */
+export const tokensOfBytes = (bytes: number) => Math.ceil(bytes / bytesOfToken) + tokensOfFormat
+
+/** The service tier that a step asks for. */
+export const serviceTierOf = ({ body }: Step): string | null =>
+  typeof body.service_tier === 'string' ? body.service_tier : null
+
+/**
+ * The most that one request of a step can cost: its prompt written to a cache, its answer as long as `max_tokens`.
+ *
+ * @param promptTokens an upper estimate
+ * @returns units of 10^-18; null without a price, or without a bound of the answer
+ */
+export function mostOfStep(
+  step: Step,
+  costs: AttemptCosts,
+  contract: Contract,
+  promptTokens: number,
+  { model = step.model, maxTokens = step.maxTokens, atMs = Date.now() } = {},
+): bigint | null {
+  const asked = typeof step.body.model === 'string' ? step.body.model : model
+  const price = asked === null ? null : costs.modelOf(asked)
+  const output = maxTokens ?? contract.limits?.maxOutputTokens ?? null
+  if (price === null || output === null) return null
+  const choices = Math.max(1, Number(step.body.n ?? 1))
+  return mostUnits(
+    price,
+    { prompt: promptTokens, output: output * choices },
+    { atMs, serviceTier: serviceTierOf(step), choices: {} },
+  )
+}
+
+/** The costs of a thread's requests; null if the contract states no prices for them. */
+export class RunMoney {
+  private readonly costs: AttemptCosts
+  private readonly contract: Contract
+  private readonly shared: SharedMoney
+  private readonly startedMs: number
+  /** By step: known costs, and the dearest of them. */
+  private readonly seen: { known: number; dearest: bigint }[]
+
+  static of(
+    scenario: Scenario,
+    contract: Contract,
+    shared: SharedMoney,
+    startedMs: number,
+  ): RunMoney | null {
+    const billing = billingOf(contract, modelsOf(scenario))
+    return billing.kind === 'money'
+      ? new RunMoney(
+          scenario,
+          contract,
+          new AttemptCosts(contract, billing.prices),
+          shared,
+          startedMs,
+        )
+      : null
+  }
+
+  private constructor(
+    scenario: Scenario,
+    contract: Contract,
+    costs: AttemptCosts,
+    shared: SharedMoney,
+    startedMs: number,
+  ) {
+    this.costs = costs
+    this.contract = contract
+    this.shared = shared
+    this.startedMs = startedMs
+    this.seen = scenario.steps.map(() => ({ known: 0, dearest: 0n }))
+  }
+
+  /** Reserves what a request may cost. @returns null if the bound does not allow it */
+  reserve(flight: Flight): bigint | null {
+    if (!this.shared.isBounded) return 0n
+    const estimate = toBound(this.estimate(flight))
+    return this.shared.reserve(estimate) ? estimate : null
+  }
+
+  private estimate({ plan, request }: Flight): bigint {
+    const { known, dearest } = this.seen[plan.index]!
+    if (known >= enoughKnown) return dearest
+    const prompt = tokensOfBytes(request.wire.body.length)
+    return mostOfStep(plan.step, this.costs, this.contract, prompt) ?? dearest
+  }
+
+  /** Ends the reservation of a request that was not sent. */
+  release(flight: Flight): void {
+    if (flight.reserved > 0n) this.shared.settle(flight.reserved, 0n)
+    flight.reserved = 0n
+  }
+
+  /** Counts what a request cost. One whose cost is not known keeps its reservation. */
+  ended(flight: Flight, attempt: Attempt, counters: StepCounters): void {
+    const units = this.costs.unitsOf(costed(flight, attempt, this.startedMs))
+    const { reserved } = flight
+    flight.reserved = 0n
+    if (units === null) {
+      if (flight.plan.step.wrong === null) counters.costUnknown++
+      if (this.shared.isBounded) this.shared.settle(reserved, reserved)
+      return
+    }
+    counters.costUnits += units
+    const seen = this.seen[flight.plan.index]!
+    seen.known++
+    if (units > seen.dearest) seen.dearest = units
+    if (this.shared.isBounded) this.shared.settle(reserved, toBound(units))
+  }
+}
+
+const orNull = (value: number) => (Number.isNaN(value) ? null : value)
+
+function costed(flight: Flight, attempt: Attempt, startedMs: number): CostedAttempt {
+  return {
+    model: flight.request.model,
+    responseModel: attempt.responseModel,
+    outcome: attempt.outcome,
+    finishReason: attempt.finishReason,
+    serviceTier: serviceTierOf(flight.plan.step),
+    atMs: startedMs + attempt.sentUs / 1000,
+    promptTokens: orNull(attempt.promptTokens),
+    cachedTokens: orNull(attempt.cachedTokens),
+    cacheReadAudioTokens: orNull(attempt.cacheReadAudioTokens),
+    cacheWriteTokens: orNull(attempt.cacheWriteTokens),
+    cacheWrite1hTokens: orNull(attempt.cacheWrite1hTokens),
+    inputAudioTokens: orNull(attempt.inputAudioTokens),
+    inputImageTokens: orNull(attempt.inputImageTokens),
+    completionTokens: orNull(attempt.completionTokens),
+    reasoningTokens: orNull(attempt.reasoningTokens),
+    outputAudioTokens: orNull(attempt.outputAudioTokens),
+    outputImageTokens: orNull(attempt.outputImageTokens),
+    citationTokens: orNull(attempt.citationTokens),
+    totalTokens: orNull(attempt.totalTokens),
+  }
+}
+
+/** The names by which the requests of a scenario ask. Those of a trace are in its rows. */
+export function modelsOf({ steps }: Scenario): readonly (string | null)[] {
+  return steps.map(({ body, model }) => (typeof body.model === 'string' ? body.model : model))
+}

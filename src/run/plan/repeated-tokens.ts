@@ -1,0 +1,55 @@
+import type { Scenario, Step } from '../../scenario/scenario.ts'
+import { tokensOf } from '../../schedule/draw.ts'
+import { RandomStream } from '../../schedule/random.ts'
+
+/** Draws for the mean of a distribution of lengths. */
+const draws = 1000
+
+/**
+ * The share of a step's prompt tokens that earlier requests of the run already had, which a prefix cache may answer.
+ * Null if it is not planned: a function, a trace, a file.
+ *
+ * @param requests of the step; null if unknown
+ */
+export function repeatedShare(
+  { name, prompt }: Step,
+  seed: number,
+  requests: number | null,
+): number | null {
+  const allButFirst = (texts: number) =>
+    requests === null ? null : requests <= texts ? 0 : 1 - texts / requests
+  switch (prompt.kind) {
+    case 'sentence':
+      return 0
+    case 'text':
+      return allButFirst(1)
+    case 'file':
+    case 'function':
+      return null
+    case 'synthetic': {
+      const { pool, prefix, tokens } = prompt
+      if (pool !== null) return allButFirst(pool)
+      if (prefix === null || prefix.texts === null) return 0
+      const lengths = new RandomStream(seed, `lengths of ${name}`)
+      let own = 0
+      for (let at = 0; at < draws; at++) own += tokensOf(tokens, lengths, at)
+      const share = prefix.tokens / (prefix.tokens + own / draws)
+      return share * (allButFirst(prefix.texts) ?? 1)
+    }
+  }
+}
+
+/** `chat: 80 % of its prompt tokens are repeated`, for each step that repeats any. */
+export function repeatedTexts(
+  scenario: Scenario,
+  seed: number,
+  requestsOf: (step: string) => number | null,
+): readonly string[] {
+  return scenario.steps.flatMap((step) => {
+    const share = repeatedShare(step, seed, requestsOf(step.name))
+    if (share === null || share < 0.005 || step.wrong !== null || step.model === null) return []
+    return [
+      `${step.name}: ${(share * 100).toFixed(0)} % of its prompt tokens are repeated, so a prefix cache may answer them.`,
+    ]
+  })
+}

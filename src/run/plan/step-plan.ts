@@ -1,0 +1,261 @@
+import type { TemplateRow } from '../../attempt/evidence.ts'
+import {
+  buildTemplate,
+  type Message,
+  type PreparedRequest,
+  plainRequest,
+  prepareRequest,
+  type RequestSpec,
+  type RequestTemplate,
+  templateRow,
+} from '../../client/request.ts'
+import { mayBeCharged } from '../../client/wrong.ts'
+import { type Contract, costOf } from '../../contract/contract.ts'
+import type { PromptContext, PromptFunction } from '../../scenario/define.ts'
+import type { Step } from '../../scenario/scenario.ts'
+import { ScenarioCodeError } from '../errors.ts'
+import type { ResolvedKey } from '../send/keys.ts'
+import { KeyChoice } from './key-choice.ts'
+import type { PromptPool } from './prompts.ts'
+import type { UniquePrompt } from './unique-prompts.ts'
+
+/** A request ready to be sent, and the number of its template in the store. */
+export interface Ready {
+  readonly request: PreparedRequest
+  readonly template: number
+  /** Most credits that a success costs; 0 if no service may charge it. */
+  readonly credits: number
+}
+
+/** First number of templates of unique prompts: one for each step and number of tokens. */
+const firstUniqueTemplate = 1 << 30
+const mostLengths = 1 << 20
+
+/** The template of requests that differ only in the words of their prompt. */
+interface SharedTemplate {
+  /** Without a hash of the prompt, because their prompts differ. */
+  readonly template: RequestTemplate
+  readonly number: number
+  /** The body before and after the prompt. */
+  readonly head: string
+  readonly tail: string
+}
+
+/** Bytes of template bodies that each thread stores at most. */
+const keptBodyBytes = 64 << 20
+
+/** First number of templates made during a run, above those known in advance. */
+export const firstMadeTemplate = 1 << 24
+
+/**
+ * A step of the mix with its requests. Requests from the pool are made once for each prompt and key, so
+ * that sending allocates nothing. Those that depend on responses or on a function are made when sent.
+ */
+export class StepPlan {
+  readonly step: Step
+  readonly index: number
+  /** Most credits that a success of the step costs. */
+  readonly credits: number
+  readonly keys: KeyChoice
+  readonly turns: number
+  /** Number of prompts to draw from. */
+  readonly prompts: number
+  /** Whether it sends the real key. */
+  readonly sendsKey: boolean
+  /** Whether a success is judged by what it says. */
+  readonly examines: boolean
+  private readonly ready = new Map<number, Ready>()
+  private readonly templates = new Map<number, RequestTemplate>()
+  /** By number of tokens; `fixed` if fields of the body replace the prompt. */
+  private readonly byLength = new Map<number, SharedTemplate | 'fixed'>()
+  private readonly options: StepPlanOptions
+
+  constructor(step: Step, index: number, options: StepPlanOptions) {
+    this.step = step
+    this.index = index
+    this.options = options
+    this.turns = step.session?.turns ?? 1
+    this.prompts = options.pool?.length ?? 1
+    this.examines = step.expect.length > 0
+    this.sendsKey = step.wrong === null || !step.wrong.endsWith('-key')
+    this.keys = new KeyChoice(step, options.keys)
+    this.credits = creditsOf(step, options.contract)
+  }
+
+  /** The request of a draw from the pool of prompts. */
+  fromPool(uniform: number, key: number): Ready {
+    const { pool, templateBase } = this.options
+    const prompt = Math.floor(uniform * (pool?.length ?? 1))
+    const place = prompt * (this.options.keys.length + 1) + key + 1
+    const known = this.ready.get(place)
+    if (known !== undefined) return known
+    let template = this.templates.get(prompt)
+    if (template === undefined) {
+      const said = pool?.[prompt] ?? ''
+      template =
+        typeof said === 'string'
+          ? this.template([{ role: 'user', content: said }])
+          : this.template(said.messages, { body: { ...said.fields, ...this.step.body } })
+      this.templates.set(prompt, template)
+      this.tell(template, templateBase + prompt)
+    }
+    const ready = {
+      request: this.prepare(template, key),
+      template: templateBase + prompt,
+      credits: this.credits,
+    }
+    this.ready.set(place, ready)
+    return ready
+  }
+
+  /**
+   * A request with a prompt of its own. Prompts of equal length share a template, whose body is that of the first: a
+   * million requests must not store a million bodies.
+   */
+  unique({ text, tokens }: UniquePrompt, key: number): Ready {
+    const known = this.byLength.get(tokens) ?? this.shared(text, tokens)
+    if (known === 'fixed') return this.fromPool(0, key)
+    const body = Buffer.from(`${known.head}${JSON.stringify(text)}${known.tail}`, 'utf8')
+    return {
+      request: this.prepare({ ...known.template, body }, key),
+      template: known.number,
+      credits: this.credits,
+    }
+  }
+
+  private shared(text: string, tokens: number): SharedTemplate | 'fixed' {
+    const template = this.template([{ role: 'user', content: text }])
+    const [head, tail] = Buffer.from(template.body).toString('utf8').split(JSON.stringify(text))
+    if (head === undefined || tail === undefined) {
+      this.byLength.set(tokens, 'fixed')
+      return 'fixed'
+    }
+    // The same on every thread: rows do not depend on who sent them.
+    const number =
+      firstUniqueTemplate + this.index * mostLengths + Math.min(tokens, mostLengths - 1)
+    const shared = { template: { ...template, promptHash: null }, number, head, tail }
+    this.byLength.set(tokens, shared)
+    this.tell(shared.template, number)
+    return shared
+  }
+
+  /** A request for one use: a turn of a conversation, a prompt of a function, a line of a trace. */
+  made(messages: readonly Message[], key: number, change: Partial<RequestSpec> = {}): Ready {
+    const template = this.template(messages, change)
+    const number = this.options.nextMade()
+    this.tell(template, number)
+    const credits = creditsOf(this.step, this.options.contract, change.model ?? undefined)
+    return { request: this.prepare(template, key), template: number, credits }
+  }
+
+  /**
+   * The prompt of the scenario's function; null without a function.
+   *
+   * @throws ScenarioCodeError if the function throws
+   */
+  ownPrompt(context: PromptContext): string | null {
+    const { prompt } = this.options
+    if (prompt === null) return null
+    try {
+      return String(prompt(context))
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      throw new ScenarioCodeError(
+        `The prompt function of step ${this.step.name} failed at index ${context.index}, turn ${context.turn}: ${why}. Fix it in the scenario.`,
+      )
+    }
+  }
+
+  /** A whole conversation of a file; null for prompts that are single. */
+  wholeConversation(
+    uniform: number,
+  ): { readonly messages: readonly Message[]; readonly turns: readonly string[] } | null {
+    const { pool } = this.options
+    const prompt = pool?.[Math.floor(uniform * pool.length)]
+    if (prompt === undefined || typeof prompt === 'string') return null
+    const { messages, turns } = prompt
+    return turns === undefined ? null : { messages, turns }
+  }
+
+  /** The user's message in turn `turn` of a conversation: turns take successive prompts of the pool. */
+  pooledPrompt(uniform: number, turn: number): unknown {
+    const { pool } = this.options
+    if (pool === null || pool.length === 0) return ''
+    const prompt = pool[(Math.floor(uniform * pool.length) + turn) % pool.length]!
+    return typeof prompt === 'string' ? prompt : prompt.messages.at(-1)!.content
+  }
+
+  private template(
+    messages: readonly Message[],
+    change: Partial<RequestSpec> = {},
+  ): RequestTemplate {
+    const { step } = this
+    return buildTemplate(this.options.contract, this.options.basePath, {
+      ...plainRequest,
+      endpoint: step.endpoint,
+      stream: step.stream,
+      includeUsage: step.includeUsage,
+      model: step.model,
+      messages,
+      system: step.system,
+      maxTokens: step.maxTokens,
+      headers: step.headers,
+      body: step.body,
+      wrong: step.wrong,
+      abort: step.abort,
+      ...(step.path === null ? {} : { path: step.path }),
+      ...(step.method === null ? {} : { method: step.method }),
+      ...change,
+    })
+  }
+
+  private prepare(template: RequestTemplate, key: number): PreparedRequest {
+    return prepareRequest(template, key < 0 ? null : this.options.keys[key]!.key)
+  }
+
+  private tell(template: RequestTemplate, number: number): void {
+    const row = templateRow(template, {
+      runId: this.options.runId,
+      template: number,
+      step: this.step.name,
+    })
+    this.options.onTemplate(row)
+  }
+}
+
+/**
+ * Most credits that a success of a step costs; 0 if no service may charge it. A model without a price
+ * counts as 1.
+ *
+ * @param model the requested model, unless a field of the body overrides it
+ */
+export function creditsOf(step: Step, contract: Contract, model = step.model): number {
+  const asked = typeof step.body.model === 'string' ? step.body.model : model
+  if (!mayBeCharged(step.wrong) || asked === null) return 0
+  const choices = Number(step.body.n ?? 1)
+  return (costOf(contract, asked) ?? 1) * (choices > 1 ? choices : 1)
+}
+
+export interface StepPlanOptions {
+  readonly runId: string
+  readonly contract: Contract
+  readonly basePath: string
+  readonly keys: readonly ResolvedKey[]
+  readonly pool: PromptPool
+  readonly prompt: PromptFunction | null
+  /** Number of the template of the pool's first prompt. */
+  readonly templateBase: number
+  readonly nextMade: () => number
+  readonly onTemplate: (row: TemplateRow) => void
+}
+
+/** Passes templates on, without their bodies once these exceed the limit. */
+export function boundedTemplates(
+  onTemplate: (row: TemplateRow) => void,
+): (row: TemplateRow) => void {
+  let bytes = 0
+  return (row) => {
+    bytes += row.body?.length ?? 0
+    onTemplate(bytes > keptBodyBytes ? { ...row, body: null } : row)
+  }
+}

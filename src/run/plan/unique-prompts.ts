@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto'
+import { takesPrompt } from '../../contract/request.ts'
+import type { Step } from '../../scenario/scenario.ts'
+import { tokensOf } from '../../schedule/draw.ts'
+import { RandomStream } from '../../schedule/random.ts'
+import { TokenText } from './token-text.ts'
+
+/** What a step without a prompt asks about its words. */
+const ask = ': write one sentence about these words.'
+const wordsOfSentence = 8
+
+/** The prompt of one request. */
+export interface UniquePrompt {
+  readonly text: string
+  /** Prompts of equal length share a template in the store. */
+  readonly tokens: number
+}
+
+/**
+ * The prompts of a step, another in each request: no request meets the prefix cache of another, of its own run or of
+ * an earlier one. Lengths and groups follow from the seed, the words from the seed and the run.
+ */
+export class UniquePrompts {
+  private readonly prompt: UniquePromptKind
+  private readonly words: TokenText
+  private readonly lengths: RandomStream
+  private readonly groups: RandomStream
+  private readonly prefixes = new Map<number, string>()
+
+  constructor(step: string, prompt: UniquePromptKind, seed: number, runId: string) {
+    this.prompt = prompt
+    this.words = new TokenText(saltOf(seed, runId, step))
+    this.lengths = new RandomStream(seed, `lengths of ${step}`)
+    this.groups = new RandomStream(seed, `groups of ${step}`)
+  }
+
+  /** @param slot the number of the request in the run */
+  of(slot: number): UniquePrompt {
+    const { prompt } = this
+    if (prompt.kind === 'sentence') {
+      return { text: this.words.unique(wordsOfSentence, slot) + ask, tokens: wordsOfSentence }
+    }
+    const tokens = tokensOf(prompt.tokens, this.lengths, slot)
+    const { prefix } = prompt
+    if (prefix === null) return { text: this.words.unique(tokens, slot), tokens }
+    const all = prefix.tokens + tokens
+    if (prefix.texts === null) return { text: this.words.unique(all, slot), tokens: all }
+    const group = Math.floor(this.groups.at(slot) * prefix.texts)
+    return {
+      text: `${this.prefixOf(group, prefix.tokens)} ${this.words.unique(tokens, slot)}`,
+      tokens: all,
+    }
+  }
+
+  private prefixOf(group: number, tokens: number): string {
+    let text = this.prefixes.get(group)
+    if (text === undefined) {
+      // Negative, because slots are not.
+      text = this.words.text(tokens, -1 - group)
+      this.prefixes.set(group, text)
+    }
+    return text
+  }
+}
+
+type UniquePromptKind = Extract<Step['prompt'], { kind: 'synthetic' | 'sentence' }>
+
+/** The prompts of a step whose requests have one each; null for any other step. */
+export function uniquePromptsOf(
+  { name, endpoint, prompt, wrong }: Step,
+  seed: number,
+  runId: string,
+): UniquePrompts | null {
+  const isUnique =
+    takesPrompt(endpoint) &&
+    wrong === null &&
+    (prompt.kind === 'sentence' || (prompt.kind === 'synthetic' && prompt.pool === null))
+  return isUnique ? new UniquePrompts(name, prompt, seed, runId) : null
+}
+
+/** A seed of words that follows from all of these. */
+export const saltOf = (...parts: readonly unknown[]) =>
+  createHash('sha256').update(JSON.stringify(parts)).digest().readUInt32LE(0)

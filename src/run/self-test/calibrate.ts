@@ -1,0 +1,174 @@
+import type { Scenario } from '../../scenario/scenario.ts'
+import { openStore } from '../../store/open.ts'
+import { type Ceiling, dropAttempts } from '../../store/runs.ts'
+import type { Session } from '../../store/session.ts'
+import type { Progress } from '../count/progress.ts'
+import { run } from '../run.ts'
+import { autocannonPerS, type CrossCheck, loadAutocannon } from './cross-check.ts'
+import { startNullServer } from './null-server.ts'
+
+export interface CalibrateOptions {
+  readonly dbPath: string
+  readonly threads: number
+  /** Length of each of the two measurements. */
+  readonly seconds: number
+  /** A second client, which also measures plain responses. */
+  readonly with?: CrossCheck
+  readonly onProgress?: (progress: Progress) => void
+  readonly signal?: AbortSignal
+}
+
+export interface Calibration extends Ceiling {
+  /** Plain responses per second of autocannon; null if it did not run. */
+  readonly autocannonPerS: number | null
+  readonly runIds: readonly string[]
+}
+
+const usersOf = ({ threads }: CalibrateOptions) => 64 * threads
+const prompt = 'How fast?'
+const maxTokens = 16
+
+/** Events of a stream of the null server. */
+const eventsOfStream = 100
+
+/**
+ * Measures how much this machine can send: a closed loop without think time against the null server,
+ * with everything recorded. Plain responses give requests per second, streams give events per second.
+ * The store keeps the figures, but not the attempts.
+ *
+ * @throws the signal's reason if it is aborted
+ */
+export async function calibrate(options: CalibrateOptions): Promise<Calibration> {
+  if (options.with !== undefined) await loadAutocannon()
+  const server = await startNullServer(eventsOfStream)
+  try {
+    const measure = async (stream: boolean) => {
+      const scenario = calibrationScenario(options, stream)
+      const { runId } = await run(scenario, {
+        kind: 'calibrate',
+        baseUrl: server.baseUrl,
+        dbPath: options.dbPath,
+        keys: { default: 'calibration' },
+        ...(options.onProgress && { onProgress: options.onProgress }),
+        ...(options.signal && { signal: options.signal }),
+      })
+      options.signal?.throwIfAborted()
+      return runId
+    }
+    const plain = await measure(false)
+    const streams = await measure(true)
+    const other =
+      options.with === undefined
+        ? null
+        : await autocannonPerS(server.baseUrl, {
+            ...{ prompt, maxTokens, connections: usersOf(options) },
+            ...{ threads: options.threads, seconds: options.seconds },
+          })
+    const store = await openStore(options.dbPath)
+    let session: Session | undefined
+    try {
+      session = await store.session({ writes: 'attempts' })
+      const ceiling: Ceiling = {
+        plainPerS: await steadyPerS(session, plain),
+        eventsPerS: (await steadyPerS(session, streams)) * eventsOfStream,
+        threads: options.threads,
+      }
+      for (const runId of [plain, streams]) {
+        await dropAttempts(session, runId)
+        await session.execute('UPDATE runs SET verdict_json = $2 WHERE run_id = $1', [
+          runId,
+          JSON.stringify({ ceiling }),
+        ])
+      }
+      return { ...ceiling, autocannonPerS: other, runIds: [plain, streams] }
+    } finally {
+      session?.close()
+      store.close()
+    }
+  } finally {
+    server.close()
+  }
+}
+
+/** Requests per second of the steady part, from the first planned send to the last end. */
+async function steadyPerS(store: Session, runId: string): Promise<number> {
+  const [row] = await store.rows<{ per_s: number | null }>(
+    `SELECT count(*) FILTER (outcome <> 'not_sent')
+            / ((max(coalesce(closed_us, intended_us)) - min(intended_us)) / 1e6) AS per_s
+     FROM attempts WHERE run_id = $1 AND part = 'steady'`,
+    [runId],
+  )
+  return row?.per_s ?? 0
+}
+
+function calibrationScenario(options: CalibrateOptions, stream: boolean): Scenario {
+  const users = usersOf(options)
+  const load = {
+    kind: 'concurrency',
+    fromUsers: users,
+    toUsers: users,
+    rampUs: 0,
+    think: { kind: 'fixed', us: 0 },
+  } as const
+  const phase = { load, maxRequests: null, steps: [] }
+  return {
+    name: stream ? 'calibrate streams' : 'calibrate plain',
+    question: 'How much can this machine send before it measures itself?',
+    seed: 1,
+    baseUrl: null,
+    threads: options.threads,
+    pacing: 'timer',
+    shards: 'by index',
+    transport: 'own',
+    proxyEnv: null,
+    metrics: null,
+    caFile: null,
+    certFile: null,
+    keyFile: null,
+    keys: [{ name: 'default', source: { env: 'ASSAY_API_KEY' }, weight: 1, account: 'default' }],
+    tasks: [],
+    steps: [
+      {
+        name: stream ? 'stream' : 'plain',
+        weight: 1,
+        endpoint: 'chat',
+        path: null,
+        method: null,
+        stream,
+        includeUsage: false,
+        model: 'svc-k2',
+        prompt: { kind: 'text', text: prompt },
+        system: null,
+        maxTokens,
+        wrong: null,
+        abort: null,
+        session: null,
+        expect: [],
+        headers: {},
+        body: {},
+        keys: [],
+      },
+    ],
+    phases: [
+      { ...phase, name: 'warm-up', part: 'warmup', durationUs: options.seconds * 2e5 },
+      { ...phase, name: 'steady', part: 'steady', durationUs: options.seconds * 1e6 },
+    ],
+    thresholds: [],
+    objectives: { ttftUs: null, tpotUs: null, serviceUs: null, responseUs: null },
+    policy: {
+      retries: 'none',
+      maxInFlight: 1_000_000,
+      maxConnections: null,
+      maxMemoryBytes: 2 ** 29,
+      maxCredits: null,
+      maxCost: null,
+      connectTimeoutUs: 30e6,
+      firstByteTimeoutUs: 30e6,
+      idleTimeoutUs: 30e6,
+      totalTimeoutUs: 30e6,
+      stop: { errorShare: null, consecutiveFailures: null, refusedForUs: null },
+    },
+    capture: 'none',
+    modulePath: null,
+  }
+}

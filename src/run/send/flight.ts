@@ -1,0 +1,84 @@
+import type { Attempt } from '../../client/attempt.ts'
+import type { AttemptListener } from '../../client/attempt-context.ts'
+import type { RunningAttempt } from '../../client/client.ts'
+import type { Message, PreparedRequest } from '../../client/request.ts'
+import { GapCells } from '../count/gap-cells.ts'
+import type { StepPlan } from '../plan/step-plan.ts'
+import type { RunningTask } from '../tasks/running-task.ts'
+import type { ActivePhase } from './active-phase.ts'
+
+/** A conversation with one key. */
+export interface Conversation {
+  readonly id: number
+  readonly messages: Message[]
+  /** The draw that chooses its prompts. */
+  readonly uniform: number
+  readonly index: number
+  /** What the user says in each turn, if a file has whole conversations; absent without an end of its own. */
+  readonly userTurns?: readonly string[]
+}
+
+/** A user of a closed load. */
+export interface User {
+  readonly phase: ActivePhase
+  readonly number: number
+  /** Think times so far. */
+  thoughts: number
+}
+
+export interface FlightOwner {
+  ended(flight: Flight, attempt: Attempt): void
+}
+
+/**
+ * One planned request, until its last attempt ends. Flights are reused, so that a high rate creates no
+ * garbage.
+ */
+export class Flight implements AttemptListener {
+  phase!: ActivePhase
+  plan!: StepPlan
+  request!: PreparedRequest
+  template = -1
+  /** Index of the key; -1 for none. */
+  key = -1
+  slot = 0
+  retry = 0
+  turn = 0
+  intendedUs = 0
+  /** Most credits that a success costs. */
+  price = 0
+  /** Credits set aside for it. */
+  credits = 0
+  /** Money set aside for it, in the unit of the bound. */
+  reserved = 0n
+  /** Whether its body is kept if it succeeds. */
+  sampled = false
+  conversation: Conversation | null = null
+  user: User | null = null
+  /** The task that it is a turn of: `turn` is its number in it. */
+  task: RunningTask | null = null
+  running: RunningAttempt | null = null
+  /** Whether its stream has begun to say something. */
+  hasContent = false
+  /** Gaps between the events of its stream. */
+  readonly gaps = new GapCells()
+  /** Index in `InFlight`. */
+  place = -1
+  private readonly owner: FlightOwner
+
+  constructor(owner: FlightOwner) {
+    this.owner = owner
+  }
+
+  onGap(gapUs: number): void {
+    this.gaps.add(gapUs)
+  }
+
+  onContent(): void {
+    this.hasContent = true
+  }
+
+  onEnd(attempt: Attempt): void {
+    this.owner.ended(this, attempt)
+  }
+}

@@ -1,0 +1,133 @@
+import { takesPrompt } from '../../contract/request.ts'
+import type { Phase, Scenario, Step } from '../../scenario/scenario.ts'
+import type { Session } from '../../store/session.ts'
+import type { Coordinator, Loads } from '../crew/coordinator.ts'
+import { type Refusal, refusalOf } from '../send/refusal.ts'
+
+/** The phase of first requests: its rows are stored, but count toward no figure. */
+export const firstPhase = 'first requests'
+
+/** A service may take long: after this the load begins, although first requests are in flight. */
+const mostWaitUs = 10e6
+
+const onceASecond = [{ durationUs: 1e6, fromPerS: 1, toPerS: 1 }]
+
+/**
+ * Sends one request of each kind before the load, one at a time. A permanent refusal stops the run,
+ * because a wrong path or key would fail the whole load.
+ */
+export async function sendFirstRequests(
+  coordinator: Coordinator,
+  scenario: Scenario,
+  loads: Loads,
+): Promise<void> {
+  const endUs = coordinator.now() + mostWaitUs
+  for (const step of oneOfEachKind(scenario.steps)) {
+    const phase: Phase = {
+      name: firstPhase,
+      part: 'warmup',
+      load: { kind: 'arrivals', spacing: { kind: 'constant' }, rate: onceASecond },
+      durationUs: 1e6,
+      maxRequests: 1,
+      steps: [step.name],
+    }
+    const errorsOf = async () => {
+      const { length } = coordinator.phases
+      await coordinator.runPhases([phase], loads)
+      await coordinator.untilDrained(endUs)
+      return coordinator.tally
+        .countersWhere((run) => run.ordinal >= length)
+        .flatMap(({ errors }) => [...errors.keys()])
+    }
+    let errors = await errorsOf()
+    const isStopped = () => coordinator.stopReason !== null || coordinator.now() > endUs
+    let again = 0
+    while (errors.some(isFailure) && again++ < mostAgain && !isStopped()) errors = await errorsOf()
+    if (errors.some(isForGood) || (again > mostAgain && errors.some(isFailure))) {
+      coordinator.stop('first-request')
+    }
+    if (isStopped()) return
+  }
+}
+
+/**
+ * Steps that are meant to succeed: one for each endpoint, stream or not, model and list of keys. A step with fields of
+ * its own represents its kind only if no plain one does, because its fields may be wrong on purpose.
+ */
+function oneOfEachKind(steps: readonly Step[]): readonly Step[] {
+  const right = steps.filter(
+    (step) => takesPrompt(step.endpoint) && step.wrong === null && step.weight > 0,
+  )
+  const complete = right.filter((step) => !leavesOutField(step))
+  const hasFields = (step: Step) => (Object.keys(step.body).length > 0 ? 1 : 0)
+  const kinds = new Map<string, Step>()
+  for (const step of complete.length > 0 ? complete : right) {
+    const kind = JSON.stringify([step.endpoint, step.stream, step.model, step.keys])
+    const other = kinds.get(kind)
+    if (other === undefined || hasFields(step) < hasFields(other)) kinds.set(kind, step)
+  }
+  return [...kinds.values()]
+}
+
+/** Whether it lacks a field that its format requires, which may be its purpose. */
+const leavesOutField = ({ endpoint, model, maxTokens }: Step) =>
+  model === null || (endpoint === 'messages' && maxTokens === null)
+
+/** Statuses that would refuse every request of a kind: a wrong field, key, account or address. */
+const forGood = new Set([400, 401, 402, 403, 404, 405, 422])
+
+/** Reasons without a response head, from a server that does not speak HTTP. */
+const noHttp = new Set(['protocol', 'tls'])
+
+/** Reasons without a response head that may be by chance: the connection was cut. */
+const cut = new Set(['closed-early', 'closed-idle', 'reset'])
+
+/**
+ * Whether the load would fail the same way. Another 4xx is permanent only if its code names the model; a 5xx is, and
+ * a cut connection, if it comes again (`sendFirstRequests`).
+ *
+ * @param words an error as it is counted: `404 code`, `200 closed-early`, or only a reason
+ */
+function isForGood(words: string): boolean {
+  const [, status, code = ''] = /^(\d{3})\b ?(.*)$/.exec(words) ?? []
+  return status === undefined
+    ? noHttp.has(words)
+    : forGood.has(Number(status)) || (status.startsWith('4') && /model/.test(code))
+}
+
+/** Times that a first request that failed or was cut is sent again: one may be by chance. */
+const mostAgain = 2
+
+/** A status of a service that fails, other than one under load, or a cut connection. */
+const isFailure = (words: string) => /^50[01]\b/.test(words) || cut.has(words)
+
+interface Refused extends Refusal {
+  readonly method: string
+  readonly path: string
+  readonly step: string
+}
+
+/** A sentence on the permanent refusal: the request, the response, the remedy. */
+export async function firstRefusal(
+  store: Session,
+  runId: string,
+  baseUrl: string,
+): Promise<string> {
+  const [refused] = await store.rows<Refused>(
+    `SELECT templates.method, templates.path, attempts.step, status, reason, bodies.body
+     FROM attempts JOIN templates USING (run_id, template)
+     LEFT JOIN bodies USING (run_id, slot, retry)
+     WHERE run_id = $1 AND phase = $2 AND outcome <> 'ok' ORDER BY slot DESC LIMIT 1`,
+    [runId, firstPhase],
+  )
+  if (refused === undefined) return 'The first request was refused.'
+  const { method, path, step, ...answer } = refused
+  const sent = `${method} ${new URL(path, baseUrl).href} (step ${step})`
+  const [answered] = await store.rows(
+    'SELECT 1 FROM attempts WHERE run_id = $1 AND status IS NOT NULL LIMIT 1',
+    [runId],
+  )
+  return answer.status === null && answered !== undefined
+    ? `${sent} got no HTTP answer (${answer.reason}), ${mostAgain + 1} times in a row. The service answered other requests, so the base URL is right; its own log may say why it ends this connection.`
+    : refusalOf(sent, answer)
+}
