@@ -1,6 +1,12 @@
 import { z } from 'zod'
 import { smallest } from '../user/extremes.ts'
-import { type HeaderNames, namesOf, resetFormats, structuredNames } from './contract.ts'
+import {
+  calendarLengths,
+  type HeaderNames,
+  namesOf,
+  resetFormats,
+  structuredNames,
+} from './contract.ts'
 import { snake } from './mapping.ts'
 
 const credits = z.int({ error: 'a whole number of credits' }).min(0, { error: '0 credits or more' })
@@ -24,6 +30,14 @@ const headerNames = z
     return [first!, ...others]
   })
 const most = count.default(Number.POSITIVE_INFINITY)
+
+function isZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
+}
 
 /** A section whose fields may each be left out. */
 const section = <Shape extends Readonly<Record<string, z.ZodType>>>(shape: Shape) =>
@@ -74,6 +88,16 @@ const makeForm = () =>
             minBalance: credits.default(0),
             maxBalance: credits.nullable().default(null),
             requests: z.strictObject({ minute: most, hour: most, day: most }),
+            calendar: z
+              .array(
+                z.strictObject({
+                  each: z.enum(calendarLengths, { error: `one of ${calendarLengths.join(', ')}` }),
+                  requests: count,
+                  zone: text.refine(isZone, { error: 'a time zone such as Europe/Berlin' }),
+                }),
+              )
+              .exactOptional(),
+            inFlight: count.exactOptional(),
           }),
         )
         .exactOptional(),

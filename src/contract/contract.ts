@@ -44,6 +44,17 @@ export const windowUs: Readonly<Record<Window, number>> = {
   day: 86_400e6,
 }
 
+/** Lengths of windows that begin by the calendar of a zone. */
+export const calendarLengths = ['hour', 'day', 'week', 'month'] as const
+
+/** Most requests of one key in each window of a calendar. */
+export interface CalendarLimit {
+  readonly each: (typeof calendarLengths)[number]
+  readonly requests: number
+  /** An IANA zone. Weeks begin on Monday. */
+  readonly zone: string
+}
+
 /** A row of the rate-limit table: a range of the balance and its limits. */
 export interface Band {
   readonly name: string
@@ -53,6 +64,9 @@ export interface Band {
   readonly maxBalance: Credits | null
   /** Most requests of one key in each window; Infinity if none are promised. */
   readonly requests: Readonly<Record<Window, number>>
+  readonly calendar?: readonly CalendarLimit[]
+  /** Most requests of one key that are answered at the same time. */
+  readonly inFlight?: number
 }
 
 /** The header that carries a key: its name in lower case, and the text before the key. */

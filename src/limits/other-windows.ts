@@ -1,4 +1,5 @@
 import { type Band, type Window, windows, windowUs } from '../contract/contract.ts'
+import { longestUs } from './calendar.ts'
 import type { LimitedRequest } from './limited-request.ts'
 
 export interface Pacing {
@@ -32,12 +33,16 @@ export function otherWindowMayRefuse(
   { shortestGapUs }: Pacing,
 ): boolean {
   const request = requests[index]!
+  const isFull = (limit: number, spanUs: number) => {
+    const oldest = requests[index - limit]
+    return oldest !== undefined && request.fromUs - oldest.fromUs <= spanUs
+  }
+  if (band.calendar?.some(({ each, requests: most }) => isFull(most, longestUs[each]))) return true
   return windows.some((other) => {
     if (other === window) return false
     const limit = band.requests[other]
     if (shortestGapUs >= (windowUs[other] / limit) * pacingTolerance) return true
-    const oldest = requests[index - limit]
-    return oldest !== undefined && request.fromUs - oldest.fromUs <= 2 * windowUs[other]
+    return isFull(limit, 2 * windowUs[other])
   })
 }
 

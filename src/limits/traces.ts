@@ -1,6 +1,7 @@
 import { type Band, type Contract, type Window, windowUs } from '../contract/contract.ts'
 import type { Bracket } from './balance.ts'
 import { bandsNamed, bandsWithin, cellsNamed } from './band.ts'
+import { flightsOf } from './in-flight.ts'
 import { type LimitedRequest, withUnknownDecision } from './limited-request.ts'
 import type { LimiterTrace } from './models/model.ts'
 import { otherWindowMayRefuse, type Pacing, pacingOf } from './other-windows.ts'
@@ -28,8 +29,8 @@ const toleranceShare = 0.002
  * Cuts the record of one key where its limit may have changed, and where the key was idle for two
  * windows, which resets every limiter.
  *
- * A rejection counts only if no other window can have caused it and its limit header does not name
- * another window. The decision of any other rejection becomes `unknown`.
+ * A rejection counts only if no other window and no promised number in flight can have caused it, and its limit header
+ * does not name another window. The decision of any other rejection becomes `unknown`.
  *
  * @param requests of one key, by start
  */
@@ -41,6 +42,9 @@ export function tracesOf(
 ): readonly BandTrace[] {
   const lengthUs = windowUs[window]
   const pacing = pacingOf(requests)
+  const flights = contract.bands?.some(({ inFlight }) => inFlight !== undefined)
+    ? flightsOf(requests)
+    : null
   const pieces: {
     bands: readonly Band[]
     readonly earlier: number
@@ -78,6 +82,7 @@ export function tracesOf(
         requests: kept.map((request, index) =>
           request.decision === 'rejected' &&
           (request.untilUs >= cutUs ||
+            (flights?.atMost(request) ?? 0) >= (band.inFlight ?? Infinity) ||
             !isOfWindow(contract, band, window, requests, start + index, pacing))
             ? withUnknownDecision(request)
             : request,

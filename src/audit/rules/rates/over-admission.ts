@@ -1,14 +1,25 @@
 import type { Band, Window } from '../../../contract/contract.ts'
 import { type DeploymentProfile, established } from '../../../contract/profile.ts'
 import type { Promising } from '../../../contract/promises.ts'
-import { fullestWindow } from '../../../limits/admission.ts'
+import { type FullestWindow, fullestWindow } from '../../../limits/admission.ts'
 import type { Bracket } from '../../../limits/balance.ts'
+import { edgesOfZonesUs } from '../../../limits/calendar.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
+import type { Model } from '../../../limits/models/model.ts'
 import { ticksExplainAdmissions } from '../../../limits/models/ticks.ts'
 import { reachOf } from '../../../limits/reach.ts'
+import { serviceClock } from '../../../limits/service-clock.ts'
+import type { BandTrace } from '../../../limits/traces.ts'
 import type { Verdict } from '../../verdict.ts'
 import { type RateHistory, witnessOf } from './history.ts'
-import { explain, isPressed, type Known, tracesIn, withoutRejections } from './traces.ts'
+import {
+  type Explanation,
+  explain,
+  isPressed,
+  type Known,
+  tracesIn,
+  withoutRejections,
+} from './traces.ts'
 import { windowsIn } from './waiting.ts'
 
 /**
@@ -53,7 +64,7 @@ export function judgeAdmissions(
         ],
       }
     }
-    const { contradiction } =
+    const { models, contradiction } =
       explained++ < mostReplays ? explain(withoutRejections(trace)) : nothing
     if (contradiction !== null && !ticksExplainAdmissions(trace)) {
       return {
@@ -62,6 +73,21 @@ export function judgeAdmissions(
         expected: `${limit} in one ${window} by some limiter: windows of any phase, a sliding log or counter, or a bucket`,
         observed: `${fullest.count} within one ${window}, when none of them lets in so many`,
         witnesses: [witnessOf(contradiction.request, 'admitted where every one of them is full')],
+      }
+    }
+    const needsEdge =
+      models.length > 0 && models.every(({ algorithm }) => withEdges.includes(algorithm))
+    const onceIn = window === 'minute' || !needsEdge ? null : edgeOnceIn(trace, fullest)
+    if (onceIn !== null && windowsOf(trace).length <= 1) {
+      return {
+        verdict: 'fail',
+        observations,
+        expected: `at most ${limit} in one ${window}, or up to ${2 * limit} over an edge of windows`,
+        observed: `${fullest.count} admitted within one ${window}, and no ${window} of any zone begins where the edge would have to be; by chance, one window in ${onceIn} has it there`,
+        witnesses: [
+          witnessOf(fullest.first, 'the first of them'),
+          witnessOf(fullest.last, `number ${fullest.count}, admitted as well`),
+        ],
       }
     }
     if (fullest.count > fullestCount) {
@@ -88,6 +114,41 @@ export function judgeAdmissions(
         }
       : {}),
   }
+}
+
+/** Limiters whose windows have edges, over which alone they admit more than N. */
+const withEdges: readonly Model['algorithm'][] = [
+  'fixed-aligned',
+  'fixed-anchored',
+  'sliding-counter',
+]
+
+/** An accusation by chance is as rare as this: one window in so many. */
+const rareEdges = 500
+
+/**
+ * How rarely an edge of windows lies where it would make the admissions legal, with at most N on each side of it: one
+ * window in so many. Null if that is not rare, or if a window may begin there by the clock of some zone.
+ */
+function edgeOnceIn(
+  { requests, limit, windowUs, toleranceUs }: BandTrace,
+  { count, first, last }: FullestWindow,
+): number | null {
+  const within = requests.filter(
+    ({ decision, fromUs, untilUs }) =>
+      decision === 'admitted' && fromUs >= first.fromUs && untilUs <= last.untilUs,
+  )
+  const [before, after] = [within[count - limit - 1], within[limit]]
+  const clock = serviceClock(requests)
+  if (before === undefined || after === undefined || clock === null) return null
+  const spanUs = after.untilUs - before.fromUs
+  const onceIn = Math.floor(windowUs / spanUs)
+  const quarterAt = (us: number) => Math.floor(us / edgesOfZonesUs)
+  const slackUs = Math.min(toleranceUs, 2e6)
+  const mayBegin =
+    quarterAt(before.fromUs + clock.lowUs - slackUs) !==
+    quarterAt(after.untilUs + clock.highUs + slackUs)
+  return mayBegin || onceIn < rareEdges ? null : onceIn
 }
 
 /** More admissions than the limit while one reset was shown: no edge of windows lies between them. */
@@ -137,7 +198,7 @@ function hasCountForEachRoute(admitted: readonly LimitedRequest[], limit: number
 
 /** Most traces to replay, at a fraction of a second each: the first keys above N. */
 const mostReplays = 24
-const nothing = { contradiction: null } as const
+const nothing: Explanation = { models: [], contradiction: null }
 
 /** A log never admits more than N in a window; other sliding limiters do across an edge. */
 function knownToSlide(profile: DeploymentProfile | undefined): boolean {

@@ -35,6 +35,10 @@ a wrong row within the first window decides nothing.`,
     const seen = new Set<number>()
     // A balance below every band has no row (gap G-25).
     const lowestBalance = smallest(contract.bands.map((band) => band.minBalance))
+    // The header may show a limit of the calendar.
+    const ofCalendar = new Set(
+      contract.bands.flatMap(({ calendar = [] }) => calendar.map(({ requests }) => requests)),
+    )
     let wrong = 0
     let first: Judged | undefined
     let proven: Judged | undefined
@@ -51,7 +55,7 @@ a wrong row within the first window decides nothing.`,
       const start = recordStarts(ofAccount)
       ofAccount.forEach((event, index) => {
         const { limit } = event
-        if (limit === null || event.status === 401) return
+        if (limit === null || event.status === 401 || ofCalendar.has(limit)) return
         named++
         const cells = cellsNamed(contract, limit)
         const span = cells.at(-1)?.window ?? windows[0]!

@@ -1,5 +1,6 @@
 import type { Window } from '../../../contract/contract.ts'
 import { countBelow } from '../../../limits/count-below.ts'
+import { limitsInFlight } from '../../../limits/in-flight.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { nameModels } from '../../../limits/models/fit.ts'
 import type { BandTrace } from '../../../limits/traces.ts'
@@ -20,17 +21,25 @@ deployment profile says so), and so may requests before the record began, as its
 A limiter that paces requests (a bucket of fewer than N) rejects earlier and still keeps "N per minute":
 the whole record is replayed through the models, and a rejection fails only if no pacing explains it.
 Attempts of other keys of the account may count, too (gap G-36). Other traffic with the same key looks
-like a fault. A rejection that may belong to the hour or the day decides nothing.`,
+like a fault. A rejection that may belong to another window, or to the promised number in flight, decides
+nothing. If a number in flight that nothing promises explains every decision as well as a pacing does, the
+rule is inconclusive.`,
   decide(history, evidence) {
     return judgeRejections(history, evidence, 'minute')
   },
 })
 
+interface Doubt {
+  readonly request: LimitedRequest
+  readonly why: string
+}
+
 /** Whether a rejection came before its window was full. */
 export function judgeRejections(history: RateHistory, known: Known, window: Window): Verdict {
   const traces = tracesIn(history, known, window)
   let observations = 0
-  let doubtful: { readonly request: LimitedRequest; readonly why: string } | null = null
+  let doubtful: Doubt | null = null
+  let undecided: Doubt | null = null
   const notes = new Set<string>()
   for (const trace of traces) {
     const rejections = trace.requests.filter(({ decision }) => decision === 'rejected')
@@ -48,6 +57,14 @@ export function judgeRejections(history: RateHistory, known: Known, window: Wind
       }
     }
     const names = nameModels(models, trace.limit).join(' or ')
+    const inFlight = limitsInFlight(trace.requests)
+    if (inFlight !== null) {
+      const { least, most } = inFlight
+      const number = least === most ? `${most}` : `${least} to ${most}`
+      const why = `a limit of ${number} in flight, which the contract does not promise, explains every decision of this key, and so does ${names}: a request that is sent alone after a rejection tells them apart`
+      undecided ??= { request: early.request, why }
+      continue
+    }
     const admittedSoonAfter = trace.requests.some(
       ({ decision, fromUs }) =>
         decision === 'admitted' &&
@@ -55,14 +72,19 @@ export function judgeRejections(history: RateHistory, known: Known, window: Wind
         fromUs < early.request.fromUs + trace.windowUs / 2,
     )
     if (admittedSoonAfter) notes.add(`smoothed: ${names}`)
-    else doubtful = { request: early.request, why: `only ${names} explains it` }
+    else
+      doubtful = {
+        request: early.request,
+        why: `only ${names} explains it, and the record ends before a paced request shows it`,
+      }
   }
-  if (doubtful !== null) {
+  const doubt = doubtful ?? undecided
+  if (doubt !== null) {
     return {
       verdict: 'inconclusive',
       observations,
-      why: `a rejection before the limit; ${doubtful.why}, and the record ends before a paced request shows it`,
-      witnesses: [witnessOf(doubtful.request, 'rejected early')],
+      why: `a rejection before the limit; ${doubt.why}`,
+      witnesses: [witnessOf(doubt.request, 'rejected early')],
     }
   }
   if (observations === 0) {

@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest'
+import type { AttemptRow } from '../../../src/attempt/columns.ts'
+import { rateRules } from '../../../src/audit/rules/rates/list.ts'
+import type { Contract } from '../../../src/contract/contract.ts'
+import { parseContract } from '../../../src/contract/load.ts'
+import { parseYaml } from '../../../src/user/yaml.ts'
+import { evidenceOf, rowOf } from './evidence.ts'
+
+async function decide(id: string, rows: readonly AttemptRow[], contract: Contract) {
+  const evidence = await evidenceOf(rows)
+  return rateRules.find((rule) => rule.id === id)!.decide({ ...evidence, contract })
+}
+
+const contractOf = (band: string) =>
+  parseContract(parseYaml(`name: gateway\nbands:\n  - ${band}\n`), 'gateway.yaml')
+
+const hourly = contractOf('{ name: all, requests: { minute: 1000, hour: 100, day: 100000 } }')
+
+/** Requests that are all admitted, this far apart, from this moment on. */
+const admitted = (count: number, fromIso: string, gapMs: number) => {
+  const fromMs = Date.parse(fromIso)
+  return Array.from({ length: count }, (_, nth) =>
+    rowOf(nth, nth * gapMs, { dateS: Math.floor((fromMs + nth * gapMs) / 1000) }),
+  )
+}
+
+test('161 of 100 an hour within seconds fail where no hour of any clock begins', async () => {
+  expect(await decide('RATE-16', admitted(161, '2026-11-28T10:07:00Z', 50), hourly)).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining('161 admitted within one hour'),
+  })
+})
+
+test('161 of 100 an hour stay undecided where an hour of some clock may begin', async () => {
+  const rows = admitted(161, '2026-11-28T10:29:56Z', 50)
+  expect(await decide('RATE-16', rows, hourly)).toMatchObject({ verdict: 'inconclusive' })
+})
+
+test('161 of 100 an hour stay undecided if they are so slow that any edge may lie between them', async () => {
+  const rows = admitted(161, '2026-11-28T10:01:00Z', 2000)
+  expect(await decide('RATE-16', rows, hourly)).toMatchObject({ verdict: 'inconclusive' })
+})
+
+test('more than a month allows fail, and the same over its end in the zone do not', async () => {
+  const monthly = contractOf(
+    '{ name: all, requests: {}, calendar: [{ each: month, requests: 30, zone: Asia/Kolkata }] }',
+  )
+  expect(await decide('RATE-17', admitted(31, '2026-11-28T10:00:00Z', 500), monthly)).toMatchObject(
+    {
+      verdict: 'fail',
+      observed: '31 admitted in the month 2026-11 of Asia/Kolkata',
+    },
+  )
+  // 18:30 UTC is midnight in Kolkata.
+  const over = admitted(40, '2026-11-30T18:29:50Z', 500)
+  expect(await decide('RATE-17', over, monthly)).toMatchObject({ verdict: 'not-observed' })
+  const inUtc = contractOf(
+    '{ name: all, requests: {}, calendar: [{ each: month, requests: 30, zone: UTC }] }',
+  )
+  expect(await decide('RATE-17', over, inUtc)).toMatchObject({ verdict: 'fail' })
+})
+
+test('a month that admits as many as it promises, and no more, passes', async () => {
+  const monthly = contractOf(
+    '{ name: all, requests: {}, calendar: [{ each: month, requests: 30, zone: UTC }] }',
+  )
+  const rows = admitted(40, '2026-11-28T10:00:00Z', 500).map((row, nth) =>
+    nth < 30 ? row : { ...row, status: 429, outcome: 'http_error' as const },
+  )
+  expect(await decide('RATE-17', rows, monthly)).toMatchObject({ verdict: 'pass' })
+})
+
+test('a zone that does not exist is refused with its path', () => {
+  expect(() =>
+    contractOf(
+      '{ name: all, requests: {}, calendar: [{ each: day, requests: 5, zone: Europe/Bonn }] }',
+    ),
+  ).toThrow(/calendar\.0\.zone/)
+})
+
+/** Waves of 12 streams that each take 4 s; a service with 8 slots rejects the others at once. */
+const waves = Array.from({ length: 6 }, (_, wave) =>
+  Array.from({ length: 12 }, (_, nth) => {
+    const atMs = wave * 10_000 + nth * 20
+    return nth < 8
+      ? rowOf(wave * 12 + nth, atMs, {
+          closedUs: atMs * 1000 + 4_000_000,
+          // The first answer shows that nothing was used before.
+          ...(wave + nth === 0 ? { rateLimit: 60, rateRemaining: 59 } : {}),
+        })
+      : rowOf(wave * 12 + nth, atMs, { status: 429 })
+  }),
+).flat()
+
+const perMinute = 'requests: { minute: 60, hour: 100000, day: 1000000 }'
+
+test('rejections of requests beyond a number in flight are no pass if nothing promises that number', async () => {
+  expect(await decide('RATE-05', waves, contractOf(`{ name: all, ${perMinute} }`))).toMatchObject({
+    verdict: 'inconclusive',
+    why: expect.stringMatching(/8 in flight/),
+  })
+})
+
+test('rejections beyond the promised number in flight are not those of the minute', async () => {
+  expect(
+    await decide('RATE-05', waves, contractOf(`{ name: all, ${perMinute}, in_flight: 8 }`)),
+  ).toMatchObject({ verdict: 'not-observed' })
+})
+
+test('a promised number in flight excuses no rejection of a request that was alone', async () => {
+  const alone = [...waves.slice(0, 36), rowOf(72, 45_000, { status: 429 })]
+  expect(
+    await decide('RATE-05', alone, contractOf(`{ name: all, ${perMinute}, in_flight: 8 }`)),
+  ).toMatchObject({ verdict: expect.stringMatching(/fail|inconclusive/) })
+})
