@@ -2,7 +2,7 @@
  * `node bench/json-reader.ts`: microseconds of CPU to read one document, by the client's reader and by `JSON.parse` of
  * its text, the least of seven rounds over 20,000 documents.
  */
-import { DocumentReader } from '../src/client/document.ts'
+import { DocumentReader } from '../src/client/document/document.ts'
 
 const documents = 20_000
 const rounds = 7

@@ -256,7 +256,7 @@ test('the help of every command loads no library but commander', () => {
 
 test('a thread of a run loads no library that it can do without', () => {
   const { files, libraries } = loadedBy('run/send/sender.worker.ts')
-  expect(files).toContain('client/http1/transport.ts')
+  expect(files).toContain('client/wire/http1/transport.ts')
   expect(libraries).toEqual([])
   expect(loadedBy('run/record/recorder.worker.ts').libraries).toEqual([
     '@duckdb/node-api',

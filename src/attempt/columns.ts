@@ -164,7 +164,7 @@ export const attemptColumns = {
   ),
   doneMarks: column('count', false, 'terminal events seen: [DONE] or message_stop'),
   itlMaxUs: column('number', true, 'longest gap between content events, microseconds'),
-  // Times that the answer states (`src/client/answer-times.ts`); null is not stated.
+  // Times that the answer states (`src/client/document/answer-times.ts`); null is not stated.
   queueUs: column('index', true, 'microseconds in the queue of the service, as its answer states'),
   prefillUs: column('index', true, 'microseconds of the prefill, as its answer states'),
   decodeUs: column('index', true, 'microseconds after the first token, as its answer states'),

@@ -1,4 +1,4 @@
-import type { PreparedRequest, RequestTemplate } from '../client/request.ts'
+import type { PreparedRequest, RequestTemplate } from '../client/call/request.ts'
 import { secrets } from '../user/secrets/secrets.ts'
 
 /** A header sent with each request. It replaces our own header of that name. */

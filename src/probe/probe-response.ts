@@ -1,6 +1,6 @@
 import type { AttemptRow } from '../attempt/columns.ts'
-import type { RequestSpec } from '../client/request.ts'
-import type { Received, ReceivedEvent } from '../client/send-once.ts'
+import type { RequestSpec } from '../client/call/request.ts'
+import type { Received, ReceivedEvent } from '../client/call/send-once.ts'
 import { jsonOf } from '../user/json-text.ts'
 
 /** The response to one request, parsed as far as possible. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { Http1Transport } from '../client/http1/transport.ts'
-import type { Transport } from '../client/transport.ts'
+import { Http1Transport } from '../client/wire/http1/transport.ts'
+import type { Transport } from '../client/wire/transport.ts'
 import { bandsAt, type FullContract } from '../contract/contract.ts'
 import {
   type DeploymentProfile,

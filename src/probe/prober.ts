@@ -6,9 +6,9 @@ import {
   prepareRequest,
   type RequestSpec,
   type RequestTemplate,
-} from '../client/request.ts'
-import { type Received, type SendOnceOptions, sendOnce } from '../client/send-once.ts'
-import type { Transport } from '../client/transport.ts'
+} from '../client/call/request.ts'
+import { type Received, type SendOnceOptions, sendOnce } from '../client/call/send-once.ts'
+import type { Transport } from '../client/wire/transport.ts'
 import { bandsAt, costOf, type FullContract, windowUs } from '../contract/contract.ts'
 import type { PlainRead } from '../contract/request.ts'
 import type { LimitedRequest } from '../limits/limited-request.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { fingerprintOf } from '../attempt/fingerprint.ts'
-import { Reader } from '../client/reader.ts'
+import { Reader } from '../client/call/reader.ts'
 import type { Contract } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
 import { openStore, type Store } from '../store/open.ts'

@@ -7,7 +7,7 @@ import { atOnce, curlOf } from '../../src/audit/format/reproduce.ts'
 import { sarifText } from '../../src/audit/format/sarif.ts'
 import { summary, terminalText } from '../../src/audit/format/terminal.ts'
 import type { Finding } from '../../src/audit/verdict.ts'
-import { shownBadKey } from '../../src/client/wrong.ts'
+import { shownBadKey } from '../../src/client/call/wrong.ts'
 
 const finding = (rule: string, verdict: Finding['verdict']): Finding => ({
   rule,

@@ -1,13 +1,13 @@
-import type { Deadlines } from '../../src/client/deadlines.ts'
-import { Http1Transport } from '../../src/client/http1/transport.ts'
+import type { Deadlines } from '../../src/client/call/deadlines.ts'
 import {
   buildTemplate,
   type PreparedRequest,
   plainRequest,
   prepareRequest,
   type RequestSpec,
-} from '../../src/client/request.ts'
-import { type Received, type SendOnceOptions, sendOnce } from '../../src/client/send-once.ts'
+} from '../../src/client/call/request.ts'
+import { type Received, type SendOnceOptions, sendOnce } from '../../src/client/call/send-once.ts'
+import { Http1Transport } from '../../src/client/wire/http1/transport.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 
 export const key = 'sk-test-1234567890'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type Armed, DeadlineTimer, disarmed, type Stage } from '../../src/client/deadlines.ts'
+import { type Armed, DeadlineTimer, disarmed, type Stage } from '../../src/client/call/deadlines.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { DocumentReader } from '../../src/client/document.ts'
-import type { Span } from '../../src/client/span.ts'
-import { usagePaths } from '../../src/client/usage-counts.ts'
+import type { Span } from '../../src/client/bytes/span.ts'
+import { DocumentReader } from '../../src/client/document/document.ts'
+import { usagePaths } from '../../src/client/document/usage-counts.ts'
 
 const reader = new DocumentReader()
 

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { FailureCode } from '../../src/client/transport.ts'
+import type { FailureCode } from '../../src/client/wire/transport.ts'
 import { chunk, lastChunk, response, streamHead } from './scripted-server.ts'
 
 /** What a server may send, and what the client must report, for every transport. */

@@ -4,8 +4,8 @@ import { constants, createSecureServer, type ServerHttp2Stream } from 'node:http
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import type { FailureCode } from '../../src/client/transport.ts'
-import { UndiciTransport } from '../../src/client/undici/transport.ts'
+import type { FailureCode } from '../../src/client/wire/transport.ts'
+import { UndiciTransport } from '../../src/client/wire/undici/transport.ts'
 import { exchange, openOn } from './transports.ts'
 
 const pem = (name: string) => readFileSync(new URL(`./tls/${name}.pem`, import.meta.url), 'utf8')

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { UndiciTransport } from '../../src/client/undici/transport.ts'
+import { UndiciTransport } from '../../src/client/wire/undici/transport.ts'
 import { hostile } from './hostile-answers.ts'
 import { scriptedServer } from './scripted-server.ts'
 import { exchange, openOn, transports } from './transports.ts'

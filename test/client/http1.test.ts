@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { Http1Transport } from '../../src/client/http1/transport.ts'
-import type { TransportOptions } from '../../src/client/transport.ts'
+import { Http1Transport } from '../../src/client/wire/http1/transport.ts'
+import type { TransportOptions } from '../../src/client/wire/transport.ts'
 import { response, scriptedServer } from './scripted-server.ts'
 import { exchange, getRequest, openOn } from './transports.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isSame } from '../../src/client/known-shapes.ts'
+import { isSame } from '../../src/client/document/known-shapes.ts'
 
 const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { Http1Transport } from '../../src/client/http1/transport.ts'
-import { localLimitOf } from '../../src/client/local-limit.ts'
+import { Http1Transport } from '../../src/client/wire/http1/transport.ts'
+import { localLimitOf } from '../../src/client/wire/local-limit.ts'
 import { exchange, openOn } from './transports.ts'
 
 test('error codes of exhausted local resources are distinguished from those of the service', () => {

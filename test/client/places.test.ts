@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { DocumentReader } from '../../src/client/document.ts'
+import { DocumentReader } from '../../src/client/document/document.ts'
 import { done, event, stopped, stream } from './answers.ts'
 import { send } from './asking.ts'
 import { places } from './places.ts'

@@ -3,7 +3,7 @@ type Holds = 'text' | 'reasoning' | 'nothing'
 
 /**
  * All places where text, reasoning, refusals, tool calls, audio and images may stand, with an example
- * document each. `src/client/document-words.ts` is the table that these prove.
+ * document each. `src/client/document/document-words.ts` is the table that these prove.
  */
 
 const delta = (fields: object) => ({ choices: [{ index: 0, delta: fields }] })

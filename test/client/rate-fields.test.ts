@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { durationS, firstLimit, structuredState, timeS } from '../../src/client/rate-fields.ts'
+import { durationS, firstLimit, structuredState, timeS } from '../../src/client/head/rate-fields.ts'
 
 test.each([
   ['6m0s', 360],

@@ -5,7 +5,7 @@ import {
   prepareRequest,
   type RequestSpec,
   templateRow,
-} from '../../src/client/request.ts'
+} from '../../src/client/call/request.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { wrongRequests } from '../../src/contract/request.ts'
 import { UserError } from '../../src/user/user-error.ts'

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { HeaderReader, valueEnd, valueStart } from '../../src/client/headers.ts'
-import { ResponseFraming } from '../../src/client/http1/response-framing.ts'
-import { type HeadFields, ResponseHead } from '../../src/client/response-head.ts'
+import { HeaderReader, valueEnd, valueStart } from '../../src/client/head/headers.ts'
+import { type HeadFields, ResponseHead } from '../../src/client/head/response-head.ts'
+import { ResponseFraming } from '../../src/client/wire/http1/response-framing.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 
 const free = ['', '1', '12', 'a b\t', 'Thu']

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { flags } from '../../src/attempt/flags.ts'
-import { linesOf } from '../../src/client/headers.ts'
-import { type HeadFields, ResponseHead } from '../../src/client/response-head.ts'
+import { linesOf } from '../../src/client/head/headers.ts'
+import { type HeadFields, ResponseHead } from '../../src/client/head/response-head.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 
 const head = new ResponseHead(defaultContract)

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Batch } from '../../src/attempt/batch.ts'
-import { ResponseId } from '../../src/client/response-id.ts'
-import { textOf } from '../../src/client/response-words.ts'
+import { ResponseId } from '../../src/client/head/response-id.ts'
+import { textOf } from '../../src/client/row/response-words.ts'
 import { Secrets } from '../../src/user/secrets/secrets.ts'
 
 const key = fc.constantFrom('', 'sk-12345', 'sk-a"b67', 'aaaaaaaa', 'sk 1/2345')

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { retryDelayMs } from '../../src/client/retry.ts'
+import { retryDelayMs } from '../../src/client/head/retry.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 
 const policy = defaultContract.retry

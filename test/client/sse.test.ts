@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ResponseMemory } from '../../src/client/memory.ts'
-import { SseDecoder } from '../../src/client/sse.ts'
+import { ResponseMemory } from '../../src/client/bytes/memory.ts'
+import { SseDecoder } from '../../src/client/stream/sse.ts'
 
 /** Decodes a stream that arrives in these pieces. */
 function decode(pieces: readonly Buffer[]): string[] {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import type { WireRequest } from '../../src/client/transport.ts'
+import type { WireRequest } from '../../src/client/wire/transport.ts'
 import { chunk, lastChunk, response, scriptedServer } from './scripted-server.ts'
 import { exchange, openOn, transports } from './transports.ts'
 

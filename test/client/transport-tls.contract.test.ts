@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { WireRequest } from '../../src/client/transport.ts'
+import type { WireRequest } from '../../src/client/wire/transport.ts'
 import { scriptedServer } from './scripted-server.ts'
 import { exchange, openOn, transports } from './transports.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Http1Transport } from '../../src/client/http1/transport.ts'
-import { UndiciTransport } from '../../src/client/undici/transport.ts'
+import { Http1Transport } from '../../src/client/wire/http1/transport.ts'
+import { UndiciTransport } from '../../src/client/wire/undici/transport.ts'
 import { scriptedServer } from './scripted-server.ts'
 import { type Exchanged, exchange } from './transports.ts'
 

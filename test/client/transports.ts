@@ -1,13 +1,13 @@
 import { onTestFinished } from 'vitest'
-import { Http1Transport } from '../../src/client/http1/transport.ts'
+import { Http1Transport } from '../../src/client/wire/http1/transport.ts'
 import type {
   Failure,
   Transport,
   TransportOptions,
   WireExchange,
   WireRequest,
-} from '../../src/client/transport.ts'
-import { UndiciTransport } from '../../src/client/undici/transport.ts'
+} from '../../src/client/wire/transport.ts'
+import { UndiciTransport } from '../../src/client/wire/undici/transport.ts'
 
 export const transports: readonly (readonly [
   name: string,

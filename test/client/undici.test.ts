@@ -4,7 +4,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { UndiciTransport } from '../../src/client/undici/transport.ts'
+import { UndiciTransport } from '../../src/client/wire/undici/transport.ts'
 import { response, scriptedServer } from './scripted-server.ts'
 import { exchange } from './transports.ts'
 

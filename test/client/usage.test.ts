@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { tokenColumns } from '../../src/client/usage-counts.ts'
+import { tokenColumns } from '../../src/client/document/usage-counts.ts'
 import type { Endpoint } from '../../src/contract/request.ts'
 import { answer, delta, done, event, stopped, stream } from './answers.ts'
 import { send } from './asking.ts'

@@ -2,15 +2,15 @@ import type { AttemptRow } from '../../src/attempt/columns.ts'
 import type { BodyRow, TemplateRow } from '../../src/attempt/evidence.ts'
 import { fingerprintOf } from '../../src/attempt/fingerprint.ts'
 import { type AuditReport, audit } from '../../src/audit/audit.ts'
-import { Http1Transport } from '../../src/client/http1/transport.ts'
 import {
   buildTemplate,
   plainRequest,
   prepareRequest,
   type RequestSpec,
   templateRow,
-} from '../../src/client/request.ts'
-import { sendOnce } from '../../src/client/send-once.ts'
+} from '../../src/client/call/request.ts'
+import { sendOnce } from '../../src/client/call/send-once.ts'
+import { Http1Transport } from '../../src/client/wire/http1/transport.ts'
 import type { FullContract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import type { DeploymentProfile } from '../../src/contract/profile.ts'

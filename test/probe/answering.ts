@@ -1,4 +1,4 @@
-import type { RequestSpec } from '../../src/client/request.ts'
+import type { RequestSpec } from '../../src/client/call/request.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import type { GapAnswer, GapId } from '../../src/contract/profile.ts'
 import type { ProbeResponse } from '../../src/probe/probe-response.ts'

@@ -1,6 +1,6 @@
 import { MessageChannel } from 'node:worker_threads'
 import { expect, test } from 'vitest'
-import type { AttemptClient } from '../../src/client/client.ts'
+import type { AttemptClient } from '../../src/client/call/client.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import type { PhaseRun } from '../../src/run/crew/messages.ts'
 import { SharedNumbers } from '../../src/run/crew/shared.ts'

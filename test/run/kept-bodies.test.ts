@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Attempt } from '../../src/client/attempt.ts'
+import type { Attempt } from '../../src/client/row/attempt.ts'
 import { charactersOf, KeptBodies } from '../../src/run/record/kept-bodies.ts'
 import type { Flight } from '../../src/run/send/flight.ts'
 

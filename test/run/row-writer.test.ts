@@ -8,9 +8,9 @@ import {
   nullWord,
 } from '../../src/attempt/batch.ts'
 import { attemptColumns, columnNames } from '../../src/attempt/columns.ts'
-import type { Attempt } from '../../src/client/attempt.ts'
-import type { PreparedRequest } from '../../src/client/request.ts'
-import { ResponseFields } from '../../src/client/response-fields.ts'
+import type { PreparedRequest } from '../../src/client/call/request.ts'
+import type { Attempt } from '../../src/client/row/attempt.ts'
+import { ResponseFields } from '../../src/client/row/response-fields.ts'
 import { RowWriter } from '../../src/run/record/row-writer.ts'
 import type { Conversation, Flight } from '../../src/run/send/flight.ts'
 

@@ -8,7 +8,7 @@ import {
   shardOf,
   startAtUsOf,
 } from '../../src/cli/shard.ts'
-import type { AttemptClient } from '../../src/client/client.ts'
+import type { AttemptClient } from '../../src/client/call/client.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { slotAfter, startAfter } from '../../src/run/crew/following.ts'
 import type { PhaseRun } from '../../src/run/crew/messages.ts'

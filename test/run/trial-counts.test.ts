@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Attempt } from '../../src/client/attempt.ts'
+import type { Attempt } from '../../src/client/row/attempt.ts'
 import { TrialCounter, total } from '../../src/run/search/trial-counts.ts'
 import { type EndedTask, TaskTrialCounter } from '../../src/run/search/trial-tasks.ts'
 import type { Flight } from '../../src/run/send/flight.ts'

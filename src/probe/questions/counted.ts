@@ -1,4 +1,4 @@
-import type { RequestSpec } from '../../client/request.ts'
+import type { RequestSpec } from '../../client/call/request.ts'
 import { windowUs } from '../../contract/contract.ts'
 import { cellsNamed } from '../../limits/band.ts'
 import { lookup } from '../../user/lookup.ts'

@@ -1,5 +1,5 @@
-import { plainRequest } from '../../client/request.ts'
-import { textOf } from '../../client/wrong.ts'
+import { plainRequest } from '../../client/call/request.ts'
+import { textOf } from '../../client/call/wrong.ts'
 import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
 import { notAskable, ofFacets, pricesOf, type Question } from '../question.ts'

@@ -1,4 +1,4 @@
-import type { RequestSpec } from '../../client/request.ts'
+import type { RequestSpec } from '../../client/call/request.ts'
 import type { GapAnswer } from '../../contract/profile.ts'
 import type { PlainRead } from '../../contract/request.ts'
 import { at } from '../probe-response.ts'

@@ -1,5 +1,5 @@
 import { flags } from '../../attempt/flags.ts'
-import type { Attempt } from '../../client/attempt.ts'
+import type { Attempt } from '../../client/row/attempt.ts'
 import { generates } from '../../contract/request.ts'
 import type { Objectives } from '../../scenario/scenario.ts'
 import type { SharedNumbers } from '../crew/shared.ts'

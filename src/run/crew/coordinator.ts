@@ -1,4 +1,4 @@
-import type { MemoryFigures } from '../../client/memory.ts'
+import type { MemoryFigures } from '../../client/bytes/memory.ts'
 import { billingOf } from '../../contract/billing.ts'
 import type { Objectives, Phase } from '../../scenario/scenario.ts'
 import { UserError } from '../../user/user-error.ts'

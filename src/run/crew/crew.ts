@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { AttemptRow } from '../../attempt/columns.ts'
-import type { TlsTexts } from '../../client/authorities.ts'
+import type { TlsTexts } from '../../client/wire/authorities.ts'
 import type { Contract } from '../../contract/contract.ts'
 import type { Store } from '../../store/open.ts'
 import type { RunStart } from '../../store/runs.ts'

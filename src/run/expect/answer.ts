@@ -1,4 +1,4 @@
-import type { Captured } from '../../client/capture.ts'
+import type { Captured } from '../../client/row/capture.ts'
 import { jsonOf } from '../../user/json-text.ts'
 
 /** What a response says, in any format: of a plain body or a stream. */

@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { WrongAnswerRow } from '../../attempt/evidence.ts'
-import type { Attempt } from '../../client/attempt.ts'
+import type { Attempt } from '../../client/row/attempt.ts'
 import type { OpenRow, RowWriter } from '../record/row-writer.ts'
 import type { ActivePhase } from '../send/active-phase.ts'
 import type { Flight } from '../send/flight.ts'

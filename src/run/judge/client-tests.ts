@@ -1,4 +1,4 @@
-import type { MemoryFigures } from '../../client/memory.ts'
+import type { MemoryFigures } from '../../client/bytes/memory.ts'
 import { milliseconds, notJudged, type RunTest, samplesFor } from './run-test.ts'
 
 /** Times that a client's delay may spoil. */

@@ -1,5 +1,5 @@
 import type { LocalLimit } from '../../attempt/outcome.ts'
-import type { MemoryFigures } from '../../client/memory.ts'
+import type { MemoryFigures } from '../../client/bytes/memory.ts'
 import type { Validity } from '../../store/runs.ts'
 import { type AttemptCounts, countIssues } from '../count/attempt-counts.ts'
 import {

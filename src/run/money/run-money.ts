@@ -1,4 +1,4 @@
-import type { Attempt } from '../../client/attempt.ts'
+import type { Attempt } from '../../client/row/attempt.ts'
 import { billingOf } from '../../contract/billing.ts'
 import type { Contract } from '../../contract/contract.ts'
 import {

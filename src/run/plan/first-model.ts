@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { TlsTexts } from '../../client/authorities.ts'
-import { Reader } from '../../client/reader.ts'
+import { Reader } from '../../client/call/reader.ts'
+import type { TlsTexts } from '../../client/wire/authorities.ts'
 import type { Contract } from '../../contract/contract.ts'
 import { usualOf } from '../../contract/usual.ts'
 import { jsonOf } from '../../user/json-text.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Message } from '../../client/request.ts'
+import type { Message } from '../../client/call/request.ts'
 import type { Scenario, Step } from '../../scenario/scenario.ts'
 import { tokensOf } from '../../schedule/draw.ts'
 import { RandomStream } from '../../schedule/random.ts'

@@ -8,8 +8,8 @@ import {
   type RequestSpec,
   type RequestTemplate,
   templateRow,
-} from '../../client/request.ts'
-import { mayBeCharged } from '../../client/wrong.ts'
+} from '../../client/call/request.ts'
+import { mayBeCharged } from '../../client/call/wrong.ts'
 import { type Contract, costOf } from '../../contract/contract.ts'
 import type { PromptContext, PromptFunction } from '../../scenario/define.ts'
 import type { Step } from '../../scenario/scenario.ts'

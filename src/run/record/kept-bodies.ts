@@ -1,6 +1,6 @@
 import type { BodyRow } from '../../attempt/evidence.ts'
-import type { Attempt } from '../../client/attempt.ts'
-import type { CaptureChoice } from '../../client/attempt-context.ts'
+import type { Attempt } from '../../client/row/attempt.ts'
+import type { CaptureChoice } from '../../client/row/attempt-context.ts'
 import type { Capture } from '../../scenario/scenario.ts'
 import type { Flight } from '../send/flight.ts'
 

@@ -15,9 +15,9 @@ import {
   answerJudgements,
   type NotSentReason,
 } from '../../attempt/outcome.ts'
-import type { Attempt } from '../../client/attempt.ts'
-import { plainSuccessColumns, responseColumns } from '../../client/columns.ts'
-import type { PreparedRequest } from '../../client/request.ts'
+import type { PreparedRequest } from '../../client/call/request.ts'
+import type { Attempt } from '../../client/row/attempt.ts'
+import { plainSuccessColumns, responseColumns } from '../../client/row/columns.ts'
 import type { PhaseRun } from '../crew/messages.ts'
 import type { StepPlan } from '../plan/step-plan.ts'
 import type { Flight } from '../send/flight.ts'

@@ -1,4 +1,4 @@
-import type { Attempt } from '../../client/attempt.ts'
+import type { Attempt } from '../../client/row/attempt.ts'
 import type { Objectives } from '../../scenario/scenario.ts'
 import { partsOfTrial } from '../../schedule/safe-rate/trial.ts'
 import type { Flight } from '../send/flight.ts'

@@ -1,5 +1,5 @@
 import type { TaskOutcome } from '../../attempt/outcome.ts'
-import type { Attempt } from '../../client/attempt.ts'
+import type { Attempt } from '../../client/row/attempt.ts'
 import type { Flight } from '../send/flight.ts'
 import {
   lateUs,

@@ -1,4 +1,4 @@
-import { buildTemplate, plainRequest, prepareRequest } from '../../client/request.ts'
+import { buildTemplate, plainRequest, prepareRequest } from '../../client/call/request.ts'
 import { defaultContract } from '../../contract/default.ts'
 import { UserError } from '../../user/user-error.ts'
 

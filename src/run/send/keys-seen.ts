@@ -1,4 +1,4 @@
-import type { Attempt } from '../../client/attempt.ts'
+import type { Attempt } from '../../client/row/attempt.ts'
 import type { KeyReport } from '../crew/messages.ts'
 
 /** The last credits and rate limit that responses showed for each key. */

@@ -1,5 +1,5 @@
 import type { TemplateRow } from '../../attempt/evidence.ts'
-import type { Message } from '../../client/request.ts'
+import type { Message } from '../../client/call/request.ts'
 import type { PromptFunction } from '../../scenario/define.ts'
 import type { PhaseRun, SenderData } from '../crew/messages.ts'
 import { boundedTemplates, firstMadeTemplate, type Ready, StepPlan } from '../plan/step-plan.ts'

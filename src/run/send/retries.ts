@@ -1,5 +1,5 @@
-import type { Attempt } from '../../client/attempt.ts'
-import { retryDelayMs } from '../../client/retry.ts'
+import { retryDelayMs } from '../../client/head/retry.ts'
+import type { Attempt } from '../../client/row/attempt.ts'
 import { usualOf } from '../../contract/usual.ts'
 import { RandomStream } from '../../schedule/random.ts'
 import type { SenderData } from '../crew/messages.ts'

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { AttemptClient } from '../../client/client.ts'
-import { ResponseMemory } from '../../client/memory.ts'
+import { ResponseMemory } from '../../client/bytes/memory.ts'
+import { AttemptClient } from '../../client/call/client.ts'
 import type { PromptFunction, ScenarioInput } from '../../scenario/define.ts'
 import { importScenario } from '../../scenario/module.ts'
 import { secrets } from '../../user/secrets/secrets.ts'

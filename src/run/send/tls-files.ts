@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import type { TlsTexts } from '../../client/authorities.ts'
-import { nodeTls } from '../../client/node-tls.ts'
+import type { TlsTexts } from '../../client/wire/authorities.ts'
+import { nodeTls } from '../../client/wire/node-tls.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import { UserError } from '../../user/user-error.ts'
 

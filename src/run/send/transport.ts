@@ -1,7 +1,7 @@
-import type { TlsTexts } from '../../client/authorities.ts'
-import { Http1Transport } from '../../client/http1/transport.ts'
-import type { Transport } from '../../client/transport.ts'
-import type { UndiciOptions } from '../../client/undici/transport.ts'
+import type { TlsTexts } from '../../client/wire/authorities.ts'
+import { Http1Transport } from '../../client/wire/http1/transport.ts'
+import type { Transport } from '../../client/wire/transport.ts'
+import type { UndiciOptions } from '../../client/wire/undici/transport.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import { shareOf } from '../crew/shared.ts'
 
@@ -33,6 +33,6 @@ export async function transportOf(
     ...(way.proxy === null ? {} : { proxy: way.proxy }),
   }
   if (scenario.transport === 'own' && way.proxy === null) return new Http1Transport(options)
-  const { UndiciTransport } = await import('../../client/undici/transport.ts')
+  const { UndiciTransport } = await import('../../client/wire/undici/transport.ts')
   return new UndiciTransport({ ...options, http2: scenario.transport === 'http2' })
 }

@@ -1,7 +1,7 @@
 import { connect, isIP } from 'node:net'
-import { type TlsTexts, tlsOptions } from '../../client/authorities.ts'
-import { nodeTls } from '../../client/node-tls.ts'
-import { isCertificateError, isTlsError } from '../../client/tls-error.ts'
+import { type TlsTexts, tlsOptions } from '../../client/wire/authorities.ts'
+import { nodeTls } from '../../client/wire/node-tls.ts'
+import { isCertificateError, isTlsError } from '../../client/wire/tls-error.ts'
 import { UserError } from '../../user/user-error.ts'
 
 /**

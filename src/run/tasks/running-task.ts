@@ -1,5 +1,5 @@
-import type { Attempt } from '../../client/attempt.ts'
-import type { Message } from '../../client/request.ts'
+import type { Message } from '../../client/call/request.ts'
+import type { Attempt } from '../../client/row/attempt.ts'
 import type { Task, Turn } from '../../scenario/scenario.ts'
 import { contentOf, type ToolCall } from '../expect/answer.ts'
 import type { ActivePhase } from '../send/active-phase.ts'

@@ -1,5 +1,5 @@
 import type { TaskRow } from '../../attempt/evidence.ts'
-import type { Attempt } from '../../client/attempt.ts'
+import type { Attempt } from '../../client/row/attempt.ts'
 import type { ActivePhase } from '../send/active-phase.ts'
 import { DueQueue } from '../send/due.ts'
 import type { Flight, User } from '../send/flight.ts'

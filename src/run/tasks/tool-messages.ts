@@ -1,4 +1,4 @@
-import type { Message } from '../../client/request.ts'
+import type { Message } from '../../client/call/request.ts'
 import type { Endpoint } from '../../contract/request.ts'
 import type { ToolCall } from '../expect/answer.ts'
 

@@ -3,7 +3,7 @@ import {
   tokenColumns,
   UsageCounts,
   usagePaths,
-} from '../../../src/client/usage-counts.ts'
+} from '../../../src/client/document/usage-counts.ts'
 import type { TokenColumns } from '../../../src/price/attempts/column-usage.ts'
 
 /** The columns of tokens that the client fills from a usage object. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Capture } from '../../../src/client/capture.ts'
-import { ResponseMemory } from '../../../src/client/memory.ts'
+import { ResponseMemory } from '../../../src/client/bytes/memory.ts'
+import { Capture } from '../../../src/client/row/capture.ts'
 import { Secrets } from '../../../src/user/secrets/secrets.ts'
 import { encodings, shows } from './encodings.ts'
 

@@ -1,0 +1,192 @@
+import { isUtf8 } from 'node:buffer'
+import type { Span } from '../bytes/span.ts'
+import { DocumentWalk, isNoReason } from './document-walk.ts'
+import { uses } from './document-words.ts'
+import { numberValue, stringValue } from './json.ts'
+import { JsonShape, type ShapeFacts, wantedCells } from './json-shape.ts'
+import { isSame, KnownShapes } from './known-shapes.ts'
+
+/**
+ * Reads what metrics and rules need from one JSON document of a response: by its shape if that is known,
+ * else by a walk over its grammar.
+ *
+ * One reader serves a whole thread: results are valid until the next `read`, spans as long as the bytes.
+ */
+export class DocumentReader extends DocumentWalk implements ShapeFacts {
+  private readonly shapes = new KnownShapes<JsonShape>()
+  /** The bytes of the last `read`; spans point into them. */
+  source: Buffer = Buffer.alloc(0)
+
+  /** @returns whether `bytes[start..end)` is one JSON document in UTF-8 */
+  read(bytes: Buffer, start: number, end: number): boolean {
+    this.source = bytes
+    this.look(bytes)
+    const { list } = this.shapes
+    for (let at = 0; at < list.length; at++) {
+      const shape = list[at]!
+      this.clear()
+      if (!this.readAs(shape, start, end)) continue
+      this.shapes.met(at)
+      const { facts } = shape
+      this.isObject = true
+      this.choices = facts.choices
+      this.blocks = facts.blocks
+      this.maxIndex = facts.maxIndex
+      this.seen = facts.seen
+      this.ended = facts.ended
+      this.hasText ||= facts.hasObjectText
+      this.hasThought = facts.hasThought
+      // Only documents of one choice are learnt.
+      if (this.hasText) this.spoke = facts.seen
+      this.hasError ||= facts.hasErrorMember
+      this.errorIsObject = facts.errorIsObject
+      this.isErrorKind = facts.isErrorKind
+      this.complains = facts.complains
+      this.semantic = facts.semantic
+      if (this.notAscii) this.badUtf8 = !isUtf8(bytes.subarray(start, end))
+      return !this.badUtf8
+    }
+    this.clear()
+    if (!this.document(bytes, start, end)) {
+      this.badUtf8 = !isUtf8(bytes.subarray(start, end))
+      return false
+    }
+    if (this.notAscii) this.badUtf8 = !isUtf8(bytes.subarray(start, end))
+    if (this.badUtf8) return false
+    if (this.isObject && this.unknown.start < 0) this.learn(bytes, start, end)
+    return true
+  }
+
+  /** Learns the shape of the last document. */
+  private learn(bytes: Buffer, start: number, end: number): void {
+    // Values do not say whose they are, so a document of several choices is walked each time.
+    if ((this.seen & (this.seen - 1)) !== 0) return
+    if (end - start > maxKnownBytes || this.valuesEnd > this.values.length) return
+    if (!this.shapes.pay()) return
+    const values = this.values.slice(0, this.valuesEnd)
+    const shape = new JsonShape(bytes, start, end, values, this, mayBeCompared)
+    if (!this.shapes.list.some((known) => known.adapt(shape))) this.shapes.add(shape)
+  }
+
+  /**
+   * Reads a document of a known shape: constant parts are compared, varying values are parsed.
+   *
+   * @returns false if the document has another shape
+   */
+  private readAs(shape: JsonShape, start: number, end: number): boolean {
+    const { view, wanted } = shape
+    const bytes = this.view
+    this.end = end
+    this.notAscii = false
+    let from = 0
+    // Offset of the document from that of the shape; each longer value shifts the rest.
+    let shift = start
+    for (let cell = 0; cell < wanted.length; cell += wantedCells) {
+      const valueStart = wanted[cell]!
+      const use = wanted[cell + 2]!
+      if (wanted[cell + 3] === 0) {
+        this.keepCompared(use, valueStart + shift, wanted[cell + 1]! + shift)
+        continue
+      }
+      if (!isSame(view, from, valueStart, bytes, from + shift, end)) return false
+      this.at = valueStart + shift
+      if (!this.readValue(use)) return false
+      from = wanted[cell + 1]!
+      shift = this.at - from
+    }
+    return (
+      end - shift === view.byteLength &&
+      isSame(view, from, view.byteLength, bytes, from + shift, end)
+    )
+  }
+
+  /** Keeps the span of a string that is the same in all documents of a shape. */
+  private keepCompared(use: number, start: number, end: number): void {
+    const into =
+      use === uses.model
+        ? this.model
+        : use === uses.type
+          ? this.type
+          : use === uses.finish
+            ? this.finish
+            : this.otherFinish
+    into.start = start + 1
+    into.end = end - 1
+    into.escaped = false
+    if (use === uses.otherFinish) this.noteOther()
+  }
+
+  /** Reads a value for its use. */
+  private readValue(use: number): boolean {
+    switch (use) {
+      case stringValue:
+        return this.scanString()
+      case numberValue:
+        return this.scanNumber()
+      case uses.text:
+      case uses.reasoning:
+        if (!this.scanString()) return false
+        this.hear(use)
+        return true
+      case uses.unknown:
+        // One that says something is named by the walk.
+        return this.scanString() && this.stringEnd === this.stringStart
+      case uses.id:
+        return this.peek() === 34 && this.keepString(this.id, use)
+      case uses.model:
+        return this.peek() === 34 && this.keepString(this.model, use)
+      case uses.type:
+        return this.peek() === 34 && this.keepString(this.type, use)
+      case uses.finish:
+        return this.keepReason(this.finish, use)
+      case uses.otherFinish:
+        return this.keepReason(this.otherFinish, use)
+      case uses.errorCode:
+      case uses.otherCode:
+        return this.readErrorValue(this.errorCode, use)
+      case uses.errorType:
+        return this.readErrorValue(this.errorType, use)
+      case uses.errorMessage:
+      case uses.otherMessage:
+        return this.readErrorValue(this.errorMessage, use)
+      case uses.errorText:
+        return this.readErrorValue(null, use)
+      default:
+        return this.isNumberNext() && this.keepCount(use)
+    }
+  }
+
+  /** A reason that is none belongs to another shape. */
+  private keepReason(into: Span, use: number): boolean {
+    if (this.peek() !== 34 || !this.keepString(into, use)) return false
+    if (use === uses.otherFinish) this.noteOther()
+    return !isNoReason(this.bytes, into.start, into.end)
+  }
+
+  private readErrorValue(into: Span | null, use: number): boolean {
+    const start = this.at
+    const isString = this.peek() === 34
+    if (!(isString ? this.scanString() : this.isNumberNext() && this.scanNumber())) return false
+    this.keepErrorValue(into, use, start, isString)
+    return true
+  }
+}
+
+/** Longer documents are not worth a copy. */
+const maxKnownBytes = 4096
+
+/** Whether a value may be compared by its bytes instead of parsed; counts and texts are always parsed. */
+function mayBeCompared(value: Uint8Array, use: number): boolean {
+  switch (use) {
+    case stringValue:
+    case numberValue:
+      return true
+    case uses.model:
+    case uses.type:
+    case uses.finish:
+    case uses.otherFinish:
+      return !value.includes(92)
+    default:
+      return false
+  }
+}

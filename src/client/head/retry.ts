@@ -1,0 +1,32 @@
+import type { RetryAdvice } from '../../contract/contract.ts'
+
+/** What the service says about the next attempt. */
+export interface RetryWish {
+  /** How long it asks to wait; NaN if it does not. */
+  readonly waitMs: number
+  /** A wait that is longer is not worth it: the request is not sent again. */
+  readonly longestMs: number
+}
+
+/**
+ * The specification's guidance for clients (§7.5): retry only on 429, up to `maxAttempts` attempts in all
+ * (including the first). The delay is `baseDelayMs`, doubled for each further attempt, plus a jitter of 0
+ * to `jitterMs`, and at most `maxDelayMs`. A service that
+ * asks for more (`Retry-After`, `retry-after-ms`) gets it, or no further attempt.
+ *
+ * @param attemptsMade attempts of this request so far, from 1
+ * @param random uniform in [0, 1)
+ * @returns milliseconds until the next attempt; null for none
+ */
+export function retryDelayMs(
+  policy: RetryAdvice,
+  status: number | null,
+  attemptsMade: number,
+  { waitMs, longestMs }: RetryWish,
+  random: () => number,
+): number | null {
+  if (status !== 429 || attemptsMade >= policy.maxAttempts || waitMs > longestMs) return null
+  const backoffMs = policy.baseDelayMs * 2 ** (attemptsMade - 1)
+  const leastMs = Math.min(backoffMs + random() * policy.jitterMs, policy.maxDelayMs)
+  return waitMs > leastMs ? waitMs : leastMs
+}

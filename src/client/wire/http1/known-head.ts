@@ -1,0 +1,98 @@
+import { isName } from '../../bytes/byte-names.ts'
+import type { ResponseFraming } from './response-framing.ts'
+
+/** Lines that decide where a body ends or whether the connection is reused. */
+const framingNames = ['connection', 'keep-alive', 'transfer-encoding'].map((name) =>
+  Buffer.from(name),
+)
+const lengthName = Buffer.from('content-length')
+
+/** Source of shape numbers, unique in a process; 0 means no shape. */
+let shapes = 0
+
+/**
+ * A head that was read before. Heads of one service have the same lines in the same order, so the next
+ * head is compared with it, and only values that have differed are read:
+ *
+ *     HTTP/1.1 200 OK | Server: x | Date: … | Content-Length: 431 | Connection: keep-alive
+ *     ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~  ~~~~~~~~~~~~~~~~      ~~~~~~~~~~~~~~~~~~~~~~  compared
+ */
+export class KnownHead {
+  /** Changes when more lines have differed. */
+  shape = ++shapes
+  readonly bytes: Uint8Array
+  readonly view: DataView
+  /** Like `HeaderLines.offsets`, from the start of the head. */
+  readonly lines: Int32Array
+  readonly linesStart: number
+  readonly status: number
+  readonly keepAlive: boolean
+  readonly keepAliveTimeoutS: number
+  readonly body: ResponseFraming['body']
+  readonly contentLength: number
+  /** Index in `lines` of the Content-Length line; -3 without one. */
+  readonly lengthLine: number
+  /** Indexes in `lines` of the lines whose values differ between heads, ascending. */
+  varying: readonly number[] = []
+
+  /** @param framing has just read the head at `bytes[start..]` */
+  constructor(framing: ResponseFraming, bytes: Uint8Array, start: number) {
+    this.bytes = Uint8Array.prototype.slice.call(bytes, start, framing.end)
+    this.view = new DataView(this.bytes.buffer)
+    const offsets = framing.offsets.subarray(0, framing.count * 3)
+    this.lines = offsets.map((offset) => offset - start)
+    this.linesStart = framing.linesStart - start
+    this.status = framing.status
+    this.keepAlive = framing.keepAlive
+    this.keepAliveTimeoutS = framing.keepAliveTimeoutS
+    this.body = framing.body
+    this.contentLength = framing.contentLength
+    this.lengthLine = 3 * this.lineNames().findIndex((name) => isWhole(name, lengthName))
+  }
+
+  /**
+   * Adds the differing lines of another head to `varying`, if it has the same names in the same order, and
+   * only its length differs in framing.
+   *
+   * @returns whether it is of this shape
+   */
+  adapt(framing: ResponseFraming, bytes: Uint8Array, start: number): boolean {
+    const other = new KnownHead(framing, bytes, start)
+    const names = other.lineNames()
+    const statusLine = this.bytes.subarray(0, this.linesStart)
+    if (!equal(statusLine, other.bytes.subarray(0, other.linesStart))) return false
+    if (names.length * 3 !== this.lines.length) return false
+    const own = this.lineNames()
+    if (!names.every((name, line) => equal(name, own[line]!))) return false
+    const differing = names.flatMap((_, line) =>
+      equal(this.valueOf(line), other.valueOf(line)) ? [] : [line],
+    )
+    if (differing.some((line) => framingNames.some((name) => isWhole(own[line]!, name)))) {
+      return false
+    }
+    const varying = new Set([...this.varying, ...differing.map((line) => line * 3)])
+    this.varying = [...varying].sort((a, b) => a - b)
+    this.shape = ++shapes
+    return true
+  }
+
+  private lineNames(): readonly Uint8Array[] {
+    const names: Uint8Array[] = []
+    for (let at = 0; at < this.lines.length; at += 3) {
+      names.push(this.bytes.subarray(this.lines[at], this.lines[at + 1]))
+    }
+    return names
+  }
+
+  private valueOf(line: number): Uint8Array {
+    return this.bytes.subarray(this.lines[line * 3 + 1]! + 1, this.lines[line * 3 + 2])
+  }
+}
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0
+}
+
+function isWhole(bytes: Uint8Array, name: Uint8Array): boolean {
+  return bytes.length === name.length && isName(bytes, 0, name)
+}
