@@ -49,6 +49,13 @@ export default defineConfig({
     reporters: ['default'],
     // The difference of two large values says where they differ, not all of both.
     diff: { truncateThreshold: 20 },
+    // `npm test` runs the tests without this tag: each room, rule, format, command and page once.
+    tags: [
+      {
+        name: 'whole',
+        description: 'variants, matrices, browsers in every width, long properties',
+      },
+    ],
     projects: [
       {
         test: {

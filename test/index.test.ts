@@ -64,7 +64,9 @@ test('an audit reports each rule as it decides it, and a signal aborts it with i
   await expect(ended).rejects.toThrow('enough')
 })
 
-test('a report and an export report their progress, and a signal aborts them', async () => {
+test('a report and an export report their progress, and a signal aborts them', {
+  tags: 'whole',
+}, async () => {
   const store = await seededStore({ attempts: 200 })
   onTestFinished(() => store.close())
   const doing: string[] = []

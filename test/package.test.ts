@@ -58,7 +58,9 @@ test('dependencies are pinned exactly', () => {
   expect(Object.entries(all).filter(([, version]) => !/^\d+\.\d+\.\d+/.test(version))).toEqual([])
 })
 
-test('the published package has its licence and every asset that the code reads', async () => {
+test('the published package has its licence and every asset that the code reads', {
+  tags: 'whole',
+}, async () => {
   const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'])
   const packed = new Set(
     (JSON.parse(stdout) as [{ files: { path: string }[] }])[0].files.map(({ path }) => path),

@@ -48,7 +48,9 @@ test('the scenario of the recipe parses', () => {
   expect(scenario.question).toBe('Does the service hold twenty requests per second of short chats?')
 })
 
-test('the query of the recipe is a table of the page, under its heading', async () => {
+test('the query of the recipe is a table of the page, under its heading', {
+  tags: 'whole',
+}, async () => {
   const store = await seededStore({ attempts: 200 })
   onTestFinished(() => store.close())
   const reportsFolder = temporaryFolder()
@@ -57,7 +59,9 @@ test('the query of the recipe is a table of the page, under its heading', async 
   expect(html).toContain('<h2>Mine</h2>')
 })
 
-test('with the picture of the recipe the query is a chart of the page', async () => {
+test('with the picture of the recipe the query is a chart of the page', {
+  tags: 'whole',
+}, async () => {
   const store = await seededStore({ attempts: 200 })
   onTestFinished(() => store.close())
   const reportsFolder = temporaryFolder()

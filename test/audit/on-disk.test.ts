@@ -77,7 +77,7 @@ async function enter(rows: readonly AttemptRow[]): Promise<void> {
 
 const options = { contract: defaultContract, auditId: 'audit', auditedAt: new Date(0) }
 
-test('the findings are the same if the evidence is on disk', async () => {
+test('the findings are the same if the evidence is on disk', { tags: 'whole' }, async () => {
   const verdicts = new Set<string>()
   await fc.assert(
     fc.asyncProperty(drawnRows, async (drawn) => {
@@ -103,7 +103,9 @@ describe('requests on disk', () => {
   })
   afterEach(() => columns.close())
 
-  test('have the same order as in memory, by key, by account and all together', async () => {
+  test('have the same order as in memory, by key, by account and all together', {
+    tags: 'whole',
+  }, async () => {
     const names = (events: Iterable<RateEvent>) =>
       Array.from(events, ({ runId, slot, key, balance }) => ({ runId, slot, key, balance }))
     await fc.assert(

@@ -262,7 +262,9 @@ test('a package bought during a run makes a balance rise inconclusive', async ()
   expect(verdict).toMatchObject({ verdict: 'inconclusive' })
 })
 
-test('a repeated request with the same Idempotency-Key may be free or charged again', async () => {
+test('a repeated request with the same Idempotency-Key may be free or charged again', {
+  tags: 'whole',
+}, async () => {
   await store.execute(
     `INSERT INTO templates VALUES ('a', 1, 'keyed', 'POST', '/v1/chat/completions', '{"idempotency-key":"k"}', '{}', NULL, NULL, NULL)`,
   )

@@ -49,6 +49,7 @@ const verdictsOf = (report: { findings: readonly { rule: string; verdict: Verdic
 
 test.each([[null], [0], [5]])(
   'merged shares of the accounts reach the billing verdicts of the whole (cheated account: %s)',
+  { tags: 'whole' },
   async (cheated) => {
     const store = await storeOf(cheated)
     try {

@@ -18,7 +18,9 @@ function lone(others: readonly number[], more: Partial<AttemptRow> = {}): readon
 const without = { rateLimit: null, rateRemaining: null }
 const nobody = [0, 0, 0, 0, 0]
 
-test('other traffic that the rate limit counts is named, and no price is called wrong', async () => {
+test('other traffic that the rate limit counts is named, and no price is called wrong', {
+  tags: 'whole',
+}, async () => {
   const rows = lone([2, 0, 3, 1, 2])
   for (const rule of ['BILL-01', 'BILL-10', 'RATE-09']) {
     expect(await verdictOver(rule, rows)).toMatchObject({
@@ -85,7 +87,9 @@ test('a single loss of credits while idle is not taken for other traffic', async
   expect(await verdictOver('BILL-10', once)).toMatchObject({ verdict: 'fail' })
 })
 
-test("requests on the account's own list that the store lacks are named", async () => {
+test("requests on the account's own list that the store lacks are named", {
+  tags: 'whole',
+}, async () => {
   const entries = (...ids: readonly string[]) =>
     ids.map((id, at) => ({
       at: new Date(1_000 * (at + 1)).toISOString(),
@@ -134,7 +138,9 @@ test("two concurrent runs on one account are not accused of each other's cost", 
   })
 })
 
-test('a run with a missing part leaves billing and limit rules inconclusive, and decides other rules', async () => {
+test('a run with a missing part leaves billing and limit rules inconclusive, and decides other rules', {
+  tags: 'whole',
+}, async () => {
   const ledger = { parts: { of: 3, present: 2 } }
   const why =
     'nothing is wrong in what was seen; but 1 of 3 parts of run a are missing or did not end, whose requests used its accounts, too'

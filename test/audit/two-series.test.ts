@@ -30,7 +30,7 @@ async function verdictOf(rule: string, page: Parameters<typeof turns>[0]): Promi
 test.each([
   ['a page that is late', (balance: number, nth: number) => balance + Math.min(nth, 5)],
   ['the page of another account', () => 4_321],
-])('%s fails BILL-12, and no other rule accuses a charge', async (_, page) => {
+])('%s fails BILL-12, and no other rule accuses a charge', { tags: 'whole' }, async (_, page) => {
   expect(await verdictOf('BILL-12', page)).toMatchObject({
     verdict: 'fail',
     expected: expect.stringContaining('by the header before it'),

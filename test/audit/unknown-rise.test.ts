@@ -41,7 +41,9 @@ const underLoad = (count: number, isLeft = false): readonly AttemptRow[] => [
   read(count + 2, count + 1e5, 5_777 - count),
 ]
 
-test('one explanation of credits that are added during the load holds for all rules', async () => {
+test('one explanation of credits that are added during the load holds for all rules', {
+  tags: 'whole',
+}, async () => {
   // Below and above the credits that came in, and beside a request whose cost is open.
   for (const rows of [underLoad(200), underLoad(900), underLoad(200, true)]) {
     const of = async (rule: string) => (await verdictOver(rule, rows)).verdict

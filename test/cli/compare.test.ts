@@ -38,7 +38,9 @@ function assay(...args: readonly string[]) {
   })
 }
 
-test('compare ends with 3 if a gate fails or is inconclusive, else with 0', async () => {
+test('compare ends with 3 if a gate fails or is inconclusive, else with 0', {
+  tags: 'whole',
+}, async () => {
   // Sequentially: only one process can open the file.
   const missed = await assay('compare', 'fast', 'slow', '--fail-on', 'p95 > +10%')
   const untold = await assay('compare', 'fast', 'slow', '--fail-on', 'ttft.p95 > +10%')

@@ -46,7 +46,9 @@ const usual: Pick<CostOptions, 'choose' | 'outcome' | 'json' | 'model'> = {
   model: 'm',
 }
 
-test('contract cost prints the exact cost of every price vector, also after contract show', () => {
+test('contract cost prints the exact cost of every price vector, also after contract show', {
+  tags: 'whole',
+}, () => {
   for (const { id, unit, model, usage, context = {}, cost } of [
     ...priceVectors,
     ...furtherVectors,
@@ -107,7 +109,9 @@ test('contract cost prints the arithmetic of each part, for any name of a model'
 `)
 })
 
-test('a cost that the contract does not promise exits with 3, and wrong arguments with 2', async () => {
+test('a cost that the contract does not promise exits with 3, and wrong arguments with 2', {
+  tags: 'whole',
+}, async () => {
   const path = file('gateway.yaml', gateway)
   const used = file('u.json', usage)
   const cost = (...args: readonly string[]) => assay('cost', path, ...args)
@@ -128,7 +132,9 @@ test('a cost that the contract does not promise exits with 3, and wrong argument
   }
 })
 
-test('contract init writes a contract that loads, for each kind, and replaces no file', async () => {
+test('contract init writes a contract that loads, for each kind, and replaces no file', {
+  tags: 'whole',
+}, async () => {
   for (const kind of ['litellm', 'openrouter', 'new-api', 'openai', 'anthropic', 'credits']) {
     const out = join(folder, `${kind}.yaml`)
     expect((await assay('init', kind, '--out', out)).out).toContain(out)
@@ -142,7 +148,9 @@ test('contract init writes a contract that loads, for each kind, and replaces no
   ])
 })
 
-test("contract init takes the prices from the service's own list, with its date", async () => {
+test("contract init takes the prices from the service's own list, with its date", {
+  tags: 'whole',
+}, async () => {
   const lists: Readonly<Record<string, unknown>> = {
     '/model/info': {
       data: [

@@ -49,7 +49,10 @@ test('the search finds a stretch of eight letters wherever it begins', () => {
   }
 })
 
-test('no eight letters of a key are in any byte that a run, its pages, exports and terminal leave', async () => {
+test('no eight letters of a key are in any byte that a run, its pages, exports and terminal leave', {
+  tags: 'whole',
+  timeout: 300_000,
+}, async () => {
   expect(encode.length).toBeGreaterThanOrEqual(25)
   const folder = mkdtempSync(join(tmpdir(), 'assay-echo-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -117,7 +120,7 @@ phases: [{ name: a, load: constant, rate: 50/s, max_requests: ${4 * encode.lengt
   for (const name of files) {
     expect([name, found(readFileSync(join(folder, name)))]).toEqual([name, []])
   }
-}, 300_000)
+})
 
 test('no eight letters of an upstream’s key are in any byte that its relay sends', async () => {
   const [secret] = keys

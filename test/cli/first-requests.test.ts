@@ -61,6 +61,7 @@ test.each([
   ['a missing header', 400, 'config_required', 'Correct the model and the fields of the step.'],
 ])(
   '%s ends a run after one request, with the response and the remedy',
+  { tags: 'whole' },
   async (_, status, code, remedy) => {
     const service = await target((_, response) => refuse(response, status, `${code} ${key}`))
     await withStorePath(async (dbPath) => {
@@ -82,7 +83,9 @@ test.each([
   },
 )
 
-test('a service that accepts the first request gets the whole load, with or without /v1', async () => {
+test('a service that accepts the first request gets the whole load, with or without /v1', {
+  tags: 'whole',
+}, async () => {
   const paths: (string | undefined)[] = []
   const service = await target((request, response) => {
     paths.push(request.url)
@@ -107,13 +110,17 @@ test('a service that accepts the first request gets the whole load, with or with
 test.each([
   [429, 'rate_limit_exceeded'],
   [503, 'overloaded'],
-])('a first request with status %i %s does not prevent the load', async (status, code) => {
-  const service = await target((_, response) => refuse(response, status, code))
-  await withStorePath(async (dbPath) => {
-    const { out } = await runAgainst(service.baseUrl, dbPath, '--json')
-    expect(JSON.parse(out)).toMatchObject({ stopped: null, counts: { planned: 31 } })
-  })
-})
+])(
+  'a first request with status %i %s does not prevent the load',
+  { tags: 'whole' },
+  async (status, code) => {
+    const service = await target((_, response) => refuse(response, status, code))
+    await withStorePath(async (dbPath) => {
+      const { out } = await runAgainst(service.baseUrl, dbPath, '--json')
+      expect(JSON.parse(out)).toMatchObject({ stopped: null, counts: { planned: 31 } })
+    })
+  },
+)
 
 test('a first request with status 500 three times ends a run, with what the service said', async () => {
   const service = await target((_, response) => refuse(response, 500, 'config_missing'))
@@ -138,7 +145,9 @@ test('a first request with status 500 once does not prevent the load', async () 
   })
 })
 
-test('steps with wrong fields on purpose do not stop a run whose plain steps are served', async () => {
+test('steps with wrong fields on purpose do not stop a run whose plain steps are served', {
+  tags: 'whole',
+}, async () => {
   const service = await target((_, response, text) => {
     const body = JSON.parse(text) as { model?: string; temperature?: number }
     if (body.model === undefined || (body.temperature ?? 1) > 2) refuse(response, 400, 'invalid')
@@ -170,7 +179,7 @@ test('steps with wrong fields on purpose do not stop a run whose plain steps are
   })
 })
 
-test('--no-first-requests sends only the load', async () => {
+test('--no-first-requests sends only the load', { tags: 'whole' }, async () => {
   const service = await target((_, response) => refuse(response, 404, 'not_found'))
   await withStorePath(async (dbPath) => {
     const { out } = await runAgainst(service.baseUrl, dbPath, '--json', '--no-first-requests')
@@ -200,7 +209,9 @@ test('http to an https port is reported after three requests', async () => {
   })
 })
 
-test('a first request that is cut once is sent again, and the load follows', async () => {
+test('a first request that is cut once is sent again, and the load follows', {
+  tags: 'whole',
+}, async () => {
   const service = await target((_, response) => {
     if (service.requests === 1) response.socket?.destroy()
     else answerChat(response)
@@ -227,7 +238,9 @@ test('a kind of request that is always cut is not blamed on the base URL if othe
   })
 })
 
-test('health rows are kept once a second during a slow first request', async () => {
+test('health rows are kept once a second during a slow first request', {
+  tags: 'whole',
+}, async () => {
   const service = await target((_, response) => {
     if (service.requests > 1) answerChat(response)
     else setTimeout(() => answerChat(response), 1200)

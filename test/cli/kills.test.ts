@@ -17,6 +17,7 @@ import { plainRow } from '../store/plain-row.ts'
 /** How many random times each command is killed. */
 const times = tries(6, 20)
 const patience = { timeout: 60_000 + times * 30_000 }
+const patient = { tags: 'whole', ...patience }
 const nightly = test.skipIf(process.env.NIGHTLY === undefined)
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-kills-'))
@@ -74,7 +75,7 @@ async function kills(
 
 test(
   'a killed export leaves no file or a complete file, and the next export cleans up',
-  patience,
+  patient,
   async () => {
     const out = join(folder, 'rows.csv')
     const command = ['export', 'attempts', '--db', db, '--out', out]
@@ -100,7 +101,7 @@ nightly('a report that is killed leaves no page, or a whole one', patience, asyn
 
 test(
   'a killed import takes all of a log or nothing, and the next import takes the rest',
-  patience,
+  patient,
   async () => {
     const [log, map, imported] = [
       join(folder, 'log.jsonl'),
@@ -137,7 +138,7 @@ test(
 
 nightly(
   'a merge that is killed takes all of a shard or nothing, and the next one the rest',
-  patience,
+  patient,
   async () => {
     const target = await startTarget((_, response) => answerChat(response))
     const of = 3

@@ -143,6 +143,7 @@ function inFolder() {
 
 test.each(Object.keys(shapes))(
   "%s's log gives the same findings by address, with no run named, as by file",
+  { tags: 'whole' },
   async (name) => {
     const { folder, assay } = inFolder()
     const gateway = await gatewayOf(name)

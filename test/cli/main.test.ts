@@ -31,7 +31,9 @@ test.skipIf(!existsSync(fullDisk))(
   },
 )
 
-test('a truncated or damaged store is reported in one sentence, on opening or later', async () => {
+test('a truncated or damaged store is reported in one sentence, on opening or later', {
+  tags: 'whole',
+}, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-cut-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const db = join(folder, 'a.duckdb')

@@ -94,6 +94,7 @@ test.each<Mistake>([
   ],
 ])(
   'bench with %s sends one request and prints the remedy',
+  { tags: 'whole' },
   async (_, words, key, sent, summary) => {
     const service = await listen(false)
     const host = `127.0.0.1:${service.port}`

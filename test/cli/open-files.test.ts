@@ -55,6 +55,7 @@ const mayHaveOne = spawnSync('unshare', [...ownNetwork, 'true']).status === 0
 
 test.runIf(mayHaveOne)(
   'requests are not sent when the machine has no local ports left, and the run is invalid',
+  { tags: 'whole' },
   () =>
     withFolder(async (folder) => {
       const [path, db] = [join(folder, 'ports.yaml'), join(folder, 'ports.duckdb')]

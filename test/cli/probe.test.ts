@@ -28,7 +28,9 @@ function folder(): string {
   return path
 }
 
-test('a probe that is stopped writes its answers next to the existing complete profile', async () => {
+test('a probe that is stopped writes its answers next to the existing complete profile', {
+  tags: 'whole',
+}, async () => {
   const path = folder()
   const service = await startService({ seed: 1 })
   onTestFinished(() => service.close())
@@ -60,7 +62,9 @@ test('a probe that is stopped writes its answers next to the existing complete p
   expect(readdirSync(path).sort()).toEqual(['a.duckdb', 'profile.yaml', 'profile.yaml.interrupted'])
 })
 
-test('--only merges answers into the existing profile of the same deployment', async () => {
+test('--only merges answers into the existing profile of the same deployment', {
+  tags: 'whole',
+}, async () => {
   const path = folder()
   const service = await startService({ seed: 1 })
   onTestFinished(() => service.close())
@@ -88,7 +92,9 @@ test('--only merges answers into the existing profile of the same deployment', a
   expect(readFileSync(out, 'utf8')).toBe(whole)
 })
 
-test('a service that never settles gets no more reads before the price than a dry run says', async () => {
+test('a service that never settles gets no more reads before the price than a dry run says', {
+  tags: 'whole',
+}, async () => {
   let balance = 1_000
   const server = createServer((_, response) => {
     balance -= 2
@@ -114,7 +120,9 @@ test('a service that never settles gets no more reads before the price than a dr
   expect(dry.stdout).toMatch(/1-100 +7 credits at most\n/)
 })
 
-test('a service without credits gets answers where possible, and reasons elsewhere', async () => {
+test('a service without credits gets answers where possible, and reasons elsewhere', {
+  tags: 'whole',
+}, async () => {
   const server = createServer((request, response) => {
     request.resume()
     request.on('end', () => {
@@ -224,7 +232,7 @@ test.each(refusing)(
   },
 )
 
-test('text from a service cannot control the terminal', async () => {
+test('text from a service cannot control the terminal', { tags: 'whole' }, async () => {
   const said = '\u001b[2J\u009b1m\u202e'
   const server = createServer((request, response) => {
     request.resume().on('end', () => {
@@ -258,7 +266,9 @@ test('text from a service cannot control the terminal', async () => {
   }
 })
 
-test('the command writes a profile, and lists the changes from an older one', async () => {
+test('the command writes a profile, and lists the changes from an older one', {
+  tags: 'whole',
+}, async () => {
   const path = folder()
   const outOf = (reset: string) => join(path, `${reset}.yaml`)
   const out = outOf('delta-s')
@@ -289,7 +299,9 @@ test('the command writes a profile, and lists the changes from an older one', as
   expect(profileChanges(profile, profile)).toEqual([])
 })
 
-test('a change that one of two probes did not decide says that it may flip', async () => {
+test('a change that one of two probes did not decide says that it may flip', {
+  tags: 'whole',
+}, async () => {
   const path = folder()
   const service = await startService({ seed: 3, timeScale: 8 })
   onTestFinished(() => service.close())
@@ -320,7 +332,7 @@ test('a change that one of two probes did not decide says that it may flip', asy
   expect(changes.every(({ mayFlip }) => mayFlip)).toBe(true)
 })
 
-test('usage errors are one sentence each, with exit code 2', async () => {
+test('usage errors are one sentence each, with exit code 2', { tags: 'whole' }, async () => {
   const noUrl = await assay(['probe'], { ASSAY_API_KEY: 'k' })
   expect(noUrl).toMatchObject({ code: 2, stderr: expect.stringContaining('--base-url: expected') })
   const noKey = await assay(['probe', '--base-url', 'http://127.0.0.1:1'], { ASSAY_API_KEY: '' })

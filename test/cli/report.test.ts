@@ -25,7 +25,7 @@ async function report(...asked: readonly string[]) {
 }
 
 describe('assay report', () => {
-  test('writes a page and its pictures, and prints their paths', async () => {
+  test('writes a page and its pictures, and prints their paths', { tags: 'whole' }, async () => {
     const pictures = join(folder, 'pictures')
     const told = await report('launch', '--out', 'page.html', '--png', pictures, '--json')
     const { out, pictures: files } = JSON.parse(told.stdout)
@@ -39,7 +39,7 @@ describe('assay report', () => {
     expect(files.length).toBeGreaterThan(8)
   })
 
-  test("adds the user's own chart to the built-in ones", async () => {
+  test("adds the user's own chart to the built-in ones", { tags: 'whole' }, async () => {
     const own = mkdtempSync(join(folder, 'own-'))
     writeFileSync(join(own, '99-mine.sql'), '-- title: My own table\nSELECT 42 AS answer')
     await report('launch', 'run-1', '--reports', own, '--out', 'own.html')
@@ -61,7 +61,9 @@ describe('assay report', () => {
     expect(existsSync(join(folder, 'never.html'))).toBe(false)
   })
 
-  test('an invalid query is reported with its file name as a usage error', async () => {
+  test('an invalid query is reported with its file name as a usage error', {
+    tags: 'whole',
+  }, async () => {
     const own = mkdtempSync(join(folder, 'broken-'))
     writeFileSync(join(own, '99-mine.sql'), '-- title: Mine\nSELECT nothing FROM nowhere')
     const { code, stderr } = await report('launch', '--reports', own, '--out', 'never.html')
@@ -69,7 +71,7 @@ describe('assay report', () => {
     expect(stderr).toContain('99-mine')
   })
 
-  test('prints the same content as text, for a pipe', async () => {
+  test('prints the same content as text, for a pipe', { tags: 'whole' }, async () => {
     const markdown = await report('audit', '--format', 'md')
     const json = await report('audit', '--format', 'json')
     const csv = await report('usage', '--format', 'csv')

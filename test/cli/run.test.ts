@@ -72,7 +72,9 @@ function start(...args: readonly string[]): Started {
 
 const assay = (...args: readonly string[]) => start(...args).ended
 
-test('a run prints its summary, keeps its rows and ends with 0; assay runs lists it', async () => {
+test('a run prints its summary, keeps its rows and ends with 0; assay runs lists it', {
+  tags: 'whole',
+}, async () => {
   const db = join(folder, 'good.duckdb')
   const path = scenarioFile(
     'good',
@@ -121,7 +123,9 @@ test('a closed port ends with exit code 4 and one sentence', async () => {
   ])
 })
 
-test('a missed threshold ends with 3, and so does one without samples', async () => {
+test('a missed threshold ends with 3, and so does one without samples', {
+  tags: 'whole',
+}, async () => {
   const phases = 'phases: [{ name: steady, load: constant, rate: 40/s, duration: 2s }]'
   for (const [name, threshold] of [
     ['missed', 'chat.response.p50 < 1us'],
@@ -180,7 +184,9 @@ test('a second Ctrl-C aborts requests in flight, keeps every row and ends with 1
   expect(row!.n).toBe(counts.planned)
 })
 
-test('one Ctrl-C drains: requests in flight complete, and no new ones start', async () => {
+test('one Ctrl-C drains: requests in flight complete, and no new ones start', {
+  tags: 'whole',
+}, async () => {
   const db = join(folder, 'drain.duckdb')
   const target = await startTarget(
     (_, response) => void setTimeout(() => answerChat(response), 200),
@@ -283,7 +289,9 @@ phases:
   expect(course(3)[0]).toMatchObject({ fromPerS: 10, toPerS: 10 })
 })
 
-test('shards exit with 0 whatever their thresholds; merge judges the whole, and refuses an incomplete set', async () => {
+test('shards exit with 0 whatever their thresholds; merge judges the whole, and refuses an incomplete set', {
+  tags: 'whole',
+}, async () => {
   const scenario = scenarioFile(
     'shards',
     `phases: [{ name: steady, load: constant, rate: 40/s, duration: 500ms }]

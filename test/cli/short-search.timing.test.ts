@@ -1,3 +1,4 @@
+// @module-tag whole
 import { expect, test } from 'vitest'
 import { assay } from '../e2e/command.ts'
 import { emptyFolder, foreignServer } from './bench-server.ts'

@@ -50,7 +50,9 @@ async function bucketServer(status = 200) {
   return { objects, credentials, folder, env }
 }
 
-test('a page is uploaded byte for byte under the prefix and its own name', async () => {
+test('a page is uploaded byte for byte under the prefix and its own name', {
+  tags: 'whole',
+}, async () => {
   const { objects, credentials, folder, env } = await bucketServer()
   const store = await seededStore({ attempts: 200, path: join(folder, 'assay.duckdb') })
   store.close()
@@ -79,7 +81,9 @@ test('a file of several parts arrives complete', async () => {
   expect(objects.get('/stores/large.duckdb')?.equals(bytes)).toBe(true)
 })
 
-test('a bucket that refuses is reported in one sentence without the secret, and the page stays', async () => {
+test('a bucket that refuses is reported in one sentence without the secret, and the page stays', {
+  tags: 'whole',
+}, async () => {
   const { folder, env } = await bucketServer(403)
   const store = await seededStore({ attempts: 200, path: join(folder, 'assay.duckdb') })
   store.close()

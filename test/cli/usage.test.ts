@@ -40,7 +40,9 @@ function assay(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<En
 const day = (n: number, hour: number) => new Date(Date.UTC(2026, 9, n, hour)).toISOString()
 
 describe('from a log to the usage page', () => {
-  test('keys with names in the log have these names on the terminal and on the page', async () => {
+  test('keys with names in the log have these names on the terminal and on the page', {
+    tags: 'whole',
+  }, async () => {
     const names = ['billing-bot', 'web team']
     const rows = names.map((who, at) => `r${at},${day(1, at)},svc-k2,${who},2`)
     writeFileSync(join(folder, 'named.csv'), ['id,at,model,who,credits', ...rows, ''].join('\n'))
@@ -58,7 +60,10 @@ describe('from a log to the usage page', () => {
       expect(page).toMatch(new RegExp(`<th scope="row"[^>]*>(<[^>]*>)*${name}`))
   })
 
-  test('import, usage and export agree, and a second import changes nothing', async () => {
+  test('import, usage and export agree, and a second import changes nothing', {
+    tags: 'whole',
+    timeout: 120_000,
+  }, async () => {
     const log = join(folder, 'log.jsonl')
     const lines = Array.from({ length: 14 * 24 }, (_, hour) =>
       JSON.stringify({
@@ -108,7 +113,7 @@ describe('from a log to the usage page', () => {
     for (const file of [db, other, join(folder, 'usage.parquet')]) {
       expect(readFileSync(file).includes('sk-a-real-secret-key')).toBe(false)
     }
-  }, 120_000)
+  })
 
   test('usage errors are reported in one sentence, with exit code 2', async () => {
     const cases = [
@@ -138,7 +143,7 @@ describe('from a log to the usage page', () => {
   })
 })
 
-test("watch keeps the service's own figures, without the key", async () => {
+test("watch keeps the service's own figures, without the key", { tags: 'whole' }, async () => {
   const service = await startService({ seed: 1 })
   const { apiKey, balance } = service.keys[0]!
   const watched = join(folder, 'watched.duckdb')
@@ -181,7 +186,9 @@ test("watch keeps the service's own figures, without the key", async () => {
   expect(readFileSync(join(folder, 'watched.html'), 'utf8')).toContain('from polls of the balance')
 })
 
-test('watch polls by the contract, and ends with 4 if no poll returned a balance', async () => {
+test('watch polls by the contract, and ends with 4 if no poll returned a balance', {
+  tags: 'whole',
+}, async () => {
   const asked: string[] = []
   const server = createServer((request, response) => {
     asked.push(`${request.url} ${request.headers['x-key']}`)

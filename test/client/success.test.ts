@@ -70,19 +70,23 @@ describe('an error in a stream', () => {
       'api_error',
       'x',
     ],
-  ])('%s is not a success, even before a proper end', async (_how, error, type, code) => {
-    const events = [delta('a'), error, ended('stop'), done]
-    for (const pieces of [events, [...events.join('')]]) {
-      const columns = await streamed(pieces)
-      expect(columns).toMatchObject({
-        outcome: 'broken',
-        reason: 'error-in-stream',
-        errorType: type,
-        errorCode: code,
-      })
-      expect(columns.flags & flags.errorInStream).toBe(flags.errorInStream)
-    }
-  })
+  ])(
+    '%s is not a success, even before a proper end',
+    { tags: 'whole' },
+    async (_how, error, type, code) => {
+      const events = [delta('a'), error, ended('stop'), done]
+      for (const pieces of [events, [...events.join('')]]) {
+        const columns = await streamed(pieces)
+        expect(columns).toMatchObject({
+          outcome: 'broken',
+          reason: 'error-in-stream',
+          errorType: type,
+          errorCode: code,
+        })
+        expect(columns.flags & flags.errorInStream).toBe(flags.errorInStream)
+      }
+    },
+  )
 
   test.each([
     ['error: null', data({ error: null, choices: [] })],

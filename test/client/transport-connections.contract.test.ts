@@ -26,7 +26,9 @@ describe.each(transports)('%s', (name, open) => {
     expect(connections()).toBeLessThanOrEqual(name === 'http1' ? 1 : 2)
   })
 
-  test('a thousand concurrent exchanges are a thousand concurrent requests, with no hidden cap', async () => {
+  test('a thousand concurrent exchanges are a thousand concurrent requests, with no hidden cap', {
+    tags: 'whole',
+  }, async () => {
     const waiting: (() => void)[] = []
     const { origin } = await scriptedServer((socket) => {
       waiting.push(() => socket.write(response(200, {}, 'ok')))

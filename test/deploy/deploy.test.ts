@@ -49,7 +49,9 @@ test('the manifests match the Kubernetes API, and no shard runs twice', () => {
   expect([merge.spec.backoffLimit, merge.spec.template.spec.restartPolicy]).toEqual([0, 'Never'])
 })
 
-test('a manifest with an unknown field, a missing field or a wrong type does not match the API', () => {
+test('a manifest with an unknown field, a missing field or a wrong type does not match the API', {
+  tags: 'whole',
+}, () => {
   const changes = [
     ['backoffLimit:', 'backoffLimits:'],
     ['- name: assay', '- named: assay'],

@@ -281,6 +281,7 @@ const ofFleet = ['joinFleet', 'watchRun']
 
 test.each(Object.keys(examples).filter((name) => !ofFleet.includes(name)))(
   'the example of %s runs',
+  { tags: 'whole' },
   async (name) => {
     const said = vi.spyOn(console, 'log').mockImplementation(() => {})
     const told = vi.spyOn(console, 'error').mockImplementation(() => {})

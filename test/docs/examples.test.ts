@@ -28,7 +28,7 @@ test('the example scenario in TypeScript loads', async () => {
   expect(scenario.steps.map(({ name }) => name)).toEqual(['chat'])
 })
 
-test('the example program that makes a page writes it', async () => {
+test('the example program that makes a page writes it', { tags: 'whole' }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-examples-'))
   const home = process.cwd()
   onTestFinished(() => {
@@ -42,7 +42,9 @@ test('the example program that makes a page writes it', async () => {
   expect(readFileSync('launch.html', 'utf8')).toMatch(/^<!doctype html>/)
 })
 
-test('the example program that audits prints the broken rules, and exits with 3', async () => {
+test('the example program that audits prints the broken rules, and exits with 3', {
+  tags: 'whole',
+}, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-examples-'))
   const home = process.cwd()
   const said: string[] = []
@@ -64,7 +66,9 @@ test('the example program that audits prints the broken rules, and exits with 3'
   expect(process.exitCode).toBe(said.length > 0 ? 3 : 0)
 })
 
-test('the example server answers with a usage page, at once to several readers', async () => {
+test('the example server answers with a usage page, at once to several readers', {
+  tags: 'whole',
+}, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-examples-'))
   const home = process.cwd()
   const store = await seededStore({ attempts: 200, path: join(folder, 'assay.duckdb') })

@@ -28,7 +28,9 @@ test('the shipped scenario is the one that contract traffic makes, within a budg
   })
 })
 
-test('its traffic shows each part of each price: an honest service passes every rule', async () => {
+test('its traffic shows each part of each price: an honest service passes every rule', {
+  tags: 'whole',
+}, async () => {
   const contract = loadContract(file)
   const log: string[] = []
   const service = await startService({

@@ -16,7 +16,7 @@ const faulty = process.env.NIGHTLY === undefined ? quick.slice(0, 1) : quick
 
 test.concurrent.each(quick)(
   '$name fails nothing on an honest service, and costs no more than announced',
-  { timeout },
+  { tags: 'whole', timeout },
   async (scenario) => {
     const outcome = await tryScenario(scenario, [], scale)
     expect(outcome).toMatchObject({ failed: [], auditCode: 0 })
@@ -28,7 +28,7 @@ test.concurrent.each(quick)(
 
 test.concurrent.each(faulty)(
   '$name finds $fault by $rule and ends with 3',
-  { timeout },
+  { tags: 'whole', timeout },
   async (scenario) => {
     const outcome = await tryScenario(scenario, [scenario.fault], scale)
     expect(outcome.failed).toContain(scenario.rule)

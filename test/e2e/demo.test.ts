@@ -7,7 +7,7 @@ import { assay, withFolder } from './command.ts'
 
 test.skipIf(!canBrowse)(
   'the demo sends all kinds of traffic, audits it without a failure, and writes a page that opens from disk (needs chromium: apt-get install chromium)',
-  { timeout: 180_000 },
+  { tags: 'whole', timeout: 180_000 },
   () =>
     withFolder(async (folder) => {
       const demo = await assay(['demo'], { cwd: folder }).ended

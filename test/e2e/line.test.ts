@@ -33,41 +33,51 @@ async function textOf(path: string): Promise<string> {
 
 // Up to five sequential processes, each of which may take seconds to start on a shared core.
 describe.concurrent('the workflow, command by command', { timeout: 120_000 }, () => {
-  test('run, audit and report end with 0 on a clean service, and the key is in no file', () =>
-    withFolder((folder) =>
-      withService(['--seed', '11'], async ({ baseUrl, keys }) => {
-        const key = keys.at(-1)!.apiKey
-        const env = { ASSAY_API_KEY: key }
-        writeFileSync(join(folder, 'quick.yaml'), byUsers)
-        const run = await assay(['run', 'quick.yaml', '--base-url', baseUrl], { env, cwd: folder })
-          .ended
-        expect(run.stderr + run.stdout).not.toContain('bug in Assay')
-        expect(run.code).toBe(0)
-        const audit = await assay(['audit'], { cwd: folder }).ended
-        expect(audit).toMatchObject({ code: 0 })
-        const report = await assay(['report', 'launch'], { cwd: folder }).ended
-        expect(report).toMatchObject({ code: 0 })
+  test(
+    'run, audit and report end with 0 on a clean service, and the key is in no file',
+    { tags: 'whole' },
+    () =>
+      withFolder((folder) =>
+        withService(['--seed', '11'], async ({ baseUrl, keys }) => {
+          const key = keys.at(-1)!.apiKey
+          const env = { ASSAY_API_KEY: key }
+          writeFileSync(join(folder, 'quick.yaml'), byUsers)
+          const run = await assay(['run', 'quick.yaml', '--base-url', baseUrl], {
+            env,
+            cwd: folder,
+          }).ended
+          expect(run.stderr + run.stdout).not.toContain('bug in Assay')
+          expect(run.code).toBe(0)
+          const audit = await assay(['audit'], { cwd: folder }).ended
+          expect(audit).toMatchObject({ code: 0 })
+          const report = await assay(['report', 'launch'], { cwd: folder }).ended
+          expect(report).toMatchObject({ code: 0 })
 
-        const written = readdirSync(folder).map((name) =>
-          readFileSync(join(folder, name), 'latin1'),
-        )
-        const said = [run, audit, report].flatMap((ended) => [ended.stdout, ended.stderr])
-        const store = await textOf(join(folder, 'assay.duckdb'))
-        for (const text of [...written, ...said, store]) expect(text.includes(key)).toBe(false)
-      }),
-    ))
+          const written = readdirSync(folder).map((name) =>
+            readFileSync(join(folder, name), 'latin1'),
+          )
+          const said = [run, audit, report].flatMap((ended) => [ended.stdout, ended.stderr])
+          const store = await textOf(join(folder, 'assay.duckdb'))
+          for (const text of [...written, ...said, store]) expect(text.includes(key)).toBe(false)
+        }),
+      ),
+  )
 
-  test('audit ends with 3 and names the rule and its rows if one charge in fifty is doubled', () =>
-    withFolder((folder) =>
-      withService(['--seed', '11', '--fault', 'double-charge'], async ({ baseUrl, keys }) => {
-        const env = { ASSAY_API_KEY: keys.at(-1)!.apiKey }
-        await assay(['run', ...quick, '--base-url', baseUrl], { env, cwd: folder }).ended
-        const audit = await assay(['audit'], { cwd: folder }).ended
-        expect(audit.code).toBe(3)
-        expect(audit.stdout).toMatch(/BILL-1[01]/)
-        expect(audit.stdout).toMatch(/curl /)
-      }),
-    ))
+  test(
+    'audit ends with 3 and names the rule and its rows if one charge in fifty is doubled',
+    { tags: 'whole' },
+    () =>
+      withFolder((folder) =>
+        withService(['--seed', '11', '--fault', 'double-charge'], async ({ baseUrl, keys }) => {
+          const env = { ASSAY_API_KEY: keys.at(-1)!.apiKey }
+          await assay(['run', ...quick, '--base-url', baseUrl], { env, cwd: folder }).ended
+          const audit = await assay(['audit'], { cwd: folder }).ended
+          expect(audit.code).toBe(3)
+          expect(audit.stdout).toMatch(/BILL-1[01]/)
+          expect(audit.stdout).toMatch(/curl /)
+        }),
+      ),
+  )
 
   test('a run against a closed port ends with 4 and says so', () =>
     withFolder(async (folder) => {

@@ -71,6 +71,7 @@ async function p95Of(paths: readonly string[]): Promise<number> {
 
 test.skipIf(why !== null)(
   `four machines send what one machine sends by the same seed, and are judged once${why === null ? '' : ` (skipped: ${why})`}`,
+  { tags: 'whole', timeout: 240_000 },
   async () => {
     const net = namespaces(of)
     const serve = ['serve', '--json', '--port', '0', '--host', net.address, '--ttft', '5ms']
@@ -150,5 +151,4 @@ test.skipIf(why !== null)(
       net.remove()
     }
   },
-  240_000,
 )

@@ -62,7 +62,9 @@ const vllm = (n: number): Exposed => ({
   gauges: { 'vllm:num_requests_running': 3, 'vllm:num_requests_waiting': 0 },
 })
 
-test('counts of the client and of the service stand side by side, with the cause of a difference', async () => {
+test('counts of the client and of the service stand side by side, with the cause of a difference', {
+  tags: 'whole',
+}, async () => {
   const { service, baseUrl } = await runBeside(vllm)
   expect(service.sources).toMatchObject([
     { url: `${baseUrl}/metrics`, kind: 'vLLM', everyUs: 1e6, gaps: 0, answersInTurns: false },
@@ -85,7 +87,9 @@ test('counts of the client and of the service stand side by side, with the cause
   expect(serviceLines(service)).toContain('requests that succeeded: client 80, service 80')
 })
 
-test.concurrent('requests of other clients are the cause of all differences', async () => {
+test.concurrent('requests of other clients are the cause of all differences', {
+  tags: 'whole',
+}, async () => {
   const { service } = await runBeside((n) => vllm(2 * n))
   expect(service.reconciliation[0]).toMatchObject({ client: 80, service: 160, verdict: 'differs' })
   expect(service.reconciliation.map(({ cause }) => cause)).toEqual(
@@ -93,7 +97,9 @@ test.concurrent('requests of other clients are the cause of all differences', as
   )
 })
 
-test.concurrent('a service that restarts in the middle is said to, and its new counts are added', async () => {
+test.concurrent('a service that restarts in the middle is said to, and its new counts are added', {
+  tags: 'whole',
+}, async () => {
   let [restartedAt, looksThen] = [0, 0]
   const { service } = await runBeside((n, looks) => {
     if (n >= 40 && restartedAt === 0) [restartedAt, looksThen] = [n, looks]
@@ -104,13 +110,17 @@ test.concurrent('a service that restarts in the middle is said to, and its new c
   expect(serviceLines(service)).toContain('The service restarted once during the run.')
 })
 
-test.concurrent('replicas that answer in turns are told from a restart, and give no count', async () => {
+test.concurrent('replicas that answer in turns are told from a restart, and give no count', {
+  tags: 'whole',
+}, async () => {
   const { service } = await runBeside((n, looks) => vllm(looks % 2 === 0 ? n : n - 900))
   expect(service.sources[0]!.answersInTurns).toBe(true)
   expect(service.reconciliation).toEqual([])
 })
 
-test.concurrent('a counter that appears with the first request was 0 before', async () => {
+test.concurrent('a counter that appears with the first request was 0 before', {
+  tags: 'whole',
+}, async () => {
   const { service } = await runBeside((n) => ({
     counters: {
       ...(n === 0 ? {} : { 'vllm:request_success_total': n }),
@@ -123,7 +133,9 @@ test.concurrent('a counter that appears with the first request was 0 before', as
   ])
 })
 
-test.concurrent('no request is sent before the service has told its counts at the start', async () => {
+test.concurrent('no request is sent before the service has told its counts at the start', {
+  tags: 'whole',
+}, async () => {
   const { service } = await runBeside(vllm, 'metrics: {}', { lookTakesMs: 200 })
   expect(service.reconciliation[0]).toMatchObject({ client: 80, service: 80, verdict: 'equal' })
 })
@@ -137,7 +149,7 @@ test.concurrent.each([
   ['llama.cpp', { 'llamacpp:prompt_tokens_total': 5, 'llamacpp:tokens_predicted_total': 2 }],
   ['TGI', { tgi_request_success: 1 }],
   ['LiteLLM', { litellm_input_tokens_metric_total: 5, litellm_output_tokens_metric_total: 2 }],
-])('%s is known by its families, and its counts agree', async (kind, each) => {
+])('%s is known by its families, and its counts agree', { tags: 'whole' }, async (kind, each) => {
   const { service } = await runBeside((n) => ({
     counters: Object.fromEntries(Object.entries(each).map(([name, by]) => [name, 7 + by * n])),
   }))
@@ -146,7 +158,9 @@ test.concurrent.each([
   expect(service.reconciliation.filter(({ verdict }) => verdict !== 'equal')).toEqual([])
 })
 
-test.concurrent('a family whose newer versions also sum themselves is not counted twice', async () => {
+test.concurrent('a family whose newer versions also sum themselves is not counted twice', {
+  tags: 'whole',
+}, async () => {
   const { service } = await runBeside((n) =>
     [
       '# TYPE sglang:num_requests_total counter',
@@ -189,20 +203,24 @@ trtllm_request_success_total{finished_reason="timeout"} ${2 * n}`,
     (n: number) => `dynamo_frontend_requests_total{status="success"} ${n}
 dynamo_frontend_requests_total{status="error",error_type="internal"} ${2 * n}`,
   ],
-])('requests that %s counts as ended with an error are no successes', async (kind, samples) => {
-  const { service } = await runBeside((n) => {
-    const family = samples(0).split('{')[0]
-    return `# TYPE ${family} counter\n${samples(n)}\n`
-  })
-  expect(service.sources[0]!.kind).toBe(kind)
-  expect(service.reconciliation).toEqual([
-    { what: 'requests that succeeded', client: 80, service: 80, verdict: 'equal', cause: null },
-  ])
-})
+])(
+  'requests that %s counts as ended with an error are no successes',
+  { tags: 'whole' },
+  async (kind, samples) => {
+    const { service } = await runBeside((n) => {
+      const family = samples(0).split('{')[0]
+      return `# TYPE ${family} counter\n${samples(n)}\n`
+    })
+    expect(service.sources[0]!.kind).toBe(kind)
+    expect(service.reconciliation).toEqual([
+      { what: 'requests that succeeded', client: 80, service: 80, verdict: 'equal', cause: null },
+    ])
+  },
+)
 
-test.concurrent('two replicas with addresses of their own add up, and a GPU exporter gives power and energy', async ({
-  onTestFinished,
-}) => {
+test.concurrent('two replicas with addresses of their own add up, and a GPU exporter gives power and energy', {
+  tags: 'whole',
+}, async ({ onTestFinished }) => {
   let answered = 0
   const exposing = async (text: () => string) => {
     const target = await startTarget((_, response) => answerMetrics(response, text()))
@@ -265,14 +283,14 @@ test.concurrent('two replicas with addresses of their own add up, and a GPU expo
   })
 })
 
-test.concurrent('a scenario without metrics reads none', async () => {
+test.concurrent('a scenario without metrics reads none', { tags: 'whole' }, async () => {
   const { service, rows } = await runBeside(vllm, '')
   expect([service, rows]).toEqual([null, [{ n: 0 }]])
 })
 
-test.concurrent('the mean TTFT is explained by its parts, and the queue by the limit that is met', async ({
-  onTestFinished,
-}) => {
+test.concurrent('the mean TTFT is explained by its parts, and the queue by the limit that is met', {
+  tags: 'whole',
+}, async ({ onTestFinished }) => {
   const values = (seconds: number, n: number) => Array.from({ length: n }, () => seconds)
   let answered = 0
   const target = await startTarget((request, response) => {
@@ -341,7 +359,9 @@ async function runOfStreams(statedOf: (n: number) => object) {
   }
 }
 
-test.concurrent('answers that state their times explain TTFT where no metrics are exposed', async () => {
+test.concurrent('answers that state their times explain TTFT where no metrics are exposed', {
+  tags: 'whole',
+}, async () => {
   const service = await runOfStreams((n) =>
     n % 4 === 3
       ? {}
@@ -359,7 +379,9 @@ test.concurrent('answers that state their times explain TTFT where no metrics ar
   ])
 })
 
-test.concurrent('a queue that answers do not state is not said to be empty', async () => {
+test.concurrent('a queue that answers do not state is not said to be empty', {
+  tags: 'whole',
+}, async () => {
   const service = await runOfStreams(() => ({ timings: { prompt_ms: 30, predicted_ms: 1 } }))
   expect(service!.answers).toMatchObject({ answers: 80, of: 80, queueUs: null })
   expect(service!.ttft).toMatch(
@@ -374,9 +396,9 @@ test.concurrent('parts that are more than the client measured explain nothing', 
   expect([service!.answers?.queueUs, service!.ttft]).toEqual([9_000_000, null])
 })
 
-test.concurrent('an address without metrics is named, the run goes on, and the key stays with its host', async ({
-  onTestFinished,
-}) => {
+test.concurrent('an address without metrics is named, the run goes on, and the key stays with its host', {
+  tags: 'whole',
+}, async ({ onTestFinished }) => {
   const asked: (string | undefined)[] = []
   const other = await startTarget((request, response) => {
     asked.push(request.headers.authorization)

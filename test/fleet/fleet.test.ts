@@ -225,28 +225,32 @@ test.skipIf(skipped)(
   },
 )
 
-test.skipIf(skipped)(`losing the server only ends the exchange of messages${why}`, async () => {
-  const own = await natsServer()
-  const shards = await Promise.all(
-    [0, 1].map((index) =>
-      joinFleet({ address: own.address, runId: 'r', shard: { index, of: 2 }, waitMs: 3000 }),
-    ),
-  )
-  const watch = await watchRun({ address: own.address, runId: 'r', waitMs: 1000 })
-  await Promise.all(shards.map((each) => each.begin('plan', undefined)))
-  await own.close()
-  await until(() => !watch.seen().isConnected)
-  expect(watch.seen().isConnected).toBe(false)
-  const [first, second] = shards as [Fleet, Fleet]
-  first.show(progress('r', 1), uncounted)
-  first.stop('errors')
-  expect(await second.askForCredits(5)).toBe(0)
-  expect(second.clockErrorUs).toBeLessThan(1e6)
-  expect(await first.gather('trial 1', { good: 1 })).toBeNull()
-  await first.close({ verdict: 'valid', stopped: null })
-  await second.close(null)
-  await watch.close()
-})
+test.skipIf(skipped)(
+  `losing the server only ends the exchange of messages${why}`,
+  { tags: 'whole' },
+  async () => {
+    const own = await natsServer()
+    const shards = await Promise.all(
+      [0, 1].map((index) =>
+        joinFleet({ address: own.address, runId: 'r', shard: { index, of: 2 }, waitMs: 3000 }),
+      ),
+    )
+    const watch = await watchRun({ address: own.address, runId: 'r', waitMs: 1000 })
+    await Promise.all(shards.map((each) => each.begin('plan', undefined)))
+    await own.close()
+    await until(() => !watch.seen().isConnected)
+    expect(watch.seen().isConnected).toBe(false)
+    const [first, second] = shards as [Fleet, Fleet]
+    first.show(progress('r', 1), uncounted)
+    first.stop('errors')
+    expect(await second.askForCredits(5)).toBe(0)
+    expect(second.clockErrorUs).toBeLessThan(1e6)
+    expect(await first.gather('trial 1', { good: 1 })).toBeNull()
+    await first.close({ verdict: 'valid', stopped: null })
+    await second.close(null)
+    await watch.close()
+  },
+)
 
 test.skipIf(skipped)(
   `a server without JetStream, wrong credentials or no server give one sentence${why}`,

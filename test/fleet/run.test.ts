@@ -21,6 +21,7 @@ const scenario = chatScenario(
 
 test.skipIf(withoutNats !== null)(
   `shards of a fleet share a sweep and a request count, and start each phase together${withoutNats === null ? '' : ` (skipped: ${withoutNats})`}`,
+  { tags: 'whole', timeout: 240_000 },
   async () => {
     const [server, target] = await Promise.all([
       natsServer(),
@@ -100,6 +101,4 @@ test.skipIf(withoutNats !== null)(
       rmSync(folder, { recursive: true, force: true })
     }
   },
-  // A hold takes a minute.
-  240_000,
 )

@@ -31,7 +31,9 @@ const limiters = [
 ] as const
 
 describe.each(limiters)('%s, one count for each %s', (limiter, scope, unit, headers) => {
-  test('has the probe answers of its source, and no false failure in the audit', async () => {
+  test('has the probe answers of its source, and no false failure in the audit', {
+    tags: 'whole',
+  }, async () => {
     const contract = contractOf(headers)
     const { profile, store } = await probeForeign(await startForeign(limiter, scope), contract)
     expect(profile.answers['G-21']).toMatchObject({ status: 'answered', is: { unit } })
@@ -49,7 +51,9 @@ test('anchored windows that begin on the minute are distinguished from aligned w
   expect(profile.answers['G-22']).toMatchObject({ is: { algorithm: 'fixed-anchored' } })
 })
 
-test('a gateway like LiteLLM is probed, and fails only what it breaks', async () => {
+test('a gateway like LiteLLM is probed, and fails only what it breaks', {
+  tags: 'whole',
+}, async () => {
   const { rateReset: _, ...headers } = contractOf({
     rateLimit: ['x-ratelimit-limit-requests'],
     rateRemaining: ['x-ratelimit-remaining-requests'],

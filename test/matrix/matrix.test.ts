@@ -24,7 +24,7 @@ const sample: Readonly<Record<string, ActName>> = {
 }
 
 describe.concurrent('the rule of a fault fails on it', () => {
-  test.each(Object.entries(sample))('%s', async (name, act) => {
+  test.each(Object.entries(sample))('%s', { tags: 'whole' }, async (name, act) => {
     const { rule } = faults.find((fault) => fault.name === name)!
     const verdicts = await verdictsOf({ faults: [name] }, [act], [rule])
     expect(verdicts.get(rule)?.verdict.verdict).toBe('fail')

@@ -10,17 +10,19 @@ const onContext = (rest: number): Composition => ({
 })
 
 /** `npm run matrix -- unnamed` plays hundreds, with a fresh seed. */
-test('a composed fault is found', async () => {
+test('a composed fault is found', { tags: 'whole' }, async () => {
   expect(await outcomeOf(onContext(0))).toEqual({
     ...{ is: 'found', by: ['BILL-10', 'USE-04'], wrongly: [] },
   })
 })
 
-test('a composition that affects no request is missed for lack of traffic', async () => {
+test('a composition that affects no request is missed for lack of traffic', {
+  tags: 'whole',
+}, async () => {
   expect(await outcomeOf(onContext(1))).toEqual({ is: 'missed', because: 'no traffic for it' })
 })
 
-test('ten concurrent compositions without effect raise no alarm', async () => {
+test('ten concurrent compositions without effect raise no alarm', { tags: 'whole' }, async () => {
   const ofContext = compositions(800, 5).filter(
     ({ effect }) => effect.does === 'charge-refusal' && effect.refusal === 'context',
   )

@@ -20,7 +20,11 @@ const parts: readonly (readonly [name: string, command: string, proves: string])
     `npm install --silent --prefix '${clickhouse}' chdb@3.4.0`,
     'ClickHouse (548 MB) installs',
   ],
-  ['suite', 'npm test', 'every test, with the cases that only a night has time for'],
+  [
+    'suite',
+    'npm test && npm run test:whole',
+    'every test, with the cases that only a night has time for',
+  ],
   ['newcomer', 'npm run newcomer', 'the packed package works in an empty folder'],
   ['site', 'npm run site', 'the documents build as a site, and their links lead somewhere'],
   ['matrix', 'npm run matrix', 'every fault is told, every legal variant is quiet'],

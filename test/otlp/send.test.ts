@@ -58,7 +58,9 @@ test('names are those of the conventions in the stated version', () => {
   expect(known).toEqual(expect.arrayContaining(histograms.map(({ name }) => name)))
 })
 
-test('a collector is sent the metrics and spans of a run, which add up to its rows', async () => {
+test('a collector is sent the metrics and spans of a run, which add up to its rows', {
+  tags: 'whole',
+}, async () => {
   vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'x-tenant=blue')
   onTestFinished(() => void vi.unstubAllEnvs())
   const store = await seededStore({ attempts: 400 })
@@ -190,7 +192,7 @@ test('an address that is none, one with a password, and another protocol are ref
   )
 })
 
-test('a run sends its figures when it is over, without the key', async () => {
+test('a run sends its figures when it is over, without the key', { tags: 'whole' }, async () => {
   const { taken, url } = await collector()
   const target = await startTarget((_, response) => answerChat(response, `You sent ${key}.`))
   onTestFinished(() => target.close())

@@ -307,7 +307,10 @@ describe('an answer', () => {
     expect(await codeOf(await service.ask(path, await tokenOf(subject.name)))).toBe(code)
   })
 
-  test('is not sent again while nothing of the account changed', async () => {
+  test('is not sent again while nothing of the account changed', {
+    tags: 'whole',
+    timeout: 30_000,
+  }, async () => {
     const own = await served([subject, others[0]!])
     const first = await own.ask(summary, token)
     const etag = first.headers.get('etag')!
@@ -329,7 +332,7 @@ describe('an answer', () => {
     const bare = await own.ask(summary, await tokenOf(subject.name, { shows: [] }))
     expect(bare.headers.get('etag')).not.toBe(changed.headers.get('etag'))
     await own.close()
-  }, 30_000)
+  })
 
   test('is for the origins of the settings, and of the token', async () => {
     const origin = 'https://app.example.com'
@@ -362,7 +365,10 @@ describe('an answer', () => {
     expect((await service.ask('/v1/account', await tokenOf(subject.name))).status).toBe(200)
   })
 
-  test('of the live stream says that figures changed, and has none', async () => {
+  test('of the live stream says that figures changed, and has none', {
+    tags: 'whole',
+    timeout: 30_000,
+  }, async () => {
     const own = await served([subject, others[0]!])
     const live = await own.ask('/v1/live', token)
     expect(live.headers.get('content-type')).toBe('text/event-stream')
@@ -393,5 +399,5 @@ describe('an answer', () => {
     expect((await own.ask('/v1/live', token)).status).toBe(200)
     await own.close()
     expect(env.USAGE_SECRET).toBe(secret)
-  }, 30_000)
+  })
 })

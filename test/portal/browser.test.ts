@@ -93,6 +93,7 @@ describe.skipIf(!canBrowse)(
       ['dark', 375],
     ] as const)(
       'is read in %s at %i pixels, with no fault that axe finds',
+      { tags: 'whole', timeout: 60_000 },
       async (colorScheme, width) => {
         const { page, outside } = await open(`${hostUrl}/?token=${await tokenOf('a')}`, {
           colorScheme,
@@ -120,10 +121,12 @@ describe.skipIf(!canBrowse)(
         expect(outside).toEqual([])
         await page.close()
       },
-      60_000,
     )
 
-    test('holds at 200 %, in forced colours and on paper, and the keyboard reaches every chart', async () => {
+    test('holds at 200 %, in forced colours and on paper, and the keyboard reaches every chart', {
+      tags: 'whole',
+      timeout: 60_000,
+    }, async () => {
       const { page } = await open(
         `${usageUrl}/page?from=2026-11-01&to=2026-11-29#t=${await tokenOf('a')}`,
         { viewport: { width: 1440, height: 900 } },
@@ -152,9 +155,12 @@ describe.skipIf(!canBrowse)(
       const figures = (await page.locator('.b-cards .figures').boundingBox())!
       expect(figures.y + figures.height).toBeLessThan(1016)
       await page.close()
-    }, 60_000)
+    })
 
-    test('filters change every figure and the address, and a bar opens its hours, and an hour its requests', async () => {
+    test('filters change every figure and the address, and a bar opens its hours, and an hour its requests', {
+      tags: 'whole',
+      timeout: 60_000,
+    }, async () => {
       const { page } = await open(`${hostUrl}/?token=${await tokenOf('a')}`)
       const frame = await frameOf(page)
       const cards = () => frame.locator('.b-cards').textContent()
@@ -198,9 +204,12 @@ describe.skipIf(!canBrowse)(
       await frame.evaluate('history.back()')
       await expect.poll(cards).toContain('Requests1')
       await page.close()
-    }, 60_000)
+    })
 
-    test('asks for a new token a minute before its end, and goes on with it', async () => {
+    test('asks for a new token a minute before its end, and goes on with it', {
+      tags: 'whole',
+      timeout: 60_000,
+    }, async () => {
       const soon = await tokenOf('a', { exp: Math.floor(nowMs / 1000) + 50 })
       const { page } = await open(`${hostUrl}/?token=${soon}`)
       const frame = await frameOf(page)
@@ -216,7 +225,7 @@ describe.skipIf(!canBrowse)(
         .toBe(2)
       expect(await frame.locator('.b-cards').count()).toBe(1)
       await page.close()
-    }, 60_000)
+    })
 
     test('shows no data with a token that has run out, and says so to the host', async () => {
       const old = await tokenOf('a', {
@@ -232,7 +241,10 @@ describe.skipIf(!canBrowse)(
       await page.close()
     }, 60_000)
 
-    test('keeps its token for the tab: a reload shows the page again, and one without a token says why', async () => {
+    test('keeps its token for the tab: a reload shows the page again, and one without a token says why', {
+      tags: 'whole',
+      timeout: 60_000,
+    }, async () => {
       const { page } = await open(`${usageUrl}/page#t=${await tokenOf('a')}`)
       await page.waitForSelector('.b-first figure')
       expect(await page.evaluate('location.hash')).toBe('')
@@ -251,9 +263,12 @@ describe.skipIf(!canBrowse)(
         .poll(() => page.locator('main').textContent())
         .toBe('This page needs to be opened again.')
       await page.close()
-    }, 60_000)
+    })
 
-    test('never shows nothing: while it loads, while the service is busy, and when it gives up', async () => {
+    test('never shows nothing: while it loads, while the service is busy, and when it gives up', {
+      tags: 'whole',
+      timeout: 60_000,
+    }, async () => {
       const page = await browser.newPage()
       await page.clock.install({ time: nowMs })
       let asked = 0
@@ -286,9 +301,12 @@ describe.skipIf(!canBrowse)(
       await page.clock.runFor(600_000)
       expect(asked).toBe(before)
       await page.close()
-    }, 60_000)
+    })
 
-    test('works as a plain iframe, and a page of an origin that is not listed cannot frame it', async () => {
+    test('works as a plain iframe, and a page of an origin that is not listed cannot frame it', {
+      tags: 'whole',
+      timeout: 60_000,
+    }, async () => {
       const { page } = await open(`${hostUrl}/?mode=plain&token=${await tokenOf('a')}`)
       expect(await (await frameOf(page)).locator('.b-cards').count()).toBe(1)
       await page.close()
@@ -299,9 +317,9 @@ describe.skipIf(!canBrowse)(
       const frame = (await (await evil.waitForSelector('iframe')).contentFrame())!
       expect(await frame.locator('.b-cards').count()).toBe(0)
       await evil.close()
-    }, 60_000)
+    })
 
-    test('follows new usage by itself', async () => {
+    test('follows new usage by itself', { tags: 'whole', timeout: 60_000 }, async () => {
       const { page } = await open(`${hostUrl}/?token=${await tokenOf('a')}`)
       const frame = await frameOf(page)
       expect(await frame.locator('.b-cards').textContent()).toContain('Requests216')
@@ -313,7 +331,7 @@ describe.skipIf(!canBrowse)(
         .poll(() => frame.locator('.b-cards').textContent(), { timeout: 30_000 })
         .toContain('Requests217')
       await page.close()
-    }, 60_000)
+    })
 
     test('is complete without scripts when a backend fetches it', async () => {
       const { page } = await open('about:blank', { javaScriptEnabled: false })

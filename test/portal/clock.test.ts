@@ -112,7 +112,10 @@ test('a grant is gone the moment that it expires, also for who asks with a tag',
   expect(await after.json()).toMatchObject({ held: '5000', grants: [{ name: 'Pack' }] })
 })
 
-test('an answer that was kept is the one that is made anew, whatever the clock passed', async () => {
+test('an answer that was kept is the one that is made anew, whatever the clock passed', {
+  tags: 'whole',
+  timeout: 120_000,
+}, async () => {
   const known = new Map<string, { readonly tag: string; readonly body: string }>()
   const steps = fc.sample(
     fc.oneof(fc.constantFrom(20, 45, 60, 24 * 60), fc.integer({ min: 12, max: 4 * 24 * 60 })),
@@ -135,4 +138,4 @@ test('an answer that was kept is the one that is made anew, whatever the clock p
     }
   }
   expect(changes).toBeGreaterThan(paths.length)
-}, 120_000)
+})

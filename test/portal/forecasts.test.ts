@@ -35,7 +35,7 @@ function beforeEachForecast({ store }: Served, act: () => Promise<void>): void {
 
 const ask = async (path = '/v1/credits/outlook') => service.ask(path, await tokenOf(subject.name))
 
-test('a forecast that failed is made again for the next who asks', async () => {
+test('a forecast that failed is made again for the next who asks', { tags: 'whole' }, async () => {
   isBroken = true
   expect((await ask()).status).toBe(500)
   isBroken = false
@@ -48,7 +48,10 @@ test('a forecast is made once for those who ask at once, and for the endpoints t
   expect(made).toBe(2)
 })
 
-test('under steady use a forecast is made anew once a minute, without a wait, and figures are new at once', async () => {
+test('under steady use a forecast is made anew once a minute, without a wait, and figures are new at once', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
   const used = async () => ((await (await ask('/v1/credits')).json()) as { used: string }).used
   const before = Number(await used())
   const use = async (credits: number) => {
@@ -70,7 +73,7 @@ test('under steady use a forecast is made anew once a minute, without a wait, an
   expect(Number(await used())).toBe(before + 12)
   await ask()
   expect(made).toBe(3)
-}, 60_000)
+})
 
 test('a forecast of more than ten minutes ago is not shown', async () => {
   service.pass(11 * 60_000)
@@ -78,7 +81,10 @@ test('a forecast of more than ten minutes ago is not shown', async () => {
   expect(made).toBe(4)
 })
 
-test('the page does not wait for a slow forecast: it shows the figures, says what it waits for, and asks again', async () => {
+test('the page does not wait for a slow forecast: it shows the figures, says what it waits for, and asks again', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
   const slow = await served([subject], settingsOf(), undefined, 20)
   const gate = Promise.withResolvers<void>()
   beforeEachForecast(slow, () => gate.promise)
@@ -97,4 +103,4 @@ test('the page does not wait for a slow forecast: it shows the figures, says wha
   expect(late.headers.get('etag')).not.toBe(early.headers.get('etag'))
   expect(told(await late.text())).toEqual([false, false])
   await slow.close()
-}, 60_000)
+})

@@ -121,7 +121,10 @@ const drawn = fc
     return { path: `${path}?${search}`, claims }
   })
 
-test('500 drawn questions are answered with the same bytes', async () => {
+test('500 drawn questions are answered with the same bytes', {
+  tags: 'whole',
+  timeout: 240_000,
+}, async () => {
   const statuses = new Map<string, number>()
   await fc.assert(
     fc.asyncProperty(drawn, async ({ path, claims }) => {
@@ -132,7 +135,7 @@ test('500 drawn questions are answered with the same bytes', async () => {
   )
   // Each kind of answer was drawn.
   expect([...statuses.keys()].toSorted()).toEqual(['200', '400', '403', '404'])
-}, 240_000)
+})
 
 test('keys, models and cursors of others are answered as those of nobody', async () => {
   const ask = async (query: string) =>
@@ -151,7 +154,10 @@ test('keys, models and cursors of others are answered as those of nobody', async
   )
 })
 
-test('the page of a file, with its single requests, is the same bytes', async () => {
+test('the page of a file, with its single requests, is the same bytes', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
   const pageOf = (service: Served) =>
     offlinePage({
       ...{ source: storeSource(service.file, defaultContract), settings: settingsOf() },
@@ -163,7 +169,7 @@ test('the page of a file, with its single requests, is the same bytes', async ()
   expect(page).toContain('"requests":{"hour":[')
   expect(page).toContain(subject.model)
   withoutMarks(page)
-}, 60_000)
+})
 
 test('an error names no one, and a token of another account sees the other', async () => {
   const other = await tokenOf(others[3]!.name)

@@ -3,7 +3,10 @@ import type { Answers } from '../../src/portal/shapes.ts'
 import { enterEvents, utc } from '../report/usage-events.ts'
 import { november, served, tokenOf } from './portal.ts'
 
-test('a service in money has its amounts in series, days, requests, the export and the first line of the page', async () => {
+test('a service in money has its amounts in series, days, requests, the export and the first line of the page', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
   const service = await served([], undefined, (store) =>
     enterEvents(store, [
       { atUs: utc(2026, 10, 4), account: 'a', credits: 4, unit: 'EUR' },
@@ -45,7 +48,7 @@ test('a service in money has its amounts in series, days, requests, the export a
   } finally {
     await service.close()
   }
-}, 60_000)
+})
 
 test('the period before is cut to the part of this one that is measured', async () => {
   const service = await served([], undefined, (store) =>

@@ -22,6 +22,7 @@ afterAll(() => all.close())
 
 test.each(everyPath)(
   '%s changes when the account is taken out of its query',
+  { tags: 'whole', timeout: 60_000 },
   async (path) => {
     const ask = async (isOn: boolean) => {
       mutation.isOn = isOn
@@ -40,5 +41,4 @@ test.each(everyPath)(
     mutation.isOn = false
     expect(mutant === right).toBe(false)
   },
-  60_000,
 )

@@ -23,7 +23,10 @@ test('the published document is that of the server, and a linter finds nothing i
   expect(await lintFromString({ source: faulty, config })).not.toEqual([])
 })
 
-test('a client that is generated from the document compiles and runs', async () => {
+test('a client that is generated from the document compiles and runs', {
+  tags: 'whole',
+  timeout: 120_000,
+}, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-client-'))
   mkdirSync(join(folder, 'node_modules/@oazapfts'), { recursive: true })
   cpSync(
@@ -78,4 +81,4 @@ process.stdout.write(JSON.stringify([value, rows.map((row) => row.name)]))
     await service.close()
     rmSync(folder, { recursive: true })
   }
-}, 120_000)
+})

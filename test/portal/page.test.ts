@@ -127,12 +127,12 @@ const states: readonly (readonly [string, () => Promise<string>, readonly RegExp
 
 test.each(states)(
   'the page of %s says so, in the words of a customer',
+  { tags: 'whole', timeout: 30_000 },
   async (_, made, summary) => {
     const text = textOf(await made())
     for (const each of summary) expect(text).toMatch(each)
     expect(text.match(operators)?.[0] ?? '').toBe('')
   },
-  30_000,
 )
 
 test('the words of every language have none of an operator', () => {
@@ -150,6 +150,7 @@ test.each([
   ['ja', /使ったクレジット 1,234\.5 /, /€15\.43/],
 ])(
   'numbers, money and dates are those of %s',
+  { tags: 'whole', timeout: 30_000 },
   async (locale, credits, cost) => {
     const page = await pageOf(
       [event(utc(2026, 11, 27, 9), { credits: 1234.5 })],
@@ -159,7 +160,6 @@ test.each([
     expect(textOf(page)).toMatch(credits)
     expect(textOf(page)).toMatch(cost)
   },
-  30_000,
 )
 
 test('filters of the address are those of every figure', async () => {
@@ -192,7 +192,7 @@ test('scripts keep to their budgets', () => {
   expect(size(boardScript(own('page.js')))).toBeLessThan(15_000)
 })
 
-test('the page of a file is the served one', async () => {
+test('the page of a file is the served one', { tags: 'whole', timeout: 30_000 }, async () => {
   const page = await pageOf(hourly(utc(2026, 11, 20), 100), '', '?from=2026-11-20&to=2026-11-25')
   const file = await offlinePage({
     ...{
@@ -209,7 +209,7 @@ test('the page of a file is the served one', async () => {
   // The file has no server to ask for the requests of an hour.
   expect(page).toContain('"requests":null,"outlook"')
   expect(file).toContain('"requests":{"hour":[')
-}, 30_000)
+})
 
 test('the shell has no data, and may be framed by the listed origins only', async () => {
   await pageOf([event(utc(2026, 11, 27, 9), { model: 'secret-model' })])

@@ -62,7 +62,10 @@ function logOf(at: number, lines: number): string {
   return file
 }
 
-test('usage is served while imports and polls write the same store', async () => {
+test('usage is served while imports and polls write the same store', {
+  tags: 'whole',
+  timeout: 120_000,
+}, async () => {
   writeFileSync(settings, settingsText.replace(/^keyNames.*$/m, ''))
   await assay('import', logOf(0, 1000), '--map', 'assay', '--db', db)
   server = spawn(
@@ -136,7 +139,7 @@ test('usage is served while imports and polls write the same store', async () =>
   expect(code).toBe(130)
   expect(log).toMatch(/\/v1\/usage\/summary 200 \d+ms [0-9a-f]{8}\n/)
   expect(log).not.toContain('2026-11-03')
-}, 120_000)
+})
 
 test('wrong settings, addresses and tokens are errors before anything is served', async () => {
   writeFileSync(settings, settingsText.replace(/^keyNames.*$/m, ''))

@@ -51,7 +51,10 @@ const figuresOf = (service: Served, path: string) =>
   })
 const held = (service: Served) => service.store.rows('SELECT sum(requests)::INTEGER AS n FROM held')
 
-test('days that grow are added to, and every answer is that of one copy of all', async () => {
+test('days that grow are added to, and every answer is that of one copy of all', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
   await changed(steps, (store) => enter(store, 2, 40, 90))
   await changed(steps, (store) => enter(store, 3, 90, 100))
   expect(await held(steps)).toEqual([{ n: 100 }])
@@ -59,7 +62,7 @@ test('days that grow are added to, and every answer is that of one copy of all',
   steps.portal.forget()
   for (const path of everyPath.filter((each) => !each.includes('parquet')))
     expect(await figuresOf(steps, path)).toBe(await figuresOf(whole, path))
-}, 60_000)
+})
 
 test('a known line that gets a price, and one that is taken back, are in the next answer', async () => {
   const used = async () => {

@@ -30,7 +30,7 @@ const policies = [
 // Those of streams take a quarter of a minute each, nearly all of it waiting: all run at once, and only one of them by day.
 test.concurrent.for(process.env.NIGHTLY === undefined ? policies.slice(0, 3) : policies)(
   '%s of a distant service with %s %s: requests aborted mid-generation are not taken for finished',
-  { timeout: 120_000 },
+  { tags: 'whole', timeout: 120_000 },
   async ([gap, setting, policy, facets], { onTestFinished }) => {
     const each = policy === 'charged' ? 'charged' : 'free'
     const is = Object.fromEntries(facets.map((facet) => [facet, each]))
@@ -45,9 +45,9 @@ test.concurrent.for(process.env.NIGHTLY === undefined ? policies.slice(0, 3) : p
   },
 )
 
-test.concurrent('a stream that ends before the service can detect the abort leaves its policy open', async ({
-  onTestFinished,
-}) => {
+test.concurrent('a stream that ends before the service can detect the abort leaves its policy open', {
+  tags: 'whole',
+}, async ({ onTestFinished }) => {
   const { profile } = await probeService({
     ...{ profile: { abortedStream: 'free' }, only: ['G-14'], awayMs: 40, atEnd: onTestFinished },
     shape: { betweenTokensUs: { kind: 'constant', value: 100 } },
@@ -60,6 +60,7 @@ test.concurrent('a stream that ends before the service can detect the abort leav
 
 test.concurrent.for(['fixed-aligned', 'sliding-counter', 'gcra'] as const)(
   'requests that the limit of a %s rejected unseen are not taken for free ones',
+  { tags: 'whole' },
   async (algorithm, { onTestFinished }) => {
     const { profile } = await probeService({
       ...{ balance: 95, only: ['G-14', 'G-15'], awayMs: 40, atEnd: onTestFinished },

@@ -36,7 +36,7 @@ async function serving<T>(
 
 test(
   'with an operator over HTTP, the command line asks the questions that need balances and a clock',
-  { timeout: 60_000 },
+  { tags: 'whole', timeout: 60_000 },
   () =>
     withFolder((folder) =>
       serving(

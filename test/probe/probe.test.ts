@@ -26,7 +26,9 @@ test('each of the 37 gaps is asked by exactly one question', () => {
   expect(gapIds).toHaveLength(37)
 })
 
-test('no question costs more than its price, and the probe no more than its budget', async () => {
+test('no question costs more than its price, and the probe no more than its budget', {
+  tags: 'whole',
+}, async () => {
   const prices = priceOf(
     { ...circumstances, hasOperator: true, secondKey: 'another' },
     [],
@@ -73,6 +75,7 @@ test.each([
   ['paid', 'both', ['G-13', 'G-14', 'G-15', 'G-18', 'G-37'], 148],
 ] as const)(
   'with %s reads, the probe spends no more than its price',
+  { tags: 'whole' },
   async (_, readsCharged, only, credits) => {
     const { profile, price, store } = await probeService({ profile: { readsCharged }, only })
     expect(price.credits).toBe(credits)
@@ -85,7 +88,9 @@ test.each([
   },
 )
 
-test('an account of 100 credits pays for all that an audit reads but the limiter', async () => {
+test('an account of 100 credits pays for all that an audit reads but the limiter', {
+  tags: 'whole',
+}, async () => {
   const { profile, tooDear } = await probeService({ balance: 100 })
   const status = (['G-14', 'G-15', 'G-18', 'G-21'] as const).map((gap) => profile.answers[gap])
   expect(status.map((each) => each.status)).not.toContain('not-askable')
@@ -109,6 +114,7 @@ test('a question that the account may not cover is not asked', async () => {
 // They wait for answers most of the time: several run at once, each with its own service and store.
 test.concurrent.for(questions.map(({ gaps }) => [gaps.join(', '), gaps] as const))(
   '%s can be asked alone',
+  { tags: 'whole' },
   async ([, gaps], { onTestFinished }) => {
     const { profile, asked, price } = await probeService({ only: gaps, atEnd: onTestFinished })
     expect([...asked].sort()).toEqual([...gaps].sort())
@@ -120,7 +126,9 @@ test.concurrent.for(questions.map(({ gaps }) => [gaps.join(', '), gaps] as const
   },
 )
 
-test('a contract with a free model and one header is probed with a paid model', async () => {
+test('a contract with a free model and one header is probed with a paid model', {
+  tags: 'whole',
+}, async () => {
   const contract = loadFullContract(
     resolve(import.meta.dirname, '../../contracts/open-gateway.yaml'),
   )

@@ -181,7 +181,7 @@ describe('the answers of a probe match the settings of the service', () => {
   // A quarter of a minute each, so the third runs only at night. Most of it is waiting: they run at once.
   test.concurrent.for(process.env.NIGHTLY === undefined ? services.slice(0, 2) : services)(
     '$name',
-    { timeout: 240_000 },
+    { tags: 'whole', timeout: 240_000 },
     async ({ profile }, { onTestFinished }) => {
       const whole = {
         ...defaultProfile,

@@ -87,7 +87,9 @@ test('every answer is kept, also if it is not JSON, and a missing answer is not 
   store.close()
 })
 
-test('polls wait in memory while another process holds the file, and none is lost', async () => {
+test('polls wait in memory while another process holds the file, and none is lost', {
+  tags: 'whole',
+}, async () => {
   const dbPath = join(folder, 'held.duckdb')
   ;(await openStore(dbPath)).close()
   const holder = spawn(process.execPath, [

@@ -1,7 +1,7 @@
 /**
  * `npm run check:quick [-- FILE…]`: lint, types and tests of what is not committed yet, or of the files that are named,
  * within 80 s. The nearest tests come first: those of a file's own name, then those that are the fewest
- * imports away, of its own room before others. It says how many of the tests ran; `npm test` runs all. It ends with 3 if none had the time to end.
+ * imports away, of its own room before others. It says how many of the tests ran; `npm test` runs more. It ends with 3 if none had the time to end.
  */
 import { type SpawnOptions, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -99,7 +99,7 @@ async function check(): Promise<number> {
     done += some.length
   }
   const files = changed.length === 1 ? '1 changed file' : `${changed.length} changed files`
-  const rest = done < tests.length ? ' The time is over: npm test runs all.' : ''
+  const rest = done < tests.length ? ' The time is over: npm test runs more.' : ''
   process.stdout.write(`${done} of ${tests.length} test files that reach ${files} passed.${rest}\n`)
   return done === 0 && tests.length > 0 ? 3 : 0
 }

@@ -152,7 +152,9 @@ test('one reading has no stretch to explain', async () => {
   expect(balances).toMatchObject([{ taken: 0, expected: 0, expectedAtMost: 0, unexplained: 0 }])
 })
 
-test('pages and Markdown show the same stretch, with what nothing explains', async () => {
+test('pages and Markdown show the same stretch, with what nothing explains', {
+  tags: 'whole',
+}, async () => {
   const summary = `between the first and the last balance: ${9 * price + 1} taken, ${9 * price} expected, 1 unexplained`
   const rows = inTurn(10, (at) => (at === 5 ? price + 1 : price))
   expect((await read(rows)).markdown).toContain(`; ${summary}.`)

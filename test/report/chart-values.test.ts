@@ -124,7 +124,9 @@ describe('a chart of one run', () => {
     ])
   })
 
-  test('shows a credit too much of 154 as a step that stays, and says so at the witness', async () => {
+  test('shows a credit too much of 154 as a step that stays, and says so at the witness', {
+    tags: 'whole',
+  }, async () => {
     let balance = 1000
     const rows = Array.from({ length: 153 }, (_, slot) => {
       balance -= slot === 77 ? 2 : 1

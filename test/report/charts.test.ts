@@ -156,7 +156,9 @@ for (const folder of folders) {
         })
         continue
       }
-      test(`${part.name} matches its golden drawing, and has no warnings if any layer or column is empty`, async () => {
+      test(`${part.name} matches its golden drawing, and has no warnings if any layer or column is empty`, {
+        tags: 'whole',
+      }, async () => {
         const rows = await rowsOfAny(folder, part)
         const { svg, warnings } = await renderSvg(chart, rows, { id: part.name, widthPx: 500 })
         expect(warnings).toEqual([])

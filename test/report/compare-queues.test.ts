@@ -38,7 +38,9 @@ async function compared(name: string, pairs: number, length: number) {
   return { called, gates }
 }
 
-test('two runs of a service that is nearly full are not called different, and pass no gate', async () => {
+test('two runs of a service that is nearly full are not called different, and pass no gate', {
+  tags: 'whole',
+}, async () => {
   const { called, gates } = await compared('8 workers, load 0.9', 12, 2_000)
   expect(called.filter((verdict) => verdict !== 'unclear')).toEqual([])
   expect(gates.filter((result) => result === 'failed')).toEqual([])

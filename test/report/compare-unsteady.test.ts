@@ -46,7 +46,9 @@ test('a series of one level is seldom called unsteady, and a step or a drift nea
   expect(levelOf(new Float64Array(2_000).fill(7)).change).toBeNull()
 })
 
-test('a run that changes its level passes and fails no gate on times, and says when it changed', async () => {
+test('a run that changes its level passes and fails no gate on times, and says when it changed', {
+  tags: 'whole',
+}, async () => {
   const store = await openStore(':memory:')
   for (const [runId, times] of [
     ['level', timesBy('independent', 2_000, 1)],

@@ -70,7 +70,9 @@ const find = (comparison: Comparison, metric: string, statistic: string): Differ
   )!
 
 describe('two runs', () => {
-  test('of the same service almost always show no difference beyond chance', async () => {
+  test('of the same service almost always show no difference beyond chance', {
+    tags: 'whole',
+  }, async () => {
     let clear = 0
     for (let seed = 1; seed <= 8; seed++) {
       const p95 = find(await compared(1, seed, { n: 400 }), 'service', 'p95')
@@ -123,7 +125,9 @@ describe('two runs', () => {
     expect(terminal).toMatch(/service p50 +\d/)
   })
 
-  test('with percentiles cut off by timeouts leave the possible direction of change open', async () => {
+  test('with percentiles cut off by timeouts leave the possible direction of change open', {
+    tags: 'whole',
+  }, async () => {
     const slowerB = await compared(1.5, 5, { timeouts: 'a' })
     expect(find(slowerB, 'service', 'p95')).toMatchObject({
       marks: ['at-least', 'exact'],
@@ -156,7 +160,9 @@ describe('two runs', () => {
     ])
   })
 
-  test('give the same comparison each time, in 80 columns and in Markdown', async () => {
+  test('give the same comparison each time, in 80 columns and in Markdown', {
+    tags: 'whole',
+  }, async () => {
     const [first, second] = [await compared(1.3, 2), await compared(1.3, 2)]
     expect(first).toEqual(second)
     const gates = [judgeGate(first, parseGate('p95 > +10%'))]
@@ -189,31 +195,35 @@ describe('an invalid run', () => {
     ['a', { a: 'invalid' }, 'run a is INVALID'],
     ['b', { b: 'invalid' }, 'run b is INVALID'],
     ['both', { a: 'invalid', b: 'invalid' }, 'both runs are INVALID'],
-  ])('on side %s passes no gate and fails none', async (_side, verdicts, summary) => {
-    for (const scale of [0.5, 1, 3]) {
-      const comparison = await compared(scale, 5, { verdicts })
-      for (const text of [
-        'service.p95 > +10%',
-        'throughput < -5%',
-        'errors > +1%',
-        'credits > 0%',
-      ]) {
-        expect(judgeGate(comparison, parseGate(text))).toMatchObject({
-          result: 'inconclusive',
-          summary,
+  ])(
+    'on side %s passes no gate and fails none',
+    { tags: 'whole' },
+    async (_side, verdicts, summary) => {
+      for (const scale of [0.5, 1, 3]) {
+        const comparison = await compared(scale, 5, { verdicts })
+        for (const text of [
+          'service.p95 > +10%',
+          'throughput < -5%',
+          'errors > +1%',
+          'credits > 0%',
+        ]) {
+          expect(judgeGate(comparison, parseGate(text))).toMatchObject({
+            result: 'inconclusive',
+            summary,
+          })
+        }
+        expect(headlineOf(comparison, [])).toMatchObject({
+          tone: 'warn',
+          summary: `Nothing is compared: ${summary}`,
         })
+        const terminal = terminalComparison(comparison, [], true)
+        expect(terminal).toContain(`Nothing is compared: ${summary}.`)
+        expect(terminal).not.toMatch(/WORSE|better/)
+        expect(markdownComparison(comparison, [])).not.toMatch(/beyond chance|\| worse|\| better/)
+        expect(comparison.differences.map(({ verdict }) => verdict)).not.toContain('worse')
       }
-      expect(headlineOf(comparison, [])).toMatchObject({
-        tone: 'warn',
-        summary: `Nothing is compared: ${summary}`,
-      })
-      const terminal = terminalComparison(comparison, [], true)
-      expect(terminal).toContain(`Nothing is compared: ${summary}.`)
-      expect(terminal).not.toMatch(/WORSE|better/)
-      expect(markdownComparison(comparison, [])).not.toMatch(/beyond chance|\| worse|\| better/)
-      expect(comparison.differences.map(({ verdict }) => verdict)).not.toContain('worse')
-    }
-  })
+    },
+  )
 
   test('that is degraded is compared with a warning', async () => {
     const comparison = await compared(1, 5, { verdicts: { b: 'degraded' } })
@@ -222,7 +232,9 @@ describe('an invalid run', () => {
   })
 })
 
-test('more errors are the headline, whatever the latency of the other requests', async () => {
+test('more errors are the headline, whatever the latency of the other requests', {
+  tags: 'whole',
+}, async () => {
   const comparison = await compared(0.5, 5, { failB: 0.49 })
   const headline = headlineOf(comparison, [])
   expect(headline.tone).toBe('fail')

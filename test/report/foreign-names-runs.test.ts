@@ -102,7 +102,10 @@ evidence:
   log: { id: request_id, cost: spend }
 `
 
-test('every command about runs tells of names that every object has', async () => {
+test('every command about runs tells of names that every object has', {
+  tags: 'whole',
+  timeout: 300_000,
+}, async () => {
   writeFileSync(join(folder, 'names.yaml'), scenario)
   writeFileSync(join(folder, 'gateway.yaml'), contract)
   const start = ['--start-at', new Date(Date.now() + 8000).toISOString()]
@@ -142,9 +145,12 @@ test('every command about runs tells of names that every object has', async () =
   }
   for (const what of ['attempts', 'runs', 'findings', 'health', 'polls', 'changes', 'times'])
     await assay([0], 'export', what, ...db, '--out', `${what}.json`)
-}, 300_000)
+})
 
-test('every command about a log alone or a bill tells of names that every object has', async () => {
+test('every command about a log alone or a bill tells of names that every object has', {
+  tags: 'whole',
+  timeout: 300_000,
+}, async () => {
   writeFileSync(join(folder, 'gateway.yaml'), contract)
   const rows = names.flatMap((name, at) =>
     Array.from({ length: 4 }, (_, day) => ({
@@ -203,4 +209,4 @@ test('every command about a log alone or a bill tells of names that every object
         expect(written).toContain(name)
         expect(written).not.toMatch(wrong)
       }
-}, 300_000)
+})

@@ -28,7 +28,10 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const wrong = /a bug in Assay|\[native code\]|\[object |undefined|"name":\s*\{/
 
-test('every endpoint and page answers for names that every object has, in every column', async () => {
+test('every endpoint and page answers for names that every object has, in every column', {
+  tags: 'whole',
+  timeout: 120_000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.record({
@@ -106,9 +109,12 @@ test('every endpoint and page answers for names that every object has, in every 
       ],
     },
   )
-}, 120_000)
+})
 
-test('every command of usage tells of names that every object has', () => {
+test('every command of usage tells of names that every object has', {
+  tags: 'whole',
+  timeout: 300_000,
+}, () => {
   const log = join(folder, 'log.jsonl')
   const few = ['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty', '{credits}']
   const lines = few.flatMap((name, at) =>
@@ -180,4 +186,4 @@ test('every command of usage tells of names that every object has', () => {
   }
   for (const what of ['usage', 'sums', 'quarters'])
     assay('export', what, ...db, '--out', `${what}.csv`)
-}, 300_000)
+})

@@ -127,7 +127,9 @@ describe('a summary in every format', () => {
     expect(terminalSummary(other) + markdownSummary(other)).not.toMatch(/closed load/i)
   })
 
-  test('hostile text in every field changes no line of the terminal, Markdown or CSV', async () => {
+  test('hostile text in every field changes no line of the terminal, Markdown or CSV', {
+    tags: 'whole',
+  }, async () => {
     const plain = await storeOf()
     const shape = (text: string) => text.split('\n').length
     const summary = await summarise(plain, 'a', defaultContract)
@@ -228,7 +230,9 @@ describe('a summary in every format', () => {
   })
 })
 
-test('a CSV cell is never a formula and keeps its text, with control characters made visible', () => {
+test('a CSV cell is never a formula and keeps its text, with control characters made visible', {
+  tags: 'whole',
+}, () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 20 }), (text) => {
       const cell = csvCell(text)

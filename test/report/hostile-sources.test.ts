@@ -116,7 +116,10 @@ function answer(path: string, n: number): string {
   )
 }
 
-test("hostile texts in every field of a service's answers stay harmless in all output", async () => {
+test("hostile texts in every field of a service's answers stay harmless in all output", {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
   const server = await scriptedServer((socket, request, n) => {
     socket.write(answer(request.split(' ')[1] ?? '', n))
   })
@@ -141,9 +144,12 @@ test("hostile texts in every field of a service's answers stay harmless in all o
   expectQuiet(await assay('audit'), 'audit')
   expectQuiet(await assay('runs'), 'runs')
   await expectHarmlessStore([])
-}, 60_000)
+})
 
-test('hostile texts in logs and records of other tools stay harmless in all output', async () => {
+test('hostile texts in logs and records of other tools stay harmless in all output', {
+  tags: 'whole',
+  timeout: 120_000,
+}, async () => {
   const lines = hostileTexts.map((text, n) => ({
     [text]: text,
     id: `${text}${n}`,
@@ -222,4 +228,4 @@ test('hostile texts in logs and records of other tools stay harmless in all outp
   expect(rows.length).toBe(2)
   expectQuiet(await assay('compare', rows[0]!.run_id, rows[1]!.run_id), 'compare')
   await expectHarmlessStore(rows.map((row) => row.run_id))
-}, 120_000)
+})

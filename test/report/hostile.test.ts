@@ -103,19 +103,23 @@ describe('hostile strings from a service, a log or another tool', () => {
     },
   )
 
-  test.each(pageNames)('are text in the page %s as Markdown, JSON and CSV', async (page) => {
-    const told = new Map<string, string>()
-    for (const format of textFormats) {
-      told.set(format, await makeText({ ...hostileOptions(), page }, format))
-    }
-    expectPlainMarkdown(told.get('md')!, page)
-    expectNoFormula(told.get('csv')!, page)
-    // JSON is for programs: complete, but harmless when printed.
-    expectQuiet(told.get('json')!, page, 10_000_000)
-    JSON.parse(told.get('json')!)
-  })
+  test.each(pageNames)(
+    'are text in the page %s as Markdown, JSON and CSV',
+    { tags: 'whole' },
+    async (page) => {
+      const told = new Map<string, string>()
+      for (const format of textFormats) {
+        told.set(format, await makeText({ ...hostileOptions(), page }, format))
+      }
+      expectPlainMarkdown(told.get('md')!, page)
+      expectNoFormula(told.get('csv')!, page)
+      // JSON is for programs: complete, but harmless when printed.
+      expectQuiet(told.get('json')!, page, 10_000_000)
+      JSON.parse(told.get('json')!)
+    },
+  )
 
-  test('are text on a terminal: summary, vLLM block, usage', async () => {
+  test('are text on a terminal: summary, vLLM block, usage', { tags: 'whole' }, async () => {
     const summary = await summarise(store, 'run-1', hostileOptions().contract)
     expectQuiet(terminalSummary(summary), 'summary')
     expectQuiet(vllmBlock(await vllmFigures(store, 'run-1'), summary), 'vLLM block')
@@ -125,7 +129,7 @@ describe('hostile strings from a service, a log or another tool', () => {
     )
   })
 
-  test('are text in every format of an audit', async () => {
+  test('are text in every format of an audit', { tags: 'whole' }, async () => {
     const report = await audit(store, {
       contract: hostileOptions().contract,
       profile: hostileOptions().profile,
@@ -163,7 +167,9 @@ describe('hostile strings from a service, a log or another tool', () => {
 })
 
 describe.skipIf(!canBrowse)('in a browser (needs chromium: apt-get install chromium)', () => {
-  test('on no page run scripts, add elements, log messages or overflow a phone', async () => {
+  test('on no page run scripts, add elements, log messages or overflow a phone', {
+    tags: 'whole',
+  }, async () => {
     const browser = await openBrowser()
     try {
       // The run page contains all of launch and audit.

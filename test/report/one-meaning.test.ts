@@ -298,7 +298,10 @@ async function checkComparison(store: Store, a: RunSummary): Promise<void> {
   }
 }
 
-test('a named figure has one value in threshold, terminal, JSON, Markdown, CSV, page and comparison', async () => {
+test('a named figure has one value in threshold, terminal, JSON, Markdown, CSV, page and comparison', {
+  tags: 'whole',
+  timeout: 240_000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(
       randomRun(),
@@ -381,7 +384,7 @@ test('a named figure has one value in threshold, terminal, JSON, Markdown, CSV, 
     ),
     { numRuns: tries(2, 8), endOnFailure: true },
   )
-}, 240_000)
+})
 
 const zip = (names: readonly string[], cells: readonly string[]) =>
   names.map((name, at) => [name, cells[at]!] as const)

@@ -256,20 +256,24 @@ describe.skipIf(!canBrowse)(
       ['month', 'When each rate band is lost', 'about'],
       ['month', 'Credits that expire unused', 'expires'],
       ['month', 'Models', 'credits'],
-    ])('on a phone, %s: the table "%s" shows the column "%s"', async (page, table, column) => {
-      const { tab, close } = await openPage(browser, page, false)
-      await tab.setViewportSize({ width: 375, height: 900 })
-      await unfold(tab)
-      const region = tab.getByRole('region', { name: table, exact: true })
-      const head = region.getByRole('columnheader', { name: column }).first()
-      const box = (await head.boundingBox())!
-      expect(box.x + box.width).toBeLessThanOrEqual(375)
-      const first = region.locator('tbody th').first()
-      const left = (await first.boundingBox())!.x
-      await region.evaluate((scrolled) => scrolled.scrollBy(400, 0))
-      expect((await first.boundingBox())!.x).toBe(left)
-      await close()
-    })
+    ])(
+      'on a phone, %s: the table "%s" shows the column "%s"',
+      { tags: 'whole' },
+      async (page, table, column) => {
+        const { tab, close } = await openPage(browser, page, false)
+        await tab.setViewportSize({ width: 375, height: 900 })
+        await unfold(tab)
+        const region = tab.getByRole('region', { name: table, exact: true })
+        const head = region.getByRole('columnheader', { name: column }).first()
+        const box = (await head.boundingBox())!
+        expect(box.x + box.width).toBeLessThanOrEqual(375)
+        const first = region.locator('tbody th').first()
+        const left = (await first.boundingBox())!.x
+        await region.evaluate((scrolled) => scrolled.scrollBy(400, 0))
+        expect((await first.boundingBox())!.x).toBe(left)
+        await close()
+      },
+    )
 
     /** A4 less margins of 14 mm, in CSS pixels. */
     const sheet = { width: 688, height: 1016 }
@@ -282,6 +286,7 @@ describe.skipIf(!canBrowse)(
       ['compare', 3],
     ])(
       'on paper, %s has at most %i sheets, the figures on the first, and no sheet of a line',
+      { tags: 'whole' },
       async (page, most) => {
         const { tab, close } = await openPage(browser, page, true)
         const pdf = (await tab.pdf({ format: 'A4', printBackground: true })).toString('latin1')
@@ -321,6 +326,7 @@ describe.skipIf(!canBrowse)(
 
     test.each(['run', 'search', 'audit', 'compare'])(
       '%s is read with forced colours, at 200 %, and by the keyboard alone',
+      { tags: 'whole' },
       async (page) => {
         const { tab, noticed, close } = await openPage(browser, page, true)
         await tab.setViewportSize({ width: 1440, height: 900 })
@@ -394,7 +400,9 @@ describe.skipIf(!canBrowse)(
       await close()
     })
 
-    test('a filter changes charts, cards and tables and the address, and the keyboard opens a day, an hour and its requests', async () => {
+    test('a filter changes charts, cards and tables and the address, and the keyboard opens a day, an hour and its requests', {
+      tags: 'whole',
+    }, async () => {
       const { tab, noticed, close } = await openPage(browser, 'month', true)
       const cards = () => tab.locator('.b-cards dd').allTextContents()
       const whole = await cards()
@@ -434,7 +442,9 @@ describe.skipIf(!canBrowse)(
       await close()
     })
 
-    test('the usage page is reached by the keyboard in every chart, and holds in a frame of 700 px, at 200 %, in forced colours and on paper', async () => {
+    test('the usage page is reached by the keyboard in every chart, and holds in a frame of 700 px, at 200 %, in forced colours and on paper', {
+      tags: 'whole',
+    }, async () => {
       const { tab, noticed, close } = await openPage(browser, 'month', true)
       const charts = await tab.locator('#board figure').all()
       expect(charts.length).toBe(5)
@@ -528,7 +538,9 @@ describe.skipIf(!canBrowse)(
         await expect.poll(faint).toBeGreaterThan(0)
       })
 
-      test('downloads its rows as CSV on a click, from a file and offline', async () => {
+      test('downloads its rows as CSV on a click, from a file and offline', {
+        tags: 'whole',
+      }, async () => {
         const saved = async (from: Page, title: string) => {
           const button = from.getByRole('button', { name: `CSV: ${title}` })
           const [file] = await Promise.all([from.waitForEvent('download'), button.click()])

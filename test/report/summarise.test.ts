@@ -16,7 +16,9 @@ test('a percentile needs the sample counts of MLPerf', () => {
   expect([0.9, 0.99, 0.999].map(samplesNeeded)).toEqual([64, 662, 6636])
 })
 
-test('percentiles of rows are linear interpolations of the sorted values', async () => {
+test('percentiles of rows are linear interpolations of the sorted values', {
+  tags: 'whole',
+}, async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 1, max: 1e9 }), { minLength: 1, maxLength: 60 }),
@@ -62,7 +64,9 @@ test('a timeout counts as at least its deadline, and marks every percentile abov
   expect(all.counts).toMatchObject({ attempts: 1000, sent: 1000, ok: 960, timeout: 40 })
 })
 
-test('a percentile between a finished request and one that was cut off is at least its value', async () => {
+test('a percentile between a finished request and one that was cut off is at least its value', {
+  tags: 'whole',
+}, async () => {
   const ended = (slot: number, us: number) =>
     attempt(slot, { doneUs: slot * 1e6 + 20 + us, closedUs: slot * 1e6 + 20 + us })
   /** The p90 of so many fast requests, then these slower ones, and those that were cut off after 708 ms. */

@@ -93,7 +93,9 @@ describe('attempts of runs', () => {
       ),
     )
 
-  test('a Date that few answers have shifts no answers or balances', async () => {
+  test('a Date that few answers have shifts no answers or balances', {
+    tags: 'whole',
+  }, async () => {
     await enterRun(store)
     await appendAttempts(
       store,
@@ -116,7 +118,7 @@ describe('attempts of runs', () => {
     ['the last date of JavaScript', () => 8.64e12],
     ['one constant date', () => novemberS + 400 * dayS],
     ['dates without a common offset', (at: number) => novemberS + at * at * 1_000],
-  ])('Dates of %s are not a clock: the run keeps its own', async (_, dateS) => {
+  ])('Dates of %s are not a clock: the run keeps its own', { tags: 'whole' }, async (_, dateS) => {
     await enterRun(store)
     const last = 20
     await appendAttempts(
@@ -186,7 +188,9 @@ describe('attempts of runs', () => {
     ])
   })
 
-  test('only the named runs and sources count, and an overlap is noted', async () => {
+  test('only the named runs and sources count, and an overlap is noted', {
+    tags: 'whole',
+  }, async () => {
     await enterRun(store)
     await appendAttempts(store, [attempt(0)])
     await enterEvents(store, [
@@ -226,7 +230,7 @@ describe('attempts of runs', () => {
   })
 })
 
-test('balances of several accounts are added, with a note', async () => {
+test('balances of several accounts are added, with a note', { tags: 'whole' }, async () => {
   await enterRun(store)
   await appendAttempts(store, [
     attempt(0, { creditsRemaining: 100 }),

@@ -38,7 +38,9 @@ const zones = [
 ]
 
 describe('days and hours of a zone', () => {
-  test('days, hours and cards have the same sum, and each day is the local calendar day', async () => {
+  test('days, hours and cards have the same sum, and each day is the local calendar day', {
+    tags: 'whole',
+  }, async () => {
     const from = utc(2026, 10, 20)
     await fc.assert(
       fc.asyncProperty(
@@ -111,7 +113,9 @@ describe('days and hours of a zone', () => {
     expect(days(await readUsage(store, usageOptions()))).toBe(31)
   })
 
-  test('the day of a clock change has 25 or 23 hours, and the repeated hour appears twice', async () => {
+  test('the day of a clock change has 25 or 23 hours, and the repeated hour appears twice', {
+    tags: 'whole',
+  }, async () => {
     await enterEvents(store, [
       { atUs: utc(2026, 10, 31, 12) },
       { atUs: utc(2026, 11, 1, 5, 30) },
@@ -211,7 +215,9 @@ describe('missing measurements', () => {
     expect(page.days[0]).toMatchObject({ promptTokens: 100_000, completionTokens: 10 })
   })
 
-  test('cached tokens are the sum of the reported ones, and null if none are reported', async () => {
+  test('cached tokens are the sum of the reported ones, and null if none are reported', {
+    tags: 'whole',
+  }, async () => {
     const at = utc(2026, 11, 3, 10)
     await enterEvents(store, [
       { atUs: at, cachedTokens: 8 },
@@ -234,7 +240,7 @@ describe('missing measurements', () => {
     )
   })
 
-  test('a row that stands for many requests counts as many', async () => {
+  test('a row that stands for many requests counts as many', { tags: 'whole' }, async () => {
     const at = utc(2026, 11, 3, 10)
     await enterEvents(store, [
       { atUs: at, requests: 40, credits: 80, promptTokens: 400, completionTokens: 800 },
@@ -271,7 +277,9 @@ describe('missing measurements', () => {
   })
 })
 
-test('a previous period that was not measured from its start is not compared', async () => {
+test('a previous period that was not measured from its start is not compared', {
+  tags: 'whole',
+}, async () => {
   const days = (from: number, count: number) =>
     Array.from({ length: count }, (_, day) => ({ atUs: from + day * 86_400e6 }))
   await enterEvents(store, days(utc(2026, 10, 30), 30))
@@ -283,7 +291,9 @@ test('a previous period that was not measured from its start is not compared', a
   expect(whole.cards[1]).toMatchObject({ name: 'requests', value: 28, before: 27 })
 })
 
-test('usage of an unknown service has no rate bands, packages or limits without a contract', async () => {
+test('usage of an unknown service has no rate bands, packages or limits without a contract', {
+  tags: 'whole',
+}, async () => {
   await enterEvents(
     store,
     Array.from({ length: 10 * 24 }, (_, hour) => ({
@@ -310,7 +320,9 @@ test('usage of an unknown service has no rate bands, packages or limits without 
   })
 })
 
-test('by key and by endpoint, the largest seven are named and the rest is combined', async () => {
+test('by key and by endpoint, the largest seven are named and the rest is combined', {
+  tags: 'whole',
+}, async () => {
   await enterEvents(
     store,
     Array.from({ length: 12 }, (_, key) =>
@@ -355,7 +367,9 @@ test('a store without usage, an unknown zone and an empty period are errors, not
   ).rejects.toThrow(/is empty/)
 })
 
-test('hostile names stay data in queries, on the terminal and in CSV', async () => {
+test('hostile names stay data in queries, on the terminal and in CSV', {
+  tags: 'whole',
+}, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-hostile-'))
   const names = [
     `x'); DROP TABLE usage_events; --`,
@@ -499,7 +513,9 @@ describe('a log that begins and ends within a day', () => {
     ])
   })
 
-  test('credits have a cost if a price is given, and no cost column otherwise', async () => {
+  test('credits have a cost if a price is given, and no cost column otherwise', {
+    tags: 'whole',
+  }, async () => {
     await enterEvents(store, [
       { atUs: utc(2026, 11, 1, 3), keyFp: '3f2a91c04d7e', model: 'svc-k2', credits: 250 },
     ])

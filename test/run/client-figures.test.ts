@@ -224,7 +224,9 @@ test('a row is in flight from its dispatch to its end, on its own thread', async
   expect(found).toEqual({ instants: 3, counted: 5, byRows: 5 })
 })
 
-test('a client stall in a closed load makes the run invalid, by the requests that it tainted', async () => {
+test('a client stall in a closed load makes the run invalid, by the requests that it tainted', {
+  tags: 'whole',
+}, async () => {
   const target = await startTarget((_, response) => setTimeout(() => answerChat(response), 20))
   const folder = mkdtempSync(join(tmpdir(), 'assay-gap-'))
   const path = join(folder, 'stops.mjs')

@@ -104,7 +104,9 @@ function counted(rows: readonly AttemptRow[], objectives: Objectives) {
   }
 }
 
-test('the counts of a sending thread match SQL over the rows, for any run and objectives', async () => {
+test('the counts of a sending thread match SQL over the rows, for any run and objectives', {
+  tags: 'whole',
+}, async () => {
   const store = await openStore(':memory:')
   let run = 0
   await fc.assert(

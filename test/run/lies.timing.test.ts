@@ -1,3 +1,4 @@
+// @module-tag whole
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'

@@ -14,7 +14,9 @@ import { answerChat, chatScenario, key, query, startTarget, withStorePath } from
 const keys = { default: key }
 const scenarios = resolve(import.meta.dirname, '../../scenarios')
 
-test('a trace is replayed at tenfold speed, with the lengths of its requests', async () => {
+test('a trace is replayed at tenfold speed, with the lengths of its requests', {
+  tags: 'whole',
+}, async () => {
   const asked: { prompt: number; maxTokens: number }[] = []
   const target = await startTarget((_, response, body) => {
     const { messages, max_tokens } = JSON.parse(body)
@@ -51,7 +53,9 @@ test('a trace is replayed at tenfold speed, with the lengths of its requests', a
   target.close()
 })
 
-test('a scenario in TypeScript sends the prompts of its functions, the same for the same seed', async () => {
+test('a scenario in TypeScript sends the prompts of its functions, the same for the same seed', {
+  tags: 'whole',
+}, async () => {
   const prompts = async (threads: number) => {
     const said = new Set<string>()
     const target = await startTarget((_, response, body) => {
@@ -115,7 +119,7 @@ test('synthetic text has exactly the requested tokens, by the real tokenizer', (
   expect(text.text(20, 1)).toBe(new TokenText(7).text(20, 1))
 })
 
-test('precise pacing sends the same plan', async () => {
+test('precise pacing sends the same plan', { tags: 'whole' }, async () => {
   const target = await startTarget((_, response) => answerChat(response))
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(
@@ -135,7 +139,9 @@ test('precise pacing sends the same plan', async () => {
   target.close()
 })
 
-test('a calibration stores its figures and no attempts, and a run is compared with it', async () => {
+test('a calibration stores its figures and no attempts, and a run is compared with it', {
+  tags: 'whole',
+}, async () => {
   await withStorePath(async (dbPath) => {
     const found = await calibrate({ dbPath, threads: 1, seconds: 0.5, with: 'autocannon' })
     expect(found.autocannonPerS).toBeGreaterThan(500)

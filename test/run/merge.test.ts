@@ -128,7 +128,9 @@ test('a merge reports the store that it takes, and how many are done', async () 
   )
 })
 
-test('merged shards equal, row by row, the open phases that one machine sends by the same seed', async () => {
+test('merged shards equal, row by row, the open phases that one machine sends by the same seed', {
+  tags: 'whole',
+}, async () => {
   await merged('all', [parts], async (store) => {
     const result = await judgeParts(store, 'launch-7', defaultContract, 5000)
     await store.execute(`ATTACH '${whole}' AS one (READ_ONLY)`)
@@ -184,7 +186,9 @@ test('merged shards equal, row by row, the open phases that one machine sends by
   })
 })
 
-test('merging in any order, in groups, or twice gives the same rows', async () => {
+test('merging in any order, in groups, or twice gives the same rows', {
+  tags: 'whole',
+}, async () => {
   const [a, b, c] = parts as [string, string, string]
   const judged = async (store: Store) => {
     await judgeParts(store, 'launch-7', defaultContract, null)
@@ -210,7 +214,9 @@ test('a missing shard, another plan, another start and a shard that ran twice at
   expect(await refusal('r4', [whole])).toContain('holds no part of a run')
 })
 
-test('the first complete try of a shard counts; a later try is kept and named, and its spend is counted', async () => {
+test('the first complete try of a shard counts; a later try is kept and named, and its spend is counted', {
+  tags: 'whole',
+}, async () => {
   const again = path('again')
   const judged = async (store: Store) => {
     const result = await judgeParts(store, 'launch-7', defaultContract, 5000)

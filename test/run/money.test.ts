@@ -99,7 +99,7 @@ async function ran(contract: Contract, rest: string) {
   }
 }
 
-test('a task costs what its requests cost together', async () => {
+test('a task costs what its requests cost together', { tags: 'whole' }, async () => {
   const { summary, texts, tasks } = await ran(
     priced,
     `tasks: { fix: { turns: [{ name: a, step: chat }, { name: b, step: chat, after: a, repeat: 2 }] } },
@@ -121,7 +121,9 @@ test('a task costs what its requests cost together', async () => {
 const ten = 'phases: [{ name: a, load: concurrency, users: 1, max_requests: 10 }]'
 const room = { columns: 200, rows: 40 }
 
-test('with a contract, a run shows money while it runs, in its summary and on its pages', async () => {
+test('with a contract, a run shows money while it runs, in its summary and on its pages', {
+  tags: 'whole',
+}, async () => {
   const { last, summary, texts, launch, usage, result } = await ran(priced, ten)
   expect(summary.money).toMatchObject({ unit: 'USD', spent: '0.000297', priced: 10, unknown: 0 })
   expect(result.creditsByContract).toBeNull()
@@ -138,7 +140,9 @@ test('with a contract, a run shows money while it runs, in its summary and on it
   expect(usage).toContain('USD')
 })
 
-test('without any contract, an OpenAI-like server shows tokens by part, and no cost or credits', async () => {
+test('without any contract, an OpenAI-like server shows tokens by part, and no cost or credits', {
+  tags: 'whole',
+}, async () => {
   const { last, summary, texts, launch, result } = await ran(defaultContract, ten)
   expect(summary.money).toBeNull()
   expect(result.creditsByContract).toBeNull()
@@ -158,7 +162,7 @@ test('without any contract, an OpenAI-like server shows tokens by part, and no c
   expect(text).toContain('No contract states what these requests cost.')
 })
 
-test('a run stops at max_cost, and a dry run tells it in money', async () => {
+test('a run stops at max_cost, and a dry run tells it in money', { tags: 'whole' }, async () => {
   const rest = `max_cost: 0.001, phases: [{ name: a, load: concurrency, users: 4, duration: 20s }]`
   const { result, summary } = await ran(priced, rest)
   expect(result.stopped).toBe('budget')
@@ -228,7 +232,9 @@ thresholds: ['fix.task_cost <= 0.0001', 'task_cost.max < 0.00001', 'task_cost.mi
   target.close()
 })
 
-test('a threshold on money compares exactly, and a summary has every digit', async () => {
+test('a threshold on money compares exactly, and a summary has every digit', {
+  tags: 'whole',
+}, async () => {
   // Each answer costs 1000000000000.000000000000000001 of the 100 whole tokens, 900 cached and 2 of output: 31 digits.
   const dear = parseContract(
     {

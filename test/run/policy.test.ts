@@ -15,7 +15,9 @@ import {
 
 const keys = { default: key }
 
-test('a request that may not be sent is a row with its reason, and the counts add up', async () => {
+test('a request that may not be sent is a row with its reason, and the counts add up', {
+  tags: 'whole',
+}, async () => {
   const target = await startTarget(
     (_, response) => void setTimeout(() => answerChat(response), 300),
   )
@@ -40,7 +42,9 @@ test('a request that may not be sent is a row with its reason, and the counts ad
   target.close()
 })
 
-test('a budget is never exceeded, because requests in flight count as spent', async () => {
+test('a budget is never exceeded, because requests in flight count as spent', {
+  tags: 'whole',
+}, async () => {
   let open = 0
   let most = 0
   const target = await startTarget((_, response) => {
@@ -82,7 +86,9 @@ test('a refused request returns its credits, so a budget counts only charges', a
   target.close()
 })
 
-test('retries by the specification are separate rows that name their parent', async () => {
+test('retries by the specification are separate rows that name their parent', {
+  tags: 'whole',
+}, async () => {
   let seen = 0
   const target = await startTarget((_, response) =>
     ++seen === 1 ? refuse(response, 429, 'rate_limit_exceeded') : answerChat(response),
@@ -116,27 +122,31 @@ test.each([
   ['retry-after', () => new Date(Date.now() + 4000).toUTCString(), 1, 3],
   // A minute of the service is a second here.
   ['retry-after', () => '150', 60, 2.5],
-])('a retry waits as long as %s asks', async (name, value, timeScale, leastS) => {
-  const seenMs: number[] = []
-  const target = await startTarget((_, response) => {
-    seenMs.push(performance.now())
-    if (seenMs.length > 1) return answerChat(response)
-    response.setHeader(name, value())
-    refuse(response, 429, 'rate_limit_exceeded')
-  })
-  await withStorePath(async (dbPath) => {
-    const phases = '  - { name: steady, load: constant, rate: 5/s, max_requests: 1 }'
-    const scenario = chatScenario(phases, 'retries: specification')
-    await run(scenario, { baseUrl: target.baseUrl, dbPath, keys, timeScale })
-    expect(seenMs).toHaveLength(2)
-    const waitedS = (seenMs[1]! - seenMs[0]!) / 1000
-    expect(waitedS).toBeGreaterThanOrEqual(leastS)
-    expect(waitedS).toBeLessThan(leastS + 1.5)
-  })
-  target.close()
-})
+])(
+  'a retry waits as long as %s asks',
+  { tags: 'whole' },
+  async (name, value, timeScale, leastS) => {
+    const seenMs: number[] = []
+    const target = await startTarget((_, response) => {
+      seenMs.push(performance.now())
+      if (seenMs.length > 1) return answerChat(response)
+      response.setHeader(name, value())
+      refuse(response, 429, 'rate_limit_exceeded')
+    })
+    await withStorePath(async (dbPath) => {
+      const phases = '  - { name: steady, load: constant, rate: 5/s, max_requests: 1 }'
+      const scenario = chatScenario(phases, 'retries: specification')
+      await run(scenario, { baseUrl: target.baseUrl, dbPath, keys, timeScale })
+      expect(seenMs).toHaveLength(2)
+      const waitedS = (seenMs[1]! - seenMs[0]!) / 1000
+      expect(waitedS).toBeGreaterThanOrEqual(leastS)
+      expect(waitedS).toBeLessThan(leastS + 1.5)
+    })
+    target.close()
+  },
+)
 
-test('a run stops by itself after consecutive failures', async () => {
+test('a run stops by itself after consecutive failures', { tags: 'whole' }, async () => {
   const target = await startTarget((_, response) => refuse(response, 500, 'oops'))
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(
@@ -171,7 +181,7 @@ test('a deadline ends an attempt as a timeout that is at least as long', async (
   target.close()
 })
 
-test('a threshold with abort ends the run as soon as it is missed', async () => {
+test('a threshold with abort ends the run as soon as it is missed', { tags: 'whole' }, async () => {
   let seen = 0
   const target = await startTarget((_, response) =>
     ++seen % 2 === 0 ? refuse(response, 429, 'rate_limit_exceeded') : answerChat(response),
@@ -191,7 +201,10 @@ test('a threshold with abort ends the run as soon as it is missed', async () => 
   target.close()
 })
 
-test('a run that is interrupted while a sweep cools down ends at once', async () => {
+test('a run that is interrupted while a sweep cools down ends at once', {
+  tags: 'whole',
+  timeout: 30_000,
+}, async () => {
   let isSlow = false
   const target = await startTarget((_, response) => {
     setTimeout(() => answerChat(response), isSlow ? 500 : 0)
@@ -227,4 +240,4 @@ test('a run that is interrupted while a sweep cools down ends at once', async ()
     expect(counts.planned).toBe(counts.ok)
   })
   target.close()
-}, 30_000)
+})

@@ -67,7 +67,7 @@ test.each([
   expect(all.okPerS).toBeCloseTo(ok, 0)
 })
 
-test('a rate of arrivals never depends on the answers', async () => {
+test('a rate of arrivals never depends on the answers', { tags: 'whole' }, async () => {
   const rows = fc.array(
     fc.record({ atMs: fc.nat({ max: 9000 }), tookMs: fc.nat({ max: 60_000 }), ok: fc.boolean() }),
     { minLength: 2, maxLength: 30 },
@@ -107,7 +107,9 @@ test('one arrival has no rate, which is inconclusive', async () => {
   })
 })
 
-test('one late answer is no loss of throughput, and half of the answers are', async () => {
+test('one late answer is no loss of throughput, and half of the answers are', {
+  tags: 'whole',
+}, async () => {
   const late = load(1801, 30, (at) => (at === 100 ? 25_000 : 5))
   const half = load(1801, 30, () => 5).map((row, at) =>
     at % 2 === 0 ? row : { ...row, outcome: 'http_error', status: 500 },

@@ -170,7 +170,9 @@ function cellOf(
   }
 }
 
-test('a row is the same whatever rows were written before it, and into any buffer', () => {
+test('a row is the same whatever rows were written before it, and into any buffer', {
+  tags: 'whole',
+}, () => {
   fc.assert(
     fc.property(fc.array(drawn, { maxLength: 12 }), fc.nat(3), (found, flushEvery) => {
       const each = found.flatMap((one) => Array.from({ length: one.again }, () => one))

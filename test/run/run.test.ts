@@ -15,7 +15,9 @@ import {
 
 const keys = { default: key }
 
-test('two sending threads share one plan: each slot once, the same as with one thread', async () => {
+test('two sending threads share one plan: each slot once, the same as with one thread', {
+  tags: 'whole',
+}, async () => {
   const target = await startTarget((_, response) => answerChat(response))
   const sent = async (threads: number) =>
     withStorePath(async (dbPath) => {
@@ -52,7 +54,9 @@ test('two sending threads share one plan: each slot once, the same as with one t
   target.close()
 })
 
-test('phases follow each other without a gap, and their slots continue', async () => {
+test('phases follow each other without a gap, and their slots continue', {
+  tags: 'whole',
+}, async () => {
   const target = await startTarget((_, response) => answerChat(response))
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(
@@ -78,7 +82,9 @@ test('phases follow each other without a gap, and their slots continue', async (
   target.close()
 })
 
-test('success is a 2xx with a whole body, distinct from errors and broken answers', async () => {
+test('success is a 2xx with a whole body, distinct from errors and broken answers', {
+  tags: 'whole',
+}, async () => {
   let at = 0
   const target = await startTarget((_, response) => {
     switch (at++ % 4) {
@@ -103,7 +109,9 @@ test('success is a 2xx with a whole body, distinct from errors and broken answer
   target.close()
 })
 
-test('a conversation repeats its earlier turns, on one key, turn by turn', async () => {
+test('a conversation repeats its earlier turns, on one key, turn by turn', {
+  tags: 'whole',
+}, async () => {
   const asked: { auth: string; messages: readonly { role: string; content: string }[] }[] = []
   const target = await startTarget((request, response, body) => {
     const { messages } = JSON.parse(body)
@@ -145,6 +153,7 @@ test('a conversation repeats its earlier turns, on one key, turn by turn', async
 
 test.each(['its own key', 'the key of another request'])(
   'no key is in the store, in any encoding, if a service answers with %s',
+  { tags: 'whole' },
   async (whose) => {
     const own = { one: 'sk-live-Zx8/q+R0vT5wY2mN7pL4', two: 'sk-test-9GhK3bVc1XsW8nQe5Rt2' }
     const encode = Object.values(encodings)
@@ -186,7 +195,9 @@ test.each(['its own key', 'the key of another request'])(
   },
 )
 
-test('capture: all keeps long answers in a file next to the store, and each reads back unchanged', async () => {
+test('capture: all keeps long answers in a file next to the store, and each reads back unchanged', {
+  tags: 'whole',
+}, async () => {
   const body = JSON.stringify({ error: { message: 'a long story '.repeat(4000), code: 'c' } })
   const target = await startTarget((_, response) => {
     response.writeHead(400, { 'content-type': 'application/json' })
@@ -233,7 +244,9 @@ test('a missing key is named by its variable, never by its value', async () => {
   )
 })
 
-test('histograms of intervals add up to the rows, and failures have their own', async () => {
+test('histograms of intervals add up to the rows, and failures have their own', {
+  tags: 'whole',
+}, async () => {
   let at = 0
   const target = await startTarget((_, response) =>
     at++ % 3 === 0 ? refuse(response, 429, 'rate_limit_exceeded') : answerChat(response),
@@ -257,7 +270,9 @@ test('histograms of intervals add up to the rows, and failures have their own', 
   target.close()
 })
 
-test('a saturating load keeps one request on each connection and writes a row for each answer', async () => {
+test('a saturating load keeps one request on each connection and writes a row for each answer', {
+  tags: 'whole',
+}, async () => {
   const target = await startTarget((_, response) => void setTimeout(() => answerChat(response), 20))
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(
@@ -289,7 +304,9 @@ test('a saturating load keeps one request on each connection and writes a row fo
   target.close()
 })
 
-test('a saturating load sends steps, keys and prompts by weight, and a wrong step is not a failure', async () => {
+test('a saturating load sends steps, keys and prompts by weight, and a wrong step is not a failure', {
+  tags: 'whole',
+}, async () => {
   const target = await startTarget((_, response, body) =>
     body.includes('"messages"')
       ? setTimeout(() => answerChat(response), 2)
@@ -328,7 +345,9 @@ test('a saturating load sends steps, keys and prompts by weight, and a wrong ste
   target.close()
 })
 
-test('a saturating load stops after consecutive failures, like every load', async () => {
+test('a saturating load stops after consecutive failures, like every load', {
+  tags: 'whole',
+}, async () => {
   const target = await startTarget((_, response) => refuse(response, 500, 'oops'))
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(
@@ -341,7 +360,9 @@ test('a saturating load stops after consecutive failures, like every load', asyn
   target.close()
 })
 
-test('a saturating load never exceeds the budget, including requests in flight, and reports its end', async () => {
+test('a saturating load never exceeds the budget, including requests in flight, and reports its end', {
+  tags: 'whole',
+}, async () => {
   const target = await startTarget((_, response) => void setTimeout(() => answerChat(response), 5))
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(
@@ -364,7 +385,9 @@ test('a saturating load never exceeds the budget, including requests in flight, 
   target.close()
 })
 
-test('a sample keeps one success in a hundred and twenty failures of each kind, and flags them', async () => {
+test('a sample keeps one success in a hundred and twenty failures of each kind, and flags them', {
+  tags: 'whole',
+}, async () => {
   let seen = 0
   const target = await startTarget((_, response) =>
     ++seen % 4 === 0 ? refuse(response, 500, 'oops') : answerChat(response),
@@ -388,7 +411,10 @@ test('a sample keeps one success in a hundred and twenty failures of each kind, 
   target.close()
 })
 
-test('neither a sweep nor the end of a run waits for users whose think time outlasts their phase', async () => {
+test('neither a sweep nor the end of a run waits for users whose think time outlasts their phase', {
+  tags: 'whole',
+  timeout: 20_000,
+}, async () => {
   const target = await startTarget((_, response) => answerChat(response))
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(
@@ -406,4 +432,4 @@ test('neither a sweep nor the end of a run waits for users whose think time outl
     expect(ended!.s).toBeLessThan(20)
   })
   target.close()
-}, 20_000)
+})

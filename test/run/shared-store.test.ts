@@ -12,7 +12,9 @@ const keys = { default: key }
 const scenario = (n: number) =>
   chatScenario(`  - { name: steady, load: constant, rate: 100/s, max_requests: ${n} }`)
 
-test('a run records into a file that its process has open, next to earlier runs', async () => {
+test('a run records into a file that its process has open, next to earlier runs', {
+  tags: 'whole',
+}, async () => {
   const target = await startTarget((_, response) => answerChat(response))
   await withStorePath(async (dbPath) => {
     const earlier = await run(scenario(5), { baseUrl: target.baseUrl, dbPath, keys })
@@ -35,7 +37,9 @@ test('a run records into a file that its process has open, next to earlier runs'
   target.close()
 })
 
-test('a run given an open store shares it, also in memory, and a second run at once is refused', async () => {
+test('a run given an open store shares it, also in memory, and a second run at once is refused', {
+  tags: 'whole',
+}, async () => {
   const target = await startTarget((_, response) => answerChat(response))
   const store = await openStore(':memory:')
   const options = { baseUrl: target.baseUrl, store, keys }
@@ -67,6 +71,7 @@ test.each([
   ['run with a thread for its recorder', 5000],
 ])(
   'a file that a %s opens by itself is store-held for its process until the run has ended',
+  { tags: 'whole' },
   async (_, planned) => {
     const target = await startTarget((_, response) => answerChat(response))
     await withStorePath(async (dbPath) => {
@@ -96,7 +101,9 @@ test.each([
   },
 )
 
-test('a run tells its result while its store is open, also after an error of the listener', async () => {
+test('a run tells its result while its store is open, also after an error of the listener', {
+  tags: 'whole',
+}, async () => {
   const target = await startTarget((_, response) => answerChat(response))
   await withStorePath(async (dbPath) => {
     const options = { baseUrl: target.baseUrl, dbPath, keys }
@@ -137,6 +144,7 @@ test('a short run that fails before its load leaves its store closed', async () 
 
 test.each(['a thread', 'this thread', 'this thread, which has the file open'])(
   'the listener hears of every attempt as it is stored, recorded by %s',
+  { tags: 'whole' },
   async (by) => {
     const target = await startTarget((_, response) => answerChat(response))
     await withStorePath(async (dbPath) => {
@@ -164,7 +172,9 @@ test.each(['a thread', 'this thread', 'this thread, which has the file open'])(
   },
 )
 
-test('a store cannot be closed during a run or an import of it, which go on', async () => {
+test('a store cannot be closed during a run or an import of it, which go on', {
+  tags: 'whole',
+}, async () => {
   const target = await startTarget((_, response) => void setTimeout(() => answerChat(response), 20))
   await withStorePath(async (dbPath) => {
     const store = await openStore(dbPath)

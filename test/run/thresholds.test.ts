@@ -114,7 +114,7 @@ test('requests that wait together are worth few, whatever the order of the rows'
   expect(together.needs).toBeGreaterThan(1000)
 })
 
-test('a limit that no request came near holds with few samples', async () => {
+test('a limit that no request came near holds with few samples', { tags: 'whole' }, async () => {
   // At most 1 s. Of 59 requests, a p95 beyond the limit would have shown itself in 95 of 100 runs.
   const times = inOrder(mixed)
   const of = (n: number) => times.filter(({ slot }) => slot < n)
@@ -141,7 +141,9 @@ test('a limit that no request came near holds with few samples', async () => {
   expect(await check('chat.service.p95 < 2001ms', rising)).toMatchObject({ result: 'held' })
 })
 
-test('a mean has an interval, and the least and the largest value are facts', async () => {
+test('a mean has an interval, and the least and the largest value are facts', {
+  tags: 'whole',
+}, async () => {
   const rows = inOrder(mixed)
   expect(await check('chat.service.mean < 600ms', rows)).toMatchObject({ result: 'held' })
   expect(await check('chat.service.mean < 510ms', rows)).toMatchObject({
@@ -158,7 +160,7 @@ test('a mean has an interval, and the least and the largest value are facts', as
   })
 })
 
-test('without samples a threshold is inconclusive, not passed', async () => {
+test('without samples a threshold is inconclusive, not passed', { tags: 'whole' }, async () => {
   const warm = successes.map((row): AttemptRow => ({ ...row, part: 'warmup' }))
   for (const rows of [[], warm]) {
     for (const text of ['chat.ttft.p95 < 800ms', 'errors < 1%', 'goodput > 0.5', 'requests > 0']) {
@@ -169,7 +171,9 @@ test('without samples a threshold is inconclusive, not passed', async () => {
   expect(await check('main/chat.ttft.p90 < 800ms', warm)).toMatchObject({ result: 'held' })
 })
 
-test('a count whose filter selects no row is 0, and an amount that no row has is not', async () => {
+test('a count whose filter selects no row is 0, and an amount that no row has is not', {
+  tags: 'whole',
+}, async () => {
   for (const text of ['errors{code=429}.count == 0', 'requests{outcome=timeout} < 1']) {
     expect(await check(text, successes)).toMatchObject({
       result: 'held',
@@ -191,7 +195,9 @@ test('a count whose filter selects no row is 0, and an amount that no row has is
   expect(await check('credits{outcome=timeout} == 0', successes)).toMatchObject(unknown)
 })
 
-test('streams that hang until their timeout are in TTFT, and a held bound counts them', async () => {
+test('streams that hang until their timeout are in TTFT, and a held bound counts them', {
+  tags: 'whole',
+}, async () => {
   const stream = (slot: number, hangs: boolean) =>
     hangs
       ? failure(slot, {
@@ -247,7 +253,9 @@ test('a timeout counts as at least its deadline, and a fast refusal never as a f
   expect(await check('chat.service.min > 5ms', rows)).toMatchObject({ result: 'held' })
 })
 
-test('an error share is of all sent requests, or of those that a filter selects', async () => {
+test('an error share is of all sent requests, or of those that a filter selects', {
+  tags: 'whole',
+}, async () => {
   const rows = [
     ...successes.slice(0, 90),
     ...[0, 1, 2].map((at) => failure(300 + at, {})),
@@ -301,7 +309,7 @@ test('a bound at an end of all shares, and an equality, are about the requests o
   expect(await check('errors > 0%', successes)).toMatchObject({ result: 'missed' })
 })
 
-test('a rate has the interval of its whole seconds', async () => {
+test('a rate has the interval of its whole seconds', { tags: 'whole' }, async () => {
   // One success per second, with 11 tokens.
   expect(await check('tokens.rate > 10/s', successes)).toMatchObject({ result: 'held' })
   expect(await check('tokens.rate > 12/s', successes)).toMatchObject({ result: 'missed' })
@@ -310,7 +318,9 @@ test('a rate has the interval of its whole seconds', async () => {
   })
 })
 
-test('a filter by account or model selects the denominator of a share', async () => {
+test('a filter by account or model selects the denominator of a share', {
+  tags: 'whole',
+}, async () => {
   const of = (account: string) => (row: AttemptRow) => ({ ...row, account })
   const rows = [
     ...successes.slice(0, 6).map(of('a')),

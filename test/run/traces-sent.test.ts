@@ -48,7 +48,9 @@ async function notebook(act: (baseUrl: string) => Promise<void>) {
   return received
 }
 
-test('a service gets each sample of a trace as it is written: times, lengths, equal beginnings', async () => {
+test('a service gets each sample of a trace as it is written: times, lengths, equal beginnings', {
+  tags: 'whole',
+}, async () => {
   const traces = expected.flatMap(([name, { requests }]) =>
     requests === undefined ? [] : [{ name, requests }],
   )

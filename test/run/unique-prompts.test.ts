@@ -45,27 +45,33 @@ const longestShared = (prompts: readonly string[]) => {
   return Math.max(...sorted.slice(1).map((prompt, at) => sharedWords(sorted[at]!, prompt)))
 }
 
-test('no two requests start with the same six words, in one run or in two with one seed', async () => {
+test('no two requests start with the same six words, in one run or in two with one seed', {
+  tags: 'whole',
+}, async () => {
   const { prompts } = await promptsOf('{ synthetic: 50 }', { runs: 2 })
   expect(prompts).toHaveLength(80)
   expect(longestShared(prompts)).toBeLessThan(6)
   expect(prompts.map((prompt) => countTokens(prompt))).toEqual(prompts.map(() => 50))
 })
 
-test('a step without a prompt sends another one in each request, too', async () => {
+test('a step without a prompt sends another one in each request, too', {
+  tags: 'whole',
+}, async () => {
   const { prompts } = await promptsOf('')
   expect(new Set(prompts).size).toBe(40)
   expect(longestShared(prompts)).toBeLessThan(6)
 })
 
-test('a million indexes have a million different marks of six words', () => {
+test('a million indexes have a million different marks of six words', { tags: 'whole' }, () => {
   const text = new TokenText(77)
   const marks = new Set<string>()
   for (let index = 0; index < 1e6; index++) marks.add(text.unique(6, index))
   expect(marks.size).toBe(1e6)
 })
 
-test('a prefix for all is the start of every prompt, and counts beside the tokens of the prompt', async () => {
+test('a prefix for all is the start of every prompt, and counts beside the tokens of the prompt', {
+  tags: 'whole',
+}, async () => {
   const { prompts } = await promptsOf('{ synthetic: 20, prefix: { tokens: 30 } }')
   const starts = new Set(prompts.map((prompt) => prompt.split(' ').slice(0, 30).join(' ')))
   expect(starts.size).toBe(1)
@@ -73,7 +79,9 @@ test('a prefix for all is the start of every prompt, and counts beside the token
   expect(longestShared(prompts)).toBeLessThan(36)
 })
 
-test('a prefix of groups is one of as many texts; a prefix for none is unique', async () => {
+test('a prefix of groups is one of as many texts; a prefix for none is unique', {
+  tags: 'whole',
+}, async () => {
   const grouped = await promptsOf(
     '{ synthetic: 20, prefix: { tokens: 30, shared: group, groups: 4 } }',
   )
@@ -84,12 +92,14 @@ test('a prefix of groups is one of as many texts; a prefix for none is unique', 
   expect(unique.prompts.map((prompt) => countTokens(prompt))).toEqual(unique.prompts.map(() => 50))
 })
 
-test('a pool is the way to ask for repetition: the same prompts in each run', async () => {
+test('a pool is the way to ask for repetition: the same prompts in each run', {
+  tags: 'whole',
+}, async () => {
   const { prompts } = await promptsOf('{ synthetic: 20, pool: 3 }', { runs: 2 })
   expect(new Set(prompts).size).toBe(3)
 })
 
-test('unique prompts of one length share a template in the store', async () => {
+test('unique prompts of one length share a template in the store', { tags: 'whole' }, async () => {
   const { templates } = await promptsOf('{ synthetic: 50 }')
   expect(templates).toBe(1)
 })

@@ -58,7 +58,7 @@ test('a warm-up sends a thousand requests of the steps to itself', async () => {
   expect(await warmUp(dataOf('models: { endpoint: models }'), now)).toBe(0)
 })
 
-test('a run with a warm-up sends, counts and stores only its plan', async () => {
+test('a run with a warm-up sends, counts and stores only its plan', { tags: 'whole' }, async () => {
   const target = await startTarget((_, response) => answerChat(response))
   await withStorePath(async (dbPath) => {
     const { counts } = await run(scenarioOf(fast), {

@@ -39,6 +39,7 @@ test.each([
   ['http2', '2.0'],
 ])(
   'transport: %s speaks HTTP/%s over verified TLS, and every request is a row',
+  { tags: 'whole' },
   async (transport, version) => {
     const { baseUrl, spoken } = await secureTarget()
     await withStorePath(async (dbPath) => {
@@ -69,7 +70,9 @@ test('an untrusted certificate is refused before a row is made', async () => {
   expect(spoken.size).toBe(0)
 })
 
-test('a service whose certificate becomes untrusted gets no request on any transport, and is unreachable', async () => {
+test('a service whose certificate becomes untrusted gets no request on any transport, and is unreachable', {
+  tags: 'whole',
+}, async () => {
   for (const transport of ['own', 'undici', 'http2']) {
     const { baseUrl, spoken, server } = await secureTarget()
     // The first connection only checks that the service is there.
@@ -94,7 +97,9 @@ test('a service whose certificate becomes untrusted gets no request on any trans
   }
 })
 
-test('a service that was never reached is unreachable, whichever stop condition applied first', async () => {
+test('a service that was never reached is unreachable, whichever stop condition applied first', {
+  tags: 'whole',
+}, async () => {
   const gone = createTcpServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
   await once(gone, 'listening')
   gone.once('connection', (knock) => {
@@ -137,7 +142,9 @@ async function startProxy() {
   return { port: (proxy.address() as AddressInfo).port, asked }
 }
 
-test('requests go through the proxy of the variable, and its URL is not stored', async () => {
+test('requests go through the proxy of the variable, and its URL is not stored', {
+  tags: 'whole',
+}, async () => {
   const target = await startTarget((_, response) => answerChat(response))
   onTestFinished(() => target.close())
   const secure = await secureTarget()
@@ -162,6 +169,7 @@ test('requests go through the proxy of the variable, and its URL is not stored',
 
 test.each(['own', 'undici', 'http2'])(
   'transport: %s presents the client certificate to a service that requires one',
+  { tags: 'whole' },
   async (transport) => {
     const { baseUrl, spoken, server } = await secureTarget(true)
     const named = `transport: ${transport}\nca_file: ${tls('authority')}`
@@ -217,7 +225,9 @@ test('a proxy is named by its variable, and a variable without a URL is refused'
   )
 })
 
-test('with an unreachable proxy, the row of each request has the reason', async () => {
+test('with an unreachable proxy, the row of each request has the reason', {
+  tags: 'whole',
+}, async () => {
   process.env.ASSAY_TEST_NO_PROXY_THERE = 'http://127.0.0.1:9'
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(

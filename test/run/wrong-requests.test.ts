@@ -30,7 +30,9 @@ stop: { consecutive_failures: 1 }
   'every-error.yaml',
 )
 
-test('every wrong request gets its own error in both formats, and none is a failure', async () => {
+test('every wrong request gets its own error in both formats, and none is a failure', {
+  tags: 'whole',
+}, async () => {
   const { service } = await serving({
     accounts: [
       { name: 'full', balance: 50_000 },

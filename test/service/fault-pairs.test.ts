@@ -31,7 +31,9 @@ async function statuses(broken: readonly string[], profile: ProfileAnswers = {})
   return found
 }
 
-test('two faults in the same answer work together, in either order', async () => {
+test('two faults in the same answer work together, in either order', {
+  tags: 'whole',
+}, async () => {
   for (const pair of [...pairsOf(models), ...pairsOf([...usage, ...remaining])]) {
     expect([pair, await statuses(pair)]).toEqual([pair, [200, 200, 200]])
   }

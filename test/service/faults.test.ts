@@ -190,11 +190,13 @@ async function transcript(
   return seen
 }
 
-test('the same seed and the same requests give the same service, byte for byte', async () => {
+test('the same seed and the same requests give the same service, byte for byte', {
+  tags: 'whole',
+}, async () => {
   expect(await transcript(null, false)).toEqual(await transcript(null, false))
 })
 
-test('every fault is visible to a client', async () => {
+test('every fault is visible to a client', { tags: 'whole', timeout: 60_000 }, async () => {
   const clean = await transcript(null, false)
   const cleanSlow = await transcript(null, true)
   const invisible: string[] = []
@@ -210,7 +212,7 @@ test('every fault is visible to a client', async () => {
     }
   }
   expect(invisible).toEqual([])
-}, 60_000)
+})
 
 test('fault names are unique, and each names its rule', () => {
   expect(new Set(faults.map(({ name }) => name)).size).toBe(faults.length)

@@ -24,48 +24,47 @@ interface Known {
   askedCredits: number
 }
 
-test(
-  `killed ${kills} times under load, the service loses no charge and charges nothing twice`,
-  async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'assay-kill-'))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    const path = join(folder, 'ledger.db')
-    const acknowledged = new Map<string, number>()
-    let sent = 0
-    let askedCredits = 0
-    for (let life = 0; life < kills; life++) {
-      const child = fork(join(import.meta.dirname, 'kill.worker.ts'), [path], {
-        // Compiled once for all lives; the rest of a start is the service's own work.
-        env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
-      })
-      const [ready] = (await Promise.race([
-        once(child, 'message'),
-        once(child, 'exit').then(() => {
-          throw new Error('the service did not start')
-        }),
-      ])) as [{ baseUrl: string; apiKey: string }]
-      // Every fourth life ends at any time; the others only once a charge can be lost.
-      const answersFirst = life % 4 === 0 ? 0 : 2
-      const afterMs = isNight ? Math.random() * 1500 : 4 + ((life * 37) % 60)
-      const known = await loadUntilKilled(child, ready, answersFirst, afterMs)
-      for (const [id, cost] of known.acknowledged) {
-        expect(acknowledged.has(id)).toBe(false)
-        acknowledged.set(id, cost)
-      }
-      sent += known.sent
-      askedCredits += known.askedCredits
-      const spent = check(path, acknowledged, sent)
-      const acknowledgedCredits = [...acknowledged.values()].reduce((sum, cost) => sum + cost, 0)
-      expect(spent).toBeGreaterThanOrEqual(acknowledgedCredits)
-      // Unacknowledged requests are ambiguous: charged, or not.
-      expect(spent).toBeLessThanOrEqual(askedCredits)
-      const ambiguous = askedCredits - acknowledgedCredits
-      if (isNight && life === kills - 1) console.info({ acknowledgedCredits, spent, ambiguous })
+test(`killed ${kills} times under load, the service loses no charge and charges nothing twice`, {
+  tags: 'whole',
+  timeout: 30_000 + kills * (isNight ? 20_000 : 5_000),
+}, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-kill-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'ledger.db')
+  const acknowledged = new Map<string, number>()
+  let sent = 0
+  let askedCredits = 0
+  for (let life = 0; life < kills; life++) {
+    const child = fork(join(import.meta.dirname, 'kill.worker.ts'), [path], {
+      // Compiled once for all lives; the rest of a start is the service's own work.
+      env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
+    })
+    const [ready] = (await Promise.race([
+      once(child, 'message'),
+      once(child, 'exit').then(() => {
+        throw new Error('the service did not start')
+      }),
+    ])) as [{ baseUrl: string; apiKey: string }]
+    // Every fourth life ends at any time; the others only once a charge can be lost.
+    const answersFirst = life % 4 === 0 ? 0 : 2
+    const afterMs = isNight ? Math.random() * 1500 : 4 + ((life * 37) % 60)
+    const known = await loadUntilKilled(child, ready, answersFirst, afterMs)
+    for (const [id, cost] of known.acknowledged) {
+      expect(acknowledged.has(id)).toBe(false)
+      acknowledged.set(id, cost)
     }
-    expect(acknowledged.size).toBeGreaterThan(kills)
-  },
-  30_000 + kills * (isNight ? 20_000 : 5_000),
-)
+    sent += known.sent
+    askedCredits += known.askedCredits
+    const spent = check(path, acknowledged, sent)
+    const acknowledgedCredits = [...acknowledged.values()].reduce((sum, cost) => sum + cost, 0)
+    expect(spent).toBeGreaterThanOrEqual(acknowledgedCredits)
+    // Unacknowledged requests are ambiguous: charged, or not.
+    expect(spent).toBeLessThanOrEqual(askedCredits)
+    const ambiguous = askedCredits - acknowledgedCredits
+    if (isNight && life === kills - 1) console.info({ acknowledgedCredits, spent, ambiguous })
+  }
+  expect(acknowledged.size).toBeGreaterThan(kills)
+})
 
 const costOf = (model: string) => (model === 'svc-k2.5' ? 2 : 1)
 

@@ -25,7 +25,9 @@ test('only the clock file of the service reads a clock or waits', () => {
   expect(found).toEqual(['upstream/relay.ts: setTimeout'])
 })
 
-test('all times that the service stores or sends come from its one clock', async () => {
+test('all times that the service stores or sends come from its one clock', {
+  tags: 'whole',
+}, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-clock-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const dataPath = join(folder, 'ledger.db')

@@ -50,7 +50,7 @@ test('the command prints its address and a key for each band, serves, and ends o
   expect(await ended).toMatchObject({ code: 0, err: '' })
 })
 
-test('with a file and a seed, keys and balances survive a restart', async () => {
+test('with a file and a seed, keys and balances survive a restart', { tags: 'whole' }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-serve-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const args = ['--port', '0', '--json', '--seed', '5', '--data', join(folder, 'ledger.db')]
@@ -72,7 +72,7 @@ test('with a file and a seed, keys and balances survive a restart', async () => 
   expect((await ready(again.child)).keys[0]).toMatchObject({ apiKey, balance: 98 })
 })
 
-test('wrong flags are reported in one sentence, with exit code 2', async () => {
+test('wrong flags are reported in one sentence, with exit code 2', { tags: 'whole' }, async () => {
   const taken = serve('--port', '0', '--json')
   const { port } = new URL((await ready(taken.child)).baseUrl)
   for (const [args, words] of [

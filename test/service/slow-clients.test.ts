@@ -60,7 +60,7 @@ function heldBytes(): number {
   return process.memoryUsage().arrayBuffers
 }
 
-test('request bodies without a key are not buffered', async () => {
+test('request bodies without a key are not buffered', { tags: 'whole' }, async () => {
   const { service } = await serving()
   const body = Buffer.alloc(12 << 20)
   const before = heldBytes()

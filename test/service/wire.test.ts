@@ -33,7 +33,9 @@ const behaviour = {
   frame: (_, { data }) => `data: ${JSON.stringify(data)}\n\n`,
 } satisfies Pick<Behaviour, 'events' | 'frame'> as unknown as Behaviour
 
-test('a chunk with a prepared constant part equals one that is built from scratch', () => {
+test('a chunk with a prepared constant part equals one that is built from scratch', {
+  tags: 'whole',
+}, () => {
   const quick = new Framer(behaviour, call, defaultProfile, true)
   const slow = new Framer(behaviour, call, defaultProfile, false)
   const piece = fc.record({

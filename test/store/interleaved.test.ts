@@ -108,33 +108,32 @@ const one = fc.record({
 })
 const numRuns = tries(4, 200)
 
-test(
-  'interleaved operations on one store have the results of each alone',
-  async () => {
-    const alone = new Map<Operation, string>()
-    for (const name of Object.keys(operations) as Operation[]) {
-      alone.set(name, JSON.stringify(await operations[name]()))
-    }
-    await fc.assert(
-      fc.asyncProperty(
-        fc
-          .array(one, { minLength: 2, maxLength: 4 })
-          // One run at a time records into a store.
-          .filter((all) => all.filter(({ operation }) => operation === 'run').length < 2),
-        async (all) => {
-          const results = await Promise.all(
-            all.map(async ({ operation, afterMs }) => {
-              await wait(afterMs)
-              return JSON.stringify(await operations[operation]())
-            }),
-          )
-          for (const [at, { operation }] of all.entries()) {
-            expect(results[at], operation).toBe(alone.get(operation))
-          }
-        },
-      ),
-      { numRuns },
-    )
-  },
-  numRuns * 60_000,
-)
+test('interleaved operations on one store have the results of each alone', {
+  tags: 'whole',
+  timeout: numRuns * 60_000,
+}, async () => {
+  const alone = new Map<Operation, string>()
+  for (const name of Object.keys(operations) as Operation[]) {
+    alone.set(name, JSON.stringify(await operations[name]()))
+  }
+  await fc.assert(
+    fc.asyncProperty(
+      fc
+        .array(one, { minLength: 2, maxLength: 4 })
+        // One run at a time records into a store.
+        .filter((all) => all.filter(({ operation }) => operation === 'run').length < 2),
+      async (all) => {
+        const results = await Promise.all(
+          all.map(async ({ operation, afterMs }) => {
+            await wait(afterMs)
+            return JSON.stringify(await operations[operation]())
+          }),
+        )
+        for (const [at, { operation }] of all.entries()) {
+          expect(results[at], operation).toBe(alone.get(operation))
+        }
+      },
+    ),
+    { numRuns },
+  )
+})

@@ -83,7 +83,9 @@ test('a kill loses no appended row, and opening the store takes in the journal o
   expect(await rowsOf(writer.path)).toBe(101 + batchRows)
 })
 
-test('rows on both sides of a row group are there once, wherever the kill falls', async () => {
+test('rows on both sides of a row group are there once, wherever the kill falls', {
+  tags: 'whole',
+}, async () => {
   const writer = await recording('groups')
   // The first rows are in a smaller table than those that fill the row group.
   writer.append(40)
@@ -100,7 +102,7 @@ test('rows on both sides of a row group are there once, wherever the kill falls'
   expect(await rowsOf(writer.path)).toBe(appended)
 })
 
-test('a kill loses no row at the switch to a larger table', async () => {
+test('a kill loses no row at the switch to a larger table', { tags: 'whole' }, async () => {
   const writer = await recording('forms')
   const changes = [{}, { session: 3 }, { retryAfter: 0.5 }, {}]
   const copies: string[] = []

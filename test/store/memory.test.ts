@@ -47,7 +47,9 @@ async function spill(store: Store, look: () => void): Promise<void> {
   )
 }
 
-test('what does not fit in memory is beside the file, and gone when it is closed', async () => {
+test('what does not fit in memory is beside the file, and gone when it is closed', {
+  tags: 'whole',
+}, async () => {
   const store = await openStore(path)
   const seen = new Set<string>()
   await spill(store, () => {
@@ -58,7 +60,9 @@ test('what does not fit in memory is beside the file, and gone when it is closed
   expect(readdirSync(folder)).toEqual(['s.duckdb'])
 })
 
-test('a folder that a killed process left is removed, and files of others in it are kept', async () => {
+test('a folder that a killed process left is removed, and files of others in it are kept', {
+  tags: 'whole',
+}, async () => {
   const left = `${path}.tmp`
   mkdirSync(left)
   writeFileSync(join(left, 'duckdb_temp_storage_DEFAULT-0.tmp'), 'x')

@@ -23,7 +23,9 @@ const bodyRow = (slot: number, body: string): BodyRow => ({
 /** The memory bound of a run's recorder. */
 const memoryMiB = 128
 
-test('bodies of any length fit a recorder of 128 MiB, and are read back unchanged', async () => {
+test('bodies of any length fit a recorder of 128 MiB, and are read back unchanged', {
+  tags: 'whole',
+}, async () => {
   const path = join(folder, 'long.duckdb')
   const store = await openStore(path)
   const recorder = await Recorder.open(store, memoryMiB)

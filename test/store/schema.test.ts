@@ -49,7 +49,9 @@ async function saidOf(path: string) {
   return { tables, columns, version, views: views.map((v) => ({ ...v, sql: sqlOf(v.sql) })) }
 }
 
-test('a store that is a copy of the built one equals a store that its statements make', async () => {
+test('a store that is a copy of the built one equals a store that its statements make', {
+  tags: 'whole',
+}, async () => {
   expect(existsSync(builtStorePath())).toBe(true)
   const folder = mkdtempSync(join(tmpdir(), 'assay-empty-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))

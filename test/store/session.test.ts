@@ -130,7 +130,7 @@ describe('a session', () => {
     await expect(store.rows('SELECT 1')).rejects.toThrow('is closed')
   })
 
-  test('is interrupted by its signal, and no other session is', async () => {
+  test('is interrupted by its signal, and no other session is', { tags: 'whole' }, async () => {
     const store = await openStore(':memory:')
     const stop = new AbortController()
     const counted = (signal: AbortSignal | undefined, n: number) =>
@@ -165,7 +165,7 @@ describe('a session', () => {
 })
 
 describe('two operations at once on one store', () => {
-  test('each make the page of their own run', async () => {
+  test('each make the page of their own run', { tags: 'whole' }, async () => {
     const store = await seededStore({ attempts: 100 })
     const page = (runId: string) =>
       makeReport({ ...seededOptions(store), page: 'launch', runIds: [runId] })
@@ -176,7 +176,7 @@ describe('two operations at once on one store', () => {
     store.close()
   })
 
-  test('audit their own accounts: a share narrows no other audit', async () => {
+  test('audit their own accounts: a share narrows no other audit', { tags: 'whole' }, async () => {
     const store = await seededStore({ attempts: 100 })
     const findings = async (accounts?: { index: number; of: number }) => {
       const options = { contract: defaultContract, runIds: ['run-1'], rules: ['BILL', 'ERR'] }

@@ -1,3 +1,4 @@
+// @module-tag whole
 import { expect, test } from 'vitest'
 import { parseDocument } from 'yaml'
 import { parseContract } from '../../src/contract/load.ts'

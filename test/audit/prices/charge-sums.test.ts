@@ -79,7 +79,10 @@ test('the sums are those of the requests that began, ended or span as the defini
   )
 })
 
-test('a balance on each of 60,000 answers is judged in a time that grows as the answers do', () => {
+test('a balance on each of 60,000 answers is judged in a time that grows as the answers do', {
+  tags: 'whole',
+  timeout: 60_000,
+}, () => {
   const model = modelOf({ price: { request: 2 } }, 'credits')
   const judge: PriceJudge = {
     ...{ currency: currency('credits'), choices: {}, clockErrorMs: 0 },
@@ -108,4 +111,4 @@ test('a balance on each of 60,000 answers is judged in a time that grows as the 
   const [few, many] = [judged(10_000), judged(60_000)]
   // Six times the answers: 36 times the time if each pair of readings read all requests.
   expect(many / few).toBeLessThan(18)
-}, 60_000)
+})

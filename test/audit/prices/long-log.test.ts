@@ -131,7 +131,10 @@ test('each request is joined by the best key that it has: answers without an id 
   expect(joined(requests, [row(1, 'x', 7), row(2, 'y', 9)]).missing).toEqual([0, 3])
 })
 
-test('20,000 requests without ids are joined by content', () => {
+test('20,000 requests without ids are joined by content', {
+  tags: 'whole',
+  timeout: 120_000,
+}, () => {
   const size = 20_000
   const requests = Array.from({ length: size }, (_, at) =>
     sent(at, { usage: usage(50, 40 + (at % 7)) }),
@@ -141,4 +144,4 @@ test('20,000 requests without ids are joined by content', () => {
   )
   const { pairs, missing, strays } = joined(requests, lines)
   expect([pairs.length, missing, strays]).toEqual([size, [], []])
-}, 120_000)
+})

@@ -151,7 +151,9 @@ const row = (id: string, spend: number, at: number, prompt = 10, completion = 5)
   startTime: new Date(novemberUs / 1000 + at * 1000).toISOString(),
 })
 
-test('the same answer again, for the key of a repeated request, may be free or not, with or without the log', async () => {
+test('the same answer again, for the key of a repeated request, may be free or not, with or without the log', {
+  tags: 'whole',
+}, async () => {
   const sends = [chat('a'), chat('a'), chat('a')]
   for (const log of [undefined, [row('a', 0.00014, 1)]]) {
     const options = log === undefined ? {} : { log }

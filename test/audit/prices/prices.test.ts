@@ -32,7 +32,7 @@ test('an honest gateway raises no alarm, and each part of a price that the traff
 const both = ['chat', 'messages'] as const
 
 for (const { id, name, fault, places, summary, rules, dialects = both } of faults) {
-  test(`${id} ${name} is told from each place where it shows`, async () => {
+  test(`${id} ${name} is told from each place where it shows`, { tags: 'whole' }, async () => {
     for (const dialect of dialects) {
       for (const place of places) {
         const { findings, failed } = await play(fault, [place], { dialect })

@@ -211,7 +211,9 @@ describe('RATE-15', () => {
     expect((await rate15.decide(await evidenceOf(rows))).verdict).not.toBe('fail')
   })
 
-  test('judges a key that changes its endpoint more often than a call takes arguments', async () => {
+  test('judges a key that changes its endpoint more often than a call takes arguments', {
+    tags: 'whole',
+  }, async () => {
     const rows = Array.from({ length: 200_000 }, (_, nth) =>
       rowOf(nth, nth * 10, {
         endpoint: nth % 2 === 0 ? 'chat' : 'messages',

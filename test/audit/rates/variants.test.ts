@@ -57,7 +57,7 @@ describe('no rate rule fails on a legal service', () => {
   // `npm run matrix` also runs random variants at night.
   test.each(
     process.env.NIGHTLY === undefined ? variants.filter((_, at) => at % 4 === 0) : variants,
-  )('$name', async ({ profile }) => {
+  )('$name', { tags: 'whole' }, async ({ profile }) => {
     // An account that is spent by its header alone: what it covered depends on that header.
     const rules = ['RATE', 'BILL-13', 'BILL-14']
     expect(await failedIn({ profile: profile as ProfileAnswers }, ['limits'], rules)).toEqual([])

@@ -99,29 +99,33 @@ function statusOf(url: string, headers: Record<string, string>, method = 'GET'):
   })
 }
 
-test('a run exports its counters and times as Prometheus text, never its key', () =>
-  withLive(runOf, async (url) => {
-    const { text, families } = await metricsWith(
-      url,
-      (now) => sampleOf(now, 'assay_requests_failed_total') >= 2,
-    )
-    expect(text).not.toContain(key)
-    expect(families.get('assay_errors_total')!.samples[0]!.labels.get('code')).toMatch(
-      /^500 a"b\\c /,
-    )
-    const ok = sampleOf(families, 'assay_requests_ended_total', 'ok')
-    const failed = sampleOf(families, 'assay_requests_ended_total', 'http_error')
-    expect(sampleOf(families, 'assay_requests_sent_total', 'chat')).toBeGreaterThanOrEqual(
-      ok + failed,
-    )
-    const counted = families
-      .get('assay_response_seconds')!
-      .samples.filter(({ name }) => name.endsWith('_count'))
-    expect(counted.map(({ labels, value }) => [labels.get('outcome'), value])).toEqual([
-      ['ok', ok],
-      ['failed', failed],
-    ])
-  }))
+test(
+  'a run exports its counters and times as Prometheus text, never its key',
+  { tags: 'whole' },
+  () =>
+    withLive(runOf, async (url) => {
+      const { text, families } = await metricsWith(
+        url,
+        (now) => sampleOf(now, 'assay_requests_failed_total') >= 2,
+      )
+      expect(text).not.toContain(key)
+      expect(families.get('assay_errors_total')!.samples[0]!.labels.get('code')).toMatch(
+        /^500 a"b\\c /,
+      )
+      const ok = sampleOf(families, 'assay_requests_ended_total', 'ok')
+      const failed = sampleOf(families, 'assay_requests_ended_total', 'http_error')
+      expect(sampleOf(families, 'assay_requests_sent_total', 'chat')).toBeGreaterThanOrEqual(
+        ok + failed,
+      )
+      const counted = families
+        .get('assay_response_seconds')!
+        .samples.filter(({ name }) => name.endsWith('_count'))
+      expect(counted.map(({ labels, value }) => [labels.get('outcome'), value])).toEqual([
+        ['ok', ok],
+        ['failed', failed],
+      ])
+    }),
+)
 
 test('only local requests are answered: no other host, origin or method', () =>
   withLive(watchOf, async (url) => {
@@ -139,7 +143,7 @@ test('only local requests are answered: no other host, origin or method', () =>
     expect(await statusOf(`${url}store`, {})).toBe(404)
   }))
 
-test('a watch exports its polls and the latest balance as Prometheus text', () =>
+test('a watch exports its polls and the latest balance as Prometheus text', { tags: 'whole' }, () =>
   withLive(watchOf, async (url) => {
     const { families } = await metricsWith(
       url,
@@ -148,7 +152,8 @@ test('a watch exports its polls and the latest balance as Prometheus text', () =
     const left = sampleOf(families, 'assay_credits_remaining')
     expect(left).toBeGreaterThan(0)
     await metricsWith(url, (now) => sampleOf(now, 'assay_credits_remaining') < left)
-  }))
+  }),
+)
 
 test('an invalid or occupied port is refused with one sentence', async () => {
   const { port } = new URL(target.baseUrl)
@@ -189,45 +194,49 @@ describe.skipIf(!canBrowse)('a live page (needs chromium: apt-get install chromi
     }
   }
 
-  test('shows a run and announces its progress, then shows its launch report', () =>
-    withLive(runOf, async (url, { child }) => {
-      const { tab, noticed } = await openPage(url)
-      await tab.getByText('failed unexpectedly').first().waitFor()
-      await tab.getByRole('img', { name: 'Requests per second' }).first().waitFor()
-      await tab
-        .getByRole('img', { name: /Response time, ms, now: p50/ })
-        .first()
-        .waitFor()
-      expect(await tab.title()).toBe('Live run · Assay')
-      expect(await tab.locator('.asks').textContent()).toBe('Does it hold?')
-      const summary = () => tab.locator('.verdict > p').last().textContent()
-      const before = await summary()
-      await expect.poll(summary).not.toBe(before)
-      // An update closes nothing that a reader opened.
-      await tab.getByText('By step, key and thread').click()
-      await expect.poll(summary).not.toBe(await summary())
-      await tab.getByRole('region', { name: 'This client', exact: true }).waitFor()
-      // Each chart is a table too, which the keyboard opens, and which stays open.
-      const rates = tab.locator('[data-part=rates]')
-      await rates.locator('summary').focus()
-      await tab.keyboard.press('Enter')
-      await tab.keyboard.press('Tab')
-      const rows = rates.getByRole('region', { name: 'Requests per second, as a table' })
-      await rows.locator('tbody tr').first().waitFor()
-      const names = await rows.locator('thead th').allTextContents()
-      expect(names.map((name) => name.trim())).toEqual(['at s', 'planned', 'sent', 'failed'])
-      await tab.locator('body').click({ position: { x: 2, y: 2 } })
-      const shown = await rows.locator('tbody tr').count()
-      await expect.poll(() => rows.locator('tbody tr').count()).toBeGreaterThan(shown)
-      await looksRight(tab)
-      await expect.poll(() => tab.getByRole('status').textContent()).toContain('Running for')
-      child.kill('SIGINT')
-      await tab.getByText('Made by Assay from the rows of').waitFor()
-      expect(await tab.locator('#aloud').count()).toBe(0)
-      expect(noticed).toEqual([])
-    }))
+  test(
+    'shows a run and announces its progress, then shows its launch report',
+    { tags: 'whole' },
+    () =>
+      withLive(runOf, async (url, { child }) => {
+        const { tab, noticed } = await openPage(url)
+        await tab.getByText('failed unexpectedly').first().waitFor()
+        await tab.getByRole('img', { name: 'Requests per second' }).first().waitFor()
+        await tab
+          .getByRole('img', { name: /Response time, ms, now: p50/ })
+          .first()
+          .waitFor()
+        expect(await tab.title()).toBe('Live run · Assay')
+        expect(await tab.locator('.asks').textContent()).toBe('Does it hold?')
+        const summary = () => tab.locator('.verdict > p').last().textContent()
+        const before = await summary()
+        await expect.poll(summary).not.toBe(before)
+        // An update closes nothing that a reader opened.
+        await tab.getByText('By step, key and thread').click()
+        await expect.poll(summary).not.toBe(await summary())
+        await tab.getByRole('region', { name: 'This client', exact: true }).waitFor()
+        // Each chart is a table too, which the keyboard opens, and which stays open.
+        const rates = tab.locator('[data-part=rates]')
+        await rates.locator('summary').focus()
+        await tab.keyboard.press('Enter')
+        await tab.keyboard.press('Tab')
+        const rows = rates.getByRole('region', { name: 'Requests per second, as a table' })
+        await rows.locator('tbody tr').first().waitFor()
+        const names = await rows.locator('thead th').allTextContents()
+        expect(names.map((name) => name.trim())).toEqual(['at s', 'planned', 'sent', 'failed'])
+        await tab.locator('body').click({ position: { x: 2, y: 2 } })
+        const shown = await rows.locator('tbody tr').count()
+        await expect.poll(() => rows.locator('tbody tr').count()).toBeGreaterThan(shown)
+        await looksRight(tab)
+        await expect.poll(() => tab.getByRole('status').textContent()).toContain('Running for')
+        child.kill('SIGINT')
+        await tab.getByText('Made by Assay from the rows of').waitFor()
+        expect(await tab.locator('#aloud').count()).toBe(0)
+        expect(noticed).toEqual([])
+      }),
+  )
 
-  test('shows a watch, and does not update a region that has the focus', () =>
+  test('shows a watch, and does not update a region that has the focus', { tags: 'whole' }, () =>
     withLive(watchOf, async (url) => {
       const { tab, noticed } = await openPage(url)
       const polls = tab.getByRole('region', { name: 'Last polls' })
@@ -254,5 +263,6 @@ describe.skipIf(!canBrowse)('a live page (needs chromium: apt-get install chromi
         true,
       )
       expect(noticed).toEqual([])
-    }))
+    }),
+  )
 })

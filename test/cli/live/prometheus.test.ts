@@ -4,7 +4,7 @@ import { family, histogram } from '../../../src/cli/live/prometheus.ts'
 import { TimeHistogram } from '../../../src/run/count/time-histogram.ts'
 import { readPrometheus } from './prometheus-text.ts'
 
-test('any text of a label is read back unchanged', () => {
+test('any text of a label is read back unchanged', { tags: 'whole' }, () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (code) => {
       const text = family('assay_errors_total', 'counter', 'Errors.', [[{ code }, 3]])

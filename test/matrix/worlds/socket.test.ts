@@ -86,59 +86,70 @@ const services: Readonly<Record<string, string>> = {
 test.each([
   ['an honest service', null],
   ...faults.map((fault) => [fault.name, fault] as const),
-] as const)('%s is judged alike on paper and over a socket', async (_, fault) => {
-  const terms: Terms = {
-    ...{ currency: 'USD', digits: 12, startMs: Date.now(), models: [model], charged, isVip: false },
-    ...{ cost: 'both', log: true, balance: { at: 'page', moves: 'up', withinS: 0 } },
-  }
-  const written = contractText(terms)
-  const balance = { get: '/key/info', value: 'info.spend', moves: 'up' }
-  const contract = completed(
-    parseContract({ ...written, evidence: { ...written.evidence, balance } }, 'world.yaml'),
-  )
-  const places = ['stated', 'logged', 'balance']
-  const target = await gateway({
-    contract,
-    ...(fault === null
-      ? {}
-      : { faults: places.map((place) => `${services[fault.name]}@${place}=1`) }),
-  })
-  const client = new RecordedClient(target.baseUrl, target.key)
-  const asks: World['asks'][number][] = []
-  await client.read('/key/info')
-  for (const [nth, body] of bodies.entries()) {
-    const answer = await client.ask(body)
-    await client.read('/key/info')
-    const usage = usageOf(answer)
-    const told = { ...usage.prompt_tokens_details, ...usage.completion_tokens_details }
-    const ask: Ask = {
+] as const)(
+  '%s is judged alike on paper and over a socket',
+  { tags: 'whole' },
+  async (_, fault) => {
+    const terms: Terms = {
       ...{
-        nth,
-        at: 1 + nth,
-        seconds: 0.4,
-        model: body.model ?? 'big',
-        dialect: 'chat',
-        repeats: null,
+        currency: 'USD',
+        digits: 12,
+        startMs: Date.now(),
+        models: [model],
+        charged,
+        isVip: false,
       },
-      prompt: JSON.stringify((body as Json).messages),
-      ...{ isStream: body.stream === true, counts: countsOf(usage), searches: 0 },
-      ...{ maySearch: false, ended: 'ok', received: 0, generated: 0, account: 'main' },
-      isFlex: body.service_tier === 'flex',
-      silent: details.filter((name) => !(name in told)),
+      ...{ cost: 'both', log: true, balance: { at: 'page', moves: 'up', withinS: 0 } },
     }
-    asks.push({ ...ask, isStruck: fault?.strikes(ask, terms) === true })
-  }
-  const found = await client.audit(contract, await target.rows())
-  const world: World = {
-    seed: 0,
-    terms,
-    asks,
-    conduct: new Set(),
-    fault,
-    isCaptured: true,
-    readEvery: 1,
-  }
-  const outcome = await outcomeOf(world)
-  expect(decided(found)).toEqual(decided(outcome.findings))
-  expect(outcome.is).toBe(fault === null ? 'honest' : 'by cause')
-})
+    const written = contractText(terms)
+    const balance = { get: '/key/info', value: 'info.spend', moves: 'up' }
+    const contract = completed(
+      parseContract({ ...written, evidence: { ...written.evidence, balance } }, 'world.yaml'),
+    )
+    const places = ['stated', 'logged', 'balance']
+    const target = await gateway({
+      contract,
+      ...(fault === null
+        ? {}
+        : { faults: places.map((place) => `${services[fault.name]}@${place}=1`) }),
+    })
+    const client = new RecordedClient(target.baseUrl, target.key)
+    const asks: World['asks'][number][] = []
+    await client.read('/key/info')
+    for (const [nth, body] of bodies.entries()) {
+      const answer = await client.ask(body)
+      await client.read('/key/info')
+      const usage = usageOf(answer)
+      const told = { ...usage.prompt_tokens_details, ...usage.completion_tokens_details }
+      const ask: Ask = {
+        ...{
+          nth,
+          at: 1 + nth,
+          seconds: 0.4,
+          model: body.model ?? 'big',
+          dialect: 'chat',
+          repeats: null,
+        },
+        prompt: JSON.stringify((body as Json).messages),
+        ...{ isStream: body.stream === true, counts: countsOf(usage), searches: 0 },
+        ...{ maySearch: false, ended: 'ok', received: 0, generated: 0, account: 'main' },
+        isFlex: body.service_tier === 'flex',
+        silent: details.filter((name) => !(name in told)),
+      }
+      asks.push({ ...ask, isStruck: fault?.strikes(ask, terms) === true })
+    }
+    const found = await client.audit(contract, await target.rows())
+    const world: World = {
+      seed: 0,
+      terms,
+      asks,
+      conduct: new Set(),
+      fault,
+      isCaptured: true,
+      readEvery: 1,
+    }
+    const outcome = await outcomeOf(world)
+    expect(decided(found)).toEqual(decided(outcome.findings))
+    expect(outcome.is).toBe(fault === null ? 'honest' : 'by cause')
+  },
+)

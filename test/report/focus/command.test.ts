@@ -32,7 +32,10 @@ const focus = (...words: string[]) =>
     (error: { code: number; stdout: string; stderr: string }) => error,
   )
 
-test('a month of an account is a file, and what has no cost is in another', async () => {
+test('a month of an account is a file, and what has no cost is in another', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
   const made = await focus('--out', out, ...wanted)
   expect(made).toMatchObject({ code: 0, stdout: `1 charges of a in ${out}\n` })
   expect(made.stderr).toContain('1 requests have unknown costs; they are not in the file, but in ')
@@ -56,7 +59,7 @@ test('a month of an account is a file, and what has no cost is in another', asyn
     HostProviderName: 'Example',
   })
   store.close()
-}, 60_000)
+})
 
 test('what is missing, no month, or not known with --strict is refused', async () => {
   expect(await focus('--out', out)).toMatchObject({

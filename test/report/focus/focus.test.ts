@@ -285,7 +285,9 @@ test('rows of a store add up to its usage, by token where the prices explain the
   store.close()
 })
 
-test('sums of drawn usage are those of the events, by key and model', async () => {
+test('sums of drawn usage are those of the events, by key and model', {
+  tags: 'whole',
+}, async () => {
   const event = fc.record({
     day: fc.integer({ min: 1, max: 30 }),
     key: fc.constantFrom('k1', 'k2'),
@@ -339,7 +341,10 @@ test('sums of drawn usage are those of the events, by key and model', async () =
   store.close()
 })
 
-test('the file of one account is the same without the others, and has no mark of them', async () => {
+test('the file of one account is the same without the others, and has no mark of them', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
   const fileOf = async (some: typeof accounts) => {
     const store = await openStore(':memory:')
     await enterMarked(store, some)
@@ -358,4 +363,4 @@ test('the file of one account is the same without the others, and has no mark of
   expect(file).toBe(await fileOf([subject]))
   expect(file).toContain(subject.model)
   for (const mark of marksOfOthers) expect(file.includes(mark) ? mark : '').toBe('')
-}, 60_000)
+})

@@ -79,7 +79,9 @@ const answerOf = (store: Store, options: UsageOptions) =>
   pageOf(store, options).catch((error: Error) => error.message)
 
 describe('the usage of one account', () => {
-  test('is the same bytes with and without 49 other accounts, and has no mark of them', async () => {
+  test('is the same bytes with and without 49 other accounts, and has no mark of them', {
+    tags: 'whole',
+  }, async () => {
     const page = await pageOf(all, mine())
     expect(page).toBe(await pageOf(alone, mine()))
     withoutMarks(page)
@@ -90,7 +92,10 @@ describe('the usage of one account', () => {
     expect(whole.includes(others[1]!.model)).toBe(true)
   })
 
-  test('is the same in drawn periods, zones, dimensions and keys', async () => {
+  test('is the same in drawn periods, zones, dimensions and keys', {
+    tags: 'whole',
+    timeout: 240_000,
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(drawn, async (options) => {
         const answer = await answerOf(all, options)
@@ -99,9 +104,12 @@ describe('the usage of one account', () => {
       }),
       { numRuns: tries(3, 20) },
     )
-  }, 240_000)
+  })
 
-  test('is the same as a page, on the terminal and as text', async () => {
+  test('is the same as a page, on the terminal and as text', {
+    tags: 'whole',
+    timeout: 60_000,
+  }, async () => {
     const usage = mine()
     const asked = (store: Store) => ({
       ...{ store, page: 'usage' as const, contract: null as never, runIds: [], timeZone: 'UTC' },
@@ -112,7 +120,7 @@ describe('the usage of one account', () => {
     withoutMarks(html)
     withoutMarks(await makeText(asked(all), 'md'))
     withoutMarks(terminalUsage(await readUsage(all, usage)))
-  }, 60_000)
+  })
 
   test.each(['usage', 'quarters', 'polls', 'attempts'] as const)(
     'is the same in an export of %s',
@@ -130,7 +138,7 @@ describe('the usage of one account', () => {
     },
   )
 
-  test('is the same from a file of quarters', async () => {
+  test('is the same from a file of quarters', { tags: 'whole' }, async () => {
     const file = join(folder, 'all.parquet')
     const own = join(folder, 'alone.parquet')
     await exportTable(all, 'quarters', [], file, 'parquet')
@@ -169,7 +177,10 @@ describe('the usage of one account', () => {
     expect(balance).toEqual([])
   })
 
-  test('changes when the account is taken out of any of its queries', async () => {
+  test('changes when the account is taken out of any of its queries', {
+    tags: 'whole',
+    timeout: 60_000,
+  }, async () => {
     const condition =
       /\baccount = getvariable\('usage_account'\)|key_fp IN \(SELECT key_fp FROM [\s\S]*?\) = getvariable\('usage_account'\)\)/g
     const right = await pageOf(few, mine())
@@ -190,5 +201,5 @@ describe('the usage of one account', () => {
       expect(JSON.stringify(page) === right ? `mutant ${at} lives` : '').toBe('')
     }
     expect(mutants + 1).toBe(7)
-  }, 60_000)
+  })
 })

@@ -195,7 +195,9 @@ describe('anomalies', () => {
     ])
   })
 
-  test('are an hour far over the median, a jump of errors, and a new key, but not an even week', async () => {
+  test('are an hour far over the median, a jump of errors, and a new key, but not an even week', {
+    tags: 'whole',
+  }, async () => {
     const week = Array.from({ length: 7 * 24 }, (_, hour) =>
       Array.from({ length: 20 + (hour % 5) }, (_, at) => ({
         atUs: utc(2026, 11, 2) + hour * 3600e6 + at * 60e6,
@@ -358,7 +360,9 @@ describe('anomalies', () => {
     ])
   })
 
-  test('an hour is judged by the sum of its series, if all report credits', async () => {
+  test('an hour is judged by the sum of its series, if all report credits', {
+    tags: 'whole',
+  }, async () => {
     const hour = (of: number) => at + of * 3600e6
     const spread = (of: number, credits: number | null) =>
       ['svc-k2', 'svc-k2.5'].map((model) => ({

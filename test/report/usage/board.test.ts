@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => store.close())
 
 describe('the board of a usage page', () => {
-  test('by account has accounts in its filters, tables and charts', async () => {
+  test('by account has accounts in its filters, tables and charts', { tags: 'whole' }, async () => {
     const many = await openStore(':memory:')
     try {
       await enterEvents(
@@ -69,7 +69,7 @@ describe('the board of a usage page', () => {
     }
   })
 
-  test('no tick of an axis is rounded, in any language', () => {
+  test('no tick of an axis is rounded, in any language', { tags: 'whole' }, () => {
     const tick = fc.record({
       locale: fc.constantFrom('en', 'en-GB', 'de-DE', 'de-CH', 'fr', 'es', 'ja', 'en-IN'),
       most: fc
@@ -222,7 +222,9 @@ test('a period that begins within its first cell has the sums of that cell', () 
   expect(viewsOf(days, initial(days)).sums).toEqual(viewsOf(data, initial(data)).sums)
 })
 
-test('one request at the start of an hour is in its sum, and a week of few requests is not drawn', async () => {
+test('one request at the start of an hour is in its sum, and a week of few requests is not drawn', {
+  tags: 'whole',
+}, async () => {
   const own = await openStore(':memory:')
   await enterEvents(own, [{ atUs: utc(2026, 11, 9, 10), credits: 3 }])
   const { html } = await makeReport({
@@ -325,7 +327,7 @@ test('an hour opens its requests, in the order of time', async () => {
   expect(requestsOf(board, initial(board))).toBe(null)
 })
 
-test('without credits, tokens lead, and no card is empty', async () => {
+test('without credits, tokens lead, and no card is empty', { tags: 'whole' }, async () => {
   const own = await openStore(':memory:')
   await enterEvents(own, [{ atUs: utc(2026, 11, 1, 3), credits: null }])
   expect((await boardOf(own)).metrics).toEqual(['tokens', 'requests'])
@@ -351,7 +353,9 @@ test('a store without usage has a page that says how usage comes into it', async
   expect(warnings).toEqual([])
 })
 
-test('ten years of 7,000 events are a page of less than 1.5 MB, by month', async () => {
+test('ten years of 7,000 events are a page of less than 1.5 MB, by month', {
+  tags: 'whole',
+}, async () => {
   const own = await openStore(':memory:')
   await own.execute(`
     INSERT INTO usage_events (source, id, at_us, ingested_us, import_no, model, endpoint, key_fp, account, outcome, status, credits, requests)

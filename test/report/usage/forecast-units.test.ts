@@ -74,7 +74,7 @@ test('beside dollars, credits burn as if they were alone', async () => {
   expect(terminalUsage(beside)).toContain('28.00 EUR a day')
 })
 
-test('a small amount of money has its digits', async () => {
+test('a small amount of money has its digits', { tags: 'whole' }, async () => {
   const page = await pageOf(20, () => [{ credits: 0.005, unit: 'USD' }])
   expect(page.forecast.summary).toMatch(/^0\.02 USD a day \(80 % likely 0\.02 to 0\.02\)/)
   const credits = await pageOf(20, () => [{ credits: 0.005 }])

@@ -216,7 +216,9 @@ describe('the forecast', () => {
     expect(depletion.runsOut.medianUs).toBe(mondayUs + (28 + 12) * dayUs)
   })
 
-  test('the band contains the median, more credits last longer, and a seed repeats', () => {
+  test('the band contains the median, more credits last longer, and a seed repeats', {
+    tags: 'whole',
+  }, () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: 500 }), { minLength: 3, maxLength: 30 }),

@@ -8,7 +8,9 @@ import { openStore } from '../../store/opened.ts'
 import { seededStore, seedUsage } from '../seeded.ts'
 import { enterEvents, usageOptions, utc } from '../usage-events.ts'
 
-test('the published schema matches the code, and the usage of a month is valid by it', async () => {
+test('the published schema matches the code, and the usage of a month is valid by it', {
+  tags: 'whole',
+}, async () => {
   const published = readFileSync(
     new URL('../../../docs/schema/usage.json', import.meta.url),
     'utf8',

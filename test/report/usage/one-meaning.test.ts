@@ -308,6 +308,7 @@ test.each([
   ['two currencies and credits', ['USD', 'EUR', 'credits']],
 ] as const)(
   'each figure of imports in %s has one value everywhere',
+  { tags: 'whole', timeout: 600_000 },
   async (_, units) => {
     await fc.assert(
       fc.asyncProperty(fc.array(line(units), { minLength: 1, maxLength: 12 }), async (lines) => {
@@ -328,7 +329,6 @@ test.each([
       { numRuns: process.env.NIGHTLY === undefined ? 2 : 60 },
     )
   },
-  600_000,
 )
 
 test('each figure of a run has one value everywhere', async () => {

@@ -14,7 +14,9 @@ afterEach(() => store.close())
 
 const at = utc(2026, 11, 3, 10)
 
-test('an hour above the lowest limit is searched for its peak minute, however many hours are busier', async () => {
+test('an hour above the lowest limit is searched for its peak minute, however many hours are busier', {
+  tags: 'whole',
+}, async () => {
   await enterEvents(store, [
     // Fifty hours of 60 requests, one in each minute, and one of 21, all in one minute.
     ...Array.from({ length: 50 }, (_, hour) =>

@@ -175,7 +175,9 @@ describe('the outlook', () => {
     expect(page.depletion.summary).toBe('480 credits at 240 a day.')
   })
 
-  test('an outlook whose date has passed gives the age of the last usage', async () => {
+  test('an outlook whose date has passed gives the age of the last usage', {
+    tags: 'whole',
+  }, async () => {
     await enterDays(4)
     const summary = async (nowUs: number) => (await read({ grants, nowUs })).depletion.summary
     const passed = (days: number) =>
@@ -193,7 +195,9 @@ describe('the outlook', () => {
   })
 })
 
-test('the contract of the runs is used if everything shown belongs to runs with it', async () => {
+test('the contract of the runs is used if everything shown belongs to runs with it', {
+  tags: 'whole',
+}, async () => {
   await enterRun(store)
   await appendAttempts(store, [attempt(0)])
   const contract = null

@@ -27,7 +27,9 @@ beforeAll(async () => {
   store.close()
 })
 
-test('sums by any two dimensions add up to the whole, with what is not known counted apart', async () => {
+test('sums by any two dimensions add up to the whole, with what is not known counted apart', {
+  tags: 'whole',
+}, async () => {
   const store = await openStore(db)
   const pairs = sumDimensions.flatMap((a) =>
     sumDimensions.filter((b) => b !== a).map((b): [SumDimension, SumDimension] => [a, b]),

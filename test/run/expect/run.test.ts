@@ -34,7 +34,9 @@ const service = () => {
   })
 }
 
-test('answers that are wrong are counted apart from failures, in rows, figures and thresholds', async () => {
+test('answers that are wrong are counted apart from failures, in rows, figures and thresholds', {
+  tags: 'whole',
+}, async () => {
   const target = await service()
   const thresholds = `thresholds: ['correct >= 50%', 'correct >= 95%', 'errors <= 30%', 'goodput >= 50%', 'goodput >= 70%']`
   await withStorePath(async (dbPath) => {

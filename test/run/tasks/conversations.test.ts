@@ -106,7 +106,9 @@ phases: [{ name: steady, load: constant, rate: 20/s, max_requests: 8, tasks: [to
   }
 })
 
-test('the first tasks start in their middle, with an invented history, and are no samples', async () => {
+test('the first tasks start in their middle, with an invented history, and are no samples', {
+  tags: 'whole',
+}, async () => {
   const lengths: number[] = []
   const target = await startTarget((_, response, body) => {
     lengths.push(JSON.parse(body).messages.length)

@@ -40,7 +40,9 @@ interface Row {
   readonly prompt: number
 }
 
-test('the requests of recorded sessions wait for the answers before them, and then for the gap', async () => {
+test('the requests of recorded sessions wait for the answers before them, and then for the gap', {
+  tags: 'whole',
+}, async () => {
   const words: number[] = []
   const target = await startTarget((_, response, body) => {
     const { messages, stream } = JSON.parse(body)
@@ -106,7 +108,9 @@ test('the sessions of any number of shards add up to the trace', () => {
   }
 })
 
-test('users do every recorded session once, in order, each one after the other, with its gaps', async () => {
+test('users do every recorded session once, in order, each one after the other, with its gaps', {
+  tags: 'whole',
+}, async () => {
   let flying = 0
   let most = 0
   const target = await startTarget((_, response) => {

@@ -43,7 +43,9 @@ interface Row {
   readonly slot: number
 }
 
-test('turns wait for those before them and their delay, carry their context, and make a task with its time', async () => {
+test('turns wait for those before them and their delay, carry their context, and make a task with its time', {
+  tags: 'whole',
+}, async () => {
   const bodies: { messages: { role: string; content: string }[]; session: unknown }[] = []
   const target = await startTarget((request, response, body) => {
     const { messages } = JSON.parse(body)
@@ -121,7 +123,9 @@ test('turns wait for those before them and their delay, carry their context, and
   target.close()
 })
 
-test('a failed turn ends its task, a deadline cuts it off, and neither is a success', async () => {
+test('a failed turn ends its task, a deadline cuts it off, and neither is a success', {
+  tags: 'whole',
+}, async () => {
   let nth = 0
   const target = await startTarget((_, response, body) => {
     const isRoot = JSON.parse(body).messages.length === 1
@@ -246,7 +250,9 @@ phases: [{ name: steady, load: poisson, rate: 20/s, duration: 2s, tasks: [task] 
   )
 })
 
-test('any number of threads sends the same requests of the same tasks', async () => {
+test('any number of threads sends the same requests of the same tasks', {
+  tags: 'whole',
+}, async () => {
   const target = await startTarget((_, response) => answerChat(response))
   const whole = scenarioOf(
     `

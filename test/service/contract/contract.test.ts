@@ -150,7 +150,9 @@ for (const { name, profile } of variants)
     // Sequential: concurrent checks have accounts of their own, but would share one clock.
     for (const { rule, title, operated, run } of checks) {
       const skipped = operated && !operator
-      test.skipIf(skipped)(`${rule} ${title}`, () => run(target), timeout)
+      test.skipIf(skipped)(`${rule} ${title}`, { tags: 'whole', timeout: timeout }, () =>
+        run(target),
+      )
     }
     if (!operator) operatorTold()
   })

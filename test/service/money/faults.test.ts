@@ -226,16 +226,20 @@ const cases = moneyFaults
 
 describe('a fault shows in the places that it is told, and nowhere else', () => {
   // They wait most of the time: several run at once, each with its own services.
-  test.concurrent.for(cases)('%s @ %j', async ([name, where], { onTestFinished }) => {
-    const run = async (faults: readonly string[]) =>
-      traffic[name]!(await gateway({ faults, ...optionsOf(name) }, onTestFinished))
-    const [honest, faulty] = await Promise.all([run([]), run([`${name}@${where.join('+')}=1`])])
-    const told = where.filter((place) => place !== 'stated' || honest.stated !== null)
-    const tolerance = isSlow.has(name) && name !== 'per-call-is-per-second' ? 4e-4 : 1e-11
-    expect(differences(honest, faulty, tolerance)).toEqual(
-      places.filter((place) => told.includes(place)),
-    )
-  })
+  test.concurrent.for(cases)(
+    '%s @ %j',
+    { tags: 'whole' },
+    async ([name, where], { onTestFinished }) => {
+      const run = async (faults: readonly string[]) =>
+        traffic[name]!(await gateway({ faults, ...optionsOf(name) }, onTestFinished))
+      const [honest, faulty] = await Promise.all([run([]), run([`${name}@${where.join('+')}=1`])])
+      const told = where.filter((place) => place !== 'stated' || honest.stated !== null)
+      const tolerance = isSlow.has(name) && name !== 'per-call-is-per-second' ? 4e-4 : 1e-11
+      expect(differences(honest, faulty, tolerance)).toEqual(
+        places.filter((place) => told.includes(place)),
+      )
+    },
+  )
 })
 
 describe('limits', () => {

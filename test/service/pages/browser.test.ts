@@ -61,7 +61,9 @@ describe.skipIf(!canBrowse)(
       return (await page.locator('.secret code').textContent()) ?? ''
     }
 
-    test('a frame of the same site shows the usage; one of another site says why not, and opens it', async () => {
+    test('a frame of the same site shows the usage; one of another site says why not, and opens it', {
+      tags: 'whole',
+    }, async () => {
       const { host, target } = await framing()
       const { page, context } = await opened(target)
       await register(page)
@@ -100,7 +102,9 @@ describe.skipIf(!canBrowse)(
       return { host, target }
     }
 
-    test('a visitor opens an account, makes a key, buys, and revokes the key, without scripts', async () => {
+    test('a visitor opens an account, makes a key, buys, and revokes the key, without scripts', {
+      tags: 'whole',
+    }, async () => {
       const { target } = await openHouse()
       const { page, context, faults } = await opened(target, { javaScriptEnabled: false })
       await register(page)
@@ -119,7 +123,9 @@ describe.skipIf(!canBrowse)(
       await context.close()
     })
 
-    test('a refused form marks and focuses its wrong field, and breaks no rule of axe', async () => {
+    test('a refused form marks and focuses its wrong field, and breaks no rule of axe', {
+      tags: 'whole',
+    }, async () => {
       const { target } = await openHouse()
       for (const colorScheme of ['light', 'dark'] as const) {
         const { page, context } = await opened(target, { javaScriptEnabled: true, colorScheme })
@@ -163,7 +169,9 @@ describe.skipIf(!canBrowse)(
       await context.close()
     })
 
-    test('new usage appears on the open page, and unfolded or focused elements stay so', async () => {
+    test('new usage appears on the open page, and unfolded or focused elements stay so', {
+      tags: 'whole',
+    }, async () => {
       const { target, clock } = await openHouse()
       const { page, context, faults } = await opened(target)
       await register(page)
@@ -186,7 +194,7 @@ describe.skipIf(!canBrowse)(
       await context.close()
     })
 
-    test("a visitor without a chosen time zone gets the browser's", async () => {
+    test("a visitor without a chosen time zone gets the browser's", { tags: 'whole' }, async () => {
       const { target } = await openHouse()
       const { page, context, faults } = await opened(target, { timezoneId: 'Asia/Tokyo' })
       await register(page)
@@ -199,7 +207,9 @@ describe.skipIf(!canBrowse)(
       await context.close()
     })
 
-    test('nothing overflows horizontally on a phone or a desktop, in light or dark', async () => {
+    test('nothing overflows horizontally on a phone or a desktop, in light or dark', {
+      tags: 'whole',
+    }, async () => {
       const { target, clock } = await openHouse()
       const { page, context, faults } = await opened(target)
       await register(page)

@@ -84,7 +84,9 @@ describe('access to the pages', () => {
     expect(headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  test('after five wrong passwords for an account, the sixth try must wait, right or wrong', async () => {
+  test('after five wrong passwords for an account, the sixth try must wait, right or wrong', {
+    tags: 'whole',
+  }, async () => {
     const { visitor, clock } = await openHouse()
     await visitor().register('ada@example.com')
     await visitor().register('bob@example.com')
@@ -126,7 +128,9 @@ describe('access to the pages', () => {
     }
   })
 
-  test('wrong keys and wrong invite codes each have a limit per address', async () => {
+  test('wrong keys and wrong invite codes each have a limit per address', {
+    tags: 'whole',
+  }, async () => {
     const { visitor, clock } = await openHouse()
     const ada = visitor()
     await ada.register('ada@example.com')
@@ -151,7 +155,7 @@ describe('access to the pages', () => {
     expect((await bob.send('/dashboard/invite', { invite: code })).status).toBe(200)
   })
 
-  test('right keys and codes do not count as tries', async () => {
+  test('right keys and codes do not count as tries', { tags: 'whole' }, async () => {
     const { visitor } = await openHouse()
     const ada = visitor()
     await ada.register('ada@example.com')
@@ -163,7 +167,9 @@ describe('access to the pages', () => {
     }
   })
 
-  test('a right password resets the count of wrong ones, and concurrent guesses all count', async () => {
+  test('a right password resets the count of wrong ones, and concurrent guesses all count', {
+    tags: 'whole',
+  }, async () => {
     const { visitor } = await openHouse()
     await visitor().register('ada@example.com')
     const guess = (password: string) =>

@@ -136,6 +136,7 @@ const totalsOf = ({ requests, tokens, cost }: Sums) => ({ requests, tokens: toke
 
 test.each(stated)(
   '%s: each sum is that of an independent reader, in five zones',
+  { tags: 'whole', timeout: 60_000 },
   async (name, expected) => {
     const files = name.split(' + ').map((file) => join(folder, file))
     const isEvents = expected.requests !== null
@@ -176,7 +177,6 @@ test.each(stated)(
       }
     }
   },
-  60_000,
 )
 
 /** Tokens that the source states; a day without a line of a kind has 0 or none of it. */
@@ -221,6 +221,7 @@ const bills = files.filter(([, { requests, cost }]) => requests === null && cost
 
 test.each(unordered)(
   '%s: the order of its lines changes nothing',
+  { tags: 'whole', timeout: 60_000 },
   async (name, expected) => {
     const { head, body } = linesOf(name)
     for (const seed of process.env.NIGHTLY === undefined ? [1] : [1, 2, 3, 4, 5]) {
@@ -228,20 +229,20 @@ test.each(unordered)(
       expect([seed, totalsOf(await imported([file]))]).toEqual([seed, totalsOf(expected)])
     }
   },
-  60_000,
 )
 
 test.each(files)(
   '%s counts once, however often it is imported',
+  { tags: 'whole', timeout: 60_000 },
   async (name, expected) => {
     const file = join(folder, name)
     expect(totalsOf(await imported([file, file]))).toEqual(totalsOf(expected))
   },
-  60_000,
 )
 
 test.each(unordered)(
   '%s loses nothing where it is cut in two files',
+  { tags: 'whole', timeout: 120_000 },
   async (name, expected) => {
     const { head, body } = linesOf(name)
     // Equal lines of two files are one: no file says that they are two.
@@ -258,7 +259,6 @@ test.each(unordered)(
       expect([at, totalsOf(said)]).toEqual([at, totalsOf(expected)])
     }
   },
-  120_000,
 )
 
 test.each(bills)(

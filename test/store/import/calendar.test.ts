@@ -120,7 +120,7 @@ test('an export with sums of several widths covers those, and not the time betwe
   expect((await daysIn('UTC'))[0]).toBe(7)
 })
 
-test('an end is in the zone of the time, unless it names another', async () => {
+test('an end is in the zone of the time, unless it names another', { tags: 'whole' }, async () => {
   const days = ['03/11/2026 00:00,04/11/2026 00:00,1', '23/11/2026 00:00,24/11/2026 00:00,2']
   await take('time: time, end: end, requests: n', 'time,end,n', days, { timezone: 'Asia/Kolkata' })
   const fields =

@@ -572,15 +572,17 @@ const known: readonly (readonly [
 
 test.each(known)(
   '%s is recognised, with the tokens of its dialect and its cost',
+  { tags: 'whole', timeout: 60_000 },
   async (...of) => {
     const [name, text, source, requests, tokens, cost] = of
     const got = await totalsOf(name, text)
     expect(got).toMatchObject({ source, requests, tokens, cost, rejected: 0 })
   },
-  60_000,
 )
 
-test('a page without its others is refused, and pages of one list are one statement', async () => {
+test('a page without its others is refused, and pages of one list are one statement', {
+  tags: 'whole',
+}, async () => {
   const first = { ...pageOf(bucketOf(openaiResult)), has_more: true, next_page: 'x' }
   await expect(totalsOf('p1.json', first)).rejects.toThrow(
     /p1\.json is page 1: its next page is missing\. Import both files together, or add --partial\.$/,
@@ -656,7 +658,9 @@ test('more cached tokens than input stop an import, and --cached separate adds t
   expect(separate.tokens).toEqual([90, 60, null, null, null])
 })
 
-test('daily sums keep their UTC days in another zone, and have no busiest minute', async () => {
+test('daily sums keep their UTC days in another zone, and have no busiest minute', {
+  tags: 'whole',
+}, async () => {
   const text = pageOf(bucketOf(openaiResult))
   for (const timezone of ['America/New_York', 'Asia/Kathmandu', 'Europe/Berlin']) {
     expect(await totalsOf('days.json', text, {}, timezone)).toMatchObject({
@@ -685,7 +689,9 @@ test('a German spreadsheet is read by all of its cells', async () => {
   })
 })
 
-test('a number or a date with two readings is refused, unless an option decides', async () => {
+test('a number or a date with two readings is refused, unless an option decides', {
+  tags: 'whole',
+}, async () => {
   const one = csv('a;2026-11-03 10:00;1.234')
   await expect(totalsOf('two.csv', one)).rejects.toThrow(
     /credits: 1\.234 is 1234 or 1\.234; add --decimal , or --decimal \.$/,

@@ -93,7 +93,9 @@ test('a failed request costs what the contract charges for it, and one without t
   })
 })
 
-test('a sum over a day is priced if its requests cost the same each, whatever their size', async () => {
+test('a sum over a day is priced if its requests cost the same each, whatever their size', {
+  tags: 'whole',
+}, async () => {
   const sum = { ...row, id: undefined, end: '2026-11-04T10:00:00Z', requests: 7 }
   const fee = '  - { id: m, price: { input: 3, cache_read: 0.3, output: 15, request: 0.01 } }\n'
   const tiers =
@@ -107,7 +109,9 @@ test('a sum over a day is priced if its requests cost the same each, whatever th
   })
 })
 
-test('importing again prices known lines by the newer prices, and without prices changes nothing', async () => {
+test('importing again prices known lines by the newer prices, and without prices changes nothing', {
+  tags: 'whole',
+}, async () => {
   expect(await importRows([row])).toMatchObject({ accepted: 1 })
   expect(await moneyOf()).toEqual([])
   const dearer = pricesOf(
@@ -130,7 +134,9 @@ test('importing again prices known lines by the newer prices, and without prices
   expect(await moneyOf()).toMatchObject([{ used: '0.02277' }])
 })
 
-test('costs that a provider reports apart from its usage come before computed ones', async () => {
+test('costs that a provider reports apart from its usage come before computed ones', {
+  tags: 'whole',
+}, async () => {
   const bucket = (result: object) => ({
     ...{ object: 'page', has_more: false, next_page: null },
     data: [{ object: 'bucket', start_time: 1793664000, end_time: 1793750400, results: [result] }],

@@ -165,7 +165,7 @@ describe('percentiles of records equal those of numpy', () => {
     }
   })
 
-  test('of AIPerf, with the names of older records', async () => {
+  test('of AIPerf, with the names of older records', { tags: 'whole' }, async () => {
     const lines = seen.map(({ ttftS, gapsS, latencyS }, at) => {
       const value = (ms: number) => ({ value: ms, unit: 'ms' })
       return JSON.stringify({

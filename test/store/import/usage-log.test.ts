@@ -124,7 +124,9 @@ test('an endpoint is its whole path without the query, which may hold a key; a l
   })
 })
 
-test('what an import makes of a JSON log does not depend on the order of its lines', async () => {
+test('what an import makes of a JSON log does not depend on the order of its lines', {
+  tags: 'whole',
+}, async () => {
   const line = (id: number, credits: string) =>
     `{"request":{"id":"${id}"},"at":${at / 1e6},"credits":${credits}}`
   const odd = fc.constantFrom(
@@ -326,7 +328,9 @@ test('a repeated id with other content is not counted twice, and is rejected', a
   expect(rejects()[0]!.reason).toMatch(/seen before with other content/)
 })
 
-test('the import counts add up for any cut of a log into overlapping files', async () => {
+test('the import counts add up for any cut of a log into overlapping files', {
+  tags: 'whole',
+}, async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.nat({ max: 30 }), { minLength: 1, maxLength: 40 }),
@@ -371,7 +375,9 @@ test('no key reaches the store or the rejects file', async () => {
   expect(events).not.toContain('sk-secret-1')
 })
 
-test('credits are stored in 64 bits until a log needs more, and all keep their values', async () => {
+test('credits are stored in 64 bits until a log needs more, and all keep their values', {
+  tags: 'whole',
+}, async () => {
   const own = await openStore(join(folder, 'credits.duckdb'))
   const file = (name: string) => join(folder, name)
   const simple = parseMapping('fields: { id: id, time: at, credits: cost }', 'map.yaml')

@@ -17,6 +17,7 @@ import {
 
 test.each(samples)(
   '$name: every figure is the expected one in each zone',
+  { tags: 'whole', timeout: 60_000 },
   async (sample) => {
     const store = await openStore(':memory:')
     try {
@@ -43,10 +44,12 @@ test.each(samples)(
       store.close()
     }
   },
-  60_000,
 )
 
-test('each further shape of a format holds what is expected', async () => {
+test('each further shape of a format holds what is expected', {
+  tags: 'whole',
+  timeout: 120_000,
+}, async () => {
   const store = await openStore(':memory:')
   for (const { name, imports, expected } of moreSamples) {
     for (const each of imports) {
@@ -62,7 +65,7 @@ test('each further shape of a format holds what is expected', async () => {
     }
   }
   store.close()
-}, 120_000)
+})
 
 test.runIf(process.env.NIGHTLY !== undefined).each(moreSamples)(
   '$name, another shape of its format: every figure of its page is the expected one',

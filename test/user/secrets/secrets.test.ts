@@ -37,7 +37,9 @@ const secrets = fc.string({
 })
 const around = fc.string({ unit: fc.constantFrom(...'ab {}":,\\n%é'), maxLength: 20 })
 
-test('no eight letters of the key survive any nesting of encodings, cut anywhere', () => {
+test('no eight letters of the key survive any nesting of encodings, cut anywhere', {
+  tags: 'whole',
+}, () => {
   fc.assert(
     fc.property(
       secrets,
@@ -155,7 +157,9 @@ describe('an id', () => {
       ].includes(name),
   )
 
-  test('with any nesting of encodings of a key of any length is searched', () => {
+  test('with any nesting of encodings of a key of any length is searched', {
+    tags: 'whole',
+  }, () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom(...'abcXYZ019-_/+.'), minLength: 8, maxLength: 40 }),
@@ -191,6 +195,7 @@ describe('an id', () => {
 
   test.each(Object.keys(usual))(
     'that is %s is rarely searched, for any key of eight letters or more',
+    { tags: 'whole' },
     (shape) => {
       for (const length of [8, 10, 12, 15, 16, 28]) {
         let looked = 0
@@ -203,7 +208,7 @@ describe('an id', () => {
     },
   )
 
-  test('with eight letters of the key, plain or encoded, is searched', () => {
+  test('with eight letters of the key, plain or encoded, is searched', { tags: 'whole' }, () => {
     const plain = ['base64', 'base64url', 'hex'] as const
     fc.assert(
       fc.property(

@@ -16,7 +16,9 @@ test('each tier detects the faults of the detection power table with an atomic h
   expect(power('double and given back')).toMatchObject({ T0: 0, T1: 0, T3: 60 })
 })
 
-test('a snapshot header raises no alarm, and a lost update is still found', () => {
+test('a snapshot header raises no alarm, and a lost update is still found', {
+  tags: 'whole',
+}, () => {
   const random = seeded(11)
   const fits = (fault: Parameters<typeof simulate>[0]['fault']) =>
     Array.from(
@@ -251,7 +253,9 @@ test('a double charge among 10,000 requests, 64 in flight, is found and located'
 
 const abandoned = { header: 'atomic', abortedShare: 0.05, timedOutShare: 0.02 } as const
 
-test('a double charge is located to at most 64 suspects with 5 % aborts and 2 % timeouts', () => {
+test('a double charge is located to at most 64 suspects with 5 % aborts and 2 % timeouts', {
+  tags: 'whole',
+}, () => {
   const random = seeded(19)
   for (const chargesLeft of ['none', 'all', 'streams', 'finished'] as const) {
     const options = { ...abandoned, requests: 10_000, concurrency: 64, chargesLeft }

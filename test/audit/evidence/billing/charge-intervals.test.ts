@@ -18,7 +18,9 @@ function compare(shape: SmallHistory, histories: number, seed: number) {
   return counts
 }
 
-test('charge intervals agree with an exhaustive search on 40,000 histories with ambiguous charges of 1 and 2', () => {
+test('charge intervals agree with an exhaustive search on 40,000 histories with ambiguous charges of 1 and 2', {
+  tags: 'whole',
+}, () => {
   const shape = { charges: 5, unseen: 0, reads: 0, ambiguous: 3, costs: [1, 1, 2], expire: false }
   const counts = compare(shape, 40_000, 1)
   expect(counts).toMatchObject({ falseAlarms: 0, missed: 0 })

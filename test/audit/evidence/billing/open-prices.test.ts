@@ -85,7 +85,9 @@ test('a read that ended before a credit went missing does not explain it', async
   expect(await verdictsOf(rows)).toEqual({ sums: 'fail', history: 'fail' })
 })
 
-test('credits that only some abandoned attempts can have taken, by no policy, are inconclusive', async () => {
+test('credits that only some abandoned attempts can have taken, by no policy, are inconclusive', {
+  tags: 'whole',
+}, async () => {
   const left = (slot: number, fromS: number) =>
     inFlight(slot, fromS, fromS + 1, null, {
       outcome: 'aborted',

@@ -202,7 +202,7 @@ test('of values alike the earlier comes first', () => {
   ])
 })
 
-test('a stretch of very many values has its places, too', () => {
+test('a stretch of very many values has its places, too', { tags: 'whole' }, () => {
   const count = 200_000
   const values = Array.from({ length: count }, (_, nth) => count - 1 - nth - (nth < 90 ? 0 : 1))
   const rows = steps(values)

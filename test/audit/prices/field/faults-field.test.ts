@@ -21,7 +21,7 @@ const cases = moneyFaults
 const shown = cases.filter((_, at) => process.env.NIGHTLY !== undefined || at % 12 === 0)
 
 describe('a public fault is told from each place where it shows', () => {
-  test.each(shown)('$ids $name at $place', async ({ ids, name, place }) => {
+  test.each(shown)('$ids $name at $place', { tags: 'whole' }, async ({ ids, name, place }) => {
     const { failed } = await played(traffic[name]!, {
       faults: [`${name}@${place}=${traffic[name]!.share ?? 1}`],
       isVerySlow: name === 'per-call-is-per-second',

@@ -16,7 +16,7 @@ const alarms = (failed: Awaited<ReturnType<typeof played>>['failed']) =>
     .map(({ rule, verdict }) => [rule, verdict.verdict === 'fail' ? verdict.observed : ''])
 
 describe('an honest service raises no alarm with the traffic that shows each fault', () => {
-  test.each(kinds)('%s', async (_, each) => {
+  test.each(kinds)('%s', { tags: 'whole' }, async (_, each) => {
     expect(alarms((await played(each, {})).failed)).toEqual([])
   })
 })
@@ -97,7 +97,7 @@ describe('conduct that is right and looks wrong raises no alarm', () => {
   test.each([
     ['late-spend', 'that is late within its promise'],
     ['late-worker', 'that goes back to a value within its promise'],
-  ] as const)('N3 %s: a spend %s', async (name, _) => {
+  ] as const)('N3 %s: a spend %s', { tags: 'whole' }, async (name, _) => {
     const evidence = {
       cost: [{ body: 'usage.cost' }],
       balance: { get: '/key/info', value: 'info.spend', moves: 'up', within: '6s' },

@@ -41,6 +41,7 @@ async function enterWeeks(): Promise<void> {
 
 test.each(['model', 'key', 'endpoint'] as const)(
   'a table of quarters gives the page of its events, to the last digit, by %s',
+  { tags: 'whole' },
   async (by) => {
     await enterWeeks()
     const file = join(folder, 'quarters.parquet')
@@ -94,7 +95,7 @@ test('a file that is not a table of quarters is refused with an explanation', as
   await expect(quartersFile(store, file)).rejects.toThrow(/cannot be read: .*many/)
 })
 
-test('only the named sources are read from a file', async () => {
+test('only the named sources are read from a file', { tags: 'whole' }, async () => {
   await write(`${few} UNION ALL SELECT * REPLACE ('other' AS source) FROM (${few})`)
   const engine = await quartersFile(store, join(folder, 'few.parquet'))
   expect([engine.name, engine.holdsRequests]).toEqual([join(folder, 'few.parquet'), false])

@@ -127,7 +127,9 @@ const anyService = (random: () => number): Service => {
   }
 }
 
-test('sums accuse no policy of charging or holding abandoned requests, over 120 services', () => {
+test('sums accuse no policy of charging or holding abandoned requests, over 120 services', {
+  tags: 'whole',
+}, () => {
   const random = seeded(41)
   for (let at = 0; at < 120; at++) {
     const service = anyService(random)
@@ -147,7 +149,9 @@ const holdsForTimeouts = {
   plainHangs: true,
 } as const
 
-test('a double charge is proven and located where timeouts hold credits and return them', () => {
+test('a double charge is proven and located where timeouts hold credits and return them', {
+  tags: 'whole',
+}, () => {
   const random = seeded(43)
   let [proven, located] = [0, 0]
   for (let at = 0; at < 5; at++) {
@@ -168,7 +172,7 @@ function rowOf(history: BalanceHistory, slot: number): number {
   return history.slot.indexOf(slot)
 }
 
-test('an abort that the policy charges is a suspect like any success', () => {
+test('an abort that the policy charges is a suspect like any success', { tags: 'whole' }, () => {
   const random = seeded(53)
   for (let at = 0; at < 3; at++) {
     const service = { ...holdsForTimeouts, twice: 'abort' } as const
