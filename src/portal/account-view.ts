@@ -20,8 +20,8 @@ export interface AccountView {
   readonly budgets: readonly AccountBudget[]
   /** Credits in the currency of the settings; null without a price. */
   moneyOf(credits: string): { readonly currency: string; readonly value: string } | null
-  nameOfKey(fingerprint: string): string
-  fingerprintOf(key: string): string
+  /** By fingerprint. */
+  readonly keyNames: ReadonlyMap<string, string>
 }
 
 export function accountView(settings: Settings, account: string): AccountView {
@@ -39,8 +39,7 @@ export function accountView(settings: Settings, account: string): AccountView {
       currency === null || price === undefined
         ? null
         : { currency, value: decimalText(multiply(readNumber(credits)!, readNumber(price)!)) },
-    nameOfKey: (fingerprint) => keyNames.get(fingerprint) ?? fingerprint.slice(0, 12),
-    fingerprintOf: (key) => [...keyNames].find(([, name]) => name === key)?.[0] ?? key,
+    keyNames,
   }
 }
 

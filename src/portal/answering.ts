@@ -3,6 +3,7 @@ import type { AccountView } from './account-view.ts'
 import { type Asked, digestOf, scopeOf } from './asked.ts'
 import { type ForecastSoFar, Forecasts } from './forecasts.ts'
 import { type KeptAnswer, KeptAnswers } from './kept-answers.ts'
+import { namesOfKeys } from './keys.ts'
 import { Turns } from './limits.ts'
 import type { RouteName } from './openapi.ts'
 import { Problem } from './problem.ts'
@@ -132,7 +133,8 @@ export class Answering {
     return turns.take(bearer.account, signal, () =>
       snapshot.within(
         scopeOf(bearer),
-        (session) => read({ bearer, view, session, ...at }, forecast),
+        async (session) =>
+          read({ bearer, view, keys: await namesOfKeys(session, view), session, ...at }, forecast),
         { signal },
       ),
     )

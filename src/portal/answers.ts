@@ -27,7 +27,7 @@ export async function readAnswer(
   snapshot: Snapshot,
   speech: Speech,
 ): Promise<unknown> {
-  const { bearer, view, nowMs } = asked
+  const { view, nowMs } = asked
   switch (name) {
     case 'account':
       return readAccount(asked)
@@ -47,6 +47,6 @@ export async function readAnswer(
       needs(asked, 'credits')
       return outlookOf(page, view, (query as { days: number }).days, nowMs)
     case 'notices':
-      return { notices: noticesOf(page, await readBudgets(asked), view, bearer, speech, nowMs) }
+      return { notices: noticesOf(page, await readBudgets(asked), asked, speech) }
   }
 }

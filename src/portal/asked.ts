@@ -3,11 +3,13 @@ import type { z } from 'zod'
 import type { Period } from '../measure/usage/calendar.ts'
 import { endSql, endsOf } from '../measure/usage/ends.ts'
 import { decimalText, readNumber } from '../money/rational.ts'
+import { shortSql } from '../report/usage/short-name.ts'
 import type { AccountScope } from '../store/account.ts'
 import { textList } from '../store/literal.ts'
 import type { Session } from '../store/session.ts'
 import { lookup } from '../user/lookup.ts'
 import type { AccountView } from './account-view.ts'
+import type { KeyNaming } from './keys.ts'
 import { periodOf } from './period.ts'
 import { Problem } from './problem.ts'
 import type { Shown } from './settings.ts'
@@ -18,6 +20,7 @@ import type { Bearer } from './tokens.ts'
 export interface Asked {
   readonly bearer: Bearer
   readonly view: AccountView
+  readonly keys: KeyNaming
   readonly session: Session
   readonly nowMs: number
   readonly refreshedMs: number
@@ -57,35 +60,57 @@ export const periodAsked = (
 export const dimensionSql = (by: Dimension): string =>
   ({ model: 'model', key: 'key_fp', endpoint: 'endpoint', outcome: `(${endSql})` })[by]
 
-/**
- * The fingerprints that names of keys stand for, and the SQL condition of the filters.
- *
- * @throws Problem 404 for a model or a key that the account does not have; the same if it exists elsewhere or nowhere
- */
-export async function conditionOf(asked: Asked, filters: Filters): Promise<string> {
-  const { session, view } = asked
+/** The whole names that filters stand for, since a page shows long ones shortened. */
+export interface NamesAsked {
+  readonly model: readonly string[]
+  readonly key: readonly string[]
+  readonly endpoint: readonly string[]
+}
+
+/** @throws Problem 404 for a model or a key that the account does not have; the same if it exists elsewhere or nowhere */
+export async function namesAsked(
+  asked: Asked,
+  filters: Omit<Filters, 'outcome'>,
+): Promise<NamesAsked> {
+  const { session, keys } = asked
   if (filters.key.length > 0) needs(asked, 'keys')
   if (filters.model.length > 0) needs(asked, 'models')
-  const keys = filters.key.map((key) => view.fingerprintOf(key))
-  const known = async (column: string, values: readonly string[]) => {
-    const rows = await session.rows<{ name: string }>(
-      `SELECT DISTINCT ${column} AS name FROM mine WHERE list_contains(${textList(values)}, ${column})`,
+  const whole = async (column: string, values: readonly string[]) => {
+    if (values.length === 0) return { names: [], isKnown: true }
+    const list = textList(values)
+    const rows = await session.rows<{ name: string; short: string }>(
+      `SELECT DISTINCT ${column} AS name, ${shortSql(column)} AS short FROM mine WHERE list_contains(${list}, name) OR list_contains(${list}, short)`,
     )
-    return values.every((value) => rows.some(({ name }) => name === value))
+    const isKnown = values.every((each) =>
+      rows.some(({ name, short }) => name === each || short === each),
+    )
+    return { names: rows.map(({ name }) => name), isKnown }
   }
-  if (keys.length > 0 && !(await known('key_fp', keys))) {
-    throw new Problem(404, 'no-such-key', 'This account has no such key')
-  }
-  if (filters.model.length > 0 && !(await known('model', filters.model))) {
+  const key = await whole(
+    'key_fp',
+    filters.key.map((name) => keys.fingerprintOf(name)),
+  )
+  if (!key.isKnown) throw new Problem(404, 'no-such-key', 'This account has no such key')
+  const model = await whole('model', filters.model)
+  if (!model.isKnown)
     throw new Problem(404, 'no-such-model', 'This account has not used such a model')
+  const endpoint = await whole('endpoint', filters.endpoint)
+  return {
+    ...{ key: key.names, model: model.names },
+    endpoint: endpoint.isKnown ? endpoint.names : filters.endpoint,
   }
+}
+
+/** The SQL condition of the filters. @throws Problem as `namesAsked` does */
+export async function conditionOf(asked: Asked, filters: Filters): Promise<string> {
+  const { key, model, endpoint } = await namesAsked(asked, filters)
   const only = (column: string, values: readonly string[]) =>
     values.length === 0 ? [] : [`list_contains(${textList(values)}, ${column})`]
   return [
     'true',
-    ...only('key_fp', keys),
-    ...only('model', filters.model),
-    ...only('endpoint', filters.endpoint),
+    ...only('key_fp', key),
+    ...only('model', model),
+    ...only('endpoint', endpoint),
     ...only(`(${endSql})`, filters.outcome.flatMap(endsOf)),
   ].join(' AND ')
 }
@@ -110,5 +135,5 @@ export async function coverageOf(session: Session): Promise<Coverage> {
 export const digestOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** How a name of a dimension is shown. */
-export const nameOf = ({ view }: Asked, by: Dimension | 'none' | 'day', name: string) =>
-  by === 'key' ? view.nameOfKey(name) : name
+export const nameOf = ({ keys }: Asked, by: Dimension | 'none' | 'day', name: string) =>
+  by === 'key' ? keys.nameOf(name) : name

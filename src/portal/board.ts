@@ -28,7 +28,7 @@ interface Amounts {
  * @param asked names of the address, which the board has even if they used little
  */
 export async function readBoardFor(
-  { session, view, bearer, nowMs }: Asked,
+  { session, view, keys: naming, bearer, nowMs }: Asked,
   period: Period,
   asked: BoardScope['asked'],
   page: UsagePage | null,
@@ -49,7 +49,7 @@ export async function readBoardFor(
     SET VARIABLE usage_to = ${period.toUs}::BIGINT;
     SET VARIABLE usage_unit = ${literal(amounts.unit)};
     SET VARIABLE usage_top = ${textList(names)};
-    SET VARIABLE usage_key_names = MAP(${textList(names)}, ${textList(names.map((name) => view.nameOfKey(name)))});
+    SET VARIABLE usage_key_names = MAP(${textList(names)}, ${textList(names.map((name) => naming.nameOf(name)))});
     CREATE OR REPLACE TEMP VIEW usage_cells AS SELECT * REPLACE (${[
       `${amounts.sql} AS credits`,
       `CASE WHEN unit = ${literal(amounts.unit)} THEN credits_known ELSE requests END AS credits_known`,

@@ -1,11 +1,10 @@
 import { timeIn } from '../measure/usage/calendar.ts'
 import type { Values } from '../report/usage/board/speech.js'
 import type { UsagePage } from '../report/usage/shape.ts'
-import type { AccountView } from './account-view.ts'
+import type { Asked } from './asked.ts'
 import type { BudgetState } from './budgets.ts'
 import type { Answers } from './shapes.ts'
 import type { Speech } from './speech.ts'
-import type { Bearer } from './tokens.ts'
 
 const dayUs = 86_400e6
 const mostNotices = 3
@@ -23,10 +22,8 @@ const queryOf = ({ fromUs, toUs, timezone }: BudgetState['period']) => ({
 export function noticesOf(
   page: UsagePage | null,
   budgets: readonly BudgetState[],
-  view: AccountView,
-  bearer: Bearer,
+  { keys, bearer, nowMs }: Asked,
   speech: Speech,
-  nowMs: number,
 ): Answers['notices']['notices'] {
   const nowUs = nowMs * 1000
   const notices: Answers['notices']['notices'] = []
@@ -67,7 +64,7 @@ export function noticesOf(
   const anomaly = (kind: string) => page.anomalies.find((each) => each.kind === kind)?.rows[0]
   const key = anomaly('new-key')
   if (key !== undefined && bearer.shows.has('keys')) {
-    const name = view.nameOfKey(key.id)
+    const name = keys.nameOf(key.id)
     add('new-key', { key: name }, { key: name })
   }
   const hour = anomaly('unusual-hour')

@@ -5,6 +5,7 @@ import { accountView } from './account-view.ts'
 import type { Asked } from './asked.ts'
 import { withRequests } from './board.ts'
 import { offlineDocument } from './document.ts'
+import { namesOfKeys } from './keys.ts'
 import { readLogo } from './logo.ts'
 import { pageOf } from './outlook.ts'
 import type { PageData } from './page.ts'
@@ -46,7 +47,8 @@ export async function offlinePage(options: OfflineOptions): Promise<string> {
   try {
     await snapshot.refresh(nowMs)
     return await snapshot.within({ account, keys }, async (session) => {
-      const asked: Asked = { bearer, view, session, nowMs, refreshedMs: nowMs }
+      const named = await namesOfKeys(session, view)
+      const asked: Asked = { bearer, view, keys: named, session, nowMs, refreshedMs: nowMs }
       const page = await pageOf(snapshot, { account, keys }, view, contract, nowMs)
       const data = await readPageData(asked, search, speech, { page, isPending: false }, snapshot)
       const requests = await requestsOf(asked, data, snapshot)

@@ -61,11 +61,11 @@ export async function readPageData(
       : await readBoardFor(
           asked,
           periodAsked(query, view),
-          namesAsked(search, view.fingerprintOf),
+          namesAsked(search, asked.keys),
           page,
           speech,
         )
-  const named = board === null ? null : withAsked(board, search, view)
+  const named = board === null ? null : withAsked(board, search, asked.keys)
   return {
     ...{ from: chosen.get('from')!.slice(0, 10), to: chosen.get('to')!.slice(0, 10) },
     ...{ fromUs, toUs, summary, lastUs: coverage.last },
@@ -77,11 +77,11 @@ export async function readPageData(
     isPending: canSee && isPending,
     outlook: canSee ? outlookOf(page, view, 60, nowMs) : null,
     budgets,
-    notices: noticesOf(page, budgets, view, bearer, speech, nowMs),
+    notices: noticesOf(page, budgets, asked, speech),
   }
 }
 
-function namesAsked(search: URLSearchParams, fingerprintOf: (key: string) => string) {
+function namesAsked(search: URLSearchParams, { fingerprintOf }: Asked['keys']) {
   const asked = Object.fromEntries(
     filters.flatMap((name) => (search.has(name) ? [[name, search.get(name)!]] : [])),
   )
@@ -92,12 +92,12 @@ function namesAsked(search: URLSearchParams, fingerprintOf: (key: string) => str
 function withAsked(
   board: BoardData,
   search: URLSearchParams,
-  { fingerprintOf, nameOfKey }: Asked['view'],
+  { fingerprintOf, nameOf }: Asked['keys'],
 ): { readonly board: BoardData; readonly choice: Choice } {
   const said = new URLSearchParams(search)
   for (const name of period) said.delete(name)
   const key = said.get('key')
-  if (key !== null) said.set('key', nameOfKey(fingerprintOf(key)))
+  if (key !== null) said.set('key', nameOf(fingerprintOf(key)))
   const names = Object.fromEntries(
     filters.map((name) => {
       const wanted = said.get(name)

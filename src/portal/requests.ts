@@ -2,7 +2,7 @@ import { timeIn } from '../measure/usage/calendar.ts'
 import { endOf, endsOf } from '../measure/usage/ends.ts'
 import type { RequestQuery } from '../report/usage/engine/clickhouse.ts'
 import type { AccountScope } from '../store/account.ts'
-import { type Asked, conditionOf, exact, type Input, needs, periodAsked, scopeOf } from './asked.ts'
+import { type Asked, exact, type Input, namesAsked, needs, periodAsked, scopeOf } from './asked.ts'
 import { cursorAt, skipOf } from './cursor.ts'
 import { Problem } from './problem.ts'
 import type { Answers } from './shapes.ts'
@@ -22,12 +22,12 @@ export async function readRequests(
   if (period.toUs - period.fromUs > longestUs) {
     throw new Problem(400, 'bad-period', 'A list of requests is of at most 31 days')
   }
-  await conditionOf(asked, query)
+  const names = await namesAsked(asked, query)
   const skip = skipOf(query.cursor)
   const rows = await read(scopeOf(bearer), {
     ...{ fromUs: period.fromUs, toUs: period.toUs, limit: query.limit + 1, skip },
-    ...{ models: query.model, keys: query.key.map((key) => view.fingerprintOf(key)) },
-    ...{ endpoints: query.endpoint, outcomes: query.outcome.flatMap(endsOf) },
+    ...{ models: names.model, keys: names.key },
+    ...{ endpoints: names.endpoint, outcomes: query.outcome.flatMap(endsOf) },
   })
   if (rows === null) {
     throw new Problem(404, 'no-requests', 'Only sums are known, no single requests')
@@ -37,7 +37,7 @@ export async function readRequests(
     requests: rows.slice(0, query.limit).map((row) => ({
       at: timeIn(row.at_us, period.timezone),
       model: shown.has('models') ? row.model : null,
-      key: shown.has('keys') && row.key_fp !== null ? view.nameOfKey(row.key_fp) : null,
+      key: shown.has('keys') && row.key_fp !== null ? asked.keys.nameOf(row.key_fp) : null,
       endpoint: row.endpoint,
       outcome: endOf(row),
       ...{ input: row.input, cached: row.cached, output: row.output },

@@ -6,7 +6,7 @@ import { amountText } from './amount.ts'
 import { burnDown, type Demand } from './burn-down.ts'
 import { type BurnModel, fitBurn, type PastDay } from './burn-model.ts'
 import { unitName } from './figures.ts'
-import type { BandLoss, DateBand, Depletion, Forecast } from './shape.ts'
+import type { BandLoss, CoursePoint, DateBand, Depletion, Forecast } from './shape.ts'
 
 /** A future local day. */
 export interface ComingDay {
@@ -88,6 +88,36 @@ function* drawFuture(
     most = Math.max(most, burned)
     yield { startUs: day.startUs, endUs: day.endUs, credits: most - before }
   }
+}
+
+/** Days of a course: a quarter. */
+const courseDays = 92
+const courseFutures = 200
+
+/** What will be used from now to the end of each coming day: the median and 80 % of the futures. Empty without a forecast. */
+export function courseOf(
+  past: readonly PastDay[],
+  burn: Forecast,
+  coming: readonly ComingDay[],
+  random: Random,
+): readonly CoursePoint[] {
+  if (!burn.known) return []
+  const model = fitBurn(past)
+  const days = coming.slice(0, courseDays)
+  const sums: number[][] = days.map(() => [])
+  for (let future = 0; future < courseFutures; future++) {
+    let sum = 0
+    let at = 0
+    for (const { credits } of drawFuture(model, past, days, random)) {
+      sum += credits
+      sums[at++]!.push(sum)
+    }
+  }
+  return days.map(({ endUs }, at) => {
+    const sorted = sums[at]!.sort((a, b) => a - b)
+    const of = (p: number) => percentileOf(sorted, p)!
+    return { endUs, low: of(0.1), median: of(0.5), high: of(0.9) }
+  })
 }
 
 /** The future of a balance, from many simulated futures. */

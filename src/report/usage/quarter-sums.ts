@@ -2,13 +2,13 @@ import { knownColumns, shownTokens, tokenKinds } from '../../measure/usage/quant
 import { literal } from '../../store/literal.ts'
 import type { Session } from '../../store/session.ts'
 import { queryText, type UsageEngine } from './engine/engine.ts'
+import { shortSql } from './short-name.ts'
 
-/**
- * The name of a series; the user's name for a key. Names are cut, because a log's model may be a megabyte long and
- * repeats in every hour.
- */
+/** The name of a series; the user's name for a key. */
 export const shortened = (name: string) =>
-  `left(coalesce(CASE getvariable('usage_by') WHEN 'key' THEN getvariable('usage_key_names')[${name}] END, ${name}), 200)`
+  shortSql(
+    `coalesce(CASE getvariable('usage_by') WHEN 'key' THEN getvariable('usage_key_names')[${name}] END, ${name})`,
+  )
 
 /** Columns of the kinds of tokens that a page shows. */
 export const tokenColumns = shownTokens.map((name) => tokenKinds[name].column)

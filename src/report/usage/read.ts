@@ -8,7 +8,7 @@ import { findAnomalies } from './anomalies.ts'
 import { readBalance, readGrants } from './balance.ts'
 import { comingDays, pastDays } from './days.ts'
 import { queryText, storeEngine, type UsageEngine } from './engine/engine.ts'
-import { forecastBurn, lookAhead } from './forecast.ts'
+import { courseOf, forecastBurn, lookAhead } from './forecast.ts'
 import { readPeak } from './peak.ts'
 import { planFor } from './plan.ts'
 import { prepareUsage } from './prepare.ts'
@@ -102,6 +102,10 @@ export async function readUsageIn(
     peak,
     forecast: burns[0]!.forecast,
     otherForecasts: burns.slice(1).map(({ unit, forecast }) => ({ unit, forecast })),
+    courses: burns.map((each) => ({
+      unit: each.unit,
+      days: courseOf(each.past, each.forecast, coming, randomOf(options.seed)),
+    })),
     depletion: withPassedDate(depletion, scope.nowUs, fromUs),
     bandLosses,
     plan: contract && planFor(contract, past, burn, coming.slice(0, planDays), grants, peak),

@@ -60,6 +60,8 @@ export interface UsagePage {
   readonly forecast: Forecast
   /** Of the other units. Only the forecast of credits burns what is held. */
   readonly otherForecasts: readonly { readonly unit: string; readonly forecast: Forecast }[]
+  /** The days to come, for each unit; none without its forecast. */
+  readonly courses: readonly { readonly unit: string; readonly days: readonly CoursePoint[] }[]
   readonly depletion: Depletion
   readonly bandLosses: readonly BandLoss[]
   /** Null without a contract, whose packages it uses. */
@@ -268,6 +270,14 @@ export type Forecast =
       readonly summary: string
     }
   | { readonly known: false; readonly fullDays: number; readonly summary: string }
+
+/** What will be used from now to a moment, in the unit of its course: 80 % of the futures are from `low` to `high`. */
+export interface CoursePoint {
+  readonly endUs: number
+  readonly low: number
+  readonly median: number
+  readonly high: number
+}
 
 /** The forecast that burns credits; one that is not known, if nothing is used in them. */
 export const forecastOfCredits = ({

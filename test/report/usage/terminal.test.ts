@@ -101,6 +101,7 @@ const page: UsagePage = {
   topKeys: [],
   peak: { minute: null, hour: null, day: null, unknown: null },
   forecast: { known: false, fullDays: 2, summary: 'Too few days.' },
+  courses: [],
   otherForecasts: [],
   depletion: {
     known: true,

@@ -2,6 +2,7 @@ import { endSql, failedSql } from '../../../measure/usage/ends.ts'
 import { literal } from '../../../store/literal.ts'
 import type { Session } from '../../../store/session.ts'
 import { visible } from '../../../user/hostile.ts'
+import { shortSql } from '../short-name.ts'
 import type { BoardData } from './data.ts'
 
 /** Sums of cells, in columns: cell `at` is `hour[at]`, `model[at]`, `requests[at]` and so on. */
@@ -32,7 +33,10 @@ type Dimension = (typeof dimensions)[number]
 /** SQL for the names that a board has however few requests they have. */
 export const wanted = (asked: Readonly<Partial<Record<Dimension, string>>> = {}) =>
   Object.fromEntries(
-    dimensions.map((name) => [name, asked[name] === undefined ? 'NULL' : literal(asked[name])]),
+    dimensions.map((name) => [
+      name,
+      asked[name] === undefined ? 'NULL' : shortSql(literal(asked[name])),
+    ]),
   ) as Readonly<Record<Dimension, string>>
 
 export const localSql = (us: string) =>
@@ -76,12 +80,13 @@ async function nameCells(
   const named = dimensions.map(
     (
       name,
-    ) => `CASE WHEN ${name} = ${asked[name]} OR ${name} IN (SELECT ${name} FROM usage_board GROUP BY 1 ORDER BY sum(requests) DESC, 1 LIMIT ${namesOf[name]})
+    ) => `CASE WHEN ${name} = ${asked[name]} OR ${name} IN (SELECT ${name} FROM shown GROUP BY 1 ORDER BY sum(requests) DESC, 1 LIMIT ${namesOf[name]})
       THEN ${name} ELSE '(other)' END AS ${name}`,
   )
   await store.execute(`
     CREATE OR REPLACE TEMP TABLE usage_board_cells AS
-    SELECT * REPLACE (${named.join(', ')}), ${localSql('quarter * 900000000')} // 3600000000 AS hour FROM usage_board`)
+    WITH shown AS MATERIALIZED (SELECT * REPLACE (${dimensions.map((name) => `${shortSql(name)} AS ${name}`).join(', ')}) FROM usage_board)
+    SELECT * REPLACE (${named.join(', ')}), ${localSql('quarter * 900000000')} // 3600000000 AS hour FROM shown`)
 }
 
 async function widthOf(store: Session, most: number): Promise<Width> {

@@ -1,5 +1,6 @@
 import { samplesNeeded } from '../../../measure/percentile.ts'
 import type { Session } from '../../../store/session.ts'
+import { shortSql } from '../short-name.ts'
 import { type Cells, dimensions, localSql, placesSql, startSql, type Width } from './cells.ts'
 import { latencyStep } from './sums.js'
 
@@ -28,12 +29,14 @@ const placeSql = (name: string, column: string) =>
   `coalesce((SELECT place FROM names WHERE dimension = '${name}' AND name = ${column}), (SELECT place FROM names WHERE dimension = '${name}' AND name = '(other)'))::INTEGER AS ${name}`
 
 const placed = [
-  placeSql('model', `left(coalesce(model, '(unknown)'), 200)`),
+  placeSql('model', shortSql(`coalesce(model, '(unknown)')`)),
   placeSql(
     'key',
-    `left(coalesce(CASE WHEN getvariable('usage_by') = 'account' THEN account ELSE key_fp END, '(unknown)'), 200)`,
+    shortSql(
+      `coalesce(CASE WHEN getvariable('usage_by') = 'account' THEN account ELSE key_fp END, '(unknown)')`,
+    ),
   ),
-  placeSql('endpoint', `left(coalesce(endpoint, '(unknown)'), 200)`),
+  placeSql('endpoint', shortSql(`coalesce(endpoint, '(unknown)')`)),
 ].join(', ')
 
 /** All single requests of the period in columns, if they are few. `readCells` must have run. */

@@ -4,9 +4,9 @@ SELECT quarter, width_us, model_name AS model, key_name AS key, endpoint_name AS
   CAST(sum(requests) AS BIGINT) AS requests, CAST(sum(credits_known) AS BIGINT) AS credits_known, sum(credits) AS credits,
   sum(prompt_tokens) AS prompt_tokens, sum(cached_tokens) AS cached_tokens, sum(completion_tokens) AS completion_tokens
 FROM (
-  SELECT *, left(coalesce(model, '(unknown)'), 200) AS model_name, left(coalesce(endpoint, '(unknown)'), 200) AS endpoint_name,
-    CASE WHEN getvariable('usage_by') = 'account' THEN left(coalesce(account, '(unknown)'), 200)
-      WHEN has(getvariable('usage_top'), coalesce(key_fp, '')) THEN left(coalesce(key_fp, '(unknown)'), 200)
+  SELECT *, coalesce(model, '(unknown)') AS model_name, coalesce(endpoint, '(unknown)') AS endpoint_name,
+    CASE WHEN getvariable('usage_by') = 'account' THEN coalesce(account, '(unknown)')
+      WHEN has(getvariable('usage_top'), coalesce(key_fp, '')) THEN coalesce(key_fp, '(unknown)')
       ELSE '(other)' END AS key_name
   FROM usage_cells) AS named
 WHERE first_us >= getvariable('usage_from') AND first_us < getvariable('usage_to')
