@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Composition, changed } from './composed.ts'
+import { type Composition, changed, composed, type Effect } from './composed.ts'
 
 import { alarmsOf, compositions, outcomeOf } from './unnamed.ts'
+import { verdictsOf } from './verdicts.ts'
 
 const onContext = (rest: number): Composition => ({
   when: { on: 'key', of: 1, rest },
@@ -14,6 +15,27 @@ test('a composed fault is found', { tags: 'whole' }, async () => {
   expect(await outcomeOf(onContext(0))).toEqual({
     ...{ is: 'found', by: ['BILL-10', 'USE-04'], wrongly: [] },
   })
+})
+
+const verdictsUnder = async (effect: Effect) => {
+  const fault = composed({ when: { on: 'always' }, effect }, { count: 0 })
+  const verdicts = await verdictsOf({ faults: [fault] }, ['limits'])
+  return (...ids: readonly string[]) => ids.map((id) => verdicts.get(id)?.verdict.verdict)
+}
+
+test('rejections by a limit that all accounts share are put down to RATE-14 alone', {
+  tags: 'whole',
+}, async () => {
+  const of = await verdictsUnder({ does: 'scope', by: 'address' })
+  expect(of('RATE-14', 'RATE-05', 'RATE-11')).toEqual(['fail', 'inconclusive', 'inconclusive'])
+})
+
+test('a balance for each worker puts no row of limits in the wrong', {
+  tags: 'whole',
+}, async () => {
+  const of = await verdictsUnder({ does: 'workers', count: 4 })
+  expect(of('BILL-11', 'BILL-12')).toEqual(['fail', 'fail'])
+  expect(of('RATE-01', 'RATE-02', 'RATE-18', 'BILL-05', 'BILL-17')).not.toContain('fail')
 })
 
 test('a composition that affects no request is missed for lack of traffic', {

@@ -15,7 +15,7 @@ export interface Unsteady {
 }
 
 /** Rules that take a value for the balance, or a difference between two for the charge of what came between them. */
-export const readsDifferences = /^(?:AUTH-06|BILL-0[1-6]|BILL-1[347])$/
+export const readsDifferences = /^(?:AUTH-06|BILL-0[1-6]|BILL-1[347]|RATE-0[12]|RATE-18)$/
 
 /** This many rises without a package or grant are no purchases. */
 const fewestRises = 2

@@ -6,6 +6,7 @@ import { nameModels } from '../../../limits/models/fit.ts'
 import type { BandTrace } from '../../../limits/traces.ts'
 import type { Verdict } from '../../verdict.ts'
 import { type RateHistory, witnessOf } from './history.ts'
+import { unlessPooled } from './rate-14.ts'
 import { rateRule } from './rate-rule.ts'
 import { explain, type Known, tracesIn } from './traces.ts'
 
@@ -23,9 +24,9 @@ the whole record is replayed through the models, and a rejection fails only if n
 Attempts of other keys of the account may count, too (gap G-36). Other traffic with the same key looks
 like a fault. A rejection that may belong to another window, or to the promised number in flight, decides
 nothing. If a number in flight that nothing promises explains every decision as well as a pacing does, the
-rule is inconclusive.`,
+rule is inconclusive. So it is if counts of the key go on from another key (RATE-14).`,
   decide(history, evidence) {
-    return judgeRejections(history, evidence, 'minute')
+    return unlessPooled(history, judgeRejections(history, evidence, 'minute'))
   },
 })
 

@@ -3,6 +3,7 @@ import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { otherWindowMayRefuse, pacingOf } from '../../../limits/other-windows.ts'
 import { passed } from '../../verdict.ts'
 import { witnessOf } from './history.ts'
+import { unlessPooled } from './rate-14.ts'
 import { rateRule } from './rate-rule.ts'
 
 export const rate11 = rateRule({
@@ -14,8 +15,9 @@ export const rate11 = rateRule({
   explain: `Looks at two attempts of one key, the second completely after the first and alone. If the first
 showed remaining requests, the second must not be a 429 of the same limit. No standard guarantees this (a
 service may shed load), so it is advice. If an hour or a day may be full, or may pace requests,
-nothing is decided.`,
-  decide({ byAccount }, { contract }) {
+nothing is decided. If counts of the key go on from another key (RATE-14), it is inconclusive.`,
+  decide(history, { contract }) {
+    const { byAccount } = history
     let observations = 0
     for (const events of byAccount.values()) {
       const pacing = pacingOf(events)
@@ -32,7 +34,7 @@ nothing is decided.`,
             otherWindowMayRefuse(cell.band, cell.window, events, index, pacing)
           if (!otherWindow) observations++
           if (!otherWindow && after.decision === 'rejected') {
-            return {
+            return unlessPooled(history, {
               verdict: 'fail',
               observations,
               expected: `no rejection with ${before.remaining} remaining`,
@@ -41,7 +43,7 @@ nothing is decided.`,
                 witnessOf(before, `remaining ${before.remaining} of ${before.limit}`),
                 witnessOf(after, '429'),
               ],
-            }
+            })
           }
         }
         before = alone && after.limit !== null && after.remaining !== null ? after : null

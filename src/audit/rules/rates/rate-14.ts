@@ -1,6 +1,7 @@
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
+import type { Verdict } from '../../verdict.ts'
 import { agreement, continuityOf, type Switch } from './continuity.ts'
-import { witnessOf } from './history.ts'
+import { type RateHistory, witnessOf } from './history.ts'
 import { misfiledIn } from './misfiled.ts'
 import { rateRule } from './rate-rule.ts'
 
@@ -21,11 +22,7 @@ inherits its account's count once (gap G-36) continues from its own responses af
     const { own, shared } = continuityOf(events, ({ key }) => key, true)
     const free = admittedWhileAnotherIsRejected(events)
     const observations = own.length + shared.length + free
-    // The key's own count may have fallen to that number by forgetting.
-    const ahead = shared.filter(({ forgotten }) => forgotten < 0)
-    const ownOfPair = Map.groupBy(own, pairOf)
-    const suspects = [...Map.groupBy(ahead, pairOf)].filter(([pair]) => !ownOfPair.has(pair))
-    const pooled = suspects.find(([, switches]) => switches.length >= agreement)?.[1]
+    const pooled = pooledIn({ own, shared }).find((switches) => switches.length >= agreement)
     if (pooled !== undefined) {
       const [first, ...others] = pooled
       return {
@@ -76,6 +73,39 @@ inherits its account's count once (gap G-36) continues from its own responses af
     }
   },
 })
+
+/** For each pair of keys, counts that went on from the other key, where none went on from the own one. */
+function pooledIn({ own, shared }: Pick<ReturnType<typeof continuityOf>, 'own' | 'shared'>) {
+  // The key's own count may have fallen to that number by forgetting.
+  const ahead = shared.filter(({ forgotten }) => forgotten < 0)
+  const ownOfPair = Map.groupBy(own, pairOf)
+  return [...Map.groupBy(ahead, pairOf)].flatMap(([pair, switches]) =>
+    ownOfPair.has(pair) ? [] : [switches],
+  )
+}
+
+/**
+ * An early rejection of a key proves nothing of its own limit while its counts go on from another key's answers. Keys of
+ * one account may share counts (gap G-36), which the rules weigh themselves.
+ *
+ * @param verdict of a rule on rejections; a failure becomes inconclusive where this explains it, and names RATE-14
+ */
+export function unlessPooled(
+  { events, byKey }: Pick<RateHistory, 'events' | 'byKey'>,
+  verdict: Verdict,
+): Verdict {
+  if (verdict.verdict !== 'fail' || byKey.size < 2) return verdict
+  const [pooled] = pooledIn(continuityOf(events, ({ key }) => key, true))
+  const [first] = pooled ?? []
+  if (pooled === undefined || first === undefined) return verdict
+  const { observations, observed, witnesses } = verdict
+  return {
+    verdict: 'inconclusive',
+    observations,
+    why: `${observed}; but the counts of one key go on from the answers of another, ${pooled.length} ${pooled.length === 1 ? 'time' : 'times'}, so requests of other keys may have used it up (RATE-14)`,
+    witnesses: [...witnesses, witnessOf(first.after, 'goes on from another key')],
+  }
+}
 
 /** Two keys in any order. */
 function pairOf({ before, after }: Switch): string {
