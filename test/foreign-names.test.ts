@@ -45,7 +45,7 @@ test('tables of our words have no words of the language', () => {
 const ofOurWords = [
   'cli/run-plan.ts: [billing.kind]',
   'limits/reach.ts: [window]',
-  'portal/asked.ts: [by]',
+  'portal/api/asked.ts: [by]',
   'price/judge/changes/whole.ts: [charge]',
   'price/judge/expected.ts: [clock]',
   'report/focus/charges.ts: [type]',

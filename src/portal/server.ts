@@ -2,24 +2,24 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Context } from 'hono'
 import { UserError } from '../user/user-error.ts'
-import { type AccountView, accountView } from './account-view.ts'
-import { Answering, type AnswersOptions, type UsageQuestion } from './answering.ts'
-import { forecastRoutes, readAnswer } from './answers.ts'
-import { pageDocument } from './document.ts'
-import { exportSums } from './export.ts'
-import { RequestLimit, rateLimitPolicy } from './limits.ts'
-import { Live } from './live.ts'
-import { openapiDocument, type RouteName, routes } from './openapi.ts'
-import type { OpenedSettings } from './opened-settings.ts'
-import { allowOrigin } from './origins.ts'
-import { pageBody } from './page.ts'
-import { readPageData } from './page-data.ts'
-import { parametersOf } from './parameters.ts'
-import { Problem } from './problem.ts'
-import { notReady, refused } from './refused.ts'
-import { type Speech, speechOf } from './speech.ts'
-import { type Bearer, loadJose } from './tokens.ts'
-import { wordsFor } from './words.ts'
+import { Answering, type AnswersOptions, type UsageQuestion } from './api/answering.ts'
+import { forecastRoutes, readAnswer } from './api/answers.ts'
+import { RequestLimit, rateLimitPolicy } from './api/limits.ts'
+import { Live } from './api/live.ts'
+import { openapiDocument, type RouteName, routes } from './api/openapi.ts'
+import { allowOrigin } from './api/origins.ts'
+import { parametersOf } from './api/parameters.ts'
+import { Problem } from './api/problem.ts'
+import { notReady, refused } from './api/refused.ts'
+import { exportSums } from './figures/export.ts'
+import { pageDocument } from './page/document.ts'
+import { pageBody } from './page/page.ts'
+import { readPageData } from './page/page-data.ts'
+import { type Speech, speechOf } from './page/speech.ts'
+import { wordsFor } from './page/words.ts'
+import { type AccountView, accountView } from './settings/account-view.ts'
+import type { OpenedSettings } from './settings/opened-settings.ts'
+import { type Bearer, loadJose } from './settings/tokens.ts'
 
 export interface PortalOptions extends AnswersOptions {
   readonly settings: () => OpenedSettings
@@ -244,7 +244,8 @@ export class Portal {
 const scripts = new Map<string, string>()
 function script(name: string): string {
   const text =
-    scripts.get(name) ?? readFileSync(new URL(`../../src/portal/${name}`, import.meta.url), 'utf8')
+    scripts.get(name) ??
+    readFileSync(new URL(`../../src/portal/page/${name}`, import.meta.url), 'utf8')
   scripts.set(name, text)
   return text
 }

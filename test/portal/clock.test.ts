@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Answers } from '../../src/portal/shapes.ts'
+import type { Answers } from '../../src/portal/api/shapes.ts'
 import { enterEvents, utc } from '../report/usage-events.ts'
 import { openStore } from '../store/opened.ts'
 import { nowMs, type Served, served, settingsOf, tokenOf } from './portal.ts'

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { openTokens } from '../../src/portal/tokens.ts'
+import { openTokens } from '../../src/portal/settings/tokens.ts'
 import { settingsOf } from './portal.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-host-'))

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { followedSettings } from '../../src/portal/opened-settings.ts'
 import { Portal } from '../../src/portal/server.ts'
-import { Snapshot } from '../../src/portal/snapshot.ts'
+import { followedSettings } from '../../src/portal/settings/opened-settings.ts'
+import { Snapshot } from '../../src/portal/source/snapshot.ts'
 import { openStore } from '../../src/store/open.ts'
 import { env, nowMs, settingsText, tokenOf } from './portal.ts'
 
@@ -114,7 +114,7 @@ test('a new logo and a file that comes late are seen without a change of the set
 test('an answer that failed has the id of a line that says why', async () => {
   writeFileSync(file, text)
   lines.length = 0
-  const { Snapshot: Broken } = await import('../../src/portal/snapshot.ts')
+  const { Snapshot: Broken } = await import('../../src/portal/source/snapshot.ts')
   const within = Broken.prototype.within
   Broken.prototype.within = async () => {
     throw new Error('no space left on device\nmore')

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
-import { offlinePage } from '../../src/portal/offline.ts'
-import { storeSource } from '../../src/portal/store-source.ts'
+import { offlinePage } from '../../src/portal/page/offline.ts'
+import { storeSource } from '../../src/portal/source/store-source.ts'
 import { accounts, marksOfOthers, others, subject } from '../report/marked-accounts.ts'
 import { bytesOf, everyPath, nowMs, type Served, served, settingsOf, tokenOf } from './portal.ts'
 

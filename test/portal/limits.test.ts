@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { KeptAnswers } from '../../src/portal/kept-answers.ts'
-import { Turns } from '../../src/portal/limits.ts'
+import { KeptAnswers } from '../../src/portal/api/kept-answers.ts'
+import { Turns } from '../../src/portal/api/limits.ts'
 
 const never = new AbortController().signal
 /** Lets what waits go on. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Answers } from '../../src/portal/shapes.ts'
+import type { Answers } from '../../src/portal/api/shapes.ts'
 import { enterEvents, utc } from '../report/usage-events.ts'
 import { november, type Served, served, settingsOf, tokenOf } from './portal.ts'
 

@@ -6,7 +6,7 @@ import { serve } from '@hono/node-server'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { generateSource } from 'oazapfts'
 import { expect, test } from 'vitest'
-import { openapiDocument } from '../../src/portal/openapi.ts'
+import { openapiDocument } from '../../src/portal/api/openapi.ts'
 import { subject } from '../report/marked-accounts.ts'
 import { served, tokenOf } from './portal.ts'
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
-import { offlinePage } from '../../src/portal/offline.ts'
-import { storeSource } from '../../src/portal/store-source.ts'
-import { wordsFor } from '../../src/portal/words.ts'
+import { offlinePage } from '../../src/portal/page/offline.ts'
+import { wordsFor } from '../../src/portal/page/words.ts'
+import { storeSource } from '../../src/portal/source/store-source.ts'
 import { boardScript } from '../../src/report/usage/board/board.ts'
 import { type EventChange, enterEvents, utc } from '../report/usage-events.ts'
 import type { Store } from '../store/opened.ts'
@@ -187,7 +187,7 @@ test('ten years are months, within the budget of a page', async () => {
 test('scripts keep to their budgets', () => {
   const size = (text: string) => gzipSync(text).length
   const own = (name: string) =>
-    readFileSync(new URL(`../../src/portal/${name}`, import.meta.url), 'utf8')
+    readFileSync(new URL(`../../src/portal/page/${name}`, import.meta.url), 'utf8')
   expect(size(own('embed.js'))).toBeLessThan(4096)
   expect(size(boardScript(own('page.js')))).toBeLessThan(15_000)
 })

@@ -12,11 +12,11 @@ import {
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { seriesOf } from '../../src/chart/theme.ts'
-import { contrast, firstColour, grounds, mixedUntilReadable } from '../../src/portal/accent.ts'
-import { checkAccent, readLogo } from '../../src/portal/logo.ts'
-import { parseSettings } from '../../src/portal/settings.ts'
-import { speechOf } from '../../src/portal/speech.ts'
-import { allWords, wordsFor } from '../../src/portal/words.ts'
+import { contrast, firstColour, grounds, mixedUntilReadable } from '../../src/portal/page/accent.ts'
+import { checkAccent, readLogo } from '../../src/portal/page/logo.ts'
+import { speechOf } from '../../src/portal/page/speech.ts'
+import { allWords, wordsFor } from '../../src/portal/page/words.ts'
+import { parseSettings } from '../../src/portal/settings/settings.ts'
 import { settingsOf, settingsText } from './portal.ts'
 
 test('every fault of a settings file has its line and column', () => {

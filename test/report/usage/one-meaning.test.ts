@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../../src/contract/default.ts'
-import type { Answers } from '../../../src/portal/shapes.ts'
+import type { Answers } from '../../../src/portal/api/shapes.ts'
 import { enterPrices } from '../../../src/report/usage/prepare.ts'
 import { readUsage } from '../../../src/report/usage/read.ts'
 import { limitTo } from '../../../src/store/account.ts'

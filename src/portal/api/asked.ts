@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto'
+import type { z } from 'zod'
+import type { Period } from '../../measure/usage/calendar.ts'
+import { endSql, endsOf } from '../../measure/usage/ends.ts'
+import { decimalText, readNumber } from '../../money/rational.ts'
+import { shortSql } from '../../report/usage/short-name.ts'
+import type { AccountScope } from '../../store/account.ts'
+import { textList } from '../../store/literal.ts'
+import type { Session } from '../../store/session.ts'
+import { lookup } from '../../user/lookup.ts'
+import type { KeyNaming } from '../keys.ts'
+import type { AccountView } from '../settings/account-view.ts'
+import type { Shown } from '../settings/settings.ts'
+import type { Bearer } from '../settings/tokens.ts'
+import { periodOf } from './period.ts'
+import { Problem } from './problem.ts'
+import type { Dimension, parameters } from './shapes.ts'
+
+/** What a request may see, and of whom. */
+export interface Asked {
+  readonly bearer: Bearer
+  readonly view: AccountView
+  readonly keys: KeyNaming
+  readonly session: Session
+  readonly nowMs: number
+  readonly refreshedMs: number
+}
+
+export type Input<Name extends keyof typeof parameters> = z.output<(typeof parameters)[Name]>
+type Filters = Pick<Input<'summary'>, 'model' | 'key' | 'endpoint' | 'outcome'>
+
+export const scopeOf = ({ account, keys }: Bearer): AccountScope => ({ account, keys })
+
+/** The same decimal without zeros at its end. */
+export const exact = (decimal: string | null) =>
+  decimal === null ? null : decimalText(readNumber(decimal)!)
+export const us = (ms: number) => Math.round(ms * 1000)
+
+/** @throws Problem if the token does not show it */
+export function needs({ bearer }: Pick<Asked, 'bearer'>, shown: Shown): void {
+  if (bearer.shows.has(shown)) return
+  throw new Problem(403, 'not-shown', `The token does not show ${shown}`, {
+    hint: `Ask for a token whose claim shows has ${shown}.`,
+  })
+}
+
+export const neededBy: Readonly<Partial<Record<string, Shown>>> = lookup({
+  credits: 'credits',
+  cost: 'cost',
+  key: 'keys',
+  model: 'models',
+})
+
+export const periodAsked = (
+  { from, to, timezone }: { from: string; to: string; timezone?: string | undefined },
+  view: AccountView,
+) => periodOf(from, to, timezone ?? view.timezone)
+
+/** SQL for what a dimension is called. */
+export const dimensionSql = (by: Dimension): string =>
+  ({ model: 'model', key: 'key_fp', endpoint: 'endpoint', outcome: `(${endSql})` })[by]
+
+/** The whole names that filters stand for, since a page shows long ones shortened. */
+export interface NamesAsked {
+  readonly model: readonly string[]
+  readonly key: readonly string[]
+  readonly endpoint: readonly string[]
+}
+
+/** @throws Problem 404 for a model or a key that the account does not have; the same if it exists elsewhere or nowhere */
+export async function namesAsked(
+  asked: Asked,
+  filters: Omit<Filters, 'outcome'>,
+): Promise<NamesAsked> {
+  const { session, keys } = asked
+  if (filters.key.length > 0) needs(asked, 'keys')
+  if (filters.model.length > 0) needs(asked, 'models')
+  const whole = async (column: string, values: readonly string[]) => {
+    if (values.length === 0) return { names: [], isKnown: true }
+    const list = textList(values)
+    const rows = await session.rows<{ name: string; short: string }>(
+      `SELECT DISTINCT ${column} AS name, ${shortSql(column)} AS short FROM mine WHERE list_contains(${list}, name) OR list_contains(${list}, short)`,
+    )
+    const isKnown = values.every((each) =>
+      rows.some(({ name, short }) => name === each || short === each),
+    )
+    return { names: rows.map(({ name }) => name), isKnown }
+  }
+  const key = await whole(
+    'key_fp',
+    filters.key.map((name) => keys.fingerprintOf(name)),
+  )
+  if (!key.isKnown) throw new Problem(404, 'no-such-key', 'This account has no such key')
+  const model = await whole('model', filters.model)
+  if (!model.isKnown)
+    throw new Problem(404, 'no-such-model', 'This account has not used such a model')
+  const endpoint = await whole('endpoint', filters.endpoint)
+  return {
+    ...{ key: key.names, model: model.names },
+    endpoint: endpoint.isKnown ? endpoint.names : filters.endpoint,
+  }
+}
+
+/** The SQL condition of the filters. @throws Problem as `namesAsked` does */
+export async function conditionOf(asked: Asked, filters: Filters): Promise<string> {
+  const { key, model, endpoint } = await namesAsked(asked, filters)
+  const only = (column: string, values: readonly string[]) =>
+    values.length === 0 ? [] : [`list_contains(${textList(values)}, ${column})`]
+  return [
+    'true',
+    ...only('key_fp', key),
+    ...only('model', model),
+    ...only('endpoint', endpoint),
+    ...only(`(${endSql})`, filters.outcome.flatMap(endsOf)),
+  ].join(' AND ')
+}
+
+export const within = ({ fromUs, toUs }: Pick<Period, 'fromUs' | 'toUs'>) =>
+  `first_us >= ${fromUs} AND first_us < ${toUs}`
+
+interface Coverage {
+  readonly first: number | null
+  readonly last: number | null
+  readonly width: number
+}
+
+export async function coverageOf(session: Session): Promise<Coverage> {
+  const [row] = await session.rows<Coverage>(
+    'SELECT min(first_us) AS first, max(last_us) AS last, coalesce(max(width_us), 0)::BIGINT // 1000000 AS width FROM my_days',
+  )
+  return row!
+}
+
+/** A short hash for logs and tags. */
+export const digestOf = (text: string) => createHash('sha256').update(text).digest('hex')
+
+/** How a name of a dimension is shown. */
+export const nameOf = ({ keys }: Asked, by: Dimension | 'none' | 'day', name: string) =>
+  by === 'key' ? keys.nameOf(name) : name

@@ -1,0 +1,219 @@
+import { z } from 'zod'
+import { lookup } from '../../user/lookup.ts'
+import { audience } from '../settings/tokens.ts'
+import { answers, parameters, problemShape } from './shapes.ts'
+
+interface Route {
+  readonly path: string
+  readonly id: string
+  readonly summary: string
+  readonly tag: 'usage' | 'credits'
+  readonly parameters: z.ZodObject
+  /** Media types and their schema; absent for a shape of `answers`. */
+  readonly media?: readonly string[]
+  readonly errors: readonly number[]
+}
+
+const usual = [400, 401, 403, 404, 429, 503]
+
+export const routes = {
+  account: {
+    path: '/v1/account',
+    id: 'getAccount',
+    tag: 'usage',
+    summary: 'What the token may see, and which time is covered',
+    parameters: parameters.account,
+    errors: [400, 401, 403, 429, 503],
+  },
+  summary: {
+    path: '/v1/usage/summary',
+    id: 'getSummary',
+    tag: 'usage',
+    summary: 'Sums of a period and of the one before',
+    parameters: parameters.summary,
+    errors: usual,
+  },
+  series: {
+    path: '/v1/usage/series',
+    id: 'getSeries',
+    tag: 'usage',
+    summary: 'At most 400 bars, of at most 10 series',
+    parameters: parameters.series,
+    errors: usual,
+  },
+  breakdown: {
+    path: '/v1/usage/breakdown',
+    id: 'getBreakdown',
+    tag: 'usage',
+    summary: 'Sums by one dimension, the largest first',
+    parameters: parameters.breakdown,
+    errors: usual,
+  },
+  requests: {
+    path: '/v1/usage/requests',
+    id: 'getRequests',
+    tag: 'usage',
+    summary: 'Single requests, the newest first; a period of at most 31 days',
+    parameters: parameters.requests,
+    errors: usual,
+  },
+  credits: {
+    path: '/v1/credits',
+    id: 'getCredits',
+    tag: 'credits',
+    summary: 'Credits held, used and left, by grant',
+    parameters: parameters.credits,
+    errors: [400, 401, 403, 429, 503],
+  },
+  budgets: {
+    path: '/v1/budgets',
+    id: 'getBudgets',
+    tag: 'credits',
+    summary: 'Budgets, each with what was used of it in its present period',
+    parameters: parameters.budgets,
+    errors: [400, 401, 429, 503],
+  },
+  outlook: {
+    path: '/v1/credits/outlook',
+    id: 'getOutlook',
+    tag: 'credits',
+    summary: 'The forecast with its ranges, and what expires',
+    parameters: parameters.outlook,
+    errors: [400, 401, 403, 429, 503],
+  },
+  notices: {
+    path: '/v1/notices',
+    id: 'getNotices',
+    tag: 'usage',
+    summary: 'At most three things to know',
+    parameters: parameters.notices,
+    errors: [400, 401, 403, 429, 503],
+  },
+  export: {
+    path: '/v1/export',
+    id: 'getExport',
+    tag: 'usage',
+    summary: 'The sums as a file',
+    parameters: parameters.export,
+    media: ['text/csv', 'application/x-ndjson', 'application/vnd.apache.parquet'],
+    errors: usual,
+  },
+  live: {
+    path: '/v1/live',
+    id: 'getLive',
+    tag: 'usage',
+    summary: 'Says that figures changed; has no figures',
+    parameters: parameters.live,
+    media: ['text/event-stream'],
+    errors: [400, 401, 403, 429, 503],
+  },
+} as const satisfies Record<string, Route>
+export type RouteName = keyof typeof routes
+
+/** The published description of the API: OpenAPI 3.1, from the shapes that check it. */
+export function openapiDocument(): object {
+  const ref = (id: string) => ({ $ref: `#/components/schemas/${id}` })
+  const problem = { $ref: '#/components/responses/Problem' }
+  const schemas: Record<string, unknown> = lookup()
+  /** Nested shapes with an id become components of their own. */
+  const lift = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(lift)
+    if (typeof value !== 'object' || value === null) return value
+    const { $defs, $schema: _, $id: __, id: ___, ...rest } = value as Record<string, unknown>
+    for (const [name, each] of Object.entries(($defs ?? {}) as object)) schemas[name] ??= lift(each)
+    const entries = Object.entries(rest).map(([name, each]) => [
+      name,
+      name === '$ref' ? String(each).replace('#/$defs/', '#/components/schemas/') : lift(each),
+    ])
+    return Object.fromEntries(entries)
+  }
+  for (const shape of [...Object.values(answers), problemShape]) {
+    const { id } = shape.meta() as { id: string }
+    const lifted = lift(z.toJSONSchema(shape, { io: 'output' })) as object
+    // A shape with an id refers to its own definition.
+    if (!('$ref' in lifted)) schemas[id] = lifted
+  }
+  const paths = Object.fromEntries(
+    Object.entries(routes as Record<RouteName, Route>).map(([name, route]) => {
+      const shape = z.toJSONSchema(route.parameters, { io: 'input' }) as {
+        properties?: Record<string, { description?: string }>
+        required?: readonly string[]
+      }
+      const listed = Object.entries(shape.properties ?? {}).map(([parameter, schema]) => {
+        const { description, ...rest } = schema
+        return {
+          ...{
+            name: parameter,
+            in: 'query',
+            required: shape.required?.includes(parameter) ?? false,
+          },
+          ...(description === undefined ? {} : { description }),
+          schema: lift(rest),
+        }
+      })
+      const content =
+        route.media === undefined
+          ? {
+              'application/json': {
+                schema: ref((answers[name as keyof typeof answers].meta() as { id: string }).id),
+              },
+            }
+          : Object.fromEntries(route.media.map((media) => [media, { schema: { type: 'string' } }]))
+      const operation = {
+        ...{ operationId: route.id, tags: [route.tag], summary: route.summary, parameters: listed },
+        responses: {
+          200: {
+            description: route.summary,
+            headers: {
+              ETag: { $ref: '#/components/headers/ETag' },
+              RateLimit: { $ref: '#/components/headers/RateLimit' },
+            },
+            content,
+          },
+          ...(route.media === undefined ? { 304: { description: 'Nothing changed' } } : {}),
+          ...Object.fromEntries(route.errors.map((status) => [status, problem])),
+        },
+      }
+      return [route.path, { get: operation }]
+    }),
+  )
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Usage of an account',
+      version: '1.0.0',
+      summary: 'Read-only usage, credits and notices of the account that the token names',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'The server that answered with this document' }],
+    security: [{ account: [] }],
+    tags: [
+      { name: 'usage', description: 'What was used' },
+      { name: 'credits', description: 'What is left' },
+    ],
+    paths,
+    components: {
+      securitySchemes: {
+        account: {
+          ...{ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+          description: `Claims: sub (the account), aud ${audience}, exp, nbf, iat, jti, shows, keys, origin`,
+        },
+      },
+      headers: {
+        ETag: {
+          schema: { type: 'string' },
+          description: 'Changes only with the account, the query, the token or the settings',
+        },
+        RateLimit: { schema: { type: 'string' } },
+      },
+      responses: {
+        Problem: {
+          description: 'What was wrong',
+          headers: { 'Retry-After': { schema: { type: 'integer' } } },
+          content: { 'application/problem+json': { schema: ref('Problem') } },
+        },
+      },
+      schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
+    },
+  }
+}

@@ -1,0 +1,70 @@
+import {
+  type Bar,
+  type BarWidth,
+  barsOf,
+  fittingWidth,
+  type Period,
+  timeIn,
+} from '../../measure/usage/calendar.ts'
+import { quarterUs } from '../../measure/usage/quantities.ts'
+import { checkTimeZone, parseMoment, shiftDaysUs, startOfDayUs } from '../../measure/usage/zone.ts'
+import { Problem } from './problem.ts'
+
+export const mostBars = 400
+
+const dayUs = 86_400e6
+const longestUs = 20 * 366 * dayUs
+
+/** @throws Problem for a zone, a moment or a period that is not one */
+export function periodOf(from: string, to: string, timezone: string): Period {
+  try {
+    checkTimeZone(timezone)
+  } catch {
+    throw new Problem(400, 'bad-timezone', 'The time zone is unknown', {
+      hint: 'Use an IANA name, such as UTC or Europe/Berlin.',
+    })
+  }
+  const moment = (text: string, name: string) => {
+    try {
+      return parseMoment(text, timezone)
+    } catch {
+      throw new Problem(400, 'bad-period', `${name} is not a time`, {
+        hint: 'Use a date (2026-11-01), or a time with an offset (2026-11-01T09:30:00+01:00).',
+      })
+    }
+  }
+  const [fromUs, toUs] = [moment(from, 'from'), moment(to, 'to')]
+  if (fromUs >= toUs || toUs - fromUs > longestUs) {
+    throw new Problem(400, 'bad-period', 'The period is empty or longer than 20 years', {
+      hint: 'to is exclusive, and comes after from.',
+    })
+  }
+  if (fromUs % quarterUs !== 0 || toUs % quarterUs !== 0) {
+    throw new Problem(400, 'bad-period', 'A period begins and ends on a quarter of an hour')
+  }
+  return { fromUs, toUs, timezone }
+}
+
+/**
+ * The bars of a period.
+ *
+ * @param firstWeekday 1 is Monday
+ * @throws Problem for more than 400, with the bucket that fits
+ */
+export function barsAsked(period: Period, bucket: BarWidth, firstWeekday = 1): readonly Bar[] {
+  const bars = barsOf(period, bucket, firstWeekday, mostBars)
+  if (bars.length <= mostBars) return bars
+  throw new Problem(400, 'too-many-bars', `This period has more than ${mostBars} bars`, {
+    hint: `bucket=${fittingWidth(period)} fits.`,
+  })
+}
+
+/** The default period of the page: the last 31 local days. */
+export function usualPeriod(
+  { timezone }: Pick<Period, 'timezone'>,
+  nowMs: number,
+): { readonly from: string; readonly to: string } {
+  const endUs = shiftDaysUs(startOfDayUs(nowMs * 1000, timezone), 1, timezone)
+  const day = (us: number) => timeIn(us, timezone).slice(0, 10)
+  return { from: day(shiftDaysUs(endUs, -31, timezone)), to: day(endUs) }
+}

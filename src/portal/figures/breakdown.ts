@@ -1,0 +1,68 @@
+import { timeIn } from '../../measure/usage/calendar.ts'
+import type { Sums } from '../../measure/usage/sums.ts'
+import {
+  type Asked,
+  conditionOf,
+  dimensionSql,
+  type Input,
+  nameOf,
+  neededBy,
+  needs,
+  periodAsked,
+  within,
+} from '../api/asked.ts'
+import { cursorAt, skipOf } from '../api/cursor.ts'
+import { barsAsked } from '../api/period.ts'
+import type { Answers } from '../api/shapes.ts'
+import { creditsOf, moneyOf, orderSql, readSums, unitOf } from './sums.ts'
+
+export async function readBreakdown(
+  asked: Asked,
+  query: Input<'breakdown'>,
+): Promise<Answers['breakdown']> {
+  const { view, bearer } = asked
+  const { by, sort, limit } = query
+  for (const each of [by, sort]) {
+    if (each === 'credits' && query.sort === 'credits') continue
+    if (neededBy[each] !== undefined) needs(asked, neededBy[each])
+  }
+  const period = periodAsked(query, view)
+  const where = `${within(period)} AND ${await conditionOf(asked, query)}`
+  const skip = skipOf(query.cursor)
+  const days = by === 'day' ? barsAsked(period, 'day').map((bar) => bar.startUs) : []
+  const groups = by === 'day' ? { bars: days } : { by: { name: dimensionSql(by) } }
+  const name = by === 'day' ? 'bar' : 'name'
+  const canSort = sort === 'credits' && !bearer.shows.has('credits') ? 'requests' : sort
+  const { unit } = await unitOf(asked, canSort)
+  const order = canSort === 'name' ? name : `${orderSql(asked, canSort, unit)} DESC NULLS LAST`
+  interface Group {
+    readonly name: string | null
+    readonly bar: number
+  }
+  const rows = await readSums<Group>(
+    asked,
+    { where, ...groups },
+    `ORDER BY ${order}, ${name} NULLS LAST LIMIT ${limit + 1} OFFSET ${skip}`,
+  )
+  const [all] = await readSums<object>(asked, { where })
+  const shown = bearer.shows
+  const figuresOf = (sums: Sums) => ({
+    requests: sums.requests ?? 0,
+    credits: shown.has('credits') ? creditsOf(sums) : null,
+    cost: moneyOf(asked, sums),
+    ...{ input: sums.input, output: sums.output, failed: sums.failed ?? 0 },
+  })
+  return {
+    rows: rows.slice(0, limit).map((each) => ({
+      name:
+        by === 'day'
+          ? timeIn(days[each.bar]!, period.timezone).slice(0, 10)
+          : each.name === null
+            ? null
+            : nameOf(asked, by, each.name),
+      ...figuresOf(each),
+    })),
+    total: { name: null, ...figuresOf(all!) },
+    next: rows.length > limit ? cursorAt(skip + limit) : null,
+  }
+}

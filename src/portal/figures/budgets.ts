@@ -1,0 +1,53 @@
+import { type Period, periodAround, timeIn } from '../../measure/usage/calendar.ts'
+import { decimalText, divide, numberOf, readNumber, subtract } from '../../money/rational.ts'
+import { type Asked, within } from '../api/asked.ts'
+import type { Answers } from '../api/shapes.ts'
+import type { AccountBudget } from '../settings/settings.ts'
+import { creditsOf, moneyOf, readSums } from './sums.ts'
+
+/** A budget, and what was used of it in its present period. */
+export interface BudgetState {
+  readonly budget: AccountBudget
+  readonly period: Period
+  /** Decimal text, in the unit of the budget; at least so much, if some cost is not known. */
+  readonly used: string
+  /** Of the amount; above 1 beyond it. */
+  readonly share: number
+}
+
+/** The budgets of the account that this token may see, each of its own period in the zone of the account. */
+export async function readBudgets(asked: Asked): Promise<readonly BudgetState[]> {
+  const { view, nowMs, bearer } = asked
+  // A budget is of the whole account.
+  if (bearer.keys !== null) return []
+  const states: BudgetState[] = []
+  for (const budget of view.budgets) {
+    if (!bearer.shows.has(budget.unit === 'credits' ? 'credits' : 'cost')) continue
+    const period = periodAround(nowMs * 1000, view.timezone, budget.period, view.firstWeekday)
+    const used = await usedOf(asked, budget, period)
+    states.push({
+      budget,
+      period,
+      used,
+      share: numberOf(divide(readNumber(used)!, readNumber(budget.amount)!)),
+    })
+  }
+  return states
+}
+
+/** The budgets as the API gives them. */
+export const budgetsAnswer = (states: readonly BudgetState[]): Answers['budgets'] => ({
+  budgets: states.map(({ budget, period, used, share }) => ({
+    ...{ amount: budget.amount, unit: budget.unit, period: budget.period, used, share },
+    left: decimalText(subtract(readNumber(budget.amount)!, readNumber(used)!)),
+    from: timeIn(period.fromUs, period.timezone),
+    to: timeIn(period.toUs, period.timezone),
+  })),
+})
+
+async function usedOf(asked: Asked, { unit }: AccountBudget, period: Period): Promise<string> {
+  const [sums] = await readSums<object>(asked, { where: within(period) })
+  if (unit === 'credits') return creditsOf(sums!) ?? '0'
+  // Credits with a price in this currency are money, too.
+  return moneyOf(asked, sums!).find(({ currency }) => currency === unit)?.value ?? '0'
+}

@@ -1,0 +1,75 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { z } from 'zod'
+import { timeIn } from '../../measure/usage/calendar.ts'
+import { fileTokensSql, sumsOfUnitsSql } from '../../measure/usage/sums.ts'
+import { exportQuery } from '../../store/export.ts'
+import { literal, textList } from '../../store/literal.ts'
+import { type Asked, conditionOf, needs, periodAsked, within } from '../api/asked.ts'
+import { barsAsked } from '../api/period.ts'
+import type { parameters } from '../api/shapes.ts'
+import type { AccountView } from '../settings/account-view.ts'
+
+export interface ExportedFile {
+  readonly type: string
+  readonly name: string
+  readonly bytes: Uint8Array
+}
+
+const types = {
+  csv: 'text/csv; charset=utf-8',
+  jsonl: 'application/x-ndjson',
+  parquet: 'application/vnd.apache.parquet',
+} as const
+
+/** Sums by bucket, model, key, endpoint and outcome, as a file. Text that a spreadsheet would run is disarmed. */
+export async function exportSums(
+  asked: Asked,
+  query: z.output<typeof parameters.export>,
+): Promise<ExportedFile> {
+  needs(asked, 'export')
+  const { session, view, bearer } = asked
+  const { format } = query
+  const period = periodAsked(query, view as AccountView)
+  const condition = await conditionOf(asked, query)
+  const bars = barsAsked(period, query.bucket)
+  const starts = bars.map(({ startUs }) => timeIn(startUs, period.timezone))
+  const sums = sumsOfUnitsSql({
+    from: 'mine',
+    where: `${within(period)} AND ${condition}`,
+    by: {
+      model: bearer.shows.has('models') ? 'model' : 'NULL::VARCHAR',
+      key: bearer.shows.has('keys') ? 'key_fp' : 'NULL::VARCHAR',
+      endpoint: 'endpoint',
+      outcome: 'outcome',
+    },
+    bars: bars.map(({ startUs }) => startUs),
+  })
+  const sql = `
+    SELECT (${textList(starts)})[bar + 1] AS start, model, key, endpoint, outcome, requests, ${fileTokensSql}, unit,
+      CASE WHEN ${amountIsShown(bearer)} THEN used END AS amount, CASE WHEN ${amountIsShown(bearer)} THEN refunds END AS refunds,
+      ${costSql(asked)}
+    FROM (${sums}) ORDER BY bar, model, key, endpoint, outcome, unit`
+  const folder = mkdtempSync(join(tmpdir(), 'assay-export-'))
+  try {
+    const file = join(folder, `usage.${format}`)
+    await exportQuery(session, sql, file, format)
+    return { type: types[format], name: `usage.${format}`, bytes: readFileSync(file) }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+const amountIsShown = ({ shows }: Asked['bearer']) =>
+  `CASE WHEN unit = 'credits' THEN ${shows.has('credits')} ELSE ${shows.has('cost')} END`
+
+/** What an amount costs: itself in money, and credits at the price of the settings. */
+function costSql({ bearer, view }: Asked): string {
+  const price = bearer.shows.has('cost') ? view.moneyOf('1') : null
+  const [currency, cost] =
+    price === null ? ['NULL', 'NULL'] : [literal(price.currency), `used * ${price.value}`]
+  const isShown = bearer.shows.has('cost') ? 'used IS NOT NULL' : 'false'
+  return `CASE WHEN ${isShown} THEN CASE WHEN unit = 'credits' THEN ${currency} ELSE unit END END AS currency,
+    CASE WHEN ${isShown} THEN CASE WHEN unit = 'credits' THEN ${cost} ELSE used END END AS cost`
+}

@@ -1,0 +1,79 @@
+import { timeIn } from '../../measure/usage/calendar.ts'
+import type { Values } from '../../report/usage/board/speech.js'
+import type { UsagePage } from '../../report/usage/shape.ts'
+import type { Asked } from '../api/asked.ts'
+import type { Answers } from '../api/shapes.ts'
+import type { Speech } from '../page/speech.ts'
+import type { BudgetState } from './budgets.ts'
+
+const dayUs = 86_400e6
+const mostNotices = 3
+
+type Notice = Answers['notices']['notices'][number]
+type NoticeWord = Exclude<Notice['kind'], 'budget'> | `budget.${BudgetState['budget']['period']}`
+
+/** The dates of a period, as the page is asked for it. */
+const queryOf = ({ fromUs, toUs, timezone }: BudgetState['period']) => ({
+  from: timeIn(fromUs, timezone).slice(0, 10),
+  to: timeIn(toUs, timezone).slice(0, 10),
+})
+
+/** At most three things that a customer should know, the most pressing first, each with the view that shows it. */
+export function noticesOf(
+  page: UsagePage | null,
+  budgets: readonly BudgetState[],
+  { keys, bearer, nowMs }: Asked,
+  speech: Speech,
+): Answers['notices']['notices'] {
+  const nowUs = nowMs * 1000
+  const notices: Answers['notices']['notices'] = []
+  const add = (word: NoticeWord, values: Values, query: Readonly<Record<string, string>> = {}) =>
+    notices.push({
+      kind: word.split('.')[0] as Notice['kind'],
+      text: speech.say(`notice.${word}`, values),
+      query: `?${new URLSearchParams(query)}`,
+    })
+  for (const { budget, period, share } of budgets.filter((each) => each.share >= 0.8)) {
+    const date = speech.day(period.toUs)
+    add(`budget.${budget.period}`, { share: speech.share(share), date }, queryOf(period))
+  }
+  if (page === null) return notices.slice(0, mostNotices)
+  const canSeeCredits = bearer.shows.has('credits')
+  if (canSeeCredits && page.depletion.known) {
+    const [waste] = page.depletion.wasted.filter(
+      (each) => each.expiresUs > nowUs && each.creditsMedian > 0,
+    )
+    if (waste !== undefined) {
+      add('expiring', {
+        credits: waste.creditsMedian,
+        date: speech.day(waste.expiresUs),
+      })
+    }
+    const { medianUs } = page.depletion.runsOut
+    if (medianUs !== null && medianUs > nowUs && medianUs < nowUs + 14 * dayUs) {
+      add('running-out', { date: speech.day(medianUs) })
+    }
+  }
+  const [requests, ended] = page.days.reduce(
+    ([all, bad], day) => [all + (day.requests ?? 0), bad + (day.failed ?? 0)],
+    [0, 0] as readonly [number, number],
+  )
+  if (requests > 0 && ended / requests >= 0.05) {
+    add('failures', { share: speech.share(ended / requests) }, { metric: 'requests' })
+  }
+  const anomaly = (kind: string) => page.anomalies.find((each) => each.kind === kind)?.rows[0]
+  const key = anomaly('new-key')
+  if (key !== undefined && bearer.shows.has('keys')) {
+    const name = keys.nameOf(key.id)
+    add('new-key', { key: name }, { key: name })
+  }
+  const hour = anomaly('unusual-hour')
+  if (hour !== undefined) {
+    const day = new Date(hour.atUs / 1000).toISOString().slice(0, 10)
+    const next = new Date(hour.atUs / 1000 + 86_400_000).toISOString().slice(0, 10)
+    add('busy-hour', { date: speech.moment(hour.atUs) }, { from: day, to: next })
+  }
+  const lastUs = Math.max(...page.scope.sources.map((each) => each.lastUs))
+  if (nowUs - lastUs > dayUs) add('late-data', { date: speech.moment(lastUs) })
+  return notices.slice(0, mostNotices)
+}

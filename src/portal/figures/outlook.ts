@@ -1,0 +1,132 @@
+import type { Contract } from '../../contract/contract.ts'
+import { timeIn } from '../../measure/usage/calendar.ts'
+import { quantities } from '../../measure/usage/quantities.ts'
+import { decimalText, readNumber } from '../../money/rational.ts'
+import { quartersEngine } from '../../report/usage/engine/engine.ts'
+import { grantsLeft } from '../../report/usage/ledger.ts'
+import { readUsageIn } from '../../report/usage/read.ts'
+import { forecastOfCredits, type UsagePage } from '../../report/usage/shape.ts'
+import type { AccountScope } from '../../store/account.ts'
+import { inSession } from '../../store/session.ts'
+import { UserError } from '../../user/user-error.ts'
+import { type Asked, needs, scopeOf } from '../api/asked.ts'
+import type { Answers } from '../api/shapes.ts'
+import type { AccountView } from '../settings/account-view.ts'
+import { keyDays, type Snapshot } from '../source/snapshot.ts'
+import { readLedger } from './held.ts'
+import { creditsOf, readSums } from './sums.ts'
+
+const columns = Object.keys(quantities).join()
+
+/** The usage page of an account over the sums of the snapshot: forecasts, peaks and flags. */
+export async function pageOf(
+  snapshot: Snapshot,
+  scope: AccountScope,
+  view: AccountView,
+  contract: Contract | null,
+  nowMs: number,
+): Promise<UsagePage | null> {
+  const engine = {
+    ...quartersEngine(
+      'the snapshot',
+      `SELECT 'import' AS origin, quarter // 4 AS hour, ${columns} FROM held`,
+    ),
+    keyTables: [keyDays],
+  }
+  try {
+    // No answer shows its series, so it has the fewest, and no hours.
+    const { account, keys } = scope
+    const ledger =
+      keys === null && account !== null
+        ? await snapshot.within(scope, (session) => readLedger(session, view, nowMs))
+        : null
+    const options = {
+      ...{ contract, fromUs: null, toUs: null, timezone: view.timezone, by: 'endpoint' as const },
+      ...{ runIds: [], sources: [], ...scope, nowUs: nowMs * 1000, seed: 1 },
+      grants: ledger === null ? null : grantsLeft(ledger),
+    }
+    return await inSession(snapshot.store, {}, (session) =>
+      readUsageIn(session, options, engine, false),
+    )
+  } catch (error) {
+    // An account that used nothing has no page.
+    if (error instanceof UserError && error.code === 'report') return null
+    throw error
+  }
+}
+
+/** Credits held: what the settings say, less what was used since, else the last poll. */
+export async function readCredits(asked: Asked, snapshot: Snapshot): Promise<Answers['credits']> {
+  needs(asked, 'credits')
+  const { session, view, bearer, nowMs } = asked
+  const time = (us: number | null) => (us === null ? null : timeIn(us, view.timezone))
+  // A balance is of the whole account.
+  const ledger = bearer.keys === null ? await readLedger(session, view, nowMs) : null
+  if (ledger !== null) {
+    const text = decimalText
+    return {
+      ...{ held: text(ledger.held), used: text(ledger.used), remaining: text(ledger.left) },
+      ...{ expired: text(ledger.expired), uncovered: text(ledger.uncovered) },
+      ...{ source: view.asOfUs === null ? 'grants' : 'balance', asOf: time(view.asOfUs) },
+      grants: ledger.lots
+        .filter(({ isHeld }) => isHeld)
+        .map(({ lot, used, left }) => ({
+          ...{
+            name: lot.name,
+            credits: text(lot.credits),
+            used: text(used),
+            remaining: text(left),
+          },
+          ...{ from: time(lot.fromUs), expires: time(lot.expiresUs) },
+        })),
+    }
+  }
+  const [sums] = await readSums<object>(asked, {})
+  const balance = await snapshot.balanceOf(session, scopeOf(bearer))
+  const remaining = balance === null ? null : String(balance)
+  return {
+    ...{ held: remaining, used: creditsOf(sums!), remaining },
+    ...{ expired: null, uncovered: null, asOf: null, grants: [] },
+    source: balance === null ? 'none' : 'polls',
+  }
+}
+
+const dayUs = 86_400e6
+/** An estimate has no more digits than this. */
+const text = (amount: number) => decimalText(readNumber(String(Number(amount.toFixed(6))))!)
+
+export function outlookOf(
+  page: UsagePage | null,
+  view: AccountView,
+  days: number,
+  nowMs: number,
+): Answers['outlook'] {
+  const why = 'An estimate needs three full days of use, and a balance.'
+  const forecast = page === null ? null : forecastOfCredits(page)
+  if (page === null || !page.depletion.known || !forecast?.known) {
+    return { known: false, why, fan: [], runsOut: null, expiries: [] }
+  }
+  const { depletion } = page
+  const time = (at: number | null) => (at === null ? null : timeIn(at, view.timezone))
+  const { earlyUs, medianUs, lateUs } = depletion.runsOut
+  const startUs = nowMs * 1000
+  const left = (perDay: number, day: number) => Math.max(0, depletion.balance - perDay * day)
+  return {
+    ...{ known: true, why: null },
+    fan: Array.from({ length: days + 1 }, (_, day) => ({
+      at: timeIn(startUs + day * dayUs, view.timezone),
+      p10: text(left(forecast.highPerDay, day)),
+      p50: text(left(forecast.medianPerDay, day)),
+      p90: text(left(forecast.lowPerDay, day)),
+    })),
+    runsOut: { early: time(earlyUs), median: time(medianUs), late: time(lateUs) },
+    expiries: depletion.wasted
+      .filter(({ expiresUs }) => expiresUs <= startUs + days * dayUs)
+      .map((each) => ({
+        at: timeIn(each.expiresUs, view.timezone),
+        low: text(each.creditsLow),
+        median: text(each.creditsMedian),
+        high: text(each.creditsHigh),
+      })),
+  }
+}

@@ -1,0 +1,75 @@
+import { type Period, periodBefore, timeIn } from '../../measure/usage/calendar.ts'
+import { shownTokens } from '../../measure/usage/quantities.ts'
+import type { Sums } from '../../measure/usage/sums.ts'
+import {
+  type Asked,
+  conditionOf,
+  coverageOf,
+  type Input,
+  periodAsked,
+  us,
+  within,
+} from '../api/asked.ts'
+import type { Answers } from '../api/shapes.ts'
+import { creditsOf, moneyOf, readSums } from './sums.ts'
+
+export async function readAccount(asked: Asked): Promise<Answers['account']> {
+  const { view, bearer, refreshedMs, session } = asked
+  const { first, last, width } = await coverageOf(session)
+  const time = (at: number | null) => (at === null ? null : timeIn(at, view.timezone))
+  return {
+    ...{ label: view.label, currency: bearer.shows.has('cost') ? view.currency : null },
+    ...{ locale: view.locale, timezone: view.timezone, shows: [...bearer.shows] },
+    coverage: { first: time(first), last: time(last), widthSeconds: width, gaps: [] },
+    refreshedAt: timeIn(us(refreshedMs), view.timezone),
+  }
+}
+
+const text = (value: number | null | undefined) =>
+  value === null || value === undefined ? null : String(value)
+
+export async function readSummary(
+  asked: Asked,
+  query: Input<'summary'>,
+): Promise<Answers['summary']> {
+  const { session, view, bearer } = asked
+  const period = periodAsked(query, view)
+  const condition = await conditionOf(asked, query)
+  const { first, last } = await coverageOf(session)
+  const before = periodBefore(period, { firstUs: first, lastUs: last })
+  const sumsOf = async (part: Period): Promise<Sums> => {
+    const [sums] = await readSums<object>(asked, { where: `${within(part)} AND ${condition}` })
+    return sums!
+  }
+  const now = await sumsOf(period)
+  const then = before === null ? null : await sumsOf(before)
+  const requests = now.requests ?? 0
+  const isNothing = requests === 0 && !now.requestsUnknown
+  const shareWithout = (known: number | null) =>
+    requests === 0 ? 0 : Math.min(1, Math.max(0, (requests - (known ?? 0)) / requests))
+  const figure = (of: (sums: Sums) => string | null, known: number | null) => ({
+    value: of(now) ?? (isNothing ? '0' : null),
+    unknownShare: shareWithout(known),
+    previous: then === null ? null : of(then),
+  })
+  const tokens = Object.fromEntries(
+    shownTokens.map((kind) => [kind, figure((sums) => text(sums[kind]), now[`${kind}Known`])]),
+  ) as Answers['summary']['tokens']
+  const refunds = moneyOf(asked, now, 'refunds')
+  const previous = then === null ? [] : moneyOf(asked, then)
+  const valueIn = (money: ReturnType<typeof moneyOf>, currency: string) =>
+    money.find((each) => each.currency === currency)?.value ?? null
+  return {
+    requests: figure((sums) => text(sums.requests), requests),
+    credits: bearer.shows.has('credits')
+      ? { ...figure(creditsOf, now.costKnown), refunds: creditsOf(now, 'refunds') }
+      : null,
+    cost: moneyOf(asked, now).map(({ currency, value }) => ({
+      ...{ currency, value, unknownShare: shareWithout(now.costKnown) },
+      ...{ previous: valueIn(previous, currency), refunds: valueIn(refunds, currency) },
+    })),
+    tokens,
+    successShare: requests === 0 ? null : (now.ok ?? 0) / requests,
+    refreshedAt: timeIn(us(asked.refreshedMs), view.timezone),
+  }
+}

@@ -1,0 +1,107 @@
+import { type Amount, type Sums, type SumsQuery, sumsSql } from '../../measure/usage/sums.ts'
+import { add, decimalText, readNumber } from '../../money/rational.ts'
+import { type Asked, exact } from '../api/asked.ts'
+import { Problem } from '../api/problem.ts'
+import type { Answers, Metric } from '../api/shapes.ts'
+
+/** The unit of prepaid credits. */
+const creditsUnit = 'credits'
+
+/** The sums of the account, one row for each group. */
+export function readSums<Groups>(
+  { session }: Pick<Asked, 'session'>,
+  query: Omit<SumsQuery, 'from'> & { readonly from?: string },
+  order = '',
+): Promise<readonly (Sums & Groups)[]> {
+  return session.rows<Sums & Groups>(`FROM (${sumsSql({ from: 'mine', ...query })}) ${order}`)
+}
+
+/** An amount of a unit, as an exact decimal; null without one. */
+const amountIn = (amounts: readonly Amount[] | null, unit: string, part: 'used' | 'refunds') =>
+  exact(amounts?.find((each) => each.unit === unit)?.[part] ?? null)
+
+export const creditsOf = (
+  { amounts }: Pick<Sums, 'amounts'>,
+  part: 'used' | 'refunds' = 'used',
+): string | null => amountIn(amounts, creditsUnit, part)
+
+/** Amounts of money by currency: those of the log, and credits at the price of the settings. None if the token shows no costs. */
+export function moneyOf(
+  { bearer, view }: Asked,
+  { amounts }: Pick<Sums, 'amounts'>,
+  part: 'used' | 'refunds' = 'used',
+): Answers['breakdown']['total']['cost'] {
+  if (!bearer.shows.has('cost')) return []
+  const sums = new Map<string, string>()
+  for (const each of amounts ?? []) {
+    const value = exact(each[part])
+    if (value === null) continue
+    const priced = each.unit === creditsUnit ? view.moneyOf(value) : { currency: each.unit, value }
+    if (priced === null) continue
+    const before = sums.get(priced.currency)
+    sums.set(priced.currency, before === undefined ? priced.value : plus(before, priced.value))
+  }
+  return [...sums]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([currency, value]) => ({ currency, value }))
+}
+
+export const plus = (a: string, b: string) => decimalText(add(readNumber(a)!, readNumber(b)!))
+
+/**
+ * The unit of the amounts of a metric, and all that the account has: figures of two are never one bar or one sum.
+ *
+ * @param wanted default: that of the most requests
+ * @throws Problem 404 for a unit without an amount
+ */
+export async function unitOf(
+  { session, view }: Asked,
+  metric: Metric | 'tokens' | 'name',
+  wanted?: string,
+): Promise<{ readonly unit: string | null; readonly units: readonly string[] }> {
+  if (metric !== 'cost' && metric !== 'credits') return { unit: null, units: [] }
+  const rows = await session.rows<{ unit: string }>(
+    `SELECT unit FROM mine WHERE credits IS NOT NULL GROUP BY unit ORDER BY sum(credits_known) DESC, unit`,
+  )
+  const priced = view.moneyOf('0')?.currency
+  const units =
+    metric === 'credits'
+      ? [creditsUnit]
+      : [...new Set(rows.flatMap(({ unit }) => (unit === creditsUnit ? (priced ?? []) : [unit])))]
+  if (wanted !== undefined && !units.includes(wanted)) {
+    throw new Problem(404, 'no-such-unit', 'This account has no amounts in such a unit', {
+      hint: units.length === 0 ? 'It has none at all.' : `It has ${units.join(', ')}.`,
+    })
+  }
+  return { unit: wanted ?? units[0] ?? null, units }
+}
+
+/** The value of a metric; an amount in this unit. Null is unknown. */
+export function metricOf(asked: Asked, sums: Sums, metric: Metric, unit: string | null) {
+  if (metric === 'credits') return creditsOf(sums)
+  if (metric === 'cost') {
+    return moneyOf(asked, sums).find(({ currency }) => currency === unit)?.value ?? null
+  }
+  const value = sums[metric]
+  return value === null ? null : String(value)
+}
+
+/** SQL over rows of `sumsSql` for what a metric is ordered by. */
+export function orderSql({ view }: Asked, metric: Metric | 'tokens', unit: string | null): string {
+  const amount = (of: string) =>
+    `list_sum([each.used::DOUBLE FOR each IN amounts IF each.unit = '${of.replaceAll("'", "''")}'])`
+  switch (metric) {
+    case 'tokens':
+      return 'coalesce("input", 0) + coalesce("output", 0)'
+    case 'credits':
+      return amount(creditsUnit)
+    case 'cost': {
+      if (unit === null) return 'NULL'
+      const price = view.moneyOf('1')
+      if (price?.currency !== unit) return amount(unit)
+      return `coalesce(${amount(unit)} + ${price.value} * ${amount(creditsUnit)}, ${amount(unit)}, ${price.value} * ${amount(creditsUnit)})`
+    }
+    default:
+      return `"${metric}"`
+  }
+}

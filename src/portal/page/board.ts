@@ -1,0 +1,214 @@
+import type { Period } from '../../measure/usage/calendar.ts'
+import { type BoardData, type BoardScope, readBoardOf } from '../../report/usage/board/data.ts'
+import { mostRequests } from '../../report/usage/board/requests.ts'
+import type { BoardWords } from '../../report/usage/board/words.ts'
+import type { UsagePage } from '../../report/usage/shape.ts'
+import { literal, textList } from '../../store/literal.ts'
+import type { Session } from '../../store/session.ts'
+import { type Asked, coverageOf } from '../api/asked.ts'
+import type { Answers } from '../api/shapes.ts'
+import type { Speech } from './speech.ts'
+
+/** A page is sent often, and to phones, so its cells are fewer than those of a file. */
+const mostCells = 2500
+const dayUs = 86_400e6
+
+/** What amounts are in, and how a customer calls them. */
+interface Amounts {
+  readonly unit: string
+  /** SQL for the amount of a row. */
+  readonly sql: string
+  readonly money: BoardData['money']
+  readonly isMoney: boolean
+}
+
+/**
+ * The board of an account, from its own sums alone. What the token does not show has no names and no amounts.
+ *
+ * @param asked names of the address, which the board has even if they used little
+ */
+export async function readBoardFor(
+  { session, view, keys: naming, bearer, nowMs }: Asked,
+  period: Period,
+  asked: BoardScope['asked'],
+  page: UsagePage | null,
+  speech: Speech,
+): Promise<BoardData> {
+  const { shows } = bearer
+  const amounts = await amountsOf(session, view, shows)
+  const { first, last } = await coverageOf(session)
+  const keys = await session.rows<{ key_fp: string }>(
+    `SELECT key_fp FROM mine WHERE key_fp IS NOT NULL GROUP BY key_fp ORDER BY sum(requests) DESC, key_fp`,
+  )
+  const names = keys.map(({ key_fp }) => key_fp)
+  const hidden = (isShown: boolean, column: string) =>
+    isShown ? [] : [`NULL::VARCHAR AS ${column}`]
+  await session.execute(`
+    SET VARIABLE usage_timezone = ${literal(period.timezone)};
+    SET VARIABLE usage_from = ${period.fromUs}::BIGINT;
+    SET VARIABLE usage_to = ${period.toUs}::BIGINT;
+    SET VARIABLE usage_unit = ${literal(amounts.unit)};
+    SET VARIABLE usage_top = ${textList(names)};
+    SET VARIABLE usage_key_names = MAP(${textList(names)}, ${textList(names.map((name) => naming.nameOf(name)))});
+    CREATE OR REPLACE TEMP VIEW usage_cells AS SELECT * REPLACE (${[
+      `${amounts.sql} AS credits`,
+      `CASE WHEN unit = ${literal(amounts.unit)} THEN credits_known ELSE requests END AS credits_known`,
+      ...hidden(shows.has('models'), 'model'),
+      ...hidden(shows.has('keys'), 'key_fp'),
+    ].join(', ')}), NULL::VARCHAR AS account FROM mine`)
+  const fill = (store: Session, table: string, sql: string) =>
+    store.execute(`CREATE OR REPLACE TEMP TABLE ${table} AS ${sql}`)
+  const nowUs = nowMs * 1000
+  const isOpen = shows.has('credits') && period.toUs > nowUs - dayUs
+  const unusual = page?.anomalies.find(({ kind }) => kind === 'unusual-hour')?.rows ?? []
+  return readBoardOf(
+    session,
+    { fill, holdsRequests: false },
+    {
+      ...{ fromUs: period.fromUs, toUs: period.toUs, nowUs, mostCells },
+      ...{ firstUs: first ?? period.toUs, lastUs: last ?? period.fromUs },
+      ...{ unit: amounts.unit, money: amounts.money, asked: asked ?? {} },
+      by: shows.has('models') ? 'model' : shows.has('keys') ? 'key' : 'endpoint',
+      keyIs: 'key',
+      ...{ locale: speech.locale, words: boardWordsOf(speech, amounts) },
+      page: isOpen ? page : null,
+      marks: (shows.has('credits') ? unusual : [])
+        .filter(({ atUs }) => atUs >= period.fromUs && atUs < period.toUs)
+        .map(({ atUs }) => ({ atUs, text: speech.moment(atUs) })),
+    },
+  )
+}
+
+async function amountsOf(
+  session: Session,
+  view: Asked['view'],
+  shows: Asked['bearer']['shows'],
+): Promise<Amounts> {
+  const units = await session.rows<{ unit: string }>(
+    `SELECT unit FROM mine WHERE credits IS NOT NULL GROUP BY unit
+     ORDER BY unit = 'credits' DESC, sum(credits_known) DESC, unit`,
+  )
+  const unit = units[0]?.unit ?? 'credits'
+  const none = { unit, sql: 'NULL::DECIMAL(38, 18)', money: null, isMoney: false }
+  if (unit !== 'credits') {
+    return shows.has('cost') ? { ...none, sql: 'credits', isMoney: true } : none
+  }
+  const price = shows.has('cost') ? view.moneyOf('1') : null
+  if (shows.has('credits')) {
+    const money =
+      price === null ? null : { currency: price.currency, perCredit: Number(price.value) }
+    return { ...none, sql: 'credits', money }
+  }
+  // Who may see costs and no credits sees their price alone.
+  return price === null ? none : { ...none, sql: `credits * ${price.value}`, isMoney: true }
+}
+
+/** The board in the words of a customer. */
+export function boardWordsOf(
+  { say }: Speech,
+  { unit, isMoney, money }: Pick<Amounts, 'unit' | 'isMoney' | 'money'>,
+): BoardWords {
+  const cost = say('card.cost')
+  return {
+    filters: say('board.filters'),
+    from: say('board.from'),
+    to: say('board.to'),
+    all: say('board.all'),
+    show: say('board.show'),
+    by: say('board.by'),
+    reset: say('board.reset'),
+    resetAll: say('board.resetAll'),
+    table: say('table.values'),
+    explore: say('board.explore'),
+    exploreValues: say('board.exploreValues'),
+    use: isMoney ? cost : say('card.credits'),
+    requests: say('card.requests'),
+    tokens: say('board.tokens'),
+    money: money === null ? cost : `${cost} ({currency})`,
+    hour: say('board.hour'),
+    day: say('board.day'),
+    week: say('board.week'),
+    month: say('board.month'),
+    sum: say('board.sum'),
+    held: say('board.held'),
+    heldLine: say('board.heldLine'),
+    expire: say('board.expire'),
+    outlook: say('note.outlook'),
+    failures: say('board.failures'),
+    failuresAll: say('table.failed'),
+    limits: say('board.limited'),
+    limited: say('board.limited'),
+    kinds: say('board.kinds'),
+    input: say('board.input'),
+    cached: say('board.cached'),
+    output: say('board.output'),
+    inputTokens: say('card.input'),
+    outputTokens: say('card.output'),
+    // Sums have no latencies.
+    latency: '',
+    latencyNote: '',
+    busy: say('board.busy'),
+    marks: say('board.marks'),
+    model: say('board.model'),
+    key: say('board.key'),
+    endpoint: say('board.endpoint'),
+    byModel: say('table.models'),
+    byKey: say('table.keys'),
+    byEndpoint: say('board.endpoints'),
+    some: say('board.some'),
+    time: say('table.time'),
+    until: say('board.until'),
+    requestsHead: say('card.requests'),
+    unitHead: isMoney ? (unit === 'credits' ? cost : `${cost} (${unit})`) : say('chart.credits'),
+    failedHead: say('table.failed'),
+    status: say('board.status'),
+    hourRequests: say('board.hourRequests'),
+    noRequests: say('board.noRequests'),
+    failed: say('table.failed'),
+    percent: say('board.percent'),
+    unknownCost: say('card.partial'),
+    inOut: say('board.inOut'),
+    unmeasured: say('card.unmeasured'),
+    nothing: say('board.nothing'),
+    open: say('board.open'),
+    other: say('table.other'),
+    unknown: say('table.unnamed'),
+  }
+}
+
+/** How requests ended, in the words of a customer. */
+export const outcomeWords = ({ say }: Speech) => ({
+  ok: say('outcome.ok'),
+  limited: say('outcome.limited'),
+  error: say('outcome.error'),
+  unknown: say('outcome.unknown'),
+})
+
+/** The single requests of a file, if they are few; the newest come first. */
+export function withRequests(
+  data: BoardData,
+  requests: Answers['requests']['requests'],
+  speech: Speech,
+): BoardData {
+  if (requests.length === 0 || requests.length > mostRequests) return data
+  const all = [...requests].reverse()
+  const words = outcomeWords(speech)
+  const placeOf = (dimension: 'model' | 'key' | 'endpoint', name: string | null) => {
+    const place = data.names[dimension].indexOf(name ?? '(unknown)')
+    return place >= 0 ? place : data.names[dimension].indexOf('(other)')
+  }
+  return {
+    ...data,
+    requests: {
+      hour: all.map(({ at }) => Date.parse(`${at.slice(0, 13)}:00:00Z`) / 3_600_000),
+      clock: all.map(({ at }) => at.slice(11, 19)),
+      model: all.map(({ model }) => placeOf('model', model)),
+      key: all.map(({ key }) => placeOf('key', key)),
+      endpoint: all.map(({ endpoint }) => placeOf('endpoint', endpoint)),
+      status: all.map(({ outcome }) => words[outcome]),
+      input: all.map(({ input }) => input),
+      output: all.map(({ output }) => output),
+      credits: all.map(({ credits }) => (credits === null ? null : Number(credits))),
+    },
+  }
+}

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { pageStyle } from '../../chart/page-style.ts'
+import { boardScript } from '../../report/usage/board/board.ts'
+import { type Html, html, trusted } from '../../user/html.ts'
+import type { Settings } from '../settings/settings.ts'
+import { firstColour, grounds, mixedUntilReadable } from './accent.ts'
+import type { Speech } from './speech.ts'
+
+const own = (name: string) =>
+  readFileSync(new URL(`../../../src/portal/page/${name}`, import.meta.url), 'utf8')
+
+const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
+export interface PortalDocument {
+  readonly text: string
+  /** Content-Security-Policy. */
+  readonly policy: string
+}
+
+/** The style of all pages, with the accent of the settings. */
+function styleOf({ accent }: Settings): string {
+  const dark = mixedUntilReadable(accent, '#ffffff', grounds.dark)
+  const style = `${reportStyle()}:root{--light-accent:${accent};--dark-accent:${dark};--light-first:${firstColour(accent, 'light')};--dark-first:${firstColour(dark, 'dark')}}\n${own('page.css')}`
+  return style + modes(style)
+}
+
+const darkRoot = /@media \(prefers-color-scheme: ?dark\) ?\{\s*:root\s*\{([^}]*)\}\s*\}/g
+
+/** The same colours for a host that says `light` or `dark` itself. */
+function modes(style: string): string {
+  const dark = [...style.matchAll(darkRoot)].map(([, rules]) => rules)
+  const light = [
+    ...style
+      .replace(darkRoot, '')
+      .split('@media print')[0]!
+      .matchAll(/:root\s*\{([^}]*)\}/g),
+  ].map(([, rules]) => rules)
+  const mode = (name: string, rules: readonly (string | undefined)[]) =>
+    `:root[data-mode="${name}"]{${rules.join(';')};color-scheme:${name}}`
+  return `@media screen{${mode('light', light)}${mode('dark', dark)}}`
+}
+
+/** Comments and indents of a style sheet are for its writers. */
+const reportStyle = () =>
+  pageStyle(new URL('../../../src/report/page.css', import.meta.url))
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/\n\s*/g, '\n')
+
+/** The board, and what brings its content and follows it. */
+const pageScript = () => boardScript(own('page.js'))
+
+/**
+ * The document around the content. Without content, it is a shell whose script fetches it with the token of the address.
+ *
+ * @param origins who may frame it
+ */
+export function pageDocument(
+  content: Html | null,
+  settings: Settings,
+  speech: Speech,
+  origins: readonly string[],
+): PortalDocument {
+  const style = styleOf(settings)
+  const script = pageScript()
+  const ancestors = origins.length === 0 ? "'none'" : origins.join(' ')
+  const policy = [
+    "default-src 'none'",
+    `style-src ${hashOf(style)}`,
+    `script-src ${hashOf(script)}`,
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "form-action 'self'",
+  ].join('; ')
+  const text = html`<!doctype html>
+<html lang="${speech.locale}">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer"><title>${speech.say('title')} · ${settings.product}</title><style>${trusted(style)}</style></head>
+<body data-origins="${origins.join(' ')}" data-expired="${speech.say('token.expired')}" data-busy="${speech.say('page.busy')}" data-failed="${speech.say('page.failed')}">${content ?? html`<main class="page" data-shell><p role="status">${speech.say('page.loading')}</p></main>`}<script>${trusted(script)}</script></body>
+</html>
+`.text
+  return { text, policy: `${policy}; frame-ancestors ${ancestors}` }
+}
+
+/** The page as a file: the same content, without a server. */
+export function offlineDocument(
+  content: Html,
+  settings: Settings,
+  speech: Speech,
+  logo: string | null,
+): string {
+  const style = styleOf(settings)
+  const script = boardScript()
+  const text = content.text.replace('src="/logo"', () =>
+    logo === null ? '' : `src="data:image/svg+xml;base64,${Buffer.from(logo).toString('base64')}"`,
+  )
+  return html`<!doctype html>
+<html lang="${speech.locale}">
+<head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ${trusted(hashOf(style))}; script-src ${trusted(hashOf(script))}; img-src data:; base-uri 'none'; form-action 'none'"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${speech.say('title')} · ${settings.product}</title><style>${trusted(style)}</style></head>
+<body>${trusted(text)}<script>${trusted(script)}</script></body>
+</html>
+`.text
+}

@@ -1,0 +1,85 @@
+import type { Contract } from '../../contract/contract.ts'
+import { mostRequests } from '../../report/usage/board/requests.ts'
+import { openStore } from '../../store/open.ts'
+import type { Asked } from '../api/asked.ts'
+import { Problem } from '../api/problem.ts'
+import type { Answers } from '../api/shapes.ts'
+import { pageOf } from '../figures/outlook.ts'
+import { readRequests } from '../figures/requests.ts'
+import { namesOfKeys } from '../keys.ts'
+import { accountView } from '../settings/account-view.ts'
+import type { Settings } from '../settings/settings.ts'
+import { Snapshot, type Source } from '../source/snapshot.ts'
+import { withRequests } from './board.ts'
+import { offlineDocument } from './document.ts'
+import { readLogo } from './logo.ts'
+import type { PageData } from './page.ts'
+import { pageBody } from './page.ts'
+import { readPageData } from './page-data.ts'
+import { speechOf } from './speech.ts'
+import { wordsFor } from './words.ts'
+
+export interface OfflineOptions {
+  readonly source: Source
+  readonly settings: Settings
+  readonly account: string
+  readonly keys: readonly string[] | null
+  readonly contract: Contract | null
+  /** Filters, as in the address of the served page. */
+  readonly search: URLSearchParams
+  readonly nowMs: number
+}
+
+/**
+ * The served page of an account as one file, for those who mail it. It is the same code as `usage serve`.
+ *
+ * @throws UserError for a store that cannot be read, Problem for a filter that is wrong
+ */
+export async function offlinePage(options: OfflineOptions): Promise<string> {
+  const { source, settings, account, keys, contract, search, nowMs } = options
+  const view = accountView(settings, account)
+  const speech = speechOf(wordsFor(view.locale, settings), view)
+  const bearer = {
+    ...{ account, keys, shows: new Set(settings.shows), origin: null },
+    ...{ id: 'a file', expiresS: Number.POSITIVE_INFINITY },
+  }
+  const snapshot = await Snapshot.of(await openStore(':memory:'), source)
+  try {
+    await snapshot.refresh(nowMs)
+    return await snapshot.within({ account, keys }, async (session) => {
+      const named = await namesOfKeys(session, view)
+      const asked: Asked = { bearer, view, keys: named, session, nowMs, refreshedMs: nowMs }
+      const page = await pageOf(snapshot, { account, keys }, view, contract, nowMs)
+      const data = await readPageData(asked, search, speech, { page, isPending: false }, snapshot)
+      const requests = await requestsOf(asked, data, snapshot)
+      const board = data.board === null ? null : withRequests(data.board, requests, speech)
+      const body = pageBody({ ...data, board }, settings, view, speech)
+      return offlineDocument(body, settings, speech, readLogo(settings))
+    })
+  } finally {
+    await snapshot.close()
+  }
+}
+
+/** The single requests of the period, if they are known and few; else none. */
+async function requestsOf(
+  asked: Asked,
+  { fromUs, toUs }: PageData,
+  snapshot: Snapshot,
+): Promise<Answers['requests']['requests']> {
+  if (!asked.bearer.shows.has('requests')) return []
+  const moment = (us: number) => new Date(us / 1000).toISOString()
+  const query = {
+    ...{ from: moment(fromUs), to: moment(toUs), timezone: asked.view.timezone },
+    ...{ model: [], key: [], endpoint: [], outcome: [], limit: mostRequests },
+  }
+  try {
+    const { requests, next } = await readRequests(asked, query, (scope, of) =>
+      snapshot.requests(scope, of),
+    )
+    return next === null ? requests : []
+  } catch (error) {
+    if (error instanceof Problem) return []
+    throw error
+  }
+}

@@ -1,0 +1,110 @@
+import { type Choice, choiceOf } from '../../report/usage/board/choice.js'
+import type { BoardData } from '../../report/usage/board/data.ts'
+import { type Asked, coverageOf, periodAsked } from '../api/asked.ts'
+import { parametersOf } from '../api/parameters.ts'
+import { usualPeriod } from '../api/period.ts'
+import { Problem } from '../api/problem.ts'
+import { readBudgets } from '../figures/budgets.ts'
+import type { ForecastSoFar } from '../figures/forecasts.ts'
+import { noticesOf } from '../figures/notices.ts'
+import { outlookOf, readCredits } from '../figures/outlook.ts'
+import { readSummary } from '../figures/summary.ts'
+import type { Snapshot } from '../source/snapshot.ts'
+import { readBoardFor } from './board.ts'
+import type { PageData } from './page.ts'
+import type { Speech } from './speech.ts'
+
+const period = ['from', 'to', 'timezone']
+const filters = ['model', 'key', 'endpoint'] as const
+/** The parameters of the page; the period may be left out. */
+const known = [...period, ...filters, 'metric', 'by']
+
+/**
+ * Reads the page: the answers of the API, and the board.
+ *
+ * @param search filters of the address
+ * @throws Problem as the answers do
+ */
+export async function readPageData(
+  asked: Asked,
+  search: URLSearchParams,
+  speech: Speech,
+  { page, isPending }: ForecastSoFar,
+  snapshot: Snapshot,
+): Promise<PageData> {
+  const { bearer, view, session, nowMs } = asked
+  for (const name of search.keys()) {
+    if (!known.includes(name)) {
+      throw new Problem(400, 'unknown-parameter', 'A parameter is unknown', {
+        hint: `Known: ${known.join(', ')}.`,
+      })
+    }
+    if (search.getAll(name).length > 1)
+      throw new Problem(400, 'bad-parameter', `${name} may stand once`)
+  }
+  const chosen = new URLSearchParams(search)
+  for (const [name, value] of Object.entries(usualPeriod(view, nowMs)))
+    if (!chosen.has(name)) chosen.set(name, value)
+  const asking = new URLSearchParams(
+    [...chosen].filter(([name]) => name !== 'metric' && name !== 'by'),
+  )
+  const query = parametersOf('summary', asking) as Parameters<typeof readSummary>[1]
+  const summary = await readSummary(asked, query)
+  const coverage = await coverageOf(session)
+  const canSee = bearer.shows.has('credits')
+  const credits = canSee ? await readCredits(asked, snapshot) : null
+  const { fromUs, toUs } = periodAsked(query, view)
+  const budgets = await readBudgets(asked)
+  const board =
+    coverage.first === null
+      ? null
+      : await readBoardFor(
+          asked,
+          periodAsked(query, view),
+          namesAsked(search, asked.keys),
+          page,
+          speech,
+        )
+  const named = board === null ? null : withAsked(board, search, asked.keys)
+  return {
+    ...{ from: chosen.get('from')!.slice(0, 10), to: chosen.get('to')!.slice(0, 10) },
+    ...{ fromUs, toUs, summary, lastUs: coverage.last },
+    board: named?.board ?? null,
+    choice: named?.choice ?? null,
+    hasKeys: (named?.board.names.key.length ?? 0) > 1,
+    kept: [...search].filter(([name]) => !period.includes(name)),
+    credits: credits?.source === 'none' ? null : credits,
+    isPending: canSee && isPending,
+    outlook: canSee ? outlookOf(page, view, 60, nowMs) : null,
+    budgets,
+    notices: noticesOf(page, budgets, asked, speech),
+  }
+}
+
+function namesAsked(search: URLSearchParams, { fingerprintOf }: Asked['keys']) {
+  const asked = Object.fromEntries(
+    filters.flatMap((name) => (search.has(name) ? [[name, search.get(name)!]] : [])),
+  )
+  return asked.key === undefined ? asked : { ...asked, key: fingerprintOf(asked.key) }
+}
+
+/** A filter by a name that was not used in the period leaves nothing, and never everything. */
+function withAsked(
+  board: BoardData,
+  search: URLSearchParams,
+  { fingerprintOf, nameOf }: Asked['keys'],
+): { readonly board: BoardData; readonly choice: Choice } {
+  const said = new URLSearchParams(search)
+  for (const name of period) said.delete(name)
+  const key = said.get('key')
+  if (key !== null) said.set('key', nameOf(fingerprintOf(key)))
+  const names = Object.fromEntries(
+    filters.map((name) => {
+      const wanted = said.get(name)
+      const all = board.names[name]
+      return [name, wanted === null || all.includes(wanted) ? all : [...all, wanted]]
+    }),
+  ) as unknown as BoardData['names']
+  const whole = { ...board, names }
+  return { board: whole, choice: choiceOf(whole, said.toString()) }
+}

@@ -1,0 +1,45 @@
+import { sentences, type Values } from '../../report/usage/board/speech.js'
+import type { AccountView } from '../settings/account-view.ts'
+import type { Word, Wording } from './words.ts'
+
+/** Words, numbers and dates of a reader. */
+export interface Speech {
+  readonly locale: string
+  say(word: Word, values?: Values): string
+  number(value: number | string): string
+  short(value: number): string
+  share(value: number): string
+  money(currency: string, value: string): string
+  /** Unix microseconds. */
+  day(us: number): string
+  moment(us: number): string
+}
+
+export function speechOf(
+  words: Wording,
+  { locale, timezone }: Pick<AccountView, 'locale' | 'timezone'>,
+): Speech {
+  const numbers = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
+  const put = sentences(locale, 2, (value) => numbers.format(value))
+  const shorts = new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 })
+  const shares = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
+  const days = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: timezone })
+  const moments = new Intl.DateTimeFormat(locale, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone: timezone,
+  })
+  return {
+    locale,
+    say: (word, values) => put(words[word], values),
+    number: (value) => numbers.format(Number(value)),
+    short: (value) => shorts.format(value),
+    share: (value) => shares.format(value),
+    money: (currency, value) =>
+      /^[A-Z]{3}$/.test(currency)
+        ? new Intl.NumberFormat(locale, { style: 'currency', currency }).format(Number(value))
+        : `${numbers.format(Number(value))} ${currency}`,
+    day: (us) => days.format(us / 1000),
+    moment: (us) => moments.format(us / 1000),
+  }
+}

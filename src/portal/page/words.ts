@@ -1,0 +1,31 @@
+import { UserError } from '../../user/user-error.ts'
+import { type Language, languageOf, type Settings } from '../settings/settings.ts'
+import { de } from './words/de.ts'
+import { en } from './words/en.ts'
+import { es } from './words/es.ts'
+import { fr } from './words/fr.ts'
+import { ja } from './words/ja.ts'
+
+export type Word = keyof typeof en
+export type Wording = Readonly<Record<Word, string>>
+
+const built: Readonly<Record<Language, Wording>> = { en, de, fr, es, ja }
+export const allWords = Object.keys(en) as readonly Word[]
+
+/**
+ * The words of a locale, with those of the settings.
+ *
+ * @throws UserError for a word that the page does not have
+ */
+export function wordsFor(locale: string, settings: Pick<Settings, 'words'>): Wording {
+  const unknown = [...settings.words.keys()].filter(
+    (word) => !allWords.some((each) => each === word),
+  )
+  if (unknown.length > 0) {
+    throw new UserError(
+      'usage',
+      `words: ${unknown.join(', ')}: expected words of ${allWords.join(', ')}.`,
+    )
+  }
+  return { ...built[languageOf(locale) ?? 'en'], ...Object.fromEntries(settings.words) }
+}

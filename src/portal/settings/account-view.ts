@@ -1,0 +1,81 @@
+import { parseMoment } from '../../measure/usage/zone.ts'
+import { decimalText, multiply, readNumber } from '../../money/rational.ts'
+import type { BurnOrder, Lot } from '../../report/usage/ledger.ts'
+import { UserError } from '../../user/user-error.ts'
+import type { AccountBudget, AccountSettings, Settings } from './settings.ts'
+
+/** How the settings show an account. */
+export interface AccountView {
+  readonly label: string
+  readonly locale: string
+  readonly timezone: string
+  readonly currency: string | null
+  /** 1 is Monday. */
+  readonly firstWeekday: number
+  /** What the account got; null if the settings do not say it. */
+  readonly lots: readonly Lot[] | null
+  /** When the balance of the settings was so, Unix microseconds; null without one. */
+  readonly asOfUs: number | null
+  readonly burnOrder: BurnOrder
+  readonly budgets: readonly AccountBudget[]
+  /** Credits in the currency of the settings; null without a price. */
+  moneyOf(credits: string): { readonly currency: string; readonly value: string } | null
+  /** By fingerprint. */
+  readonly keyNames: ReadonlyMap<string, string>
+}
+
+export function accountView(settings: Settings, account: string): AccountView {
+  const own = settings.accounts.get(account) ?? { budget: [] }
+  const locale = own.locale ?? settings.locale
+  const timezone = own.timezone ?? settings.timezone
+  const { price } = settings.credits
+  const { currency, keyNames } = settings
+  return {
+    ...{ label: own.label ?? account, locale, timezone, currency },
+    firstWeekday: weekStartsOn(locale),
+    ...{ budgets: own.budget, burnOrder: settings.burnOrder },
+    ...heldOf(own, timezone),
+    moneyOf: (credits) =>
+      currency === null || price === undefined
+        ? null
+        : { currency, value: decimalText(multiply(readNumber(credits)!, readNumber(price)!)) },
+    keyNames,
+  }
+}
+
+/** @throws UserError for grants of before the balance that has them */
+function heldOf(
+  { grants, balance }: Pick<AccountSettings, 'grants' | 'balance'>,
+  timezone: string,
+): Pick<AccountView, 'lots' | 'asOfUs'> {
+  const momentOf = (text: string | null) => (text === null ? null : parseMoment(text, timezone))
+  const asOfUs = momentOf(balance?.asOf ?? null)
+  const lots = (grants ?? []).map(({ name, credits, from, expires, priority }) => ({
+    ...{ name, credits: readNumber(credits)!, priority },
+    ...{ fromUs: momentOf(from), expiresUs: momentOf(expires) },
+  }))
+  const early = lots.find(({ fromUs }) => asOfUs !== null && (fromUs === null || fromUs < asOfUs))
+  if (early !== undefined) {
+    throw new UserError(
+      'usage',
+      `grants: ${early.name}: expected from: at ${balance!.asOf} or later, since the balance as of then has what came before.`,
+    )
+  }
+  const wrong = lots.find(
+    ({ fromUs, expiresUs }) =>
+      expiresUs !== null && expiresUs <= (fromUs ?? Number.NEGATIVE_INFINITY),
+  )
+  if (wrong !== undefined)
+    throw new UserError('usage', `grants: ${wrong.name}: expected expires: after from:.`)
+  if (balance === undefined) return { lots: grants === undefined ? null : lots, asOfUs }
+  const credits = readNumber(balance.credits)!
+  const held = { name: 'balance', credits, fromUs: asOfUs, expiresUs: null, priority: 0 }
+  return { lots: [held, ...lots], asOfUs }
+}
+
+function weekStartsOn(locale: string): number {
+  const known = new Intl.Locale(locale) as Intl.Locale & {
+    getWeekInfo?: () => { firstDay: number }
+  }
+  return known.getWeekInfo?.().firstDay ?? 1
+}

@@ -1,0 +1,211 @@
+import { dirname, resolve } from 'node:path'
+import { LineCounter } from 'yaml'
+import { z } from 'zod'
+import { quarterUs } from '../../measure/usage/quantities.ts'
+import { parseMoment } from '../../measure/usage/zone.ts'
+import { pageReaders } from '../../report/pages.ts'
+import { burnOrders } from '../../report/usage/ledger.ts'
+import { readText } from '../../user/read-text.ts'
+import { UserError } from '../../user/user-error.ts'
+import { yamlDocument } from '../../user/yaml.ts'
+
+/** What a token, or the settings, let a customer see. Sums of requests and tokens are always shown. */
+export const showable = ['credits', 'cost', 'keys', 'models', 'requests', 'export'] as const
+export type Shown = (typeof showable)[number]
+
+const decimal = z.string().regex(/^\d+(\.\d+)?$/, 'expected a decimal as text, such as "0.0125"')
+const zone = z.string().refine((name) => {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}, 'expected an IANA name, such as Europe/Berlin')
+const origin = z.string().refine((text) => {
+  const url = URL.canParse(text) ? new URL(text) : null
+  return url !== null && url.origin === text && /^https?:$/.test(url.protocol)
+}, 'expected an origin, such as https://app.example.com, without a path')
+const color = z.string().regex(/^#[0-9a-f]{6}$/i, 'expected a colour such as #0b6bcb')
+
+const currency = z.string().regex(/^[A-Z]{3}$/, 'expected an ISO 4217 code, such as EUR')
+/** Sums are of quarters of an hour, so a time between two could not be kept to. */
+const moment = z.string().refine((text) => {
+  try {
+    return parseMoment(text, 'UTC') % quarterUs === 0
+  } catch {
+    return false
+  }
+}, 'expected a date, or a time on a quarter of an hour, such as 2026-11-01 or 2026-11-01T09:30Z')
+const credits = z.union([z.number().nonnegative(), decimal]).transform(String)
+
+const grant = z.strictObject({
+  name: z.string().min(1),
+  credits,
+  from: moment.nullable().default(null),
+  expires: moment.nullable().default(null),
+  priority: z.int().default(0),
+})
+
+export const budgetPeriods = ['day', 'week', 'month', 'year'] as const
+
+const budget = z
+  .union([
+    decimal.transform((amount) => ({ amount, unit: 'credits', period: 'month' as const })),
+    z.strictObject({
+      amount: decimal,
+      unit: z.union([z.literal('credits'), currency]).default('credits'),
+      period: z.enum(budgetPeriods).default('month'),
+    }),
+  ])
+  .refine(({ amount }) => Number(amount) > 0, 'expected an amount above 0')
+
+export const locales = ['en', 'de', 'fr', 'es', 'ja'] as const
+export type Language = (typeof locales)[number]
+
+/** The language of a locale; undefined for what is no locale, or of none of ours. */
+export function languageOf(text: string): Language | undefined {
+  try {
+    const { language } = new Intl.Locale(text)
+    return locales.find((each) => each === language)
+  } catch {
+    return undefined
+  }
+}
+
+const locale = z
+  .string()
+  .refine(
+    (text) => languageOf(text) !== undefined,
+    `expected a locale of ${locales.join(', ')}, such as de-DE`,
+  )
+
+/** A mapping by foreign names, which are never names of properties: `__proto__` is one of them. */
+const byName = <Value extends z.ZodType>(name: z.ZodType<string>, value: Value) =>
+  z
+    .preprocess(
+      (given) =>
+        typeof given === 'object' && given !== null && !Array.isArray(given)
+          ? new Map(Object.entries(given))
+          : given,
+      z.map(name, value, { error: 'expected a mapping of names' }),
+    )
+    .default(() => new Map())
+
+const accountShape = z.strictObject({
+  label: z.string().min(1).max(100).optional(),
+  timezone: zone.optional(),
+  locale: locale.optional(),
+  grants: z.array(grant).optional(),
+  balance: z.strictObject({ credits, asOf: moment }).optional(),
+  budget: z.union([budget.transform((one) => [one]), z.array(budget)]).default([]),
+})
+
+const shape = z.strictObject({
+  product: z.string().min(1).max(100),
+  logo: z.string().optional(),
+  accent: color.default('#0b6bcb'),
+  audience: z.enum(pageReaders).default('customer'),
+  locale: locale.default('en'),
+  currency: currency.nullable().default(null),
+  credits: z.strictObject({ price: decimal.optional() }).default({}),
+  burnOrder: z.enum(burnOrders).default('expiry'),
+  timezone: zone.default('UTC'),
+  shows: z.array(z.enum(showable)).default([...showable]),
+  words: byName(z.string(), z.string().max(300)),
+  support: z.url({ protocol: /^https?$|^mailto$/ }).optional(),
+  origins: z.array(origin).default([]),
+  tokens: z.discriminatedUnion('algorithm', [
+    z.strictObject({ algorithm: z.literal('EdDSA'), publicKey: z.string() }),
+    z.strictObject({
+      algorithm: z.literal('HS256'),
+      secretEnv: z.string().regex(/^[A-Z_][A-Z0-9_]*$/),
+    }),
+  ]),
+  keyNames: byName(
+    z.string().regex(/^[0-9a-f]{12}$/, 'expected the first 12 digits of a fingerprint'),
+    z.string().min(1).max(60),
+  ),
+  accounts: byName(z.string().min(1), accountShape),
+  revokedBefore: byName(z.string(), z.iso.datetime({ offset: true })),
+})
+
+export type AccountSettings = z.infer<typeof accountShape>
+export type AccountBudget = AccountSettings['budget'][number]
+
+/** Settings of the pages that customers see. */
+export type Settings = z.infer<typeof shape> & {
+  /** The folder of the file, from which its paths start. */
+  readonly folder: string
+}
+
+/**
+ * Reads the settings file (docs/usage-serve.md).
+ *
+ * @throws UserError with every issue, each with its line and column
+ */
+export function readSettings(path: string): Settings {
+  let text: string
+  try {
+    text = readText(path)
+  } catch {
+    throw new UserError(
+      'usage',
+      `--settings: ${path} cannot be read; docs/usage-serve.md has an example.`,
+    )
+  }
+  return { ...parseSettings(text, path), folder: dirname(resolve(path)) }
+}
+
+/** Of a file of a thousand accounts with the same fault, a reader needs some. */
+const mostIssues = 100
+
+/** @throws UserError for aliases that are not defined, or grow too large */
+function plainValue(document: ReturnType<typeof yamlDocument>, from: string): unknown {
+  try {
+    return document.toJS()
+  } catch (error) {
+    throw new UserError(
+      'usage',
+      `These settings are wrong:\n  ${from}: ${(error as Error).message}`,
+    )
+  }
+}
+
+/** @throws UserError as `readSettings` does */
+export function parseSettings(text: string, from: string): Omit<Settings, 'folder'> {
+  const lines = new LineCounter()
+  // Names of accounts and fingerprints of digits stay text.
+  const document = yamlDocument(text, { lineCounter: lines, schema: 'core' })
+  const at = (offset: number) => {
+    const { line, col } = lines.linePos(offset)
+    return `${from}:${line}:${col}`
+  }
+  const issues = document.errors.map(
+    (error) => `${at(error.pos[0])}: ${error.message.split('\n')[0]}`,
+  )
+  if (issues.length === 0) {
+    const parsed = shape.safeParse(plainValue(document, from))
+    if (parsed.success) return parsed.data
+    for (const issue of parsed.error.issues.slice(0, mostIssues)) {
+      const path = issue.path.map(String)
+      const missing = issue.code === 'unrecognized_keys' ? [...path, issue.keys[0]!] : path
+      let node: unknown = document.contents
+      for (let depth = missing.length; depth > 0; depth--) {
+        const found = document.getIn(missing.slice(0, depth), true)
+        if (found !== undefined) {
+          node = found
+          break
+        }
+      }
+      const range = (node as { range?: readonly number[] } | null)?.range
+      issues.push(`${at(range?.[0] ?? 0)}: ${missing.join('.') || 'the file'}: ${issue.message}`)
+    }
+    const more = parsed.error.issues.length - mostIssues
+    if (more > 0) issues.push(`and ${more} more`)
+  }
+  throw new UserError(
+    'usage',
+    `These settings are wrong:\n${issues.map((each) => `  ${each}`).join('\n')}`,
+  )
+}

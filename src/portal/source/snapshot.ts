@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { quantities } from '../../measure/usage/quantities.ts'
+import type { RequestQuery } from '../../report/usage/engine/clickhouse.ts'
+import {
+  type AccountScope,
+  accountCondition,
+  pollKeysSql,
+  setAccount,
+} from '../../store/account.ts'
+import { literal } from '../../store/literal.ts'
+import type { Store } from '../../store/open.ts'
+import { inSession, type Session } from '../../store/session.ts'
+import type { Work } from '../../user/work.ts'
+
+/** Where usage is copied from: a store, or ClickHouse. It is open only while it is read. */
+export interface Source {
+  /** Null while nothing can have changed since the last copy. A changed mark means: look. */
+  mark(): string | null
+  /**
+   * Writes what changed since the last copy as Parquet files into a folder: `events` (one or more, by the start of their
+   * names), `sums` of longer intervals, which are always whole, and `polls`.
+   *
+   * @throws UserError `store-held` while another process writes
+   */
+  copyTo(folder: string): Promise<Copied>
+  /** Single requests of one account, the newest first; null if it has only sums. */
+  requests(scope: AccountScope, query: RequestQuery): Promise<readonly RequestRow[] | null>
+  close(): Promise<void>
+}
+
+interface Copied {
+  /** UTC days whose events are all in the files; to those of other days they are added. */
+  readonly replaced: readonly number[]
+  /** To be called once the files are read: the next copy begins here. */
+  done(): void
+}
+
+export interface RequestRow {
+  readonly at_us: number
+  readonly model: string | null
+  readonly key_fp: string | null
+  readonly endpoint: string | null
+  readonly outcome: string
+  readonly status: number | null
+  readonly input: number | null
+  readonly cached: number | null
+  readonly output: number | null
+  readonly credits: string | null
+  readonly unit: string
+  readonly latency_us: number | null
+}
+
+/** The keys of each account and day in `held`, with their first and last time and the sum of the hashes of their rows. */
+export const keyDays = 'held_key_days'
+
+/** Columns of the table `held` but its day. */
+export const heldColumns = Object.entries(quantities)
+  .map(([name, { type }]) => `${name} ${type}`)
+  .join(', ')
+
+/**
+ * The sums of all accounts in memory, so that the file is free for those who write it. `mine` and `my_days` of a
+ * session are one account; no query reads `held` itself.
+ */
+export class Snapshot {
+  readonly store: Store
+  private readonly source: Source
+  private versions: ReadonlyMap<string, string> = new Map()
+  /** When each version was first seen, Unix milliseconds. */
+  private readonly changes = new Map<string, number>()
+  private lastMark: string | null = null
+  /** When the source was last seen, Unix milliseconds; null before the first copy. */
+  refreshedMs: number | null = null
+
+  private constructor(store: Store, source: Source) {
+    this.store = store
+    this.source = source
+  }
+
+  static async of(store: Store, source: Source): Promise<Snapshot> {
+    await store.execute(`
+      CREATE TABLE held (${heldColumns}, day BIGINT);
+      CREATE TABLE ${keyDays} (day BIGINT, account VARCHAR, key_fp VARCHAR, first_us BIGINT, last_us BIGINT, width_us BIGINT, mark HUGEINT)`)
+    return new Snapshot(store, source)
+  }
+
+  /**
+   * Copies what is new.
+   *
+   * @returns the accounts whose usage changed
+   * @throws UserError as the source does
+   */
+  async refresh(nowMs: number): Promise<readonly string[]> {
+    const mark = this.source.mark()
+    if (mark !== null && mark === this.lastMark) {
+      this.refreshedMs = nowMs
+      return []
+    }
+    await this.copy()
+    const rows = await this.store.rows<{ account: string; version: string }>(`
+      SELECT account, string_agg(part, ',' ORDER BY part) AS version FROM (
+        SELECT account, sum(mark)::VARCHAR AS part FROM ${keyDays} GROUP BY account
+        UNION ALL
+        SELECT account, 'polls ' || sum(hash(polls)::HUGEINT) FROM usage_polls AS polls
+        JOIN (SELECT key_fp, min(account) AS account FROM ${keyDays} GROUP BY key_fp HAVING min(account) = max(account))
+          USING (key_fp) GROUP BY account)
+      WHERE account IS NOT NULL GROUP BY account`)
+    const before = this.versions
+    this.versions = new Map(
+      rows.map(({ account, version }) => [
+        account,
+        createHash('sha256').update(version).digest('hex').slice(0, 16),
+      ]),
+    )
+    this.lastMark = mark
+    this.refreshedMs = nowMs
+    const names = new Set([...before.keys(), ...this.versions.keys()])
+    const changed = [...names].filter((each) => before.get(each) !== this.versions.get(each))
+    for (const account of changed) this.changes.set(account, nowMs)
+    return changed
+  }
+
+  private async copy(): Promise<void> {
+    const folder = mkdtempSync(join(tmpdir(), 'assay-portal-'))
+    try {
+      const { replaced, done } = await this.source.copyTo(folder)
+      const read = (name: string) => `read_parquet(${literal(join(folder, name))})`
+      const events = `SELECT *, quarter // 96 AS day FROM ${read('events*')}`
+      const sums = `SELECT *, NULL::BIGINT AS day FROM ${read('sums*')}`
+      const old = `day IS NULL OR day IN (SELECT unnest([${replaced.join()}]::BIGINT[]))`
+      await this.store.execute(`
+        BEGIN;
+        DELETE FROM held WHERE ${old};
+        DELETE FROM ${keyDays} WHERE ${old};
+        INSERT INTO held BY NAME ${events} ORDER BY account, quarter;
+        INSERT INTO held BY NAME ${sums};
+        INSERT INTO ${keyDays} SELECT day, account, key_fp, min(first_us), max(last_us), max(width_us), sum(hash(one)::HUGEINT) + count(*)
+        FROM (${events} UNION ALL BY NAME ${sums}) AS one GROUP BY ALL;
+        DELETE FROM usage_polls;
+        INSERT INTO usage_polls BY NAME FROM ${read('polls')};
+        COMMIT`)
+      done()
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  }
+
+  /** Changes only with the usage of the account. */
+  versionOf(account: string): string {
+    return this.versions.get(account) ?? 'none'
+  }
+
+  /** When the usage of the account last changed here, Unix milliseconds; 0 if it never did. */
+  changedMsOf(account: string): number {
+    return this.changes.get(account) ?? 0
+  }
+
+  requests(scope: AccountScope, query: RequestQuery) {
+    return this.source.requests(scope, query)
+  }
+
+  /** The balance of the last poll of an account; null if there is none, or if only some of its keys are seen. */
+  async balanceOf(session: Session, { account, keys }: AccountScope): Promise<number | null> {
+    if (account === null || keys !== null) return null
+    const [row] = await session.rows<{ remaining: number | null }>(
+      `SELECT arg_max(remaining::DOUBLE, (polled_us, -remaining)) AS remaining FROM usage_polls
+       WHERE remaining IS NOT NULL AND key_fp IN (${pollKeysSql([keyDays])})`,
+    )
+    return row!.remaining
+  }
+
+  /** The one place that reads the sums: everything else reads `mine`. */
+  within<T>(
+    scope: AccountScope,
+    work: (session: Session) => Promise<T>,
+    given: Pick<Work, 'signal'> = {},
+  ): Promise<T> {
+    return inSession(this.store, given, async (session) => {
+      await setAccount(session, scope)
+      await session.execute(`
+        CREATE TEMP VIEW mine AS SELECT * EXCLUDE (account, day) FROM held WHERE ${accountCondition(scope)};
+        CREATE TEMP VIEW my_days AS SELECT * EXCLUDE (account) FROM ${keyDays} WHERE ${accountCondition(scope)}`)
+      return work(session)
+    })
+  }
+
+  async close(): Promise<void> {
+    this.store.close()
+    await this.source.close()
+  }
+}

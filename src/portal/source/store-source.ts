@@ -1,0 +1,142 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Contract } from '../../contract/contract.ts'
+import { endSql } from '../../measure/usage/ends.ts'
+import { enterPrices } from '../../report/usage/prepare.ts'
+import { limitTo, mainOf } from '../../store/account.ts'
+import { literal, textList } from '../../store/literal.ts'
+import { openExistingStore, type Store } from '../../store/open.ts'
+import { openSoon } from '../../store/open-soon.ts'
+import { cellsSql, quartersSql, shownBucketsSql } from '../../store/quarters/quarters.ts'
+import { inSession, type Session } from '../../store/session.ts'
+import type { RequestRow, Source } from './snapshot.ts'
+
+const dayUs = 86_400_000_000
+/** A customer does not wait long for a writer. */
+const waitMs = 2000
+interface Day {
+  readonly day: number
+  readonly mark: string
+  /** The mark of the lines that were there at the last copy. */
+  readonly earlier: string
+  readonly newest: number
+}
+
+/** Changes with the lines of a day: new ones, corrected ones, and those that got another price. */
+const markSql = (filter: string) =>
+  `concat_ws('/', count(*) ${filter}, sum(import_no) ${filter}, sum(credits) ${filter}, count(credits) ${filter}, max(priced_by) ${filter})`
+
+/**
+ * A store file. DuckDB's lock excludes a reader while another process writes, and a writer while one reads, so the file
+ * is open for short times only. Of a day that only grew, what is new is summed; a day that changed is summed again.
+ */
+export function storeSource(path: string, contract: Contract): Source {
+  let days: ReadonlyMap<number, string> = new Map()
+  /** The last import that was copied. */
+  let newest = 0
+  const fileOf = (name: string) => statSync(name, { bigint: true, throwIfNoEntry: false })
+  return {
+    mark() {
+      const marks = [path, `${path}.wal`].map((name) => {
+        const file = fileOf(name)
+        return file === undefined ? '-' : `${file.ino}/${file.size}/${file.mtimeNs}`
+      })
+      return marks.join(' ')
+    },
+    async copyTo(folder) {
+      const store = await openSoon(() => openExistingStore(path), waitMs)
+      try {
+        const found = await store.rows<Day>(
+          `SELECT at_us // ${dayUs} AS day, ${markSql('')} AS mark, max(import_no) AS newest,
+             ${markSql(`FILTER (WHERE import_no <= ${newest})`)} AS earlier
+           FROM usage_events WHERE account IS NOT NULL GROUP BY day`,
+        )
+        const marks = new Map(found.map(({ day, mark }) => [day, mark]))
+        const changed = found.filter(({ day, mark }) => days.get(day) !== mark)
+        const grown = changed.filter(({ day, earlier }) => days.get(day) === earlier)
+        const replaced = [
+          ...changed.filter((each) => !grown.includes(each)).map(({ day }) => day),
+          ...[...days.keys()].filter((day) => !marks.has(day)),
+        ]
+        const before = newest
+        await inSession(store, {}, async (session) => {
+          await copyEvents(session, replaced, join(folder, 'events'))
+          if (grown.length === 0) return
+          await session.execute(`CREATE OR REPLACE TEMP VIEW usage_events AS
+            FROM ${await mainOf(session)}.usage_events WHERE import_no > ${before}`)
+          const grownDays = grown.map(({ day }) => day)
+          await copyEvents(session, grownDays, join(folder, 'events-new'))
+        })
+        await copySums(store, contract, folder)
+        return {
+          replaced,
+          done: () => {
+            days = marks
+            newest = found.reduce((most, each) => Math.max(most, each.newest), 0)
+          },
+        }
+      } finally {
+        store.close()
+      }
+    },
+    async requests(scope, query) {
+      const { fromUs, toUs, models, keys, endpoints, outcomes, limit, skip } = query
+      const store = await openSoon(() => openExistingStore(path), waitMs)
+      try {
+        return await inSession(store, {}, async (session) => {
+          await limitTo(session, scope)
+          await enterPrices(session, contract)
+          const only = (column: string, values: readonly string[]) =>
+            values.length === 0 ? '' : `AND list_contains(${textList(values)}, ${column})`
+          const rows = await session.rows<RequestRow>(
+            `SELECT at_us, model, key_fp, endpoint, outcome, status, prompt_tokens AS input, cached_tokens AS cached,
+               completion_tokens AS output, credits::VARCHAR AS credits, unit, latency_us
+             FROM usage WHERE type = 'usage' AND at_us >= $1 AND at_us < $2
+               ${only('model', models)} ${only('key_fp', keys)} ${only('endpoint', endpoints)} ${only(endSql, outcomes)}
+             ORDER BY at_us DESC, source, id LIMIT ${limit} OFFSET ${skip}`,
+            [BigInt(fromUs), BigInt(toUs)],
+          )
+          if (rows.length > 0) return rows
+          const some = await session.rows('SELECT 1 AS there FROM usage LIMIT 1')
+          return some.length > 0 ? [] : null
+        })
+      } finally {
+        store.close()
+      }
+    },
+    close: async () => {},
+  }
+}
+
+/** No page of a customer has minutes. */
+const quartersOf = (shown: string, buckets: string) =>
+  `WITH usage_shown AS (${shown}), usage_shown_buckets AS (${buckets}), usage_cells AS (${cellsSql()}) ${quartersSql('usage_cells', false)}`
+
+/** Sums of single requests of logs: each stands alone, so all accounts are summed at once. */
+async function copyEvents(store: Session, days: readonly number[], file: string): Promise<void> {
+  const within = `origin = 'import' AND account IS NOT NULL AND at_us // ${dayUs} IN (SELECT unnest([${days.join()}]::BIGINT[]))`
+  const sql = quartersOf(`FROM usage WHERE ${within}`, `${shownBucketsSql('')} AND false`)
+  await store.execute(`COPY (${sql}) TO ${literal(file)} (FORMAT parquet)`)
+}
+
+/** Sums of intervals and of runs depend on what else there is: each account is summed alone. */
+async function copySums(store: Store, contract: Contract, folder: string): Promise<void> {
+  const named = await store.rows<{ account: string }>(
+    `SELECT DISTINCT account FROM (
+       SELECT account FROM usage_statements UNION ALL SELECT account FROM request_kinds)
+     WHERE account IS NOT NULL ORDER BY account`,
+  )
+  const sql = quartersOf(`FROM usage WHERE origin = 'run'`, shownBucketsSql(''))
+  for (const [at, { account }] of [{ account: '' }, ...named].entries()) {
+    await inSession(store, {}, async (session) => {
+      await limitTo(session, { account, keys: null })
+      await enterPrices(session, contract)
+      await session.execute(
+        `COPY (${sql}) TO ${literal(join(folder, `sums${at}`))} (FORMAT parquet)`,
+      )
+    })
+  }
+  await store.execute(
+    `COPY (FROM usage_polls) TO ${literal(join(folder, 'polls'))} (FORMAT parquet)`,
+  )
+}
