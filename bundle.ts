@@ -18,8 +18,8 @@ import { basename, join, relative } from 'node:path'
 import { type OutputChunk, rolldown } from 'rolldown'
 import { type Part, partsOf } from './bundle-parts.ts'
 import bundledFile from './bundled.json' with { type: 'json' }
-import { builtStorePath } from './src/store/empty-store.ts'
-import { openStore } from './src/store/open.ts'
+import { builtStorePath } from './src/store/session/empty-store.ts'
+import { openStore } from './src/store/session/open.ts'
 
 const root = import.meta.dirname
 const sources = join(root, 'src')

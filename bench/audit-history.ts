@@ -1,4 +1,4 @@
-import { endRun, startRun } from '../src/store/runs.ts'
+import { endRun, startRun } from '../src/store/runs/runs.ts'
 import { adoptAttempts } from '../test/store/edit-attempts.ts'
 import type { Store } from '../test/store/opened.ts'
 

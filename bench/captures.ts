@@ -13,8 +13,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { openStore } from '../src/store/open.ts'
-import { bodiesPath, readPackedBodies } from '../src/store/packed-bodies.ts'
+import { bodiesPath, readPackedBodies } from '../src/store/attempts/packed-bodies.ts'
+import { openStore } from '../src/store/session/open.ts'
 import { rssMiB } from './process-memory.ts'
 
 const gigabytes = Number(process.argv[2] ?? 2)

@@ -14,7 +14,7 @@ import { isMainThread, parentPort, Worker } from 'node:worker_threads'
 import { summarise } from '../src/public/report.ts'
 import { run } from '../src/run/run.ts'
 import { parseScenario } from '../src/scenario/parse.ts'
-import { openStore } from '../src/store/open.ts'
+import { openStore } from '../src/store/session/open.ts'
 
 const content = JSON.stringify({
   answer: 42,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { run } from '../src/run/run.ts'
 import { startNullServer } from '../src/run/self-test/null-server.ts'
 import { parseScenario } from '../src/scenario/parse.ts'
-import { openStore } from '../src/store/open.ts'
+import { openStore } from '../src/store/session/open.ts'
 
 /** The first three seconds of a load beside each other, against a server that a run before has warmed. */
 const rate = Number(process.argv[2] ?? 2000)

@@ -20,7 +20,7 @@ import { defaultContract } from '../src/contract/default.ts'
 import { run } from '../src/run/run.ts'
 import { parseScenario } from '../src/scenario/parse.ts'
 import { startService } from '../src/service/start.ts'
-import { openStore } from '../src/store/open.ts'
+import { openStore } from '../src/store/session/open.ts'
 
 /** The contract with limits that this load does not meet. */
 const roomy: FullContract = {

@@ -11,11 +11,11 @@ import { Batch, Dictionary } from '../src/attempt/batch.ts'
 import { type AttemptRow, attemptColumns, columnNames } from '../src/attempt/columns.ts'
 import { flags } from '../src/attempt/flags.ts'
 import { defaultContract } from '../src/contract/default.ts'
-import { openStore } from '../src/store/open.ts'
-import { Recorder } from '../src/store/recorder.ts'
-import { endShard } from '../src/store/run-shards.ts'
-import { endRun, startRun } from '../src/store/runs.ts'
-import { inSession } from '../src/store/session.ts'
+import { Recorder } from '../src/store/attempts/recorder.ts'
+import { endShard } from '../src/store/runs/run-shards.ts'
+import { endRun, startRun } from '../src/store/runs/runs.ts'
+import { openStore } from '../src/store/session/open.ts'
+import { inSession } from '../src/store/session/session.ts'
 
 const accounts = 64
 const keysOfAccount = 8

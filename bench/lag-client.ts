@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from '../src/run/run.ts'
 import { parseScenario } from '../src/scenario/parse.ts'
-import { openStore } from '../src/store/open.ts'
+import { openStore } from '../src/store/session/open.ts'
 
 /** One open-loop run with everything recorded: how late did requests leave, and what did it cost? */
 const [baseUrl, ratePerS, seconds, pacing, seed] = process.argv.slice(2) as [

@@ -17,7 +17,7 @@ import type {
   RecorderData,
   ToRecorder,
 } from '../src/run/crew/messages.ts'
-import { openStore } from '../src/store/open.ts'
+import { openStore } from '../src/store/session/open.ts'
 import { benchRow } from './bench-row.ts'
 
 /** What a ledger counts, of rows sent and of rows kept. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { run } from '../src/run/run.ts'
 import { startNullServer } from '../src/run/self-test/null-server.ts'
 import { parseScenario } from '../src/scenario/parse.ts'
-import { openStore } from '../src/store/open.ts'
+import { openStore } from '../src/store/session/open.ts'
 
 /** How far response time is from service time by default, at each of some rates a second. */
 const rates = process.argv.length > 2 ? process.argv.slice(2) : ['20', '100', '300', '1000', '2000']

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { defaultContract } from '../src/contract/default.ts'
 import { writeReport } from '../src/report/page.ts'
 import type { PageName } from '../src/report/pages.ts'
-import { openStore, type Store } from '../src/store/open.ts'
+import { openStore, type Store } from '../src/store/session/open.ts'
 import { openBrowser } from '../test/chromium.ts'
 import { seededOptions, seededStore } from '../test/report/seeded.ts'
 

@@ -6,7 +6,7 @@ import { run } from '../src/run/run.ts'
 import { parseScenario } from '../src/scenario/parse.ts'
 import type { ProfileAnswers } from '../src/service/profile.ts'
 import { startService } from '../src/service/start.ts'
-import { openExistingStore } from '../src/store/open.ts'
+import { openExistingStore } from '../src/store/session/open.ts'
 
 export interface Played {
   readonly scenario: string

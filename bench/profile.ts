@@ -138,5 +138,5 @@ function folderOf(name: string, url: string): string {
 function threadOf(nodes: Profile['nodes']): string {
   const has = (file: string) => nodes.some(({ callFrame }) => callFrame.url.endsWith(file))
   if (has('/run/send/sender.ts')) return 'sender'
-  return has('/store/recorder.ts') && !has('/cli/main.ts') ? 'recorder' : 'main'
+  return has('/store/attempts/recorder.ts') && !has('/cli/main.ts') ? 'recorder' : 'main'
 }

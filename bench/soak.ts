@@ -15,7 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { renderPng } from '../src/chart/png.ts'
 import type { ChartSpec } from '../src/chart/spec.ts'
-import { openStore } from '../src/store/open.ts'
+import { openStore } from '../src/store/session/open.ts'
 import { rssMiB } from './process-memory.ts'
 import type { Ready } from './service-server.ts'
 

@@ -11,7 +11,7 @@ import { importToClickhouse } from '../src/store/clickhouse/import-log.ts'
 import { tablesSql } from '../src/store/clickhouse/tables.ts'
 import { importFile } from '../src/store/import/import-file.ts'
 import { ownMapping } from '../src/store/import/mapping.ts'
-import { openStore, type Store } from '../src/store/open.ts'
+import { openStore, type Store } from '../src/store/session/open.ts'
 import { openDoor } from '../test/clickhouse/chdb.ts'
 import { dayUs, firstUs, writeUsageLog } from './usage-log.ts'
 

@@ -1,4 +1,4 @@
-import { openStore } from '../src/store/open.ts'
+import { openStore } from '../src/store/session/open.ts'
 
 const formats = {
   parquet: 'FORMAT parquet',

@@ -15,7 +15,7 @@ import { Snapshot, type Source } from '../src/portal/source/snapshot.ts'
 import { storeSource } from '../src/portal/source/store-source.ts'
 import { openClickhouse } from '../src/store/clickhouse/clickhouse.ts'
 import { tablesSql } from '../src/store/clickhouse/tables.ts'
-import { openStore, type Store } from '../src/store/open.ts'
+import { openStore, type Store } from '../src/store/session/open.ts'
 import { openDoor } from '../test/clickhouse/chdb.ts'
 
 /**

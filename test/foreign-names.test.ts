@@ -51,7 +51,7 @@ const ofOurWords = [
   'report/focus/charges.ts: [type]',
   'report/focus/check.ts: [sign]',
   'report/focus/export-focus.ts: [type]',
-  'store/export.ts: [packed]',
+  'store/files/export.ts: [packed]',
 ]
 
 test('nothing of others is looked up in an object literal on the spot', () => {

@@ -167,7 +167,7 @@ const publicOrigins = (): ReadonlySet<string> =>
 
 test('a public file loads code of a room only when it is called', () => {
   const light =
-    /^(?:store\/(?:open|runs)|store\/import\/mapping|contract\/default|attempt\/|scenario\/|audit\/verdict|user\/)/
+    /^(?:store\/(?:session\/open|runs\/runs)|store\/import\/mapping|contract\/default|attempt\/|scenario\/|audit\/verdict|user\/)/
   const loaded = files
     .filter((file) => roomOf(file) === 'public')
     .flatMap((file) => valueImportsOf(file).map((target) => `${file} -> ${target}`))

@@ -3,7 +3,7 @@ import type { Contract } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
 import { formatsOnly } from '../contract/formats-only.ts'
 import type { DeploymentProfile } from '../contract/profile.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/session/open.ts'
 
 /**
  * The contract by which to judge runs if none is given: that of svc if the service is known as svc, otherwise only the

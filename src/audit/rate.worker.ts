@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { ColumnFile } from '../store/column-file.ts'
+import { ColumnFile } from '../store/read/column-file.ts'
 import { decideInOrder } from './decide.ts'
 import type {
   RateWorkerBegun,

@@ -5,8 +5,8 @@ import {
   type Promising,
   promises,
 } from '../contract/promises.ts'
-import type { ColumnFile } from '../store/column-file.ts'
-import type { Session } from '../store/session.ts'
+import type { ColumnFile } from '../store/read/column-file.ts'
+import type { Session } from '../store/session/session.ts'
 import type { LogRow } from './evidence/prices/log.ts'
 import type { Finding, Need, Severity, Verdict } from './verdict.ts'
 

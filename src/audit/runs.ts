@@ -1,5 +1,5 @@
-import { runIdOfShard } from '../store/run-shards.ts'
-import type { Reader } from '../store/session.ts'
+import { runIdOfShard } from '../store/runs/run-shards.ts'
+import type { Reader } from '../store/session/session.ts'
 import { UserError } from '../user/user-error.ts'
 import type { MissingParts } from './rule.ts'
 

@@ -6,7 +6,7 @@ import { startService } from '../public/service.ts'
 import { openStore } from '../public/store.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { type Clock, type MovableClock, realClock } from '../service/clock.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/session/open.ts'
 import { LiveView } from './live-view.ts'
 
 const scenarioPath = fileURLToPath(new URL('../../scenarios/month.yaml', import.meta.url))

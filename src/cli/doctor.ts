@@ -1,5 +1,5 @@
 import { checksOf, machineFacts } from '../run/self-test/doctor.ts'
-import { neededNode } from '../store/machine.ts'
+import { neededNode } from '../store/runs/machine.ts'
 import type { Options } from './commands/doctor.ts'
 import { exit } from './exit.ts'
 import { table } from './text.ts'

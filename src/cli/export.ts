@@ -6,9 +6,9 @@ import {
   type ExportFormat,
   exportFormatOf,
   exportFormats,
-} from '../store/export.ts'
-import { resolveRuns } from '../store/runs.ts'
-import type { Session } from '../store/session.ts'
+} from '../store/files/export.ts'
+import { resolveRuns } from '../store/runs/runs.ts'
+import type { Session } from '../store/session/session.ts'
 import { UserError } from '../user/user-error.ts'
 import type { Options } from './commands/export.ts'
 import { shown } from './progress.ts'

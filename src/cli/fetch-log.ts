@@ -2,7 +2,7 @@ import { parseWritten } from '../audit/evidence/prices/answer-json.ts'
 import { isRowOf } from '../audit/evidence/prices/log.ts'
 import { hasMoreRows, rowsIn } from '../audit/evidence/prices/log-rows.ts'
 import type { LogTerms } from '../contract/prices.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/session/open.ts'
 import { secrets } from '../user/secrets/secrets.ts'
 import { UserError } from '../user/user-error.ts'
 

@@ -8,7 +8,7 @@ import { openStore } from '../public/store.ts'
 import { printable } from '../report/summary/printable.ts'
 import { openClickhouse } from '../store/clickhouse/clickhouse.ts'
 import { importToClickhouse } from '../store/clickhouse/import-log.ts'
-import { mustStandApart, type NamedFile } from '../store/files-apart.ts'
+import { mustStandApart, type NamedFile } from '../store/files/files-apart.ts'
 import {
   type FileImport,
   type FileImported,
@@ -19,7 +19,7 @@ import { pageGroups } from '../store/import/known-logs.ts'
 import type { LogSummary } from '../store/import/log-summary.ts'
 import { type Mapping, ownMapping } from '../store/import/mapping.ts'
 import { suggestMapping } from '../store/import/suggest.ts'
-import { openSoon } from '../store/open-soon.ts'
+import { openSoon } from '../store/session/open-soon.ts'
 import { UserError } from '../user/user-error.ts'
 import type { Options } from './commands/import.ts'
 import { exit } from './exit.ts'

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander'
-import { diskFailure, storeFailure } from '../store/errors.ts'
+import { diskFailure, storeFailure } from '../store/session/errors.ts'
 import { withoutHostile } from '../user/hostile.ts'
 import { UserError } from '../user/user-error.ts'
 import { program } from './commands/program.ts'

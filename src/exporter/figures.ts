@@ -1,5 +1,5 @@
 import { literal } from '../store/literal.ts'
-import type { Session } from '../store/session.ts'
+import type { Session } from '../store/session/session.ts'
 import { largest, smallest } from '../user/extremes.ts'
 import {
   type HistogramBucket,

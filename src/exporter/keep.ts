@@ -1,5 +1,5 @@
-import { withoutCredentials } from '../store/runs.ts'
-import type { Session } from '../store/session.ts'
+import { withoutCredentials } from '../store/runs/runs.ts'
+import type { Session } from '../store/session/session.ts'
 import type { Source } from './find.ts'
 import type { Scraped } from './scrape-log.ts'
 

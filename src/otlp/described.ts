@@ -1,4 +1,4 @@
-import type { Reader } from '../store/session.ts'
+import type { Reader } from '../store/session/session.ts'
 import { secrets } from '../user/secrets/secrets.ts'
 import { UserError } from '../user/user-error.ts'
 import { names, schemaUrl } from './conventions.ts'

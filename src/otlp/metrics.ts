@@ -1,5 +1,5 @@
 import type { Histogram, HistogramMetricData, ResourceMetrics } from '@opentelemetry/sdk-metrics'
-import type { Reader } from '../store/session.ts'
+import type { Reader } from '../store/session/session.ts'
 import { errorSql, histograms, names, type OtelHistogram, operationSql } from './conventions.ts'
 import { type DescribedRun, hrTime } from './described.ts'
 

@@ -1,4 +1,4 @@
-import type { Reader } from '../store/session.ts'
+import type { Reader } from '../store/session/session.ts'
 import { visible } from '../user/hostile.ts'
 import { UserError } from '../user/user-error.ts'
 import { schemaUrl } from './conventions.ts'

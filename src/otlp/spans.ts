@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import { began, ended } from '../measure/measures.ts'
-import type { Reader } from '../store/session.ts'
+import type { Reader } from '../store/session/session.ts'
 import { errorSql, names, operationSql } from './conventions.ts'
 import { type DescribedRun, hrTime } from './described.ts'
 

@@ -10,11 +10,11 @@ import {
   gapIds,
   profileVersion,
 } from '../contract/profile.ts'
-import { assayVersion, machineJson } from '../store/machine.ts'
-import type { Store } from '../store/open.ts'
-import { Recorder } from '../store/recorder.ts'
-import { endRun, startRun, withoutCredentials } from '../store/runs.ts'
-import { inSession, type Session } from '../store/session.ts'
+import { Recorder } from '../store/attempts/recorder.ts'
+import { assayVersion, machineJson } from '../store/runs/machine.ts'
+import { endRun, startRun, withoutCredentials } from '../store/runs/runs.ts'
+import type { Store } from '../store/session/open.ts'
+import { inSession, type Session } from '../store/session/session.ts'
 import type { Work } from '../user/work.ts'
 import { firstReads } from './balances.ts'
 import { BudgetError, ProbeBudget } from './budget.ts'

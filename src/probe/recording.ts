@@ -2,7 +2,7 @@ import { Batch, Dictionary } from '../attempt/batch.ts'
 import type { AttemptRow } from '../attempt/columns.ts'
 import { type buildTemplate, templateRow } from '../client/call/request.ts'
 import type { Received } from '../client/call/send-once.ts'
-import type { Recorder } from '../store/recorder.ts'
+import type { Recorder } from '../store/attempts/recorder.ts'
 
 /** Characters. */
 const longestBody = 16_384

@@ -1,6 +1,6 @@
 /** `assay/audit`: the rules over a store. A function loads its code when it is first called. */
 import type { AuditOptions, AuditReport } from '../audit/audit.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/session/open.ts'
 
 export type { AuditOptions, AuditReport } from '../audit/audit.ts'
 export type { Evidence, Rule } from '../audit/rule.ts'

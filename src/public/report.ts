@@ -3,7 +3,7 @@ import type { Contract } from '../contract/contract.ts'
 import type { Comparison, Side } from '../report/compare/compare.ts'
 import type { Report, ReportOptions } from '../report/page.ts'
 import type { RunSummary } from '../report/summary/shape.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/session/open.ts'
 import type { Work } from '../user/work.ts'
 
 export type { Comparison, Side } from '../report/compare/compare.ts'

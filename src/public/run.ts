@@ -3,7 +3,7 @@ import type { Contract } from '../contract/contract.ts'
 import type { RunOptions, RunResult } from '../run/run.ts'
 import type { CalibrateOptions, Calibration } from '../run/self-test/calibrate.ts'
 import type { Scenario } from '../scenario/scenario.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/session/open.ts'
 
 export type { Contract } from '../contract/contract.ts'
 export { defaultContract } from '../contract/default.ts'

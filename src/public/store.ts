@@ -1,15 +1,20 @@
 /** `assay/store`: stores, what is in them, and files out. A function loads its code when it is first called. */
-import type { Exportable, ExportFormat, ExportWork } from '../store/export.ts'
-import type { Store } from '../store/open.ts'
+import type { Exportable, ExportFormat, ExportWork } from '../store/files/export.ts'
+import type { Store } from '../store/session/open.ts'
 import type { Work } from '../user/work.ts'
 
 export { type AttemptRow, attemptColumns } from '../attempt/columns.ts'
 export { type Effect, type End, effectOf, type Outcome } from '../attempt/outcome.ts'
-export type { AccountScope } from '../store/account.ts'
-export type { Exportable, ExportFormat, ExportWork } from '../store/export.ts'
-export { type OpenOptions, openExistingStore, openStore, type Store } from '../store/open.ts'
-export { type ListedRun, listRuns } from '../store/runs.ts'
-export type { Cell, Reader, Session, SessionScope, SqlRow } from '../store/session.ts'
+export type { Exportable, ExportFormat, ExportWork } from '../store/files/export.ts'
+export { type ListedRun, listRuns } from '../store/runs/runs.ts'
+export type { AccountScope } from '../store/session/account.ts'
+export {
+  type OpenOptions,
+  openExistingStore,
+  openStore,
+  type Store,
+} from '../store/session/open.ts'
+export type { Cell, Reader, Session, SessionScope, SqlRow } from '../store/session/session.ts'
 export { UserError, type UserErrorCode } from '../user/user-error.ts'
 export type { Work, WorkProgress } from '../user/work.ts'
 
@@ -33,7 +38,7 @@ export async function exportTable(
   format: ExportFormat,
   work: ExportWork = {},
 ): Promise<number> {
-  const { exportTable } = await import('../store/export.ts')
+  const { exportTable } = await import('../store/files/export.ts')
   return exportTable(store, what, runIds, file, format, work)
 }
 
@@ -55,5 +60,5 @@ export async function mergeParts(
   allowMissing: boolean,
   work: Work = {},
 ): Promise<string> {
-  return (await import('../store/merge.ts')).mergeParts(store, paths, allowMissing, work)
+  return (await import('../store/runs/merge.ts')).mergeParts(store, paths, allowMissing, work)
 }

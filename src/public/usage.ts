@@ -1,6 +1,6 @@
 /** `assay/usage`: the usage page as data. A function loads its code when it is first called. */
 import type { UsageOptions, UsagePage } from '../report/usage/shape.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/session/open.ts'
 
 export type { UsagePage } from '../report/usage/shape.ts'
 

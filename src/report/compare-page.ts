@@ -1,6 +1,6 @@
 import type { InteractiveChart } from '../chart/interactive.ts'
-import type { Store } from '../store/open.ts'
-import { inSession, type Session } from '../store/session.ts'
+import type { Store } from '../store/session/open.ts'
+import { inSession, type Session } from '../store/session/session.ts'
 import { html } from '../user/html.ts'
 import { lookup } from '../user/lookup.ts'
 import { type Headline, renderHeadline, type Tone } from './banner.ts'

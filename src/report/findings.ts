@@ -8,7 +8,7 @@ import {
   type Witness,
 } from '../audit/verdict.ts'
 import { literal, textList } from '../store/literal.ts'
-import type { Session } from '../store/session.ts'
+import type { Session } from '../store/session/session.ts'
 import { type Html, html } from '../user/html.ts'
 import { lookup } from '../user/lookup.ts'
 import { type Headline, renderHeadline, type Tone } from './banner.ts'

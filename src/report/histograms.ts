@@ -1,5 +1,5 @@
-import { filledCells } from '../store/histogram-cells.ts'
-import type { Session } from '../store/session.ts'
+import { filledCells } from '../store/read/histogram-cells.ts'
+import type { Session } from '../store/session/session.ts'
 import { fillTable } from './temp-table.ts'
 
 /** Cells of the heat map per factor of ten: a cell is 21 % wide. */

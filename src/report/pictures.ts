@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { renderPng } from '../chart/png.ts'
-import { cannotWrite } from '../store/errors.ts'
-import { writeOutput } from '../store/output.ts'
-import { inSession, type Session } from '../store/session.ts'
+import { writeOutput } from '../store/files/output.ts'
+import { cannotWrite } from '../store/session/errors.ts'
+import { inSession, type Session } from '../store/session/session.ts'
 import { beginPart } from '../user/work.ts'
 import { partsOf, prepareTop, type ReportOptions, rowsOf } from './page.ts'
 

@@ -5,7 +5,7 @@ import {
   gapIds,
   gaps,
 } from '../contract/profile.ts'
-import type { Session } from '../store/session.ts'
+import type { Session } from '../store/session/session.ts'
 import { fillTable } from './temp-table.ts'
 
 /**

@@ -11,7 +11,7 @@ import {
 import { samplesNeeded } from '../measure/percentile.ts'
 import { checkTimeZone } from '../measure/usage/zone.ts'
 import { literal } from '../store/literal.ts'
-import type { Session } from '../store/session.ts'
+import type { Session } from '../store/session/session.ts'
 import { UserError } from '../user/user-error.ts'
 import { ratesSql } from './rates.ts'
 import { relationSql } from './temp-table.ts'

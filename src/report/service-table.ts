@@ -1,4 +1,4 @@
-import type { Session } from '../store/session.ts'
+import type { Session } from '../store/session/session.ts'
 import { type Reconciled, readToldByService, serviceLines } from './summary/service-metrics.ts'
 import { fillTable } from './temp-table.ts'
 

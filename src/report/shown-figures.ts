@@ -1,7 +1,7 @@
 import { sqlName } from '../attempt/columns.ts'
 import { type MeasureName, standings } from '../measure/measures.ts'
 import { literal } from '../store/literal.ts'
-import type { Session } from '../store/session.ts'
+import type { Session } from '../store/session/session.ts'
 import { hasObjectives } from './scope.ts'
 import { readGroups } from './summary/groups.ts'
 import { percentiles, type SummaryGroup } from './summary/shape.ts'

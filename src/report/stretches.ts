@@ -1,5 +1,5 @@
 import type { Contract } from '../contract/contract.ts'
-import type { Session } from '../store/session.ts'
+import type { Session } from '../store/session/session.ts'
 import { type Html, html } from '../user/html.ts'
 import type { Check } from './banner.ts'
 import { type Balance, readBalances, stretchText, totalOf } from './summary/balances.ts'

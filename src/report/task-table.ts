@@ -1,5 +1,5 @@
 import type { Contract } from '../contract/contract.ts'
-import type { Session } from '../store/session.ts'
+import type { Session } from '../store/session/session.ts'
 import { moneyEach, readTasks } from './summary/tasks.ts'
 import { fillTable } from './temp-table.ts'
 

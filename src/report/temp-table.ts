@@ -1,5 +1,5 @@
 import { identifier, literal } from '../store/literal.ts'
-import type { Session } from '../store/session.ts'
+import type { Session } from '../store/session/session.ts'
 
 /** Puts a temporary copy in the place of a table of the store, so that an operation's changes are its own. */
 export async function hideTable(store: Session, table: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { inSession, type Session } from '../store/session.ts'
+import { inSession, type Session } from '../store/session/session.ts'
 import { beginPart } from '../user/work.ts'
 import { auditAnswer, latestFindings, type StoredFinding } from './findings.ts'
 import { meantRuns, type ReportOptions, readUsageOf } from './page.ts'

@@ -1,4 +1,4 @@
-import type { Session } from '../store/session.ts'
+import type { Session } from '../store/session/session.ts'
 import { fillTable } from './temp-table.ts'
 import { outlookPoints } from './usage/board/outlook.ts'
 import type { Anomaly, DateBand, UsagePage } from './usage/shape.ts'

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { audit } from '../../src/audit/audit.ts'
 import { selectRuns } from '../../src/audit/runs.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { appendAttempts } from '../../src/store/recorder.ts'
+import { appendAttempts } from '../../src/store/attempts/recorder.ts'
 import { attempt, enterEndedRun } from '../report/attempts.ts'
 import { openStore, type Store } from '../store/opened.ts'
 

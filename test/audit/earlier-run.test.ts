@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { AttemptRow } from '../../src/attempt/columns.ts'
 import { audit } from '../../src/audit/audit.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { appendAttempts } from '../../src/store/recorder.ts'
+import { appendAttempts } from '../../src/store/attempts/recorder.ts'
 import { attempt, enterEndedRun, novemberUs } from '../report/attempts.ts'
 import { openStore, type Store } from '../store/opened.ts'
 

@@ -9,7 +9,7 @@ import { audit } from '../../src/audit/audit.ts'
 import { formatsOnly } from '../../src/contract/formats-only.ts'
 import { run } from '../../src/run/run.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/session/open.ts'
 
 const hasNginx = spawnSync('nginx', ['-v']).status === 0
 

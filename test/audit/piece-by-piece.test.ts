@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { audit } from '../../src/audit/audit.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { appendAttempts, Recorder } from '../../src/store/recorder.ts'
+import { appendAttempts, Recorder } from '../../src/store/attempts/recorder.ts'
 import { attempt, enterEndedRun } from '../report/attempts.ts'
 import { openStore } from '../store/opened.ts'
 

@@ -4,7 +4,7 @@ import { decideInWorker } from '../../src/audit/rate-worker.ts'
 import type { Evidence } from '../../src/audit/rule.ts'
 import { selectRules } from '../../src/audit/rules/select.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { appendAttempts } from '../../src/store/recorder.ts'
+import { appendAttempts } from '../../src/store/attempts/recorder.ts'
 import { attempt, enterEndedRun } from '../report/attempts.ts'
 import { openStore, type Store } from '../store/opened.ts'
 

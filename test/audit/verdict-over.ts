@@ -4,7 +4,7 @@ import { audit } from '../../src/audit/audit.ts'
 import type { Verdict } from '../../src/audit/verdict.ts'
 import type { Contract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { appendAttempts, Recorder } from '../../src/store/recorder.ts'
+import { appendAttempts, Recorder } from '../../src/store/attempts/recorder.ts'
 import { enterEndedRun } from '../report/attempts.ts'
 import { openStore, type Store } from '../store/opened.ts'
 

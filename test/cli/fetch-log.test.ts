@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readPriceLog } from '../../src/audit/evidence/prices/log.ts'
 import { fetchLog } from '../../src/cli/fetch-log.ts'
 import { decimalText } from '../../src/money/rational.ts'
-import type { Store } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/session/open.ts'
 
 /** Texts that the service answers, by path. */
 const texts: Record<string, string> = {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/session/open.ts'
 import { assay, type Running } from '../e2e/command.ts'
 import { answerChat, key, startTarget, type Target } from '../run/target.ts'
 

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/session/open.ts'
 import { main } from '../e2e/command.ts'
 
 /** Takes no byte, as a full disk does. */

@@ -9,7 +9,7 @@ import { overridden } from '../../src/cli/run-overrides.ts'
 import { summaryShape } from '../../src/report/summary/shape.ts'
 import type { RunResult } from '../../src/run/run.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/session/open.ts'
 import { main } from '../e2e/command.ts'
 import { answerChat, key, startTarget, type Target } from '../run/target.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/session/open.ts'
 import { canBrowse, openBrowser } from '../chromium.ts'
 import { assay, withFolder } from './command.ts'
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/session/open.ts'
 import { assay, withFolder, withService } from './command.ts'
 
 const quickPath = resolve(import.meta.dirname, '../../scenarios/quick.yaml')

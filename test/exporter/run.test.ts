@@ -4,7 +4,7 @@ import { defaultContract } from '../../src/contract/default.ts'
 import { serviceLines } from '../../src/report/summary/service-metrics.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'
 import { run } from '../../src/run/run.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/session/open.ts'
 import { answerChat, chatScenario, key, query, startTarget, withStorePath } from '../run/target.ts'
 import { answerMetrics, type Exposed, expositionOf } from './fake-exporter.ts'
 

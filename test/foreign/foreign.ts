@@ -6,7 +6,7 @@ import type { FullContract, Headers } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import type { DeploymentProfile, GapId } from '../../src/contract/profile.ts'
 import { probe } from '../../src/probe/probe.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
+import { openStore, type Store } from '../../src/store/session/open.ts'
 
 /** Requests per minute that each limiter allows. */
 export const minuteLimit = 20

@@ -17,8 +17,8 @@ import type { DeploymentProfile } from '../../src/contract/profile.ts'
 import type { Phase, Scenario, Step } from '../../src/scenario/scenario.ts'
 import type { ServiceOptions } from '../../src/service/options.ts'
 import { type RunningService, startService } from '../../src/service/start.ts'
-import { appendAttempts, Recorder } from '../../src/store/recorder.ts'
-import { endRun, startRun } from '../../src/store/runs.ts'
+import { appendAttempts, Recorder } from '../../src/store/attempts/recorder.ts'
+import { endRun, startRun } from '../../src/store/runs/runs.ts'
 import { openStore, type Store } from '../store/opened.ts'
 
 /** Answers that take a short real time: streams come in several reads. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { appendAttempts } from '../../src/store/recorder.ts'
+import { appendAttempts } from '../../src/store/attempts/recorder.ts'
 import { attempt, enterEndedRun } from '../report/attempts.ts'
 import { openStore } from '../store/opened.ts'
 

@@ -34,7 +34,7 @@ const usual = [
   'src/audit/rules/billing',
   'src/audit/evidence',
   'src/limits',
-  'src/store/recorder.ts',
+  'src/store/attempts/recorder.ts',
 ]
 const { values, positionals } = askedOf(
   'npm run mutate -- [--each 12 | --room 24] [--seed 1] [files or folders of src]',

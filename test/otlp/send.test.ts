@@ -9,7 +9,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { conventionsVersion, histograms, names, schemaUrl } from '../../src/otlp/conventions.ts'
 import { otlpSender } from '../../src/otlp/send.ts'
 import { importFile } from '../../src/public/import.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/session/open.ts'
 import { assay } from '../e2e/command.ts'
 import { seededStore } from '../report/seeded.ts'
 import { answerChat, key, startTarget } from '../run/target.ts'

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Portal } from '../../src/portal/server.ts'
 import { followedSettings } from '../../src/portal/settings/opened-settings.ts'
 import { Snapshot } from '../../src/portal/source/snapshot.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/session/open.ts'
 import { env, nowMs, settingsText, tokenOf } from './portal.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-followed-'))

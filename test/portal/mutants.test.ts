@@ -3,8 +3,8 @@ import { others, subject } from '../report/marked-accounts.ts'
 import { bytesOf, everyPath, type Served, served, tokenOf } from './portal.ts'
 
 const mutation = vi.hoisted(() => ({ isOn: false }))
-vi.mock('../../src/store/account.ts', async (original) => {
-  const real = await original<typeof import('../../src/store/account.ts')>()
+vi.mock('../../src/store/session/account.ts', async (original) => {
+  const real = await original<typeof import('../../src/store/session/account.ts')>()
   return {
     ...real,
     accountCondition: (scope: Parameters<typeof real.accountCondition>[0]) =>

@@ -6,7 +6,7 @@ import { defaultContract } from '../../src/contract/default.ts'
 import type { DeploymentProfile, GapId } from '../../src/contract/profile.ts'
 import type { ExtraHeader } from '../../src/probe/extra-headers.ts'
 import { probe } from '../../src/probe/probe.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
+import { openStore, type Store } from '../../src/store/session/open.ts'
 
 /** A request to the fake; `nth` counts those to the same endpoint, from 1. */
 export interface Heard {

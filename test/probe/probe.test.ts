@@ -11,7 +11,7 @@ import { priceOf } from '../../src/probe/price.ts'
 import { probe } from '../../src/probe/probe.ts'
 import { algorithmOf } from '../../src/probe/questions/limiter.ts'
 import { questions } from '../../src/probe/questions/list.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/session/open.ts'
 import { arrivalOf } from '../limits/limited-requests.ts'
 import { probeService } from './probing.ts'
 

@@ -7,7 +7,7 @@ import type { Price } from '../../src/probe/price.ts'
 import { type ProbeResult, probe } from '../../src/probe/probe.ts'
 import type { ServiceOptions } from '../../src/service/options.ts'
 import { type RunningService, startService } from '../../src/service/start.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
+import { openStore, type Store } from '../../src/store/session/open.ts'
 
 export interface Probed extends ProbeResult {
   readonly store: Store

@@ -3,7 +3,7 @@ import { rateRules } from '../../src/audit/rules/rates/list.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { type GapAnswer, type GapId, gapIds } from '../../src/contract/profile.ts'
 import { defaultProfile, type Profile, type ProfileAnswers } from '../../src/service/profile.ts'
-import type { Store } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/session/open.ts'
 import { probeService } from './probing.ts'
 
 /** The path of each figure in each body of the credits endpoint. */

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import type { GapId } from '../../src/contract/profile.ts'
 import { probe } from '../../src/probe/probe.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/session/open.ts'
 
 interface Asked {
   readonly stream?: boolean

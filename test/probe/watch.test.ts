@@ -7,7 +7,7 @@ import { afterAll, expect, test } from 'vitest'
 import { readCreditsBody } from '../../src/probe/usage-body.ts'
 import { type CreditsAnswer, keepPolls, type Poll, watchCredits } from '../../src/probe/watch.ts'
 import { parseGrants } from '../../src/report/usage/grants.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/session/open.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-polls-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -95,7 +95,7 @@ test('polls wait in memory while another process holds the file, and none is los
   const holder = spawn(process.execPath, [
     '--input-type=module',
     '-e',
-    `import { openStore } from ${JSON.stringify(new URL('../../src/store/open.ts', import.meta.url).href)}
+    `import { openStore } from ${JSON.stringify(new URL('../../src/store/session/open.ts', import.meta.url).href)}
      const store = await openStore(${JSON.stringify(dbPath)})
      process.stdout.write('held')
      process.stdin.resume()`,

@@ -5,7 +5,7 @@ import { defaultContract } from '../../src/contract/default.ts'
 import { probe } from '../../src/probe/probe.ts'
 import type { ProbeResponse } from '../../src/probe/probe-response.ts'
 import { askWhenFull, seenFirst } from '../../src/probe/questions/when-full.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/session/open.ts'
 import { answeredBy } from './answering.ts'
 import { probeService } from './probing.ts'
 

@@ -1,5 +1,5 @@
 import { type AttemptRow, attemptColumns, columnNames } from '../../src/attempt/columns.ts'
-import { endRun, startRun } from '../../src/store/runs.ts'
+import { endRun, startRun } from '../../src/store/runs/runs.ts'
 import type { Store } from '../store/opened.ts'
 
 /** 2026-11-01 00:00 UTC, in microseconds. */

@@ -5,7 +5,7 @@ import { makeReport } from '../../src/report/page.ts'
 import { markdownSummary, terminalSummary } from '../../src/report/summary/formats.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'
 import { makeText } from '../../src/report/text.ts'
-import { appendAttempts } from '../../src/store/recorder.ts'
+import { appendAttempts } from '../../src/store/attempts/recorder.ts'
 import { openStore } from '../store/opened.ts'
 import { attempt, enterRun } from './attempts.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { closedPhases } from '../../src/report/closed-phases.ts'
 import { prepareScope } from '../../src/report/scope.ts'
-import { appendAttempts } from '../../src/store/recorder.ts'
+import { appendAttempts } from '../../src/store/attempts/recorder.ts'
 import { chatScenario } from '../run/target.ts'
 import { openStore } from '../store/opened.ts'
 import { attempt, enterRun } from './attempts.ts'

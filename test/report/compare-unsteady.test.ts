@@ -4,7 +4,7 @@ import { defaultContract } from '../../src/contract/default.ts'
 import { levelOf } from '../../src/measure/interval/level.ts'
 import { compareRuns } from '../../src/report/compare/compare.ts'
 import { judgeGate, parseGate } from '../../src/report/compare/gate.ts'
-import { appendAttempts } from '../../src/store/recorder.ts'
+import { appendAttempts } from '../../src/store/attempts/recorder.ts'
 import { openStore } from '../store/opened.ts'
 import { attempt, enterRun } from './attempts.ts'
 

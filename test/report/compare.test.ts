@@ -6,7 +6,7 @@ import { markdownComparison, terminalComparison } from '../../src/report/compare
 import { judgeGate, parseGate } from '../../src/report/compare/gate.ts'
 import { headlineOf } from '../../src/report/compare/headline.ts'
 import { randomOf } from '../../src/report/random.ts'
-import { appendAttempts } from '../../src/store/recorder.ts'
+import { appendAttempts } from '../../src/store/attempts/recorder.ts'
 import { openStore } from '../store/opened.ts'
 import { attempt, enterRun } from './attempts.ts'
 

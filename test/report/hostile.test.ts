@@ -18,7 +18,7 @@ import { summarise } from '../../src/report/summary/summarise.ts'
 import { vllmBlock, vllmFigures } from '../../src/report/summary/vllm.ts'
 import { makeText } from '../../src/report/text.ts'
 import { terminalUsage } from '../../src/report/usage/terminal.ts'
-import { exportable, exportTable } from '../../src/store/export.ts'
+import { exportable, exportTable } from '../../src/store/files/export.ts'
 import { canBrowse, openBrowser } from '../chromium.ts'
 import type { Store } from '../store/opened.ts'
 import {

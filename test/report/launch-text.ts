@@ -1,5 +1,5 @@
 import { launchEnd, launchTop } from '../../src/report/launch.ts'
-import type { Session } from '../../src/store/session.ts'
+import type { Session } from '../../src/store/session/session.ts'
 
 /** All that a launch page says around its charts. */
 export async function launchText(store: Session): Promise<string> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { appendAttempts } from '../../src/store/recorder.ts'
+import { appendAttempts } from '../../src/store/attempts/recorder.ts'
 import type { Store } from '../store/opened.ts'
 import { attempt, enterRun, novemberUs } from './attempts.ts'
 import { enterEvents } from './usage-events.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readTimeShape, timeShapeText } from '../../src/report/summary/time-bars.ts'
-import { appendAttempts } from '../../src/store/recorder.ts'
+import { appendAttempts } from '../../src/store/attempts/recorder.ts'
 import { openStore } from '../store/opened.ts'
 import { attempt, enterEndedRun } from './attempts.ts'
 

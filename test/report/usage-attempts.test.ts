@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readUsage } from '../../src/report/usage/read.ts'
-import { appendAttempts } from '../../src/store/recorder.ts'
+import { appendAttempts } from '../../src/store/attempts/recorder.ts'
 import { openStore, type Store } from '../store/opened.ts'
 import { attempt, enterRun, novemberUs } from './attempts.ts'
 import { enterEvents, usageOptions } from './usage-events.ts'

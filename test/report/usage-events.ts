@@ -1,6 +1,6 @@
 import { defaultContract } from '../../src/contract/default.ts'
 import type { UsageOptions } from '../../src/report/usage/shape.ts'
-import type { Store } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/session/open.ts'
 
 export interface EventChange {
   readonly id?: string

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { arrivalsInTime } from '../../src/run/plan/arrivals-in-time.ts'
-import { appendAttempts } from '../../src/store/recorder.ts'
-import { startRun } from '../../src/store/runs.ts'
+import { appendAttempts } from '../../src/store/attempts/recorder.ts'
+import { startRun } from '../../src/store/runs/runs.ts'
 import { openStore } from '../store/opened.ts'
 import { attempt, startOf } from './rows.ts'
 

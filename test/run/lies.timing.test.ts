@@ -4,7 +4,7 @@ import { defaultContract } from '../../src/contract/default.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'
 import type { Progress } from '../../src/run/count/progress.ts'
 import { run } from '../../src/run/run.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/session/open.ts'
 import { answerChat, chatScenario, key, query, startTarget, withStorePath } from './target.ts'
 
 /**

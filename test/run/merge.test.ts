@@ -9,8 +9,8 @@ import { markdownSummary, terminalFigures } from '../../src/report/summary/forma
 import { summarise } from '../../src/report/summary/summarise.ts'
 import { judgeParts } from '../../src/run/crew/merge.ts'
 import { run } from '../../src/run/run.ts'
-import { mergeParts } from '../../src/store/merge.ts'
-import { bodiesPath } from '../../src/store/packed-bodies.ts'
+import { bodiesPath } from '../../src/store/attempts/packed-bodies.ts'
+import { mergeParts } from '../../src/store/runs/merge.ts'
 import { openStore, type Store } from '../store/opened.ts'
 import { answerChat, chatScenario, key, startTarget, type Target } from './target.ts'
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'
 import { run } from '../../src/run/run.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/session/open.ts'
 import {
   answerChat,
   chatScenario,

@@ -1,5 +1,5 @@
 import { type AttemptRow, attemptColumns, columnNames } from '../../src/attempt/columns.ts'
-import type { RunStart } from '../../src/store/runs.ts'
+import type { RunStart } from '../../src/store/runs/runs.ts'
 
 const blank = Object.fromEntries(
   columnNames.map((name) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { run } from '../../src/run/run.ts'
-import { readPackedBodies } from '../../src/store/packed-bodies.ts'
+import { readPackedBodies } from '../../src/store/attempts/packed-bodies.ts'
 import { encodings, shows } from '../user/secrets/encodings.ts'
 import {
   answerChat,

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import { type AttemptRow, columnNames, sqlName } from '../../src/attempt/columns.ts'
 import { audit } from '../../src/audit/audit.ts'
 import { run } from '../../src/run/run.ts'
-import { isOpen } from '../../src/store/file.ts'
-import { openStore } from '../../src/store/open.ts'
+import { isOpen } from '../../src/store/session/file.ts'
+import { openStore } from '../../src/store/session/open.ts'
 import { answerChat, chatScenario, key, query, startTarget, withStorePath } from './target.ts'
 
 const keys = { default: key }

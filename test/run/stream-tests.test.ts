@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { AttemptRow } from '../../src/attempt/columns.ts'
 import { type OwnDelay, readStreams, streamTests } from '../../src/run/judge/stream-tests.ts'
-import { appendAttempts } from '../../src/store/recorder.ts'
-import { startRun } from '../../src/store/runs.ts'
+import { appendAttempts } from '../../src/store/attempts/recorder.ts'
+import { startRun } from '../../src/store/runs/runs.ts'
 import { openStore } from '../store/opened.ts'
 import { attempt, startOf } from './rows.ts'
 

@@ -5,7 +5,7 @@ import { createSecureServer } from 'node:http2'
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { run } from '../../src/run/run.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/session/open.ts'
 import { answerChat, chatScenario, key, startTarget, withStorePath } from './target.ts'
 
 /** Other transports than our HTTP/1.1: undici, HTTP/2 and a proxy. */

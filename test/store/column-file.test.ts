@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { ColumnFile, fieldsOf } from '../../src/store/column-file.ts'
+import { ColumnFile, fieldsOf } from '../../src/store/read/column-file.ts'
 
 let folder: string
 let file: ColumnFile

@@ -6,8 +6,8 @@ import {
   type SharedTable,
   shared,
   sharedTables,
-} from '../../src/store/layout.ts'
-import type { Store } from '../../src/store/open.ts'
+} from '../../src/store/attempts/layout.ts'
+import type { Store } from '../../src/store/session/open.ts'
 
 /** Removes the rows of all attempts. */
 export async function deleteAttempts(store: Store): Promise<void> {

@@ -6,8 +6,8 @@ import {
   type JsHistogram,
 } from 'hdr-histogram-js'
 import { expect, test } from 'vitest'
-import { readGaps } from '../../src/store/gaps.ts'
-import type { Session } from '../../src/store/session.ts'
+import { readGaps } from '../../src/store/read/gaps.ts'
+import type { Session } from '../../src/store/session/session.ts'
 
 /** A histogram of the library with the layout of the recorder. */
 function histogramOf(samples: readonly (readonly [us: number, count: number])[]): JsHistogram {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { build, encodeIntoCompressedBase64, type JsHistogram } from 'hdr-histogram-js'
 import { expect, test } from 'vitest'
-import { filledCells } from '../../src/store/histogram-cells.ts'
+import { filledCells } from '../../src/store/read/histogram-cells.ts'
 
 const values = fc.array(
   fc.tuple(fc.double({ min: 0, max: 7.2, noNaN: true }), fc.integer({ min: 1, max: 1e6 })),

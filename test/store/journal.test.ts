@@ -6,9 +6,9 @@ import { afterAll, expect, test, vi } from 'vitest'
 import { Batch, batchRows, Dictionary } from '../../src/attempt/batch.ts'
 import type { AttemptRow } from '../../src/attempt/columns.ts'
 
-import { journalPath, readJournal } from '../../src/store/journal.ts'
-import { Recorder } from '../../src/store/recorder.ts'
-import { rowGroupRows } from '../../src/store/row-appender.ts'
+import { journalPath, readJournal } from '../../src/store/attempts/journal.ts'
+import { Recorder } from '../../src/store/attempts/recorder.ts'
+import { rowGroupRows } from '../../src/store/attempts/row-appender.ts'
 import { openStore } from './opened.ts'
 import { plainRow } from './plain-row.ts'
 

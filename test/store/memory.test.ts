@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { memoryLimit, spillElsewhere } from '../../src/store/memory.ts'
+import { memoryLimit, spillElsewhere } from '../../src/store/session/memory.ts'
 import { openStore, type Store } from './opened.ts'
 
 const gib = 2 ** 30

@@ -2,8 +2,8 @@ import {
   type Store as OpenStore,
   openStore as open,
   openExistingStore as openExisting,
-} from '../../src/store/open.ts'
-import type { Session } from '../../src/store/session.ts'
+} from '../../src/store/session/open.ts'
+import type { Session } from '../../src/store/session/session.ts'
 
 /** A store with a session of it: operations take it as the store, and their parts as the session. */
 export type Store = OpenStore & Session

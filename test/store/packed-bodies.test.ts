@@ -4,8 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { BodyRow } from '../../src/attempt/evidence.ts'
-import { bodiesPath, longestInline, readPackedBodies } from '../../src/store/packed-bodies.ts'
-import { Recorder } from '../../src/store/recorder.ts'
+import {
+  bodiesPath,
+  longestInline,
+  readPackedBodies,
+} from '../../src/store/attempts/packed-bodies.ts'
+import { Recorder } from '../../src/store/attempts/recorder.ts'
 import { openStore } from './opened.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-bodies-'))

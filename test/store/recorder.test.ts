@@ -12,10 +12,10 @@ import {
   columnNames,
   sqlName,
 } from '../../src/attempt/columns.ts'
-import { journalPath } from '../../src/store/journal.ts'
-import { bodiesPath, longestInline } from '../../src/store/packed-bodies.ts'
-import { appendAttempts, evidenceColumnsOf, Recorder } from '../../src/store/recorder.ts'
-import { endRun, startRun } from '../../src/store/runs.ts'
+import { journalPath } from '../../src/store/attempts/journal.ts'
+import { bodiesPath, longestInline } from '../../src/store/attempts/packed-bodies.ts'
+import { appendAttempts, evidenceColumnsOf, Recorder } from '../../src/store/attempts/recorder.ts'
+import { endRun, startRun } from '../../src/store/runs/runs.ts'
 import { openStore, type Store } from './opened.ts'
 import { plainRow } from './plain-row.ts'
 

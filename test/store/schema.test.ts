@@ -6,10 +6,14 @@ import { expect, onTestFinished, test } from 'vitest'
 import { attemptColumns, columnNames, sqlName, sqlTypes } from '../../src/attempt/columns.ts'
 import { flags } from '../../src/attempt/flags.ts'
 import { endpoints, generating } from '../../src/contract/request.ts'
-import { builtStorePath, makeEmptyStore, placeEmptyStore } from '../../src/store/empty-store.ts'
-import { rowColumns, shared } from '../../src/store/layout.ts'
-import { appendAttempts } from '../../src/store/recorder.ts'
-import type { Cell } from '../../src/store/session.ts'
+import { rowColumns, shared } from '../../src/store/attempts/layout.ts'
+import { appendAttempts } from '../../src/store/attempts/recorder.ts'
+import {
+  builtStorePath,
+  makeEmptyStore,
+  placeEmptyStore,
+} from '../../src/store/session/empty-store.ts'
+import type { Cell } from '../../src/store/session/session.ts'
 import { attempt, enterRun } from '../report/attempts.ts'
 import { openExistingStore, openStore, type Store } from './opened.ts'
 import { plainRow } from './plain-row.ts'

@@ -6,9 +6,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { audit } from '../../src/audit/audit.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { makeReport } from '../../src/report/page.ts'
-import { isOpen, reserveFile } from '../../src/store/file.ts'
-import { openStore } from '../../src/store/open.ts'
-import { inSession } from '../../src/store/session.ts'
+import { isOpen, reserveFile } from '../../src/store/session/file.ts'
+import { openStore } from '../../src/store/session/open.ts'
+import { inSession } from '../../src/store/session/session.ts'
 import { seededOptions, seededStore } from '../report/seeded.ts'
 
 let folder: string

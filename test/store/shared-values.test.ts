@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Batch } from '../../src/attempt/batch.ts'
-import { SharedValues } from '../../src/store/shared-values.ts'
+import { SharedValues } from '../../src/store/attempts/shared-values.ts'
 
 const columns = ['retry', 'shard', 'flags'] as const
 type Triple = readonly [number, number, number]

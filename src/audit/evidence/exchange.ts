@@ -1,7 +1,7 @@
 import { flags } from '../../attempt/flags.ts'
 import type { Outcome } from '../../attempt/outcome.ts'
 import type { Endpoint } from '../../contract/request.ts'
-import { readPackedBodies } from '../../store/packed-bodies.ts'
+import { readPackedBodies } from '../../store/attempts/packed-bodies.ts'
 import { jsonOf } from '../../user/json-text.ts'
 import type { Evidence } from '../rule.ts'
 import { decodeEvents, type StreamEvents } from './events.ts'

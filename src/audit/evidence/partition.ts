@@ -1,4 +1,4 @@
-import { ColumnFile, freeColumns, type KeptColumn } from '../../store/column-file.ts'
+import { ColumnFile, freeColumns, type KeptColumn } from '../../store/read/column-file.ts'
 
 /** Rows that are sorted at once: of twenty columns, they take forty megabytes. */
 const usualAtOnce = 262_144

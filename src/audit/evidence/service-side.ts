@@ -1,4 +1,4 @@
-import type { Reader } from '../../store/session.ts'
+import type { Reader } from '../../store/session/session.ts'
 import type { Usage } from '../../tokens/usage.ts'
 import type { Finding, Witness } from '../verdict.ts'
 

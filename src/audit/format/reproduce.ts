@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { keyPlaceholder, spoiledKeyPlaceholders } from '../../attempt/shown-key.ts'
-import type { Reader } from '../../store/session.ts'
+import type { Reader } from '../../store/session/session.ts'
 import type { AuditReport } from '../audit.ts'
 import { allRules } from '../rules/list.ts'
 import type { Witness } from '../verdict.ts'

@@ -1,4 +1,4 @@
-import type { SessionScope } from '../../store/session.ts'
+import type { SessionScope } from '../../store/session/session.ts'
 import type { Finding } from '../verdict.ts'
 
 /** The accounts that one process judges: share `index` of `of`, from 0, by a hash of the account's name. */

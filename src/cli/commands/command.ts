@@ -1,7 +1,7 @@
 import type * as typed from '@commander-js/extra-typings'
 import * as commander from 'commander'
-import type { FileRole, NamedFile } from '../../store/files-apart.ts'
-import { storeFile } from '../../store/store-file.ts'
+import type { FileRole, NamedFile } from '../../store/files/files-apart.ts'
+import { storeFile } from '../../store/session/store-file.ts'
 import { suggestion } from '../../user/nearest.ts'
 
 /** Commander, with types that know the arguments and options which a command declares. */

@@ -1,6 +1,6 @@
 import { focusVersions } from '../../report/focus/columns.ts'
 import { focusViews } from '../../report/pages.ts'
-import { exportable, exportFormats } from '../../store/export.ts'
+import { exportable, exportFormats } from '../../store/files/export.ts'
 import { sumDimensions } from '../../store/quarters/sums.ts'
 import {
   accountOption,

@@ -1,5 +1,5 @@
-import { mustStandApart } from '../../store/files-apart.ts'
-import { assayVersion } from '../../store/machine.ts'
+import { mustStandApart } from '../../store/files/files-apart.ts'
+import { assayVersion } from '../../store/runs/machine.ts'
 import { lookup } from '../../user/lookup.ts'
 import { auditCommand } from './audit.ts'
 import { benchCommand } from './bench.ts'

@@ -1,6 +1,6 @@
 import { readNumber, zero } from '../../money/rational.ts'
 import { type Ledger, type Lot, ledgerOf, ledgerTimes } from '../../report/usage/ledger.ts'
-import type { Session } from '../../store/session.ts'
+import type { Session } from '../../store/session/session.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import { creditsOf, readSums } from './sums.ts'
 

@@ -1,7 +1,7 @@
 import { timeIn } from '../../measure/usage/calendar.ts'
 import { endOf, endsOf } from '../../measure/usage/ends.ts'
 import type { RequestQuery } from '../../report/usage/engine/clickhouse.ts'
-import type { AccountScope } from '../../store/account.ts'
+import type { AccountScope } from '../../store/session/account.ts'
 import {
   type Asked,
   exact,

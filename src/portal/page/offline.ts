@@ -1,6 +1,6 @@
 import type { Contract } from '../../contract/contract.ts'
 import { mostRequests } from '../../report/usage/board/requests.ts'
-import { openStore } from '../../store/open.ts'
+import { openStore } from '../../store/session/open.ts'
 import type { Asked } from '../api/asked.ts'
 import { Problem } from '../api/problem.ts'
 import type { Answers } from '../api/shapes.ts'

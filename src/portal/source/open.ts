@@ -1,5 +1,5 @@
 import type { Contract } from '../../contract/contract.ts'
-import { openStore } from '../../store/open.ts'
+import { openStore } from '../../store/session/open.ts'
 import { UserError } from '../../user/user-error.ts'
 import { causeOf } from '../api/refused.ts'
 import { loadHono, Portal } from '../server.ts'

@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { quantities } from '../../measure/usage/quantities.ts'
 import type { RequestQuery } from '../../report/usage/engine/clickhouse.ts'
+import { literal } from '../../store/literal.ts'
 import {
   type AccountScope,
   accountCondition,
   pollKeysSql,
   setAccount,
-} from '../../store/account.ts'
-import { literal } from '../../store/literal.ts'
-import type { Store } from '../../store/open.ts'
-import { inSession, type Session } from '../../store/session.ts'
+} from '../../store/session/account.ts'
+import type { Store } from '../../store/session/open.ts'
+import { inSession, type Session } from '../../store/session/session.ts'
 import type { Work } from '../../user/work.ts'
 
 /** Where usage is copied from: a store, or ClickHouse. It is open only while it is read. */

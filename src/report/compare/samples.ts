@@ -1,8 +1,8 @@
 import { Series } from '../../measure/interval/series.ts'
 import { columnOf, cutOf } from '../../measure/measures.ts'
 import { bySecondSql } from '../../measure/rates.ts'
-import { type Ordered, readOrdered } from '../../store/ordered.ts'
-import type { Session } from '../../store/session.ts'
+import { type Ordered, readOrdered } from '../../store/read/ordered.ts'
+import type { Session } from '../../store/session/session.ts'
 import type { RunPart } from '../summary/shape.ts'
 
 export const sampledMetrics = ['service', 'response', 'ttft', 'tpot'] as const

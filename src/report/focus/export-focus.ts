@@ -9,10 +9,10 @@ import {
   rational,
   subtract,
 } from '../../money/rational.ts'
-import { limitTo } from '../../store/account.ts'
-import type { Store } from '../../store/open.ts'
 import { cellsSql, shownBucketsSql } from '../../store/quarters/quarters.ts'
-import { inSession, type Session } from '../../store/session.ts'
+import { limitTo } from '../../store/session/account.ts'
+import type { Store } from '../../store/session/open.ts'
+import { inSession, type Session } from '../../store/session/session.ts'
 import { entryOf } from '../../user/lookup.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { FocusView } from '../pages.ts'

@@ -1,5 +1,5 @@
 import { measures } from '../../measure/measures.ts'
-import type { Reader } from '../../store/session.ts'
+import type { Reader } from '../../store/session/session.ts'
 
 /** Means over the successes that count and state the same times as the first of them; microseconds. */
 export interface AnswerTimes {

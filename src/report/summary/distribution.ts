@@ -1,5 +1,5 @@
 import { samplesNeeded } from '../../measure/percentile.ts'
-import type { Gaps } from '../../store/gaps.ts'
+import type { Gaps } from '../../store/read/gaps.ts'
 import { type Distribution, percentiles } from './shape.ts'
 
 /** One measure of one group, as SQL returns it. Without samples all values are null. */

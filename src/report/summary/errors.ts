@@ -1,5 +1,5 @@
 import { flagSql } from '../../attempt/flags.ts'
-import type { Session } from '../../store/session.ts'
+import type { Session } from '../../store/session/session.ts'
 import type { Counted } from './groups.ts'
 import type { RunSummary } from './shape.ts'
 

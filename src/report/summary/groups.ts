@@ -11,8 +11,8 @@ import {
   objectiveNames,
 } from '../../measure/measures.ts'
 import { completedIn, steadySql } from '../../measure/rates.ts'
-import { type Gaps, readGaps } from '../../store/gaps.ts'
-import type { Cell, Session } from '../../store/session.ts'
+import { type Gaps, readGaps } from '../../store/read/gaps.ts'
+import type { Cell, Session } from '../../store/session/session.ts'
 import { lookup } from '../../user/lookup.ts'
 import { distributionOf, type Figures, gapDistribution, noFigures } from './distribution.ts'
 import { type Distribution, percentiles, type SummaryGroup } from './shape.ts'

@@ -2,7 +2,7 @@ import type { Contract } from '../../contract/contract.ts'
 import { decimalText } from '../../money/rational.ts'
 import { costRational } from '../../price/attempts/attempt-costs.ts'
 import { type CostKind, readRunCosts } from '../../price/attempts/run-costs.ts'
-import type { Session } from '../../store/session.ts'
+import type { Session } from '../../store/session/session.ts'
 import type { RunSummary } from './shape.ts'
 
 /** What a run cost by the contract; null if it states no prices for its models. */

@@ -1,5 +1,5 @@
 import { readServiceFigures, type ServiceFigures } from '../../exporter/figures.ts'
-import type { Session } from '../../store/session.ts'
+import type { Session } from '../../store/session/session.ts'
 import { lookup } from '../../user/lookup.ts'
 import { answerTimesWords, readAnswerTimes } from './answer-times.ts'
 import type { RunSummary } from './shape.ts'

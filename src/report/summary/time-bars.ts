@@ -1,6 +1,6 @@
 import { columnOf, countedOfRun, cutOf } from '../../measure/measures.ts'
 import { samplesNeeded } from '../../measure/percentile.ts'
-import type { Reader } from '../../store/session.ts'
+import type { Reader } from '../../store/session/session.ts'
 import { grouped } from '../../user/grouped.ts'
 import { ms, whole } from './figures.ts'
 

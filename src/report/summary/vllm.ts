@@ -1,5 +1,5 @@
 import { generatesSql } from '../../contract/request.ts'
-import type { Reader } from '../../store/session.ts'
+import type { Reader } from '../../store/session/session.ts'
 import type { RunSummary } from './shape.ts'
 
 interface Three {

@@ -1,4 +1,4 @@
-import type { Session } from '../../store/session.ts'
+import type { Session } from '../../store/session/session.ts'
 import type { Counted } from './groups.ts'
 import type { RunSummary } from './shape.ts'
 

@@ -3,7 +3,7 @@ import { generatesSql } from '../../contract/request.ts'
 import { balanceOrder } from '../../measure/measures.ts'
 import { percentileOf } from '../../measure/percentile.ts'
 import { textList } from '../../store/literal.ts'
-import type { Session } from '../../store/session.ts'
+import type { Session } from '../../store/session/session.ts'
 import { queryText, type UsageEngine } from './engine/engine.ts'
 import type { Anomaly, Reconciliation } from './shape.ts'
 

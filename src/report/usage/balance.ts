@@ -1,7 +1,7 @@
 import type { Grant } from '../../contract/grant.ts'
 import { balanceOrder } from '../../measure/measures.ts'
 import { quarterUs } from '../../measure/usage/quantities.ts'
-import type { Session } from '../../store/session.ts'
+import type { Session } from '../../store/session/session.ts'
 import type { BalancePoint } from './shape.ts'
 
 /**

@@ -3,7 +3,7 @@ import { decimalText } from '../../money/rational.ts'
 import { costRational } from '../../price/attempts/attempt-costs.ts'
 import { readRunCosts } from '../../price/attempts/run-costs.ts'
 import { literal } from '../../store/literal.ts'
-import type { Session } from '../../store/session.ts'
+import type { Session } from '../../store/session/session.ts'
 import { fillTable } from '../temp-table.ts'
 
 /**

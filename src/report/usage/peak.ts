@@ -1,6 +1,6 @@
 import type { Contract } from '../../contract/contract.ts'
 import { quarterUs } from '../../measure/usage/quantities.ts'
-import type { Session } from '../../store/session.ts'
+import type { Session } from '../../store/session/session.ts'
 import { queryText, type UsageEngine } from './engine/engine.ts'
 import type { SeenPeak } from './shape.ts'
 

@@ -1,5 +1,5 @@
 import { quarterUs } from '../../measure/usage/quantities.ts'
-import type { Session } from '../../store/session.ts'
+import type { Session } from '../../store/session/session.ts'
 import { shortened, tokenColumns } from './quarter-sums.ts'
 import type { UsageScope } from './shape.ts'
 

@@ -1,6 +1,6 @@
 import { knownColumns, shownTokens, tokenKinds } from '../../measure/usage/quantities.ts'
 import { literal } from '../../store/literal.ts'
-import type { Session } from '../../store/session.ts'
+import type { Session } from '../../store/session/session.ts'
 import { queryText, type UsageEngine } from './engine/engine.ts'
 import { shortSql } from './short-name.ts'
 

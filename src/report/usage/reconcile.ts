@@ -1,4 +1,4 @@
-import type { Session } from '../../store/session.ts'
+import type { Session } from '../../store/session/session.ts'
 import { queryText, type UsageEngine } from './engine/engine.ts'
 import type { Reconciliation, ReconciliationRow } from './shape.ts'
 

@@ -1,6 +1,6 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { Grant } from '../../contract/grant.ts'
-import type { AccountScope } from '../../store/account.ts'
+import type { AccountScope } from '../../store/session/account.ts'
 import type { UsageDimension } from '../pages.ts'
 import type { UsageJson } from './json/shape.ts'
 import type { KeyNames } from './key-names.ts'

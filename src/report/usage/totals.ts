@@ -1,5 +1,5 @@
 import { decimalText, readNumber } from '../../money/rational.ts'
-import type { Session } from '../../store/session.ts'
+import type { Session } from '../../store/session/session.ts'
 import { lookup } from '../../user/lookup.ts'
 import { queryText, type UsageEngine } from './engine/engine.ts'
 import type { SeriesPoint, Total, UsageTotals } from './shape.ts'

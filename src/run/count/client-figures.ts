@@ -1,6 +1,6 @@
 import { countedOfRun } from '../../measure/measures.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
-import type { Session } from '../../store/session.ts'
+import type { Session } from '../../store/session/session.ts'
 import type { PhaseRun } from '../crew/messages.ts'
 import {
   type GapFigures,

@@ -1,5 +1,5 @@
 import { deflateSync } from 'node:zlib'
-import { headBytes, outerBytes } from '../../store/histogram-cells.ts'
+import { headBytes, outerBytes } from '../../store/read/histogram-cells.ts'
 import { type HistogramSlice, highestUs } from './time-histogram.ts'
 
 /**

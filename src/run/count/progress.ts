@@ -1,4 +1,4 @@
-import type { HealthRow } from '../../store/recorder.ts'
+import type { HealthRow } from '../../store/attempts/recorder.ts'
 import type { KeyReport } from '../crew/messages.ts'
 import type { AttemptCounts } from './attempt-counts.ts'
 

@@ -1,6 +1,6 @@
 import { type Contract, pricesOf } from '../../contract/contract.ts'
 import { creditsSql } from '../../measure/measures.ts'
-import type { Session } from '../../store/session.ts'
+import type { Session } from '../../store/session/session.ts'
 import type { LagFigures } from '../judge/client-tests.ts'
 import { type AttemptCounts, noCounts } from './attempt-counts.ts'
 

@@ -2,7 +2,7 @@ import { availableParallelism, loadavg } from 'node:os'
 import { billingOf } from '../../contract/billing.ts'
 import type { Contract } from '../../contract/contract.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
-import { endShard } from '../../store/run-shards.ts'
+import { endShard } from '../../store/runs/run-shards.ts'
 import {
   type Ceiling,
   endRun,
@@ -10,8 +10,8 @@ import {
   type RunEnd,
   type RunStart,
   withoutCredentials,
-} from '../../store/runs.ts'
-import type { Session } from '../../store/session.ts'
+} from '../../store/runs/runs.ts'
+import type { Session } from '../../store/session/session.ts'
 import { noCounts } from '../count/attempt-counts.ts'
 import { clientGaps, inFlightFigures, mediansOf } from '../count/client-figures.ts'
 import { type RunFigures, runFigures } from '../count/run-figures.ts'

@@ -1,5 +1,5 @@
 import { countedOfRun } from '../../measure/measures.ts'
-import type { Session } from '../../store/session.ts'
+import type { Session } from '../../store/session/session.ts'
 import { milliseconds, type RunTest } from './run-test.ts'
 
 /** How the text of the streams of a run arrived; medians over its streams of eight or more events with text. */

@@ -1,4 +1,4 @@
-import type { Session } from '../../store/session.ts'
+import type { Session } from '../../store/session/session.ts'
 
 /** Rates are per second. */
 const windowUs = 1e6

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Contract } from '../../contract/contract.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
-import { assayVersion } from '../../store/machine.ts'
+import { assayVersion } from '../../store/runs/machine.ts'
 import { replayOf } from './loads.ts'
 import type { PromptPool } from './prompts.ts'
 

@@ -1,9 +1,9 @@
 import type { MessagePort } from 'node:worker_threads'
 import { rowsOfBatch } from '../../attempt/batch-rows.ts'
-import { cannotWrite } from '../../store/errors.ts'
-import type { Store } from '../../store/open.ts'
-import { Recorder } from '../../store/recorder.ts'
-import { startRun } from '../../store/runs.ts'
+import { Recorder } from '../../store/attempts/recorder.ts'
+import { startRun } from '../../store/runs/runs.ts'
+import { cannotWrite } from '../../store/session/errors.ts'
+import type { Store } from '../../store/session/open.ts'
 import { monotonicNs } from '../clock.ts'
 import { histogramBytes } from '../count/histogram-bytes.ts'
 import type {

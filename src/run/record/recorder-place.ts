@@ -1,6 +1,6 @@
 import { MessageChannel, Worker } from 'node:worker_threads'
-import { isOpen, reserveFile } from '../../store/file.ts'
-import { openStore, type Store } from '../../store/open.ts'
+import { isOpen, reserveFile } from '../../store/session/file.ts'
+import { openStore, type Store } from '../../store/session/open.ts'
 import { threadFile } from '../../user/thread-file.ts'
 import type { FromRecorderControl, RecorderControl, RecorderData } from '../crew/messages.ts'
 

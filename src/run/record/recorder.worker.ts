@@ -1,6 +1,6 @@
 import { platform, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import { openStore } from '../../store/open.ts'
+import { openStore } from '../../store/session/open.ts'
 import type { RecorderData } from '../crew/messages.ts'
 import { record } from './record.ts'
 

@@ -1,7 +1,7 @@
 import { cachedShareSql } from '../../measure/measures.ts'
 import { claimedPhase } from '../../schedule/safe-rate/outcome.ts'
 import { literal } from '../../store/literal.ts'
-import type { Session } from '../../store/session.ts'
+import type { Session } from '../../store/session/session.ts'
 import type { Coordinator } from '../crew/coordinator.ts'
 import type { SweepResult } from './sweep-run.ts'
 

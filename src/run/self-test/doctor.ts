@@ -3,7 +3,7 @@ import { availableParallelism, loadavg, totalmem } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
-import { canWrite } from '../../store/can-write.ts'
+import { canWrite } from '../../store/session/can-write.ts'
 
 /** Properties of the machine that a run depends on; null if unknown. */
 export interface MachineFacts {

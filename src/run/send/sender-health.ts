@@ -1,5 +1,5 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks'
-import type { HealthRow } from '../../store/recorder.ts'
+import type { HealthRow } from '../../store/attempts/recorder.ts'
 import { TimeHistogram } from '../count/time-histogram.ts'
 
 const beatMs = 5

@@ -1,4 +1,4 @@
-import type { Reader } from '../../store/session.ts'
+import type { Reader } from '../../store/session/session.ts'
 import { firstPhase } from './first-requests.ts'
 
 interface FirstRow {

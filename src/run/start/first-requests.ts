@@ -1,6 +1,6 @@
 import { takesPrompt } from '../../contract/request.ts'
 import type { Phase, Scenario, Step } from '../../scenario/scenario.ts'
-import type { Session } from '../../store/session.ts'
+import type { Session } from '../../store/session/session.ts'
 import type { Coordinator, Loads } from '../crew/coordinator.ts'
 import { type Refusal, refusalOf } from '../send/refusal.ts'
 

@@ -5,7 +5,7 @@ import { tokenColumns } from '../../measure/usage/quantities.ts'
 import { UserError } from '../../user/user-error.ts'
 import { type FileImport, type FileImported, importFile, rejectsOf } from '../import/import-file.ts'
 import { literal } from '../literal.ts'
-import { openStore, type Store } from '../open.ts'
+import { openStore, type Store } from '../session/open.ts'
 import type { ClickHouse } from './clickhouse.ts'
 
 const columns = [

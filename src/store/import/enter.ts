@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { lookup } from '../../user/lookup.ts'
 import { literal } from '../literal.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../session/session.ts'
 import { content, stagedContent } from './content.ts'
 import { creditsTypes, stagedCredits } from './fields.ts'
 import type { LogFormat, Mapping } from './mapping.ts'

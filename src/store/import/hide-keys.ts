@@ -1,5 +1,5 @@
 import { identifier, literal } from '../literal.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../session/session.ts'
 import {
   bare,
   hiddenAt,

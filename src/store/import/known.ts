@@ -1,4 +1,4 @@
-import type { Session } from '../session.ts'
+import type { Session } from '../session/session.ts'
 import { comparedContent, stagedContent } from './content.ts'
 import type { Mapping } from './mapping.ts'
 import { storeColumns } from './staged-lines.ts'

@@ -1,5 +1,5 @@
 import { literal } from '../literal.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../session/session.ts'
 import type { RepeatedTime } from './readings.ts'
 
 /** A change of a zone's clock. Times are Unix microseconds; walls are local clocks as if they were UTC. */

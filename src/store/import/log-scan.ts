@@ -1,6 +1,6 @@
 import { UserError } from '../../user/user-error.ts'
 import { identifier, literal, pathLiteral } from '../literal.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../session/session.ts'
 import { beginningOf, firstRecord, headerOf } from './csv-header.ts'
 import { longestLine } from './formats/documents.ts'
 import type { FieldName, LogFormat, Mapping } from './mapping.ts'

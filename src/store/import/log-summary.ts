@@ -1,4 +1,4 @@
-import type { Session } from '../session.ts'
+import type { Session } from '../session/session.ts'
 import { stagedCredits } from './fields.ts'
 import { pricedUnitSql } from './price-lines.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { literal, pathLiteral } from '../literal.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../session/session.ts'
 import { knownFormats } from './formats/list.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { literal, pathLiteral } from '../literal.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../session/session.ts'
 import { stagedCredits } from './fields.ts'
 import { storeColumns } from './staged-lines.ts'
 

@@ -1,5 +1,5 @@
 import { UserError } from '../../user/user-error.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../session/session.ts'
 
 /**
  * How spreadsheets write numbers and dates. A reading counts if it fits all cells of a file: `1.234` alone is 1234 or

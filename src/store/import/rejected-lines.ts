@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { UserError } from '../../user/user-error.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../session/session.ts'
 import { beginningOf, firstRecord } from './csv-header.ts'
 import { linesOf } from './formats/documents.ts'
 import { isFields } from './formats/row.ts'

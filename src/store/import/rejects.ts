@@ -1,6 +1,6 @@
+import { writeOutputBy } from '../files/output.ts'
 import { literal, textList } from '../literal.ts'
-import { writeOutputBy } from '../output.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../session/session.ts'
 import type { CsvShape } from './log-scan.ts'
 
 /** Whether the CSV reader reported unreadable lines. Its table is there from the first CSV file on, without rows. */

@@ -1,7 +1,7 @@
 import { tokenColumns } from '../../measure/usage/quantities.ts'
 import { UserError } from '../../user/user-error.ts'
 import { identifier, literal } from '../literal.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../session/session.ts'
 import { stagedFields } from './fields.ts'
 import { hideKeys } from './hide-keys.ts'
 import { placeLocalTimes } from './local-times.ts'

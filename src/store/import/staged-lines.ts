@@ -1,5 +1,5 @@
 import { literal } from '../literal.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../session/session.ts'
 
 /** A column that is the same in all lines, as SQL. */
 export interface SameColumn {

@@ -1,6 +1,6 @@
 import { tokenColumns } from '../../measure/usage/quantities.ts'
 import { identifier, literal } from '../literal.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../session/session.ts'
 import { stagedCredits } from './fields.ts'
 import type { Mapping } from './mapping.ts'
 import { type LinePrices, pricedUnitSql } from './price-lines.ts'

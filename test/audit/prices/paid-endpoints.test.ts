@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { AttemptRow } from '../../../src/attempt/columns.ts'
 import { audit } from '../../../src/audit/audit.ts'
 import { parseContract } from '../../../src/contract/load.ts'
-import { appendAttempts, Recorder } from '../../../src/store/recorder.ts'
+import { appendAttempts, Recorder } from '../../../src/store/attempts/recorder.ts'
 import { attempt, enterEndedRun, novemberUs } from '../../report/attempts.ts'
 import { openStore } from '../../store/opened.ts'
 

@@ -11,7 +11,7 @@ import {
   wordColumns,
 } from '../../../src/audit/rules/rates/rate-events.ts'
 import { defaultContract } from '../../../src/contract/default.ts'
-import { ColumnFile } from '../../../src/store/column-file.ts'
+import { ColumnFile } from '../../../src/store/read/column-file.ts'
 
 const rows = 20_000
 const words = ['run', 'key a', 'key b', 'chat', 'svc-k2', 'ok', ...Array(20).keys()].map(String)

@@ -1,8 +1,8 @@
 import type { AttemptRow } from '../../../src/attempt/columns.ts'
 import type { Evidence } from '../../../src/audit/rule.ts'
 import { defaultContract } from '../../../src/contract/default.ts'
-import { appendAttempts } from '../../../src/store/recorder.ts'
-import { startRun } from '../../../src/store/runs.ts'
+import { appendAttempts } from '../../../src/store/attempts/recorder.ts'
+import { startRun } from '../../../src/store/runs/runs.ts'
 import { openStore } from '../../store/opened.ts'
 
 /** A row of a plain chat success by default. `atMs` is when it was sent. */

@@ -1,6 +1,6 @@
 import { audit } from '../../../src/audit/audit.ts'
 import type { Finding } from '../../../src/audit/verdict.ts'
-import { appendAttempts, Recorder } from '../../../src/store/recorder.ts'
+import { appendAttempts, Recorder } from '../../../src/store/attempts/recorder.ts'
 import { enterEndedRun } from '../../report/attempts.ts'
 import { openStore } from '../../store/opened.ts'
 import { type Label, labelFor } from './label.ts'

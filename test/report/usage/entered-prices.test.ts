@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../../src/contract/default.ts'
 import { enterPrices } from '../../../src/report/usage/prepare.ts'
-import { inSession } from '../../../src/store/session.ts'
+import { inSession } from '../../../src/store/session/session.ts'
 import { openStore } from '../../store/opened.ts'
 
 /** The contract svc under a name, with one price for all models. */

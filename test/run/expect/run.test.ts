@@ -3,7 +3,7 @@ import { makeReport, summarise } from '../../../src/public/report.ts'
 import { terminalFigures } from '../../../src/report/summary/formats.ts'
 import { run } from '../../../src/run/run.ts'
 import { parseScenario } from '../../../src/scenario/parse.ts'
-import { openStore } from '../../../src/store/open.ts'
+import { openStore } from '../../../src/store/session/open.ts'
 import { answerChat, key, query, startTarget, withStorePath } from '../target.ts'
 
 const scenarioOf = (expects: string, more = '', requests = 40) =>

@@ -3,7 +3,7 @@ import { summarise } from '../../../src/public/report.ts'
 import { run } from '../../../src/run/run.ts'
 import { callMessages, offeredTool, resultMessages } from '../../../src/run/tasks/tool-messages.ts'
 import { parseScenario } from '../../../src/scenario/parse.ts'
-import { openStore } from '../../../src/store/open.ts'
+import { openStore } from '../../../src/store/session/open.ts'
 import { answerChat, key, query, startTarget, withStorePath } from '../target.ts'
 
 interface Sent {

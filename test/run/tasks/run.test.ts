@@ -6,7 +6,7 @@ import { terminalFigures } from '../../../src/report/summary/formats.ts'
 import { planOf } from '../../../src/run/plan/plan.ts'
 import { run } from '../../../src/run/run.ts'
 import { parseScenario } from '../../../src/scenario/parse.ts'
-import { openStore } from '../../../src/store/open.ts'
+import { openStore } from '../../../src/store/session/open.ts'
 import { randomTask } from '../../schedule/random-tasks.ts'
 import { answerChat, key, query, refuse, startTarget, withStorePath } from '../target.ts'
 

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, expect, test } from 'vitest'
 import { importFile } from '../../../src/store/import/import-file.ts'
 import { parseMapping } from '../../../src/store/import/mapping.ts'
-import { openStore } from '../../../src/store/open.ts'
+import { openStore } from '../../../src/store/session/open.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-bounds-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { fingerprintOf } from '../../../src/attempt/fingerprint.ts'
 import { importAction } from '../../../src/cli/import.ts'
-import { openStore } from '../../../src/store/open.ts'
+import { openStore } from '../../../src/store/session/open.ts'
 
 let folder = ''
 beforeEach(() => {

@@ -6,7 +6,7 @@ import type { UsageOptions, UsagePage } from '../../../src/report/usage/shape.ts
 import { readSeries, readTotals } from '../../../src/report/usage/totals.ts'
 import type { FileImport, FileImported } from '../../../src/store/import/import-file.ts'
 import { parseMapping } from '../../../src/store/import/mapping.ts'
-import type { Session } from '../../../src/store/session.ts'
+import type { Session } from '../../../src/store/session/session.ts'
 
 /**
  * Files of real formats with invented numbers, and the value of each of their figures (`expected.json`). Those of the

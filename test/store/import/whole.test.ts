@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { importFile } from '../../../src/store/import/import-file.ts'
 import { parseMapping } from '../../../src/store/import/mapping.ts'
-import { openStore, type Store } from '../../../src/store/open.ts'
+import { openStore, type Store } from '../../../src/store/session/open.ts'
 import { tries } from '../../nightly/tries.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-whole-'))

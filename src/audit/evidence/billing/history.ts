@@ -1,4 +1,4 @@
-import { type ColumnFile, fieldsOf, type KeptColumn } from '../../../store/column-file.ts'
+import { type ColumnFile, fieldsOf, type KeptColumn } from '../../../store/read/column-file.ts'
 
 /** The possible effect of a request on the balance. */
 export const effects = { charge: 0, ambiguous: 1, failure: 2, read: 3 } as const

@@ -8,7 +8,7 @@ import {
   usageOfColumns,
 } from '../../../price/attempts/column-usage.ts'
 import type { PricedRequest, StatedCost } from '../../../price/judge/request.ts'
-import { readPackedBodies } from '../../../store/packed-bodies.ts'
+import { readPackedBodies } from '../../../store/attempts/packed-bodies.ts'
 import { outputOf, outputParts, promptOf, type Usage } from '../../../tokens/usage.ts'
 import { jsonOf } from '../../../user/json-text.ts'
 import type { Evidence } from '../../rule.ts'

@@ -1,5 +1,5 @@
 import { balanceBrackets } from '../../../limits/balance.ts'
-import { type ColumnFile, freeColumns } from '../../../store/column-file.ts'
+import { type ColumnFile, freeColumns } from '../../../store/read/column-file.ts'
 import { inOrder, merged } from './event-order.ts'
 import {
   keepTable,

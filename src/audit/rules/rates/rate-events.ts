@@ -3,7 +3,7 @@ import { type Contract, pricesOf } from '../../../contract/contract.ts'
 import type { Endpoint } from '../../../contract/request.ts'
 import type { Bracket } from '../../../limits/balance.ts'
 import { type Decision, decisionOf, type LimitedRequest } from '../../../limits/limited-request.ts'
-import { type ColumnFile, fieldsOf, type KeptColumn } from '../../../store/column-file.ts'
+import { type ColumnFile, fieldsOf, type KeptColumn } from '../../../store/read/column-file.ts'
 import { largest } from '../../../user/extremes.ts'
 
 /** A request, with what is known of its account's balance at that moment. */

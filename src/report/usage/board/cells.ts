@@ -1,6 +1,6 @@
 import { endSql, failedSql } from '../../../measure/usage/ends.ts'
 import { literal } from '../../../store/literal.ts'
-import type { Session } from '../../../store/session.ts'
+import type { Session } from '../../../store/session/session.ts'
 import { visible } from '../../../user/hostile.ts'
 import { shortSql } from '../short-name.ts'
 import type { BoardData } from './data.ts'

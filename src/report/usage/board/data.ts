@@ -1,4 +1,4 @@
-import type { Session } from '../../../store/session.ts'
+import type { Session } from '../../../store/session/session.ts'
 import { dayBeside } from '../../zone-words.ts'
 import { queryText, type UsageEngine } from '../engine/engine.ts'
 import type { UsagePage } from '../shape.ts'

@@ -1,5 +1,5 @@
 import { samplesNeeded } from '../../../measure/percentile.ts'
-import type { Session } from '../../../store/session.ts'
+import type { Session } from '../../../store/session/session.ts'
 import { shortSql } from '../short-name.ts'
 import { type Cells, dimensions, localSql, placesSql, startSql, type Width } from './cells.ts'
 import { latencyStep } from './sums.js'

@@ -5,7 +5,7 @@ import {
   statedColumns,
   tokenColumns,
 } from '../../../measure/usage/quantities.ts'
-import { type AccountScope, accountCondition } from '../../../store/account.ts'
+import { type AccountScope, accountCondition } from '../../../store/session/account.ts'
 import { queryText } from './engine.ts'
 
 /** The relations of the queries in ClickHouse: sums of closed days, requests of open days, and sums of intervals. */

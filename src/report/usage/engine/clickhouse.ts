@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { endSql } from '../../../measure/usage/ends.ts'
 import { quantities } from '../../../measure/usage/quantities.ts'
+import type { ClickHouse, Parameters } from '../../../store/clickhouse/clickhouse.ts'
+import { pathLiteral } from '../../../store/literal.ts'
+import { quartersSql } from '../../../store/quarters/quarters.ts'
 import {
   type AccountScope,
   accountCondition,
   allAccounts,
   isWhole,
   pollKeysSql,
-} from '../../../store/account.ts'
-import type { ClickHouse, Parameters } from '../../../store/clickhouse/clickhouse.ts'
-import { pathLiteral } from '../../../store/literal.ts'
-import { quartersSql } from '../../../store/quarters/quarters.ts'
-import type { Session } from '../../../store/session.ts'
+} from '../../../store/session/account.ts'
+import type { Session } from '../../../store/session/session.ts'
 import { lookup } from '../../../user/lookup.ts'
 import { hideTable } from '../../temp-table.ts'
 import { accountOf } from '../shape.ts'

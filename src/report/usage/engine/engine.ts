@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { endSql } from '../../../measure/usage/ends.ts'
 import { outcomeColumns, sumColumns } from '../../../measure/usage/quantities.ts'
-import { accountCondition } from '../../../store/account.ts'
 import { cellsSql, shownBucketsSql } from '../../../store/quarters/quarters.ts'
-import { keepRunClocks } from '../../../store/run-clocks.ts'
-import type { Session } from '../../../store/session.ts'
+import { keepRunClocks } from '../../../store/runs/run-clocks.ts'
+import { accountCondition } from '../../../store/session/account.ts'
+import type { Session } from '../../../store/session/session.ts'
 import { relationSql } from '../../temp-table.ts'
 import { accountOf, type UsageOptions } from '../shape.ts'
 

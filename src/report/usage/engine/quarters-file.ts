@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { outcomes } from '../../../attempt/outcome.ts'
 import { quantities } from '../../../measure/usage/quantities.ts'
 import { identifier, literal, pathLiteral } from '../../../store/literal.ts'
-import type { Reader } from '../../../store/session.ts'
+import type { Reader } from '../../../store/session/session.ts'
 import { UserError } from '../../../user/user-error.ts'
 import { quartersEngine, type UsageEngine } from './engine.ts'
 

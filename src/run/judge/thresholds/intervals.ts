@@ -11,7 +11,7 @@ import type { Series } from '../../../measure/interval/series.ts'
 import { rateInterval, shareInterval } from '../../../measure/interval/share.ts'
 import { samplesNeeded } from '../../../measure/percentile.ts'
 import type { Threshold } from '../../../scenario/threshold.ts'
-import type { Gaps } from '../../../store/gaps.ts'
+import type { Gaps } from '../../../store/read/gaps.ts'
 import { isCeiling } from './compare.ts'
 import { exactly, type Figure, none } from './figure.ts'
 

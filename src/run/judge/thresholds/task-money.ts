@@ -3,7 +3,7 @@ import { modelPriceOf } from '../../../contract/model-price.ts'
 import { add, compare, divide, type Rational, rational, zero } from '../../../money/rational.ts'
 import { costRational } from '../../../price/attempts/attempt-costs.ts'
 import { type CostKind, readRunCosts } from '../../../price/attempts/run-costs.ts'
-import type { Session } from '../../../store/session.ts'
+import type { Session } from '../../../store/session/session.ts'
 
 /** An amount of tasks, or why it is not known. */
 export type TaskMoney =

@@ -1,8 +1,8 @@
 import { Series } from '../../../measure/interval/series.ts'
 import type { Threshold } from '../../../scenario/threshold.ts'
-import { readGaps } from '../../../store/gaps.ts'
-import { type Column, readOrdered } from '../../../store/ordered.ts'
-import type { Session } from '../../../store/session.ts'
+import { readGaps } from '../../../store/read/gaps.ts'
+import { type Column, readOrdered } from '../../../store/read/ordered.ts'
+import type { Session } from '../../../store/session/session.ts'
 import { chosenRows, exactly, type Figure, none, type ThresholdScope } from './figure.ts'
 import { gapsOf, timeOf } from './intervals.ts'
 

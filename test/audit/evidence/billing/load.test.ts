@@ -10,7 +10,7 @@ import {
 import { loadHistories } from '../../../../src/audit/evidence/billing/load.ts'
 import type { FullContract } from '../../../../src/contract/contract.ts'
 import { defaultContract } from '../../../../src/contract/default.ts'
-import { appendAttempts, Recorder } from '../../../../src/store/recorder.ts'
+import { appendAttempts, Recorder } from '../../../../src/store/attempts/recorder.ts'
 import { attempt, enterEndedRun } from '../../../report/attempts.ts'
 import { openStore } from '../../../store/opened.ts'
 

@@ -5,7 +5,7 @@ import type { BodyRow, TemplateRow } from '../../../../src/attempt/evidence.ts'
 import { audit } from '../../../../src/audit/audit.ts'
 import type { Finding } from '../../../../src/audit/verdict.ts'
 import type { Contract } from '../../../../src/contract/contract.ts'
-import { appendAttempts, Recorder } from '../../../../src/store/recorder.ts'
+import { appendAttempts, Recorder } from '../../../../src/store/attempts/recorder.ts'
 import { attempt, enterEndedRun } from '../../../report/attempts.ts'
 import { openStore } from '../../../store/opened.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { queryText, storeEngine } from '../../../../src/report/usage/engine/engine.ts'
 import { prepareUsage } from '../../../../src/report/usage/prepare.ts'
-import { appendAttempts } from '../../../../src/store/recorder.ts'
+import { appendAttempts } from '../../../../src/store/attempts/recorder.ts'
 import { openStore, type Store } from '../../../store/opened.ts'
 import { attempt, enterRun, novemberUs } from '../../attempts.ts'
 import { enterEvents, usageOptions } from '../../usage-events.ts'

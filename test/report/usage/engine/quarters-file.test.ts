@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { quartersFile } from '../../../../src/report/usage/engine/quarters-file.ts'
 import { readUsage } from '../../../../src/report/usage/read.ts'
-import { exportTable } from '../../../../src/store/export.ts'
-import { openStore, type Store } from '../../../../src/store/open.ts'
+import { exportTable } from '../../../../src/store/files/export.ts'
+import { openStore, type Store } from '../../../../src/store/session/open.ts'
 import { enterEvents, usageOptions, utc } from '../../usage-events.ts'
 
 let store: Store
