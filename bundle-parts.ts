@@ -7,10 +7,10 @@ import { join } from 'node:path'
  */
 const starts = {
   command: ['cli/main.ts'],
-  run: ['cli/run.ts', 'run/run.ts', 'run/record/record.ts'],
-  audit: ['cli/audit.ts', 'audit/audit.ts'],
-  report: ['cli/report.ts', 'report/page.ts'],
-  usage: ['cli/usage.ts', 'report/usage/read.ts'],
+  run: ['cli/runs/run.ts', 'run/run.ts', 'run/record/record.ts'],
+  audit: ['cli/audits/audit.ts', 'audit/audit.ts'],
+  report: ['cli/runs/report.ts', 'report/page.ts'],
+  usage: ['cli/usage/usage.ts', 'report/usage/read.ts'],
   service: ['public/service.ts', 'service/start.ts'],
   store: ['public/store.ts'],
   library: ['index.ts', 'public/*.ts'],

@@ -43,7 +43,7 @@ test('tables of our words have no words of the language', () => {
 
 /** Looked up by one of a few words of ours, as the compiler checks. */
 const ofOurWords = [
-  'cli/run-plan.ts: [billing.kind]',
+  'cli/runs/run-plan.ts: [billing.kind]',
   'limits/reach.ts: [window]',
   'portal/api/asked.ts: [by]',
   'price/judge/changes/whole.ts: [charge]',

@@ -111,7 +111,7 @@ function publicValues(): ReadonlyMap<string, string> {
 }
 
 /** Rooms have these under a public name, for what only a terminal needs: an engine, a dialect. */
-const ofTerminals = ['cli/usage.ts: readUsage of report/usage/read.ts']
+const ofTerminals = ['cli/usage/usage.ts: readUsage of report/usage/read.ts']
 
 test('a command takes what is public from its public file', () => {
   const values = publicValues()

@@ -4,9 +4,9 @@ import { diskFailure, storeFailure } from '../store/session/errors.ts'
 import { withoutHostile } from '../user/hostile.ts'
 import { UserError } from '../user/user-error.ts'
 import { program } from './commands/program.ts'
-import { exit } from './exit.ts'
-import { guardOutput } from './guarded-output.ts'
-import { endAtStopSignals } from './stop-signals.ts'
+import { exit } from './terminal/exit.ts'
+import { guardOutput } from './terminal/guarded-output.ts'
+import { endAtStopSignals } from './terminal/stop-signals.ts'
 
 // If the reader of the output goes away (`| head`, a log collector, a terminal), the command continues, so
 // that a load test ends as planned.

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { mustMaySpend } from '../../src/cli/spending.ts'
+import { mustMaySpend } from '../../src/cli/runs/spending.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { resolveKeys } from '../../src/run/send/keys.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 
-const module = resolve(import.meta.dirname, '../../src/cli/colour.ts')
+const module = resolve(import.meta.dirname, '../../src/cli/terminal/colour.ts')
 const text = 'chat.ttft.p95 < 1s  held  17 ms\\nerrors < 1%  MISSED  3 %\\nResult is: INVALID\\n'
 const printed = (environment: Readonly<Record<string, string>>) =>
   spawnSync(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { extraHeaders } from '../../src/cli/extra-headers.ts'
+import { extraHeaders } from '../../src/cli/runs/extra-headers.ts'
 
 const braced = '$' + '{PORTKEY_API_KEY}'
 const env = { PORTKEY_API_KEY: ' pk-1 ', EMPTY: '' }

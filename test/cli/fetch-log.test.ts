@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readPriceLog } from '../../src/audit/evidence/prices/log.ts'
-import { fetchLog } from '../../src/cli/fetch-log.ts'
+import { fetchLog } from '../../src/cli/usage/fetch-log.ts'
 import { decimalText } from '../../src/money/rational.ts'
 import type { Store } from '../../src/store/session/open.ts'
 

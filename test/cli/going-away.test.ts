@@ -127,7 +127,7 @@ test('SIGHUP during an import imports nothing, and a message says so', async () 
 test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
   '%s ends a command without an end of its own with a word, and 130',
   async (signal) => {
-    const module = resolve(import.meta.dirname, '../../src/cli/stop-signals.ts')
+    const module = resolve(import.meta.dirname, '../../src/cli/terminal/stop-signals.ts')
     const child = spawn(process.execPath, [
       ...['--input-type=module', '-e'],
       `import { endAtStopSignals } from ${JSON.stringify(module)}

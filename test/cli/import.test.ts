@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, test, vi } from 'vitest'
-import { importAction } from '../../src/cli/import.ts'
+import { importAction } from '../../src/cli/usage/import.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-import-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { blockOf } from '../../src/cli/live-block.ts'
-import { LiveView, lineOf } from '../../src/cli/live-view.ts'
-import { fitted, widthOf } from '../../src/cli/terminal-width.ts'
+import { blockOf } from '../../src/cli/runs/live-block.ts'
+import { LiveView, lineOf } from '../../src/cli/runs/live-view.ts'
+import { fitted, widthOf } from '../../src/cli/terminal/terminal-width.ts'
 import { noCounts } from '../../src/run/count/attempt-counts.ts'
 import type { Progress } from '../../src/run/count/progress.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import { LiveView } from '../../src/cli/live-view.ts'
-import { progressLine, shown } from '../../src/cli/progress.ts'
+import { LiveView } from '../../src/cli/runs/live-view.ts'
+import { progressLine, shown } from '../../src/cli/terminal/progress.ts'
 
 /** The stderr of work with three parts of 4 s each. */
 async function written(isTTY: boolean): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { runJunit } from '../../src/cli/run-junit.ts'
+import { runJunit } from '../../src/cli/runs/run-junit.ts'
 
 test('a run as JUnit has a case for its verdict and for each threshold, with escaped text', () => {
   const threshold = {

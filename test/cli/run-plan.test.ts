@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { planText } from '../../src/cli/run-plan.ts'
+import { planText } from '../../src/cli/runs/run-plan.ts'
 import { billingOf } from '../../src/contract/billing.ts'
 import type { Contract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { uploadTo } from '../../src/cli/upload.ts'
+import { uploadTo } from '../../src/cli/runs/upload.ts'
 import { chatAddress } from '../../src/service/upstream/target.ts'
 
 test.each([

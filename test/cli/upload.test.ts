@@ -76,7 +76,7 @@ test('a file of several parts arrives complete', async () => {
   const file = join(folder, 'large.duckdb')
   const bytes = Buffer.alloc(11 << 20, 'assay')
   writeFileSync(file, bytes)
-  const { uploadTo } = await import('../../src/cli/upload.ts')
+  const { uploadTo } = await import('../../src/cli/runs/upload.ts')
   await (await uploadTo('s3://stores'))(file)
   expect(objects.get('/stores/large.duckdb')?.equals(bytes)).toBe(true)
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { shardsText } from '../../src/cli/watch.ts'
+import { shardsText } from '../../src/cli/services/watch.ts'
 
 const shard = (index: number, silentMs: number | null, verdict?: 'valid' | 'invalid') => ({
   ...{ index, silentMs },

@@ -7,7 +7,7 @@ import {
   runIdOf,
   shardOf,
   startAtUsOf,
-} from '../../src/cli/shard.ts'
+} from '../../src/cli/runs/shard.ts'
 import type { AttemptClient } from '../../src/client/call/client.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { slotAfter, startAfter } from '../../src/run/crew/following.ts'

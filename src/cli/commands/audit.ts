@@ -69,7 +69,9 @@ export type Options = OptionsOf<typeof auditOptions>
 /** `assay audit [run…]`: prints the verdict of every rule. */
 export const auditCommand = () =>
   auditOptions()
-    .action(async (runIds, options) => (await import('../audit.ts')).auditAction(runIds, options))
+    .action(async (runIds, options) =>
+      (await import('../audits/audit.ts')).auditAction(runIds, options),
+    )
     .addCommand(mergeCommand())
 
 const formatOption = () =>
@@ -98,5 +100,5 @@ export type MergeOptions = OptionsOf<typeof mergeOptions>
 
 const mergeCommand = () =>
   mergeOptions().action(async (paths, _, merge) =>
-    (await import('../audit.ts')).mergeAuditsAction(paths, merge.optsWithGlobals()),
+    (await import('../audits/audit.ts')).mergeAuditsAction(paths, merge.optsWithGlobals()),
   )

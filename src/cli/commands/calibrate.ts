@@ -23,5 +23,5 @@ export type Options = OptionsOf<typeof calibrateOptions>
 /** `assay calibrate`: measures how much this machine can send. */
 export const calibrateCommand = () =>
   calibrateOptions().action(async (options) =>
-    (await import('../calibrate.ts')).calibrateAction(options),
+    (await import('../services/calibrate.ts')).calibrateAction(options),
   )

@@ -40,5 +40,5 @@ export type Options = OptionsOf<typeof compareOptions>
 /** `assay compare <a> <b>`: finds differences between two runs beyond chance. */
 export const compareCommand = () =>
   compareOptions().action(async (a, b, options) =>
-    (await import('../compare.ts')).compareAction(a, b, options),
+    (await import('../runs/compare.ts')).compareAction(a, b, options),
   )

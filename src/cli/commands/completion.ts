@@ -1,4 +1,4 @@
-import { completionAction, shells } from '../completion.ts'
+import { completionAction, shells } from '../terminal/completion.ts'
 import { choiceArgument, command } from './command.ts'
 
 /** `assay completion <shell>`: prints a script for completion by the tab key. */

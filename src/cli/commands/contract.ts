@@ -47,7 +47,7 @@ export type ShowOptions = OptionsOf<typeof showOptions>
 
 const showCommand = () =>
   showOptions().action(async (file, options) =>
-    (await import('../contract.ts')).showContractAction(file, options),
+    (await import('../audits/contract.ts')).showContractAction(file, options),
   )
 
 const costOptions = () =>
@@ -87,7 +87,7 @@ export type CostOptions = OptionsOf<typeof costOptions>
 
 const costCommand = () =>
   costOptions().action(async (file, options) =>
-    (await import('../contract.ts')).costAction(file, options),
+    (await import('../audits/contract.ts')).costAction(file, options),
   )
 
 const trafficOptions = () =>
@@ -107,7 +107,7 @@ export type TrafficOptions = OptionsOf<typeof trafficOptions>
 
 const trafficCommand = () =>
   trafficOptions().action(async (file, options) =>
-    (await import('../contract-traffic.ts')).trafficAction(file, options),
+    (await import('../audits/contract-traffic.ts')).trafficAction(file, options),
   )
 
 const initOptions = () =>
@@ -128,5 +128,5 @@ export type InitOptions = OptionsOf<typeof initOptions>
 
 const initCommand = () =>
   initOptions().action(async (kind, options) =>
-    (await import('../contract.ts')).initContractAction(kind, options),
+    (await import('../audits/contract.ts')).initContractAction(kind, options),
   )

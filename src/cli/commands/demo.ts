@@ -13,4 +13,4 @@ export type Options = OptionsOf<typeof demoOptions>
 
 /** `assay demo`: runs, audits and reports against a built-in service. */
 export const demoCommand = () =>
-  demoOptions().action(async (options) => (await import('../demo.ts')).demoAction(options))
+  demoOptions().action(async (options) => (await import('../runs/demo.ts')).demoAction(options))

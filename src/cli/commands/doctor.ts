@@ -14,4 +14,6 @@ export type Options = OptionsOf<typeof doctorOptions>
 
 /** `assay doctor`: checks whether this machine is fit to measure. */
 export const doctorCommand = () =>
-  doctorOptions().action(async (options) => (await import('../doctor.ts')).doctorAction(options))
+  doctorOptions().action(async (options) =>
+    (await import('../services/doctor.ts')).doctorAction(options),
+  )

@@ -82,7 +82,8 @@ export type Options = OptionsOf<typeof exportOptions>
 /** `assay export <what>`: writes rows of the store as Parquet, CSV, JSON or JSON Lines. */
 export const exportCommand = () =>
   exportOptions().action(async (what, options) => {
-    if (what === 'focus') return (await import('../export-focus.ts')).exportFocusAction(options)
-    if (what === 'sums') return (await import('../export-sums.ts')).exportSumsAction(options)
-    return (await import('../export.ts')).exportAction(what, options)
+    if (what === 'focus')
+      return (await import('../usage/export-focus.ts')).exportFocusAction(options)
+    if (what === 'sums') return (await import('../usage/export-sums.ts')).exportSumsAction(options)
+    return (await import('../runs/export.ts')).exportAction(what, options)
   })

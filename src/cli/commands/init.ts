@@ -15,5 +15,5 @@ export type Options = OptionsOf<typeof initOptions>
 /** `assay init [file]`: writes a first scenario to change. */
 export const initCommand = () =>
   initOptions().action(async (file, options) =>
-    (await import('../init.ts')).initAction(file, options),
+    (await import('../runs/init.ts')).initAction(file, options),
   )

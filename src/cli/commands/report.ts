@@ -83,5 +83,5 @@ export type Options = OptionsOf<typeof reportOptions>
 /** `assay report <page> [run…]`: makes a self-contained page from the store. */
 export const reportCommand = () =>
   reportOptions().action(async (page, runIds, options) =>
-    (await import('../report.ts')).reportAction(page, runIds, options),
+    (await import('../runs/report.ts')).reportAction(page, runIds, options),
   )

@@ -58,4 +58,6 @@ export type Options = OptionsOf<typeof runOptions>
 
 /** `assay run <scenario>`: sends a load and stores every attempt. */
 export const runCommand = () =>
-  runOptions().action(async (path, options) => (await import('../run.ts')).runAction(path, options))
+  runOptions().action(async (path, options) =>
+    (await import('../runs/run.ts')).runAction(path, options),
+  )

@@ -13,4 +13,4 @@ export type Options = OptionsOf<typeof runsOptions>
 
 /** `assay runs`: lists the runs in the store. */
 export const runsCommand = () =>
-  runsOptions().action(async (options) => (await import('../runs.ts')).runsAction(options))
+  runsOptions().action(async (options) => (await import('../runs/runs.ts')).runsAction(options))

@@ -97,7 +97,7 @@ export type Options = OptionsOf<typeof serveOptions>
 export const serveCommand = () =>
   serveOptions().action(async (flags) => {
     ;(await import('../../service/pauses.ts')).holdYoung()
-    await (await import('../serve.ts')).serveAction(flags)
+    await (await import('../services/serve.ts')).serveAction(flags)
   })
 
 function port(text: string): number {

@@ -59,7 +59,7 @@ export type Options = OptionsOf<typeof usageOptions>
 /** `assay usage [run…]`: prints usage and when credits run out; `assay usage watch` polls. */
 export const usageCommand = () =>
   usageOptions()
-    .action(async (runs, options) => (await import('../usage.ts')).usageAction(runs, options))
+    .action(async (runs, options) => (await import('../usage/usage.ts')).usageAction(runs, options))
     .addCommand(watchCommand())
     .addCommand(initCommand())
     .addCommand(closeCommand())
@@ -98,7 +98,7 @@ export type ReconcileOptions = OptionsOf<typeof reconcileOptions>
 
 const reconcileCommand = () =>
   reconcileOptions().action(async (_, reconcile) =>
-    (await import('../usage-reconcile.ts')).reconcileAction(reconcile.optsWithGlobals()),
+    (await import('../usage/usage-reconcile.ts')).reconcileAction(reconcile.optsWithGlobals()),
   )
 
 const watchOptions = () =>
@@ -129,7 +129,7 @@ export type WatchOptions = OptionsOf<typeof watchOptions>
 const watchCommand = () =>
   watchOptions().action(async (_, watch) =>
     // Commander gives options that `usage` also has to `usage`, so they are read with optsWithGlobals.
-    (await import('../usage.ts')).watchAction(watch.optsWithGlobals()),
+    (await import('../usage/usage.ts')).watchAction(watch.optsWithGlobals()),
   )
 
 const initOptions = () =>
@@ -149,7 +149,7 @@ export type InitOptions = OptionsOf<typeof initOptions>
 
 const initCommand = () =>
   initOptions().action(async (_, init) =>
-    (await import('../usage-clickhouse.ts')).initAction(init.optsWithGlobals()),
+    (await import('../usage/usage-clickhouse.ts')).initAction(init.optsWithGlobals()),
   )
 
 const closeOptions = () =>
@@ -169,7 +169,7 @@ export type CloseOptions = OptionsOf<typeof closeOptions>
 
 const closeCommand = () =>
   closeOptions().action(async (_, close) =>
-    (await import('../usage-clickhouse.ts')).closeAction(close.optsWithGlobals()),
+    (await import('../usage/usage-clickhouse.ts')).closeAction(close.optsWithGlobals()),
   )
 
 const settingsOption = () =>
@@ -196,7 +196,7 @@ export type ServeOptions = OptionsOf<typeof serveOptions>
 
 const serveCommand = () =>
   serveOptions().action(async (_, serve) =>
-    (await import('../usage-serve.ts')).serveAction(serve.optsWithGlobals()),
+    (await import('../usage/usage-serve.ts')).serveAction(serve.optsWithGlobals()),
   )
 
 const tokenOptions = () =>
@@ -220,7 +220,7 @@ export type TokenOptions = OptionsOf<typeof tokenOptions>
 
 const tokenCommand = () =>
   tokenOptions().action(async (_, token) =>
-    (await import('../usage-serve.ts')).tokenAction(token.optsWithGlobals()),
+    (await import('../usage/usage-serve.ts')).tokenAction(token.optsWithGlobals()),
   )
 
 const checkOptions = () =>
@@ -234,5 +234,5 @@ export type CheckOptions = OptionsOf<typeof checkOptions>
 
 const checkCommand = () =>
   checkOptions().action(async (_, check) =>
-    (await import('../usage-serve.ts')).checkAction(check.optsWithGlobals()),
+    (await import('../usage/usage-serve.ts')).checkAction(check.optsWithGlobals()),
   )

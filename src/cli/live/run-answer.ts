@@ -5,8 +5,8 @@ import { inUnit } from '../../report/page-verdict.ts'
 import type { Progress } from '../../run/count/progress.ts'
 import type { TimeHistogram } from '../../run/count/time-histogram.ts'
 import type { ThresholdSoFar } from '../../run/judge/thresholds/so-far.ts'
-import { searchText } from '../live-block.ts'
-import { spentText } from '../spent-text.ts'
+import { searchText } from '../runs/live-block.ts'
+import { spentText } from '../runs/spent-text.ts'
 
 export interface RunSoFar {
   readonly question: string

@@ -5,8 +5,8 @@ import { isLoopback } from '../../contract/base-url.ts'
 import { renderDocument } from '../../report/document.ts'
 import { type Html, html } from '../../user/html.ts'
 import { UserError } from '../../user/user-error.ts'
-import { wholeNumberOf } from '../numbers.ts'
-import { onStopSignal } from '../stop-signals.ts'
+import { wholeNumberOf } from '../terminal/numbers.ts'
+import { onStopSignal } from '../terminal/stop-signals.ts'
 
 /** The content of a live page. `body` and `metrics` are called only on demand. */
 export interface LiveSource {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { fingerprintOf } from '../../../src/attempt/fingerprint.ts'
-import { importAction } from '../../../src/cli/import.ts'
+import { importAction } from '../../../src/cli/usage/import.ts'
 import { openStore } from '../../../src/store/session/open.ts'
 
 let folder = ''

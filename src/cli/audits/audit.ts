@@ -1,0 +1,224 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
+import { type AuditReport, keepFindings } from '../../audit/audit.ts'
+import { jsonText, junitText, markdownText } from '../../audit/format/machine.ts'
+import { reproductions } from '../../audit/format/reproduce.ts'
+import { sarifText } from '../../audit/format/sarif.ts'
+import { shellWord } from '../../audit/format/shell-word.ts'
+import { terminalText } from '../../audit/format/terminal.ts'
+import { auditLog } from '../../audit/log-alone/audit-log.ts'
+import { explanationOf } from '../../audit/rules/explain.ts'
+import { selectRules } from '../../audit/rules/select.ts'
+import { selectRuns } from '../../audit/runs.ts'
+import { mergeShares } from '../../audit/shares/merge.ts'
+import { shareReportOf } from '../../audit/shares/share-report.ts'
+import { isUndecided } from '../../audit/verdict.ts'
+import { isBaseUrl } from '../../contract/base-url.ts'
+import type { Contract } from '../../contract/contract.ts'
+import { loadContract } from '../../contract/load.ts'
+import { audit, isBroken } from '../../public/audit.ts'
+import { openExistingStore } from '../../public/store.ts'
+import { resolveRuns } from '../../store/runs/runs.ts'
+import type { Store } from '../../store/session/open.ts'
+import { UserError } from '../../user/user-error.ts'
+import type { MergeOptions, Options } from '../commands/audit.ts'
+import { factorChoices } from '../runs/factor-choices.ts'
+import { shardOf } from '../runs/shard.ts'
+import { coloured } from '../terminal/colour.ts'
+import { exit } from '../terminal/exit.ts'
+import { shown } from '../terminal/progress.ts'
+import { widthOf } from '../terminal/terminal-width.ts'
+import { fetchLog } from '../usage/fetch-log.ts'
+import { readProfileFile } from './profile-file.ts'
+
+const formats = {
+  text: (report: AuditReport, commands: ReadonlyMap<string, string>, verbose: boolean) =>
+    coloured(terminalText(report, commands, { width: widthOf(process.stdout), verbose })),
+  json: jsonText,
+  junit: junitText,
+  sarif: sarifText,
+  md: markdownText,
+} as const satisfies Record<Options['format'], unknown>
+
+export async function auditAction(named: readonly string[], options: Options): Promise<void> {
+  if (options.explain !== undefined) {
+    const asked = options.explain === true ? [] : options.explain
+    // `--explain` takes no runs, so further arguments are rules.
+    const rules = selectRules([...options.rule, ...asked, ...named], '--explain')
+    process.stdout.write(
+      rules.map((rule) => explanationOf(rule, widthOf(process.stdout))).join('\n'),
+    )
+    return
+  }
+  if (options.again !== undefined) selectRules([options.again], '--again')
+  const contract = options.contract === undefined ? undefined : loadContract(options.contract)
+  if (await isLogAlone(named, options)) return auditLogAlone(options, contract)
+  const store = await openExistingStore(options.db)
+  try {
+    const runIds = await resolveRuns(store, named)
+    const log =
+      options.log === undefined
+        ? null
+        : isBaseUrl(options.log)
+          ? await fetchLog(
+              store,
+              // Without names, the audit takes the runs against one address.
+              (await selectRuns(store, runIds)).map(({ runId }) => runId),
+              contract?.prices?.evidence.log ?? null,
+              options.log,
+            )
+          : readLog(options.log)
+    const report = await shown(({ onProgress }) =>
+      audit(store, {
+        ...(contract === undefined ? {} : { contract }),
+        ...(options.profile === undefined
+          ? {}
+          : { profile: readProfileFile('--profile', options.profile) }),
+        ...(options.log === undefined ? {} : { log: { text: log!, file: options.log } }),
+        choices: factorChoices(options.choose),
+        runIds,
+        rules: options.again === undefined ? options.rule : [options.again],
+        ...(options.accounts === undefined
+          ? {}
+          : { accounts: shardOf(options.accounts, process.env, '--accounts') }),
+        onProgress,
+      }),
+    )
+    if (options.again !== undefined) {
+      const commands = await reproductions(store, report)
+      process.stdout.write(`${commandOf(commands, options.again)}\n`)
+      return
+    }
+    await printReport(store, report, runIds, options)
+  } finally {
+    store.close()
+  }
+}
+
+/** Whether a log is judged by itself: where no run is named, and the store has none. */
+async function isLogAlone(named: readonly string[], options: Options): Promise<boolean> {
+  if (options.log === undefined || isBaseUrl(options.log) || named.length > 0) return false
+  if (options.alone === true || !existsSync(options.db)) return true
+  const store = await openExistingStore(options.db)
+  try {
+    const runs = await store.rows(`SELECT 1 AS there FROM runs WHERE kind <> 'calibrate' LIMIT 1`)
+    return runs.length === 0
+  } finally {
+    store.close()
+  }
+}
+
+async function auditLogAlone(options: Options, contract: Contract | undefined): Promise<void> {
+  if (contract === undefined) {
+    throw new UserError(
+      'usage',
+      'audit --log without a run: expected --contract FILE with the prices by which the log is judged (docs/prices.md).',
+    )
+  }
+  if (!existsSync(options.log!)) {
+    throw new UserError('usage', `--log: expected a readable file; got "${options.log}"`)
+  }
+  const report = await shown(({ onProgress }) =>
+    auditLog({
+      ...{ file: options.log!, contract, choices: factorChoices(options.choose) },
+      ...{ onProgress, nowMs: Date.now() },
+    }),
+  )
+  const wanted = new Set(selectRules(options.rule).map(({ id }) => id))
+  printFindings(
+    { ...report, findings: report.findings.filter(({ rule }) => wanted.has(rule)) },
+    new Map(),
+    options,
+  )
+}
+
+/** Merges reports on shares of the accounts into one audit, stores it, and sets the exit code. */
+export async function mergeAuditsAction(
+  paths: readonly string[],
+  options: MergeOptions,
+): Promise<void> {
+  const shares = paths.map((path) => ({ path, report: shareReportOf(readReport(path), path) }))
+  const report = mergeShares(shares, new Date())
+  const store = await openExistingStore(options.db)
+  try {
+    await keepFindings(store, report)
+    const runIds = report.runs.map(({ runId }) => runId)
+    await printReport(store, report, runIds, options)
+  } finally {
+    store.close()
+  }
+}
+
+function readLog(path: string): string {
+  try {
+    const bytes = readFileSync(path)
+    return (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString('utf8')
+  } catch {
+    throw new UserError('usage', `--log: expected a readable file; got "${path}"`)
+  }
+}
+
+function readReport(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    throw new UserError('usage', `audit merge: ${path} cannot be read.`)
+  }
+}
+
+async function printReport(
+  store: Store,
+  report: AuditReport,
+  runIds: readonly string[],
+  options: MergeOptions,
+): Promise<void> {
+  const commands = await reproductions(store, report)
+  printFindings(report, shortened(commands, runIds, options), options)
+}
+
+function printFindings(
+  report: AuditReport,
+  commands: ReadonlyMap<string, string>,
+  options: MergeOptions,
+): void {
+  const text = formats[options.json ? 'json' : options.format]
+  process.stdout.write(text(report, commands, options.verbose === true))
+  const open = report.findings.some(
+    ({ verdict, severity }) => verdict.verdict === 'inconclusive' && severity !== 'advice',
+  )
+  const failed = report.findings.some(isBroken) || (options.strict === true && open)
+  // What a rule would have found that failed in itself, nobody knows: that is no success.
+  const otherwise = report.findings.some(isUndecided) ? exit.internal : exit.ok
+  process.exitCode = failed ? exit.failed : otherwise
+}
+
+/** @throws UserError for a rule that did not fail, or that failed without a request to repeat */
+function commandOf(commands: ReadonlyMap<string, string>, rule: string): string {
+  const command = commands.get(rule.toUpperCase())
+  if (command !== undefined) return command
+  throw new UserError('usage', `--again: ${rule} did not fail on a request that can be sent again.`)
+}
+
+/** Longer commands are hard to copy, and may be too long for a shell. */
+const longestCommand = 8_000
+
+/** The commands to print; a command that is too long is replaced by one that prints it. */
+function shortened(
+  commands: ReadonlyMap<string, string>,
+  runIds: readonly string[],
+  { db, contract, log }: { readonly db: string; readonly contract?: string; readonly log?: string },
+): ReadonlyMap<string, string> {
+  // What was given decides which rules fail, so the printed command gives it, too.
+  const given = [
+    ...[...runIds, '--db', db],
+    ...(contract === undefined ? [] : ['--contract', contract]),
+    ...(log === undefined ? [] : ['--log', log]),
+  ]
+  const audit = ['assay audit', ...given.map(shellWord), '--again'].join(' ')
+  return new Map(
+    [...commands].map(([rule, command]) => [
+      rule,
+      command.length <= longestCommand ? command : `${audit} ${rule} | sh`,
+    ]),
+  )
+}

@@ -1,0 +1,298 @@
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { stringify } from 'yaml'
+import { printable } from '../../audit/format/printable.ts'
+import type { FullContract } from '../../contract/contract.ts'
+import { loadContract } from '../../contract/load.ts'
+import {
+  type DeploymentProfile,
+  type GapAnswer,
+  type GapId,
+  gapIds,
+  gaps,
+} from '../../contract/profile.ts'
+import { askable } from '../../probe/askable.ts'
+import { firstReads } from '../../probe/balances.ts'
+import { type Change, profileChanges, wordsOf } from '../../probe/diff.ts'
+import type { ExtraHeader } from '../../probe/extra-headers.ts'
+import { httpOperator } from '../../probe/http-operator.ts'
+import { joined } from '../../probe/join.ts'
+import { type Price, priceOf } from '../../probe/price.ts'
+import type { TooDear } from '../../probe/probe.ts'
+import { secondKeyBeside } from '../../probe/question.ts'
+import { probe } from '../../public/probe.ts'
+import { openStore } from '../../public/store.ts'
+import { reach } from '../../run/start/preflight.ts'
+import { writeOutput } from '../../store/files/output.ts'
+import { withoutCredentials } from '../../store/runs/runs.ts'
+import { safeJson } from '../../user/hostile.ts'
+import { UserError } from '../../user/user-error.ts'
+import type { Options } from '../commands/probe.ts'
+import { extraHeaders } from '../runs/extra-headers.ts'
+import { apiKey, baseUrlOf } from '../runs/target.ts'
+import { exit } from '../terminal/exit.ts'
+import { positiveOf } from '../terminal/numbers.ts'
+import { shown } from '../terminal/progress.ts'
+import { onStopSignal } from '../terminal/stop-signals.ts'
+import { fitted } from '../terminal/terminal-width.ts'
+import { table } from '../terminal/text.ts'
+import { readProfileFile } from './profile-file.ts'
+
+export async function probeAction(options: Options): Promise<void> {
+  const contract = askable(loadContract(options.contract))
+  const maxCredits = positiveOf('--max-credits', options.maxCredits)
+  const timeScale = positiveOf('--time-scale', options.timeScale)
+  const only = onlyOf(options.only)
+  const headers = extraHeaders('--header', options.header, process.env)
+  mustNotBeKeys(headers, contract)
+  if (options.dryRun) {
+    process.stdout.write(dryRunText(options, only, contract, maxCredits))
+    return
+  }
+  const older = options.diff === undefined ? null : readProfileFile('--diff', options.diff)
+  const baseUrl = baseUrlOf(options.baseUrl, contract)
+  const key = apiKey()
+  mustBeWritable(options.out)
+  const there = only.length > 0 ? joinable(options.out, baseUrl, contract) : null
+  await reach(baseUrl, {}, contract.timeouts.connectMs)
+  const operator =
+    options.operator === undefined
+      ? null
+      : await httpOperator(options.operator, key, process.env.ASSAY_OPERATOR_KEY?.trim() ?? '')
+  const store = await openStore(options.db)
+  const stop = new AbortController()
+  const ignoreSignals = onStopSignal(() => stop.abort())
+  try {
+    const {
+      profile: told,
+      asked,
+      interrupted,
+      tooDear,
+    } = await shown(({ onProgress, say }) =>
+      probe({
+        store,
+        contract,
+        baseUrl,
+        apiKey: key,
+        secondKey: secondApiKey(),
+        headers,
+        operator,
+        maxCredits,
+        timeScale,
+        only,
+        signal: stop.signal,
+        onProgress,
+        onPrice: (price) => say(paragraphs(priceText(price), process.stderr)),
+        onAnswer: (gap, answer, spent) =>
+          say(
+            paragraphs(
+              `${gap}  ${statusText(answer)}  (${creditsText(spent)} so far)`,
+              process.stderr,
+            ),
+          ),
+      }),
+    )
+    // An incomplete profile never replaces a complete one.
+    const part = interrupted && existsSync(options.out)
+    const path = part ? `${options.out}.interrupted` : options.out
+    const profile = there === null || part ? told : joined(there, told, asked)
+    writeOutput(path, stringify(profile, { lineWidth: 100 }))
+    const changes = older === null ? null : profileChanges(older, told, asked)
+    process.stdout.write(
+      options.json
+        ? `${safeJson(JSON.stringify(changes === null ? profile : { profile, changes }, null, 2))}\n`
+        : paragraphs(
+            `${profileText(profile, path)}${tooDearText(tooDear)}${changes === null ? '' : changesText(changes, options.diff!)}`,
+            process.stdout,
+          ),
+    )
+    if (interrupted) process.exitCode = exit.interrupted
+  } finally {
+    ignoreSignals()
+    store.close()
+  }
+}
+
+/** The rest of a line stands under the answer, which is behind the name of its question. */
+const paragraphs = (text: string, stream: NodeJS.WriteStream) => fitted(text, stream, '      ')
+
+/** @throws UserError for a header that carries the key, because some questions omit or change the key */
+function mustNotBeKeys(headers: readonly ExtraHeader[], { auth }: FullContract): void {
+  for (const { name } of headers) {
+    if (name === auth.chat.name || name === auth.messages.name) {
+      throw new UserError(
+        'usage',
+        `--header ${name}: this header carries the key; set ASSAY_API_KEY.`,
+      )
+    }
+  }
+}
+
+function secondApiKey(): string | null {
+  return process.env.ASSAY_API_KEY_2?.trim() || null
+}
+
+function onlyOf(texts: readonly string[]): readonly GapId[] {
+  const asked = texts.flatMap((text) => text.split(',')).map((gap) => gap.trim().toUpperCase())
+  const strangers = asked.filter((gap) => !gapIds.includes(gap as GapId))
+  if (strangers.length > 0) {
+    throw new UserError(
+      'usage',
+      `--only: there is no question ${strangers.join(', ')}; questions are G-01 to G-37.`,
+    )
+  }
+  return asked as GapId[]
+}
+
+/** Checked first, before minutes and credits are spent on a profile that could not be written. */
+function mustBeWritable(path: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  try {
+    if (stats?.isDirectory()) throw new Error('it is a folder')
+    // The file is written in the same folder and renamed, so the folder must be writable.
+    accessSync(stats?.isFile() === false ? path : dirname(path), constants.W_OK)
+  } catch (error) {
+    throw new UserError(
+      'usage',
+      `--out: expected a file that can be written; got ${path}: ${(error as Error).message}.`,
+    )
+  }
+}
+
+/**
+ * The existing profile into which the answers of `--only` are merged; null if there is none.
+ *
+ * @throws UserError if it is not a profile, or belongs to another deployment or contract
+ */
+function joinable(path: string, baseUrl: string, contract: FullContract): DeploymentProfile | null {
+  if (!existsSync(path)) return null
+  const there = readProfileFile('--out', path)
+  const asked = [withoutCredentials(baseUrl), contract.name].join(' by the contract ')
+  const whose = [there.base_url, there.contract].join(' by the contract ')
+  if (asked === whose) return there
+  throw new UserError(
+    'usage',
+    `--out: with --only, answers are merged into the existing profile, but ${path} belongs to ${printable(whose)}, not to ${asked}; name another file.`,
+  )
+}
+
+function dryRunText(
+  { json, operator }: Options,
+  only: readonly GapId[],
+  contract: FullContract,
+  maxCredits: number,
+): string {
+  const bands = contract.bands.map((band) => ({
+    band: band.name,
+    ...priceOf(
+      {
+        contract,
+        minuteLimit: band.requests.minute,
+        readCredits: 1,
+        hasOperator: operator !== undefined,
+        secondKey: secondKeyBeside(process.env.ASSAY_API_KEY?.trim(), secondApiKey()),
+      },
+      only,
+      null,
+      maxCredits,
+      firstReads,
+    ),
+  }))
+  if (json) return `${JSON.stringify(bands, null, 2)}\n`
+  const rows = bands.map(({ band, credits }) => [band, `${credits} credits at most`])
+  return `Nothing was sent. The cost of a probe in each band of the balance, including up to ${creditsText(firstReads)} to read the balance first:\n${table(rows).join('\n')}\n`
+}
+
+function priceText(price: Price): string {
+  const { credits, firstReadsCredits, maxCredits, balance, questions } = price
+  const blocked = questions.filter(({ obstacle }) => obstacle !== null)
+  return [
+    `The probe costs up to ${creditsText(credits)}${firstReadsCredits === 0 ? '' : `, ${firstReadsCredits} of them for the reads of the balance so far`}; it spends at most ${maxCredits}${balance === null ? '' : `, from a balance of ${balance}`}.`,
+    ...(credits > maxCredits
+      ? ['Questions beyond that are skipped. Raise --max-credits to ask them.']
+      : []),
+    ...(balance !== null && credits - firstReadsCredits > balance
+      ? ['Questions that the balance may not cover are skipped. Select questions with --only.']
+      : []),
+    ...blocked.map(({ gaps, obstacle }) => `Skipped ${gaps.join(', ')}: ${obstacle}.`),
+  ].join('\n')
+}
+
+function creditsText(credits: number): string {
+  return `${credits} ${credits === 1 ? 'credit' : 'credits'}`
+}
+
+/** An answer may contain text of the service, so it is made printable. */
+function statusText(answer: GapAnswer): string {
+  return printable(plainStatusText(answer))
+}
+
+function plainStatusText(answer: GapAnswer): string {
+  switch (answer.status) {
+    case 'answered':
+      return facetsText(answer)
+    case 'ambiguous':
+      return [
+        ...(Object.keys(answer.is).length === 0 ? [] : [facetsText(answer)]),
+        `undecided: ${Object.entries(answer.between)
+          .map(([facet, values]) => {
+            const either = values.join(' or ')
+            return either === facet ? facet : `${facet} is ${either}`
+          })
+          .join('; ')}`,
+      ].join('; ')
+    case 'not-askable':
+      return `skipped: ${answer.why}`
+    case 'not-asked':
+      return `not asked: ${answer.why}`
+  }
+}
+
+function facetsText({ is }: Extract<GapAnswer, { is: unknown }>): string {
+  return Object.entries(is)
+    .map(([facet, value]) => `${facet}: ${wordsOf(value)}`)
+    .join('; ')
+}
+
+function profileText({ answers, credits_spent }: DeploymentProfile, out: string): string {
+  const count = (status: GapAnswer['status']) =>
+    gapIds.filter((gap) => answers[gap].status === status).length
+  const notAsked = count('not-asked')
+  return [
+    ...gapIds
+      .filter((gap) => answers[gap].status !== 'not-asked')
+      .map((gap) => `${gap}  ${gaps[gap]}\n      ${statusText(answers[gap])}`),
+    '',
+    `${count('answered')} answered, ${count('ambiguous')} ambiguous, ${count('not-askable')} skipped${notAsked === 0 ? '' : `, ${notAsked} not asked`}; at most ${creditsText(credits_spent)} spent.`,
+    `The profile is in ${out}.`,
+    '',
+  ].join('\n')
+}
+
+function tooDearText(tooDear: readonly TooDear[]): string {
+  if (tooDear.length === 0) return ''
+  const names = tooDear.flatMap(({ gaps }) => gaps).join(',')
+  const each = tooDear.map(({ gaps, credits }) => `${gaps.join(', ')} (${creditsText(credits)})`)
+  return `Not asked, because the credits do not suffice: ${each.join('; ')} at most. Ask them with --only ${names} on an account that has as many.\n`
+}
+
+function changesText(changes: readonly Change[], path: string): string {
+  const line = ({ gap, facet, before, now }: Change) =>
+    printable(`  ${gap}  ${facet}: ${before} -> ${now}`)
+  const { decided = [], open = [] } = Object.groupBy(changes, ({ mayFlip }) =>
+    mayFlip ? 'open' : 'decided',
+  )
+  const again = [...new Set(open.map(({ gap }) => gap))].join(',')
+  return [
+    ...(decided.length === 0
+      ? [`Nothing that both probes decided changed since ${path}.`]
+      : [`Changed since ${path}:`, ...decided.map(line)]),
+    ...(open.length === 0
+      ? []
+      : [
+          `Decided by one of the two probes alone, which may flip on an unchanged service (--only ${again} asks again):`,
+          ...open.map(line),
+        ]),
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,29 @@
+import { type DeploymentProfile, parseDeploymentProfile } from '../../contract/profile.ts'
+import { readText } from '../../user/read-text.ts'
+import { UserError } from '../../user/user-error.ts'
+import { parseYaml } from '../../user/yaml.ts'
+
+/**
+ * Reads a profile that `assay probe` wrote.
+ *
+ * @param option for the error
+ * @throws UserError if it cannot be read, is not YAML, or is not a profile
+ */
+export function readProfileFile(option: string, path: string): DeploymentProfile {
+  let text: string
+  try {
+    text = readText(path)
+  } catch {
+    throw new UserError(
+      'usage',
+      `${option}: ${path} cannot be read; expected a profile that assay probe wrote.`,
+    )
+  }
+  let document: unknown
+  try {
+    document = parseYaml(text)
+  } catch (error) {
+    throw new UserError('usage', `${path} is not YAML: ${String(error).split('\n')[0]}`)
+  }
+  return parseDeploymentProfile(document, path)
+}

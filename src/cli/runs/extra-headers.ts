@@ -1,0 +1,46 @@
+import { headerIssue } from '../../contract/request.ts'
+import type { ExtraHeader } from '../../probe/extra-headers.ts'
+import { UserError } from '../../user/user-error.ts'
+
+/** A literal value of this length may be a key; a shorter one is a name or a number. */
+const keyLength = 16
+
+/**
+ * Parses headers `name: value`; `$NAME` in a value is an environment variable.
+ *
+ * @param option for errors, which never show a value
+ * @throws UserError for an invalid header, or a variable that is not set
+ */
+export function extraHeaders(
+  option: string,
+  given: readonly string[],
+  env: NodeJS.ProcessEnv,
+): readonly ExtraHeader[] {
+  return given.map((text) => {
+    const colon = text.indexOf(':')
+    if (colon < 1) {
+      throw new UserError(
+        'usage',
+        `${option}: expected name: value, as in 'x-portkey-api-key: $PORTKEY_API_KEY'; got no colon after a name.`,
+      )
+    }
+    const name = text.slice(0, colon).trim().toLowerCase()
+    const written = text.slice(colon + 1).trim()
+    const value = written.replace(/\$\{(\w+)\}|\$(\w+)/g, (_, braced?: string, plain?: string) => {
+      const variable = braced ?? plain ?? ''
+      const found = env[variable]?.trim()
+      if (found !== undefined && found !== '') return found
+      throw new UserError(
+        'usage',
+        `${option} ${name}: expected the variable ${variable}; it is not set.`,
+      )
+    })
+    const issue = headerIssue(name, value)
+    if (issue !== null) throw new UserError('usage', `${option}: ${issue}`)
+    const isFromVariable = value !== written
+    return {
+      ...{ name, value, shown: isFromVariable ? written : `(value of ${option})` },
+      isSecret: isFromVariable || value.length >= keyLength,
+    }
+  })
+}

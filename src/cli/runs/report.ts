@@ -1,0 +1,82 @@
+import { loadContract } from '../../contract/load.ts'
+import { writeReport } from '../../public/report.ts'
+import type { PageName } from '../../report/pages.ts'
+import { makeText } from '../../report/text.ts'
+import { writeOutput } from '../../store/files/output.ts'
+import { UserError } from '../../user/user-error.ts'
+import { readProfileFile } from '../audits/profile-file.ts'
+import type { Options } from '../commands/report.ts'
+import { shown } from '../terminal/progress.ts'
+import { openUsage, usageScopeOf } from '../usage/usage-scope.ts'
+import { uploadTo } from './upload.ts'
+
+export async function reportAction(
+  page: PageName,
+  runIds: readonly string[],
+  options: Options,
+): Promise<void> {
+  const out = options.out ?? `assay-${page}.html`
+  if (options.for === 'customer') {
+    if (page !== 'usage') {
+      throw new UserError('usage', `--for customer is of the page usage, not of ${page}.`)
+    }
+    const { customerPage } = await import('../usage/customer-page.ts')
+    const upload = await uploadTo(options.upload)
+    writeOutput(out, await customerPage(options))
+    await upload(out)
+    process.stdout.write(
+      options.json ? `${JSON.stringify({ page, out, pictures: [] })}\n` : `${out}\n`,
+    )
+    return
+  }
+  const scope = usageScopeOf(options)
+  const upload = await uploadTo(options.upload)
+  const place = page === 'usage' ? options : {}
+  const { store, engine, close } = await openUsage(options.db, place, runIds)
+  const usage = engine === undefined ? scope : { ...scope, engine }
+  let pictures: readonly string[] = []
+  try {
+    const asked = {
+      store,
+      page,
+      contract: loadContract(options.contract),
+      runIds,
+      timeZone: options.timezone,
+      nowUs: Date.now() * 1000,
+      usage,
+      ...(options.reports === undefined ? {} : { reportsFolder: options.reports }),
+      ...(options.profile === undefined
+        ? {}
+        : { profile: readProfileFile('--profile', options.profile) }),
+    }
+    const { format } = options
+    if (format !== 'html') {
+      const text = await shown((view) => makeText({ ...asked, ...view }, format))
+      if (options.out === undefined) process.stdout.write(text)
+      else {
+        writeOutput(options.out, text)
+        await upload(options.out)
+      }
+      return
+    }
+    const made = await shown((view) => writeReport({ ...asked, ...view, out }))
+    const warnings = [...made.warnings]
+    if (options.png !== undefined) {
+      const folder = options.png
+      // Its renderer is loaded only for pictures.
+      const { writePictures } = await import('../../report/pictures.ts')
+      const written = await shown((view) => writePictures({ ...asked, ...view, folder }))
+      pictures = written.files
+      warnings.push(...written.warnings)
+    }
+    for (const warning of new Set(warnings)) process.stderr.write(`${warning}\n`)
+  } finally {
+    await close()
+  }
+  await upload(out, ...pictures)
+  process.stdout.write(
+    options.json
+      ? `${JSON.stringify({ page, out, pictures })}\n`
+      : `${[out, ...pictures].join('\n')}\n`,
+  )
+}

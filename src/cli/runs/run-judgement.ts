@@ -1,0 +1,141 @@
+import { boundsText, openText, selfTestsText, stoppedText } from '../../report/page-verdict.ts'
+import { rateText, safeRateText, searchShape } from '../../report/safe-rate.ts'
+import type { ThresholdResult } from '../../run/judge/thresholds/check.ts'
+import type { RunResult } from '../../run/run.ts'
+import { lookup } from '../../user/lookup.ts'
+import { wrapped } from '../../user/wrapped.ts'
+import { duration, table } from '../terminal/text.ts'
+
+const marks = { held: 'held', missed: 'MISSED', inconclusive: 'INCONCLUSIVE' } as const
+
+/** The judgement of a run: sweeps, thresholds, why it stopped, then its verdict. */
+export function judgementText(result: RunResult): string {
+  return [
+    '',
+    ...sweepLines(result),
+    ...thresholdLines(result.thresholds),
+    ...(result.stopped === null ? [] : wrapped(stoppedText(result.stopped), '  ')),
+    ...verdictLines(result),
+    '',
+  ].join('\n')
+}
+
+function sweepLines({ sweeps, verdict }: RunResult): readonly string[] {
+  return sweeps.flatMap((sweep) => {
+    const search = searchShape.parse(sweep)
+    const { summary, because } = safeRateText(search, verdict.verdict === 'invalid')
+    return [
+      ...wrapped(`${summary}.`, ''),
+      ...because.flatMap((sentence) => wrapped(sentence, '  ')),
+      ...table([
+        ['  trial', 'step', 'rate', 'sent', 'requests', 'goodput', ''],
+        ...search.trials.map((trial) => [
+          `  ${trial.phase}`,
+          trial.step,
+          trial.ratePerS === 0 ? 'one by one' : rateText(trial.ratePerS, 'thorough'),
+          trial.sentPerS === null ? '-' : rateText(trial.sentPerS, 'thorough'),
+          String(trial.sent),
+          trial.goodput === null ? '-' : `${(trial.goodput * 100).toFixed(1)} %`,
+          trial.step === 'warm-up' ? '' : resultText(trial),
+        ]),
+      ]),
+      '',
+    ]
+  })
+}
+
+const reasons: Readonly<Record<string, string>> = lookup({
+  misses: 'too many misses',
+  backlog: 'a growing backlog',
+  margin: 'its margin is too small',
+  late: 'not sent in time by this machine',
+  'too few': 'too few requests',
+})
+
+function resultText({ result, why }: { readonly result: string; readonly why: string }): string {
+  return result === 'held' ? result : `${result}: ${reasons[why] ?? why}`
+}
+
+function thresholdLines(thresholds: readonly ThresholdResult[]): readonly string[] {
+  if (thresholds.length === 0) return []
+  return [
+    ...table(
+      thresholds.map((threshold) => [
+        threshold.text,
+        marks[threshold.result],
+        threshold.value === null ? (threshold.unknown ?? 'no samples') : shortText(threshold),
+      ]),
+      'words',
+    ),
+    ...thresholds.flatMap((threshold) => {
+      const open = openOf(threshold)
+      return open === null ? [] : wrapped(`${threshold.text} is inconclusive: ${open}.`, '  ')
+    }),
+    '',
+  ]
+}
+
+/** The figure; of an inconclusive one, also why it is not decided, and about what would decide it. */
+export function figureText(threshold: ThresholdResult): string {
+  const open = openOf(threshold)
+  return open === null ? shortText(threshold) : `${shortText(threshold)}; ${open}`
+}
+
+/** The figure, with its interval if it is inconclusive. */
+function shortText({ value, unit, currency, result, worth, needs, interval }: ThresholdResult) {
+  const figure = `${valueText(value ?? 0, unit)}${currency === null ? '' : ` ${currency}`}`
+  if (result !== 'inconclusive') return figure
+  if (needs === null && interval[1] === null)
+    return `at least ${figure}; the exact value is unknown`
+  return worth === null ? figure : `${figure} ${boundsText(interval, unit)}`
+}
+
+const openOf = (threshold: ThresholdResult) =>
+  threshold.result === 'inconclusive' && threshold.worth !== null ? openText(threshold) : null
+
+function valueText(number: number, unit: ThresholdResult['unit']): string {
+  switch (unit) {
+    case 'us':
+      return duration(number)
+    case 'share':
+      return `${(number * 100).toFixed(2)} %`
+    case 'per s':
+      return `${number.toFixed(1)}/s`
+    case 'count':
+      return String(Math.round(number))
+    case 'amount':
+      return String(Number(number.toPrecision(4)))
+  }
+}
+
+/** Self-tests that held are one line; every figure is on the launch page and in the JSON. */
+function verdictLines({ verdict }: RunResult): readonly string[] {
+  const { tests } = verdict
+  const told = tests.filter(({ result }) => result !== 'held' && result !== 'not judged')
+  const unjudged = tests.filter(({ result }) => result === 'not judged')
+  const names = Math.max(0, ...told.map((test) => test.name.length))
+  const indent = ' '.repeat(names + 17)
+  return [
+    ...wrapped(
+      selfTestsText(
+        tests.length,
+        told.length,
+        unjudged.map(({ name }) => name),
+      ),
+      '  ',
+    ),
+    ...told.flatMap((test) =>
+      wrapped(
+        `  ${test.name.padEnd(names)}  ${test.result.padEnd(10)}  ${test.figure} (limit: ${test.bound})`,
+        indent,
+      ),
+    ),
+    ...told
+      .filter((test) => test.remedy !== '')
+      .flatMap((test) => wrapped(`${test.name}: ${test.remedy}`, '  ')),
+    ...wrapped(
+      `Result is: ${verdict.verdict.toUpperCase()}${verdict.summary === '' ? '' : `. ${verdict.summary}`}`,
+      '',
+    ),
+  ]
+}

@@ -1,0 +1,154 @@
+import type { Billing } from '../../contract/billing.ts'
+import { shownAmount, shownNumber } from '../../money/money.ts'
+import { add, compare, readNumber, zero } from '../../money/rational.ts'
+import { formatDuration } from '../../report/format.ts'
+import type { Shard } from '../../run/crew/shard.ts'
+import type { PhasePlan } from '../../run/plan/plan.ts'
+import { repeatedTexts } from '../../run/plan/repeated-tokens.ts'
+import { traceText } from '../../run/plan/trace-plan.ts'
+import type { Load, Scenario } from '../../scenario/scenario.ts'
+import { undecidable } from '../../scenario/undecidable.ts'
+import { wrapped } from '../../user/wrapped.ts'
+import { duration, table } from '../terminal/text.ts'
+
+/**
+ * The plan of a scenario as text.
+ *
+ * @param money null if the contract's prices are in credits
+ */
+export function planText(
+  scenario: Scenario,
+  plan: readonly PhasePlan[],
+  shard: Shard,
+  threads: number,
+  billing: Billing,
+): string {
+  const unit = {
+    money: billing.kind === 'money' ? billing.prices.currency.name : '',
+    credits: 'credits',
+    none: '',
+  }[billing.kind]
+  const head = [
+    'phase',
+    'part',
+    'load',
+    'lasts',
+    'requests',
+    ...(unit === '' ? [] : [`at most ${unit}`]),
+  ]
+  const rows = plan.map((phase) => [
+    phase.phase,
+    phase.part,
+    phase.load,
+    lastsText(phase, scenario),
+    phase.requests === null ? 'open' : String(phase.requests),
+    ...(billing.kind === 'credits'
+      ? [phase.mostCredits === null ? 'open' : String(phase.mostCredits)]
+      : billing.kind === 'money'
+        ? [phase.mostCost === null ? 'open' : shownNumber(readNumber(phase.mostCost.amount)!, unit)]
+        : []),
+  ])
+  const steps = plan.flatMap(({ phase, bySteps }) => {
+    const counts = Object.entries(bySteps).map(([step, count]) => `${step} ${count}`)
+    return counts.length === 0 ? [] : wrapped(`${phase}: ${counts.join(', ')}`, '  ')
+  })
+  const tasks = plan.flatMap((phase) => {
+    if (phase.tasks === undefined) return []
+    const { count, begun, least, mean, most } = phase.tasks
+    const middle = begun === 0 ? '' : `, ${begun} of them from their middle`
+    const each = least === most ? `${most}` : `${least} to ${most} (mean ${mean.toFixed(1)})`
+    return wrapped(`${phase.phase}: ${count} tasks of ${each} requests each${middle}`, '  ')
+  })
+  const traces = plan.flatMap(({ phase, trace }) => {
+    const load = scenario.phases.find(({ name }) => name === phase)?.load
+    if (trace === null || load?.kind !== 'replay') return []
+    const lines = [...traceText(trace, load.speed), ...timesText(load)]
+    return lines.flatMap((line) => wrapped(`${phase}: ${line}`, '  '))
+  })
+  return [
+    `${scenario.name}: ${scenario.question}`,
+    ...table([head, ...rows], 'words'),
+    ...steps,
+    ...tasks,
+    ...traces,
+    ...(shard.of === 1 ? [] : [`The part of shard ${shard.index} of ${shard.of}.`]),
+    `Sends on ${threads === 1 ? '1 thread' : `${threads} threads`}.`,
+    ...wrapped(costText(scenario, plan, billing), ''),
+    ...repeatedTexts(scenario, scenario.seed, (step) => requestsOf(plan, step)).flatMap((text) =>
+      wrapped(text, ''),
+    ),
+    ...undecidable(scenario).flatMap((text) => wrapped(text, '')),
+    'Nothing was sent.',
+    '',
+  ].join('\n')
+}
+
+/** A search lasts as long as it must, or at most as long as it may. */
+function lastsText({ phase, durationUs }: PhasePlan, { phases }: Scenario): string {
+  const load = phases.find(({ name }) => name === phase)?.load
+  if (load?.kind === 'sweep' && load.search.mostUs !== null)
+    return `at most ${formatDuration(load.search.mostUs / 1e6)}`
+  return durationUs === null ? '-' : duration(durationUs)
+}
+
+/** What the whole plan costs at most. */
+function costText(scenario: Scenario, plan: readonly PhasePlan[], billing: Billing): string {
+  if (billing.kind === 'money') return moneyText(scenario, plan, billing.prices.currency.name)
+  const { policy } = scenario
+  if (billing.kind === 'none') {
+    const { maxCredits } = policy
+    return maxCredits === null
+      ? 'No contract states what these requests cost.'
+      : `No contract states what these requests cost; max_credits counts each as 1, up to ${maxCredits.toLocaleString('en-US')}.`
+  }
+  const known = plan.reduce((sum, { mostCredits }) => sum + (mostCredits ?? 0), 0)
+  const open = plan.filter(({ mostCredits }) => mostCredits === null).map(({ phase }) => phase)
+  const { maxCredits } = policy
+  const credits = (count: number) => `${count.toLocaleString('en-US')} credits`
+  if (open.length === 0) {
+    const most = Math.min(known, maxCredits ?? Infinity)
+    return `At most ${credits(most)} in all${most < known ? ', by max_credits' : ''}.`
+  }
+  return maxCredits === null
+    ? `No bound on the credits: answers decide how many requests ${open.join(', ')} ${open.length === 1 ? 'sends' : 'send'}. Set max_credits.`
+    : `At most ${credits(maxCredits)} in all, by max_credits.`
+}
+
+function moneyText({ policy, steps }: Scenario, plan: readonly PhasePlan[], unit: string): string {
+  const known = plan
+    .flatMap(({ mostCost }) => (mostCost === null ? [] : [readNumber(mostCost.amount)!]))
+    .reduce(add, zero)
+  const bound = policy.maxCost === null ? null : readNumber(policy.maxCost)!
+  const open = plan.filter(({ mostCost }) => mostCost === null).map(({ phase }) => phase)
+  const how = 'without a cache, each answer as long as max_tokens'
+  if (open.length === 0) {
+    return bound !== null && compare(bound, known) < 0
+      ? `At most ${shownAmount(bound, unit)} in all, by max_cost; the plan could cost ${shownAmount(known, unit)}.`
+      : `At most ${shownAmount(known, unit)} in all: ${how}.`
+  }
+  if (bound !== null) return `At most ${shownAmount(bound, unit)} in all, by max_cost.`
+  const endless = steps.filter(({ maxTokens, model }) => model !== null && maxTokens === null)
+  const missing = endless.map(({ name }) => name).join(', ')
+  return `No bound on the cost of ${open.join(', ')}: answers decide how much is sent, a price is missing, or a step has no max_tokens. Set max_cost${missing === '' ? '' : `, or max_tokens in ${missing}`}.`
+}
+
+/** When a replay sends its requests. */
+function timesText({ gaps, users }: Extract<Load, { kind: 'replay' }>): readonly string[] {
+  if (gaps === null) return ['each request keeps its recorded start']
+  const cap = gaps.capUs === null ? '' : `, at most ${formatDuration(gaps.capUs / 1e6)}`
+  return [
+    `each request waits for the answer that it waited for, and then for the recorded gap${cap}`,
+    users === null
+      ? 'each session keeps its recorded start'
+      : `${users} users do one session after the other, in the order of their recorded starts`,
+  ]
+}
+
+/** Planned requests of a step; null if a phase leaves them open. */
+function requestsOf(plan: readonly PhasePlan[], step: string): number | null {
+  const isOpen = plan.some(
+    ({ requests, bySteps }) =>
+      requests === null || (requests > 0 && Object.keys(bySteps).length === 0),
+  )
+  return isOpen ? null : plan.reduce((sum, { bySteps }) => sum + (bySteps[step] ?? 0), 0)
+}

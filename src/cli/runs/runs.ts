@@ -1,0 +1,42 @@
+import { listRuns, openExistingStore } from '../../public/store.ts'
+import { printable } from '../../report/summary/printable.ts'
+import type { Options } from '../commands/runs.ts'
+import { duration, table } from '../terminal/text.ts'
+
+export async function runsAction({ db, json }: Options): Promise<void> {
+  const store = await openExistingStore(db)
+  try {
+    const runs = await listRuns(store)
+    if (json) {
+      process.stdout.write(`${JSON.stringify(runs, null, 2)}\n`)
+      return
+    }
+    if (runs.length === 0) {
+      process.stdout.write(`${db} holds no runs; assay run <scenario> makes one.\n`)
+      return
+    }
+    const head = [
+      'run',
+      'kind',
+      'scenario',
+      'started (UTC)',
+      'took',
+      'attempts',
+      'verdict',
+      'service',
+    ]
+    const lines = runs.map((run) => [
+      printable(run.runId),
+      run.kind,
+      printable(run.scenario, 40),
+      run.startedAt.toISOString().slice(0, 19).replace('T', ' '),
+      run.endedUs === null ? 'not ended' : duration(run.endedUs),
+      String(run.attempts),
+      run.verdict ?? '-',
+      printable(run.baseUrl),
+    ])
+    process.stdout.write(`${table([head, ...lines], 'words').join('\n')}\n`)
+  } finally {
+    store.close()
+  }
+}

@@ -1,0 +1,78 @@
+import { loadContract } from '../../contract/load.ts'
+import { summarise } from '../../public/report.ts'
+import { openExistingStore } from '../../public/store.ts'
+import { flatRows } from '../../report/summary/figures.ts'
+import {
+  csvSummary,
+  jsonSummary,
+  markdownSummary,
+  resultLine,
+  terminalFigures,
+} from '../../report/summary/formats.ts'
+import type { RunSummary } from '../../report/summary/shape.ts'
+import { readTimeShape, timeShapeText } from '../../report/summary/time-bars.ts'
+import { vllmBlock, vllmFigures } from '../../report/summary/vllm.ts'
+import { exportRows } from '../../store/files/export.ts'
+import { writeOutput } from '../../store/files/output.ts'
+import { resolveRun } from '../../store/runs/runs.ts'
+import type { Store } from '../../store/session/open.ts'
+import { UserError } from '../../user/user-error.ts'
+import type { Options } from '../commands/summary.ts'
+import { fitted } from '../terminal/terminal-width.ts'
+
+export async function summaryAction(meant: string, options: Options): Promise<void> {
+  const store = await openExistingStore(options.db)
+  try {
+    const format = options.json ? 'json' : options.format
+    const runId = await resolveRun(store, meant)
+    const summary = await summarise(store, runId, loadContract(options.contract))
+    if (format === 'parquet') return await writeParquet(store, summary, options.out)
+    const text = await formatted(store, summary, format)
+    if (options.out === undefined)
+      process.stdout.write(format === 'terminal' ? fitted(text, process.stdout) : text)
+    else writeOutput(options.out, text)
+  } finally {
+    store.close()
+  }
+}
+
+async function formatted(
+  store: Store,
+  summary: RunSummary,
+  format: Exclude<Options['format'], 'parquet'>,
+): Promise<string> {
+  switch (format) {
+    case 'terminal':
+      return `${terminalFigures(summary)}${timeShapeText(await readTimeShape(store, summary.run.runId))}${resultLine(summary)}`
+    case 'md':
+      return markdownSummary(summary)
+    case 'json':
+      return jsonSummary(summary)
+    case 'csv':
+      return csvSummary(summary)
+    case 'vllm':
+      return vllmBlock(await vllmFigures(store, summary.run.runId), summary)
+  }
+}
+
+async function writeParquet(
+  store: Store,
+  summary: RunSummary,
+  out: string | undefined,
+): Promise<void> {
+  if (out === undefined) {
+    throw new UserError(
+      'usage',
+      '--format parquet needs --out FILE: Parquet is not for a terminal.',
+    )
+  }
+  const rows = flatRows(summary)
+  const words = new Set(['run_id', 'scenario', 'verdict', 'step', 'metric'])
+  const types = Object.fromEntries(
+    Object.keys(rows[0]!).map((name) => [
+      name,
+      words.has(name) || name.endsWith('_mark') ? ('VARCHAR' as const) : ('DOUBLE' as const),
+    ]),
+  )
+  await exportRows(store, rows, types, out, 'parquet')
+}

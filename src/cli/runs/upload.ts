@@ -1,0 +1,81 @@
+import { createReadStream } from 'node:fs'
+import { basename } from 'node:path'
+import { shownBaseUrl } from '../../contract/base-url.ts'
+import { visible } from '../../user/hostile.ts'
+import { reasonOf } from '../../user/reason.ts'
+import { secrets } from '../../user/secrets/secrets.ts'
+import { UserError } from '../../user/user-error.ts'
+
+/** Uploads files to a bucket, each under its own name. */
+export type Upload = (...files: readonly string[]) => Promise<void>
+
+/**
+ * Prepares uploads to a bucket of S3, or of a compatible service. Credentials, region and endpoint come from
+ * the same sources as for AWS's tools: `AWS_ACCESS_KEY_ID`, `AWS_PROFILE`, `AWS_REGION`,
+ * `AWS_ENDPOINT_URL_S3` and others. The client is loaded here, so a missing one is reported before a load.
+ *
+ * @param target `s3://bucket/prefix`; undefined uploads nothing
+ * @throws UserError for another form, or if the client is not installed
+ */
+export async function uploadTo(target: string | undefined): Promise<Upload> {
+  if (target === undefined) return async () => {}
+  const [, bucket, prefix = ''] =
+    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(target) ?? []
+  if (bucket === undefined) {
+    throw new UserError(
+      'usage',
+      `--upload: expected s3://bucket/prefix; got ${shownBaseUrl(target)}.`,
+    )
+  }
+  const { S3Client, Upload } = await clientOfS3()
+  const folder = prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
+  return async (...files) => {
+    const { AWS_ENDPOINT_URL_S3, AWS_REGION = 'us-east-1' } = process.env
+    for (const name of ['AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'])
+      secrets.add(process.env[name])
+    const client = new S3Client({
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      // Compatible services elsewhere have no regions, and no buckets in host names.
+      ...(AWS_ENDPOINT_URL_S3 === undefined ? {} : { region: AWS_REGION, forcePathStyle: true }),
+    })
+    try {
+      for (const file of files) {
+        const key = folder + basename(file)
+        const params = {
+          Bucket: bucket,
+          Key: key,
+          Body: createReadStream(file),
+          ContentType: typeOf(file),
+        }
+        await new Upload({ client, params }).done()
+        process.stderr.write(`uploaded s3://${bucket}/${key}\n`)
+      }
+    } catch (error) {
+      const { name } = error as Error
+      throw new UserError(
+        'unreachable',
+        `--upload: ${target} did not accept the files (${visible(name)}: ${reasonOf(error)}). They are here: ${files.join(', ')}.`,
+      )
+    } finally {
+      client.destroy()
+    }
+  }
+}
+
+const typeOf = (file: string) =>
+  file.endsWith('.html') ? 'text/html; charset=utf-8' : 'application/octet-stream'
+
+async function clientOfS3() {
+  try {
+    const [{ S3Client }, { Upload }] = await Promise.all([
+      import('@aws-sdk/client-s3'),
+      import('@aws-sdk/lib-storage'),
+    ])
+    return { S3Client, Upload }
+  } catch {
+    throw new UserError(
+      'usage',
+      '--upload: the S3 client is not installed. Install it next to assay: npm install @aws-sdk/client-s3 @aws-sdk/lib-storage.',
+    )
+  }
+}

@@ -1,0 +1,51 @@
+import { availableParallelism } from 'node:os'
+import { calibrate } from '../../public/run.ts'
+import type { Options } from '../commands/calibrate.ts'
+import { LiveView } from '../runs/live-view.ts'
+import { positiveOf, wholeNumberOf } from '../terminal/numbers.ts'
+import { table } from '../terminal/text.ts'
+
+const cores = availableParallelism() === 1 ? '1 core' : `${availableParallelism()} cores`
+const whole = (perS: number) => Math.round(perS).toLocaleString('en')
+/** Above this share of its ceiling, a machine measures itself. */
+const share = (perS: number) => whole(perS * 0.7)
+const threadsOf = (threads: number) => (threads === 1 ? '1 thread' : `${threads} threads`)
+
+export async function calibrateAction(options: Options): Promise<void> {
+  const live = new LiveView()
+  const found = await calibrate({
+    dbPath: options.db,
+    threads: Math.max(1, wholeNumberOf('--threads', options.threads)),
+    seconds: positiveOf('--seconds', options.seconds),
+    ...(options.with === undefined ? {} : { with: options.with }),
+    onProgress: (progress) => live.show(progress),
+  })
+  live.clear()
+  process.stdout.write(
+    options.json
+      ? `${JSON.stringify(found, null, 2)}\n`
+      : [
+          ...table(
+            [
+              ['', 'this machine', 'believe a run up to'],
+              ['plain', `${whole(found.plainPerS)} requests/s`, `${share(found.plainPerS)}/s`],
+              ['streams', `${whole(found.eventsPerS)} events/s`, `${share(found.eventsPerS)}/s`],
+              ...(found.autocannonPerS === null
+                ? []
+                : [
+                    [
+                      'plain, autocannon',
+                      `${whole(found.autocannonPerS)} requests/s`,
+                      'a cross-check',
+                    ],
+                  ]),
+            ],
+            'words',
+          ),
+          `${threadsOf(found.threads)} on ${cores}, everything recorded. The null server uses them too,`,
+          'so a service on another machine leaves room for more.',
+          `Stored in ${options.db}; a run of ${threadsOf(found.threads)} above 70 % of it is degraded.`,
+          '',
+        ].join('\n'),
+  )
+}

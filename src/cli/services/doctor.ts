@@ -1,0 +1,21 @@
+import { checksOf, machineFacts } from '../../run/self-test/doctor.ts'
+import { neededNode } from '../../store/runs/machine.ts'
+import type { Options } from '../commands/doctor.ts'
+import { exit } from '../terminal/exit.ts'
+import { table } from '../terminal/text.ts'
+
+export async function doctorAction({ db, json }: Options): Promise<void> {
+  const checks = checksOf(await machineFacts(db, neededNode()))
+  process.stdout.write(
+    json
+      ? `${JSON.stringify(checks, null, 2)}\n`
+      : `${[
+          ...table(
+            checks.map(({ name, state, found }) => [name, state, found]),
+            'words',
+          ),
+          ...checks.flatMap(({ name, remedy }) => (remedy === null ? [] : [`${name}: ${remedy}`])),
+        ].join('\n')}\n`,
+  )
+  if (checks.some(({ state }) => state === 'bad')) process.exitCode = exit.failed
+}

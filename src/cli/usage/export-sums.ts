@@ -1,0 +1,57 @@
+import { loadContract } from '../../contract/load.ts'
+import { quarterUs } from '../../measure/usage/quantities.ts'
+import { checkTimeZone, parseMoment } from '../../measure/usage/zone.ts'
+import { openExistingStore } from '../../public/store.ts'
+import { enterPrices } from '../../report/usage/prepare.ts'
+import { exportQuery } from '../../store/files/export.ts'
+import { exportedSumsSql, type SumDimension, sumDimensions } from '../../store/quarters/sums.ts'
+import { limitTo } from '../../store/session/account.ts'
+import { inSession } from '../../store/session/session.ts'
+import { UserError } from '../../user/user-error.ts'
+import type { Options } from '../commands/export.ts'
+import { formatOf } from '../runs/export.ts'
+import { accountScopeOf, keyNamesOf } from './usage-scope.ts'
+
+/** `assay export sums --by day,model`. @throws UserError for a dimension, time or format that is none */
+export async function exportSumsAction(options: Options): Promise<void> {
+  const { out, timezone } = options
+  const by = dimensionsOf(options.by)
+  const format = formatOf(options)
+  checkTimeZone(timezone)
+  const moment = (text?: string) => (text === undefined ? null : quarterStart(text, timezone))
+  const period = { timezone, fromUs: moment(options.from), toUs: moment(options.to) }
+  const contract = loadContract(options.contract)
+  const scope = accountScopeOf(options.account, options.key, keyNamesOf(options.keyNames))
+  const store = await openExistingStore(options.db)
+  try {
+    const rows = await inSession(store, {}, async (session) => {
+      await enterPrices(session, contract)
+      await limitTo(session, scope)
+      return exportQuery(session, exportedSumsSql(by, period), out, format)
+    })
+    process.stdout.write(
+      options.json
+        ? `${JSON.stringify({ what: 'sums', by, rows, out, format })}\n`
+        : `${rows.toLocaleString('en-US')} sums by ${by.join(' and ')} in ${out}\n`,
+    )
+  } finally {
+    store.close()
+  }
+}
+
+function dimensionsOf(text: string): readonly SumDimension[] {
+  const names = text.split(',').map((name) => name.trim())
+  const by = sumDimensions.filter((each) => names.includes(each))
+  if (by.length === names.length) return names as readonly SumDimension[]
+  throw new UserError(
+    'usage',
+    `--by ${text}: expected different ones of ${sumDimensions.join(', ')}, such as day,model.`,
+  )
+}
+
+/** @throws UserError for a time within a quarter of an hour, which no sum can be cut at */
+function quarterStart(text: string, timezone: string): number {
+  const us = parseMoment(text, timezone)
+  if (us % quarterUs === 0) return us
+  throw new UserError('usage', `"${text}": expected a full quarter of an hour, such as 09:15.`)
+}

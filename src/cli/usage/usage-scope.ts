@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs'
+import { loadContract } from '../../contract/load.ts'
+import { parseMoment } from '../../measure/usage/zone.ts'
+import { openExistingStore, openStore } from '../../public/store.ts'
+import type { UsageScopeOptions } from '../../report/page.ts'
+import { clickhouseEngine } from '../../report/usage/engine/clickhouse.ts'
+import type { UsageEngine } from '../../report/usage/engine/engine.ts'
+import { quartersFile } from '../../report/usage/engine/quarters-file.ts'
+import { parseGrants } from '../../report/usage/grants.ts'
+import { fingerprintNamed, type KeyNames, parseKeyNames } from '../../report/usage/key-names.ts'
+import { openClickhouse } from '../../store/clickhouse/clickhouse.ts'
+import type { AccountScope } from '../../store/session/account.ts'
+import type { Store } from '../../store/session/open.ts'
+import { UserError } from '../../user/user-error.ts'
+import type { Options as ReportOptions } from '../commands/report.ts'
+import type { Options } from '../commands/usage.ts'
+import { positiveOf } from '../terminal/numbers.ts'
+
+/** Options that select usage, for `assay usage` and for its page. */
+export type UsageFlags = Pick<Options, Extract<keyof Options, keyof ReportOptions>>
+
+/** The store of the page, and the engine that sums its usage, if it is not the store. */
+export interface UsagePlace {
+  readonly store: Store
+  readonly engine?: UsageEngine
+  close(): Promise<void>
+}
+
+/**
+ * Opens the source of usage. The store is in memory if usage comes from elsewhere.
+ *
+ * @throws UserError for more than one source, or one that cannot be opened
+ */
+export async function openUsage(
+  db: string,
+  { quarters, engine }: Pick<UsageFlags, 'quarters' | 'engine'>,
+  runs: readonly string[],
+): Promise<UsagePlace> {
+  if (quarters === undefined && engine === undefined) {
+    const store = await openExistingStore(db)
+    return { store, close: async () => store.close() }
+  }
+  if (runs.length > 0 || (quarters !== undefined && engine !== undefined)) {
+    throw new UserError(
+      'usage',
+      'Choose one of runs, --engine and --quarters: runs are only in a store. --source selects logs.',
+    )
+  }
+  const clickhouse = engine === undefined ? null : await openClickhouse(engine)
+  const store = await openStore(':memory:')
+  const close = async () => {
+    store.close()
+    await clickhouse?.close()
+  }
+  try {
+    const summing =
+      clickhouse === null ? await quartersFile(store, quarters!) : clickhouseEngine(clickhouse)
+    return { store, engine: summing, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/**
+ * Reads the options.
+ *
+ * @throws UserError for a file that cannot be read, or an invalid date, grant, name or price
+ */
+export function usageScopeOf(flags: UsageFlags): UsageScopeOptions {
+  const { timezone, from, to, by, source, grants, creditPrice, contract } = flags
+  const keyNames = keyNamesOf(flags.keyNames)
+  if (grants !== undefined && flags.key.length > 0) {
+    throw new UserError(
+      'usage',
+      '--grants with --key: grants belong to the whole account, so leave one of them out.',
+    )
+  }
+  const moment = (text?: string) => (text === undefined ? null : parseMoment(text, timezone))
+  return {
+    contract: contract === undefined ? null : loadContract(contract),
+    fromUs: moment(from),
+    toUs: moment(to),
+    by,
+    sources: source,
+    ...accountScopeOf(flags.account, flags.key, keyNames),
+    creditUsd: creditPrice === undefined ? null : positiveOf('--credit-price', creditPrice),
+    grants:
+      grants === undefined
+        ? null
+        : parseGrants(textOf('--grants', grants, 'name, credits and expires'), grants, timezone),
+    keyNames,
+  }
+}
+
+/** Reads the file of --key-names. @throws UserError for a file that cannot be read, and as `parseKeyNames` does */
+export const keyNamesOf = (file?: string): KeyNames =>
+  file === undefined
+    ? {}
+    : parseKeyNames(textOf('--key-names', file, 'fingerprints and names'), file)
+
+/**
+ * The account of --account, and the keys of --key, which names keys by their names or their fingerprints.
+ *
+ * @throws UserError for an empty name
+ */
+export function accountScopeOf(
+  account: string | undefined,
+  keys: readonly string[],
+  keyNames: KeyNames,
+): AccountScope {
+  if (account === '' || keys.includes('')) {
+    throw new UserError('usage', '--account and --key need a name: expected one that is not empty.')
+  }
+  return {
+    account: account ?? null,
+    keys: keys.length === 0 ? null : keys.map((key) => fingerprintNamed(key, keyNames)),
+  }
+}
+
+function textOf(option: string, path: string, of: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    throw new UserError('usage', `${option}: ${path} cannot be read; expected YAML of ${of}.`)
+  }
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { loadContract } from '../../contract/load.ts'
+import { checkLook, openSettings } from '../../portal/settings/opened-settings.ts'
+import {
+  readSettings,
+  type Settings,
+  type Shown,
+  showable,
+} from '../../portal/settings/settings.ts'
+import { signToken } from '../../portal/settings/tokens.ts'
+import { clickhouseSource } from '../../portal/source/clickhouse-source.ts'
+import { openPortal } from '../../portal/source/open.ts'
+import { storeSource } from '../../portal/source/store-source.ts'
+import { defaultContract } from '../../public/run.ts'
+import { openClickhouse } from '../../store/clickhouse/clickhouse.ts'
+import { UserError } from '../../user/user-error.ts'
+import type { CheckOptions, ServeOptions, TokenOptions } from '../commands/usage.ts'
+import { exit } from '../terminal/exit.ts'
+import { positiveOf } from '../terminal/numbers.ts'
+import { onStopSignal } from '../terminal/stop-signals.ts'
+
+/** Nothing in the answers is older than this. */
+const mostEveryS = 10
+
+export async function serveAction(flags: ServeOptions): Promise<void> {
+  const [, host, port] = /^(.+):(\d{1,5})$/.exec(flags.listen) ?? []
+  if (host === undefined || Number(port) > 65_535) {
+    throw new UserError(
+      'usage',
+      `--listen ${flags.listen}: expected host:port, such as 127.0.0.1:8790`,
+    )
+  }
+  const everyS = positiveOf('--every', flags.every)
+  if (everyS > mostEveryS) {
+    throw new UserError('usage', `--every ${flags.every}: expected at most ${mostEveryS} seconds.`)
+  }
+  const contract = flags.contract === undefined ? null : loadContract(flags.contract)
+  const source =
+    flags.engine === undefined
+      ? storeSource(flags.db, contract ?? defaultContract)
+      : clickhouseSource(await openClickhouse(flags.engine))
+  const portal = await openPortal({
+    ...{ source, contract, settingsFile: settingsOf(flags.settings), refreshMs: everyS * 1000 },
+    ...{ host: host.replace(/^\[|\]$/g, ''), port: Number(port) },
+    log: (line) => process.stderr.write(`${line}\n`),
+  })
+  process.stdout.write(`${portal.url}\n`)
+  await new Promise<void>((stop) => onStopSignal(stop))
+  await portal.close()
+  process.exitCode = exit.interrupted
+}
+
+export async function tokenAction(flags: TokenOptions): Promise<void> {
+  const { account, shows } = flags
+  if (account === undefined || account === '') {
+    throw new UserError('usage', '--account is required: a token is of one account.')
+  }
+  const wrong = shows?.find((each) => !showable.some((known) => known === each))
+  if (wrong !== undefined) {
+    throw new UserError('usage', `--shows ${wrong}: expected ${showable.join(', ')}.`)
+  }
+  const settings = checkedSettings(flags.settings)
+  const token = await signToken(settings, {
+    ...{ account, forS: secondsOf(flags.for), origin: flags.origin ?? null, nowMs: Date.now() },
+    ...{ shows: (shows ?? settings.shows) as readonly Shown[], id: randomUUID() },
+    keys: flags.key.length === 0 ? null : flags.key,
+    privateKey: flags.privateKey === undefined ? null : fileOf(flags.privateKey),
+  })
+  process.stdout.write(`${token}\n`)
+}
+
+export function checkAction(flags: CheckOptions): void {
+  const { settings } = openSettings(readSettings(settingsOf(flags.settings)), process.env)
+  const { product, origins, accounts } = settings
+  process.stdout.write(
+    `${settingsOf(flags.settings)}: ${product}, ${accounts.size} accounts, ${origins.length} origins\n`,
+  )
+}
+
+/** Settings of which everything but the key of tokens was checked. @throws UserError with every issue */
+export function checkedSettings(file: string | undefined): Settings {
+  return checkLook(readSettings(settingsOf(file))).settings
+}
+
+function settingsOf(file: string | undefined): string {
+  if (file === undefined) {
+    throw new UserError('usage', '--settings is required; docs/usage-serve.md has an example.')
+  }
+  return file
+}
+
+function fileOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    throw new UserError('usage', `--private-key: ${path} cannot be read.`)
+  }
+}
+
+function secondsOf(text: string): number {
+  const [, count, unit] = /^(\d+)(s|m|h)$/.exec(text) ?? []
+  if (count === undefined)
+    throw new UserError('usage', `--for ${text}: expected a time such as 15m or 1h.`)
+  return Number(count) * { s: 1, m: 60, h: 3600 }[unit as 's' | 'm' | 'h']
+}

@@ -1,0 +1,117 @@
+import { loadContract } from '../../contract/load.ts'
+import { checkTimeZone } from '../../measure/usage/zone.ts'
+import { type CreditsFieldMap, creditsFields } from '../../probe/usage-body.ts'
+import { type Poll, rowOf } from '../../probe/watch.ts'
+import { watch } from '../../public/probe.ts'
+import { usageJsonText } from '../../report/usage/json/json.ts'
+import { readUsage } from '../../report/usage/read.ts'
+import { terminalUsage } from '../../report/usage/terminal.ts'
+import { type ClickHouse, openClickhouse } from '../../store/clickhouse/clickhouse.ts'
+import { resolveRuns } from '../../store/runs/runs.ts'
+import { UserError } from '../../user/user-error.ts'
+import type { Options, WatchOptions } from '../commands/usage.ts'
+import { apiKey, baseUrlOf } from '../runs/target.ts'
+import { exit } from '../terminal/exit.ts'
+import { positiveOf, wholeNumberOf } from '../terminal/numbers.ts'
+import { onStopSignal } from '../terminal/stop-signals.ts'
+import { fitted } from '../terminal/terminal-width.ts'
+import { openUsage, usageScopeOf } from './usage-scope.ts'
+
+export async function usageAction(meant: readonly string[], options: Options): Promise<void> {
+  const { timezone } = options
+  checkTimeZone(timezone)
+  const scope = usageScopeOf(options)
+  const { store, engine, close } = await openUsage(options.db, options, meant)
+  try {
+    const runIds = await resolveRuns(store, meant)
+    const asked = {
+      ...{ timezone, ...scope, runIds, nowUs: Date.now() * 1000 },
+      seed: wholeNumberOf('--seed', options.seed),
+    }
+    const page = await readUsage(store, asked, engine)
+    process.stdout.write(
+      options.json ? `${usageJsonText(page)}\n` : fitted(terminalUsage(page), process.stdout),
+    )
+  } finally {
+    await close()
+  }
+}
+
+export async function watchAction(flags: WatchOptions): Promise<void> {
+  const contract = loadContract(flags.contract)
+  const baseUrl = baseUrlOf(flags.baseUrl, contract)
+  const stop = new AbortController()
+  const clickhouse = flags.engine === undefined ? null : await openClickhouse(flags.engine)
+  // Libraries of the page are loaded only if there is one.
+  const pages = flags.live === undefined ? null : await import('../live/watch-page.ts')
+  const live = await pages?.openLiveWatch(flags.live!, baseUrl)
+  const ignoreSignals = onStopSignal(() => stop.abort())
+  try {
+    await watch({
+      dbPath: flags.db,
+      ...(clickhouse === null ? {} : { keep: (polls) => keepInClickhouse(clickhouse, polls) }),
+      baseUrl,
+      apiKey: apiKey(),
+      contract,
+      everyMs: 1000 * positiveOf('--every', flags.every),
+      ...(flags.count === undefined ? {} : { count: wholeNumberOf('--count', flags.count) }),
+      fields: fieldMap(flags.field),
+      signal: stop.signal,
+      onPoll: (poll, isKept) => {
+        printPoll(poll, isKept, flags.json === true)
+        live?.show(poll, isKept)
+      },
+    })
+    await live?.end()
+    if (stop.signal.aborted) process.exitCode = exit.interrupted
+  } finally {
+    ignoreSignals()
+    live?.close()
+    await clickhouse?.close()
+  }
+}
+
+/** Polls wait in memory while the server is unreachable, as for a held store. @returns whether they are stored */
+async function keepInClickhouse(clickhouse: ClickHouse, polls: readonly Poll[]): Promise<boolean> {
+  if (polls.length === 0) return true
+  try {
+    await clickhouse.insertRows('usage_polls', polls.map(rowOf))
+    return true
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`)
+    return false
+  }
+}
+
+function printPoll(poll: Poll, kept: boolean, json: boolean): void {
+  const { consumed, remaining, requests, averageTokens } = poll.figures
+  const at = new Date(poll.polledUs / 1000).toISOString()
+  if (json) {
+    process.stdout.write(
+      `${JSON.stringify({ at, status: poll.status, consumed, remaining, requests, averageTokens, kept })}\n`,
+    )
+    return
+  }
+  const summary =
+    poll.status === null
+      ? 'nothing answered'
+      : poll.status === 200
+        ? `consumed ${consumed ?? 'not said'}, remaining ${remaining ?? 'not said'}`
+        : `status ${poll.status}`
+  process.stdout.write(`${at}  ${summary}${kept ? '' : '  (the store is held; kept in memory)'}\n`)
+}
+
+function fieldMap(fields: readonly string[]): CreditsFieldMap {
+  return Object.fromEntries(
+    fields.map((field) => {
+      const [name, path] = field.split(/=(.*)/s)
+      if (!creditsFields.some((known) => known === name) || !path) {
+        throw new UserError(
+          'usage',
+          `--field ${field}: expected one of ${creditsFields.join(', ')}, =, and a path such as usage.total`,
+        )
+      }
+      return [name, path]
+    }),
+  )
+}
