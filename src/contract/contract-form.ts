@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { smallest } from '../user/extremes.ts'
 import {
   calendarLengths,
+  encodingNames,
   type HeaderNames,
   namesOf,
   resetFormats,
@@ -78,6 +79,13 @@ const makeForm = () =>
             costCredits: credits.exactOptional(),
             listed: flag.default(true),
             reasoning: flag.default(false),
+            tokenizer: z
+              .enum(encodingNames, { error: `one of ${encodingNames.join(', ')}` })
+              .exactOptional(),
+            templateTokens: z
+              .int({ error: 'a whole number of tokens' })
+              .min(0, { error: '0 tokens or more' })
+              .exactOptional(),
           }),
         )
         .exactOptional(),

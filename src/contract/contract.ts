@@ -23,7 +23,15 @@ export interface Model {
   /** Whether `GET /v1/models` shows it (svc-k2.5 is usable, but not in the listing: gap G-02). */
   readonly listed: boolean
   readonly reasoning: boolean
+  /** The encoding whose tokens the service counts. */
+  readonly tokenizer?: EncodingName
+  /** Most tokens that the service adds to one user message. */
+  readonly templateTokens?: number
 }
+
+/** Encodings whose tokens can be counted here: those of gpt-tokenizer. */
+export const encodingNames = ['o200k', 'cl100k', 'p50k', 'r50k'] as const
+export type EncodingName = (typeof encodingNames)[number]
 
 export interface PricedModel extends Model {
   readonly costCredits: Credits

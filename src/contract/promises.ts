@@ -28,6 +28,7 @@ interface Parts {
   cross_origin: { readonly crossOrigin: true }
   models: { readonly models: readonly Model[] }
   'models.cost_credits': { readonly models: readonly PricedModel[] }
+  'models.template_tokens': { readonly models: readonly Model[] }
   prices: { readonly prices: PriceTerms }
   'evidence.balance': { readonly prices: PriceTerms }
   bands: { readonly bands: readonly Band[] }
@@ -89,6 +90,8 @@ const isMade: { readonly [P in PromiseName]: (contract: Contract) => boolean } =
     models !== undefined &&
     some(models) &&
     models.every((model) => model.costCredits !== undefined),
+  'models.template_tokens': ({ models }) =>
+    some(models?.filter(({ templateTokens }) => templateTokens !== undefined)),
   prices: ({ prices }) => prices?.models.some(({ price }) => any(price)) === true,
   'evidence.balance': ({ prices }) => prices !== undefined && prices.evidence.balance !== null,
   bands: ({ bands }) => some(bands),

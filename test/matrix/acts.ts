@@ -3,6 +3,7 @@ import type { Act } from './act.ts'
 import { answerActs } from './answer-acts.ts'
 import { rateActs } from './rate-acts.ts'
 import { scenarioActs } from './scenario-acts.ts'
+import { soldActs } from './sold-acts.ts'
 
 /** Each on its own stage: the audit scenarios, and the acts that need an operator. */
 export const acts = {
@@ -10,6 +11,7 @@ export const acts = {
   ...accountActs,
   ...answerActs,
   ...rateActs,
+  ...soldActs,
 } as const satisfies Readonly<Record<string, Act>>
 
 export type ActName = keyof typeof acts
@@ -45,6 +47,7 @@ const actsOfFamily: Readonly<Record<string, readonly ActName[]>> = {
   'RATE-17': ['hours'],
   USE: ['usage', 'streams'],
   PAGE: ['usage'],
+  SOLD: ['texts', 'repeats'],
 }
 
 export function actsOf(rule: string): readonly ActName[] {

@@ -21,6 +21,7 @@ const sample: Readonly<Record<string, ActName>> = {
   'ranges-not-additive': 'usage',
   'charged-at-start': 'breaking',
   'reward-on-every-payment': 'gifts',
+  'token-inflation': 'texts',
 }
 
 describe.concurrent('the rule of a fault fails on it', () => {

@@ -7,6 +7,7 @@ import { messagesRules } from './messages/list.ts'
 import { modelRules } from './models/list.ts'
 import { priceRules } from './prices/list.ts'
 import { rateRules } from './rates/list.ts'
+import { soldRules } from './sold/list.ts'
 import { streamRules } from './streams/list.ts'
 import { tokenRules } from './tokens/list.ts'
 import { transportRules } from './transport/list.ts'
@@ -26,4 +27,5 @@ export const allRules: readonly Rule[] = [
   ...rateRules,
   ...usageRules,
   ...priceRules,
+  ...soldRules,
 ]

@@ -17,6 +17,7 @@ const families: Readonly<Record<string, string>> = lookup({
   USE: 'Usage endpoint',
   PAGE: 'Usage page',
   PRICE: 'Prices',
+  SOLD: 'What is sold',
 })
 
 /** docs/rules.md, made from the rules; a test keeps them equal. */

@@ -36,8 +36,8 @@ export const costKeySql: Readonly<Record<string, string>> = {
   ),
 }
 
-/** With service tiers, and with prices that depend on the time, in minutes of UTC. */
-const tierSql = `CASE WHEN json_valid(templates.body) THEN json_extract_string(templates.body, '$.service_tier') END`
+/** What a cost depends on with service tiers, and with prices that depend on the time, in minutes of UTC. */
+export const tierSql = `CASE WHEN json_valid(templates.body) THEN json_extract_string(templates.body, '$.service_tier') END`
 const minuteSql =
   'epoch_us(started_at) // 60000000 + (attempts.sent_us * time_scale)::BIGINT // 60000000'
 

@@ -14,8 +14,10 @@ export interface Fault {
   readonly does: string
   /** Default share of the requests that it strikes. */
   readonly probability: number
+  /** How much it changes, where that can be said as a number: a factor, or tokens. */
+  readonly strength?: number
   /** The functions of the service that the fault puts in place of the `honest` ones. */
-  breaks(honest: Behaviour, kit: Kit): Partial<Behaviour>
+  breaks(honest: Behaviour, kit: Kit, strength: number): Partial<Behaviour>
 }
 
 /** Defines a fault that strikes every request or a share of them. */
@@ -29,18 +31,30 @@ export function fault(
   return { name, rule, does, probability, breaks }
 }
 
+/** A fault with a strength, which its name can change: `token-inflation:1.05`. */
+export function strongFault(
+  name: string,
+  rule: string,
+  does: string,
+  strength: number,
+  breaks: Fault['breaks'],
+): Fault {
+  return { ...fault(name, rule, does, breaks), strength }
+}
+
 /** A fault that is switched on, for a share of the requests that it can strike or for one of them. */
-export type ActiveFault = { readonly fault: Fault } & Befalls
+export type ActiveFault = { readonly fault: Fault; readonly strength?: number } & Befalls
 type Befalls = { readonly probability: number } | { readonly nth: number }
 
 /**
- * Reads `double-charge`, `double-charge=0.5` and `double-charge=#300` (only the 300th request).
+ * Reads `double-charge`, `double-charge=0.5` and `double-charge=#300` (only the 300th request), and before the share the strength
+ * of those that have one: `token-inflation:1.05=0.25`.
  *
  * @throws UserError that suggests the nearest name
  */
 function parseFault(text: string, faults: readonly Fault[]): ActiveFault {
   const at = text.indexOf('=')
-  const name = at < 0 ? text : text.slice(0, at)
+  const [name = '', strong] = (at < 0 ? text : text.slice(0, at)).split(':', 2)
   const share = at < 0 ? undefined : text.slice(at + 1)
   const fault = faults.find((each) => each.name === name)
   if (fault === undefined) {
@@ -53,8 +67,16 @@ function parseFault(text: string, faults: readonly Fault[]): ActiveFault {
       `--fault: no fault is named "${name}". ${hint}assay serve --list-faults prints all.`,
     )
   }
+  const strength = strong === undefined ? fault.strength : Number(strong)
+  if (strong !== undefined && (fault.strength === undefined || !(Number(strong) > 0))) {
+    throw new UserError(
+      'service',
+      `--fault ${name}: expected ${fault.strength === undefined ? 'no strength after the name' : `a strength above 0, such as ${name}:${fault.strength}`}; got ":${strong}"`,
+    )
+  }
+  const active = { fault, ...(strength === undefined ? {} : { strength }) }
   if (share !== undefined && /^#[1-9][0-9]{0,9}$/.test(share)) {
-    return { fault, nth: Number(share.slice(1)) }
+    return { ...active, nth: Number(share.slice(1)) }
   }
   const probability = share === undefined ? fault.probability : Number(share)
   if (!(probability > 0 && probability <= 1)) {
@@ -63,7 +85,7 @@ function parseFault(text: string, faults: readonly Fault[]): ActiveFault {
       `--fault ${name}: expected #300 (the 300th request alone) or a probability above 0 and at most 1; got "${share}"`,
     )
   }
-  return { fault, probability }
+  return { ...active, probability }
 }
 
 /** @throws UserError as `parseFault` does, and for a fault that is named twice */
@@ -88,7 +110,7 @@ export function withFaults(honest: Behaviour, faults: readonly ActiveFault[], ki
   let behaviour = honest
   for (const active of faults) {
     const below = behaviour
-    const broken = active.fault.breaks(below, kit)
+    const broken = active.fault.breaks(below, kit, active.strength ?? active.fault.strength ?? 1)
     const always = 'probability' in active && active.probability === 1
     behaviour = { ...below, ...(always ? broken : sometimes(active, below, broken)) }
   }

@@ -6,6 +6,7 @@ import type { Fault } from './fault.ts'
 import { limitFaults } from './limits.ts'
 import { messagesFaults } from './messages.ts'
 import { modelFaults } from './models.ts'
+import { soldFaults } from './sold.ts'
 import { streamingFaults } from './streaming.ts'
 import { tokenFaults } from './tokens.ts'
 import { transportFaults } from './transport.ts'
@@ -24,4 +25,5 @@ export const faults: readonly Fault[] = [
   ...billingFaults,
   ...limitFaults,
   ...usageFaults,
+  ...soldFaults,
 ]

@@ -61,7 +61,7 @@ export const transportFaults: readonly Fault[] = [
     }),
   ),
   fault('catch-all-200', 'TRN-06', 'unknown paths answer 200', (honest, kit) => ({
-    ...otherStatus('path', 200)(honest, kit),
+    ...otherStatus('path', 200)(honest, kit, 1),
     errorBody: (call, error) =>
       call.endpoint === 'other' ? { ok: true } : honest.errorBody(call, error),
   })),

@@ -1,0 +1,102 @@
+import type { Outcome } from '../../../attempt/outcome.ts'
+import { type Model, namesOf } from '../../../contract/contract.ts'
+import { shownAmount } from '../../../money/money.ts'
+import { AttemptCosts, costRational } from '../../../price/attempts/attempt-costs.ts'
+import { type TokenColumns, tokenColumnsSql } from '../../../price/attempts/column-usage.ts'
+import { tierSql } from '../../../price/attempts/run-costs.ts'
+import { jsonOf } from '../../../user/json-text.ts'
+import type { Evidence } from '../../rule.ts'
+import type { Json } from '../exchange.ts'
+import { soleTextOf } from './sole-texts.ts'
+
+interface Row extends TokenColumns {
+  readonly responseModel: string | null
+  readonly outcome: Outcome
+  readonly finishReason: string | null
+  readonly serviceTier: string | null
+  readonly atMs: number
+  readonly runId: string
+  readonly template: number | null
+  readonly attempts: number
+}
+
+/** Tokens that are counted too many: of a prompt with this text, or null if that is not known. */
+export type TooMany = (reported: number, text: string | null) => number | null
+
+/**
+ * What tokens cost that were counted too many, over all attempts of the audited runs: the cost of each usage by the contract, less
+ * that of the usage without them. They are taken from what is not cached first.
+ *
+ * @returns a sentence; without prices, of tokens alone
+ */
+export async function overcharge(
+  { store, runIds, contract, priceChoices }: Evidence,
+  model: Model,
+  tooMany: TooMany,
+  part: 'promptTokens' | 'completionTokens' = 'promptTokens',
+): Promise<string> {
+  const rows = await store.rows<Row>(
+    `SELECT run_id AS "runId", template, response_model AS "responseModel", outcome,
+       finish_reason AS "finishReason", ${tierSql} AS "serviceTier", ${tokenColumnsSql},
+       floor(epoch_us(started_at + to_microseconds((sent_us * time_scale)::BIGINT)) / 60e6) * 60000 AS "atMs",
+       count(*)::DOUBLE AS attempts
+     FROM attempts JOIN runs USING (run_id) LEFT JOIN templates USING (run_id, template)
+     WHERE list_contains($1::VARCHAR[], run_id) AND list_contains($2::VARCHAR[], model)
+       AND outcome = 'ok' AND prompt_tokens IS NOT NULL AND completion_tokens IS NOT NULL
+     GROUP BY ALL`,
+    [JSON.stringify(runIds), JSON.stringify(namesOf(model))],
+  )
+  const bodies = await store.rows<{ runId: string; template: number; body: string | null }>(
+    `SELECT run_id AS "runId", template, body FROM templates WHERE list_contains($1::VARCHAR[], run_id)`,
+    [JSON.stringify(runIds)],
+  )
+  const texts = new Map(
+    bodies.map(({ runId, template, body }) => [
+      `${runId} ${template}`,
+      body === null ? null : soleTextOf(jsonOf(body) as Json | undefined),
+    ]),
+  )
+  const { prices } = contract
+  const costs = prices === undefined ? null : new AttemptCosts(contract, prices, priceChoices ?? {})
+  let [tokens, requests, others, unpriced] = [0, 0, 0, 0]
+  let units = 0n
+  for (const { attempts, runId, template, ...row } of rows) {
+    const reported = row[part]!
+    const text = texts.get(`${runId} ${template}`) ?? null
+    const excess = tooMany(reported, text)
+    if (excess === null) {
+      others += attempts
+      continue
+    }
+    if (excess <= 0) continue
+    requests += attempts
+    tokens += excess * attempts
+    const attempt = { ...row, model: model.id }
+    const charged = costs?.unitsOf(attempt) ?? null
+    const right = costs?.unitsOf({ ...attempt, ...without(row, part, excess) }) ?? null
+    if (charged === null || right === null) unpriced += attempts
+    else units += (charged - right) * BigInt(attempts)
+  }
+  const counted = `${tokens.toLocaleString('en')} tokens too many in ${requests} requests`
+  const unknown = others === 0 ? '' : ` (${others} more could not be counted)`
+  if (prices === undefined || requests === 0) return `${counted}${unknown}`
+  const money = shownAmount(costRational(units), prices.currency.name)
+  const open = unpriced === 0 ? '' : `; the price of ${unpriced} of them is open`
+  return `${counted}${unknown}, which cost ${money} by the contract${open}`
+}
+
+/** The columns with so many tokens less. */
+function without(
+  row: TokenColumns,
+  part: 'promptTokens' | 'completionTokens',
+  excess: number,
+): Partial<TokenColumns> {
+  const left = Math.max(0, row[part]! - excess)
+  const total = row.totalTokens === null ? null : row.totalTokens - excess
+  const cached = part === 'promptTokens' && row.cachedTokens !== null ? row.cachedTokens : null
+  return {
+    [part]: left,
+    totalTokens: total,
+    ...(cached === null ? {} : { cachedTokens: Math.min(cached, left) }),
+  }
+}

@@ -1,0 +1,112 @@
+import { largest, smallest } from '../../../user/extremes.ts'
+import { type CountedPoint, type Line, lineOf, median, slackTokens } from './line.ts'
+
+/**
+ * Kinds of text. `words` are common words of lower case, which every encoding has as one token each, so that another encoding than
+ * the contract's counts them alike.
+ */
+export const scripts = ['words', 'code', 'han', 'prose'] as const
+export type Script = (typeof scripts)[number]
+
+export interface TextPoint extends CountedPoint {
+  readonly script: Script
+}
+
+/** The line of the texts of one script. */
+export interface ScriptLine extends Line {
+  readonly script: Script
+  /** Counts that are further from the middle one than any slack explains. */
+  readonly strays: number
+}
+
+export type SlopeResult =
+  | { readonly is: 'unseen' }
+  | { readonly is: 'pass'; readonly lines: readonly ScriptLine[] }
+  | { readonly is: 'fail'; readonly why: SlopeFault; readonly lines: readonly ScriptLine[] }
+  | { readonly is: 'inconclusive'; readonly why: string; readonly lines: readonly ScriptLine[] }
+
+/** What is wrong: all counts grow alike, those of a share of the requests do, or all are multiples of a number. */
+export type SlopeFault =
+  | { readonly kind: 'factor' }
+  | { readonly kind: 'share'; readonly strays: number; readonly of: number }
+  | { readonly kind: 'rounded'; readonly to: number }
+
+/** An excess of the slope up to this is no finding. */
+const toleratedExcess = 0.005
+/** A slope whose bound is wider says nothing. */
+const widestBound = 2 * toleratedExcess
+const strayTokens = 4 * slackTokens
+/** Different texts that are all multiples of 4 or more by chance: once in 4^12. */
+const leastRounded = 12
+const compared: readonly Script[] = ['words', 'code', 'han']
+
+/**
+ * Whether the counts of a service are those of the texts: SOLD-01 with a named encoding. One factor on all scripts is a factor on
+ * the count; a ratio that depends on the script is another encoding, and accuses nobody.
+ */
+export function judgeSlopes(points: readonly TextPoint[]): SlopeResult {
+  const lines = scripts.flatMap((script) => lineOfScript(points, script) ?? [])
+  const [first] = lines
+  if (first === undefined) return { is: 'unseen' }
+  const to = commonMultiple(points)
+  if (to !== null) return { is: 'fail', why: { kind: 'rounded', to }, lines }
+  const found = new Map(lines.map((line) => [line.script, line]))
+  const isOver = ({ slope, bound }: ScriptLine) => slope - bound > 1 + toleratedExcess
+  const three = compared.flatMap((script) => found.get(script) ?? [])
+  const words = found.get('words')
+  if (three.length === compared.length && words !== undefined && isOver(words)) {
+    const slopes = three.map(({ slope }) => slope)
+    const widest = largest(
+      three.map(({ bound }) => bound),
+      0,
+    )
+    const isAlike = largest(slopes, 0) - smallest(slopes) <= 2 * widest
+    if (isAlike || three.every(isOver)) return { is: 'fail', why: { kind: 'factor' }, lines }
+  }
+  const isFit = (line: ScriptLine) =>
+    Math.abs(line.slope - 1) + line.bound <= widestBound && line.strays === 0
+  if (lines.every(isFit)) return { is: 'pass', lines }
+  if (
+    three.length === compared.length &&
+    words !== undefined &&
+    isOver(words) &&
+    words.strays >= 2
+  ) {
+    return { is: 'fail', why: { kind: 'share', strays: words.strays, of: words.points }, lines }
+  }
+  return { is: 'inconclusive', why: doubt(lines, three.length === compared.length), lines }
+}
+
+function lineOfScript(all: readonly TextPoint[], script: Script): ScriptLine | null {
+  const points = all.filter((point) => point.script === script)
+  const line = lineOf(points)
+  if (line === null || line.bound > widestBound) return null
+  const apart = points.map(({ counted, reported }) => reported - counted)
+  const middle = median(apart)
+  const strays = apart.filter((each) => Math.abs(each - middle) > strayTokens).length
+  return { ...line, script, strays }
+}
+
+function doubt(lines: readonly ScriptLine[], isWhole: boolean): string {
+  const ratios = lines.map(({ script, slope }) => `${slope.toFixed(3)} for ${script}`).join(', ')
+  return isWhole
+    ? `the counts are not those of the named encoding (${ratios}), and not in one ratio: another encoding, or a part of the requests is counted otherwise`
+    : `the counts are not those of the named encoding (${ratios}); with texts of three scripts, another encoding could be told from a factor (scenarios/audit-integrity.yaml)`
+}
+
+/**
+ * The number of which all counts are multiples, if chance does not explain it: the texts differ, and their own counts are no such
+ * multiples.
+ */
+function commonMultiple(points: readonly TextPoint[]): number | null {
+  const byText = new Map(points.map((point) => [point.counted, point.reported]))
+  if (byText.size < leastRounded) return null
+  const to = [...byText.values()].reduce(greatestDivisor, 0)
+  if (to < 4) return null
+  const rests = new Set([...byText.keys()].map((counted) => counted % to))
+  return rests.size >= 3 ? to : null
+}
+
+function greatestDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestDivisor(b, a % b)
+}

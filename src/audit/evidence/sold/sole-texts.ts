@@ -1,0 +1,52 @@
+import { type Model, modelNamed } from '../../../contract/contract.ts'
+import type { Evidence } from '../../rule.ts'
+import { type Exchange, exchangesOf, isList, isObject, type Json } from '../exchange.ts'
+import { oncePerEvidence } from '../once.ts'
+
+/** An answered request whose prompt is one text of one user message, and nothing else that has tokens. */
+export interface SoleText {
+  readonly exchange: Exchange
+  readonly model: Model
+  readonly text: string
+  /** Tokens of the prompt that the service reports, cached ones included. */
+  readonly reported: number
+}
+
+/** Fields of a request that add no token to its prompt. */
+const silent: ReadonlySet<string> = new Set([
+  ...['model', 'messages', 'max_tokens', 'max_completion_tokens', 'temperature', 'top_p', 'top_k'],
+  ...['stream', 'stream_options', 'stop', 'stop_sequences', 'n', 'seed', 'user', 'metadata'],
+  ...['presence_penalty', 'frequency_penalty', 'logit_bias', 'logprobs', 'top_logprobs'],
+  ...['service_tier', 'store', 'cache_prompt', 'ignore_eos', 'min_tokens'],
+])
+
+/**
+ * The requests whose tokens can be counted here: successes with a usage, by models of the contract. Images, tools, formats and
+ * system messages are left out, since what they add is the service's own.
+ */
+export const soleTexts = oncePerEvidence(
+  async (evidence: Evidence): Promise<readonly SoleText[]> => {
+    const { models = [] } = evidence.contract
+    return (await exchangesOf(evidence)).flatMap((exchange) => {
+      const { row } = exchange
+      const model = modelNamed(models, row.model ?? '')
+      if (model === undefined || !exchange.isOk || row.promptTokens === null) return []
+      const text = soleTextOf(exchange.requestJson)
+      return text === null ? [] : [{ exchange, model, text, reported: row.promptTokens }]
+    })
+  },
+)
+
+/** The text of a request's only message; null if its prompt has anything else. */
+export function soleTextOf(body: Json | undefined): string | null {
+  if (!isObject(body) || !Object.keys(body).every((name) => silent.has(name))) return null
+  const { messages } = body
+  if (!isList(messages) || messages.length !== 1) return null
+  const [message] = messages
+  if (!isObject(message) || message.role !== 'user' || Object.keys(message).length > 2) return null
+  const { content } = message
+  if (typeof content === 'string') return content
+  if (!isList(content) || content.length !== 1) return null
+  const [part] = content
+  return isObject(part) && part.type === 'text' && typeof part.text === 'string' ? part.text : null
+}

@@ -1,0 +1,5 @@
+import type { Rule } from '../../rule.ts'
+import { sold01 } from './input-tokens.ts'
+
+/** What is sold: whether the provider delivers and counts it. */
+export const soldRules: readonly Rule[] = [sold01]

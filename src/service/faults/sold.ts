@@ -1,0 +1,36 @@
+import type { Behaviour, Usage } from '../behaviour.ts'
+import type { Call } from '../call.ts'
+import { type Fault, strongFault } from './fault.ts'
+
+/** Reports, and charges, another number of prompt tokens. */
+const counting = (
+  honest: Behaviour,
+  prompt: (tokens: number, call: Call) => number,
+): Pick<Behaviour, 'usage'> => ({
+  usage(call, answer): Usage {
+    const { promptTokens, completionTokens } = honest.usage(call, answer)
+    const counted = prompt(promptTokens, call)
+    return {
+      promptTokens: counted,
+      completionTokens,
+      totalTokens: counted + completionTokens,
+    }
+  },
+})
+
+export const soldFaults: readonly Fault[] = [
+  strongFault(
+    'token-inflation',
+    'SOLD-01',
+    'each prompt is counted 1.1 times',
+    1.1,
+    (honest, _kit, factor) => counting(honest, (tokens) => Math.round(tokens * factor)),
+  ),
+  strongFault(
+    'token-rounding',
+    'SOLD-01',
+    'prompt tokens are rounded up to multiples of 64',
+    64,
+    (honest, _kit, step) => counting(honest, (tokens) => Math.ceil(tokens / step) * step),
+  ),
+]

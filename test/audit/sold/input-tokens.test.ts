@@ -1,0 +1,138 @@
+import * as o200k from 'gpt-tokenizer/encoding/o200k_base'
+import { expect, test } from 'vitest'
+import type { Contract } from '../../../src/contract/contract.ts'
+import { parseContract } from '../../../src/contract/load.ts'
+import { attempt } from '../../report/attempts.ts'
+import { verdictOver } from '../verdict-over.ts'
+import { audited, repeated, textOf } from './texts.ts'
+
+const named = (more: object = {}): Contract =>
+  parseContract({ name: 'sold', models: [{ id: 'svc-k2', tokenizer: 'o200k', ...more }] }, 'c.yaml')
+
+/** One plain answer for each text. */
+async function verdictOf(
+  texts: readonly string[],
+  reported: (tokens: number, at: number) => number,
+  contract = named(),
+  body: object = {},
+) {
+  const rows = texts.map((text, at) =>
+    attempt(at, {
+      template: at,
+      promptTokens: reported(o200k.countTokens(text), at),
+      completionTokens: 1,
+    }),
+  )
+  const templates = texts.map((content, template) => ({
+    ...{ runId: 'a', template, step: 'chat', method: 'POST', path: '/v1/chat/completions' },
+    ...{ headers: '{}', maxTokens: 1, n: null, promptHash: null },
+    body: JSON.stringify({ model: 'svc-k2', messages: [{ role: 'user', content }], ...body }),
+  }))
+  return verdictOver('SOLD-01', rows, { templates, contract })
+}
+
+test('a service that counts each token once, and a template, passes', async () => {
+  const verdict = await verdictOf(audited, (tokens, at) => tokens + 7 - (at % 2))
+  expect(verdict).toMatchObject({ verdict: 'pass', observations: 24 })
+})
+
+test('a factor of 1.1 on all scripts fails, with the tokens and what they cost', async () => {
+  const priced = parseContract(
+    {
+      ...{ name: 'sold', currency: 'USD' },
+      models: [
+        {
+          id: 'svc-k2',
+          tokenizer: 'o200k',
+          template_tokens: 7,
+          price: { input: 1, output: 2 },
+        },
+      ],
+    },
+    'c.yaml',
+  )
+  const verdict = await verdictOf(audited, (tokens) => Math.round((tokens + 7) * 1.1), priced)
+  const tooMany = audited
+    .map((text) => o200k.countTokens(text) + 7)
+    .reduce((sum, tokens) => sum + Math.max(0, Math.round(tokens * 1.1) - tokens - 2), 0)
+  expect(verdict).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining(
+      'The service counts 1.100 tokens (1.099 to 1.101) for each token of o200k, alike in three scripts; at 4,096 tokens that is 409 more than the text has.',
+    ),
+  })
+  expect(verdict).toMatchObject({
+    observed: expect.stringContaining(
+      `${tooMany.toLocaleString('en')} tokens too many in 24 requests, which cost 0.0`,
+    ),
+  })
+})
+
+test('another encoding than the named one is inconclusive, since its ratio depends on the script', async () => {
+  const { countTokens } = await import('gpt-tokenizer/encoding/cl100k_base')
+  const verdict = await verdictOf(audited, (_, at) => countTokens(audited[at]!) + 7)
+  expect(verdict).toMatchObject({
+    verdict: 'inconclusive',
+    why: expect.stringContaining('another encoding'),
+  })
+})
+
+test('counts that are all multiples of 64 are rounded', async () => {
+  const verdict = await verdictOf(audited, (tokens) => Math.ceil((tokens + 7) / 64) * 64)
+  expect(verdict).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining('All counts are multiples of 64'),
+  })
+})
+
+test('texts whose own counts are multiples of 64 are no rounding', async () => {
+  const texts = Array.from({ length: 14 }, (_, at) => textOf('words', 64 * (at + 1), at))
+  const verdict = await verdictOf(texts, (tokens) => tokens)
+  expect(verdict).toMatchObject({ verdict: 'pass' })
+})
+
+test('a factor in ordinary traffic of one script is inconclusive: it may be another encoding', async () => {
+  const texts = [100, 900, 1_700, 2_500].map((size) => textOf('words', size, 3))
+  const verdict = await verdictOf(texts, (tokens) => Math.round(tokens * 1.1))
+  expect(verdict).toMatchObject({
+    verdict: 'inconclusive',
+    why: expect.stringContaining('audit-integrity.yaml'),
+  })
+})
+
+test('texts of one size show no slope', async () => {
+  const texts = [1, 2, 3].map((seed) => textOf('words', 64, seed))
+  expect(await verdictOf(texts, (tokens) => tokens * 2)).toMatchObject({ verdict: 'not-observed' })
+})
+
+test("a prompt with tools is not counted, since their form is the service's own", async () => {
+  const verdict = await verdictOf(audited, (tokens) => tokens * 2, named(), { tools: [] })
+  expect(verdict).toMatchObject({ verdict: 'not-observed' })
+})
+
+const unnamed = parseContract({ name: 'sold', models: [{ id: 'svc-k2' }] }, 'c.yaml')
+test('without a named encoding, repeats of common words have one token each', async () => {
+  expect(await verdictOf(repeated, (tokens) => tokens + 7, unnamed)).toMatchObject({
+    verdict: 'pass',
+  })
+})
+
+test.each([
+  [1.01, 'has 1.010 tokens'],
+  [1.1, 'has 1.100 tokens'],
+  [2, 'has 2.000 tokens'],
+])('without a named encoding, a factor of %d fails', async (factor, said) => {
+  const verdict = await verdictOf(repeated, (tokens) => Math.round((tokens + 7) * factor), unnamed)
+  expect(verdict).toMatchObject({ verdict: 'fail', observed: expect.stringContaining(said) })
+})
+
+test('an encoding of bytes is no multiple: its words have as many tokens as letters', async () => {
+  const verdict = await verdictOf(repeated, (_, at) => repeated[at]!.length + 7, unnamed)
+  expect(verdict).toMatchObject({ verdict: 'inconclusive' })
+})
+
+test('an encoding that nobody can count is refused, and says which there are', () => {
+  expect(() => named({ tokenizer: 'llama' })).toThrow(
+    'models.0.tokenizer: expected one of o200k, cl100k, p50k, r50k; got "llama"',
+  )
+})

@@ -1,0 +1,33 @@
+import type { FullContract } from '../../src/contract/contract.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import { audited, repeated } from '../audit/sold/texts.ts'
+import { type Act, act } from './act.ts'
+
+/** The reference service counts cl100k, four tokens for each message and three before the answer. */
+const told: FullContract = {
+  ...defaultContract,
+  models: defaultContract.models.map((model) => ({
+    ...model,
+    tokenizer: 'cl100k',
+    templateTokens: 7,
+  })),
+}
+
+const asking = (texts: readonly string[], contract: FullContract): Act =>
+  act(
+    [{ name: 'main', balance: 3_000 }],
+    async (stage) => {
+      for (const content of texts)
+        await stage.send(stage.sender('main'), {
+          messages: [{ role: 'user', content }],
+          maxTokens: 1,
+        })
+    },
+    { contract },
+  )
+
+/** What the provider sells, by a contract that says so. */
+export const soldActs = {
+  texts: asking(audited, told),
+  repeats: asking(repeated, defaultContract),
+} as const satisfies Readonly<Record<string, Act>>
