@@ -47,7 +47,7 @@ const actsOfFamily: Readonly<Record<string, readonly ActName[]>> = {
   'RATE-17': ['hours'],
   USE: ['usage', 'streams'],
   PAGE: ['usage'],
-  SOLD: ['texts', 'repeats'],
+  SOLD: ['texts', 'repeats', 'short'],
 }
 
 export function actsOf(rule: string): readonly ActName[] {

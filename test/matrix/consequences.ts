@@ -213,6 +213,11 @@ const all: readonly Consequence[] = [
     faults: ['remaining-off-by-one', 'remaining-negative', 'remaining-5-on-429'],
     rules: ['RATE-08', 'RATE-09', 'RATE-10', 'RATE-11'],
   },
+  {
+    because: 'a count that is rounded up is beyond what a short text and its template have',
+    faults: ['token-rounding'],
+    rules: ['SOLD-02'],
+  },
 ]
 
 /** Why a rule fails with a fault of another rule; null if there is no known reason. */

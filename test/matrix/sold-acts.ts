@@ -1,6 +1,6 @@
 import type { FullContract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { audited, repeated } from '../audit/sold/texts.ts'
+import { audited, repeated, words } from '../audit/sold/texts.ts'
 import { type Act, act } from './act.ts'
 
 /** The reference service counts cl100k, four tokens for each message and three before the answer. */
@@ -29,5 +29,6 @@ const asking = (texts: readonly string[], contract: FullContract): Act =>
 /** What the provider sells, by a contract that says so. */
 export const soldActs = {
   texts: asking(audited, told),
+  short: asking(words.slice(0, 5), told),
   repeats: asking(repeated, defaultContract),
 } as const satisfies Readonly<Record<string, Act>>

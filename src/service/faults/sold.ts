@@ -33,4 +33,11 @@ export const soldFaults: readonly Fault[] = [
     64,
     (honest, _kit, step) => counting(honest, (tokens) => Math.ceil(tokens / step) * step),
   ),
+  strongFault(
+    'hidden-prompt',
+    'SOLD-02',
+    'a prompt of 30 tokens is put before each, and counted',
+    30,
+    (honest, _kit, tokens) => counting(honest, (own) => own + tokens),
+  ),
 ]

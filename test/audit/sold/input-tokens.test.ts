@@ -2,34 +2,25 @@ import * as o200k from 'gpt-tokenizer/encoding/o200k_base'
 import { expect, test } from 'vitest'
 import type { Contract } from '../../../src/contract/contract.ts'
 import { parseContract } from '../../../src/contract/load.ts'
-import { attempt } from '../../report/attempts.ts'
-import { verdictOver } from '../verdict-over.ts'
+import { verdictOnTexts } from './one-answer-each.ts'
 import { audited, repeated, textOf } from './texts.ts'
 
 const named = (more: object = {}): Contract =>
   parseContract({ name: 'sold', models: [{ id: 'svc-k2', tokenizer: 'o200k', ...more }] }, 'c.yaml')
 
-/** One plain answer for each text. */
-async function verdictOf(
+const verdictOf = (
   texts: readonly string[],
   reported: (tokens: number, at: number) => number,
   contract = named(),
   body: object = {},
-) {
-  const rows = texts.map((text, at) =>
-    attempt(at, {
-      template: at,
-      promptTokens: reported(o200k.countTokens(text), at),
-      completionTokens: 1,
-    }),
+) =>
+  verdictOnTexts(
+    'SOLD-01',
+    contract,
+    texts,
+    (text, at) => ({ promptTokens: reported(o200k.countTokens(text), at), completionTokens: 1 }),
+    body,
   )
-  const templates = texts.map((content, template) => ({
-    ...{ runId: 'a', template, step: 'chat', method: 'POST', path: '/v1/chat/completions' },
-    ...{ headers: '{}', maxTokens: 1, n: null, promptHash: null },
-    body: JSON.stringify({ model: 'svc-k2', messages: [{ role: 'user', content }], ...body }),
-  }))
-  return verdictOver('SOLD-01', rows, { templates, contract })
-}
 
 test('a service that counts each token once, and a template, passes', async () => {
   const verdict = await verdictOf(audited, (tokens, at) => tokens + 7 - (at % 2))

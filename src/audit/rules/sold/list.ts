@@ -1,5 +1,6 @@
 import type { Rule } from '../../rule.ts'
+import { sold02 } from './hidden-prompt.ts'
 import { sold01 } from './input-tokens.ts'
 
 /** What is sold: whether the provider delivers and counts it. */
-export const soldRules: readonly Rule[] = [sold01]
+export const soldRules: readonly Rule[] = [sold01, sold02]

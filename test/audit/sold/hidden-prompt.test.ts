@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import { parseContract } from '../../../src/contract/load.ts'
+import { verdictOnTexts } from './one-answer-each.ts'
+
+const promising = (more: object) =>
+  parseContract({ name: 'sold', models: [{ id: 'svc-k2', ...more }] }, 'c.yaml')
+
+const words = ['time', 'year', 'people', 'way', 'day']
+
+const verdictOf = (besides: readonly number[], more: object = { template_tokens: 12 }) =>
+  verdictOnTexts('SOLD-02', promising(more), words.slice(0, besides.length), (_, at) => ({
+    promptTokens: 1 + besides[at]!,
+    completionTokens: 1,
+  }))
+
+test('a template of the promised size passes, and what it has is noted', async () => {
+  expect(await verdictOf([12, 12, 11, 12, 12])).toEqual({
+    verdict: 'pass',
+    observations: 5,
+    note: 'svc-k2: 12 tokens beside the text',
+  })
+})
+
+test('a hidden prompt of 30 tokens fails', async () => {
+  expect(await verdictOf([37, 37, 36, 37, 37])).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining(
+      'Each request is counted 37 tokens more than its text; the contract promises at most 12.',
+    ),
+  })
+})
+
+test('it costs its own tokens, in each request, by the contract', async () => {
+  const verdict = await verdictOnTexts(
+    'SOLD-02',
+    parseContract(
+      {
+        ...{ name: 'sold', currency: 'USD' },
+        models: [{ id: 'svc-k2', template_tokens: 12, price: { input: 2, output: 8 } }],
+      },
+      'c.yaml',
+    ),
+    words,
+    () => ({ promptTokens: 1 + 37, completionTokens: 1 }),
+  )
+  // 25 tokens in each of 5 requests, at 2 USD for a million.
+  expect(verdict).toMatchObject({
+    observed: expect.stringContaining(
+      '125 tokens too many in 5 requests, which cost 0.00025 USD by the contract',
+    ),
+  })
+})
+
+test('a template that varies by less than the slack is inconclusive above the promise', async () => {
+  expect(await verdictOf([14, 14, 12, 14, 13])).toMatchObject({ verdict: 'inconclusive' })
+})
+
+test('four prompts are too few', async () => {
+  expect(await verdictOf([37, 37, 37, 37])).toMatchObject({ verdict: 'inconclusive' })
+})
+
+test('without template_tokens nothing is promised', async () => {
+  expect(await verdictOf([37, 37, 37, 37, 37], {})).toEqual({
+    verdict: 'not-promised',
+    promises: ['models.template_tokens'],
+  })
+})
+
+test("a system message is the client's own, and its requests are left out", async () => {
+  const verdict = await verdictOnTexts(
+    'SOLD-02',
+    promising({ template_tokens: 12 }),
+    words,
+    () => ({ promptTokens: 60, completionTokens: 1 }),
+    {
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'time' },
+      ],
+    },
+  )
+  expect(verdict).toMatchObject({ verdict: 'not-observed' })
+})
