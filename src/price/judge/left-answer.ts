@@ -1,7 +1,14 @@
 import type { ModelPrice } from '../../contract/prices.ts'
 import { tokenPrices } from '../../contract/prices.ts'
 import { compare, type Rational } from '../../money/rational.ts'
-import { type Part, type Parts, parts, type Usage, unknownUsage } from '../../tokens/usage.ts'
+import {
+  outputOf,
+  type Part,
+  type Parts,
+  parts,
+  type Usage,
+  unknownUsage,
+} from '../../tokens/usage.ts'
 import { calculate, type PriceContext } from '../calculate.ts'
 import type { PriceJudge } from './expected.ts'
 import type { PricedRequest } from './request.ts'
@@ -14,8 +21,9 @@ export type Bounds = readonly [Rational, Rational]
  *
  * Its prompt is the one that it reports itself, or that of an equal request, which may have been written to a cache or read
  * from one. Without either, it is the one in the service's log, or has at most a token for each byte that was asked: what the
- * service charged is no bound, else every charge would be right. Its output is what was received and was on its way, or, charged in full, anything from that to what it was
- * allowed: nobody knows how long it would have become.
+ * service charged is no bound, else every charge would be right. Its output is what was received and was on its way, or, charged in full,
+ * anything from that to what it was allowed: nobody knows how long it would have become. If the whole answer arrived in the read
+ * in which the client left, its output is the one that it reports, at most.
  *
  * @returns why there are none, if there are none
  */
@@ -36,7 +44,9 @@ export function boundsOfLeft(
   if (known === null) return 'the tokens of an answer that the client left'
   if (request.mayCall && charge !== 'input' && hasCalls(model))
     return 'the calls of an answer that the client left'
-  const outputs = outputsOf(request, charge === 'full', twin)
+  const sent = own === null ? null : outputOf(own.parts)
+  const outputs: readonly [number, number] | null =
+    sent === null ? outputsOf(request, charge === 'full', twin) : [0, sent]
   if (outputs === null) return 'the tokens of an answer that the client left'
   const unread = own === null && twin === null && logged === null ? [promptAlone(0).parts] : []
   const prompts = own === null ? [...splitsOf(known.parts), ...unread] : [known.parts]

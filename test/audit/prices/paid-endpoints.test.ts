@@ -205,6 +205,57 @@ test.each([
   },
 )
 
+/** A stream whose client left at event 12, while this much of it arrived in one read. */
+const burst = (nth: number, tokens: number, end: string): Sent => ({
+  ...left(nth),
+  answer: `${left(nth).answer}${Array.from(
+    { length: tokens - 12 },
+    () => `data: {"id":"left-${nth}","choices":[{"delta":{"content":"x"}}]}\n\n`,
+  ).join('')}${end}`,
+})
+const usageOf = (tokens: number) => ({
+  prompt_tokens: 14,
+  ...{ completion_tokens: tokens, total_tokens: 14 + tokens },
+})
+const ends = (tokens: number) =>
+  `data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: {"choices":[],"usage":${JSON.stringify({ ...usageOf(tokens), cost: (14 * 4 + tokens * 20) / 1e6 })}}\n\n`
+
+test.each([
+  ['a usage and its end', 22, ends(22), 'none'],
+  ['a usage and its end', 120, ends(120), 'received'],
+  ['a usage, its end and its mark', 120, `${ends(120)}data: [DONE]\n\n`, 'none'],
+  ['its text alone', 120, '', 'received'],
+] as const)(
+  'a stream that arrived in one burst with %s costs what was sent, counted or not (%i tokens)',
+  async (_, tokens, end, abort) => {
+    const twin: Sent = {
+      ...left(1),
+      isLeft: false,
+      id: 'twin',
+      answer: JSON.stringify({
+        id: 'twin',
+        usage: { ...usageOf(tokens), cost: (14 * 4 + tokens * 20) / 1e6 },
+      }),
+    }
+    const sends = [twin, burst(1, tokens, end), burst(2, tokens, end)]
+    const cost = (14 * 4 + tokens * 20) / 1e6
+    const contract = contractOf({
+      charged: { success: 'full', refused: 'none', abort },
+      evidence: {
+        cost: [{ body: 'usage.cost' }],
+        balance: { get: '/key/info', value: 'spend', moves: 'up' },
+        log: { cost: 'spend', id: 'request_id', model: 'model', at: 'startTime' },
+      },
+    })
+    const log = sends.map(({ id }, at) => row(id!, cost, at + 1, 14, tokens))
+    const found = await audited(sends, ['0', (3 * cost).toFixed(9)], { contract, log })
+    expect(Object.entries(found).filter(([, { verdict }]) => verdict === 'fail')).toEqual([])
+    // Three times as much is no cost of what arrived.
+    const more = await audited(sends, ['0', (9 * cost).toFixed(9)], { contract, log })
+    expect(more['PRICE-06']).toMatchObject({ verdict: 'fail' })
+  },
+)
+
 test("a log whose parts differ from the answer's fails at each part that the contract names", async () => {
   const answer = {
     id: 'a',

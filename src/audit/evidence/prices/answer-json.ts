@@ -137,6 +137,11 @@ export function textBytes(documents: readonly unknown[]): number {
   return bytes
 }
 
+/** How many documents of an answer have text: events of a stream, each of which has a token or more. */
+export function textDocuments(documents: readonly unknown[]): number {
+  return documents.filter((document) => textBytes([document]) > 0).length
+}
+
 /**
  * A digest of the texts of an answer, in their order; equal for two answers with the same text, whatever their ids and
  * times are. Null without a document.

@@ -21,6 +21,7 @@ import {
   atPlace,
   parseWritten,
   textBytes,
+  textDocuments,
 } from './answer-json.ts'
 
 interface Row extends TokenColumns {
@@ -187,14 +188,15 @@ function requestOf(
     requestedModel: named,
     returnedModel: row.responseModel,
     isStream: row.streamed === 1,
-    outcomes: outcomesOf(row, known, headers),
+    outcomes: outcomesOf(row, known, isFinal, headers),
     startMs: row.startMs,
     endMs: row.endMs,
     serviceTier: serviceTier ?? requestedTier(row.requestBody),
     isTierRead: documents.length > 0,
     usage: known,
     eventUsages: each,
-    receivedEvents: row.contentEvents,
+    // The client counts no events after it has left; those that came in the same read are in the body.
+    receivedEvents: Math.max(row.contentEvents, textDocuments(documents)),
     receivedBytes: documents.length === 0 ? null : textBytes(documents),
     askedBytes: askedBytes(row.requestBody),
     ...allowed(row.requestBody),
@@ -319,12 +321,14 @@ const cacheHeaders = ['x-litellm-cache-hit', 'x-cache', 'x-cache-status', 'cf-ai
 function outcomesOf(
   { outcome, finishReason, doneMarks }: Row,
   usage: Usage | null,
+  isFinal: boolean,
   headers: ReadonlyMap<string, string>,
 ): readonly ChargedOutcome[] {
   if (outcome === 'http_error') return ['refused']
   if (outcome === 'broken') return ['broken']
   const isCut = outcome === 'aborted' || outcome === 'timeout'
-  if (isCut && doneMarks === 0) return ['abort']
+  // A usage at its end says that the whole answer was sent before the service saw the client leave.
+  if (isCut && doneMarks === 0) return isFinal ? ['abort', 'success'] : ['abort']
   const isHit =
     headers.has('x-litellm-cache-key') ||
     cacheHeaders.some((name) => /^(hit|true)/i.test(headers.get(name) ?? ''))
