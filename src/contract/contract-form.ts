@@ -86,6 +86,7 @@ const makeForm = () =>
               .int({ error: 'a whole number of tokens' })
               .min(0, { error: '0 tokens or more' })
               .exactOptional(),
+            maxReasoningTokens: tokens.exactOptional(),
           }),
         )
         .exactOptional(),

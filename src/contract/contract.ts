@@ -27,6 +27,8 @@ export interface Model {
   readonly tokenizer?: EncodingName
   /** Most tokens that the service adds to one user message. */
   readonly templateTokens?: number
+  /** Most tokens of hidden reasoning of one answer. */
+  readonly maxReasoningTokens?: number
 }
 
 /** Encodings whose tokens can be counted here: those of gpt-tokenizer. */

@@ -28,7 +28,9 @@ interface Parts {
   cross_origin: { readonly crossOrigin: true }
   models: { readonly models: readonly Model[] }
   'models.cost_credits': { readonly models: readonly PricedModel[] }
+  'models.tokenizer': { readonly models: readonly Model[] }
   'models.template_tokens': { readonly models: readonly Model[] }
+  'models.max_reasoning_tokens': { readonly models: readonly Model[] }
   prices: { readonly prices: PriceTerms }
   'evidence.balance': { readonly prices: PriceTerms }
   bands: { readonly bands: readonly Band[] }
@@ -81,6 +83,8 @@ export type Promising<P extends PromiseName> = [P] extends [never]
 
 const some = (list: readonly unknown[] | undefined) => list !== undefined && list.length > 0
 const any = (fields: object | undefined) => some(Object.values(fields ?? {}))
+const anyModel = (models: readonly Model[] | undefined, field: keyof Model) =>
+  models?.some((model) => model[field] !== undefined) === true
 
 const isMade: { readonly [P in PromiseName]: (contract: Contract) => boolean } = {
   https: ({ https }) => https === true,
@@ -90,8 +94,9 @@ const isMade: { readonly [P in PromiseName]: (contract: Contract) => boolean } =
     models !== undefined &&
     some(models) &&
     models.every((model) => model.costCredits !== undefined),
-  'models.template_tokens': ({ models }) =>
-    some(models?.filter(({ templateTokens }) => templateTokens !== undefined)),
+  'models.tokenizer': ({ models }) => anyModel(models, 'tokenizer'),
+  'models.template_tokens': ({ models }) => anyModel(models, 'templateTokens'),
+  'models.max_reasoning_tokens': ({ models }) => anyModel(models, 'maxReasoningTokens'),
   prices: ({ prices }) => prices?.models.some(({ price }) => any(price)) === true,
   'evidence.balance': ({ prices }) => prices !== undefined && prices.evidence.balance !== null,
   bands: ({ bands }) => some(bands),

@@ -48,6 +48,8 @@ const actsOfFamily: Readonly<Record<string, readonly ActName[]>> = {
   USE: ['usage', 'streams'],
   PAGE: ['usage'],
   SOLD: ['texts', 'repeats', 'short'],
+  'SOLD-09': ['long'],
+  'SOLD-10': ['long'],
 }
 
 export function actsOf(rule: string): readonly ActName[] {

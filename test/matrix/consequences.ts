@@ -214,6 +214,11 @@ const all: readonly Consequence[] = [
     rules: ['RATE-08', 'RATE-09', 'RATE-10', 'RATE-11'],
   },
   {
+    because: 'hidden reasoning is output beyond what was asked for, and more than the text has',
+    faults: ['reasoning-inflation'],
+    rules: ['CHAT-06', 'SOLD-09', 'LIM-02'],
+  },
+  {
     because: 'a count that is rounded up is beyond what a short text and its template have',
     faults: ['token-rounding'],
     rules: ['SOLD-02'],

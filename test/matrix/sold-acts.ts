@@ -10,17 +10,18 @@ const told: FullContract = {
     ...model,
     tokenizer: 'cl100k',
     templateTokens: 7,
+    maxReasoningTokens: 400,
   })),
 }
 
-const asking = (texts: readonly string[], contract: FullContract): Act =>
+const asking = (texts: readonly string[], contract: FullContract, maxTokens = 1): Act =>
   act(
     [{ name: 'main', balance: 3_000 }],
     async (stage) => {
       for (const content of texts)
         await stage.send(stage.sender('main'), {
           messages: [{ role: 'user', content }],
-          maxTokens: 1,
+          maxTokens,
         })
     },
     { contract },
@@ -30,5 +31,10 @@ const asking = (texts: readonly string[], contract: FullContract): Act =>
 export const soldActs = {
   texts: asking(audited, told),
   short: asking(words.slice(0, 5), told),
+  long: asking(
+    Array.from({ length: 10 }, (_, at) => `Count from ${at + 1} to 900.`),
+    told,
+    200,
+  ),
   repeats: asking(repeated, defaultContract),
 } as const satisfies Readonly<Record<string, Act>>

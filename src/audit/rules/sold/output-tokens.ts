@@ -1,0 +1,98 @@
+import type { EncodingName, Model } from '../../../contract/contract.ts'
+import { modelNamed } from '../../../contract/contract.ts'
+import { chatTexts } from '../../evidence/chat-texts.ts'
+import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
+import { worstOf } from '../../evidence/sold/by-model.ts'
+import { countOf } from '../../evidence/sold/encodings.ts'
+import { judgeOutputs, leastAnswers, leastReported } from '../../evidence/sold/output.ts'
+import { overcharge } from '../../evidence/sold/overcharge.ts'
+import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
+import type { Verdict } from '../../verdict.ts'
+
+const requires = `${leastAnswers} answers of one text with ${leastReported} tokens or more, stored whole (capture: all), by a model with tokenizer in the contract and without reasoning`
+
+export const sold09: Rule = {
+  id: 'SOLD-09',
+  title: 'Output tokens are those of the answer',
+  section: 'contract: models, tokenizer',
+  severity: 'advice',
+  needs: ['passive'],
+  explain: `Counts the text of each answer of ${leastReported} tokens or more by the encoding that the contract names, and compares the sum with what
+the service reports. Up to 2 % more passes, and more than 4 % fails. It is advice: a model may write a text in more pieces than its
+encoding needs, and only measuring the same model elsewhere shows how many. Models with reasoning, tool calls and several choices are left out.
+It cannot detect an excess that the pieces of a text can hide.`,
+  ...whenPromised(['models.tokenizer'], async (evidence): Promise<Verdict> => {
+    const { models } = evidence.contract
+    const byModel = Map.groupBy(await exchangesOf(evidence), ({ row }) =>
+      modelNamed(models, row.model ?? ''),
+    )
+    const verdicts = await Promise.all(
+      [...byModel].flatMap(([model, exchanges]) =>
+        model === undefined || model.tokenizer === undefined || model.reasoning
+          ? []
+          : [verdictOf(evidence, model, model.tokenizer, exchanges)],
+      ),
+    )
+    return worstOf(verdicts, requires)
+  }),
+}
+
+async function verdictOf(
+  evidence: Evidence,
+  model: Model,
+  encoding: EncodingName,
+  exchanges: readonly Exchange[],
+): Promise<{ readonly model: Model; readonly verdict: Verdict }> {
+  const count = await countOf(encoding)
+  const points = exchanges.flatMap((exchange) => {
+    const { row } = exchange
+    const reported = row.completionTokens
+    if (reported === null || reported < leastReported) return []
+    const text = soleAnswerOf(exchange)
+    const counted = text === null ? null : count(text)
+    // The token that ends an answer has no text.
+    const ended = row.finishReason === 'length' ? 0 : 1
+    return counted === null ? [] : [{ exchange, reported, counted: counted + ended }]
+  })
+  const found = judgeOutputs(points)
+  if (found.is === 'unseen') return { model, verdict: { verdict: 'not-observed', requires } }
+  const observations = points.length
+  const sum = (of: 'reported' | 'counted') =>
+    points.reduce((total, each) => total + each[of], 0).toLocaleString('en')
+  const said = `${observations} answers of ${sum('reported')} counted tokens have ${sum('counted')} by ${encoding}`
+  if (found.is === 'pass') return { model, verdict: { verdict: 'pass', observations, note: said } }
+  if (found.is !== 'fail') {
+    const few = found.is === 'few' ? `; ${leastAnswers} answers would decide` : ''
+    return { model, verdict: { verdict: 'inconclusive', observations, why: `${said}${few}` } }
+  }
+  const counts = await overcharge(
+    evidence,
+    model,
+    (reported) => Math.floor(reported * found.excess),
+    'completionTokens',
+  )
+  const witnesses = points.slice(0, 5).map(({ exchange: { row }, reported, counted }) => ({
+    ...{ runId: row.runId, slot: row.slot, retry: row.retry },
+    shows: `${reported} tokens reported, ${counted} of ${encoding} in the answer`,
+  }))
+  return {
+    model,
+    verdict: {
+      verdict: 'fail',
+      observations,
+      expected: 'at most 4 % more tokens than the texts have',
+      observed: `${said}. If all answers are counted so, that is about ${counts}.`,
+      witnesses: [witnesses[0]!, ...witnesses.slice(1)],
+    },
+  }
+}
+
+/** The text of an answer that is one text and nothing else; null for any other. */
+function soleAnswerOf(exchange: Exchange): string | null {
+  const texts = chatTexts(exchange)
+  const body = exchange.row.responseBody ?? ''
+  if (texts === undefined || texts.size !== 1) return null
+  if (/"(?:tool_calls|reasoning_content|reasoning|function_call|audio)"\s*:\s*[^n\s]/.test(body))
+    return null
+  return [...texts.values()][0] ?? null
+}

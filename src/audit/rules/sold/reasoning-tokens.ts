@@ -1,0 +1,72 @@
+import { modelNamed } from '../../../contract/contract.ts'
+import type { Usage } from '../../../tokens/usage.ts'
+import { type Exchange, exchangesOf, isObject } from '../../evidence/exchange.ts'
+import { answerUsage } from '../../evidence/prices/answer-json.ts'
+import { type Rule, whenPromised } from '../../rule.ts'
+import type { Verdict, Witness } from '../../verdict.ts'
+
+const requires = 'an answer that reports reasoning tokens, stored whole (capture: all)'
+
+export const sold10: Rule = {
+  id: 'SOLD-10',
+  title: 'Reasoning tokens are possible',
+  section: 'contract: models, max_reasoning_tokens',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `Reads the reasoning tokens of each answer. They are at most all output tokens, at most max_reasoning_tokens of the contract and the
+limit that the request states, and none where the request asks for none (reasoning_effort: none). Everything else is inconclusive: hidden text
+cannot be counted from outside, and a count alone never passes.`,
+  ...whenPromised(['models.max_reasoning_tokens'], async (evidence): Promise<Verdict> => {
+    const { models } = evidence.contract
+    const seen = (await exchangesOf(evidence)).flatMap((exchange) => {
+      const most = modelNamed(models, exchange.row.model ?? '')?.maxReasoningTokens
+      const usage = most === undefined || !exchange.isOk ? null : usageOf(exchange)
+      return usage === null ? [] : [{ exchange, wrong: wrongWith(exchange, usage, most!) }]
+    })
+    if (seen.length === 0) return { verdict: 'not-observed', requires }
+    const [first, ...others] = seen.flatMap(({ exchange: { row }, wrong }): Witness[] =>
+      wrong === null ? [] : [{ runId: row.runId, slot: row.slot, retry: row.retry, shows: wrong }],
+    )
+    const observations = seen.length
+    if (first === undefined)
+      return {
+        verdict: 'inconclusive',
+        observations,
+        why: 'hidden text cannot be counted from outside; no count is impossible in itself',
+      }
+    return {
+      verdict: 'fail',
+      observations,
+      expected: 'no more reasoning than all output, the contract and the request allow',
+      observed: `${first.shows}; ${others.length + 1} of ${observations} answers`,
+      witnesses: [first, ...others.slice(0, 4)],
+    }
+  }),
+}
+
+/** Null without reasoning tokens. */
+function usageOf(exchange: Exchange): Usage | null {
+  const documents = exchange.isStream
+    ? exchange.events?.events.map(({ json }) => json)
+    : [exchange.responseJson]
+  const known = (documents ?? []).filter((json) => json !== undefined)
+  const { usage } = answerUsage(known, null, exchange.row.endpoint)
+  return usage === null || usage.parts.reasoning === null ? null : usage
+}
+
+function wrongWith(exchange: Exchange, { parts, flags }: Usage, most: number): string | null {
+  const reasoning = parts.reasoning!
+  if (flags.includes('parts>output'))
+    return `${reasoning} tokens of reasoning, which is more than all output`
+  if (reasoning > most)
+    return `${reasoning} tokens of reasoning; the contract promises at most ${most}`
+  const limit = exchange.requestField('max_completion_tokens')
+  if (typeof limit === 'number' && reasoning > limit)
+    return `${reasoning} tokens of reasoning for max_completion_tokens ${limit}`
+  const nested = exchange.requestField('reasoning')
+  const effort =
+    exchange.requestField('reasoning_effort') ?? (isObject(nested) ? nested.effort : undefined)
+  return effort === 'none' && reasoning > 0
+    ? `${reasoning} tokens of reasoning, and the request asks for none`
+    : null
+}

@@ -1,0 +1,123 @@
+import * as o200k from 'gpt-tokenizer/encoding/o200k_base'
+import { expect, test } from 'vitest'
+import { parseContract } from '../../../src/contract/load.ts'
+import { attempt } from '../../report/attempts.ts'
+import { verdictOver } from '../verdict-over.ts'
+import { textOf } from './texts.ts'
+
+const contract = (more: object) =>
+  parseContract({ name: 'sold', models: [{ id: 'svc-k2', ...more }] }, 'c.yaml')
+
+interface Answer {
+  readonly text: string
+  readonly usage: { readonly completion_tokens: number } & object
+  readonly request?: object
+  readonly message?: object
+}
+
+/** The verdict on plain answers, each to a request of its own. */
+function verdictOn(rule: string, model: object, answers: readonly Answer[]) {
+  return verdictOver(
+    rule,
+    answers.map(({ usage }, at) =>
+      attempt(at, {
+        template: at,
+        finishReason: 'length',
+        completionTokens: usage.completion_tokens,
+      }),
+    ),
+    {
+      contract: contract(model),
+      templates: answers.map(({ request = {} }, template) => ({
+        ...{ runId: 'a', template, step: 'chat', method: 'POST', path: '/v1/chat/completions' },
+        ...{ headers: '{}', maxTokens: 200, n: null, promptHash: null },
+        body: JSON.stringify({ model: 'svc-k2', messages: [], ...request }),
+      })),
+      bodies: answers.map(({ text, usage, message = {} }, slot) => ({
+        ...{ runId: 'a', slot, retry: 0, headers: '', truncated: false },
+        body: JSON.stringify({
+          choices: [{ index: 0, message: { role: 'assistant', content: text, ...message } }],
+          usage: { prompt_tokens: 10, ...usage },
+        }),
+      })),
+    },
+  )
+}
+
+const texts = Array.from({ length: 10 }, (_, seed) => textOf('words', 200, seed))
+const counted = (factor: number) =>
+  texts.map((text) => ({
+    text,
+    usage: { completion_tokens: Math.round(o200k.countTokens(text) * factor) },
+  }))
+const named = { tokenizer: 'o200k' }
+
+test.each([
+  [1, 'pass'],
+  [1.02, 'pass'],
+  [1.03, 'inconclusive'],
+  [1.05, 'fail'],
+  [1.1, 'fail'],
+])('ten answers that are counted %d times: %s', async (factor, verdict) => {
+  expect(await verdictOn('SOLD-09', named, counted(factor))).toMatchObject({ verdict })
+})
+
+test('the finding says how many tokens the answers have', async () => {
+  expect(await verdictOn('SOLD-09', named, counted(1.1))).toMatchObject({
+    observed: expect.stringContaining('10 answers of 2,200 counted tokens have 2,000 by o200k.'),
+  })
+})
+
+test('nine answers do not decide', async () => {
+  const verdict = await verdictOn('SOLD-09', named, counted(1.5).slice(1))
+  expect(verdict).toMatchObject({ verdict: 'inconclusive' })
+})
+
+test('a model with reasoning, and an answer that shows some, are left out', async () => {
+  const thinking = await verdictOn('SOLD-09', { ...named, reasoning: true }, counted(1.5))
+  expect(thinking).toMatchObject({ verdict: 'not-observed' })
+  const shown = counted(1.5).map((answer) => ({ ...answer, message: { reasoning_content: 'Hm.' } }))
+  expect(await verdictOn('SOLD-09', named, shown)).toMatchObject({ verdict: 'not-observed' })
+})
+
+const reasoned = (reasoning: number, completion: number, request = {}) => [
+  {
+    ...{ text: 'Yes.', request },
+    usage: {
+      completion_tokens: completion,
+      completion_tokens_details: { reasoning_tokens: reasoning },
+    },
+  },
+]
+const most = { max_reasoning_tokens: 1_000 }
+
+test.each([
+  [
+    'more than all output',
+    reasoned(60, 50),
+    '60 tokens of reasoning, which is more than all output',
+  ],
+  ['more than the contract', reasoned(1_001, 1_010), 'the contract promises at most 1000'],
+  [
+    'more than asked for',
+    reasoned(90, 95, { max_completion_tokens: 80 }),
+    'max_completion_tokens 80',
+  ],
+  ['none was asked for', reasoned(9, 95, { reasoning_effort: 'none' }), 'asks for none'],
+])('reasoning is impossible: %s', async (_, answers, said) => {
+  const verdict = await verdictOn('SOLD-10', most, answers)
+  expect(verdict).toMatchObject({ verdict: 'fail', observed: expect.stringContaining(said) })
+})
+
+test('possible reasoning never passes: nobody can count it from outside', async () => {
+  expect(await verdictOn('SOLD-10', most, reasoned(40, 50))).toMatchObject({
+    verdict: 'inconclusive',
+  })
+})
+
+test('answers without reasoning tokens are not observed', async () => {
+  const verdict = await verdictOn('SOLD-10', most, [
+    { text: 'Yes.', usage: { completion_tokens: 50 } },
+  ])
+  expect(verdict).toMatchObject({ verdict: 'not-observed' })
+})
