@@ -36,6 +36,7 @@ const shape = z.looseObject({
         worth: z.number().nullable().default(null),
         interval: z.tuple([z.number().nullable(), z.number().nullable()]).default([null, null]),
         needs: z.number().nullable().default(null),
+        unsteady: z.string().nullable().default(null),
       }),
     )
     .default([]),
@@ -77,7 +78,19 @@ export function readPageVerdict(json: string | null): PageVerdict {
       remedy: remedy === '' ? null : remedy,
     })),
     thresholds: thresholds.map(
-      ({ text, result, value, unit, currency, unknown, samples, worth, interval, needs }) => ({
+      ({
+        text,
+        result,
+        value,
+        unit,
+        currency,
+        unknown,
+        samples,
+        worth,
+        interval,
+        needs,
+        unsteady,
+      }) => ({
         tone: tones[result] ?? 'none',
         name: text,
         figure:
@@ -85,7 +98,11 @@ export function readPageVerdict(json: string | null): PageVerdict {
             ? `${result}, ${unknown ?? 'without samples'}`
             : `${result}: ${inUnit(value, unit)}${currency === null ? '' : ` ${currency}`}${worth === null ? '' : ` ${boundsText(interval, unit)}`}, n = ${formatNumber(samples)}`,
         remedy:
-          result === 'inconclusive' && value !== null ? openText({ samples, worth, needs }) : null,
+          unsteady !== null
+            ? notOneLevel(unsteady)
+            : result === 'inconclusive' && value !== null
+              ? openText({ samples, worth, needs })
+              : null,
       }),
     ),
     searches: sweeps.map((sweep) => {
@@ -142,6 +159,9 @@ export function boundsText(
 ): string {
   return `[${interval.map((end) => (end === null ? '–' : inUnit(end, unit))).join(', ')}]`
 }
+
+/** Why a figure of a run that is not of one level is not decided. */
+export const notOneLevel = (change: string) => `not of one level: ${change}`
 
 /** Why an inconclusive figure is not decided, and what would decide it; nothing is promised of the service. */
 export function openText(

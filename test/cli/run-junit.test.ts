@@ -12,6 +12,7 @@ test('a run as JUnit has a case for its verdict and for each threshold, with esc
     currency: null,
     amount: null,
     unknown: null,
+    unsteady: null,
   } as const
   const text = runJunit(
     {

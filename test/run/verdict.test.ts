@@ -6,6 +6,7 @@ import { judge, type RunFacts } from '../../src/run/judge/verdict.ts'
 const counts = { ...noCounts, planned: 1000, sent: 1000, ok: 1000 }
 const sound: RunFacts = {
   streams: null,
+  unsteady: null,
   loadPerCore: null,
   counts,
   rows: counts,

@@ -1,4 +1,10 @@
-import { boundsText, openText, selfTestsText, stoppedText } from '../../report/page-verdict.ts'
+import {
+  boundsText,
+  notOneLevel,
+  openText,
+  selfTestsText,
+  stoppedText,
+} from '../../report/page-verdict.ts'
 import { rateText, safeRateText, searchShape } from '../../report/safe-rate.ts'
 import type { ThresholdResult } from '../../run/judge/thresholds/check.ts'
 import type { RunResult } from '../../run/run.ts'
@@ -90,8 +96,12 @@ function shortText({ value, unit, currency, result, worth, needs, interval }: Th
   return worth === null ? figure : `${figure} ${boundsText(interval, unit)}`
 }
 
-const openOf = (threshold: ThresholdResult) =>
-  threshold.result === 'inconclusive' && threshold.worth !== null ? openText(threshold) : null
+function openOf(threshold: ThresholdResult): string | null {
+  if (threshold.unsteady !== null) return notOneLevel(threshold.unsteady)
+  return threshold.result === 'inconclusive' && threshold.worth !== null
+    ? openText(threshold)
+    : null
+}
 
 function valueText(number: number, unit: ThresholdResult['unit']): string {
   switch (unit) {

@@ -5,6 +5,8 @@ import { Series } from './series.ts'
 
 /** Fewest values that show whether a series has one level. */
 const fewest = 300
+/** A change with a smaller chance is one, even between sides that are too short to tell of themselves. */
+const clearChance = 1e-6
 const trendBlocks = 256
 const stepBlocks = 128
 
@@ -44,9 +46,9 @@ export function levelOf(values: Float64Array): Level {
   // The larger of two tests has two chances.
   const chance = Math.min(1, 2 * Math.min(trendChance(ofTrend), stepChance(step.size)))
   if (chance > 0.01) return { chance, change: null }
-  // A queue that is busy for long stretches looks like a change, and each side of it again.
+  // A queue that is busy for long stretches looks like a change, and each side of it again; hardly ever like a clear one.
   const sides = [values.slice(0, at), values.slice(at)]
-  if (sides.every((side) => new Series(side).isShort)) return none
+  if (chance > clearChance && sides.every((side) => new Series(side).isShort)) return none
   return { chance, change: { at, ratio: medianOf(values, at) / medianOf(values, 0, at) } }
 }
 

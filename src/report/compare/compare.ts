@@ -1,7 +1,7 @@
+import { z } from 'zod'
 import type { Contract } from '../../contract/contract.ts'
 import { generatesSql } from '../../contract/request.ts'
-import { measures } from '../../measure/measures.ts'
-import { readUnsteady, type Unsteady } from '../../store/read/steadiness.ts'
+import { readUnsteady, unsteadyText } from '../../store/read/steadiness.ts'
 import type { Store } from '../../store/session/open.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
 import { beginPart, type Work } from '../../user/work.ts'
@@ -85,8 +85,8 @@ async function compareBoth(
     if (step === null) differences.push(await creditsDifference(a, b, runA, runB))
   }
   const unsteady = {
-    a: unsteadyText(runA, await readUnsteady(a.session, a.runId)),
-    b: unsteadyText(runB, await readUnsteady(b.session, b.runId)),
+    a: await unsteadyOf(a, runA),
+    b: await unsteadyOf(b, runB),
   }
   const warnings = [
     ...warningsOf(runA, runB),
@@ -141,13 +141,9 @@ async function creditsDifference(
   }
 }
 
-/** `chat response 31 % slower from 14:03:20 UTC` */
-function unsteadyText({ run }: RunSummary, found: Unsteady | null): string | null {
-  if (found === null) return null
-  const { step, metric, atUs, ratio } = found
-  const change = Math.round(Math.abs(ratio - 1) * 100)
-  const at = new Date(Date.parse(run.startedAt) + atUs / 1000).toISOString().slice(11, 19)
-  return `${step} ${measures[metric].title} ${change} % ${ratio > 1 ? 'slower' : 'faster'} from ${at} UTC`
+async function unsteadyOf({ session, runId }: OpenSide, { run }: RunSummary) {
+  const found = await readUnsteady(session, runId)
+  return found === null ? null : unsteadyText(found, Date.parse(run.startedAt))
 }
 
 function warningsOf(a: RunSummary, b: RunSummary): readonly string[] {
@@ -171,7 +167,7 @@ function warningsOf(a: RunSummary, b: RunSummary): readonly string[] {
     ['a', a],
     ['b', b],
   ] as const) {
-    if (summary.verdict === 'invalid' || summary.verdict === 'degraded') {
+    if (summary.verdict === 'invalid' || isDegradedByClient(summary)) {
       warnings.push(`run ${name} is ${summary.verdict}: its latencies may come from the client`)
     }
     if (summary.run.kind === 'import') {
@@ -180,6 +176,15 @@ function warningsOf(a: RunSummary, b: RunSummary): readonly string[] {
   }
   return warnings
 }
+
+/** Whether it is degraded by more than a change of its level, of which the comparison tells by itself. */
+function isDegradedByClient({ verdict, verdictTests }: RunSummary): boolean {
+  if (verdict !== 'degraded') return false
+  const unheld = verdictTests.flatMap((test) => degradedTest.safeParse(test).data ?? [])
+  return unheld.length === 0 || unheld.some(({ name }) => name !== 'level')
+}
+
+const degradedTest = z.looseObject({ name: z.string(), result: z.literal('degraded') })
 
 function wordOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)

@@ -1,5 +1,5 @@
 import { UserError } from '../../user/user-error.ts'
-import { openText } from '../page-verdict.ts'
+import { notOneLevel, openText } from '../page-verdict.ts'
 import { changeText } from './change-text.ts'
 import type { Comparison } from './compare.ts'
 import type { Difference } from './differences.ts'
@@ -106,7 +106,7 @@ export function judgeGate(comparison: Comparison, gate: Gate): GateResult {
   if (found.interval === null)
     return open(found.worth === null ? 'too few samples for an interval' : whyOpen(found))
   const unsteady = comparison.unsteady.a ?? comparison.unsteady.b
-  if (unsteady !== null && found.unit === 'us') return open(`not of one level: ${unsteady}`)
+  if (unsteady !== null && found.unit === 'us') return open(notOneLevel(unsteady))
   const [low, high] = found.interval
   const [best, worst] =
     gate.operator === '>'

@@ -6,8 +6,9 @@ import type { Store } from '../../store/session/open.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
 import { type AttemptCounts, addCounts, countIssues, noCounts } from '../count/attempt-counts.ts'
 import { runFigures } from '../count/run-figures.ts'
+import { type LevelChange, levelTests, readChange } from '../judge/level-test.ts'
 import { type RunTest, testResults } from '../judge/run-test.ts'
-import { checkThreshold, type ThresholdResult } from '../judge/thresholds/check.ts'
+import { checkThresholds } from '../judge/thresholds/check.ts'
 import type { RunVerdict } from '../judge/verdict.ts'
 import type { RunResult } from '../run.ts'
 
@@ -38,8 +39,14 @@ async function judgeIn(
 ): Promise<RunResult> {
   const shards = await readShards(store, runId)
   const clockErrorUs = toldErrorUs ?? measuredErrorUs(shards)
-  const [run] = await store.rows<{ scenario: string; seed: number; baseUrl: string }>(
-    `SELECT scenario_json AS scenario, seed, base_url AS "baseUrl" FROM runs WHERE run_id = $1`,
+  const [run] = await store.rows<{
+    scenario: string
+    seed: number
+    baseUrl: string
+    startedAtMs: number
+  }>(
+    `SELECT scenario_json AS scenario, seed, base_url AS "baseUrl", epoch_ms(started_at)::DOUBLE AS "startedAtMs"
+     FROM runs WHERE run_id = $1`,
     [runId],
   )
   const scenario = JSON.parse(run!.scenario) as Scenario
@@ -51,12 +58,10 @@ async function judgeIn(
   )
   const figures = await runFigures(store, runId, contract)
   const tries = await judgeTries(store, runId, contract, clockErrorUs)
-  const verdict = verdictOf(shards, ends, tries, counts, figures.rows)
-  const thresholds: ThresholdResult[] = []
-  for (const threshold of scenario.thresholds) {
-    const scope = { runId, contract, objectives: scenario.objectives }
-    thresholds.push(await checkThreshold(store, threshold, scope))
-  }
+  const unsteady = await readChange(store, runId, run!.startedAtMs)
+  const verdict = verdictOf(shards, ends, tries, counts, figures.rows, unsteady)
+  const scope = { runId, contract, objectives: scenario.objectives }
+  const thresholds = await checkThresholds(store, scenario.thresholds, scope, unsteady)
   const stopped = ends.find((each) => each !== null && each.stopped !== null)?.stopped ?? null
   // The shards shared all counts, so each has the same sweeps.
   const sweeps = ends.find((each) => each !== null)?.sweeps ?? []
@@ -135,6 +140,7 @@ function verdictOf(
   tries: readonly OtherTry[],
   counts: AttemptCounts,
   rows: AttemptCounts,
+  unsteady: LevelChange | null,
 ): RunVerdict {
   const of = shards[0]!.shards
   const killed = shards.filter((_, at) => ends[at] === null).map(({ shard }) => shard)
@@ -164,10 +170,11 @@ function verdictOf(
     bound: 'they add up',
     remedy: issues.length === 0 ? '' : 'A bug in Assay; please report it with the stores.',
   }
-  const tests = [parts, ...again, added, ...worstTests(shards, ends)]
+  const level = levelTests(unsteady?.text ?? null)
+  const tests = [parts, ...again, added, ...level, ...worstTests(shards, ends)]
   const failed = tests.some(({ result }) => result === 'failed')
   const worst = Math.max(
-    tries.length > 0 ? 1 : 0,
+    tries.length > 0 || level.length > 0 ? 1 : 0,
     ...ends.map((each) => validities.indexOf(each?.verdict ?? 'invalid')),
   )
   const verdict = failed ? 'invalid' : validities[worst]!

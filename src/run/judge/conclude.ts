@@ -27,8 +27,9 @@ import { settleTrials, withCachedShares } from '../search/settle-trials.ts'
 import type { SweepResult } from '../search/sweep-run.ts'
 import { firstRefusal } from '../start/first-requests.ts'
 import { gapLimitUs } from './client-tests.ts'
+import { readChange } from './level-test.ts'
 import { readStreams } from './stream-tests.ts'
-import { checkThreshold, type ThresholdResult, undecided } from './thresholds/check.ts'
+import { checkThresholds, undecided } from './thresholds/check.ts'
 import { judge, type RunFacts } from './verdict.ts'
 
 /** A run whose requests have all ended. */
@@ -65,6 +66,8 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
     planned += counted.planned
     inTime += counted.inTime
   }
+  // A part of a run is too short to tell; its merge looks at all.
+  const unsteady = isPart(options) ? null : await readChange(store, runId, start.startedAtUs / 1000)
   const medians = mediansOf(scenario, coordinator.phases, tally)
   const verdict = judge({
     ...countedFacts(ended),
@@ -78,6 +81,7 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
     gaps: await clientGaps(store, runId, gapLimitUs(medians)),
     inFlight: await inFlightFigures(store, runId),
     streams: await readStreams(store, runId),
+    unsteady: unsteady?.text ?? null,
     loadPerCore: loadavg()[0]! / availableParallelism(),
     fewestSamples: figures.fewestSamples,
     ceilingShare: shareOfCeiling(
@@ -85,16 +89,12 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
       figures,
     ),
   })
-  const thresholds: ThresholdResult[] = []
-  for (const threshold of isPart(options) ? [] : scenario.thresholds) {
-    thresholds.push(
-      await checkThreshold(store, threshold, {
-        runId,
-        contract,
-        objectives: scenario.objectives,
-      }),
-    )
-  }
+  const thresholds = await checkThresholds(
+    store,
+    isPart(options) ? [] : scenario.thresholds,
+    { runId, contract, objectives: scenario.objectives },
+    unsteady,
+  )
   // An account that other machines also used cannot be judged by one part.
   const parts = isPart(options) ? { parts: { of: options.shard!.of, present: 1 } } : {}
   const end: RunEnd = {
@@ -157,6 +157,7 @@ export function concludeWithoutStore(ended: Ended, why: string): RunResult {
       gaps: null,
       inFlight: null,
       streams: null,
+      unsteady: null,
       loadPerCore: null,
       fewestSamples: null,
       ceilingShare: null,

@@ -15,6 +15,7 @@ import {
   type ThreadFigures,
   utilisationTest,
 } from './client-tests.ts'
+import { levelTests } from './level-test.ts'
 import { notJudged, type RunTest, samplesFor } from './run-test.ts'
 import { type StreamFigures, streamTests } from './stream-tests.ts'
 
@@ -61,6 +62,8 @@ export interface RunFacts {
   readonly bodiesGivenUp: number
   readonly inFlight: InFlightFigures | null
   readonly streams: StreamFigures | null
+  /** Where times changed their level, in words; null for one level, or if that cannot be told. */
+  readonly unsteady: string | null
   /** Load average of the last minute for each core of this machine; null if it is not known. */
   readonly loadPerCore: number | null
   /** Requests for which this machine could open no connection, by the resource that ran out. */
@@ -97,6 +100,7 @@ export function judge(facts: RunFacts): RunVerdict {
       wasLate: [delay, gap].some(({ result }) => result === 'degraded' || result === 'failed'),
       loadPerCore: facts.loadPerCore,
     }),
+    ...levelTests(facts.unsteady),
     samplesTest(facts),
     ceilingTest(facts),
   ]

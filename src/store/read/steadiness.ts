@@ -1,5 +1,5 @@
 import { levelOf } from '../../measure/interval/level.ts'
-import { columnOf, countedOfRun, type MeasureName } from '../../measure/measures.ts'
+import { columnOf, countedOfRun, type MeasureName, measures } from '../../measure/measures.ts'
 import type { Session } from '../session/session.ts'
 import { readOrdered } from './ordered.ts'
 
@@ -11,6 +11,13 @@ export interface Unsteady {
   readonly atUs: number
   /** Median after it, divided by the median before it. */
   readonly ratio: number
+}
+
+/** `chat response 31 % slower from 14:03:20 UTC`. @param startedAtMs Unix milliseconds of the run's start */
+export function unsteadyText({ step, metric, atUs, ratio }: Unsteady, startedAtMs: number): string {
+  const change = Math.round(Math.abs(ratio - 1) * 100)
+  const at = new Date(startedAtMs + atUs / 1000).toISOString().slice(11, 19)
+  return `${step} ${measures[metric].title} ${change} % ${ratio > 1 ? 'slower' : 'faster'} from ${at} UTC`
 }
 
 const judged = ['response', 'ttft'] as const satisfies readonly MeasureName[]

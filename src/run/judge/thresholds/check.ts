@@ -33,6 +33,40 @@ export interface ThresholdResult {
   readonly worth: number | null
   /** About how many samples would decide it, if it is inconclusive; null if no number would. */
   readonly needs: number | null
+  /** Where the run changed its level, in words, if that leaves it open; null if not. */
+  readonly unsteady: string | null
+}
+
+/**
+ * Judges the thresholds of a run. If it is not of one level, none is held, and one is missed only if both sides of the
+ * change miss it. Facts of the run, such as counts, are judged in any case.
+ */
+export async function checkThresholds(
+  store: Session,
+  thresholds: readonly Threshold[],
+  scope: ThresholdScope,
+  unsteady: { readonly atUs: number; readonly text: string } | null,
+): Promise<readonly ThresholdResult[]> {
+  const results: ThresholdResult[] = []
+  for (const threshold of thresholds) {
+    const whole = await checkThreshold(store, threshold, scope)
+    if (unsteady === null || whole.worth === null || whole.result === 'inconclusive') {
+      results.push(whole)
+      continue
+    }
+    const { atUs, text } = unsteady
+    const isMissedOn = async (of: 'before' | 'from') => {
+      const side = await checkThreshold(store, threshold, { ...scope, side: { of, atUs } })
+      return side.result === 'missed'
+    }
+    const isMissed = (await isMissedOn('before')) && (await isMissedOn('from'))
+    results.push(
+      isMissed
+        ? { ...whole, result: 'missed' }
+        : { ...whole, result: 'inconclusive', unsteady: text },
+    )
+  }
+  return results
 }
 
 /** Judges a threshold by all rows (by histograms for ITL). Warm-up and drain count only if it names their phase. */
@@ -65,6 +99,7 @@ function resultOf(threshold: Threshold, figure: Figure): ThresholdResult {
     samples,
     worth: figure.worth,
     needs: result === 'inconclusive' ? needs : null,
+    unsteady: null,
   }
 }
 

@@ -4,6 +4,8 @@ import type { Objectives } from '../../../scenario/scenario.ts'
 import type { Threshold } from '../../../scenario/threshold.ts'
 
 export interface ThresholdScope {
+  /** Only requests of this side of a moment, microseconds of the run's clock; absent for all. */
+  readonly side?: { readonly of: 'before' | 'from'; readonly atUs: number }
   readonly runId: string
   readonly contract: Contract
   readonly objectives: Objectives
@@ -43,10 +45,16 @@ export const exactly = (value: number | null, samples: number): Figure =>
   value === null ? { ...none, samples } : { ...none, value, low: value, high: value, samples }
 
 /** Conditions on the rows of a threshold, and their parameters. */
-export function chosenRows({ phase, step }: Threshold, runId: string, named = 'step') {
+export function chosenRows(
+  { phase, step }: Threshold,
+  { runId, side }: ThresholdScope,
+  named = 'step',
+) {
   const parameters: string[] = [runId]
   const parameter = (value: string) => `$${parameters.push(value)}`
   const where = ['run_id = $1', phase === null ? `part = 'steady'` : `phase = ${parameter(phase)}`]
   if (step !== null) where.push(`${named} = ${parameter(step)}`)
+  if (side !== undefined)
+    where.push(`intended_us ${side.of === 'before' ? '<' : '>='} ${Math.round(side.atUs)}`)
   return { where, parameters }
 }

@@ -37,7 +37,7 @@ export async function requestFigure(
   threshold: Threshold,
   scope: ThresholdScope,
 ): Promise<Figure> {
-  const { where, parameters } = chosenRows(threshold, scope.runId)
+  const { where, parameters } = chosenRows(threshold, scope)
   const filter: string[] = []
   for (const [key, value] of Object.entries(threshold.filter)) {
     const name = `$${parameters.push(String(value))}`

@@ -13,9 +13,10 @@ import { timeFigure } from './times.ts'
 export async function taskFigure(
   store: Session,
   threshold: Threshold,
-  { runId, contract }: ThresholdScope,
+  scope: ThresholdScope,
 ): Promise<Figure> {
-  const { where, parameters } = chosenRows(threshold, runId, 'task')
+  const { where, parameters } = chosenRows(threshold, scope, 'task')
+  const { runId, contract } = scope
   const { metric, statistic } = threshold
   const from = `(FROM task_values WHERE ${where.join(' AND ')})`
   if (metric === 'task_success' || metric === 'tasks') {

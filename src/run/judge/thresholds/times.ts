@@ -20,10 +20,12 @@ const meanGap = {
 export async function gapFigure(
   store: Session,
   threshold: Threshold,
-  { runId }: ThresholdScope,
+  scope: ThresholdScope,
 ): Promise<Figure> {
   const { statistic } = threshold
-  const { where, parameters } = chosenRows(threshold, runId)
+  // Histograms of gaps do not know which of them lie before a moment.
+  if (scope.side !== undefined) return none
+  const { where, parameters } = chosenRows(threshold, scope)
   const gaps = (await readGaps(store, where.join(' AND '), parameters)).get(null)
   if (gaps === undefined) return none
   if (statistic.kind === 'min' || statistic.kind === 'max') {
