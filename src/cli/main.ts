@@ -6,7 +6,7 @@ import { UserError } from '../user/user-error.ts'
 import { program } from './commands/program.ts'
 import { exit } from './terminal/exit.ts'
 import { guardOutput } from './terminal/guarded-output.ts'
-import { endAtStopSignals } from './terminal/stop-signals.ts'
+import { endAtStopSignals, endBeforeHandlersGo } from './terminal/stop-signals.ts'
 
 // If the reader of the output goes away (`| head`, a log collector, a terminal), the command continues, so
 // that a load test ends as planned.
@@ -19,6 +19,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 for (const stream of [process.stdout, process.stderr]) guardOutput(stream)
 endAtStopSignals()
+endBeforeHandlersGo()
 
 try {
   await program(process.argv[2]).parseAsync()

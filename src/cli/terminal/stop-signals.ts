@@ -17,6 +17,14 @@ export function endAtStopSignals(): void {
   }
 }
 
+/**
+ * Ends a command that is done by `process.exit`. A process that ends by itself gives up its handlers of signals before it has
+ * freed its memory, and a signal in those milliseconds ends it without a word, after its whole result.
+ */
+export function endBeforeHandlersGo(): void {
+  process.once('beforeExit', () => process.exit())
+}
+
 /** @returns a function that stops listening */
 export function onStopSignal(listener: () => void): () => void {
   for (const signal of stopSignals) process.on(signal, listener)
