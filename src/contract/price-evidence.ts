@@ -1,8 +1,9 @@
 import type { Currency } from '../money/money.ts'
-import { divide, one, type Rational } from '../money/rational.ts'
+import { divide, one, type Rational, readNumber } from '../money/rational.ts'
 import type { PriceReader } from './price-reader.ts'
 import {
   type BalanceTerms,
+  type BalanceValue,
   balanceMoves,
   type LogTerms,
   logTokens,
@@ -73,25 +74,55 @@ function readBalance(
 ): BalanceTerms {
   const path = 'evidence.balance'
   const fields = reader.mapping(value, path, [
-    'get',
-    'header',
-    'value',
-    'moves',
-    'within',
-    'in',
-    'times',
+    ...balanceWords,
+    ...['get', 'within', 'also', 'limit'],
   ])
   const get = reader.text(fields.get, `${path}.get`, 'a path such as /key/info')
-  const header = reader.text(fields.header, `${path}.header`, 'the name of a header')
-  if ((get === null) === (header === null)) reader.issue(path, 'either get or header', value)
+  const own = readBalanceValue(fields, path, unit, is, reader)
+  if ((get === null) === (own.header === null)) reader.issue(path, 'either get or header', value)
+  const also = reader.list(fields.also, `${path}.also`).map((each, at) => {
+    const place = `${path}.also.${at}`
+    const read = readBalanceValue(
+      reader.mapping(each, place, balanceWords),
+      place,
+      unit,
+      is,
+      reader,
+    )
+    const isThere = get === null ? read.header !== null : read.value !== null
+    if (!isThere) reader.issue(place, get === null ? 'a header' : 'a value', each)
+    return read
+  })
   return {
-    get,
+    ...{ get, ...own, also, limit: readLimit(fields.limit, `${path}.limit`, reader) },
+    withinMs: reader.duration(fields.within, `${path}.within`),
+  }
+}
+
+const balanceWords = ['header', 'value', 'moves', 'in', 'times'] as const
+
+function readBalanceValue(
+  fields: Readonly<Record<string, unknown>>,
+  path: string,
+  unit: Currency,
+  is: Readonly<Record<string, Rational>>,
+  reader: PriceReader,
+): BalanceValue {
+  const header = reader.text(fields.header, `${path}.header`, 'the name of a header')
+  return {
     header: header?.toLowerCase() ?? null,
     value: reader.text(fields.value, `${path}.value`, 'a place such as info.spend'),
     moves: reader.word(fields.moves, `${path}.moves`, balanceMoves),
-    withinMs: reader.duration(fields.within, `${path}.within`),
     times: scaleOf(fields, path, unit, is, reader),
   }
+}
+
+/** An amount, or else the place of one: `100`, `"99.50"`, `data.limit`, `header:x-limit`. */
+function readLimit(value: unknown, path: string, reader: PriceReader): Rational | string | null {
+  if (value === undefined || value === null) return null
+  return typeof value === 'string' && readNumber(value) === null
+    ? reader.text(value, path, 'an amount, or a place such as info.max_budget')
+    : reader.number(value, path)
 }
 
 function readLog(

@@ -181,17 +181,31 @@ export type StatedPlace = ({ readonly header: string } | { readonly body: string
 
 export const balanceMoves = ['down', 'up'] as const
 
-export interface BalanceTerms {
-  /** The path to get, or null for a header of each answer. */
-  readonly get: string | null
+/** One value of a balance: where it is, and which way a charge moves it. */
+export interface BalanceValue {
   readonly header: string | null
   /** The place in the body. */
   readonly value: string | null
   readonly moves: (typeof balanceMoves)[number]
-  /** How late the value may be. */
-  readonly withinMs: number
   readonly times: Rational
 }
+
+export interface BalanceTerms extends BalanceValue {
+  /** The path to get, or null for a header of each answer. */
+  readonly get: string | null
+  /** Further values of the same page or answers, such as what is used beside what remains: a fall of one is a rise of the other. */
+  readonly also: readonly BalanceValue[]
+  /** What a spend may not pass, and what remains and is used add up to: an amount in the unit of the page, or its place there. */
+  readonly limit: Rational | string | null
+  /** How late the value may be. */
+  readonly withinMs: number
+}
+
+/** Each value of a balance, as the terms of that value alone. */
+export const valuesOf = (terms: BalanceTerms): readonly BalanceTerms[] => [
+  terms,
+  ...terms.also.map((value) => ({ ...terms, ...value, also: [] })),
+]
 
 /** Counts that a row of a log may have: all of the prompt, all of the output, and parts of them. */
 export const logTokens = [

@@ -2,6 +2,7 @@ import { compare, decimalsOf, decimalText, one, type Rational } from '../money/r
 import { entryFor } from './price-entry.ts'
 import {
   type BalanceTerms,
+  type BalanceValue,
   type LogTerms,
   type ModelPrice,
   type Price,
@@ -159,14 +160,20 @@ function writtenPlace(place: StatedPlace) {
   }
 }
 
-function writtenBalance({ get, header, value, moves, withinMs, ...balance }: BalanceTerms) {
+function writtenBalance({ get, also, limit, withinMs, ...own }: BalanceTerms) {
   return {
-    ...present({ get, header, value }),
-    moves,
+    ...present({ get }),
+    ...writtenValue(own),
+    ...(also.length > 0 ? { also: also.map(writtenValue) } : {}),
+    ...(limit === null ? {} : { limit: typeof limit === 'string' ? limit : number(limit) }),
     within: `${withinMs}ms`,
-    ...times(balance.times),
   }
 }
+
+const writtenValue = ({ header, value, moves, times: scale }: BalanceValue) => ({
+  ...present({ header, value }),
+  ...{ moves, ...times(scale) },
+})
 
 function writtenLog({ get, cost, id, model, at, tokens, join, withinMs, ...log }: LogTerms) {
   return {

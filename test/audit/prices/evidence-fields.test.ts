@@ -1,9 +1,10 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { readingsOf, stretchesOf } from '../../../src/audit/evidence/prices/balance.ts'
 import { joinLog } from '../../../src/audit/evidence/prices/join.ts'
+import { limitAt } from '../../../src/audit/evidence/prices/limits.ts'
 import { readPriceLog } from '../../../src/audit/evidence/prices/log.ts'
 import { PriceReader } from '../../../src/contract/price-reader.ts'
-import type { PriceTerms } from '../../../src/contract/prices.ts'
+import { type PriceTerms, valuesOf } from '../../../src/contract/prices.ts'
 import { readPrices } from '../../../src/contract/read-prices.ts'
 import { decimalText } from '../../../src/money/rational.ts'
 import { modelOf, request } from '../../price/made-requests.ts'
@@ -67,12 +68,16 @@ const readBalance = (fields: object) => {
     header: (name) => (name === 'x-left' ? '7' : undefined),
   })
   const readings = readingsOf({ requests: [charged], pages }, terms)
+  const values = valuesOf(terms).map((each) => readingsOf({ requests: [charged], pages }, each))
   const judge = {
     ...{ currency: { name: 'USD', digits: 12 }, choices: {}, clockErrorMs: 0 },
     ...{ priceOf: () => model, twinOf: () => null },
   }
   return JSON.stringify([
-    readings.map(({ text, value }) => [text, decimalText(value)]),
+    values.map((all) => all.map(({ text, value }) => [text, decimalText(value)])),
+    readings
+      .map((each) => limitAt({ pages }, terms, each))
+      .map((each) => each && decimalText(each)),
     stretchesOf(readings, [charged], terms, judge).map(({ isRight, taken, low }) => [
       ...[isRight, decimalText(taken), decimalText(low)],
     ]),
@@ -86,6 +91,8 @@ const ofBalance: Readonly<Record<string, object>> = {
   within: { within: '60s' },
   in: { in: 'CNY' },
   times: { times: 3 },
+  also: { also: [{ value: 'kept', moves: 'up' }] },
+  limit: { limit: 'kept' },
 }
 
 test.each(Object.entries(ofLog))('evidence.log.%s changes what is read of a log', (_, change) => {

@@ -37,6 +37,9 @@ const contractOf = (more: object = {}) =>
     'paid',
   )
 
+/** The page of a spend, or one that is given whole. */
+const pageOf = (spend: string) => (spend.startsWith('{') ? spend : `{"spend": ${spend}}`)
+
 /** Audits these requests, one a second, with a read of the spend before and after all of them. */
 async function audited(
   sends: readonly Sent[],
@@ -48,7 +51,7 @@ async function audited(
 ) {
   const all: readonly Sent[] = [
     {
-      answer: `{"spend": ${spends[0]}}`,
+      answer: pageOf(spends[0]),
       path: '/key/info',
       method: 'GET',
       model: null,
@@ -56,7 +59,7 @@ async function audited(
     },
     ...sends,
     {
-      answer: `{"spend": ${spends[1]}}`,
+      answer: pageOf(spends[1]),
       path: '/key/info',
       method: 'GET',
       model: null,
@@ -285,4 +288,97 @@ test("a log whose parts differ from the answer's fails at each part that the con
       verdict: 'fail',
       observed: expect.stringContaining(words),
     })
+})
+
+const both = (terms: object = {}) =>
+  contractOf({
+    evidence: {
+      balance: {
+        ...{ get: '/key/info', value: 'remaining', moves: 'down' },
+        ...{ also: [{ value: 'used', moves: 'up' }], ...terms },
+      },
+    },
+  })
+/** A page with what remains and what is used, in dollars. */
+const money = (remaining: string, used: string, more = '') =>
+  `{"remaining": ${remaining}, "used": ${used}${more}}`
+
+test('what remains and what is used are both compared with the costs, and with each other', async () => {
+  const sends = ['a', 'b'].map((id) => ({
+    ...chat(id),
+    body: `{"model":"big","messages":"${id}"}`,
+  }))
+  const found = (after: string, terms: object = {}, before = money('1.00000', '0.00000')) =>
+    audited(sends, [before, after], { contract: both(terms) })
+  const right = await found(money('0.99972', '0.00028'))
+  expect([right['PRICE-06']!.verdict, right['PRICE-07']!.verdict]).toEqual(['pass', 'pass'])
+  // The second value misses a charge: the sum falls.
+  const missed = await found(money('0.99972', '0.00014'))
+  expect(missed['PRICE-06']).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining('used: 0.00014 USD between two readings'),
+  })
+  expect(missed['PRICE-07']).toMatchObject({
+    verdict: 'fail',
+    observed: '0.99972 + 0.00014 = 0.99986 USD, where the page before has 1',
+  })
+  // The first one takes too little: the sum rises, as it does when something is paid in.
+  const risen = await found(money('0.99986', '0.00028'))
+  expect(risen['PRICE-06']).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining('remaining: 0.00014 USD between two readings'),
+  })
+  expect(risen['PRICE-07']!.verdict).toBe('inconclusive')
+  const paidIn = await found(money('1.99972', '0.00028'))
+  expect(paidIn['PRICE-06']!.verdict).not.toBe('fail')
+  expect(paidIn['PRICE-07']!.verdict).toBe('inconclusive')
+  // A limit that the page shows, or the contract states, is what they add up to.
+  const total = ', "total": 2'
+  const shown = await found(
+    money('1.99972', '0.00028', total),
+    { limit: 'total' },
+    money('1.00000', '0.00000', ', "total": 1'),
+  )
+  expect(shown['PRICE-07']!.verdict).toBe('pass')
+  expect((await found(money('0.99972', '0.00028'), { limit: 1 }))['PRICE-07']!.verdict).toBe('pass')
+  expect((await found(money('0.99972', '0.00028'), { limit: 2 }))['PRICE-07']!.verdict).toBe('fail')
+})
+
+test('a page without one of the values that the contract names is no pass', async () => {
+  const pages = ['{"remaining": 1.00000}', '{"remaining": 0.99972}'] as const
+  const found = await audited([chat('a'), chat('b')], pages, { contract: both() })
+  expect(found['PRICE-06']).toMatchObject({
+    verdict: 'not-observed',
+    requires: expect.stringContaining('(used)'),
+  })
+})
+
+test('a spend above the limit that the contract states fails, and a limit in the contract needs none on the page', async () => {
+  const limited = (limit: number) =>
+    contractOf({
+      evidence: { balance: { get: '/key/info', value: 'spend', moves: 'up', limit } },
+    })
+  // The first page is above the limit already.
+  const over = await audited([chat('a')], ['0.5', '0.50014'], { contract: limited(0.4) })
+  expect(over['PRICE-07']).toMatchObject({
+    verdict: 'fail',
+    observed: 'served at a spend of 0.5, above the limit of 0.4 USD',
+  })
+  const within = await audited([chat('a')], ['0.5', '0.50014'], { contract: limited(1) })
+  expect(within['PRICE-07']!.verdict).toBe('pass')
+})
+
+test('a balance that stays at 0 while requests are served was overdrawn', async () => {
+  const contract = contractOf({
+    evidence: { balance: { get: '/key/info', value: 'left', moves: 'down' } },
+  })
+  const sends = Array.from({ length: 4 }, (_, nth) => chat(`r${nth}`))
+  const found = (pages: readonly [string, string]) => audited(sends, pages, { contract })
+  expect((await found(['{"left": 0.0000}', '{"left": 0.0000}']))['PRICE-07']).toMatchObject({
+    verdict: 'fail',
+    observed: '4 requests for 0.00056 USD served at a balance of 0.0000',
+  })
+  // They cost less than the last decimal, or something was paid in.
+  expect((await found(['{"left": 0.00}', '{"left": 0.00}']))['PRICE-07']!.verdict).toBe('pass')
+  expect((await found(['{"left": 0.0000}', '{"left": 5.0000}']))['PRICE-07']!.verdict).toBe('pass')
 })

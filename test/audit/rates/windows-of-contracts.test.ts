@@ -113,3 +113,28 @@ test('a promised number in flight excuses no rejection of a request that was alo
     await decide('RATE-05', alone, contractOf(`{ name: all, ${perMinute}, in_flight: 8 }`)),
   ).toMatchObject({ verdict: expect.stringMatching(/fail|inconclusive/) })
 })
+
+/** A rejection whose Retry-After ends so many seconds after the Date. */
+const told = (dateIso: string, untilIso: string) => [
+  rowOf(0, 0, {
+    ...{ status: 429, dateS: Date.parse(dateIso) / 1000 },
+    retryAfter: (Date.parse(untilIso) - Date.parse(dateIso)) / 1000,
+  }),
+]
+
+test('a Retry-After until a month or a week begins in some zone is right, and others of that length are not', async () => {
+  const contract = contractOf(`{ name: all, ${perMinute} }`)
+  const verdictOf = async (from: string, until: string, by = contract) =>
+    (await decide('RATE-19', told(from, until), by)).verdict
+  expect(await verdictOf('2026-11-04T09:31:07Z', '2026-12-01T00:00:00Z')).toBe('pass')
+  expect(await verdictOf('2026-11-04T09:31:07Z', '2026-11-30T23:00:01Z')).toBe('pass')
+  expect(await verdictOf('2026-11-04T09:31:07Z', '2026-11-09T00:00:00Z')).toBe('pass')
+  expect(await verdictOf('2026-11-04T09:31:07Z', '2026-11-24T03:40:00Z')).toBe('fail')
+  // An epoch of 2026 is no number of seconds.
+  const epoch = [rowOf(0, 0, { status: 429, dateS: 1_795_860_000, retryAfter: 1_798_761_600 })]
+  expect((await decide('RATE-19', epoch, contract)).verdict).toBe('fail')
+  const monthly = contractOf(
+    '{ name: all, requests: {}, calendar: [{ each: month, requests: 30, zone: UTC }] }',
+  )
+  expect(await verdictOf('2026-11-04T09:31:07Z', '2026-11-24T03:40:00Z', monthly)).toBe('pass')
+})

@@ -254,7 +254,8 @@ function chargeOf(
     : { request, low, high, isComputed, isWhole }
 }
 
-function computedBounds(
+/** The least and the most that a request costs by the prices alone; no most if its cost is open. */
+export function computedBounds(
   request: PricedRequest,
   judge: PriceJudge,
 ): Pick<ChargeBounds, 'low' | 'high'> {

@@ -1,3 +1,4 @@
+import { type BalanceTerms, valuesOf } from '../../../contract/prices.ts'
 import type { Rational } from '../../../money/rational.ts'
 import { decimalText, roundTo } from '../../../money/rational.ts'
 import {
@@ -8,7 +9,11 @@ import {
 } from '../../evidence/prices/balance.ts'
 import { explainSums } from '../../evidence/prices/explain-sums.ts'
 import { asCached, cacheText, repeatsOf, zeroCosts } from '../../evidence/prices/free-repeats.ts'
-import { priceJudgements, recordedCosts } from '../../evidence/prices/judgements.ts'
+import {
+  type PriceJudgements,
+  priceJudgements,
+  recordedCosts,
+} from '../../evidence/prices/judgements.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
 
@@ -27,66 +32,84 @@ that are open bound nothing from above; where the contract leaves a cost between
 A balance with d decimals shows no error below 10^-d: spend 100 x 10^-d between two readings to see 1 %. Costs that are
 whole units of the currency are exact: no rounding moves them. Any other may be rounded, by one unit each.
 A value that is no number, such as \`1,499\`, makes the rule inconclusive. It takes an account without other traffic. A rise of a
-balance by more than the requests between can have cost is a payment: that stretch is left out.`,
+balance by more than the requests between can have cost is a payment: that stretch is left out. Each value that
+evidence.balance.also names is compared likewise.`,
   ...whenPromised(['prices', 'evidence.balance'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
     const terms = found?.prices.evidence.balance
     if (found == null || terms == null) return { verdict: 'not-observed', requires }
-    const readings = readingsOf(found, terms)
-    const recorded = recordedCosts(found)
-    const stretches = stretchesOf(readings, found.requests, terms, found.judge, recorded)
-    const wrong = stretches.filter(({ isRight }) => !isRight)
-    const shown = stretches.filter(({ isRight, isShown }) => isRight && isShown)
-    const unit = found.prices.currency.name
-    const [first] = wrong
-    if (first !== undefined) {
-      // A cache of the gateway may have answered repeats whose cost no place shows.
-      const unknown = repeatsOf(found.requests).filter((request) => !recorded.has(request))
-      const cached = asCached(found.requests, new Set(unknown))
-      const free = new Map([...recorded, ...zeroCosts(cached)])
-      const others = stretchesOf(readings, cached, terms, found.judge, free)
-      if (unknown.length > 0 && others.every(({ isRight }) => isRight))
-        return {
-          verdict: 'inconclusive',
-          observations: stretches.length,
-          why: cacheText(
-            `${short(first.taken)} ${unit} between two readings, expected ${rangeOf(first, unit)}, which is right if ${unknown.length} requests cost 0, each of which repeats`,
-          ),
-          witnesses: [witnessOf(first, unit)],
-        }
-      const witnesses = wrong.slice(0, 5).map((stretch) => witnessOf(stretch, unit))
-      return {
-        verdict: 'fail',
-        observations: stretches.length,
-        expected: rangeOf(first, unit),
-        observed: `${short(first.taken)} ${unit} between two readings; ${wrong.length} of ${stretches.length} stretches are wrong${explainSums(stretches, found.judge)}`,
-        witnesses: [witnesses[0]!, ...witnesses.slice(1)],
-      }
-    }
-    const texts = unreadable(found, terms)
-    const [text] = texts
-    if (text !== undefined) {
-      const { runId, slot, retry } = text.request
-      const shows = `shows ${JSON.stringify(text.text)}`
+    const each = valuesOf(terms).map((value) => ({ value, verdict: judged(found, value) }))
+    const worst = (['fail', 'inconclusive', 'not-observed'] as const)
+      .flatMap((is) => each.find(({ verdict }) => verdict.verdict === is) ?? [])
+      .at(0)
+    if (each.length === 1 || worst === undefined) return each[0]!.verdict
+    return ofValue(worst.value.value ?? worst.value.header ?? '', worst.verdict)
+  }),
+}
+
+/** A verdict on one of several values names it. */
+function ofValue(name: string, verdict: Verdict): Verdict {
+  if (verdict.verdict === 'fail') return { ...verdict, observed: `${name}: ${verdict.observed}` }
+  if (verdict.verdict === 'inconclusive') return { ...verdict, why: `${name}: ${verdict.why}` }
+  if (verdict.verdict === 'not-observed') return { ...verdict, requires: `${requires} (${name})` }
+  return verdict
+}
+
+function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
+  const readings = readingsOf(found, terms)
+  const recorded = recordedCosts(found)
+  const stretches = stretchesOf(readings, found.requests, terms, found.judge, recorded)
+  const wrong = stretches.filter(({ isRight }) => !isRight)
+  const shown = stretches.filter(({ isRight, isShown }) => isRight && isShown)
+  const unit = found.prices.currency.name
+  const [first] = wrong
+  if (first !== undefined) {
+    // A cache of the gateway may have answered repeats whose cost no place shows.
+    const unknown = repeatsOf(found.requests).filter((request) => !recorded.has(request))
+    const cached = asCached(found.requests, new Set(unknown))
+    const free = new Map([...recorded, ...zeroCosts(cached)])
+    const others = stretchesOf(readings, cached, terms, found.judge, free)
+    if (unknown.length > 0 && others.every(({ isRight }) => isRight))
       return {
         verdict: 'inconclusive',
-        observations: readings.length + texts.length,
-        why: `${texts.length} of ${readings.length + texts.length} values of the balance are no number: ${JSON.stringify(text.text)}`,
-        witnesses: [{ runId, slot, retry, shows }],
+        observations: stretches.length,
+        why: cacheText(
+          `${short(first.taken)} ${unit} between two readings, expected ${rangeOf(first, unit)}, which is right if ${unknown.length} requests cost 0, each of which repeats`,
+        ),
+        witnesses: [witnessOf(first, unit)],
       }
+    const witnesses = wrong.slice(0, 5).map((stretch) => witnessOf(stretch, unit))
+    return {
+      verdict: 'fail',
+      observations: stretches.length,
+      expected: rangeOf(first, unit),
+      observed: `${short(first.taken)} ${unit} between two readings; ${wrong.length} of ${stretches.length} stretches are wrong${explainSums(stretches, found.judge)}`,
+      witnesses: [witnesses[0]!, ...witnesses.slice(1)],
     }
-    const accounts = new Set(readings.map(({ account }) => account)).size
-    const leftOut = readings.length - accounts - stretches.filter(({ isWhole }) => !isWhole).length
-    const note = `${leftOut} ${leftOut === 1 ? 'stretch was' : 'stretches were'} left out, in which the balance was added to, or a spend began anew`
-    if (shown.length > 0)
-      return { verdict: 'pass', observations: shown.length, ...(leftOut === 0 ? {} : { note }) }
-    if (readings.length < 2) return { verdict: 'not-observed', requires }
+  }
+  const texts = unreadable(found, terms)
+  const [text] = texts
+  if (text !== undefined) {
+    const { runId, slot, retry } = text.request
+    const shows = `shows ${JSON.stringify(text.text)}`
     return {
       verdict: 'inconclusive',
-      observations: readings.length,
-      why: 'the costs between the readings are open, or smaller than the place that the balance shows',
+      observations: readings.length + texts.length,
+      why: `${texts.length} of ${readings.length + texts.length} values of the balance are no number: ${JSON.stringify(text.text)}`,
+      witnesses: [{ runId, slot, retry, shows }],
     }
-  }),
+  }
+  const accounts = new Set(readings.map(({ account }) => account)).size
+  const leftOut = readings.length - accounts - stretches.filter(({ isWhole }) => !isWhole).length
+  const note = `${leftOut} ${leftOut === 1 ? 'stretch was' : 'stretches were'} left out, in which the balance was added to, or a spend began anew`
+  if (shown.length > 0)
+    return { verdict: 'pass', observations: shown.length, ...(leftOut === 0 ? {} : { note }) }
+  if (readings.length < 2) return { verdict: 'not-observed', requires }
+  return {
+    verdict: 'inconclusive',
+    observations: readings.length,
+    why: 'the costs between the readings are open, or smaller than the place that the balance shows',
+  }
 }
 
 const short = (value: Rational) => {

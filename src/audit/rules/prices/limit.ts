@@ -1,7 +1,9 @@
+import { valuesOf } from '../../../contract/prices.ts'
 import { compare, decimalText, multiply, rational, zero } from '../../../money/rational.ts'
-import { amountOf, atPlace } from '../../evidence/prices/answer-json.ts'
+import { amountOf } from '../../evidence/prices/answer-json.ts'
 import { readingsOf } from '../../evidence/prices/balance.ts'
 import { priceJudgements } from '../../evidence/prices/judgements.ts'
+import { limitAt, servedAtZero, unequalSums } from '../../evidence/prices/limits.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
 
@@ -10,69 +12,70 @@ const requires =
 
 export const price07: Rule = {
   id: 'PRICE-07',
-  title: 'No balance falls below 0, and no spend passes its limit',
+  title: 'No balance falls below 0, no spend passes its limit, and what remains and is used add up',
   section: 'contract: evidence.balance',
   severity: 'must',
   needs: ['active'],
-  explain: `Reads the balance or spend that evidence.balance names. A balance below 0 was overdrawn. A spend above its limit
+  explain: `Reads the balance or spend that evidence.balance names. A balance below 0 was overdrawn; so was one that stays at 0
+while it serves requests that cost more than its last decimal. A spend above its limit
 (evidence.balance.limit, or max_budget or limit beside the value) that still serves requests ignores it. A refusal that names its
-counter must name the spend that the service shows.
-It cannot know a limit that the service does not show.`,
+counter must name the spend that the service shows. What remains and what is used (evidence.balance.also) add up to the limit; without
+one, to the same on every page, and a rise of the sum may be a payment. Where a value may be late, only pages without a request near them count.
+It cannot know a limit that neither the contract nor the service states.`,
   ...whenPromised(['prices', 'evidence.balance'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
     const terms = found?.prices.evidence.balance
     if (found == null || terms == null) return { verdict: 'not-observed', requires }
-    const readings = readingsOf(found, terms)
+    const values = valuesOf(terms).map((each) => ({ each, readings: readingsOf(found, each) }))
+    const readings = values.flatMap((each) => each.readings)
     if (readings.length === 0) return { verdict: 'not-observed', requires }
     const unit = found.prices.currency.name
     const witness = (shows: string, { runId, slot, retry }: Omit<Witness, 'shows'>): Witness => ({
-      runId,
-      slot,
-      retry,
-      shows,
+      ...{ runId, slot, retry, shows },
     })
-    const overdrawn =
-      terms.moves === 'up'
+    const overdrawn = values.flatMap(({ each, readings: own }) =>
+      each.moves === 'up'
         ? []
-        : readings
+        : own
             .filter(({ value }) => compare(value, zero) < 0)
-            .map(({ text, request }) => witness(`a balance of ${text} ${unit}`, request))
-    const limits = found.pages.flatMap((page) => {
-      const place = terms.value?.split('.').slice(0, -1).join('.') ?? ''
-      const beside = ['max_budget', 'limit', 'hard_limit_usd'].map((name) =>
-        atPlace(page.body, place === '' ? name : `${place}.${name}`),
-      )
-      const limit = beside.map(amountOf).find((each) => each !== null)
-      return limit === undefined || limit === null
-        ? []
-        : [{ page, limit: multiply(limit.value, terms.times) }]
-    })
-    const ignored = limits.flatMap(({ page, limit }) => {
-      const at = readings.find(({ request }) => request === page.request)
-      if (at === undefined || terms.moves !== 'up' || compare(at.value, limit) <= 0) return []
-      const after = found.requests.find(
-        ({ startMs, outcomes, account }) =>
-          account === page.account &&
-          startMs > page.untilMs + terms.withinMs &&
-          outcomes[0] === 'success',
-      )
-      return after === undefined
-        ? []
-        : [
-            witness(
-              `served at a spend of ${at.text}, above the limit of ${decimalText(limit)} ${unit}`,
-              after,
-            ),
-          ]
-    })
+            .map(({ text, request }) => witness(`a balance of ${text} ${unit}`, request)),
+    )
+    const free = values.flatMap(({ each, readings: own }) =>
+      servedAtZero(found, each, own, unit).map(({ shows, request }) => witness(shows, request)),
+    )
+    const sums = unequalSums(found, terms, unit)
+    const unequal = sums
+      .filter(({ mayBePaidIn }) => !mayBePaidIn)
+      .map(({ shows, request }) => witness(shows, request))
+    const ignored = values.flatMap(({ each, readings: own }) =>
+      own.flatMap((at) => {
+        const limit = each.moves === 'up' ? limitAt(found, each, at) : null
+        if (limit === null || compare(at.value, limit) <= 0) return []
+        const after = found.requests.find(
+          ({ startMs, outcomes, account }) =>
+            account === at.account &&
+            startMs > at.untilMs + each.withinMs &&
+            outcomes[0] === 'success',
+        )
+        return after === undefined
+          ? []
+          : [
+              witness(
+                `served at a spend of ${at.text}, above the limit of ${decimalText(limit)} ${unit}`,
+                after,
+              ),
+            ]
+      }),
+    )
+    const spends = values.flatMap(({ each, readings: own }) => (each.moves === 'up' ? own : []))
     const doubled = found.refusals.flatMap(({ request, text }) => {
       const named =
         /(?:current (?:cost|spend|usage)|\bspend|\bspent|\bused)\D{0,12}(\d+(?:\.\d+)?(?:e-?\d+)?)/i.exec(
           text,
         )
       const amount = amountOf(named?.[1])
-      const last = readings.findLast(({ account }) => account === request.account)
-      if (amount === null || last === undefined || terms.moves !== 'up') return []
+      const last = spends.findLast(({ account }) => account === request.account)
+      if (amount === null || last === undefined) return []
       const most = multiply(last.value, rational(3n, 2n))
       return compare(multiply(amount.value, terms.times), most) > 0
         ? [
@@ -83,12 +86,20 @@ It cannot know a limit that the service does not show.`,
           ]
         : []
     })
-    const [first, ...rest] = [...overdrawn, ...ignored, ...doubled].slice(0, 5)
+    const [first, ...rest] = [...overdrawn, ...free, ...ignored, ...unequal, ...doubled].slice(0, 5)
+    const [paid] = sums
+    if (first === undefined && paid !== undefined)
+      return {
+        verdict: 'inconclusive',
+        observations: readings.length,
+        why: `${paid.shows}: something was paid in, or one of them misses a charge`,
+        witnesses: [witness('the sum rose', paid.request)],
+      }
     if (first === undefined) return { verdict: 'pass', observations: readings.length }
     return {
       verdict: 'fail',
       observations: readings.length,
-      expected: 'a balance of 0 or more, and a spend within its limit',
+      expected: 'a balance of 0 or more, a spend within its limit, and values that add up',
       observed: first.shows,
       witnesses: [first, ...rest],
     }

@@ -1,8 +1,10 @@
 import { flags } from '../../../attempt/flags.ts'
 import { windowUs } from '../../../contract/contract.ts'
 import { cellsNamed } from '../../../limits/band.ts'
+import { longestUs } from '../../../limits/calendar.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { otherWindowMayRefuse, pacingOf } from '../../../limits/other-windows.ts'
+import { largest } from '../../../user/extremes.ts'
 import { inOrder } from './event-order.ts'
 import { type RateEvent, type RateHistory, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
@@ -18,7 +20,8 @@ export const rate19 = rateRule({
   promised: [],
   explain: `RFC 9110 allows a number of seconds or an HTTP date. A number longer than two of the full
 windows (two days if the window is uncertain) is an epoch or milliseconds; two, because a sliding counter
-takes up to two windows to forget. A date is the number of seconds after the response's Date, and
+takes up to two windows to forget. A longer one is right if it ends where a week or a month begins in some zone, by the
+response's Date, or within a longer window of the contract's calendar. A date is the number of seconds after the response's Date, and
 \`retry-after-ms\` counts before Retry-After. Any other value is read from the captured response and fails;
 without a capture nothing is decided.
 A number of seconds is too short if a later request, alone, was rejected again with
@@ -49,6 +52,12 @@ also too short if only fixed windows explain the record and their reset (RATE-13
         observed,
         witnesses: [witnessOf(event, `retry-after ${observed}`)],
       }) as const
+    // Windows of a calendar end with it, and take no two.
+    const calendarS = largest(
+      (contract.bands ?? []).flatMap(({ calendar = [] }) =>
+        calendar.map(({ each }) => longestUs[each] / 1e6),
+      ),
+    )
     for (const events of byAccount.values()) {
       const pacing = pacingOf(events)
       for (const [index, event] of events.entries()) {
@@ -59,7 +68,9 @@ also too short if only fixed windows explain the record and their reset (RATE-13
           cell !== undefined && !otherWindowMayRefuse(cell.band, cell.window, events, index, pacing)
         // A counter that weighs the last window may need two windows to be free again.
         const longestS = (2 * windowUs[isOfCell ? cell.window : 'day']) / 1e6
-        if (retryAfterS < 0 || retryAfterS > longestS + 1) return fail(event, `${retryAfterS}`)
+        const isTooLong = retryAfterS > longestS + 1 && retryAfterS > calendarS + 1
+        if (retryAfterS < 0 || (isTooLong && !endsAPeriod(event.dateS, retryAfterS)))
+          return fail(event, `${retryAfterS}`)
       }
     }
     const early = tooShort(history, evidence)
@@ -106,6 +117,22 @@ also too short if only fixed windows explain the record and their reset (RATE-13
     }
   },
 })
+
+/** Whether so many seconds after a Date a week or a month begins in some zone, within the rounding of both. */
+function endsAPeriod(dateS: number | null, retryAfterS: number): boolean {
+  if (dateS === null || retryAfterS > longestUs.month / 1e6) return false
+  const endS = dateS + retryAfterS
+  return zonesS.some((zoneS) =>
+    [-2, -1, 0, 1, 2].some((offS) => {
+      const local = new Date((endS + offS + zoneS) * 1e3)
+      const isMidnight = local.getTime() % 86_400e3 === 0
+      return isMidnight && (local.getUTCDate() === 1 || [0, 1].includes(local.getUTCDay()))
+    }),
+  )
+}
+
+/** Offsets of zones from UTC, in seconds: quarters of an hour from -12:00 to +14:00. */
+const zonesS = Array.from({ length: 26 * 4 + 1 }, (_, nth) => (nth - 12 * 4) * 900)
 
 /** A Retry-After that ends before anything is admitted again. */
 function tooShort(history: RateHistory, known: Known) {

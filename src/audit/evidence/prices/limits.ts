@@ -1,0 +1,138 @@
+import { type BalanceTerms, valuesOf } from '../../../contract/prices.ts'
+import {
+  add,
+  compare,
+  decimalText,
+  multiply,
+  type Rational,
+  subtract,
+  zero,
+} from '../../../money/rational.ts'
+import type { PricedRequest } from '../../../price/judge/request.ts'
+import { amountOf, atPlace } from './answer-json.ts'
+import { computedBounds, type Reading, readingsOf } from './balance.ts'
+import type { PriceJudgements } from './judgements.ts'
+
+/** Names of a limit beside a spend, where the contract names none. */
+const usualNames = ['max_budget', 'limit', 'hard_limit_usd']
+
+/** The limit that a contract states, or that the page with this reading shows; null if neither does. */
+export function limitAt(
+  { pages }: Pick<PriceJudgements, 'pages'>,
+  { limit, value, times }: BalanceTerms,
+  { request }: Reading,
+): Rational | null {
+  if (limit !== null && typeof limit !== 'string') return multiply(limit, times)
+  const page = pages.find((each) => each.request === request)
+  const beside = value?.split('.').slice(0, -1).join('.') ?? ''
+  const names =
+    limit === null
+      ? usualNames.map((name) => (beside === '' ? name : `${beside}.${name}`))
+      : [limit]
+  const amounts = names.map((name) =>
+    amountOf(page === undefined ? request.header(name.toLowerCase()) : atPlace(page.body, name)),
+  )
+  const found = amounts.find((amount) => amount !== null)
+  return found == null ? null : multiply(found.value, times)
+}
+
+/** What is wrong with a balance, and at which request. */
+export interface Overrun {
+  readonly shows: string
+  readonly request: PricedRequest
+}
+
+/** Requests that were served at a balance that shows 0, together for more than its last decimal. */
+export function servedAtZero(
+  { requests, judge }: PriceJudgements,
+  terms: BalanceTerms,
+  readings: readonly Reading[],
+  unit: string,
+): readonly Overrun[] {
+  if (terms.moves === 'up') return []
+  return [...Map.groupBy(readings, ({ account }) => account)].flatMap(([account, own]) =>
+    own.flatMap((reading, at) => {
+      const before = own[at - 1]
+      if (reading.value.numerator !== 0n || before?.value.numerator === 0n) return []
+      const next = own.slice(at).find(({ value }) => value.numerator !== 0n)
+      const served = requests.filter(
+        (request) =>
+          request.account === account &&
+          request.outcomes[0] === 'success' &&
+          request.startMs > reading.untilMs + terms.withinMs &&
+          (next === undefined || request.endMs < next.fromMs),
+      )
+      // A later value says that nothing was paid in between.
+      const isShownAgain = own.some(
+        ({ untilMs, value }) =>
+          value.numerator === 0n &&
+          served.length > 0 &&
+          untilMs >= served[0]!.endMs &&
+          (next === undefined || untilMs < next.untilMs),
+      )
+      const cost = served.map((request) => computedBounds(request, judge).low).reduce(add, zero)
+      const [first] = served
+      return first === undefined || !isShownAgain || compare(cost, reading.place) <= 0
+        ? []
+        : [
+            {
+              shows: `${served.length} requests for ${decimalText(cost)} ${unit} served at a balance of ${reading.text}`,
+              request: first,
+            },
+          ]
+    }),
+  )
+}
+
+/** A page whose values do not add up, and whether something paid in between explains it. */
+export interface Unequal extends Overrun {
+  readonly mayBePaidIn: boolean
+}
+
+/**
+ * What remains and what is used add up to the limit; without one, to the same on every page of an account, unless
+ * something is paid in. A page on which a late value may be behind decides nothing.
+ */
+export function unequalSums(
+  found: PriceJudgements,
+  terms: BalanceTerms,
+  unit: string,
+): readonly Unequal[] {
+  const values = valuesOf(terms)
+  if (!values.some(({ moves }) => moves === 'up') || !values.some(({ moves }) => moves === 'down'))
+    return []
+  const [first = [], ...others] = values.map((each) => readingsOf(found, each))
+  const besides = others.map((all) => new Map(all.map((each) => [each.request, each])))
+  const sums = first.flatMap((reading) => {
+    const all = [reading, ...besides.flatMap((beside) => beside.get(reading.request) ?? [])]
+    const isSettled = !found.requests.some(
+      ({ account, startMs, endMs }) =>
+        account === reading.account &&
+        startMs <= reading.untilMs &&
+        endMs + terms.withinMs >= reading.fromMs &&
+        terms.withinMs > 0,
+    )
+    if (all.length < values.length || !isSettled) return []
+    const sum = all.map(({ value }) => value).reduce(add, zero)
+    const slack = all.map(({ place }) => place).reduce(add, zero)
+    return [{ reading, sum, slack, text: all.map(({ text }) => text).join(' + ') }]
+  })
+  return [...Map.groupBy(sums, ({ reading }) => reading.account).values()].flatMap((own) =>
+    own.flatMap(({ reading, sum, slack, text }, at): readonly Unequal[] => {
+      const limit = limitAt(found, terms, reading)
+      const before = own[at - 1]
+      const total = limit ?? before?.sum
+      if (total === undefined || isWithin(subtract(sum, total), slack)) return []
+      return [
+        {
+          shows: `${text} = ${decimalText(sum)} ${unit}, where ${limit === null ? 'the page before' : 'the limit'} has ${decimalText(total)}`,
+          request: reading.request,
+          mayBePaidIn: limit === null && compare(sum, total) > 0,
+        },
+      ]
+    }),
+  )
+}
+
+const isWithin = (value: Rational, slack: Rational) =>
+  compare(value, slack) <= 0 && compare(subtract(zero, value), slack) <= 0
