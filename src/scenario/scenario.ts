@@ -35,11 +35,16 @@ export type Prompt =
       /** Number of different prompts, the same in every run; null for another prompt in each request. */
       readonly pool: number | null
       readonly prefix: PromptPrefix | null
+      readonly script: PromptScript
     }
   /** A step without a prompt: a short request, another in each request. */
   | { readonly kind: 'sentence' }
   /** The step's `prompt` function in the scenario's own module. */
   | { readonly kind: 'function' }
+
+/** What made-up text consists of. `repeat`: one word, again and again. */
+export const promptScripts = ['words', 'code', 'han', 'repeat'] as const
+export type PromptScript = (typeof promptScripts)[number]
 
 /** Text before a synthetic prompt, which a service may keep in its prefix cache. */
 export interface PromptPrefix {

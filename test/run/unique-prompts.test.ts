@@ -122,3 +122,17 @@ test.each([
     phases: [{ name: steady, load: constant, rate: 1/s, duration: 1s }] }`
   expect(() => parseScenario(text, 'a.yaml')).toThrow(sentence)
 })
+
+test('prompts of another script are kept each, and repeats of six words have two lengths', {
+  tags: 'whole',
+}, async () => {
+  const code = await promptsOf('{ synthetic: 60, script: code }', { requests: 12 })
+  expect(new Set(code.prompts).size).toBe(12)
+  expect(code.templates).toBe(12)
+  for (const prompt of code.prompts) expect(countTokens(prompt)).toBeGreaterThan(40)
+  const { prompts } = await promptsOf('{ synthetic: 300, script: repeat }', { requests: 12 })
+  const words = prompts.map((prompt) => [...new Set(prompt.split(' '))])
+  expect(words.every(({ length }) => length === 1)).toBe(true)
+  expect(new Set(words.flat()).size).toBe(6)
+  expect(prompts.map((prompt) => countTokens(prompt))).toEqual(prompts.map(() => 300))
+})

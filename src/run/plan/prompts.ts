@@ -5,6 +5,7 @@ import { tokensOf } from '../../schedule/draw.ts'
 import { RandomStream } from '../../schedule/random.ts'
 import { readText } from '../../user/read-text.ts'
 import { UserError } from '../../user/user-error.ts'
+import { ScriptText } from './script-text.ts'
 import { TokenText } from './token-text.ts'
 
 /** The prompts that a step draws from; null for a step whose requests have one each. */
@@ -46,10 +47,13 @@ function poolOf(step: Step, seed: number): PromptPool {
       const pool = prompt.pool ?? (step.wrong === null ? null : 1)
       if (pool === null) return null
       const lengths = new RandomStream(seed, `lengths of ${step.name}`)
+      const { script } = prompt
       const text = new TokenText(seed)
-      return Array.from({ length: pool }, (_, index) =>
-        text.text(tokensOf(prompt.tokens, lengths, index), index),
-      )
+      const scripts = new ScriptText(seed)
+      return Array.from({ length: pool }, (_, index) => {
+        const size = tokensOf(prompt.tokens, lengths, index)
+        return script === 'words' ? text.text(size, index) : scripts.text(script, size, index)
+      })
     }
     case 'function':
       return null

@@ -3,17 +3,23 @@ import { takesPrompt } from '../../contract/request.ts'
 import type { Step } from '../../scenario/scenario.ts'
 import { tokensOf } from '../../schedule/draw.ts'
 import { RandomStream } from '../../schedule/random.ts'
+import { ScriptText } from './script-text.ts'
 import { TokenText } from './token-text.ts'
 
 /** What a step without a prompt asks about its words. */
 const ask = ': write one sentence about these words.'
 const wordsOfSentence = 8
 
+/** Tokens of text that is not English, as costs are planned: one for each three bytes. */
+const mostTokensOf = (text: string) => Math.ceil(Buffer.byteLength(text) / 3)
+
 /** The prompt of one request. */
 export interface UniquePrompt {
   readonly text: string
   /** Prompts of equal length share a template in the store. */
   readonly tokens: number
+  /** Whether its body is kept as it is, since others of its length have other tokens. */
+  readonly isKept: boolean
 }
 
 /**
@@ -23,6 +29,7 @@ export interface UniquePrompt {
 export class UniquePrompts {
   private readonly prompt: UniquePromptKind
   private readonly words: TokenText
+  private readonly scripts: ScriptText
   private readonly lengths: RandomStream
   private readonly groups: RandomStream
   private readonly prefixes = new Map<number, string>()
@@ -30,6 +37,7 @@ export class UniquePrompts {
   constructor(step: string, prompt: UniquePromptKind, seed: number, runId: string) {
     this.prompt = prompt
     this.words = new TokenText(saltOf(seed, runId, step))
+    this.scripts = new ScriptText(saltOf(seed, runId))
     this.lengths = new RandomStream(seed, `lengths of ${step}`)
     this.groups = new RandomStream(seed, `groups of ${step}`)
   }
@@ -38,18 +46,20 @@ export class UniquePrompts {
   of(slot: number): UniquePrompt {
     const { prompt } = this
     if (prompt.kind === 'sentence') {
-      return { text: this.words.unique(wordsOfSentence, slot) + ask, tokens: wordsOfSentence }
+      const text = this.words.unique(wordsOfSentence, slot) + ask
+      return { text, tokens: wordsOfSentence, isKept: false }
     }
-    const tokens = tokensOf(prompt.tokens, this.lengths, slot)
-    const { prefix } = prompt
-    if (prefix === null) return { text: this.words.unique(tokens, slot), tokens }
+    const size = tokensOf(prompt.tokens, this.lengths, slot)
+    const { prefix, script } = prompt
+    const isKept = script !== 'words'
+    const own = isKept ? this.scripts.text(script, size, slot) : this.words.unique(size, slot)
+    const tokens = isKept ? Math.max(size, mostTokensOf(own)) : size
+    if (prefix === null) return { text: own, tokens, isKept }
     const all = prefix.tokens + tokens
-    if (prefix.texts === null) return { text: this.words.unique(all, slot), tokens: all }
-    const group = Math.floor(this.groups.at(slot) * prefix.texts)
-    return {
-      text: `${this.prefixOf(group, prefix.tokens)} ${this.words.unique(tokens, slot)}`,
-      tokens: all,
-    }
+    if (prefix.texts === null && !isKept)
+      return { text: this.words.unique(all, slot), tokens: all, isKept }
+    const group = prefix.texts === null ? slot : Math.floor(this.groups.at(slot) * prefix.texts)
+    return { text: `${this.prefixOf(group, prefix.tokens)} ${own}`, tokens: all, isKept }
   }
 
   private prefixOf(group: number, tokens: number): string {

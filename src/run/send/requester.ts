@@ -94,7 +94,13 @@ export class Requester {
       const content = this.ownPrompt(plan, phase, index, 0)
       this.use(flight, plan.made([{ role: 'user', content }], flight.key))
     } else if (unique !== null) {
-      this.use(flight, plan.unique(unique.of(flight.slot), flight.key))
+      const own = unique.of(flight.slot)
+      this.use(
+        flight,
+        own.isKept
+          ? plan.made([{ role: 'user', content: own.text }], flight.key)
+          : plan.unique(own, flight.key),
+      )
     } else {
       this.use(flight, plan.fromPool(uniform, flight.key))
     }

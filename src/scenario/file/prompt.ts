@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { counted, either, oneOf, shape, text, whole } from '../fields.ts'
-import type { Prompt, PromptPrefix } from '../scenario.ts'
+import { type Prompt, type PromptPrefix, promptScripts } from '../scenario.ts'
 import { mostTokens, tokenLengths } from './lengths.ts'
 import type { Origin } from './origin.ts'
 
@@ -31,6 +31,10 @@ const promptOptions = [
     prefix: [
       promptPrefix.optional(),
       'Text before the prompt, for the prefix cache of the service.',
+    ],
+    script: [
+      oneOf(promptScripts).default('words'),
+      'words: English, of exactly so many tokens. code, han (Chinese): about so many. repeat: one word, so many times.',
     ],
   }),
 ] as const
@@ -63,6 +67,6 @@ export function promptOf(
   if (typeof prompt === 'string') return { kind: 'text', text: prompt }
   if (typeof prompt === 'function') return { kind: 'function' }
   if ('file' in prompt) return { kind: 'file', path: resolve(folder, prompt.file) }
-  const { synthetic: tokens, pool = null, prefix = null } = prompt
-  return { kind: 'synthetic', tokens, pool, prefix }
+  const { synthetic: tokens, pool = null, prefix = null, script } = prompt
+  return { kind: 'synthetic', tokens, pool, prefix, script }
 }

@@ -44,14 +44,14 @@ cannot be counted from outside, and a count alone never passes.`,
   }),
 }
 
-/** Null without reasoning tokens. */
+/** Null without reasoning. */
 function usageOf(exchange: Exchange): Usage | null {
   const documents = exchange.isStream
     ? exchange.events?.events.map(({ json }) => json)
     : [exchange.responseJson]
   const known = (documents ?? []).filter((json) => json !== undefined)
   const { usage } = answerUsage(known, null, exchange.row.endpoint)
-  return usage === null || usage.parts.reasoning === null ? null : usage
+  return usage === null || (usage.parts.reasoning ?? 0) === 0 ? null : usage
 }
 
 function wrongWith(exchange: Exchange, { parts, flags }: Usage, most: number): string | null {
