@@ -48,7 +48,7 @@ phases:
       const baseUrl = `http://127.0.0.1:${port}`
       const { runId } = await run(scenario, { dbPath, baseUrl, keys: { default: key } })
       const store = await openStore(dbPath)
-      const { all } = await summarise(store, runId)
+      const { all } = await summarise(store, { runId })
       store.close()
       const { service, lag } = all.metrics
       const ms = (us: number | null) => ((us ?? Number.NaN) / 1000).toFixed(3)

@@ -71,20 +71,17 @@ test('a report and an export report their progress, and a signal aborts them', {
   onTestFinished(() => store.close())
   const doing: string[] = []
   const onProgress = (part: api.WorkProgress) => doing.push(part.doing)
-  const options = {
-    ...{ store, contract: api.defaultContract, runIds: [], timeZone: 'UTC', nowUs: 0 },
-    page: 'launch',
-  } as const
-  await api.makeReport({ ...options, onProgress })
+  const options = { page: 'launch' } as const
+  await api.makeReport(store, { ...options, onProgress })
   expect(doing[0]).toBe('figures of the launch page')
   expect(doing).toContain('chart 21-time-to-first-token')
   const signal = AbortSignal.abort(new Error('enough'))
-  await expect(api.makeReport({ ...options, signal })).rejects.toThrow('enough')
+  await expect(api.makeReport(store, { ...options, signal })).rejects.toThrow('enough')
   const file = join(temporaryFolder(), 'runs.csv')
-  await expect(api.exportTable(store, 'runs', [], file, 'csv', { signal })).rejects.toThrow(
-    'enough',
-  )
-  expect(await api.exportTable(store, 'runs', [], file, 'csv', { onProgress })).toBe(2)
+  await expect(
+    api.exportTable(store, { what: 'runs', file, format: 'csv', signal }),
+  ).rejects.toThrow('enough')
+  expect(await api.exportTable(store, { what: 'runs', file, format: 'csv', onProgress })).toBe(2)
   expect(doing.at(-1)).toBe(`writing runs to ${file}`)
 })
 

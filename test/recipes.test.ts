@@ -55,7 +55,11 @@ test('the query of the recipe is a table of the page, under its heading', {
   onTestFinished(() => store.close())
   const reportsFolder = temporaryFolder()
   writeFileSync(join(reportsFolder, '95-mine.sql'), blockOf('A chart'))
-  const { html } = await makeReport({ ...seededOptions(store), page: 'launch', reportsFolder })
+  const { html } = await makeReport(store, {
+    ...seededOptions(store),
+    page: 'launch',
+    reportsFolder,
+  })
   expect(html).toContain('<h2>Mine</h2>')
 })
 
@@ -67,7 +71,11 @@ test('with the picture of the recipe the query is a chart of the page', {
   const reportsFolder = temporaryFolder()
   writeFileSync(join(reportsFolder, '95-mine.sql'), blockOf('A chart'))
   writeFileSync(join(reportsFolder, '95-mine.vl.json'), blockOf('A chart', 'json'))
-  const { html } = await makeReport({ ...seededOptions(store), page: 'launch', reportsFolder })
+  const { html } = await makeReport(store, {
+    ...seededOptions(store),
+    page: 'launch',
+    reportsFolder,
+  })
   const mine = html.slice(html.indexOf('<h2>Mine</h2>'))
   expect(mine.slice(0, mine.indexOf('<h2>', 1))).toMatch(/<figure[\s\S]*Attempts of each step/)
 })

@@ -12,7 +12,7 @@ import { unlessSpoilt } from './evidence/spoilt.ts'
 import { contractOfService } from './known-service.ts'
 import { decideInWorker } from './rate-worker.ts'
 import type { Evidence, Rule } from './rule.ts'
-import { selectRules } from './rules/select.ts'
+import { chooseRules, isOfRulebook } from './rules/select.ts'
 import { type AuditedRun, killedRuns, missingParts, selectRuns } from './runs.ts'
 import { type AccountShare, asOfShare, scopeOfShare } from './shares/account-share.ts'
 import { type Finding, observationsOf } from './verdict.ts'
@@ -28,8 +28,8 @@ export interface AuditOptions extends Work {
   readonly choices?: Readonly<Record<string, string>>
   /** Empty or absent: every run against the base URL of the newest run. */
   readonly runIds?: readonly string[]
-  /** Ids of rules, or families such as `BILL`. Empty or absent: all. */
-  readonly rules?: readonly string[]
+  /** Ids of rules, families such as `BILL`, or rules of your own. Empty or absent: all of the rulebook. */
+  readonly rules?: readonly (string | Rule)[]
   /** Judges only these accounts, and keeps no findings. Absent: all accounts. */
   readonly accounts?: AccountShare
   /** Of more attempts, evidence is kept on disk beside the store, one account in memory at a time. 1.5 million if absent. */
@@ -68,7 +68,7 @@ export function audit(store: Store, options: AuditOptions): Promise<AuditReport>
 }
 
 async function decideAndKeep(store: Session, options: AuditOptions): Promise<AuditReport> {
-  const rules = selectRules(options.rules ?? [])
+  const rules = chooseRules(options.rules ?? [])
   const runs = await selectRuns(store, options.runIds ?? [])
   const attempts = runs.reduce((sum, run) => sum + run.attempts, 0)
   if (attempts <= (options.attemptsInMemory ?? usualInMemory)) {
@@ -140,7 +140,7 @@ async function decideAll(
   runs: readonly AuditedRun[],
   options: AuditOptions,
 ): Promise<readonly Finding[]> {
-  const isOfLimits = ({ id }: Rule) => id.startsWith('RATE-')
+  const isOfLimits = (rule: Rule) => rule.id.startsWith('RATE-') && isOfRulebook(rule)
   const ofLimits = rules.filter(isOfLimits)
   const attempts = runs.reduce((sum, run) => sum + run.attempts, 0)
   const ids = ofLimits.map(({ id }) => id)

@@ -27,16 +27,18 @@ export interface PortalOptions extends AnswersOptions {
   readonly log?: (line: string) => void
 }
 
+export const missingLibraries = () =>
+  new UserError(
+    'usage',
+    'The libraries of the usage server are not installed. Install them next to assay: npm install hono @hono/node-server jose.',
+  )
+
 /** hono is an optional install. @throws UserError if it is missing */
-export async function loadHono() {
+async function loadHono() {
   try {
-    const [{ Hono }, { serve }] = await Promise.all([import('hono'), import('@hono/node-server')])
-    return { Hono, serve }
+    return (await import('hono')).Hono
   } catch {
-    throw new UserError(
-      'usage',
-      'The libraries of the usage server are not installed. Install them next to assay: npm install hono @hono/node-server jose.',
-    )
+    throw missingLibraries()
   }
 }
 
@@ -65,7 +67,7 @@ export class Portal {
 
   /** A function from requests to responses. @throws UserError without hono, or for wrong settings */
   async handler(): Promise<(request: Request) => Promise<Response>> {
-    const { Hono } = await loadHono()
+    const Hono = await loadHono()
     await loadJose()
     const app = new Hono()
     app.onError((error, context) => refused(error, context, this.options.log))

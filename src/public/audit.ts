@@ -7,7 +7,6 @@ export type { Evidence, Rule } from '../audit/rule.ts'
 export type { AuditedRun } from '../audit/runs.ts'
 export type { AccountShare } from '../audit/shares/account-share.ts'
 export { type Finding, isBroken, type Verdict, type Witness } from '../audit/verdict.ts'
-export type { DeploymentProfile } from '../contract/profile.ts'
 
 /**
  * Decides the rules over the rows of the audited runs, and stores the verdicts in `findings`.

@@ -1,6 +1,7 @@
 /** `assay/probe`: questions of an active client, and polls of a balance. A function loads its code when it is first called. */
 import type { ProbeOptions, ProbeResult } from '../probe/probe.ts'
 import type { WatchOptions } from '../probe/watch.ts'
+import type { Store } from '../store/session/open.ts'
 
 export type { ProbeOptions, ProbeResult } from '../probe/probe.ts'
 export type { Poll, WatchOptions } from '../probe/watch.ts'
@@ -12,16 +13,19 @@ export type { Poll, WatchOptions } from '../probe/watch.ts'
  * @example
  * const service = await startService()
  * const [store, { baseUrl, keys }] = [await openStore('assay.duckdb'), service]
- * const { profile } = await probe({
- *   ...{ store, contract: defaultContract, baseUrl, apiKey: keys[1]!.apiKey },
+ * const { profile } = await probe(store, {
+ *   ...{ contract: defaultContract, baseUrl, apiKey: keys[1]!.apiKey },
  *   ...{ maxCredits: 50, only: ['G-01'] },
  * })
  * console.log(profile)
  * store.close()
  * await service.close()
  */
-export async function probe(options: ProbeOptions): Promise<ProbeResult> {
-  return (await import('../probe/probe.ts')).probe(options)
+export async function probe(
+  store: Store,
+  options: Omit<ProbeOptions, 'store'>,
+): Promise<ProbeResult> {
+  return (await import('../probe/probe.ts')).probe({ ...options, store })
 }
 
 /**

@@ -1,15 +1,14 @@
 /** `assay/run`: load against a service, and what this machine can send. A function loads its code when it is first called. */
-import type { Contract } from '../contract/contract.ts'
+import type { JudgeOptions } from '../run/crew/merge.ts'
 import type { RunOptions, RunResult } from '../run/run.ts'
 import type { CalibrateOptions, Calibration } from '../run/self-test/calibrate.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { Store } from '../store/session/open.ts'
 
-export type { Contract } from '../contract/contract.ts'
-export { defaultContract } from '../contract/default.ts'
 export type { AttemptCounts } from '../run/count/attempt-counts.ts'
 export type { Progress } from '../run/count/progress.ts'
 export type { Counted } from '../run/count/tally.ts'
+export type { JudgeOptions } from '../run/crew/merge.ts'
 export type { Shard } from '../run/crew/shard.ts'
 export type { StopReason } from '../run/crew/stop-conditions.ts'
 export type { Team } from '../run/crew/team.ts'
@@ -59,25 +58,14 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
 /**
  * Judges a run whose parts are in one store, after `mergeParts`.
  *
- * @param contract Default: svc
- * @param clockErrorUs greatest difference of the machines' clocks, microseconds; null for what they measured
  * @throws UserError when the store holds no parts of the run
  * @example
  * const store = await openStore('merged.duckdb')
- * const runId = await mergeParts(store, ['shard-0.duckdb', 'shard-1.duckdb'], false)
- * const { verdict } = await judgeParts(store, runId)
+ * const runId = await mergeParts(store, { paths: ['shard-0.duckdb', 'shard-1.duckdb'] })
+ * const { verdict } = await judgeParts(store, { runId })
  * console.log(verdict.verdict)
  * store.close()
  */
-export async function judgeParts(
-  store: Store,
-  runId: string,
-  contract?: Contract,
-  clockErrorUs: number | null = null,
-): Promise<RunResult> {
-  const [{ judgeParts }, { defaultContract }] = await Promise.all([
-    import('../run/crew/merge.ts'),
-    import('../contract/default.ts'),
-  ])
-  return judgeParts(store, runId, contract ?? defaultContract, clockErrorUs)
+export async function judgeParts(store: Store, options: JudgeOptions): Promise<RunResult> {
+  return (await import('../run/crew/merge.ts')).judgeParts(store, options)
 }

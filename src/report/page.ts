@@ -51,7 +51,8 @@ export interface ReportOptions extends Work {
   readonly timeZone: string
   /** Time of the report, Unix microseconds. */
   readonly nowUs: number
-  readonly usage?: UsageScopeOptions
+  /** All usage by model, unless it says otherwise. */
+  readonly usage?: Partial<UsageScopeOptions>
   /** The profile from `assay probe`, for the audit page. */
   readonly profile?: DeploymentProfile
   /** A folder of the user's own charts. They follow ours; a file with the same name replaces ours. */
@@ -236,8 +237,9 @@ export async function readUsageOf(
   options: ReportOptions,
   withHours = true,
 ): Promise<UsagePage> {
-  const { timeZone, nowUs, usage = allUsage } = options
+  const { timeZone, nowUs, usage = {} } = options
   const asked = {
+    ...allUsage,
     ...usage,
     timezone: timeZone,
     runIds: options.runIds.length > 0 ? await meantRuns(store, options) : [],

@@ -39,7 +39,7 @@ async function recorded(folder: string, faults: readonly string[]): Promise<Stor
   const paths = await Promise.all(Array.from({ length: of }, (_, index) => part(index)))
   await service.close()
   const store = await openStore(join(folder, 'all.duckdb'))
-  await mergeParts(store, paths, false)
+  await mergeParts(store, { paths })
   return store
 }
 
@@ -59,7 +59,7 @@ async function turn(store: Store, machine: number, us: number): Promise<void> {
 
 /** The verdicts of the account rules while the clocks are this many microseconds ahead. */
 async function verdicts(store: Store, aheadUs: readonly number[], clockErrorUs: number | null) {
-  await judgeParts(store, 'shared', defaultContract, clockErrorUs)
+  await judgeParts(store, { runId: 'shared', clockErrorUs })
   for (const [machine, us] of aheadUs.entries()) await turn(store, machine, us)
   try {
     const { findings } = await audit(store, { contract: defaultContract, rules: ofAccounts })

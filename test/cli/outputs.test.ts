@@ -256,7 +256,7 @@ test('every option and argument that names a file says what a command does with 
 
 test('a program that exports onto a store that it has open loses nothing', async () => {
   const store = await openStore(db)
-  await expect(exportTable(store, 'attempts', [], db, 'csv')).rejects.toThrow(
+  await expect(exportTable(store, { what: 'attempts', file: db, format: 'csv' })).rejects.toThrow(
     `the output: expected a file of its own; got ${db}, which is the store of --db.`,
   )
   expect(await store.rows('SELECT count(*) AS n FROM attempts')).toEqual([{ n: 2 }])
@@ -271,7 +271,7 @@ test('a program that exports onto a store that it has open loses nothing', async
 async function exportAgain() {
   const [other, old] = [await openStore(at('other.duckdb')), at('old.duckdb')]
   ;(await openStore(old)).close()
-  await exportTable(other, 'attempts', [], old, 'csv')
+  await exportTable(other, { what: 'attempts', file: old, format: 'csv' })
   other.close()
   expect(readFileSync(old, 'utf8')).toMatch(/^run_id,/)
 }

@@ -49,7 +49,7 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
     clickhouse = await database('whole')
     store = await openStore(':memory:')
     await enterWeeks()
-    await exportTable(store, 'usage', [], log, 'parquet')
+    await exportTable(store, { what: 'usage', file: log, format: 'parquet' })
     await store.execute('DELETE FROM usage_events')
     await importFile(store, asked)
   }, 120_000)
@@ -202,7 +202,7 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
         await from.execute(
           'DELETE FROM runs; DELETE FROM usage_statements; DELETE FROM usage_event_days',
         )
-        await exportTable(from, 'usage', [], usage, 'parquet')
+        await exportTable(from, { what: 'usage', file: usage, format: 'parquet' })
         await importToClickhouse(made, { ...asked, file: usage, source: 'gateway' })
         await from.execute(`UPDATE usage_events SET id = source || '/' || id, source = 'gateway'`)
         await made.insertRows('usage_polls', await from.rows('FROM usage_polls'))

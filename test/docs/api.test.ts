@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { gapIds } from '../../src/contract/profile.ts'
 import * as api from '../../src/index.ts'
 import { natsServer, withoutNats } from '../fleet/nats.ts'
 import { seededStore } from '../report/seeded.ts'
@@ -12,6 +13,7 @@ const {
   attemptColumns,
   audit,
   calibrate,
+  comparisonMarkdown,
   compareRuns,
   defaultContract,
   defineScenario,
@@ -20,8 +22,11 @@ const {
   importFile,
   isBroken,
   joinFleet,
+  judgeGates,
   judgeParts,
   listRuns,
+  loadContract,
+  loadProfile,
   loadScenario,
   makeReport,
   mergeParts,
@@ -35,6 +40,8 @@ const {
   scenarioFrom,
   startService,
   summarise,
+  usageHandler,
+  usageToken,
   watch,
   watchRun,
   writeReport,
@@ -97,7 +104,7 @@ const examples: Readonly<Record<string, () => Promise<void> | void>> = {
   },
   async exportTable() {
     const store = await openExistingStore('assay.duckdb')
-    const rows = await exportTable(store, 'attempts', [], 'attempts.csv', 'csv')
+    const rows = await exportTable(store, { what: 'attempts', file: 'attempts.csv', format: 'csv' })
     console.log(`${rows} rows`)
     store.close()
   },
@@ -121,8 +128,8 @@ const examples: Readonly<Record<string, () => Promise<void> | void>> = {
   },
   async judgeParts() {
     const store = await openStore('merged.duckdb')
-    const runId = await mergeParts(store, ['shard-0.duckdb', 'shard-1.duckdb'], false)
-    const { verdict } = await judgeParts(store, runId)
+    const runId = await mergeParts(store, { paths: ['shard-0.duckdb', 'shard-1.duckdb'] })
+    const { verdict } = await judgeParts(store, { runId })
     console.log(verdict.verdict)
     store.close()
   },
@@ -138,14 +145,14 @@ const examples: Readonly<Record<string, () => Promise<void> | void>> = {
   },
   async makeReport() {
     const store = await openExistingStore('assay.duckdb')
-    const { html } = await makeReport({ store, page: 'usage', timeZone: 'Asia/Kolkata' })
+    const { html } = await makeReport(store, { page: 'usage', timeZone: 'Asia/Kolkata' })
     console.log(html.length)
     store.close()
   },
   async mergeParts() {
     const store = await openStore('merged.duckdb')
-    const runId = await mergeParts(store, ['shard-0.duckdb', 'shard-1.duckdb'], false)
-    console.log(await judgeParts(store, runId))
+    const runId = await mergeParts(store, { paths: ['shard-0.duckdb', 'shard-1.duckdb'] })
+    console.log(await judgeParts(store, { runId }))
     store.close()
   },
   async openExistingStore() {
@@ -176,8 +183,8 @@ const examples: Readonly<Record<string, () => Promise<void> | void>> = {
   async probe() {
     const service = await startService()
     const [store, { baseUrl, keys }] = [await openStore('assay.duckdb'), service]
-    const { profile } = await probe({
-      ...{ store, contract: defaultContract, baseUrl, apiKey: keys[1]!.apiKey },
+    const { profile } = await probe(store, {
+      ...{ contract: defaultContract, baseUrl, apiKey: keys[1]!.apiKey },
       ...{ maxCredits: 50, only: ['G-01'] },
     })
     console.log(profile)
@@ -222,7 +229,7 @@ const examples: Readonly<Record<string, () => Promise<void> | void>> = {
   async summarise() {
     const store = await openExistingStore('assay.duckdb')
     const [last] = await listRuns(store)
-    const { all } = await summarise(store, last!.runId)
+    const { all } = await summarise(store, { runId: last!.runId })
     console.log(all.metrics.service.p95)
     store.close()
   },
@@ -236,9 +243,52 @@ const examples: Readonly<Record<string, () => Promise<void> | void>> = {
     const watched = await watchRun({ address: '127.0.0.1:4222', runId: 'night', waitMs: 5000 })
     await watched.close()
   },
+  async judgeGates() {
+    const store = await openExistingStore('assay.duckdb')
+    const [after, before] = await listRuns(store)
+    const comparison = await compareRuns(
+      { store, runId: before!.runId },
+      { store, runId: after!.runId },
+    )
+    const gates = await judgeGates(comparison, ['p95 > +10%', 'errors > +1%'])
+    process.exitCode = gates.every(({ result }) => result === 'passed') ? 0 : 1
+    console.log(await comparisonMarkdown(comparison, gates))
+    store.close()
+  },
+  async comparisonMarkdown() {
+    const store = await openExistingStore('assay.duckdb')
+    const [after, before] = await listRuns(store)
+    const comparison = await compareRuns(
+      { store, runId: before!.runId },
+      { store, runId: after!.runId },
+    )
+    console.log(await comparisonMarkdown(comparison))
+    store.close()
+  },
+  async loadContract() {
+    const contract = await loadContract('contract.yaml')
+    console.log(contract.name)
+  },
+  async loadProfile() {
+    const profile = await loadProfile('profile.yaml')
+    console.log(profile.answers)
+  },
+  async usageHandler() {
+    const store = await openExistingStore('assay.duckdb')
+    const usage = usageHandler(store, 'usage.yaml')
+    await usage.ready
+    const { status } = await usage(new Request('http://localhost/healthz'))
+    console.log(status)
+    await usage.close()
+    store.close()
+  },
+  async usageToken() {
+    const token = await usageToken('usage.yaml', { account: 'acme', forS: 900 })
+    console.log(token.split('.').length)
+  },
   async writeReport() {
     const store = await openExistingStore('assay.duckdb')
-    await writeReport({ store, page: 'launch', out: 'launch.html' })
+    await writeReport(store, { page: 'launch', out: 'launch.html' })
     store.close()
   },
 }
@@ -251,6 +301,23 @@ beforeAll(async () => {
   const store = await seededStore({ attempts: 200, path: join(folder, 'assay.duckdb') })
   store.close()
   writeFileSync(join(folder, 'gateway.jsonl'), '{"id":"a","at":"2026-01-01T00:00:00Z","cost":1}\n')
+  writeFileSync(join(folder, 'contract.yaml'), 'name: mine\nextends: svc\n')
+  writeFileSync(
+    join(folder, 'usage.yaml'),
+    'product: Example\ntokens: { algorithm: HS256, secretEnv: USAGE_SECRET }\n',
+  )
+  const profile = {
+    ...{
+      version: 1,
+      base_url: 'http://localhost',
+      contract: 'svc',
+      asked_at: '2026-01-01T00:00:00Z',
+    },
+    ...{ run_id: 'probe', credits_spent: 0 },
+    answers: Object.fromEntries(gapIds.map((gap) => [gap, { status: 'not-asked', why: 'none' }])),
+  }
+  writeFileSync(join(folder, 'profile.yaml'), JSON.stringify(profile))
+  vi.stubEnv('USAGE_SECRET', 'a secret of the operator with more than 32 bytes')
   process.chdir(folder)
   vi.spyOn(console, 'log').mockImplementation(() => {})
   await examples.run!()
@@ -274,6 +341,7 @@ beforeAll(async () => {
 afterAll(() => {
   process.chdir(home)
   process.exitCode = 0
+  vi.unstubAllEnvs()
   rmSync(folder, { recursive: true })
 })
 

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { defaultContract } from '../../src/contract/default.ts'
 import { joinFleet } from '../../src/fleet/fleet.ts'
 import { judgeParts } from '../../src/run/crew/merge.ts'
 import { run } from '../../src/run/run.ts'
@@ -63,8 +62,8 @@ test.skipIf(withoutNats !== null)(
       expect(rated.map(({ sent }) => sent)).toEqual(rated.map(({ planned }) => planned))
 
       const store = await openStore(path('all'))
-      await mergeParts(store, [path(0), path(1)], false)
-      const whole = await judgeParts(store, 'launch', defaultContract, null)
+      await mergeParts(store, { paths: [path(0), path(1)] })
+      const whole = await judgeParts(store, { runId: 'launch' })
       store.close()
       expect(whole.sweeps).toEqual(results[0]!.sweeps)
       const searched = sweep!.trials.reduce((sum, { sent }) => sum + sent, 0)

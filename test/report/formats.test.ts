@@ -268,7 +268,9 @@ test('exported rows are read back, and no CSV cell begins a formula', async () =
   )
   for (const format of ['parquet', 'csv', 'json', 'jsonl'] as const) {
     const file = join(folder, `rows.${format}`)
-    expect(await exportTable(store, 'attempts', ['a'], file, format)).toBe(models.length)
+    expect(await exportTable(store, { what: 'attempts', runIds: ['a'], file, format })).toBe(
+      models.length,
+    )
     const reader = {
       parquet: 'read_parquet',
       csv: 'read_csv',
@@ -284,8 +286,13 @@ test('exported rows are read back, and no CSV cell begins a formula', async () =
         : models,
     )
   }
-  expect(await exportTable(store, 'attempts', ["x' OR 1=1 --"], join(folder, 'n.csv'), 'csv')).toBe(
-    0,
-  )
+  expect(
+    await exportTable(store, {
+      what: 'attempts',
+      runIds: ["x' OR 1=1 --"],
+      file: join(folder, 'n.csv'),
+      format: 'csv',
+    }),
+  ).toBe(0)
   store.close()
 })

@@ -157,7 +157,7 @@ describe('hostile strings from a service, a log or another tool', () => {
 
   test.each(exportable)('start no formula in the exported CSV of %s', async (what) => {
     const file = join(folder, `${what}.csv`)
-    await exportTable(store, what, [], file, 'csv')
+    await exportTable(store, { what, file, format: 'csv' })
     const cells = readFileSync(file, 'utf8').matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^",\r\n]+))/gm)
     const formulas = [...cells].filter(([, quoted, plain]) =>
       /^\s*[=@]|^\s*[+-](?![\d.])/.test(quoted ?? plain ?? ''),

@@ -408,7 +408,7 @@ test('hostile names stay data in queries, on the terminal and in CSV', {
   )
   expect(only.cards[1]!.value).toBe(1)
   const file = join(folder, 'usage.csv')
-  expect(await exportTable(store, 'usage', [], file, 'csv')).toBe(names.length)
+  expect(await exportTable(store, { what: 'usage', file, format: 'csv' })).toBe(names.length)
   expect(readFileSync(file, 'utf8')).not.toMatch(/(^|,)"?=cmd/m)
   expect(await store.rows('SELECT count(*) AS n FROM usage_events')).toEqual([{ n: names.length }])
   rmSync(folder, { recursive: true })

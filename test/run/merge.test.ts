@@ -79,7 +79,10 @@ async function merged<T>(
   const store = await openStore(path(name))
   try {
     for (const [at, group] of groups.entries()) {
-      await mergeParts(store, group, allowMissing || at < groups.length - 1)
+      await mergeParts(store, {
+        paths: group,
+        allowMissing: allowMissing || at < groups.length - 1,
+      })
     }
     return await use(store)
   } finally {
@@ -121,7 +124,7 @@ const openSql = (from: string) => `SELECT phase, slot, turn, step, key_fp, templ
 test('a merge reports the store that it takes, and how many are done', async () => {
   const told: unknown[] = []
   const store = await openStore(path('told'))
-  await mergeParts(store, parts, false, { onProgress: (progress) => told.push(progress) })
+  await mergeParts(store, { paths: parts, onProgress: (progress) => told.push(progress) })
   store.close()
   expect(told).toEqual(
     parts.map((part, at) => ({ doing: `taking ${part}`, done: at, of: parts.length })),
@@ -132,7 +135,7 @@ test('merged shards equal, row by row, the open phases that one machine sends by
   tags: 'whole',
 }, async () => {
   await merged('all', [parts], async (store) => {
-    const result = await judgeParts(store, 'launch-7', defaultContract, 5000)
+    const result = await judgeParts(store, { runId: 'launch-7', clockErrorUs: 5000 })
     await store.execute(`ATTACH '${whole}' AS one (READ_ONLY)`)
     const both = [openSql(''), openSql('one.')]
     const differ = await store.rows(
@@ -170,18 +173,18 @@ test('merged shards equal, row by row, the open phases that one machine sends by
     const { end } = await prepareTop(store, { ...page, store, timeZone: 'UTC', nowUs: 0 })
     expect(end).toMatchObject({ text: expect.stringContaining(', from 3 machines.</li>') })
     expect(await unknownClocks(store, ['launch-7'])).toEqual([])
-    await judgeParts(store, 'launch-7', defaultContract, null)
+    await judgeParts(store, { runId: 'launch-7' })
     expect(await unknownClocks(store, ['launch-7'])).toEqual([{ runId: 'launch-7' }])
 
     // Two shards differ at most by the sum of what each measured from shard 0.
     await store.execute('UPDATE run_shards SET clock_error_us = [0, 700, 300][shard + 1]')
-    await judgeParts(store, 'launch-7', defaultContract, null)
+    await judgeParts(store, { runId: 'launch-7' })
     const [measured] = await store.rows<{ us: number }>(
       `SELECT (attempt_counts_json->>'$.clockErrorUs')::DOUBLE AS us FROM runs`,
     )
     expect(measured!.us).toBe(1000)
     await store.execute('UPDATE run_shards SET clock_error_us = NULL WHERE shard = 1')
-    await judgeParts(store, 'launch-7', defaultContract, null)
+    await judgeParts(store, { runId: 'launch-7' })
     expect(await unknownClocks(store, ['launch-7'])).toEqual([{ runId: 'launch-7' }])
   })
 })
@@ -191,7 +194,7 @@ test('merging in any order, in groups, or twice gives the same rows', {
 }, async () => {
   const [a, b, c] = parts as [string, string, string]
   const judged = async (store: Store) => {
-    await judgeParts(store, 'launch-7', defaultContract, null)
+    await judgeParts(store, { runId: 'launch-7' })
     return contents(store)
   }
   const first = await merged('first', [parts], judged)
@@ -219,7 +222,7 @@ test('the first complete try of a shard counts; a later try is kept and named, a
 }, async () => {
   const again = path('again')
   const judged = async (store: Store) => {
-    const result = await judgeParts(store, 'launch-7', defaultContract, 5000)
+    const result = await judgeParts(store, { runId: 'launch-7', clockErrorUs: 5000 })
     const [row] = await store.rows<{ n: number; ok: number; id: string }>(
       `SELECT count(*) FILTER (run_id = 'launch-7')::INTEGER AS n,
          count(*) FILTER (outcome = 'ok' AND run_id <> 'launch-7')::INTEGER AS ok, max(run_id) AS id FROM attempts`,
@@ -290,7 +293,7 @@ test('a run with a missing shard is invalid, and names how many are present', as
     'gap',
     [parts.slice(0, 2)],
     async (store) => {
-      const { verdict } = await judgeParts(store, 'launch-7', defaultContract, 0)
+      const { verdict } = await judgeParts(store, { runId: 'launch-7', clockErrorUs: 0 })
       expect(verdict.verdict).toBe('invalid')
       expect(verdict.tests[0]).toMatchObject({ result: 'failed', figure: '2 of 3 present' })
       const [row] = await store.rows<{ parts: string }>(

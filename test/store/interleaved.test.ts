@@ -76,7 +76,7 @@ const operations = {
   comparison: () => compareRuns({ store, runId: 'run-1' }, { store, runId: 'run-sweep' }, contract),
   async export() {
     const out = join(folder, `${nth++}.csv`)
-    await exportTable(store, 'attempts', ['run-1'], out, 'csv')
+    await exportTable(store, { what: 'attempts', runIds: ['run-1'], file: out, format: 'csv' })
     return readFileSync(out, 'utf8')
   },
   async import() {
@@ -90,7 +90,7 @@ const operations = {
     return { accepted, rejected }
   },
   merge: () =>
-    mergeParts(store, [join(folder, 'part-0.duckdb'), join(folder, 'part-1.duckdb')], false),
+    mergeParts(store, { paths: [join(folder, 'part-0.duckdb'), join(folder, 'part-1.duckdb')] }),
   async run() {
     const { counts, runId } = await run(scenario, { baseUrl: target.baseUrl, keys, store })
     return [

@@ -34,7 +34,9 @@ const fullDisk = '/dev/full'
 test('an output into a missing folder names the folder, and does not blame the store', async () => {
   const csv = join(folder, 'missing/x.csv')
   const summary = `${csv} cannot be written: there is no folder ${join(folder, 'missing')}. Make it, or name another file.`
-  await expect(exportTable(store, 'attempts', [], csv, 'csv')).rejects.toThrow(summary)
+  await expect(exportTable(store, { what: 'attempts', file: csv, format: 'csv' })).rejects.toThrow(
+    summary,
+  )
   expect(() => writeOutput(csv, 'x')).toThrow(summary)
 })
 
@@ -42,7 +44,9 @@ test('an output onto a folder is refused as such', async () => {
   const path = join(folder, 'a-folder')
   mkdirSync(path)
   const summary = `${path} cannot be written: it is a folder. Name a file in it.`
-  await expect(exportTable(store, 'attempts', [], path, 'json')).rejects.toThrow(summary)
+  await expect(
+    exportTable(store, { what: 'attempts', file: path, format: 'json' }),
+  ).rejects.toThrow(summary)
   expect(() => writeOutput(path, 'x')).toThrow(summary)
 })
 
@@ -51,7 +55,9 @@ test.skipIf(!existsSync(fullDisk))(
   async () => {
     const summary = `${fullDisk} cannot be written: its disk is full. Free some room, or name a file on another disk.`
     expect(() => writeOutput(fullDisk, 'x')).toThrow(summary)
-    await expect(exportTable(store, 'attempts', [], fullDisk, 'csv')).rejects.toThrow(summary)
+    await expect(
+      exportTable(store, { what: 'attempts', file: fullDisk, format: 'csv' }),
+    ).rejects.toThrow(summary)
   },
 )
 
@@ -59,7 +65,7 @@ test('an output gets its name when it is complete, and replaces the old file', a
   const [csv, link] = [join(folder, 'rows.csv'), join(folder, 'link.csv')]
   // Left over from a killed export.
   writeFileSync(`${csv}.partial`, 'half a')
-  expect(await exportTable(store, 'attempts', [], csv, 'csv')).toBe(2)
+  expect(await exportTable(store, { what: 'attempts', file: csv, format: 'csv' })).toBe(2)
   const lines = readFileSync(csv, 'utf8').trimEnd().split('\n')
   expect(lines).toHaveLength(3)
   symlinkSync(csv, link)
@@ -70,7 +76,7 @@ test('an output gets its name when it is complete, and replaces the old file', a
 
 test('an export is compressed by its extension', async () => {
   const file = join(folder, 'rows.jsonl.gz')
-  await exportTable(store, 'attempts', [], file, 'jsonl')
+  await exportTable(store, { what: 'attempts', file, format: 'jsonl' })
   expect([...readFileSync(file).subarray(0, 2)]).toEqual([0x1f, 0x8b])
 })
 

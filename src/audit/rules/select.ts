@@ -22,5 +22,31 @@ export function selectRules(wanted: readonly string[], option = '--rule'): reado
   return allRules.filter((rule) => names.some((name) => answersTo(rule, name)))
 }
 
+/**
+ * Rules of the rulebook by name, and rules of a caller's own, in the order of the rulebook, the own ones last.
+ *
+ * @throws UserError naming the unknown ones, and own rules whose id is taken
+ */
+export function chooseRules(wanted: readonly (string | Rule)[]): readonly Rule[] {
+  const names = wanted.filter((each) => typeof each === 'string')
+  const given = wanted.filter((each) => typeof each !== 'string')
+  const own = given.filter((rule) => !isOfRulebook(rule))
+  const ids = new Set(allRules.map(({ id }) => id))
+  for (const { id } of own) {
+    if (ids.has(id)) {
+      throw new UserError(
+        'usage',
+        `rules: the id ${id} of a rule of your own is taken. Expected another id, such as MINE-01.`,
+      )
+    }
+    ids.add(id)
+  }
+  if (given.length > 0 && names.length === 0) return given
+  const named = selectRules(names, 'rules')
+  return [...allRules.filter((rule) => named.includes(rule) || given.includes(rule)), ...own]
+}
+
+export const isOfRulebook = (rule: Rule) => allRules.includes(rule)
+
 const familyOf = (id: string) => id.slice(0, id.indexOf('-'))
 const answersTo = (rule: Rule, name: string) => rule.id === name || familyOf(rule.id) === name

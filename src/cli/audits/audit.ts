@@ -16,6 +16,7 @@ import { isUndecided } from '../../audit/verdict.ts'
 import { isBaseUrl } from '../../contract/base-url.ts'
 import type { Contract } from '../../contract/contract.ts'
 import { loadContract } from '../../contract/load.ts'
+import { loadProfile } from '../../contract/load-profile.ts'
 import { audit, isBroken } from '../../public/audit.ts'
 import { openExistingStore } from '../../public/store.ts'
 import { resolveRuns } from '../../store/runs/runs.ts'
@@ -29,7 +30,6 @@ import { exit } from '../terminal/exit.ts'
 import { shown } from '../terminal/progress.ts'
 import { widthOf } from '../terminal/terminal-width.ts'
 import { fetchLog } from '../usage/fetch-log.ts'
-import { readProfileFile } from './profile-file.ts'
 
 const formats = {
   text: (report: AuditReport, commands: ReadonlyMap<string, string>, verbose: boolean) =>
@@ -73,7 +73,7 @@ export async function auditAction(named: readonly string[], options: Options): P
         ...(contract === undefined ? {} : { contract }),
         ...(options.profile === undefined
           ? {}
-          : { profile: readProfileFile('--profile', options.profile) }),
+          : { profile: loadProfile(options.profile, '--profile') }),
         ...(options.log === undefined ? {} : { log: { text: log!, file: options.log } }),
         choices: factorChoices(options.choose),
         runIds,

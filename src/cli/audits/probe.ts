@@ -4,6 +4,7 @@ import { stringify } from 'yaml'
 import { printable } from '../../audit/format/printable.ts'
 import type { FullContract } from '../../contract/contract.ts'
 import { loadContract } from '../../contract/load.ts'
+import { loadProfile } from '../../contract/load-profile.ts'
 import {
   type DeploymentProfile,
   type GapAnswer,
@@ -36,7 +37,6 @@ import { shown } from '../terminal/progress.ts'
 import { onStopSignal } from '../terminal/stop-signals.ts'
 import { fitted } from '../terminal/terminal-width.ts'
 import { table } from '../terminal/text.ts'
-import { readProfileFile } from './profile-file.ts'
 
 export async function probeAction(options: Options): Promise<void> {
   const contract = askable(loadContract(options.contract))
@@ -49,7 +49,7 @@ export async function probeAction(options: Options): Promise<void> {
     process.stdout.write(dryRunText(options, only, contract, maxCredits))
     return
   }
-  const older = options.diff === undefined ? null : readProfileFile('--diff', options.diff)
+  const older = options.diff === undefined ? null : loadProfile(options.diff, '--diff')
   const baseUrl = baseUrlOf(options.baseUrl, contract)
   const key = apiKey()
   mustBeWritable(options.out)
@@ -69,8 +69,7 @@ export async function probeAction(options: Options): Promise<void> {
       interrupted,
       tooDear,
     } = await shown(({ onProgress, say }) =>
-      probe({
-        store,
+      probe(store, {
         contract,
         baseUrl,
         apiKey: key,
@@ -166,7 +165,7 @@ function mustBeWritable(path: string): void {
  */
 function joinable(path: string, baseUrl: string, contract: FullContract): DeploymentProfile | null {
   if (!existsSync(path)) return null
-  const there = readProfileFile('--out', path)
+  const there = loadProfile(path, '--out')
   const asked = [withoutCredentials(baseUrl), contract.name].join(' by the contract ')
   const whose = [there.base_url, there.contract].join(' by the contract ')
   if (asked === whose) return there

@@ -29,8 +29,7 @@ export async function openLiveRun(port: string | true, scenario: Scenario, baseU
 async function launchPage({ dbPath, runId }: RunResult, contract: Contract): Promise<string> {
   const store = await openStore(dbPath)
   try {
-    const asked = { page: 'launch', runIds: [runId], timeZone: 'UTC' } as const
-    return (await makeReport({ store, contract, nowUs: Date.now() * 1000, ...asked })).html
+    return (await makeReport(store, { page: 'launch', contract, runIds: [runId] })).html
   } finally {
     store.close()
   }

@@ -97,10 +97,7 @@ async function runWithPage(
     const { out } = options
     const found = await firstAnswer(store, runId)
     if (found !== null && !options.json) process.stdout.write(`first request: ${found}\n`)
-    await writeReport({
-      ...{ store, page: 'launch', contract, runIds: [runId], timeZone: 'UTC', out },
-      nowUs: Date.now() * 1000,
-    })
+    await writeReport(store, { page: 'launch', contract, runIds: [runId], out })
   } finally {
     store.close()
   }

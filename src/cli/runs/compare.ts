@@ -29,7 +29,7 @@ export async function compareAction(a: string, b: string, options: Options): Pro
     ]
     const contract = loadContract(options.contract)
     const comparison = await shown(({ onProgress }) =>
-      compareRuns(sideA, sideB, contract, { onProgress }),
+      compareRuns(sideA, sideB, { contract, onProgress }),
     )
     const results = gates.map((gate) => judgeGate(comparison, gate))
     if (options.format === 'html') {

@@ -2,8 +2,9 @@ import { join, parse, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { AuditReport } from '../../audit/audit.ts'
 import { audit, isBroken } from '../../public/audit.ts'
+import { defaultContract } from '../../public/contract.ts'
 import { summarise, writeReport } from '../../public/report.ts'
-import { defaultContract, run } from '../../public/run.ts'
+import { run } from '../../public/run.ts'
 import { loadScenario } from '../../public/scenario.ts'
 import { startService } from '../../public/service.ts'
 import { openStore } from '../../public/store.ts'
@@ -61,21 +62,13 @@ export async function demoAction({ db, out }: Options): Promise<void> {
       auditId: result.runId,
       auditedAt: new Date(),
     })
-    await writeReport({
-      store,
-      page: 'run',
-      contract: defaultContract,
-      runIds: [result.runId],
-      timeZone: 'UTC',
-      nowUs: Date.now() * 1000,
-      out,
-    })
+    await writeReport(store, { page: 'run', runIds: [result.runId], out })
     const statuses = await store.rows<Made['statuses'][number]>(
       `SELECT status, count(*)::INTEGER AS attempts FROM attempts
        WHERE run_id = $1 GROUP BY status ORDER BY status`,
       [result.runId],
     )
-    const { steps } = await summarise(store, result.runId, defaultContract)
+    const { steps } = await summarise(store, { runId: result.runId })
     const usage = { db: named(db, 'month'), out: named(out, 'usage') }
     await demoMonth(usage)
     process.stdout.write(demoText(result, report, { db, out, statuses, steps, usage }))

@@ -23,7 +23,11 @@ export async function exportAction(what: Exportable, options: Options): Promise<
     const needsPrices = what === 'usage' || what === 'quarters'
     const prepare = (session: Session) => enterPrices(session, loadContract(options.contract))
     const rows = await shown(({ onProgress }) =>
-      exportTable(store, what, runs, options.out, format, {
+      exportTable(store, {
+        what,
+        runIds: runs,
+        file: options.out,
+        format,
         ...{ onProgress, scope },
         ...(needsPrices ? { prepare } : {}),
       }),

@@ -37,11 +37,11 @@ export async function mergeAction(paths: readonly string[], options: Options): P
   let isDone = false
   try {
     const allowMissing = options.allowMissing === true
-    const runId = await shown((view) => mergeParts(store, paths, allowMissing, view))
+    const runId = await shown((view) => mergeParts(store, { paths, allowMissing, ...view }))
     isDone = true
-    const result = await judgeParts(store, runId, contract, clockErrorUs)
+    const result = await judgeParts(store, { runId, contract, clockErrorUs })
     process.exitCode = exitOf(result)
-    const summary = result.counts.planned === 0 ? null : await summarise(store, runId, contract)
+    const summary = result.counts.planned === 0 ? null : await summarise(store, { runId, contract })
     const times = summary === null || options.json ? null : await readTimeShape(store, runId)
     process.stdout.write(
       options.json

@@ -1,10 +1,10 @@
 import { loadContract } from '../../contract/load.ts'
+import { loadProfile } from '../../contract/load-profile.ts'
 import { writeReport } from '../../public/report.ts'
 import type { PageName } from '../../report/pages.ts'
 import { makeText } from '../../report/text.ts'
 import { writeOutput } from '../../store/files/output.ts'
 import { UserError } from '../../user/user-error.ts'
-import { readProfileFile } from '../audits/profile-file.ts'
 import type { Options } from '../commands/report.ts'
 import { shown } from '../terminal/progress.ts'
 import { openUsage, usageScopeOf } from '../usage/usage-scope.ts'
@@ -47,7 +47,7 @@ export async function reportAction(
       ...(options.reports === undefined ? {} : { reportsFolder: options.reports }),
       ...(options.profile === undefined
         ? {}
-        : { profile: readProfileFile('--profile', options.profile) }),
+        : { profile: loadProfile(options.profile, '--profile') }),
     }
     const { format } = options
     if (format !== 'html') {
@@ -59,7 +59,7 @@ export async function reportAction(
       }
       return
     }
-    const made = await shown((view) => writeReport({ ...asked, ...view, out }))
+    const made = await shown((view) => writeReport(store, { ...asked, ...view, out }))
     const warnings = [...made.warnings]
     if (options.png !== undefined) {
       const folder = options.png

@@ -25,7 +25,7 @@ export async function summaryAction(meant: string, options: Options): Promise<vo
   try {
     const format = options.json ? 'json' : options.format
     const runId = await resolveRun(store, meant)
-    const summary = await summarise(store, runId, loadContract(options.contract))
+    const summary = await summarise(store, { runId, contract: loadContract(options.contract) })
     if (format === 'parquet') return await writeParquet(store, summary, options.out)
     const text = await formatted(store, summary, format)
     if (options.out === undefined)

@@ -1,7 +1,7 @@
 import { isBaseUrl, serviceUrl, shownBaseUrl } from '../../contract/base-url.ts'
 import type { Contract } from '../../contract/contract.ts'
 import { isHeaderValue } from '../../contract/request.ts'
-import { defaultContract } from '../../public/run.ts'
+import { defaultContract } from '../../public/contract.ts'
 import { secrets } from '../../user/secrets/secrets.ts'
 import { UserError } from '../../user/user-error.ts'
 

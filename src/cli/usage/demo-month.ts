@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { writeReport } from '../../public/report.ts'
-import { defaultContract, run } from '../../public/run.ts'
+import { run } from '../../public/run.ts'
 import { loadScenario } from '../../public/scenario.ts'
 import { startService } from '../../public/service.ts'
 import { openStore } from '../../public/store.ts'
@@ -51,17 +51,7 @@ export async function demoMonth({ db, out }: { readonly db: string; readonly out
     live.clear()
     const store = await openStore(db)
     try {
-      await writeReport({
-        ...{
-          store,
-          page: 'usage',
-          contract: defaultContract,
-          runIds: [runId],
-          timeZone: 'UTC',
-          out,
-        },
-        nowUs: await lastUs(store),
-      })
+      await writeReport(store, { page: 'usage', runIds: [runId], out, nowUs: await lastUs(store) })
     } finally {
       store.close()
     }

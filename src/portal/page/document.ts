@@ -91,7 +91,7 @@ export function offlineDocument(
 ): string {
   const style = styleOf(settings)
   const script = boardScript()
-  const text = content.text.replace('src="/logo"', () =>
+  const text = content.text.replace('src="logo"', () =>
     logo === null ? '' : `src="data:image/svg+xml;base64,${Buffer.from(logo).toString('base64')}"`,
   )
   return html`<!doctype html>

@@ -22,7 +22,7 @@ class AssayUsage extends HTMLElement {
     frame.sandbox = 'allow-scripts allow-same-origin allow-forms allow-downloads allow-popups'
     frame.referrerPolicy = 'no-referrer'
     frame.style.cssText = 'border:0;width:100%;height:600px;display:block'
-    frame.src = `${base.origin}/page${this.#query()}#t=${this.getAttribute('token') ?? ''}`
+    frame.src = `${base}page${this.#query()}#t=${this.getAttribute('token') ?? ''}`
     this.#frame = frame
     this.replaceChildren(frame)
   }

@@ -85,7 +85,7 @@
   }
   async function load() {
     loaded = location.search
-    const answer = await ask(`/page${loaded}`).catch(() => {})
+    const answer = await ask(`page${loaded}`).catch(() => {})
     if (!answer || answer.status === 503 || answer.status === 429) return again()
     tries = 0
     if (!answer.ok) {
@@ -123,7 +123,7 @@
     query.set('to', clock(choice.to))
     query.set('limit', '200')
     for (const name of dimensions) if (choice[name] !== '') query.set(name, choice[name])
-    const answer = await ask(`/v1/usage/requests?${query}`)
+    const answer = await ask(`v1/usage/requests?${query}`)
     if (!answer.ok) return null
     const words = JSON.parse(document.querySelector('main').dataset.outcomes)
     const { say } = speechOf(data)
@@ -148,7 +148,7 @@
     if (stream !== null) return
     stream = new AbortController()
     try {
-      const answer = await ask('/v1/live', { signal: stream.signal })
+      const answer = await ask('v1/live', { signal: stream.signal })
       const reader = answer.ok ? answer.body.pipeThrough(new TextDecoderStream()).getReader() : null
       for (let text = ''; reader !== null; ) {
         const { value, done } = await reader.read()

@@ -66,7 +66,7 @@ function form({ from, to, kept }: PageData, { say }: Speech): Html {
 }
 
 function head(settings: Settings, title: string, about: Html | string): Html {
-  return html`<header class="masthead"><h1>${title}</h1>${settings.logo === undefined ? html`<span class="brand"><b>${settings.product}</b></span>` : html`<img src="/logo" alt="${settings.product}" height="32">`}</header><p class="about">${about}</p>`
+  return html`<header class="masthead"><h1>${title}</h1>${settings.logo === undefined ? html`<span class="brand"><b>${settings.product}</b></span>` : html`<img src="logo" alt="${settings.product}" height="32">`}</header><p class="about">${about}</p>`
 }
 
 function answer(

@@ -133,6 +133,19 @@ const shape = z.strictObject({
 export type AccountSettings = z.infer<typeof accountShape>
 export type AccountBudget = AccountSettings['budget'][number]
 
+type Given = z.input<typeof shape>
+
+/** Settings as they are written, in a file or in code: the keys are those of docs/usage-serve.md. */
+export interface UsageSettings
+  extends Omit<Given, 'accounts' | 'words' | 'keyNames' | 'revokedBefore'> {
+  readonly words?: Readonly<Record<string, string>>
+  readonly keyNames?: Readonly<Record<string, string>>
+  readonly accounts?: Readonly<Record<string, z.input<typeof accountShape>>>
+  readonly revokedBefore?: Readonly<Record<string, string>>
+  /** Where paths start. Default: the working folder. */
+  readonly folder?: string
+}
+
 /** Settings of the pages that customers see. */
 export type Settings = z.infer<typeof shape> & {
   /** The folder of the file, from which its paths start. */
@@ -157,6 +170,22 @@ export function readSettings(path: string): Settings {
   return { ...parseSettings(text, path), folder: dirname(resolve(path)) }
 }
 
+/** @throws UserError with every issue */
+export function settingsFrom({ folder = '.', ...given }: UsageSettings): Settings {
+  const parsed = shape.safeParse(given)
+  if (parsed.success) return { ...parsed.data, folder: resolve(folder) }
+  const issues = parsed.error.issues.slice(0, mostIssues)
+  throw wrongSettings(
+    issues.map(({ path, message }) => `${path.map(String).join('.') || 'settings'}: ${message}`),
+  )
+}
+
+const wrongSettings = (issues: readonly string[]) =>
+  new UserError(
+    'usage',
+    `These settings are wrong:\n${issues.map((each) => `  ${each}`).join('\n')}`,
+  )
+
 /** Of a file of a thousand accounts with the same fault, a reader needs some. */
 const mostIssues = 100
 
@@ -165,10 +194,7 @@ function plainValue(document: ReturnType<typeof yamlDocument>, from: string): un
   try {
     return document.toJS()
   } catch (error) {
-    throw new UserError(
-      'usage',
-      `These settings are wrong:\n  ${from}: ${(error as Error).message}`,
-    )
+    throw wrongSettings([`${from}: ${(error as Error).message}`])
   }
 }
 
@@ -204,8 +230,5 @@ export function parseSettings(text: string, from: string): Omit<Settings, 'folde
     const more = parsed.error.issues.length - mostIssues
     if (more > 0) issues.push(`and ${more} more`)
   }
-  throw new UserError(
-    'usage',
-    `These settings are wrong:\n${issues.map((each) => `  ${each}`).join('\n')}`,
-  )
+  throw wrongSettings(issues)
 }

@@ -27,25 +27,36 @@ const markSql = (filter: string) =>
   `concat_ws('/', count(*) ${filter}, sum(import_no) ${filter}, sum(credits) ${filter}, count(credits) ${filter}, max(priced_by) ${filter})`
 
 /**
- * A store file. DuckDB's lock excludes a reader while another process writes, and a writer while one reads, so the file
- * is open for short times only. Of a day that only grew, what is new is summed; a day that changed is summed again.
+ * A store that is open, or the file of one. DuckDB's lock excludes a reader while another process writes, and a writer while
+ * one reads, so a file is open for short times only. Of a day that only grew, what is new is summed; a day that changed is
+ * summed again.
  */
-export function storeSource(path: string, contract: Contract): Source {
+export function storeSource(place: Store | string, contract: Contract): Source {
+  const path = typeof place === 'string' ? place : place.path
+  const opened = async <T>(work: (store: Store) => Promise<T>): Promise<T> => {
+    if (typeof place !== 'string') return work(place)
+    const store = await openSoon(() => openExistingStore(place), waitMs)
+    try {
+      return await work(store)
+    } finally {
+      store.close()
+    }
+  }
   let days: ReadonlyMap<number, string> = new Map()
   /** The last import that was copied. */
   let newest = 0
   const fileOf = (name: string) => statSync(name, { bigint: true, throwIfNoEntry: false })
   return {
     mark() {
+      if (path === ':memory:') return null
       const marks = [path, `${path}.wal`].map((name) => {
         const file = fileOf(name)
         return file === undefined ? '-' : `${file.ino}/${file.size}/${file.mtimeNs}`
       })
       return marks.join(' ')
     },
-    async copyTo(folder) {
-      const store = await openSoon(() => openExistingStore(path), waitMs)
-      try {
+    copyTo(folder) {
+      return opened(async (store) => {
         const found = await store.rows<Day>(
           `SELECT at_us // ${dayUs} AS day, ${markSql('')} AS mark, max(import_no) AS newest,
              ${markSql(`FILTER (WHERE import_no <= ${newest})`)} AS earlier
@@ -75,15 +86,12 @@ export function storeSource(path: string, contract: Contract): Source {
             newest = found.reduce((most, each) => Math.max(most, each.newest), 0)
           },
         }
-      } finally {
-        store.close()
-      }
+      })
     },
-    async requests(scope, query) {
+    requests(scope, query) {
       const { fromUs, toUs, models, keys, endpoints, outcomes, limit, skip } = query
-      const store = await openSoon(() => openExistingStore(path), waitMs)
-      try {
-        return await inSession(store, {}, async (session) => {
+      return opened((store) =>
+        inSession(store, {}, async (session) => {
           await limitTo(session, scope)
           await enterPrices(session, contract)
           const only = (column: string, values: readonly string[]) =>
@@ -99,10 +107,8 @@ export function storeSource(path: string, contract: Contract): Source {
           if (rows.length > 0) return rows
           const some = await session.rows('SELECT 1 AS there FROM usage LIMIT 1')
           return some.length > 0 ? [] : null
-        })
-      } finally {
-        store.close()
-      }
+        }),
+      )
     },
     close: async () => {},
   }

@@ -1,4 +1,5 @@
 import type { Contract } from '../../contract/contract.ts'
+import { defaultContract } from '../../contract/default.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import { otherTries, type RunShard, readShards } from '../../store/runs/run-shards.ts'
 import { endRun, validities } from '../../store/runs/runs.ts'
@@ -12,6 +13,14 @@ import { checkThresholds } from '../judge/thresholds/check.ts'
 import type { RunVerdict } from '../judge/verdict.ts'
 import type { RunResult } from '../run.ts'
 
+export interface JudgeOptions {
+  readonly runId: string
+  /** Default: svc */
+  readonly contract?: Contract
+  /** Greatest difference of the machines' clocks, microseconds. Null or absent: what they measured. */
+  readonly clockErrorUs?: number | null
+}
+
 /** The verdict of a shard on itself; null if it was killed. */
 type ShardEnd = (RunVerdict & Pick<RunResult, 'stopped' | 'sweeps'>) | null
 
@@ -19,16 +28,10 @@ type ShardEnd = (RunVerdict & Pick<RunResult, 'stopped' | 'sweeps'>) | null
  * Judges a run whose parts are in one store: counts are summed, thresholds cover all rows, and the verdict
  * is not better than that of the worst shard.
  *
- * @param toldErrorUs greatest difference of the machines' clocks, in microseconds; null to use what they
- *   measured
  */
-export function judgeParts(
-  store: Store,
-  runId: string,
-  contract: Contract,
-  toldErrorUs: number | null,
-): Promise<RunResult> {
-  return inSession(store, {}, (session) => judgeIn(session, runId, contract, toldErrorUs))
+export function judgeParts(store: Store, options: JudgeOptions): Promise<RunResult> {
+  const { runId, contract = defaultContract, clockErrorUs = null } = options
+  return inSession(store, {}, (session) => judgeIn(session, runId, contract, clockErrorUs))
 }
 
 async function judgeIn(

@@ -45,7 +45,13 @@ export function exportFormatOf(file: string): ExportFormat | null {
   return exportFormats.find((format) => format === ending) ?? null
 }
 
-export interface ExportWork extends Work {
+export interface ExportOptions extends Work {
+  readonly what: Exportable
+  /** Where the rows go. */
+  readonly file: string
+  readonly format: ExportFormat
+  /** Only these runs, or sources of usage. Default: all. */
+  readonly runIds?: readonly string[]
   /** Fills tables of the session that the export reads, such as prices. */
   readonly prepare?: (session: Session) => Promise<void>
   /** Only rows of this account. Default: all. */
@@ -55,19 +61,11 @@ export interface ExportWork extends Work {
 /**
  * Writes rows of the store to a file. JSON Lines of attempts can be replayed as a trace.
  *
- * @param runIds only these runs; empty for all
  * @returns the number of rows
  */
-export async function exportTable(
-  store: Store,
-  what: Exportable,
-  runIds: readonly string[],
-  file: string,
-  format: ExportFormat,
-  work: ExportWork = {},
-): Promise<number> {
+export async function exportTable(store: Store, options: ExportOptions): Promise<number> {
+  const { what, file, format, runIds = [], scope = allAccounts } = options
   const { sql, run, order } = exported[what]
-  const { scope = allAccounts } = work
   if (!isWhole(scope) && ofNobody.has(what)) {
     throw new UserError(
       'usage',
@@ -78,9 +76,9 @@ export async function exportTable(
     run === null || runIds.length === 0
       ? ''
       : `WHERE list_contains([${runIds.map(literal).join()}]::VARCHAR[], ${run})`
-  beginPart(work, `writing ${what} to ${file}`, 0, 1)
-  return inSession(store, work, async (session) => {
-    await work.prepare?.(session)
+  beginPart(options, `writing ${what} to ${file}`, 0, 1)
+  return inSession(store, options, async (session) => {
+    await options.prepare?.(session)
     await limitTo(session, scope)
     if (what === 'usage' || what === 'quarters') await keepRunClocks(session)
     return exportQuery(session, `${sql} ${only} ORDER BY ${order}`, file, format)

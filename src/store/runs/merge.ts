@@ -10,6 +10,13 @@ import { inSession, type Session } from '../session/session.ts'
 import { type RunShard, readShards, runIdOfShard, tryId } from './run-shards.ts'
 import { metricTables } from './runs.ts'
 
+export interface MergeOptions extends Work {
+  /** The stores of the parts. */
+  readonly paths: readonly string[]
+  /** Whether parts may be missing. Default: false. */
+  readonly allowMissing?: boolean
+}
+
 /** One try of a shard, and its store. */
 interface Try {
   readonly path: string
@@ -21,27 +28,17 @@ interface Try {
  * come in any order, in merged groups, or twice. If a shard has several tries, the first complete one counts. Each
  * other try is kept as a run of its own, because it spent credits.
  *
- * @param allowMissing whether parts may be missing
  * @returns the id of the run
  * @throws UserError for stores without parts, parts of another run, missing parts, or a shard that ran twice at once
  */
-export function mergeParts(
-  store: Store,
-  paths: readonly string[],
-  allowMissing: boolean,
-  work: Work = {},
-): Promise<string> {
-  return inSession(store, work, (session) => mergeInto(session, paths, allowMissing, work), {
+export function mergeParts(store: Store, options: MergeOptions): Promise<string> {
+  return inSession(store, options, (session) => mergeInto(session, options), {
     writes: 'attempts',
   })
 }
 
-async function mergeInto(
-  store: Session,
-  paths: readonly string[],
-  allowMissing: boolean,
-  work: Work,
-): Promise<string> {
+async function mergeInto(store: Session, options: MergeOptions): Promise<string> {
+  const { paths, allowMissing = false } = options
   const sources: Try[][] = []
   for (const path of paths) {
     if (isSameFile(path, store.path)) continue
@@ -67,7 +64,7 @@ async function mergeInto(
   const counting = countingOf([here, ...sources].flat(), allowMissing)
   const known = new Set(here.map(({ shard }) => shard.attempt))
   for (const [at, source] of [here, ...sources].entries()) {
-    if (at > 0) beginPart(work, `taking ${source[0]!.path}`, at - 1, sources.length)
+    if (at > 0) beginPart(options, `taking ${source[0]!.path}`, at - 1, sources.length)
     for (const [from, tries] of Map.groupBy(source, ({ shard }) => shard.runId)) {
       const late = tries.find(({ shard }) => !counting.has(shard.attempt))
       const { path } = tries[0]!

@@ -1,4 +1,4 @@
-import { defaultContract, openStore, run, scenarioFrom, startService, summarise } from 'assay'
+import { openStore, run, scenarioFrom, startService, summarise } from 'assay'
 import { expect, test } from 'vitest'
 
 test('nineteen of twenty chats are answered within a second', async () => {
@@ -15,7 +15,7 @@ test('nineteen of twenty chats are answered within a second', async () => {
   const { runId, counts } = await run(scenario, {
     ...{ store, baseUrl: service.baseUrl, keys: { default: service.keys[1]!.apiKey } },
   })
-  const { all } = await summarise(store, runId, defaultContract)
+  const { all } = await summarise(store, { runId })
   expect(counts.planned).toBe(40)
   expect(all.metrics.service.p95.us).toBeLessThan(1_000_000)
   store.close()

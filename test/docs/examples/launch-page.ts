@@ -1,11 +1,8 @@
 import { writeFile } from 'node:fs/promises'
-import { defaultContract, makeReport, openStore } from 'assay'
+import { makeReport, openExistingStore } from 'assay'
 
-const store = await openStore('assay.duckdb')
-const { html, warnings } = await makeReport({
-  ...{ store, page: 'launch', runIds: [], contract: defaultContract },
-  ...{ timeZone: 'UTC', nowUs: Date.now() * 1000 },
-})
+const store = await openExistingStore('assay.duckdb')
+const { html, warnings } = await makeReport(store, { page: 'launch' })
 for (const warning of warnings) console.warn(warning)
 await writeFile('launch.html', html)
 store.close()

@@ -128,7 +128,7 @@ describe('the usage of one account', () => {
       const scope = { account: subject.name, keys: null }
       const exported = async (store: Store, format: 'csv' | 'parquet') => {
         const file = join(folder, `${what}.${format}`)
-        expect(await exportTable(store, what, [], file, format, { scope })).toBeGreaterThan(2)
+        expect(await exportTable(store, { what, file, format, scope })).toBeGreaterThan(2)
         return readFileSync(file, 'latin1')
       }
       const csv = await exported(all, 'csv')
@@ -141,8 +141,11 @@ describe('the usage of one account', () => {
   test('is the same from a file of quarters', { tags: 'whole' }, async () => {
     const file = join(folder, 'all.parquet')
     const own = join(folder, 'alone.parquet')
-    await exportTable(all, 'quarters', [], file, 'parquet')
-    await exportTable(all, 'quarters', [], own, 'parquet', {
+    await exportTable(all, { what: 'quarters', file, format: 'parquet' })
+    await exportTable(all, {
+      what: 'quarters',
+      file: own,
+      format: 'parquet',
       scope: { account: subject.name, keys: null },
     })
     const pageFrom = async (path: string) => {
@@ -166,7 +169,7 @@ describe('the usage of one account', () => {
   test('refuses what is of no single account, and gives nothing for a key or an account of nobody', async () => {
     const scope = { account: subject.name, keys: null }
     await expect(
-      exportTable(all, 'runs', [], join(folder, 'runs.csv'), 'csv', { scope }),
+      exportTable(all, { what: 'runs', file: join(folder, 'runs.csv'), format: 'csv', scope }),
     ).rejects.toThrow('export runs: these rows are of no single account')
     const nobody = await answerOf(all, mine({ keys: ['ffffffffffff'] }))
     expect(await answerOf(all, mine({ keys: [others[2]!.keys[0]] }))).toBe(nobody)

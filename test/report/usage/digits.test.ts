@@ -66,7 +66,7 @@ test('on a terminal, an amount of any length stands apart from the count before 
   expect(text).toMatch(/exactly\s+1234567\.12345678901234568/)
   for (const format of ['csv', 'json', 'parquet'] as const) {
     const out = join(folder, `out.${format}`)
-    await exportTable(store, 'usage', [], out, format)
+    await exportTable(store, { what: 'usage', file: out, format })
     const read = `read_${format === 'json' ? 'json_objects' : format}`
     const rows = await store.rows<{ text: string }>(
       `SELECT ${

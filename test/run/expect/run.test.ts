@@ -62,9 +62,8 @@ test('answers that are wrong are counted apart from failures, in rows, figures a
       ['inconclusive', 33 / 45],
     ])
     const store = await openStore(dbPath)
-    const summary = await summarise(store, result.runId)
-    const { html: page, warnings } = await makeReport({
-      store,
+    const summary = await summarise(store, { runId: result.runId })
+    const { html: page, warnings } = await makeReport(store, {
       page: 'launch',
       runIds: [result.runId],
     })

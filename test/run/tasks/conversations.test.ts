@@ -151,7 +151,7 @@ thresholds: [tasks == 29, 'users/tasks == 2']
     // 500 tasks a second, of ten delays of 1 ms: five are in progress.
     expect(begun.map(({ begun: some }) => some <= 5 && some >= 3)).toEqual([true, true, true])
     const store = await openStore(dbPath)
-    const { tasks } = await summarise(store, runId)
+    const { tasks } = await summarise(store, { runId })
     store.close()
     const all = whole.reduce((sum, n) => sum + n, 0)
     expect(tasks.map(({ counts, requestsEach }) => [counts.tasks, requestsEach])).toEqual([

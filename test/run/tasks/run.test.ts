@@ -105,8 +105,8 @@ test('turns wait for those before them and their delay, carry their context, and
       [7, 'amount'],
     ])
     const store = await openStore(dbPath)
-    const summary = await summarise(store, result.runId)
-    const { html, warnings } = await makeReport({ store, page: 'launch', runIds: [result.runId] })
+    const summary = await summarise(store, { runId: result.runId })
+    const { html, warnings } = await makeReport(store, { page: 'launch', runIds: [result.runId] })
     store.close()
     expect(warnings).toEqual([])
     expect(html).toContain('<h3>Tasks')

@@ -45,7 +45,7 @@ test.each(['model', 'key', 'endpoint'] as const)(
   async (by) => {
     await enterWeeks()
     const file = join(folder, 'quarters.parquet')
-    await exportTable(store, 'quarters', [], file, 'parquet')
+    await exportTable(store, { what: 'quarters', file, format: 'parquet' })
     const options = usageOptions({ by, timezone: 'Asia/Kathmandu', contract: null })
     const page = await readUsage(store, options)
     expect(page.peak.minute).toBe(2)

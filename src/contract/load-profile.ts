@@ -1,15 +1,15 @@
-import { type DeploymentProfile, parseDeploymentProfile } from '../../contract/profile.ts'
-import { readText } from '../../user/read-text.ts'
-import { UserError } from '../../user/user-error.ts'
-import { parseYaml } from '../../user/yaml.ts'
+import { readText } from '../user/read-text.ts'
+import { UserError } from '../user/user-error.ts'
+import { parseYaml } from '../user/yaml.ts'
+import { type DeploymentProfile, parseDeploymentProfile } from './profile.ts'
 
 /**
  * Reads a profile that `assay probe` wrote.
  *
- * @param option for the error
+ * @param option that named it, for the error
  * @throws UserError if it cannot be read, is not YAML, or is not a profile
  */
-export function readProfileFile(option: string, path: string): DeploymentProfile {
+export function loadProfile(path: string, option = 'profile'): DeploymentProfile {
   let text: string
   try {
     text = readText(path)

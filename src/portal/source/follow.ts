@@ -1,0 +1,72 @@
+import type { Contract } from '../../contract/contract.ts'
+import { openStore } from '../../store/session/open.ts'
+import { UserError } from '../../user/user-error.ts'
+import { causeOf } from '../api/refused.ts'
+import { Portal } from '../server.ts'
+import type { OpenedSettings } from '../settings/opened-settings.ts'
+import { Snapshot, type Source } from './snapshot.ts'
+
+export interface FollowOptions {
+  readonly source: Source
+  readonly settings: () => OpenedSettings
+  readonly contract: Contract | null
+  readonly refreshMs: number
+  /** One line per request, and each failure to read. Never a token or the value of a filter. */
+  readonly log: (line: string) => void
+}
+
+/** A portal whose figures follow their source. */
+export interface FollowedPortal {
+  fetch(request: Request): Promise<Response>
+  close(): Promise<void>
+}
+
+/** Between two copies, so that those who write the file have it. */
+const shortestPauseMs = 500
+
+/**
+ * Answers for the usage of accounts until it is closed.
+ *
+ * @throws UserError for wrong settings, or missing libraries
+ */
+export async function followSource(options: FollowOptions): Promise<FollowedPortal> {
+  const { source, settings, contract, refreshMs, log } = options
+  const snapshot = await Snapshot.of(await openStore(':memory:'), source)
+  const portal = new Portal({ snapshot, settings, contract, now: Date.now, log })
+  const fetch = await portal.handler().catch(async (error: unknown) => {
+    await snapshot.close()
+    throw error
+  })
+  let isClosed = false
+  let refreshing = Promise.resolve()
+  const refresh = () => {
+    refreshing = portal.refresh().catch((error: unknown) => {
+      const isHeld = error instanceof UserError && error.code === 'store-held'
+      if (!isHeld)
+        log(
+          `the usage could not be read: ${error instanceof UserError ? error.message : causeOf(error)}`,
+        )
+    })
+    return refreshing
+  }
+  await refresh()
+  const follow = async () => {
+    for (let beganMs = Date.now(); !isClosed; ) {
+      // From begin to begin: the time of a copy does not add to the age of figures.
+      const waitMs = Math.max(shortestPauseMs, refreshMs - (Date.now() - beganMs))
+      await new Promise((resume) => setTimeout(resume, waitMs).unref())
+      beganMs = Date.now()
+      if (!isClosed) await refresh()
+    }
+  }
+  void follow()
+  return {
+    fetch,
+    async close() {
+      if (isClosed) return
+      isClosed = true
+      await refreshing
+      await snapshot.close()
+    },
+  }
+}
