@@ -35,6 +35,7 @@ async function drawComparison(
   gates: readonly GateResult[],
 ): Promise<Report> {
   await fillCompared(store, comparison)
+  await fillSearched(store, comparison)
   const figures: Figure[] = []
   for (const part of partsIn(['compare'])) {
     const figure = await renderFigure(part, await rowsOf(store, part))
@@ -74,9 +75,10 @@ function answerOf(comparison: Comparison, gates: readonly GateResult[]): Headlin
     differences.filter((difference) => difference.verdict === verdict).length
   const isInvalid = invalidOf(comparison) !== null
   // Of an invalid run, nothing is compared, so nothing is counted.
-  const because = isInvalid
-    ? ''
-    : `With each step, ${of('worse')} of ${differences.length} figures are worse and ${of('better')} better beyond chance; about ${Math.round(differences.length / 20)} such are expected by chance.`
+  const because =
+    isInvalid || comparison.searches?.isAtOneRate === false
+      ? ''
+      : `With each step, ${of('worse')} of ${differences.length} figures are worse and ${of('better')} better beyond chance; about ${Math.round(differences.length / 20)} such are expected by chance.`
   const checks = [
     ...gates.map(({ gate, result, summary }) => ({
       tone: gateTones[result],
@@ -173,5 +175,30 @@ export async function fillCompared(store: Session, { differences }: Comparison):
       range: rangeOf(difference),
       verdict: difference.verdict,
     })),
+  )
+}
+
+/** Creates the temporary table `searched`: the trials of both searches, and between which rates each limit lies. */
+export async function fillSearched(store: Session, { searches }: Comparison): Promise<void> {
+  await fillTable(
+    store,
+    'searched',
+    {
+      side: 'VARCHAR',
+      per_s: 'DOUBLE',
+      goodput: 'DOUBLE',
+      low: 'DOUBLE',
+      high: 'DOUBLE',
+      verdict: 'VARCHAR',
+      sustained_per_s: 'DOUBLE',
+    },
+    searches === null
+      ? []
+      : (['a', 'b'] as const).flatMap((side) =>
+          searches[side].trials.map((trial) => ({
+            ...{ goodput: trial.goodput, low: trial.low, high: trial.high, verdict: trial.verdict },
+            ...{ side, per_s: trial.perS, sustained_per_s: searches[side].sustainedPerS },
+          })),
+        ),
   )
 }

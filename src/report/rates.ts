@@ -1,4 +1,7 @@
+import { shareInterval } from '../measure/interval/share.ts'
 import { columnOf, measures } from '../measure/measures.ts'
+import type { Session } from '../store/session.ts'
+import { fillTable } from './temp-table.ts'
 
 const percentiles = (['response', 'ttft'] as const).flatMap((name) =>
   ([50, 95, 99] as const).map((p) => ({ name, p, column: `${name}_p${p}` })),
@@ -15,24 +18,25 @@ const drawn = percentiles.map(({ column }) => column).join(', ')
 
 /**
  * Creates `shown_rates`: the load that was offered, and what came of it. A row is a trial of a search, or a phase if there
- * was no search: phase, nth (the order of trials), offered_per_s, missed and judged (of a trial), good_ratio (of a phase),
- * failed_ratio, n, response_p50 … ttft_p99 (milliseconds), verdict; and in each row the limit: from_per_s and to_per_s
+ * was no search: phase, nth (the order of trials), offered_per_s, missed and judged (of a trial), good_ratio, good_low and
+ * good_high (its 95 % interval; null for a side without a bound, and in a search of tasks), failed_ratio, n, response_p50 … ttft_p99 (milliseconds), verdict; and in each row the limit: from_per_s and to_per_s
  * (the highest rate that held, the lowest that failed) and safe_per_s. It is empty below three different rates.
  */
-export const ratesSql = `
+const ratesSql = `
 CREATE OR REPLACE TEMP TABLE shown_rates AS
 WITH
   searches AS (
     SELECT run_id, unnest(from_json(verdict_json::JSON -> '$.sweeps', '[{
       "safeRate": {"kind": "VARCHAR", "heldPerS": "DOUBLE", "safePerS": "DOUBLE", "lowPerS": "DOUBLE", "failedPerS": "DOUBLE"},
+      "of": "VARCHAR",
       "trials": [{"phase": "VARCHAR", "step": "VARCHAR", "ratePerS": "DOUBLE", "judged": "DOUBLE", "missed": "DOUBLE", "result": "VARCHAR"}]
     }]')) AS search
     FROM shown_runs
   ),
   trials AS (
     SELECT run_id, trial.phase AS phase, trial.ratePerS AS rate_per_s, trial.judged AS judged,
-      trial.missed AS missed, trial.result AS result, nth
-    FROM (SELECT run_id, unnest(search.trials) AS trial, generate_subscripts(search.trials, 1) AS nth FROM searches)
+      trial.missed AS missed, trial.result AS result, nth, is_of_requests
+    FROM (SELECT run_id, coalesce(search.of, 'requests') = 'requests' AS is_of_requests, unnest(search.trials) AS trial, generate_subscripts(search.trials, 1) AS nth FROM searches)
     WHERE trial.step <> 'warm-up' AND trial.result <> 'void' AND trial.judged > 0
   ),
   -- A single rate is not a curve and gives no rows.
@@ -51,14 +55,19 @@ WITH
     GROUP BY run_id, phase
   ),
   searched AS (
-    SELECT phase, rate_per_s AS offered_per_s, nth, missed, judged, judged AS n, failed_ratio, ${drawn},
+    SELECT phase, rate_per_s AS offered_per_s, nth, missed, judged, 1 - missed / judged AS good_ratio,
+      CASE WHEN low IS NOT NULL THEN least(1 - missed / judged, low) END AS good_low,
+      CASE WHEN high IS NOT NULL THEN greatest(1 - missed / judged, high) END AS good_high,
+      judged AS n, failed_ratio, ${drawn},
       CASE WHEN result = 'held' THEN 'held' ELSE 'did not hold' END AS verdict
     FROM trials LEFT JOIN rates USING (run_id, phase)
+    LEFT JOIN shown_shares AS shares ON is_of_requests AND shares.run_id = trials.run_id AND shares.phase = trials.phase
   ),
   offered AS (
-    SELECT phase, offered_per_s, 1 AS nth, good_ratio, failed_ratio, n, ${drawn},
+    SELECT phase, offered_per_s, 1 AS nth, good_ratio, low AS good_low, high AS good_high, failed_ratio, n, ${drawn},
       CASE WHEN coalesce(good_ratio, 1) >= 0.99 AND failed_ratio <= 0.01 THEN 'held' ELSE 'did not hold' END AS verdict
-    FROM rates WHERE offered_per_s IS NOT NULL AND n >= 20 AND NOT EXISTS (FROM searched)
+    FROM rates LEFT JOIN shown_shares USING (run_id, phase)
+    WHERE offered_per_s IS NOT NULL AND n >= 20 AND NOT EXISTS (FROM searched)
   ),
   -- A short trial may hold by luck where a longer one failed below it; the line leaves it out.
   told AS (
@@ -80,3 +89,28 @@ WITH
 SELECT told.*, from_per_s, to_per_s, (SELECT max(search.safeRate.safePerS) FROM searches) AS safe_per_s
 FROM told LEFT JOIN bracket ON true
 WHERE (SELECT count(DISTINCT round(offered_per_s, 1)) FROM told) >= 3`
+
+/** Creates `shown_rates`. `shown_attempts` must be there. */
+export async function prepareRates(store: Session): Promise<void> {
+  await fillShares(store)
+  await store.execute(ratesSql)
+}
+
+/** Creates `shown_shares` (run_id, phase, low, high): the 95 % interval of the goodput of each phase, of three or more. */
+async function fillShares(store: Session): Promise<void> {
+  const phases = await store.rows<{ run_id: string; phase: string; goods: string }>(`
+    SELECT run_id, phase, string_agg(good::INTEGER, '' ORDER BY intended_us, slot, retry) AS goods
+    FROM shown_attempts
+    WHERE judged AND good IS NOT NULL AND (counted OR part = 'trial')
+      AND (SELECT count(*) FROM (SELECT DISTINCT run_id, phase FROM request_kinds SEMI JOIN shown_runs USING (run_id))) >= 3
+    GROUP BY ALL`)
+  await fillTable(
+    store,
+    'shown_shares',
+    { run_id: 'VARCHAR', phase: 'VARCHAR', low: 'DOUBLE', high: 'DOUBLE' },
+    phases.map(({ goods, ...phase }) => {
+      const { low, high } = shareInterval(Uint8Array.from(goods, Number))
+      return { ...phase, low, high }
+    }),
+  )
+}

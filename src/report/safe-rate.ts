@@ -172,7 +172,7 @@ function answerOf(search: StoredSearch): SafeRateText {
 }
 
 /** `0.50 tasks/s`; of requests, as it is. */
-function nounRate(perS: number, budget: string, of: StoredSearch['of']): string {
+export function nounRate(perS: number, budget: string, of: StoredSearch['of']): string {
   const rate = rateText(perS, budget)
   return of === 'tasks' ? rate.replace('/s', ' tasks/s') : rate
 }

@@ -13,7 +13,7 @@ import { checkTimeZone } from '../measure/usage/zone.ts'
 import { literal } from '../store/literal.ts'
 import type { Session } from '../store/session/session.ts'
 import { UserError } from '../user/user-error.ts'
-import { ratesSql } from './rates.ts'
+import { prepareRates } from './rates.ts'
 import { relationSql } from './temp-table.ts'
 
 /** The subject of a report: runs, and the zone of its times. */
@@ -83,7 +83,7 @@ export async function prepareScope(store: Session, scope: Scope): Promise<void> 
   await store.execute(
     `${relationSql('shown_intervals', isSmall)} ${intervalNames.map(intervalsSql).join(' UNION ALL ')}`,
   )
-  await store.execute(ratesSql)
+  await prepareRates(store)
 }
 
 const boundOf = (name: ObjectiveName) =>

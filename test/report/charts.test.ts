@@ -3,7 +3,7 @@ import type { ChartRow, ChartSpec } from '../../src/chart/spec.ts'
 import { renderSvg } from '../../src/chart/svg.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { compareRuns } from '../../src/report/compare/compare.ts'
-import { fillCompared } from '../../src/report/compare-page.ts'
+import { fillCompared, fillSearched } from '../../src/report/compare-page.ts'
 import { partsIn, prepareTop } from '../../src/report/page.ts'
 import type { PageName } from '../../src/report/pages.ts'
 import type { Part } from '../../src/report/part.ts'
@@ -116,8 +116,12 @@ const unmeasured = (rows: readonly ChartRow[]) =>
 
 async function rowsOfAny(folder: string, part: Part): Promise<readonly ChartRow[]> {
   if (folder === 'compare') {
-    const [a, b] = ['run-sweep', 'run-1'].map((runId) => ({ store, runId }))
-    await fillCompared(store, await compareRuns(a!, b!, seededOptions(store).contract))
+    const ofSearches = part.name === '05-goodput-by-rate'
+    const names = ['run-sweep', ofSearches ? 'run-streams' : 'run-1']
+    const [a, b] = names.map((runId) => ({ store, runId }))
+    const comparison = await compareRuns(a!, b!, seededOptions(store).contract)
+    await fillCompared(store, comparison)
+    await fillSearched(store, comparison)
     return store.rows(part.sql)
   }
   if (folder !== 'finding') return rowsOf(folder as PageName, part)

@@ -10,6 +10,7 @@ import { summariseIn } from '../summary/summarise.ts'
 import { type Difference, groupDifferences } from './differences.ts'
 import { invalidOf } from './headline.ts'
 import { readSamples } from './samples.ts'
+import { compareSearches, readSearch, type SearchComparison } from './searches.ts'
 
 export interface Side {
   readonly store: Store
@@ -24,6 +25,8 @@ export interface Comparison {
   /** Other differences between the runs than the one to compare. */
   readonly warnings: readonly string[]
   readonly differences: readonly Difference[]
+  /** How two searches differ; null unless both runs are searches. */
+  readonly searches: SearchComparison | null
 }
 
 /**
@@ -94,7 +97,17 @@ async function compareBoth(
       unsteady[name] === null ? [] : [`run ${name} is not of one level: ${unsteady[name]}`],
     ),
   ]
-  const comparison = { a: runA, b: runB, unsteady, warnings, differences }
+  const searches = compareSearches(
+    await readSearch(a.session, a.runId),
+    await readSearch(b.session, b.runId),
+  )
+  // Times at different rates say nothing of the service; a price does.
+  const isComparable = ({ metric }: Difference) =>
+    searches === null || searches.isAtOneRate || metric === 'credits'
+  const comparison = {
+    ...{ a: runA, b: runB, unsteady, warnings, searches },
+    differences: differences.filter(isComparable),
+  }
   if (invalidOf(comparison) === null) return comparison
   // No figure of an invalid run tells which is better, on a page, in a terminal or in JSON.
   const open = { verdict: 'unclear', needs: null } as const

@@ -1,4 +1,5 @@
 import { wrapped } from '../../user/wrapped.ts'
+import { rateText } from '../safe-rate.ts'
 import { percentileText } from '../summary/figures.ts'
 import { markdownCell, printable } from '../summary/printable.ts'
 import { changeText } from './change-text.ts'
@@ -7,6 +8,7 @@ import type { Difference } from './differences.ts'
 import { nameOf } from './figure-name.ts'
 import type { GateResult } from './gate.ts'
 import { headlineOf, invalidOf } from './headline.ts'
+import { limitText, type SearchComparison, sustainedText } from './searches.ts'
 
 const marks = { better: 'better', worse: 'WORSE', unclear: '' } as const
 
@@ -30,7 +32,10 @@ export function terminalComparison(
     `b  ${sideText(comparison.b)}`,
     ...comparison.warnings.map((warning) => `!  ${printable(warning, 76)}`),
     '',
-    `${''.padEnd(20)}${'a'.padStart(10)}${'b'.padStart(10)}  change of b [95 %]`,
+    ...searchLines(comparison.searches),
+    ...(shown.length === 0
+      ? []
+      : [`${''.padEnd(20)}${'a'.padStart(10)}${'b'.padStart(10)}  change of b [95 %]`]),
   ]
   let step: string | null | undefined
   for (const difference of shown) {
@@ -43,9 +48,7 @@ export function terminalComparison(
     )
   }
   if (hidden > 0) {
-    lines.push(
-      `(${hidden} figures hidden: no difference beyond chance, or too few samples; --all shows them)`,
-    )
+    lines.push(`(${hidden} without a difference beyond chance hidden; --all shows them)`)
   }
   const { summary, because } = headlineOf(comparison, gates)
   lines.push('', ...wrapped(`${summary}.${because === '' ? '' : ` ${because}`}`, ''))
@@ -56,6 +59,40 @@ export function terminalComparison(
     )
   }
   return `${lines.join('\n')}\n`
+}
+
+/** The answers of two searches, and the goodput of their trials by rate. */
+function searchLines(searches: SearchComparison | null): readonly string[] {
+  if (searches === null) return []
+  const { a, b, verdict } = searches
+  const line = (name: string, left: string, right: string, end = '') =>
+    `${name.padEnd(20)}${left.padStart(20)}${right.padStart(20)}  ${end}`.trimEnd()
+  const trials = [
+    ...a.trials.map((trial) => ({ trial, isOfA: true })),
+    ...b.trials.map((trial) => ({ trial, isOfA: false })),
+  ].sort((one, other) => one.trial.perS - other.trial.perS)
+  return [
+    line('', 'a', 'b'),
+    line('sustained rate', sustainedText(a), sustainedText(b), marks[verdict]),
+    line('limit of the service', limitText(a), limitText(b)),
+    ...(trials.length === 0 ? [] : ['share within the objective, with its 95 % interval']),
+    ...trials.map(({ trial, isOfA }) => {
+      const share = goodputText(trial)
+      return line(
+        `  at ${rateText(trial.perS, 'thorough')}`,
+        isOfA ? share : '',
+        isOfA ? '' : share,
+      )
+    }),
+    '',
+  ]
+}
+
+/** `97.9 % [95.2, 99.1]` */
+function goodputText({ goodput, low, high }: SearchComparison['a']['trials'][number]): string {
+  const share = `${(goodput * 100).toFixed(1)} %`
+  const interval = [low, high].map((end) => (end === null ? '–' : (end * 100).toFixed(1)))
+  return low === null && high === null ? share : `${share} [${interval.join(', ')}]`
 }
 
 /** A comparison for a pull request: changes beyond chance first, all figures folded. */
@@ -76,6 +113,16 @@ export function markdownComparison(comparison: Comparison, gates: readonly GateR
     '',
     ...comparison.warnings.map((warning) => `> ${markdownCell(warning, 200)}  `),
   ]
+  const { searches } = comparison
+  if (searches !== null) {
+    lines.push(
+      '',
+      '| | a | b |',
+      '| --- | ---: | ---: |',
+      `| sustained rate | ${sustainedText(searches.a)} | ${sustainedText(searches.b)} |`,
+      `| limit of the service | ${limitText(searches.a)} | ${limitText(searches.b)} |`,
+    )
+  }
   if (gates.length > 0) {
     lines.push('', '| fails on | result | found |', '| --- | --- | --- |')
     for (const { gate, result, summary } of gates) {

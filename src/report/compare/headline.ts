@@ -4,6 +4,7 @@ import type { Comparison } from './compare.ts'
 import type { Difference } from './differences.ts'
 import { nameOf } from './figure-name.ts'
 import type { GateResult } from './gate.ts'
+import { otherRatesText, searchWords } from './searches.ts'
 
 /** The one sentence on a comparison, for a page, a terminal and a pull request. */
 export interface Headline {
@@ -27,6 +28,12 @@ export function headlineOf(comparison: Comparison, gates: readonly GateResult[])
   const invalid = invalidOf(comparison)
   if (invalid !== null)
     return { tone: 'warn', summary: `Nothing is compared: ${invalid}`, because: '' }
+  const { searches } = comparison
+  if (searches !== null) {
+    const [summary, because] = searchWords(searches)
+    const tone = searches.verdict === 'better' ? 'good' : 'warn'
+    return { tone, summary, because: `${because} ${limits}`.trim() }
+  }
   const errors = changedErrors(comparison)
   if (errors?.verdict === 'worse') {
     return { tone: 'fail', summary: `b fails more: errors ${sharesOf(errors)}`, because: limits }
@@ -109,6 +116,7 @@ const sharesOf = ({ a, b }: Difference) =>
 
 /** Latencies are those of successes: with more or fewer errors, they are those of other requests. */
 function limitsOf(comparison: Comparison): string {
+  if (comparison.searches?.isAtOneRate === false) return otherRatesText(comparison.searches)
   const errors = changedErrors(comparison)
   if (errors === null) return ''
   return errors.verdict === 'worse'
