@@ -135,6 +135,8 @@ export function chartConfig(narrow: boolean): object {
       symbolStrokeWidth: 2,
       rowPadding: 3,
       columnPadding: 14,
+      // Legends stand below each other, so that they never need more than the width.
+      layout: { top: { direction: 'vertical', anchor: 'start', margin: 3 } },
       offset: 6,
     },
     range: {

@@ -12,6 +12,7 @@ export function tidy(
 ): ChartSpec['vegaLite'] {
   const tidied = structuredClone(spec) as View & { layer?: View[] }
   const views = [tidied, ...(tidied.layer ?? [])]
+  const constants = constantsIn(views, rows)
   const colors = views.flatMap((view) => (view.encoding?.color ? [view.encoding.color] : []))
   for (const view of views) {
     for (const channel of [view.encoding?.x, view.encoding?.y]) labelPlainly(channel)
@@ -29,7 +30,7 @@ export function tidy(
       colourNames(color, labels)
       dashLines(view.encoding!, view.mark)
     }
-    const shown = namesShown(color, labels, rows)
+    const shown = namesShown(color, labels, rows, constants)
     const { strokeDash } = view.encoding!
     if (shown.length < labels.length && strokeDash !== undefined) strokeDash.legend = color.legend
     foldLegend(color, shown, roomPx)
@@ -88,13 +89,23 @@ function labelsOf(
   return given ?? [...new Set(rows.map((row) => row[field]))]
 }
 
+/** Names of layers that are one line, such as an objective, if a row has its place. */
+function constantsIn(views: readonly View[], rows: readonly ChartRow[]): readonly unknown[] {
+  return views.flatMap(({ encoding: { color, x, y } = {} }) => {
+    const field = y?.field ?? x?.field
+    const isDrawn = typeof field === 'string' && rows.some((row) => row[field] != null)
+    return color?.datum !== undefined && isDrawn ? [color.datum] : []
+  })
+}
+
 /** A name without a row has no entry in the legend: it is not drawn. */
 function namesShown(
   channel: Json,
   labels: readonly unknown[],
   rows: readonly ChartRow[],
+  constants: readonly unknown[] = [],
 ): readonly unknown[] {
-  const seen = new Set(rows.map((row) => row[channel.field as string]))
+  const seen = new Set([...rows.map((row) => row[channel.field as string]), ...constants])
   const shown = labels.filter((label) => seen.has(label))
   if (shown.length === labels.length || shown.length === 0) return labels
   channel.legend = { ...(channel.legend as Json | undefined), values: shown }

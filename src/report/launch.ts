@@ -17,7 +17,13 @@ import {
 } from './banner.ts'
 import { closedPhases } from './closed-phases.ts'
 import { formatCell, formatCount, formatDuration, formatNumber, formatShare } from './format.ts'
-import { type PageVerdict, readPageVerdict, selfTestsText, stoppedText } from './page-verdict.ts'
+import {
+  type PageVerdict,
+  readPageVerdict,
+  type SearchTrials,
+  selfTestsText,
+  stoppedText,
+} from './page-verdict.ts'
 import { prepareFigures } from './shown-figures.ts'
 import { stretchChecks, stretchLine } from './stretches.ts'
 import type { Balance } from './summary/balances.ts'
@@ -25,17 +31,19 @@ import { emptyShare, failureShare, tokenNotes, unclosedText } from './summary/fi
 import { machineOf, machinesOf, machinesText } from './summary/machines.ts'
 import { readMoney } from './summary/money.ts'
 import type { Distribution, Percentile, RunSummary, SummaryGroup } from './summary/shape.ts'
+import { workloadText } from './workload.ts'
 import { momentIn } from './zone-words.ts'
 
-/** The line under a page's title: scenario, service and time of the runs. */
+/** The lines under a page's title: scenario, service and time of the runs, and what they sent. */
 export async function aboutRuns(store: Session): Promise<Html> {
   const runs = await shownRuns(store)
   const first = runs[0]
   if (first === undefined) return html`The store holds no run yet.`
   const named = (values: readonly string[]) => [...new Set(values)].join(', ')
+  const workload = await workloadText(store)
   return html`Scenario <b>${named(runs.map((run) => run.scenario))}</b> against <span class="mono">${named(
     runs.map((run) => run.base_url),
-  )}</span>, begun ${momentIn(first.started_at.getTime() * 1000, 'UTC')} UTC.`
+  )}</span>, begun ${momentIn(first.started_at.getTime() * 1000, 'UTC')} UTC.${workload !== false && html`<br>${workload}`}`
 }
 
 /** The end of the page: the self-tests of this client, and what it takes to repeat the runs. */
@@ -124,8 +132,7 @@ function answerOf(
   )
   const because = [
     ...stopped,
-    // Of a search, it is all trials together, which the figures below say.
-    ...(searches.some(({ isFound }) => isFound) ? [] : [sentText(counts)]),
+    searches.length > 0 ? trialsText(verdicts.flatMap(({ trials }) => trials)) : sentText(counts),
     ...(closed.length === 0
       ? []
       : [
@@ -224,6 +231,21 @@ function sentText({ sent, attempts, ok }: SummaryGroup['counts']): string {
   const all = sent === attempts && attempts > 1
   const were = (all ? attempts : sent) === 1 ? 'was' : 'were'
   return `${all ? `All ${planned}` : `${formatNumber(sent)} of ${planned}`} ${were} sent, ${formatNumber(ok)} succeeded.`
+}
+
+/** Requests of all trials together: the figures of a search are those of one trial. */
+function trialsText(trials: readonly SearchTrials[]): string {
+  const sum = (of: (each: SearchTrials) => number) =>
+    trials.reduce((total, each) => total + of(each), 0)
+  const one = trials.map(({ figuresOf }) => figuresOf).filter((text) => text !== null)
+  const figures = one.length === 0 ? '' : ` The figures below are of ${one.join(' and ')} alone.`
+  return `${formatCount(
+    sum(({ sent }) => sent),
+    'request',
+  )} of ${formatCount(
+    sum(({ count }) => count),
+    'trial',
+  )} were sent.${figures}`
 }
 
 /** Up to this share, unexpected failures and empty answers do not change the answer of a scenario that does not limit them. */

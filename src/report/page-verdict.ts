@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { lookup } from '../user/lookup.ts'
 import type { Check, Tone } from './banner.ts'
 import { formatDuration, formatNumber, formatShare } from './format.ts'
-import { safeRateText, searchShape } from './safe-rate.ts'
+import { claimedTrial, rateText, safeRateText, searchShape } from './safe-rate.ts'
 
 /**
  * The verdict of a run in `runs.verdict_json`. It is read leniently, because another version may have written the
@@ -51,6 +51,16 @@ export interface PageVerdict {
   readonly tests: readonly Check[]
   readonly thresholds: readonly Check[]
   readonly searches: readonly (Check & { readonly isFound: boolean })[]
+  /** Of each search, all its trials. */
+  readonly trials: readonly SearchTrials[]
+}
+
+export interface SearchTrials {
+  readonly count: number
+  /** Requests of all trials, also of those of an earlier run that it goes on from. */
+  readonly sent: number
+  /** Which trial the figures of the run are of, as `the hold trial at 6.0/s`; null if it is not known. */
+  readonly figuresOf: string | null
 }
 
 const tones: Readonly<Record<string, Tone>> = lookup({
@@ -108,6 +118,15 @@ export function readPageVerdict(json: string | null): PageVerdict {
     searches: sweeps.map((sweep) => {
       const { isFound, tone, summary, because } = safeRateText(sweep, verdict === 'invalid')
       return { isFound, tone, name: summary, figure: '', remedy: because.join(' ') }
+    }),
+    trials: sweeps.map((sweep) => {
+      const claimed = claimedTrial(sweep)
+      return {
+        count: sweep.trials.length,
+        sent: sweep.trials.reduce((sum, { sent }) => sum + sent, 0),
+        figuresOf:
+          claimed === null ? null : `the ${claimed.step} trial at ${rateText(claimed.ratePerS)}`,
+      }
     }),
   }
 }

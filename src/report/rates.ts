@@ -1,6 +1,6 @@
 import { shareInterval } from '../measure/interval/share.ts'
 import { columnOf, measures } from '../measure/measures.ts'
-import type { Session } from '../store/session.ts'
+import type { Session } from '../store/session/session.ts'
 import { fillTable } from './temp-table.ts'
 
 const percentiles = (['response', 'ttft'] as const).flatMap((name) =>
@@ -20,7 +20,7 @@ const drawn = percentiles.map(({ column }) => column).join(', ')
  * Creates `shown_rates`: the load that was offered, and what came of it. A row is a trial of a search, or a phase if there
  * was no search: phase, nth (the order of trials), offered_per_s, missed and judged (of a trial), good_ratio, good_low and
  * good_high (its 95 % interval; null for a side without a bound, and in a search of tasks), failed_ratio, n, response_p50 … ttft_p99 (milliseconds), verdict; and in each row the limit: from_per_s and to_per_s
- * (the highest rate that held, the lowest that failed) and safe_per_s. It is empty below three different rates.
+ * (the highest rate that held, the lowest that failed), safe_per_s, and the asked_percent of a search. It is empty below three different rates.
  */
 const ratesSql = `
 CREATE OR REPLACE TEMP TABLE shown_rates AS
@@ -28,7 +28,7 @@ WITH
   searches AS (
     SELECT run_id, unnest(from_json(verdict_json::JSON -> '$.sweeps', '[{
       "safeRate": {"kind": "VARCHAR", "heldPerS": "DOUBLE", "safePerS": "DOUBLE", "lowPerS": "DOUBLE", "failedPerS": "DOUBLE"},
-      "of": "VARCHAR",
+      "of": "VARCHAR", "search": {"goodput": "DOUBLE"},
       "trials": [{"phase": "VARCHAR", "step": "VARCHAR", "ratePerS": "DOUBLE", "judged": "DOUBLE", "missed": "DOUBLE", "result": "VARCHAR"}]
     }]')) AS search
     FROM shown_runs
@@ -86,7 +86,8 @@ WITH
     SELECT max(offered_per_s), any_value(to_per_s) FROM offered JOIN failing ON offered_per_s < to_per_s
     HAVING NOT EXISTS (FROM searches)
   )
-SELECT told.*, from_per_s, to_per_s, (SELECT max(search.safeRate.safePerS) FROM searches) AS safe_per_s
+SELECT told.*, from_per_s, to_per_s, (SELECT max(search.safeRate.safePerS) FROM searches) AS safe_per_s,
+  (SELECT 100 * any_value(search.search.goodput) FROM searches) AS asked_percent
 FROM told LEFT JOIN bracket ON true
 WHERE (SELECT count(DISTINCT round(offered_per_s, 1)) FROM told) >= 3`
 

@@ -66,6 +66,19 @@ export const searchShape = z.looseObject({
 export type StoredSearch = z.output<typeof searchShape>
 type StoredTrial = StoredSearch['trials'][number]
 
+/** The trial that the figures of a run are of: its answer's; without an answer, the lowest rate's. Null without any. */
+export function claimedTrial({ safeRate, trials }: StoredSearch): StoredTrial | null {
+  const rated = trials.filter(({ step, earlier }) => step !== 'warm-up' && !earlier)
+  const claimed =
+    safeRate?.kind === 'held'
+      ? safeRate.heldPerS
+      : safeRate?.kind === 'bracket'
+        ? safeRate.lowPerS
+        : null
+  const lowest = rated.toSorted((one, other) => one.ratePerS - other.ratePerS)[0]
+  return rated.findLast(({ ratePerS }) => ratePerS === claimed) ?? lowest ?? null
+}
+
 export interface SafeRateText {
   /** Whether a rate is called safe. */
   readonly isFound: boolean

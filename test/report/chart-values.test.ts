@@ -62,7 +62,7 @@ describe('the load charts of a search', () => {
     rows.map((row) => [row.offered_per_s, row.statistic, rounded(row.ms), row.n, row.verdict])
 
   test('have a dot for each trial and percentile with enough samples, and mark the safe rate', async () => {
-    const rows = await behind(store, 'launch', 'launch', '03-response-by-load', ['run-sweep'])
+    const rows = await behind(store, 'launch', 'launch', '04-response-by-load', ['run-sweep'])
     expect(columns(rows)).toEqual(shown(({ ms }) => ms))
     expect(rows.map(({ first, safe_per_s }) => [first, safe_per_s])).toEqual(
       rows.map((_, at) => [at === 0, 36]),
@@ -70,7 +70,7 @@ describe('the load charts of a search', () => {
   })
 
   test('show time to first token with its objective', async () => {
-    const rows = await behind(store, 'launch', 'launch', '04-first-token-by-load', ['run-streams'])
+    const rows = await behind(store, 'launch', 'launch', '03-first-token-by-load', ['run-streams'])
     expect(columns(rows)).toEqual(shown(({ base, ms }) => ms.map(() => base * 0.9 - 0.3)))
     expect(new Set(rows.map(({ objective_ms }) => objective_ms))).toEqual(new Set([95]))
   })

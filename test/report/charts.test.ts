@@ -52,9 +52,9 @@ async function seedTasks(store: Store): Promise<void> {
 
 /** A chart is shown if its query returns rows. */
 const searches: Readonly<Record<string, string>> = {
-  '03-response-by-load': 'run-sweep',
-  '04-first-token-by-load': 'run-streams',
-  '05-rate-sweep': 'run-sweep',
+  '04-response-by-load': 'run-sweep',
+  '03-first-token-by-load': 'run-streams',
+  '02-goodput-by-load': 'run-sweep',
 }
 const runOf = (part: string) => searches[part] ?? 'run-1'
 

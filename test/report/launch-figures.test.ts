@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import { partsOf, prepareTop, rowsOf } from '../../src/report/page.ts'
 import { prepareScope } from '../../src/report/scope.ts'
+import { workloadText } from '../../src/report/workload.ts'
 import { appendAttempts } from '../../src/store/attempts/recorder.ts'
 import { editAttempts } from '../store/edit-attempts.ts'
 import { openStore, type Store } from '../store/opened.ts'
@@ -227,4 +228,11 @@ describe('the answer of the launch page', () => {
     expect(text.match(/Safe rate/g)).toHaveLength(1)
     expect(text).toContain('Between 40/s and 80/s nothing is known')
   })
+})
+
+test('the first lines name what was sent: endpoint, model and tokens', async () => {
+  const workload = await workloadText(store)
+  expect(workload !== false && workload.text).toBe(
+    'Requests: <b>chat</b>, streamed, model <b>svc-k2</b>, on average unknown prompt and 11 output tokens.',
+  )
 })

@@ -1,5 +1,5 @@
-import type { Session } from '../../store/session.ts'
-import { nounRate, rateText, type StoredSearch, searchShape } from '../safe-rate.ts'
+import type { Session } from '../../store/session/session.ts'
+import { claimedTrial, nounRate, rateText, type StoredSearch, searchShape } from '../safe-rate.ts'
 import { prepareScope } from '../scope.ts'
 
 /** A trial of a search, as a chart draws it. */
@@ -59,22 +59,10 @@ export async function readSearch(store: Session, runId: string): Promise<SearchS
     ...{ objective, of },
     sustainedPerS: safeRate.kind === 'held' ? safeRate.heldPerS : null,
     failedPerS: safeRate.failedPerS,
-    figuresPerS: figuresPerS(parsed.data),
+    figuresPerS: claimedTrial(parsed.data)?.ratePerS ?? null,
     budget: safeRate.kind === 'held' ? safeRate.budget : 'quick',
     trials,
   }
-}
-
-/** The rate of the trial that the answer is about; without an answer, the lowest rate. */
-function figuresPerS({ safeRate, trials }: StoredSearch): number | null {
-  const claimed =
-    safeRate?.kind === 'held'
-      ? safeRate.heldPerS
-      : safeRate?.kind === 'bracket'
-        ? safeRate.lowPerS
-        : null
-  const rates = trials.flatMap(({ ratePerS }) => (ratePerS > 0 ? [ratePerS] : []))
-  return claimed ?? (rates.length === 0 ? null : rates.reduce((low, rate) => Math.min(low, rate)))
 }
 
 /** @returns null unless both runs are searches */
