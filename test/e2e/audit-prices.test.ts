@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { audit } from '../../src/audit/audit.ts'
@@ -27,6 +27,27 @@ test('the shipped scenario is the one that contract traffic makes, within a budg
     expect(text).toMatch(/max_cost: "0\.1\d*"/)
   })
 })
+
+test.each([
+  ['a log', '{ log: { cost: spend, id: id } }', 1],
+  ['the body of each answer', '{ cost: [{ body: usage.cost }] }', 1],
+  ['a header, which most streams lack', '{ cost: [{ header: x-cost }] }', 3],
+])(
+  'it waits for a late balance as often as the evidence needs, with %s',
+  async (_, more, waits) => {
+    await withStorePath(async (path) => {
+      const contract = join(path, '../late.yaml')
+      const evidence = `${more.slice(0, -1)}, balance: { get: /me, value: spend, moves: up, within: 60s } }`
+      writeFileSync(
+        contract,
+        `name: late\ncurrency: USD\ncharged: { success: full, abort: received }\nmodels: [{ id: m, price: { input: 1, output: 2, cache_read: 0.1 } }]\nevidence: ${evidence}\n`,
+      )
+      const out = join(path, '../late-traffic.yaml')
+      trafficAction(contract, { out })
+      expect(readFileSync(out, 'utf8').match(/think: 61s/g)).toHaveLength(waits)
+    })
+  },
+)
 
 test('its traffic shows each part of each price: an honest service passes every rule', {
   tags: 'whole',

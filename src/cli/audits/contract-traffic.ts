@@ -30,7 +30,9 @@ export function trafficAction(file: string, { out, maxCost }: TrafficOptions): v
     throw new UserError('usage', `${file} has no prices to show. See docs/prices.md.`)
   }
   const budget = maxCost === undefined ? null : readNumber(amountGiven(maxCost))!
-  const { balance } = prices.evidence
+  const { balance, cost: stated, log } = prices.evidence
+  // A header shows no cost of most streams.
+  const isStated = log !== null || stated.some((place) => 'body' in place)
   const kept: Probe[] = []
   const leftOut: LeftOut[] = []
   let sum: Rational = zero
@@ -49,12 +51,22 @@ export function trafficAction(file: string, { out, maxCost }: TrafficOptions): v
     throw new UserError('usage', `--max-cost: ${maxCost} ${unit} pays for no request of ${file}.`)
   }
   const bound = decimalText(roundTo(sum, places(sum), 'up'))
-  const head = { contract: basename(file), maxCost: compare(sum, zero) > 0 ? bound : null }
+  const head = {
+    contract: basename(file),
+    maxCost: compare(sum, zero) > 0 ? bound : null,
+    isStated,
+  }
   writeOutput(out, trafficScenario(kept, leftOut, balance, head))
+  const reads = balance === null || balance.get === null ? 0 : isStated ? 1 : kept.length
   process.stdout.write(
     [
       `Wrote ${out}: ${kept.length} probes, at most ${shownAmount(sum, unit)}.`,
       ...leftOut.map(({ probe, because }) => `Left out: ${probe.name}, ${because}.`),
+      ...(reads > 1 && balance !== null && balance.withinMs > 0
+        ? [
+            `It waits ${Math.ceil((reads * balance.withinMs) / 60_000)} minutes in all: evidence.balance.within says that a value may be so late.`,
+          ]
+        : []),
       `assay run ${out} --contract ${file} --dry-run tells what it costs; then audit it with --contract ${file} --rule PRICE.`,
       '',
     ].join('\n'),
@@ -63,7 +75,9 @@ export function trafficAction(file: string, { out, maxCost }: TrafficOptions): v
 
 /** The most that a probe can cost; null if nothing bounds it. */
 function costOf(probe: Probe, balance: BalanceTerms | null, contract: Contract): Rational | null {
-  const text = trafficScenario([probe], [], balance, { contract: '', maxCost: null })
+  const text = trafficScenario([probe], [], balance, {
+    ...{ contract: '', maxCost: null, isStated: true },
+  })
   const costs = planOf(parseScenario(text, 'traffic'), contract, 1).map(({ mostCost }) => mostCost)
   // Phases that only read money have no price.
   const known = costs.map((cost) => (cost === null ? null : readNumber(cost.amount)!))

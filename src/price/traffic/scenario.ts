@@ -8,19 +8,28 @@ export interface LeftOut {
   readonly because: string
 }
 
+export interface TrafficHead {
+  /** The file of the contract. */
+  readonly contract: string
+  /** The most that it may spend, as a decimal. */
+  readonly maxCost: string | null
+  /** Whether the service says of each request what it cost, in its log or in the body of the answer. */
+  readonly isStated: boolean
+}
+
 /**
- * A scenario file that sends probes one after the other, and reads the balance or spend between them.
- *
- * @param contract its file, for the head
- * @param maxCost the most that it may spend, as a decimal
+ * A scenario file that sends probes one after the other. It reads the balance or spend between them, and waits
+ * until a late value is there at the end, or after each of them where nothing else shows what it cost.
  */
 export function trafficScenario(
   probes: readonly Probe[],
   leftOut: readonly LeftOut[],
   balance: BalanceTerms | null,
-  { contract, maxCost }: { readonly contract: string; readonly maxCost: string | null },
+  { contract, maxCost, isStated }: TrafficHead,
 ): string {
   const reads = balance !== null && balance.get !== null
+  // A log, or a cost in each answer, says which request cost what; a late balance then has the sum alone to show.
+  const waitOf = (at: number) => (isStated && at < probes.length - 1 ? '0s' : waits)
   const waits = reads ? `${Math.ceil(balance.withinMs / 1000) + 1}s` : '0s'
   const steps = {
     ...(reads
@@ -37,7 +46,7 @@ export function trafficScenario(
       max_requests: probe.times,
       steps: [step],
     })),
-    ...(reads ? [readPhase(at + 1, waits)] : []),
+    ...(reads ? [readPhase(at + 1, waitOf(at))] : []),
   ])
   const document = {
     name: 'audit-prices',

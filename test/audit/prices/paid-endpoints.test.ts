@@ -259,6 +259,33 @@ test.each([
   },
 )
 
+test('a contract that says nothing about streams that were left makes what they cost inconclusive', async () => {
+  const contract = contractOf({ charged: { success: 'full' } })
+  const charged = (output: number) => (14 * 4 + output * 20) / 1e6
+  for (const output of [0, 12, 400]) {
+    const sends = [1, 2, 3].map(left)
+    const cost = output === 0 ? 0 : charged(output)
+    const log = sends.map(({ id }, at) => row(id!, cost, at + 1, 14, output))
+    const found = await audited(sends, ['0', (3 * cost).toFixed(9)], { contract, log })
+    expect([output, found['PRICE-04']!.verdict, found['PRICE-06']!.verdict]).toEqual([
+      ...[output, 'inconclusive', 'inconclusive'],
+    ])
+    // Beside complete answers, too.
+    const beside = [chat('whole'), ...sends]
+    const all = [
+      row('whole', 0.00014, 1),
+      ...sends.map(({ id }, at) => row(id!, cost, at + 2, 14, output)),
+    ]
+    const mixed = await audited(beside, ['0', (3 * cost + 0.00014).toFixed(9)], {
+      contract,
+      log: all,
+    })
+    expect([output, mixed['PRICE-04']!.verdict, mixed['PRICE-06']!.verdict]).toEqual([
+      ...[output, 'inconclusive', 'inconclusive'],
+    ])
+  }
+})
+
 test("a log whose parts differ from the answer's fails at each part that the contract names", async () => {
   const answer = {
     id: 'a',

@@ -12,9 +12,10 @@ import {
   zero,
 } from '../../../money/rational.ts'
 import { formulaText } from '../../../price/formula-text.ts'
-import type { PriceJudge } from '../../../price/judge/expected.ts'
+import { expectedCosts, type PriceJudge } from '../../../price/judge/expected.ts'
 import { type Explanation, explain } from '../../../price/judge/explain.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
+import type { PricedRequest } from '../../../price/judge/request.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
 import { evidenceOfUsage } from '../service-side.ts'
 import { cacheText } from './free-repeats.ts'
@@ -107,6 +108,17 @@ export function placeVerdict(
         witnesses: open.slice(0, 3).map((each) => witnessOf(each, unit)),
       },
     }
+  const silent = open.filter(({ expected }) => expected.open.includes(silence))
+  if (silent.length > 0)
+    return {
+      ...none,
+      verdict: {
+        verdict: 'inconclusive',
+        observations: judged.length,
+        why: silenceText(silent.length),
+        witnesses: silent.slice(0, 3).map((each) => witnessOf(each, unit)),
+      },
+    }
   return {
     ...none,
     verdict: {
@@ -165,6 +177,16 @@ function witnessOf(judged: Judged, unit: string): Witness {
     },
   }
 }
+
+/** The promise that a contract without a word about answers that the client left does not make. */
+const silence = 'charged.abort'
+
+/** Whether the contract does not say what a request costs whose client left before its end. */
+export const isSilentOn = (request: PricedRequest, judge: PriceJudge): boolean =>
+  request.outcomes.includes('abort') && expectedCosts(request, judge).open.includes(silence)
+
+export const silenceText = (count: number) =>
+  `the contract does not say what ${count === 1 ? 'an answer costs' : `${count} answers cost`} whose client left before the end (${silence}: none, received or full)`
 
 function openText(open: readonly Judged[]): string {
   const reasons = new Set(

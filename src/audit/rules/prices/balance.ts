@@ -14,6 +14,7 @@ import {
   priceJudgements,
   recordedCosts,
 } from '../../evidence/prices/judgements.ts'
+import { isSilentOn, silenceText } from '../../evidence/prices/place-verdict.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
 
@@ -28,7 +29,7 @@ export const price06: Rule = {
   needs: ['quiescence'],
   explain: `Compares what a balance lost, or a spend gained, between two readings with the costs of the requests between them. A
 value may be as late as evidence.balance.within says, so a request near a reading may count on either side. Costs
-that are open bound nothing from above; where the contract leaves a cost between bounds, the log, or else the answer, says which it is. A wrong sum is explained by the single change that gives all of them.
+that are open bound nothing from above, and the rule is inconclusive where the contract does not say what an answer costs that the client left; where the contract leaves a cost between bounds, the log, or else the answer, says which it is. A wrong sum is explained by the single change that gives all of them.
 A balance with d decimals shows no error below 10^-d: spend 100 x 10^-d between two readings to see 1 %. Costs that are
 whole units of the currency are exact: no rounding moves them. Any other may be rounded, by one unit each.
 A value that is no number, such as \`1,499\`, makes the rule inconclusive. It takes an account without other traffic. A rise of a
@@ -102,6 +103,9 @@ function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
   const accounts = new Set(readings.map(({ account }) => account)).size
   const leftOut = readings.length - accounts - stretches.filter(({ isWhole }) => !isWhole).length
   const note = `${leftOut} ${leftOut === 1 ? 'stretch was' : 'stretches were'} left out, in which the balance was added to, or a spend began anew`
+  const silent = found.requests.filter((request) => isSilentOn(request, found.judge))
+  if (shown.length > 0 && silent.length > 0)
+    return { verdict: 'inconclusive', observations: shown.length, why: silenceText(silent.length) }
   if (shown.length > 0)
     return { verdict: 'pass', observations: shown.length, ...(leftOut === 0 ? {} : { note }) }
   if (readings.length < 2) return { verdict: 'not-observed', requires }

@@ -21,7 +21,7 @@ export const price04: Rule = {
   needs: ['passive'],
   explain: `Joins each request with its rows in the service's own log (--log), by the id of the response, a header, or uniquely by
 model, tokens and time. The sum of its rows must be the cost that the contract gives. It is judged and explained
-as a stated cost is (PRICE-03). An answer that the client left must cost between its input and what it was sent.
+as a stated cost is (PRICE-03). Where the contract does not say what an answer costs that the client left, it is inconclusive. An answer that the client left must cost between its input and what it was sent.
 It cannot judge requests without a row, which PRICE-05 reports.`,
   ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
