@@ -188,7 +188,8 @@ export class Snapshot {
   }
 
   async close(): Promise<void> {
-    this.store.close()
+    // A forecast that nobody waits for any more may be under way.
+    this.store.end()
     await this.source.close()
   }
 }
