@@ -82,7 +82,8 @@ function outputsOf(
     return [0, maxOutputTokens === null ? most : Math.min(most, maxOutputTokens)]
   }
   if (!isFull)
-    return [0, Math.max(receivedEvents, Math.min(whole, receivedEvents + onTheirWay(whole)))]
+    // An equal request may have had a shorter answer.
+    return [0, receivedEvents + onTheirWay(Math.max(whole, receivedEvents))]
   if (maxOutputTokens === null) return null
   return [Math.min(receivedEvents, maxOutputTokens), Math.max(whole, maxOutputTokens)]
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { outcomeOf, wordsOf } from './outcome.ts'
 import type { Terms } from './terms.ts'
-import type { Conduct, World } from './world.ts'
+import { type Conduct, drawFaulty, drawHonest, type World } from './world.ts'
 
 /** The kinds of worlds that a search found, each with as few requests as show it. */
 
@@ -124,4 +124,18 @@ describe('an honest service is not failed', () => {
     const world = { asks: asks({}, again, {}), ...doing('rows of attempts') }
     expect(await alarms(world, charged({ gateway_cache: 'none' }))).toEqual([])
   })
+})
+
+test.each([
+  ['a value beside others that is older than a payment that was read before it', drawHonest, 110],
+  ['a value beside others that is older than a payment that was read before it', drawHonest, 730],
+  ['an answer that was left and is longer than that of an equal request', drawHonest, 297],
+  ['a balance that is right where the log is wrong about an open cost', drawFaulty, 77],
+  ['a balance that is right where the log is wrong about an open cost', drawFaulty, 292],
+  ['a balance that is right where the log is wrong about an open cost', drawFaulty, 161],
+  ['a balance that is right where the log is wrong about an open cost', drawFaulty, 536],
+  ['an older value than a payment, beside a fault of the log', drawFaulty, 503],
+] as const)('%s is accused of nothing (seed %#)', async (_, draw, seed) => {
+  const { wrongly } = await outcomeOf(draw(seed))
+  expect(wrongly).toEqual([])
 })

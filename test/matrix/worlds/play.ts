@@ -194,7 +194,11 @@ class Sheet {
     const body = answerText(ask, usage, idOf(ask), inBody)
     const path = ask.dialect === 'chat' ? '/v1/chat/completions' : '/v1/messages'
     const request = JSON.stringify({
-      ...{ model: ask.model, messages: [{ role: 'user', content: ask.prompt }], max_tokens: 4000 },
+      ...{
+        model: ask.model,
+        messages: [{ role: 'user', content: promptText(ask) }],
+        max_tokens: 4000,
+      },
       ...(ask.isStream ? { stream: true } : {}),
       ...(ask.isFlex ? { service_tier: 'flex' } : {}),
       ...(ask.maySearch ? { web_search_options: {} } : {}),
@@ -276,6 +280,9 @@ class Sheet {
     return this.templates.length - 1
   }
 }
+
+/** A text with a byte for each token, or more: no service counts more tokens than bytes. */
+const promptText = ({ prompt, counts }: Asked) => `${prompt} ${'x'.repeat(promptTokens(counts))}`
 
 const noTokens = { promptTokens: null, completionTokens: null, totalTokens: null }
 

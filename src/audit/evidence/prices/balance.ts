@@ -145,7 +145,13 @@ export function stretchesOf(
     // The whole comes first: the sums go forward in time.
     const whole = own.length > 2 ? stretch(own[0]!, own.at(-1)!) : null
     const all = own.slice(1).map((last, at) => stretch(own[at]!, last))
-    const kept = all.filter((each) => !isRestart(each, terms, unit) && !isAdded(each, terms, unit))
+    const added = all.filter((each) => isAdded(each, terms, unit)).map(({ last }) => last)
+    const kept = all.filter(
+      (each) =>
+        !isRestart(each, terms, unit) &&
+        !isAdded(each, terms, unit) &&
+        !mayPrecede(each, added, terms),
+    )
     const isSteady = whole !== null && kept.length === all.length
     return [
       ...kept.map((each) => ({ ...each, isWhole: false })),
@@ -181,6 +187,22 @@ function isAdded(
 ): boolean {
   const rise = subtract(last.value, first.value)
   return moves === 'down' && compare(rise, high === null ? unit : add(high, unit)) > 0
+}
+
+/**
+ * A value beside others may be older than one that was read before it. If that one shows what was added, the older one may
+ * not have it yet: the fall between them is no charge.
+ */
+function mayPrecede(
+  { last, high, taken }: Omit<ReadingStretch, 'isWhole'>,
+  added: readonly Reading[],
+  { withinMs }: BalanceTerms,
+): boolean {
+  return (
+    high !== null &&
+    compare(taken, high) > 0 &&
+    added.some(({ fromMs, untilMs }) => fromMs <= last.untilMs && last.fromMs <= untilMs + withinMs)
+  )
 }
 
 function stretchOf(

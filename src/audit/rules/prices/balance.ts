@@ -64,6 +64,21 @@ function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
   const shown = stretches.filter(({ isRight, isShown }) => isRight && isShown)
   const unit = found.prices.currency.name
   const [first] = wrong
+  // What the log or the answers say of an open cost is no measure while they are wrong themselves.
+  const isDoubted = [...found.logged, ...[...found.stated.values()].flat()].some(
+    ({ is }) => is === 'wrong',
+  )
+  if (
+    first !== undefined &&
+    isDoubted &&
+    stretchesOf(readings, found.requests, terms, found.judge).every(({ isRight }) => isRight)
+  )
+    return {
+      verdict: 'inconclusive',
+      observations: stretches.length,
+      why: `${short(first.taken)} ${unit} between two readings is not what the log or the answers say, ${rangeOf(first, unit)}; they are wrong themselves (PRICE-03, PRICE-04), and by the contract alone it may be right`,
+      witnesses: [witnessOf(first, unit)],
+    }
   if (first !== undefined) {
     // A cache of the gateway may have answered repeats whose cost no place shows.
     const unknown = repeatsOf(found.requests).filter((request) => !recorded.has(request))
