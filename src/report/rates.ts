@@ -29,19 +29,19 @@ WITH
     SELECT run_id, unnest(from_json(verdict_json::JSON -> '$.sweeps', '[{
       "safeRate": {"kind": "VARCHAR", "heldPerS": "DOUBLE", "safePerS": "DOUBLE", "lowPerS": "DOUBLE", "failedPerS": "DOUBLE"},
       "of": "VARCHAR", "search": {"goodput": "DOUBLE"},
-      "trials": [{"phase": "VARCHAR", "step": "VARCHAR", "ratePerS": "DOUBLE", "judged": "DOUBLE", "missed": "DOUBLE", "result": "VARCHAR"}]
+      "trials": [{"runId": "VARCHAR", "phase": "VARCHAR", "step": "VARCHAR", "ratePerS": "DOUBLE", "judged": "DOUBLE", "missed": "DOUBLE", "result": "VARCHAR"}]
     }]')) AS search
     FROM shown_runs
   ),
   trials AS (
-    SELECT run_id, trial.phase AS phase, trial.ratePerS AS rate_per_s, trial.judged AS judged,
+    SELECT coalesce(trial.runId, run_id) AS run_id, trial.phase AS phase, trial.ratePerS AS rate_per_s, trial.judged AS judged,
       trial.missed AS missed, trial.result AS result, nth, is_of_requests
     FROM (SELECT run_id, coalesce(search.of, 'requests') = 'requests' AS is_of_requests, unnest(search.trials) AS trial, generate_subscripts(search.trials, 1) AS nth FROM searches)
     WHERE trial.step <> 'warm-up' AND trial.result <> 'void' AND trial.judged > 0
   ),
   -- A single rate is not a curve and gives no rows.
   several AS (
-    FROM (SELECT DISTINCT run_id, phase FROM request_kinds SEMI JOIN shown_runs USING (run_id))
+    FROM (SELECT DISTINCT run_id, phase FROM request_kinds SEMI JOIN searched_runs USING (run_id))
     QUALIFY count(*) OVER () >= 3
   ),
   rates AS (
@@ -51,7 +51,7 @@ WITH
       count(*) FILTER (good) / nullif(count(*) FILTER (judged AND good IS NOT NULL), 0) AS good_ratio,
       count(service_us) AS n,
       ${percentiles.map(percentileOf).join(',\n      ')}
-    FROM shown_attempts SEMI JOIN several USING (run_id, phase) WHERE counted OR part = 'trial'
+    FROM searched_attempts SEMI JOIN several USING (run_id, phase) WHERE counted OR part = 'trial'
     GROUP BY run_id, phase
   ),
   searched AS (
@@ -91,7 +91,7 @@ SELECT told.*, from_per_s, to_per_s, (SELECT max(search.safeRate.safePerS) FROM 
 FROM told LEFT JOIN bracket ON true
 WHERE (SELECT count(DISTINCT round(offered_per_s, 1)) FROM told) >= 3`
 
-/** Creates `shown_rates`. `shown_attempts` must be there. */
+/** Creates `shown_rates`. `searched_runs` and `searched_attempts` must be there. */
 export async function prepareRates(store: Session): Promise<void> {
   await fillShares(store)
   await store.execute(ratesSql)
@@ -101,9 +101,9 @@ export async function prepareRates(store: Session): Promise<void> {
 async function fillShares(store: Session): Promise<void> {
   const phases = await store.rows<{ run_id: string; phase: string; goods: string }>(`
     SELECT run_id, phase, string_agg(good::INTEGER, '' ORDER BY intended_us, slot, retry) AS goods
-    FROM shown_attempts
+    FROM searched_attempts
     WHERE judged AND good IS NOT NULL AND (counted OR part = 'trial')
-      AND (SELECT count(*) FROM (SELECT DISTINCT run_id, phase FROM request_kinds SEMI JOIN shown_runs USING (run_id))) >= 3
+      AND (SELECT count(*) FROM (SELECT DISTINCT run_id, phase FROM request_kinds SEMI JOIN searched_runs USING (run_id))) >= 3
     GROUP BY ALL`)
   await fillTable(
     store,

@@ -64,7 +64,7 @@ export const searchShape = z.looseObject({
 })
 
 export type StoredSearch = z.output<typeof searchShape>
-type StoredTrial = StoredSearch['trials'][number]
+export type StoredTrial = StoredSearch['trials'][number]
 
 /** The trial that the figures of a run are of: its answer's; without an answer, the lowest rate's. Null without any. */
 export function claimedTrial({ safeRate, trials }: StoredSearch): StoredTrial | null {
@@ -152,13 +152,13 @@ function answerOf(search: StoredSearch): SafeRateText {
         because: [
           [
             lowPerS === null
-              ? 'no rate is known to hold'
+              ? noLowText(trials)
               : `${rateText(lowPerS)} held in a trial of ${formatNumber(low?.planned ?? 0)} ${of}`,
             failedPerS === null ? 'no rate failed' : failedText(failedPerS, failed),
           ]
             .join(', ')
             .concat('; that is a bracket, not a verdict.')
-            .replace(/^n/, 'N'),
+            .replace(/^[an]/, (letter) => letter.toUpperCase()),
           ...(needs === null
             ? []
             : [
@@ -182,6 +182,14 @@ function answerOf(search: StoredSearch): SafeRateText {
       }
     }
   }
+}
+
+/** Trials may hold above a rate that failed, and do not count then. */
+function noLowText(trials: readonly StoredTrial[]): string {
+  const held = trials.filter(({ step, result }) => step !== 'warm-up' && result === 'held')
+  return held.length === 0
+    ? 'no rate is known to hold'
+    : `a trial held at ${[...new Set(held.map(({ ratePerS }) => rateText(ratePerS)))].join(', ')}, but a rate at or below it failed`
 }
 
 /** `0.50 tasks/s`; of requests, as it is. */
@@ -212,8 +220,37 @@ function holdText(hold: StoredTrial, budget: string, of: StoredSearch['of']): st
 
 function failedText(perS: number, failed: readonly StoredTrial[], budget = 'quick'): string {
   const found = failed.findLast(({ ratePerS }) => ratePerS === perS)
-  const after = found === undefined ? '' : ` after ${formatDuration(found.lastedUs / 1e6)}`
-  return `${rateText(perS, budget)} failed${after}`
+  if (found === undefined) return `${rateText(perS, budget)} failed`
+  const after = formatDuration(found.lastedUs / 1e6)
+  return `${rateText(perS, budget)} failed after ${after} (${reasonText(found)})`
+}
+
+/** Why a trial did not hold, with its figure; null if it held. */
+export function reasonText({
+  why,
+  missed,
+  judged,
+  mostMissed,
+  planned,
+}: StoredTrial): string | null {
+  switch (why) {
+    case 'held':
+      return null
+    case 'misses':
+      return `${formatNumber(missed)} of ${formatNumber(judged)} missed`
+    case 'backlog':
+      return 'its backlog grew'
+    case 'margin':
+      return mostMissed === null
+        ? 'its margin is too small'
+        : `up to ${percent(mostMissed)} may miss`
+    case 'late':
+      return 'this machine sent late'
+    case 'too few':
+      return `${formatNumber(judged)} of ${formatNumber(planned)} judged`
+    default:
+      return why
+  }
 }
 
 /** Whether a limiter of the service, not its speed, ended the search. */

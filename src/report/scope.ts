@@ -33,6 +33,8 @@ export const hasObjectives = `(examines OR coalesce(${objectiveNames.map((name) 
  * and `'needs_p99'` (the samples that a percentile needs), `'coarse_ttft_p50_s'` and so on for `response`, `ttft` and
  * `tpot` (widths with enough samples for the percentile), `'curve_quantiles'` (as many quantiles as the samples support, evenly spaced on a log axis)
  * - `shown_runs`: the runs, with `offset_us` since the first of them began
+ * - `searched_runs` and `searched_attempts`: the same, and those of earlier runs whose trials count, because a search goes on
+ *   from them
  * - `shown_attempts`: `attempt_times` of those runs, with `at_s` and `ended_s` since that start, and `good` (null
  *   without
  * objectives)
@@ -52,12 +54,17 @@ export async function prepareScope(store: Session, scope: Scope): Promise<void> 
   await store.execute(`
     SET VARIABLE run_ids = [${scope.runIds.map(literal).join(', ')}]::VARCHAR[];
     SET VARIABLE timezone = ${literal(scope.timeZone)};
-    CREATE OR REPLACE TEMP TABLE shown_runs AS
-      SELECT *, epoch_us(started_at) - min(epoch_us(started_at)) OVER () AS offset_us,
+    CREATE OR REPLACE TEMP TABLE searched_runs AS
+      WITH shown AS (FROM runs WHERE list_contains(getvariable('run_ids'), run_id))
+      SELECT *, epoch_us(started_at) - (SELECT min(epoch_us(started_at)) FROM shown) AS offset_us,
         run_id IN (SELECT run_id FROM request_kinds WHERE part = 'steady') AS has_steady,
         coalesce(len(try_cast(scenario_json AS JSON) -> '$.steps[*].expect[*]') > 0, false) AS examines,
         ${objectiveNames.map((name) => `${boundOf(name)} AS "${name}"`).join(', ')}
-      FROM runs WHERE list_contains(getvariable('run_ids'), run_id);
+      FROM runs
+      WHERE list_contains(getvariable('run_ids'), run_id)
+        OR run_id IN (SELECT unnest(try_cast(verdict_json AS JSON) ->> '$.sweeps[*].trials[*].runId') FROM shown);
+    CREATE OR REPLACE TEMP TABLE shown_runs AS
+      FROM searched_runs WHERE list_contains(getvariable('run_ids'), run_id);
   `)
   const [bounded] = await store.rows<Record<ObjectiveName, boolean>>(
     `SELECT ${objectiveNames.map((name) => `count("${name}") > 0 AS "${name}"`).join(', ')} FROM shown_runs`,
@@ -65,8 +72,7 @@ export async function prepareScope(store: Session, scope: Scope): Promise<void> 
   // Bounds that no run has are omitted: their measures would slow down every query.
   const boundIfAny = (name: ObjectiveName) => (bounded![name] ? `"${name}"` : null)
   const isSmall = await store.takeAttemptsAtHand({ values: true })
-  await store.execute(`
-    ${relationSql('shown_attempts', isSmall)}
+  const attemptsOf = (runs: string) => `
       SELECT times.* REPLACE (${countedSql('has_steady')} AS counted), offset_us,
         (offset_us + intended_us) / 1e6 AS at_s,
         (offset_us + sent_us) / 1e6 AS sent_s,
@@ -75,7 +81,14 @@ export async function prepareScope(store: Session, scope: Scope): Promise<void> 
         CASE WHEN ${hasObjectives}
              THEN ${goodSql(boundIfAny)} END AS good
       FROM attempt_times AS times
-      JOIN (SELECT run_id, offset_us, has_steady, examines, ${objectiveNames.map((name) => `"${name}"`).join(', ')} FROM shown_runs) USING (run_id);
+      JOIN (SELECT run_id, offset_us, has_steady, examines, ${objectiveNames.map((name) => `"${name}"`).join(', ')} FROM ${runs}) USING (run_id)`
+  const [earlier] = await store.rows(
+    'FROM searched_runs ANTI JOIN shown_runs USING (run_id) LIMIT 1',
+  )
+  await store.execute(`
+    ${relationSql('shown_attempts', isSmall)} ${attemptsOf('shown_runs')};
+    ${relationSql('searched_attempts', isSmall)}
+      ${earlier === undefined ? 'FROM shown_attempts' : attemptsOf('searched_runs')};
     CREATE OR REPLACE TEMP VIEW shown_latency AS
       FROM shown_attempts WHERE counted AND ${measures.service.of} AND service_us IS NOT NULL;
   `)

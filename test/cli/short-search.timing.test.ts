@@ -22,6 +22,7 @@ test('a search that is too short for a verdict prints a bracket, exits with 3, a
 
   const second = await bench('--continue', '--for', '20s')
   expect(second.stderr).toMatch(/^Going on from run \S+ of http/)
-  const trials = (out: string) => [...out.matchAll(/^ {2}search (\d+) /gm)].map(([, nth]) => nth)
+  const trials = (out: string) =>
+    [...out.matchAll(/^ {2}(\d+) +(?:warm-up|bracket|refine|hold) /gm)].map(([, nth]) => nth)
   expect(trials(second.stdout).length).toBeGreaterThan(trials(first.stdout).length)
 }, 180_000)

@@ -30,7 +30,7 @@ export function answerSoFar({ question, ...of }: RunSoFar): Headline {
     because: [
       `Running for ${formatDuration(atUs / 1e6)}${ends}${phase === null ? '' : `, phase ${phase}`}.`,
       `${formatNumber(counts.planned - counts.notSent)} of ${formatNumber(counts.planned)} requests that were due have been sent, ${formatNumber(counts.ok)} succeeded, ${formatNumber(failed)} failed unexpectedly${mostly}.`,
-      ...(searching == null ? [] : [`Search: ${searchText(searching)}.`]),
+      ...(searching == null ? [] : [`Search: ${searchText(searching, atUs)}.`]),
     ].join(' '),
     checks: [...alarms, ...thresholds.map(checkOf)],
   }

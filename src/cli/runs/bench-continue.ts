@@ -41,7 +41,13 @@ export async function begunSearch(path: string, baseUrl: string | null): Promise
         sweeps?: readonly { trials: readonly Trial[] }[]
       }
       const trials = sweeps[0]?.trials ?? []
-      if (trials.length > 0) return { ...row, scenario: JSON.parse(scenario) as Scenario, trials }
+      if (trials.length > 0) {
+        return {
+          ...row,
+          scenario: storedScenario(scenario),
+          trials: trials.map((trial) => ({ runId: row.runId, ...trial })),
+        }
+      }
     }
   } finally {
     store.close()
@@ -50,6 +56,19 @@ export async function begunSearch(path: string, baseUrl: string | null): Promise
     'usage',
     `--continue: expected a search of assay bench${baseUrl === null ? '' : ` of ${baseUrl}`} in ${path}; there is none. Leave out --continue to begin one.`,
   )
+}
+
+/** A stored scenario. One of an earlier version has no script of its prompts: they are words. */
+function storedScenario(json: string): Scenario {
+  const scenario = JSON.parse(json) as Scenario
+  return {
+    ...scenario,
+    steps: scenario.steps.map((step) =>
+      step.prompt?.kind === 'synthetic'
+        ? { ...step, prompt: { ...step.prompt, script: step.prompt.script ?? 'words' } }
+        : step,
+    ),
+  }
 }
 
 /** The scenario with another budget and time for its search. */

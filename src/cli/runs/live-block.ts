@@ -23,7 +23,7 @@ export function blockOf(progress: Progress, room: Room): readonly string[] {
   const failed = progress.steps.reduce((sum, step) => sum + step.failures, 0)
   const above = [
     `${progress.scenario}  ${progress.phase ?? ''}  ${duration(progress.atUs)}${ends}`,
-    ...searchLine(progress.searching),
+    ...searchLine(progress),
     ...wrapped(
       `planned ${counts.planned}  sent ${counts.planned - counts.notSent}  ok ${counts.ok}  failed ${failed}  not sent ${counts.notSent}  in flight ${progress.inFlight}${spent}`,
       '  ',
@@ -60,16 +60,21 @@ function spentLine(progress: Progress): string {
 }
 
 /** What a search is trying, and what remains to do. */
-function searchLine(searching: Progress['searching']): readonly string[] {
-  return searching === null || searching === undefined ? [] : [`  search: ${searchText(searching)}`]
+function searchLine({ searching, atUs }: Progress): readonly string[] {
+  return searching == null ? [] : [`  search: ${searchText(searching, atUs)}`]
 }
 
-export function searchText({ step, of, ratePerS, requests, toGoUs }: Searching): string {
+/** @param atUs now, on the clock of the search's end */
+export function searchText(
+  { step, of, ratePerS, requests, endsUs }: Searching,
+  atUs: number,
+): string {
   const what =
     ratePerS === 0
       ? `${step}, one request at a time`
       : `${step} ${rateText(ratePerS, 'thorough')} with ${requests} ${of}, ${duration((requests / ratePerS) * 1e6)}`
-  return toGoUs === null ? what : `${what}; about ${duration(toGoUs)} to go`
+  if (endsUs === null) return what
+  return endsUs <= atUs ? `${what}; ends soon` : `${what}; about ${duration(endsUs - atUs)} to go`
 }
 
 /** One line for each step if that fits, else one line for each of its times. */

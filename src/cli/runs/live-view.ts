@@ -79,7 +79,7 @@ export function lineOf(progress: Progress): string {
     `${counts.notSent} not sent`,
     `${progress.inFlight} in flight`,
     ...spentOf(progress),
-    ...(progress.searching == null ? [] : [searchText(progress.searching)]),
+    ...(progress.searching == null ? [] : [searchText(progress.searching, progress.atUs)]),
   ].join(' | ')
 }
 

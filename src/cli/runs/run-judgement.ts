@@ -5,10 +5,15 @@ import {
   selfTestsText,
   stoppedText,
 } from '../../report/page-verdict.ts'
-import { rateText, safeRateText, searchShape } from '../../report/safe-rate.ts'
+import {
+  rateText,
+  reasonText,
+  type StoredTrial,
+  safeRateText,
+  searchShape,
+} from '../../report/safe-rate.ts'
 import type { ThresholdResult } from '../../run/judge/thresholds/check.ts'
 import type { RunResult } from '../../run/run.ts'
-import { lookup } from '../../user/lookup.ts'
 import { wrapped } from '../../user/wrapped.ts'
 import { duration, table } from '../terminal/text.ts'
 
@@ -34,11 +39,11 @@ function sweepLines({ sweeps, verdict }: RunResult): readonly string[] {
       ...wrapped(`${summary}.`, ''),
       ...because.flatMap((sentence) => wrapped(sentence, '  ')),
       ...table([
-        ['  trial', 'step', 'rate', 'sent', 'requests', 'goodput', ''],
+        ['  trial', 'step', 'rate', 'sent', 'n', 'goodput', 'result'],
         ...search.trials.map((trial) => [
-          `  ${trial.phase}`,
+          `  ${trial.phase.split(' ').at(-1)}`,
           trial.step,
-          trial.ratePerS === 0 ? 'one by one' : rateText(trial.ratePerS, 'thorough'),
+          trial.ratePerS === 0 ? 'single' : rateText(trial.ratePerS, 'thorough'),
           trial.sentPerS === null ? '-' : rateText(trial.sentPerS, 'thorough'),
           String(trial.sent),
           trial.goodput === null ? '-' : `${(trial.goodput * 100).toFixed(1)} %`,
@@ -50,16 +55,9 @@ function sweepLines({ sweeps, verdict }: RunResult): readonly string[] {
   })
 }
 
-const reasons: Readonly<Record<string, string>> = lookup({
-  misses: 'too many misses',
-  backlog: 'a growing backlog',
-  margin: 'its margin is too small',
-  late: 'not sent in time by this machine',
-  'too few': 'too few requests',
-})
-
-function resultText({ result, why }: { readonly result: string; readonly why: string }): string {
-  return result === 'held' ? result : `${result}: ${reasons[why] ?? why}`
+function resultText(trial: StoredTrial): string {
+  const reason = reasonText(trial)
+  return reason === null ? trial.result : `${trial.result}: ${reason}`
 }
 
 function thresholdLines(thresholds: readonly ThresholdResult[]): readonly string[] {

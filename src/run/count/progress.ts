@@ -34,8 +34,8 @@ export interface Searching {
   readonly ratePerS: number
   /** How many of them. */
   readonly requests: number
-  /** Predicted time to the end of the search; null if it is not known yet. */
-  readonly toGoUs: number | null
+  /** Predicted end of the search, on the clock of `atUs`; null if it is not known yet. */
+  readonly endsUs: number | null
 }
 
 /** Money of a run so far. Amounts are exact decimals. */

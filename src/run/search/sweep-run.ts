@@ -53,7 +53,7 @@ export async function runSweep(
       of,
       ratePerS: plan.ratePerS,
       requests: plan.requests,
-      toGoUs: next.toGo?.us ?? null,
+      endsUs: next.toGo === null ? null : coordinator.now() + next.toGo.us,
     }
     if (next.pauseUs > 0) await coordinator.rest(next.pauseUs)
     const name = `${phase.name} ${trials.length + 1}`

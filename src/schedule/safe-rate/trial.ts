@@ -67,8 +67,9 @@ export interface Trial {
   readonly meanUs: number | null
   readonly lastedUs: number
   readonly tookUs: number
-  /** Whether an earlier run of the same search sent it. */
+  /** Whether an earlier run of the same search sent it, and which; its rows are there. */
   readonly earlier: boolean
+  readonly runId?: string
 }
 
 export type TrialReason =
