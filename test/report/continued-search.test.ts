@@ -21,7 +21,7 @@ test('a search that goes on shows the trials of the earlier run, with their time
   }
   for (const name of ['02-goodput-by-load', '04-response-by-load']) {
     const before = await figuresOf('run-sweep', name)
-    expect(before.length).toBeGreaterThanOrEqual(10)
+    expect(before.length).toBeGreaterThan(5)
     expect(await figuresOf('run-on', name)).toEqual(before)
   }
   store.close()
