@@ -157,7 +157,7 @@ const names: Target = {
   check(input) {
     const name = input.toString('utf8')
     if (name === '') return null
-    const shown = speechOf(board).nameOf(name)
+    const shown = speechOf(board).nameOf(name, 'model')
     if (shown !== name && !['(other)', '(unknown)'].includes(name)) return `shown as ${shown}`
     const quoted = JSON.stringify(name)
     const { accounts } = parseSettings(

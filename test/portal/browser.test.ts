@@ -102,7 +102,7 @@ describe.skipIf(!canBrowse)(
         const frame = await frameOf(page)
         expect(await frame.locator('h1').textContent()).toBe('Your usage')
         expect(await frame.locator('figure').count()).toBe(5)
-        expect(await frame.locator('.answer h2').textContent()).toMatch(
+        expect(await frame.locator('.answers .answer').textContent()).toMatch(
           /^At this pace, your credits last until about /,
         )
         // The token is not in the address.

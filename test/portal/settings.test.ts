@@ -55,54 +55,54 @@ test('every language has every word with the same values, and a word of nobody i
 test.each([
   [
     'en',
-    ['You used 0 credits', 'You used 1 credit', 'You used 1.5 credits', 'You used 2 credits'],
-    ['You made 1 request', 'Use 1 credit before X, or it expires.', '1 may expire'],
-    ['You made 2 requests', 'Use 2 credits before X, or they expire.', '2 may expire'],
+    [
+      '0 credits were used while you had none.',
+      '1 credit was used while you had none.',
+      '1.5 credits were used while you had none.',
+      '2 credits were used while you had none.',
+    ],
+    ['1 request', 'Use 1 credit before X, or it expires.', '1 may expire'],
+    ['2 requests', 'Use 2 credits before X, or they expire.', '2 may expire'],
   ],
   [
     'de',
-    ['Sie haben 0 Credits genutzt', 'Sie haben 1 Credit genutzt'],
     [
-      'Sie haben 1 Anfrage gestellt',
-      'Nutzen Sie 1 Credit vor dem X, sonst verfällt er.',
-      '1 könnte verfallen',
+      '0 Credits wurden genutzt, als Sie keine hatten.',
+      '1 Credit wurde genutzt, als Sie keine hatten.',
     ],
-    [
-      'Sie haben 2 Anfragen gestellt',
-      'Nutzen Sie 2 Credits vor dem X, sonst verfallen sie.',
-      '2 könnten verfallen',
-    ],
+    ['1 Anfrage', 'Nutzen Sie 1 Credit vor dem X, sonst verfällt er.', '1 könnte verfallen'],
+    ['2 Anfragen', 'Nutzen Sie 2 Credits vor dem X, sonst verfallen sie.', '2 könnten verfallen'],
   ],
   [
     'fr',
-    ['Vous avez utilisé 0 crédit', 'Vous avez utilisé 1 crédit', 'Vous avez utilisé 1,5 crédit'],
     [
-      'Vous avez fait 1 requête',
-      'Utilisez 1 crédit avant le X, sinon il expire.',
-      '1 risque d’expirer',
+      '0 crédit a été utilisé sans solde.',
+      '1 crédit a été utilisé sans solde.',
+      '1,5 crédit a été utilisé sans solde.',
     ],
-    [
-      'Vous avez fait 2 requêtes',
-      'Utilisez 2 crédits avant le X, sinon ils expirent.',
-      '2 risquent d’expirer',
-    ],
+    ['1 requête', 'Utilisez 1 crédit avant le X, sinon il expire.', '1 risque d’expirer'],
+    ['2 requêtes', 'Utilisez 2 crédits avant le X, sinon ils expirent.', '2 risquent d’expirer'],
   ],
   [
     'es',
-    ['Ha usado 0 créditos', 'Ha usado 1 crédito', 'Ha usado 1,5 créditos'],
-    ['Ha hecho 1 solicitud', 'Use 1 crédito antes del X, o caducará.', '1 puede caducar'],
-    ['Ha hecho 2 solicitudes', 'Use 2 créditos antes del X, o caducarán.', '2 pueden caducar'],
+    [
+      '0 créditos se usaron sin saldo.',
+      '1 crédito se usó sin saldo.',
+      '1,5 créditos se usaron sin saldo.',
+    ],
+    ['1 solicitud', 'Use 1 crédito antes del X, o caducará.', '1 puede caducar'],
+    ['2 solicitudes', 'Use 2 créditos antes del X, o caducarán.', '2 pueden caducar'],
   ],
   [
     'ja',
-    ['0クレジットを使いました', '1クレジットを使いました'],
+    ['残高のない間に0クレジットを使いました。', '残高のない間に1クレジットを使いました。'],
     [
-      '1件のリクエストがありました',
+      '1件のリクエスト',
       '1クレジットはXまでにお使いください。期限が切れます。',
       '1は期限切れの可能性',
     ],
     [
-      '2件のリクエストがありました',
+      '2件のリクエスト',
       '2クレジットはXまでにお使いください。期限が切れます。',
       '2は期限切れの可能性',
     ],
@@ -110,10 +110,10 @@ test.each([
 ])('in %s, words agree with their numbers', (locale, used, one, two) => {
   const { say } = speechOf(wordsFor(locale, settingsOf()), { locale, timezone: 'UTC' })
   expect(
-    [0, 1, 1.5, 2].map((credits) => say('answer.used', { credits })).slice(0, used.length),
+    [0, 1, 1.5, 2].map((credits) => say('lots.uncovered', { credits })).slice(0, used.length),
   ).toEqual(used)
   const said = (n: number) => [
-    say('answer.requests', { requests: n }),
+    say('card.count', { requests: n }),
     say('notice.expiring', { credits: n, date: 'X' }),
     say('board.expire', { credits: n }),
   ]

@@ -1,6 +1,6 @@
 import type { Contract } from '../../contract/contract.ts'
 import { type ForecastSoFar, Forecasts } from '../figures/forecasts.ts'
-import { namesOfKeys } from '../keys.ts'
+import { namesOfKeys } from '../figures/keys.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import type { Bearer } from '../settings/tokens.ts'
 import type { Snapshot } from '../source/snapshot.ts'

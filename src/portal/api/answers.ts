@@ -12,7 +12,7 @@ import { type Asked, needs } from './asked.ts'
 import type { RouteName } from './openapi.ts'
 
 /** Answers that a forecast is needed for. */
-export const forecastRoutes: ReadonlySet<RouteName> = new Set(['outlook', 'notices'])
+export const forecastRoutes: ReadonlySet<RouteName> = new Set(['budgets', 'outlook', 'notices'])
 
 /**
  * An answer of the API as data, of one account.
@@ -42,11 +42,11 @@ export async function readAnswer(
     case 'credits':
       return readCredits(asked, snapshot)
     case 'budgets':
-      return budgetsAnswer(await readBudgets(asked))
+      return budgetsAnswer(await readBudgets(asked, page))
     case 'outlook':
       needs(asked, 'credits')
       return outlookOf(page, view, (query as { days: number }).days, nowMs)
     case 'notices':
-      return { notices: noticesOf(page, await readBudgets(asked), asked, speech) }
+      return { notices: noticesOf(page, await readBudgets(asked, page), asked, speech) }
   }
 }

@@ -4,6 +4,7 @@ import {
   barsOf,
   fittingWidth,
   type Period,
+  periodAround,
   timeIn,
 } from '../../measure/usage/calendar.ts'
 import { quarterUs } from '../../measure/usage/quantities.ts'
@@ -59,12 +60,41 @@ export function barsAsked(period: Period, bucket: BarWidth, firstWeekday = 1): r
   })
 }
 
-/** The default period of the page: the last 31 local days. */
+/** The default period of the page: this month so far. */
 export function usualPeriod(
   { timezone }: Pick<Period, 'timezone'>,
   nowMs: number,
 ): { readonly from: string; readonly to: string } {
   const endUs = shiftDaysUs(startOfDayUs(nowMs * 1000, timezone), 1, timezone)
   const day = (us: number) => timeIn(us, timezone).slice(0, 10)
-  return { from: day(shiftDaysUs(endUs, -31, timezone)), to: day(endUs) }
+  return { from: day(periodAround(nowMs * 1000, timezone, 'month', 1).fromUs), to: day(endUs) }
+}
+
+export const presets = ['today', 'week', 'month', 'lastMonth', 'quarter'] as const
+
+/** Periods that people ask for, as dates; `to` is exclusive. */
+export function presetPeriods(
+  { timezone }: Pick<Period, 'timezone'>,
+  nowMs: number,
+): readonly {
+  readonly name: (typeof presets)[number]
+  readonly from: string
+  readonly to: string
+}[] {
+  const day = (us: number) => timeIn(us, timezone).slice(0, 10)
+  const today = startOfDayUs(nowMs * 1000, timezone)
+  const end = day(shiftDaysUs(today, 1, timezone))
+  const month = periodAround(nowMs * 1000, timezone, 'month', 1).fromUs
+  const back = (days: number) => day(shiftDaysUs(today, -days, timezone))
+  return [
+    { name: 'today', from: day(today), to: end },
+    { name: 'week', from: back(6), to: end },
+    { name: 'month', from: day(month), to: end },
+    {
+      name: 'lastMonth',
+      from: day(periodAround(month - 1, timezone, 'month', 1).fromUs),
+      to: day(month),
+    },
+    { name: 'quarter', from: back(89), to: end },
+  ]
 }

@@ -215,6 +215,10 @@ export const answers = {
           ...{ amount: decimal, unit: text(), period: z.enum(budgetPeriods) },
           ...{ from: time, to: time, used: decimal, left: decimal },
           share: z.number().meta({ description: 'Of the amount; above 1 beyond it' }),
+          crosses: z.iso
+            .date()
+            .nullable()
+            .meta({ description: 'The day on which it is probably used up, if before its end' }),
         }),
       ),
     })

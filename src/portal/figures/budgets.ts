@@ -1,8 +1,10 @@
 import { type Period, periodAround, timeIn } from '../../measure/usage/calendar.ts'
 import { decimalText, divide, numberOf, readNumber, subtract } from '../../money/rational.ts'
+import type { UsagePage } from '../../report/usage/shape.ts'
 import { type Asked, within } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { AccountBudget } from '../settings/settings.ts'
+import { courseIn, crossedAt } from './projection.ts'
 import { creditsOf, moneyOf, readSums } from './sums.ts'
 
 /** A budget, and what was used of it in its present period. */
@@ -13,14 +15,23 @@ export interface BudgetState {
   readonly used: string
   /** Of the amount; above 1 beyond it. */
   readonly share: number
+  /** When it will probably be used up, Unix microseconds; null if not in this period, or without a forecast. */
+  readonly crossesUs: number | null
 }
 
 /** The budgets of the account that this token may see, each of its own period in the zone of the account. */
-export async function readBudgets(asked: Asked): Promise<readonly BudgetState[]> {
+export async function readBudgets(
+  asked: Asked,
+  page: UsagePage | null,
+): Promise<readonly BudgetState[]> {
   const { view, nowMs, bearer } = asked
   // A budget is of the whole account.
   if (bearer.keys !== null) return []
   const states: BudgetState[] = []
+  const crossing = ({ amount, unit }: AccountBudget, period: Period, used: string) => {
+    const left = Number(amount) - Number(used)
+    return left <= 0 ? null : crossedAt(courseIn(page, unit, asked), left, period)
+  }
   for (const budget of view.budgets) {
     if (!bearer.shows.has(budget.unit === 'credits' ? 'credits' : 'cost')) continue
     const period = periodAround(nowMs * 1000, view.timezone, budget.period, view.firstWeekday)
@@ -30,6 +41,7 @@ export async function readBudgets(asked: Asked): Promise<readonly BudgetState[]>
       period,
       used,
       share: numberOf(divide(readNumber(used)!, readNumber(budget.amount)!)),
+      crossesUs: crossing(budget, period, used),
     })
   }
   return states
@@ -37,11 +49,12 @@ export async function readBudgets(asked: Asked): Promise<readonly BudgetState[]>
 
 /** The budgets as the API gives them. */
 export const budgetsAnswer = (states: readonly BudgetState[]): Answers['budgets'] => ({
-  budgets: states.map(({ budget, period, used, share }) => ({
+  budgets: states.map(({ budget, period, used, share, crossesUs }) => ({
     ...{ amount: budget.amount, unit: budget.unit, period: budget.period, used, share },
     left: decimalText(subtract(readNumber(budget.amount)!, readNumber(used)!)),
     from: timeIn(period.fromUs, period.timezone),
     to: timeIn(period.toUs, period.timezone),
+    crosses: crossesUs === null ? null : timeIn(crossesUs, period.timezone).slice(0, 10),
   })),
 })
 

@@ -1,4 +1,4 @@
-import { type Period, periodBefore, timeIn } from '../../measure/usage/calendar.ts'
+import { type Period, timeIn } from '../../measure/usage/calendar.ts'
 import { shownTokens } from '../../measure/usage/quantities.ts'
 import type { Sums } from '../../measure/usage/sums.ts'
 import {
@@ -11,6 +11,7 @@ import {
   within,
 } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
+import { comparedWith } from './before.ts'
 import { creditsOf, moneyOf, readSums } from './sums.ts'
 
 export async function readAccount(asked: Asked): Promise<Answers['account']> {
@@ -36,7 +37,7 @@ export async function readSummary(
   const period = periodAsked(query, view)
   const condition = await conditionOf(asked, query)
   const { first, last } = await coverageOf(session)
-  const before = periodBefore(period, { firstUs: first, lastUs: last })
+  const before = comparedWith(period, { firstUs: first, lastUs: last })
   const sumsOf = async (part: Period): Promise<Sums> => {
     const [sums] = await readSums<object>(asked, { where: `${within(part)} AND ${condition}` })
     return sums!

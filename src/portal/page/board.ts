@@ -6,6 +6,7 @@ import type { UsagePage } from '../../report/usage/shape.ts'
 import { literal, textList } from '../../store/literal.ts'
 import type { Session } from '../../store/session/session.ts'
 import { type Asked, coverageOf } from '../api/asked.ts'
+import { Problem } from '../api/problem.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { Speech } from './speech.ts'
 
@@ -14,12 +15,15 @@ const mostCells = 2500
 const dayUs = 86_400e6
 
 /** What amounts are in, and how a customer calls them. */
-interface Amounts {
+export interface Amounts {
   readonly unit: string
-  /** SQL for the amount of a row. */
+  /** SQL for the amount of a row, and for its unit. */
   readonly sql: string
+  readonly unitSql: string
   readonly money: BoardData['money']
   readonly isMoney: boolean
+  /** All units that the token shows amounts of, for a switch: figures of two are never one. */
+  readonly units: readonly string[]
 }
 
 /**
@@ -28,33 +32,37 @@ interface Amounts {
  * @param asked names of the address, which the board has even if they used little
  */
 export async function readBoardFor(
-  { session, view, keys: naming, bearer, nowMs }: Asked,
+  { session, keys: naming, bearer, nowMs }: Asked,
   period: Period,
   asked: BoardScope['asked'],
   page: UsagePage | null,
   speech: Speech,
+  amounts: Amounts,
 ): Promise<BoardData> {
   const { shows } = bearer
-  const amounts = await amountsOf(session, view, shows)
   const { first, last } = await coverageOf(session)
   const keys = await session.rows<{ key_fp: string }>(
     `SELECT key_fp FROM mine WHERE key_fp IS NOT NULL GROUP BY key_fp ORDER BY sum(requests) DESC, key_fp`,
   )
   const names = keys.map(({ key_fp }) => key_fp)
-  const hidden = (isShown: boolean, column: string) =>
-    isShown ? [] : [`NULL::VARCHAR AS ${column}`]
+  // A refund is of no model and no key: it is a line of its own.
+  const refunds = literal(speech.say('table.refunds'))
+  const refundOr = (name: string) =>
+    `CASE WHEN requests = 0 AND refunds IS NOT NULL THEN ${refunds} ELSE ${name} END`
   await session.execute(`
     SET VARIABLE usage_timezone = ${literal(period.timezone)};
     SET VARIABLE usage_from = ${period.fromUs}::BIGINT;
     SET VARIABLE usage_to = ${period.toUs}::BIGINT;
     SET VARIABLE usage_unit = ${literal(amounts.unit)};
-    SET VARIABLE usage_top = ${textList(names)};
+    SET VARIABLE usage_top = ${textList([...names, speech.say('table.refunds')])};
     SET VARIABLE usage_key_names = MAP(${textList(names)}, ${textList(names.map((name) => naming.nameOf(name)))});
     CREATE OR REPLACE TEMP VIEW usage_cells AS SELECT * REPLACE (${[
       `${amounts.sql} AS credits`,
-      `CASE WHEN unit = ${literal(amounts.unit)} THEN credits_known ELSE requests END AS credits_known`,
-      ...hidden(shows.has('models'), 'model'),
-      ...hidden(shows.has('keys'), 'key_fp'),
+      `${amounts.unitSql} AS unit`,
+      `CASE WHEN (${amounts.unitSql}) = ${literal(amounts.unit)} THEN credits_known ELSE requests END AS credits_known`,
+      `${refundOr(shows.has('models') ? 'model' : 'NULL::VARCHAR')} AS model`,
+      `${refundOr(shows.has('keys') ? 'key_fp' : 'NULL::VARCHAR')} AS key_fp`,
+      `${refundOr('endpoint')} AS endpoint`,
     ].join(', ')}), NULL::VARCHAR AS account FROM mine`)
   const fill = (store: Session, table: string, sql: string) =>
     store.execute(`CREATE OR REPLACE TEMP TABLE ${table} AS ${sql}`)
@@ -79,28 +87,54 @@ export async function readBoardFor(
   )
 }
 
-async function amountsOf(
-  session: Session,
-  view: Asked['view'],
-  shows: Asked['bearer']['shows'],
+/**
+ * The unit of the page, and its others.
+ *
+ * @param wanted default: credits, else the currency of the most requests
+ * @throws Problem 404 for a unit without an amount
+ */
+export async function amountsOf(
+  { session, view, bearer: { shows } }: Asked,
+  wanted: string | null,
 ): Promise<Amounts> {
-  const units = await session.rows<{ unit: string }>(
+  const found = await session.rows<{ unit: string }>(
     `SELECT unit FROM mine WHERE credits IS NOT NULL GROUP BY unit
      ORDER BY unit = 'credits' DESC, sum(credits_known) DESC, unit`,
   )
-  const unit = units[0]?.unit ?? 'credits'
-  const none = { unit, sql: 'NULL::DECIMAL(38, 18)', money: null, isMoney: false }
-  if (unit !== 'credits') {
-    return shows.has('cost') ? { ...none, sql: 'credits', isMoney: true } : none
-  }
   const price = shows.has('cost') ? view.moneyOf('1') : null
-  if (shows.has('credits')) {
-    const money =
-      price === null ? null : { currency: price.currency, perCredit: Number(price.value) }
-    return { ...none, sql: 'credits', money }
-  }
   // Who may see costs and no credits sees their price alone.
-  return price === null ? none : { ...none, sql: `credits * ${price.value}`, isMoney: true }
+  const isPriced = !shows.has('credits') && price !== null
+  const units = found.flatMap(({ unit }) =>
+    unit === 'credits'
+      ? shows.has('credits')
+        ? [unit]
+        : isPriced
+          ? [price.currency]
+          : []
+      : shows.has('cost')
+        ? [unit]
+        : [],
+  )
+  const shown = [...new Set(units)]
+  if (wanted !== null && !shown.includes(wanted)) {
+    throw new Problem(404, 'no-such-unit', 'This account has no amounts in such a unit', {
+      hint: shown.length === 0 ? 'It has none at all.' : `It has ${shown.join(', ')}.`,
+    })
+  }
+  const unit = wanted ?? shown[0] ?? 'credits'
+  const none = {
+    ...{ unit, sql: 'NULL::DECIMAL(38, 18)', unitSql: 'unit', money: null, isMoney: false },
+    units: shown,
+  }
+  if (shown.length === 0) return none
+  if (isPriced && unit === price.currency) {
+    const sql = `CASE WHEN unit = 'credits' THEN credits * ${price.value} ELSE credits END`
+    const unitSql = `CASE WHEN unit = 'credits' THEN ${literal(unit)} ELSE unit END`
+    return { ...none, sql, unitSql, isMoney: true }
+  }
+  if (unit !== 'credits') return { ...none, sql: 'credits', isMoney: true }
+  const money = price === null ? null : { currency: price.currency, perCredit: Number(price.value) }
+  return { ...none, sql: 'credits', money }
 }
 
 /** The board in the words of a customer. */
@@ -121,7 +155,7 @@ export function boardWordsOf(
     table: say('table.values'),
     explore: say('board.explore'),
     exploreValues: say('board.exploreValues'),
-    use: isMoney ? cost : say('card.credits'),
+    use: isMoney ? `${cost} (${unit})` : say('card.credits'),
     requests: say('card.requests'),
     tokens: say('board.tokens'),
     money: money === null ? cost : `${cost} ({currency})`,
@@ -159,11 +193,12 @@ export function boardWordsOf(
     time: say('table.time'),
     until: say('board.until'),
     requestsHead: say('card.requests'),
-    unitHead: isMoney ? (unit === 'credits' ? cost : `${cost} (${unit})`) : say('chart.credits'),
+    unitHead: isMoney ? `${cost} (${unit})` : say('chart.credits'),
     failedHead: say('table.failed'),
     status: say('board.status'),
     hourRequests: say('board.hourRequests'),
     noRequests: say('board.noRequests'),
+    ofAll: say('board.ofAll'),
     failed: say('table.failed'),
     percent: say('board.percent'),
     unknownCost: say('card.partial'),

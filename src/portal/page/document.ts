@@ -97,7 +97,7 @@ export function offlineDocument(
   return html`<!doctype html>
 <html lang="${speech.locale}">
 <head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ${trusted(hashOf(style))}; script-src ${trusted(hashOf(script))}; img-src data:; base-uri 'none'; form-action 'none'"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${speech.say('title')} · ${settings.product}</title><style>${trusted(style)}</style></head>
-<body>${trusted(text)}<script>${trusted(script)}</script></body>
+<body data-file>${trusted(text)}<script>${trusted(script)}</script></body>
 </html>
 `.text
 }

@@ -1,7 +1,7 @@
 // <assay-usage token="…" from="2026-11-01" by="model"></assay-usage> is an iframe of the usage page.
 const base = new URL('.', import.meta.url)
 const source = 'assay-usage'
-const filters = ['from', 'to', 'timezone', 'metric', 'by', 'model', 'key', 'endpoint']
+const filters = ['from', 'to', 'timezone', 'unit', 'metric', 'by', 'model', 'key', 'endpoint']
 
 class AssayUsage extends HTMLElement {
   static observedAttributes = ['token', 'theme', ...filters]

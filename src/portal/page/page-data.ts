@@ -2,22 +2,27 @@ import { type Choice, choiceOf } from '../../report/usage/board/choice.js'
 import type { BoardData } from '../../report/usage/board/data.ts'
 import { type Asked, coverageOf, periodAsked } from '../api/asked.ts'
 import { parametersOf } from '../api/parameters.ts'
-import { usualPeriod } from '../api/period.ts'
+import { presetPeriods, usualPeriod } from '../api/period.ts'
 import { Problem } from '../api/problem.ts'
+import { comparedWith } from '../figures/before.ts'
 import { readBudgets } from '../figures/budgets.ts'
+import { dearestDay } from '../figures/cause.ts'
 import type { ForecastSoFar } from '../figures/forecasts.ts'
+import { type NamesTable, readNames } from '../figures/names.ts'
 import { noticesOf } from '../figures/notices.ts'
 import { outlookOf, readCredits } from '../figures/outlook.ts'
+import { monthProjection } from '../figures/projection.ts'
 import { readSummary } from '../figures/summary.ts'
 import type { Snapshot } from '../source/snapshot.ts'
-import { readBoardFor } from './board.ts'
+import { amountsOf, readBoardFor } from './board.ts'
 import type { PageData } from './page.ts'
 import type { Speech } from './speech.ts'
 
 const period = ['from', 'to', 'timezone']
 const filters = ['model', 'key', 'endpoint'] as const
+const unfiltered = { model: [], key: [], endpoint: [] }
 /** The parameters of the page; the period may be left out. */
-const known = [...period, ...filters, 'metric', 'by']
+const known = [...period, ...filters, 'metric', 'by', 'unit']
 
 /**
  * Reads the page: the answers of the API, and the board.
@@ -46,32 +51,40 @@ export async function readPageData(
   for (const [name, value] of Object.entries(usualPeriod(view, nowMs)))
     if (!chosen.has(name)) chosen.set(name, value)
   const asking = new URLSearchParams(
-    [...chosen].filter(([name]) => name !== 'metric' && name !== 'by'),
+    [...chosen].filter(([name]) => name !== 'metric' && name !== 'by' && name !== 'unit'),
   )
   const query = parametersOf('summary', asking) as Parameters<typeof readSummary>[1]
   const summary = await readSummary(asked, query)
   const coverage = await coverageOf(session)
   const canSee = bearer.shows.has('credits')
   const credits = canSee ? await readCredits(asked, snapshot) : null
-  const { fromUs, toUs } = periodAsked(query, view)
-  const budgets = await readBudgets(asked)
+  const asks = periodAsked(query, view)
+  const { fromUs, toUs } = asks
+  const amounts = await amountsOf(asked, search.get('unit'))
+  const unit = amounts.units.length === 0 ? null : amounts.unit
+  const budgets = await readBudgets(asked, page)
+  const tables: NamesTable[] = []
+  if (bearer.shows.has('models')) tables.push(await readNames(asked, 'model', asks, query, unit))
+  if (bearer.shows.has('keys')) tables.push(await readNames(asked, 'key', asks, query, unit))
+  const isFiltered = filters.some((name) => search.has(name))
+  const whole = isFiltered ? await readSummary(asked, { ...query, ...unfiltered }) : summary
   const board =
     coverage.first === null
       ? null
-      : await readBoardFor(
-          asked,
-          periodAsked(query, view),
-          namesAsked(search, asked.keys),
-          page,
-          speech,
-        )
+      : await readBoardFor(asked, asks, namesOf(search, asked.keys), page, speech, amounts)
   const named = board === null ? null : withAsked(board, search, asked.keys)
   return {
     ...{ from: chosen.get('from')!.slice(0, 10), to: chosen.get('to')!.slice(0, 10) },
     ...{ fromUs, toUs, summary, lastUs: coverage.last },
     board: named?.board ?? null,
     choice: named?.choice ?? null,
-    hasKeys: (named?.board.names.key.length ?? 0) > 1,
+    ...{ unit, units: amounts.units, tables },
+    before: comparedWith(asks, { firstUs: coverage.first, lastUs: coverage.last }),
+    whole: isFiltered ? whole : null,
+    dear: unit === null ? null : await dearestDay(asked, asks, query, unit),
+    projection: unit === null ? null : await monthProjection(asked, page, unit),
+    presets: presetPeriods(view, nowMs),
+    canExport: bearer.shows.has('export'),
     kept: [...search].filter(([name]) => !period.includes(name)),
     credits: credits?.source === 'none' ? null : credits,
     isPending: canSee && isPending,
@@ -81,7 +94,7 @@ export async function readPageData(
   }
 }
 
-function namesAsked(search: URLSearchParams, { fingerprintOf }: Asked['keys']) {
+function namesOf(search: URLSearchParams, { fingerprintOf }: Asked['keys']) {
   const asked = Object.fromEntries(
     filters.flatMap((name) => (search.has(name) ? [[name, search.get(name)!]] : [])),
   )

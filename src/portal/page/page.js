@@ -85,7 +85,11 @@
   }
   async function load() {
     loaded = location.search
-    const answer = await ask(`page${loaded}`).catch(() => {})
+    // The server makes the figures of the filters, and its board has their names.
+    const query = new URLSearchParams(loaded)
+    const said = new URLSearchParams(location.hash.slice(1))
+    for (const name of dimensions) if (said.has(name)) query.set(name, said.get(name))
+    const answer = await ask(`page${textOf(query, '?')}`).catch(() => {})
     if (!answer || answer.status === 503 || answer.status === 429) return again()
     tries = 0
     if (!answer.ok) {
@@ -105,7 +109,8 @@
     const focused = document.activeElement?.closest('figure')?.id
     endBoard()
     document.querySelector('main').replaceWith(next)
-    endBoard = startBoard({ go, requests, changed: tellFilters })
+    endBoard = startBoard({ go, requests, changed: tellFilters, reload: load })
+    for (const each of next.querySelectorAll('.exports')) each.hidden = false
     for (const id of opened) document.querySelector(`#${id} details`)?.setAttribute('open', '')
     if (focused) document.querySelector(`#${focused} .b-stage`)?.focus()
     clearTimeout(asking)
@@ -182,11 +187,33 @@
     return visit(textOf(search, '?') + textOf(fragment, '#'))
   }
   addEventListener('popstate', () => location.search !== loaded && load())
+  /** The sums of the view as a file, named by the account and the period. */
+  async function save(format) {
+    const { from, to, account } = document.querySelector('main').dataset
+    const asked = new URLSearchParams({ from, to, format })
+    const said = new URLSearchParams(location.hash.slice(1))
+    for (const name of ['from', 'to'])
+      if (said.has(name)) asked.set(name, said.get(name).slice(0, 10))
+    for (const name of dimensions) if (said.has(name)) asked.set(name, said.get(name))
+    const answer = await ask(`v1/export?${asked}`)
+    if (!answer.ok) return
+    const link = document.createElement('a')
+    link.href = URL.createObjectURL(await answer.blob())
+    link.download = `usage-${account}-${asked.get('from')}-${asked.get('to')}.${format}`
+    link.click()
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+  }
   addEventListener('click', (event) => {
+    if (event.target.dataset?.export) save(event.target.dataset.export)
     const link = event.target.closest?.('a[href^="?"]')
     if (!link) return
     event.preventDefault()
-    query(link.getAttribute('href'))
+    const asked = new URLSearchParams(link.getAttribute('href'))
+    // Another period or unit keeps what the reader filtered since.
+    if (link.dataset.keep !== undefined)
+      for (const [name, value] of new URLSearchParams(location.hash.slice(1)))
+        if (filters.includes(name)) asked.set(name, value)
+    query(textOf(asked, '?'))
   })
   addEventListener('message', ({ origin, data, source: from }) => {
     if (from !== parent || !known.includes(origin) || data?.source !== source) return

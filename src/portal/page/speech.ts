@@ -1,5 +1,7 @@
+import { timeIn } from '../../measure/usage/calendar.ts'
 import { sentences, type Values } from '../../report/usage/board/speech.js'
 import type { AccountView } from '../settings/account-view.ts'
+import { type AmountWriting, amountWriting } from './columns.ts'
 import type { Word, Wording } from './words.ts'
 
 /** Words, numbers and dates of a reader. */
@@ -13,6 +15,11 @@ export interface Speech {
   /** Unix microseconds. */
   day(us: number): string
   moment(us: number): string
+  /** The days of a period, its end not included: `Nov 1 – 28`. */
+  days(fromUs: number, toUs: number): string
+  /** The local date, as the address has it. */
+  date(us: number): string
+  amounts(unit: string): AmountWriting
 }
 
 export function speechOf(
@@ -24,6 +31,9 @@ export function speechOf(
   const shorts = new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 })
   const shares = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
   const days = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: timezone })
+  const ranges = new Intl.DateTimeFormat(locale, {
+    ...{ month: 'short', day: 'numeric', timeZone: timezone },
+  })
   const moments = new Intl.DateTimeFormat(locale, {
     dateStyle: 'medium',
     timeStyle: 'short',
@@ -35,11 +45,11 @@ export function speechOf(
     number: (value) => numbers.format(Number(value)),
     short: (value) => shorts.format(value),
     share: (value) => shares.format(value),
-    money: (currency, value) =>
-      /^[A-Z]{3}$/.test(currency)
-        ? new Intl.NumberFormat(locale, { style: 'currency', currency }).format(Number(value))
-        : `${numbers.format(Number(value))} ${currency}`,
+    money: (currency, value) => amountWriting(locale, currency).one(value),
     day: (us) => days.format(us / 1000),
     moment: (us) => moments.format(us / 1000),
+    days: (fromUs, toUs) => ranges.formatRange(fromUs / 1000, (toUs - 1) / 1000),
+    date: (us) => timeIn(us, timezone).slice(0, 10),
+    amounts: (unit) => amountWriting(locale, unit),
   }
 }

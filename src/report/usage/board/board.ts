@@ -10,12 +10,14 @@ import { type Tree, type View, viewsOf } from './views.js'
  *
  * @param cards the cards of that choice
  * @param form how to choose another period without scripts
+ * @param own tables of that choice in the place of those that the cells give
  */
 export function renderBoard(
   data: BoardData,
   cards: Html,
   choice: Choice = initial(data),
   form?: Html,
+  own?: Html,
 ): Html {
   const { say } = speechOf(data)
   const desk = viewsOf(data, choice, 'desk')
@@ -25,10 +27,11 @@ export function renderBoard(
   return html`<div id="board"${asked !== '' && html` data-choice="${asked}"`}>
 <div class="filters b-filters" role="group" aria-label="${say('filters')}" hidden></div>${form}
 <div class="b-first">${figures[0]}</div>
+${own && html`<div class="b-own">${own}</div>`}
 <div class="b-cards">${cards}</div>
 <div class="b-requests"></div>
 <div class="grid b-more">${figures.slice(1)}</div>
-<div class="b-tables">${desk.tables.map(({ by, title, tree }) => html`<section class="card whole" id="board-by-${by}"><h3>${title}</h3>${markup(tree)}</section>`)}</div>
+<div class="b-tables">${desk.tables.filter(({ by }) => own === undefined || by === 'endpoint').map(({ by, title, tree }) => html`<section class="card whole" id="board-by-${by}"><h3>${title}</h3>${markup(tree)}</section>`)}</div>
 </div>
 <script type="application/json" id="board-data">${scriptJson(data)}</script>`
 }

@@ -90,12 +90,12 @@ function cellText(value) {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-function save(view) {
+function save(view, period) {
   const [heads, rows] = view.table()
   const text = [heads, ...rows].map((cells) => `${cells.map(cellText).join(',')}\r\n`).join('')
   const link = document.createElement('a')
   link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
-  link.download = `usage-${view.id}.csv`
+  link.download = `usage-${view.id}-${period}.csv`
   link.click()
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
 }
@@ -128,10 +128,16 @@ export function startBoard(served = {}) {
   const { say } = speech
   const board = document.getElementById('board')
   const firstCards = [...board.querySelector('.b-cards').childNodes]
+  const own = board.querySelector('.b-own')
+  const used = document.querySelector('[data-figure=used]')
+  const allUsed = used?.textContent
   // The first choice of a page that a backend made is in its markup.
   const { choice: first } = board.dataset
   if (location.hash === '' && first) history.replaceState(null, '', `#${first}`)
   let choice = choiceOf(data, location.hash.slice(1))
+  /** What figures are of: the markup has those of the first choice. */
+  const partOf = ({ by: _, metric: __, ...part }) => JSON.stringify(part)
+  const firstPart = partOf(first === undefined ? initial(data) : choiceOf(data, first))
 
   /** As the columns of the style sheet. */
   const sizeFor = (type) =>
@@ -150,6 +156,9 @@ export function startBoard(served = {}) {
     const address = `${location.pathname}${location.search}${fragment === '' ? '' : `#${fragment}`}`
     history.pushState(null, '', address)
     served.changed?.()
+    // Names that the cells do not tell apart are asked for.
+    const isFolded = dimensions.some((name) => data.folded[name] > 0)
+    if (isFolded && partOf(choice) !== firstPart) served.reload?.()
     draw()
   }
 
@@ -176,7 +185,11 @@ export function startBoard(served = {}) {
 
   function figureOf(view) {
     const head = make(h('figcaption', {}, h('h3', {}, view.title)))
-    head.append(button('CSV', `CSV: ${view.title}`, () => save(view)))
+    head.append(
+      button('CSV', `CSV: ${view.title}`, () =>
+        save(view, `${dateOf(choice.from)}-${dateOf(choice.to - 1)}`),
+      ),
+    )
     const figure = make(
       h('figure', {
         class: `card ${view.wide || view.whole ? 'whole' : 'half'}`,
@@ -188,7 +201,7 @@ export function startBoard(served = {}) {
     const details = make(h('details', { class: 'as-table' }, h('summary', {}, say('table'))))
     details.addEventListener('toggle', () => {
       if (details.open && details.childElementCount === 1)
-        details.append(make(drawTable(speech, view.title, ...view.table())))
+        details.append(make(drawTable(view.speech ?? speech, view.title, ...view.table())))
     })
     figure.append(head, ...(view.legend ? [make(view.legend)] : []), stage, said)
     if (view.under) {
@@ -233,7 +246,7 @@ export function startBoard(served = {}) {
     const bar = board.querySelector('.b-filters')
     const kept = document.activeElement?.dataset?.name
     const shown = dimensions.filter((name) => data.names[name].length > 1)
-    const names = (name) => data.names[name].map((each) => [each, speech.nameOf(each)])
+    const names = (name) => data.names[name].map((each) => [each, speech.nameOf(each, name)])
     bar.replaceChildren(
       field(say('from'), date('from', choice.from)),
       field(say('to'), date('to', choice.to - 1)),
@@ -269,24 +282,46 @@ export function startBoard(served = {}) {
 
   function draw() {
     const focused = document.activeElement?.closest?.('figure')?.id
-    const { views, cards, tables, unfiltered } = viewsOf(data, choice, size)
+    const { views, cards, tables, sums } = viewsOf(data, choice, size)
     filterBar()
-    const isWhole = unfiltered && choice.from === data.from && choice.to === data.to
+    const isFirst = partOf(choice) === firstPart
+    if (own) own.hidden = !isFirst
+    if (used) {
+      const { show } = speech.of('credits')
+      used.textContent = isFirst
+        ? allUsed
+        : show(sums[data.metrics.includes('credits') ? 'credits' : 'requests'])
+      if (!isFirst) used.append(make(h('small', {}, ` ${say('ofAll', { all: allUsed })}`)))
+    }
     board
       .querySelector('.b-cards')
       .replaceChildren(
-        ...(isWhole ? firstCards : [make(h('dl', { class: 'figures' }, cards.map(cardOf)))]),
+        ...(isFirst
+          ? firstCards
+          : [
+              make(
+                h(
+                  'dl',
+                  { class: 'figures' },
+                  cards
+                    .filter(([name]) => !used || (name !== 'credits' && name !== 'money'))
+                    .map(cardOf),
+                ),
+              ),
+            ]),
       )
     board.querySelector('.b-first').replaceChildren(figureOf(views[0]))
     board.querySelector('.b-more').replaceChildren(...views.slice(1).map(figureOf))
     board
       .querySelector('.b-tables')
       .replaceChildren(
-        ...tables.map(({ title, tree, by }) =>
-          make(
-            h('section', { class: 'card whole', id: `board-by-${by}` }, h('h3', {}, title), tree),
+        ...tables
+          .filter(({ by }) => !(own && isFirst) || by === 'endpoint')
+          .map(({ title, tree, by }) =>
+            make(
+              h('section', { class: 'card whole', id: `board-by-${by}` }, h('h3', {}, title), tree),
+            ),
           ),
-        ),
       )
     listRequests()
     if (focused) document.getElementById(focused)?.querySelector('.b-stage')?.focus()

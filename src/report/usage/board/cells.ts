@@ -26,7 +26,22 @@ export interface Cells {
 const widths = ['hour', 'day', 'week', 'month'] as const
 export type Width = (typeof widths)[number]
 
-const namesOf = { model: 40, key: 40, endpoint: 20 } as const
+/** The most names of each dimension; fewer, step by step, where they are too many cells. */
+const mostNames = [
+  { model: 40, key: 40, endpoint: 20 },
+  { model: 20, key: 20, endpoint: 10 },
+  { model: 10, key: 10, endpoint: 6 },
+  { model: 7, key: 7, endpoint: 4 },
+  { model: 4, key: 4, endpoint: 3 },
+  { model: 2, key: 2, endpoint: 2 },
+  { model: 1, key: 1, endpoint: 1 },
+  { model: 0, key: 0, endpoint: 0 },
+] as const
+
+/** The widest cells of a period, however many names it has: hours of two days, days of a quarter, weeks of seven years. */
+const owed = (hours: number): Width =>
+  hours <= 48 ? 'hour' : hours <= 93 * 24 ? 'day' : hours <= 400 * 168 ? 'week' : 'month'
+
 export const dimensions = ['model', 'key', 'endpoint'] as const
 type Dimension = (typeof dimensions)[number]
 
@@ -61,26 +76,42 @@ export const startSql: Readonly<Record<Width, string>> = {
   month: `epoch_us(date_trunc('month', make_timestamp(hour * 3600000000))) // 3600000000`,
 }
 
-/** Sums `usage_board` into cells of the narrowest width with at most this many. */
+/**
+ * Sums `usage_board` into cells of the narrowest width with at most this many. Where the width that the period is owed has more,
+ * names with few requests become `(other)`, and `folded` counts them.
+ *
+ * @param hours of the period
+ */
 export async function readCells(
   store: Session,
   most: number,
   asked: Readonly<Record<Dimension, string>>,
-): Promise<Pick<BoardData, 'finest' | 'names' | 'cells'>> {
-  await nameCells(store, asked)
-  const finest = await widthOf(store, most)
-  return { finest, cells: await sumCells(store, finest), names: await readNames(store) }
+  hours: number,
+): Promise<Pick<BoardData, 'finest' | 'names' | 'cells' | 'folded'>> {
+  const finest = await fitted(store, most, asked, hours)
+  const names = await readNames(store)
+  const [all] = await store.rows<Record<Dimension, number>>(
+    `SELECT ${dimensions.map((name) => `count(DISTINCT ${name})::INTEGER AS ${name}`).join(', ')} FROM usage_board`,
+  )
+  const [shown] = await store.rows<Record<Dimension, number>>(
+    `SELECT ${dimensions.map((name) => `(count(DISTINCT ${name}) FILTER (${name} <> '(other)'))::INTEGER AS ${name}`).join(', ')} FROM usage_board_cells`,
+  )
+  const folded = Object.fromEntries(
+    dimensions.map((name) => [name, all![name] - shown![name]]),
+  ) as Record<Dimension, number>
+  return { finest, cells: await sumCells(store, finest), names, folded }
 }
 
 /** Gives cells their local hour and shown names; the rest of a long list is `(other)`. */
 async function nameCells(
   store: Session,
   asked: Readonly<Record<Dimension, string>>,
+  limits: (typeof mostNames)[number],
 ): Promise<void> {
   const named = dimensions.map(
     (
       name,
-    ) => `CASE WHEN ${name} = ${asked[name]} OR ${name} IN (SELECT ${name} FROM shown GROUP BY 1 ORDER BY sum(requests) DESC, 1 LIMIT ${namesOf[name]})
+    ) => `CASE WHEN ${name} = ${asked[name]} OR ${name} IN (SELECT ${name} FROM shown GROUP BY 1 ORDER BY sum(requests) DESC, 1 LIMIT ${limits[name]})
       THEN ${name} ELSE '(other)' END AS ${name}`,
   )
   await store.execute(`
@@ -89,20 +120,33 @@ async function nameCells(
     SELECT * REPLACE (${named.join(', ')}), ${localSql('quarter * 900000000')} // 3600000000 AS hour FROM shown`)
 }
 
-async function widthOf(store: Session, most: number): Promise<Width> {
+/** Names the cells, and finds their width. */
+async function fitted(
+  store: Session,
+  most: number,
+  asked: Readonly<Record<Dimension, string>>,
+  hours: number,
+): Promise<Width> {
+  const countOf = async (width: Width) => {
+    const [row] = await store.rows<{ n: number }>(
+      `SELECT count(*)::INTEGER AS n FROM (SELECT DISTINCT ${startSql[width]}, model, key, endpoint FROM usage_board_cells)`,
+    )
+    return row!.n
+  }
+  await nameCells(store, asked, mostNames[0])
   const [wide] = await store.rows<{ us: number | null }>(
     'SELECT max(width_us)::DOUBLE AS us FROM usage_board_cells',
   )
   const narrowest = (wide?.us ?? 0) > 3600e6 ? 1 : 0
-  for (const width of widths.slice(narrowest)) {
-    const [row] = await store.rows<{ n: number }>(
-      `SELECT count(*)::INTEGER AS n FROM (SELECT DISTINCT ${startSql[width]}, model, key, endpoint FROM usage_board_cells)`,
-    )
-    if (row!.n <= most) return width
+  const widest = widths[Math.max(narrowest, widths.indexOf(owed(hours)))]!
+  for (const width of widths.slice(narrowest, widths.indexOf(widest) + 1)) {
+    if ((await countOf(width)) <= most) return width
   }
-  // Without the keys, then.
-  await store.execute(`UPDATE usage_board_cells SET key = '(other)'`)
-  return 'month'
+  for (const limits of mostNames.slice(1)) {
+    await nameCells(store, asked, limits)
+    if ((await countOf(widest)) <= most) break
+  }
+  return widest
 }
 
 const sums = {

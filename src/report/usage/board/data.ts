@@ -14,6 +14,8 @@ export interface BoardData {
   readonly words: BoardWords
   /** The unit of `credits`. */
   readonly unit: string
+  /** Whether `credits` are money, of the currency `unit`. */
+  readonly isMoney: boolean
   /** What a unit costs; null if the page shows no costs. */
   readonly money: { readonly currency: string; readonly perCredit: number } | null
   readonly by: 'model' | 'key' | 'endpoint'
@@ -31,6 +33,8 @@ export interface BoardData {
   readonly finest: Width
   readonly names: Readonly<Record<'model' | 'key' | 'endpoint', readonly string[]>>
   readonly cells: Cells
+  /** How many names of a dimension are `(other)`. */
+  readonly folded: Readonly<Record<'model' | 'key' | 'endpoint', number>>
   /** Latencies of successes; null if nothing reports them, or if they are too many. */
   readonly latency: Latencies | null
   /** Single requests; null if there are too many, or only sums. */
@@ -101,7 +105,12 @@ export async function readBoardOf(
 ): Promise<BoardData> {
   const { unit, money, by, keyIs, page, locale, words } = scope
   await engine.fill(store, 'usage_board', queryText('board'))
-  const { finest, names, cells } = await readCells(store, scope.mostCells, wanted(scope.asked))
+  const { finest, names, cells, folded } = await readCells(
+    store,
+    scope.mostCells,
+    wanted(scope.asked),
+    (scope.toUs - scope.fromUs) / 3600e6,
+  )
   const [from, to, now, measuredFrom, measuredTo] = (await localHours(store, [
     ...[scope.fromUs, scope.toUs, scope.nowUs, scope.firstUs, scope.lastUs],
   ])) as [number, number, number, number, number]
@@ -117,6 +126,7 @@ export async function readBoardOf(
   const has = (column: keyof Cells) => cells[column].some((value) => value !== null && value !== 0)
   const hasCredits = has('credits')
   return {
+    ...{ isMoney: /^[A-Z]{3}$/.test(unit), folded },
     ...{ locale, words, unit, money, by, keyIs, from, to, now, measuredFrom, measuredTo },
     metrics: [
       ...(hasCredits ? (['credits'] as const) : []),

@@ -286,8 +286,8 @@ export const legendOfBars = ({ say }, bars) => [
   ...(bars.some(({ measured }) => !measured) ? [[say('unmeasured'), 'b-unmeasured']] : []),
 ]
 
-export const legendOf = (speech, series) =>
-  series.map(({ name }, at) => [speech.nameOf(name), classOf(name, at)])
+export const legendOf = (nameOf, series) =>
+  series.map(({ name }, at) => [nameOf(name), classOf(name, at)])
 
 /** A table of names or times and values. */
 export function drawTable(speech, label, heads, rows) {

@@ -7,7 +7,10 @@ export interface BoardSpeech {
   say(word: BoardWord, values?: Values): string
   show(value: number | null | undefined): string
   compact(value: number): string
-  nameOf(name: string): string
+  /** @param beside names that are drawn as the rest, too */
+  nameOf(name: string, by: string, beside?: number): string
+  /** The same, for numbers of a metric: money has its currency. */
+  of(metric: string): BoardSpeech
 }
 
 export function speechOf(data: BoardData): BoardSpeech

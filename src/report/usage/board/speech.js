@@ -38,6 +38,8 @@ export function speechOf(data) {
     minimumFractionDigits: 2,
     maximumFractionDigits: 2,
   })
+  const coins = (currency, options) =>
+    new Intl.NumberFormat(locale, { style: 'currency', currency, ...options })
   const days = zoned(locale, { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' })
   const shortDays = zoned(locale, { day: 'numeric', month: 'short' })
   const months = zoned(locale, { month: 'short', year: 'numeric' })
@@ -53,11 +55,33 @@ export function speechOf(data) {
   const speech = {
     say: (word, values) => put(words[word], values),
     show,
+    /** The same speech, whose numbers are of a metric: money has its currency. */
+    of(metric) {
+      const currency = metric === 'money' ? data.money.currency : data.isMoney ? data.unit : null
+      if (currency === null || (metric !== 'money' && metric !== 'credits')) return speech
+      const whole = coins(currency)
+      const fine = coins(currency, { maximumSignificantDigits: 2 })
+      const axis = coins(currency, { notation: 'compact', maximumSignificantDigits: 3 })
+      return {
+        ...speech,
+        show: (value) =>
+          value === null || value === undefined
+            ? '–'
+            : (value !== 0 && Math.abs(value) < 0.05 ? fine : whole).format(value),
+        compact: (value) => axis.format(value),
+      }
+    },
     cents: (value) => (value === null || value === undefined ? '–' : cents.format(value)),
     compact: (value) => compact.format(value),
-    /** A name of the data; the rest of a long list and what is not known have none of their own. */
-    nameOf: (name) =>
-      name === '(other)' ? words.other : name === '(unknown)' ? words.unknown : name,
+    /** A name of the data; the rest of a long list, with how many they are, and what is not known have none of their own. */
+    nameOf: (name, by, beside = 0) =>
+      name === '(unknown)'
+        ? words.unknown
+        : name !== '(other)'
+          ? name
+          : (data.folded?.[by] ?? 0) + beside > 0
+            ? `${words.other} (${data.folded[by] + beside})`
+            : words.other,
     shortWeekdays: weekdays('short'),
     weekdays: weekdays('long'),
     /** A bar's time in words. */

@@ -132,6 +132,8 @@ export function stacked(data, places, { from, to, by, metric }) {
   return {
     bucket: name,
     bars,
+    /** How many names of the data have no series of their own. */
+    rest: all.filter(({ name: each }) => each !== '(other)').length - top.length,
     series: series.map((each) => {
       const values = bars.map(() => null)
       for (const at of each.places) {

@@ -17,13 +17,21 @@ export const share = (part, whole) => (whole === 0 ? null : (100 * part) / whole
 
 /** Cards as name, label, value and what stands under it. */
 export function cardsOf(data, { requests, failed, unknown, credits, input, output }) {
-  const { say, show, cents } = speechOf(data)
+  const speech = speechOf(data)
+  const { say, show, cents } = speech
   const known = unknown > 0 ? say('unknownCost', { requests: unknown }) : ''
   const tokens = input === null && output === null ? null : (input ?? 0) + (output ?? 0)
   const has = (metric) => data.metrics.includes(metric)
   return [
     ...(has('credits')
-      ? [['credits', titleOf(data, 'credits'), amount(say, show, credits), known]]
+      ? [
+          [
+            'credits',
+            titleOf(data, 'credits'),
+            amount(say, speech.of('credits').show, credits),
+            known,
+          ],
+        ]
       : []),
     ...(has('money')
       ? [
@@ -70,8 +78,8 @@ export function tablesOf(data, places, { metric }) {
       const rows = all.slice(0, mostRows).map(({ name, places: some }) => {
         const sums = total(data, some)
         return [
-          speech.nameOf(name),
-          ...(hasCredits ? [sums.credits] : []),
+          speech.nameOf(name, by),
+          ...(hasCredits ? [speech.of('credits').show(sums.credits)] : []),
           ...[sums.requests, sums.input, sums.output, sums.failed],
         ]
       })
@@ -101,7 +109,7 @@ export function requestsOf(data, choice) {
   const { hour, clock, model, key, endpoint, status, input, output, credits } = data.requests
   const wanted = (column, name) =>
     choice[name] === '' || column === data.names[name].indexOf(choice[name])
-  const named = (name, place) => nameOf(data.names[name][place])
+  const named = (name, place) => nameOf(data.names[name][place], name)
   return hour.flatMap((each, at) =>
     each === choice.from &&
     wanted(model[at], 'model') &&

@@ -99,17 +99,18 @@ const withTimes = (data, { bucket, bars }, columns) => {
 }
 
 function useView(data, choice, places, unfiltered, size) {
-  const speech = speechOf(data)
+  const speech = speechOf(data).of(choice.metric)
   const main = stacked(data, places, choice)
+  const nameOf = (name) => speech.nameOf(name, choice.by, main.rest)
   const title = speech.say(main.bucket, { what: titleOf(data, choice.metric) })
   const marks = unfiltered ? marksOf(data, choice, main.bars) : []
   const { series, bars, bucket } = main
   const legend = [
-    ...(series.length > 1 ? legendOf(speech, series) : []),
+    ...(series.length > 1 ? legendOf(nameOf, series) : []),
     ...legendOfBars(speech, bars),
   ]
   return {
-    ...{ id: 'use', wide: true, title, bars, bucket, marks },
+    ...{ id: 'use', wide: true, title, bars, bucket, marks, speech },
     tree: drawBars(
       speech,
       `${title}, ${speech.say('by')} ${speech.say(choice.by)}`,
@@ -135,9 +136,9 @@ function useView(data, choice, places, unfiltered, size) {
     describe: (at) =>
       series
         .filter(({ values }) => values[at] !== null)
-        .map(({ name, values }) => [speech.nameOf(name), speech.show(values[at])]),
+        .map(({ name, values }) => [nameOf(name), speech.show(values[at])]),
     table: () => [
-      [speech.say('time'), ...series.map(({ name }) => speech.nameOf(name))],
+      [speech.say('time'), ...series.map(({ name }) => nameOf(name))],
       withTimes(
         data,
         main,
@@ -163,14 +164,14 @@ function marksOf(data, { from, to }, bars) {
 }
 
 function cumulativeView(data, choice, places, unfiltered, size) {
-  const speech = speechOf(data)
+  const speech = speechOf(data).of(choice.metric)
   const { say, timeOf } = speech
   const what = titleOf(data, choice.metric)
   const isWhole = choice.metric === 'credits' && unfiltered && choice.to === data.to
   const outlook = isWhole ? data.outlook : null
   const points = cumulative(data, places, choice)
   return {
-    ...{ id: 'cumulative', wide: true },
+    ...{ id: 'cumulative', wide: true, speech },
     title: say(outlook === null ? 'sum' : 'held', { what }),
     note: outlook === null ? null : say('outlook'),
     tree: drawCumulative(speech, say('sum', { what }), choice, points, outlook, size),

@@ -57,6 +57,7 @@ export const boardWords = {
   hourRequests: 'The requests of this hour',
   noRequests:
     'This page holds single requests only if there are at most 2000: assay export usage --from … --to … writes them.',
+  ofAll: 'of {all} in all',
   failed: 'Failed',
   percent: '{share} %',
   unknownCost: '{requests} {requests|request|requests} of unknown cost',

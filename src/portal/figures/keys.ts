@@ -1,5 +1,5 @@
-import type { Session } from '../store/session/session.ts'
-import type { AccountView } from './settings/account-view.ts'
+import type { Session } from '../../store/session/session.ts'
+import type { AccountView } from '../settings/account-view.ts'
 
 /** What the keys of an account are called. Each has a name of its own, whatever the keys of others are called. */
 export interface KeyNaming {

@@ -1,0 +1,37 @@
+import { type Period, periodAround, periodBefore } from '../../measure/usage/calendar.ts'
+import { quarterUs } from '../../measure/usage/quantities.ts'
+import { shiftDaysUs } from '../../measure/usage/zone.ts'
+
+const dayUs = 86_400e6
+
+/**
+ * What a period is compared with: of a month, or the first days of one, the same days of the month before; of any other period, as
+ * much time before it. Each is cut to the part of this one that is measured. Null without enough usage.
+ *
+ * @param measured Unix microseconds
+ */
+export function comparedWith(
+  period: Period,
+  measured: { readonly firstUs: number | null; readonly lastUs: number | null },
+): Period | null {
+  const { fromUs, toUs, timezone } = period
+  const month = periodAround(fromUs, timezone, 'month', 1)
+  if (fromUs !== month.fromUs || toUs > month.toUs) return periodBefore(period, measured)
+  const { firstUs, lastUs } = measured
+  if (firstUs === null || lastUs === null) return null
+  const last = periodAround(fromUs - 1, timezone, 'month', 1)
+  const endUs = Math.min(toUs, Math.max(lastUs + 1, fromUs))
+  const days = Math.floor((endUs - fromUs) / dayUs)
+  const rest = Math.max(0, endUs - shiftDaysUs(fromUs, days, timezone))
+  const isWhole = endUs === month.toUs
+  const beforeToUs = isWhole
+    ? last.toUs
+    : Math.min(
+        last.toUs,
+        shiftDaysUs(last.fromUs, days, timezone) + Math.ceil(rest / quarterUs) * quarterUs,
+      )
+  // A month that began before the first usage is no measure.
+  return firstUs - last.fromUs > (beforeToUs - last.fromUs) / 10
+    ? null
+    : { fromUs: last.fromUs, toUs: beforeToUs, timezone }
+}

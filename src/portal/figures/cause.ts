@@ -1,0 +1,85 @@
+import type { Period } from '../../measure/usage/calendar.ts'
+import { compare, divide, numberOf, readNumber } from '../../money/rational.ts'
+import { type Asked, conditionOf, type Input, within } from '../api/asked.ts'
+import { barsAsked } from '../api/period.ts'
+import { metricOf, readSums } from './sums.ts'
+
+/** An amount, and the names that most of it is of. */
+export interface Cause {
+  readonly fromUs: number
+  readonly toUs: number
+  /** Decimal text. */
+  readonly amount: string
+  /** The model and the key that used the most of it, if the token shows them, and each used more than half. */
+  readonly names: readonly string[]
+}
+
+/** A day far above the others. */
+export interface DearDay extends Cause {
+  /** Of a usual day, the median of those with use. */
+  readonly times: number
+}
+
+const metricFor = (unit: string) => (unit === 'credits' ? ('credits' as const) : ('cost' as const))
+
+/** What was used in a while, and by whom. Null without an amount. */
+export async function causeOf(
+  asked: Asked,
+  { fromUs, toUs }: Pick<Period, 'fromUs' | 'toUs'>,
+  unit: string,
+  condition = 'true',
+): Promise<Cause | null> {
+  const { bearer, keys } = asked
+  const where = `${within({ fromUs, toUs })} AND ${condition}`
+  const value = (sums: Parameters<typeof metricOf>[1]) =>
+    metricOf(asked, sums, metricFor(unit), unit)
+  const [all] = await readSums<object>(asked, { where })
+  const amount = value(all!)
+  if (amount === null || Number(amount) <= 0) return null
+  const names: string[] = []
+  for (const [shown, column] of [
+    ['models', 'model'],
+    ['keys', 'key_fp'],
+  ] as const) {
+    if (!bearer.shows.has(shown)) continue
+    const rows = await readSums<{ readonly name: string | null }>(asked, {
+      where,
+      by: { name: column },
+    })
+    const most = rows.find((row) => Number(value(row) ?? 0) > Number(amount) / 2)
+    if (most?.name) names.push(column === 'model' ? most.name : keys.nameOf(most.name))
+  }
+  return { fromUs, toUs, amount, names }
+}
+
+const leastDays = 5
+const leastTimes = 2
+
+/** The dearest day of a period, if it used at least twice what a usual one does. */
+export async function dearestDay(
+  asked: Asked,
+  period: Period,
+  query: Input<'summary'>,
+  unit: string,
+): Promise<DearDay | null> {
+  if (period.toUs - period.fromUs > 92 * 86_400e6) return null
+  const bars = barsAsked(period, 'day')
+  const condition = await conditionOf(asked, query)
+  const rows = await readSums<{ readonly bar: number }>(asked, {
+    where: `${within(period)} AND ${condition}`,
+    bars: bars.map(({ startUs }) => startUs),
+  })
+  const days = rows
+    .flatMap((row) => {
+      const amount = readNumber(metricOf(asked, row, metricFor(unit), unit) ?? '0')!
+      return numberOf(amount) > 0 ? [{ bar: bars[row.bar]!, amount }] : []
+    })
+    .sort((a, b) => compare(b.amount, a.amount))
+  const usual = days[days.length >> 1]
+  if (days.length < leastDays || usual === undefined) return null
+  const times = numberOf(divide(days[0]!.amount, usual.amount))
+  if (times < leastTimes) return null
+  const { startUs, endUs } = days[0]!.bar
+  const cause = await causeOf(asked, { fromUs: startUs, toUs: endUs }, unit, condition)
+  return cause === null ? null : { ...cause, times }
+}

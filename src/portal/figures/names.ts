@@ -1,0 +1,80 @@
+import type { Period } from '../../measure/usage/calendar.ts'
+import { decimalText, isZero, readNumber, subtract } from '../../money/rational.ts'
+import { shortSql } from '../../report/usage/short-name.ts'
+import { type Asked, conditionOf, type Input, within } from '../api/asked.ts'
+import { creditsOf, moneyOf, orderSql, readSums } from './sums.ts'
+
+/** A name of a table with its sums. */
+export interface NameRow {
+  /** Null is without a name. */
+  readonly name: string | null
+  readonly requests: number
+  /** Use without refunds, decimal text; null without an amount in the unit. */
+  readonly amount: string | null
+  readonly input: number | null
+  readonly output: number | null
+  readonly failed: number
+}
+
+/** All that used something in a period, by model or key: nothing is folded. */
+export interface NamesTable {
+  readonly by: 'model' | 'key'
+  readonly rows: readonly NameRow[]
+  /** How many more there are: a table has at most a thousand rows. */
+  readonly more: number
+  /** 0 or less; null without any. */
+  readonly refunds: string | null
+  readonly total: NameRow
+}
+
+const mostRows = 1000
+
+export async function readNames(
+  asked: Asked,
+  by: NamesTable['by'],
+  period: Period,
+  query: Input<'summary'>,
+  unit: string | null,
+): Promise<NamesTable> {
+  const where = `${within(period)} AND ${await conditionOf(asked, query)}`
+  const partOf = (sums: Parameters<typeof creditsOf>[0], part: 'used' | 'refunds') =>
+    unit === null
+      ? null
+      : unit === 'credits'
+        ? creditsOf(sums, part)
+        : (moneyOf(asked, sums, part).find(({ currency }) => currency === unit)?.value ?? null)
+  const order =
+    unit === null ? 'requests' : orderSql(asked, unit === 'credits' ? 'credits' : 'cost', unit)
+  const sums = await readSums<{ readonly name: string | null }>(
+    asked,
+    { where, by: { name: by === 'model' ? shortSql('model') : 'key_fp' } },
+    `ORDER BY ${order} DESC NULLS LAST, requests DESC, name LIMIT ${mostRows + 1}`,
+  )
+  const [all] = await readSums<object>(asked, { where })
+  const rowOf = (row: (typeof sums)[number]): NameRow => {
+    const [used, refunds] = [partOf(row, 'used'), partOf(row, 'refunds')]
+    return {
+      name: row.name === null || by === 'model' ? row.name : asked.keys.nameOf(row.name),
+      requests: row.requests ?? 0,
+      amount:
+        used === null || refunds === null
+          ? used
+          : decimalText(subtract(readNumber(used)!, readNumber(refunds)!)),
+      ...{ input: row.input, output: row.output, failed: row.failed ?? 0 },
+    }
+  }
+  const rows = sums.map(rowOf)
+  // A refund has no model and no key of its own: it is a line for itself.
+  const shown = rows.filter(
+    ({ name, requests, amount }) =>
+      name !== null || requests > 0 || (amount !== null && !isZero(readNumber(amount)!)),
+  )
+  const [{ n = 0 } = {}] = await asked.session.rows<{ n: number }>(
+    `SELECT count(DISTINCT ${by === 'model' ? 'model' : 'key_fp'})::INTEGER AS n FROM mine WHERE ${where}`,
+  )
+  return {
+    ...{ by, rows: shown.slice(0, mostRows), more: Math.max(0, n - mostRows) },
+    refunds: partOf(all!, 'refunds'),
+    total: { ...rowOf({ ...all!, name: null }), amount: partOf(all!, 'used') },
+  }
+}

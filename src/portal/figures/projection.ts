@@ -1,0 +1,65 @@
+import { type Period, periodAround } from '../../measure/usage/calendar.ts'
+import type { CoursePoint, UsagePage } from '../../report/usage/shape.ts'
+import { type Asked, within } from '../api/asked.ts'
+import { metricOf, readSums } from './sums.ts'
+
+/** What a period will have used at its end: 80 % of the futures are from `low` to `high`. */
+export interface Projection {
+  readonly toUs: number
+  readonly low: number
+  readonly median: number
+  readonly high: number
+}
+
+/** The days to come in a unit, in which credits with a price are money, too. */
+export function courseIn(
+  page: UsagePage | null,
+  unit: string,
+  { view }: Pick<Asked, 'view'>,
+): readonly CoursePoint[] {
+  const own = page?.courses.find((each) => each.unit === unit)?.days ?? []
+  if (own.length > 0 || unit === 'credits') return own
+  const price = view.moneyOf('1')
+  if (price?.currency !== unit) return []
+  const times = Number(price.value)
+  return (page?.courses.find((each) => each.unit === 'credits')?.days ?? []).map((day) => ({
+    ...{ endUs: day.endUs, low: day.low * times },
+    ...{ median: day.median * times, high: day.high * times },
+  }))
+}
+
+/** @param used so far in the period */
+export function projectedTo(
+  course: readonly CoursePoint[],
+  used: number,
+  { toUs }: Pick<Period, 'toUs'>,
+): Projection | null {
+  // The last day may end an hour apart from the period where clocks change.
+  const end = course.find(({ endUs }) => endUs >= toUs)
+  if (end === undefined) return null
+  const { low, median, high } = end
+  return { toUs, low: used + low, median: used + median, high: used + high }
+}
+
+/** When the median future has used this much more, Unix microseconds; null if not before the end of the period. */
+export function crossedAt(
+  course: readonly CoursePoint[],
+  left: number,
+  { toUs }: Pick<Period, 'toUs'>,
+): number | null {
+  const day = course.find(({ median }) => median >= left)
+  return day === undefined || day.endUs > toUs ? null : day.endUs - 1
+}
+
+/** What this month will have used in a unit. */
+export async function monthProjection(
+  asked: Asked,
+  page: UsagePage | null,
+  unit: string,
+): Promise<Projection | null> {
+  const { view, nowMs } = asked
+  const month = periodAround(nowMs * 1000, view.timezone, 'month', view.firstWeekday)
+  const [sums] = await readSums<object>(asked, { where: within(month) })
+  const used = metricOf(asked, sums!, unit === 'credits' ? 'credits' : 'cost', unit)
+  return projectedTo(courseIn(page, unit, asked), Number(used ?? 0), month)
+}

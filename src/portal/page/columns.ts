@@ -1,0 +1,112 @@
+import {
+  absolute,
+  compare,
+  decimalsOf,
+  isZero,
+  multiply,
+  numberOf,
+  powerOfTen,
+  type Rational,
+  readNumber,
+  roundWhole,
+  subtract,
+} from '../../money/rational.ts'
+
+/** How amounts of a unit are written. */
+export interface AmountWriting {
+  /** One amount with its unit, `€7.30`; a dash for none. */
+  one(amount: string | null): string
+  /** An estimate: three digits, and no cents where they say nothing. */
+  about(amount: number): string
+  /** The amounts of a column, which have the same decimals and add up to its total as it is shown. */
+  column(amounts: readonly (string | null)[], total: string | null): readonly string[]
+}
+
+const none = '–'
+const isCurrency = (unit: string) => /^[A-Z]{3}$/.test(unit)
+const minorDigits = (currency: string) =>
+  new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
+    .maximumFractionDigits ?? 2
+
+/** Decimals that show an amount: money to its minor unit, all else to two at most; more if it is small. */
+function digitsFor(amount: Rational, unit: string): number {
+  const usual = isCurrency(unit) ? minorDigits(unit) : Math.min(2, decimalsOf(amount) ?? 2)
+  const size = Math.abs(numberOf(amount))
+  if (size === 0 || size >= 0.1) return usual
+  // An amount that is not 0 is never shown as 0.
+  const needed = Math.min(18, Math.ceil(-Math.log10(size)) + 1)
+  return Math.max(usual, Math.min(needed, decimalsOf(amount) ?? needed))
+}
+
+/** Writes amounts of a unit in the manner of a locale. */
+export function amountWriting(locale: string, unit: string): AmountWriting {
+  const write = (units: bigint, digits: number) => {
+    const options = { minimumFractionDigits: digits, maximumFractionDigits: digits }
+    const value = Number(units) / 10 ** digits
+    if (isCurrency(unit))
+      return new Intl.NumberFormat(locale, {
+        ...options,
+        style: 'currency',
+        currency: unit,
+      }).format(value)
+    const number = new Intl.NumberFormat(locale, options).format(value)
+    return unit === 'credits' ? number : `${number} ${unit}`
+  }
+  const scaled = (amount: Rational, digits: number) =>
+    roundWhole(multiply(amount, powerOfTen(digits)), 'half_even')
+  return {
+    one(amount) {
+      const value = amount === null ? null : readNumber(amount)
+      if (value === null) return none
+      const digits = digitsFor(value, unit)
+      return write(scaled(value, digits), digits)
+    },
+    about(amount) {
+      const digits = Math.abs(amount) >= 100 ? 0 : isCurrency(unit) ? minorDigits(unit) : 1
+      const rounded = Number(amount.toPrecision(3))
+      return write(BigInt(Math.round(rounded * 10 ** digits)), digits)
+    },
+    column(amounts, total) {
+      const values = amounts.map((amount) => (amount === null ? null : readNumber(amount)))
+      const known = values.filter((value) => value !== null)
+      const whole = total === null ? null : readNumber(total)
+      const all = whole === null ? known : [...known, whole]
+      // The smallest is readable, and a cent is the least that is shown of money.
+      const digits = Math.min(
+        6,
+        Math.max(
+          isCurrency(unit) ? minorDigits(unit) : 0,
+          ...all.map((value) => digitsFor(value, unit)),
+        ),
+      )
+      const units = values.map((value) => (value === null ? null : scaled(value, digits)))
+      if (whole !== null) settle(values, units, digits, scaled(whole, digits))
+      return units.map((each) => (each === null ? none : write(each, digits)))
+    },
+  }
+}
+
+/** Moves the least units that rounding lost or made to where they were cut most, so that the column adds up. */
+function settle(
+  values: readonly (Rational | null)[],
+  units: (bigint | null)[],
+  digits: number,
+  total: bigint,
+): void {
+  const sum = units.reduce<bigint>((all, each) => all + (each ?? 0n), 0n)
+  const missing = total - sum
+  const step = missing < 0n ? -1n : 1n
+  // A difference of more than rounding is no rounding: the rows are not all of the total.
+  if (missing === 0n || missing * step > BigInt(units.length)) return
+  const lost = (at: number) => {
+    const exact = multiply(values[at]!, powerOfTen(digits))
+    const rest = subtract(exact, { numerator: units[at]!, denominator: 1n })
+    return step > 0n ? rest : subtract({ numerator: 0n, denominator: 1n }, rest)
+  }
+  const places = units
+    .flatMap((each, at) => (each === null || isZero(values[at]!) ? [] : [at]))
+    .sort(
+      (a, b) => compare(lost(b), lost(a)) || compare(absolute(values[b]!), absolute(values[a]!)),
+    )
+  for (const at of places.slice(0, Number(missing * step))) units[at] = units[at]! + step
+}

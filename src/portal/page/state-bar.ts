@@ -1,0 +1,76 @@
+import { type Html, html } from '../../user/html.ts'
+import type { PageData } from './page.ts'
+import type { Speech } from './speech.ts'
+
+type Tone = 'fail' | 'warn' | 'none' | 'good'
+const order: readonly Tone[] = ['fail', 'warn', 'none', 'good']
+const signs: Readonly<Record<Tone, string>> = { fail: '✕', warn: '!', none: '…', good: '✓' }
+
+interface State {
+  readonly tone: Tone
+  readonly text: string
+  /** The view that shows it. */
+  readonly query: string | null
+}
+
+const tones: Readonly<Record<PageData['notices'][number]['kind'], Tone>> = {
+  budget: 'warn',
+  'running-out': 'warn',
+  expiring: 'warn',
+  'busy-hour': 'warn',
+  failures: 'warn',
+  'new-key': 'none',
+  'late-data': 'none',
+}
+
+/** The worst thing that a customer should know, always in the same place; the others open below it. */
+export function renderState(data: PageData, speech: Speech): Html {
+  const [worst, ...others] = statesOf(data, speech)
+  const said = ({ text, query }: State) =>
+    query === null
+      ? html`${text}`
+      : html`${text} <a href="${query}" data-keep>${speech.say('state.show')}</a>`
+  return html`<section class="state ${worst!.tone}"><h2><b aria-hidden="true">${signs[worst!.tone]}</b> ${said(worst!)}</h2>${others.length > 0 && html`<details><summary>${speech.say('state.more', { more: others.length })}</summary><ul>${others.map((each) => html`<li>${said(each)}</li>`)}</ul></details>`}</section>`
+}
+
+function statesOf(data: PageData, speech: Speech): readonly State[] {
+  const { say } = speech
+  const { credits, dear, notices, budgets, summary, unit } = data
+  const states: State[] = []
+  if (credits !== null && credits.remaining !== null && Number(credits.remaining) <= 0)
+    states.push({ tone: 'fail', text: say('answer.none'), query: null })
+  const isOver = budgets.some(({ share }) => share >= 1)
+  for (const { kind, text, query } of notices) {
+    // The dearest day says what, how much and by whom.
+    if (kind === 'busy-hour' && dear !== null) continue
+    const tone = kind === 'budget' && isOver ? 'fail' : tones[kind]
+    states.push({ tone, text, query: query === '?' ? null : query })
+  }
+  for (const { budget, crossesUs, share } of budgets) {
+    if (crossesUs === null || share >= 1) continue
+    const amount = speech.amounts(budget.unit).one(budget.amount)
+    const text = say('state.crosses', { amount, date: speech.day(crossesUs) })
+    states.push({ tone: 'warn', text, query: null })
+  }
+  if (dear !== null && unit !== null) {
+    const values = {
+      date: speech.day(dear.fromUs),
+      amount: speech.amounts(unit).one(dear.amount),
+      times: dear.times,
+    }
+    const text =
+      dear.names.length === 0
+        ? say('state.dear', values)
+        : say('state.dearBy', { ...values, names: dear.names.join(' · ') })
+    const days = (us: number) => speech.date(us)
+    const query = `?${new URLSearchParams({ from: days(dear.fromUs), to: days(dear.toUs) })}`
+    states.push({ tone: 'warn', text, query })
+  }
+  if (states.length === 0) {
+    const share = summary.successShare
+    const text =
+      share === null ? say('state.nothing') : say('state.fine', { share: speech.share(1 - share) })
+    states.push({ tone: share === null ? 'none' : 'good', text, query: null })
+  }
+  return states.sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone))
+}
