@@ -35,6 +35,14 @@ function beforeEachForecast({ store }: Served, act: () => Promise<void>): void {
 
 const ask = async (path = '/v1/credits/outlook') => service.ask(path, await tokenOf(subject.name))
 
+/** New usage, which the service has copied. */
+async function use(credits: number): Promise<void> {
+  const store = await openStore(service.file)
+  await enterEvents(store, [{ atUs: novemberUs + 27 * dayUs, account: subject.name, credits }])
+  store.close()
+  await service.portal.refresh()
+}
+
 test('a forecast that failed is made again for the next who asks', { tags: 'whole' }, async () => {
   isBroken = true
   expect((await ask()).status).toBe(500)
@@ -44,8 +52,11 @@ test('a forecast that failed is made again for the next who asks', { tags: 'whol
 })
 
 test('a forecast is made once for those who ask at once, and for the endpoints that show it', async () => {
-  await Promise.all([ask(), ask('/v1/notices'), ask('/page')])
-  expect(made).toBe(2)
+  const before = made
+  const paths = ['/v1/credits/outlook', '/v1/notices', '/v1/budgets', '/page']
+  await Promise.all(paths.map((path) => ask(path)))
+  // One that an earlier test made is kept.
+  expect(made).toBe(Math.max(before, 1))
 })
 
 test('under steady use a forecast is made anew once a minute, without a wait, and figures are new at once', {
@@ -54,12 +65,6 @@ test('under steady use a forecast is made anew once a minute, without a wait, an
 }, async () => {
   const used = async () => ((await (await ask('/v1/credits')).json()) as { used: string }).used
   const before = Number(await used())
-  const use = async (credits: number) => {
-    const store = await openStore(service.file)
-    await enterEvents(store, [{ atUs: novemberUs + 27 * dayUs, account: subject.name, credits }])
-    store.close()
-    await service.portal.refresh()
-  }
   await use(5)
   expect(Number(await used())).toBe(before + 5)
   await ask()
@@ -76,9 +81,12 @@ test('under steady use a forecast is made anew once a minute, without a wait, an
 })
 
 test('a forecast of more than ten minutes ago is not shown', async () => {
+  await ask()
+  const before = made
+  await use(3)
   service.pass(11 * 60_000)
   await ask()
-  expect(made).toBe(4)
+  expect(made).toBe(before + 1)
 })
 
 test('the page does not wait for a slow forecast: it shows the figures, says what it waits for, and asks again', {
