@@ -3,6 +3,7 @@ import { compare } from '../../../money/rational.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
 import { toleranceOf } from '../../../price/judge/tolerance.ts'
 import type { Part } from '../../../tokens/usage.ts'
+import { largest } from '../../../user/extremes.ts'
 import { lookup } from '../../../user/lookup.ts'
 import type { Finding, Severity, Verdict } from '../../verdict.ts'
 import type { PriceJudgements } from './judgements.ts'
@@ -45,6 +46,15 @@ function partVerdict(name: string, judged: readonly Judged[], result: PlaceResul
   const right = having.filter(({ is }) => is === 'right')
   const blamed = result.explanations.filter(({ about }) => about === name)
   const [first] = wrong
+  // Another change that gives as many of the wrong amounts leaves open which price is wrong.
+  const most = largest(blamed.map(({ fits }) => fits))
+  const rival = result.explanations.find(({ about, fits }) => about !== name && fits >= most)
+  if (first !== undefined && blamed.length > 0 && rival !== undefined)
+    return {
+      verdict: 'inconclusive',
+      observations: having.length,
+      why: `${blamed.map(({ summary }) => summary).join(', or ')} gives the wrong costs, and so does: ${rival.summary}`,
+    }
   if (first !== undefined && blamed.length > 0) {
     const { request, statement } = first
     return {
