@@ -193,3 +193,11 @@ test('a terminal that does not know its size is 80 columns wide', () => {
   expect(widthOf({ columns: 0, isTTY: true })).toBe(80)
   expect(widthOf({})).toBe(Infinity)
 })
+
+test('a wait says what it waits for, and how long', () => {
+  const waiting: Progress = { ...progress, waiting: { us: 60e6, endsUs: 49e6 } }
+  const words = 'waits 60.0 s between requests, as the phase asks; about 42.0 s left'
+  expect(lineOf(waiting)).toContain(words)
+  expect(blockOf(waiting, { columns: 80, rows: 24 })).toContain(`  ${words}`)
+  expect(lineOf(progress)).not.toContain('waits')
+})

@@ -41,7 +41,16 @@ test('a dry run says what the whole plan costs at most', () => {
 
 test('a closed phase that ends by its number of requests has that number and its credits', () => {
   const text = textOf('phases: [{ name: a, load: concurrency, users: 2, max_requests: 30 }]')
-  expect(text).toMatch(/a +steady +concurrency +- +30 +30/)
+  expect(text).toMatch(/a +steady +concurrency +until answered +30 +30/)
+})
+
+test('a dry run says how long it lasts, with the waits between requests', () => {
+  expect(textOf(rate)).toContain('Lasts 2.0 s, and until the last answer.')
+  const waiting =
+    'phases: [{ name: a, load: concurrency, users: 2, think: 60s, max_requests: 10 }, { name: b, load: constant, rate: 5/s, duration: 5s }]'
+  // Two users send five requests each, with four waits between them.
+  expect(textOf(waiting)).toMatch(/a +steady +concurrency +at least 4 min +10 /)
+  expect(textOf(waiting)).toContain('Lasts at least 4 min 5 s, and as long as the answers take.')
 })
 
 test('a dry run says which share of the prompt tokens is repeated', () => {

@@ -24,6 +24,7 @@ export function blockOf(progress: Progress, room: Room): readonly string[] {
   const above = [
     `${progress.scenario}  ${progress.phase ?? ''}  ${duration(progress.atUs)}${ends}`,
     ...searchLine(progress),
+    ...waitWords(progress).map((words) => `  ${words}`),
     ...wrapped(
       `planned ${counts.planned}  sent ${counts.planned - counts.notSent}  ok ${counts.ok}  failed ${failed}  not sent ${counts.notSent}  in flight ${progress.inFlight}${spent}`,
       '  ',
@@ -63,6 +64,14 @@ function spentLine(progress: Progress): string {
 function searchLine({ searching, atUs }: Progress): readonly string[] {
   return searching == null ? [] : [`  search: ${searchText(searching, atUs)}`]
 }
+
+/** `waits 60.0 s between requests, as the phase asks; about 42.0 s left`; empty if it does not wait. */
+export const waitWords = ({ waiting, atUs }: Progress): readonly string[] =>
+  waiting == null
+    ? []
+    : [
+        `waits ${duration(waiting.us)} between requests, as the phase asks; about ${duration(Math.max(0, waiting.endsUs - atUs))} left`,
+      ]
 
 /** @param atUs now, on the clock of the search's end */
 export function searchText(

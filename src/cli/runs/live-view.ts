@@ -1,6 +1,6 @@
 import type { Progress } from '../../run/count/progress.ts'
 import { sizeOf } from '../terminal/terminal-width.ts'
-import { blockOf, type Room, searchText } from './live-block.ts'
+import { blockOf, type Room, searchText, waitWords } from './live-block.ts'
 import { spentText } from './spent-text.ts'
 
 /** Interval of lines without a terminal. */
@@ -79,6 +79,7 @@ export function lineOf(progress: Progress): string {
     `${counts.notSent} not sent`,
     `${progress.inFlight} in flight`,
     ...spentOf(progress),
+    ...waitWords(progress),
     ...(progress.searching == null ? [] : [searchText(progress.searching, progress.atUs)]),
   ].join(' | ')
 }

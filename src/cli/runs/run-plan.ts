@@ -72,6 +72,7 @@ export function planText(
     ...tasks,
     ...traces,
     ...(shard.of === 1 ? [] : [`The part of shard ${shard.index} of ${shard.of}.`]),
+    ...wrapped(lengthText(scenario, plan), ''),
     `Sends on ${threads === 1 ? '1 thread' : `${threads} threads`}.`,
     ...wrapped(costText(scenario, plan, billing), ''),
     ...repeatedTexts(scenario, scenario.seed, (step) => requestsOf(plan, step)).flatMap((text) =>
@@ -84,11 +85,40 @@ export function planText(
 }
 
 /** A search lasts as long as it must, or at most as long as it may. */
-function lastsText({ phase, durationUs }: PhasePlan, { phases }: Scenario): string {
+function lastsText({ phase, durationUs, requests }: PhasePlan, { phases }: Scenario): string {
   const load = phases.find(({ name }) => name === phase)?.load
   if (load?.kind === 'sweep' && load.search.mostUs !== null)
     return `at most ${formatDuration(load.search.mostUs / 1e6)}`
-  return durationUs === null ? '-' : duration(durationUs)
+  if (durationUs !== null) return duration(durationUs)
+  const waitsUs = waitsOf(load, requests)
+  return waitsUs === 0 ? 'until answered' : `at least ${formatDuration(waitsUs / 1e6)}`
+}
+
+/** Time that the users of a closed load wait between its requests, in microseconds; 0 if that is not fixed. */
+function waitsOf(load: Load | undefined, requests: number | null): number {
+  if (load?.kind !== 'concurrency' || load.think.kind !== 'fixed' || requests === null) return 0
+  const users = Math.max(1, load.fromUsers, load.toUsers)
+  return (Math.ceil(requests / users) - 1) * load.think.us
+}
+
+/** How long the whole plan lasts. */
+function lengthText({ phases }: Scenario, plan: readonly PhasePlan[]): string {
+  const loadOf = (name: string) => phases.find((phase) => phase.name === name)?.load
+  let [knownUs, isOpen, searchUs] = [0, false, 0]
+  for (const { phase, durationUs, requests } of plan) {
+    const load = loadOf(phase)
+    if (durationUs !== null) knownUs += durationUs
+    else if (load?.kind === 'sweep' && load.search.mostUs !== null) searchUs += load.search.mostUs
+    else {
+      knownUs += Math.max(0, waitsOf(load, requests))
+      isOpen = true
+    }
+  }
+  const known = formatDuration(knownUs / 1e6)
+  const search = searchUs === 0 ? '' : ` A search adds at most ${formatDuration(searchUs / 1e6)}.`
+  return isOpen
+    ? `Lasts at least ${known}, and as long as the answers take.${search}`
+    : `Lasts ${known}, and until the last answer.${search}`
 }
 
 /** What the whole plan costs at most. */

@@ -68,6 +68,8 @@ export interface Progress {
   /** Failures and expected errors by code, most frequent first. */
   readonly errors: readonly (readonly [code: string, count: number])[]
   readonly keys: readonly ({ readonly name: string } & KeyReport)[]
+  /** The fixed wait between requests that all users are in; null or absent for none. It ends on the clock of `atUs`. */
+  readonly waiting?: { readonly us: number; readonly endsUs: number } | null
   /** Null or absent unless a search is running. */
   readonly searching?: Searching | null
   /** The last second of each sending thread. */

@@ -40,6 +40,9 @@ export class Tally implements Counted {
   }
   private rates = new Map<number, { plannedPerS: number | null; achievedPerS: number }>()
 
+  /** Since when nothing has been in flight; null while something is. */
+  private idleSinceUs: number | null = null
+
   private readonly machines: number
   private readonly billing: Billing
 
@@ -151,14 +154,16 @@ export class Tally implements Counted {
       for (const [code, count] of counters.errors) errors.set(code, (errors.get(code) ?? 0) + count)
     }
     const reports = [...this.reports.values()]
+    const inFlight = reports.reduce((sum, report) => sum + report.inFlight, 0)
+    const counts = this.counts()
+    this.idleSinceUs = inFlight > 0 || counts.planned === 0 ? null : (this.idleSinceUs ?? atUs)
     return {
       runId: this.runId,
       scenario: this.scenario.name,
       phase: phase?.name ?? null,
       atUs,
       endsUs,
-      counts: this.counts(),
-      inFlight: reports.reduce((sum, report) => sum + report.inFlight, 0),
+      ...{ counts, inFlight, waiting: waitOf(phase, this.idleSinceUs, atUs) },
       creditsSpent: this.credits(),
       money: this.money(),
       maxCredits: this.scenario.policy.maxCredits,
@@ -238,4 +243,20 @@ interface StepSum {
 function lowest(values: readonly (number | null | undefined)[]): number | null {
   const known = values.filter((value): value is number => typeof value === 'number')
   return known.length === 0 ? null : Math.min(...known)
+}
+
+/** A shorter wait is not worth a word. */
+const leastWaitUs = 2e6
+
+/** The wait of the users of a closed load. It is over when the phase that follows begins. */
+function waitOf(
+  phase: PhaseRun | undefined,
+  sinceUs: number | null,
+  atUs: number,
+): NonNullable<Progress['waiting']> | null {
+  if (sinceUs === null || phase?.load.kind !== 'concurrency') return null
+  const { think } = phase.load
+  if (think.kind !== 'fixed' || think.us < leastWaitUs) return null
+  const endsUs = Math.max(sinceUs, phase.startUs) + think.us
+  return endsUs < atUs ? null : { us: think.us, endsUs }
 }
