@@ -50,7 +50,7 @@ test('a dry run says how long it lasts, with the waits between requests', () => 
     'phases: [{ name: a, load: concurrency, users: 2, think: 60s, max_requests: 10 }, { name: b, load: constant, rate: 5/s, duration: 5s }]'
   // Two users send five requests each, with four waits between them.
   expect(textOf(waiting)).toMatch(/a +steady +concurrency +at least 4 min +10 /)
-  expect(textOf(waiting)).toContain('Lasts at least 4 min 5 s, and as long as the answers take.')
+  expect(textOf(waiting)).toContain('Lasts at least 4 min 05 s, and as long as the answers take.')
 })
 
 test('a dry run says which share of the prompt tokens is repeated', () => {
