@@ -1,22 +1,13 @@
-import type { Behaviour, Usage } from '../behaviour.ts'
-import type { Call } from '../call.ts'
+import type { Behaviour } from '../behaviour.ts'
 import { editChat } from './completion.ts'
 import { type Fault, strongFault } from './fault.ts'
 
-/** Reports, and charges, another number of prompt tokens. */
+/** Counts, and charges, another number of prompt tokens. */
 const counting = (
   honest: Behaviour,
-  prompt: (tokens: number, call: Call) => number,
-): Pick<Behaviour, 'usage'> => ({
-  usage(call, answer): Usage {
-    const { promptTokens, completionTokens } = honest.usage(call, answer)
-    const counted = prompt(promptTokens, call)
-    return {
-      promptTokens: counted,
-      completionTokens,
-      totalTokens: counted + completionTokens,
-    }
-  },
+  prompt: (tokens: number) => number,
+): Pick<Behaviour, 'promptTokens'> => ({
+  promptTokens: (call, request) => prompt(honest.promptTokens(call, request)),
 })
 
 export const soldFaults: readonly Fault[] = [
