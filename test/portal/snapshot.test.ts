@@ -80,7 +80,9 @@ test('a known line that gets a price, and one that is taken back, are in the nex
   expect(await used()).toBe(before - events(0, 40)[1]!.credits)
 })
 
-test('a copy that failed is made again, and no answer changed meanwhile', async () => {
+test('a copy that failed is made again, and no answer changed meanwhile', {
+  tags: 'whole',
+}, async () => {
   const before = await figuresOf(steps, '/v1/usage/breakdown?from=2026-11-01&to=2026-12-01&by=key')
   const execute = steps.store.execute.bind(steps.store)
   steps.store.execute = (sql, ...rest) =>

@@ -305,7 +305,7 @@ test('a run with a missing shard is invalid, and names how many are present', as
   )
 })
 
-test('long bodies are merged with their rows', async () => {
+test('long bodies are merged with their rows', { tags: 'whole' }, async () => {
   const copy = path('copy')
   copyFileSync(path('first'), copy)
   expect(existsSync(bodiesPath(path('first')))).toBe(true)
