@@ -66,7 +66,7 @@ test('the published package has its licence and every asset that the code reads'
     (JSON.parse(stdout) as [{ files: { path: string }[] }])[0].files.map(({ path }) => path),
   )
   const assets = readdirSync('src', { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.\w+$/.test(name) && !name.endsWith('.ts'))
+    .filter((name) => /\.\w+$/.test(name) && !/\.(ts|md)$/.test(name))
     .map((name) => `src/${name}`)
   expect(['LICENSE', manifest.bin.assay, ...assets].filter((path) => !packed.has(path))).toEqual([])
   expect([...packed].filter((path) => path.startsWith('test/'))).toEqual([])

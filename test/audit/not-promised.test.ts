@@ -91,7 +91,7 @@ test('a contract with a name and models promises only these models', async () =>
   expect(ofSvc.map(({ rule }) => rule)).toEqual(['ERR-06', 'LIM-05', 'RATE-19'])
 })
 
-test('the contract of svc promises all but prices in money, a limit of tokens and even rounding', async () => {
+test('the contract of svc promises all but prices in money, a limit of tokens, even rounding and counts of tokens', async () => {
   await appendAttempts(store, [attempt(0)])
   const { findings } = await audit(store, { contract: defaultContract })
   const open = findings.filter(({ verdict }) => verdict.verdict === 'not-promised')
@@ -99,6 +99,7 @@ test('the contract of svc promises all but prices in money, a limit of tokens an
   expect(open.map(({ rule }) => rule)).toEqual([
     ...['BILL-20', 'RATE-20'],
     ...ofPrices.map(({ id }) => id),
+    ...['SOLD-02', 'SOLD-09', 'SOLD-10'],
   ])
   expect(findings.length).toBe(allRules.length)
 })

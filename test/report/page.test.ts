@@ -556,7 +556,7 @@ describe.skipIf(!canBrowse)(
         ])
         const usage = await openPage(browser, 'month', true)
         expect(await saved(usage.tab, 'Failed requests (%) by day')).toEqual([
-          'usage-failures.csv',
+          'usage-failures-2026-02-12-2026-03-14.csv',
           'time,requests,failed,of them 429',
           expect.stringMatching(/^"Thu, 12 Feb 2026",\d+,\d+,\d+$/),
         ])
