@@ -96,6 +96,17 @@ export function parseContract(given: unknown, where: string): Contract {
   )
 }
 
+/** What a contract's file says, with all that it extends but a whole contract, as JSON that `loadContract` reads alike. */
+export function contractText(path: string): string {
+  if (path === defaultContract.name) return `{ "extends": "${defaultContract.name}" }\n`
+  const given = readContractFile(path, path)
+  // What is no contract is refused with every issue.
+  const { name } = parseContract(given, path)
+  const { base, own } = extended(given as Mapping, path, [])
+  const extending = base === defaultContract ? { extends: defaultContract.name } : {}
+  return `${JSON.stringify({ ...extending, ...own, name }, null, 2)}\n`
+}
+
 /**
  * What a file says with all that it extends: `none`, the name of a whole contract, or another file, beside its own.
  * Files are merged as they are written: field by field, models by id, and a list replaces a list.

@@ -1,4 +1,6 @@
 import { basename } from 'node:path'
+import { ownPlaceOf } from '../audit/format/place.ts'
+import type { Failure } from '../audit/format/reproduce.ts'
 import { shellWord } from '../audit/format/shell-word.ts'
 import {
   severities,
@@ -27,6 +29,12 @@ type FieldOf<Each, Name> = Each extends Each
 
 /** What a stored verdict says: each field of some verdict; none if another version wrote it in a form that is not known. */
 type Detail = { readonly [Name in NamesOf<Verdict>]?: FieldOf<Verdict, Name> }
+
+/** A failure that has witnesses, with them. */
+export function failedOf({ rule, verdict, detail }: StoredFinding): readonly Failure[] {
+  const [first, ...rest] = detail.witnesses ?? []
+  return verdict === 'fail' && first !== undefined ? [{ rule, witnesses: [first, ...rest] }] : []
+}
 
 const witnessesOf = ({ detail }: StoredFinding): readonly Witness[] => detail.witnesses ?? []
 
@@ -155,11 +163,13 @@ export interface RenderedFindings {
  *
  * @param parts drawn under each failure; their queries read `getvariable('rule')`, the failed rule, and
  * `shown_witnesses` (rule, run_id, slot, retry, shows), the witnesses of all failures
+ * @param commands for a failed rule, the command that sends its request again
  */
 export async function renderFindings(
   store: Session,
   findings: readonly StoredFinding[],
   parts: readonly Part[],
+  commands: ReadonlyMap<string, string>,
 ): Promise<RenderedFindings> {
   const failures = findings.filter((finding) => finding.verdict === 'fail')
   await prepareWitnesses(store, failures)
@@ -168,7 +178,7 @@ export async function renderFindings(
   for (const [at, finding] of failures.entries()) {
     const drawn = await drawParts(store, finding, parts)
     figures.push(...drawn)
-    shown.push(await renderFailure(store, finding, drawn, at > 0))
+    shown.push(renderFailure(store, finding, drawn, at > 0, commands.get(finding.rule)))
   }
   return {
     figures,
@@ -220,15 +230,16 @@ async function drawParts(
   return figures
 }
 
-async function renderFailure(
+function renderFailure(
   store: Session,
   finding: StoredFinding,
   drawn: readonly Figure[],
   folded: boolean,
-): Promise<Html> {
+  command: string | undefined,
+): Html {
   const { detail } = finding
   const all = witnessesOf(finding).length
-  const rows = await witnessRows(store, finding)
+  const rows = witnessRows(finding)
   const witnesses = html`${drawn.map((figure) => figure.body)}${renderTable(rows, { title: `Witnesses of ${finding.rule}`, fold: 'more witnesses' })}${
     all > rows.length && html`<p class="note">The first ${rows.length} of ${all} witnesses.</p>`
   }${(detail.tables ?? []).map(renderFigures)}`
@@ -236,13 +247,28 @@ async function renderFailure(
   const body = html`<dl>${detail.expected !== undefined && html`<dt>expected</dt><dd>${detail.expected}</dd>`}${
     detail.observed !== undefined && html`<dt>observed</dt><dd>${detail.observed}</dd>`
   }${detail.note !== undefined && html`<dt>note</dt><dd>${detail.note}</dd>`}${
-    rows.length > 0 && html`<dt>reproduce</dt><dd><code>${againText(store, finding)}</code></dd>`
+    rows.length > 0 && reproduceText(store, finding, command)
   }</dl>
 ${witnesses}`
   // Browsers open a fold if a link leads to an id inside it.
   return folded
     ? html`<details class="card finding"><summary>${head}</summary><div id="${finding.rule}">${body}</div></details>`
     : html`<article class="card finding" id="${finding.rule}"><header>${head}</header>${body}</article>`
+}
+
+/** A longer command fills the page. */
+const longestCommand = 1_500
+
+/** The request that was wrong, as a command; of a long one, in our own store, the command that prints it. */
+function reproduceText(
+  store: Session,
+  finding: StoredFinding,
+  command: string | undefined,
+): Html | false {
+  if (command === undefined) return false
+  const isShort = command.length <= longestCommand
+  if (!isShort && store.path === ':memory:') return false
+  return html`<dt>reproduce</dt><dd><code>${isShort ? command : againText(store, finding)}</code></dd>`
 }
 
 /** The command that prints how to repeat the witness. It never contains a key. */
@@ -257,30 +283,35 @@ const mostWitnesses = 25
 /** Witnesses that are shown at once; the others are folded. */
 const fewWitnesses = 3
 
-/** The witness attempts as rows. The verdict has what each shows. */
-async function witnessRows(store: Session, finding: StoredFinding): Promise<readonly Row[]> {
-  const witnesses = witnessesOf(finding).slice(0, mostWitnesses)
-  if (witnesses.length === 0) return []
-  const attempts = await store.rows<Row & { run_id: string; slot: number; retry: number }>(
-    `SELECT run_id, slot, retry, at_s, endpoint, model, status, outcome, credits_remaining
-     FROM shown_attempts
-     SEMI JOIN (FROM shown_witnesses WHERE rule = $1) USING (run_id, slot, retry)`,
-    [finding.rule],
-  )
-  const found = new Map(attempts.map((row) => [`${row.run_id} ${row.slot} ${row.retry}`, row]))
-  return witnesses.map(({ runId, slot, retry, shows }, at) => {
-    const row = found.get(`${runId} ${slot} ${retry}`)
-    return {
-      attempt: retry === 0 ? `#${slot}` : `#${slot} retry ${retry}`,
-      shows,
-      'credits left': row?.credits_remaining ?? null,
-      at_s: row?.at_s ?? null,
-      endpoint: row?.endpoint ?? null,
-      model: row?.model ?? null,
-      status: row?.status ?? row?.outcome ?? null,
-      folded: at >= fewWitnesses,
-    }
-  })
+/** The witnesses as their service finds them, with what each shows. Columns that none of them has are left out. */
+function witnessRows(finding: StoredFinding): readonly Row[] {
+  const rows = witnessesOf(finding).slice(0, mostWitnesses).map(witnessRow)
+  const empty = Object.keys(rows[0] ?? {}).filter((name) => rows.every((row) => row[name] === null))
+  return rows.map((row, at) => ({
+    ...Object.fromEntries(Object.entries(row).filter(([name]) => !empty.includes(name))),
+    folded: at >= fewWitnesses,
+  }))
+}
+
+function witnessRow(witness: Witness): Row {
+  const { service, shows } = witness
+  const ids = service?.ids ?? []
+  return {
+    UTC: service?.at ?? null,
+    'log line': service?.line === undefined ? null : String(service.line),
+    'request ids':
+      ids.length > 0 ? ids.join(', ') : service?.line === undefined ? ownPlaceOf(witness) : null,
+    shows,
+    answered: service?.answered ?? null,
+    logged: service?.logged ?? null,
+    expected: service?.expected ?? null,
+    formula: service?.formula ?? null,
+    tokens: service?.usage ?? null,
+    endpoint: service?.endpoint ?? null,
+    model: service?.model ?? null,
+    status: service?.status == null ? null : String(service.status),
+    asked: service?.asked ?? null,
+  }
 }
 
 /** Undecided rules are shown; the others are folded, because failures have their evidence above. */

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { reproductions } from '../audit/format/reproduce.ts'
 import type { InteractiveChart } from '../chart/interactive.ts'
 import type { Contract } from '../contract/contract.ts'
 import type { DeploymentProfile } from '../contract/profile.ts'
@@ -14,7 +15,7 @@ import { beginPart, type Work } from '../user/work.ts'
 import { renderHeadline } from './banner.ts'
 import { renderDocument } from './document.ts'
 import { drawFigures, type Figure, sketchOf } from './figure.ts'
-import { latestFindings, renderFindings } from './findings.ts'
+import { failedOf, latestFindings, renderFindings } from './findings.ts'
 import { prepareHistograms } from './histograms.ts'
 import { aboutRuns, launchEnd, launchTop } from './launch.ts'
 import type { PageName } from './pages.ts'
@@ -191,7 +192,9 @@ export async function prepareTop(store: Session, options: ReportOptions): Promis
     return { about, body: answer, rest: figures, end: await launchEnd(store), figures: [] }
   }
   const under = partsIn(['finding'])
-  const { body, figures } = await renderFindings(store, await latestFindings(store), under)
+  const findings = await latestFindings(store)
+  const commands = await reproductions(store, findings.flatMap(failedOf))
+  const { body, figures } = await renderFindings(store, findings, under, commands)
   if (page === 'audit') return { about, body: html`${body}${stretchLine(balances)}`, figures }
   const launch = await launchTop(store, balances, options.contract)
   return {

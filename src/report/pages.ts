@@ -11,8 +11,8 @@ export type TextFormat = (typeof textFormats)[number]
 export const usageDimensions = ['model', 'key', 'endpoint', 'account'] as const
 export type UsageDimension = (typeof usageDimensions)[number]
 
-/** For whom a usage page is. */
-export const pageReaders = ['operator', 'customer'] as const
+/** For whom a page is: `customer` of usage, `vendor` of the audit. */
+export const pageReaders = ['operator', 'customer', 'vendor'] as const
 
 /** The costs of a FOCUS export: what is billed, or what each use cost. */
 export const focusViews = ['billing', 'showback'] as const

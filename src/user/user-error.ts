@@ -14,6 +14,7 @@ export const userErrorCodes = {
   'store-busy': 'a store that is to be closed while an operation uses it',
   import: 'a log or a mapping to import',
   report: 'the options of a page',
+  evidence: 'a folder of evidence',
   chart: 'one of your own charts',
   service: 'the options of the reference service',
   fleet: 'shards that run together, or the server where they meet',

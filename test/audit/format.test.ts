@@ -53,7 +53,7 @@ test('the terminal ends with failures, after undecided rules and counts of the o
   expect(terminalText(report, commands, { verbose: true })).toContain('AA-02     a 5xx')
   expect(text).toContain('1,234 attempts')
   expect(text).toContain('reproduce curl x')
-  expect(text).toContain('r slot 5 retry 1')
+  expect(text).toContain('attempt 5 of run r, retry 1')
   expect(text.trimEnd().split('\n').at(-1)).toBe(
     '1 failed, 1 inconclusive, 1 not observed, 1 passed',
   )
@@ -80,9 +80,7 @@ test('on a narrow terminal only commands exceed a line, and no word is cut', () 
   const [longest, next] = text.split('\n').sort((a, b) => b.length - a.length)
   expect(longest).toContain('curl')
   expect(next!.length).toBeLessThanOrEqual(60)
-  expect(text).toContain(
-    '  attempts  20260101-000000-abcd slot 66: a sentence that\n            goes on',
-  )
+  expect(text).toContain('  requests  attempt 66 of run 20260101-000000-abcd: a sentence')
 })
 
 test('text from a service cannot move the cursor, forge a line or become markup', () => {
@@ -202,7 +200,7 @@ test('SARIF has the fields that 2.1.0 requires, and declares each rule that its 
       ({ logicalLocations }: { logicalLocations?: readonly { fullyQualifiedName: string }[] }) =>
         logicalLocations?.map(({ fullyQualifiedName }) => fullyQualifiedName) ?? [],
     )
-    expect(attempts).toEqual(level === 'error' ? ['r/5/1'] : [])
+    expect(attempts).toEqual(level === 'error' ? ['attempt 5 of run r, retry 1'] : [])
   }
 })
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { audit } from '../../src/audit/audit.ts'
 import { jsonText, junitText, markdownText } from '../../src/audit/format/machine.ts'
-import { reproductions } from '../../src/audit/format/reproduce.ts'
+import { failuresOf, reproductions } from '../../src/audit/format/reproduce.ts'
 import { sarifText } from '../../src/audit/format/sarif.ts'
 import { terminalText } from '../../src/audit/format/terminal.ts'
 import { compareRuns } from '../../src/report/compare/compare.ts'
@@ -138,7 +138,7 @@ describe('hostile strings from a service, a log or another tool', () => {
       auditId: 'audit-2',
       auditedAt: new Date(0),
     })
-    const again = await reproductions(store, report)
+    const again = await reproductions(store, failuresOf(report.findings))
     expectQuiet(terminalText(report, again), 'terminal')
     expectPlainMarkdown(markdownText(report, again), 'Markdown')
     expectXmlOf(

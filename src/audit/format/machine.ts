@@ -3,8 +3,9 @@ import type { AuditReport } from '../audit.ts'
 import type { Finding, Witness } from '../verdict.ts'
 import { isBroken } from '../verdict.ts'
 import { junitSuite, xml } from './junit.ts'
+import { placeOf } from './place.ts'
 import { printable } from './printable.ts'
-import { judgedBy, placeOf, summary } from './terminal.ts'
+import { judgedBy, summary } from './terminal.ts'
 
 type Commands = ReadonlyMap<string, string>
 

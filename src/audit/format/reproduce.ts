@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { keyPlaceholder, spoiledKeyPlaceholders } from '../../attempt/shown-key.ts'
 import type { Reader } from '../../store/session/session.ts'
-import type { AuditReport } from '../audit.ts'
 import { allRules } from '../rules/list.ts'
-import type { Witness } from '../verdict.ts'
+import type { Finding, Witness } from '../verdict.ts'
 import { quoted } from './shell-word.ts'
 
 interface Asked {
@@ -17,18 +16,28 @@ interface Asked {
   readonly account: string | null
 }
 
+/** A failed rule with its witnesses. */
+export interface Failure {
+  readonly rule: string
+  readonly witnesses: readonly [Witness, ...Witness[]]
+}
+
+export const failuresOf = (findings: readonly Finding[]): readonly Failure[] =>
+  findings.flatMap(({ rule, verdict }) =>
+    verdict.verdict === 'fail' ? [{ rule, witnesses: verdict.witnesses }] : [],
+  )
+
 /**
  * For each failed rule, a command that sends the request of its first witness again, with the key from the variable of
  * the run. If the rule is about concurrent requests, the command sends those of the first two witnesses at once.
  */
 export async function reproductions(
   store: Reader,
-  { findings }: AuditReport,
+  failures: readonly Failure[],
 ): Promise<ReadonlyMap<string, string>> {
   const commands = new Map<string, string>()
-  for (const { rule, verdict } of findings) {
-    if (verdict.verdict !== 'fail') continue
-    const [first, second = first] = verdict.witnesses
+  for (const { rule, witnesses } of failures) {
+    const [first, second = first] = witnesses
     const asked = await askedBy(store, first)
     if (asked === null) continue
     const isAtOnce = allRules.some(({ id, isOfConcurrency }) => id === rule && isOfConcurrency)

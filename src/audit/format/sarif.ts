@@ -3,13 +3,14 @@ import { explanationOf } from '../rules/explain.ts'
 import { allRules } from '../rules/list.ts'
 import type { Finding, Witness } from '../verdict.ts'
 import { isBroken } from '../verdict.ts'
+import { placeOf } from './place.ts'
 import { printable } from './printable.ts'
 
 /**
  * SARIF 2.1.0, for code scanning pages: failures, advice and inconclusive verdicts.
  *
  * Such pages refuse a file with a result that has no location, so each result points to the scenario's file. The
- * attempt is its logical location. The fingerprint is the rule: a repeated audit updates the same alert.
+ * request is its logical location, by UTC time and request id. The fingerprint is the rule: a repeated audit updates the same alert.
  */
 export function sarifText(report: AuditReport, commands: ReadonlyMap<string, string>): string {
   const rules = report.findings.map(({ rule, title }) => {
@@ -61,10 +62,10 @@ function textOf({ verdict }: Finding): string | null {
 function locationsOf({ verdict }: Finding, { runs }: AuditReport): readonly object[] {
   const witnesses: readonly Witness[] = ('witnesses' in verdict && verdict.witnesses) || []
   if (witnesses.length === 0) return [physical(runs.at(-1)?.scenario)]
-  return witnesses.map(({ runId, slot, retry, shows }) => ({
-    ...physical(runs.find((run) => run.runId === runId)?.scenario),
-    logicalLocations: [{ fullyQualifiedName: `${runId}/${slot}/${retry}`, kind: 'resource' }],
-    message: { text: printable(shows) },
+  return witnesses.map((witness) => ({
+    ...physical(runs.find(({ runId }) => runId === witness.runId)?.scenario),
+    logicalLocations: [{ fullyQualifiedName: printable(placeOf(witness)), kind: 'resource' }],
+    message: { text: printable(`${placeOf(witness)}: ${witness.shows}`) },
   }))
 }
 

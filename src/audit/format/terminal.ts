@@ -3,6 +3,7 @@ import { wrapped } from '../../user/wrapped.ts'
 import type { AuditReport } from '../audit.ts'
 import type { Finding, Witness } from '../verdict.ts'
 import { isBroken } from '../verdict.ts'
+import { placeOf } from './place.ts'
 import { printable } from './printable.ts'
 
 const shownWitnesses = 6
@@ -140,22 +141,11 @@ function witnessLines(witnesses: readonly Witness[], width: number): readonly st
   const lines = witnesses
     .slice(0, shownWitnesses)
     .map((witness, at) =>
-      line(at === 0 ? 'attempts' : '', `${placeOf(witness)}: ${witness.shows}`, width),
+      line(at === 0 ? 'requests' : '', `${placeOf(witness)}: ${witness.shows}`, width),
     )
   const more = witnesses.length - shownWitnesses
   if (more > 0) lines.push(`            and ${more} more; --format json has all`)
   return lines
-}
-
-/** Which request a witness is: its slot, or the row of a log; and as its service knows it. */
-export function placeOf({ runId, slot, retry, service }: Witness): string {
-  const own =
-    service?.line === undefined
-      ? `${runId} slot ${slot}${retry > 0 ? ` retry ${retry}` : ''}`
-      : `line ${service.line}`
-  const known =
-    service === undefined ? [] : [service.at, ...service.ids.map((id) => `request ${id}`)]
-  return [own, ...known.filter((part) => part !== null)].join(', ')
 }
 
 function noted(passes: readonly Finding[], width: number): string {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { type AuditReport, keepFindings } from '../../audit/audit.ts'
 import { jsonText, junitText, markdownText } from '../../audit/format/machine.ts'
-import { reproductions } from '../../audit/format/reproduce.ts'
+import { failuresOf, reproductions } from '../../audit/format/reproduce.ts'
 import { sarifText } from '../../audit/format/sarif.ts'
 import { shellWord } from '../../audit/format/shell-word.ts'
 import { terminalText } from '../../audit/format/terminal.ts'
@@ -30,6 +30,7 @@ import { exit } from '../terminal/exit.ts'
 import { shown } from '../terminal/progress.ts'
 import { widthOf } from '../terminal/terminal-width.ts'
 import { fetchLog } from '../usage/fetch-log.ts'
+import { checkAction } from './evidence.ts'
 
 const formats = {
   text: (report: AuditReport, commands: ReadonlyMap<string, string>, verbose: boolean) =>
@@ -50,6 +51,7 @@ export async function auditAction(named: readonly string[], options: Options): P
     )
     return
   }
+  if (options.evidence !== undefined) return checkAction(options.evidence, options)
   if (options.again !== undefined) selectRules([options.again], '--again')
   const contract = options.contract === undefined ? undefined : loadContract(options.contract)
   if (await isLogAlone(named, options)) return auditLogAlone(options, contract)
@@ -85,7 +87,7 @@ export async function auditAction(named: readonly string[], options: Options): P
       }),
     )
     if (options.again !== undefined) {
-      const commands = await reproductions(store, report)
+      const commands = await reproductions(store, failuresOf(report.findings))
       process.stdout.write(`${commandOf(commands, options.again)}\n`)
       return
     }
@@ -96,7 +98,10 @@ export async function auditAction(named: readonly string[], options: Options): P
 }
 
 /** Whether a log is judged by itself: where no run is named, and the store has none. */
-async function isLogAlone(named: readonly string[], options: Options): Promise<boolean> {
+export async function isLogAlone(
+  named: readonly string[],
+  options: Pick<Options, 'log' | 'db' | 'alone'>,
+): Promise<boolean> {
   if (options.log === undefined || isBaseUrl(options.log) || named.length > 0) return false
   if (options.alone === true || !existsSync(options.db)) return true
   const store = await openExistingStore(options.db)
@@ -172,11 +177,11 @@ async function printReport(
   runIds: readonly string[],
   options: MergeOptions,
 ): Promise<void> {
-  const commands = await reproductions(store, report)
+  const commands = await reproductions(store, failuresOf(report.findings))
   printFindings(report, shortened(commands, runIds, options), options)
 }
 
-function printFindings(
+export function printFindings(
   report: AuditReport,
   commands: ReadonlyMap<string, string>,
   options: MergeOptions,

@@ -6,6 +6,7 @@ import {
   command,
   contractOption,
   engineOption,
+  gather,
   inputOption,
   keysOption,
   type OptionsOf,
@@ -70,10 +71,24 @@ const reportOptions = () =>
       picturesOption('--png <folder>', 'also write each chart as a picture into this folder'),
     )
     .addOption(
-      choice('--for <reader>', 'usage: for whom the page is', pageReaders).default('operator'),
+      choice(
+        '--for <reader>',
+        'for whom the page is: customer of usage, vendor of the audit',
+        pageReaders,
+      ).default('operator'),
     )
     .addOption(
       inputOption('--settings <file>', 'usage: words, names and colours of the page for customers'),
+    )
+    .addOption(
+      inputOption('--log <file>', "audit for the vendor: the service's own log, as in assay audit"),
+    )
+    .option('--alone', 'audit for the vendor: judge the log by itself, without runs')
+    .option(
+      '--choose <factor=choice>',
+      'audit for the vendor: the choice of a factor of the prices; may be repeated',
+      gather,
+      [],
     )
     .addOption(uploadOption())
     .option('--json', 'print the names of the written files as JSON')

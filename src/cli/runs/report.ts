@@ -29,6 +29,13 @@ export async function reportAction(
     )
     return
   }
+  if (options.for === 'vendor') {
+    if (page !== 'audit') {
+      throw new UserError('usage', `--for vendor is of the page audit, not of ${page}.`)
+    }
+    const { vendorAction } = await import('../audits/evidence.ts')
+    return vendorAction(runIds, options)
+  }
   const scope = usageScopeOf(options)
   const upload = await uploadTo(options.upload)
   const place = page === 'usage' ? options : {}

@@ -151,6 +151,10 @@ async function take(store: Session, path: string, from: string, to: string): Pro
   }
 }
 
+/** Copies a run from a store that nothing has open, under its own id. */
+export const takeRun = (store: Session, path: string, runId: string): Promise<void> =>
+  take(store, path, runId, runId)
+
 async function copyRun(store: Session, path: string, from: string, to: string): Promise<void> {
   try {
     await store.execute('BEGIN')

@@ -69,13 +69,16 @@ expire, are bought or are added meanwhile make it inconclusive.`,
     if (worst === null) return passWithoutDoubt(readings, observations)
     const { reading, segment, excess, otherwise } = worst
     const moved = segment.taken < 0 ? 'rose' : 'fell'
-    const shows = `the balance ${moved} by ${Math.abs(segment.taken)} since slot ${reading.history.slot[segment.from]}`
+    const shows = `the balance ${moved} by ${Math.abs(segment.taken)} since the idle balance before`
     if (otherwise !== null) {
       return {
         verdict: 'inconclusive',
         observations,
         why: `account ${reading.history.account}: ${shows}, where ${successes(segment.charges)} cost ${segment.sure}. ${otherwise}`,
-        witnesses: [witnessOf(reading, segment.to, shows)],
+        witnesses: [
+          witnessOf(reading, segment.to, shows),
+          witnessOf(reading, segment.from, 'the idle balance before'),
+        ],
       }
     }
     const range =

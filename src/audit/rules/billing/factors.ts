@@ -58,7 +58,7 @@ streamed in each format, n of 3 or more, a system prompt.`,
       return {
         verdict: 'inconclusive',
         observations: singles.length,
-        why: `the price changed at one time: the ${before} requests before slot ${first.reading.history.slot[first.row]} cost their price, and ${after} from then on cost ${credits(first.took)} instead of ${first.price}. BILL-01 and BILL-02 are about that; which factor matters does not show.`,
+        why: `the price changed at one time: the first ${before} requests cost their price, and the ${after} after them cost ${credits(first.took)} instead of ${first.price}. BILL-01 and BILL-02 are about that; which factor matters does not show.`,
         witnesses: [witnessOf(first.reading, first.row, `cost ${credits(first.took)}`)],
       }
     }

@@ -42,7 +42,7 @@ testCases([
       observations: 1,
       note: 'Traffic of others on this account would look the same.',
       witnesses: [
-        { slot: 3, shows: 'the balance fell by 5 since slot 0' },
+        { slot: 3, shows: 'the balance fell by 5 since the idle balance before' },
         { slot: 0, shows: 'the idle balance before' },
       ],
     }),
@@ -88,7 +88,7 @@ testCases([
     bill10,
     inTurn(100, {}, 103),
     fails('a fall by 1 for 1 success', 'a rise by 3: 4 credits too little', {
-      witnesses: [{ slot: 2, shows: 'the balance rose by 3 since slot 0' }, {}],
+      witnesses: [{ slot: 2, shows: 'the balance rose by 3 since the idle balance before' }, {}],
     }),
   ],
   [
@@ -104,23 +104,31 @@ testCases([
     bill10,
     inTurn(100, 877, 877),
     open(
-      'the balance rose by 777 since slot 0, where 0 successes cost 0. Credits that somebody added would look the same.',
+      'the balance rose by 777 since the idle balance before, where 0 successes cost 0. Credits that somebody added would look the same.',
     ),
   ],
   [
     'a rise by a grant is inconclusive',
     bill10,
     inTurn(100, {}, 149),
-    open(`the balance rose by 49 since slot 0, where 1 success cost 1. ${gift(50)}`, {
-      observations: 1,
-      witnesses: [{ slot: 2, shows: 'the balance rose by 49 since slot 0' }],
-    }),
+    open(
+      `the balance rose by 49 since the idle balance before, where 1 success cost 1. ${gift(50)}`,
+      {
+        observations: 1,
+        witnesses: [
+        { slot: 2, shows: 'the balance rose by 49 since the idle balance before' },
+        { slot: 0, shows: 'the idle balance before' },
+      ],
+      },
+    ),
   ],
   [
     'a grant minus the price of an abandoned request is inconclusive',
     bill10,
     inTurn(100, aborted, 149),
-    open(`the balance rose by 49 since slot 0, where 0 successes cost 0. ${gift(49)}`),
+    open(
+      `the balance rose by 49 since the idle balance before, where 0 successes cost 0. ${gift(49)}`,
+    ),
   ],
   [
     'an abandoned request explains no more than its price',
@@ -135,7 +143,9 @@ testCases([
     'a fall of fifty times the price may be an expiry',
     bill10,
     inTurn(400, {}, 349),
-    open(`the balance fell by 51 since slot 0, where 1 success cost 1. ${expired}`),
+    open(
+      `the balance fell by 51 since the idle balance before, where 1 success cost 1. ${expired}`,
+    ),
   ],
   [
     'a smaller fall cannot be an expiry',
@@ -147,7 +157,9 @@ testCases([
     'a fall of fifty credits without a success may also be an expiry',
     bill10,
     inTurn(400, 350),
-    open(`the balance fell by 50 since slot 0, where 0 successes cost 0. ${expired}`),
+    open(
+      `the balance fell by 50 since the idle balance before, where 0 successes cost 0. ${expired}`,
+    ),
   ],
   [
     'the price of abandoned requests counts in that comparison',
@@ -221,7 +233,7 @@ testCases([
     bill10,
     inTurn(100, {}, 100),
     fails('a fall by 1 for 1 success', 'a fall by 0: 1 credit too little', {
-      witnesses: [{ slot: 2, shows: 'the balance fell by 0 since slot 0' }, {}],
+      witnesses: [{ slot: 2, shows: 'the balance fell by 0 since the idle balance before' }, {}],
     }),
   ],
   [

@@ -232,7 +232,7 @@ testStored('BILL-03', [
     {
       verdict: 'inconclusive',
       observations: 16,
-      why: 'the price changed at one time: the 7 requests before slot 15 cost their price, and 9 from then on cost 2 credits instead of 1. BILL-01 and BILL-02 are about that; which factor matters does not show.',
+      why: 'the price changed at one time: the first 7 requests cost their price, and the 9 after them cost 2 credits instead of 1. BILL-01 and BILL-02 are about that; which factor matters does not show.',
     },
   ],
   [

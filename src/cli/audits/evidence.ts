@@ -1,0 +1,68 @@
+import { selectRuns } from '../../audit/runs.ts'
+import { isBaseUrl } from '../../contract/base-url.ts'
+import { openExistingStore } from '../../public/store.ts'
+import { checkEvidence } from '../../report/vendor/check-evidence.ts'
+import { refused } from '../../report/vendor/manifest.ts'
+import { writeEvidence } from '../../report/vendor/write-evidence.ts'
+import { resolveRuns } from '../../store/runs/runs.ts'
+import { UserError } from '../../user/user-error.ts'
+import type { MergeOptions } from '../commands/audit.ts'
+import type { Options } from '../commands/report.ts'
+import { factorChoices } from '../runs/factor-choices.ts'
+import { shown } from '../terminal/progress.ts'
+import { isLogAlone, printFindings } from './audit.ts'
+import { readProfileFile } from './profile-file.ts'
+
+/** `assay report audit --for vendor`: writes the folder of evidence, and names its files. */
+export async function vendorAction(named: readonly string[], options: Options): Promise<void> {
+  const { log, contract, profile } = options
+  if (log !== undefined && isBaseUrl(log)) {
+    throw new UserError('usage', '--log: expected a file, which the folder keeps; got an address')
+  }
+  const isAlone = await isLogAlone(named, options)
+  if (isAlone && contract === undefined) {
+    throw new UserError('usage', 'a log without a run: expected --contract FILE (docs/prices.md).')
+  }
+  const runs = isAlone ? null : { db: options.db, runIds: await meantRuns(options.db, named) }
+  const written = await shown((view) =>
+    writeEvidence({
+      ...view,
+      ...{ folder: options.out ?? 'evidence', runs },
+      ...{ contract: contract ?? null, log: log ?? null },
+      profile: profile === undefined ? null : readProfileFile('--profile', profile),
+      ...{ choices: factorChoices(options.choose), nowMs: Date.now() },
+    }),
+  )
+  const { folder, files, sha256 } = written
+  process.stdout.write(
+    options.json
+      ? `${JSON.stringify({ page: 'audit', folder, files, manifestSha256: sha256 })}\n`
+      : `${files.map((file) => `${folder}/${file}`).join('\n')}\nThe SHA-256 of the manifest is ${sha256}. Send it by another way than the folder: it shows any change.\n`,
+  )
+}
+
+/** The store is closed again: a copy of its rows needs it alone. */
+async function meantRuns(db: string, named: readonly string[]): Promise<readonly string[]> {
+  const store = await openExistingStore(db)
+  try {
+    return (await selectRuns(store, await resolveRuns(store, named))).map(({ runId }) => runId)
+  } finally {
+    store.close()
+  }
+}
+
+/** `assay audit --evidence FOLDER`: the findings of the folder, and whether they are those of its manifest. */
+export async function checkAction(folder: string, options: MergeOptions): Promise<void> {
+  const checked = await shown((view) => checkEvidence(folder, view))
+  const { report, commands, files, differences, otherRules } = checked
+  printFindings(report, commands, options)
+  if (otherRules !== null) process.stderr.write(`${otherRules}\n`)
+  if (differences.length > 0) {
+    throw refused(
+      `${folder}: ${differences.length} of ${report.findings.length} findings are not those of the manifest:\n${differences.map((each) => `  ${each}`).join('\n')}`,
+    )
+  }
+  process.stderr.write(
+    `All ${files} files are as the manifest says, and all ${report.findings.length} findings are the same.\n`,
+  )
+}

@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { contractText } from '../../contract/load.ts'
+import { bodiesPath } from '../../store/attempts/packed-bodies.ts'
+import { isJson } from '../../store/import/known-logs.ts'
+import { plainText } from '../../store/import/whole/plain-text.ts'
+import { assayVersion } from '../../store/runs/machine.ts'
+import { takeRun } from '../../store/runs/merge.ts'
+import { cannotWrite } from '../../store/session/errors.ts'
+import { openStore } from '../../store/session/open.ts'
+import { inSession } from '../../store/session/session.ts'
+import type { Work } from '../../user/work.ts'
+import { type Judged, type JudgedFolder, judgeFolder, rowsName } from './judge-folder.ts'
+import { filesOf, manifestName, refused, rulebook, statedFinding } from './manifest.ts'
+import { requestsCsv, vendorPage } from './page.ts'
+
+export interface EvidenceOptions extends Work {
+  /** The folder to make. One that has files is refused. */
+  readonly folder: string
+  /** The runs and the store that has them, which nothing has open; null for a log that is judged by itself. */
+  readonly runs: { readonly db: string; readonly runIds: readonly string[] } | null
+  /** Files; null if not given. */
+  readonly contract: string | null
+  readonly profile: unknown
+  readonly log: string | null
+  readonly choices: Readonly<Record<string, string>>
+  readonly nowMs: number
+}
+
+export interface WrittenEvidence extends JudgedFolder {
+  readonly folder: string
+  readonly files: readonly string[]
+  /** SHA-256 of the manifest: who has it can tell any change of the folder. */
+  readonly sha256: string
+}
+
+/**
+ * Writes a folder that shows its findings to somebody without our store: page, rows, contract, log, and a manifest. It is whole or
+ * not there.
+ *
+ * @throws UserError `evidence` for a folder that has files already
+ */
+export async function writeEvidence(options: EvidenceOptions): Promise<WrittenEvidence> {
+  const folder = resolve(options.folder)
+  if (existsSync(folder) && readdirSync(folder).length > 0) {
+    throw refused(
+      `${options.folder} has files, and evidence overwrites nothing: expected a folder that is new or empty. Name another with --out.`,
+    )
+  }
+  const partial = partialFolder(folder)
+  try {
+    const judged = await place(options, partial)
+    const { report, commands } = await judgeFolder(partial, judged, options)
+    writeFileSync(join(partial, 'requests.csv'), requestsCsv(report))
+    writeFileSync(join(partial, 'findings.html'), await vendorPage(report, commands))
+    const files = readdirSync(partial).toSorted()
+    const manifest = JSON.stringify(
+      {
+        ...{ format: 'assay-evidence', version: 1, assay: assayVersion(), rulebook: rulebook() },
+        ...judged,
+        files: await filesOf(partial, files),
+        findings: report.findings.map(statedFinding),
+      },
+      null,
+      2,
+    )
+    writeFileSync(join(partial, manifestName), `${manifest}\n`)
+    if (existsSync(folder)) rmSync(folder, { recursive: true })
+    renameSync(partial, folder)
+    const sha256 = createHash('sha256').update(`${manifest}\n`).digest('hex')
+    return { report, commands, folder: options.folder, files: [...files, manifestName], sha256 }
+  } finally {
+    rmSync(partial, { recursive: true, force: true })
+  }
+}
+
+function partialFolder(folder: string): string {
+  try {
+    mkdirSync(dirname(folder), { recursive: true })
+    return mkdtempSync(join(dirname(folder), `.${basename(folder)}-`))
+  } catch (error) {
+    throw cannotWrite(folder, error)
+  }
+}
+
+/** Puts what the audit reads into the folder. */
+async function place(options: EvidenceOptions, folder: string): Promise<Judged> {
+  const { runs, contract, profile, log, choices, nowMs } = options
+  if (contract !== null) writeFileSync(join(folder, 'contract.json'), contractText(contract))
+  if (profile !== null)
+    writeFileSync(join(folder, 'profile.json'), JSON.stringify(profile, null, 2))
+  const logName = log === null ? null : await placeLog(log, folder, options)
+  if (runs !== null) await placeRows(runs, folder)
+  return {
+    auditedAt: new Date(nowMs).toISOString(),
+    runs: runs === null ? null : [...runs.runIds],
+    contract: contract === null ? null : 'contract.json',
+    profile: profile === null ? null : 'profile.json',
+    log: logName,
+    choices: { ...choices },
+  }
+}
+
+/** The log as plain text. */
+async function placeLog(log: string, folder: string, { signal }: Work): Promise<string> {
+  const copy = join(folder, '.log')
+  const { path } = await plainText(log, copy, signal)
+  const name = isJson(path) ? 'log.jsonl' : 'log.csv'
+  if (path === copy) renameSync(copy, join(folder, name))
+  else copyFileSync(path, join(folder, name))
+  rmSync(copy, { force: true })
+  return name
+}
+
+/** What rows say of our machine and of our own files is none of the vendor's. */
+const oursSql = `
+  UPDATE runs SET machine_json = '{}', scenario_json = json_object(
+    'threads', (scenario_json->>'$.threads')::INTEGER, 'keys', scenario_json->'$.keys');
+  DELETE FROM histograms; DELETE FROM metric_sources; DELETE FROM metric_scrapes;
+  DELETE FROM metric_series; DELETE FROM metric_points`
+
+/** The rows of the runs. They are taken twice: a deleted row stays in its file until another takes its place. */
+async function placeRows(
+  { db, runIds }: NonNullable<EvidenceOptions['runs']>,
+  folder: string,
+): Promise<void> {
+  const first = join(folder, 'first.duckdb')
+  await copied(db, first, runIds, oursSql)
+  await copied(first, join(folder, rowsName), runIds, null)
+  for (const name of [first, `${first}.wal`, bodiesPath(first)]) rmSync(name, { force: true })
+}
+
+async function copied(
+  from: string,
+  to: string,
+  runIds: readonly string[],
+  then: string | null,
+): Promise<void> {
+  const store = await openStore(to)
+  try {
+    await inSession(
+      store,
+      {},
+      async (session) => {
+        for (const runId of runIds) await takeRun(session, from, runId)
+        if (then !== null) for (const sql of then.split(';')) await session.execute(sql)
+        await session.execute('CHECKPOINT')
+      },
+      { writes: 'attempts' },
+    )
+  } finally {
+    store.close()
+  }
+}
