@@ -59,9 +59,15 @@ export async function writeEvidence(options: EvidenceOptions): Promise<WrittenEv
     )
   }
   const partial = partialFolder(folder)
+  // Only these: the files of the options are not those of the folder.
+  const { onProgress, signal } = options
+  const work: Work = {
+    ...(onProgress === undefined ? {} : { onProgress }),
+    ...(signal === undefined ? {} : { signal }),
+  }
   try {
     const judged = await place(options, partial)
-    const { report, commands } = await judgeFolder(partial, judged, options)
+    const { report, commands } = await judgeFolder(partial, judged, work)
     writeFileSync(join(partial, 'requests.csv'), requestsCsv(report))
     writeFileSync(join(partial, 'findings.html'), await vendorPage(report, commands))
     const files = readdirSync(partial).toSorted()
