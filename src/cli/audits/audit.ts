@@ -1,23 +1,19 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { type AuditReport, keepFindings } from '../../audit/audit.ts'
-import { jsonText, junitText, markdownText } from '../../audit/format/machine.ts'
 import { failuresOf, reproductions } from '../../audit/format/reproduce.ts'
-import { sarifText } from '../../audit/format/sarif.ts'
 import { shellWord } from '../../audit/format/shell-word.ts'
-import { terminalText } from '../../audit/format/terminal.ts'
 import { auditLog } from '../../audit/log-alone/audit-log.ts'
 import { explanationOf } from '../../audit/rules/explain.ts'
 import { selectRules } from '../../audit/rules/select.ts'
 import { selectRuns } from '../../audit/runs.ts'
 import { mergeShares } from '../../audit/shares/merge.ts'
 import { shareReportOf } from '../../audit/shares/share-report.ts'
-import { isUndecided } from '../../audit/verdict.ts'
 import { isBaseUrl } from '../../contract/base-url.ts'
 import type { Contract } from '../../contract/contract.ts'
 import { loadContract } from '../../contract/load.ts'
 import { loadProfile } from '../../contract/load-profile.ts'
-import { audit, isBroken } from '../../public/audit.ts'
+import { audit } from '../../public/audit.ts'
 import { openExistingStore } from '../../public/store.ts'
 import { resolveRuns } from '../../store/runs/runs.ts'
 import type { Store } from '../../store/session/open.ts'
@@ -25,21 +21,12 @@ import { UserError } from '../../user/user-error.ts'
 import type { MergeOptions, Options } from '../commands/audit.ts'
 import { factorChoices } from '../runs/factor-choices.ts'
 import { shardOf } from '../runs/shard.ts'
-import { coloured } from '../terminal/colour.ts'
-import { exit } from '../terminal/exit.ts'
 import { shown } from '../terminal/progress.ts'
 import { widthOf } from '../terminal/terminal-width.ts'
 import { fetchLog } from '../usage/fetch-log.ts'
 import { checkAction } from './evidence.ts'
-
-const formats = {
-  text: (report: AuditReport, commands: ReadonlyMap<string, string>, verbose: boolean) =>
-    coloured(terminalText(report, commands, { width: widthOf(process.stdout), verbose })),
-  json: jsonText,
-  junit: junitText,
-  sarif: sarifText,
-  md: markdownText,
-} as const satisfies Record<Options['format'], unknown>
+import { isLogAlone } from './log-alone.ts'
+import { printFindings } from './print-findings.ts'
 
 export async function auditAction(named: readonly string[], options: Options): Promise<void> {
   if (options.explain !== undefined) {
@@ -92,22 +79,6 @@ export async function auditAction(named: readonly string[], options: Options): P
       return
     }
     await printReport(store, report, runIds, options)
-  } finally {
-    store.close()
-  }
-}
-
-/** Whether a log is judged by itself: where no run is named, and the store has none. */
-export async function isLogAlone(
-  named: readonly string[],
-  options: Pick<Options, 'log' | 'db' | 'alone'>,
-): Promise<boolean> {
-  if (options.log === undefined || isBaseUrl(options.log) || named.length > 0) return false
-  if (options.alone === true || !existsSync(options.db)) return true
-  const store = await openExistingStore(options.db)
-  try {
-    const runs = await store.rows(`SELECT 1 AS there FROM runs WHERE kind <> 'calibrate' LIMIT 1`)
-    return runs.length === 0
   } finally {
     store.close()
   }
@@ -179,22 +150,6 @@ async function printReport(
 ): Promise<void> {
   const commands = await reproductions(store, failuresOf(report.findings))
   printFindings(report, shortened(commands, runIds, options), options)
-}
-
-export function printFindings(
-  report: AuditReport,
-  commands: ReadonlyMap<string, string>,
-  options: MergeOptions,
-): void {
-  const text = formats[options.json ? 'json' : options.format]
-  process.stdout.write(text(report, commands, options.verbose === true))
-  const open = report.findings.some(
-    ({ verdict, severity }) => verdict.verdict === 'inconclusive' && severity !== 'advice',
-  )
-  const failed = report.findings.some(isBroken) || (options.strict === true && open)
-  // What a rule would have found that failed in itself, nobody knows: that is no success.
-  const otherwise = report.findings.some(isUndecided) ? exit.internal : exit.ok
-  process.exitCode = failed ? exit.failed : otherwise
 }
 
 /** @throws UserError for a rule that did not fail, or that failed without a request to repeat */

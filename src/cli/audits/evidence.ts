@@ -1,5 +1,6 @@
 import { selectRuns } from '../../audit/runs.ts'
 import { isBaseUrl } from '../../contract/base-url.ts'
+import { loadProfile } from '../../contract/load-profile.ts'
 import { openExistingStore } from '../../public/store.ts'
 import { checkEvidence } from '../../report/vendor/check-evidence.ts'
 import { refused } from '../../report/vendor/manifest.ts'
@@ -10,8 +11,8 @@ import type { MergeOptions } from '../commands/audit.ts'
 import type { Options } from '../commands/report.ts'
 import { factorChoices } from '../runs/factor-choices.ts'
 import { shown } from '../terminal/progress.ts'
-import { isLogAlone, printFindings } from './audit.ts'
-import { readProfileFile } from './profile-file.ts'
+import { isLogAlone } from './log-alone.ts'
+import { printFindings } from './print-findings.ts'
 
 /** `assay report audit --for vendor`: writes the folder of evidence, and names its files. */
 export async function vendorAction(named: readonly string[], options: Options): Promise<void> {
@@ -29,7 +30,7 @@ export async function vendorAction(named: readonly string[], options: Options): 
       ...view,
       ...{ folder: options.out ?? 'evidence', runs },
       ...{ contract: contract ?? null, log: log ?? null },
-      profile: profile === undefined ? null : readProfileFile('--profile', profile),
+      profile: profile === undefined ? null : loadProfile(profile, '--profile'),
       ...{ choices: factorChoices(options.choose), nowMs: Date.now() },
     }),
   )

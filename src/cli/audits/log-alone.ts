@@ -1,0 +1,20 @@
+import { existsSync } from 'node:fs'
+import { isBaseUrl } from '../../contract/base-url.ts'
+import { openExistingStore } from '../../public/store.ts'
+import type { Options } from '../commands/audit.ts'
+
+/** Whether a log is judged by itself: where no run is named, and the store has none. */
+export async function isLogAlone(
+  named: readonly string[],
+  options: Pick<Options, 'log' | 'db' | 'alone'>,
+): Promise<boolean> {
+  if (options.log === undefined || isBaseUrl(options.log) || named.length > 0) return false
+  if (options.alone === true || !existsSync(options.db)) return true
+  const store = await openExistingStore(options.db)
+  try {
+    const runs = await store.rows(`SELECT 1 AS there FROM runs WHERE kind <> 'calibrate' LIMIT 1`)
+    return runs.length === 0
+  } finally {
+    store.close()
+  }
+}

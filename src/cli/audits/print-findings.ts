@@ -1,0 +1,36 @@
+import type { AuditReport } from '../../audit/audit.ts'
+import { jsonText, junitText, markdownText } from '../../audit/format/machine.ts'
+import { sarifText } from '../../audit/format/sarif.ts'
+import { terminalText } from '../../audit/format/terminal.ts'
+import { isUndecided } from '../../audit/verdict.ts'
+import { isBroken } from '../../public/audit.ts'
+import type { MergeOptions, Options } from '../commands/audit.ts'
+import { coloured } from '../terminal/colour.ts'
+import { exit } from '../terminal/exit.ts'
+import { widthOf } from '../terminal/terminal-width.ts'
+
+const formats = {
+  text: (report: AuditReport, commands: ReadonlyMap<string, string>, verbose: boolean) =>
+    coloured(terminalText(report, commands, { width: widthOf(process.stdout), verbose })),
+  json: jsonText,
+  junit: junitText,
+  sarif: sarifText,
+  md: markdownText,
+} as const satisfies Record<Options['format'], unknown>
+
+/** Prints the findings in the asked format, and sets the exit code. */
+export function printFindings(
+  report: AuditReport,
+  commands: ReadonlyMap<string, string>,
+  options: MergeOptions,
+): void {
+  const text = formats[options.json ? 'json' : options.format]
+  process.stdout.write(text(report, commands, options.verbose === true))
+  const open = report.findings.some(
+    ({ verdict, severity }) => verdict.verdict === 'inconclusive' && severity !== 'advice',
+  )
+  const failed = report.findings.some(isBroken) || (options.strict === true && open)
+  // What a rule would have found that failed in itself, nobody knows: that is no success.
+  const otherwise = report.findings.some(isUndecided) ? exit.internal : exit.ok
+  process.exitCode = failed ? exit.failed : otherwise
+}
