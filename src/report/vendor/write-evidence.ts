@@ -1,19 +1,22 @@
 import { createHash } from 'node:crypto'
 import {
-  copyFileSync,
+  createReadStream,
+  createWriteStream,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { pipeline } from 'node:stream/promises'
 import { contractText } from '../../contract/load.ts'
 import { bodiesPath } from '../../store/attempts/packed-bodies.ts'
 import { isJson } from '../../store/import/known-logs.ts'
+import { keyPattern, LogKeys } from '../../store/import/log-keys.ts'
 import { plainText } from '../../store/import/whole/plain-text.ts'
 import { assayVersion } from '../../store/runs/machine.ts'
 import { takeRun } from '../../store/runs/merge.ts'
@@ -118,13 +121,22 @@ async function place(options: EvidenceOptions, folder: string): Promise<Judged> 
   }
 }
 
-/** The log as plain text. */
+/** The log as plain text, line by line without what looks like a key. Known keys and `Bearer …` are keys wherever they stand. */
 async function placeLog(log: string, folder: string, { signal }: Work): Promise<string> {
   const copy = join(folder, '.log')
   const { path } = await plainText(log, copy, signal)
   const name = isJson(path) ? 'log.jsonl' : 'log.csv'
-  if (path === copy) renameSync(copy, join(folder, name))
-  else copyFileSync(path, join(folder, name))
+  const keys = new RegExp(keyPattern, 'g')
+  const known = new LogKeys([process.env.ASSAY_API_KEY ?? ''])
+  const out = createWriteStream(join(folder, name))
+  const lines = createInterface({ input: createReadStream(path), crlfDelay: Infinity })
+  await pipeline(
+    lines,
+    async function* hidden(each) {
+      for await (const line of each) yield `${known.hidden(line).replace(keys, '[key]')}\n`
+    },
+    out,
+  )
   rmSync(copy, { force: true })
   return name
 }
