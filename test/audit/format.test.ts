@@ -80,7 +80,7 @@ test('on a narrow terminal only commands exceed a line, and no word is cut', () 
   const [longest, next] = text.split('\n').sort((a, b) => b.length - a.length)
   expect(longest).toContain('curl')
   expect(next!.length).toBeLessThanOrEqual(60)
-  expect(text).toContain('  requests  attempt 66 of run 20260101-000000-abcd: a sentence')
+  expect(text).toContain('  requests  attempt 66 of run 20260101-000000-abcd: a')
 })
 
 test('text from a service cannot move the cursor, forge a line or become markup', () => {

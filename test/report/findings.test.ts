@@ -9,7 +9,12 @@ const failure = (rule: string): StoredFinding => ({
 
 test('the first failure is open, and each further one is a title that unfolds', async () => {
   const store = await openStore(':memory:')
-  const { body } = await renderFindings(store, [failure('BILL-01'), failure('BILL-10')], [], new Map())
+  const { body } = await renderFindings(
+    store,
+    [failure('BILL-01'), failure('BILL-10')],
+    [],
+    new Map(),
+  )
   store.close()
   expect(body.text).toMatch(
     /<article class="card finding" id="BILL-01">.*<dd>1 credit<\/dd>.*<\/article>/s,

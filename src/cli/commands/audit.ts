@@ -51,9 +51,11 @@ const auditOptions = () =>
         "the service's own log of the requests (JSON, one object a line, or CSV), or the service's address to fetch it from",
       ),
     )
-    .option(
-      '--evidence <folder>',
-      'check a folder that report audit --for vendor wrote, without a store',
+    .addOption(
+      inputOption(
+        '--evidence <folder>',
+        'check a folder that report audit --for vendor wrote, without a store',
+      ),
     )
     .option('--alone', 'judge the log of --log by itself, without the runs of the store')
     .option(

@@ -116,9 +116,9 @@ testCases([
       {
         observations: 1,
         witnesses: [
-        { slot: 2, shows: 'the balance rose by 49 since the idle balance before' },
-        { slot: 0, shows: 'the idle balance before' },
-      ],
+          { slot: 2, shows: 'the balance rose by 49 since the idle balance before' },
+          { slot: 0, shows: 'the idle balance before' },
+        ],
       },
     ),
   ],
