@@ -121,7 +121,7 @@ async function place(options: EvidenceOptions, folder: string): Promise<Judged> 
   }
 }
 
-/** The log as plain text, line by line without what looks like a key. Known keys and `Bearer …` are keys wherever they stand. */
+/** The log as plain text, without our own key and without what looks like one (`sk-…`, `Bearer …`). */
 async function placeLog(log: string, folder: string, { signal }: Work): Promise<string> {
   const copy = join(folder, '.log')
   const { path } = await plainText(log, copy, signal)
