@@ -196,7 +196,7 @@ export const standings = {
     summary: 'it has tokens, and the service did not report how many',
   },
   untimed: {
-    sql: `${succeeded} AND streamed = 1 AND coalesce(last_content_us > first_content_us, false) AND (${streamedTokens} IS NULL OR (${textUs}) IS NULL)`,
+    sql: `${succeeded} AND streamed = 1 AND coalesce(last_content_us > first_content_us, false) AND (${streamedTokens} IS NULL OR (${streamedTokens} > ${streams} AND (${textUs}) IS NULL))`,
     summary:
       'it is a stream of which it is not known how many tokens were streamed, so it has no TPOT, and is neither good nor bad under an objective for TPOT',
   },

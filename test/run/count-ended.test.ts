@@ -104,6 +104,14 @@ function counted(rows: readonly AttemptRow[], objectives: Objectives) {
   }
 }
 
+/** Three choices share no token, and how long their text took is not known. */
+const moreChoicesThanTokens = attempt({
+  ...{ step: 'stream', streamed: 1, outcome: 'ok', status: 200, intendedUs: 0, dispatchedUs: 0 },
+  ...{ sentUs: 0, firstEventUs: 0, firstContentUs: 0, lastContentUs: 1, doneUs: 1, closedUs: 1 },
+  ...{ events: 5, contentEvents: 4, choices: 3, textUs: null, completionTokens: 0 },
+})
+const tpotOnly = { ttftUs: null, tpotUs: 0, serviceUs: null, responseUs: null }
+
 test('the counts of a sending thread match SQL over the rows, for any run and objectives', {
   tags: 'whole',
 }, async () => {
@@ -139,7 +147,7 @@ test('the counts of a sending thread match SQL over the rows, for any run and ob
         ),
       })
     }),
-    { numRuns: 60 },
+    { numRuns: 60, examples: [[[moreChoicesThanTokens], tpotOnly]] },
   )
   store.close()
 })
