@@ -1,3 +1,5 @@
+import { smallest } from '../user/extremes.ts'
+
 type Triple = readonly [number, number, number]
 
 /**
@@ -36,8 +38,8 @@ export function distanceForAnyEye(color: string, others: readonly string[]): num
     (each: string) => times(sight, linearLight(each)),
     (each: string) => times(sight, codedOf(each)).map(decoded) as unknown as Triple,
   ])
-  return Math.min(
-    ...eyes.flatMap((eye) => {
+  return smallest(
+    eyes.flatMap((eye) => {
       const own = oklab(eye(color))
       return others.map((other) => {
         const [l, a, b] = oklab(eye(other))

@@ -1,3 +1,4 @@
+import { largest } from '../user/extremes.ts'
 import { colourNames, dashLines } from './colours.ts'
 import type { ChartRow, ChartSpec } from './spec.ts'
 
@@ -125,7 +126,7 @@ function foldLegend(color: Json, labels: readonly unknown[], roomPx: number): vo
 function columnsWithin(widths: readonly number[], roomPx: number): number {
   for (let columns = widths.length; columns > 1; columns--) {
     const needed = Array.from({ length: columns }, (_, column) =>
-      Math.max(...widths.filter((_, at) => at % columns === column)),
+      largest(widths.filter((_, at) => at % columns === column)),
     )
     if (needed.reduce((sum, width) => sum + width, 0) <= roomPx) return columns
   }

@@ -6,6 +6,7 @@ import type { Shard } from '../run/crew/shard.ts'
 import type { StopReason } from '../run/crew/stop-conditions.ts'
 import type { AgreedStart, Said, Team } from '../run/crew/team.ts'
 import { readyUs } from '../run/run.ts'
+import { largest } from '../user/extremes.ts'
 import { UserError } from '../user/user-error.ts'
 import { SharedClock } from './clock.ts'
 import { Kept } from './kept.ts'
@@ -213,7 +214,7 @@ export class Fleet implements Team {
         `--join: of ${shard.of} shards of ${runId}, these did not join within ${waitMs / 1000} s: ${gone.slice(0, 20).join(', ')}. Nothing was sent.`,
       )
     }
-    const startedAtUs = Math.max(...indexes(shard.of).map((index) => ready(index)!.atUs)) + readyUs
+    const startedAtUs = largest(indexes(shard.of).map((index) => ready(index)!.atUs)) + readyUs
     if (shard.index !== 0) this.keepPinging()
     return { startedAtUs, zeroNs: BigInt(Math.round((startedAtUs - offsetUs) * 1000)) }
   }

@@ -3,6 +3,7 @@ import type { AttemptCounts } from '../run/count/attempt-counts.ts'
 import { addCounts, noCounts } from '../run/count/attempt-counts.ts'
 import type { Percentiles, Progress, RunCost, StepProgress } from '../run/count/progress.ts'
 import { cellOf, TimeHistogram } from '../run/count/time-histogram.ts'
+import { smallest } from '../user/extremes.ts'
 import type { LiveWord, shownMetrics } from './messages.ts'
 
 /** The progress of a run on all machines: counts are summed, and percentiles come from summed histograms. */
@@ -106,5 +107,5 @@ function percentilesOf(
 
 function lowest(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null)
-  return known.length === 0 ? null : Math.min(...known)
+  return known.length === 0 ? null : smallest(known)
 }

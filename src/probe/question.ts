@@ -1,5 +1,6 @@
 import type { FullContract } from '../contract/contract.ts'
 import type { Facets, GapAnswer, GapId } from '../contract/profile.ts'
+import { largest } from '../user/extremes.ts'
 import { lookup } from '../user/lookup.ts'
 import type { Prober } from './prober.ts'
 
@@ -85,6 +86,6 @@ export function pricesOf(contract: FullContract): {
 } {
   return {
     least: cheapestModel(contract).costCredits,
-    most: Math.max(...contract.models.map(({ costCredits }) => costCredits)),
+    most: largest(contract.models.map(({ costCredits }) => costCredits)),
   }
 }

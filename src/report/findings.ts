@@ -177,7 +177,7 @@ export async function renderFindings(
   const shown: Html[] = []
   for (const [at, finding] of failures.entries()) {
     const drawn = await drawParts(store, finding, parts)
-    figures.push(...drawn)
+    for (const each of drawn) figures.push(each)
     shown.push(renderFailure(store, finding, drawn, at > 0, commands.get(finding.rule)))
   }
   return {

@@ -50,7 +50,7 @@ async function drawPictures(store: Session, options: PictureOptions): Promise<Pi
     const file = join(folder, `${part.name}.png`)
     writeOutput(file, picture.png)
     files.push(file)
-    warnings.push(...picture.warnings)
+    for (const each of picture.warnings) warnings.push(each)
   }
   return { files, warnings }
 }

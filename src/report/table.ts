@@ -1,4 +1,5 @@
 import { samplesNeeded } from '../measure/percentile.ts'
+import { largest, smallest } from '../user/extremes.ts'
 import { type Html, html } from '../user/html.ts'
 import { formatCell, formatNumber, unitOf, wordsOf } from './format.ts'
 import type { ColumnFront, Front } from './front.ts'
@@ -41,15 +42,18 @@ function renderRows(rows: readonly Row[], front: Front): Html {
   const numeric = new Set(
     columns.filter((name) => rows.every((row) => row[name] === null || isNumber(row[name]))),
   )
-  const largest = new Map(
+  const bounds = new Map(
     columns
       .filter((name) => told[name]?.bar === true)
-      .map((name) => [name, Math.max(...rows.map((row) => Number(row[name] ?? 0)))]),
+      .map((name) => [name, largest(rows.map((row) => Number(row[name] ?? 0)))]),
   )
   const summed = columns.some((name) => told[name]?.filter === true)
   const side = (name: string) => {
     if (numeric.has(name)) return 'num'
-    const longest = Math.max(0, ...rows.map((row) => String(row[name] ?? '').length))
+    const longest = largest(
+      rows.map((row) => String(row[name] ?? '').length),
+      0,
+    )
     return longest > longText ? 'txt long' : longest <= shortText ? 'txt nowrap' : 'txt'
   }
   return html`<div class="table-scroll" tabindex="0" role="region" aria-label="${front.title ?? 'table'}"><table><thead>${groupRow(columns, told)}<tr>${columns.map(
@@ -58,7 +62,7 @@ function renderRows(rows: readonly Row[], front: Front): Html {
   )}</tr></thead><tbody>${rows.map(
     (row) =>
       html`<tr>${columns.map((name, at) => {
-        const cell = html`${cellOf(name, row, told[name])}${bar(row[name], largest.get(name))}`
+        const cell = html`${cellOf(name, row, told[name])}${bar(row[name], bounds.get(name))}`
         return at === 0
           ? html`<th scope="row" class="${side(name)}">${cell}</th>`
           : html`<td class="${side(name)}"${summed && isNumber(row[name]) && html` data-value="${String(row[name])}"`}>${cell}</td>`
@@ -70,11 +74,11 @@ function scarceWords(columns: readonly string[], told: Readonly<Record<string, C
   const needed = columns.map((name) => neededBy(told[name]?.needs))
   const isAll = Object.entries(told).every(([name, { needs }]) => !needs || columns.includes(name))
   if (isAll && columns.length > 2)
-    return `n too small for any percentile: at least ${Math.min(...needed)} samples needed.`
+    return `n too small for any percentile: at least ${smallest(needed)} samples needed.`
   const names = columns.map((name) =>
     [told[name]?.group, told[name]?.label ?? wordsOf(name)].filter(Boolean).join(' '),
   )
-  return `n too small for ${names.join(', ')}: up to ${formatNumber(Math.max(...needed))} samples needed.`
+  return `n too small for ${names.join(', ')}: up to ${formatNumber(largest(needed))} samples needed.`
 }
 
 function heading(name: string, told: ColumnFront | undefined): Html {
@@ -125,8 +129,8 @@ function cellOf(name: string, row: Row, told: ColumnFront | undefined): Html {
 }
 
 /** Drawn as SVG: the page's policy forbids a width in a style attribute. */
-function bar(value: unknown, largest: number | undefined): Html {
-  if (largest === undefined || !isNumber(value) || largest <= 0) return html``
-  const width = (100 * Number(value)) / largest
+function bar(value: unknown, most: number | undefined): Html {
+  if (most === undefined || !isNumber(value) || most <= 0) return html``
+  const width = (100 * Number(value)) / most
   return html`<svg class="bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect width="${width}" height="4"/></svg>`
 }

@@ -1,3 +1,4 @@
+import { largest } from '../user/extremes.ts'
 import { type Html, html } from '../user/html.ts'
 import { type Card, type Check, type Headline, renderCards, renderHeadline } from './banner.ts'
 import { formatCount, formatNumber, formatShare } from './format.ts'
@@ -125,7 +126,7 @@ const span = (early: string, late: string) =>
   early === late ? `on ${early}` : `between ${early} and ${late}`
 
 function lastSeenUs({ scope }: UsagePage): number {
-  return Math.min(scope.nowUs, Math.max(...scope.sources.map((source) => source.lastUs)))
+  return Math.min(scope.nowUs, largest(scope.sources.map((source) => source.lastUs)))
 }
 
 function planChecks(page: UsagePage): readonly Check[] {

@@ -13,9 +13,10 @@ export function phaseIssues(scenario: Loose): readonly Found[] {
   for (const [at, item] of items(scenario.phases).entries()) {
     const phase = loose(item)
     const path = ['phases', at]
-    found.push(...unknownNames(phase.steps, steps, 'step', [...path, 'steps']))
+    for (const each of unknownNames(phase.steps, steps, 'step', [...path, 'steps']))
+      found.push(each)
     if (items(phase.tasks).length === 0) {
-      found.push(...weightIssues(weights, items(phase.steps), path))
+      for (const each of weightIssues(weights, items(phase.steps), path)) found.push(each)
     }
     if (names.has(phase.name)) {
       found.push({
@@ -32,8 +33,9 @@ export function phaseIssues(scenario: Loose): readonly Found[] {
     if (openLoads.includes(String(phase.load)) && ramps && phase.duration === undefined) {
       found.push({ path, message: 'a ramp needs a duration: the time from one rate to the other.' })
     }
-    found.push(...silentIssues(phase, path))
-    if (phase.load === 'replay') found.push(...replayIssues(scenario, phase, path))
+    for (const each of silentIssues(phase, path)) found.push(each)
+    if (phase.load === 'replay')
+      for (const each of replayIssues(scenario, phase, path)) found.push(each)
     if (phase.arrivals === 'gamma' && phase.burstiness === undefined) {
       found.push({
         path,

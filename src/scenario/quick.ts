@@ -1,4 +1,5 @@
 import type { prompted } from '../contract/request.ts'
+import { largest } from '../user/extremes.ts'
 import { durationUsOf } from './quantity.ts'
 import type { BudgetName } from './scenario.ts'
 import { parseThreshold, taskMetrics } from './threshold.ts'
@@ -74,26 +75,28 @@ export function quickScenario(quick: QuickLoad): string {
   ]
   if (load.kind === 'search') {
     const shares = quick.objectives.map((text) => shareOfObjective(text))
-    lines.push(
+    for (const each of [
       'objectives:',
       ...shares.map(({ objective, bound }) => `  ${objective}: ${bound}`),
       'phases:',
-      `  - { name: search, load: sweep, max: ${load.maxRate}${load.budget === null ? '' : `, budget: ${load.budget}`}${load.mostTime === null ? '' : `, for: ${load.mostTime}`}, goodput: ${Math.max(...shares.map(({ percent }) => percent))}% }`,
-    )
+      `  - { name: search, load: sweep, max: ${load.maxRate}${load.budget === null ? '' : `, budget: ${load.budget}`}${load.mostTime === null ? '' : `, for: ${load.mostTime}`}, goodput: ${largest(shares.map(({ percent }) => percent))}% }`,
+    ])
+      lines.push(each)
   } else {
     const warmUp = `${Math.min(5, (durationUsOf(duration) ?? 30e6) / 6e6).toFixed(1)}s`
     const phase =
       load.kind === 'rate'
         ? `load: poisson, rate: ${load.rate}`
         : `load: concurrency, users: ${load.users}`
-    lines.push(
+    for (const each of [
       'phases:',
       `  - { name: warm-up, part: warmup, ${phase}, duration: ${warmUp} }`,
       `  - { name: steady, ${phase}, duration: ${duration} }`,
       'thresholds:',
       ...quick.objectives.map((text) => `  - ${JSON.stringify(text)}`),
       '  - errors < 1%',
-    )
+    ])
+      lines.push(each)
   }
   if (quick.maxCredits !== null) lines.push(`max_credits: ${quick.maxCredits}`)
   return `${lines.join('\n')}\n`

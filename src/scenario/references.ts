@@ -84,7 +84,7 @@ function stepIssues(scenario: Loose): readonly Found[] {
   }
   for (const [name, step] of steps) {
     const path = ['steps', name]
-    found.push(...unknownNames(step.keys, keyNames, 'key', [...path, 'keys']))
+    for (const each of unknownNames(step.keys, keyNames, 'key', [...path, 'keys'])) found.push(each)
     if (takesPrompt(step.endpoint) && step.model === undefined && scenario.model === undefined) {
       found.push({
         path,
@@ -120,10 +120,10 @@ function stepIssues(scenario: Loose): readonly Found[] {
           'include_usage requests the token counts of a chat stream: it needs endpoint: chat and stream: true.',
       })
     }
-    found.push(...prefixIssues(loose(step.prompt), [...path, 'prompt']))
-    found.push(...expectIssues(step, [...path, 'expect']))
-    found.push(...headerIssues(step.headers, [...path, 'headers']))
-    found.push(...abortIssues(step, [...path, 'abort']))
+    for (const each of prefixIssues(loose(step.prompt), [...path, 'prompt'])) found.push(each)
+    for (const each of expectIssues(step, [...path, 'expect'])) found.push(each)
+    for (const each of headerIssues(step.headers, [...path, 'headers'])) found.push(each)
+    for (const each of abortIssues(step, [...path, 'abort'])) found.push(each)
     const wrong = wrongRequests.find((known) => known === step.wrong)
     if (wrong !== undefined && wrongNeedsBody(wrong) && !isPromised(step.endpoint)) {
       found.push({

@@ -15,9 +15,9 @@ export function taskIssues(scenario: Loose): readonly Found[] {
   const steps = loose(scenario.steps)
   for (const [name, written] of Object.entries(loose(scenario.tasks))) {
     const turns = items(loose(written).turns).map(loose)
-    found.push(...turnIssues(turns, steps, ['tasks', name, 'turns']))
-    found.push(...toolIssues(turns, steps, ['tasks', name, 'turns']))
-    found.push(...prefixIssues(loose(written), ['tasks', name]))
+    for (const each of turnIssues(turns, steps, ['tasks', name, 'turns'])) found.push(each)
+    for (const each of toolIssues(turns, steps, ['tasks', name, 'turns'])) found.push(each)
+    for (const each of prefixIssues(loose(written), ['tasks', name])) found.push(each)
   }
   const tasks = Object.keys(loose(scenario.tasks))
   if (loose(scenario.objectives).task !== undefined) {
@@ -75,7 +75,7 @@ function turnIssues(turns: readonly Loose[], steps: Loose, path: Path): readonly
         message: `another turn has the name ${JSON.stringify(turn.name)}; give each its own.`,
       })
     }
-    found.push(...stepIssues(turn.step, steps, [...place, 'step']))
+    for (const each of stepIssues(turn.step, steps, [...place, 'step'])) found.push(each)
     if (names.indexOf(names[at]!) < at) continue
     for (const field of ['after', 'takes'] as const) {
       for (const name of namesIn(turn[field])) {

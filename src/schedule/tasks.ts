@@ -1,4 +1,5 @@
 import type { Task, Turn } from '../scenario/scenario.ts'
+import { largest } from '../user/extremes.ts'
 import { thinkUs } from './draw.ts'
 import type { RandomStream } from './random.ts'
 
@@ -101,7 +102,7 @@ export function meanDelaysUs(task: Task, draws: RandomStream): number {
       const from = before.length === 0 ? 0 : Math[join === 'all' ? 'max' : 'min'](...before)
       ends.push(from + delayUs)
     }
-    sum += Math.max(...ends)
+    sum += largest(ends)
   }
   return sum / plansForMean
 }

@@ -1,5 +1,5 @@
 /**
- * The largest and the smallest of a list of any length. `Math.max(...list)` puts each element on the stack, which holds about
+ * The largest and the smallest of a list of any length. `Math.max` of a spread list puts each element on the stack, which holds about
  * 125,000 of them.
  */
 

@@ -3,6 +3,7 @@ import { formatDuration } from '../../report/format.ts'
 import type { Progress } from '../../run/count/progress.ts'
 import { lagBoundUs } from '../../run/judge/client-tests.ts'
 import { milliseconds } from '../../run/judge/run-test.ts'
+import { largest } from '../../user/extremes.ts'
 
 /** A lag is an alarm until this many microseconds after it. */
 const alarmUs = 10e6
@@ -19,7 +20,10 @@ export class LagWatch {
       [responseUs, ttftUs].flatMap((times) => (times === null ? [] : [{ us: times.p50 }])),
     )
     this.boundUs = lagBoundUs(medians)
-    const lagUs = Math.max(0, ...health.map(({ lagP99Us }) => lagP99Us ?? 0))
+    const lagUs = largest(
+      health.map(({ lagP99Us }) => lagP99Us ?? 0),
+      0,
+    )
     if (lagUs < this.boundUs) return
     this.lastAtUs = atUs
     if (lagUs <= this.greatestUs) return

@@ -1,4 +1,5 @@
 import { type Row, renderTable } from '../../report/table.ts'
+import { largest } from '../../user/extremes.ts'
 import { type Html, html, trusted } from '../../user/html.ts'
 
 /** A value at a place of the axis: seconds since the run began, or requests per second. */
@@ -70,8 +71,16 @@ function asTable({ title, along, lines }: Chart): Html {
 
 function marks(width: number, { along, lines, bound = null, dots = false, to: end = 0 }: Chart) {
   const all = lines.flatMap(({ points }) => points)
-  const most = niceAbove(Math.max(bound?.value ?? 0, ...all.map(([, value]) => value)))
-  const to = Math.max(end, ...all.map(([at]) => at))
+  const most = niceAbove(
+    largest(
+      all.map(([, value]) => value),
+      bound?.value ?? 0,
+    ),
+  )
+  const to = largest(
+    all.map(([at]) => at),
+    end,
+  )
   const x = (at: number) => (left + (at / to) * (width - left - right)).toFixed(1)
   const y = (value: number) =>
     (height - bottom - (value / most) * (height - top - bottom)).toFixed(1)

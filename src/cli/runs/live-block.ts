@@ -98,7 +98,7 @@ function stepLines(steps: readonly StepProgress[], room: Room): readonly string[
     if (lines.length + block.length > room.rows - 1) {
       return [...lines, `… and ${blocks.length - at} more steps`]
     }
-    lines.push(...block)
+    for (const each of block) lines.push(each)
   }
   return lines
 }

@@ -74,7 +74,7 @@ export async function reportAction(
       const { writePictures } = await import('../../report/pictures.ts')
       const written = await shown((view) => writePictures({ ...asked, ...view, folder }))
       pictures = written.files
-      warnings.push(...written.warnings)
+      for (const each of written.warnings) warnings.push(each)
     }
     for (const warning of new Set(warnings)) process.stderr.write(`${warning}\n`)
   } finally {

@@ -14,6 +14,7 @@ import {
 } from '../../report/safe-rate.ts'
 import type { ThresholdResult } from '../../run/judge/thresholds/check.ts'
 import type { RunResult } from '../../run/run.ts'
+import { largest } from '../../user/extremes.ts'
 import { wrapped } from '../../user/wrapped.ts'
 import { duration, table } from '../terminal/text.ts'
 
@@ -121,7 +122,10 @@ function verdictLines({ verdict }: RunResult): readonly string[] {
   const { tests } = verdict
   const told = tests.filter(({ result }) => result !== 'held' && result !== 'not judged')
   const unjudged = tests.filter(({ result }) => result === 'not judged')
-  const names = Math.max(0, ...told.map((test) => test.name.length))
+  const names = largest(
+    told.map((test) => test.name.length),
+    0,
+  )
   const indent = ' '.repeat(names + 17)
   return [
     ...wrapped(

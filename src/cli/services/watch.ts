@@ -1,5 +1,6 @@
 import type { RunSeen, ShardSeen } from '../../fleet/watch.ts'
 import { watchRun } from '../../public/fleet.ts'
+import { largest } from '../../user/extremes.ts'
 import { wrapped } from '../../user/wrapped.ts'
 import type { Options } from '../commands/watch.ts'
 import { blockOf } from '../runs/live-block.ts'
@@ -62,7 +63,7 @@ export function shardsText(runId: string, { shards, isConnected }: RunSeen): str
   const ended = shards.filter((shard) => shard.ended !== null)
   const invalid = ended.filter((shard) => shard.ended!.verdict === 'invalid')
   const stale = shards.filter(isStale)
-  const silence = Math.max(...stale.map(({ silentMs }) => silentMs ?? 0))
+  const silence = largest(stale.map(({ silentMs }) => silentMs ?? 0))
   const list = (some: readonly ShardSeen[]) => some.map(({ index }) => index).join(', ')
   return [
     `${runId}: ${shards.length} ${shards.length === 1 ? 'shard' : 'shards'}`,

@@ -1,3 +1,4 @@
+import { largest } from '../../user/extremes.ts'
 /** A time with about three digits and a suitable unit. */
 export function duration(us: number): string {
   if (us < 1000) return `${us.toFixed(0)} us`
@@ -11,7 +12,7 @@ export function table(
   rows: readonly (readonly string[])[],
   others: 'words' | 'figures' = 'figures',
 ): readonly string[] {
-  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]!.length)))
+  const widths = (rows[0] ?? []).map((_, at) => largest(rows.map((row) => row[at]!.length)))
   return rows.map((row) =>
     row
       .map((cell, at) =>

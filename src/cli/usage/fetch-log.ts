@@ -41,7 +41,8 @@ export async function fetchLog(
   for (let from = 0; from < ids.length; from += atOnce) {
     const some = ids.slice(from, from + atOnce)
     const read = (id: string) => page(url.replaceAll(place, encodeURIComponent(id)))
-    texts.push(...(await Promise.all(some.map(read))).filter((text) => text !== null))
+    for (const each of (await Promise.all(some.map(read))).filter((text) => text !== null))
+      texts.push(each)
   }
   return texts.join('\n')
 }

@@ -1,3 +1,4 @@
+import { largest, smallest } from '../../user/extremes.ts'
 import { bucketTrace, explainByBucket } from './bucket.ts'
 import { explainByFixedWindows } from './fixed-aligned.ts'
 import { explainByAnchoredWindows } from './fixed-anchored.ts'
@@ -81,7 +82,7 @@ export function nameModels(models: readonly Model[], limit: number): readonly st
 }
 
 function nameBuckets(bursts: readonly number[], limit: number): string {
-  const [low, high] = [Math.min(...bursts), Math.max(...bursts)]
+  const [low, high] = [smallest(bursts), largest(bursts)]
   if (low === limit) return 'token bucket'
   return low === high ? `bucket of ${low}` : `bucket of ${low} to ${high}`
 }

@@ -1,3 +1,4 @@
+import { largest, smallest } from '../../user/extremes.ts'
 import {
   type Contradiction,
   isAdmitted,
@@ -143,12 +144,12 @@ function covers(a: State, b: State): boolean {
 /** A state that covers all of them. */
 function hullOf(states: readonly State[]): State {
   return {
-    startLow: Math.min(...states.map(({ startLow }) => startLow)),
-    startHigh: Math.max(...states.map(({ startHigh }) => startHigh)),
-    beganBy: Math.max(...states.map(({ beganBy }) => beganBy)),
-    lastEndedBy: Math.max(...states.map(({ lastEndedBy }) => lastEndedBy)),
-    sure: Math.min(...states.map(({ sure }) => sure)),
-    possible: Math.max(...states.map(({ possible }) => possible)),
+    startLow: smallest(states.map(({ startLow }) => startLow)),
+    startHigh: largest(states.map(({ startHigh }) => startHigh)),
+    beganBy: largest(states.map(({ beganBy }) => beganBy)),
+    lastEndedBy: largest(states.map(({ lastEndedBy }) => lastEndedBy)),
+    sure: smallest(states.map(({ sure }) => sure)),
+    possible: largest(states.map(({ possible }) => possible)),
   }
 }
 

@@ -1,3 +1,4 @@
+import { largest, smallest } from '../../user/extremes.ts'
 import { percentileOf } from '../percentile.ts'
 import { incompleteBeta } from './distributions.ts'
 import { cosinePowers } from './long-run.ts'
@@ -40,7 +41,7 @@ export function levelOf(values: Float64Array): Level {
   const ofStep = blockLogs(values, stepBlocks)
   if (ofTrend === null || ofStep === null) return none
   // Of values that are all alike, the tests would judge the rounding of their sums.
-  if (Math.max(...ofTrend) - Math.min(...ofTrend) < 1e-9) return { chance: 1, change: null }
+  if (largest(ofTrend) - smallest(ofTrend) < 1e-9) return { chance: 1, change: null }
   const step = largestStep(ofStep)
   const at = Math.floor((step.after * values.length) / ofStep.length)
   // The larger of two tests has two chances.

@@ -1,3 +1,4 @@
+import { largest } from '../../user/extremes.ts'
 import { percentileOf } from '../percentile.ts'
 import type { Interval } from './interval.ts'
 import { longRunOf } from './long-run.ts'
@@ -38,7 +39,10 @@ export class Series {
     this.exact = isCut === null ? this.sorted : values.filter((_, at) => isCut[at] === 0).sort()
     this.average = averageOf(values)
     this.ofMean = effectOf(this.n, (at) => values[at]!, this.average.variance)
-    this.effect = Math.max(this.ofMean.effect, ...guides.map((p) => this.above(p).effect))
+    this.effect = largest(
+      guides.map((p) => this.above(p).effect),
+      this.ofMean.effect,
+    )
   }
 
   /** How many independent requests the series is worth. */

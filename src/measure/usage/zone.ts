@@ -1,3 +1,4 @@
+import { smallest } from '../../user/extremes.ts'
 import { UserError } from '../../user/user-error.ts'
 
 /** Local days of an IANA zone, from the runtime's own calendar. */
@@ -85,9 +86,9 @@ function localToUs(wall: number, timezone: string): number {
     (ms) => wall - (wallMs(ms * 1000, timezone) - ms),
   )
   const fitting = tried.filter((ms) => wallMs(ms * 1000, timezone) === wall)
-  if (fitting.length > 0) return Math.min(...fitting) * 1000
+  if (fitting.length > 0) return smallest(fitting) * 1000
   // The clock skips this time: walk to the change, which is on a quarter hour.
-  let at = Math.min(...tried)
+  let at = smallest(tried)
   at -= mod(at, 900e3)
   while (wallMs(at * 1000, timezone) < wall) at += 900e3
   return at * 1000

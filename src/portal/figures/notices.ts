@@ -1,6 +1,7 @@
 import { timeIn } from '../../measure/usage/calendar.ts'
 import type { Values } from '../../report/usage/board/speech.js'
 import type { UsagePage } from '../../report/usage/shape.ts'
+import { largest } from '../../user/extremes.ts'
 import type { Asked } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { Speech } from '../page/speech.ts'
@@ -73,7 +74,7 @@ export function noticesOf(
     const next = new Date(hour.atUs / 1000 + 86_400_000).toISOString().slice(0, 10)
     add('busy-hour', { date: speech.moment(hour.atUs) }, { from: day, to: next })
   }
-  const lastUs = Math.max(...page.scope.sources.map((each) => each.lastUs))
+  const lastUs = largest(page.scope.sources.map((each) => each.lastUs))
   if (nowUs - lastUs > dayUs) add('late-data', { date: speech.moment(lastUs) })
   return notices.slice(0, mostNotices)
 }

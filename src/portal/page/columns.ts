@@ -11,6 +11,7 @@ import {
   roundWhole,
   subtract,
 } from '../../money/rational.ts'
+import { largest } from '../../user/extremes.ts'
 
 /** How amounts of a unit are written. */
 export interface AmountWriting {
@@ -74,9 +75,9 @@ export function amountWriting(locale: string, unit: string): AmountWriting {
       // The smallest is readable, and a cent is the least that is shown of money.
       const digits = Math.min(
         6,
-        Math.max(
+        largest(
+          all.map((value) => digitsFor(value, unit)),
           isCurrency(unit) ? minorDigits(unit) : 0,
-          ...all.map((value) => digitsFor(value, unit)),
         ),
       )
       const units = values.map((value) => (value === null ? null : scaled(value, digits)))

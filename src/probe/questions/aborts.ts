@@ -1,5 +1,6 @@
 import type { AttemptRow } from '../../attempt/columns.ts'
 import type { AbortPoint } from '../../contract/request.ts'
+import { largest, smallest } from '../../user/extremes.ts'
 import { lookup } from '../../user/lookup.ts'
 import type { Prober } from '../prober.ts'
 import { idleReads, notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
@@ -106,7 +107,7 @@ async function leave(prober: Prober, { name, abort, ahead }: Point, stream: bool
   )
   if (last.columns.outcome === 'ok') served++
   // The service may complete the aborted responses and charge then.
-  const slowestUs = Math.max(0, ...tookUs(prober, stream, 'sentUs', 'doneUs'))
+  const slowestUs = largest(tookUs(prober, stream, 'sentUs', 'doneUs'), 0)
   await prober.options.sleep(300_000 + slowestUs)
   const after = await prober.idleBalance()
   if (before === null || after === null) return null
@@ -137,12 +138,12 @@ function isInTime(row: AttemptRow, prober: Prober, ahead: Ahead): boolean {
   // The service notices the abort one trip after it happens, and the headers took one trip, too.
   const heardUs = row.closedUs! - row.headersUs! + wayUs(prober)
   const wholeUs = tookUs(prober, stream, 'headersUs', 'doneUs')
-  return wholeUs.length >= wholes && heardUs <= 0.75 * Math.min(...wholeUs)
+  return wholeUs.length >= wholes && heardUs <= 0.75 * smallest(wholeUs)
 }
 
 /** A lower bound of the service's work before headers: the quickest so far minus the network. 0 if unknown. */
 function toHeadersUs(prober: Prober, stream: boolean): number {
-  const us = Math.min(...tookUs(prober, stream, 'sentUs', 'headersUs')) - wayUs(prober)
+  const us = smallest(tookUs(prober, stream, 'sentUs', 'headersUs')) - wayUs(prober)
   return Number.isFinite(us) ? Math.max(0, us) : 0
 }
 
@@ -152,7 +153,7 @@ function wayUs({ responses }: Prober): number {
     ({ spec: { endpoint }, columns }) =>
       (endpoint === 'credits' || endpoint === 'models') && columns.outcome === 'ok',
   )
-  return Math.min(...reads.map(({ columns }) => columns.headersUs! - columns.sentUs!))
+  return smallest(reads.map(({ columns }) => columns.headersUs! - columns.sentUs!))
 }
 
 /** Durations between two moments of complete responses. Shorter responses count only up to their headers. */

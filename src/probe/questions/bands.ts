@@ -1,4 +1,5 @@
 import { edgesOf } from '../../limits/band.ts'
+import { largest, smallest } from '../../user/extremes.ts'
 import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
 import { ambiguous, answered, notAskable, pricesOf, type Question } from '../question.ts'
@@ -133,7 +134,7 @@ function isOneCount(responses: readonly ProbeResponse[], { upper }: Edge): boole
   const minutes = responses.map(({ columns }) => Math.floor((columns.dateS ?? Number.NaN) / 60))
   return (
     counts.length > usedAbove / 4 &&
-    Math.max(...counts) - Math.min(...counts) <= slack &&
+    largest(counts) - smallest(counts) <= slack &&
     new Set(minutes).size === 1 &&
     !Number.isNaN(minutes[0])
   )

@@ -1,4 +1,5 @@
 import type { FullContract } from '../../contract/contract.ts'
+import { largest } from '../../user/extremes.ts'
 import { lookup } from '../../user/lookup.ts'
 import { fieldsThatMoved, leavesOf, movedBy } from '../credits-body.ts'
 import type { ProbeResponse } from '../probe-response.ts'
@@ -301,7 +302,7 @@ function wentOn(
   const later = events.map(({ atUs }) => atUs).filter((us) => us > readUs)
   const restUs = (columns.doneUs ?? Number.NEGATIVE_INFINITY) - readUs
   const gapsUs = later.map((us, nth) => us - (later[nth - 1] ?? readUs))
-  return restUs > 0 && later.length > 0 && Math.max(...gapsUs) <= restUs / 2
+  return restUs > 0 && later.length > 0 && largest(gapsUs) <= restUs / 2
 }
 
 const longPrompt = 'Write a long story about a river, in as many words as you may use.'

@@ -12,6 +12,7 @@ import {
 } from '../../limits/reset-unit.ts'
 import { type ServiceClock, serviceClock } from '../../limits/service-clock.ts'
 import { tracesOf } from '../../limits/traces.ts'
+import { largest } from '../../user/extremes.ts'
 import { routeOf } from '../limited-request.ts'
 import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
@@ -39,7 +40,7 @@ const pollsPerToken = 2
 export const limiter: Question = {
   gaps: ['G-22', 'G-32'],
   price: ({ contract, minuteLimit }) =>
-    (2 * (minuteLimit ?? Math.max(...contract.bands.map((band) => band.requests.minute))) +
+    (2 * (minuteLimit ?? largest(contract.bands.map((band) => band.requests.minute))) +
       20 +
       (minuteLimit !== null && minuteLimit <= refillUpTo ? minuteLimit : 0)) *
     pricesOf(contract).least,

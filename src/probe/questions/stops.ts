@@ -1,4 +1,5 @@
 import type { GapAnswer } from '../../contract/profile.ts'
+import { smallest } from '../../user/extremes.ts'
 import { type ProbeResponse, textOf } from '../probe-response.ts'
 import { idleReads, notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
 
@@ -65,7 +66,7 @@ function firstEnd(text: string): number | null {
   const ends = stops.flatMap((stop) =>
     text.includes(stop) ? [text.indexOf(stop) + stop.length] : [],
   )
-  return ends.length === 0 ? null : Math.min(...ends)
+  return ends.length === 0 ? null : smallest(ends)
 }
 
 /** Whether a text continues after the first stop sequence, so the service ignores it. */

@@ -78,13 +78,12 @@ async function compareBoth(
       await readSamples(a.session, { runId: a.runId, step, part: runA.part }),
       await readSamples(b.session, { runId: b.runId, step, part: runB.part }),
     ]
-    differences.push(
-      ...groupDifferences(
-        step,
-        { group: groupOf(runA, step), ...left },
-        { group: groupOf(runB, step), ...right },
-      ),
-    )
+    for (const each of groupDifferences(
+      step,
+      { group: groupOf(runA, step), ...left },
+      { group: groupOf(runB, step), ...right },
+    ))
+      differences.push(each)
     if (step === null) differences.push(await creditsDifference(a, b, runA, runB))
   }
   const unsteady = {

@@ -51,7 +51,8 @@ export function terminalComparison(
     lines.push(`(${hidden} without a difference beyond chance hidden; --all shows them)`)
   }
   const { summary, because } = headlineOf(comparison, gates)
-  lines.push('', ...wrapped(`${summary}.${because === '' ? '' : ` ${because}`}`, ''))
+  for (const each of ['', ...wrapped(`${summary}.${because === '' ? '' : ` ${because}`}`, '')])
+    lines.push(each)
   if (gates.length > 0) lines.push('')
   for (const { gate, result, summary } of gates) {
     lines.push(
@@ -132,7 +133,7 @@ export function markdownComparison(comparison: Comparison, gates: readonly GateR
     }
   }
   const { summary, because } = headlineOf(comparison, gates)
-  lines.push(
+  for (const each of [
     '',
     `**${summary}.**${because === '' ? '' : ` ${because}`}`,
     '',
@@ -147,7 +148,8 @@ export function markdownComparison(comparison: Comparison, gates: readonly GateR
     ...table(comparison.differences),
     '',
     '</details>',
-  )
+  ])
+    lines.push(each)
   return `${lines.join('\n')}\n`
 }
 

@@ -1,3 +1,4 @@
+import { smallest } from '../../user/extremes.ts'
 import { UserError } from '../../user/user-error.ts'
 import { notOneLevel, openText } from '../page-verdict.ts'
 import { changeText } from './change-text.ts'
@@ -122,7 +123,7 @@ export function judgeGate(comparison: Comparison, gate: Gate): GateResult {
 function whyOpen({ marks, needs, na, nb, worth, unit }: Difference): string {
   if (marks.includes('at-least')) return 'timeouts cut samples off'
   const n = Math.min(na, nb)
-  const held = worth === null ? n : Math.min(...worth)
+  const held = worth === null ? n : smallest(worth)
   const what = unit === 'per s' ? 'seconds' : 'requests'
   return openText({ samples: n, worth: held, needs }, what)
 }

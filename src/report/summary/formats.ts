@@ -95,20 +95,22 @@ export function terminalFigures(summary: RunSummary): string {
   const service = serviceLines(summary.service)
   if (service.length > 0) {
     const [first, ...rest] = service.map((line) => printable(line, 300))
-    lines.push(
+    for (const each of [
       '',
       ...wrapped(first!, '  '),
       ...rest.flatMap((line) => wrapped(`  ${line}`, '    ')),
-    )
+    ])
+      lines.push(each)
   }
-  lines.push(...wrongLines(summary))
+  for (const each of wrongLines(summary)) lines.push(each)
   if (summary.errors.length > 0) {
     lines.push('', 'errors')
     for (const error of summary.errors.slice(0, 8)) {
-      lines.push(
+      for (const each of [
         `  ${whole(error.count).padStart(9)}  ${printable(errorText(error), 66)}`,
         ...saidLines(error),
-      )
+      ])
+        lines.push(each)
     }
     const rest = summary.errors.slice(8)
     if (rest.length > 0) lines.push(`  ${whole(totalOf(rest)).padStart(9)}  ${furtherKinds(rest)}`)
@@ -179,29 +181,31 @@ export function markdownSummary(summary: RunSummary): string {
   ]
   const service = serviceLines(summary.service)
   if (service.length > 0) {
-    lines.push('', ...service.map((line) => `- ${markdownCell(line, 300)}`))
+    for (const each of ['', ...service.map((line) => `- ${markdownCell(line, 300)}`)])
+      lines.push(each)
   }
   if (summary.errors.length > 0) {
-    lines.push(
+    for (const each of [
       '',
       ...table([
         ['error', 'count', 'one of them says'],
         ['---', '---:', '---'],
       ]),
-    )
-    lines.push(
-      ...table(
-        summary.errors
-          .slice(0, 20)
-          .map((error) => [
-            markdownCell(errorText(error)),
-            whole(error.count),
-            error.said === null ? '' : markdownCell(error.said, 160),
-          ]),
-      ),
-    )
+    ])
+      lines.push(each)
+    for (const each of table(
+      summary.errors
+        .slice(0, 20)
+        .map((error) => [
+          markdownCell(errorText(error)),
+          whole(error.count),
+          error.said === null ? '' : markdownCell(error.said, 160),
+        ]),
+    ))
+      lines.push(each)
     const rest = summary.errors.slice(20)
-    if (rest.length > 0) lines.push(...table([[furtherKinds(rest), whole(totalOf(rest)), '']]))
+    if (rest.length > 0)
+      for (const each of table([[furtherKinds(rest), whole(totalOf(rest)), '']])) lines.push(each)
   }
   return `${lines.join('\n')}\n`
 }

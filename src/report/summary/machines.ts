@@ -1,3 +1,4 @@
+import { largest } from '../../user/extremes.ts'
 /** The machine record of a run; empty if it is not an object. */
 export function machineOf(text: string): Record<string, unknown> {
   try {
@@ -17,6 +18,6 @@ export function machinesOf({ machines }: Readonly<Record<string, unknown>>): num
 
 /** Follows a start time: `, from 4 machines`; empty for one machine. */
 export function machinesText(machines: readonly number[]): string {
-  const most = Math.max(...machines)
+  const most = largest(machines)
   return most > 1 ? `, from ${most} machines` : ''
 }

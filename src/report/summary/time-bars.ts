@@ -1,6 +1,7 @@
 import { columnOf, countedOfRun, cutOf } from '../../measure/measures.ts'
 import { samplesNeeded } from '../../measure/percentile.ts'
 import type { Reader } from '../../store/session/session.ts'
+import { largest, smallest } from '../../user/extremes.ts'
 import { grouped } from '../../user/grouped.ts'
 import { ms, whole } from './figures.ts'
 
@@ -66,7 +67,7 @@ type Whole = 'n' | 'censored' | 'least' | 'most' | 'p99' | 'begins' | 'ends'
 export function timeShapeText(shape: TimeShape | null): string {
   if (shape === null) return ''
   const shown = shape.bars.filter(({ n }, at) => n > 0 || at < shape.bars.length - 1)
-  const most = Math.max(...shown.map(({ n }) => n))
+  const most = largest(shown.map(({ n }) => n))
   const bounds = boundsOf(shown.map(({ toUs }) => toUs))
   const lines = shown.map(({ n }, at) => {
     const bar = '█'.repeat(Math.round((n / most) * barColumns)) || (n > 0 ? '▏' : '')
@@ -93,7 +94,7 @@ function boundsOf(us: readonly number[]): readonly string[] {
 function overTime({ medians, intervalUs }: TimeShape): readonly string[] {
   const known = medians.filter((us) => us !== null)
   if (known.length < 2) return []
-  const most = Math.max(...known)
+  const most = largest(known)
   const line = medians.map((us) =>
     us === null
       ? ' '
@@ -101,6 +102,6 @@ function overTime({ medians, intervalUs }: TimeShape): readonly string[] {
   )
   return [
     `  p50 over time  ${line.join('')}`,
-    `                 ${ms(Math.min(...known))} to ${ms(most)} ms, by ${(intervalUs / 1e6).toFixed(1)} s`,
+    `                 ${ms(smallest(known))} to ${ms(most)} ms, by ${(intervalUs / 1e6).toFixed(1)} s`,
   ]
 }

@@ -1,4 +1,5 @@
 import type { Band, Contract } from '../../contract/contract.ts'
+import { smallest } from '../../user/extremes.ts'
 import { cheapestPlan, nearTiePlan, planInWords, usd } from './packages.ts'
 import type { Peak, PlanAdvice } from './shape.ts'
 
@@ -89,7 +90,7 @@ function carries(band: Band, peak: Peak): boolean {
 }
 
 function lowestMin({ bands = [] }: Contract): number {
-  return Math.min(...bands.map((band) => band.minBalance))
+  return smallest(bands.map((band) => band.minBalance))
 }
 
 function peakInWords(peak: Peak): string {

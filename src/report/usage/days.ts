@@ -1,4 +1,5 @@
 import { endOfDayUs, startOfDayUs, weekdayOf } from '../../measure/usage/zone.ts'
+import { largest, smallest } from '../../user/extremes.ts'
 import type { PastDay } from './burn-model.ts'
 import type { ComingDay } from './forecast.ts'
 import type { SeriesPoint, UsageScope } from './shape.ts'
@@ -34,8 +35,8 @@ export function pastDays(
   const { sources, timezone, nowUs, units } = scope
   // Without a known cost, a day without requests says nothing about the others.
   if (units.length === 0) return []
-  const firstUs = Math.min(...sources.map((each) => each.firstUs))
-  const lastUs = Math.max(...sources.map((each) => each.lastUs))
+  const firstUs = smallest(sources.map((each) => each.firstUs))
+  const lastUs = largest(sources.map((each) => each.lastUs))
   const requests = sources.reduce((sum, each) => sum + each.requests, 0)
   const seenToUs = Math.min(nowUs, lastUs + (lastUs - firstUs) / Math.max(1, requests - 1))
   const sums = new Map<number, { endUs: number; credits: number | null }>()

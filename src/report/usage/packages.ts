@@ -1,4 +1,5 @@
 import type { Package } from '../../contract/contract.ts'
+import { largest } from '../../user/extremes.ts'
 import type { PackagePlan } from './shape.ts'
 
 /**
@@ -29,7 +30,7 @@ export function cheapestPlan(packages: readonly Package[], needCredits: number):
   const best = [...packages].sort(
     (a, b) => a.priceUsdCents * b.credits - b.priceUsdCents * a.credits || b.credits - a.credits,
   )[0]!
-  const others = (best.credits / unit - 1) * Math.max(...packages.map((pack) => pack.credits))
+  const others = (best.credits / unit - 1) * largest(packages.map((pack) => pack.credits))
   const bulk = Math.max(0, Math.floor((need - others) / best.credits))
   const units = Math.max(0, Math.ceil((need - bulk * best.credits) / unit))
 

@@ -1,6 +1,7 @@
 import type { Contract } from '../../contract/contract.ts'
 import { quarterUs } from '../../measure/usage/quantities.ts'
 import type { Session } from '../../store/session/session.ts'
+import { smallest } from '../../user/extremes.ts'
 import { queryText, type UsageEngine } from './engine/engine.ts'
 import type { SeenPeak } from './shape.ts'
 
@@ -11,7 +12,7 @@ export async function readPeak(
   contract: Contract | null,
 ): Promise<SeenPeak> {
   const limits = contract?.bands?.map((band) => band.requests.minute) ?? []
-  const lowest = Math.min(Number.MAX_SAFE_INTEGER, ...limits)
+  const lowest = smallest(limits, Number.MAX_SAFE_INTEGER)
   await store.execute(`SET VARIABLE usage_lowest_limit = ${lowest}::BIGINT`)
   await engine.fill(store, 'usage_peaks', queryText('peaks'))
   const [row] = await store.rows<Omit<SeenPeak, 'unknown'> & { width_us: number | null }>(

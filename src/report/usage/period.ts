@@ -1,6 +1,7 @@
 import { periodBefore } from '../../measure/usage/calendar.ts'
 import { quarterUs } from '../../measure/usage/quantities.ts'
 import { endOfDayUs, shiftDaysUs, startOfDayUs } from '../../measure/usage/zone.ts'
+import { largest, smallest } from '../../user/extremes.ts'
 import { UserError } from '../../user/user-error.ts'
 import { accountOf, type UsageOptions, type UsageScope } from './shape.ts'
 
@@ -14,7 +15,7 @@ export function scopeOf(
   firstOfBillsUs: number | null = null,
 ): UsageScope {
   const { timezone, by, nowUs } = options
-  const lastUs = Math.max(...sources.map((each) => each.lastUs))
+  const lastUs = largest(sources.map((each) => each.lastUs))
   const toUs = options.toUs ?? endOfDayUs(lastUs, timezone)
   const fromUs = options.fromUs ?? firstDayUs(sources, firstOfBillsUs, toUs, timezone)
   if (fromUs >= toUs) {
@@ -52,7 +53,10 @@ function firstDayUs(
   toUs: number,
   timezone: string,
 ): number {
-  const first = Math.min(...sources.map((each) => each.firstUs), firstOfBillsUs ?? Infinity)
+  const first = smallest(
+    sources.map((each) => each.firstUs),
+    firstOfBillsUs ?? Infinity,
+  )
   const firstUs = startOfDayUs(first, timezone)
   const monthUs = shiftDaysUs(toUs, -mostDefaultDays, timezone)
   return firstUs < toUs ? Math.max(firstUs, monthUs) : monthUs
@@ -80,8 +84,8 @@ export function comparedPeriod(
   sources: UsageScope['sources'],
 ): readonly [number, number] {
   const before = periodBefore(scope, {
-    firstUs: Math.min(...sources.map((each) => each.firstUs)),
-    lastUs: Math.max(...sources.map((each) => each.lastUs)),
+    firstUs: smallest(sources.map((each) => each.firstUs)),
+    lastUs: largest(sources.map((each) => each.lastUs)),
   })
   return before === null ? [scope.fromUs, scope.fromUs] : [before.fromUs, before.toUs]
 }

@@ -1,5 +1,6 @@
 import { quarterUs } from '../../measure/usage/quantities.ts'
 import type { Session } from '../../store/session/session.ts'
+import { largest, smallest } from '../../user/extremes.ts'
 import { shortened, tokenColumns } from './quarter-sums.ts'
 import type { UsageScope } from './shape.ts'
 
@@ -59,8 +60,8 @@ export async function placeBuckets(
     const some = sources.filter(
       ({ origin, source }) => origin !== 'poll' && (placeOf.get(source)?.[is] ?? true),
     )
-    const from = Math.min(...some.map((each) => each.firstUs))
-    const to = Math.max(...some.map((each) => each.lastUs))
+    const from = smallest(some.map((each) => each.firstUs))
+    const to = largest(some.map((each) => each.lastUs))
     // A balance does not show that there were no requests.
     return some.length === 0
       ? 'false'

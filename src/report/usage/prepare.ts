@@ -5,6 +5,7 @@ import { checkTimeZone } from '../../measure/usage/zone.ts'
 import { literal, textList } from '../../store/literal.ts'
 import { limitTo } from '../../store/session/account.ts'
 import type { Session } from '../../store/session/session.ts'
+import { largest, smallest } from '../../user/extremes.ts'
 import { UserError } from '../../user/user-error.ts'
 import { hideTable } from '../temp-table.ts'
 import { queryText, storeEngine, type UsageEngine } from './engine/engine.ts'
@@ -54,7 +55,10 @@ export async function prepareUsage(
   await engine.begin(store, options)
   const sources = await readSources(store, engine, options)
   // A service in scaled time is ahead of our clock, but its past usage is not in the future.
-  const nowUs = Math.max(Math.round(options.nowUs), ...sources.map((each) => each.lastUs + 1))
+  const nowUs = largest(
+    sources.map((each) => each.lastUs + 1),
+    Math.round(options.nowUs),
+  )
   const scope = scopeOf({ ...options, nowUs }, sources, await firstOfBills(store, engine))
   const [beforeFrom, beforeTo] = comparedPeriod(scope, sources)
   const polls = sources.every(({ origin }) => origin === 'poll')
@@ -66,8 +70,8 @@ export async function prepareUsage(
     SET VARIABLE usage_to = ${scope.toUs}::BIGINT;
     SET VARIABLE usage_before_from = ${beforeFrom}::BIGINT;
     SET VARIABLE usage_before_to = ${beforeTo}::BIGINT;
-    SET VARIABLE usage_covered_from = ${Math.min(...covering.map((each) => each.firstUs))}::BIGINT;
-    SET VARIABLE usage_covered_to = ${Math.max(...covering.map((each) => each.lastUs))}::BIGINT;
+    SET VARIABLE usage_covered_from = ${smallest(covering.map((each) => each.firstUs))}::BIGINT;
+    SET VARIABLE usage_covered_to = ${largest(covering.map((each) => each.lastUs))}::BIGINT;
   `)
   await prepareKeys(store, engine)
   const units = await readUnits(store)

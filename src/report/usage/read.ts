@@ -3,6 +3,7 @@ import { defaultContract } from '../../contract/default.ts'
 import { quarterUs } from '../../measure/usage/quantities.ts'
 import type { Store } from '../../store/session/open.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
+import { largest } from '../../user/extremes.ts'
 import { randomOf } from '../random.ts'
 import { findAnomalies } from './anomalies.ts'
 import { readBalance, readGrants } from './balance.ts'
@@ -76,7 +77,7 @@ export async function readUsageIn(
     forecast: noneInCredits,
   }
   // The forecast begins where usage ends, not at the end of the requested period.
-  const fromUs = Math.min(options.nowUs, Math.max(...scope.sources.map((each) => each.lastUs)) + 1)
+  const fromUs = Math.min(options.nowUs, largest(scope.sources.map((each) => each.lastUs)) + 1)
   const grants = keys === null ? (options.grants ?? (await readGrants(store, fromUs))) : null
   const coming = comingDays(fromUs, options.timezone, horizonDays)
   const { depletion, bandLosses } = lookAhead(

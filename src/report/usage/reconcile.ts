@@ -82,16 +82,15 @@ export async function reconcile(store: Session, engine: UsageEngine): Promise<Re
       SET VARIABLE usage_poll_to = (SELECT list(to_us ORDER BY pair) ${some});
     `)
     await engine.fill(store, 'usage_seen', queryText('seen'))
-    intervals.push(
-      ...(await store.rows<Interval>(
-        `SELECT pairs.key_fp AS account, from_us AS "fromUs", to_us AS "toUs",
+    for (const each of await store.rows<Interval>(
+      `SELECT pairs.key_fp AS account, from_us AS "fromUs", to_us AS "toUs",
            before::DOUBLE AS before, after::DOUBLE AS after,
            coalesce(usage_seen.credits, 0)::DOUBLE AS seen,
            coalesce(usage_seen.possible_credits, 0)::DOUBLE AS "seenAtMost"
          FROM (${some}) AS pairs LEFT JOIN usage_seen ON usage_seen.pair = pairs.pair - ${at}
          ORDER BY pairs.pair`,
-      )),
-    )
+    ))
+      intervals.push(each)
   }
   return judge(intervals)
 }

@@ -1,4 +1,5 @@
 import { columnsOf, filled } from '../../user/columns.ts'
+import { largest } from '../../user/extremes.ts'
 import { wrapped } from '../../user/wrapped.ts'
 import { printable } from '../summary/printable.ts'
 import { amountText, sumOfAmounts } from './amount.ts'
@@ -46,39 +47,41 @@ export function terminalUsage(page: UsagePage): string {
     ...titled('balance', page.depletion.summary),
   ]
   if (page.depletion.known) {
-    lines.push(...titled('runs out', bandText(page.depletion.runsOut, day)))
+    for (const each of titled('runs out', bandText(page.depletion.runsOut, day))) lines.push(each)
     for (const waste of page.depletion.wasted) {
-      lines.push(
-        ...titled(
-          'expires',
-          `${whole(waste.creditsMedian)} of ${printable(waste.grant, 20)} unused on ${day(waste.expiresUs)} (${whole(waste.creditsLow)} to ${whole(waste.creditsHigh)})`,
-        ),
-      )
+      for (const each of titled(
+        'expires',
+        `${whole(waste.creditsMedian)} of ${printable(waste.grant, 20)} unused on ${day(waste.expiresUs)} (${whole(waste.creditsLow)} to ${whole(waste.creditsHigh)})`,
+      ))
+        lines.push(each)
     }
   }
   for (const loss of page.bandLosses) {
     if (loss.lost === null) continue
-    lines.push(
-      ...titled(
-        'band',
-        `${loss.band} (${loss.requestsPerMinute}/min) lost ${bandText(loss.lost, day)}`,
-      ),
-    )
+    for (const each of titled(
+      'band',
+      `${loss.band} (${loss.requestsPerMinute}/min) lost ${bandText(loss.lost, day)}`,
+    ))
+      lines.push(each)
   }
   const { plan } = page
-  if (page.peak.unknown !== null) lines.push(...titled('peak', page.peak.unknown))
+  if (page.peak.unknown !== null)
+    for (const each of titled('peak', page.peak.unknown)) lines.push(each)
   if (plan !== null && (plan.known || forecastOfCredits(page).known)) {
-    lines.push(...titled('buy', plan.known ? planInWords(plan.chosen) : plan.summary))
-    if (plan.known) lines.push(...plan.reasons.flatMap((reason) => titled('', reason)))
+    for (const each of titled('buy', plan.known ? planInWords(plan.chosen) : plan.summary))
+      lines.push(each)
+    if (plan.known)
+      for (const each of plan.reasons.flatMap((reason) => titled('', reason))) lines.push(each)
   }
-  lines.push('', ...titled('service', page.reconciliation.summary))
+  for (const each of ['', ...titled('service', page.reconciliation.summary)]) lines.push(each)
   for (const anomaly of page.anomalies) {
-    lines.push(...titled('flag', anomaly.summary))
+    for (const each of titled('flag', anomaly.summary)) lines.push(each)
     for (const row of anomaly.rows.slice(0, 2)) {
       lines.push(`           ${printable(`${row.source} ${row.id}: ${row.shows}`, 68)}`)
     }
   }
-  for (const note of scope.notes) lines.push(...titled('note', printable(note, 400)))
+  for (const note of scope.notes)
+    for (const each of titled('note', printable(note, 400))) lines.push(each)
   return `${lines.join('\n')}\n`
 }
 
@@ -118,9 +121,15 @@ function dayLines({ days, scope }: UsagePage): readonly string[] {
   const shown = used.slice(-shownDays)
   const size = ({ cost }: (typeof shown)[number]) => Math.max(0, Number(cost?.amount ?? 0))
   // A bar of credits is a share of one at least; money may be any fraction.
-  const most = Math.max(...shown.map(size), scope.unit === 'credits' ? 1 : Number.MIN_VALUE)
-  const width = Math.max(12, ...shown.map(({ label }) => label.length + 1))
-  const costWidth = Math.max(12, ...shown.map(({ cost }) => (cost?.text.length ?? 0) + 2))
+  const most = largest(shown.map(size), scope.unit === 'credits' ? 1 : Number.MIN_VALUE)
+  const width = largest(
+    shown.map(({ label }) => label.length + 1),
+    12,
+  )
+  const costWidth = largest(
+    shown.map(({ cost }) => (cost?.text.length ?? 0) + 2),
+    12,
+  )
   return [
     ...(shown.length < used.length
       ? [`the last ${shown.length} of ${used.length} days with usage; --json has all`]
@@ -186,7 +195,10 @@ function seriesLines({ days, scope }: UsagePage): readonly string[] {
     return { credits: Number(cost?.amount ?? 0), name, cells }
   })
   const widths = names.map((_, at) =>
-    Math.max(least, ...rows.map(({ cells }) => cells[at]!.length + 1)),
+    largest(
+      rows.map(({ cells }) => cells[at]!.length + 1),
+      least,
+    ),
   )
   return [
     ...row(scope.by, names, widths),

@@ -1,6 +1,7 @@
 import { type Contract, pricesOf } from '../../contract/contract.ts'
 import { creditsSql } from '../../measure/measures.ts'
 import type { Session } from '../../store/session/session.ts'
+import { largest, smallest } from '../../user/extremes.ts'
 import type { LagFigures } from '../judge/client-tests.ts'
 import { type AttemptCounts, noCounts } from './attempt-counts.ts'
 
@@ -53,7 +54,10 @@ export async function runFigures(
     fewestSamples: fewestOf(chosen),
     creditsByContract: sumOf(groups, 'credits'),
     ...busiestOf(steady),
-    lastUs: Math.max(0, ...groups.map(({ end_us }) => end_us)),
+    lastUs: largest(
+      groups.map(({ end_us }) => end_us),
+      0,
+    ),
   }
 }
 
@@ -90,8 +94,8 @@ function busiestOf(steady: readonly Group[]): Rates {
   let busiest: Rates = { busiestPerS: null, busiestEventsPerS: null }
   for (const groups of Map.groupBy(steady, ({ phase }) => phase).values()) {
     const n = sumOf(groups, 'n')
-    const first = Math.min(...groups.map((group) => group.first_us))
-    const last = Math.max(...groups.map((group) => group.last_us))
+    const first = smallest(groups.map((group) => group.first_us))
+    const last = largest(groups.map((group) => group.last_us))
     if (n < enoughForRate || last <= first) continue
     const perS = ((n - 1) / (last - first)) * 1e6
     if (perS <= (busiest.busiestPerS ?? 0)) continue
@@ -122,7 +126,7 @@ function fewestOf(groups: readonly Group[]): number | null {
   for (const { step, outcome, n } of groups) {
     if (outcome === 'ok' || outcome === 'timeout') samples.set(step, (samples.get(step) ?? 0) + n)
   }
-  return samples.size === 0 ? null : Math.min(...samples.values())
+  return samples.size === 0 ? null : smallest(samples.values())
 }
 
 function lagOf(row: Quantiles | undefined, samples: number): LagFigures | null {

@@ -3,6 +3,7 @@ import type { Billing } from '../../contract/billing.ts'
 import { decimalText } from '../../money/rational.ts'
 import { costRational } from '../../price/attempts/attempt-costs.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
+import { smallest } from '../../user/extremes.ts'
 import type { IntervalHistogram, Metric, PhaseRun, SenderReport } from '../crew/messages.ts'
 import { waitsForAnswers } from '../plan/phase-steps.ts'
 import { plannedBetween } from '../plan/planned-rate.ts'
@@ -242,7 +243,7 @@ interface StepSum {
 
 function lowest(values: readonly (number | null | undefined)[]): number | null {
   const known = values.filter((value): value is number => typeof value === 'number')
-  return known.length === 0 ? null : Math.min(...known)
+  return known.length === 0 ? null : smallest(known)
 }
 
 /** A shorter wait is not worth a word. */

@@ -1,6 +1,7 @@
 import type { MemoryFigures } from '../../client/bytes/memory.ts'
 import { billingOf } from '../../contract/billing.ts'
 import type { Objectives, Phase } from '../../scenario/scenario.ts'
+import { largest } from '../../user/extremes.ts'
 import { UserError } from '../../user/user-error.ts'
 import { runClock } from '../clock.ts'
 import type { Progress, Searching } from '../count/progress.ts'
@@ -174,7 +175,7 @@ export class Coordinator {
   async agreedStart(name: string): Promise<number | null> {
     if (this.options.team === null) return null
     const all = await this.gather(`${name} start`, { atUs: this.now() })
-    return all === null ? null : Math.ceil(Math.max(...all.map(({ atUs }) => atUs))) + togetherUs
+    return all === null ? null : Math.ceil(largest(all.map(({ atUs }) => atUs))) + togetherUs
   }
 
   /** Starts no more requests of a phase, on this machine. */

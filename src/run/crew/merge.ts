@@ -5,6 +5,7 @@ import { otherTries, type RunShard, readShards } from '../../store/runs/run-shar
 import { endRun, validities } from '../../store/runs/runs.ts'
 import type { Store } from '../../store/session/open.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
+import { largest } from '../../user/extremes.ts'
 import { type AttemptCounts, addCounts, countIssues, noCounts } from '../count/attempt-counts.ts'
 import { runFigures } from '../count/run-figures.ts'
 import { type LevelChange, levelTests, readChange } from '../judge/level-test.ts'
@@ -176,9 +177,9 @@ function verdictOf(
   const level = levelTests(unsteady?.text ?? null)
   const tests = [parts, ...again, added, ...level, ...worstTests(shards, ends)]
   const failed = tests.some(({ result }) => result === 'failed')
-  const worst = Math.max(
+  const worst = largest(
+    ends.map((each) => validities.indexOf(each?.verdict ?? 'invalid')),
     tries.length > 0 || level.length > 0 ? 1 : 0,
-    ...ends.map((each) => validities.indexOf(each?.verdict ?? 'invalid')),
   )
   const verdict = failed ? 'invalid' : validities[worst]!
   const rowsHold = isWhole && issues.length === 0 && ends.every((each) => each?.rowsHold === true)
@@ -194,7 +195,7 @@ function worstTests(shards: readonly RunShard[], ends: readonly ShardEnd[]): rea
     (ends[at]?.tests ?? []).map((test) => ({ test, shard })),
   )
   return [...Map.groupBy(all, ({ test }) => test.name).values()].map((each) => {
-    const worst = Math.max(...each.map(({ test }) => testResults.indexOf(test.result)))
+    const worst = largest(each.map(({ test }) => testResults.indexOf(test.result)))
     const so = each.filter(({ test }) => test.result === testResults[worst])
     const { test, shard } = so[0]!
     const where = `shard ${shard}; ${test.result} in ${so.length} of ${shards.length}`

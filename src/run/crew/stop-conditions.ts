@@ -1,5 +1,6 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
+import { smallest } from '../../user/extremes.ts'
 import type { StepCounters } from '../count/attempt-counts.ts'
 import type { Tally } from '../count/tally.ts'
 import { missedEarly } from '../judge/thresholds/so-far.ts'
@@ -76,7 +77,7 @@ export class Refusals {
 /** Credits of the cheapest request that is not free; 0 if all are. */
 export function cheapestOf({ steps }: Scenario, contract: Contract): number {
   const prices = steps.map((step) => creditsOf(step, contract)).filter((price) => price > 0)
-  return prices.length === 0 ? 0 : Math.min(...prices)
+  return prices.length === 0 ? 0 : smallest(prices)
 }
 
 /** Whether requests were sent, but none got a connection. */

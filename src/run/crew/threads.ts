@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { isLoopback } from '../../contract/base-url.ts'
 import type { Phase, Scenario, Step } from '../../scenario/scenario.ts'
 import { mostRequests } from '../../schedule/tasks.ts'
+import { largest } from '../../user/extremes.ts'
 import { stepsOf } from '../plan/phase-steps.ts'
 import type { Loads } from './coordinator.ts'
 import { type Shard, threadsOfShard } from './shard.ts'
@@ -45,7 +46,7 @@ export function threadsOf(
     maxInFlight / leastShareOfBound,
     (maxConnections ?? Infinity) / leastShareOfBound,
   )
-  const needed = Math.max(...scenario.phases.map((phase) => threadsNeeded(scenario, loads, phase)))
+  const needed = largest(scenario.phases.map((phase) => threadsNeeded(scenario, loads, phase)))
   return Math.max(1, Math.min(Math.floor(most), Math.ceil(needed)))
 }
 
@@ -54,7 +55,7 @@ function threadsNeeded(scenario: Scenario, loads: Pick<Loads, 'load'>, phase: Ph
   const steps = stepsOf(scenario, phase.steps).map((at) => scenario.steps[at]!)
   const { load } = phase
   const tasks = scenario.tasks.filter(({ name }) => phase.tasks?.includes(name))
-  const requestsEach = Math.max(1, ...tasks.map(mostRequests))
+  const requestsEach = largest(tasks.map(mostRequests), 1)
   const atPerS = (perS: number) => (perS * requestsEach * meanCostUs(steps)) / 1e6 / shareOfCore
   switch (load.kind) {
     case 'saturate':
@@ -64,9 +65,7 @@ function threadsNeeded(scenario: Scenario, loads: Pick<Loads, 'load'>, phase: Ph
       return Math.max(load.fromUsers, load.toUsers) / perThread
     }
     case 'arrivals':
-      return atPerS(
-        Math.max(...load.rate.map(({ fromPerS, toPerS }) => Math.max(fromPerS, toPerS))),
-      )
+      return atPerS(largest(load.rate.map(({ fromPerS, toPerS }) => Math.max(fromPerS, toPerS))))
     case 'sweep':
       return atPerS(load.search.maxPerS)
     case 'replay': {

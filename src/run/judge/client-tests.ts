@@ -1,4 +1,5 @@
 import type { MemoryFigures } from '../../client/bytes/memory.ts'
+import { largest } from '../../user/extremes.ts'
 import { milliseconds, notJudged, type RunTest, samplesFor } from './run-test.ts'
 
 /** Times that a client's delay may spoil. */
@@ -147,7 +148,10 @@ export function delayTest(threads: readonly ThreadFigures[], medians: readonly M
     lowestLagBoundUs,
     Math.min(highestDelayBoundUs, shortest(medians)?.us ?? highestDelayBoundUs),
   )
-  const delayUs = Math.max(0, ...threads.map((thread) => thread.loopDelayP99Us))
+  const delayUs = largest(
+    threads.map((thread) => thread.loopDelayP99Us),
+    0,
+  )
   const held = delayUs < boundUs
   return {
     name: 'event-loop delay p99',
@@ -198,7 +202,10 @@ export function utilisationTest(
   if (pacing === 'precise') {
     return notJudged(name, bound, 'precise pacing spins, so it is always 1')
   }
-  const busy = Math.max(0, ...threads.map((thread) => thread.utilisation))
+  const busy = largest(
+    threads.map((thread) => thread.utilisation),
+    0,
+  )
   const held = busy < 0.8
   return {
     name,

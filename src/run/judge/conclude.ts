@@ -12,6 +12,7 @@ import {
   withoutCredentials,
 } from '../../store/runs/runs.ts'
 import type { Session } from '../../store/session/session.ts'
+import { smallest } from '../../user/extremes.ts'
 import { noCounts } from '../count/attempt-counts.ts'
 import { clientGaps, inFlightFigures, mediansOf } from '../count/client-figures.ts'
 import { type RunFigures, runFigures } from '../count/run-figures.ts'
@@ -178,7 +179,7 @@ function claimOf({ thresholds, objectives, phases }: Scenario): number | null {
     ...thresholds.filter(({ metric }) => judgedTimes.includes(metric)).map(({ bound }) => bound),
     ...(searches ? [ttftUs, serviceUs, responseUs].filter((us) => us !== null) : []),
   ]
-  return bounds.length === 0 ? null : Math.min(...bounds)
+  return bounds.length === 0 ? null : smallest(bounds)
 }
 
 /** Facts that the threads of the run counted. */

@@ -1,6 +1,7 @@
 import type { LocalLimit } from '../../attempt/outcome.ts'
 import type { MemoryFigures } from '../../client/bytes/memory.ts'
 import type { Validity } from '../../store/runs/runs.ts'
+import { largest } from '../../user/extremes.ts'
 import { type AttemptCounts, countIssues } from '../count/attempt-counts.ts'
 import {
   delayTest,
@@ -96,7 +97,10 @@ export function judge(facts: RunFacts): RunVerdict {
     utilisationTest(facts.threads, facts.pacing),
     inFlightTest(facts.inFlight, facts.recorded === facts.handedOver),
     ...streamTests(facts.streams, {
-      delayP99Us: Math.max(0, ...facts.threads.map(({ loopDelayP99Us }) => loopDelayP99Us)),
+      delayP99Us: largest(
+        facts.threads.map(({ loopDelayP99Us }) => loopDelayP99Us),
+        0,
+      ),
       wasLate: [delay, gap].some(({ result }) => result === 'degraded' || result === 'failed'),
       loadPerCore: facts.loadPerCore,
     }),

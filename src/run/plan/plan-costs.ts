@@ -3,6 +3,7 @@ import type { Contract } from '../../contract/contract.ts'
 import { AttemptCosts } from '../../price/attempts/attempt-costs.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import type { TraceRequest } from '../../schedule/traces/trace.ts'
+import { largest } from '../../user/extremes.ts'
 import { modelsOf, mostOfStep, tokensOfBytes } from '../money/run-money.ts'
 import type { PromptPool } from './prompts.ts'
 import { uniquePromptsOf } from './unique-prompts.ts'
@@ -108,5 +109,5 @@ function promptTokens(
   const unique = uniquePromptsOf(step, seed, 'plan')
   if (unique === null) return tokensOfBytes(0)
   const lengths = Array.from({ length: mostRead }, (_, slot) => unique.of(slot).tokens)
-  return Math.max(...lengths) + tokensOfBytes(0)
+  return largest(lengths) + tokensOfBytes(0)
 }

@@ -3,6 +3,7 @@ import { decimalText } from '../../money/rational.ts'
 import { costRational } from '../../price/attempts/attempt-costs.ts'
 import type { Scenario, Task } from '../../scenario/scenario.ts'
 import { begunAt, planTask } from '../../schedule/tasks.ts'
+import { largest } from '../../user/extremes.ts'
 import type { PhaseRun } from '../crew/messages.ts'
 import { ownersOf, type Shard, scenarioOf, threadsOfShard, unsharded } from '../crew/shard.ts'
 import { ActivePhase } from '../send/active-phase.ts'
@@ -93,7 +94,7 @@ export function planOf(
         const step = scenario.steps[at]!
         return creditsOf(step, contract) * (step.session?.turns ?? 1)
       })
-      const mostCredits = requests === null ? null : requests * Math.max(...prices)
+      const mostCredits = requests === null ? null : requests * largest(prices)
       const dearest = stepsOf(scenario, phase.steps)
         .map((at) => costs?.most(at) ?? null)
         .reduce((a, b) => (a === null || b === null ? null : a > b ? a : b))

@@ -73,7 +73,7 @@ export async function record(
       if (message.batch !== null) {
         const { batch } = message
         if (data.tellsAttempts) {
-          words[sender]!.push(...batch.newWords)
+          for (const each of batch.newWords) words[sender]!.push(each)
           if (batch.rows > 0) {
             say({ type: 'attempts', attempts: rowsOfBatch(batch, words[sender]!) })
           }

@@ -2,6 +2,7 @@ import { batchRows } from '../../attempt/batch.ts'
 import type { Phase, Scenario } from '../../scenario/scenario.ts'
 import { amountBy } from '../../schedule/rate-curve.ts'
 import { mostRequests } from '../../schedule/tasks.ts'
+import { largest } from '../../user/extremes.ts'
 import type { Loads } from '../crew/coordinator.ts'
 import { stepsOf } from '../plan/phase-steps.ts'
 
@@ -18,7 +19,7 @@ export function isShort(scenario: Scenario, loads: Pick<Loads, 'load'>): boolean
 function plannedOf(scenario: Scenario, loads: Pick<Loads, 'load'>, phase: Phase): number {
   const tasks = scenario.tasks.filter(({ name }) => phase.tasks?.includes(name))
   const turns = stepsOf(scenario, phase.steps).map((at) => scenario.steps[at]!.session?.turns ?? 1)
-  return startsOf(loads, phase) * Math.max(1, ...tasks.map(mostRequests), ...turns)
+  return startsOf(loads, phase) * largest([...tasks.map(mostRequests), ...turns], 1)
 }
 
 /** Requests, sessions and tasks that a phase starts. */

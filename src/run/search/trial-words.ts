@@ -1,4 +1,5 @@
 import { partsOfTrial, type TrialEvidence } from '../../schedule/safe-rate/trial.ts'
+import { largest, smallest } from '../../user/extremes.ts'
 import type { Coordinator } from '../crew/coordinator.ts'
 import type { Said } from '../crew/team.ts'
 
@@ -37,7 +38,7 @@ function wordsOf(seen: TrialEvidence): Said {
 /** Counts are sums. The slowest machine ends a trial, and one that cannot hold decides for all. */
 function evidenceOf(all: readonly Said[]): TrialEvidence {
   const sum = (name: string) => all.reduce((total, said) => total + (said[name] ?? 0), 0)
-  const most = (name: string) => Math.max(...all.map((said) => said[name] ?? 0))
+  const most = (name: string) => largest(all.map((said) => said[name] ?? 0))
   const series = (name: string, length: number) =>
     Array.from({ length }, (_, at) => sum(`${name} ${at}`))
   const judged = sum('judged')
@@ -54,7 +55,7 @@ function evidenceOf(all: readonly Said[]): TrialEvidence {
       missed: series('missed', partsOfTrial),
       logUs: series('logUs', partsOfTrial),
     },
-    inFlight: series('inFlight', Math.min(...all.map(({ moments }) => moments ?? 0))),
+    inFlight: series('inFlight', smallest(all.map(({ moments }) => moments ?? 0))),
     lastedUs: most('lastedUs'),
     tookUs: most('tookUs'),
     end: ends[most('end')]!,

@@ -10,6 +10,7 @@ import {
   whole,
 } from '../../schedule/tasks.ts'
 import type { TraceSession } from '../../schedule/traces/sessions.ts'
+import { largest } from '../../user/extremes.ts'
 import type { StepCounters } from '../count/attempt-counts.ts'
 import type { GapCells } from '../count/gap-cells.ts'
 import { metricsOf, StepHistograms, taken } from '../count/step-histograms.ts'
@@ -203,10 +204,12 @@ export const strideOf = (
   { steps, taskIndexes = [] }: Pick<PhaseRun, 'steps' | 'taskIndexes'>,
   scenario: Scenario,
 ) =>
-  Math.max(
+  largest(
+    [
+      ...steps.map((at) => scenario.steps[at]!.session?.turns ?? 1),
+      ...taskIndexes.map((at) => mostRequests(scenario.tasks[at]!)),
+    ],
     1,
-    ...steps.map((at) => scenario.steps[at]!.session?.turns ?? 1),
-    ...taskIndexes.map((at) => mostRequests(scenario.tasks[at]!)),
   )
 
 function taskChoiceOf({ taskIndexes: drawn = [] }: PhaseRun, { tasks, steps }: Scenario) {

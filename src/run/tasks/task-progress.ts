@@ -110,7 +110,7 @@ export class TaskProgress {
     for (const next of this.followers[number]!) {
       if (this.states[next] !== 'waiting' || !this.isReady(next)) continue
       due.push(this.beginAt(next, atUs, this.waits[number]!))
-      dropped.push(...this.dropAll(this.plan[next]!.rest))
+      for (const each of this.dropAll(this.plan[next]!.rest)) dropped.push(each)
     }
     return { due, dropped }
   }

@@ -1,3 +1,4 @@
+import { largest } from '../../user/extremes.ts'
 import { allowed, budgets, type JudgedStep, type TrialPlan } from './search.ts'
 import type { JudgedBy, PartCounts, Trial, TrialEvidence, TrialReason } from './trial.ts'
 import { partsOfTrial } from './trial.ts'
@@ -67,7 +68,7 @@ export function strictTest(
   const missed = inGroups(parts.missed, groups)
   const shares = missed.map((count, at) => (judged[at] === 0 ? 1 : count / judged[at]!))
   const size = sum(judged) / groups
-  const all = [...shares, Math.max(...shares, size === 0 ? 1 : 1 / size)]
+  const all = [...shares, largest(shares, size === 0 ? 1 : 1 / size)]
   const mean = sum(all) / all.length
   const t = student[groups][Math.min(plan.nth, 4)]!
   const variance = sum(all.map((each) => (each - mean) ** 2)) / (all.length - 1)

@@ -1,4 +1,5 @@
 import { type BudgetName, budgetNames, type Search } from '../../scenario/scenario.ts'
+import { largest, smallest } from '../../user/extremes.ts'
 import { budgets, scaleOf, stepOf } from './search.ts'
 import type { Trial } from './trial.ts'
 
@@ -64,11 +65,11 @@ export function bracketOf(trials: readonly Trial[]): {
   const failed = rough
     .filter((trial, at) => isFailed(trial, rough) && !heldLater(trial, at))
     .map(({ ratePerS }) => ratePerS)
-  const highPerS = failed.length === 0 ? null : Math.min(...failed)
+  const highPerS = failed.length === 0 ? null : smallest(failed)
   const held = rough
     .filter(({ result, ratePerS }) => result === 'held' && ratePerS < (highPerS ?? Infinity))
     .map(({ ratePerS }) => ratePerS)
-  return { lowPerS: held.length === 0 ? null : Math.max(...held), highPerS }
+  return { lowPerS: held.length === 0 ? null : largest(held), highPerS }
 }
 
 /** A rate that could not be sent twice is the limit of this machine: no search goes above it. */
@@ -90,7 +91,7 @@ export function safeRateOf(search: Search, trials: readonly Trial[]): SafeRate {
   const failures = trials.filter((trial) => isFailed(trial, trials) && trial.ratePerS > 0)
   const lowestAbove = (perS: number) => {
     const above = failures.map(({ ratePerS }) => ratePerS).filter((rate) => rate > perS)
-    return above.length === 0 ? null : Math.min(...above)
+    return above.length === 0 ? null : smallest(above)
   }
   if (held !== undefined) {
     const step = stepOf(search, budgets[held.budget])
@@ -113,11 +114,11 @@ export function safeRateOf(search: Search, trials: readonly Trial[]): SafeRate {
   if (warmUpOf(trials).allMiss) return { kind: 'none', because: 'one at a time', failedPerS }
   const { lowPerS, highPerS } = bracketOf(trials)
   const holds = trials.filter(({ step }) => step === 'hold')
-  const lowestHold = Math.min(...holds.map(({ ratePerS }) => ratePerS))
+  const lowestHold = smallest(holds.map(({ ratePerS }) => ratePerS))
   const budget = holds.at(-1)?.budget ?? search.budget ?? 'quick'
   const step = stepOf(search, budgets[budget])
-  const lowestWhole = Math.min(
-    ...holds.filter((hold) => isWhole(search, hold)).map(({ ratePerS }) => ratePerS),
+  const lowestWhole = smallest(
+    holds.filter((hold) => isWhole(search, hold)).map(({ ratePerS }) => ratePerS),
   )
   if (lowPerS !== null && lowestWhole / step < mostFall * lowPerS) {
     return { kind: 'none', because: 'no hold', failedPerS }

@@ -1,5 +1,6 @@
 import type { TraceColumns, TraceFormat, TraceUnit } from '../../scenario/scenario.ts'
 import { withoutMark } from '../../user/byte-order-mark.ts'
+import { largest } from '../../user/extremes.ts'
 import { UserError } from '../../user/user-error.ts'
 import { formatOf, type RecordFormat } from './detect.ts'
 import { assay } from './formats/assay.ts'
@@ -137,7 +138,7 @@ function blockOf({ rows, blocks }: TraceRows): number | null {
       withIds.filter(({ hashIds, inputTokens }) => Math.ceil(inputTokens / size) === hashIds.length)
         .length,
   )
-  return blocks[fits.indexOf(Math.max(...fits))]!
+  return blocks[fits.indexOf(largest(fits))]!
 }
 
 /** Puts rows in order of time, the first at 0, each still behind the same request. */

@@ -1,3 +1,4 @@
+import { smallest } from '../../user/extremes.ts'
 import { count } from './figures.ts'
 
 /**
@@ -14,7 +15,7 @@ export function nextExpiry(
   )
   if (dated.length === 0) return 'none of them expire'
   // These need not burn first, because the profile decides the order of burning.
-  const next = words(Math.min(...dated.map(({ expiresUs }) => expiresUs)))
+  const next = words(smallest(dated.map(({ expiresUs }) => expiresUs)))
   const then = dated.filter(({ expiresUs }) => words(expiresUs) === next)
   const credits = then.reduce((sum, { remaining }) => sum + remaining, 0)
   return `${count(credits)} expire on ${next}`

@@ -1,4 +1,5 @@
 import type { Session } from '../../../store/session/session.ts'
+import { largest, smallest } from '../../../user/extremes.ts'
 import { dayBeside } from '../../zone-words.ts'
 import { queryText, type UsageEngine } from '../engine/engine.ts'
 import type { UsagePage } from '../shape.ts'
@@ -80,8 +81,14 @@ export function readBoard(
   const unusual = anomalies.find(({ kind }) => kind === 'unusual-hour')?.rows ?? []
   return readBoardOf(store, engine, {
     ...{ fromUs: scope.fromUs, toUs: scope.toUs, nowUs: scope.nowUs, unit: scope.unit },
-    firstUs: Math.min(...some.map(({ firstUs }) => firstUs), scope.toUs),
-    lastUs: Math.max(...some.map(({ lastUs }) => lastUs), scope.fromUs),
+    firstUs: smallest(
+      some.map(({ firstUs }) => firstUs),
+      scope.toUs,
+    ),
+    lastUs: largest(
+      some.map(({ lastUs }) => lastUs),
+      scope.fromUs,
+    ),
     money: scope.creditUsd === null ? null : { currency: 'USD', perCredit: scope.creditUsd },
     keyIs: scope.by === 'account' ? 'account' : 'key',
     by: scope.by === 'account' ? 'key' : scope.by,

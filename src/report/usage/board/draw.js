@@ -9,6 +9,13 @@ export const h = (name, attributes, ...children) => ({
 })
 const r = (value) => Math.round(value * 10) / 10
 
+/** The largest of values of which some may be null, and 0 if there is none above it. */
+function largest(values) {
+  let most = 0
+  for (const value of values) if (value !== null && value > most) most = value
+  return most
+}
+
 /** The smallest 1, 2 or 5 times a power of ten that is not below the value. */
 function niceAbove(value) {
   if (!(value > 0)) return 1
@@ -132,9 +139,7 @@ export function drawBars(speech, label, { bucket, bars, series, marks = [] }, si
 
 /** Lines over bars; a null is a gap. */
 export function drawLines(speech, label, { bucket, bars }, lines, { width, height }) {
-  const most = niceAbove(
-    Math.max(0, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0))),
-  )
+  const most = niceAbove(largest(lines.flatMap(({ values }) => values)))
   const { left, y, lines: grid } = frame(speech, width, height, most)
   const step = (width - left) / Math.max(1, bars.length)
   const x = (at) => left + at * step
@@ -192,7 +197,7 @@ export function drawCumulative(speech, label, { from, to }, points, outlook, siz
         place === 0 ? `M${at(hour, value)}` : `H${r(x(hour))}V${r(y(Math.max(0, value)))}`,
       )
       .join('')
-    children.push(
+    for (const each of [
       h('path', { class: 'b-fan', d: `M${line(fan('low'))}L${line([...fan('high')].reverse())}z` }),
       h('path', { class: 'b-line s1 b-dashed', d: `M${line(fan('median'))}` }),
       h('path', { class: 'b-line b-held', d: heldPath }),
@@ -215,7 +220,8 @@ export function drawCumulative(speech, label, { from, to }, points, outlook, siz
           ),
         ),
       h('path', { class: 'b-now', d: `M${r(x(start))} ${top}V${height - bottom}` }),
-    )
+    ])
+      children.push(each)
   }
   children.push(h('path', { class: 'b-line s1', d: `M${line([[from, 0], ...steps])}` }))
   const count = Math.max(2, Math.min(5, Math.floor(width / 130)))
@@ -244,7 +250,7 @@ export function drawWeek(speech, label, cells, { width }) {
   const left = weekLeft
   const weekdays = speech.shortWeekdays
   const [stepX, stepY] = [(width - left) / 24, 24]
-  const most = Math.max(0, ...cells.map((value) => value ?? 0))
+  const most = largest(cells)
   const shade = (value) =>
     value === 0 ? 'h0' : `h${Math.min(7, 1 + Math.floor((7 * value) / (most * 1.0001)))}`
   return svg(label, width, 7 * stepY + 26, { left }, [

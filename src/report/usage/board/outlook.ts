@@ -1,3 +1,4 @@
+import { largest } from '../../../user/extremes.ts'
 import { forecastOfCredits, type UsagePage } from '../shape.ts'
 
 /** Days of the outlook if nothing runs out. */
@@ -28,7 +29,7 @@ export function outlookPoints(page: UsagePage): readonly OutlookPoint[] {
   const forecast = forecastOfCredits(page)
   if (!depletion.known || !forecast.known) return []
   // The start of the forecast, from which the page counts its dates.
-  const fromUs = Math.min(scope.nowUs, Math.max(...scope.sources.map((each) => each.lastUs)))
+  const fromUs = Math.min(scope.nowUs, largest(scope.sources.map((each) => each.lastUs)))
   const { earlyUs, medianUs, lateUs } = depletion.runsOut
   const heldAt = (us: number) =>
     depletion.wasted.reduce(
