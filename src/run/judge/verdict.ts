@@ -235,7 +235,7 @@ function strayTests({ strays }: RunFacts): readonly RunTest[] {
       figure: `bytes on ${strays} ${strays === 1 ? 'connection' : 'connections'} that had no request`,
       bound: 'none',
       remedy:
-        'The service answered late or twice. These connections were closed, but HTTP/1.1 cannot tell such an answer from that of the next request: compare ids, and mend the service or the proxy before it.',
+        'The service answered late or twice. From the first one on, each connection carried one request; before it, HTTP/1.1 cannot tell such an answer from that of the next request: compare ids, and mend the service or the proxy before it.',
     },
   ]
 }

@@ -171,7 +171,8 @@ export class Connection {
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     try {
-      if (readSync(this.fd, oneByte) > 0) this.pool.onStray()
+      const length = readSync(this.fd, firstBytes)
+      if (length > 0 && !isFarewell(firstBytes, length)) this.pool.onStray()
       return false
     } catch (error) {
       return error instanceof Error && 'code' in error && error.code === 'EAGAIN'
@@ -226,7 +227,8 @@ export class Connection {
     const sink = exchange?.sink ?? null
     if (exchange === null || sink === null) {
       // A TLS socket also reads what is left of an exchange that was given up.
-      if (exchange === null && this.used && !this.closed) this.pool.onStray()
+      const isStray = exchange === null && this.used && !this.closed
+      if (isStray && !isFarewell(this.pool.readBuffer, length)) this.pool.onStray()
       this.close('protocol', 'bytes that belong to no response')
       return
     }
@@ -330,7 +332,13 @@ export const shortestTimeoutMs = 50
 /** Longest time until a close that was on its way is read, besides two round trips. */
 const closeOnItsWayMs = 50
 
-const oneByte = Buffer.alloc(1)
+/** As many as show whether an answer says goodbye. */
+const firstBytes = Buffer.alloc(12)
+
+/** Whether bytes on an idle connection are the 408 with which some servers close one that nobody used. */
+function isFarewell(bytes: Buffer, length: number): boolean {
+  return length >= firstBytes.length && /^HTTP\/1\.[01] 408$/.test(bytes.toString('latin1', 0, 12))
+}
 
 /** The file descriptor on the handle of Node's socket; -1 if there is none. */
 function fileOf(socket: Socket): number {

@@ -42,7 +42,7 @@ const marginMs = 1000
  *
  * **Services that answer without a request**, late or twice: HTTP/1.1 cannot tell such an answer from that of the next
  * request. A connection on which anything comes while nothing was asked is closed and counted, and from the first one on,
- * every connection rests before it is used again, and is looked at.
+ * each connection carries one request.
  */
 export class Http1Transport implements Transport, Pool {
   readonly target: Target
@@ -139,7 +139,7 @@ export class Http1Transport implements Transport, Pool {
   }
 
   onIdle(connection: Connection): void {
-    if (this.closed !== null && !this.hasWaiting()) {
+    if (this.strays > 0 || (this.closed !== null && !this.hasWaiting())) {
       connection.leave()
       return
     }
@@ -159,7 +159,7 @@ export class Http1Transport implements Transport, Pool {
 
   onStray(): void {
     this.strays++
-    this.rests = true
+    for (const connection of [...this.idle]) connection.leave()
   }
 
   onClosed(connection: Connection): void {
@@ -175,13 +175,13 @@ export class Http1Transport implements Transport, Pool {
       const connection = this.takeIdle()
       if (connection === null) break
       const idleMs = idleMsOf(connection)
-      const quiet = (idleMs < unseenMs && this.strays === 0) || connection.isQuiet()
+      const quiet = idleMs < unseenMs || connection.isQuiet()
       if (quiet === false || expires(connection, idleMs)) {
         connection.leave()
         continue
       }
       // It outlived its rest.
-      this.rests = this.strays > 0
+      this.rests = false
       if (quiet) connection.send(exchange, idleMs)
       else this.sendAfterLook(connection, exchange, idleMs)
       return

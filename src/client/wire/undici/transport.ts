@@ -10,7 +10,7 @@ import type {
   WireRequest,
   WireSink,
 } from '../transport.ts'
-import { failureOf, type Progress } from './failure.ts'
+import { failureOf, isOutOfPlace, type Progress } from './failure.ts'
 
 export interface UndiciOptions extends TransportOptions {
   /** Use HTTP/2 if the service offers it. Default: false. */
@@ -25,12 +25,18 @@ export interface UndiciOptions extends TransportOptions {
  * undici's deadlines are off: they are accurate only to half a second, and we have our own. `sent` is
  * stamped in `onRequestStart`, just before the write. At `dispatch`, it would be early by the pool wait,
  * the connecting, and the turn by which undici delays an idle socket.
+ *
+ * Answers without a request are counted as by our own transport, and from the first one on, each connection carries one
+ * request. HTTP/2 has none: there, an answer names its request.
  */
 export class UndiciTransport implements Transport {
   private readonly dispatcher: Dispatcher
   private readonly origin: string
   /** Set in the turn in which a socket fails: an end in that turn is not the service's. */
   private isResetting = false
+  /** Errors that an exchange got. */
+  private readonly told = new WeakSet<Error>()
+  strays = 0
 
   constructor(options: UndiciOptions) {
     this.origin = options.origin
@@ -52,10 +58,13 @@ export class UndiciTransport implements Transport {
     }
     this.dispatcher =
       options.proxy === undefined
-        ? new Pool(options.origin, { ...pool, connect: this.watched(buildConnector(connect)) })
+        ? this.counted(
+            new Pool(options.origin, { ...pool, connect: this.watched(buildConnector(connect)) }),
+          )
         : new ProxyAgent({
             ...pool,
             connect,
+            factory: (origin, given) => this.counted(new Pool(origin, given)),
             uri: options.proxy,
             // Through a tunnel, the proxy cannot change the exchange, even with plain HTTP.
             proxyTunnel: true,
@@ -79,8 +88,15 @@ export class UndiciTransport implements Transport {
       })
   }
 
+  /** Counts connections that end with bytes that no exchange could be told of. */
+  private counted(pool: Pool): Pool {
+    return pool.on('disconnect', (_origin, _targets, error) => {
+      if (isOutOfPlace(error) && !this.told.has(error)) this.strays++
+    })
+  }
+
   dispatch(request: WireRequest, sink: WireSink): WireExchange {
-    const exchange = new UndiciExchange(sink, () => this.isResetting)
+    const exchange = new UndiciExchange(sink, () => this.isResetting, this.told)
     this.dispatcher.dispatch(
       {
         origin: this.origin,
@@ -88,6 +104,8 @@ export class UndiciTransport implements Transport {
         method: request.method,
         headers: request.headers.flat(),
         body: request.body.length > 0 ? request.body : null,
+        // Closes the connection after the answer.
+        reset: this.strays > 0,
       },
       exchange,
     )
@@ -108,13 +126,15 @@ class UndiciExchange implements WireExchange, Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | null = null
   private progress: Progress = 'connecting'
   private readonly isResetting: () => boolean
+  private readonly told: WeakSet<Error>
   private chunks: Buffer[] = []
   /** Whether `dispatch` has returned. */
   dispatched = false
 
-  constructor(sink: WireSink, isResetting: () => boolean) {
+  constructor(sink: WireSink, isResetting: () => boolean, told: WeakSet<Error>) {
     this.sink = sink
     this.isResetting = isResetting
+    this.told = told
   }
 
   abort(): void {
@@ -182,6 +202,7 @@ class UndiciExchange implements WireExchange, Dispatcher.DispatchHandler {
   }
 
   onResponseError(controller: Dispatcher.DispatchController, error: Error): void {
+    this.told.add(error)
     if (!this.dispatched) {
       // A closed pool refuses before `dispatch` returns.
       queueMicrotask(() => this.onResponseError(controller, error))
