@@ -14,6 +14,8 @@ export interface Change {
   readonly now: string
   /** Whether one of the probes did not decide it, so that it may flip although the service is the same. */
   readonly mayFlip: boolean
+  /** What the question gave when it was asked once more; null if it was not. */
+  readonly again: string | null
 }
 
 /**
@@ -36,9 +38,27 @@ export function profileChanges(
         before: old.get(facet) ?? 'not known',
         now: fresh.get(facet) ?? 'not known',
         mayFlip: !isDecided,
+        again: null,
       }
       return change.before === change.now ? [] : [change]
     })
+  })
+}
+
+/** Gaps of changes that both probes decided: to ask them again shows whether the answer flips on an unchanged service. */
+export function gapsToAskAgain(changes: readonly Change[]): readonly GapId[] {
+  return [...new Set(changes.filter(({ mayFlip }) => !mayFlip).map(({ gap }) => gap))]
+}
+
+/** The changes with what a further probe says of them: one whose answer is not given a second time may flip. */
+export function askedAgain(
+  changes: readonly Change[],
+  further: DeploymentProfile,
+): readonly Change[] {
+  return changes.map((change) => {
+    if (change.mayFlip || !decides(further.answers[change.gap], change.facet)) return change
+    const again = facetsOf(further.answers[change.gap]).get(change.facet)!
+    return { ...change, again, mayFlip: again !== change.now }
   })
 }
 

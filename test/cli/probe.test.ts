@@ -8,8 +8,13 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { parse as parseYaml } from 'yaml'
-import { parseDeploymentProfile } from '../../src/contract/profile.ts'
-import { profileChanges } from '../../src/probe/diff.ts'
+import { changesText } from '../../src/cli/audits/probe-changes.ts'
+import {
+  type DeploymentProfile,
+  type GapAnswer,
+  parseDeploymentProfile,
+} from '../../src/contract/profile.ts'
+import { askedAgain, gapsToAskAgain, profileChanges } from '../../src/probe/diff.ts'
 import { startService } from '../../src/service/start.ts'
 import { main } from '../e2e/command.ts'
 
@@ -295,8 +300,51 @@ test('the command writes a profile, and lists the changes from an older one', {
   expect(first.stdout).toContain('\n3 answered, 0 ambiguous, 0 skipped, 34 not asked; ')
 
   const second = await probeOf('epoch-ms', ['--diff', out])
-  expect(second.stdout).toContain(`Changed since ${out}:\n  G-21  unit: delta-s -> epoch-ms\n`)
+  expect(second.stdout.replaceAll(/\n {6}/g, ' ')).toContain(
+    `Changed since ${out}, and the same when asked once more:\n  G-21  unit: delta-s -> epoch-ms\n`,
+  )
+  expect(second.stderr).toMatch(/G-21 differs from the profile before, and is asked once more, for/)
   expect(profileChanges(profile, profile)).toEqual([])
+})
+
+test('an answer that flips on an unchanged service is asked once more, and is no change', {
+  tags: 'whole',
+}, async () => {
+  const path = folder()
+  const service = await startService({ seed: 3, timeScale: 8 })
+  onTestFinished(() => service.close())
+  const before = join(path, 'before.yaml')
+  const probe = (out: string, ...extra: readonly string[]) =>
+    assay(
+      [
+        ...['probe', '--base-url', service.baseUrl, '--db', join(path, 'a.duckdb')],
+        ...['--only', 'G-02', '--time-scale', '8', '--out', out, ...extra],
+      ],
+      { ASSAY_API_KEY: service.keys[1]!.apiKey },
+    )
+  await probe(before)
+  const profile = parseDeploymentProfile(parseYaml(readFileSync(before, 'utf8')), before)
+  const saying = (flag: boolean): DeploymentProfile => ({
+    ...profile,
+    answers: {
+      ...profile.answers,
+      'G-02': { ...profile.answers['G-02'], is: { 'svc-k2.5': flag } } as GapAnswer,
+    },
+  })
+  const changes = profileChanges(saying(true), saying(false), ['G-02'])
+  expect(gapsToAskAgain(changes)).toEqual(['G-02'])
+  expect(askedAgain(changes, saying(true))).toMatchObject([{ again: 'true', mayFlip: true }])
+  expect(askedAgain(changes, saying(false))).toMatchObject([{ again: 'false', mayFlip: false }])
+  expect(changesText(askedAgain(changes, saying(true)), 'before.yaml')).toBe(
+    `Nothing that both probes decided changed since before.yaml.
+Different answers of the same probe, so the service need not have changed:
+  G-02  svc-k2.5: true -> false, and asked once more: true
+`,
+  )
+  // Without credits for it, the question is not asked again, and the change says so.
+  writeFileSync(before, JSON.stringify(saying(true)))
+  const { stdout } = await probe(join(path, 'now.yaml'), '--diff', before, '--max-credits', '3')
+  expect(stdout.replaceAll(/\n {6}/g, ' ')).toContain('--only G-02 asks again')
 })
 
 test('a change that one of two probes did not decide says that it may flip', {

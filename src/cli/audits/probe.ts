@@ -14,7 +14,7 @@ import {
 } from '../../contract/profile.ts'
 import { askable } from '../../probe/askable.ts'
 import { firstReads } from '../../probe/balances.ts'
-import { type Change, profileChanges, wordsOf } from '../../probe/diff.ts'
+import { askedAgain, gapsToAskAgain, profileChanges, wordsOf } from '../../probe/diff.ts'
 import type { ExtraHeader } from '../../probe/extra-headers.ts'
 import { httpOperator } from '../../probe/http-operator.ts'
 import { joined } from '../../probe/join.ts'
@@ -36,7 +36,9 @@ import { positiveOf } from '../terminal/numbers.ts'
 import { shown } from '../terminal/progress.ts'
 import { onStopSignal } from '../terminal/stop-signals.ts'
 import { fitted } from '../terminal/terminal-width.ts'
+
 import { table } from '../terminal/text.ts'
+import { againText, changesText } from './probe-changes.ts'
 
 export async function probeAction(options: Options): Promise<void> {
   const contract = askable(loadContract(options.contract))
@@ -63,40 +65,46 @@ export async function probeAction(options: Options): Promise<void> {
   const stop = new AbortController()
   const ignoreSignals = onStopSignal(() => stop.abort())
   try {
-    const {
-      profile: told,
-      asked,
-      interrupted,
-      tooDear,
-    } = await shown(({ onProgress, say }) =>
-      probe(store, {
-        contract,
-        baseUrl,
-        apiKey: key,
-        secondKey: secondApiKey(),
-        headers,
-        operator,
-        maxCredits,
-        timeScale,
-        only,
-        signal: stop.signal,
-        onProgress,
-        onPrice: (price) => say(paragraphs(priceText(price), process.stderr)),
-        onAnswer: (gap, answer, spent) =>
-          say(
-            paragraphs(
-              `${gap}  ${statusText(answer)}  (${creditsText(spent)} so far)`,
-              process.stderr,
+    const ask = (gaps: readonly GapId[], most: number) =>
+      shown(({ onProgress, say }) =>
+        probe(store, {
+          contract,
+          baseUrl,
+          apiKey: key,
+          secondKey: secondApiKey(),
+          headers,
+          operator,
+          maxCredits: most,
+          timeScale,
+          only: gaps,
+          signal: stop.signal,
+          onProgress,
+          onPrice: (price) => say(paragraphs(priceText(price), process.stderr)),
+          onAnswer: (gap, answer, spent) =>
+            say(
+              paragraphs(
+                `${gap}  ${statusText(answer)}  (${creditsText(spent)} so far)`,
+                process.stderr,
+              ),
             ),
-          ),
-      }),
-    )
+        }),
+      )
+    const { profile: told, asked, tooDear, ...first } = await ask(only, maxCredits)
     // An incomplete profile never replaces a complete one.
-    const part = interrupted && existsSync(options.out)
+    const part = first.interrupted && existsSync(options.out)
     const path = part ? `${options.out}.interrupted` : options.out
     const profile = there === null || part ? told : joined(there, told, asked)
     writeOutput(path, stringify(profile, { lineWidth: 100 }))
-    const changes = older === null ? null : profileChanges(older, told, asked)
+    let { interrupted } = first
+    let changes = older === null ? null : profileChanges(older, told, asked)
+    const flips = gapsToAskAgain(changes ?? [])
+    const left = maxCredits - told.credits_spent
+    if (flips.length > 0 && left > 0 && !interrupted) {
+      process.stderr.write(paragraphs(`${againText(flips, left)}\n`, process.stderr))
+      const further = await ask(flips, left)
+      changes = askedAgain(changes!, further.profile)
+      interrupted = further.interrupted
+    }
     process.stdout.write(
       options.json
         ? `${safeJson(JSON.stringify(changes === null ? profile : { profile, changes }, null, 2))}\n`
@@ -176,7 +184,7 @@ function joinable(path: string, baseUrl: string, contract: FullContract): Deploy
 }
 
 function dryRunText(
-  { json, operator }: Options,
+  { json, operator, diff }: Options,
   only: readonly GapId[],
   contract: FullContract,
   maxCredits: number,
@@ -199,7 +207,11 @@ function dryRunText(
   }))
   if (json) return `${JSON.stringify(bands, null, 2)}\n`
   const rows = bands.map(({ band, credits }) => [band, `${credits} credits at most`])
-  return `Nothing was sent. The cost of a probe in each band of the balance, including up to ${creditsText(firstReads)} to read the balance first:\n${table(rows).join('\n')}\n`
+  const again =
+    diff === undefined
+      ? ''
+      : `Questions whose answers differ from ${diff} are asked once more, for at most what --max-credits (${maxCredits}) leaves.\n`
+  return `Nothing was sent. The cost of a probe in each band of the balance, including up to ${creditsText(firstReads)} to read the balance first:\n${table(rows).join('\n')}\n${again}`
 }
 
 function priceText(price: Price): string {
@@ -273,25 +285,4 @@ function tooDearText(tooDear: readonly TooDear[]): string {
   const names = tooDear.flatMap(({ gaps }) => gaps).join(',')
   const each = tooDear.map(({ gaps, credits }) => `${gaps.join(', ')} (${creditsText(credits)})`)
   return `Not asked, because the credits do not suffice: ${each.join('; ')} at most. Ask them with --only ${names} on an account that has as many.\n`
-}
-
-function changesText(changes: readonly Change[], path: string): string {
-  const line = ({ gap, facet, before, now }: Change) =>
-    printable(`  ${gap}  ${facet}: ${before} -> ${now}`)
-  const { decided = [], open = [] } = Object.groupBy(changes, ({ mayFlip }) =>
-    mayFlip ? 'open' : 'decided',
-  )
-  const again = [...new Set(open.map(({ gap }) => gap))].join(',')
-  return [
-    ...(decided.length === 0
-      ? [`Nothing that both probes decided changed since ${path}.`]
-      : [`Changed since ${path}:`, ...decided.map(line)]),
-    ...(open.length === 0
-      ? []
-      : [
-          `Decided by one of the two probes alone, which may flip on an unchanged service (--only ${again} asks again):`,
-          ...open.map(line),
-        ]),
-    '',
-  ].join('\n')
 }
