@@ -1,3 +1,4 @@
+import { mappedTokens, tokenFields } from '../measure/usage/quantities.ts'
 import { inSession, type Session } from '../store/session/session.ts'
 import { beginPart } from '../user/work.ts'
 import { auditAnswer, latestFindings, type StoredFinding } from './findings.ts'
@@ -99,9 +100,7 @@ function usageText(page: UsagePage, format: TextFormat): string {
     limited: day.limited,
     end_not_known: day.ambiguous,
     credits: day.credits,
-    prompt_tokens: day.promptTokens,
-    cached_tokens: day.cachedTokens,
-    completion_tokens: day.completionTokens,
+    ...Object.fromEntries(tokenFields.map((field) => [mappedTokens[field], day[field]])),
   }))
   const answer = usageAnswer(page)
   switch (format) {

@@ -294,7 +294,7 @@ describe('an answer', () => {
 
   test.each([
     [`${summary}&modle=x`, '400 unknown-parameter'],
-    ['/v1/usage/summary?from=2026-11-01', '400 bad-parameter'],
+    ['/v1/usage/summary?from=2026-11-01', '400 missing-parameter'],
     ['/v1/usage/summary?from=2026-11-02&to=2026-11-01', '400 bad-period'],
     [`${summary}&timezone=Mars`, '400 bad-timezone'],
     ['/v1/usage/series?from=2026-01-01&to=2026-12-01&bucket=hour', '400 too-many-bars'],
@@ -306,6 +306,75 @@ describe('an answer', () => {
   ])('%s is a problem', async (path, code) => {
     expect(await codeOf(await service.ask(path, await tokenOf(subject.name)))).toBe(code)
   })
+
+  test.each([
+    [
+      '/v1/usage/summary?from=2026-11-01',
+      'to is missing',
+      'Exclusive. For example, to=2026-12-01.',
+    ],
+    [
+      `/v1/usage/breakdown?${november}&by=modle`,
+      'by has a value that is not known here',
+      'Known: model, key, endpoint, outcome, day.',
+    ],
+    [
+      `/v1/usage/breakdown?${november}&by=day&limit=201`,
+      'limit is too large',
+      'It is 200 at most.',
+    ],
+    [
+      `/v1/usage/breakdown?${november}&by=day&limit=x`,
+      'limit is no whole number',
+      'For example, limit=10.',
+    ],
+  ])('%s is explained in the words of the API', async (path, title, hint) => {
+    const answer = await service.ask(path, await tokenOf(subject.name))
+    expect(await answer.json()).toMatchObject({ title, hint })
+  })
+
+  test('refunds that name no key stand alone, and no key without a name was used', async () => {
+    const own = await served([], undefined, (store) =>
+      enterEvents(store, [
+        { atUs: utc(2026, 11, 2), account: 'a', keyFp: '0123456789ab', credits: 5 },
+        {
+          ...{ atUs: utc(2026, 11, 3), account: 'a', credits: -2, type: 'refund' as const },
+          ...{ keyFp: null, endpoint: null, requests: 0 },
+        },
+      ]),
+    )
+    const a = await tokenOf('a')
+    const read = async (path: string) => (await own.ask(path, a)).json()
+    expect(await read(`/v1/usage/breakdown?${november}&by=key`)).toMatchObject({
+      rows: [{ name: 'key 1', credits: '5' }],
+      refunds: { credits: '-2', cost: [{ currency: 'EUR', value: '-0.025' }] },
+      total: { credits: '3', requests: 1 },
+    })
+    expect(await read(`/v1/usage/breakdown?${november}&by=outcome`)).toMatchObject({
+      rows: [{ name: 'ok', credits: '5' }],
+      refunds: { credits: '-2' },
+    })
+    const csv = await (await own.ask(`/v1/export?${november}`, a)).text()
+    const [head, ...lines] = csv
+      .trim()
+      .split('\n')
+      .map((line) => line.split(','))
+    const of = (line: readonly string[], name: string) => line[head!.indexOf(name)]
+    expect(
+      lines.map((line) => ['type', 'key', 'requests', 'amount'].map((name) => of(line, name))),
+    ).toEqual([
+      ['usage', 'key 1', '1', '5'],
+      ['refund', '', '0', '-2'],
+    ])
+    const page = await (await own.ask(`/page?${november}`, a)).text()
+    const board = JSON.parse(/id="board-data">(.*?)<\/script>/s.exec(page)![1]!) as {
+      names: Record<string, readonly string[]>
+      cells: Record<string, readonly number[]>
+    }
+    expect(board.names.key).toEqual(['key 1', 'Refunds and adjustments'])
+    expect(board.cells.credits).toEqual([5, -2])
+    await own.close()
+  }, 30_000)
 
   test('is not sent again while nothing of the account changed', {
     tags: 'whole',

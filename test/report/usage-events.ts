@@ -6,7 +6,7 @@ export interface EventChange {
   readonly id?: string
   readonly source?: string
   readonly model?: string | null
-  readonly endpoint?: string
+  readonly endpoint?: string | null
   readonly keyFp?: string | null
   readonly account?: string | null
   readonly outcome?: string

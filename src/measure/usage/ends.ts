@@ -21,9 +21,6 @@ export const endsOf = (filter: (typeof endFilters)[number]): readonly End[] =>
 /** SQL for the end, over `outcome` and `status`. */
 export const endSql = `CASE WHEN outcome = 'ok' THEN 'ok' WHEN status = 429 THEN 'limited' WHEN outcome = 'http_error' THEN 'error' ELSE 'unknown' END`
 
-/** SQL: whether a request failed. */
-export const failedSql = `outcome <> 'ok'`
-
 /** The same as `endSql` for a row. */
 export function endOf(row: { readonly outcome: string; readonly status: number | null }): End {
   if (row.outcome === 'ok') return 'ok'

@@ -72,8 +72,37 @@ export const tokenColumns = Object.values(tokenKinds).map(({ column }) => column
 
 /** What a figure of usage is called wherever kinds of tokens are listed: the hour's part has no figure of its own. */
 export const shownTokens = ['input', 'cached', 'cacheWrite', 'output', 'reasoning'] as const
-/** The columns that count the requests which report a kind. */
-export const knownColumns = [...new Set(shownTokens.map((name) => tokenKinds[name].known))]
+export type ShownToken = (typeof shownTokens)[number]
+
+/** A value for each kind. */
+export const eachToken = <Value>(of: (name: ShownToken) => Value) =>
+  Object.fromEntries(shownTokens.map((name) => [name, of(name)])) as Readonly<
+    Record<ShownToken, Value>
+  >
+
+type Camel<Text extends string> = Text extends `${infer Head}_${infer Rest}`
+  ? `${Head}${Capitalize<Camel<Rest>>}`
+  : Text
+const camel = (column: string) => column.replace(/_(.)/g, (_, first: string) => first.toUpperCase())
+/** What a field of tokens is called in a mapping of an import: `cachedTokens`. */
+export type MappedTokens = Camel<(typeof tokenKinds)[keyof typeof tokenKinds]['column']>
+export const tokenNames = tokenColumns.map(camel) as readonly MappedTokens[]
+export const eachMappedTokens = <Value>(of: (column: string) => Value) =>
+  Object.fromEntries(tokenColumns.map((column) => [camel(column), of(column)])) as Readonly<
+    Record<MappedTokens, Value>
+  >
+/** Their columns. */
+export const mappedTokens = eachMappedTokens((column) => column)
+
+/** What a kind is called beside a bucket in JSON. */
+export type TokenField = Camel<(typeof tokenKinds)[ShownToken]['column']>
+export const tokenFields = tokenNames.filter((field): field is TokenField =>
+  shownTokens.some((name) => tokenKinds[name].column === mappedTokens[field]),
+)
+/** SQL for them, of columns of sums. */
+export const tokenFieldsSql = tokenFields
+  .map((field) => `${mappedTokens[field]}::DOUBLE AS "${field}"`)
+  .join(', ')
 
 /** What two engines write differently. */
 export interface UsageDialect {
@@ -242,9 +271,9 @@ export const groupColumns: readonly string[] = names.filter(
   (name) => quantities[name]!.adds === 'group',
 )
 
-/** The columns of sums by outcome and unit: all figures but `requests`. */
+/** The columns of sums by end and unit. */
 export const outcomeColumns: readonly string[] = names.filter(
-  (name) => quantities[name]!.adds === 'sum' && name !== 'requests',
+  (name) => quantities[name]!.adds === 'sum',
 )
 
 /** SQL for the columns of a request, over `usage_shown`. */

@@ -1,28 +1,43 @@
 import { sqlName } from '../../attempt/columns.ts'
-import { endSql, failedSql } from './ends.ts'
-import { shownTokens, tokenKinds } from './quantities.ts'
+import { endSql } from './ends.ts'
+import { quantities, shownTokens, tokenKinds } from './quantities.ts'
 
 /**
- * Every figure of usage by its name, as SQL that sums rows of quarters. Each adds up, so a sum of sums is a sum. `…Known` counts the requests
- * that report a value: the others are unknown, never 0.
+ * Every figure of usage by its name, as SQL that sums rows of quarters whose end is `ended`. Each adds up, so a sum of sums is a sum. `…Known`
+ * counts the requests that report a value: the others are unknown, never 0.
  */
-export const figures = {
-  requests: 'sum(requests)',
-  requestsUnknown: 'sum(requests_unknown)',
-  ok: `sum(requests) FILTER (WHERE NOT (${failedSql}))`,
-  failed: `sum(requests) FILTER (WHERE ${failedSql})`,
-  limited: `sum(requests) FILTER (WHERE (${endSql}) = 'limited')`,
-  costKnown: 'sum(credits_known)',
-  ...(Object.fromEntries(
-    shownTokens.flatMap((name) => [
-      [name, `sum(${tokenKinds[name].column})`],
-      [`${name}Known`, `sum(${tokenKinds[name].known})`],
-    ]),
-  ) as Readonly<
-    Record<(typeof shownTokens)[number] | `${(typeof shownTokens)[number]}Known`, string>
-  >),
-} as const
+const figuresBy = (ended: string) =>
+  ({
+    requests: 'sum(requests)',
+    requestsUnknown: 'sum(requests_unknown)',
+    ok: `sum(requests) FILTER (WHERE ${ended} = 'ok')`,
+    failed: `sum(requests) FILTER (WHERE ${ended} <> 'ok')`,
+    limited: `sum(requests) FILTER (WHERE ${ended} = 'limited')`,
+    ambiguous: `sum(requests) FILTER (WHERE ${ended} = 'unknown')`,
+    costKnown: 'sum(credits_known)',
+    // A mean is over successes.
+    okTokens: `sum(both_tokens) FILTER (WHERE ${ended} = 'ok')`,
+    okTokensKnown: `sum(tokens_known) FILTER (WHERE ${ended} = 'ok')`,
+    ...(Object.fromEntries(
+      shownTokens.flatMap((name) => [
+        [name, `sum(${tokenKinds[name].column})`],
+        [`${name}Known`, `sum(${tokenKinds[name].known})`],
+      ]),
+    ) as Readonly<
+      Record<(typeof shownTokens)[number] | `${(typeof shownTokens)[number]}Known`, string>
+    >),
+  }) as const
+
+/** The figures over rows with `outcome` and `status`. */
+export const figures = figuresBy(`(${endSql})`)
+/** The figures over rows with the column `ended`. */
+export const figuresOfEnded = figuresBy('ended')
 export type FigureName = keyof typeof figures
+
+/** SQL over a request for the kinds of tokens. */
+export const tokensSql = shownTokens
+  .map((name) => `${tokenKinds[name].column} AS "${name}"`)
+  .join(', ')
 
 /** SQL over rows of `sumsOfUnitsSql` for the kinds of tokens, as files name them. */
 export const fileTokensSql = shownTokens
@@ -36,6 +51,8 @@ export interface Amount {
   readonly used: string
   /** 0 or less, and part of `used`; null without refunds. */
   readonly refunds: string | null
+  /** Part of `used`: what the user's prices gave, and no log; null without it. */
+  readonly computed: string | null
 }
 
 /** Sums of some rows: null is "nothing reports it". */
@@ -51,12 +68,20 @@ export interface SumsQuery {
   readonly where?: string
   /** Names of columns, and the SQL of what they are. */
   readonly by?: Readonly<Record<string, string>>
+  /** Default: those of rows with `outcome` and `status`. */
+  readonly figures?: typeof figures
   /** Starts of bars, Unix microseconds: the column `bar` is the place of a row's bar. */
   readonly bars?: readonly number[]
 }
 
-/** SQL (DuckDB) for all figures of each group and unit: `used` and `refunds` are exact decimals of the column `unit`. */
-export function sumsOfUnitsSql({ from, where = 'true', by = {}, bars }: SumsQuery): string {
+/** SQL (DuckDB) for all figures of each group and unit: `used`, `refunds` and `computed` are exact decimals of the column `unit`. */
+export function sumsOfUnitsSql({
+  from,
+  where = 'true',
+  by = {},
+  bars,
+  ...more
+}: SumsQuery): string {
   const rows =
     bars === undefined
       ? `${from} WHERE ${where}`
@@ -66,11 +91,53 @@ export function sumsOfUnitsSql({ from, where = 'true', by = {}, bars }: SumsQuer
     ...(bars === undefined ? [] : ['bar']),
     ...Object.entries(by).map(([name, sql]) => `${sql} AS "${name}"`),
   ]
-  const sums = Object.entries(figures).map(([name, sql]) => `CAST(${sql} AS BIGINT) AS "${name}"`)
+  const sums = Object.entries(more.figures ?? figures).map(
+    ([name, sql]) => `CAST(${sql} AS BIGINT) AS "${name}"`,
+  )
   return `SELECT ${[...groups, 'unit', ...sums].join(', ')},
-    CAST(sum(credits) AS DECIMAL(38, 18)) AS used, CAST(sum(refunds) AS DECIMAL(38, 18)) AS refunds
+    CAST(sum(credits) AS DECIMAL(38, 18)) AS used, CAST(sum(refunds) AS DECIMAL(38, 18)) AS refunds,
+    CAST(sum(computed) AS DECIMAL(38, 18)) AS computed
     FROM ${rows} GROUP BY ALL`
 }
+
+/**
+ * SQL over rows of `sumsOfUnitsSql` for lines of a file: what refunds gave back is a line of its own, of the type `refund`, without requests.
+ * So no line of usage has an amount that is none of its requests'. The amounts of all lines add up to what was used.
+ *
+ * @param groups the columns of the groups
+ */
+export function linesSql(sums: string, groups: readonly string[]): string {
+  const others = Object.keys(figures)
+  const list = (names: readonly string[]) => names.map((name) => `"${name}", `).join('')
+  return `WITH sums AS (${sums})
+    SELECT ${list(groups)} 'usage' AS type, ${list(others)} unit, ${usedAloneSql} AS amount
+    FROM sums WHERE requests > 0 OR "requestsUnknown" > 0 OR used IS DISTINCT FROM refunds OR refunds IS NULL
+    UNION ALL BY NAME
+    SELECT ${list(groups)} 'refund' AS type, 0 AS requests, unit, refunds AS amount FROM sums WHERE refunds IS NOT NULL`
+}
+
+/**
+ * SQL for rows of quarters in which refunds are rows of their own, which have this name for what they do not name: so no request seems to
+ * have a negative cost, and no key or endpoint without a name seems to be used.
+ */
+export function refundsApartSql(from: string, name: string): string {
+  const none = Object.entries(quantities)
+    .filter(
+      ([column, { adds }]) =>
+        adds === 'sum' && !['credits', 'refunds', 'requests'].includes(column),
+    )
+    .map(([column]) => `NULL AS ${column}`)
+  const named = ['model', 'key_fp', 'endpoint'].map(
+    (column) => `coalesce(${column}, ${name}) AS ${column}`,
+  )
+  return `SELECT * REPLACE (credits - coalesce(refunds, 0) AS credits, NULL::DECIMAL(38, 18) AS refunds) FROM ${from}
+    WHERE refunds IS NULL OR requests > 0 OR requests_unknown > 0 OR credits <> refunds
+    UNION ALL
+    SELECT * REPLACE (refunds AS credits, 0 AS requests, ${[...named, ...none].join(', ')}) FROM ${from} WHERE refunds IS NOT NULL`
+}
+
+/** What requests cost, before refunds. */
+const usedAloneSql = `CASE WHEN "costKnown" > 0 OR used IS DISTINCT FROM refunds THEN used - coalesce(refunds, 0) END`
 
 /** SQL (DuckDB) for the `Sums` of each group. Without groups it is one row. */
 export function sumsSql(query: SumsQuery): string {
@@ -79,7 +146,7 @@ export function sumsSql(query: SumsQuery): string {
     ...Object.keys(query.by ?? {}).map((name) => `"${name}"`),
   ]
   const sums = Object.keys(figures).map((name) => `CAST(sum("${name}") AS BIGINT) AS "${name}"`)
-  const amounts = `list({unit: unit, used: used::VARCHAR, refunds: refunds::VARCHAR} ORDER BY unit) FILTER (WHERE used IS NOT NULL) AS amounts`
+  const amounts = `list({unit: unit, used: used::VARCHAR, refunds: refunds::VARCHAR, computed: computed::VARCHAR} ORDER BY unit) FILTER (WHERE used IS NOT NULL) AS amounts`
   return `SELECT ${[...groups, ...sums, amounts].join(', ')} FROM (${sumsOfUnitsSql(query)})
     ${groups.length > 0 ? `GROUP BY ${groups.join(', ')}` : ''}`
 }

@@ -1,6 +1,7 @@
 /** Errors of the API by their code (RFC 9457). */
 export const problemCodes = [
   'unknown-parameter',
+  'missing-parameter',
   'bad-parameter',
   'bad-period',
   'bad-timezone',

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { barWidths } from '../../measure/usage/calendar.ts'
 import { endFilters, ends } from '../../measure/usage/ends.ts'
+import { eachToken, shownTokens } from '../../measure/usage/quantities.ts'
 import { budgetPeriods, showable } from '../settings/settings.ts'
 
 /** The shapes of the API: parameters are checked by them, and the OpenAPI document is made of them. */
@@ -8,16 +9,7 @@ import { budgetPeriods, showable } from '../settings/settings.ts'
 const text = () => z.string()
 const names = (most = 20) => z.array(z.string().max(300)).max(most)
 
-export const metrics = [
-  'credits',
-  'cost',
-  'requests',
-  'input',
-  'cached',
-  'cacheWrite',
-  'output',
-  'reasoning',
-] as const
+export const metrics = ['credits', 'cost', 'requests', ...shownTokens] as const
 export type Metric = (typeof metrics)[number]
 export const dimensions = ['model', 'key', 'endpoint', 'outcome'] as const
 export type Dimension = (typeof dimensions)[number]
@@ -115,8 +107,7 @@ const row = z
       requests: count,
       credits: amount,
       cost: z.array(money),
-      input: count,
-      output: count,
+      ...eachToken(() => count),
       failed: count,
     },
   })
@@ -142,13 +133,7 @@ export const answers = {
       requests: figure,
       credits: spent.nullable(),
       cost: z.array(spent.extend({ currency: text(), value: decimal }).meta({ id: 'Cost' })),
-      tokens: z.object({
-        input: figure,
-        cached: figure,
-        cacheWrite: figure,
-        output: figure,
-        reasoning: figure,
-      }),
+      tokens: z.object(eachToken(() => figure)),
       successShare: z.number().min(0).max(1).nullable(),
       refreshedAt: time,
     })
@@ -173,7 +158,14 @@ export const answers = {
     })
     .meta({ id: 'Series' }),
   breakdown: z
-    .object({ rows: z.array(row), total: row, next: text().nullable() })
+    .object({
+      rows: z.array(row),
+      refunds: z.object({ credits: amount, cost: z.array(money) }).meta({
+        description: '0 or less: refunds that name none of the rows, and part of the total',
+      }),
+      total: row,
+      next: text().nullable(),
+    })
     .meta({ id: 'Breakdown' }),
   requests: z
     .object({
@@ -182,7 +174,8 @@ export const answers = {
           at: time,
           ...{ model: text().nullable(), key: text().nullable(), endpoint: text().nullable() },
           outcome: z.enum(ends),
-          ...{ input: count, cached: count, output: count, credits: amount, cost: z.array(money) },
+          ...eachToken(() => count),
+          ...{ credits: amount, cost: z.array(money) },
           durationMs: z.number().nullable(),
         }),
       ),

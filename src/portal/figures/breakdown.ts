@@ -1,4 +1,5 @@
 import { timeIn } from '../../measure/usage/calendar.ts'
+import { eachToken } from '../../measure/usage/quantities.ts'
 import type { Sums } from '../../measure/usage/sums.ts'
 import {
   type Asked,
@@ -14,7 +15,11 @@ import {
 import { cursorAt, skipOf } from '../api/cursor.ts'
 import { barsAsked } from '../api/period.ts'
 import type { Answers } from '../api/shapes.ts'
-import { creditsOf, moneyOf, orderSql, readSums, unitOf } from './sums.ts'
+import { creditsOf, moneyOf, orderSql, readSums, unitOf, withoutRefunds } from './sums.ts'
+
+/** SQL over rows of `sumsSql`: refunds, and no request. */
+const isRefundsAlone = `coalesce(requests, 0) = 0 AND coalesce("requestsUnknown", 0) = 0
+  AND len(amounts) > 0 AND list_bool_and([coalesce(each.used = each.refunds, false) FOR each IN amounts])`
 
 export async function readBreakdown(
   asked: Asked,
@@ -39,18 +44,24 @@ export async function readBreakdown(
     readonly name: string | null
     readonly bar: number
   }
+  // A refund may name no model, key or endpoint, and no outcome is one of a refund.
+  const areApart = by === 'day' ? 'false' : by === 'outcome' ? 'true' : 'name IS NULL'
   const rows = await readSums<Group>(
     asked,
     { where, ...groups },
-    `ORDER BY ${order}, ${name} NULLS LAST LIMIT ${limit + 1} OFFSET ${skip}`,
+    `WHERE NOT (${areApart} AND ${isRefundsAlone}) ORDER BY ${order}, ${name} NULLS LAST LIMIT ${limit + 1} OFFSET ${skip}`,
   )
   const [all] = await readSums<object>(asked, { where })
+  const nameless =
+    by === 'day' ? 'false' : by === 'outcome' ? 'true' : `${dimensionSql(by)} IS NULL`
+  const [apart] = await readSums<object>(asked, { where: `${where} AND ${nameless}` })
   const shown = bearer.shows
   const figuresOf = (sums: Sums) => ({
     requests: sums.requests ?? 0,
     credits: shown.has('credits') ? creditsOf(sums) : null,
     cost: moneyOf(asked, sums),
-    ...{ input: sums.input, output: sums.output, failed: sums.failed ?? 0 },
+    ...eachToken((name) => sums[name]),
+    failed: sums.failed ?? 0,
   })
   return {
     rows: rows.slice(0, limit).map((each) => ({
@@ -60,8 +71,14 @@ export async function readBreakdown(
           : each.name === null
             ? null
             : nameOf(asked, by, each.name),
-      ...figuresOf(each),
+      ...figuresOf(
+        by === 'outcome' || (by !== 'day' && each.name === null) ? withoutRefunds(each) : each,
+      ),
     })),
+    refunds: {
+      credits: shown.has('credits') ? creditsOf(apart!, 'refunds') : null,
+      cost: moneyOf(asked, apart!, 'refunds'),
+    },
     total: { name: null, ...figuresOf(all!) },
     next: rows.length > limit ? cursorAt(skip + limit) : null,
   }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { z } from 'zod'
 import { timeIn } from '../../measure/usage/calendar.ts'
-import { fileTokensSql, sumsOfUnitsSql } from '../../measure/usage/sums.ts'
+import { fileTokensSql, linesSql, sumsOfUnitsSql } from '../../measure/usage/sums.ts'
 import { exportQuery } from '../../store/files/export.ts'
 import { literal, textList } from '../../store/literal.ts'
 import { type Asked, conditionOf, needs, periodAsked, within } from '../api/asked.ts'
@@ -46,11 +46,16 @@ export async function exportSums(
     },
     bars: bars.map(({ startUs }) => startUs),
   })
+  const known = await session.rows<{ key: string }>(
+    'SELECT DISTINCT key_fp AS key FROM mine WHERE key_fp IS NOT NULL',
+  )
+  const keys = known.map(({ key }) => key)
+  const names = `MAP(${textList(keys)}, ${textList(keys.map((key) => asked.keys.nameOf(key)))})`
   const sql = `
-    SELECT (${textList(starts)})[bar + 1] AS start, model, key, endpoint, outcome, requests, ${fileTokensSql}, unit,
-      CASE WHEN ${amountIsShown(bearer)} THEN used END AS amount, CASE WHEN ${amountIsShown(bearer)} THEN refunds END AS refunds,
-      ${costSql(asked)}
-    FROM (${sums}) ORDER BY bar, model, key, endpoint, outcome, unit`
+    SELECT (${textList(starts)})[bar + 1] AS start, type, model, (${names})[key] AS key, endpoint, CASE type WHEN 'usage' THEN outcome END AS outcome,
+      requests, ${fileTokensSql}, unit, CASE WHEN ${amountIsShown(bearer)} THEN amount END AS amount, ${costSql(asked)}
+    FROM (${linesSql(sums, ['bar', 'model', 'key', 'endpoint', 'outcome'])})
+    ORDER BY bar, type DESC, model, key, endpoint, outcome, unit`
   const folder = mkdtempSync(join(tmpdir(), 'assay-export-'))
   try {
     const file = join(folder, `usage.${format}`)
@@ -68,8 +73,8 @@ const amountIsShown = ({ shows }: Asked['bearer']) =>
 function costSql({ bearer, view }: Asked): string {
   const price = bearer.shows.has('cost') ? view.moneyOf('1') : null
   const [currency, cost] =
-    price === null ? ['NULL', 'NULL'] : [literal(price.currency), `used * ${price.value}`]
-  const isShown = bearer.shows.has('cost') ? 'used IS NOT NULL' : 'false'
+    price === null ? ['NULL', 'NULL'] : [literal(price.currency), `amount * ${price.value}`]
+  const isShown = bearer.shows.has('cost') ? 'amount IS NOT NULL' : 'false'
   return `CASE WHEN ${isShown} THEN CASE WHEN unit = 'credits' THEN ${currency} ELSE unit END END AS currency,
-    CASE WHEN ${isShown} THEN CASE WHEN unit = 'credits' THEN ${cost} ELSE used END END AS cost`
+    CASE WHEN ${isShown} THEN CASE WHEN unit = 'credits' THEN ${cost} ELSE amount END END AS cost`
 }

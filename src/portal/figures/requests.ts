@@ -1,5 +1,6 @@
 import { timeIn } from '../../measure/usage/calendar.ts'
 import { endOf, endsOf } from '../../measure/usage/ends.ts'
+import { eachToken } from '../../measure/usage/quantities.ts'
 import type { RequestQuery } from '../../report/usage/engine/clickhouse.ts'
 import type { AccountScope } from '../../store/session/account.ts'
 import {
@@ -48,11 +49,13 @@ export async function readRequests(
       key: shown.has('keys') && row.key_fp !== null ? asked.keys.nameOf(row.key_fp) : null,
       endpoint: row.endpoint,
       outcome: endOf(row),
-      ...{ input: row.input, cached: row.cached, output: row.output },
+      ...eachToken((name) => row[name]),
       credits: shown.has('credits') && row.unit === 'credits' ? exact(row.credits) : null,
       cost: moneyOf(asked, {
         amounts:
-          row.credits === null ? null : [{ unit: row.unit, used: row.credits, refunds: null }],
+          row.credits === null
+            ? null
+            : [{ unit: row.unit, used: row.credits, refunds: null, computed: null }],
       }),
       durationMs: row.latency_us === null ? null : row.latency_us / 1000,
     })),

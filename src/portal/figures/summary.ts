@@ -1,5 +1,5 @@
 import { type Period, timeIn } from '../../measure/usage/calendar.ts'
-import { shownTokens } from '../../measure/usage/quantities.ts'
+import { eachToken } from '../../measure/usage/quantities.ts'
 import type { Sums } from '../../measure/usage/sums.ts'
 import {
   type Asked,
@@ -53,9 +53,7 @@ export async function readSummary(
     unknownShare: shareWithout(known),
     previous: then === null ? null : of(then),
   })
-  const tokens = Object.fromEntries(
-    shownTokens.map((kind) => [kind, figure((sums) => text(sums[kind]), now[`${kind}Known`])]),
-  ) as Answers['summary']['tokens']
+  const tokens = eachToken((kind) => figure((sums) => text(sums[kind]), now[`${kind}Known`]))
   const refunds = moneyOf(asked, now, 'refunds')
   const previous = then === null ? [] : moneyOf(asked, then)
   const valueIn = (money: ReturnType<typeof moneyOf>, currency: string) =>

@@ -1,5 +1,5 @@
 import { type Amount, type Sums, type SumsQuery, sumsSql } from '../../measure/usage/sums.ts'
-import { add, decimalText, readNumber } from '../../money/rational.ts'
+import { add, decimalText, readNumber, subtract } from '../../money/rational.ts'
 import { type Asked, exact } from '../api/asked.ts'
 import { Problem } from '../api/problem.ts'
 import type { Answers, Metric } from '../api/shapes.ts'
@@ -46,6 +46,7 @@ export function moneyOf(
     .map(([currency, value]) => ({ currency, value }))
 }
 
+const minus = (a: string, b: string) => decimalText(subtract(readNumber(a)!, readNumber(b)!))
 export const plus = (a: string, b: string) => decimalText(add(readNumber(a)!, readNumber(b)!))
 
 /**
@@ -75,6 +76,16 @@ export async function unitOf(
   }
   return { unit: wanted ?? units[0] ?? null, units }
 }
+
+/** The sums before refunds: what the requests alone cost. */
+export const withoutRefunds = <Row extends Sums>(sums: Row): Row => ({
+  ...sums,
+  amounts: (sums.amounts ?? []).flatMap((each) => {
+    if (each.refunds === null) return [each]
+    const used = minus(each.used, each.refunds)
+    return used === '0' && !sums.costKnown ? [] : [{ ...each, used, refunds: null }]
+  }),
+})
 
 /** The value of a metric; an amount in this unit. Null is unknown. */
 export function metricOf(asked: Asked, sums: Sums, metric: Metric, unit: string | null) {

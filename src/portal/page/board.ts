@@ -1,4 +1,5 @@
 import type { Period } from '../../measure/usage/calendar.ts'
+import { refundsApartSql } from '../../measure/usage/sums.ts'
 import { type BoardData, type BoardScope, readBoardOf } from '../../report/usage/board/data.ts'
 import { mostRequests } from '../../report/usage/board/requests.ts'
 import type { BoardWords } from '../../report/usage/board/words.ts'
@@ -63,7 +64,7 @@ export async function readBoardFor(
       `${refundOr(shows.has('models') ? 'model' : 'NULL::VARCHAR')} AS model`,
       `${refundOr(shows.has('keys') ? 'key_fp' : 'NULL::VARCHAR')} AS key_fp`,
       `${refundOr('endpoint')} AS endpoint`,
-    ].join(', ')}), NULL::VARCHAR AS account FROM mine`)
+    ].join(', ')}), NULL::VARCHAR AS account FROM (${refundsApartSql('mine', refunds)})`)
   const fill = (store: Session, table: string, sql: string) =>
     store.execute(`CREATE OR REPLACE TEMP TABLE ${table} AS ${sql}`)
   const nowUs = nowMs * 1000

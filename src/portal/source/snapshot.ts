@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { quantities } from '../../measure/usage/quantities.ts'
+import { quantities, type ShownToken } from '../../measure/usage/quantities.ts'
 import type { RequestQuery } from '../../report/usage/engine/clickhouse.ts'
 import { literal } from '../../store/literal.ts'
 import {
@@ -38,16 +38,13 @@ interface Copied {
   done(): void
 }
 
-export interface RequestRow {
+export interface RequestRow extends Readonly<Record<ShownToken, number | null>> {
   readonly at_us: number
   readonly model: string | null
   readonly key_fp: string | null
   readonly endpoint: string | null
   readonly outcome: string
   readonly status: number | null
-  readonly input: number | null
-  readonly cached: number | null
-  readonly output: number | null
   readonly credits: string | null
   readonly unit: string
   readonly latency_us: number | null

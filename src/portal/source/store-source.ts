@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Contract } from '../../contract/contract.ts'
 import { endSql } from '../../measure/usage/ends.ts'
+import { tokensSql } from '../../measure/usage/sums.ts'
 import { enterPrices } from '../../report/usage/prepare.ts'
 import { literal, textList } from '../../store/literal.ts'
 import { cellsSql, quartersSql, shownBucketsSql } from '../../store/quarters/quarters.ts'
@@ -97,8 +98,8 @@ export function storeSource(place: Store | string, contract: Contract): Source {
           const only = (column: string, values: readonly string[]) =>
             values.length === 0 ? '' : `AND list_contains(${textList(values)}, ${column})`
           const rows = await session.rows<RequestRow>(
-            `SELECT at_us, model, key_fp, endpoint, outcome, status, prompt_tokens AS input, cached_tokens AS cached,
-               completion_tokens AS output, credits::VARCHAR AS credits, unit, latency_us
+            `SELECT at_us, model, key_fp, endpoint, outcome, status, ${tokensSql},
+               credits::VARCHAR AS credits, unit, latency_us
              FROM usage WHERE type = 'usage' AND at_us >= $1 AND at_us < $2
                ${only('model', models)} ${only('key_fp', keys)} ${only('endpoint', endpoints)} ${only(endSql, outcomes)}
              ORDER BY at_us DESC, source, id LIMIT ${limit} OFFSET ${skip}`,

@@ -1,4 +1,5 @@
 import type { Contract } from '../../contract/contract.ts'
+import { figures } from '../../measure/usage/sums.ts'
 import {
   add,
   compare,
@@ -82,9 +83,9 @@ async function readIn(session: Session, options: FocusOptions): Promise<FocusExp
   const sums = (known: string) => `
     ${cells}
     SELECT (first_us // ${width} * ${width})::BIGINT AS start_us, greatest(max(width_us), ${width})::BIGINT AS width_us, key_fp, model,
-      coalesce(sum(requests), 0)::BIGINT AS requests, sum(credits)::VARCHAR AS credits, coalesce(sum(credits_known), 0)::BIGINT AS credits_known,
-      (sum(prompt_tokens) - coalesce(sum(cached_tokens), 0))::VARCHAR AS input, sum(cached_tokens)::VARCHAR AS cached,
-      sum(completion_tokens)::VARCHAR AS output
+      coalesce(${figures.requests}, 0)::BIGINT AS requests, sum(credits)::VARCHAR AS credits, coalesce(${figures.costKnown}, 0)::BIGINT AS credits_known,
+      (${figures.input} - coalesce(${figures.cached}, 0))::VARCHAR AS input, ${figures.cached}::VARCHAR AS cached,
+      ${figures.output}::VARCHAR AS output
     FROM usage_cells WHERE ${within} AND credits IS ${known} GROUP BY 1, key_fp, model
     ORDER BY start_us, key_fp NULLS LAST, model NULLS LAST`
   const known = await session.rows<Bucket>(sums('NOT NULL'))

@@ -1,6 +1,8 @@
-import { knownColumns, shownTokens, tokenKinds } from '../../measure/usage/quantities.ts'
+import { shownTokens, tokenKinds } from '../../measure/usage/quantities.ts'
+import { figuresOfEnded } from '../../measure/usage/sums.ts'
 import { literal } from '../../store/literal.ts'
 import type { Session } from '../../store/session/session.ts'
+import { lookup } from '../../user/lookup.ts'
 import { queryText, type UsageEngine } from './engine/engine.ts'
 import { shortSql } from './short-name.ts'
 
@@ -13,31 +15,33 @@ export const shortened = (name: string) =>
 /** Columns of the kinds of tokens that a page shows. */
 export const tokenColumns = shownTokens.map((name) => tokenKinds[name].column)
 
-/**
- * The columns of `UsageSums` (in snake case), from sums by end and unit. Two steps are cheaper: a filter on each of
- * ten sums costs more than a few more groups.
- */
+/** What charts call the figures that are neither tokens nor a count by end. */
+const named: Readonly<Record<string, string>> = lookup({
+  requestsUnknown: 'requests_unknown',
+  costKnown: 'credits_known',
+  okTokens: 'both_tokens',
+  okTokensKnown: 'tokens_known_ok',
+  ...Object.fromEntries(
+    shownTokens.flatMap((name) => [
+      [name, tokenKinds[name].column],
+      [`${name}Known`, tokenKinds[name].known],
+    ]),
+  ),
+})
+
+/** The figures as columns, from sums by end and unit: two steps are cheaper than a filter on each of ten sums. What is no amount is 0 without any. */
 const usageSums = (() => {
-  const sum = (column: string, when: string, name: string) =>
-    `coalesce(sum(${column}) FILTER (WHERE ${when}), 0) AS ${name}`
+  const columns = new Map(
+    Object.entries(figuresOfEnded).map(([name, sql]) => [named[name] ?? name, sql]),
+  )
+  const mayBeUnknown = new Set(['requests', 'both_tokens', ...tokenColumns])
   const inUnit = (column: string) =>
     `sum(${column}) FILTER (WHERE unit = getvariable('usage_unit')) AS ${column}`
-  const all = (column: string) => `sum(${column}) AS ${column}`
   return [
-    'sum(n) AS requests',
-    sum('n', `ended = 'ok'`, 'ok'),
-    sum('n', `ended <> 'ok'`, 'failed'),
-    sum('n', `ended = 'limited'`, 'limited'),
-    sum('n', `ended = 'unknown'`, 'ambiguous'),
-    'coalesce(sum(requests_unknown), 0) AS requests_unknown',
-    inUnit('credits'),
-    inUnit('possible_credits'),
-    'coalesce(sum(credits_known), 0) AS credits_known',
-    ...tokenColumns.map(all),
-    // Means are over successes.
-    `sum(both_tokens) FILTER (WHERE ended = 'ok') AS both_tokens`,
-    sum('tokens_known', `ended = 'ok'`, 'tokens_known_ok'),
-    ...knownColumns.map((column) => `coalesce(sum(${column}), 0) AS ${column}`),
+    ...[...columns].map(([name, sql]) =>
+      mayBeUnknown.has(name) ? `${sql} AS ${name}` : `coalesce(${sql}, 0) AS ${name}`,
+    ),
+    ...['credits', 'possible_credits'].map(inUnit),
   ].join(',\n')
 })()
 

@@ -1,6 +1,7 @@
 import type { Contract } from '../../contract/contract.ts'
 import { defaultContract } from '../../contract/default.ts'
-import { quarterUs } from '../../measure/usage/quantities.ts'
+import { quarterUs, tokenFieldsSql } from '../../measure/usage/quantities.ts'
+import type { FigureName, Sums } from '../../measure/usage/sums.ts'
 import type { Store } from '../../store/session/open.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
 import { largest } from '../../user/extremes.ts'
@@ -26,7 +27,7 @@ import {
   type UsagePage,
   type WeekHour,
 } from './shape.ts'
-import { readSeries, readTotals } from './totals.ts'
+import { periodSums, readSeries, readTotals } from './totals.ts'
 
 const horizonDays = 365
 const planDays = 30
@@ -166,35 +167,18 @@ function withPassedDate(depletion: Depletion, nowUs: number, fromUs: number): De
 }
 
 async function readCards(store: Session): Promise<readonly Card[]> {
-  const rows = await store.rows<{
-    now: boolean
-    requests: number | null
-    ok: number
-    credits: number | null
-    credits_known: number
-    tokens: number | null
-    both_tokens: number | null
-    tokens_known: number
-    tokens_known_ok: number
-  }>(
-    `SELECT quarter >= getvariable('usage_from') // ${quarterUs} AS now,
-       sum(requests)::BIGINT AS requests, sum(ok)::BIGINT AS ok, sum(credits)::DOUBLE AS credits,
-       sum(credits_known)::BIGINT AS credits_known, sum(tokens_known)::BIGINT AS tokens_known,
-       sum(tokens_known_ok)::BIGINT AS tokens_known_ok,
-       coalesce(sum(prompt_tokens) + sum(completion_tokens), sum(prompt_tokens), sum(completion_tokens))::DOUBLE
-         AS tokens, sum(both_tokens)::DOUBLE AS both_tokens
-     FROM usage_quarters
-     WHERE quarter >= getvariable('usage_from') // ${quarterUs}
-        OR quarter < getvariable('usage_before_to') // ${quarterUs}
-     GROUP BY 1`,
-  )
+  const isNow = `quarter >= getvariable('usage_from') // ${quarterUs}`
+  const rows = await periodSums<{ readonly now: boolean }>(store, {
+    where: `(${isNow} OR quarter < getvariable('usage_before_to') // ${quarterUs})`,
+    by: { now: isNow },
+  })
+  const [unit] = await store.rows<{ unit: string }>(`SELECT getvariable('usage_unit') AS unit`)
   const [now, before] = [true, false].map((which) => rows.find((row) => row.now === which))
-  type Sums = (typeof rows)[number]
   const card = (
     name: Card['name'],
     of: (sums: Sums) => number | null,
-    known: 'requests' | 'credits_known' | 'tokens_known' | 'tokens_known_ok',
-    all: 'requests' | 'ok',
+    known: FigureName,
+    all: FigureName = 'requests',
   ): Card => {
     const value = now === undefined ? null : of(now)
     const then = before === undefined ? null : of(before)
@@ -203,18 +187,24 @@ async function readCards(store: Session): Promise<readonly Card[]> {
       value,
       before: then,
       change: value === null || then === null || then === 0 ? null : value / then - 1,
-      n: now === undefined ? 0 : (now[known] ?? 0),
+      n: now?.[known] ?? 0,
       unmeasured: now === undefined ? 0 : Math.max(0, (now[all] ?? 0) - (now[known] ?? 0)),
     }
   }
+  const amount = ({ amounts }: Sums) => {
+    const found = amounts?.find((each) => each.unit === unit!.unit)
+    return found === undefined ? null : Number(found.used)
+  }
+  const tokens = ({ input, output }: Sums) =>
+    input === null && output === null ? null : (input ?? 0) + (output ?? 0)
   // Sum over sum, for successes with both token counts: never a mean of means.
-  const average = ({ both_tokens, tokens_known_ok }: Sums) =>
-    both_tokens === null || tokens_known_ok === 0 ? null : both_tokens / tokens_known_ok
+  const average = ({ okTokens, okTokensKnown }: Sums) =>
+    okTokens === null || !okTokensKnown ? null : okTokens / okTokensKnown
   return [
-    card('credits', ({ credits }) => credits, 'credits_known', 'requests'),
-    card('requests', ({ requests }) => requests, 'requests', 'requests'),
-    card('tokens', ({ tokens }) => tokens, 'tokens_known', 'requests'),
-    card('averageTokens', average, 'tokens_known_ok', 'ok'),
+    card('credits', amount, 'costKnown'),
+    card('requests', ({ requests }) => requests, 'requests'),
+    card('tokens', tokens, 'inputKnown'),
+    card('averageTokens', average, 'okTokensKnown', 'ok'),
   ]
 }
 
@@ -236,9 +226,7 @@ function readKeys(store: Session): Promise<readonly KeyRow[]> {
        ambiguous::BIGINT AS ambiguous,
        sums.credits::DOUBLE AS credits,
        possible_credits::DOUBLE AS "possibleCredits",
-       prompt_tokens::DOUBLE AS "promptTokens",
-       cached_tokens::DOUBLE AS "cachedTokens",
-       completion_tokens::DOUBLE AS "completionTokens"
+       ${tokenFieldsSql}
      FROM usage_key_sums AS sums JOIN usage_top_keys AS top
        ON sums.key_fp IS NOT DISTINCT FROM top.key_fp AND sums.account IS NOT DISTINCT FROM top.account
      ORDER BY credits DESC NULLS LAST, requests DESC, "keyFp"`,

@@ -1,5 +1,6 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { Grant } from '../../contract/grant.ts'
+import type { ShownToken, TokenField } from '../../measure/usage/quantities.ts'
 import type { AccountScope } from '../../store/session/account.ts'
 import type { UsageDimension } from '../pages.ts'
 import type { UsageJson } from './json/shape.ts'
@@ -114,7 +115,7 @@ export interface UsageTotals {
   /** `unknown` are sums over an interval that do not say how many requests they are of. */
   readonly requests: Total
   /** `cached` and `cacheWrite` are part of `input`, `reasoning` of `output`. */
-  readonly tokens: Readonly<Record<keyof UsageJson['totals']['tokens'], Total>>
+  readonly tokens: Readonly<Record<ShownToken, Total>>
   /** One entry for each unit, as exact decimals. Units are never added up. */
   readonly money: readonly {
     readonly unit: string
@@ -166,8 +167,8 @@ export function costText({ name, value }: Card, creditUsd: number | null): strin
   return `${dollars.format(value * creditUsd)} at ${creditUsd} USD a credit`
 }
 
-/** Sums of a bucket. */
-export interface UsageSums {
+/** Sums of a bucket. Tokens are null if no request reports them. */
+export interface UsageSums extends Readonly<Record<TokenField, number | null>> {
   readonly requests: number
   readonly ok: number
   /** All that did not succeed (`src/measure/usage/ends.ts`). */
@@ -178,12 +179,6 @@ export interface UsageSums {
   readonly ambiguous: number
   readonly credits: number | null
   readonly possibleCredits: number | null
-  /** All input. */
-  readonly promptTokens: number | null
-  /** Prompt tokens from a cache; null if no request reported them. */
-  readonly cachedTokens: number | null
-  /** All output. */
-  readonly completionTokens: number | null
 }
 
 /** Sums that are null where no source covers the bucket. */
@@ -197,10 +192,6 @@ export interface SeriesPoint extends CoveredSums {
   readonly lengthS: number
   /** The zone of its hours and days: the page's, or UTC for sums that no local day contains. */
   readonly timezone: string
-  /** Prompt tokens written to a cache. */
-  readonly cacheWriteTokens: number | null
-  /** Completion tokens of reasoning. */
-  readonly reasoningTokens: number | null
   /** Usage less refunds by unit, as exact decimals; at least so much, if `unknownCost` is not 0. */
   readonly money: Readonly<Record<string, string>>
   /** Requests whose cost is not known. */

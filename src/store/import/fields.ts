@@ -1,4 +1,5 @@
 import { outcomes } from '../../attempt/outcome.ts'
+import { mappedTokens, tokenNames } from '../../measure/usage/quantities.ts'
 import { literal } from '../literal.ts'
 import { entryTypes } from './entry-types.ts'
 import type { FieldName, Mapping, Place } from './mapping.ts'
@@ -183,12 +184,7 @@ export function stagedFields(
           ...name('unit', 'unit', longestUnit),
           sql: `coalesce(${unitSql(optional(text('unit')))}, ${ownUnit})`,
         },
-    tokens('prompt_tokens', 'promptTokens'),
-    tokens('cached_tokens', 'cachedTokens'),
-    tokens('cache_write_tokens', 'cacheWriteTokens'),
-    tokens('cache_write_1h_tokens', 'cacheWrite1hTokens'),
-    tokens('completion_tokens', 'completionTokens'),
-    tokens('reasoning_tokens', 'reasoningTokens'),
+    ...tokenNames.map((field) => tokens(mappedTokens[field], field)),
     isBuckets ? requests : { ...requests, isSame: false, sql: `coalesce(${requests.sql}, 1)` },
     durationField('ttft_us', fields.ttft, read),
     durationField('latency_us', fields.latency, read),

@@ -1,3 +1,9 @@
+import {
+  eachToken,
+  type ShownToken,
+  shownTokens,
+  tokenKinds,
+} from '../../measure/usage/quantities.ts'
 import type { Session } from '../session/session.ts'
 import { stagedCredits } from './fields.ts'
 import { pricedUnitSql } from './price-lines.ts'
@@ -10,9 +16,7 @@ export interface LogSummary {
   readonly fromUs: number | null
   readonly toUs: number | null
   readonly requests: number | null
-  readonly tokens: Readonly<
-    Record<'input' | 'cached' | 'cacheWrite' | 'output' | 'reasoning', number | null>
-  >
+  readonly tokens: Readonly<Record<ShownToken, number | null>>
   /** Sums of usage and refunds by unit, as exact decimals. */
   readonly cost: Readonly<Record<string, string>>
   /** Requests that do not report their tokens, or their cost. */
@@ -36,9 +40,7 @@ export async function describeLog(
   const [sums] = await store.rows<Record<string, number | null>>(
     `SELECT count(*) FILTER (WHERE end_us IS NULL) AS events, count(end_us) AS buckets, min(at_us) AS first,
        max(coalesce(end_us, at_us)) AS last, sum(requests) FILTER (WHERE coalesce(type, 'usage') = 'usage')::BIGINT AS requests,
-       sum(prompt_tokens)::BIGINT AS input, sum(cached_tokens)::BIGINT AS cached,
-       sum(cache_write_tokens)::BIGINT AS writes, sum(completion_tokens)::BIGINT AS output,
-       sum(reasoning_tokens)::BIGINT AS reasoning,
+       ${shownTokens.map((name) => `sum(${tokenKinds[name].column})::BIGINT AS "${name}"`).join(', ')},
        coalesce(sum(requests) FILTER (WHERE prompt_tokens IS NULL AND completion_tokens IS NULL), 0)::BIGINT AS no_tokens,
        coalesce(sum(requests) FILTER (WHERE ${stagedCredits} IS NULL), 0)::BIGINT AS no_cost
      FROM staging.lines WHERE ${good}`,
@@ -52,7 +54,7 @@ export async function describeLog(
      WHERE ${good} AND ${stagedCredits} IS NOT NULL AND coalesce(type, 'usage') IN ('usage', 'refund')
      GROUP BY 1 ORDER BY 1`,
   )
-  const { events, buckets, first, last, requests, input, cached, writes, output, reasoning } = sums!
+  const { events, buckets, first, last, requests } = sums!
   return {
     kind: isBill
       ? 'charges'
@@ -67,10 +69,7 @@ export async function describeLog(
     fromUs: first ?? null,
     toUs: last ?? null,
     requests: requests ?? null,
-    tokens: {
-      ...{ input: input ?? null, cached: cached ?? null, cacheWrite: writes ?? null },
-      ...{ output: output ?? null, reasoning: reasoning ?? null },
-    },
+    tokens: eachToken((name) => sums![name] ?? null),
     cost: Object.fromEntries(
       costs.map(({ unit, sum }) => [unit, sum.includes('.') ? sum.replace(/\.?0+$/, '') : sum]),
     ),

@@ -1,5 +1,6 @@
 import { YAMLParseError } from 'yaml'
 import { z } from 'zod'
+import { eachMappedTokens, mappedTokens } from '../../measure/usage/quantities.ts'
 import { UserError } from '../../user/user-error.ts'
 import { parseYaml } from '../../user/yaml.ts'
 import { columnName, lineRules } from './lines/line-rules.ts'
@@ -99,12 +100,7 @@ const mappingShape = z.strictObject({
     credits: place.optional(),
     /** The unit of `credits`: ISO 4217, or a name. */
     unit: place.optional(),
-    promptTokens: place.optional(),
-    cachedTokens: place.optional(),
-    cacheWriteTokens: place.optional(),
-    cacheWrite1hTokens: place.optional(),
-    completionTokens: place.optional(),
-    reasoningTokens: place.optional(),
+    ...eachMappedTokens(() => place.optional()),
     status: place.optional(),
     outcome: place.optional(),
     errorCode: place.optional(),
@@ -182,14 +178,9 @@ export const ownMapping: Mapping = {
     keyFp: 'key_fp',
     account: 'account',
     credits: 'credits',
-    promptTokens: 'prompt_tokens',
-    cachedTokens: 'cached_tokens',
-    completionTokens: 'completion_tokens',
+    ...mappedTokens,
     type: 'type',
     unit: 'unit',
-    cacheWriteTokens: 'cache_write_tokens',
-    cacheWrite1hTokens: 'cache_write_1h_tokens',
-    reasoningTokens: 'reasoning_tokens',
     status: 'status',
     outcome: 'outcome',
     errorCode: 'error_code',

@@ -1,4 +1,4 @@
-import { tokenColumns } from '../../measure/usage/quantities.ts'
+import { tokenColumns, tokenNames } from '../../measure/usage/quantities.ts'
 import { UserError } from '../../user/user-error.ts'
 import { identifier, literal } from '../literal.ts'
 import type { Session } from '../session/session.ts'
@@ -163,16 +163,7 @@ function reasonSql({ name, wrong, expected, observed }: StagedField): string {
     || coalesce(to_json(left(${observed}, 80))::VARCHAR, 'nothing')${name === 'credits' ? wordHint(observed) : ''}`
 }
 
-const numberFields = [
-  'credits',
-  'promptTokens',
-  'cachedTokens',
-  'cacheWriteTokens',
-  'cacheWrite1hTokens',
-  'completionTokens',
-  'reasoningTokens',
-  'requests',
-] as const satisfies readonly FieldName[]
+const numberFields = ['credits', ...tokenNames, 'requests'] as const satisfies readonly FieldName[]
 
 /** The mapped columns that hold numbers as text. */
 function numbersOf({ fields }: Mapping) {

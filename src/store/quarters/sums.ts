@@ -1,5 +1,5 @@
 import { quarterUs } from '../../measure/usage/quantities.ts'
-import { fileTokensSql, sumsOfUnitsSql } from '../../measure/usage/sums.ts'
+import { fileTokensSql, linesSql, sumsOfUnitsSql } from '../../measure/usage/sums.ts'
 import { literal } from '../literal.ts'
 import { cellsSql, quartersSql, shownBucketsSql } from './quarters.ts'
 
@@ -67,10 +67,10 @@ export function exportedSumsSql(
   const unknown = (known: string, name: string) =>
     `greatest(0, coalesce(requests, 0) - coalesce("${known}", 0)) AS ${name}`
   return `
-    SELECT ${by.map((each) => `"${each}"`).join(', ')},
+    SELECT ${by.map((each) => `"${each}"`).join(', ')}, type,
       requests, coalesce("requestsUnknown", 0) AS requests_unknown, coalesce(failed, 0) AS failed,
       ${fileTokensSql}, ${unknown('inputKnown', 'tokens_unknown')},
-      unit, used AS amount, refunds, ${unknown('costKnown', 'amount_unknown')}
-    FROM (${sumsOfUnitsSql({ from: localRows, by: Object.fromEntries(by.map((each) => [each, dimensionSql[each]])) })})
-    ORDER BY ${by.map((_, at) => `${at + 1} NULLS LAST`).join(', ')}, unit`
+      unit, amount, ${unknown('costKnown', 'amount_unknown')}
+    FROM (${linesSql(sumsOfUnitsSql({ from: localRows, by: Object.fromEntries(by.map((each) => [each, dimensionSql[each]])) }), by)})
+    ORDER BY ${by.map((_, at) => `${at + 1} NULLS LAST`).join(', ')}, type DESC, unit`
 }

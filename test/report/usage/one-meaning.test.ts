@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../../src/contract/default.ts'
 import type { Answers } from '../../../src/portal/api/shapes.ts'
+import type { BoardData } from '../../../src/report/usage/board/data.ts'
 import { enterPrices } from '../../../src/report/usage/prepare.ts'
 import { readUsage } from '../../../src/report/usage/read.ts'
 import { appendAttempts } from '../../../src/store/attempts/recorder.ts'
@@ -21,9 +22,9 @@ import { enterEvents, usageOptions, utc } from '../usage-events.ts'
 interface Line {
   readonly atUs: number
   readonly account: string
-  readonly model: string
-  readonly keyFp: string
-  readonly endpoint: string
+  readonly model: string | null
+  readonly keyFp: string | null
+  readonly endpoint: string | null
   readonly outcome: string
   readonly status: number | null
   readonly unit: string
@@ -103,13 +104,14 @@ const line = (units: readonly string[]): fc.Arbitrary<Line> =>
       unit: fc.constantFrom(...units),
       micros: maybe(fc.integer({ min: 0, max: 9_999_999 })),
       isRefund: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
+      namesNothing: fc.boolean(),
       promptTokens: maybe(count),
       completionTokens: maybe(count),
       cachedTokens: maybe(count),
       cacheWriteTokens: maybe(count),
       reasoningTokens: maybe(count),
     })
-    .map(({ minute, end: [outcome, status], isRefund, micros, ...rest }) => {
+    .map(({ minute, end: [outcome, status], isRefund, namesNothing, micros, ...rest }) => {
       const of = { ...rest, atUs: utc(2026, 11, 1) + minute * 60e6 }
       // A request that reports one kind of all tokens reports both: one alone has no number of requests of its own.
       const both = of.promptTokens !== null && of.completionTokens !== null
@@ -118,6 +120,7 @@ const line = (units: readonly string[]): fc.Arbitrary<Line> =>
             ...{ ...of, outcome: 'ok', status: null, type: 'refund', micros: -(micros ?? 1) },
             ...{ promptTokens: null, cachedTokens: null, cacheWriteTokens: null },
             ...{ completionTokens: null, reasoningTokens: null },
+            ...(namesNothing ? { model: null, keyFp: null, endpoint: null } : {}),
           }
         : {
             ...{ ...of, outcome, status, type: 'usage', micros },
@@ -127,6 +130,8 @@ const line = (units: readonly string[]): fc.Arbitrary<Line> =>
     })
 
 const dayOf = ({ atUs }: Line) => new Date(atUs / 1000).toISOString().slice(0, 10)
+const hourOf = ({ atUs }: Line) =>
+  `${new Date(atUs / 1000).toISOString().slice(0, 13).replace('T', ' ')}:00 +00:00`
 const dimensions = {
   day: dayOf,
   model: ({ model }: Line) => model,
@@ -134,6 +139,12 @@ const dimensions = {
   endpoint: ({ endpoint }: Line) => endpoint,
 }
 type Dimension = keyof typeof dimensions
+/** What a file of sums has beside these. */
+const fileDimensions = { ...dimensions, hour: hourOf, account: ({ account }: Line) => account }
+type FileDimension = keyof typeof fileDimensions
+
+const namesIn = (lines: readonly Line[], of: (line: Line) => string | null) =>
+  [...new Set(lines.map(of))].filter((name) => name !== null).sort()
 
 /** Credits at 0.0125 EUR, and amounts of the log, by currency; in units of 10^-10, exactly. */
 function costOf(amounts: Readonly<Record<string, string>>, price: bigint | null) {
@@ -156,6 +167,20 @@ function costOf(amounts: Readonly<Record<string, string>>, price: bigint | null)
       }
     })
 }
+
+/** Amounts in millionths by unit, of lines of a file, which has refunds apart. */
+const mapOf = (amounts: string | number | null | undefined) => {
+  const sums = new Map<string, number>()
+  const lines = JSON.parse(String(amounts ?? '[]')) as { unit: string; amount: string }[]
+  for (const { unit, amount } of lines) {
+    sums.set(unit, (sums.get(unit) ?? 0) + Math.round(Number(amount) * 1e6))
+  }
+  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1))
+}
+const amountsIn = (amounts: Readonly<Record<string, string>>) =>
+  Object.entries(amounts)
+    .map(([unit, text]): [string, number] => [unit, Math.round(Number(text) * 1e6)])
+    .sort(([a], [b]) => (a < b ? -1 : 1))
 
 const csvOf = (text: string) => {
   const [head, ...rows] = text
@@ -198,30 +223,47 @@ async function expectOneMeaning(
           expect(refunds).toBe(expected.refunds[unit] ?? '0')
         }
         expect(totals.unknownCost).toBe(expected.unknownCost)
-        const added = (name: 'failed' | 'requests') =>
-          page.days.reduce((all, day) => all + (day[name] ?? 0), 0)
-        expect([added('requests'), added('failed')]).toEqual([expected.requests, expected.failed])
+        for (const points of [page.days, page.hours]) {
+          const added = (name: 'failed' | 'requests') =>
+            points.reduce((all, point) => all + (point[name] ?? 0), 0)
+          expect([added('requests'), added('failed')]).toEqual([
+            ...[expected.requests, expected.failed],
+          ])
+          for (const [unit, text] of Object.entries(expected.amounts)) {
+            const micros = points.map(({ money }) => Math.round(Number(money[unit] ?? 0) * 1e6))
+            expect([unit, decimal(micros.reduce((all, each) => all + each, 0))]).toEqual([
+              unit,
+              text,
+            ])
+          }
+        }
         const sums = await inSession(store, {}, async (session) => {
           await enterPrices(session, defaultContract)
           await limitTo(session, { account, keys: null })
           return Promise.all(
-            (Object.keys(dimensions) as readonly Dimension[]).map(async (by) => ({
+            (Object.keys(fileDimensions) as readonly FileDimension[]).map(async (by) => ({
               by,
               rows: await session.rows<Record<string, number | string | null>>(
                 `SELECT "${by}" AS name, sum(requests)::INTEGER AS requests, sum(failed)::INTEGER AS failed, sum(input_tokens)::INTEGER AS input,
                    sum(reasoning_tokens)::INTEGER AS reasoning, sum(cache_write_tokens)::INTEGER AS "cacheWrite",
                    sum(amount_unknown)::INTEGER AS unknown,
-                   map_from_entries(list((unit, amount::VARCHAR) ORDER BY unit) FILTER (WHERE amount IS NOT NULL)) AS amounts
+                   list({unit: unit, amount: amount::VARCHAR}) FILTER (WHERE amount IS NOT NULL)::JSON::VARCHAR AS amounts
                  FROM (${exportedSumsSql([by], { timezone: 'UTC', fromUs: null, toUs: null })}) GROUP BY "${by}" ORDER BY "${by}"`,
               ),
             })),
           )
         })
         for (const { by, rows } of sums) {
-          const names = [...new Set(mine.map(dimensions[by]))].sort()
-          expect(rows.map(({ name }) => name)).toEqual(names)
+          const nameOf = fileDimensions[by]
+          const named = rows.filter(({ name }) => name !== null)
+          expect(named.map(({ name }) => name)).toEqual(namesIn(mine, nameOf))
           for (const row of rows) {
-            const own = figuresOf(mine.filter((each) => dimensions[by](each) === row.name))
+            const own = figuresOf(mine.filter((each) => nameOf(each) === row.name))
+            expect([by, row.name, mapOf(row.amounts)]).toEqual([
+              by,
+              row.name,
+              amountsIn(own.amounts),
+            ])
             expect([by, row.name, row.requests ?? 0, row.failed, row.unknown]).toEqual([
               ...[by, row.name, own.requests, own.failed, own.unknownCost],
             ])
@@ -263,9 +305,15 @@ async function expectOneMeaning(
         )
       }
       for (const by of Object.keys(dimensions) as readonly Dimension[]) {
-        const { rows, total } = await read<Answers['breakdown']>(
+        const { rows, refunds, total } = await read<Answers['breakdown']>(
           `/v1/usage/breakdown?${november}&by=${by}&sort=name`,
         )
+        expect(rows.map(({ name }) => name).sort()).toEqual(namesIn(mine, shown[by]))
+        const apart = figuresOf(mine.filter((each) => shown[by](each) === null))
+        expect(refunds).toEqual({
+          credits: apart.refunds.credits ?? null,
+          cost: costOf(apart.refunds, price),
+        })
         for (const row of rows) {
           const own = figuresOf(mine.filter((each) => shown[by](each) === row.name))
           expect([by, row.name, row.requests, row.failed, row.input, row.credits]).toEqual([
@@ -294,12 +342,50 @@ async function expectOneMeaning(
           ])
         }
       }
+      const html = await (await service.ask(`/page?${november}`, token)).text()
+      const { cells, names, unit } = JSON.parse(
+        /id="board-data">(.*?)<\/script>/s.exec(html)![1]!,
+      ) as BoardData
+      const micros = (value: number | null | undefined) => Math.round((value ?? 0) * 1e6)
+      const cellsOf = (is: (at: number) => boolean) => {
+        const some = cells.hour.map((_, at) => at).filter(is)
+        const sum = (values: readonly (number | null)[]) =>
+          some.reduce((all, at) => all + micros(values[at]), 0) / 1e6
+        return {
+          ...{ requests: sum(cells.requests), failed: sum(cells.failed) },
+          ...{ input: sum(cells.input), output: sum(cells.output) },
+          credits: micros(sum(cells.credits)),
+        }
+      }
+      const onPage = (some: readonly Line[]) => {
+        const own = figuresOf(some)
+        return {
+          ...{ requests: own.requests, failed: own.failed },
+          ...{ input: own.tokens.input ?? 0, output: own.tokens.output ?? 0 },
+          credits: micros(Number(own.amounts[unit] ?? 0)),
+        }
+      }
+      expect(cellsOf(() => true)).toEqual(onPage(mine))
+      for (const by of ['model', 'key', 'endpoint'] as const) {
+        for (const [place, name] of names[by].entries()) {
+          const own = mine.filter(
+            (each) =>
+              (each.type === 'refund' ? 'Refunds and adjustments' : shown[by](each)) === name,
+          )
+          expect([by, name, cellsOf((at) => cells[by][at] === place)]).toEqual([
+            ...[by, name, onPage(own)],
+          ])
+        }
+      }
       const csv = csvOf(await (await service.ask(`/v1/export?${november}`, token)).text())
       const inUnit = (unit: string) =>
         csv
           .filter((row) => row.unit === unit && row.amount !== '')
           .reduce((all, row) => all + Math.round(Number(row.amount) * 1e6), 0)
       expect(csv.reduce((all, row) => all + Number(row.requests || 0), 0)).toBe(expected.requests)
+      expect(new Set(csv.map(({ key }) => key).filter((key) => key !== ''))).toEqual(
+        new Set(namesIn(mine, shown.key)),
+      )
       for (const [unit, text] of Object.entries(expected.amounts)) {
         expect([unit, decimal(inUnit(unit))]).toEqual([unit, text])
       }

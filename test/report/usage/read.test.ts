@@ -103,7 +103,10 @@ test('errors are summed by hour, and keys over all of their requests', async () 
     { startUs: at + hourUs, label: '2026-11-03 11:00 +00:00', error: '500', count: 1 },
     { startUs: at + hourUs, label: '2026-11-03 11:00 +00:00', error: 'timeout', count: 1 },
   ])
-  const none = { name: null, failed: 0, limited: 0, ambiguous: 0 }
+  const none = {
+    ...{ name: null, failed: 0, limited: 0, ambiguous: 0 },
+    ...{ cacheWriteTokens: null, reasoningTokens: null },
+  }
   expect(page.topKeys).toEqual([
     {
       ...none,

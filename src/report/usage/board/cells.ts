@@ -1,4 +1,4 @@
-import { endSql, failedSql } from '../../../measure/usage/ends.ts'
+import { figures } from '../../../measure/usage/sums.ts'
 import { literal } from '../../../store/literal.ts'
 import type { Session } from '../../../store/session/session.ts'
 import { visible } from '../../../user/hostile.ts'
@@ -150,14 +150,14 @@ async function fitted(
 }
 
 const sums = {
-  requests: 'sum(requests)::DOUBLE',
-  failed: `coalesce(sum(requests) FILTER (${failedSql}), 0)::DOUBLE`,
-  limited: `coalesce(sum(requests) FILTER ((${endSql}) = 'limited'), 0)::DOUBLE`,
-  unknown: 'greatest(0, sum(requests) - coalesce(sum(credits_known), 0))::DOUBLE',
+  requests: `${figures.requests}::DOUBLE`,
+  failed: `coalesce(${figures.failed}, 0)::DOUBLE`,
+  limited: `coalesce(${figures.limited}, 0)::DOUBLE`,
+  unknown: `greatest(0, ${figures.requests} - coalesce(${figures.costKnown}, 0))::DOUBLE`,
   credits: `sum(credits) FILTER (unit = getvariable('usage_unit'))::DOUBLE`,
-  input: 'sum(prompt_tokens)::DOUBLE',
-  cached: 'sum(cached_tokens)::DOUBLE',
-  output: 'sum(completion_tokens)::DOUBLE',
+  input: `${figures.input}::DOUBLE`,
+  cached: `${figures.cached}::DOUBLE`,
+  output: `${figures.output}::DOUBLE`,
 } as const
 
 /** Each name with its place in the list of its dimension, from 0; those with most requests first, `(other)` last. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { endSql } from '../../../measure/usage/ends.ts'
 import { quantities } from '../../../measure/usage/quantities.ts'
+import { tokensSql } from '../../../measure/usage/sums.ts'
 import type { ClickHouse, Parameters } from '../../../store/clickhouse/clickhouse.ts'
 import { pathLiteral } from '../../../store/literal.ts'
 import { quartersSql } from '../../../store/quarters/quarters.ts'
@@ -208,8 +209,8 @@ export async function fetchRequests<Row>(
   const only = (column: string, name: string) =>
     `AND (empty({${name}:Array(String)}) OR has({${name}:Array(String)}, coalesce(${column}, '')))`
   const rows = await clickhouse.rows<Row>(
-    `SELECT at_us, model, key_fp, endpoint, outcome, status, prompt_tokens AS input, cached_tokens AS cached,
-       completion_tokens AS output, toString(credits) AS credits, unit, NULL AS latency_us
+    `SELECT at_us, model, key_fp, endpoint, outcome, status, ${tokensSql},
+       toString(credits) AS credits, unit, NULL AS latency_us
      FROM usage_events FINAL
      WHERE ${mine} AND type = 'usage' AND at_us >= {fromUs:Int64} AND at_us < {toUs:Int64}
        ${only('model', 'models')} ${only('key_fp', 'keys')} ${only('endpoint', 'endpoints')} ${only(endSql, 'outcomes')}

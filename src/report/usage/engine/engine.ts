@@ -35,8 +35,7 @@ export interface UsageEngine {
 }
 
 /** The sums of a series or a key, by end and unit. */
-const outcomeSums = `${endSql} AS ended, unit, CAST(sum(requests) AS BIGINT) AS n,
-  ${sumColumns(outcomeColumns)}`
+const outcomeSums = `${endSql} AS ended, unit, ${sumColumns(outcomeColumns)}`
 
 /** The text of a file in this folder. Sums that several queries share are in a file of their own. */
 export function queryText(name: string): string {

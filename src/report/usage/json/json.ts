@@ -1,3 +1,4 @@
+import { tokenFields } from '../../../measure/usage/quantities.ts'
 import { safeJson } from '../../../user/hostile.ts'
 import type { SeriesPoint, UsagePage } from '../shape.ts'
 import { pointColumns, type UsageJson } from './shape.ts'
@@ -34,8 +35,8 @@ const isSmall = (value: object) =>
 
 function pointsOf(points: readonly SeriesPoint[]): UsageJson['hours'] {
   const used = points.filter(
-    ({ requests, credits, promptTokens, completionTokens, money }) =>
-      [requests, credits, promptTokens, completionTokens].some(
+    ({ requests, credits, money, ...point }) =>
+      [requests, credits, ...tokenFields.map((field) => point[field])].some(
         (value) => value !== null && value !== 0,
       ) || Object.values(money).some((amount) => Number(amount) !== 0),
   )

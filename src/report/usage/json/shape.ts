@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { eachToken, type TokenField, tokenFields } from '../../../measure/usage/quantities.ts'
 import { usageDimensions } from '../../pages.ts'
 
 /**
@@ -26,7 +27,10 @@ const unknownOf = { known: z.literal(false), summary }
 const sums = {
   ...{ requests: count, ok: count, failed: count, limited: count, ambiguous: count },
   ...{ credits: measured, possibleCredits: measured },
-  ...{ promptTokens: measured, cachedTokens: measured, completionTokens: measured },
+  ...(Object.fromEntries(tokenFields.map((field) => [field, measured])) as Record<
+    TokenField,
+    typeof measured
+  >),
 }
 
 const forecast = z.discriminatedUnion('known', [
@@ -41,8 +45,7 @@ const forecast = z.discriminatedUnion('known', [
 /** The columns of hours and of days. */
 export const pointColumns = [
   ...['start', 'series', 'requests', 'ok', 'failed', 'limited', 'ambiguous', 'credits'],
-  ...['possibleCredits', 'promptTokens', 'cachedTokens', 'cacheWriteTokens', 'completionTokens'],
-  ...['reasoningTokens', 'unknownCost', 'open', 'money'],
+  ...['possibleCredits', ...tokenFields, 'unknownCost', 'open', 'money'],
 ] as const
 
 const points = z.object({
@@ -91,9 +94,7 @@ export const usageShape = z.object({
   }),
   totals: z.object({
     requests: total,
-    tokens: z.object({
-      ...{ input: total, cached: total, cacheWrite: total, output: total, reasoning: total },
-    }),
+    tokens: z.object(eachToken(() => total)),
     money: z.array(
       z.object({ unit: z.string(), used: decimal, refunds: decimal, computed: decimal }),
     ),
