@@ -94,7 +94,7 @@ describe('from a log to the usage page', () => {
     const usage = await assay(['usage', '--db', db, '--grants', 'grants.yaml'])
     expect(usage).toMatchObject({ code: 0, err: '' })
     expect(usage.out).toMatch(/credits used +672/)
-    expect(usage.out).toMatch(/tokens per request +40/)
+    expect(usage.out).toMatch(/tokens per success +40/)
     expect(usage.out).toMatch(/2026-10-13 +24 +48/)
     expect(usage.out).toMatch(/48 credits a day/)
     expect(usage.out).toMatch(/expires .* of Standard unused on 2026-10-20/)

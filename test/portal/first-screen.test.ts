@@ -161,3 +161,27 @@ test('a month is compared with the same days of the month before', async () => {
   )
   expect(textOf(page)).toContain('100% more than Oct 1 – 27')
 }, 60_000)
+
+test.each([
+  ['more than', '-9'],
+  ['exactly', '-4'],
+])(
+  'an account that got back %s what it used has a page',
+  async (_, refund) => {
+    const day = (at: number, credits: string, type: 'usage' | 'refund') => ({
+      ...{ atUs: utc(2026, 11, at, 9), account: 'a', credits, unit: 'EUR', type },
+      ...(type === 'refund' ? { keyFp: null, endpoint: null, model: null, requests: 0 } : {}),
+    })
+    const page = await pageOf(
+      [
+        ...[day(3, '1', 'usage'), day(4, '2', 'usage'), day(9, '1', 'usage')],
+        day(6, refund, 'refund'),
+      ],
+      'a',
+      '?from=2026-11-01&to=2026-12-01',
+    )
+    expect(textOf(page)).toContain(` ${refund === '-9' ? '-€5.00' : '€0.00'} `)
+    expect(textOf(page)).not.toContain('NaN')
+  },
+  60_000,
+)

@@ -178,7 +178,7 @@ describe('missing measurements', () => {
     expect(cards.tokens).toMatchObject({ value: 151, n: 2, unmeasured: 1 })
     expect(cards.averageTokens).toMatchObject({ value: 12, n: 1 })
     const terminal = terminalUsage(page)
-    expect(terminal).toContain('of 1 of 2 answers')
+    expect(terminal).toContain('of 1 of 2 successes')
     expect(terminal).toContain('of 2 of 3 requests')
   })
 

@@ -52,7 +52,7 @@ export async function exportSums(
   const keys = known.map(({ key }) => key)
   const names = `MAP(${textList(keys)}, ${textList(keys.map((key) => asked.keys.nameOf(key)))})`
   const sql = `
-    SELECT (${textList(starts)})[bar + 1] AS start, type, model, (${names})[key] AS key, endpoint, CASE type WHEN 'usage' THEN outcome END AS outcome,
+    SELECT (${textList(starts)})[bar + 1] AS start, type, model, map_extract_value(${names}, key) AS key, endpoint, CASE type WHEN 'usage' THEN outcome END AS outcome,
       requests, ${fileTokensSql}, unit, CASE WHEN ${amountIsShown(bearer)} THEN amount END AS amount, ${costSql(asked)}
     FROM (${linesSql(sums, ['bar', 'model', 'key', 'endpoint', 'outcome'])})
     ORDER BY bar, type DESC, model, key, endpoint, outcome, unit`

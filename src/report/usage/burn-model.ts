@@ -15,7 +15,7 @@ export interface PastDay {
 const windowDays = 42
 /** Measured days from which the model has a trend. */
 const trendDays = 6.5
-/** The least level that scales the noise, as a share of the mean. */
+/** The least level that scales the noise, as a share of the mean size of a day's burn: refunds can make a burn less than 0. */
 const leastLevel = 0.1
 /** Widens the uncertainty of the coefficients, because the model itself is an approximation. */
 const caution = 1.05
@@ -60,7 +60,7 @@ export function fitBurn(past: readonly PastDay[]): BurnModel {
     Math.round((startUs - lastUs) / 86_400e6)
   const span = 1 - aheadOf(days[0]!)
   const seen = days.reduce((sum, day) => sum + day.share, 0)
-  const mean = days.reduce((sum, day) => sum + day.credits, 0) / seen
+  const size = days.reduce((sum, day) => sum + Math.abs(day.credits), 0) / seen
   const hasTrend = seen >= trendDays
   const fits = rhythms.flatMap((rhythm) => {
     const features = (ahead: number, weekday: number) =>
@@ -72,14 +72,14 @@ export function fitBurn(past: readonly PastDay[]): BurnModel {
         share,
       })),
     )
-    return fit === null ? [] : [{ features, fit, cost: costOf(fit, days.length, mean) }]
+    return fit === null ? [] : [{ features, fit, cost: costOf(fit, days.length, size) }]
   })
   const { features, fit } = fits.reduce((best, each) => (each.cost < best.cost ? each : best))
   // Rounding errors of an even burn are not noise.
-  const deviation = fit.deviation < 1e-9 * mean ? 0 : fit.deviation
+  const deviation = fit.deviation < 1e-9 * size ? 0 : fit.deviation
   // Noise grows with the square root of the level, as for counts.
   const rootOf = (x: readonly number[]) =>
-    Math.sqrt(Math.max(leastLevel * mean, dot(fit.coefficients, x)))
+    Math.sqrt(Math.max(leastLevel * size, dot(fit.coefficients, x)))
   const noises = fit.residuals.flatMap((residual, at) =>
     residual === null ? [] : [residual / rootOf(features(aheadOf(days[at]!), days[at]!.weekday))],
   )
@@ -101,9 +101,9 @@ export function fitBurn(past: readonly PastDay[]): BurnModel {
 }
 
 /** Akaike's criterion, corrected for few observations, without the terms that all fits share. */
-function costOf(fit: LeastSquares, n: number, mean: number): number {
+function costOf(fit: LeastSquares, n: number, burn: number): number {
   const size = fit.coefficients.length
-  const least = (1e-9 * mean) ** 2
+  const least = (1e-9 * burn) ** 2
   const squares = Math.max(fit.deviation ** 2 * fit.freedom, least)
   return n * Math.log(squares) + (2 * size * n) / Math.max(0.5, fit.freedom - 1)
 }

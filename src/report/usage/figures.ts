@@ -8,7 +8,7 @@ const titles: Readonly<Record<Card['name'], string>> = {
   credits: 'credits used',
   requests: 'requests',
   tokens: 'tokens',
-  averageTokens: 'tokens per request',
+  averageTokens: 'tokens per success',
 }
 
 /** The unit as a word of a line. It may come from a log. */

@@ -155,7 +155,7 @@ export interface Card {
 /** The share of requests with the value, if some lack it; else null. */
 export function measuredShare({ name, n, unmeasured }: Card): string | null {
   if (unmeasured === 0) return null
-  const of = name === 'averageTokens' ? 'answers' : 'requests'
+  const of = name === 'averageTokens' ? 'successes' : 'requests'
   return `of ${n.toLocaleString('en-US')} of ${(n + unmeasured).toLocaleString('en-US')} ${of}`
 }
 

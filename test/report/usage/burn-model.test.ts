@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { randomOf } from '../../../src/report/random.ts'
 import { fitBurn, type PastDay } from '../../../src/report/usage/burn-model.ts'
@@ -109,5 +110,27 @@ describe('the simulated burn of a day', () => {
   test('draws of an even burn are all equal', () => {
     const { draw } = fitBurn(pastDays([100, 100, 100, 100, 50], { 4: 0.5 }))
     expect(draw(randomOf(1))(3, 2, 0.25)).toBeCloseTo(25, 6)
+  })
+
+  test('days that gave back more than was used have a burn that is a number', () => {
+    const amount = fc.integer({ min: -100_000, max: 20_000 }).map((each) => each / 1000)
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(amount, fc.constantFrom(0, 5, -5, 1e-18)), {
+          minLength: 3,
+          maxLength: 30,
+        }),
+        fc.nat(),
+        (burns, seed) => {
+          const { expected, draw } = fitBurn(pastDays(burns))
+          const drawn = draw(randomOf(seed))
+          for (const [ahead, weekday, share] of asked) {
+            expect([expected(ahead, weekday), drawn(ahead, weekday, share)]).toEqual([
+              ...[expect.toSatisfy(Number.isFinite), expect.toSatisfy(Number.isFinite)],
+            ])
+          }
+        },
+      ),
+    )
   })
 })

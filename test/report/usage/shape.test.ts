@@ -13,7 +13,7 @@ const card = (name: Card['name'], change: Partial<Card> = {}): Card => ({
 
 test.each([
   [card('tokens'), 'of 1,200 of 1,234 requests'],
-  [card('averageTokens'), 'of 1,200 of 1,234 answers'],
+  [card('averageTokens'), 'of 1,200 of 1,234 successes'],
   [card('credits'), 'of 1,200 of 1,234 requests'],
   [card('credits', { unmeasured: 1 }), 'of 1,200 of 1,201 requests'],
   [card('requests', { unmeasured: 0 }), null],

@@ -66,9 +66,9 @@ test('days are local, and the end of a period is not in it', async () => {
   const lines = readFileSync(out, 'utf8')
     .split('\n')
     .map((line) => line.split(','))
-  expect(lines[0]!.slice(0, 3)).toEqual(['day', 'model', 'requests'])
+  expect(lines[0]!.slice(0, 4)).toEqual(['day', 'model', 'type', 'requests'])
   expect(
-    lines.slice(1, 3).map((line) => [line[0], line[1], line[2], line.at(-3), line.at(-1)]),
+    lines.slice(1, 3).map((line) => [line[0], line[1], line[3], line.at(-2), line.at(-1)]),
   ).toEqual([
     // No text of a log is a formula.
     ['2026-11-04', `'=two`, '1', '3', '0'],

@@ -163,8 +163,8 @@ test('the text page has cards, days, series, dates and reasons in 80 columns', (
 credits used              1,234.56   (1,000 before, +23.5 %)
 requests                        40   (50 before, -20.0 %)
 tokens                           -   (not measured before, of 0 of 7 requests)
-tokens per request               5   (0 before)
-tokens per request               5   (5 before, +0.0 %)
+tokens per success               5   (0 before)
+tokens per success               5   (5 before, +0.0 %)
 
 day             requests     credits
 2026-11-01             7          17  █████████████████

@@ -105,7 +105,9 @@ export const usageShape = z.object({
   }),
   cards: z.array(
     z.object({
-      name: z.enum(['credits', 'requests', 'tokens', 'averageTokens']),
+      name: z
+        .enum(['credits', 'requests', 'tokens', 'averageTokens'])
+        .describe('averageTokens: input and output of a success; each other is of all requests'),
       ...{ value: measured, before: measured, change: measured, n: count, unmeasured: count },
     }),
   ),
