@@ -28,6 +28,7 @@ interface Parts {
   cross_origin: { readonly crossOrigin: true }
   models: { readonly models: readonly Model[] }
   'models.cost_credits': { readonly models: readonly PricedModel[] }
+  'models.context_window_tokens': { readonly models: readonly Model[] }
   'models.tokenizer': { readonly models: readonly Model[] }
   'models.template_tokens': { readonly models: readonly Model[] }
   'models.max_reasoning_tokens': { readonly models: readonly Model[] }
@@ -94,6 +95,7 @@ const isMade: { readonly [P in PromiseName]: (contract: Contract) => boolean } =
     models !== undefined &&
     some(models) &&
     models.every((model) => model.costCredits !== undefined),
+  'models.context_window_tokens': ({ models }) => anyModel(models, 'contextWindowTokens'),
   'models.tokenizer': ({ models }) => anyModel(models, 'tokenizer'),
   'models.template_tokens': ({ models }) => anyModel(models, 'templateTokens'),
   'models.max_reasoning_tokens': ({ models }) => anyModel(models, 'maxReasoningTokens'),

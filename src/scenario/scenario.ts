@@ -36,14 +36,19 @@ export type Prompt =
       readonly pool: number | null
       readonly prefix: PromptPrefix | null
       readonly script: PromptScript
+      /** Where in the text `codes` stand, as shares of it. */
+      readonly between?: Between
     }
   /** A step without a prompt: a short request, another in each request. */
   | { readonly kind: 'sentence' }
   /** The step's `prompt` function in the scenario's own module. */
   | { readonly kind: 'function' }
 
-/** What made-up text consists of. `repeat`: one word, again and again. */
-export const promptScripts = ['words', 'code', 'han', 'repeat'] as const
+/** From the first to the second share of a text. */
+export type Between = readonly [from: number, to: number]
+
+/** What made-up text consists of. `repeat`: one word, again and again. `codes`: words with codes of six digits in them. */
+export const promptScripts = ['words', 'code', 'han', 'repeat', 'codes'] as const
 export type PromptScript = (typeof promptScripts)[number]
 
 /** Text before a synthetic prompt, which a service may keep in its prefix cache. */

@@ -27,6 +27,9 @@ export interface Answer {
 /** After `Repeat after me: …`, `Say: …` or `Echo: …`, the answer is the rest. */
 const repeat =
   /^\s*(?:please\s+)?(?:repeat|say|echo|print|output|reply with)\b[^:\n]*:\s*([\s\S]+)$/i
+/** `List every code`: the answer has each `code 123456` of the text. */
+const everyCode = /\blist every code\b/i
+const code = /\bcode (\d{6})\b/gi
 const count = /\bcount\b[^\d]*(\d+)\s*(?:to|through|-)\s*(\d+)/i
 
 /**
@@ -65,6 +68,8 @@ function intendedWords(
   const last = request.messages.findLast((message) => message.role === 'user')?.text ?? ''
   const echo = repeat.exec(last)
   if (echo !== null) return piecesOf(echo[1]!.trim().replace(/^(["'])([\s\S]*)\1$/, '$2'))
+  if (everyCode.test(last))
+    return piecesOf([...last.matchAll(code)].map(([, digits]) => digits).join(', '))
   const range = count.exec(last)
   if (range !== null) {
     const [from, to] = [Number(range[1]), Number(range[2])]

@@ -48,6 +48,7 @@ const actsOfFamily: Readonly<Record<string, readonly ActName[]>> = {
   USE: ['usage', 'streams'],
   PAGE: ['usage'],
   SOLD: ['texts', 'repeats', 'short'],
+  'SOLD-03': ['codes'],
   'SOLD-09': ['long'],
   'SOLD-10': ['long'],
 }

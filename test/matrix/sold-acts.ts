@@ -1,7 +1,10 @@
 import type { FullContract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
+import { ScriptText } from '../../src/run/plan/script-text.ts'
 import { audited, repeated, words } from '../audit/sold/texts.ts'
 import { type Act, act } from './act.ts'
+
+const codes = (size: number, seed: number) => new ScriptText(seed).text('codes', size, seed)
 
 /** The reference service counts cl100k, four tokens for each message and three before the answer. */
 const told: FullContract = {
@@ -9,6 +12,7 @@ const told: FullContract = {
   models: defaultContract.models.map((model) => ({
     ...model,
     tokenizer: 'cl100k',
+    contextWindowTokens: 8_000,
     templateTokens: 7,
     maxReasoningTokens: 400,
   })),
@@ -36,5 +40,6 @@ export const soldActs = {
     told,
     200,
   ),
+  codes: asking([codes(2_000, 1), ...[2, 3, 4, 5].map((seed) => codes(7_600, seed))], told, 400),
   repeats: asking(repeated, defaultContract),
 } as const satisfies Readonly<Record<string, Act>>

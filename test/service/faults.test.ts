@@ -8,7 +8,7 @@ import { hello, serving } from './serving.ts'
 /** These need concurrent requests or real time: `timing.test.ts` shows them. */
 const timed = ['check-then-act', 'rate-non-atomic', 'lost-update', 'stream-buffered']
 /** These need longer prompts than the contract below allows: the matrix shows them. */
-const long = ['long-prompts-double']
+const long = ['long-prompts-double', 'context-lost']
 /** These need a client that leaves: the matrix shows them. */
 const left = ['aborts-stay-held']
 

@@ -47,12 +47,14 @@ function poolOf(step: Step, seed: number): PromptPool {
       const pool = prompt.pool ?? (step.wrong === null ? null : 1)
       if (pool === null) return null
       const lengths = new RandomStream(seed, `lengths of ${step.name}`)
-      const { script } = prompt
+      const { script, between } = prompt
       const text = new TokenText(seed)
       const scripts = new ScriptText(seed)
       return Array.from({ length: pool }, (_, index) => {
         const size = tokensOf(prompt.tokens, lengths, index)
-        return script === 'words' ? text.text(size, index) : scripts.text(script, size, index)
+        return script === 'words'
+          ? text.text(size, index)
+          : scripts.text(script, size, index, between)
       })
     }
     case 'function':

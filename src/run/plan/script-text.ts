@@ -1,4 +1,4 @@
-import type { PromptScript } from '../../scenario/scenario.ts'
+import type { Between, PromptScript } from '../../scenario/scenario.ts'
 import { TokenText, words } from './token-text.ts'
 
 const signs = [
@@ -22,6 +22,13 @@ const han =
 const lineLength = 40
 /** A word and a sign of code have about two tokens. */
 const tokensOfPair = 2
+/** Codes of a prompt, each in a part of the text of its own. */
+const codes = 40
+/** `Code 123456.` by an encoding that has a token for each digit. */
+const mostTokensOfCode = 10
+/** At both ends, since either may be dropped. */
+const question = 'List every code of six digits in this text, in order, and nothing else.'
+const tokensOfQuestion = 40
 /** So many requests in a row repeat as many words. */
 const repeatedWords = 6
 
@@ -35,7 +42,12 @@ export class ScriptText {
   }
 
   /** @param size about so many tokens; of `repeat`, the repeats */
-  text(script: Exclude<PromptScript, 'words'>, size: number, index: number): string {
+  text(
+    script: Exclude<PromptScript, 'words'>,
+    size: number,
+    index: number,
+    between: Between = [0, 1],
+  ): string {
     switch (script) {
       case 'repeat': {
         const word = words[(this.seed + (index % repeatedWords)) % words.length]!
@@ -46,6 +58,19 @@ export class ScriptText {
         const names = new TokenText(this.seed).text(pairs, index).split(' ')
         const drawn = new Draws(this.seed ^ index)
         return names.map((name) => name + signs[drawn.below(signs.length)]!).join('')
+      }
+      case 'codes': {
+        const drawn = new Draws(this.seed ^ index)
+        const among = Math.max(codes, size - codes * mostTokensOfCode - tokensOfQuestion)
+        const all = new TokenText(this.seed).text(among, index).split(' ')
+        const [from, to] = between
+        const step = ((to - from) * among) / codes
+        // From the end, so that the places of the others stay.
+        for (let at = codes - 1; at >= 0; at--) {
+          const place = Math.floor(from * among + at * step + (drawn.below(1_000) / 1_000) * step)
+          all.splice(place, 0, `Code ${100_000 + drawn.below(900_000)}.`)
+        }
+        return `${question} ${all.join(' ')} ${question}`
       }
       case 'han': {
         const drawn = new Draws(this.seed ^ index)

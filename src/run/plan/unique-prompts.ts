@@ -50,9 +50,11 @@ export class UniquePrompts {
       return { text, tokens: wordsOfSentence, isKept: false }
     }
     const size = tokensOf(prompt.tokens, this.lengths, slot)
-    const { prefix, script } = prompt
+    const { prefix, script, between } = prompt
     const isKept = script !== 'words'
-    const own = isKept ? this.scripts.text(script, size, slot) : this.words.unique(size, slot)
+    const own = isKept
+      ? this.scripts.text(script, size, slot, between)
+      : this.words.unique(size, slot)
     const tokens = isKept ? Math.max(size, mostTokensOf(own)) : size
     if (prefix === null) return { text: own, tokens, isKept }
     const all = prefix.tokens + tokens

@@ -19,6 +19,8 @@ export const promptPrefix = shape('a prefix: { tokens, shared }', {
   return { tokens, texts: texts[shared] }
 })
 
+const part = 'two shares of the text such as [0.1, 0.4]'
+
 const promptOptions = [
   text('a prompt'),
   shape('', { file: [text('a path'), 'A file with a prompt on each line.'] }),
@@ -34,7 +36,14 @@ const promptOptions = [
     ],
     script: [
       oneOf(promptScripts).default('words'),
-      'words: English, of exactly so many tokens. code, han (Chinese): about so many. repeat: one word, so many times.',
+      'words: English, of exactly so many tokens. code, han (Chinese), codes (words with codes of six digits, and a question for them): about so many. repeat: one word, so many times.',
+    ],
+    between: [
+      z
+        .tuple([z.number().min(0).max(1), z.number().min(0).max(1)], { error: part })
+        .refine(([from, to]) => from < to, { error: part })
+        .optional(),
+      'Where the codes of script: codes stand, as shares of the text. Default: [0, 1].',
     ],
   }),
 ] as const
@@ -67,6 +76,13 @@ export function promptOf(
   if (typeof prompt === 'string') return { kind: 'text', text: prompt }
   if (typeof prompt === 'function') return { kind: 'function' }
   if ('file' in prompt) return { kind: 'file', path: resolve(folder, prompt.file) }
-  const { synthetic: tokens, pool = null, prefix = null, script } = prompt
-  return { kind: 'synthetic', tokens, pool, prefix, script }
+  const { synthetic: tokens, pool = null, prefix = null, script, between } = prompt
+  return {
+    kind: 'synthetic',
+    tokens,
+    pool,
+    prefix,
+    script,
+    ...(between === undefined ? {} : { between }),
+  }
 }

@@ -1,4 +1,6 @@
 import type { Behaviour } from '../behaviour.ts'
+import type { Call } from '../call.ts'
+import type { GenerationRequest } from '../request/generation-request.ts'
 import { editChat } from './completion.ts'
 import { type Fault, strongFault } from './fault.ts'
 
@@ -9,6 +11,30 @@ const counting = (
 ): Pick<Behaviour, 'promptTokens'> => ({
   promptTokens: (call, request) => prompt(honest.promptTokens(call, request)),
 })
+
+/** Prompts of fewer letters are left as they are. */
+const longLetters = 20_000
+
+/** The request whose long messages lack their first part. */
+const shortened = (request: GenerationRequest, share: number): GenerationRequest => ({
+  ...request,
+  messages: request.messages.map((message) =>
+    message.text.length < longLetters
+      ? message
+      : { ...message, text: message.text.slice(Math.floor(message.text.length * share)) },
+  ),
+})
+
+/** Makes an answer to another request than that of the call. */
+function withRequest<T>(call: Call, request: GenerationRequest, make: () => T): T {
+  const own = call.request
+  call.request = request
+  try {
+    return make()
+  } finally {
+    call.request = own
+  }
+}
 
 export const soldFaults: readonly Fault[] = [
   strongFault(
@@ -31,6 +57,16 @@ export const soldFaults: readonly Fault[] = [
     'a prompt of 30 tokens is put before each, and counted',
     30,
     (honest, _kit, tokens) => counting(honest, (own) => own + tokens),
+  ),
+  strongFault(
+    'context-lost',
+    'SOLD-03',
+    'the first half of a long prompt is dropped, and all of it counted; `context-lost:0.25` drops a quarter',
+    0.5,
+    (honest, _kit, share) => ({
+      answer: (call) =>
+        withRequest(call, shortened(call.request!, share), () => honest.answer(call)),
+    }),
   ),
   strongFault(
     'output-inflation',

@@ -1,0 +1,180 @@
+import type { Model } from '../../../contract/contract.ts'
+import { modelNamed } from '../../../contract/contract.ts'
+import { chatTexts } from '../../evidence/chat-texts.ts'
+import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
+import { worstOf } from '../../evidence/sold/by-model.ts'
+import {
+  type CodeTrial,
+  type ContextResult,
+  fullShare,
+  type Hole,
+  judgeContext,
+  leastAgain,
+  leastCodes,
+} from '../../evidence/sold/context.ts'
+import { countOf } from '../../evidence/sold/encodings.ts'
+import { soleTextOf } from '../../evidence/sold/sole-texts.ts'
+import { type Rule, whenPromised } from '../../rule.ts'
+import type { Verdict, Witness } from '../../verdict.ts'
+
+const requires = `a prompt of ${fullShare * 100} % of the window or more with ${leastCodes} codes or more, answered and stored whole (scenarios/audit-context.yaml, with its size set to the window)`
+
+interface Trial extends CodeTrial {
+  readonly exchange: Exchange
+  /** Tokens that the service reports, of those that were sent. */
+  readonly reported: number | null
+}
+
+export const sold03: Rule = {
+  id: 'SOLD-03',
+  title: 'The context window is as large as sold',
+  section: 'contract: models, context_window_tokens',
+  severity: 'must',
+  needs: ['active'],
+  explain: `A prompt of ${fullShare * 100} % of the window or more holds codes of six digits, and asks for all of them. Five missing in a row are a
+hole. Later prompts ask for other codes inside it: if none of ${leastAgain} is found the part was not read, and four that are found show that it was. A short prompt
+with codes is the control: a model that lists less than 90 % of them shows nothing. Two prompts that the service counts below
+90 % of their text, and a refusal for its length of a prompt that fits the window, fail as well. Tokens of a text are counted by the encoding of the
+contract, or else by o200k. It cannot detect losses below 12 % of the window, truncation of a share of the requests, or a compression that keeps digits.`,
+  ...whenPromised(['models.context_window_tokens'], async (evidence): Promise<Verdict> => {
+    const { models } = evidence.contract
+    const byModel = Map.groupBy(await exchangesOf(evidence), ({ row }) =>
+      modelNamed(models, row.model ?? ''),
+    )
+    const verdicts = await Promise.all(
+      [...byModel].flatMap(([model, exchanges]) =>
+        model?.contextWindowTokens === undefined
+          ? []
+          : [verdictOf(model, model.contextWindowTokens, exchanges)],
+      ),
+    )
+    return worstOf(verdicts, requires)
+  }),
+}
+
+/** Where the contract does not say how much the template adds. */
+const mostTemplate = 64
+
+/** Tokens of output that the request reserves in the window. */
+function mostOutputOf(exchange: Exchange): number {
+  const most = exchange.requestField('max_tokens') ?? exchange.requestField('max_completion_tokens')
+  return typeof most === 'number' ? most : 0
+}
+
+const code = /\bcode (\d{6})\b/gi
+
+async function verdictOf(
+  model: Model,
+  window: number,
+  exchanges: readonly Exchange[],
+): Promise<{ readonly model: Model; readonly verdict: Verdict }> {
+  const count = await countOf(model.tokenizer ?? 'o200k')
+  const asked = exchanges.flatMap((exchange) => {
+    const text = soleTextOf(exchange.requestJson)
+    const codes = text === null ? [] : [...text.matchAll(code)]
+    if (text === null || codes.length < leastCodes) return []
+    const tokens = count(text)
+    return tokens === null ? [] : [{ exchange, text, codes, tokens }]
+  })
+  const refused = asked.find(
+    ({ exchange, tokens }) =>
+      tokens + (model.templateTokens ?? mostTemplate) + mostOutputOf(exchange) <= window &&
+      exchange.row.errorCode === 'context_length_exceeded',
+  )
+  const trials = asked.flatMap(({ exchange, text, codes, tokens }): Trial[] => {
+    const { row } = exchange
+    const answer = exchange.isOk ? [...(chatTexts(exchange)?.values() ?? [])][0] : undefined
+    // An answer that was cut may have missed what came after.
+    if (answer === undefined || row.finishReason === 'length') return []
+    const found = codes.map((each) => ({
+      depth: each.index / text.length,
+      isFound: answer.includes(each[1]!),
+    }))
+    return [{ exchange, tokens, codes: found, reported: row.promptTokens }]
+  })
+  const observations = trials.length
+  if (refused !== undefined)
+    return {
+      model,
+      verdict: {
+        verdict: 'fail',
+        observations: asked.length,
+        expected: `prompts of up to ${window} tokens`,
+        observed: `A prompt of ${refused.tokens.toLocaleString('en')} tokens is refused as too long; sold is a window of ${window.toLocaleString('en')}.`,
+        witnesses: [witnessOf(refused.exchange, `${refused.tokens} tokens, refused as too long`)],
+      },
+    }
+  const uncounted = trials.filter(
+    ({ tokens, reported }) =>
+      tokens >= fullShare * window && reported !== null && reported < fullShare * tokens,
+  )
+  const [short, second] = uncounted
+  if (short !== undefined && second !== undefined)
+    return {
+      model,
+      verdict: {
+        verdict: 'fail',
+        observations,
+        expected: `all tokens of a prompt that fits the window of ${window}`,
+        observed: `Of prompts of ${short.tokens.toLocaleString('en')} tokens the service counts ${short.reported!.toLocaleString('en')}: the rest was not read.`,
+        witnesses: [
+          witnessOf(short.exchange, `${short.reported} of ${short.tokens} tokens counted`),
+          witnessOf(second.exchange, `${second.reported} of ${second.tokens} tokens counted`),
+        ],
+      },
+    }
+  return { model, verdict: saidOf(judgeContext(trials, window), trials, window) }
+}
+
+function saidOf(found: ContextResult, trials: readonly Trial[], window: number): Verdict {
+  const observations = trials.length
+  switch (found.is) {
+    case 'unseen':
+      return { verdict: 'not-observed', requires }
+    case 'pass':
+      return {
+        verdict: 'pass',
+        observations,
+        note: `${found.found} of ${found.of} codes found${found.hole === undefined ? '' : `; later ones ${shown(found.hole)} as well`}`,
+      }
+    case 'inconclusive':
+      return { verdict: 'inconclusive', observations, why: whyOf(found) }
+    case 'fail': {
+      const full = trials.filter(({ tokens }) => tokens >= fullShare * window)
+      const [first, ...others] = full.map(({ exchange, codes }) =>
+        witnessOf(
+          exchange,
+          `${codes.filter(({ isFound }) => isFound).length} of ${codes.length} codes found`,
+        ),
+      )
+      const tokens = full[0]!.tokens
+      return {
+        verdict: 'fail',
+        observations,
+        expected: `a window of ${window.toLocaleString('en')} tokens that is read`,
+        observed: `Of ${found.again} codes ${shown(found.hole)} of a prompt of ${tokens.toLocaleString('en')} tokens none was found, and a short prompt shows that the model lists them: that part was not read${full[0]!.reported === null ? '' : `, and ${full[0]!.reported.toLocaleString('en')} tokens are counted`}.`,
+        witnesses: [first!, ...others.slice(0, 4)],
+      }
+    }
+  }
+}
+
+function whyOf(found: Extract<ContextResult, { is: 'inconclusive' }>): string {
+  switch (found.why) {
+    case 'no-control':
+      return 'no short prompt with codes shows that the model can list them (scenarios/audit-context.yaml)'
+    case 'control':
+      return `the model lists only ${found.hits} of ${found.of} codes of a short prompt`
+    case 'again':
+      return `no code ${shown(found.hole!)} was found; ${found.of} of ${leastAgain} later codes there were asked for. Send two more with between: [${found.hole!.from.toFixed(2)}, ${found.hole!.to.toFixed(2)}]`
+    case 'few-hits':
+      return `only ${found.hits} of ${found.of} later codes ${shown(found.hole!)} were found: a weak model, or a part that is often dropped`
+  }
+}
+
+const shown = ({ from, to }: Hole) =>
+  `between ${Math.round(from * 100)} % and ${Math.round(to * 100)} %`
+
+const witnessOf = ({ row: { runId, slot, retry } }: Exchange, shows: string): Witness => ({
+  ...{ runId, slot, retry, shows },
+})

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { type CodeTrial, judgeContext } from '../../../src/audit/evidence/sold/context.ts'
+
+const trial = (tokens: number, finds: (depth: number, at: number) => boolean): CodeTrial => ({
+  tokens,
+  codes: Array.from({ length: 40 }, (_, at) => ({
+    depth: (at + 0.5) / 40,
+    isFound: finds((at + 0.5) / 40, at),
+  })),
+})
+const control = trial(2_000, () => true)
+const all = () => true
+const secondHalf = (depth: number) => depth >= 0.5
+
+test('all codes found in a prompt of 95 % of the window pass', () => {
+  expect(judgeContext([control, trial(121_600, all)], 128_000)).toEqual({
+    ...{ is: 'pass', found: 40, of: 40 },
+  })
+})
+
+test('codes that are missing in a row ask for more of the same part', () => {
+  expect(judgeContext([control, trial(121_600, secondHalf)], 128_000)).toMatchObject({
+    ...{ is: 'inconclusive', why: 'again', hole: { from: 0 }, of: 0 },
+  })
+})
+
+test('forty later codes of that part, none of them found, fail', () => {
+  const trials = [control, ...Array.from({ length: 4 }, () => trial(121_600, secondHalf))]
+  expect(judgeContext(trials, 128_000)).toMatchObject({ is: 'fail', again: 48 })
+})
+
+test('four later codes of that part show that it was read', () => {
+  const weak = trial(121_600, (depth, at) => depth >= 0.5 || at % 4 === 3)
+  const hidden = trial(121_600, secondHalf)
+  expect(judgeContext([control, hidden, weak], 128_000)).toMatchObject({ is: 'pass' })
+})
+
+test('one later code is neither: a guess succeeds once in a million, and a part may be dropped at times', () => {
+  const one = trial(121_600, (depth, at) => depth >= 0.5 || at === 7)
+  const hidden = trial(121_600, secondHalf)
+  expect(judgeContext([control, hidden, one, hidden, hidden, hidden], 128_000)).toMatchObject({
+    ...{ is: 'inconclusive', why: 'few-hits', hits: 1 },
+  })
+})
+
+test('a model that cannot list codes in a short prompt shows nothing', () => {
+  const poor = trial(2_000, (_, at) => at % 2 === 0)
+  expect(judgeContext([poor, trial(121_600, secondHalf)], 128_000)).toMatchObject({
+    ...{ is: 'inconclusive', why: 'control', hits: 20, of: 40 },
+  })
+})
+
+test('without a short prompt nothing is known of the model', () => {
+  expect(judgeContext([trial(121_600, secondHalf)], 128_000)).toMatchObject({ why: 'no-control' })
+})
+
+test('prompts of less than 90 % of the window are not observed', () => {
+  expect(judgeContext([control, trial(100_000, secondHalf)], 128_000)).toEqual({ is: 'unseen' })
+})
