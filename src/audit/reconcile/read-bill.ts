@@ -1,7 +1,8 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Contract } from '../../contract/contract.ts'
+import { modelPriceOf } from '../../contract/model-price.ts'
 import { powerOfTen, readNumber } from '../../money/rational.ts'
 import { beginningOf } from '../../store/import/csv-header.ts'
 import { delimiterOf, isJson, knownFormat, readKnown } from '../../store/import/known-logs.ts'
@@ -15,13 +16,14 @@ import { UserError } from '../../user/user-error.ts'
 import { amountOf } from '../evidence/prices/answer-json.ts'
 import { timeOf } from '../evidence/prices/log.ts'
 import { type LoggedRequest, logLines } from '../log-alone/log-lines.ts'
+import { Parts } from './parts.ts'
 import { pricingOf } from './pricing.ts'
 import {
   type BillLine,
   type Counts,
   type LogLine,
   type Reconciliation,
-  reconcile,
+  reconcileParts,
 } from './reconcile.ts'
 
 export interface ReconcileFiles {
@@ -53,27 +55,35 @@ export async function reconcileFiles(
     const billPath = await readable(bill, scratch, 'bill', files.billMap)
     const logPath = await readable(log, scratch, 'log')
     const unit = prices.currency.name
-    const rows = [...billRows(bill, billPath, files.billMap, contract)]
-    const others = new Set(
-      rows.map((row) => row.unit).filter((name) => name !== null && name !== unit),
-    )
+    const parts = new Parts(scratch, partsOf(statSync(billPath).size + statSync(logPath).size))
+    const others = new Set<string>()
+    let decimals = 0
+    const nameOf = (model: string) => modelPriceOf(contract, model)?.id ?? model
+    for (const row of billRows(bill, billPath, files.billMap, contract)) {
+      if (row.unit !== null && row.unit !== unit) others.add(row.unit)
+      decimals = Math.max(decimals, row.decimals)
+      parts.add('bill', { ...row.line, model: nameOf(row.line.model) })
+    }
     if (others.size > 0) {
       throw new UserError(
         'usage',
         `${bill} is in ${[...others].join(', ')}, and the contract ${contract.name} in ${unit}: amounts of two currencies are never compared. Give a contract in the currency of the bill.`,
       )
     }
-    const decimals = rows.reduce((most, row) => Math.max(most, row.decimals), 0)
     const pricing = pricingOf(contract, powerOfTen(-Math.min(decimals, prices.currency.digits)))
-    const hasPrice = (model: string) =>
-      pricing.nameOf(model) !== model || prices.models.some(({ id }) => id === model)
-    const lines = logOf(logLines({ path: logPath, terms: prices.evidence.log, hasPrice }), pricing)
-    const named = rows.map(({ line }) => ({ ...line, model: pricing.nameOf(line.model) }))
-    return { ...reconcile(named, lines, pricing), unit }
+    const hasPrice = (model: string) => modelPriceOf(contract, model) !== null
+    const lines = logLines({ path: logPath, terms: prices.evidence.log, hasPrice })
+    for (const line of logOf(lines, pricing)) parts.add('log', line)
+    return { ...reconcileParts(parts, pricing), unit }
   } finally {
     rmSync(scratch, { recursive: true })
   }
 }
+
+/** Bytes of text for each part: its lines take about ten times that in memory. */
+const bytesOfPart = 32 << 20
+
+const partsOf = (bytes: number) => Math.max(1, Math.ceil(bytes / bytesOfPart))
 
 async function readable(
   file: string,

@@ -127,22 +127,29 @@ const beside: Readonly<Record<string, Cause>> = lookup({
   ...{ discount: 'tier or discount', purchase: 'fee', fee: 'fee' },
 })
 
+/** Lines of a bill and of a log. All lines of one id are in one part, so that one part at a time is in memory. */
+export interface Part {
+  readonly bill: readonly BillLine[]
+  readonly log: readonly LogLine[]
+}
+
+/** {@link reconcileParts} of lines that are in memory. */
+export const reconcile = (
+  bill: readonly BillLine[],
+  log: readonly LogLine[],
+  pricing: Pricing,
+): Reconciliation => reconcileParts([{ bill, log }], pricing)
+
 /**
  * Lays a bill beside the own log and the contract, by day, model and account. The causes of a difference are disjoint, and add
  * up to it exactly. Requests are joined by their ids if the two have any in common, else by day and model.
  *
  * Accounts tell cells apart only if both sides name one in common.
+ *
+ * @param parts are read twice
  */
-export function reconcile(
-  bill: readonly BillLine[],
-  log: Iterable<LogLine>,
-  pricing: Pricing,
-): Reconciliation {
-  const logLines = [...log]
-  const ids = new Set(logLines.flatMap(({ id }) => id ?? []))
-  const isById = bill.some(({ id, type }) => type === 'usage' && id !== null && ids.has(id))
-  const accounts = new Set(logLines.map(({ account }) => account))
-  const byAccount = bill.some(({ account }) => account !== null && accounts.has(account))
+export function reconcileParts(parts: Iterable<Part>, pricing: Pricing): Reconciliation {
+  const { isById, byAccount } = inCommon(parts)
   const cells = new Map<string, OpenCell>()
   const cellOf = (line: Line): OpenCell => {
     const account = byAccount ? line.account : null
@@ -151,35 +158,57 @@ export function reconcile(
     cells.set(key, cell)
     return cell
   }
-  for (const line of bill) {
-    const cell = cellOf(line)
-    cell.bill = add(cell.bill, line.amount)
-    if (line.type === 'usage') {
-      cell.used = add(cell.used, line.amount)
-      cell.billLines++
-      cell.billed = plus(cell.billed, line.counts)
-      if (line.requests !== null) cell.requests = (cell.requests ?? 0) + line.requests
-    } else {
-      const cause = beside[line.type] ?? 'unexplained'
-      if (cause === line.type) cell.give(cause, line.amount)
-      else cell.give(cause, line.amount, line.type)
-    }
+  for (const { bill, log } of parts) {
+    for (const line of bill) addBilled(cellOf(line), line)
+    for (const line of log) addLogged(cellOf(line), line)
+    const used = bill.filter(({ type }) => type === 'usage')
+    if (isById) joinById(used, log, pricing, cellOf)
   }
-  for (const line of logLines) {
-    const cell = cellOf(line)
-    cell.logLines++
-    cell.counted = plus(cell.counted, line.counts)
-    if (line.logged !== null) cell.logged = add(cell.logged ?? zero, line.logged)
-    if (line.expected === null) cell.unknown++
-    else cell.expected = add(cell.expected, line.expected)
-  }
-  const used = bill.filter(({ type }) => type === 'usage')
-  if (isById) joinById(used, logLines, pricing, cellOf)
-  else joinByCell([...cells.values()], pricing)
+  if (!isById) joinByCell([...cells.values()], pricing)
   return {
     joinedBy: isById ? 'id' : 'day and model',
     cells: [...cells.values()].map(closed).toSorted(byPlace),
   }
+}
+
+/** What both sides name: an id of use, an account. */
+function inCommon(parts: Iterable<Part>): {
+  readonly isById: boolean
+  readonly byAccount: boolean
+} {
+  let isById = false
+  const [billed, logged] = [new Set<string | null>(), new Set<string | null>()]
+  for (const { bill, log } of parts) {
+    for (const { account } of bill) billed.add(account)
+    for (const { account } of log) logged.add(account)
+    if (isById) continue
+    const ids = new Set(log.map(({ id }) => id))
+    isById = bill.some(({ id, type }) => type === 'usage' && id !== null && ids.has(id))
+  }
+  const byAccount = [...billed].some((account) => account !== null && logged.has(account))
+  return { isById, byAccount }
+}
+
+function addBilled(cell: OpenCell, line: BillLine): void {
+  cell.bill = add(cell.bill, line.amount)
+  if (line.type === 'usage') {
+    cell.used = add(cell.used, line.amount)
+    cell.billLines++
+    cell.billed = plus(cell.billed, line.counts)
+    if (line.requests !== null) cell.requests = (cell.requests ?? 0) + line.requests
+    return
+  }
+  const cause = beside[line.type] ?? 'unexplained'
+  if (cause === line.type) cell.give(cause, line.amount)
+  else cell.give(cause, line.amount, line.type)
+}
+
+function addLogged(cell: OpenCell, line: LogLine): void {
+  cell.logLines++
+  cell.counted = plus(cell.counted, line.counts)
+  if (line.logged !== null) cell.logged = add(cell.logged ?? zero, line.logged)
+  if (line.expected === null) cell.unknown++
+  else cell.expected = add(cell.expected, line.expected)
 }
 
 const byPlace = (a: Cell, b: Cell) =>
