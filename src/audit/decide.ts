@@ -1,6 +1,6 @@
 import { UserError } from '../user/user-error.ts'
 import type { Evidence, Rule } from './rule.ts'
-import type { Finding, Verdict } from './verdict.ts'
+import { type Finding, notObserved, type Verdict } from './verdict.ts'
 
 /** Decides rules one after the other. */
 export async function decideInOrder(
@@ -65,6 +65,6 @@ export function undecided(error: unknown): Verdict {
 /** Guards the promise that a rule without observations never prints `pass`. */
 function neverDecidedByNothing(verdict: Verdict): Verdict {
   return verdict.verdict === 'pass' && verdict.observations === 0
-    ? { verdict: 'not-observed', requires: 'a request that it speaks of' }
+    ? notObserved('a request that it speaks of')
     : verdict
 }

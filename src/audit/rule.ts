@@ -23,8 +23,11 @@ export interface Rule {
   readonly promised: readonly PromiseName[]
   /** Only concurrent requests break it. */
   readonly isOfConcurrency?: boolean
-  /** How it is decided, and what it cannot detect; printed by `audit --explain`. */
-  readonly explain: string
+  /**
+   * How it is decided, and what it cannot detect; printed by `audit --explain`. A list is its paragraphs; one that begins with
+   * `- ` is a point of the paragraph before it.
+   */
+  readonly explain: string | readonly string[]
   decide(evidence: Evidence): Promise<Verdict>
   /** Findings on promises of its own, such as each part of a price: `PRICE-03:gpt-5.6:cache_read`. */
   findings?(evidence: Evidence): Promise<readonly Finding[]>

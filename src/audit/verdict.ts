@@ -97,11 +97,49 @@ export function observationsOf(verdict: Verdict): number {
   return 'observations' in verdict ? verdict.observations : 0
 }
 
+type Failure = Omit<Extract<Verdict, { verdict: 'fail' }>, 'verdict' | 'observations'>
+type Remarks = Pick<Extract<Verdict, { verdict: 'pass' }>, 'note' | 'tables'>
+
+/** A promise was broken. The witnesses are the smallest set of rows that shows it. */
+export function fail(observations: number, failure: Failure): Verdict {
+  return { verdict: 'fail', observations, ...failure }
+}
+
+/** A promise was kept. Who may have observed nothing uses `passed`. */
+export function pass(observations: number, remarks: Remarks = {}): Verdict {
+  return { verdict: 'pass', observations, ...remarks }
+}
+
+/** The evidence fits both. @param why the reason, as a sentence */
+export function inconclusive(
+  observations: number,
+  why: string,
+  witnesses?: readonly Witness[],
+): Verdict {
+  return {
+    verdict: 'inconclusive',
+    observations,
+    why,
+    ...(witnesses === undefined ? {} : { witnesses }),
+  }
+}
+
+/** Nothing was observed. @param requires the traffic that would be observed */
+export function notObserved(requires: string): Verdict {
+  return { verdict: 'not-observed', requires }
+}
+
 /** A pass if something was observed. @param requires the traffic that would be observed */
 export function passed(observations: number, requires: string): Verdict {
-  return observations > 0
-    ? { verdict: 'pass', observations }
-    : { verdict: 'not-observed', requires }
+  return observations > 0 ? pass(observations) : notObserved(requires)
+}
+
+/** The verdict over the same question asked of several: a failure of one, else what is open, else undefined. */
+export function firstOpen(verdicts: readonly Verdict[]): Verdict | undefined {
+  return (
+    verdicts.find(({ verdict }) => verdict === 'fail') ??
+    verdicts.find(({ verdict }) => verdict === 'inconclusive')
+  )
 }
 
 /** `must`: the specification requires it. `derived`: it follows. `advice`: convention. */

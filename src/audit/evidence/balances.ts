@@ -1,6 +1,6 @@
 import type { PromiseName } from '../../contract/promises.ts'
 import { type Evidence, hasPromises, type Rule, whenPromised } from '../rule.ts'
-import type { Verdict, Witness } from '../verdict.ts'
+import { inconclusive, notObserved, pass, type Verdict, type Witness } from '../verdict.ts'
 import { knownPolicy } from './billing/abandoned/known-policy.ts'
 import type { BalanceReading } from './billing/balance-reading.ts'
 import { giftsOf, sumsOf } from './billing/gifts.ts'
@@ -83,7 +83,7 @@ export function billingRule<const P extends PromiseName = never>({
     prepare: prepareReadings,
     ...whenPromised([...prices, ...promised], async (evidence) => {
       const readings = (await readingsOf(evidence)).filter((reading) => reading.observations > 0)
-      if (readings.length === 0) return { verdict: 'not-observed', requires: takesCredits }
+      if (readings.length === 0) return notObserved(takesCredits)
       return rule.decideBy(readings, evidence)
     }),
   }
@@ -97,12 +97,8 @@ export function passWithoutDoubt(
 ): Verdict {
   const doubtful = readings.find(({ doubt }) => doubt !== null)
   return doubtful === undefined
-    ? { verdict: 'pass', observations, ...note }
-    : {
-        verdict: 'inconclusive',
-        observations,
-        why: `account ${doubtful.history.account}: ${doubtful.doubt}`,
-      }
+    ? pass(observations, note)
+    : inconclusive(observations, `account ${doubtful.history.account}: ${doubtful.doubt}`)
 }
 
 /** A row of a history as a witness. */

@@ -1,6 +1,6 @@
 import { type Evidence, hasPromises, type Rule } from '../rule.ts'
 import { unknownClocks } from '../runs.ts'
-import type { Verdict, Witness } from '../verdict.ts'
+import { inconclusive, type Verdict, type Witness } from '../verdict.ts'
 import { foreignUseOf } from './foreign-use.ts'
 import { oncePerEvidence } from './once.ts'
 import { readsDifferences, unsteadyOf } from './unsteady.ts'
@@ -36,18 +36,16 @@ export async function unlessSpoilt(
   }
   const why = [...new Set(spoilt.map((each) => each.why))].join('; and ')
   return verdict.verdict === 'fail'
-    ? {
-        verdict: 'inconclusive',
-        observations: verdict.observations,
-        why: `${verdict.observed}, where expected was ${verdict.expected}; but ${why}`,
-        witnesses: [...verdict.witnesses, ...first.witnesses],
-      }
-    : {
-        verdict: 'inconclusive',
-        observations: verdict.observations,
-        why: `nothing is wrong in what was seen; but ${why}`,
-        witnesses: first.witnesses,
-      }
+    ? inconclusive(
+        verdict.observations,
+        `${verdict.observed}, where expected was ${verdict.expected}; but ${why}`,
+        [...verdict.witnesses, ...first.witnesses],
+      )
+    : inconclusive(
+        verdict.observations,
+        `nothing is wrong in what was seen; but ${why}`,
+        first.witnesses,
+      )
 }
 
 const unknownClocksOf = oncePerEvidence(({ store, runIds }) => unknownClocks(store, runIds))

@@ -1,7 +1,7 @@
 import type { PromiseName, Promising } from '../../contract/promises.ts'
 import { type Exchange, exchangesOf } from '../evidence/exchange.ts'
 import { type Evidence, type Rule, whenPromised } from '../rule.ts'
-import type { Verdict, Witness } from '../verdict.ts'
+import { fail, notObserved, pass, type Verdict, type Witness } from '../verdict.ts'
 
 /**
  * Undefined if the rule is not about the exchange, null if the promise was kept, a note if it was kept in a way that is
@@ -74,7 +74,7 @@ export function judgedRule<const P extends PromiseName = never>({
 /** The verdict over judged exchanges. Broken ones are grouped by observation, with one witness each. */
 function verdictOf(judged: readonly Judged[], expected: string, requires: string): Verdict {
   const seen = judged.filter(([, observed]) => observed !== undefined)
-  if (seen.length === 0) return { verdict: 'not-observed', requires }
+  if (seen.length === 0) return notObserved(requires)
   const broken = seen.flatMap(([exchange, observed]) =>
     typeof observed === 'string' ? [[exchange, observed] as const] : [],
   )
@@ -88,15 +88,13 @@ function verdictOf(judged: readonly Judged[], expected: string, requires: string
     observed !== null && typeof observed === 'object' ? [observed.note] : [],
   )
   const noted = notes.length === 0 ? {} : { note: `${notes.length} of ${seen.length}: ${notes[0]}` }
-  if (first === undefined) return { verdict: 'pass', observations: seen.length, ...noted }
-  return {
-    verdict: 'fail',
-    observations: seen.length,
+  if (first === undefined) return pass(seen.length, noted)
+  return fail(seen.length, {
     expected,
     observed:
       broken.length === 1
         ? first.shows
         : `${[...groups.keys()][0]}; ${broken.length} of ${seen.length} break it`,
     witnesses: [first, ...rest.slice(0, 4)],
-  }
+  })
 }

@@ -20,18 +20,25 @@ export function explanationOf(rule: Rule, width = widest): string {
       `needs      ${rule.needs.map((need) => needs[need]).join('; ')}`,
     ].flatMap((fact) => wrapped(fact, ' '.repeat(11), columns)),
     '',
-    ...paragraphsOf(rule).flatMap((paragraph) => wrapped(paragraph, '', columns)),
+    ...paragraphsOf(rule).flatMap((paragraph) =>
+      wrapped(paragraph, isPoint(paragraph) ? '  ' : '', columns),
+    ),
     '',
   ].join('\n')
 }
 
-/** A paragraph ends where a source line ends with a sentence. */
-function paragraphsOf({ explain }: Rule): readonly string[] {
-  return explain
-    .trim()
-    .replace(/(?<![.:\n])\n(?!\n)/g, ' ')
-    .split('\n')
+/** Its paragraphs, each in one line. In a text, one ends where a line ends with a sentence. */
+export function paragraphsOf({ explain }: Pick<Rule, 'explain'>): readonly string[] {
+  return typeof explain === 'string'
+    ? explain
+        .trim()
+        .replace(/(?<![.:\n])\n(?!\n)/g, ' ')
+        .split('\n')
+    : explain.map((paragraph) => paragraph.replaceAll('\n', ' '))
 }
+
+/** Whether a paragraph is a point of the one before it. */
+export const isPoint = (paragraph: string): boolean => paragraph.startsWith('- ')
 
 export const severities: Readonly<Record<Rule['severity'], string>> = {
   must: 'must: the specification requires it',

@@ -1,6 +1,6 @@
 import { lookup } from '../../user/lookup.ts'
 import type { Rule } from '../rule.ts'
-import { needs, severities } from './explain.ts'
+import { isPoint, needs, severities } from './explain.ts'
 import { allRules } from './list.ts'
 
 const families: Readonly<Record<string, string>> = lookup({
@@ -40,6 +40,14 @@ function entry(rule: Rule): string {
   return [
     `### ${rule.id}`,
     `**${rule.title}.** ${rule.section}; ${severities[rule.severity]}; needs ${rule.needs.map((need) => needs[need]).join(', ')}.`,
-    rule.explain.trim(),
+    typeof rule.explain === 'string' ? rule.explain.trim() : listOf(rule.explain),
   ].join('\n\n')
+}
+
+/** Points of a list in lines below each other, other paragraphs apart. */
+function listOf(paragraphs: readonly string[]): string {
+  return paragraphs.reduce((page, paragraph, at) => {
+    const isNext = isPoint(paragraph) && isPoint(paragraphs[at - 1] ?? '')
+    return `${page}${at === 0 ? '' : isNext ? '\n' : '\n\n'}${isPoint(paragraph) ? paragraph.replaceAll('\n', '\n  ') : paragraph}`
+  }, '')
 }

@@ -1,7 +1,7 @@
 import type { PromiseName, Promising } from '../../contract/promises.ts'
 import { literal } from '../../store/literal.ts'
 import { type Rule, whenPromised } from '../rule.ts'
-import type { Witness } from '../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Witness } from '../verdict.ts'
 
 interface Group {
   readonly observed: string | null
@@ -53,23 +53,21 @@ export function sqlRule<const P extends PromiseName = never>({
         [JSON.stringify(runIds)],
       )
       const observations = groups.reduce((sum, { n }) => sum + n, 0)
-      if (observations === 0) return { verdict: 'not-observed', requires }
+      if (observations === 0) return notObserved(requires)
       const broken = groups.filter((group) => group.observed !== null)
       const witnesses = broken.slice(0, 5).map(witnessOf)
       const [first, ...rest] = witnesses
-      if (first === undefined) return { verdict: 'pass', observations }
+      if (first === undefined) return pass(observations)
       const count = broken.reduce((sum, { n }) => sum + n, 0)
       if (count === 1 && lone !== undefined) {
         const why = `${first.shows}: ${lone}`
-        return { verdict: 'inconclusive', observations, why, witnesses }
+        return inconclusive(observations, why, witnesses)
       }
-      return {
-        verdict: 'fail',
-        observations,
+      return fail(observations, {
         expected: typeof expected === 'string' ? expected : expected(contract),
         observed: `${broken[0]?.observed}${count > 1 ? `; ${count} of ${observations} break it` : ''}`,
         witnesses: [first, ...rest],
-      }
+      })
     }),
   }
 }

@@ -4,7 +4,7 @@ import { usualOf } from '../../../contract/usual.ts'
 import { literal } from '../../../store/literal.ts'
 import { billingRule, witnessOf } from '../../evidence/balances.ts'
 import type { Evidence, Rule } from '../../rule.ts'
-import { passed, type Verdict } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, passed, type Verdict } from '../../verdict.ts'
 import { clearStretches, rowsOf, type Stretch } from '../billing/segments.ts'
 import { exchangesRule } from '../exchange-rule.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
@@ -125,15 +125,13 @@ async function ofFailures(
   const chance = ((keyed.failed + 1) / (keyed.sent + 2)) ** failed
   if (failed === 0 || chance > noAccident) {
     const why = `${shows}, which may come before the key is looked at`
-    return { verdict: 'inconclusive', observations: sent, why }
+    return inconclusive(sent, why)
   }
-  return {
-    verdict: 'fail',
-    observations: sent,
+  return fail(sent, {
     expected: 'status 401',
     observed: `${shows}; of ${keyed.sent} with a key meanwhile, ${keyed.failed} failed so`,
     witnesses: [{ runId, slot, retry, shows: `status ${statuses} for ${what}` }],
-  }
+  })
 }
 
 /** A join with the spans would keep all attempts in memory. */
@@ -232,7 +230,7 @@ if most of what is missing went at other times.`,
       )
       .filter((all) => all.length > 1)
     const requires = 'two accounts in one run, each with idle values of its balance'
-    if (runs.length === 0) return { verdict: 'not-observed', requires }
+    if (runs.length === 0) return notObserved(requires)
     let observations = 0
     for (const run of runs) {
       const judged = run.map((reading) => clearStretches([reading])).filter((all) => all.length > 0)
@@ -247,23 +245,20 @@ if most of what is missing went at other times.`,
       const [first] = moved
       if (first !== undefined && moved.length * 2 >= over.length) {
         const { more, less } = first
-        return {
-          verdict: 'fail',
-          observations: judged.length,
+        return fail(judged.length, {
           expected: 'each account pays for its own requests',
           observed: `${more.reading.history.account} paid ${more.excess} too much, ${less.reading.history.account} ${-less.excess} too little`,
           witnesses: [
             witnessOf(more.reading, more.segment.to, `${more.excess} too low`),
             witnessOf(less.reading, less.segment.to, `${-less.excess} too high`),
           ],
-        }
+        })
       }
       if (over.some((more) => under.some((less) => less.reading !== more.reading))) {
-        return {
-          verdict: 'inconclusive',
-          observations: judged.length,
-          why: 'the balance of one account is too low and that of another too high, but mostly at other times: no request is shown to be paid by the wrong account',
-        }
+        return inconclusive(
+          judged.length,
+          'the balance of one account is too low and that of another too high, but mostly at other times: no request is shown to be paid by the wrong account',
+        )
       }
       if (judged.length > 1 && over.length === 0) observations += judged.length
     }

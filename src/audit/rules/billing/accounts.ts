@@ -4,7 +4,7 @@ import { excessOf } from '../../evidence/billing/conservation.ts'
 import { effects, filterHistory } from '../../evidence/billing/history.ts'
 import { exchangesOf } from '../../evidence/exchange.ts'
 import type { Evidence } from '../../rule.ts'
-import { passed, type Verdict } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, passed, type Verdict } from '../../verdict.ts'
 import { clearStretches, type Stretch } from './segments.ts'
 
 export const bill16 = billingRule({
@@ -38,9 +38,7 @@ It fails if they do not fit across the keys, while most values of each key alone
       if (wrong.length < 2 || wrongAlone.length * 2 > alone.length) continue
       const rowOf = (key: number) =>
         history.key.findIndex((each, row) => each === key && !Number.isNaN(history.value[row]!))
-      return {
-        verdict: 'fail',
-        observations: reading.observations,
+      return fail(reading.observations, {
         expected: `one balance for the keys of account ${history.account}`,
         observed: `${keys.length} balances, one for each key`,
         witnesses: [
@@ -51,7 +49,7 @@ It fails if they do not fit across the keys, while most values of each key alone
             `shows ${history.value[rowOf(keys[1]!)]} with another key`,
           ),
         ],
-      }
+      })
     }
     return passed(observations, 'two keys of one account (keys: … account: …)')
   },
@@ -95,49 +93,40 @@ more than that.`,
     const dear = singles.find(({ excess }) => excess > 0)
     if (dear !== undefined) {
       if (other !== undefined) return costlyWithout(other, singles.length)
-      return {
-        verdict: 'fail',
-        observations: singles.length,
+      return fail(singles.length, {
         expected: 'at most the price for a request that was sent before under its Idempotency-Key',
         observed: `${credits(dear.excess)} more`,
         witnesses: [witnessOf(dear.reading, dear.segment.to, `${credits(dear.excess)} too low`)],
-      }
+      })
     }
     const isRetried = ({ reading: { history }, segment }: Stretch) =>
       history.retry.subarray(segment.from + 1, segment.to + 1).some((retry) => retry > 0)
     const retried = stretches.filter(isRetried)
     if (retried.length === 0 && singles.length > 0) {
-      return { verdict: 'pass', observations: singles.length }
+      return pass(singles.length)
     }
     if (retried.length === 0) {
-      return {
-        verdict: 'not-observed',
-        requires: 'a retry after a 429 between two idle values (retries: specification)',
-      }
+      return notObserved('a retry after a 429 between two idle values (retries: specification)')
     }
     const wrong = retried.find(({ excess }) => excess > 0)
-    if (wrong === undefined) return { verdict: 'pass', observations: retried.length }
+    if (wrong === undefined) return pass(retried.length)
     const { reading, segment, excess } = wrong
     if (other !== undefined) return costlyWithout(other, retried.length)
     const row = reading.history.retry.findIndex((retry, at) => at > segment.from && retry > 0)
-    return {
-      verdict: 'fail',
-      observations: retried.length,
+    return fail(retried.length, {
       expected: `${credits(segment.sure)} for ${segment.charges} successes and their failed attempts`,
       observed: `${credits(segment.sure + excess)}`,
       witnesses: [witnessOf(reading, row, 'an attempt that was tried again')],
-    }
+    })
   },
 })
 
-const costlyWithout = (other: Stretch, observations: number): Verdict => ({
-  verdict: 'inconclusive',
-  observations,
-  why: 'stretches without a retry cost too much as well, so retries need not be the cause',
-  witnesses: [
-    witnessOf(other.reading, other.segment.to, `${credits(other.excess)} too low, no retry`),
-  ],
-})
+const costlyWithout = (other: Stretch, observations: number): Verdict =>
+  inconclusive(
+    observations,
+    'stretches without a retry cost too much as well, so retries need not be the cause',
+    [witnessOf(other.reading, other.segment.to, `${credits(other.excess)} too low, no retry`)],
+  )
 
 function onlySucceeded({ reading: { history }, segment }: Stretch): boolean {
   const [from, to] = [segment.from + 1, segment.to + 1]
@@ -176,8 +165,5 @@ export const bill20 = billingRule({
   explain: `Looks only at the contract. Each listed price per credit, to four decimals, is the price
 divided by the credits, either rounded in every row or truncated in every row. A price list that mixes
 them contradicts itself, so it promises neither: \`assay contract show\` reports it, and no audit repeats it.`,
-  decideBy: (_ledgers, { contract }) => ({
-    verdict: 'pass',
-    observations: contract.packages.length,
-  }),
+  decideBy: (_ledgers, { contract }) => pass(contract.packages.length),
 })

@@ -11,8 +11,8 @@ import { looksExpired } from '../../evidence/billing/expiry.ts'
 import { effects } from '../../evidence/billing/history.ts'
 import { placesOfStep } from '../../evidence/billing/step.ts'
 import { suspectsOf } from '../../evidence/billing/suspects.ts'
-import type { Verdict } from '../../verdict.ts'
-import { bracketOf, roleOf, staleHeader, tell, telling } from './history-evidence.ts'
+import { fail, firstOpen, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
+import { bracketOf, roleOf, staleHeader, tell, tellShortest } from './history-evidence.ts'
 import { unlikeMeanings } from './unlike-meanings.ts'
 
 export const bill11 = billingRule({
@@ -22,63 +22,57 @@ export const bill11 = billingRule({
   severity: 'must',
   needs: ['passive', 'quiescence'],
   isOfConcurrency: true,
-  explain: `Three tiers over the values of each account, on the client's monotonic clock. Which of them
-are sound depends on what the header means, so each legal meaning is tried (after or before the own
-charge, for plain answers and for streams; at the charge itself or read a moment later), and the rule
-fails only when none of them explains the values.
-Tier 3, exact: each charge covers an interval of the balance; charge intervals must not overlap, must follow real time,
-and charges without a value, ambiguous ones among them, must fill each balance gap. Tier 1,
-majorization: charges with values of x or more cost at most start - x together. Tier 2, bounds: every
-value bounds the balance at the start, and the bounds must agree; no request sees more than a request
-that ended before it.
-When only the looser tiers fit, the values are not exact: a header read a little later than its charge,
-or credits that are held and returned. Then errors that cancel between two observations cannot be
-detected, and a single contradiction among thousands of exact values is inconclusive. A balance gap is reported with
-its time and the requests in flight, at most the 64 likeliest.
-Among abandoned attempts, any balance gap of a chain may be the wrong one. Each kind gets the delay at
-which most of it is charged, after its call or its abandonment. The reported balance gap is the one that remains
-at the least distance. If others are about as likely, the finding says so and names their suspects,
-too.
-A price that the specification leaves open (reads, gap G-17) is the same for all requests of its endpoint: a balance gap
-that only some of them would fill is a failure. If one or two reads alone explain a balance gap, or abandoned attempts
-that no policy determines, it is inconclusive, never a pass.
-Abandoned attempts may fill balance gaps, but by one policy for each kind (aborted or
-timed out, streamed or plain): none is charged; all are; those that had received text; those that had progressed
-furthest; each after a delay; and in addition those that the service had finished when it noticed that
-the client was gone. A balance gap that no combination of these explains is a failure. A balance gap that some combination
-explains, and the likeliest does not, is inconclusive. The policies exclude a cancel that is lost for longer than
-two of the shortest exchanges, and charges by chance.
-If the values are not exact, the sums decide. An idle value is settled if every request abandoned before it must
-have ended, by the longest success. Between two settled values the balance falls by the successes and by
-the same policies, including prices that are held and returned later. If no combination of these fits all
-stretches, and all but a few credits in fifty attempts are explained, it fails; the position is the step
-in the values after held credits are added. A policy that does not determine which attempts it charges, such as
-a threshold among attempts with about equal progress, fits almost any sums. It explains them
-only if such sums are likelier than one in a million for each wrong charge that it would excuse. This
-needs many stretches, each with many abandoned attempts whose step (or one that sends the same)
-shows how long a success takes. A package or grant that is added meanwhile is taken out of the values,
-and the rule decides both sides of it. Other traffic on the account looks like a double charge.
-If the values of each account are exact, but no meaning of the header makes all of them exact, the rule is inconclusive:
-the header of some accounts lags, or it means something else for them.`,
+  explain: [
+    `The values of each account are read on the client's monotonic clock. What the header means is not known, so each
+legal meaning is tried: the balance after or before the own charge, for plain answers and for streams, at the charge
+itself or a moment later. The rule fails only when no meaning explains the values. It looks through three tiers,
+the sharpest first:`,
+    `- Tier 3, exact. Each charge covers an interval of the balance. The intervals do not overlap and follow real time, and
+charges without a value, ambiguous ones among them, fill each balance gap.`,
+    `- Tier 1, majorization. Charges with values of x or more cost at most start - x together.`,
+    `- Tier 2, bounds. Every value bounds the balance at the start, and the bounds agree; no request sees more than a
+request that ended before it.`,
+    `What each outcome says:`,
+    `- Only the looser tiers fit. The values are not exact: a header is read a little later than its charge, or credits
+are held and returned. Errors that cancel between two observations cannot be detected then, and a single
+contradiction among thousands of exact values is inconclusive.`,
+    `- A balance gap remains. It is reported with its time and the requests in flight, at most the 64 likeliest.`,
+    `- A price is open (reads, gap G-17). It is the same for all requests of its endpoint: a balance gap that only some of
+them would fill is a failure. One that one or two reads alone explain is inconclusive, never a pass.`,
+    `- Exact in each account, but by no meaning in all. It is inconclusive: the header of some accounts lags, or it means
+something else for them.`,
+    `- A package or grant is added meanwhile. It is taken out of the values, and both sides of it are decided.`,
+    `- Others use the account. Their traffic looks like a double charge.`,
+    `Abandoned attempts may fill balance gaps, but by one policy for each kind (aborted or timed out, streamed or plain):`,
+    `- None is charged; all are; those that had received text; those that had progressed furthest; each after a delay; and
+in addition those that the service had finished when it noticed that the client was gone.`,
+    `- A balance gap that no combination of these explains is a failure. One that some combination explains, and the
+likeliest does not, or that no policy determines, is inconclusive.`,
+    `- Which gap is the wrong one: each kind gets the delay at which most of it is charged, after its call or its
+abandonment. The gap that remains at the least distance is reported. If others are about as likely, the finding
+says so and names their suspects, too.`,
+    `- The policies exclude a cancel that is lost for longer than two of the shortest exchanges, and charges by chance.`,
+    `If the values are not exact, the sums decide:`,
+    `- An idle value is settled if every request abandoned before it must have ended, by the longest success. Between two
+settled values the balance falls by the successes and by the same policies, including prices that are held and
+returned later.`,
+    `- It fails if no combination fits all stretches, and all but a few credits in fifty attempts are explained. The
+position is the step in the values after held credits are added.`,
+    `- A policy that does not determine which attempts it charges, such as a threshold among attempts with about equal
+progress, fits almost any sums. It explains them only if such sums are likelier than one in a million for each
+wrong charge that it would excuse. This needs many stretches, each with many abandoned attempts whose step (or one
+that sends the same) shows how long a success takes.`,
+  ],
   decideBy(readings, { contract }) {
     const concurrent = readings.filter(isConcurrent)
     if (concurrent.length === 0) {
-      return {
-        verdict: 'not-observed',
-        requires: 'requests of one account in flight at the same time',
-      }
+      return notObserved('requests of one account in flight at the same time')
     }
     const observations = concurrent.reduce((sum, reading) => sum + reading.observations, 0)
-    const verdicts = concurrent.map((reading) =>
-      verdictOf(
-        reading,
-        observations,
-        (contract.packages ?? []).some((each) => each.validMonths !== null),
-      ),
-    )
+    const expires = (contract.packages ?? []).some((each) => each.validMonths !== null)
+    const verdicts = concurrent.map((reading) => verdictOf(reading, { observations, expires }))
     return (
-      verdicts.find((verdict) => verdict.verdict === 'fail') ??
-      verdicts.find((verdict) => verdict.verdict === 'inconclusive') ??
+      firstOpen(verdicts) ??
       unlikeMeanings(readings, observations) ??
       passWithoutDoubt(concurrent, observations, noteOf(concurrent))
     )
@@ -97,91 +91,112 @@ function isConcurrent({ history }: BalanceReading): boolean {
   return false
 }
 
-function verdictOf(reading: BalanceReading, observations: number, expires: boolean): Verdict {
-  const { fits, intervals, history } = reading
-  switch (fits) {
-    case 'exact': {
-      const [stray] = reading.stray
-      if (stray === undefined)
-        return byTotals(reading, observations) ?? { verdict: 'pass', observations }
-      const { observed, witnesses } = tell(reading, stray)
-      if (reading.isProven() || reading.settled()?.isProven === true) {
-        return {
-          verdict: 'fail',
-          observations,
-          expected: `account ${history.account}: credits charged for successes, and by one policy for ${reading.ambiguous} abandoned attempts`,
-          observed,
-          witnesses,
-          note: `No legal policy for abandoned requests explains it (see --explain BILL-11). ${othersLookSo}`,
-        }
-      }
-      return {
-        verdict: 'inconclusive',
-        observations,
-        why: `account ${history.account}: ${observed}. One policy explains the cost of the other ${reading.ambiguous} ambiguous attempts. Either one of them was charged against that policy, or a request in flight was charged wrongly.`,
-        witnesses,
-      }
-    }
+interface Question {
+  readonly observations: number
+  /** Whether credits of the contract expire. */
+  readonly expires: boolean
+}
+
+function verdictOf(reading: BalanceReading, question: Question): Verdict {
+  switch (reading.fits) {
+    case 'exact':
+      return whenExact(reading, question)
     case 'late':
-      return {
-        verdict: 'inconclusive',
-        observations,
-        why: `account ${history.account}: ${reading.doubt ?? `the values fit only if charges settle up to ${reading.settleUs / 1e6} s after their response; the final balance is right`}`,
-      }
-    case 'loose': {
-      const conflict = intervals.conflicts[0]
-      const proven = byTotals(reading, observations)
-      if (proven !== null) return proven
-      if (conflict === undefined) return { verdict: 'pass', observations }
-      if (intervals.missingCredits > 0) {
-        const balanceGap =
-          intervals.conflicts.find(({ kind }) => kind === 'balance-gap') ?? conflict
-        const { observed, witnesses } = tell(reading, balanceGap)
-        const why = `account ${history.account}: ${observed}; ${reading.doubt}`
-        return { verdict: 'inconclusive', observations, why, witnesses }
-      }
-      if (!isAlone(reading)) return { verdict: 'pass', observations }
-      const { observed, witnesses } = tell(reading, conflict)
-      return {
-        verdict: 'inconclusive',
-        observations,
-        why: `account ${history.account}: ${observed}, once among ${intervals.placed} values that are exact otherwise. A header read a moment late explains it, and so does a wrong charge that was given back.`,
-        witnesses,
-      }
-    }
-    case 'none': {
-      const conflict =
-        reading.stray[0] ?? intervals.conflicts.find(isPlacedBalanceGap) ?? intervals.conflicts[0]
-      const stale = staleHeader(reading)
-      const told = stale ?? telling(reading, conflict)
-      const places =
-        reading.intervals.conflictCount > 1 && stale === null
-          ? `${reading.intervals.conflictCount} such places; the first is shown.`
-          : ''
-      // Traffic of others can take credits, but not return any.
-      const others = stale === null && conflict?.kind === 'balance-gap' ? othersLookSo : ''
-      const note = `${places} ${others}`.trim()
-      const huge =
-        conflict?.kind === 'balance-gap' && looksExpired(conflict.unexplained, reading.charges)
-      if (huge && expires) {
-        return {
-          verdict: 'inconclusive',
-          observations,
-          why: `account ${history.account}: ${told.observed}. Credits that expired would look the same.`,
-          witnesses: told.witnesses,
-        }
-      }
-      return {
-        verdict: 'fail',
-        observations,
-        expected: `account ${history.account}: a history in which every charge applies once, to the balance after the charge before it`,
-        observed: told.observed,
-        witnesses: told.witnesses,
-        ...(note === '' ? {} : { note }),
-      }
-    }
+      return whenLate(reading, question)
+    case 'loose':
+      return whenLoose(reading, question)
+    case 'none':
+      return whenNothingFits(reading, question)
   }
 }
+
+/** Every value is explained. What is left over are abandoned attempts that their policy does not charge so. */
+function whenExact(reading: BalanceReading, { observations }: Question): Verdict {
+  const { history, ambiguous } = reading
+  const [stray] = reading.stray
+  if (stray === undefined) return byTotals(reading, observations) ?? pass(observations)
+  const { observed, witnesses } = tell(reading, stray)
+  if (reading.isProven() || reading.settled()?.isProven === true) {
+    return fail(observations, {
+      expected: `account ${history.account}: credits charged for successes, and by one policy for ${ambiguous} abandoned attempts`,
+      observed,
+      witnesses,
+      note: noPolicy,
+    })
+  }
+  return inconclusive(
+    observations,
+    `account ${history.account}: ${observed}. One policy explains the cost of the other ${ambiguous} ambiguous attempts. ${eitherWrong}`,
+    witnesses,
+  )
+}
+
+/** The values fit only if charges settle after their response. Then BILL-08 decides, and not this rule. */
+function whenLate({ history, doubt, settleUs }: BalanceReading, { observations }: Question) {
+  return inconclusive(
+    observations,
+    `account ${history.account}: ${doubt ?? `the values fit only if charges settle up to ${settleUs / 1e6} s after their response; the final balance is right`}`,
+  )
+}
+
+/** The values contradict each other as exact values, but not as bounds. */
+function whenLoose(reading: BalanceReading, { observations }: Question): Verdict {
+  const { intervals, history } = reading
+  const conflict = intervals.conflicts[0]
+  const proven = byTotals(reading, observations)
+  if (proven !== null) return proven
+  if (conflict === undefined) return pass(observations)
+  if (intervals.missingCredits > 0) {
+    const balanceGap = intervals.conflicts.find(({ kind }) => kind === 'balance-gap') ?? conflict
+    const { observed, witnesses } = tell(reading, balanceGap)
+    const why = `account ${history.account}: ${observed}; ${reading.doubt}`
+    return inconclusive(observations, why, witnesses)
+  }
+  if (!isAlone(reading)) return pass(observations)
+  const { observed, witnesses } = tell(reading, conflict)
+  return inconclusive(
+    observations,
+    `account ${history.account}: ${observed}, once among ${intervals.placed} values that are exact otherwise. A header read a moment late explains it, and so does a wrong charge that was given back.`,
+    witnesses,
+  )
+}
+
+/** No legal service shows these values, unless credits expired. */
+function whenNothingFits(reading: BalanceReading, { observations, expires }: Question): Verdict {
+  const { intervals, history } = reading
+  const conflict =
+    reading.stray[0] ?? intervals.conflicts.find(isPlacedBalanceGap) ?? intervals.conflicts[0]
+  const missing = conflict?.kind === 'balance-gap' ? conflict.unexplained : null
+  const stale = staleHeader(reading)
+  const { observed, witnesses } = stale ?? tellShortest(reading, conflict)
+  if (expires && missing !== null && looksExpired(missing, reading.charges)) {
+    return inconclusive(
+      observations,
+      `account ${history.account}: ${observed}. Credits that expired would look the same.`,
+      witnesses,
+    )
+  }
+  const remarks =
+    stale !== null
+      ? []
+      : [
+          ...(intervals.conflictCount > 1
+            ? [`${intervals.conflictCount} such places; the first is shown.`]
+            : []),
+          // Traffic of others can take credits, but not return any.
+          ...(missing === null ? [] : [othersLookSo]),
+        ]
+  return fail(observations, {
+    expected: `account ${history.account}: a history in which every charge applies once, to the balance after the charge before it`,
+    observed,
+    witnesses,
+    ...(remarks.length === 0 ? {} : { note: remarks.join(' ') }),
+  })
+}
+
+const noPolicy = `No legal policy for abandoned requests explains it (see --explain BILL-11). ${othersLookSo}`
+const eitherWrong =
+  'Either one of them was charged against that policy, or a request in flight was charged wrongly.'
 
 /** A balance gap that ends before it begins is the counterpart of a rise. */
 function isPlacedBalanceGap(conflict: IntervalConflict): boolean {
@@ -204,21 +219,18 @@ function byTotals(reading: BalanceReading, observations: number): Verdict | null
   ] as const
   const abandoned = `${reading.ambiguous} abandoned attempts`
   if (!settled.isProven) {
-    return {
-      verdict: 'inconclusive',
+    return inconclusive(
       observations,
-      why: `account ${history.account}: ${observed}. Successes and one plain policy explain the cost of the other ${abandoned}. Either one of them was charged against that policy, or a request in flight was charged wrongly.`,
+      `account ${history.account}: ${observed}. Successes and one plain policy explain the cost of the other ${abandoned}. ${eitherWrong}`,
       witnesses,
-    }
+    )
   }
-  return {
-    verdict: 'fail',
-    observations,
+  return fail(observations, {
     expected: `account ${history.account}: between two settled values, credits charged for successes, and by one policy for ${abandoned}`,
     observed,
     witnesses,
-    note: `No legal policy for abandoned requests explains it (see --explain BILL-11). ${othersLookSo}`,
-  }
+    note: noPolicy,
+  })
 }
 
 /** Whether there are few contradictions among many exact values, and no requests that may have held credits. */

@@ -12,6 +12,7 @@ import { type BalanceReading, isAdded, mayBeAdded } from '../../evidence/billing
 import { excessOf, type Segment } from '../../evidence/billing/conservation.ts'
 import { giftsOf, sumsOf } from '../../evidence/billing/gifts.ts'
 import { otherCause } from '../../evidence/other-cause.ts'
+import { inconclusive, notObserved } from '../../verdict.ts'
 
 export const bill10 = billingRule({
   id: 'BILL-10',
@@ -65,21 +66,20 @@ expire, are bought or are added meanwhile make it inconclusive.`,
         }
       }
     }
-    if (observations === 0) return { verdict: 'not-observed', requires: idleTakes }
+    if (observations === 0) return notObserved(idleTakes)
     if (worst === null) return passWithoutDoubt(readings, observations)
     const { reading, segment, excess, otherwise } = worst
     const moved = segment.taken < 0 ? 'rose' : 'fell'
     const shows = `the balance ${moved} by ${Math.abs(segment.taken)} since the idle balance before`
     if (otherwise !== null) {
-      return {
-        verdict: 'inconclusive',
+      return inconclusive(
         observations,
-        why: `account ${reading.history.account}: ${shows}, where ${successes(segment.charges)} cost ${segment.sure}. ${otherwise}`,
-        witnesses: [
+        `account ${reading.history.account}: ${shows}, where ${successes(segment.charges)} cost ${segment.sure}. ${otherwise}`,
+        [
           witnessOf(reading, segment.to, shows),
           witnessOf(reading, segment.from, 'the idle balance before'),
         ],
-      }
+      )
     }
     const range =
       segment.ambiguous > 0 ? ` to ${segment.sure + segment.ambiguous} (ambiguous attempts)` : ''

@@ -3,7 +3,7 @@ import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { excessOf } from '../../evidence/billing/conservation.ts'
 import { effects } from '../../evidence/billing/history.ts'
 import { otherCause } from '../../evidence/other-cause.ts'
-import { passed, type Verdict } from '../../verdict.ts'
+import { fail, notObserved, pass, passed, type Verdict } from '../../verdict.ts'
 import { type Known, knownBalances, mostAtFirst } from './known-balance.ts'
 
 const isRefused = ({ reading: { history }, row }: Known) => history.insufficient[row] === 1
@@ -26,15 +26,13 @@ the next idle value, nothing is decided.`,
     const poor = knownBalances(readings, contract).filter(({ atMost, cost }) => atMost < cost)
     const judged = poor.filter((known) => isRefused(known) || isServed(known))
     const served = judged.find(isServed)
-    if (judged.length === 0) return { verdict: 'not-observed', requires: takesPoor }
-    if (served === undefined) return { verdict: 'pass', observations: judged.length }
-    return {
-      verdict: 'fail',
-      observations: judged.length,
+    if (judged.length === 0) return notObserved(takesPoor)
+    if (served === undefined) return pass(judged.length)
+    return fail(judged.length, {
       expected: `403 for a request of ${credits(served.cost)} at a balance of ${served.atMost}`,
       observed: 'a success',
       witnesses: [witnessOf(served.reading, served.row, `served at a balance of ${served.atMost}`)],
-    }
+    })
   },
 })
 
@@ -54,15 +52,13 @@ next idle value, nothing is decided. Only requests at the very end of a balance 
     const refused = known.find(isRefused)
     const last = known.filter((each) => isServed(each) && each.atLeast - each.cost < each.cost)
     if (refused !== undefined) {
-      return {
-        verdict: 'fail',
-        observations: known.length,
+      return fail(known.length, {
         expected: `a request of ${credits(refused.cost)} served at a balance of ${refused.atLeast}`,
         observed: 'refused',
         witnesses: [
           witnessOf(refused.reading, refused.row, `refused at a balance of ${refused.atLeast}`),
         ],
-      }
+      })
     }
     return passed(last.length, 'an account spent to its last credit, one request at a time')
   },
@@ -116,13 +112,11 @@ a refusal for insufficient credits.`,
     return passed(observations, 'a burst of 8 to 64 requests on an account with fewer credits')
 
     function overdrawn(reading: BalanceReading, row: number, observed: string): Verdict {
-      return {
-        verdict: 'fail',
-        observations: Math.max(observations, 1),
+      return fail(Math.max(observations, 1), {
         expected: `account ${reading.history.account}: successes up to the balance, then 403`,
         observed,
         witnesses: [witnessOf(reading, row, observed)],
-      }
+      })
     }
   },
 })

@@ -3,7 +3,7 @@ import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
 import { hasSystemPrompt, untestedPairs } from '../../evidence/untested-pairs.ts'
-import type { Verdict } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
 import { misread, misreadVerdict } from './misread.ts'
 import { singleCharge } from './prices.ts'
 import { type Stretch, undisturbedStretches } from './segments.ts'
@@ -55,12 +55,11 @@ streamed in each format, n of 3 or more, a system prompt.`,
     const change = changeInTime(singles)
     if (change !== null) {
       const { before, after, first } = change
-      return {
-        verdict: 'inconclusive',
-        observations: singles.length,
-        why: `the price changed at one time: the first ${before} requests cost their price, and the ${after} after them cost ${credits(first.took)} instead of ${first.price}. BILL-01 and BILL-02 are about that; which factor matters does not show.`,
-        witnesses: [witnessOf(first.reading, first.row, `cost ${credits(first.took)}`)],
-      }
+      return inconclusive(
+        singles.length,
+        `the price changed at one time: the first ${before} requests cost their price, and the ${after} after them cost ${credits(first.took)} instead of ${first.price}. BILL-01 and BILL-02 are about that; which factor matters does not show.`,
+        [witnessOf(first.reading, first.row, `cost ${credits(first.took)}`)],
+      )
     }
     const varied: string[] = []
     const accused: { readonly verdict: Verdict; readonly unexplained: number }[] = []
@@ -80,24 +79,18 @@ streamed in each format, n of 3 or more, a system prompt.`,
     const [cause] = accused.toSorted((a, b) => a.unexplained - b.unexplained)
     if (cause !== undefined) return cause.verdict
     if (varied.length === 0) {
-      return {
-        verdict: 'not-observed',
-        requires: 'requests one at a time that differ in stream, format, n or max_tokens',
-      }
+      return notObserved('requests one at a time that differ in stream, format, n or max_tokens')
     }
     const wrong = singles.filter(({ single }) => single.took !== single.price).length
     if (wrong === 0 && beside > 0) return misreadVerdict(singles.length + beside, beside)
     return wrong === 0
-      ? {
-          verdict: 'pass',
-          observations: singles.length,
+      ? pass(singles.length, {
           note: `seen at two levels: ${varied.join(', ')}${promptRange(singles.map(({ exchange }) => exchange))}${untested(contract.models ?? [], all)}`,
-        }
-      : {
-          verdict: 'inconclusive',
-          observations: singles.length,
-          why: `${wrong} requests cost other than their price, and no factor explains which`,
-        }
+        })
+      : inconclusive(
+          singles.length,
+          `${wrong} requests cost other than their price, and no factor explains which`,
+        )
   },
 })
 
@@ -207,20 +200,21 @@ function levelVerdict(levels: readonly (readonly [string, readonly Single[]])[])
   const [level, all] = wrong
   const first = all.find((single) => !isRight(single))!
   const unexplained = wrongIn(levels.flatMap(([name, of]) => (name === level ? [] : of)))
-  const verdict: Verdict = {
-    verdict: 'fail',
-    observations: levels.reduce((sum, [, singles]) => sum + singles.length, 0),
-    expected: `the same price with ${level} as with ${right[0]}`,
-    observed: `${credits(first.took)} instead of ${first.price}; ${wrongIn(all)} of ${all.length} requests with ${level}`,
-    witnesses: [
-      witnessOf(first.reading, first.row, `cost ${credits(first.took)}, ${level}`),
-      ...right[1]
-        .slice(0, 1)
-        .map((single) =>
-          witnessOf(single.reading, single.row, `cost ${credits(single.took)}, ${right[0]}`),
-        ),
-    ],
-  }
+  const verdict: Verdict = fail(
+    levels.reduce((sum, [, singles]) => sum + singles.length, 0),
+    {
+      expected: `the same price with ${level} as with ${right[0]}`,
+      observed: `${credits(first.took)} instead of ${first.price}; ${wrongIn(all)} of ${all.length} requests with ${level}`,
+      witnesses: [
+        witnessOf(first.reading, first.row, `cost ${credits(first.took)}, ${level}`),
+        ...right[1]
+          .slice(0, 1)
+          .map((single) =>
+            witnessOf(single.reading, single.row, `cost ${credits(single.took)}, ${right[0]}`),
+          ),
+      ],
+    },
+  )
   return { verdict, unexplained: unexplained + all.length - wrongIn(all) }
 }
 
@@ -251,26 +245,18 @@ with large balances and do not charge them.`,
       bandsAt(contract, reading.history.value[row]! + price).at(-1)?.name ?? 'no band'
     const bands = Map.groupBy(singles, bandOf)
     if (bands.size < 2) {
-      return {
-        verdict: 'not-observed',
-        requires: 'requests one at a time on balances in two bands',
-      }
+      return notObserved('requests one at a time on balances in two bands')
     }
     const verdict = splitsByBalance(singles, contract)
     if (verdict === null && beside > 0) return misreadVerdict(singles.length + beside, beside)
     return (
       verdict ??
       (singles.every(({ took, price }) => took === price)
-        ? {
-            verdict: 'pass',
-            observations: singles.length,
-            note: `seen in ${[...bands.keys()].join(', ')}`,
-          }
-        : {
-            verdict: 'inconclusive',
-            observations: singles.length,
-            why: 'some requests cost other than their price, and the band does not explain which',
-          })
+        ? pass(singles.length, { note: `seen in ${[...bands.keys()].join(', ')}` })
+        : inconclusive(
+            singles.length,
+            'some requests cost other than their price, and the band does not explain which',
+          ))
     )
   },
 })
@@ -293,14 +279,11 @@ function splitsByBalance(singles: readonly Single[], contract: Contract): Verdic
     const [shown, near] = [wrong[0]!, sorted[first - 1]!]
     const bandOf = (single: Single) => bandsAt(contract, balanceOf(single)).at(-1)?.name
     if (bandOf(shown) === bandOf(near) && splitsByTime(singles))
-      return {
-        verdict: 'inconclusive',
-        observations: singles.length,
-        why: `${wrong.length} requests cost other than their price, all of them on one side of a balance of ${balanceOf(near)}, which is no edge of a band, and all of them on one side of a time: a price that changed then looks the same`,
-      }
-    return {
-      verdict: 'fail',
-      observations: singles.length,
+      return inconclusive(
+        singles.length,
+        `${wrong.length} requests cost other than their price, all of them on one side of a balance of ${balanceOf(near)}, which is no edge of a band, and all of them on one side of a time: a price that changed then looks the same`,
+      )
+    return fail(singles.length, {
       expected: `the same price at a balance of ${balanceOf(shown)} as at ${balanceOf(near)}`,
       observed: `${wrong.length} of ${far.length} requests on that side cost other than their price`,
       witnesses: [
@@ -311,7 +294,7 @@ function splitsByBalance(singles: readonly Single[], contract: Contract): Verdic
         ),
         witnessOf(near.reading, near.row, `cost ${credits(near.took)}`),
       ],
-    }
+    })
   }
   return null
 }

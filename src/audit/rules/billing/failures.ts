@@ -1,7 +1,7 @@
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { effects } from '../../evidence/billing/history.ts'
-import type { Verdict } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
 import { clearStretches, countRows, isAccounted, rowsOf, type Stretch } from './segments.ts'
 
 const explain = `A stretch between two idle values of the balance that contains failures and no success
@@ -83,9 +83,7 @@ function decideFree(
       isOurs(stretch.reading.history.status[row]!),
     )
     const names = [...statuses].map(([status, count]) => `${count} with ${status}`).join(', ')
-    return {
-      verdict: 'fail',
-      observations,
+    return fail(observations, {
       expected: `account ${stretch.reading.history.account}: nothing charged for failures (${names})`,
       observed: `${credits(stretch.excess)} charged`,
       witnesses: [
@@ -94,18 +92,17 @@ function decideFree(
           .slice(1, 5)
           .map((row) => witnessOf(stretch.reading, row, 'failed in the same stretch')),
       ],
-    }
+    })
   }
-  if (observations === 0) return { verdict: 'not-observed', requires }
+  if (observations === 0) return notObserved(requires)
   const [mixed] = charged
   if (mixed !== undefined && proven === 0) {
-    return {
-      verdict: 'inconclusive',
+    return inconclusive(
       observations,
-      why: `account ${mixed.stretch.reading.history.account}: ${credits(mixed.stretch.excess)} too much in a stretch that holds failures and ${mixed.stretch.segment.charges} successes; either may have been charged wrongly`,
-    }
+      `account ${mixed.stretch.reading.history.account}: ${credits(mixed.stretch.excess)} too much in a stretch that holds failures and ${mixed.stretch.segment.charges} successes; either may have been charged wrongly`,
+    )
   }
-  return { verdict: 'pass', observations }
+  return pass(observations)
 
   function isOurs(status: number): boolean {
     return status >= hundred && status < hundred + 100

@@ -5,7 +5,7 @@ import { billingRule, witnessOf } from '../../evidence/balances.ts'
 import { nearGift } from '../../evidence/billing/balance-reading.ts'
 import { giftsOf, sumsOf } from '../../evidence/billing/gifts.ts'
 import type { Evidence } from '../../rule.ts'
-import type { Verdict, Witness } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 import { clearStretches } from './segments.ts'
 import { type AccountStatement, type Lot, type Movement, statementsOf } from './statement.ts'
 
@@ -38,13 +38,8 @@ async function judgeStatements<P extends PromiseName>(
   return { judged, wrong: null }
 }
 
-const fails = (expected: string, observations: number, wrong: Witness): Verdict => ({
-  verdict: 'fail',
-  observations,
-  expected,
-  observed: wrong.shows,
-  witnesses: [wrong],
-})
+const fails = (expected: string, observations: number, wrong: Witness): Verdict =>
+  fail(observations, { expected, observed: wrong.shows, witnesses: [wrong] })
 
 export const bill18 = billingRule({
   id: 'BILL-18',
@@ -66,11 +61,8 @@ own purchase, because that rewards a self-invite. Only the operator knows who wa
     const grants = rises(readings).filter(({ gained }) => sizes.includes(gained))
     const observations = judged + grants.length
     return observations > 0
-      ? { verdict: 'pass', observations, note: 'Whether each was due is not seen from outside.' }
-      : {
-          verdict: 'not-observed',
-          requires: 'a grant during the run, or a list of all changes at the credits endpoint',
-        }
+      ? pass(observations, { note: 'Whether each was due is not seen from outside.' })
+      : notObserved('a grant during the run, or a list of all changes at the credits endpoint')
   },
 })
 
@@ -145,35 +137,26 @@ tolerance of a day), and no credits may remain a day after that.`,
     if (odd !== undefined && !sums.some(isNear)) {
       const { reading, segment, gained } = odd
       const fits = gained === reading.unknownRise ? 'Without that rise every value fits, so ' : ''
-      return {
-        verdict: 'inconclusive',
-        observations: large.length,
-        why: `account ${reading.history.account}: the balance rose by ${gained}, which no charge, package or grant explains. ${fits}${fits === '' ? 'Credits' : 'credits'} were added by hand, or wrongly.`,
-        witnesses: [witnessOf(reading, segment.to, `${gained} more than before`)],
-      }
+      return inconclusive(
+        large.length,
+        `account ${reading.history.account}: the balance rose by ${gained}, which no charge, package or grant explains. ${fits}${fits === '' ? 'Credits' : 'credits'} were added by hand, or wrongly.`,
+        [witnessOf(reading, segment.to, `${gained} more than before`)],
+      )
     }
     if (odd !== undefined) {
-      return {
-        verdict: 'fail',
-        observations: large.length,
+      return fail(large.length, {
         expected: `a rise by a package or grant: ${gifts.join(', ')}`,
         observed: `a rise by ${odd.gained}`,
         witnesses: [witnessOf(odd.reading, odd.segment.to, `${odd.gained} more than before`)],
-      }
+      })
     }
     const bought = large.filter(({ gained }) => packages.includes(gained)).length
     if (judged + bought === 0) {
-      return {
-        verdict: 'not-observed',
-        requires:
-          'a purchase during the run, and a list of what expires when at the credits endpoint',
-      }
+      return notObserved(
+        'a purchase during the run, and a list of what expires when at the credits endpoint',
+      )
     }
-    return {
-      verdict: 'pass',
-      observations: judged + bought,
-      ...(judged === 0 ? { note: 'Expiry was not seen.' } : {}),
-    }
+    return pass(judged + bought, judged === 0 ? { note: 'Expiry was not seen.' } : {})
   },
 })
 

@@ -2,7 +2,7 @@ import { flagSql } from '../../../attempt/flags.ts'
 import { promisedSql } from '../../../contract/request.ts'
 import { takesCredits } from '../../evidence/balances.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
-import type { Witness } from '../../verdict.ts'
+import { fail, notObserved, pass, type Witness } from '../../verdict.ts'
 
 interface Header {
   readonly runId: string
@@ -47,21 +47,19 @@ anywhere, neither in a header nor at the credits endpoint, makes no such promise
     )
     const observations = headers.reduce((sum, { seen }) => sum + seen, 0)
     if (observations === 0) {
-      return { verdict: 'not-observed', requires: 'a success on a generation endpoint' }
+      return notObserved('a success on a generation endpoint')
     }
     const shown = headers.some(({ issue }) => issue !== 'missing')
     if (!shown && !(await hasCreditsEndpoint())) {
-      return { verdict: 'not-observed', requires: takesCredits }
+      return notObserved(takesCredits)
     }
     const wrong = headers.filter(({ issue }) => issue !== null)
-    if (wrong.length === 0) return { verdict: 'pass', observations }
-    return {
-      verdict: 'fail',
-      observations,
+    if (wrong.length === 0) return pass(observations)
+    return fail(observations, {
       expected: 'an integer of 0 or more on every success',
       observed: wrong.map(({ issue, kind, seen }) => `${issue} on ${seen} of ${kind}`).join('; '),
       witnesses: (await Promise.all(wrong.map(witness))) as [Witness, ...Witness[]],
-    }
+    })
 
     async function hasCreditsEndpoint(): Promise<boolean> {
       const [found] = await store.rows<{ n: number }>(

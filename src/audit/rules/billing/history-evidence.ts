@@ -38,7 +38,10 @@ export function staleHeader({ history, intervals }: BalanceReading): Told | null
 }
 
 /** The evidence with the fewest rows: a balance gap with its place, a rise as a pair, or the sums. */
-export function telling(reading: BalanceReading, conflict: IntervalConflict | undefined): Told {
+export function tellShortest(
+  reading: BalanceReading,
+  conflict: IntervalConflict | undefined,
+): Told {
   const [majorization, bounds] = [reading.majorization(), reading.bounds()]
   if (conflict?.kind === 'balance-gap') return tell(reading, conflict)
   if (bounds.rise !== null) {

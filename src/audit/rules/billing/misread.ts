@@ -1,7 +1,7 @@
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import type { Segment } from '../../evidence/billing/conservation.ts'
 import { effects } from '../../evidence/billing/history.ts'
-import type { Verdict } from '../../verdict.ts'
+import { inconclusive, type Verdict } from '../../verdict.ts'
 import { clearStretches, rowsOf, type Stretch } from './segments.ts'
 
 /** This many stretches beside each other may be off through one value, or a few. */
@@ -63,8 +63,8 @@ function paysNothing({ reading: { history }, segment: { from, to, sure } }: Stre
 }
 
 /** The verdict on prices if only requests beside a value that is off contradict them. */
-export const misreadVerdict = (observations: number, beside: number): Verdict => ({
-  verdict: 'inconclusive',
-  observations,
-  why: `${beside} ${beside === 1 ? 'request seems' : 'requests seem'} to cost another price, beside a value of the balance that is wrong while the next is right. The value is wrong there (BILL-10, BILL-11), and the price is not known`,
-})
+export const misreadVerdict = (observations: number, beside: number): Verdict =>
+  inconclusive(
+    observations,
+    `${beside} ${beside === 1 ? 'request seems' : 'requests seem'} to cost another price, beside a value of the balance that is wrong while the next is right. The value is wrong there (BILL-10, BILL-11), and the price is not known`,
+  )

@@ -4,7 +4,7 @@ import { smallest } from '../../../user/extremes.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { effects } from '../../evidence/billing/history.ts'
-import type { Verdict } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
 import { misread, misreadVerdict } from './misread.ts'
 import { countRows, isAccounted, rowsOf, type Stretch, undisturbedStretches } from './segments.ts'
 
@@ -62,13 +62,11 @@ function decidePrices(
   if (wrong !== undefined) {
     const { reading, row, model, took, price } = wrong
     const others = ours.filter((each) => each.took !== each.price).length
-    return {
-      verdict: 'fail',
-      observations: ours.length,
+    return fail(ours.length, {
       expected: `${contract.models[model]?.id} costs ${credits(price)}`,
       observed: `it cost ${took}, in ${others} of ${ours.length} requests seen by themselves`,
       witnesses: [witnessOf(reading, row, `cost ${credits(took)}`)],
-    }
+    })
   }
   const mispriced = models
     .map((model) => wrongPrice(stretches, model))
@@ -76,13 +74,11 @@ function decidePrices(
   if (mispriced !== undefined) {
     const { model, off, stretch, observations } = mispriced
     const { id, costCredits } = contract.models[model]!
-    return {
-      verdict: 'fail',
-      observations,
+    return fail(observations, {
       expected: `${id} costs ${credits(costCredits)}`,
       observed: `between idle values it cost ${costCredits + off} throughout`,
       witnesses: [witnessOf(stretch.reading, stretch.segment.to, `${credits(stretch.excess)} off`)],
-    }
+    })
   }
   const beside = undisturbed
     .filter(({ segment }) => off.has(segment))
@@ -98,20 +94,16 @@ function decidePrices(
     )
   const proven = readings.filter(isAccounted).reduce((sum, reading) => sum + charged(reading), 0)
   const observations = Math.max(proven, ours.length)
-  if (observations > 0) return { verdict: 'pass', observations }
+  if (observations > 0) return pass(observations)
   const all = readings.reduce((sum, reading) => sum + charged(reading), 0)
   const names = models.map((model) => contract.models[model]?.id).join(', ')
   if (all === 0) {
-    return {
-      verdict: 'not-observed',
-      requires: `a success on ${names || 'a model of another price'}`,
-    }
+    return notObserved(`a success on ${names || 'a model of another price'}`)
   }
-  return {
-    verdict: 'inconclusive',
-    observations: all,
-    why: `no charge on ${names} was seen by itself, and the values are not exact; send some one at a time`,
-  }
+  return inconclusive(
+    all,
+    `no charge on ${names} was seen by itself, and the values are not exact; send some one at a time`,
+  )
 }
 
 interface Single {

@@ -9,7 +9,7 @@ import { RunningSum } from '../../evidence/billing/running-sum.ts'
 import { mayBeMoved } from '../../evidence/other-cause.ts'
 import { numeric } from '../../evidence/usage/fields.ts'
 import { usageReports } from '../../evidence/usage/reports.ts'
-import { passed, type Verdict, type Witness } from '../../verdict.ts'
+import { fail, inconclusive, passed, type Verdict, type Witness } from '../../verdict.ts'
 import { rowsOf } from './segments.ts'
 
 export const bill07 = billingRule({
@@ -64,13 +64,11 @@ return its held credits (gap G-14): stretches that it may affect decide nothing.
         if (segment.taken !== segment.sure && rowsOf(stretch, 'failure').length > 0) continue
         observations++
         if (segment.taken === segment.sure) continue
-        return {
-          verdict: 'fail',
-          observations,
+        return fail(observations, {
           expected: `${credits(segment.sure)} charged once the stream was over`,
           observed: `${credits(segment.taken)} charged`,
           witnesses: [witnessOf(reading, charge, 'the stream during which the balance was read')],
-        }
+        })
       }
     }
     if (mixed !== null) {
@@ -79,12 +77,11 @@ return its held credits (gap G-14): stretches that it may affect decide nothing.
       const costCredits = failed.reduce((sum, row) => sum + reading.history.costCredits[row]!, 0)
       if (!isAnotherCause && failed.length > 1 && tookCredits === costCredits)
         return chargedMidway(reading, failed, tookCredits)
-      return {
-        verdict: 'inconclusive',
+      return inconclusive(
         observations,
-        why: `account ${reading.history.account}: ${credits(tookCredits)} too much in a stretch of ${failed.length} streams that failed midway and ${segment.charges} successes; either may have been charged wrongly`,
-        witnesses: [witnessOf(reading, failed[0]!, 'ended with an error event')],
-      }
+        `account ${reading.history.account}: ${credits(tookCredits)} too much in a stretch of ${failed.length} streams that failed midway and ${segment.charges} successes; either may have been charged wrongly`,
+        [witnessOf(reading, failed[0]!, 'ended with an error event')],
+      )
     }
     return passed(observations, 'a read of the balance while a slow stream is open, and one after')
 
@@ -93,13 +90,11 @@ return its held credits (gap G-14): stretches that it may affect decide nothing.
       [failed]: readonly number[],
       tookCredits: Credits,
     ): Verdict {
-      return {
-        verdict: 'fail',
-        observations,
+      return fail(observations, {
         expected: 'nothing charged for a stream that failed midway',
         observed: `${credits(tookCredits)} charged`,
         witnesses: [witnessOf(reading, failed!, 'ended with an error event')],
-      }
+      })
     }
   },
 })
@@ -152,23 +147,19 @@ right. Without these two values it is inconclusive. The reported delay is the sm
         witnessOf(late, later, 'does not show what had been charged before'),
         ...(over === null ? [] : [witnessOf(late, over, 'was over by then')]),
       ]
-      return {
-        verdict: 'fail',
-        observations,
+      return fail(observations, {
         expected: `account ${late.history.account}: every charge in every later value`,
         observed: `charges that show up to ${late.settleUs / 1e6} s after their response`,
         witnesses,
-      }
+      })
     }
     if (stale !== undefined) {
-      return {
-        verdict: 'inconclusive',
+      return inconclusive(
         observations,
-        why:
-          stale.doubt === null
-            ? 'the header shows values that are older than its response, and the balance is right in the end'
-            : `account ${stale.history.account}: ${stale.doubt}`,
-      }
+        stale.doubt === null
+          ? 'the header shows values that are older than its response, and the balance is right in the end'
+          : `account ${stale.history.account}: ${stale.doubt}`,
+      )
     }
     return passed(observations, 'a success, and a value of the balance after it')
   },
@@ -201,9 +192,7 @@ header before it contradict a body, it is inconclusive: they may have taken anot
       const [first] = reading.pageAgainst ?? []
       if (first === undefined) continue
       const count = reading.pageAgainst!.length
-      return {
-        verdict: 'fail',
-        observations: count,
+      return fail(count, {
         expected: `${first.expected} remaining, by the header before it and what was charged since`,
         observed: `${first.shown}${count > 1 ? `; ${count} answers differ from the headers` : ''}`,
         witnesses: [
@@ -214,7 +203,7 @@ header before it contradict a body, it is inconclusive: they may have taken anot
           ),
         ],
         note: 'The headers alone fit every charge, so this page is late, or of another account. The other rules leave it out.',
-      }
+      })
     }
     const reports = (await usageReports(evidence)).filter(
       ({ remaining, exchange }) => remaining !== null && !(exchange.row.path ?? '').includes('?'),
@@ -249,17 +238,14 @@ header before it contradict a body, it is inconclusive: they may have taken anot
       if (expected === remaining) continue
       // The page is itself the value after the charges: either it is wrong, or they took another price.
       if (header === null && segment !== undefined && segment.taken !== segment.sure) {
-        open ??= {
-          verdict: 'inconclusive',
+        open ??= inconclusive(
           observations,
-          why: `remaining ${remaining} in the body, ${expected} by the prices of the ${successes(segment.charges)} since the header before it; either the body is wrong, or they took another price`,
-          witnesses: [{ runId, slot, retry, shows: `remaining ${remaining} in the body` }],
-        }
+          `remaining ${remaining} in the body, ${expected} by the prices of the ${successes(segment.charges)} since the header before it; either the body is wrong, or they took another price`,
+          [{ runId, slot, retry, shows: `remaining ${remaining} in the body` }],
+        )
         continue
       }
-      return {
-        verdict: 'fail',
-        observations,
+      return fail(observations, {
         expected: `${expected} remaining, ${header === null ? 'by the header before it and what was charged since' : 'as its header tells'}`,
         observed: `${remaining}`,
         witnesses: [
@@ -270,7 +256,7 @@ header before it contradict a body, it is inconclusive: they may have taken anot
             shows: `remaining ${remaining} in the body, ${expected} by the ${header === null ? 'headers before it' : 'header'}`,
           },
         ],
-      }
+      })
     }
     return (
       open ?? passed(observations, 'a captured answer of GET /user/credits with nothing in flight')

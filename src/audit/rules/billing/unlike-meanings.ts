@@ -1,6 +1,6 @@
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { everyMeaning, type HeaderMeaning } from '../../evidence/billing/header-meaning.ts'
-import type { Verdict } from '../../verdict.ts'
+import { inconclusive, type Verdict } from '../../verdict.ts'
 
 /**
  * The header may show the balance after its own charge, or before it. It has one meaning for all accounts: where each
@@ -21,11 +21,10 @@ export function unlikeMeanings(
   if (everyMeaning.some(explainsAll)) return null
   const shown = ({ history, meaning }: BalanceReading) =>
     `account ${history.account} shows the balance ${meaning.plain} its own charge on plain answers, ${meaning.stream} it on streams`
-  return {
-    verdict: 'inconclusive',
+  return inconclusive(
     observations,
-    why: `no meaning of the header explains all accounts: ${shown(first)}; ${shown(unlike)}. Either the header of one lags, or it means something else for each.`,
-  }
+    `no meaning of the header explains all accounts: ${shown(first)}; ${shown(unlike)}. Either the header of one lags, or it means something else for each.`,
+  )
 }
 
 const isSame = (a: HeaderMeaning, b: HeaderMeaning) => a.plain === b.plain && a.stream === b.stream

@@ -2,7 +2,7 @@ import type { CalendarLimit } from '../../../contract/contract.ts'
 import { bandsWithin } from '../../../limits/band.ts'
 import { calendarWindow } from '../../../limits/calendar.ts'
 import { serviceClock } from '../../../limits/service-clock.ts'
-import type { Verdict } from '../../verdict.ts'
+import { fail, inconclusive, pass, type Verdict } from '../../verdict.ts'
 import { type RateEvent, type RateHistory, witnessOf } from './history.ts'
 import type { Known } from './traces.ts'
 
@@ -49,27 +49,23 @@ export function judgeCalendar(
             calendarWindow((fromUs + clock.lowUs) / 1e3, limit) === window &&
             calendarWindow((untilUs + clock.highUs) / 1e3, limit) === window,
         )
-        return {
-          verdict: 'fail',
-          observations,
+        return fail(observations, {
           expected: `at most ${limit.requests} in each ${limit.each} of ${limit.zone}`,
           observed: `${all.length} admitted in the ${name}`,
           witnesses: [
             witnessOf(before[0]!, 'the first of them'),
             witnessOf(event, `number ${before.length}, admitted as well`),
           ],
-        }
+        })
       }
     }
   }
-  if (full > 0)
-    return { verdict: 'pass', observations, note: `${full} rejections came after it was used up` }
+  if (full > 0) return pass(observations, { note: `${full} rejections came after it was used up` })
   if (undated === 0) return null
-  return {
-    verdict: 'inconclusive',
-    observations: undated,
-    why: 'no Date of the answers says in which window of the calendar they were',
-  }
+  return inconclusive(
+    undated,
+    'no Date of the answers says in which window of the calendar they were',
+  )
 }
 
 const isSame = (a: CalendarLimit, b: CalendarLimit) =>

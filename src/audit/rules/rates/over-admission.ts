@@ -10,7 +10,7 @@ import { ticksExplainAdmissions } from '../../../limits/models/ticks.ts'
 import { reachOf } from '../../../limits/reach.ts'
 import { serviceClock } from '../../../limits/service-clock.ts'
 import type { BandTrace } from '../../../limits/traces.ts'
-import type { Verdict } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
 import { type RateHistory, witnessOf } from './history.ts'
 import {
   type Explanation,
@@ -37,7 +37,7 @@ export function judgeAdmissions(
   let observations = 0
   for (const trace of traces) if (isPressed(trace)) observations += trace.requests.length
   if (observations === 0) {
-    return { verdict: 'not-observed', requires: whatItTakes(history, contract, window) }
+    return notObserved(whatItTakes(history, contract, window))
   }
   const windowsOf = windowsIn(history, known)
   let explained = 0
@@ -51,9 +51,7 @@ export function judgeAdmissions(
     if (fullest === null || fullest.count <= limit) continue
     const isTwice = fullest.count > 2 * limit
     if (isTwice || knownToSlide(profile)) {
-      return {
-        verdict: 'fail',
-        observations,
+      return fail(observations, {
         expected: isTwice
           ? `at most ${limit} in one ${window}, or ${2 * limit} over an edge of windows`
           : `at most ${limit} in any ${window}: the profile says that the limiter is a sliding log`,
@@ -62,33 +60,29 @@ export function judgeAdmissions(
           witnessOf(fullest.first, 'the first of them'),
           witnessOf(fullest.last, `number ${fullest.count}, admitted as well`),
         ],
-      }
+      })
     }
     const { models, contradiction } =
       explained++ < mostReplays ? explain(withoutRejections(trace)) : nothing
     if (contradiction !== null && !ticksExplainAdmissions(trace)) {
-      return {
-        verdict: 'fail',
-        observations,
+      return fail(observations, {
         expected: `${limit} in one ${window} by some limiter: windows of any phase, a sliding log or counter, or a bucket`,
         observed: `${fullest.count} within one ${window}, when none of them lets in so many`,
         witnesses: [witnessOf(contradiction.request, 'admitted where every one of them is full')],
-      }
+      })
     }
     const needsEdge =
       models.length > 0 && models.every(({ algorithm }) => withEdges.includes(algorithm))
     const onceIn = window === 'minute' || !needsEdge ? null : edgeOnceIn(trace, fullest)
     if (onceIn !== null && windowsOf(trace).length <= 1) {
-      return {
-        verdict: 'fail',
-        observations,
+      return fail(observations, {
         expected: `at most ${limit} in one ${window}, or up to ${2 * limit} over an edge of windows`,
         observed: `${fullest.count} admitted within one ${window}, and no ${window} of any zone begins where the edge would have to be; by chance, one window in ${onceIn} has it there`,
         witnesses: [
           witnessOf(fullest.first, 'the first of them'),
           witnessOf(fullest.last, `number ${fullest.count}, admitted as well`),
         ],
-      }
+      })
     }
     if (fullest.count > fullestCount) {
       fullestCount = fullest.count
@@ -99,21 +93,19 @@ export function judgeAdmissions(
   const full = fullByReset(history, known, window)
   if (full !== null) return full
   if (window !== 'minute' && fullestCount > 0 && !isEdgeShown) {
-    return {
-      verdict: 'inconclusive',
+    return inconclusive(
       observations,
-      why: `${fullestCount} admitted within one ${window} with a limit of ${fullestLimit}: legal only over an edge of windows, and no reset shows one between them`,
-    }
+      `${fullestCount} admitted within one ${window} with a limit of ${fullestLimit}: legal only over an edge of windows, and no reset shows one between them`,
+    )
   }
-  return {
-    verdict: 'pass',
+  return pass(
     observations,
-    ...(fullestCount > 0
+    fullestCount > 0
       ? {
           note: `at most ${fullestCount} in any ${window} with a limit of ${fullestLimit}: legal over an edge of windows, not for a sliding one`,
         }
-      : {}),
-  }
+      : {},
+  )
 }
 
 /** Limiters whose windows have edges, over which alone they admit more than N. */
@@ -159,16 +151,14 @@ function fullByReset(history: RateHistory, known: Known<'bands'>, window: Window
       const admitted = requests.filter(({ decision }) => decision === 'admitted')
       if (admitted.length <= trace.limit || hasCountForEachRoute(admitted, trace.limit)) continue
       const last = admitted.at(-1)!
-      return {
-        verdict: 'fail',
-        observations: trace.requests.length,
+      return fail(trace.requests.length, {
         expected: `at most ${trace.limit} in the window that ends at one reset`,
         observed: `${admitted.length} admitted in it`,
         witnesses: [
           witnessOf(admitted[0]!, `the first of them, reset ${admitted[0]!.reset}`),
           witnessOf(last, `number ${admitted.length}, reset ${last.reset}`),
         ],
-      }
+      })
     }
   }
   return null

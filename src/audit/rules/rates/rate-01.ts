@@ -3,6 +3,7 @@ import type { Bracket, Brackets } from '../../../limits/balance.ts'
 import { bandsWithin, type Cell, cellsNamed, touches } from '../../../limits/band.ts'
 import { trailingBrackets } from '../../../limits/trailing.ts'
 import { smallest } from '../../../user/extremes.ts'
+import { fail, inconclusive, notObserved, pass } from '../../verdict.ts'
 import { anyOf, type RateEvent, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 import { goesOn, holds, sequentialPairs } from './row-changes.ts'
@@ -77,46 +78,39 @@ a wrong row within the first window decides nothing.`,
       })
     }
     if (named === 0) {
-      return {
-        verdict: 'not-observed',
-        requires: `an answer with ${contract.headers.rateLimit[0]}, and a credits header near it`,
-      }
+      return notObserved(
+        `an answer with ${contract.headers.rateLimit[0]}, and a credits header near it`,
+      )
     }
     for (const ofKey of byKey.values()) {
       const late = changedLate(contract, ofKey)
       if (late !== null) enter({ ...late, earlierBandPossible: false })
     }
     if (decided === 0) {
-      return {
-        verdict: 'not-observed',
-        requires: `a success with ${contract.headers.creditsRemaining[0]} near an answer with ${contract.headers.rateLimit[0]}`,
-      }
+      return notObserved(
+        `a success with ${contract.headers.creditsRemaining[0]} near an answer with ${contract.headers.rateLimit[0]}`,
+      )
     }
     if (proven !== undefined) {
       const { event, allowed } = proven
-      return {
-        verdict: 'fail',
-        observations: decided,
+      return fail(decided, {
         expected: `${anyOf(allowed)}, the row of a balance between ${event.balance.low} and ${event.balance.high}`,
         observed: `${event.limit}`,
         witnesses: [witnessOf(event, `limit ${event.limit} at balance ${describe(event.balance)}`)],
         ...(wrong > 1 ? { note: `${wrong} of ${decided} answers do so` } : {}),
-      }
+      })
     }
     if (first !== undefined) {
       const { event } = first
-      return {
-        verdict: 'inconclusive',
-        observations: decided,
-        why: 'the limit is of another row, and the key was used before the record began, so an earlier band may still have been in effect',
-        witnesses: [witnessOf(event, `limit ${event.limit} at balance ${describe(event.balance)}`)],
-      }
+      return inconclusive(
+        decided,
+        'the limit is of another row, and the key was used before the record began, so an earlier band may still have been in effect',
+        [witnessOf(event, `limit ${event.limit} at balance ${describe(event.balance)}`)],
+      )
     }
-    return {
-      verdict: 'pass',
-      observations: decided,
+    return pass(decided, {
       note: `seen: ${[...seen].flatMap((limit) => cellsNamed(contract, limit).map(nameOf)).join(', ')}`,
-    }
+    })
   },
 })
 

@@ -1,6 +1,7 @@
 import { type Contract, windowUs } from '../../../contract/contract.ts'
 import { bandsWithin, cellsNamed, edgesOf } from '../../../limits/band.ts'
 import { trailingBrackets } from '../../../limits/trailing.ts'
+import { fail, inconclusive, notObserved, pass } from '../../verdict.ts'
 import { type RateEvent, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 import { goesOn, holds, sequentialPairs } from './row-changes.ts'
@@ -39,16 +40,14 @@ share, either is correct, and the note names the one in use.`,
             `${edge.upper.minBalance}: ${from.band.name} at ${before.credits}, ${to.band.name} at ${after.credits}`,
           )
         } else if (!rightAfter || goesOn(before, after, steps)) {
-          return {
-            verdict: 'fail',
-            observations: crossings,
+          return fail(crossings, {
             expected: `the row changes between balances ${edge.upper.minBalance - 1} and ${edge.upper.minBalance}`,
             observed: `it changes between ${before.credits} and ${after.credits} credits remaining`,
             witnesses: [
               witnessOf(before, `limit ${before.limit} with ${before.credits} remaining`),
               witnessOf(after, `limit ${after.limit} with ${after.credits} remaining`),
             ],
-          }
+          })
         } else {
           doubtful = [before, after]
         }
@@ -58,36 +57,28 @@ share, either is correct, and the note names the one in use.`,
       const unmoved = neverMoved(contract, events)
       if (unmoved === null) continue
       const [before, after] = unmoved
-      return {
-        verdict: 'fail',
-        observations: crossings + 1,
+      return fail(crossings + 1, {
         expected: `another row than ${before.limit}, a minute after the balance crossed the edge`,
         observed: `limit ${after.limit} with ${after.credits ?? 'no'} credits shown`,
         witnesses: [
           witnessOf(before, `limit ${before.limit} with ${before.credits} remaining`),
           witnessOf(after, `limit ${after.limit} with ${after.credits} remaining`),
         ],
-      }
+      })
     }
     if (seen.size > 0) {
-      return {
-        verdict: 'pass',
-        observations: crossings,
-        note: `edges seen: ${[...seen].join('; ')}`,
-      }
+      return pass(crossings, { note: `edges seen: ${[...seen].join('; ')}` })
     }
     if (doubtful !== null) {
-      return {
-        verdict: 'inconclusive',
-        observations: crossings,
-        why: 'the row changed away from the edge, but a window may have begun just there',
-        witnesses: doubtful.map((event) => witnessOf(event, `limit ${event.limit}`)),
-      }
+      return inconclusive(
+        crossings,
+        'the row changed away from the edge, but a window may have begun just there',
+        doubtful.map((event) => witnessOf(event, `limit ${event.limit}`)),
+      )
     }
-    return {
-      verdict: 'not-observed',
-      requires: `sequential requests over an edge: ${edges.map(({ upper }) => `${upper.minBalance + 2} to ${upper.minBalance - 3}`).join(', ')} (scenarios/bands.yaml)`,
-    }
+    return notObserved(
+      `sequential requests over an edge: ${edges.map(({ upper }) => `${upper.minBalance + 2} to ${upper.minBalance - 3}`).join(', ')} (scenarios/bands.yaml)`,
+    )
   },
 })
 

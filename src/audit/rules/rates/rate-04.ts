@@ -8,6 +8,7 @@ import {
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import type { BandTrace } from '../../../limits/traces.ts'
 import { largest } from '../../../user/extremes.ts'
+import { fail, inconclusive, notObserved, pass } from '../../verdict.ts'
 import { anyOf, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 import { tracesIn } from './traces.ts'
@@ -39,10 +40,9 @@ checks for separate counters.`,
       for (const burst of bursts) judged.push(judge(trace, burst))
     }
     if (judged.length === 0) {
-      return {
-        verdict: 'not-observed',
-        requires: `from a key that rested two minutes, more than ${anyOf(evidence.contract.bands.map((band) => band.requests.minute))} requests at once (by band), twice`,
-      }
+      return notObserved(
+        `from a key that rested two minutes, more than ${anyOf(evidence.contract.bands.map((band) => band.requests.minute))} requests at once (by band), twice`,
+      )
     }
     const over = judged.filter(({ admitted, allowed }) => admitted > allowed)
     const tooMany = over.find(({ admitted, allowed, limit }) => admitted > allowed + limit)
@@ -58,9 +58,7 @@ checks for separate counters.`,
     const shown = tooMany !== undefined ? ([tooMany] as const) : pair
     const [first, second] = shown ?? []
     if (first !== undefined) {
-      return {
-        verdict: 'fail',
-        observations,
+      return fail(observations, {
         expected: `at most ${first.allowed} of a burst admitted`,
         observed: `${anyOf([first, ...(second === undefined ? [] : [second])].map(({ admitted }) => admitted))} admitted in ${over.length} of ${judged.length} bursts`,
         witnesses: [
@@ -69,17 +67,16 @@ checks for separate counters.`,
             ? []
             : [witnessOf(second.lastAdmitted!, `number ${second.admitted} of a burst, admitted`)]),
         ],
-      }
+      })
     }
     if (over.length > 0 && over.length === judged.length) {
-      return {
-        verdict: 'inconclusive',
+      return inconclusive(
         observations,
-        why: 'more than the limit was admitted in each burst, but an edge of windows may have fallen into it; another burst at another time of the minute decides',
-        witnesses: over.map((one) => witnessOf(one.lastAdmitted!, `${one.admitted} admitted`)),
-      }
+        'more than the limit was admitted in each burst, but an edge of windows may have fallen into it; another burst at another time of the minute decides',
+        over.map((one) => witnessOf(one.lastAdmitted!, `${one.admitted} admitted`)),
+      )
     }
-    return { verdict: 'pass', observations, note: noteOf(judged) }
+    return pass(observations, { note: noteOf(judged) })
   },
 })
 

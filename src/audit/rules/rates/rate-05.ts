@@ -4,7 +4,7 @@ import { limitsInFlight } from '../../../limits/in-flight.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { nameModels } from '../../../limits/models/fit.ts'
 import type { BandTrace } from '../../../limits/traces.ts'
-import type { Verdict } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
 import { type RateHistory, witnessOf } from './history.ts'
 import { unlessPooled } from './rate-14.ts'
 import { rateRule } from './rate-rule.ts'
@@ -49,13 +49,11 @@ export function judgeRejections(history: RateHistory, known: Known, window: Wind
     if (early === null) continue
     const { models, contradiction } = explain(trace)
     if (contradiction !== null) {
-      return {
-        verdict: 'fail',
-        observations,
+      return fail(observations, {
         expected: `${trace.limit} requests in the ${window} before a rejection`,
         observed: `a rejection after ${early.before} that can have been counted, which no pacing explains`,
         witnesses: [witnessOf(early.request, `rejected after ${early.before} of ${trace.limit}`)],
-      }
+      })
     }
     const names = nameModels(models, trace.limit).join(' or ')
     const inFlight = limitsInFlight(trace.requests)
@@ -81,24 +79,14 @@ export function judgeRejections(history: RateHistory, known: Known, window: Wind
   }
   const doubt = doubtful ?? undecided
   if (doubt !== null) {
-    return {
-      verdict: 'inconclusive',
-      observations,
-      why: `a rejection before the limit; ${doubt.why}`,
-      witnesses: [witnessOf(doubt.request, 'rejected early')],
-    }
+    return inconclusive(observations, `a rejection before the limit; ${doubt.why}`, [
+      witnessOf(doubt.request, 'rejected early'),
+    ])
   }
   if (observations === 0) {
-    return {
-      verdict: 'not-observed',
-      requires: `a rejection (429) by the ${window}'s limit`,
-    }
+    return notObserved(`a rejection (429) by the ${window}'s limit`)
   }
-  return {
-    verdict: 'pass',
-    observations,
-    ...(notes.size > 0 ? { note: [...notes].join('; ') } : {}),
-  }
+  return pass(observations, notes.size > 0 ? { note: [...notes].join('; ') } : {})
 }
 
 /** The first rejection with too few requests before it for any limiter without pacing. */

@@ -1,6 +1,7 @@
 import { effectOf } from '../../../attempt/outcome.ts'
 import type { Contract } from '../../../contract/contract.ts'
 import { usualOf } from '../../../contract/usual.ts'
+import { fail, notObserved, pass } from '../../verdict.ts'
 import { earlier } from './event-order.ts'
 import { type RateEvent, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
@@ -29,16 +30,14 @@ charge may be late. Under concurrency, BILL-05 decides the charge.`,
         if (issueOf(event, names) !== null) first = earlier(first, event)
       }
     }
-    if (observations === 0) return { verdict: 'not-observed', requires: 'a rejection (429)' }
+    if (observations === 0) return notObserved('a rejection (429)')
     if (first !== undefined) {
       const observed = issueOf(first, names)!
-      return {
-        verdict: 'fail',
-        observations,
+      return fail(observations, {
         expected: `429 with ${names.allowed.map(shown).join(', or ')}`,
         observed,
         witnesses: [witnessOf(first, observed)],
-      }
+      })
     }
     for (const ofAccount of byAccount.values()) {
       const charged = chargedRejection(
@@ -47,9 +46,7 @@ charge may be late. Under concurrency, BILL-05 decides the charge.`,
       )
       if (charged === null) continue
       const [before, rejections, after] = charged
-      return {
-        verdict: 'fail',
-        observations,
+      return fail(observations, {
         expected: `at least ${before.credits! - priceBetween(before, after)} credits after ${before.credits}: rejections cost nothing`,
         observed: `${after.credits}`,
         witnesses: [
@@ -57,9 +54,9 @@ charge may be late. Under concurrency, BILL-05 decides the charge.`,
           ...rejections.map((rejection) => witnessOf(rejection, '429 in between')),
           witnessOf(after, `${after.credits} credits`),
         ],
-      }
+      })
     }
-    return { verdict: 'pass', observations }
+    return pass(observations)
   },
 })
 

@@ -1,6 +1,7 @@
 import { flags } from '../../../attempt/flags.ts'
 import { structuredNames } from '../../../contract/contract.ts'
 import type { Promising } from '../../../contract/promises.ts'
+import { fail, notObserved, pass } from '../../verdict.ts'
 import { earlier } from './event-order.ts'
 import { type RateEvent, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
@@ -28,24 +29,20 @@ Only the headers that the contract names must be there. A header that is present
       }
     }
     const observations = served.seen + rejected.seen
-    if (observations === 0) return { verdict: 'not-observed', requires: 'one generation request' }
+    if (observations === 0) return notObserved('one generation request')
     const first = served.first ?? rejected.first
     if (first !== undefined) {
       const issues = issuesOf(contract, first).join(', ')
-      return {
-        verdict: 'fail',
-        observations,
+      return fail(observations, {
         expected: `${headerNames(contract).join(', ')} with a number each`,
         observed: issues,
         witnesses: [witnessOf(first, `status ${first.status}: ${issues}`)],
         note: `so on ${served.faulty} of ${served.seen} successes, ${rejected.faulty} of ${rejected.seen} rejections`,
-      }
+      })
     }
-    return {
-      verdict: 'pass',
-      observations,
+    return pass(observations, {
       note: `${served.seen} successes${rejected.seen === 0 ? '; no rejection was seen' : `, ${rejected.seen} rejections`}`,
-    }
+    })
   },
 })
 

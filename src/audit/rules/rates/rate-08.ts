@@ -1,3 +1,4 @@
+import { fail, notObserved, pass } from '../../verdict.ts'
 import { earlier } from './event-order.ts'
 import { type RateEvent, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
@@ -24,19 +25,16 @@ missing or not a number.`,
       }
     }
     if (shown === 0) {
-      return {
-        verdict: 'not-observed',
-        requires: `an answer with ${evidence.contract.headers.rateLimit[0]} and ${evidence.contract.headers.rateRemaining[0]}`,
-      }
+      return notObserved(
+        `an answer with ${evidence.contract.headers.rateLimit[0]} and ${evidence.contract.headers.rateRemaining[0]}`,
+      )
     }
-    if (first === undefined) return { verdict: 'pass', observations: shown }
-    return {
-      verdict: 'fail',
-      observations: shown,
+    if (first === undefined) return pass(shown)
+    return fail(shown, {
       expected: `a whole number from 0 to ${first.limit}`,
       observed: `${first.remaining}`,
       witnesses: [witnessOf(first, `remaining ${first.remaining} of ${first.limit}`)],
       ...(wrong > 1 ? { note: `${wrong} of ${shown} answers do so` } : {}),
-    }
+    })
   },
 })

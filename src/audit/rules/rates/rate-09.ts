@@ -8,7 +8,7 @@ import { countBelow } from '../../../limits/count-below.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { shownTooOften } from '../../../limits/remaining.ts'
 import type { BandTrace } from '../../../limits/traces.ts'
-import type { Witness } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Witness } from '../../verdict.ts'
 import { type RateHistory, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 import { type Known, tracesIn } from './traces.ts'
@@ -45,54 +45,45 @@ is not systematic, nothing is decided.`,
     const bursts = tooSlow(history, evidence)
     const observations = pairs.seen + bursts.judged
     if (observations === 0) {
-      return {
-        verdict: 'not-observed',
-        requires: 'two answers of one key with the same limit, one after the other',
-      }
+      return notObserved('two answers of one key with the same limit, one after the other')
     }
     const { tooFast, falling } = pairs
     const isSystematic = tooFast * 2 >= falling
     if (first !== undefined && isSystematic) {
-      return {
-        verdict: 'fail',
-        observations,
+      return fail(observations, {
         expected: `remaining falls by ${first.between} at most`,
         observed: `it fell by ${first.fell}, and too fast in ${tooFast} of ${falling} pairs`,
         witnesses: witnessesOf(first),
-      }
+      })
     }
     // Other traffic on the key makes it fall faster, but never repeats a value.
     if (bursts.proven !== null) {
       const { value, requests } = bursts.proven
       const last = requests.at(-1)!
       const others = requests.slice(-2, -1)
-      return {
-        verdict: 'fail',
-        observations,
+      return fail(observations, {
         expected: `at most ${Math.max(0, last.limit! - value)} answers of a burst show ${value} or more remaining`,
         observed: requests.length === 1 ? '1 answer' : `${requests.length} answers`,
         witnesses: [
           witnessOf(last, `remaining ${last.remaining}`),
           ...others.map((each) => witnessOf(each, `remaining ${each.remaining} as well`)),
         ],
-      }
+      })
     }
     if (first !== undefined) {
-      return {
-        verdict: 'inconclusive',
+      return inconclusive(
         observations,
-        why: `remaining fell too fast ${tooFast} times of ${falling}: counted twice now and then, or others used the key`,
-        witnesses: witnessesOf(first),
-      }
+        `remaining fell too fast ${tooFast} times of ${falling}: counted twice now and then, or others used the key`,
+        witnessesOf(first),
+      )
     }
     if (bursts.doubtful) {
-      return {
-        verdict: 'inconclusive',
+      return inconclusive(
         observations,
-        why: 'values of one burst repeat, but an edge of windows may have fallen into it; another burst decides',
-      }
+        'values of one burst repeat, but an edge of windows may have fallen into it; another burst decides',
+      )
     }
-    return { verdict: 'pass', observations }
+    return pass(observations)
   },
 })
 

@@ -1,6 +1,6 @@
 import { cellsNamed } from '../../../limits/band.ts'
 import { otherWindowMayRefuse, pacingOf } from '../../../limits/other-windows.ts'
-import { passed } from '../../verdict.ts'
+import { fail, passed } from '../../verdict.ts'
 import { recordBegan, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 
@@ -29,13 +29,11 @@ the record are assumed not to have filled an hour or a day.`,
         if (remaining !== 0 && !decides) continue
         observations++
         if (remaining === 0) continue
-        return {
-          verdict: 'fail',
-          observations,
+        return fail(observations, {
           expected: 'remaining 0 on a 429',
           observed: `remaining ${remaining} of ${limit}`,
           witnesses: [witnessOf(event, `429 with remaining ${remaining} of ${limit}`)],
-        }
+        })
       }
     }
     return passed(observations, 'a rejection (429) with rate-limit headers')

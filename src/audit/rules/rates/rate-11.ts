@@ -1,7 +1,7 @@
 import { cellsNamed } from '../../../limits/band.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { otherWindowMayRefuse, pacingOf } from '../../../limits/other-windows.ts'
-import { passed } from '../../verdict.ts'
+import { fail, passed } from '../../verdict.ts'
 import { witnessOf } from './history.ts'
 import { unlessPooled } from './rate-14.ts'
 import { rateRule } from './rate-rule.ts'
@@ -34,16 +34,17 @@ nothing is decided. If counts of the key go on from another key (RATE-14), it is
             otherWindowMayRefuse(cell.band, cell.window, events, index, pacing)
           if (!otherWindow) observations++
           if (!otherWindow && after.decision === 'rejected') {
-            return unlessPooled(history, {
-              verdict: 'fail',
-              observations,
-              expected: `no rejection with ${before.remaining} remaining`,
-              observed: '429 on the next request',
-              witnesses: [
-                witnessOf(before, `remaining ${before.remaining} of ${before.limit}`),
-                witnessOf(after, '429'),
-              ],
-            })
+            return unlessPooled(
+              history,
+              fail(observations, {
+                expected: `no rejection with ${before.remaining} remaining`,
+                observed: '429 on the next request',
+                witnesses: [
+                  witnessOf(before, `remaining ${before.remaining} of ${before.limit}`),
+                  witnessOf(after, '429'),
+                ],
+              }),
+            )
           }
         }
         before = alone && after.limit !== null && after.remaining !== null ? after : null

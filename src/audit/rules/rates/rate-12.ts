@@ -1,4 +1,5 @@
 import { inferResetUnit, type ResetSample, resetUnits } from '../../../limits/reset-unit.ts'
+import { fail, inconclusive, notObserved, pass } from '../../verdict.ts'
 import { witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 import { readResets } from './resets.ts'
@@ -21,44 +22,37 @@ anything if one key shows two values within a second that differ by a factor of 
     let observations = 0
     for (const _ of samples) observations++
     if (observations === 0) {
-      return {
-        verdict: 'not-observed',
-        requires: `an answer with ${evidence.contract.headers.rateReset[0]}`,
-      }
+      return notObserved(`an answer with ${evidence.contract.headers.rateReset[0]}`)
     }
     const { units, ruledOut } = inference
     const mixed = units.length === 1 ? mixedUnits(samples) : null
     if (mixed !== null) {
       const [before, after] = mixed
-      return {
-        verdict: 'inconclusive',
+      return inconclusive(
         observations,
-        why: `the values fit ${units[0]}, but one key shows ${before.value} and then ${after.value} before that reset: as if one of them had a unit a thousand times larger`,
-        witnesses: mixed.map((sample) => witnessOf(sample.request, `reset ${sample.value}`)),
-      }
+        `the values fit ${units[0]}, but one key shows ${before.value} and then ${after.value} before that reset: as if one of them had a unit a thousand times larger`,
+        mixed.map((sample) => witnessOf(sample.request, `reset ${sample.value}`)),
+      )
     }
     if (units.length === 1) {
-      return { verdict: 'pass', observations, note: `unit: ${units[0]}` }
+      return pass(observations, { note: `unit: ${units[0]}` })
     }
     if (units.length > 1) {
-      return {
-        verdict: 'inconclusive',
+      return inconclusive(
         observations,
-        why: `the values fit ${units.join(' and ')}; samples some seconds apart within one window tell`,
-      }
+        `the values fit ${units.join(' and ')}; samples some seconds apart within one window tell`,
+      )
     }
     const [first, ...others] = smallestClash(samples, (some) => inferResetUnit(some, clock), [
       ...new Set(resetUnits.flatMap((unit) => ruledOut.get(unit) ?? [])),
     ])
     const show = (sample: ResetSample) =>
       witnessOf(sample.request, `reset ${sample.value} on status ${sample.request.status}`)
-    return {
-      verdict: 'fail',
-      observations,
+    return fail(observations, {
       expected: `one unit of ${resetUnits.join(', ')}, at most a window ahead`,
       observed: 'values that no unit fits',
       witnesses: [show(first!), ...others.map(show)],
-    }
+    })
   },
 })
 

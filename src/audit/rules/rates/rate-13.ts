@@ -1,5 +1,5 @@
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
-import { passed, type Verdict } from '../../verdict.ts'
+import { fail, notObserved, passed, type Verdict } from '../../verdict.ts'
 import { witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 import { type ResetOf, readingsOf, type Wait, waitsIn } from './waiting.ts'
@@ -28,10 +28,9 @@ the full refill, so an early admission decides nothing.`,
     if (verdicts.length > 0 && verdicts.every(({ verdict }) => verdict === 'fail')) {
       return verdicts[0]!
     }
-    return {
-      verdict: 'not-observed',
-      requires: 'a rejection whose reset has a unit (RATE-12), and one request after that instant',
-    }
+    return notObserved(
+      'a rejection whose reset has a unit (RATE-12), and one request after that instant',
+    )
   },
 })
 
@@ -52,13 +51,11 @@ function judge(waits: readonly Wait[], resetOf: ResetOf): Verdict {
       const soonestUs = Math.min(newestUs, rejection.untilUs) + windowUs
       const isLate = (byUs: number) => instant.lowUs > byUs + windowUs * 0.01
       if (Number.isFinite(newestUs) && isLate(soonestUs) && isLate(forgottenBy())) {
-        return {
-          verdict: 'fail',
-          observations: observations + 1,
+        return fail(observations + 1, {
           expected: 'a reset no later than a window after the last request that counted',
           observed: `${Math.round((instant.lowUs - forgottenBy()) / 1e3)} ms later than that`,
           witnesses: [shown],
-        }
+        })
       }
       const next = firstAfter(requests, index, instant.highUs + wait.grainUs)
       const judged =
@@ -67,28 +64,24 @@ function judge(waits: readonly Wait[], resetOf: ResetOf): Verdict {
         wait.isAlone(index, next)
       if (judged) observations++
       if (judged && next.decision === 'rejected') {
-        return {
-          verdict: 'fail',
-          observations,
+        return fail(observations, {
           expected: `admitted ${Math.round((next.fromUs - instant.highUs) / 1e3)} ms after the reset`,
           observed: '429 again, with no generation sent since',
           witnesses: [shown, witnessOf(next, '429 after that instant')],
-        }
+        })
       }
       const early = wait.nextAdmitted(index)
       if (early === null || early.untilUs >= instant.lowUs - windowUs * 0.01) continue
       const isFixed = early.untilUs < instant.lowUs - wait.grainUs && wait.hasFixedWindows()
       if (!isFixed && !wait.beganAnew(index, early)) continue
-      return {
-        verdict: 'fail',
-        observations: observations + 1,
+      return fail(observations + 1, {
         expected: 'a fixed window stays full until its reset',
         observed: `admitted ${Math.round((instant.lowUs - early.untilUs) / 1e3)} ms before it`,
         witnesses: [
           shown,
           witnessOf(early, `admitted before that instant, ${early.remaining} remaining`),
         ],
-      }
+      })
     }
   }
   return passed(observations, 'a rejection, and one request after its reset')

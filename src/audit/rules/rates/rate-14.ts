@@ -1,5 +1,5 @@
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
-import type { Verdict } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
 import { agreement, continuityOf, type Switch } from './continuity.ts'
 import { type RateHistory, witnessOf } from './history.ts'
 import { misfiledIn } from './misfiled.ts'
@@ -18,16 +18,14 @@ from the own one, where the own count would have had to rise by more than one. I
 count rises with the other's requests three times, and as often does not rise with its own. A new key that
 inherits its account's count once (gap G-36) continues from its own responses afterwards.`,
   decide({ events, byKey }, evidence) {
-    if (byKey.size < 2) return { verdict: 'not-observed', requires: 'traffic of two keys' }
+    if (byKey.size < 2) return notObserved('traffic of two keys')
     const { own, shared } = continuityOf(events, ({ key }) => key, true)
     const free = admittedWhileAnotherIsRejected(events)
     const observations = own.length + shared.length + free
     const pooled = pooledIn({ own, shared }).find((switches) => switches.length >= agreement)
     if (pooled !== undefined) {
       const [first, ...others] = pooled
-      return {
-        verdict: 'fail',
-        observations,
+      return fail(observations, {
         expected: 'the number used goes on from the last answer of the same key',
         observed: `it goes on from another key of ${first!.before.account === first!.after.account ? 'the same' : 'another'} account, ${pooled.length} times`,
         witnesses: [
@@ -36,41 +34,33 @@ inherits its account's count once (gap G-36) continues from its own responses af
             witnessOf(after, `${after.remaining} of ${after.limit}, another key`),
           ),
         ],
-      }
+      })
     }
     const [misfiled, ...more] = misfiledIn({ events, byKey }, evidence.contract) ?? []
     if (misfiled !== undefined) {
       const { before, after, others } = misfiled
-      return {
-        verdict: 'fail',
-        observations,
+      return fail(observations, {
         expected: `${before.remaining! - 1} of ${before.limit} remaining after ${before.remaining}`,
         observed: `${after.remaining}, as if the ${others} requests of another key in between counted here, ${more.length + 1} times`,
         witnesses: [
           witnessOf(before, `${before.remaining} of ${before.limit}`),
           witnessOf(after, `${after.remaining} of ${after.limit}, the next of the same key`),
         ],
-      }
+      })
     }
     if (own.length + free > 0) {
-      return {
-        verdict: 'pass',
-        observations,
+      return pass(observations, {
         note: `${free} admissions while another key was rejected, ${own.length} counts that went on by themselves`,
-      }
+      })
     }
     if (shared.length > 0) {
-      return {
-        verdict: 'inconclusive',
+      return inconclusive(
         observations,
-        why: 'some counts went on from another key, too few to believe it',
-        witnesses: shared.slice(0, agreement).map(({ after }) => witnessOf(after, 'goes on')),
-      }
+        'some counts went on from another key, too few to believe it',
+        shared.slice(0, agreement).map(({ after }) => witnessOf(after, 'goes on')),
+      )
     }
-    return {
-      verdict: 'not-observed',
-      requires: 'one key up to a rejection while another is used, or two keys in turn',
-    }
+    return notObserved('one key up to a rejection while another is used, or two keys in turn')
   },
 })
 
@@ -99,12 +89,11 @@ export function unlessPooled(
   const [first] = pooled ?? []
   if (pooled === undefined || first === undefined) return verdict
   const { observations, observed, witnesses } = verdict
-  return {
-    verdict: 'inconclusive',
+  return inconclusive(
     observations,
-    why: `${observed}; but the counts of one key go on from the answers of another, ${pooled.length} ${pooled.length === 1 ? 'time' : 'times'}, so requests of other keys may have used it up (RATE-14)`,
-    witnesses: [...witnesses, witnessOf(first.after, 'goes on from another key')],
-  }
+    `${observed}; but the counts of one key go on from the answers of another, ${pooled.length} ${pooled.length === 1 ? 'time' : 'times'}, so requests of other keys may have used it up (RATE-14)`,
+    [...witnesses, witnessOf(first.after, 'goes on from another key')],
+  )
 }
 
 /** Two keys in any order. */

@@ -1,6 +1,7 @@
 import { type Contract, windowUs } from '../../../contract/contract.ts'
 import { cellsNamed } from '../../../limits/band.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
+import { fail, inconclusive, notObserved, pass } from '../../verdict.ts'
 import { agreement, continuityOf, mostForgotten, type Switch } from './continuity.ts'
 import { witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
@@ -30,29 +31,26 @@ forgets meanwhile.`,
     }
     const observations = own + shared
     if (observations === 0) {
-      return { verdict: 'not-observed', requires: 'one key on chat and messages in turn' }
+      return notObserved('one key on chat and messages in turn')
     }
     if (first !== undefined && shared === 0) {
-      return {
-        verdict: 'fail',
-        observations,
+      return fail(observations, {
         expected: `${first.before.remaining! - 1} remaining after ${first.before.remaining}`,
         observed: `${first.after.remaining}: each endpoint counts for itself, ${own} times`,
         witnesses: [
           witnessOf(first.before, `${first.before.endpoint}: ${first.before.remaining} remaining`),
           witnessOf(first.after, `${first.after.endpoint}: ${first.after.remaining} remaining`),
         ],
-      }
+      })
     }
     if (own >= agreement || shared === 0) {
-      return {
-        verdict: 'inconclusive',
+      return inconclusive(
         observations,
-        why: `${own} counts went on from their own endpoint, ${shared} from the other`,
-        witnesses: firstOwn.map(({ after }) => witnessOf(after, 'goes on alone')),
-      }
+        `${own} counts went on from their own endpoint, ${shared} from the other`,
+        firstOwn.map(({ after }) => witnessOf(after, 'goes on alone')),
+      )
     }
-    return { verdict: 'pass', observations }
+    return pass(observations)
   },
 })
 

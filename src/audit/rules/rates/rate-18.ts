@@ -1,7 +1,7 @@
 import { type Band, windowUs } from '../../../contract/contract.ts'
 import { bandsWithin, cellsNamed } from '../../../limits/band.ts'
 import { trailingBrackets } from '../../../limits/trailing.ts'
-import { passed } from '../../verdict.ts'
+import { fail, passed } from '../../verdict.ts'
 import { type RateEvent, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 
@@ -41,9 +41,7 @@ decided.`,
         const behind =
           !changed && !possible.includes(cell.band) && event.fromUs - recordStart > windowUs.minute
         if (!causeless && !behind) continue
-        return {
-          verdict: 'fail',
-          observations: crossings + 1,
+        return fail(crossings + 1, {
           expected: `the row of band ${possible.map(({ name }) => name).join(' or ')}, by the balances of the last minute`,
           observed: changed
             ? `the limit changed from ${before.event.limit} to ${event.limit} without an edge`
@@ -55,7 +53,7 @@ decided.`,
             ),
             witnessOf(event, `limit ${event.limit} with ${event.credits ?? 'no'} credits shown`),
           ],
-        }
+        })
       }
     }
     return passed(

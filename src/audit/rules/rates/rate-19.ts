@@ -5,6 +5,7 @@ import { longestUs } from '../../../limits/calendar.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { otherWindowMayRefuse, pacingOf } from '../../../limits/other-windows.ts'
 import { largest } from '../../../user/extremes.ts'
+import { fail, inconclusive, notObserved, pass } from '../../verdict.ts'
 import { inOrder } from './event-order.ts'
 import { type RateEvent, type RateHistory, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
@@ -42,16 +43,14 @@ also too short if only fixed windows explain the record and their reset (RATE-13
     }
     worded.sort(inOrder)
     if (shown === 0) {
-      return { verdict: 'not-observed', requires: 'an answer with Retry-After' }
+      return notObserved('an answer with Retry-After')
     }
-    const fail = (event: RateEvent, observed: string) =>
-      ({
-        verdict: 'fail',
-        observations: shown,
+    const wrong = (event: RateEvent, observed: string) =>
+      fail(shown, {
         expected: 'delta-seconds within the window, or an HTTP date',
         observed,
         witnesses: [witnessOf(event, `retry-after ${observed}`)],
-      }) as const
+      })
     // Windows of a calendar end with it, and take no two.
     const calendarS = largest(
       (contract.bands ?? []).flatMap(({ calendar = [] }) =>
@@ -70,24 +69,22 @@ also too short if only fixed windows explain the record and their reset (RATE-13
         const longestS = (2 * windowUs[isOfCell ? cell.window : 'day']) / 1e6
         const isTooLong = retryAfterS > longestS + 1 && retryAfterS > calendarS + 1
         if (retryAfterS < 0 || (isTooLong && !endsAPeriod(event.dateS, retryAfterS)))
-          return fail(event, `${retryAfterS}`)
+          return wrong(event, `${retryAfterS}`)
       }
     }
     const early = tooShort(history, evidence)
     if (early !== null) {
       const { rejection, shows, next } = early
-      return {
-        verdict: 'fail',
-        observations: shown,
+      return fail(shown, {
         expected: 'no rejection of who waited as long as it says',
         observed: `retry-after ${rejection.retryAfterS}, and ${shows}`,
         witnesses: [
           witnessOf(rejection, `429, retry-after ${rejection.retryAfterS}`),
           ...(next === null ? [] : [witnessOf(next, shows)]),
         ],
-      }
+      })
     }
-    if (worded.length === 0) return { verdict: 'pass', observations: shown }
+    if (worded.length === 0) return pass(shown)
     const captured = await store.rows<{
       run_id: string
       slot: number
@@ -106,15 +103,11 @@ also too short if only fixed windows explain the record and their reset (RATE-13
       )
       const value = row?.headers.match(/^retry-after:\s*(.*?)\s*$/im)?.[1]
       if (value === undefined) continue
-      if (!isHttpDate(value)) return fail(event, JSON.stringify(value.slice(0, 60)))
+      if (!isHttpDate(value)) return wrong(event, JSON.stringify(value.slice(0, 60)))
       dated++
     }
-    if (dated > 0) return { verdict: 'pass', observations: shown, note: 'as HTTP dates' }
-    return {
-      verdict: 'inconclusive',
-      observations: shown,
-      why: 'Retry-After is no number, and no answer with it was captured',
-    }
+    if (dated > 0) return pass(shown, { note: 'as HTTP dates' })
+    return inconclusive(shown, 'Retry-After is no number, and no answer with it was captured')
   },
 })
 

@@ -2,6 +2,7 @@ import { flagSql } from '../../../attempt/flags.ts'
 import { isLoopback } from '../../../contract/base-url.ts'
 import { usualOf } from '../../../contract/usual.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
+import { fail, notObserved, pass } from '../../verdict.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
 import { trn03, trn04 } from './cross-origin.ts'
 
@@ -22,18 +23,16 @@ overheard, so plain HTTP there decides nothing.`,
     )
     const remote = runs.filter(({ baseUrl, slot }) => slot !== null && !isLoopback(baseUrl))
     if (remote.length === 0) {
-      return { verdict: 'not-observed', requires: 'a base URL that is not on this machine' }
+      return notObserved('a base URL that is not on this machine')
     }
     const plain = remote.find(({ baseUrl }) => !baseUrl.startsWith('https:'))
-    if (plain === undefined) return { verdict: 'pass', observations: remote.length }
+    if (plain === undefined) return pass(remote.length)
     const { runId, slot, baseUrl } = plain
-    return {
-      verdict: 'fail',
-      observations: remote.length,
+    return fail(remote.length, {
       expected: 'an https base URL',
       observed: baseUrl,
       witnesses: [{ runId, slot: slot ?? 0, retry: 0, shows: 'sent in the clear' }],
-    }
+    })
   }),
 }
 

@@ -7,7 +7,8 @@ export const named =
 
 /** A rule about single responses of the credits endpoint. */
 export function reportRule(
-  rule: Omit<Rule, 'decide' | 'section' | 'needs' | 'promised'> & {
+  rule: Omit<Rule, 'decide' | 'section' | 'needs' | 'promised' | 'explain'> & {
+    readonly explain: string
     readonly expected: string
     readonly requires?: string
     readonly needs?: Rule['needs']
