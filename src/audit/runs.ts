@@ -44,6 +44,24 @@ export async function selectRuns(
   return all.filter((run) => wanted.includes(run.runId) || wanted.includes(runIdOfShard(run.runId)))
 }
 
+/**
+ * Other runs against the addresses of these: rules read which service they show, what they abandoned, and whether they used an
+ * account at the same time.
+ */
+export async function runsBeside(
+  store: Reader,
+  runIds: readonly string[],
+): Promise<readonly string[]> {
+  const others = await store.rows<{ runId: string }>(
+    `SELECT run_id AS "runId" FROM runs
+     WHERE NOT list_contains($1::VARCHAR[], run_id)
+       AND base_url IN (SELECT base_url FROM runs WHERE list_contains($1::VARCHAR[], run_id))
+     ORDER BY started_at, run_id`,
+    [JSON.stringify(runIds)],
+  )
+  return others.map(({ runId }) => runId)
+}
+
 /** Runs without an end. */
 export async function killedRuns(
   store: Reader,

@@ -1,4 +1,4 @@
-import { selectRuns } from '../../audit/runs.ts'
+import { runsBeside, selectRuns } from '../../audit/runs.ts'
 import { isBaseUrl } from '../../contract/base-url.ts'
 import { loadProfile } from '../../contract/load-profile.ts'
 import { openExistingStore } from '../../public/store.ts'
@@ -24,12 +24,12 @@ export async function vendorAction(named: readonly string[], options: Options): 
   if (isAlone && contract === undefined) {
     throw new UserError('usage', 'a log without a run: expected --contract FILE (docs/prices.md).')
   }
-  const runs = isAlone ? null : { db: options.db, runIds: await meantRuns(options.db, named) }
+  const runs = isAlone ? null : { db: options.db, ...(await meantRuns(options.db, named)) }
   const written = await shown((view) =>
     writeEvidence({
       ...view,
       ...{ folder: options.out ?? 'evidence', runs },
-      ...{ contract: contract ?? null, log: log ?? null },
+      ...{ contract: contract ?? null, log: log ?? null, isAnonymous: options.anonymous === true },
       profile: profile === undefined ? null : loadProfile(profile, '--profile'),
       ...{ choices: factorChoices(options.choose), nowMs: Date.now() },
     }),
@@ -43,10 +43,13 @@ export async function vendorAction(named: readonly string[], options: Options): 
 }
 
 /** The store is closed again: a copy of its rows needs it alone. */
-async function meantRuns(db: string, named: readonly string[]): Promise<readonly string[]> {
+async function meantRuns(db: string, named: readonly string[]) {
   const store = await openExistingStore(db)
   try {
-    return (await selectRuns(store, await resolveRuns(store, named))).map(({ runId }) => runId)
+    const runIds = (await selectRuns(store, await resolveRuns(store, named))).map(
+      ({ runId }) => runId,
+    )
+    return { runIds, otherIds: await runsBeside(store, runIds) }
   } finally {
     store.close()
   }

@@ -85,6 +85,10 @@ const reportOptions = () =>
     )
     .option('--alone', 'audit for the vendor: judge the log by itself, without runs')
     .option(
+      '--anonymous',
+      'audit for the vendor: numbers in place of the names of accounts and keys',
+    )
+    .option(
       '--choose <factor=choice>',
       'audit for the vendor: the choice of a factor of the prices; may be repeated',
       gather,

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import {
-  createReadStream,
   createWriteStream,
   existsSync,
   mkdirSync,
@@ -11,11 +10,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream/promises'
 import { contractText } from '../../contract/load.ts'
 import { bodiesPath } from '../../store/attempts/packed-bodies.ts'
-import { isJson } from '../../store/import/known-logs.ts'
+import { beginningOf } from '../../store/import/csv-header.ts'
+import { linesOf } from '../../store/import/formats/documents.ts'
+import { delimiterOf, isJson } from '../../store/import/known-logs.ts'
 import { keyPattern, LogKeys } from '../../store/import/log-keys.ts'
 import { plainText } from '../../store/import/whole/plain-text.ts'
 import { assayVersion } from '../../store/runs/machine.ts'
@@ -24,6 +24,7 @@ import { cannotWrite } from '../../store/session/errors.ts'
 import { openStore } from '../../store/session/open.ts'
 import { inSession } from '../../store/session/session.ts'
 import type { Work } from '../../user/work.ts'
+import { anonymousCsv, anonymousJson } from './anonymous.ts'
 import { type Judged, type JudgedFolder, judgeFolder, rowsName } from './judge-folder.ts'
 import { filesOf, manifestName, refused, rulebook, statedFinding } from './manifest.ts'
 import { requestsCsv, vendorPage } from './page.ts'
@@ -32,13 +33,23 @@ export interface EvidenceOptions extends Work {
   /** The folder to make. One that has files is refused. */
   readonly folder: string
   /** The runs and the store that has them, which nothing has open; null for a log that is judged by itself. */
-  readonly runs: { readonly db: string; readonly runIds: readonly string[] } | null
+  readonly runs: EvidenceRuns | null
+  /** Whether numbers stand in place of the names of accounts and keys. */
+  readonly isAnonymous: boolean
   /** Files; null if not given. */
   readonly contract: string | null
   readonly profile: unknown
   readonly log: string | null
   readonly choices: Readonly<Record<string, string>>
   readonly nowMs: number
+}
+
+export interface EvidenceRuns {
+  readonly db: string
+  /** The runs to judge. */
+  readonly runIds: readonly string[]
+  /** Other runs whose rows decide: what they abandoned may be charged later. */
+  readonly otherIds: readonly string[]
 }
 
 export interface WrittenEvidence extends JudgedFolder {
@@ -105,12 +116,12 @@ function partialFolder(folder: string): string {
 
 /** Puts what the audit reads into the folder. */
 async function place(options: EvidenceOptions, folder: string): Promise<Judged> {
-  const { runs, contract, profile, log, choices, nowMs } = options
+  const { runs, contract, profile, log, choices, nowMs, isAnonymous } = options
   if (contract !== null) writeFileSync(join(folder, 'contract.json'), contractText(contract))
   if (profile !== null)
     writeFileSync(join(folder, 'profile.json'), JSON.stringify(profile, null, 2))
   const logName = log === null ? null : await placeLog(log, folder, options)
-  if (runs !== null) await placeRows(runs, folder)
+  if (runs !== null) await placeRows(runs, folder, isAnonymous)
   return {
     auditedAt: new Date(nowMs).toISOString(),
     runs: runs === null ? null : [...runs.runIds],
@@ -122,21 +133,27 @@ async function place(options: EvidenceOptions, folder: string): Promise<Judged> 
 }
 
 /** The log as plain text, without our own key and without what looks like one (`sk-…`, `Bearer …`). */
-async function placeLog(log: string, folder: string, { signal }: Work): Promise<string> {
+async function placeLog(
+  log: string,
+  folder: string,
+  { signal, isAnonymous }: EvidenceOptions,
+): Promise<string> {
   const copy = join(folder, '.log')
   const { path } = await plainText(log, copy, signal)
-  const name = isJson(path) ? 'log.jsonl' : 'log.csv'
+  const isLines = isJson(path)
+  const name = isLines ? 'log.jsonl' : 'log.csv'
   const keys = new RegExp(keyPattern, 'g')
   const known = new LogKeys([process.env.ASSAY_API_KEY ?? ''])
   const out = createWriteStream(join(folder, name))
-  const lines = createInterface({ input: createReadStream(path), crlfDelay: Infinity })
-  await pipeline(
-    lines,
-    async function* hidden(each) {
-      for await (const line of each) yield `${known.hidden(line).replace(keys, '[key]')}\n`
-    },
-    out,
-  )
+  const given = isAnonymous
+    ? isLines
+      ? anonymousJson(linesOf(path))
+      : anonymousCsv(path, delimiterOf(beginningOf(path)))
+    : linesOf(path)
+  await pipeline(function* hidden() {
+    for (const line of given)
+      yield `${known.hidden(line.replace(/\r$/, '')).replace(keys, '[key]')}\n`
+  }, out)
   rmSync(copy, { force: true })
   return name
 }
@@ -148,14 +165,28 @@ const oursSql = `
   DELETE FROM histograms; DELETE FROM metric_sources; DELETE FROM metric_scrapes;
   DELETE FROM metric_series; DELETE FROM metric_points`
 
+/** Numbers in place of the names of accounts, and of the variables of their keys. */
+const namelessSql = `
+  CREATE TEMP TABLE numbers AS SELECT account, row_number() OVER (ORDER BY account) AS nth FROM (
+    SELECT account FROM request_kinds UNION
+    SELECT key->>'$.account' FROM (SELECT unnest(json_extract(scenario_json, '$.keys[*]')) AS key FROM runs))
+  WHERE account IS NOT NULL;
+  UPDATE request_kinds SET account = 'account ' || nth FROM numbers WHERE request_kinds.account = numbers.account;
+  UPDATE runs SET scenario_json = json_object('threads', (scenario_json->>'$.threads')::INTEGER, 'keys', (
+    SELECT to_json(list(json_object('account', 'account ' || nth, 'source', json_object('env', 'ACCOUNT_' || nth || '_KEY'))))
+    FROM (SELECT unnest(json_extract(scenario_json, '$.keys[*]')) AS key) JOIN numbers ON key->>'$.account' = account));
+  DROP TABLE numbers`
+
 /** The rows of the runs. They are taken twice: a deleted row stays in its file until another takes its place. */
 async function placeRows(
-  { db, runIds }: NonNullable<EvidenceOptions['runs']>,
+  { db, runIds, otherIds }: EvidenceRuns,
   folder: string,
+  isAnonymous: boolean,
 ): Promise<void> {
   const first = join(folder, 'first.duckdb')
-  await copied(db, first, runIds, oursSql)
-  await copied(first, join(folder, rowsName), runIds, null)
+  const all = [...runIds, ...otherIds]
+  await copied(db, first, all, isAnonymous ? `${oursSql};${namelessSql}` : oursSql)
+  await copied(first, join(folder, rowsName), all, null)
   for (const name of [first, `${first}.wal`, bodiesPath(first)]) rmSync(name, { force: true })
 }
 

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { anonymousJson } from '../../../src/report/vendor/anonymous.ts'
 import { checkEvidence } from '../../../src/report/vendor/check-evidence.ts'
 import { writeEvidence } from '../../../src/report/vendor/write-evidence.ts'
 
@@ -49,7 +50,7 @@ const log = file(
 )
 const options = (folder: string) => ({
   ...{ folder: join(place, folder), runs: null, contract, profile: null, log },
-  ...{ choices: {}, nowMs: Date.UTC(2026, 10, 2) },
+  ...{ choices: {}, nowMs: Date.UTC(2026, 10, 2), isAnonymous: false },
 })
 
 beforeAll(async () => {
@@ -67,6 +68,43 @@ test('the findings of a folder are judged again without its log and contract, an
 test('no file of the folder has a key of the log', () => {
   for (const name of readdirSync(join(place, 'evidence'))) {
     expect([name, readFileSync(join(place, 'evidence', name)).includes(key)]).toEqual([name, false])
+  }
+})
+
+test.each([
+  ['json', '{"user":"Ann","n":"req-1","spend":0.123456789012345678,"team_id":7,"m":"Ann says hi"}'],
+  ['a text that is JSON', '{"metadata":"{\\"user_id\\": \\"Ann\\", \\"x\\": 1.50}","model":"big"}'],
+])('numbers stand in place of names in %s, and every other letter stays', (_, line) => {
+  const [given] = [...anonymousJson([line])]
+  expect(given).toBe(
+    line
+      .replace('"user":"Ann"', '"user":"account 1"')
+      .replace('"team_id":7', '"team_id":"account 2"')
+      .replace('\\"Ann\\"', '\\"account 1\\"'),
+  )
+})
+
+test('an anonymous folder of a log names no account, as JSON and as CSV, and has the same findings', async () => {
+  const jsonl = file(
+    'named.jsonl',
+    readFileSync(log, 'utf8').replaceAll('"note"', '"user":"Ann Lee, Ltd","note"'),
+  )
+  const csv = file(
+    'named.csv',
+    'request_id,startTime,model,user,prompt_tokens,completion_tokens,spend\r\nreq-1,2026-11-01T00:00:00Z,big,"Ann Lee, Ltd",1000,100,0.0048\r\nreq-2,2026-11-01T00:00:00Z,big,"Ann Lee, Ltd",1000,100,0.0096\r\n',
+  )
+  for (const [nth, named] of [jsonl, csv].entries()) {
+    const folder = `anonymous-${nth}`
+    await writeEvidence({ ...options(folder), log: named, isAnonymous: true })
+    for (const name of readdirSync(join(place, folder))) {
+      const text = readFileSync(join(place, folder, name), 'utf8')
+      expect([name, text.includes('Ann Lee')]).toEqual([name, false])
+    }
+    const { report, differences } = await checkEvidence(join(place, folder))
+    expect(differences).toEqual([])
+    const failed = report.findings.find(({ rule }) => rule === 'PRICE-04')!.verdict
+    expect(failed.verdict).toBe('fail')
+    if (failed.verdict === 'fail') expect(failed.witnesses[0].service?.ids).toEqual(['req-2'])
   }
 })
 
