@@ -12,6 +12,12 @@ import { snake } from './mapping.ts'
 
 const credits = z.int({ error: 'a whole number of credits' }).min(0, { error: '0 credits or more' })
 const tokens = z.int({ error: 'a whole number of tokens' }).min(1, { error: '1 token or more' })
+const share = z
+  .union([z.number(), z.string().regex(/^\d+(?:\.\d+)?\s*%$/)], { error: 'a share such as 97%' })
+  .transform((written) =>
+    typeof written === 'number' ? written : Number.parseFloat(written) / 100,
+  )
+  .refine((value) => value > 0 && value <= 1, { error: 'a share above 0 and at most 100%' })
 const count = z.int({ error: 'a whole number' }).min(1, { error: '1 or more' })
 const ms = z.number({ error: 'milliseconds' }).min(0, { error: '0 ms or more' })
 const text = z.string({ error: 'a text' }).min(1, { error: 'a text that is not empty' })
@@ -87,6 +93,21 @@ const makeForm = () =>
               .min(0, { error: '0 tokens or more' })
               .exactOptional(),
             maxReasoningTokens: tokens.exactOptional(),
+            cache: z
+              .strictObject({
+                leastTokens: tokens.exactOptional(),
+                stepTokens: tokens.exactOptional(),
+              })
+              .exactOptional(),
+            tools: z
+              .strictObject({
+                schema: share.exactOptional(),
+                intact: z.literal(true, { error: 'true' }).exactOptional(),
+              })
+              .exactOptional(),
+            servedTiers: z
+              .array(z.strictObject({ tier: text, ttft: share.exactOptional() }))
+              .exactOptional(),
           }),
         )
         .exactOptional(),

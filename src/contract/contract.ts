@@ -27,8 +27,35 @@ export interface Model {
   readonly tokenizer?: EncodingName
   /** Most tokens that the service adds to one user message. */
   readonly templateTokens?: number
+  readonly cache?: CachePromise
+  readonly tools?: ToolPromise
+  /** Service tiers that are sold. */
+  readonly servedTiers?: readonly ServedTier[]
   /** Most tokens of hidden reasoning of one answer. */
   readonly maxReasoningTokens?: number
+}
+
+/** What is promised of cached prompts. A miss is always honest. */
+export interface CachePromise {
+  /** Prompts of fewer tokens are not cached. */
+  readonly leastTokens?: number
+  /** Cached tokens are a multiple of it. */
+  readonly stepTokens?: number
+}
+
+/** What is promised of tool calls. */
+export interface ToolPromise {
+  /** Least share of calls whose arguments fit the schema of the tool. */
+  readonly schema?: number
+  /** Whether arguments that a request gives word by word come as they are. */
+  readonly intact?: true
+}
+
+export interface ServedTier {
+  /** The value of `service_tier`. */
+  readonly tier: string
+  /** Most time to the first token, as a share of that of the default tier. */
+  readonly ttft?: number
 }
 
 /** Encodings whose tokens can be counted here: those of gpt-tokenizer. */

@@ -31,6 +31,9 @@ interface Parts {
   'models.context_window_tokens': { readonly models: readonly Model[] }
   'models.tokenizer': { readonly models: readonly Model[] }
   'models.template_tokens': { readonly models: readonly Model[] }
+  'models.cache': { readonly models: readonly Model[] }
+  'models.tools': { readonly models: readonly Model[] }
+  'models.served_tiers': { readonly models: readonly Model[] }
   'models.max_reasoning_tokens': { readonly models: readonly Model[] }
   prices: { readonly prices: PriceTerms }
   'evidence.balance': { readonly prices: PriceTerms }
@@ -98,6 +101,9 @@ const isMade: { readonly [P in PromiseName]: (contract: Contract) => boolean } =
   'models.context_window_tokens': ({ models }) => anyModel(models, 'contextWindowTokens'),
   'models.tokenizer': ({ models }) => anyModel(models, 'tokenizer'),
   'models.template_tokens': ({ models }) => anyModel(models, 'templateTokens'),
+  'models.cache': ({ models }) => anyModel(models, 'cache'),
+  'models.tools': ({ models }) => anyModel(models, 'tools'),
+  'models.served_tiers': ({ models }) => anyModel(models, 'servedTiers'),
   'models.max_reasoning_tokens': ({ models }) => anyModel(models, 'maxReasoningTokens'),
   prices: ({ prices }) => prices?.models.some(({ price }) => any(price)) === true,
   'evidence.balance': ({ prices }) => prices !== undefined && prices.evidence.balance !== null,

@@ -24,6 +24,12 @@ export function toolToCall({ tools, toolChoice, messages }: GenerationRequest): 
   }
 }
 
+/** After `exactly these arguments: {…}` the call has them; null if the last message asks for none. */
+export function argumentsIn({ messages }: GenerationRequest): string | null {
+  const text = messages.findLast(({ role }) => role === 'user')?.text ?? ''
+  return /\bexactly these arguments: (\{.*\})/i.exec(text)?.[1] ?? null
+}
+
 /** A made-up value of a schema as JSON: the arguments of a call, or a structured answer. */
 export function jsonOf(schema: JsonSchema, seed: number): string {
   return JSON.stringify(valueFor(schema, seededRandom(seed)))

@@ -49,6 +49,9 @@ const actsOfFamily: Readonly<Record<string, readonly ActName[]>> = {
   PAGE: ['usage'],
   SOLD: ['texts', 'repeats', 'short'],
   'SOLD-03': ['codes'],
+  'SOLD-04': ['cached'],
+  'SOLD-07': ['tools'],
+  'SOLD-08': ['tiers'],
   'SOLD-09': ['long'],
   'SOLD-10': ['long'],
 }

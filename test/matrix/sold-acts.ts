@@ -1,6 +1,8 @@
+import type { RequestSpec } from '../../src/client/call/request.ts'
 import type { FullContract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { ScriptText } from '../../src/run/plan/script-text.ts'
+import { TokenText } from '../../src/run/plan/token-text.ts'
 import { audited, repeated, words } from '../audit/sold/texts.ts'
 import { type Act, act } from './act.ts'
 
@@ -15,6 +17,9 @@ const told: FullContract = {
     contextWindowTokens: 8_000,
     templateTokens: 7,
     maxReasoningTokens: 400,
+    cache: { leastTokens: 1_024, stepTokens: 128 },
+    tools: { schema: 0.97, intact: true },
+    servedTiers: [{ tier: 'priority', ttft: 0.8 }],
   })),
 }
 
@@ -31,6 +36,75 @@ const asking = (texts: readonly string[], contract: FullContract, maxTokens = 1)
     { contract },
   )
 
+/** Answers that take long enough for their times to be told apart. */
+const slower = {
+  timeToFirstUs: { kind: 'constant', value: 40_000 },
+  betweenTokensUs: { kind: 'constant', value: 100 },
+  lengthTokens: { kind: 'constant', value: 8 },
+} as const
+
+const streams = (specs: readonly Partial<RequestSpec>[]): Act =>
+  act(
+    [{ name: 'main', balance: 3_000 }],
+    async (stage) => {
+      for (const spec of specs)
+        await stage.send(stage.sender('main'), {
+          ...{ stream: true, includeUsage: true, maxTokens: 2 },
+          ...spec,
+        })
+    },
+    { contract: told, shape: slower },
+  )
+
+/** Blocks of a fresh prompt, and in turn the same again and another. */
+const repeatsAndFresh = Array.from({ length: 48 }, (_, block) => {
+  const fresh = (nth: number) => new TokenText(7).unique(1_200, block * 2 + nth)
+  const first = fresh(0)
+  return block % 2 === 0 ? [first, first, fresh(1)] : [first, fresh(1), first]
+})
+  .flat()
+  .map((content) => ({ messages: [{ role: 'user', content }] }))
+
+const tiers = Array.from({ length: 24 }, () => [{}, paid(), paid(), {}])
+  .flat()
+  .map((body, at) => ({ ...{ body }, messages: [{ role: 'user', content: `Hello ${at}.` }] }))
+function paid(): Record<string, unknown> {
+  return { service_tier: 'priority' }
+}
+
+const installing = {
+  type: 'function',
+  function: {
+    name: 'run_shell',
+    parameters: {
+      type: 'object',
+      properties: { command: { type: 'string' }, folder: { type: 'string' } },
+      required: ['command', 'folder'],
+    },
+  },
+}
+const toolRequests = act(
+  [{ name: 'main', balance: 3_000 }],
+  async (stage) => {
+    for (let at = 0; at < 100; at++) {
+      const given = {
+        command: `pip install ${words[at % words.length]}-${at}`,
+        folder: `/srv/${at}`,
+      }
+      const content =
+        at % 2 === 0
+          ? `Install ${at}.`
+          : `Call it with exactly these arguments: ${JSON.stringify(given)}`
+      await stage.send(stage.sender('main'), {
+        messages: [{ role: 'user', content }],
+        maxTokens: 100,
+        body: { tools: [installing], tool_choice: 'required' },
+      })
+    }
+  },
+  { contract: told },
+)
+
 /** What the provider sells, by a contract that says so. */
 export const soldActs = {
   texts: asking(audited, told),
@@ -41,5 +115,8 @@ export const soldActs = {
     200,
   ),
   codes: asking([codes(2_000, 1), ...[2, 3, 4, 5].map((seed) => codes(7_600, seed))], told, 400),
+  cached: streams(repeatsAndFresh),
+  tiers: streams(tiers),
+  tools: toolRequests,
   repeats: asking(repeated, defaultContract),
 } as const satisfies Readonly<Record<string, Act>>

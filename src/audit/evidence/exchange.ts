@@ -27,13 +27,17 @@ export interface ExchangeRow {
   readonly errorType: string | null
   readonly finishReason: string | null
   readonly choices: number | null
+  readonly firstContentUs: number | null
   readonly promptTokens: number | null
+  readonly cachedTokens: number | null
   readonly completionTokens: number | null
   readonly doneMarks: number
   readonly flags: number
   readonly method: string | null
   readonly path: string | null
   readonly requestHeaders: string | null
+  /** Null where each request of a template has a prompt of its own, of which `requestBody` is the first. */
+  readonly promptHash: string | null
   readonly requestBody: string | null
   readonly responseHeaders: string | null
   readonly responseBody: string | null
@@ -121,7 +125,8 @@ async function load({ store, runIds }: Evidence): Promise<readonly Exchange[]> {
      SELECT run_id AS "runId", slot, retry, endpoint, streamed, model, expects, account, key_fp AS "keyFp",
        sent_us AS "sentUs", closed_us AS "closedUs", outcome, reason, status,
        error_code AS "errorCode", error_type AS "errorType", finish_reason AS "finishReason",
-       choices, prompt_tokens AS "promptTokens", completion_tokens AS "completionTokens",
+       choices, first_content_us AS "firstContentUs", cached_tokens AS "cachedTokens", prompt_hash AS "promptHash",
+       prompt_tokens AS "promptTokens", completion_tokens AS "completionTokens",
        done_marks AS "doneMarks", flags, method, path, templates.headers AS "requestHeaders",
        templates.body AS "requestBody", bodies.headers AS "responseHeaders",
        bodies.body AS "responseBody", truncated, packed_at AS "packedAt"

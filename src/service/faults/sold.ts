@@ -1,8 +1,10 @@
 import type { Behaviour } from '../behaviour.ts'
 import type { Call } from '../call.ts'
+import { tierShare } from '../honest/generation.ts'
 import type { GenerationRequest } from '../request/generation-request.ts'
+import { piecesOf } from '../tokens.ts'
 import { editChat } from './completion.ts'
-import { type Fault, strongFault } from './fault.ts'
+import { type Fault, fault, strongFault } from './fault.ts'
 
 /** Counts, and charges, another number of prompt tokens. */
 const counting = (
@@ -34,6 +36,35 @@ function withRequest<T>(call: Call, request: GenerationRequest, make: () => T): 
   } finally {
     call.request = own
   }
+}
+
+type Arguments = Readonly<Record<string, unknown>>
+
+/** Changes the arguments of tool calls. */
+const withArguments = (
+  honest: Behaviour,
+  change: (given: Arguments) => Arguments,
+): Pick<Behaviour, 'answer'> => ({
+  answer(call) {
+    const answer = honest.answer(call)
+    const choices = answer.choices.map((choice) => {
+      if (choice.tool === undefined || choice.finish === 'length') return choice
+      const given = JSON.parse(choice.pieces.join('')) as Arguments
+      return { ...choice, pieces: piecesOf(JSON.stringify(change(given))) }
+    })
+    return { ...answer, choices }
+  },
+})
+
+/** The longest text without a letter in its middle. */
+function rewritten(given: Arguments): Arguments {
+  const [longest] = Object.entries(given)
+    .flatMap(([name, value]) => (typeof value === 'string' ? [{ name, value }] : []))
+    .toSorted((a, b) => b.value.length - a.value.length)
+  if (longest === undefined) return given
+  const { name, value } = longest
+  const middle = value.length >> 1
+  return { ...given, [name]: value.slice(0, middle) + value.slice(middle + 1) }
 }
 
 export const soldFaults: readonly Fault[] = [
@@ -68,6 +99,57 @@ export const soldFaults: readonly Fault[] = [
         withRequest(call, shortened(call.request!, share), () => honest.answer(call)),
     }),
   ),
+  fault(
+    'cached-not-told',
+    'SOLD-04',
+    'repeated prompts begin sooner, and are counted as not cached',
+    (honest) => {
+      const seen = new Set<string>()
+      return {
+        timing(call, answer) {
+          const timing = honest.timing(call, answer)
+          const prompt = JSON.stringify(call.request?.messages)
+          if (!seen.has(prompt)) {
+            seen.add(prompt)
+            return timing
+          }
+          return { ...timing, toFirstUs: timing.toFirstUs / 4 }
+        },
+      }
+    },
+  ),
+  fault(
+    'cached-too-many',
+    'SOLD-04',
+    'nine tenths of each prompt are counted as cached',
+    (honest) =>
+      editChat(honest, (part) => {
+        if (!('usage' in part) || part.usage == null) return part
+        const cached_tokens = Math.floor(part.usage.prompt_tokens * 0.9)
+        return { ...part, usage: { ...part.usage, prompt_tokens_details: { cached_tokens } } }
+      }),
+  ),
+  fault(
+    'tool-rewritten',
+    'SOLD-07',
+    'a text in the arguments of a tool call loses a letter; strikes a tenth of the requests',
+    (honest) => withArguments(honest, (given) => rewritten(given)),
+    0.1,
+  ),
+  fault(
+    'tool-broken',
+    'SOLD-07',
+    'the arguments of a tool call lack a field; strikes a fifth of the requests',
+    (honest) =>
+      withArguments(honest, (given) => Object.fromEntries(Object.entries(given).slice(1))),
+    0.2,
+  ),
+  fault('tier-ignored', 'SOLD-08', 'the paid tier is no faster than the default', (honest) => ({
+    timing(call, answer) {
+      const timing = honest.timing(call, answer)
+      return { ...timing, toFirstUs: timing.toFirstUs / tierShare(call) }
+    },
+  })),
   strongFault(
     'output-inflation',
     'SOLD-09',

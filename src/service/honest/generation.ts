@@ -6,7 +6,7 @@ import { type Answer, type Choice, intendedText, limited, prose, requestHash } f
 import type { Shape } from '../options.ts'
 import { seededRandom } from '../random.ts'
 import { piecesOf } from '../tokens.ts'
-import { jsonOf, toolToCall } from '../tool-call.ts'
+import { argumentsIn, jsonOf, toolToCall } from '../tool-call.ts'
 
 type Generation = Pick<Behaviour, 'generate' | 'answer' | 'timing' | 'usage'>
 
@@ -35,7 +35,7 @@ export function honestGeneration(
     const reasoning = thought === 0 ? [] : prose(thought, ownSeed ^ 0x5bd1e995)
     const tool = toolToCall(request)
     if (tool !== null) {
-      const given = piecesOf(jsonOf(tool.parameters, ownSeed))
+      const given = piecesOf(argumentsIn(request) ?? jsonOf(tool.parameters, ownSeed))
       return { reasoning, tool: tool.name, ...limited(given, maxTokens - thought, [], false) }
     }
     const intended = intendedText(request, wanted, ownSeed)
@@ -59,8 +59,8 @@ export function honestGeneration(
       const completionTokens = choices.reduce((sum, each) => sum + lengthOf(each), 0)
       return { choices, promptTokens: call.promptTokens, completionTokens }
     },
-    timing: () => ({
-      toFirstUs: draw(shape.timeToFirstUs, random),
+    timing: (call) => ({
+      toFirstUs: draw(shape.timeToFirstUs, random) * tierShare(call),
       gapUs: () => draw(shape.betweenTokensUs, random),
     }),
     usage: (_call, { promptTokens, completionTokens }) => ({
@@ -78,6 +78,19 @@ export function honestGeneration(
         : whole(clock, sink, made, times, steps, dueUs)
     },
   }
+}
+
+/** A tier that is sold as faster is somewhat faster than sold. */
+const ahead = 0.75
+
+/** Time to the first token of the request's tier, as a share of that of the default tier. */
+export function tierShare({ model, body }: Call): number {
+  const tiers = model?.servedTiers
+  if (tiers === undefined) return 1
+  const asked = (JSON.parse(body.toString('utf8')) as { readonly service_tier?: unknown })
+    .service_tier
+  const sold = tiers.find(({ tier }) => tier === asked)?.ttft
+  return sold === undefined ? 1 : sold * ahead
 }
 
 /** Delivers the answer when its last piece is due. Returns a function that stops it. */

@@ -1,0 +1,46 @@
+/**
+ * The chance of so many failures or more of `n`, if each has the chance `share`: the tail of a binomial, by its terms.
+ */
+export function chanceOfMore(failures: number, n: number, share: number): number {
+  if (failures <= 0) return 1
+  if (share <= 0) return 0
+  let term = n * Math.log1p(-share)
+  let below = 0
+  for (let at = 0; at < failures; at++) {
+    below += Math.exp(term)
+    term += Math.log((n - at) / (at + 1)) + Math.log(share) - Math.log1p(-share)
+  }
+  return Math.max(0, 1 - below)
+}
+
+/** Numbers from 0 to below 1 that follow from a text: each audit of the same rows has the same. */
+export function drawsOf(text: string): () => number {
+  let state = 0x811c9dc5
+  for (let at = 0; at < text.length; at++)
+    state = Math.imul(state ^ text.charCodeAt(at), 0x01000193) >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+const flips = 999
+
+/**
+ * Whether differences are above 0 by more than chance: the share of 999 random changes of their signs whose mean is as large.
+ * It assumes nothing of their distribution but that each could as well have the other sign.
+ *
+ * @param draw from 0 to below 1
+ */
+export function flippedP(differences: readonly number[], draw: () => number): number {
+  const sum = differences.reduce((total, each) => total + each, 0)
+  let asLarge = 1
+  for (let flip = 0; flip < flips; flip++) {
+    let other = 0
+    for (const each of differences) other += draw() < 0.5 ? each : -each
+    if (other >= sum) asLarge++
+  }
+  return asLarge / (flips + 1)
+}

@@ -1,0 +1,123 @@
+import { modelNamed, type ServedTier } from '../../../contract/contract.ts'
+import { type Exchange, exchangesOf, isObject } from '../../evidence/exchange.ts'
+import { worstOf } from '../../evidence/sold/by-model.ts'
+import { drawsOf } from '../../evidence/sold/chance.ts'
+import { pairsOf } from '../../evidence/sold/pairs.ts'
+import { judgeTier, leastPairs } from '../../evidence/sold/tier.ts'
+import { ttftUsOf } from '../../evidence/sold/ttft.ts'
+import { type Rule, whenPromised } from '../../rule.ts'
+import type { Verdict, Witness } from '../../verdict.ts'
+
+const requires = `streams of the paid tier beside streams of the default tier, ${leastPairs} pairs in mixed order (scenarios/audit-tier.yaml)`
+
+export const sold08: Rule = {
+  id: 'SOLD-08',
+  title: 'The paid tier is delivered',
+  section: 'contract: models, served_tiers',
+  severity: 'must',
+  needs: ['active'],
+  explain: `Compares the time to the first token of requests with the service_tier of the contract with that of neighbours without one, of prompts of the same size, in mixed
+order: neighbours share load, connection and replica. Slower than ttft times the default's, at p 0.005 of 999 changes of signs, fails; faster at p 0.05
+passes. Answers that name another tier than asked for are left out: they say so, and PRICE-03 sees whether they are charged as the paid one. A tier without ttft
+promises its name alone. It cannot detect other promises of a tier, such as fewer refusals under load.`,
+  ...whenPromised(['models.served_tiers'], async (evidence): Promise<Verdict> => {
+    const { models } = evidence.contract
+    const byModel = Map.groupBy(await exchangesOf(evidence), ({ row }) =>
+      modelNamed(models, row.model ?? ''),
+    )
+    return worstOf(
+      [...byModel].flatMap(([model, exchanges]) =>
+        (model?.servedTiers ?? []).map((tier) => ({
+          model: model!,
+          verdict: verdictOf(tier, exchanges),
+        })),
+      ),
+      requires,
+    )
+  }),
+}
+
+function verdictOf({ tier, ttft }: ServedTier, exchanges: readonly Exchange[]): Verdict {
+  const answered = exchanges.filter(({ isOk }) => isOk)
+  const paid = answered.filter((each) => each.requestField('service_tier') === tier)
+  const others = paid.filter((each) => {
+    const told = toldTier(each)
+    return told !== null && told !== tier
+  })
+  const told =
+    others.length === 0 ? '' : `; ${others.length} of ${paid.length} answers name another tier`
+  if (ttft === undefined) {
+    const named = paid.filter((each) => toldTier(each) !== null)
+    return named.length === 0
+      ? { verdict: 'not-observed', requires: `answers of the tier ${tier} that name their tier` }
+      : {
+          verdict: 'pass',
+          observations: named.length,
+          note: `${named.length - others.length} of ${named.length} answers name ${tier}`,
+        }
+  }
+  const left = new Set(others)
+  const runs = Map.groupBy(answered, ({ row }) => row.runId)
+  const pairs = [...runs.values()].flatMap((all) =>
+    pairsOf(
+      all
+        .toSorted((a, b) => a.row.sentUs - b.row.sentUs)
+        .flatMap((exchange) => {
+          const asked = exchange.requestField('service_tier')
+          const isOther = asked === tier
+          const isDefault = asked === undefined || asked === 'default' || asked === 'auto'
+          const ttftUs = ttftUsOf(exchange)
+          if (ttftUs === null || left.has(exchange) || !(isOther || isDefault)) return []
+          return [{ isOther, ttftUs, promptTokens: exchange.row.promptTokens ?? 1 }]
+        }),
+    ),
+  )
+  const found = judgeTier(pairs, ttft, drawsOf(`${tier} ${answered[0]?.row.runId} ${pairs.length}`))
+  const observations = pairs.length
+  if (found.is === 'unseen') return { verdict: 'not-observed', requires }
+  const said = `${tier} took ${found.ratio.toFixed(2)} of the default's time to the first token (${observations} pairs${'p' in found ? `, p ${found.p}` : ''}); sold is ${ttft}`
+  switch (found.is) {
+    case 'pass':
+      return { verdict: 'pass', observations, note: said + told }
+    case 'fail': {
+      const [first, ...more] = paid.slice(0, 5).map(
+        (each): Witness => ({
+          ...{ runId: each.row.runId, slot: each.row.slot, retry: each.row.retry },
+          shows: `${tier}, first token after ${((ttftUsOf(each) ?? 0) / 1000).toFixed(1)} ms`,
+        }),
+      )
+      return {
+        verdict: 'fail',
+        observations,
+        expected: `at most ${ttft} of the default's time`,
+        observed: `${said}${told}.`,
+        witnesses: [first!, ...more],
+      }
+    }
+    case 'few':
+      return {
+        verdict: 'inconclusive',
+        observations,
+        why: `${said}; ${leastPairs} pairs decide${told}`,
+      }
+    case 'unmixed':
+      return {
+        verdict: 'inconclusive',
+        observations,
+        why: `${said}; one tier nearly always came first, so that load may be the cause${told}`,
+      }
+    case 'inconclusive':
+      return { verdict: 'inconclusive', observations, why: said + told }
+  }
+}
+
+/** The tier that the answer names; null if it names none. */
+function toldTier(exchange: Exchange): string | null {
+  const documents = exchange.isStream
+    ? (exchange.events?.events.map(({ json }) => json) ?? [])
+    : [exchange.responseJson]
+  const named = documents.findLast(
+    (json) => isObject(json) && typeof json.service_tier === 'string',
+  )
+  return isObject(named) ? (named.service_tier as string) : null
+}

@@ -1,0 +1,220 @@
+import { modelNamed, type ToolPromise } from '../../../contract/contract.ts'
+import { jsonOf } from '../../../user/json-text.ts'
+import { plainChoices } from '../../evidence/chat-texts.ts'
+import {
+  type Exchange,
+  exchangesOf,
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+} from '../../evidence/exchange.ts'
+import { worstOf } from '../../evidence/sold/by-model.ts'
+import {
+  judgeIntact,
+  judgeSchemas,
+  leastCalls,
+  type Rewritten,
+  type ToolCall,
+} from '../../evidence/sold/tool-calls.ts'
+import { type Rule, whenPromised } from '../../rule.ts'
+import type { Verdict, Witness } from '../../verdict.ts'
+
+const requires = `${leastCalls} plain chat answers to requests that demand a tool (tool_choice: required, or its name), stored whole (scenarios/audit-tools.yaml)`
+
+export const sold07: Rule = {
+  id: 'SOLD-07',
+  title: 'Tool calls arrive intact',
+  section: 'contract: models, tools',
+  severity: 'must',
+  needs: ['passive', 'active'],
+  explain: `Looks at plain chat answers to requests that demand a tool. Arguments fit if they are a JSON object with the required fields of the tool's
+parameters, of their types. So many misfits have a chance of 1 % or less if the promised share is kept: a fail; a share as promised passes. Where the request asks for "exactly
+these arguments: {…}", a well-formed text that came otherwise twice in one argument fails, and once is inconclusive. Answers that the limit cut are left
+out. It cannot detect rewrites that wait for a certain customer, time or tool.`,
+  ...whenPromised(['models.tools'], async (evidence): Promise<Verdict> => {
+    const { models } = evidence.contract
+    const byModel = Map.groupBy(await exchangesOf(evidence), ({ row }) =>
+      modelNamed(models, row.model ?? ''),
+    )
+    return worstOf(
+      [...byModel].flatMap(([model, exchanges]) =>
+        model?.tools === undefined
+          ? []
+          : verdictsOf(model.tools, exchanges.flatMap(callOf)).map((verdict) => ({
+              model,
+              verdict,
+            })),
+      ),
+      requires,
+    )
+  }),
+}
+
+interface SeenCall extends ToolCall {
+  readonly exchange: Exchange
+}
+
+function verdictsOf(promise: ToolPromise, calls: readonly SeenCall[]): readonly Verdict[] {
+  const verdicts: Verdict[] = []
+  const observations = calls.length
+  if (promise.schema !== undefined) {
+    const found = judgeSchemas(calls, promise.schema)
+    const sold = `${promise.schema * 100} %`
+    if (found.is === 'unseen') verdicts.push({ verdict: 'not-observed', requires })
+    else if (found.is === 'few')
+      verdicts.push({
+        verdict: 'inconclusive',
+        observations,
+        why: `only ${observations} of ${leastCalls} calls`,
+      })
+    else {
+      const said = `${found.broken} of ${found.of} calls have arguments that do not fit the schema; sold is ${sold}`
+      if (found.is === 'pass') verdicts.push({ verdict: 'pass', observations, note: said })
+      else if (found.is === 'inconclusive')
+        verdicts.push({ verdict: 'inconclusive', observations, why: said })
+      else
+        verdicts.push(
+          failing(
+            said,
+            `arguments that fit in ${sold}`,
+            calls.filter(({ fits }) => fits === false),
+          ),
+        )
+    }
+  }
+  if (promise.intact === true) {
+    const found = judgeIntact(calls)
+    if (found.is === 'unseen')
+      verdicts.push({
+        verdict: 'not-observed',
+        requires: `requests for "exactly these arguments: {…}"; ${requires}`,
+      })
+    else if (found.is === 'pass')
+      verdicts.push({
+        verdict: 'pass',
+        observations: found.of,
+        note: `${found.of} calls have the arguments that were asked for`,
+      })
+    else {
+      const { name, asked, came } = found.first
+      const said = `In ${found.times} of ${found.of} calls ${name} came otherwise than it was asked for: ${JSON.stringify(asked)} as ${JSON.stringify(came)}`
+      if (found.is === 'inconclusive')
+        verdicts.push({ verdict: 'inconclusive', observations: found.of, why: said })
+      else
+        verdicts.push(
+          failing(
+            said,
+            'arguments as they were asked for',
+            calls.filter(({ rewritten }) => rewritten.some((each) => each.name === name)),
+          ),
+        )
+    }
+  }
+  return verdicts
+}
+
+function failing(said: string, expected: string, calls: readonly SeenCall[]): Verdict {
+  const [first, ...others] = calls.slice(0, 5).map(
+    ({ exchange: { row }, rewritten: [one] }): Witness => ({
+      ...{ runId: row.runId, slot: row.slot, retry: row.retry },
+      shows:
+        one === undefined
+          ? 'arguments that do not fit the schema'
+          : `${one.name} came as ${JSON.stringify(one.came)}`,
+    }),
+  )
+  return {
+    verdict: 'fail',
+    observations: calls.length,
+    expected,
+    observed: `${said}.`,
+    witnesses: [first!, ...others],
+  }
+}
+
+/** The call that the request demanded; nothing for other requests, and for answers that are cut or not stored. */
+function callOf(exchange: Exchange): readonly SeenCall[] {
+  const choice = exchange.requestField('tool_choice')
+  const demands = choice === 'required' || isObject(choice)
+  const tools = exchange.requestField('tools')
+  const [answer] = plainChoices(exchange) ?? []
+  if (!demands || !isList(tools) || answer === undefined || answer.finish_reason === 'length')
+    return []
+  const message = answer.message
+  const [call] = isObject(message) && isList(message.tool_calls) ? message.tool_calls : []
+  const called = isObject(call) && isObject(call.function) ? call.function : undefined
+  const parameters = tools
+    .flatMap((tool) => (isObject(tool) && isObject(tool.function) ? [tool.function] : []))
+    .find(({ name }) => name === called?.name)?.parameters
+  const given =
+    typeof called?.arguments === 'string'
+      ? (jsonOf(called.arguments) as Json | undefined)
+      : undefined
+  const asked = askedIn(exchange)
+  return [
+    {
+      exchange,
+      fits:
+        called === undefined ? false : isObject(parameters) ? fitsSchema(given, parameters) : null,
+      isVerbatim: asked !== null,
+      rewritten: asked === null || !isObject(given) ? [] : rewrittenIn(asked, given),
+    },
+  ]
+}
+
+/** The arguments that the last message asks for word by word; null if it asks for none. */
+function askedIn(exchange: Exchange): JsonObject | null {
+  const messages = exchange.requestField('messages')
+  const last = isList(messages) ? messages.at(-1) : undefined
+  const text = isObject(last) && typeof last.content === 'string' ? last.content : ''
+  const written = /\bexactly these arguments: (\{.*\})/i.exec(text)?.[1]
+  const asked = written === undefined ? undefined : (jsonOf(written) as Json | undefined)
+  return isObject(asked) ? asked : null
+}
+
+/** A text that is missing is a misfit of the schema, and no rewrite. */
+function rewrittenIn(asked: JsonObject, given: JsonObject): readonly Rewritten[] {
+  return Object.entries(asked).flatMap(([name, value]) => {
+    const came = given[name]
+    return typeof value === 'string' && typeof came === 'string' && came !== value
+      ? [{ name, asked: value, came }]
+      : []
+  })
+}
+
+/** Whether a value is an object with the required fields, and its fields have the types of the schema. */
+function fitsSchema(value: Json | undefined, schema: JsonObject): boolean {
+  if (!isObject(value)) return false
+  const required = isList(schema.required) ? schema.required : []
+  const properties = isObject(schema.properties) ? schema.properties : {}
+  return (
+    required.every((name) => typeof name !== 'string' || value[name] !== undefined) &&
+    Object.entries(value).every(([name, each]) => {
+      const property = properties[name]
+      if (!isObject(property))
+        return property === undefined ? schema.additionalProperties !== false : true
+      const allowed = isList(property.enum) ? property.enum.includes(each!) : true
+      return allowed && (typeof property.type !== 'string' || isOfType(each!, property.type))
+    })
+  )
+}
+
+function isOfType(value: Json, type: string): boolean {
+  switch (type) {
+    case 'string':
+    case 'boolean':
+    case 'number':
+      return typeof value === type
+    case 'integer':
+      return Number.isInteger(value)
+    case 'array':
+      return isList(value)
+    case 'object':
+      return isObject(value)
+    case 'null':
+      return value === null
+    default:
+      return true
+  }
+}

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest'
+import { judgeCacheTimes, wrongCached } from '../../../src/audit/evidence/sold/cache.ts'
+import { chanceOfMore, drawsOf, flippedP } from '../../../src/audit/evidence/sold/chance.ts'
+import { areMixed, type Pair, pairsOf } from '../../../src/audit/evidence/sold/pairs.ts'
+import { judgeTier } from '../../../src/audit/evidence/sold/tier.ts'
+import {
+  judgeIntact,
+  judgeSchemas,
+  type ToolCall,
+} from '../../../src/audit/evidence/sold/tool-calls.ts'
+
+test('the tail of a binomial is that of the tables', () => {
+  // R: pbinom(7, 100, 0.03, lower = FALSE), pbinom(1, 10, 0.5, lower = FALSE), and none of none.
+  expect(chanceOfMore(8, 100, 0.03)).toBeCloseTo(0.010_633, 4)
+  expect(chanceOfMore(2, 10, 0.5)).toBeCloseTo(1 - 11 / 1024, 12)
+  expect(chanceOfMore(0, 10, 0.5)).toBe(1)
+  expect(chanceOfMore(1, 10, 0)).toBe(0)
+})
+
+test('draws of one text are the same, and in [0, 1)', () => {
+  const [a, b] = [drawsOf('run 7'), drawsOf('run 7')]
+  const all = Array.from({ length: 1_000 }, () => [a(), b()] as const)
+  expect(all.every(([x, y]) => x === y && x >= 0 && x < 1)).toBe(true)
+  expect(drawsOf('run 8')()).not.toBe(drawsOf('run 7')())
+})
+
+test('differences of one sign are beyond chance, and those of both are not', () => {
+  const draw = drawsOf('signs')
+  expect(flippedP(Array(24).fill(1), draw)).toBe(0.001)
+  expect(
+    flippedP(
+      Array.from({ length: 24 }, (_, at) => (at % 2 === 0 ? 1 : -1)),
+      draw,
+    ),
+  ).toBeGreaterThan(0.3)
+})
+
+const timed = (isOther: boolean, ttftUs: number, promptTokens = 100) => ({
+  ...{ isOther, ttftUs, promptTokens },
+})
+
+test('neighbours of different kinds and like sizes are pairs, each request in one at most', () => {
+  const pairs = pairsOf([
+    ...[timed(false, 100), timed(true, 200), timed(false, 100), timed(false, 100)],
+    ...[timed(true, 50), timed(false, 100, 200)],
+  ])
+  expect(pairs).toEqual([
+    { logRatio: Math.log(2), isOtherFirst: false },
+    { logRatio: Math.log(0.5), isOtherFirst: false },
+  ])
+  expect(areMixed(pairs)).toBe(false)
+})
+
+const pairsAt = (ratio: number, count = 24): readonly Pair[] =>
+  Array.from({ length: count }, (_, at) => ({
+    logRatio: Math.log(ratio) + (at % 3) * 0.02 - 0.02,
+    isOtherFirst: at % 2 === 0,
+  }))
+
+test.each([
+  [0.6, 'pass'],
+  [0.8, 'inconclusive'],
+  [1, 'fail'],
+])('a tier at %d of the default time, sold as 0.8: %s', (ratio, verdict) => {
+  expect(judgeTier(pairsAt(ratio), 0.8, drawsOf('t'))).toMatchObject({ is: verdict })
+})
+
+test('few pairs, and pairs in one order, decide nothing', () => {
+  expect(judgeTier(pairsAt(1, 19), 0.8, drawsOf('t'))).toMatchObject({ is: 'few' })
+  const oneAfterTheOther = pairsAt(1).map((pair) => ({ ...pair, isOtherFirst: true }))
+  expect(judgeTier(oneAfterTheOther, 0.8, drawsOf('t'))).toMatchObject({ is: 'unmixed' })
+})
+
+test.each([
+  [0.5, 'fail'],
+  [0.9, 'inconclusive'],
+  [1.01, 'pass'],
+])('repeated prompts that take %d of the time and are not credited: %s', (ratio, verdict) => {
+  expect(judgeCacheTimes(pairsAt(ratio), drawsOf('c'))).toMatchObject({ is: verdict })
+})
+
+test.each([
+  [{ promptTokens: 100, cachedTokens: 101 }, '101 cached of 100 tokens'],
+  [{ promptTokens: 1_000, cachedTokens: 128 }, 'prompts below 1024 are not cached'],
+  [{ promptTokens: 2_000, cachedTokens: 1_100 }, 'no multiple of 128'],
+])('a count of cached tokens is impossible: %j', (prompt, said) => {
+  expect(wrongCached(prompt, { leastTokens: 1_024, stepTokens: 128 })).toContain(said)
+})
+
+test('a miss and a hit as promised are both honest', () => {
+  const promise = { leastTokens: 1_024, stepTokens: 128 }
+  expect(wrongCached({ promptTokens: 2_000, cachedTokens: 0 }, promise)).toBe(null)
+  expect(wrongCached({ promptTokens: 2_000, cachedTokens: 1_152 }, promise)).toBe(null)
+})
+
+const calls = (broken: number, n: number): readonly ToolCall[] =>
+  Array.from({ length: n }, (_, at) => ({ fits: at >= broken, rewritten: [], isVerbatim: false }))
+
+test.each([
+  [0, 'pass'],
+  [3, 'pass'],
+  [5, 'inconclusive'],
+  [10, 'fail'],
+])('%d broken of 100 calls, sold as 97 %%: %s', (broken, verdict) => {
+  expect(judgeSchemas(calls(broken, 100), 0.97)).toMatchObject({ is: verdict, broken })
+})
+
+test('an argument that came otherwise once is inconclusive, twice a fail, and twice in two arguments neither', () => {
+  const call = (...names: readonly string[]): ToolCall => ({
+    ...{ fits: true, isVerbatim: true },
+    rewritten: names.map((name) => ({ name, asked: 'requests', came: 'reqests' })),
+  })
+  const intact = Array.from({ length: 18 }, () => call())
+  expect(judgeIntact(intact)).toEqual({ is: 'pass', of: 18 })
+  expect(judgeIntact([...intact, call('command')])).toMatchObject({ is: 'inconclusive', of: 19 })
+  expect(judgeIntact([...intact, call('command'), call('folder')])).toMatchObject({
+    ...{ is: 'inconclusive', times: 1 },
+  })
+  expect(judgeIntact([...intact, call('command'), call('command')])).toMatchObject({
+    ...{ is: 'fail', times: 2, of: 20, first: { asked: 'requests', came: 'reqests' } },
+  })
+})
