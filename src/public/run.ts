@@ -1,8 +1,9 @@
 /** `assay/run`: load against a service, and what this machine can send. A function loads its code when it is first called. */
 import type { JudgeOptions } from '../run/crew/merge.ts'
+import type { PairOptions } from '../run/pair.ts'
 import type { RunOptions, RunResult } from '../run/run.ts'
 import type { CalibrateOptions, Calibration } from '../run/self-test/calibrate.ts'
-import type { Scenario } from '../scenario/scenario.ts'
+import type { Scenario, TargetName } from '../scenario/scenario.ts'
 import type { Store } from '../store/session/open.ts'
 
 export type { AttemptCounts } from '../run/count/attempt-counts.ts'
@@ -15,6 +16,7 @@ export type { Team } from '../run/crew/team.ts'
 export type { RunTest } from '../run/judge/run-test.ts'
 export type { ThresholdResult } from '../run/judge/thresholds/check.ts'
 export type { RunVerdict } from '../run/judge/verdict.ts'
+export type { PairOptions } from '../run/pair.ts'
 export type { RunOptions, RunPlace, RunResult, RunSettings } from '../run/run.ts'
 export type { SweepResult } from '../run/search/sweep-run.ts'
 export type { CalibrateOptions, Calibration } from '../run/self-test/calibrate.ts'
@@ -41,6 +43,19 @@ export type { CalibrateOptions, Calibration } from '../run/self-test/calibrate.t
  */
 export async function run(scenario: Scenario, options: RunOptions): Promise<RunResult> {
   return (await import('../run/run.ts')).run(scenario, options)
+}
+
+/**
+ * Sends each request of a scenario to both of its `targets`, at nearly the same time and in random order: two runs in two
+ * stores, which `compareRuns` compares by pairs.
+ *
+ * @throws UserError for a scenario without targets, or with a load whose requests wait for answers
+ */
+export async function runPair(
+  scenario: Scenario,
+  options: PairOptions,
+): Promise<Readonly<Record<TargetName, RunResult>>> {
+  return (await import('../run/pair.ts')).runPair(scenario, options)
 }
 
 /**

@@ -14,6 +14,17 @@ const defaultKeys: readonly KeySource[] = [
   { name: 'default', source: { env: 'ASSAY_API_KEY' }, weight: 1, account: 'default' },
 ]
 
+type TargetsOutput = NonNullable<ScenarioOutput['targets']>
+
+function targetsOf({ a, b }: TargetsOutput, origin: Origin): NonNullable<Scenario['targets']> {
+  const one = ({ base_url, key_env, contract }: TargetsOutput['a']) => ({
+    baseUrl: base_url,
+    keyEnv: key_env ?? null,
+    contract: pathOf(contract, origin),
+  })
+  return { a: one(a), b: one(b) }
+}
+
 /** A look takes longer than this on a large service. */
 const leastEveryUs = 100_000
 
@@ -33,6 +44,7 @@ export function buildScenario(file: ScenarioOutput, origin: Origin): Scenario {
     question: sentence(file.question),
     seed: file.seed,
     baseUrl: file.base_url ?? null,
+    ...(file.targets === undefined ? {} : { targets: targetsOf(file.targets, origin) }),
     threads: file.threads ?? null,
     pacing: file.pacing,
     shards: file.shards,

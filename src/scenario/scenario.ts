@@ -300,6 +300,18 @@ export interface Phase {
   readonly middle?: number | 'by load'
 }
 
+/** One of two services that get the same requests. */
+export interface Target {
+  readonly baseUrl: string
+  /** The variable with the key of this service; null for the keys of the scenario. */
+  readonly keyEnv: string | null
+  /** Path of the contract that it is judged by; null for that of the run. */
+  readonly contract: string | null
+}
+
+export const targetNames = ['a', 'b'] as const
+export type TargetName = (typeof targetNames)[number]
+
 export const captures = ['all', 'sample', 'none'] as const
 export type Capture = (typeof captures)[number]
 
@@ -353,6 +365,10 @@ export interface Scenario {
   readonly question: string
   readonly seed: number
   readonly baseUrl: string | null
+  /** Two services that get each request, in random order; absent for one service. */
+  readonly targets?: Readonly<Record<TargetName, Target>>
+  /** Which of two targets a run is of, and the name that both runs share; absent for one service. */
+  readonly target?: { readonly name: TargetName; readonly pair: string }
   /** Null for as many as the plan needs and the machine has. */
   readonly threads: number | null
   readonly pacing: Pacing

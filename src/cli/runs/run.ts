@@ -45,6 +45,12 @@ export async function runAction(path: string, options: Options): Promise<void> {
   const scenario = overridden(await loadScenario(path, contract), options)
   mustStandApart(filesOf(scenario, options))
   const seed = options.seed === undefined ? scenario.seed : wholeNumberOf('--seed', options.seed)
+  const { targets } = scenario
+  if (targets !== undefined && !options.dryRun) {
+    for (const sentence of undecidable(scenario)) process.stderr.write(`${sentence}\n`)
+    const { runPairAction } = await import('./run-pair.ts')
+    return runPairAction({ ...scenario, targets }, options, seed)
+  }
   const shard = shardOf(options.shard, process.env)
   if (options.dryRun) {
     await readyExpectations(scenario)

@@ -9,6 +9,7 @@ import type { RunSummary, SummaryGroup } from '../summary/shape.ts'
 import { summariseIn } from '../summary/summarise.ts'
 import { type Difference, groupDifferences } from './differences.ts'
 import { invalidOf } from './headline.ts'
+import { arePaired, readPairs } from './pairs.ts'
 import { readSamples } from './samples.ts'
 import { compareSearches, readSearch, type SearchComparison } from './searches.ts'
 
@@ -20,6 +21,8 @@ export interface Side {
 export interface Comparison {
   readonly a: RunSummary
   readonly b: RunSummary
+  /** Whether each request was sent to both, so that what both share cancels out. */
+  readonly isPaired: boolean
   /** Where each run changed its level, in words; null for one level, or if it is too short to tell. */
   readonly unsteady: Readonly<Record<'a' | 'b', string | null>>
   /** Other differences between the runs than the one to compare. */
@@ -71,17 +74,32 @@ async function compareBoth(
     .filter((step) => runB.steps.some((other) => other.step === step))
   const groups =
     shared.length > 1 || runA.steps.length !== runB.steps.length ? [null, ...shared] : [null]
+  const isPaired = await arePaired(a, b)
+  const unpaired: string[] = []
   const differences: Difference[] = []
   for (const [at, step] of groups.entries()) {
     beginPart(work, step ?? 'all steps', at, groups.length)
-    const [left, right] = [
-      await readSamples(a.session, { runId: a.runId, step, part: runA.part }),
-      await readSamples(b.session, { runId: b.runId, step, part: runB.part }),
+    const [groupA, groupB] = [
+      { runId: a.runId, step, part: runA.part },
+      { runId: b.runId, step, part: runB.part },
     ]
+    const [left, right] = [
+      await readSamples(a.session, groupA),
+      await readSamples(b.session, groupB),
+    ]
+    const pairs = isPaired
+      ? await readPairs(
+          { session: a.session, group: groupA },
+          { session: b.session, group: groupB },
+        )
+      : null
+    if (isPaired && step === null && Object.values(pairs!).every((each) => each === null))
+      unpaired.push('more than 1 % of the pairs are broken, so they are compared as two runs')
     for (const each of groupDifferences(
       step,
       { group: groupOf(runA, step), ...left },
       { group: groupOf(runB, step), ...right },
+      pairs,
     ))
       differences.push(each)
     if (step === null) differences.push(await creditsDifference(a, b, runA, runB))
@@ -92,6 +110,7 @@ async function compareBoth(
   }
   const warnings = [
     ...warningsOf(runA, runB),
+    ...unpaired,
     ...(['a', 'b'] as const).flatMap((name) =>
       unsteady[name] === null ? [] : [`run ${name} is not of one level: ${unsteady[name]}`],
     ),
@@ -105,6 +124,7 @@ async function compareBoth(
     searches === null || searches.isAtOneRate || metric === 'credits'
   const comparison = {
     ...{ a: runA, b: runB, unsteady, warnings, searches },
+    isPaired: isPaired && unpaired.length === 0,
     differences: differences.filter(isComparable),
   }
   if (invalidOf(comparison) === null) return comparison

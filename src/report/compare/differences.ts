@@ -1,10 +1,15 @@
-import { pointsInterval, ratioInterval } from '../../measure/interval/difference.ts'
+import {
+  type DifferenceInterval,
+  pointsInterval,
+  ratioInterval,
+} from '../../measure/interval/difference.ts'
 import type { Interval } from '../../measure/interval/interval.ts'
 import { fewestOfMean, neededToTell } from '../../measure/interval/length.ts'
 import { fewestWorth } from '../../measure/interval/series.ts'
 import { fewestSeconds, rateInterval, shareInterval } from '../../measure/interval/share.ts'
 import { samplesNeeded } from '../../measure/percentile.ts'
 import type { Distribution, Percentile, SummaryGroup } from '../summary/shape.ts'
+import { intervalOfPairs, type Pairs } from './pairs.ts'
 import { type SampledMetric, type Samples, sampledMetrics } from './samples.ts'
 
 export type Statistic = 'p50' | 'p90' | 'p95' | 'p99' | 'mean' | 'rate' | 'share' | 'each'
@@ -49,7 +54,12 @@ export interface Half extends Samples {
 }
 
 /** Every difference of a group that is a sample of the service. */
-export function groupDifferences(step: string | null, a: Half, b: Half): readonly Difference[] {
+export function groupDifferences(
+  step: string | null,
+  a: Half,
+  b: Half,
+  pairs: Readonly<Record<SampledMetric, Pairs | null>> | null = null,
+): readonly Difference[] {
   const both = (of: (group: SummaryGroup) => Figure) => [of(a.group), of(b.group)] as const
   const differences: Difference[] = []
   for (const metric of sampledMetrics) {
@@ -67,6 +77,7 @@ export function groupDifferences(step: string | null, a: Half, b: Half): readonl
           { ...head, statistic },
           both(({ metrics }) => percentileFigure(metrics[metric][statistic])),
           of(samplesNeeded(p), (series) => series.percentile(p)),
+          intervalOfPairs(pairs?.[metric] ?? null, samplesNeeded(p), p),
         ),
       )
     }
@@ -75,6 +86,7 @@ export function groupDifferences(step: string | null, a: Half, b: Half): readonl
         { ...head, statistic: 'mean' },
         both(({ metrics }) => meanFigure(metrics[metric])),
         of(fewestOfMean, (series) => series.mean()),
+        intervalOfPairs(pairs?.[metric] ?? null, fewestOfMean, null),
       ),
     )
   }
@@ -141,7 +153,9 @@ function relative(
   head: Head,
   figures: readonly [Figure, Figure],
   intervals: Both | null,
+  ofPairs: DifferenceInterval | null = null,
 ): Difference {
+  if (ofPairs !== null) return told(head, figures, ofPairs.change, ofPairs, intervals)
   const [a, b] = [figures[0].value, figures[1].value]
   const change = a === null || b === null || a === 0 ? null : b / a - 1
   const apart = change === null || intervals === null ? null : ratioInterval(...intervals)

@@ -10,6 +10,9 @@ import type { GateResult } from './gate.ts'
 import { headlineOf, invalidOf } from './headline.ts'
 import { limitText, type SearchComparison, sustainedText } from './searches.ts'
 
+/** What the intervals of a run of two targets are of. */
+const pairsText = 'Each request went to both: the intervals of times are of pairs.'
+
 const marks = { better: 'better', worse: 'WORSE', unclear: '' } as const
 
 /**
@@ -30,6 +33,7 @@ export function terminalComparison(
   const lines = [
     `a  ${sideText(comparison.a)}`,
     `b  ${sideText(comparison.b)}`,
+    ...(comparison.isPaired ? [pairsText] : []),
     ...comparison.warnings.map((warning) => `!  ${printable(warning, 76)}`),
     '',
     ...searchLines(comparison.searches),
@@ -111,6 +115,7 @@ export function markdownComparison(comparison: Comparison, gates: readonly GateR
     '',
     `\`a\` ${markdownCell(sideText(comparison.a))}  `,
     `\`b\` ${markdownCell(sideText(comparison.b))}`,
+    ...(comparison.isPaired ? ['', pairsText] : []),
     '',
     ...comparison.warnings.map((warning) => `> ${markdownCell(warning, 200)}  `),
   ]

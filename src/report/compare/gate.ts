@@ -107,7 +107,9 @@ export function judgeGate(comparison: Comparison, gate: Gate): GateResult {
   if (found.interval === null)
     return open(found.worth === null ? 'too few samples for an interval' : whyOpen(found))
   const unsteady = comparison.unsteady.a ?? comparison.unsteady.b
-  if (unsteady !== null && found.unit === 'us') return open(notOneLevel(unsteady))
+  // A change that both targets of a pair share cancels out.
+  if (unsteady !== null && found.unit === 'us' && !comparison.isPaired)
+    return open(notOneLevel(unsteady))
   const [low, high] = found.interval
   const [best, worst] =
     gate.operator === '>'

@@ -19,6 +19,7 @@ import type { PhaseRun, StepReport } from '../crew/messages.ts'
 import { type Crowd, crowdOf } from '../plan/crowd.ts'
 import type { KeyChoice } from '../plan/key-choice.ts'
 import { type Arrivals, arrivalsOf } from '../plan/phase-arrivals.ts'
+import { TurnsOfTarget } from '../plan/turns-of-target.ts'
 import { TrialCounter, type TrialCounting } from '../search/trial-counts.ts'
 import { TaskTrialCounter } from '../search/trial-tasks.ts'
 
@@ -76,7 +77,12 @@ export class ActivePhase {
     this.promptDraws = stream('prompts')
     this.thinkDraws = stream('thinks')
     this.crowd = crowdOf(run.load)
-    this.arrivals = this.crowd === null ? arrivalsOf(run, seed) : null
+    const arrivals = this.crowd === null ? arrivalsOf(run, seed) : null
+    const { target } = scenario
+    this.arrivals =
+      arrivals === null || target === undefined
+        ? arrivals
+        : new TurnsOfTarget(arrivals, target.name, stream('first targets'))
     const { trialRequests = null, trialTaskUs = null } = run
     const isTrial = trialRequests !== null
     this.taskTrial =

@@ -93,6 +93,24 @@ const stop = shape('stop conditions: error_share, consecutive_failures, refused_
   ],
 })
 
+const baseUrl = z.url({ error: baseUrlSays }).refine(isBaseUrl, { error: baseUrlSays })
+
+const target = shape('a target: base_url, key_env, contract', {
+  base_url: [baseUrl, 'Address of the service, with or without /v1.'],
+  key_env: [
+    text('the name of a variable that holds a key').optional(),
+    'Name of the variable that holds its API key. Default: the keys of the scenario.',
+  ],
+  contract: [
+    text('a path of a contract').optional(),
+    'The contract that this service is judged by. Default: that of the run.',
+  ],
+})
+const targets = shape('targets: a and b', {
+  a: [target, 'The service to compare with.'],
+  b: [target, 'The other service.'],
+})
+
 const pemFile = text('a path of a PEM file').optional()
 
 const fileShape = <Prompt extends z.ZodType, Check extends z.ZodType>(
@@ -108,8 +126,12 @@ const fileShape = <Prompt extends z.ZodType, Check extends z.ZodType>(
     ],
     seed: [whole(0).default(1), 'Seed of every draw: the same seed is the same plan.'],
     base_url: [
-      z.url({ error: baseUrlSays }).refine(isBaseUrl, { error: baseUrlSays }).optional(),
+      baseUrl.optional(),
       'Address of the service, with or without /v1; --base-url overrides it.',
+    ],
+    targets: [
+      targets.optional(),
+      'Two services to compare in one run: each request goes to both, in random order. In place of base_url.',
     ],
     threads: [
       whole(1).optional(),

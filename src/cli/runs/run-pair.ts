@@ -1,0 +1,145 @@
+import { lookup } from 'node:dns/promises'
+import { format, parse } from 'node:path'
+import type { Contract } from '../../contract/contract.ts'
+import { loadContract } from '../../contract/load.ts'
+import { compareRuns } from '../../public/report.ts'
+import { runPair } from '../../public/run.ts'
+import { openExistingStore } from '../../public/store.ts'
+import type { Comparison } from '../../report/compare/compare.ts'
+import { terminalComparison } from '../../report/compare/formats.ts'
+import { jsonText } from '../../report/summary/printable.ts'
+import type { RunResult } from '../../run/run.ts'
+import {
+  type Scenario,
+  type Target,
+  type TargetName,
+  targetNames,
+} from '../../scenario/scenario.ts'
+import type { Store } from '../../store/session/open.ts'
+import { UserError } from '../../user/user-error.ts'
+import type { Options } from '../commands/run.ts'
+import { coloured } from '../terminal/colour.ts'
+import { positiveOf } from '../terminal/numbers.ts'
+import { onStopSignal } from '../terminal/stop-signals.ts'
+import { fitted } from '../terminal/terminal-width.ts'
+import { exitOf } from './run.ts'
+import { judgementText } from './run-judgement.ts'
+import { runIdOf } from './shard.ts'
+import { mustMaySpend } from './spending.ts'
+
+/** Options that a run of two targets has no use for, or cannot keep yet. */
+const apart = ['baseUrl', 'shard', 'startAt', 'join', 'junit', 'upload', 'otlp', 'live'] as const
+
+type Pair = Readonly<Record<TargetName, RunResult>>
+
+/** `assay run` of a scenario with two targets: the judgement of each, and their comparison by pairs. */
+export async function runPairAction(
+  scenario: Scenario & { readonly targets: NonNullable<Scenario['targets']> },
+  options: Options,
+  seed: number,
+): Promise<void> {
+  const given = apart.find((name) => options[name] !== undefined)
+  if (given !== undefined) {
+    const option = given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    throw new UserError(
+      'usage',
+      `--${option}: a scenario with targets cannot take it. Leave it out, or run each target by itself.`,
+    )
+  }
+  const { targets } = scenario
+  const contractOf = (target: Target): Contract => loadContract(target.contract ?? options.contract)
+  const contracts = { a: contractOf(targets.a), b: contractOf(targets.b) }
+  for (const name of targetNames) {
+    const { baseUrl } = targets[name]
+    const isAgreed = options.yes === true
+    await mustMaySpend({ scenario, contract: contracts[name], seed, baseUrl, isAgreed })
+  }
+  if (await shareAddress(targets.a, targets.b))
+    process.stderr.write(
+      'Both targets have one address: if they share a machine, each slows the other, and their difference looks smaller.\n',
+    )
+  const dbPaths = { a: options.db, b: storeOfB(options.db) }
+  const pair = runIdOf(options.runId) ?? `pair-${stampOf(new Date())}`
+  const drain = new AbortController()
+  const stopNow = new AbortController()
+  const ignoreSignals = onStopSignal(() => (drain.signal.aborted ? stopNow : drain).abort())
+  let results: Pair
+  try {
+    const timeScale = positiveOf('--time-scale', options.timeScale)
+    const { signal } = drain
+    results = await runPair(scenario, {
+      ...{ pair, seed, timeScale, dbPaths, contracts, signal, stopNow: stopNow.signal },
+    })
+  } finally {
+    ignoreSignals()
+  }
+  const comparison = await compared(dbPaths, results, contracts.a)
+  process.stdout.write(
+    options.json === true
+      ? `${jsonText({ ...results, comparison })}\n`
+      : coloured(fitted(pairText(scenario, dbPaths, results, comparison), process.stdout)),
+  )
+  process.exitCode = Math.max(...targetNames.map((name) => exitOf(results[name])))
+}
+
+async function compared(
+  dbPaths: Readonly<Record<TargetName, string>>,
+  results: Pair,
+  contract: Contract,
+): Promise<Comparison> {
+  const opened: Store[] = []
+  try {
+    for (const name of targetNames) opened.push(await openExistingStore(dbPaths[name]))
+    const [a, b] = opened
+    return await compareRuns(
+      { store: a!, runId: results.a.runId },
+      { store: b!, runId: results.b.runId },
+      contract,
+    )
+  } finally {
+    for (const store of opened) store.close()
+  }
+}
+
+function pairText(
+  { question }: Scenario,
+  dbPaths: Readonly<Record<TargetName, string>>,
+  results: Pair,
+  comparison: Comparison,
+): string {
+  const { a, b } = results
+  return [
+    question,
+    ...targetNames.map(
+      (name) => `\n${name}: ${results[name].baseUrl}${judgementText(results[name])}`,
+    ),
+    terminalComparison(comparison, []),
+    `assay compare ${a.runId} ${b.runId} --db ${dbPaths.a} --db-b ${dbPaths.b} --all`,
+    '',
+  ].join('\n')
+}
+
+/** `assay-b.duckdb` beside `assay.duckdb`. */
+function storeOfB(db: string): string {
+  const { dir, name, ext } = parse(db)
+  return format({ dir, name: `${name}-b`, ext })
+}
+
+/** `20261128-225300` */
+const stampOf = (at: Date) =>
+  at.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
+
+/** Whether both hosts resolve to the same address; false if that is not known. */
+async function shareAddress(a: Target, b: Target): Promise<boolean> {
+  try {
+    const [one, other] = await Promise.all(
+      [a, b].map(async ({ baseUrl }) =>
+        lookup(new URL(baseUrl).hostname.replace(/^\[|\]$/g, ''), { all: true }),
+      ),
+    )
+    const known = new Set(one!.map(({ address }) => address))
+    return other!.some(({ address }) => known.has(address))
+  } catch {
+    return false
+  }
+}
