@@ -20,6 +20,7 @@ export type { PairOptions } from '../run/pair.ts'
 export type { RunOptions, RunPlace, RunResult, RunSettings } from '../run/run.ts'
 export type { SweepResult } from '../run/search/sweep-run.ts'
 export type { CalibrateOptions, Calibration } from '../run/self-test/calibrate.ts'
+export type { TargetName } from '../scenario/scenario.ts'
 
 /**
  * Runs a scenario against a service, and stores its rows and its verdict. `onAttempts` gets rows as they are stored.
@@ -49,7 +50,7 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<RunR
  * Sends each request of a scenario to both of its `targets`, at nearly the same time and in random order: two runs in two
  * stores, which `compareRuns` compares by pairs.
  *
- * @throws UserError for a scenario without targets, or with a load whose requests wait for answers
+ * @throws UserError for a scenario without targets, or a key of a target that is not set
  */
 export async function runPair(
   scenario: Scenario,

@@ -10,6 +10,7 @@ import { type Difference, isGain } from './compare/differences.ts'
 import { nameOf } from './compare/figure-name.ts'
 import type { GateResult } from './compare/gate.ts'
 import { headlineOf, invalidOf } from './compare/headline.ts'
+import { pairsText } from './compare/pairs.ts'
 import { renderDocument } from './document.ts'
 import { type Figure, renderFigure } from './figure.ts'
 import { partsIn, type Report, rowsOf, sections } from './page.ts'
@@ -50,7 +51,7 @@ async function drawComparison(
       charts,
       body: html`<main class="page">
 <header class="masthead"><h1>Comparison</h1><span class="brand"><b>assay</b></span></header>
-<p class="about">a: ${sideWords(comparison.a)}<br>b: ${sideWords(comparison.b)}</p>
+<p class="about">a: ${sideWords(comparison.a)}<br>b: ${sideWords(comparison.b)}${comparison.isPaired ? html`<br>${pairsText}` : ''}</p>
 ${renderHeadline(answerOf(comparison, gates))}
 ${sections(figures)}
 </main>`,

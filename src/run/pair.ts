@@ -24,7 +24,7 @@ const readyMs = 4_000
  * Sends each request of a scenario to both of its targets, at nearly the same time and in random order: two runs with one
  * plan and one clock. `compareRuns` compares them by pairs.
  *
- * @throws UserError for a load whose requests wait for answers, which would not stay pairs
+ * @throws UserError for a scenario without targets, or a key of a target that is not set
  */
 export async function runPair(
   scenario: Scenario,
@@ -34,7 +34,6 @@ export async function runPair(
   if (targets === undefined) {
     throw new UserError('run', 'expected a scenario with targets: { a, b }; got one without.')
   }
-  mustStayPairs(scenario)
   const { pair, dbPaths, contracts, environment = process.env, ...shared } = options
   // Every key is read before the first request is sent.
   const keys = { a: keysOf(scenario, 'a', environment), b: keysOf(scenario, 'b', environment) }
@@ -60,19 +59,6 @@ export async function runPair(
     return end.value
   })
   return { a: a!, b: b! }
-}
-
-function mustStayPairs({ phases, tasks }: Scenario): void {
-  const closed = phases.find(
-    ({ load }) => load.kind !== 'arrivals' && (load.kind !== 'replay' || load.gaps !== null),
-  )
-  if (closed !== undefined || tasks.length > 0) {
-    const what = closed === undefined ? 'tasks' : `the load ${closed.load.kind} of ${closed.name}`
-    throw new UserError(
-      'run',
-      `targets: expected phases whose requests wait for no answer (constant, poisson, gamma, replay); got ${what}. Requests of the two targets would not stay pairs: use two runs.`,
-    )
-  }
 }
 
 /** The key of a target for each key of the scenario; none to use those of the scenario. */

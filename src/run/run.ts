@@ -117,6 +117,12 @@ export interface RunResult {
  * @throws UserError if shards of a team are missing, or have another plan
  */
 export async function run(whole: Scenario, options: RunOptions): Promise<RunResult> {
+  if (whole.targets !== undefined) {
+    throw new UserError(
+      'run',
+      'expected a scenario of one service; got one with targets: { a, b }. Use runPair, which sends each request to both.',
+    )
+  }
   const shard = options.shard ?? unsharded
   const { team = null } = options
   const part = scenarioOf(whole, shard, team !== null)

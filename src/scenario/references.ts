@@ -14,6 +14,7 @@ import { type Found, type Path, unknownName, unknownNames } from './issues.ts'
 import { entries, items, type Loose, loose } from './loose.ts'
 import { phaseIssues } from './phase-issues.ts'
 import { prefixIssues } from './prefix-issues.ts'
+import { targetIssues } from './target-issues.ts'
 import { taskIssues } from './task-issues.ts'
 import { parseThreshold, taskMetrics } from './threshold.ts'
 
@@ -28,6 +29,7 @@ export function crossIssues(data: unknown): readonly Found[] {
     ...hostileNames(scenario),
     ...stepIssues(scenario),
     ...taskIssues(scenario),
+    ...targetIssues(scenario),
     ...phaseIssues(scenario),
     ...keyIssues(scenario),
     ...identityIssues(scenario),

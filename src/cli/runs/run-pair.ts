@@ -16,6 +16,7 @@ import {
   targetNames,
 } from '../../scenario/scenario.ts'
 import type { Store } from '../../store/session/open.ts'
+import { largest } from '../../user/extremes.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/run.ts'
 import { coloured } from '../terminal/colour.ts'
@@ -73,28 +74,27 @@ export async function runPairAction(
   } finally {
     ignoreSignals()
   }
-  const comparison = await compared(dbPaths, results, contracts.a)
+  const comparison = await compared(dbPaths, results, contracts)
   process.stdout.write(
     options.json === true
       ? `${jsonText({ ...results, comparison })}\n`
-      : coloured(fitted(pairText(scenario, dbPaths, results, comparison), process.stdout)),
+      : coloured(fitted(pairText(scenario, options.contract, results, comparison), process.stdout)),
   )
-  process.exitCode = Math.max(...targetNames.map((name) => exitOf(results[name])))
+  process.exitCode = largest(targetNames.map((name) => exitOf(results[name])))
 }
 
 async function compared(
   dbPaths: Readonly<Record<TargetName, string>>,
   results: Pair,
-  contract: Contract,
+  contracts: Readonly<Record<TargetName, Contract>>,
 ): Promise<Comparison> {
   const opened: Store[] = []
   try {
     for (const name of targetNames) opened.push(await openExistingStore(dbPaths[name]))
     const [a, b] = opened
     return await compareRuns(
-      { store: a!, runId: results.a.runId },
-      { store: b!, runId: results.b.runId },
-      contract,
+      { store: a!, runId: results.a.runId, contract: contracts.a },
+      { store: b!, runId: results.b.runId, contract: contracts.b },
     )
   } finally {
     for (const store of opened) store.close()
@@ -102,8 +102,8 @@ async function compared(
 }
 
 function pairText(
-  { question }: Scenario,
-  dbPaths: Readonly<Record<TargetName, string>>,
+  { question, targets }: Parameters<typeof runPairAction>[0],
+  contract: string | undefined,
   results: Pair,
   comparison: Comparison,
 ): string {
@@ -114,7 +114,12 @@ function pairText(
       (name) => `\n${name}: ${results[name].baseUrl}${judgementText(results[name])}`,
     ),
     terminalComparison(comparison, []),
-    `assay compare ${a.runId} ${b.runId} --db ${dbPaths.a} --db-b ${dbPaths.b} --all`,
+    `assay compare ${a.runId} ${b.runId} --db ${a.dbPath} --db-b ${b.dbPath} --all`,
+    ...targetNames.map((name) => {
+      const own = targets[name].contract ?? contract
+      const { runId, dbPath } = results[name]
+      return `assay audit ${runId} --db ${dbPath}${own === undefined ? '' : ` --contract ${own}`}`
+    }),
     '',
   ].join('\n')
 }

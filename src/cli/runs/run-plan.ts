@@ -1,3 +1,4 @@
+import { shownBaseUrl } from '../../contract/base-url.ts'
 import type { Billing } from '../../contract/billing.ts'
 import { shownAmount, shownNumber } from '../../money/money.ts'
 import { add, compare, readNumber, zero } from '../../money/rational.ts'
@@ -79,9 +80,20 @@ export function planText(
       wrapped(text, ''),
     ),
     ...undecidable(scenario).flatMap((text) => wrapped(text, '')),
+    ...targetsText(scenario),
     'Nothing was sent.',
     '',
   ].join('\n')
+}
+
+/** What a run of two targets doubles. */
+function targetsText({ targets }: Scenario): readonly string[] {
+  if (targets === undefined) return []
+  const { a, b } = targets
+  return wrapped(
+    `Each request goes to both targets, ${shownBaseUrl(a.baseUrl)} and ${shownBaseUrl(b.baseUrl)}; counts and costs are those of each.`,
+    '',
+  )
 }
 
 /** A search lasts as long as it must, or at most as long as it may. */

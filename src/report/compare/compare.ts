@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Contract } from '../../contract/contract.ts'
 import { generatesSql } from '../../contract/request.ts'
-import { readUnsteady, unsteadyText } from '../../store/read/steadiness.ts'
+import { readUnsteady, type Unsteady, unsteadyText } from '../../store/read/steadiness.ts'
 import type { Store } from '../../store/session/open.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
 import { beginPart, type Work } from '../../user/work.ts'
@@ -9,13 +9,15 @@ import type { RunSummary, SummaryGroup } from '../summary/shape.ts'
 import { summariseIn } from '../summary/summarise.ts'
 import { type Difference, groupDifferences } from './differences.ts'
 import { invalidOf } from './headline.ts'
-import { arePaired, readPairs } from './pairs.ts'
+import { arePaired, changeOfPairs, readPairs } from './pairs.ts'
 import { readSamples } from './samples.ts'
 import { compareSearches, readSearch, type SearchComparison } from './searches.ts'
 
 export interface Side {
   readonly store: Store
   readonly runId: string
+  /** What its service promises. Default: the contract of the comparison. */
+  readonly contract?: Contract
 }
 
 export interface Comparison {
@@ -25,6 +27,8 @@ export interface Comparison {
   readonly isPaired: boolean
   /** Where each run changed its level, in words; null for one level, or if it is too short to tell. */
   readonly unsteady: Readonly<Record<'a' | 'b', string | null>>
+  /** Where the times of b began to differ otherwise from those of a, in words; null unless they are pairs that show it. */
+  readonly unsteadyPairs: string | null
   /** Other differences between the runs than the one to compare. */
   readonly warnings: readonly string[]
   readonly differences: readonly Difference[]
@@ -45,9 +49,8 @@ export async function compareRuns(
   return inSession(a.store, work, (left) =>
     inSession(b.store, work, (right) =>
       compareBoth(
-        { session: left, runId: a.runId },
-        { session: right, runId: b.runId },
-        contract,
+        { session: left, runId: a.runId, contract: a.contract ?? contract },
+        { session: right, runId: b.runId, contract: b.contract ?? contract },
         work,
       ),
     ),
@@ -57,17 +60,13 @@ export async function compareRuns(
 interface OpenSide {
   readonly session: Session
   readonly runId: string
+  readonly contract: Contract
 }
 
-async function compareBoth(
-  a: OpenSide,
-  b: OpenSide,
-  contract: Contract,
-  work: Work,
-): Promise<Comparison> {
+async function compareBoth(a: OpenSide, b: OpenSide, work: Work): Promise<Comparison> {
   const [runA, runB] = [
-    await summariseIn(a.session, a.runId, contract),
-    await summariseIn(b.session, b.runId, contract),
+    await summariseIn(a.session, a.runId, a.contract),
+    await summariseIn(b.session, b.runId, b.contract),
   ]
   const shared = runA.steps
     .map((step) => step.step)
@@ -76,6 +75,7 @@ async function compareBoth(
     shared.length > 1 || runA.steps.length !== runB.steps.length ? [null, ...shared] : [null]
   const isPaired = await arePaired(a, b)
   const unpaired: string[] = []
+  let changed: Unsteady | null = null
   const differences: Difference[] = []
   for (const [at, step] of groups.entries()) {
     beginPart(work, step ?? 'all steps', at, groups.length)
@@ -87,19 +87,21 @@ async function compareBoth(
       await readSamples(a.session, groupA),
       await readSamples(b.session, groupB),
     ]
-    const pairs = isPaired
+    const times = isPaired
       ? await readPairs(
           { session: a.session, group: groupA },
           { session: b.session, group: groupB },
         )
       : null
-    if (isPaired && step === null && Object.values(pairs!).every((each) => each === null))
+    if (isPaired && step === null && Object.values(times!).every((each) => each === null))
       unpaired.push('more than 1 % of the pairs are broken, so they are compared as two runs')
+    // The first group is that of all steps.
+    if (step === null && times !== null) changed = changeOfPairs(times)
     for (const each of groupDifferences(
       step,
       { group: groupOf(runA, step), ...left },
       { group: groupOf(runB, step), ...right },
-      pairs,
+      times === null ? null : { times, changedUs: changed?.atUs ?? null },
     ))
       differences.push(each)
     if (step === null) differences.push(await creditsDifference(a, b, runA, runB))
@@ -108,12 +110,17 @@ async function compareBoth(
     a: await unsteadyOf(a, runA),
     b: await unsteadyOf(b, runB),
   }
+  const unsteadyPairs =
+    changed === null ? null : unsteadyText(changed, Date.parse(runA.run.startedAt))
   const warnings = [
     ...warningsOf(runA, runB),
     ...unpaired,
     ...(['a', 'b'] as const).flatMap((name) =>
       unsteady[name] === null ? [] : [`run ${name} is not of one level: ${unsteady[name]}`],
     ),
+    ...(unsteadyPairs === null
+      ? []
+      : [`the targets differ by more than one level: ${unsteadyPairs}`]),
   ]
   const searches = compareSearches(
     await readSearch(a.session, a.runId),
@@ -123,7 +130,7 @@ async function compareBoth(
   const isComparable = ({ metric }: Difference) =>
     searches === null || searches.isAtOneRate || metric === 'credits'
   const comparison = {
-    ...{ a: runA, b: runB, unsteady, warnings, searches },
+    ...{ a: runA, b: runB, unsteady, unsteadyPairs, warnings, searches },
     isPaired: isPaired && unpaired.length === 0,
     differences: differences.filter(isComparable),
   }
@@ -160,6 +167,7 @@ async function creditsDifference(
     metric: 'credits',
     statistic: 'each',
     unit: 'credits',
+    ...{ isPaired: false, sides: null },
     a: left.credits,
     b: right.credits,
     marks: ['exact', 'exact'],

@@ -9,7 +9,7 @@ import { fewestWorth } from '../../measure/interval/series.ts'
 import { fewestSeconds, rateInterval, shareInterval } from '../../measure/interval/share.ts'
 import { samplesNeeded } from '../../measure/percentile.ts'
 import type { Distribution, Percentile, SummaryGroup } from '../summary/shape.ts'
-import { intervalOfPairs, type Pairs } from './pairs.ts'
+import { intervalOfPairs, type PairedGroup, sidesOfPairs } from './pairs.ts'
 import { type SampledMetric, type Samples, sampledMetrics } from './samples.ts'
 
 export type Statistic = 'p50' | 'p90' | 'p95' | 'p99' | 'mean' | 'rate' | 'share' | 'each'
@@ -29,12 +29,16 @@ export interface Difference {
   readonly marks: readonly [Mark, Mark]
   readonly na: number
   readonly nb: number
-  /** How many independent requests (seconds, for a rate) each run is worth; null if it is no sample. */
+  /** Whether the interval is of pairs: each request went to both, so that what both share cancels out. */
+  readonly isPaired: boolean
+  /** How many independent requests (seconds, for a rate) each run is worth; null if it is no sample, or of pairs. */
   readonly worth: readonly [number, number] | null
   /** b / a - 1; for shares b - a, in points. Null if either figure is missing. */
   readonly change: number | null
   /** 95 % interval of the change; null for no bound on a side, or with too few samples. */
   readonly interval: readonly [low: number | null, high: number | null] | null
+  /** Its intervals before and after the ratio of pairs changed; null if it has one level, or they are no pairs. */
+  readonly sides: readonly Difference['interval'][] | null
   /** About how many requests of each run would tell whether they differ; null if they do, or if none would. */
   readonly needs: number | null
   /** The direction of a change beyond chance. `unclear` if the interval includes 0, or there is none. */
@@ -58,7 +62,7 @@ export function groupDifferences(
   step: string | null,
   a: Half,
   b: Half,
-  pairs: Readonly<Record<SampledMetric, Pairs | null>> | null = null,
+  pairs: PairedGroup | null = null,
 ): readonly Difference[] {
   const both = (of: (group: SummaryGroup) => Figure) => [of(a.group), of(b.group)] as const
   const differences: Difference[] = []
@@ -71,13 +75,17 @@ export function groupDifferences(
       left === null || right === null || Math.min(na, nb) < fewest
         ? null
         : ([interval(left), interval(right)] as const)
+    const ofPairs = (fewest: number, p: number | null): OfPairs | null => {
+      const whole = pairs === null ? null : intervalOfPairs(pairs.times[metric], fewest, p)
+      return whole === null ? null : { whole, sides: sidesOfPairs(pairs!, metric, fewest, p) }
+    }
     for (const [statistic, p] of statistics) {
       differences.push(
         relative(
           { ...head, statistic },
           both(({ metrics }) => percentileFigure(metrics[metric][statistic])),
           of(samplesNeeded(p), (series) => series.percentile(p)),
-          intervalOfPairs(pairs?.[metric] ?? null, samplesNeeded(p), p),
+          ofPairs(samplesNeeded(p), p),
         ),
       )
     }
@@ -86,7 +94,7 @@ export function groupDifferences(
         { ...head, statistic: 'mean' },
         both(({ metrics }) => meanFigure(metrics[metric])),
         of(fewestOfMean, (series) => series.mean()),
-        intervalOfPairs(pairs?.[metric] ?? null, fewestOfMean, null),
+        ofPairs(fewestOfMean, null),
       ),
     )
   }
@@ -149,13 +157,27 @@ const meanFigure = ({ meanUs, censored }: Distribution): Figure => ({
 
 type Both = readonly [Interval, Interval]
 
+interface OfPairs {
+  readonly whole: DifferenceInterval
+  readonly sides: readonly (DifferenceInterval | null)[] | null
+}
+
+const boundsOf = (interval: DifferenceInterval | null) =>
+  interval === null ? null : ([interval.low, interval.high] as const)
+
 function relative(
   head: Head,
   figures: readonly [Figure, Figure],
   intervals: Both | null,
-  ofPairs: DifferenceInterval | null = null,
+  ofPairs: OfPairs | null = null,
 ): Difference {
-  if (ofPairs !== null) return told(head, figures, ofPairs.change, ofPairs, intervals)
+  if (ofPairs !== null) {
+    const { whole, sides } = ofPairs
+    return {
+      ...told(head, figures, whole.change, whole, 'pairs'),
+      sides: sides?.map(boundsOf) ?? null,
+    }
+  }
   const [a, b] = [figures[0].value, figures[1].value]
   const change = a === null || b === null || a === 0 ? null : b / a - 1
   const apart = change === null || intervals === null ? null : ratioInterval(...intervals)
@@ -167,20 +189,28 @@ function told(
   [a, b]: readonly [Figure, Figure],
   change: number | null,
   apart: { readonly low: number | null; readonly high: number | null } | null,
-  intervals: Both | null,
+  evidence: Both | 'pairs' | null,
 ): Difference {
+  const isPaired = evidence === 'pairs'
+  const intervals = isPaired ? null : evidence
   // An interval without any bound says nothing.
   const isBounded = apart !== null && (apart.low !== null || apart.high !== null)
   const interval = isBounded ? ([apart.low, apart.high] as const) : null
   const verdict = verdictOf(interval, head.metric)
   return {
     ...head,
-    ...{ a: a.value, b: b.value, marks: [a.mark, b.mark], change, interval, verdict },
+    ...{ a: a.value, b: b.value, marks: [a.mark, b.mark], change, interval, verdict, isPaired },
+    sides: null,
     worth: intervals === null ? null : [intervals[0].worth, intervals[1].worth],
     needs:
-      verdict !== 'unclear' || change === null || intervals === null
+      verdict !== 'unclear' || change === null || evidence === null
         ? null
-        : neededToTell(Math.max(head.na, head.nb), change, interval, fewestOf(head, intervals)),
+        : neededToTell(
+            Math.max(head.na, head.nb),
+            change,
+            interval,
+            intervals === null ? null : fewestOf(head, intervals),
+          ),
   }
 }
 

@@ -8,10 +8,8 @@ import type { Difference } from './differences.ts'
 import { nameOf } from './figure-name.ts'
 import type { GateResult } from './gate.ts'
 import { headlineOf, invalidOf } from './headline.ts'
+import { pairsText } from './pairs.ts'
 import { limitText, type SearchComparison, sustainedText } from './searches.ts'
-
-/** What the intervals of a run of two targets are of. */
-const pairsText = 'Each request went to both: the intervals of times are of pairs.'
 
 const marks = { better: 'better', worse: 'WORSE', unclear: '' } as const
 

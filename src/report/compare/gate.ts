@@ -80,7 +80,7 @@ export function parseGate(text: string): Gate {
 /**
  * Judges a comparison by a gate. It passes only if the whole interval of the change is within the bound, and fails only if
  * the whole interval is beyond it. Else it is inconclusive, and says about how many requests would decide; so it is if the
- * figure was not measured, a run is INVALID, or the times of a run are not of one level.
+ * figure was not measured, a run is INVALID, or the times of a run (of pairs: their ratio) are not of one level.
  */
 export function judgeGate(comparison: Comparison, gate: Gate): GateResult {
   const invalid = invalidOf(comparison)
@@ -106,19 +106,24 @@ export function judgeGate(comparison: Comparison, gate: Gate): GateResult {
   })
   if (found.interval === null)
     return open(found.worth === null ? 'too few samples for an interval' : whyOpen(found))
-  const unsteady = comparison.unsteady.a ?? comparison.unsteady.b
-  // A change that both targets of a pair share cancels out.
-  if (unsteady !== null && found.unit === 'us' && !comparison.isPaired)
-    return open(notOneLevel(unsteady))
-  const [low, high] = found.interval
-  const [best, worst] =
-    gate.operator === '>'
-      ? [low ?? -Infinity, high ?? Infinity]
-      : [-(high ?? Infinity), -(low ?? -Infinity)]
+  // A change that both targets of a pair share cancels out; one of a single target does not.
+  const unsteady = found.isPaired
+    ? comparison.unsteadyPairs
+    : (comparison.unsteady.a ?? comparison.unsteady.b)
+  if (unsteady !== null && found.unit === 'us')
+    return found.sides?.every((side) => judgeInterval(side, gate) === 'failed')
+      ? { gate, result: 'failed', summary: `${summary}; before and after ${unsteady}` }
+      : open(notOneLevel(unsteady))
+  const result = judgeInterval(found.interval, gate)
+  return result === 'inconclusive' ? open(whyOpen(found)) : { gate, result, summary }
+}
+
+function judgeInterval(interval: Difference['interval'], gate: Gate): GateResult['result'] {
+  const [low, high] = [interval?.[0] ?? -Infinity, interval?.[1] ?? Infinity]
+  const [best, worst] = gate.operator === '>' ? [low, high] : [-high, -low]
   const bound = gate.operator === '>' ? gate.bound : -gate.bound
-  if (worst <= bound) return { gate, result: 'passed', summary }
-  if (best > bound) return { gate, result: 'failed', summary }
-  return open(whyOpen(found))
+  if (worst <= bound) return 'passed'
+  return best > bound ? 'failed' : 'inconclusive'
 }
 
 /** Why an interval holds changes on both sides of a limit, and what would narrow it. */

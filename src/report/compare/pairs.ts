@@ -1,13 +1,22 @@
+import { levelOf } from '../../measure/interval/level.ts'
 import { pairedInterval } from '../../measure/interval/paired.ts'
 import { columnOf, cutOf } from '../../measure/measures.ts'
+import type { Unsteady } from '../../store/read/steadiness.ts'
 import type { Session } from '../../store/session/session.ts'
 import { type Group, type SampledMetric, sampledMetrics } from './samples.ts'
+
+/** What the intervals of a run of two targets are of. */
+export const pairsText = 'Each request went to both: the intervals of times are of pairs.'
 
 /** Times of requests that were sent to both runs, in the order of their planned sends. */
 export interface Pairs {
   readonly a: Float64Array
   readonly b: Float64Array
+  /** Planned send of each to a, microseconds of the run's clock. */
+  readonly atUs: Float64Array
 }
+
+export type PairsOfTimes = Readonly<Record<SampledMetric, Pairs | null>>
 
 /** A share of pairs, of which only one time is known, above which pairs do not stand for all requests. */
 const mostBroken = 0.01
@@ -34,26 +43,28 @@ export async function arePaired(
 export async function readPairs(
   a: { readonly session: Session; readonly group: Group },
   b: { readonly session: Session; readonly group: Group },
-): Promise<Readonly<Record<SampledMetric, Pairs | null>>> {
+): Promise<PairsOfTimes> {
   const [left, right] = [await readSlots(a), await readSlots(b)]
   const placeOf = new Map(Array.from(right.slots, (slot, at) => [slot, at]))
   const of = (metric: SampledMetric) => {
     const [times, others] = [left.times[metric], right.times[metric]]
-    const pairs: number[] = []
+    const places: (readonly [a: number, b: number])[] = []
     let broken = 0
     for (const [at, slot] of left.slots.entries()) {
       const other = placeOf.get(slot)
-      const known = [times[at]!, other === undefined ? Number.NaN : others[other]!].filter(
-        (time) => !Number.isNaN(time),
-      )
-      if (known.length === 1) broken++
-      if (known.length === 2) pairs.push(known[0]!, known[1]!)
+      const known = {
+        a: !Number.isNaN(times[at]!),
+        b: other !== undefined && !Number.isNaN(others[other]!),
+      }
+      if (known.a && known.b) places.push([at, other!])
+      else if (known.a || known.b) broken++
     }
-    const n = pairs.length / 2
+    const n = places.length
     if (n === 0 || broken > mostBroken * (n + broken)) return null
     return {
-      a: Float64Array.from({ length: n }, (_, at) => pairs[2 * at]!),
-      b: Float64Array.from({ length: n }, (_, at) => pairs[2 * at + 1]!),
+      a: Float64Array.from(places, ([at]) => times[at]!),
+      b: Float64Array.from(places, ([, at]) => others[at]!),
+      atUs: Float64Array.from(places, ([at]) => left.atUs[at]!),
     }
   }
   return { service: of('service'), response: of('response'), ttft: of('ttft'), tpot: of('tpot') }
@@ -68,18 +79,63 @@ async function readSlots({ session, group }: { session: Session; group: Group })
       : `(CASE WHEN NOT coalesce(${cut}, false) THEN ${columnOf(metric)} END)::DOUBLE`
   }
   const read = await session.doubles(
-    `SELECT slot::DOUBLE, ${sampledMetrics.map(exact).join(', ')} FROM attempt_values
+    `SELECT slot::DOUBLE, intended_us::DOUBLE, ${sampledMetrics.map(exact).join(', ')} FROM attempt_values
      WHERE run_id = $1 AND ($2 IS NULL OR step = $2) AND retry = 0
        ${part === 'steady' ? `AND part = 'steady'` : ''}
      ORDER BY intended_us, slot`,
     [runId, step],
   )
-  const [slots = new Float64Array(), ...times] = read
   const none = new Float64Array()
+  const [slots = none, atUs = none, ...times] = read
   const [service = none, response = none, ttft = none, tpot = none] = times
-  return { slots, times: { service, response, ttft, tpot } }
+  return { slots, atUs, times: { service, response, ttft, tpot } }
+}
+
+/** Pairs of one group, and when their ratio changed; null if it has one level. */
+export interface PairedGroup {
+  readonly times: PairsOfTimes
+  readonly changedUs: number | null
+}
+
+/** Intervals of a time of pairs, before and after their ratio changed; null if it has one level. */
+export function sidesOfPairs(
+  { times, changedUs }: PairedGroup,
+  metric: SampledMetric,
+  fewest: number,
+  p: number | null,
+) {
+  const pairs = times[metric]
+  if (pairs === null || changedUs === null) return null
+  const later = pairs.atUs.findIndex((at) => at >= changedUs)
+  const cut = later === -1 ? pairs.a.length : later
+  const side = (from: number, until?: number) => {
+    const [a, b, atUs] = [pairs.a, pairs.b, pairs.atUs].map((list) => list.slice(from, until))
+    return intervalOfPairs({ a: a!, b: b!, atUs: atUs! }, fewest, p)
+  }
+  return [side(0, cut), side(cut)] as const
 }
 
 /** The interval of a time of pairs; null if its pairs are too few or broken. */
 export const intervalOfPairs = (pairs: Pairs | null, fewest: number, p: number | null) =>
   pairs === null || pairs.a.length < fewest ? null : pairedInterval(pairs.a, pairs.b, p)
+
+const judged = ['response', 'ttft'] as const
+/** Chance of a false alarm, over all judged times together. */
+const falseAlarm = 0.01
+
+/** Where the ratio of the two times of each pair rises, falls or steps; null if it has one level. */
+export function changeOfPairs(times: PairsOfTimes): Unsteady | null {
+  const levels = judged.flatMap((metric) => {
+    const pairs = times[metric]
+    if (pairs === null) return []
+    const { chance, change } = levelOf(pairs.b.map((time, at) => time / pairs.a[at]!))
+    if (chance === null) return []
+    return [{ chance, metric, change, pairs }]
+  })
+  const found = levels
+    .filter(({ chance, change }) => change !== null && chance * levels.length <= falseAlarm)
+    .toSorted((one, other) => one.chance - other.chance)[0]
+  if (found === undefined) return null
+  const { metric, pairs, change } = found
+  return { step: 'b against a:', metric, atUs: pairs.atUs[change!.at]!, ratio: change!.ratio }
+}
