@@ -10,6 +10,7 @@ import {
   keysOption,
   liveOption,
   type OptionsOf,
+  outputOption,
   storeOption,
 } from './command.ts'
 
@@ -73,6 +74,7 @@ const reconcileOptions = () =>
     does: 'Lay a bill beside the own log and the contract, with the causes of each difference.',
     examples: [
       'usage reconcile --bill bill.csv --log spend.jsonl --contract gateway.yaml',
+      'usage reconcile --bill bill.csv --log spend.jsonl --contract gateway.yaml --format html --out bill.html',
       'usage reconcile --bill bill.csv --bill-map map.yaml --log spend.jsonl --contract gateway.yaml --json',
     ],
     sends: false,
@@ -91,7 +93,15 @@ const reconcileOptions = () =>
     )
     .addOption(inputOption('--bill-map <file>', 'YAML: which column of the bill is which field'))
     .addOption(contractOption('the contract with the prices (YAML)'))
-    .addOption(choice('--format <format>', 'output format', ['text', 'md', 'json']).default('text'))
+    .addOption(
+      choice('--format <format>', 'output format; html is a page', [
+        'text',
+        'md',
+        'json',
+        'html',
+      ]).default('text'),
+    )
+    .addOption(outputOption('--out <file>', 'output file; default: standard output'))
     .option('--json', 'the same as --format json')
 
 export type ReconcileOptions = OptionsOf<typeof reconcileOptions>

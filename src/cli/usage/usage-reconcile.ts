@@ -1,10 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { type ReconcileFiles, reconcileFiles } from '../../audit/reconcile/read-bill.ts'
-import { type Cause, type Cell, causes } from '../../audit/reconcile/reconcile.ts'
+import type { Cell } from '../../audit/reconcile/reconcile.ts'
 import { loadContract } from '../../contract/load.ts'
-import { add, decimalText, type Rational, roundTo, zero } from '../../money/rational.ts'
+import { decimalText, type Rational } from '../../money/rational.ts'
 import { parseMapping } from '../../public/import.ts'
+import { reconciliationPage } from '../../report/reconcile/page.ts'
+import { isDisputedBill, type Reconciled, shownExact, sumsOf } from '../../report/reconcile/sums.ts'
 import { jsonText, markdownCell, printable } from '../../report/summary/printable.ts'
+import { writeOutput } from '../../store/files/output.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { ReconcileOptions } from '../commands/usage.ts'
 import { exit } from '../terminal/exit.ts'
@@ -24,43 +27,28 @@ export async function reconcileAction(options: ReconcileOptions): Promise<void> 
     ...{ bill: options.bill, log: options.log, contract: loadContract(options.contract) },
     ...(map === undefined ? {} : { billMap: parseMapping(readFileSync(map, 'utf8'), map) }),
   }
-  const { cells, unit, joinedBy } = await reconcileFiles(files)
+  const reconciled = await reconcileFiles(files)
   const format = options.json === true ? 'json' : options.format
-  const all = { cells, unit, joinedBy, sums: sumsOf(cells) }
-  process.stdout.write(format === 'json' ? jsonOf(all) : tableOf(all, format === 'md'))
-  const agreed: readonly Cause[] = ['rounding', 'tax', 'credit', 'fee', 'late']
-  const isBroken = causes.some(
-    (cause) => !agreed.includes(cause) && cells.some((cell) => cell.causes[cause] !== undefined),
-  )
-  process.exitCode = isBroken ? exit.failed : exit.ok
-}
-
-interface Reconciled {
-  readonly cells: readonly Cell[]
-  readonly unit: string
-  readonly joinedBy: string
-  readonly sums: ReturnType<typeof sumsOf>
-}
-
-function sumsOf(cells: readonly Cell[]) {
-  const sum = (of: (cell: Cell) => Rational | null | undefined) =>
-    cells.reduce((all, cell) => add(all, of(cell) ?? zero), zero)
-  return {
-    bill: sum((cell) => cell.bill),
-    logged: cells.every(({ logged }) => logged === null) ? null : sum((cell) => cell.logged),
-    expected: sum((cell) => cell.expected),
-    difference: sum((cell) => cell.difference),
-    unknown: cells.reduce((all, { unknown }) => all + unknown, 0),
-    causes: causes.flatMap((cause) => {
-      const amount = sum((cell) => cell.causes[cause])
-      return cells.some((cell) => cell.causes[cause] !== undefined) ? [{ cause, amount }] : []
-    }),
+  const text = texts[format](reconciled)
+  if (options.out === undefined) process.stdout.write(text)
+  else {
+    writeOutput(options.out, text)
+    process.stdout.write(`${options.out}\n`)
   }
+  process.exitCode = isDisputedBill(reconciled.cells) ? exit.failed : exit.ok
+}
+
+const texts: Readonly<Record<ReconcileOptions['format'], (of: Reconciled) => string>> = {
+  text: (of) => tableOf(of, false),
+  md: (of) => tableOf(of, true),
+  json: jsonOf,
+  html: reconciliationPage,
 }
 
 const exact = (value: Rational | null) => (value === null ? null : decimalText(value))
 
-function jsonOf({ cells, unit, joinedBy, sums }: Reconciled): string {
+function jsonOf({ cells, unit, joinedBy }: Reconciled): string {
+  const sums = sumsOf(cells)
   const causesOf = (of: Cell['causes']) =>
     Object.fromEntries(Object.entries(of).map(([cause, amount]) => [cause, exact(amount)]))
   return `${jsonText({
@@ -76,37 +64,29 @@ function jsonOf({ cells, unit, joinedBy, sums }: Reconciled): string {
   })}\n`
 }
 
-/** An amount with at most 12 decimals, as far as it has them. */
-const amount = (value: Rational | null) => {
-  if (value === null) return '-'
-  const text = decimalText(value)
-  return (text.split('.')[1]?.length ?? 0) <= 12
-    ? text
-    : `${decimalText(roundTo(value, 12, 'half_even'))}…`
-}
-
-function tableOf({ cells, unit, joinedBy, sums }: Reconciled, isMarkdown: boolean): string {
+function tableOf({ cells, unit, joinedBy }: Reconciled, isMarkdown: boolean): string {
+  const sums = sumsOf(cells)
   const head = ['day', 'model', 'account', 'bill', 'log', 'contract', 'difference', 'causes']
   const rows = cells.map((cell) => [
     cell.day,
     cell.model === '' ? '(none)' : cell.model,
     cell.account ?? '',
-    amount(cell.bill),
-    amount(cell.logged),
-    amount(cell.expected),
-    amount(cell.difference),
+    shownExact(cell.bill),
+    shownExact(cell.logged),
+    shownExact(cell.expected),
+    shownExact(cell.difference),
     Object.entries(cell.causes)
-      .map(([cause, value]) => `${cause} ${amount(value)}`)
+      .map(([cause, value]) => `${cause} ${shownExact(value)}`)
       .join(', '),
   ])
   const total = [
     'all',
     '',
     '',
-    amount(sums.bill),
-    amount(sums.logged),
-    amount(sums.expected),
-    amount(sums.difference),
+    shownExact(sums.bill),
+    shownExact(sums.logged),
+    shownExact(sums.expected),
+    shownExact(sums.difference),
     '',
   ]
   const notes = cells.flatMap(({ day, model, notes }) =>
@@ -119,9 +99,9 @@ function tableOf({ cells, unit, joinedBy, sums }: Reconciled, isMarkdown: boolea
           `Of ${sums.unknown} lines of the log the cost is unknown: they are in no sum of the contract.`,
         ]
   const lines = [
-    `The bill is ${amount(sums.bill)} ${unit}; by the contract, the log is ${amount(sums.expected)} ${unit}. The difference is ${amount(sums.difference)} ${unit}:`,
+    `The bill is ${shownExact(sums.bill)} ${unit}; by the contract, the log is ${shownExact(sums.expected)} ${unit}. The difference is ${shownExact(sums.difference)} ${unit}:`,
     ...sums.causes.map(
-      ({ cause, amount: value }) => `  ${cause.padEnd(18)} ${amount(value)} ${unit}`,
+      ({ cause, amount: value }) => `  ${cause.padEnd(18)} ${shownExact(value)} ${unit}`,
     ),
     ...(sums.causes.length === 0 ? ['  none'] : []),
     ...unknown,
