@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Context } from 'hono'
 import { UserError } from '../user/user-error.ts'
+import { Alerting } from './alerts/alerting.ts'
+import { type Post, postByFetch } from './alerts/deliveries.ts'
 import { Answering, type AnswersOptions, type UsageQuestion } from './api/answering.ts'
 import { forecastRoutes, readAnswer } from './api/answers.ts'
 import { RequestLimit, rateLimitPolicy } from './api/limits.ts'
@@ -25,6 +27,8 @@ export interface PortalOptions extends AnswersOptions {
   readonly settings: () => OpenedSettings
   /** One line per request: never a token or the value of a filter. */
   readonly log?: (line: string) => void
+  /** Sends alerts. Default: by `fetch` */
+  readonly post?: Post
 }
 
 export const missingLibraries = () =>
@@ -48,16 +52,37 @@ export class Portal {
   private readonly limit = new RequestLimit()
   private readonly live: Live
   private readonly answering: Answering
+  private readonly alerting: Alerting
 
   constructor(options: PortalOptions) {
     this.options = options
     this.live = new Live(options.snapshot, options.now)
     this.answering = new Answering(options, (account) => this.live.tell(account))
+    const { snapshot, settings, now, post = postByFetch, log = () => {} } = options
+    this.alerting = new Alerting({
+      ...{ snapshot, settings, answering: this.answering },
+      ...{ post, now, log },
+    })
   }
 
   /** Copies what is new, and tells those who listen. @throws UserError as the source does */
   async refresh(): Promise<void> {
     for (const account of await this.answering.refresh()) this.live.tell(account)
+  }
+
+  /** Makes the alerts that are due, and begins to send them. @throws UserError for a file that cannot be opened */
+  alert(): Promise<void> {
+    return this.alerting.look()
+  }
+
+  /** Begins the deliveries that are due. @throws UserError as `alert` does */
+  deliver(): void {
+    this.alerting.send()
+  }
+
+  /** Waits for the deliveries that are under way. */
+  close(): Promise<void> {
+    return this.alerting.close()
   }
 
   /** Forgets forecasts and answers. */
@@ -163,7 +188,10 @@ export class Portal {
       }
       const { snapshot } = this.options
       const speech = this.speech(asked.view)
-      const answer = await readAnswer(name, asked, query, page, snapshot, speech)
+      const answer =
+        name === 'alerts'
+          ? this.alerting.answer(asked, (query as { limit: number }).limit)
+          : await readAnswer(name, asked, query, page, snapshot, speech)
       return { body: JSON.stringify(answer), headers: { 'content-type': 'application/json' } }
     })
   }
@@ -182,7 +210,7 @@ export class Portal {
       ...{ bearer, ...what, read, url: new URL(context.req.url) },
       signal: context.req.raw.signal,
       view: accountView(settings, account),
-      settings: [digest, own],
+      settings: [digest, own, what.name === 'alerts' && this.alerting.versionOf(account)],
     })
     context.header('ETag', tag)
     context.header('Cache-Control', 'private, no-cache')

@@ -5,13 +5,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { postByFetch } from '../../src/portal/alerts/deliveries.ts'
+import { openWebhooks, signedHeaders } from '../../src/portal/alerts/webhook.ts'
 import { openTokens } from '../../src/portal/settings/tokens.ts'
-import { settingsOf } from './portal.ts'
+import { settingsOf, webhookSecret } from './portal.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-host-'))
 let backend: ChildProcess | undefined
+let receiver: ChildProcess | undefined
 afterAll(() => {
   backend?.kill()
+  receiver?.kill()
   rmSync(folder, { recursive: true })
 })
 
@@ -37,4 +41,29 @@ test('the backend of the example signs tokens that the server takes, and its pag
   )
   expect(await tokens.check(token, Date.now())).toMatchObject({ account: 'acct-204', keys: null })
   expect(await (await fetch(url)).text()).toContain('src="http://usage.test/embed.js"')
+}, 60_000)
+
+test('the receiver of the example takes an alert once, and refuses one that is not signed', async () => {
+  const file = new URL('../../examples/usage-host/alerts.js', import.meta.url).pathname
+  receiver = spawn(process.execPath, [file], {
+    env: { ...process.env, USAGE_WEBHOOK_SECRET: webhookSecret, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let printed = ''
+  receiver.stdout!.on('data', (data) => {
+    printed += String(data)
+  })
+  await once(receiver.stdout!, 'data')
+  const url = printed.trim()
+  const [webhook] = openWebhooks(
+    settingsOf(`alerts: { file: f, webhooks: [{ url: '${url}', secretEnv: S }] }\n`),
+    { S: webhookSecret },
+  )
+  const data = { label: 'Nordlicht Studio', remaining: '80' }
+  const body = JSON.stringify({ type: 'credits.below', timestamp: '2026-11-28T12:00:00Z', data })
+  const headers = signedHeaders(webhook!, 'msg_1', body, Date.now())
+  expect(await postByFetch(url, headers, body)).toBe(204)
+  expect(await postByFetch(url, headers, body)).toBe(204)
+  expect(await postByFetch(url, headers, body.replace('80', '8'))).toBe(400)
+  expect(printed.trim().split('\n').slice(1)).toEqual(['Nordlicht Studio has 80 credits left.'])
 }, 60_000)

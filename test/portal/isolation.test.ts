@@ -1,20 +1,53 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import { offlinePage } from '../../src/portal/page/offline.ts'
 import { storeSource } from '../../src/portal/source/store-source.ts'
-import { accounts, marksOfOthers, others, subject } from '../report/marked-accounts.ts'
+import {
+  accounts,
+  type MarkedAccount,
+  marksOfOthers,
+  others,
+  subject,
+} from '../report/marked-accounts.ts'
 import { bytesOf, everyPath, nowMs, type Served, served, settingsOf, tokenOf } from './portal.ts'
 
 let all: Served
 let alone: Served
+const folder = mkdtempSync(join(tmpdir(), 'assay-isolation-'))
+/** Budgets of these accounts, each of an amount of its own, all of which are over; and the file of their alerts. */
+const settingsWith = (some: readonly MarkedAccount[]) => {
+  const budgets = some.map(({ name, amount }) => `  ${name}: { budget: '${amount}' }`)
+  return settingsOf(
+    `alerts: { file: '${folder}/alerts.jsonl', webhooks: [{ url: 'https://app.example.com', secretEnv: USAGE_WEBHOOK_SECRET }] }\naccounts:\n${budgets.join('\n')}\n`,
+  )
+}
+async function withAlerts(some: readonly MarkedAccount[]): Promise<Served> {
+  const posted: string[] = []
+  const post = async (_: string, __: object, body: string) => posted.push(body) && 204
+  const given = settingsWith(some.filter((each) => each === subject || others.indexOf(each) < 4))
+  const service = await served(some, given, undefined, undefined, { post })
+  await service.portal.alert()
+  // Two thresholds of each budget.
+  while (posted.length < (some.length > 1 ? 10 : 2)) {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    service.portal.deliver()
+  }
+  // The next to be served begins a file of the same name.
+  rmSync(`${folder}/alerts.jsonl`)
+  return service
+}
 beforeAll(async () => {
-  all = await served(accounts)
-  alone = await served([subject])
+  all = await withAlerts(accounts)
+  alone = await withAlerts([subject])
 }, 120_000)
 afterAll(async () => {
   await all.close()
   await alone.close()
+  rmSync(folder, { recursive: true })
 })
 
 /** Marks as text, in URL, base64, hex and JSON escapes. Base64 depends on the place in a group of three. */
@@ -87,6 +120,7 @@ const drawn = fc
     by: fc.constantFrom(undefined, 'model', 'key', 'endpoint', 'outcome', 'day'),
     bucket: fc.constantFrom(undefined, 'hour', 'day', 'week', 'month'),
     metric: fc.constantFrom(undefined, 'credits', 'cost', 'requests', 'output'),
+    unit: fc.constantFrom(undefined, 'EUR', 'credits', others[3]!.model),
     cursor: fc.constantFrom(
       undefined,
       undefined,
@@ -104,7 +138,7 @@ const drawn = fc
   .map(({ path, shows, keys, ...query }) => {
     const search = new URLSearchParams()
     const isOf: Record<string, readonly string[]> = {
-      '/v1/usage/series': ['by', 'bucket', 'metric'],
+      '/v1/usage/series': ['by', 'bucket', 'metric', 'unit'],
       '/v1/usage/breakdown': ['by', 'cursor'],
       '/v1/usage/requests': ['cursor'],
       '/v1/export': ['bucket'],
@@ -169,6 +203,18 @@ test('the page of a file, with its single requests, is the same bytes', {
   expect(page).toContain('"requests":{"hour":[')
   expect(page).toContain(subject.model)
   withoutMarks(page)
+})
+
+test('a token of some keys sees no budget and no alert, and a token sees those of its account alone', async () => {
+  for (const path of ['/v1/budgets', '/v1/alerts']) {
+    const none = await answers(path, { keys: [subject.keys[0]] })
+    expect(none).toMatch(/\{"(budgets|alerts)":\[\]\}$/)
+    const other = await bytesOf(await all.ask(path, await tokenOf(others[3]!.name)))
+    expect(other).toContain(String(others[3]!.amount))
+    for (const { name, amount } of [subject, others[0]!, others[2]!]) {
+      expect(other.includes(name) || other.includes(String(amount))).toBe(false)
+    }
+  }
 })
 
 test('an error names no one, and a token of another account sees the other', async () => {

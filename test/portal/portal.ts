@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import { defaultContract } from '../../src/contract/default.ts'
-import { Portal } from '../../src/portal/server.ts'
+import { Portal, type PortalOptions } from '../../src/portal/server.ts'
 import { openSettings } from '../../src/portal/settings/opened-settings.ts'
 import { parseSettings, type Settings } from '../../src/portal/settings/settings.ts'
 import { Snapshot, type Source } from '../../src/portal/source/snapshot.ts'
@@ -16,7 +16,9 @@ import { openStore, type Store } from '../store/opened.ts'
 /** 2026-11-28 12:00 UTC. */
 export const nowMs = novemberUs / 1000 + 27.5 * 86_400_000
 export const secret = 'a secret of the operator with more than 32 bytes'
-export const env = { USAGE_SECRET: secret }
+/** Of webhooks, as the scheme writes it. */
+export const webhookSecret = `whsec_${Buffer.from('32 bytes of a secret of webhooks').toString('base64')}`
+export const env = { USAGE_SECRET: secret, USAGE_WEBHOOK_SECRET: webhookSecret }
 
 export const settingsText = `product: Example Text API
 locale: en
@@ -76,6 +78,7 @@ export async function servedFrom(
   source: Source,
   settings = settingsOf(),
   forecastMs = 60_000,
+  more: Pick<PortalOptions, 'post' | 'log'> = {},
 ): Promise<Asking> {
   const store = await openPlain(':memory:')
   const snapshot = await Snapshot.of(store, source)
@@ -83,6 +86,7 @@ export async function servedFrom(
   const opened = openSettings(settings, env)
   const portal = new Portal({
     ...{ snapshot, contract: null, slowMs: 60_000, forecastMs },
+    ...more,
     now: () => nowMs + passedMs,
     settings: () => opened,
   })
@@ -99,7 +103,10 @@ export async function servedFrom(
           headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
         }),
       ),
-    close: () => snapshot.close(),
+    async close() {
+      await portal.close()
+      await snapshot.close()
+    },
   }
 }
 
@@ -109,13 +116,14 @@ export async function served(
   settings: Settings = settingsOf(),
   fill: (store: Store) => Promise<void> = (store) => enterMarked(store, some),
   forecastMs?: number,
+  more?: Pick<PortalOptions, 'post' | 'log'>,
 ): Promise<Served> {
   const folder = mkdtempSync(join(tmpdir(), 'assay-served-'))
   const file = join(folder, 'usage.duckdb')
   const store = await openStore(file)
   await fill(store)
   store.close()
-  const asking = await servedFrom(storeSource(file, defaultContract), settings, forecastMs)
+  const asking = await servedFrom(storeSource(file, defaultContract), settings, forecastMs, more)
   return {
     ...asking,
     file,
@@ -139,6 +147,7 @@ export const everyPath = [
   '/v1/account',
   `/v1/usage/summary?${november}`,
   `/v1/usage/series?${november}&by=model`,
+  `/v1/usage/series?${november}&metric=cost&unit=EUR`,
   `/v1/usage/series?${november}&by=key&metric=input&cumulative=true`,
   `/v1/usage/breakdown?${november}&by=model`,
   `/v1/usage/breakdown?${november}&by=key&limit=1`,
@@ -146,6 +155,8 @@ export const everyPath = [
   `/v1/usage/requests?${november}`,
   '/v1/credits',
   '/v1/credits/outlook?days=30',
+  '/v1/budgets',
+  '/v1/alerts',
   '/v1/notices',
   `/v1/export?${november}&format=csv`,
   `/v1/export?${november}&format=jsonl&bucket=hour&to=2026-11-08`.replace('&to=2026-12-01', ''),

@@ -65,6 +65,7 @@ export const usageCommand = () =>
     .addCommand(initCommand())
     .addCommand(closeCommand())
     .addCommand(serveCommand())
+    .addCommand(alertsCommand())
     .addCommand(tokenCommand())
     .addCommand(checkCommand())
     .addCommand(reconcileCommand())
@@ -207,6 +208,25 @@ export type ServeOptions = OptionsOf<typeof serveOptions>
 const serveCommand = () =>
   serveOptions().action(async (_, serve) =>
     (await import('../usage/usage-serve.ts')).serveAction(serve.optsWithGlobals()),
+  )
+
+const alertsOptions = () =>
+  command('alerts', {
+    does: 'List the alerts of usage serve, or have one sent anew.',
+    examples: [
+      'usage alerts --settings credits-page.yaml',
+      'usage alerts --settings credits-page.yaml --replay msg_4f1c0d9a8b7e6d5c4b3a291807f6e5d4',
+    ],
+    sends: false,
+  })
+    .addOption(settingsOption())
+    .option('--replay <id>', 'send this alert once more to all that it went to')
+
+export type AlertsOptions = OptionsOf<typeof alertsOptions>
+
+const alertsCommand = () =>
+  alertsOptions().action(async (_, alerts) =>
+    (await import('../usage/usage-alerts.ts')).alertsAction(alerts.optsWithGlobals()),
   )
 
 const tokenOptions = () =>

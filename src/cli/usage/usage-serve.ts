@@ -83,7 +83,7 @@ export function checkedSettings(file: string | undefined): Settings {
   return checkLook(readSettings(settingsOf(file))).settings
 }
 
-function settingsOf(file: string | undefined): string {
+export function settingsOf(file: string | undefined): string {
   if (file === undefined) {
     throw new UserError('usage', '--settings is required; docs/usage-serve.md has an example.')
   }

@@ -1,4 +1,5 @@
 import type { Contract } from '../../contract/contract.ts'
+import type { UsagePage } from '../../report/usage/shape.ts'
 import { type ForecastSoFar, Forecasts } from '../figures/forecasts.ts'
 import { namesOfKeys } from '../figures/keys.ts'
 import type { AccountView } from '../settings/account-view.ts'
@@ -41,6 +42,7 @@ type Moment = Pick<Asked, 'nowMs' | 'refreshedMs'>
 
 const usualSlowMs = 5000
 const usualForecastMs = 1000
+const longestLookMs = 60_000
 const noForecast: ForecastSoFar = { page: null, isPending: false }
 /**
  * Questions that are read from the sums at once; half of them may be of one account. Node has four threads for queries:
@@ -103,6 +105,28 @@ export class Answering {
           this.inTime(given, (soon) => this.make(question, at, soon)),
         ),
     }
+  }
+
+  /** What is so now of an account, for those who do not ask over HTTP. */
+  look<T>(
+    bearer: Bearer,
+    view: AccountView,
+    read: (asked: Asked, page: UsagePage | null) => Promise<T>,
+  ): Promise<T> {
+    const late = AbortSignal.timeout(longestLookMs)
+    return this.forecasts.read(bearer, view).then((page) =>
+      this.turns.take(bearer.account, late, () =>
+        this.options.snapshot.within(scopeOf(bearer), async (session) =>
+          read(
+            {
+              ...{ bearer, view, session, keys: await namesOfKeys(session, view) },
+              ...{ nowMs: stepOf(this.options.now()), refreshedMs: this.options.now() },
+            },
+            page,
+          ),
+        ),
+      ),
+    )
   }
 
   /** Everything that an answer depends on. */

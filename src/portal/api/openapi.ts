@@ -81,6 +81,14 @@ export const routes = {
     parameters: parameters.outlook,
     errors: [400, 401, 403, 429, 503],
   },
+  alerts: {
+    path: '/v1/alerts',
+    id: 'getAlerts',
+    tag: 'usage',
+    summary: 'Alerts that were sent, the newest first, each with its delivery',
+    parameters: parameters.alerts,
+    errors: [400, 401, 429, 503],
+  },
   notices: {
     path: '/v1/notices',
     id: 'getNotices',

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { barWidths } from '../../measure/usage/calendar.ts'
 import { endFilters, ends } from '../../measure/usage/ends.ts'
 import { eachToken, shownTokens } from '../../measure/usage/quantities.ts'
+import { alertTypes, deliveryStates } from '../alerts/journal.ts'
 import { budgetPeriods, showable } from '../settings/settings.ts'
 
 /** The shapes of the API: parameters are checked by them, and the OpenAPI document is made of them. */
@@ -67,6 +68,7 @@ export const parameters = {
   credits: z.strictObject({}),
   budgets: z.strictObject({}),
   outlook: z.strictObject({ days: whole(1, 366, 90) }),
+  alerts: z.strictObject({ limit: whole(1, 200, 50) }),
   notices: z.strictObject({}),
   export: asked.extend({
     format: z.enum(['csv', 'jsonl', 'parquet']).default('csv'),
@@ -227,6 +229,27 @@ export const answers = {
       expiries: z.array(z.object({ at: time, low: decimal, median: decimal, high: decimal })),
     })
     .meta({ id: 'Outlook' }),
+  alerts: z
+    .object({
+      alerts: z.array(
+        z.object({
+          ...{ id: text(), at: time, type: z.enum(alertTypes) },
+          data: z.record(text(), z.unknown()).meta({ description: 'As it is sent' }),
+          deliveries: z.array(
+            z.object({
+              state: z.enum(deliveryStates),
+              attempts: z.int(),
+              status: z
+                .union([z.int(), text()])
+                .nullable()
+                .meta({ description: 'Of the last attempt: an HTTP status, or what failed' }),
+              next: time.nullable().meta({ description: 'When it is sent again' }),
+            }),
+          ),
+        }),
+      ),
+    })
+    .meta({ id: 'Alerts' }),
   notices: z
     .object({
       notices: z

@@ -18,6 +18,10 @@ export interface AccountView {
   readonly asOfUs: number | null
   readonly burnOrder: BurnOrder
   readonly budgets: readonly AccountBudget[]
+  /** Credits left at which an alert is sent. */
+  readonly alertBelow: readonly string[]
+  /** Days before the balance probably runs out, at which an alert is sent. */
+  readonly alertDays: readonly number[]
   /** Credits in the currency of the settings; null without a price. */
   moneyOf(credits: string): { readonly currency: string; readonly value: string } | null
   /** By fingerprint. */
@@ -25,7 +29,7 @@ export interface AccountView {
 }
 
 export function accountView(settings: Settings, account: string): AccountView {
-  const own = settings.accounts.get(account) ?? { budget: [] }
+  const own = settings.accounts.get(account) ?? { budget: [], alertBelow: [] }
   const locale = own.locale ?? settings.locale
   const timezone = own.timezone ?? settings.timezone
   const { price } = settings.credits
@@ -34,6 +38,7 @@ export function accountView(settings: Settings, account: string): AccountView {
     ...{ label: own.label ?? account, locale, timezone, currency },
     firstWeekday: weekStartsOn(locale),
     ...{ budgets: own.budget, burnOrder: settings.burnOrder },
+    ...{ alertBelow: own.alertBelow, alertDays: settings.alerts?.daysLeft ?? [] },
     ...heldOf(own, timezone),
     moneyOf: (credits) =>
       currency === null || price === undefined

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { openWebhooks, type Webhook } from '../alerts/webhook.ts'
 import { digestOf } from '../api/asked.ts'
 import { checkAccent, readLogo } from '../page/logo.ts'
 import { speechOf } from '../page/speech.ts'
@@ -18,6 +19,7 @@ export interface LookOfSettings {
 /** Everything that a server needs of its settings, opened and tried: no answer can fail on them later. */
 export interface OpenedSettings extends LookOfSettings {
   readonly tokens: TokenCheck
+  readonly webhooks: readonly Webhook[]
   /** Changes with all that every answer depends on. */
   readonly digest: string
 }
@@ -43,7 +45,8 @@ export function openSettings(settings: Settings, env: NodeJS.ProcessEnv): Opened
   const digest = digestOf(
     JSON.stringify([shown, look.logo], (___, value) => (value instanceof Map ? [...value] : value)),
   )
-  return { ...look, tokens: openTokens(settings, env), digest }
+  const webhooks = openWebhooks(settings, env)
+  return { ...look, tokens: openTokens(settings, env), webhooks, digest }
 }
 
 /** Changes when a file does. */

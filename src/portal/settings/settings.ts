@@ -49,13 +49,20 @@ const grant = z.strictObject({
 
 export const budgetPeriods = ['day', 'week', 'month', 'year'] as const
 
+/** Shares of a budget at which an alert is sent. */
+const usualThresholds = [0.8, 1]
+
 const budget = z
   .union([
-    decimal.transform((amount) => ({ amount, unit: 'credits', period: 'month' as const })),
+    decimal.transform((amount) => ({
+      ...{ amount, unit: 'credits', period: 'month' as const },
+      thresholds: usualThresholds,
+    })),
     z.strictObject({
       amount: decimal,
       unit: z.union([z.literal('credits'), currency]).default('credits'),
       period: z.enum(budgetPeriods).default('month'),
+      thresholds: z.array(z.number().positive()).default(usualThresholds),
     }),
   ])
   .refine(({ amount }) => Number(amount) > 0, 'expected an amount above 0')
@@ -92,6 +99,27 @@ const byName = <Value extends z.ZodType>(name: z.ZodType<string>, value: Value) 
     )
     .default(() => new Map())
 
+/** An address where a message is not read on its way. */
+const receiver = z.url({ protocol: /^https?$/ }).refine((text) => {
+  const { protocol, hostname, username } = new URL(text)
+  const isOwn = ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
+  return username === '' && (protocol === 'https:' || isOwn)
+}, 'expected an address of https without a user; http for this machine alone')
+
+const envName = z.string().regex(/^[A-Z_][A-Z0-9_]*$/, 'expected the name of a variable')
+
+const alerts = z.strictObject({
+  file: z.string().min(1),
+  webhooks: z
+    .array(z.strictObject({ url: receiver, secretEnv: envName }))
+    .min(1)
+    .refine(
+      (all) => new Set(all.map(({ url }) => url)).size === all.length,
+      'expected each address once',
+    ),
+  daysLeft: z.array(z.int().positive()).default([14, 3]),
+})
+
 const accountShape = z.strictObject({
   label: z.string().min(1).max(100).optional(),
   timezone: zone.optional(),
@@ -99,6 +127,7 @@ const accountShape = z.strictObject({
   grants: z.array(grant).optional(),
   balance: z.strictObject({ credits, asOf: moment }).optional(),
   budget: z.union([budget.transform((one) => [one]), z.array(budget)]).default([]),
+  alertBelow: z.array(credits).default([]),
 })
 
 const shape = z.strictObject({
@@ -119,9 +148,10 @@ const shape = z.strictObject({
     z.strictObject({ algorithm: z.literal('EdDSA'), publicKey: z.string() }),
     z.strictObject({
       algorithm: z.literal('HS256'),
-      secretEnv: z.string().regex(/^[A-Z_][A-Z0-9_]*$/),
+      secretEnv: envName,
     }),
   ]),
+  alerts: alerts.optional(),
   keyNames: byName(
     z.string().regex(/^[0-9a-f]{12}$/, 'expected the first 12 digits of a fingerprint'),
     z.string().min(1).max(60),

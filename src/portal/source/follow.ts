@@ -23,6 +23,7 @@ export interface FollowedPortal {
 
 /** Between two copies, so that those who write the file have it. */
 const shortestPauseMs = 500
+const deliverEveryMs = 1000
 
 /**
  * Answers for the usage of accounts until it is closed.
@@ -50,6 +51,25 @@ export async function followSource(options: FollowOptions): Promise<FollowedPort
     return refreshing
   }
   await refresh()
+  const tell = (work: () => Promise<void>) =>
+    work().catch((error: unknown) =>
+      log(`alerts: ${error instanceof UserError ? error.message : causeOf(error)}`),
+    )
+  // Alerts wait for forecasts, and figures do not wait for alerts.
+  let isAlerting = false
+  let alerting = Promise.resolve()
+  const alert = () => {
+    if (isAlerting || isClosed) return
+    isAlerting = true
+    alerting = tell(() => portal.alert()).finally(() => {
+      isAlerting = false
+    })
+  }
+  alert()
+  const delivering = setInterval(
+    () => void tell(async () => portal.deliver()),
+    deliverEveryMs,
+  ).unref()
   const follow = async () => {
     for (let beganMs = Date.now(); !isClosed; ) {
       // From begin to begin: the time of a copy does not add to the age of figures.
@@ -57,6 +77,7 @@ export async function followSource(options: FollowOptions): Promise<FollowedPort
       await new Promise((resume) => setTimeout(resume, waitMs).unref())
       beganMs = Date.now()
       if (!isClosed) await refresh()
+      alert()
     }
   }
   void follow()
@@ -65,7 +86,11 @@ export async function followSource(options: FollowOptions): Promise<FollowedPort
     async close() {
       if (isClosed) return
       isClosed = true
+      clearInterval(delivering)
       await refreshing
+      const closed = portal.close()
+      await alerting
+      await closed
       await snapshot.close()
     },
   }

@@ -1,0 +1,141 @@
+import { resolve } from 'node:path'
+import { timeIn } from '../../measure/usage/calendar.ts'
+import type { Answering } from '../api/answering.ts'
+import type { Asked } from '../api/asked.ts'
+import { causeOf } from '../api/refused.ts'
+import type { Answers } from '../api/shapes.ts'
+import { readCredits } from '../figures/outlook.ts'
+import { accountView } from '../settings/account-view.ts'
+import type { OpenedSettings } from '../settings/opened-settings.ts'
+import type { Bearer } from '../settings/tokens.ts'
+import type { Snapshot } from '../source/snapshot.ts'
+import { Deliveries, type Post } from './deliveries.ts'
+import { alertsDue } from './due.ts'
+import { Journal } from './journal.ts'
+
+interface AlertingOptions {
+  readonly snapshot: Snapshot
+  readonly settings: () => OpenedSettings
+  readonly answering: Answering
+  readonly post: Post
+  /** Unix milliseconds. */
+  readonly now: () => number
+  readonly log: (line: string) => void
+}
+
+const quarterMs = 15 * 60_000
+
+/** Decides which alerts are due, of the accounts that the settings name, and sends them. */
+export class Alerting {
+  private readonly options: AlertingOptions
+  private readonly deliveries: Deliveries
+  /** What each account was last looked at with. */
+  private readonly looked = new Map<string, string>()
+  private isClosed = false
+  private opened: { readonly path: string; readonly journal: Journal } | null = null
+
+  constructor(options: AlertingOptions) {
+    this.options = options
+    this.deliveries = new Deliveries(options.post, options.now, options.log)
+  }
+
+  /** Looks at each account with something new, keeps its alerts, and begins to send them. Another failure is logged. */
+  async look(): Promise<void> {
+    const { settings, now, log } = this.options
+    const { settings: given, webhooks } = settings()
+    const journal = this.journal()
+    if (journal === null) return
+    for (const account of given.accounts.keys()) {
+      if (this.isClosed) return
+      const mark = this.markOf(account)
+      if (this.looked.get(account) === mark) continue
+      try {
+        const due = await this.dueOf(account, journal)
+        if (this.isClosed) return
+        const to = webhooks.map(({ id }) => id)
+        for (const alert of due) journal.add(alert, to, now())
+        this.looked.set(account, mark)
+        this.send()
+      } catch (error) {
+        log(`the alerts of an account could not be made: ${causeOf(error)}`)
+      }
+    }
+  }
+
+  /** Begins the attempts that are due. */
+  send(): void {
+    const journal = this.journal()
+    journal?.read()
+    if (journal !== null) this.deliveries.begin(journal, this.options.settings().webhooks)
+  }
+
+  /** The alerts that a token may see: of its whole account, and of what it shows. */
+  answer({ bearer, view }: Asked, limit: number): Answers['alerts'] {
+    if (bearer.keys !== null) return { alerts: [] }
+    const seen = [...(this.journal()?.alerts.values() ?? [])].filter(
+      ({ alert }) =>
+        alert.account === bearer.account && alert.needs.every((each) => bearer.shows.has(each)),
+    )
+    const time = (ms: number) => timeIn(Math.round(ms) * 1000, view.timezone)
+    return {
+      alerts: seen
+        .reverse()
+        .slice(0, limit)
+        .map(({ alert, atMs, deliveries }) => ({
+          ...{ id: alert.id, at: time(atMs), type: alert.type, data: alert.data },
+          deliveries: [...deliveries.values()].map(({ state, attempts, status, dueMs }) => ({
+            ...{ state, attempts, status, next: state === 'pending' ? time(dueMs) : null },
+          })),
+        })),
+    }
+  }
+
+  /** Changes with the alerts and deliveries of an account. */
+  versionOf(account: string): string {
+    const mine = [...(this.journal()?.alerts.values() ?? [])].filter(
+      ({ alert }) => alert.account === account,
+    )
+    return JSON.stringify(mine.map(({ alert, deliveries }) => [alert.id, ...deliveries.values()]))
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    await this.deliveries.end()
+    this.opened?.journal.close()
+    this.opened = null
+  }
+
+  /** @throws UserError for a file that cannot be opened */
+  private journal(): Journal | null {
+    if (this.isClosed) return null
+    const { alerts, folder } = this.options.settings().settings
+    const path = alerts === undefined ? null : resolve(folder, alerts.file)
+    if (this.opened?.path !== path) {
+      this.opened = path === null ? null : { path, journal: new Journal(path, this.options.now()) }
+    }
+    return this.opened?.journal ?? null
+  }
+
+  private markOf(account: string): string {
+    const { snapshot, settings, now } = this.options
+    const { digest, settings: given } = settings()
+    const quarter = Math.floor(now() / quarterMs)
+    return JSON.stringify([
+      ...[snapshot.versionOf(account), quarter, digest],
+      given.accounts.get(account),
+    ])
+  }
+
+  private dueOf(account: string, journal: Journal) {
+    const { settings: given } = this.options.settings()
+    const bearer: Bearer = {
+      ...{ account, keys: null, shows: new Set(given.shows), origin: null },
+      ...{ id: 'alerts', expiresS: 0 },
+    }
+    return this.options.answering.look(bearer, accountView(given, account), async (asked, page) => {
+      const seesCredits = bearer.shows.has('credits')
+      const credits = seesCredits ? await readCredits(asked, this.options.snapshot) : null
+      return alertsDue(asked, page, credits, journal.beganMs)
+    })
+  }
+}

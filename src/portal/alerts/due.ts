@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto'
+import { periodAround, timeIn } from '../../measure/usage/calendar.ts'
+import type { UsagePage } from '../../report/usage/shape.ts'
+import type { Asked } from '../api/asked.ts'
+import type { Answers } from '../api/shapes.ts'
+import { type BudgetState, budgetsAnswer, readBudgets } from '../figures/budgets.ts'
+import { causeOf } from '../figures/cause.ts'
+import type { Alert } from './journal.ts'
+
+const dayUs = 86_400e6
+/** An hour of the past week is news. */
+const newsUs = 7 * dayUs
+
+/** The same for the same threshold and period, whatever else is known by then. */
+function alertOf(
+  { bearer: { account }, view: { label } }: Asked,
+  type: Alert['type'],
+  of: readonly unknown[],
+  needs: Alert['needs'],
+  data: Alert['data'],
+): Alert {
+  const digest = createHash('sha256').update(JSON.stringify([account, type, ...of]))
+  const id = `msg_${digest.digest('hex').slice(0, 32)}`
+  return { id, account, type, needs, data: { account, label, ...data } }
+}
+
+const shownFor = (unit: string) => (unit === 'credits' ? ('credits' as const) : ('cost' as const))
+
+/**
+ * Everything that is so now and worth an alert, each with the id that it always has; the journal knows which are new.
+ *
+ * @param asked by a bearer who sees what the settings show
+ * @param credits what is left; null if the settings do not show it
+ * @param sinceMs alerts are of periods that end after this, Unix milliseconds
+ */
+export async function alertsDue(
+  asked: Asked,
+  page: UsagePage | null,
+  credits: Answers['credits'] | null,
+  sinceMs: number,
+): Promise<readonly Alert[]> {
+  const present = await readBudgets(asked, page)
+  const past: BudgetState[] = []
+  for (const [at, { period }] of present.entries()) {
+    // What was used at the end of a period may come after it.
+    if (period.fromUs <= sinceMs * 1000) continue
+    const nowMs = period.fromUs / 1000 - 1
+    past.push((await readBudgets({ ...asked, nowMs }, null))[at]!)
+  }
+  return [
+    ...[...past, ...present].flatMap((state) => ofBudget(asked, state)),
+    ...(credits === null ? [] : ofCredits(asked, page, credits)),
+    ...(await ofHours(asked, page)),
+  ]
+}
+
+function ofBudget(asked: Asked, state: BudgetState): readonly Alert[] {
+  const { budget, period, share, crossesUs } = state
+  const { thresholds, amount, unit } = budget
+  const same = [amount, unit, budget.period, period.fromUs]
+  const [data] = budgetsAnswer([state]).budgets
+  const needs = [shownFor(unit)]
+  const reached = thresholds
+    .filter((threshold) => share >= threshold)
+    .map((threshold) =>
+      alertOf(asked, 'budget.reached', [...same, threshold], needs, { threshold, ...data! }),
+    )
+  return crossesUs === null
+    ? reached
+    : [...reached, alertOf(asked, 'budget.forecast', same, needs, data!)]
+}
+
+function ofCredits(
+  asked: Asked,
+  page: UsagePage | null,
+  { remaining, asOf, grants, source }: Answers['credits'],
+): readonly Alert[] {
+  const { view, nowMs } = asked
+  if (remaining === null) return []
+  const month = periodAround(nowMs * 1000, view.timezone, 'month', view.firstWeekday)
+  // A balance that was filled up may fall again.
+  const filled = [asOf, ...grants.map(({ from }) => from)]
+    .map((each) => each ?? '')
+    .sort()
+    .at(-1)
+  const same = [month.fromUs, filled]
+  const below = view.alertBelow
+    .filter((threshold) => Number(remaining) < Number(threshold))
+    .map((threshold) =>
+      alertOf(asked, 'credits.below', [...same, threshold], ['credits'], {
+        ...{ threshold, remaining, source },
+      }),
+    )
+  const medianUs = page?.depletion.known === true ? page.depletion.runsOut.medianUs : null
+  if (medianUs === null || page?.depletion.known !== true) return below
+  const { earlyUs, lateUs } = page.depletion.runsOut
+  const day = (us: number | null) => (us === null ? null : timeIn(us, view.timezone).slice(0, 10))
+  const runsOut = { early: day(earlyUs), median: day(medianUs), late: day(lateUs) }
+  const soon = view.alertDays
+    .filter((days) => medianUs < nowMs * 1000 + days * dayUs)
+    .map((days) =>
+      alertOf(asked, 'credits.running-out', [...same, days], ['credits'], {
+        ...{ days, remaining, runsOut },
+      }),
+    )
+  return [...below, ...soon]
+}
+
+/** Hours far above the usual, with what was used and by whom. */
+async function ofHours(asked: Asked, page: UsagePage | null): Promise<readonly Alert[]> {
+  const { bearer, view, nowMs } = asked
+  const hours = page?.anomalies.find(({ kind }) => kind === 'unusual-hour')?.rows ?? []
+  const alerts: Alert[] = []
+  for (const { atUs } of hours.filter((hour) => hour.atUs > nowMs * 1000 - newsUs)) {
+    for (const { unit } of page!.courses) {
+      if (!bearer.shows.has(shownFor(unit))) continue
+      const cause = await causeOf(asked, { fromUs: atUs, toUs: atUs + dayUs / 24 }, unit)
+      if (cause === null) continue
+      const named = (['models', 'keys'] as const).filter((each) => bearer.shows.has(each))
+      const needs = [shownFor(unit), ...(cause.names.length === 0 ? [] : named)]
+      const at = timeIn(atUs, view.timezone)
+      const { amount, names } = cause
+      alerts.push(
+        alertOf(asked, 'usage.unusual-hour', [atUs, unit], needs, { at, amount, unit, names }),
+      )
+    }
+  }
+  return alerts
+}

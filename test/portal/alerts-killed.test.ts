@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, expect, test } from 'vitest'
+import { openStore } from '../../src/store/session/open.ts'
+import { main } from '../e2e/command.ts'
+import { enterEvents } from '../report/usage-events.ts'
+import { secret, settingsText, webhookSecret } from './portal.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'assay-killed-'))
+let server: ChildProcess | undefined
+/** How the receiver answers: with a status, or never. */
+let status: number | null = 500
+const got: { readonly id: string; readonly type: string; readonly account: string }[] = []
+const receiver = createServer(async (request, response) => {
+  const parts: Buffer[] = []
+  for await (const part of request as AsyncIterable<Buffer>) parts.push(part)
+  const body = Buffer.concat(parts).toString()
+  const { type, data } = new Webhook(webhookSecret).verify(
+    body,
+    request.headers as Record<string, string>,
+  ) as { type: string; data: { account: string } }
+  got.push({ id: String(request.headers['webhook-id']), type, account: data.account })
+  if (status !== null) response.writeHead(status).end('not read')
+})
+afterAll(() => {
+  server?.kill('SIGKILL')
+  receiver.closeAllConnections()
+  receiver.close()
+  rmSync(folder, { recursive: true })
+})
+
+const until = async (isSo: () => boolean, what: string) => {
+  for (let tries = 0; !isSo(); tries++) {
+    if (tries === 400) throw new Error(`not within 40 seconds: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+test('a server that is killed at a failing, then a silent receiver still delivers each alert under its one id', async () => {
+  receiver.listen(0, '127.0.0.1')
+  await once(receiver, 'listening')
+  const { port } = receiver.address() as AddressInfo
+  const db = join(folder, 'usage.duckdb')
+  const store = await openStore(db)
+  const now = Date.now() * 1000
+  const events = ['a', 'b'].map((account) => ({ atUs: now - 60e6, account, credits: 90 }))
+  await enterEvents(store, events)
+  store.close()
+  const settings = join(folder, 'settings.yaml')
+  writeFileSync(
+    settings,
+    `${settingsText}alerts: { file: alerts.jsonl, webhooks: [{ url: 'http://127.0.0.1:${port}/x', secretEnv: WEBHOOK_SECRET }] }
+accounts: { a: { budget: '100' }, b: { budget: '80' } }
+`,
+  )
+  const log: string[] = []
+  const start = () => {
+    server = spawn(
+      process.execPath,
+      [...[main, 'usage', 'serve', '--db', db, '--settings', settings], '--listen', '127.0.0.1:0'],
+      { env: { ...process.env, USAGE_SECRET: secret, WEBHOOK_SECRET: webhookSecret } },
+    )
+    server.stderr!.on('data', (data) => log.push(String(data)))
+  }
+  const kill = async () => {
+    server!.kill('SIGKILL')
+    await once(server!, 'exit')
+  }
+  const ids = () => new Set(got.map(({ id }) => id))
+  start()
+  // a is at 90 of 100, b at 90 of 80.
+  await until(() => ids().size === 3, 'three alerts')
+  await kill()
+  const first = [...ids()].sort()
+  status = null
+  start()
+  await until(() => got.length >= 6, 'three attempts that nobody answers')
+  await kill()
+  status = 204
+  start()
+  const file = () => readFileSync(join(folder, 'alerts.jsonl'), 'utf8')
+  const done = () => file().match(/"status":204/g)?.length ?? 0
+  await until(() => done() === 3, 'three deliveries')
+  expect([...ids()].sort()).toEqual(first)
+  expect([...new Set(got.map(({ type, account }) => `${type} ${account}`))].sort()).toEqual([
+    'budget.reached a',
+    'budget.reached b',
+  ])
+  const before = got.length
+  await kill()
+  start()
+  await new Promise((resolve) => setTimeout(resolve, 4000))
+  expect(got).toHaveLength(before)
+  expect(log.join('') + file()).not.toMatch(/127\.0\.0\.1:\d+\/x|whsec/)
+}, 150_000)
