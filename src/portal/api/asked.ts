@@ -79,7 +79,7 @@ export async function namesAsked(
     if (values.length === 0) return { names: [], isKnown: true }
     const list = textList(values)
     const rows = await session.rows<{ name: string; short: string }>(
-      `SELECT DISTINCT ${column} AS name, ${shortSql(column)} AS short FROM mine WHERE list_contains(${list}, name) OR list_contains(${list}, short)`,
+      `SELECT DISTINCT ${column} AS name, ${shortSql(column)} AS short FROM my_hours WHERE list_contains(${list}, name) OR list_contains(${list}, short)`,
     )
     const isKnown = values.every((each) =>
       rows.some(({ name, short }) => name === each || short === each),
@@ -117,6 +117,19 @@ export async function conditionOf(asked: Asked, filters: Filters): Promise<strin
 
 export const within = ({ fromUs, toUs }: Pick<Period, 'fromUs' | 'toUs'>) =>
   `first_us >= ${fromUs} AND first_us < ${toUs}`
+
+const hourUs = 3600e6
+
+/**
+ * The view of the sums for a period. Those of hours give the same where nothing begins or ends within an hour.
+ *
+ * @param starts of bars
+ */
+export const sumsWithin = (
+  { fromUs, toUs }: Pick<Period, 'fromUs' | 'toUs'>,
+  starts: readonly number[] = [],
+): 'my_hours' | 'mine' =>
+  [fromUs, toUs, ...starts].every((each) => each % hourUs === 0) ? 'my_hours' : 'mine'
 
 interface Coverage {
   readonly first: number | null

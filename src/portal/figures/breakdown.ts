@@ -10,6 +10,7 @@ import {
   neededBy,
   needs,
   periodAsked,
+  sumsWithin,
   within,
 } from '../api/asked.ts'
 import { cursorAt, skipOf } from '../api/cursor.ts'
@@ -35,6 +36,7 @@ export async function readBreakdown(
   const where = `${within(period)} AND ${await conditionOf(asked, query)}`
   const skip = skipOf(query.cursor)
   const days = by === 'day' ? barsAsked(period, 'day').map((bar) => bar.startUs) : []
+  const from = sumsWithin(period, days)
   const groups = by === 'day' ? { bars: days } : { by: { name: dimensionSql(by) } }
   const name = by === 'day' ? 'bar' : 'name'
   const canSort = sort === 'credits' && !bearer.shows.has('credits') ? 'requests' : sort
@@ -48,13 +50,13 @@ export async function readBreakdown(
   const areApart = by === 'day' ? 'false' : by === 'outcome' ? 'true' : 'name IS NULL'
   const rows = await readSums<Group>(
     asked,
-    { where, ...groups },
+    { from, where, ...groups },
     `WHERE NOT (${areApart} AND ${isRefundsAlone}) ORDER BY ${order}, ${name} NULLS LAST LIMIT ${limit + 1} OFFSET ${skip}`,
   )
-  const [all] = await readSums<object>(asked, { where })
+  const [all] = await readSums<object>(asked, { from, where })
   const nameless =
     by === 'day' ? 'false' : by === 'outcome' ? 'true' : `${dimensionSql(by)} IS NULL`
-  const [apart] = await readSums<object>(asked, { where: `${where} AND ${nameless}` })
+  const [apart] = await readSums<object>(asked, { from, where: `${where} AND ${nameless}` })
   const shown = bearer.shows
   const figuresOf = (sums: Sums) => ({
     requests: sums.requests ?? 0,

@@ -1,6 +1,6 @@
 import type { Period } from '../../measure/usage/calendar.ts'
 import { compare, divide, numberOf, readNumber } from '../../money/rational.ts'
-import { type Asked, conditionOf, type Input, within } from '../api/asked.ts'
+import { type Asked, conditionOf, type Input, sumsWithin, within } from '../api/asked.ts'
 import { barsAsked } from '../api/period.ts'
 import { metricOf, readSums } from './sums.ts'
 
@@ -30,10 +30,11 @@ export async function causeOf(
   condition = 'true',
 ): Promise<Cause | null> {
   const { bearer, keys } = asked
+  const from = sumsWithin({ fromUs, toUs })
   const where = `${within({ fromUs, toUs })} AND ${condition}`
   const value = (sums: Parameters<typeof metricOf>[1]) =>
     metricOf(asked, sums, metricFor(unit), unit)
-  const [all] = await readSums<object>(asked, { where })
+  const [all] = await readSums<object>(asked, { from, where })
   const amount = value(all!)
   if (amount === null || Number(amount) <= 0) return null
   const names: string[] = []
@@ -43,6 +44,7 @@ export async function causeOf(
   ] as const) {
     if (!bearer.shows.has(shown)) continue
     const rows = await readSums<{ readonly name: string | null }>(asked, {
+      from,
       where,
       by: { name: column },
     })
@@ -65,16 +67,18 @@ export async function dearestDay(
   if (period.toUs - period.fromUs > 92 * 86_400e6) return null
   const bars = barsAsked(period, 'day')
   const condition = await conditionOf(asked, query)
+  const starts = bars.map(({ startUs }) => startUs)
   const rows = await readSums<{ readonly bar: number }>(asked, {
+    from: sumsWithin(period, starts),
     where: `${within(period)} AND ${condition}`,
-    bars: bars.map(({ startUs }) => startUs),
+    bars: starts,
   })
   const days = rows
     .flatMap((row) => {
       const amount = readNumber(metricOf(asked, row, metricFor(unit), unit) ?? '0')!
       return numberOf(amount) > 0 ? [{ bar: bars[row.bar]!, amount }] : []
     })
-    .sort((a, b) => compare(b.amount, a.amount))
+    .sort((a, b) => compare(b.amount, a.amount) || b.bar.startUs - a.bar.startUs)
   const usual = days[days.length >> 1]
   if (days.length < leastDays || usual === undefined) return null
   const times = numberOf(divide(days[0]!.amount, usual.amount))

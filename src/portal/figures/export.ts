@@ -6,7 +6,7 @@ import { timeIn } from '../../measure/usage/calendar.ts'
 import { fileTokensSql, linesSql, sumsOfUnitsSql } from '../../measure/usage/sums.ts'
 import { exportQuery } from '../../store/files/export.ts'
 import { literal, textList } from '../../store/literal.ts'
-import { type Asked, conditionOf, needs, periodAsked, within } from '../api/asked.ts'
+import { type Asked, conditionOf, needs, periodAsked, sumsWithin, within } from '../api/asked.ts'
 import { barsAsked } from '../api/period.ts'
 import type { parameters } from '../api/shapes.ts'
 import type { AccountView } from '../settings/account-view.ts'
@@ -34,9 +34,10 @@ export async function exportSums(
   const period = periodAsked(query, view as AccountView)
   const condition = await conditionOf(asked, query)
   const bars = barsAsked(period, query.bucket)
+  const startsUs = bars.map(({ startUs }) => startUs)
   const starts = bars.map(({ startUs }) => timeIn(startUs, period.timezone))
   const sums = sumsOfUnitsSql({
-    from: 'mine',
+    from: sumsWithin(period, startsUs),
     where: `${within(period)} AND ${condition}`,
     by: {
       model: bearer.shows.has('models') ? 'model' : 'NULL::VARCHAR',
@@ -44,7 +45,7 @@ export async function exportSums(
       endpoint: 'endpoint',
       outcome: 'outcome',
     },
-    bars: bars.map(({ startUs }) => startUs),
+    bars: startsUs,
   })
   const known = await session.rows<{ key: string }>(
     'SELECT DISTINCT key_fp AS key FROM mine WHERE key_fp IS NOT NULL',

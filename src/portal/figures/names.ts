@@ -1,7 +1,7 @@
 import type { Period } from '../../measure/usage/calendar.ts'
 import { decimalText, isZero, readNumber, subtract } from '../../money/rational.ts'
 import { shortSql } from '../../report/usage/short-name.ts'
-import { type Asked, conditionOf, type Input, within } from '../api/asked.ts'
+import { type Asked, conditionOf, type Input, sumsWithin, within } from '../api/asked.ts'
 import { creditsOf, moneyOf, orderSql, readSums } from './sums.ts'
 
 /** A name of a table with its sums. */
@@ -36,6 +36,7 @@ export async function readNames(
   query: Input<'summary'>,
   unit: string | null,
 ): Promise<NamesTable> {
+  const from = sumsWithin(period)
   const where = `${within(period)} AND ${await conditionOf(asked, query)}`
   const partOf = (sums: Parameters<typeof creditsOf>[0], part: 'used' | 'refunds') =>
     unit === null
@@ -47,10 +48,10 @@ export async function readNames(
     unit === null ? 'requests' : orderSql(asked, unit === 'credits' ? 'credits' : 'cost', unit)
   const sums = await readSums<{ readonly name: string | null }>(
     asked,
-    { where, by: { name: by === 'model' ? shortSql('model') : 'key_fp' } },
+    { from, where, by: { name: by === 'model' ? shortSql('model') : 'key_fp' } },
     `ORDER BY ${order} DESC NULLS LAST, requests DESC, name LIMIT ${mostRows + 1}`,
   )
-  const [all] = await readSums<object>(asked, { where })
+  const [all] = await readSums<object>(asked, { from, where })
   const rowOf = (row: (typeof sums)[number]): NameRow => {
     const [used, refunds] = [partOf(row, 'used'), partOf(row, 'refunds')]
     return {
@@ -70,7 +71,7 @@ export async function readNames(
       name !== null || requests > 0 || (amount !== null && !isZero(readNumber(amount)!)),
   )
   const [{ n = 0 } = {}] = await asked.session.rows<{ n: number }>(
-    `SELECT count(DISTINCT ${by === 'model' ? 'model' : 'key_fp'})::INTEGER AS n FROM mine WHERE ${where}`,
+    `SELECT count(DISTINCT ${by === 'model' ? 'model' : 'key_fp'})::INTEGER AS n FROM ${from} WHERE ${where}`,
   )
   return {
     ...{ by, rows: shown.slice(0, mostRows), more: Math.max(0, n - mostRows) },

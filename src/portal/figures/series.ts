@@ -10,6 +10,7 @@ import {
   neededBy,
   needs,
   periodAsked,
+  sumsWithin,
   us,
   within,
 } from '../api/asked.ts'
@@ -30,10 +31,12 @@ export async function readSeries(asked: Asked, query: Input<'series'>): Promise<
   const bucket = query.bucket === 'auto' ? fittingWidth(period) : query.bucket
   const bars = barsAsked(period, bucket, view.firstWeekday)
   const name = by === 'none' ? `''` : `coalesce(${dimensionSql(by)}, '')`
+  const starts = bars.map(({ startUs }) => startUs)
+  const from = sumsWithin(period, starts)
   const where = `${within(period)} AND ${condition}`
   const top = await readSums<{ readonly name: string }>(
     asked,
-    { where, by: { name } },
+    { from, where, by: { name } },
     `ORDER BY ${orderSql(asked, metric, unit)} DESC NULLS LAST, name LIMIT ${mostSeries + 1}`,
   )
   const shown = (top.length > mostSeries ? top.slice(0, mostSeries - 1) : top).map(
@@ -45,9 +48,9 @@ export async function readSeries(asked: Asked, query: Input<'series'>): Promise<
     readonly name: string
     readonly isOther: boolean
   }>(asked, {
-    from: `(SELECT *, ${name} AS name_, list_contains(${textList(shown)}, ${name}) AS is_shown FROM mine WHERE ${where})`,
+    from: `(SELECT *, ${name} AS name_, list_contains(${textList(shown)}, ${name}) AS is_shown FROM ${from} WHERE ${where})`,
     by: { name: `CASE WHEN is_shown THEN name_ ELSE '' END`, isOther: 'NOT is_shown' },
-    bars: bars.map((bar) => bar.startUs),
+    bars: starts,
   })
   const { first, last } = await coverageOf(session)
   const isMeasured = ({ startUs, endUs }: Bar) =>

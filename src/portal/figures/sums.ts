@@ -62,7 +62,7 @@ export async function unitOf(
 ): Promise<{ readonly unit: string | null; readonly units: readonly string[] }> {
   if (metric !== 'cost' && metric !== 'credits') return { unit: null, units: [] }
   const rows = await session.rows<{ unit: string }>(
-    `SELECT unit FROM mine WHERE credits IS NOT NULL GROUP BY unit ORDER BY sum(credits_known) DESC, unit`,
+    `SELECT unit FROM my_hours WHERE credits IS NOT NULL GROUP BY unit ORDER BY sum(credits_known) DESC, unit`,
   )
   const priced = view.moneyOf('0')?.currency
   const units =

@@ -1,12 +1,13 @@
-import type { Period } from '../../measure/usage/calendar.ts'
+import { barsOf, type Period } from '../../measure/usage/calendar.ts'
 import { refundsApartSql } from '../../measure/usage/sums.ts'
+import { startOfDayUs } from '../../measure/usage/zone.ts'
 import { type BoardData, type BoardScope, readBoardOf } from '../../report/usage/board/data.ts'
 import { mostRequests } from '../../report/usage/board/requests.ts'
 import type { BoardWords } from '../../report/usage/board/words.ts'
 import type { UsagePage } from '../../report/usage/shape.ts'
 import { literal, textList } from '../../store/literal.ts'
 import type { Session } from '../../store/session/session.ts'
-import { type Asked, coverageOf } from '../api/asked.ts'
+import { type Asked, coverageOf, sumsWithin } from '../api/asked.ts'
 import { Problem } from '../api/problem.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { Speech } from './speech.ts'
@@ -43,7 +44,7 @@ export async function readBoardFor(
   const { shows } = bearer
   const { first, last } = await coverageOf(session)
   const keys = await session.rows<{ key_fp: string }>(
-    `SELECT key_fp FROM mine WHERE key_fp IS NOT NULL GROUP BY key_fp ORDER BY sum(requests) DESC, key_fp`,
+    `SELECT key_fp FROM my_hours WHERE key_fp IS NOT NULL GROUP BY key_fp ORDER BY sum(requests) DESC, key_fp`,
   )
   const names = keys.map(({ key_fp }) => key_fp)
   // A refund is of no model and no key: it is a line of its own.
@@ -64,7 +65,9 @@ export async function readBoardFor(
       `${refundOr(shows.has('models') ? 'model' : 'NULL::VARCHAR')} AS model`,
       `${refundOr(shows.has('keys') ? 'key_fp' : 'NULL::VARCHAR')} AS key_fp`,
       `${refundOr('endpoint')} AS endpoint`,
-    ].join(', ')}), NULL::VARCHAR AS account FROM (${refundsApartSql('mine', refunds)})`)
+    ].join(
+      ', ',
+    )}), NULL::VARCHAR AS account FROM (${refundsApartSql(sumsWithin(period, localStarts(period)), refunds)})`)
   const fill = (store: Session, table: string, sql: string) =>
     store.execute(`CREATE OR REPLACE TEMP TABLE ${table} AS ${sql}`)
   const nowUs = nowMs * 1000
@@ -88,6 +91,12 @@ export async function readBoardFor(
   )
 }
 
+/** Moments at which the local clock shows a whole hour, one at least for each of its offsets in the period. */
+const localStarts = (period: Period) => [
+  startOfDayUs(period.fromUs, period.timezone),
+  ...barsOf(period, 'month').map(({ startUs }) => startUs),
+]
+
 /**
  * The unit of the page, and its others.
  *
@@ -99,7 +108,7 @@ export async function amountsOf(
   wanted: string | null,
 ): Promise<Amounts> {
   const found = await session.rows<{ unit: string }>(
-    `SELECT unit FROM mine WHERE credits IS NOT NULL GROUP BY unit
+    `SELECT unit FROM my_hours WHERE credits IS NOT NULL GROUP BY unit
      ORDER BY unit = 'credits' DESC, sum(credits_known) DESC, unit`,
   )
   const price = shows.has('cost') ? view.moneyOf('1') : null

@@ -50,6 +50,22 @@ export interface RequestRow extends Readonly<Record<ShownToken, number | null>> 
   readonly latency_us: number | null
 }
 
+/** The same sums by the hour, which are a quarter of the rows: for periods of whole hours. */
+const heldHours = 'held_hours'
+const groups = Object.entries(quantities).flatMap(([name, { adds }]) =>
+  adds === 'group' && name !== 'quarter' ? [name] : [],
+)
+/** SQL for the sums of hours of rows of quarters. Minutes are those of a quarter alone. */
+const hoursSql = (from: string) => `
+  SELECT quarter // 4 * 4 AS quarter, day, ${groups.join(', ')}, ${Object.entries(quantities)
+    .flatMap(([name, { adds, type }]) =>
+      adds === 'group' || adds === 'minutes'
+        ? []
+        : [`CAST(${adds}(${name}) AS ${type}) AS ${name}`],
+    )
+    .join(', ')}
+  FROM ${from} GROUP BY quarter // 4 * 4, day, ${groups.join(', ')}`
+
 /** The keys of each account and day in `held`, with their first and last time and the sum of the hashes of their rows. */
 export const keyDays = 'held_key_days'
 
@@ -59,8 +75,8 @@ export const heldColumns = Object.entries(quantities)
   .join(', ')
 
 /**
- * The sums of all accounts in memory, so that the file is free for those who write it. `mine` and `my_days` of a
- * session are one account; no query reads `held` itself.
+ * The sums of all accounts in memory, so that the file is free for those who write it. `mine`, `my_hours` and `my_days` of a
+ * session are one account; no query reads the sums of others.
  */
 export class Snapshot {
   readonly store: Store
@@ -80,6 +96,7 @@ export class Snapshot {
   static async of(store: Store, source: Source): Promise<Snapshot> {
     await store.execute(`
       CREATE TABLE held (${heldColumns}, day BIGINT);
+      CREATE TABLE ${heldHours} (${heldColumns}, day BIGINT);
       CREATE TABLE ${keyDays} (day BIGINT, account VARCHAR, key_fp VARCHAR, first_us BIGINT, last_us BIGINT, width_us BIGINT, mark HUGEINT)`)
     return new Snapshot(store, source)
   }
@@ -131,9 +148,11 @@ export class Snapshot {
       await this.store.execute(`
         BEGIN;
         DELETE FROM held WHERE ${old};
+        DELETE FROM ${heldHours} WHERE ${old};
         DELETE FROM ${keyDays} WHERE ${old};
         INSERT INTO held BY NAME ${events} ORDER BY account, quarter;
         INSERT INTO held BY NAME ${sums};
+        INSERT INTO ${heldHours} BY NAME SELECT * FROM (${hoursSql(`(${events} UNION ALL BY NAME ${sums})`)}) ORDER BY account, quarter;
         INSERT INTO ${keyDays} SELECT day, account, key_fp, min(first_us), max(last_us), max(width_us), sum(hash(one)::HUGEINT) + count(*)
         FROM (${events} UNION ALL BY NAME ${sums}) AS one GROUP BY ALL;
         DELETE FROM usage_polls;
@@ -179,6 +198,7 @@ export class Snapshot {
       await setAccount(session, scope)
       await session.execute(`
         CREATE TEMP VIEW mine AS SELECT * EXCLUDE (account, day) FROM held WHERE ${accountCondition(scope)};
+        CREATE TEMP VIEW my_hours AS SELECT * EXCLUDE (account, day) FROM ${heldHours} WHERE ${accountCondition(scope)};
         CREATE TEMP VIEW my_days AS SELECT * EXCLUDE (account) FROM ${keyDays} WHERE ${accountCondition(scope)}`)
       return work(session)
     })
