@@ -20,8 +20,8 @@ import {
   subtract,
   zero,
 } from '../src/money/rational.ts'
-import type { PriceJudge } from '../src/price/judge/expected.ts'
 import { judgePlace } from '../src/price/judge/judge.ts'
+import type { PriceJudge } from '../src/price/judge/price-judge.ts'
 import type { PricedRequest } from '../src/price/judge/request.ts'
 import { normalUsage } from '../src/tokens/usage.ts'
 

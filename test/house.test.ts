@@ -224,6 +224,56 @@ test('no file imports itself through others', () => {
   ).toEqual(['b -> c -> b'])
 })
 
+/** Pairs of files that take types from each other. None is added; who parts one takes it from the list. */
+const knownPairs = [
+  'client/call/call.ts <-> client/row/attempt-context.ts',
+  'client/call/call.ts <-> client/row/attempt.ts',
+  'client/row/attempt-context.ts <-> client/row/attempt.ts',
+  'client/row/attempt-context.ts <-> client/stream/event-stream.ts',
+  'client/wire/http1/known-head.ts <-> client/wire/http1/response-framing.ts',
+  'portal/page/first-figures.ts <-> portal/page/page.ts',
+  'portal/page/page-tables.ts <-> portal/page/page.ts',
+  'portal/page/page.ts <-> portal/page/state-bar.ts',
+  'probe/balances.ts <-> probe/prober.ts',
+  'report/usage/board/cells.ts <-> report/usage/board/data.ts',
+  'run/judge/conclude.ts <-> run/run.ts',
+  'run/send/flight.ts <-> run/tasks/running-task.ts',
+]
+
+/** Imports at the head of a file. A command loads its action when it runs, and the action takes the command's options. */
+function namedImportsOf(file: string): readonly string[] {
+  const text = readFileSync(join(source, file), 'utf8')
+  return [...text.matchAll(/^(?:import|export)\s(?:[^'";]*?\sfrom\s*)?['"](\.[^'"]+)['"]/gm)].map(
+    ([, target]) => join(dirname(file), target!),
+  )
+}
+
+test('no two files import each other, not even types, but those that are known', () => {
+  const graph = new Map(files.map((file) => [file, namedImportsOf(file)]))
+  const pairs = [...graph].flatMap(([file, targets]) =>
+    targets
+      .filter((target) => file < target && graph.get(target)?.includes(file))
+      .map((target) => `${file} <-> ${target}`),
+  )
+  expect(pairs.toSorted()).toEqual(knownPairs)
+})
+
+/** One dialect becomes another there: variables of DuckDB are parameters of ClickHouse. */
+const translatesSql = ['report/usage/engine/clickhouse.ts']
+
+/** Edits of text that is SQL by its name, or by what is looked for. */
+const sqlEdit =
+  /\b(?:\w*[sS]ql(?:\([^)]*\))?|queryText\([^)]*\))\s*\.replace(?:All)?\(|\.replace(?:All)?\(\s*(?:['"`/][^'"`\n]*\b(?:SELECT|FROM|WHERE|JOIN|AS)\b|['"`]\/\*)/
+
+test('SQL is written with parameters, and never edited as text', () => {
+  const edits = files.filter((file) => sqlEdit.test(readFileSync(join(source, file), 'utf8')))
+  expect(edits).toEqual(translatesSql)
+  expect("count(name).replace(' AS requests', '')").toMatch(sqlEdit)
+  expect("queryText('odd').replaceAll('/* odd */', () => when)").toMatch(sqlEdit)
+  expect('quartersSql(from).replace(cells, some)').toMatch(sqlEdit)
+  expect("name.replaceAll('*', '')").not.toMatch(sqlEdit)
+})
+
 test('only the store imports DuckDB', () => {
   const breaches = files.filter(
     (file) =>

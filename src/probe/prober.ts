@@ -18,10 +18,10 @@ import type { ProbeBudget } from './budget.ts'
 import { type ExtraHeader, shownWithExtra, withExtra } from './extra-headers.ts'
 import { limitedRequestOf } from './limited-request.ts'
 import type { Operator } from './operator.ts'
+import { cheapestModel, pricesOf } from './prices.ts'
 import { type ProbeResponse, probeResponseOf } from './probe-response.ts'
-import { cheapestModel, pricesOf } from './question.ts'
-import type { SeenFirst } from './questions/when-full.ts'
 import { Recording } from './recording.ts'
+import type { SeenFirst } from './seen-first.ts'
 
 export interface ProberOptions {
   readonly runId: string

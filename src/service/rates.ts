@@ -1,6 +1,7 @@
 import { type Window, windows, windowUs } from '../contract/contract.ts'
 import type { RateLook } from './call.ts'
-import { type Algorithm, createLimiter, type Limiter } from './limiter/limiter.ts'
+import type { Limiter } from './limiter/counter.ts'
+import { type Algorithm, createLimiter } from './limiter/limiter.ts'
 import type { Profile } from './profile.ts'
 
 interface Counters {

@@ -1,5 +1,5 @@
 import { withoutMark } from '../../user/byte-order-mark.ts'
-import type { Json } from './exchange.ts'
+import type { Json } from './json.ts'
 
 /** One server-sent event. */
 export interface StreamEvent {

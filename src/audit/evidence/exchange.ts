@@ -5,6 +5,7 @@ import { readPackedBodies } from '../../store/attempts/packed-bodies.ts'
 import { jsonOf } from '../../user/json-text.ts'
 import type { Evidence } from '../rule.ts'
 import { decodeEvents, type StreamEvents } from './events.ts'
+import { isObject, type Json } from './json.ts'
 import { oncePerEvidence } from './once.ts'
 
 /** A row with its request and response, as far as captured. */
@@ -43,9 +44,6 @@ export interface ExchangeRow {
   readonly responseBody: string | null
   readonly truncated: boolean | null
 }
-
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject
-export type JsonObject = { readonly [name: string]: Json | undefined }
 
 export class Exchange {
   readonly row: ExchangeRow
@@ -145,14 +143,6 @@ async function load({ store, runIds }: Evidence): Promise<readonly Exchange[]> {
   return rows.map(
     (row, at) => new Exchange({ ...row, responseBody: row.responseBody ?? packed[at]! }),
   )
-}
-
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-export function isList(value: Json | undefined): value is readonly Json[] {
-  return Array.isArray(value)
 }
 
 function parse(text: string | null): Json | undefined {

@@ -1,6 +1,6 @@
 import type { Contract, Range } from '../../contract/contract.ts'
 import type { Promised } from '../../contract/request.ts'
-import { isList, isObject, type Json, type JsonObject } from './exchange.ts'
+import { isList, isObject, type Json, type JsonObject } from './json.ts'
 
 /**
  * The specification's judgement of a request, before the service responds: the promises that it breaks, each with its

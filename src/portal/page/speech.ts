@@ -2,7 +2,7 @@ import { timeIn } from '../../measure/usage/calendar.ts'
 import { sentences, type Values } from '../../report/usage/board/speech.js'
 import type { AccountView } from '../settings/account-view.ts'
 import { type AmountWriting, amountWriting } from './columns.ts'
-import type { Word, Wording } from './words.ts'
+import type { Word, Wording } from './words/wording.ts'
 
 /** Words, numbers and dates of a reader. */
 export interface Speech {

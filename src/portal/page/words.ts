@@ -5,9 +5,7 @@ import { en } from './words/en.ts'
 import { es } from './words/es.ts'
 import { fr } from './words/fr.ts'
 import { ja } from './words/ja.ts'
-
-export type Word = keyof typeof en
-export type Wording = Readonly<Record<Word, string>>
+import type { Word, Wording } from './words/wording.ts'
 
 const built: Readonly<Record<Language, Wording>> = { en, de, fr, es, ja }
 export const allWords = Object.keys(en) as readonly Word[]

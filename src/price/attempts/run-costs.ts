@@ -46,8 +46,9 @@ export interface PricedRuns {
   readonly kinds: readonly CostKind[]
   /** The columns of a key, as SQL. */
   readonly keySql: Readonly<Record<string, string>>
-  /** FROM and WHERE of the attempts that can cost. */
+  /** The tables of the attempts, and which of them can cost: what follows FROM, and WHERE. */
   readonly from: string
+  readonly where: string
 }
 
 /**
@@ -63,7 +64,7 @@ export async function readRunCosts(
   contract: Contract,
   only: { readonly by?: string; readonly where?: string } = {},
 ): Promise<PricedRuns | null> {
-  const { by = 'attempts.step', where = 'true' } = only
+  const { by = 'attempts.step', where: counts = 'true' } = only
   const models = await store.rows<{ model: string | null }>(
     `SELECT DISTINCT coalesce(model, response_model) AS model FROM request_kinds
        LEFT JOIN (SELECT DISTINCT request_kind, ending FROM all_rows) USING (request_kind)
@@ -84,13 +85,13 @@ export async function readRunCosts(
     ...(hasTiers ? { service_tier: tierSql } : {}),
     ...(isTimed ? { minute: minuteSql } : {}),
   }
-  const from = `FROM attempts JOIN runs USING (run_id)
-       ${hasTiers ? 'LEFT JOIN templates USING (run_id, template)' : ''}
-     WHERE attempts.sent_us IS NOT NULL AND attempts.outcome <> 'not_sent' AND ${generatesSql}`
+  const from = `attempts JOIN runs USING (run_id)
+       ${hasTiers ? 'LEFT JOIN templates USING (run_id, template)' : ''}`
+  const where = `attempts.sent_us IS NOT NULL AND attempts.outcome <> 'not_sent' AND ${generatesSql}`
   const columns = Object.entries(keySql).map(([name, sql]) => `${sql} AS "${name}"`)
   const rows = await store.rows<CostKey & { runId: string; step: string; n: number }>(
     `SELECT run_id AS "runId", ${by} AS step, count(*)::DOUBLE AS n, ${columns.join(', ')}
-     ${from} AND ${where} AND list_contains($1::VARCHAR[], run_id) GROUP BY ALL`,
+     FROM ${from} WHERE ${where} AND ${counts} AND list_contains($1::VARCHAR[], run_id) GROUP BY ALL`,
     [JSON.stringify(runIds)],
   )
   const costs = new AttemptCosts(contract, prices)
@@ -98,6 +99,7 @@ export async function readRunCosts(
     unit: prices.currency.name,
     keySql,
     from,
+    where,
     kinds: rows.map(({ runId, step, n, ...key }) => ({
       runId,
       step,

@@ -5,10 +5,10 @@ import { smallest } from '../../user/extremes.ts'
 import type { Calculation } from '../calculate.ts'
 import type { Change } from './changes/change.ts'
 import { changesFor } from './changes/changes.ts'
-import type { LoggedOf, PriceOf } from './expected.ts'
 import type { Judged } from './judge.ts'
 import { type CountedPart, countedParts, otherCount } from './other-count.ts'
 import { otherPrices } from './other-price.ts'
+import type { LoggedOf, PriceOf } from './price-judge.ts'
 import { isWithin } from './tolerance.ts'
 
 /** A single change that gives wrong costs exactly. */

@@ -1,5 +1,6 @@
 import { absolute, compare, type Rational, subtract } from '../../money/rational.ts'
-import { type Expected, expectedCosts, type PriceJudge } from './expected.ts'
+import { type Expected, expectedCosts } from './expected.ts'
+import type { PriceJudge } from './price-judge.ts'
 import type { PricedRequest, StatedCost } from './request.ts'
 import { isWithin, unitOf } from './tolerance.ts'
 

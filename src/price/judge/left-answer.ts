@@ -10,7 +10,7 @@ import {
   unknownUsage,
 } from '../../tokens/usage.ts'
 import { calculate, type PriceContext } from '../calculate.ts'
-import type { PriceJudge } from './expected.ts'
+import type { PriceJudge } from './price-judge.ts'
 import type { PricedRequest } from './request.ts'
 
 /** The least and the most that something may cost. */

@@ -2,8 +2,9 @@ import type { AttemptRow } from '../../attempt/columns.ts'
 import type { AbortPoint } from '../../contract/request.ts'
 import { largest, smallest } from '../../user/extremes.ts'
 import { lookup } from '../../user/lookup.ts'
+import { pricesOf } from '../prices.ts'
 import type { Prober } from '../prober.ts'
-import { idleReads, notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
+import { idleReads, notAskable, ofFacets, type Question } from '../question.ts'
 
 /** Requests aborted at each point. The result counts only if all agree. */
 const repeats = 3

@@ -1,4 +1,5 @@
-import { ofFacets, pricesOf, type Question } from '../question.ts'
+import { pricesOf } from '../prices.ts'
+import { ofFacets, type Question } from '../question.ts'
 
 const wrongKey = 'assay-wrong-key-0000000000000000'
 

@@ -1,8 +1,9 @@
 import { edgesOf } from '../../limits/band.ts'
 import { largest, smallest } from '../../user/extremes.ts'
+import { pricesOf } from '../prices.ts'
 import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
-import { ambiguous, answered, notAskable, pricesOf, type Question } from '../question.ts'
+import { ambiguous, answered, notAskable, type Question } from '../question.ts'
 
 const needsOperator = 'it takes a balance of an exact height: an operator (--operator)'
 

@@ -2,9 +2,10 @@ import type { RequestSpec } from '../../client/call/request.ts'
 import { windowUs } from '../../contract/contract.ts'
 import { cellsNamed } from '../../limits/band.ts'
 import { lookup } from '../../user/lookup.ts'
+import { pricesOf } from '../prices.ts'
 import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
-import { notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
+import { notAskable, ofFacets, type Question } from '../question.ts'
 
 interface Class {
   readonly name: string

@@ -2,17 +2,10 @@ import type { FullContract } from '../../contract/contract.ts'
 import { largest } from '../../user/extremes.ts'
 import { lookup } from '../../user/lookup.ts'
 import { fieldsThatMoved, leavesOf, movedBy } from '../credits-body.ts'
+import { cheapestModel, pricesOf } from '../prices.ts'
 import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
-import {
-  answered,
-  cheapestModel,
-  idleReads,
-  notAskable,
-  ofFacets,
-  pricesOf,
-  type Question,
-} from '../question.ts'
+import { answered, idleReads, notAskable, ofFacets, type Question } from '../question.ts'
 
 /** G-09: the meaning of each number, by its change over three cheap requests and an expensive one. */
 export const creditsBody: Question = {

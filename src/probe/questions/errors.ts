@@ -1,8 +1,9 @@
 import { plainRequest } from '../../client/call/request.ts'
 import { textOf } from '../../client/call/wrong.ts'
+import { pricesOf } from '../prices.ts'
 import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
-import { notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
+import { notAskable, ofFacets, type Question } from '../question.ts'
 
 /** G-26: requests with two mistakes. The status shows which one the service found first. Asked after G-22. */
 export const precedence: Question = {

@@ -1,16 +1,9 @@
 import type { AttemptRow } from '../../attempt/columns.ts'
 import { windowUs } from '../../contract/contract.ts'
 import type { GapAnswer } from '../../contract/profile.ts'
+import { pricesOf } from '../prices.ts'
 import { at } from '../probe-response.ts'
-import {
-  ambiguous,
-  answered,
-  idleReads,
-  notAskable,
-  ofFacets,
-  pricesOf,
-  type Question,
-} from '../question.ts'
+import { ambiguous, answered, idleReads, notAskable, ofFacets, type Question } from '../question.ts'
 
 /** Requests with the first key before the second is used. */
 const usedByFirst = 6

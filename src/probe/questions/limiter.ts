@@ -14,9 +14,10 @@ import { type ServiceClock, serviceClock } from '../../limits/service-clock.ts'
 import { tracesOf } from '../../limits/traces.ts'
 import { largest } from '../../user/extremes.ts'
 import { routeOf } from '../limited-request.ts'
+import { pricesOf } from '../prices.ts'
 import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
-import { ambiguous, answered, notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
+import { ambiguous, answered, notAskable, ofFacets, type Question } from '../question.ts'
 import { askWhenFull } from './when-full.ts'
 
 /** Requests sent well before the others. */

@@ -1,7 +1,8 @@
 import type { GapAnswer } from '../../contract/profile.ts'
 import { smallest } from '../../user/extremes.ts'
+import { pricesOf } from '../prices.ts'
 import { type ProbeResponse, textOf } from '../probe-response.ts'
-import { idleReads, notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
+import { idleReads, notAskable, ofFacets, type Question } from '../question.ts'
 
 /** Common letters, one of which occurs early in any text. Some services refuse whitespace. */
 const stops = ['e', 'a', 'o', 'i']

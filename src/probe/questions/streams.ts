@@ -1,5 +1,6 @@
+import { pricesOf } from '../prices.ts'
 import { at, type ProbeResponse, textOf } from '../probe-response.ts'
-import { answered, notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
+import { answered, notAskable, ofFacets, type Question } from '../question.ts'
 
 /** G-10: how the messages format streams. */
 export const messagesStream: Question = {

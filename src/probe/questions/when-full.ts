@@ -1,8 +1,6 @@
 import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
-
-/** Which of two mistakes the service found first, as a status, or the statuses that fit. */
-export type SeenFirst = string | { readonly oneOf: readonly string[] }
+import type { SeenFirst } from '../seen-first.ts'
 
 /**
  * Sends requests with another mistake right after a rejection.

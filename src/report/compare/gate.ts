@@ -4,7 +4,7 @@ import { notOneLevel, openText } from '../page-verdict.ts'
 import { changeText } from './change-text.ts'
 import type { Comparison } from './compare.ts'
 import type { Difference } from './differences.ts'
-import { invalidOf } from './headline.ts'
+import { invalidOf } from './invalid-side.ts'
 
 /** A condition under which a comparison fails: `chat.ttft.p95 > +10%`. */
 export interface Gate {

@@ -4,6 +4,7 @@ import type { Comparison } from './compare.ts'
 import type { Difference } from './differences.ts'
 import { nameOf } from './figure-name.ts'
 import type { GateResult } from './gate.ts'
+import { invalidOf } from './invalid-side.ts'
 import { otherRatesText, searchWords } from './searches.ts'
 
 /** The one sentence on a comparison, for a page, a terminal and a pull request. */
@@ -88,18 +89,6 @@ function greatest(among: readonly Difference[], verdict: Difference['verdict']):
     .filter((difference) => difference.verdict === verdict)
     .sort((one, other) => size(other) - size(one))
   return most ?? null
-}
-
-/** The runs that no figure can be taken from; null for none. */
-export function invalidOf({ a, b }: Comparison): string | null {
-  const names = (
-    [
-      ['a', a],
-      ['b', b],
-    ] as const
-  ).flatMap(([name, { verdict }]) => (verdict === 'invalid' ? [name] : []))
-  if (names.length === 0) return null
-  return names.length === 1 ? `run ${names[0]} is INVALID` : 'both runs are INVALID'
 }
 
 /** Errors over all steps, if b has more or fewer beyond chance. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { measureNames } from '../../measure/measures.ts'
-import { validities } from '../../store/runs/runs.ts'
+import { validities } from '../../store/runs/run-end.ts'
 
 /**
  * The shape of a run's summary: the only source of figures for the terminal, the pages, the comparison and the

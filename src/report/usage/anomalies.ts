@@ -5,6 +5,7 @@ import { percentileOf } from '../../measure/percentile.ts'
 import { textList } from '../../store/literal.ts'
 import type { Session } from '../../store/session/session.ts'
 import { queryText, type UsageEngine } from './engine/engine.ts'
+import { oddSql } from './engine/outcomes.ts'
 import type { Anomaly, Reconciliation } from './shape.ts'
 
 const rowsShown = 5
@@ -82,11 +83,7 @@ async function oddRows(
   await store.execute(`SET VARIABLE usage_priced = ${textList(priced)}`)
   const anomalies: Anomaly[] = []
   for (const { kind, when, shows, summary } of kinds) {
-    await engine.fill(
-      store,
-      'usage_odd',
-      queryText('odd').replaceAll('/* odd */', () => when),
-    )
+    await engine.fill(store, 'usage_odd', oddSql(when))
     const rows = await store.rows<Row & { n: number }>(
       `SELECT source, id, at_us AS "atUs", ${shows} AS shows, n::BIGINT AS n
        FROM usage_odd ORDER BY at_us, source, id`,

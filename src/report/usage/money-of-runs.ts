@@ -46,7 +46,9 @@ export async function enterCosts(store: Session, contract: Contract): Promise<vo
   await store.execute(`
     CREATE OR REPLACE TEMP TABLE attempt_costs AS
       SELECT attempts.run_id, attempts.slot::VARCHAR || '.' || attempts.retry::VARCHAR AS id, amount
-      ${priced.from.replace('WHERE', `JOIN cost_kinds ON cost_kinds.run_id = attempts.run_id AND cost_kinds.step = attempts.step AND ${on.join(' AND ')} WHERE`)};
+      FROM ${priced.from}
+        JOIN cost_kinds ON cost_kinds.run_id = attempts.run_id AND cost_kinds.step = attempts.step AND ${on.join(' AND ')}
+      WHERE ${priced.where};
     CREATE OR REPLACE TEMP VIEW usage AS
       SELECT each.* REPLACE (
         CASE WHEN attempt_costs.run_id IS NULL THEN each.credits ELSE attempt_costs.amount END AS credits,

@@ -78,14 +78,16 @@ export async function placeBuckets(
 
 /** Sums over the quarters of an hour or a day; null if none was covered. */
 function pointSums(covered: string, units: readonly string[]): string {
-  const count = (name: string) =>
-    `CASE WHEN NOT bool_or(${covered}) THEN NULL WHEN count(there) = 0 THEN 0 ELSE sum(${name})::BIGINT END AS ${name}`
+  const counted = (name: string) =>
+    `CASE WHEN NOT bool_or(${covered}) THEN NULL WHEN count(there) = 0 THEN 0 ELSE sum(${name})::BIGINT END`
   // Null, not 0, for requests without a known value.
   const known = (name: string) =>
     `CASE WHEN NOT bool_or(${covered}) THEN NULL WHEN count(there) = 0 THEN 0 ELSE sum(${name})::DOUBLE END AS ${name}`
   return [
-    `CASE WHEN sum(requests_unknown) > 0 AND coalesce(sum(requests), 0) = 0 THEN NULL ELSE ${count('requests').replace(' AS requests', '')} END AS requests`,
-    ...['ok', 'failed', 'limited', 'ambiguous', 'requests_unknown'].map(count),
+    `CASE WHEN sum(requests_unknown) > 0 AND coalesce(sum(requests), 0) = 0 THEN NULL ELSE ${counted('requests')} END AS requests`,
+    ...['ok', 'failed', 'limited', 'ambiguous', 'requests_unknown'].map(
+      (name) => `${counted(name)} AS ${name}`,
+    ),
     ...['credits', 'possible_credits', ...tokenColumns].map(known),
     // At least this much: `requests - credits_known` are not known.
     ...units.map(

@@ -4,6 +4,7 @@ import { literal } from '../../store/literal.ts'
 import type { Session } from '../../store/session/session.ts'
 import { lookup } from '../../user/lookup.ts'
 import { queryText, type UsageEngine } from './engine/engine.ts'
+import { keyOutcomesSql, outcomesSql } from './engine/outcomes.ts'
 import { shortSql } from './short-name.ts'
 
 /** The name of a series; the user's name for a key. */
@@ -52,7 +53,7 @@ export async function prepareKeys(store: Session, engine: UsageEngine): Promise<
   await store.execute(
     `SET VARIABLE usage_top = (SELECT coalesce(list(coalesce(key_fp, '')), []) FROM usage_top_keys)`,
   )
-  await engine.fill(store, 'usage_key_outcomes', queryText('key-outcomes'))
+  await engine.fill(store, 'usage_key_outcomes', keyOutcomesSql)
   await store.execute(`
     CREATE OR REPLACE TEMP TABLE usage_key_sums AS
     SELECT key_fp, account, ${usageSums} FROM usage_key_outcomes GROUP BY ALL
@@ -72,7 +73,7 @@ export async function prepareQuarters(
   await store.execute(
     'SET VARIABLE usage_series = (SELECT coalesce(list(name), []) FROM usage_series)',
   )
-  await engine.fill(store, 'usage_outcomes', queryText('outcomes'))
+  await engine.fill(store, 'usage_outcomes', outcomesSql)
   await store.execute(`
     CREATE OR REPLACE TEMP TABLE usage_quarters AS
     SELECT quarter, width_us, bucket_source, ${shortened('series')} AS series, ${usageSums}${amounts} FROM usage_outcomes GROUP BY ALL

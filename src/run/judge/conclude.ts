@@ -2,12 +2,12 @@ import { availableParallelism, loadavg } from 'node:os'
 import { billingOf } from '../../contract/billing.ts'
 import type { Contract } from '../../contract/contract.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
+import type { RunEnd } from '../../store/runs/run-end.ts'
 import { endShard } from '../../store/runs/run-shards.ts'
 import {
   type Ceiling,
   endRun,
   latestCeiling,
-  type RunEnd,
   type RunStart,
   withoutCredentials,
 } from '../../store/runs/runs.ts'

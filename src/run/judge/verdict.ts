@@ -1,6 +1,6 @@
 import type { LocalLimit } from '../../attempt/outcome.ts'
 import type { MemoryFigures } from '../../client/bytes/memory.ts'
-import type { Validity } from '../../store/runs/runs.ts'
+import type { Validity } from '../../store/runs/run-end.ts'
 import { largest } from '../../user/extremes.ts'
 import { type AttemptCounts, countIssues } from '../count/attempt-counts.ts'
 import {
@@ -20,7 +20,7 @@ import { levelTests } from './level-test.ts'
 import { notJudged, type RunTest, samplesFor } from './run-test.ts'
 import { type StreamFigures, streamTests } from './stream-tests.ts'
 
-export { validities } from '../../store/runs/runs.ts'
+export { validities } from '../../store/runs/run-end.ts'
 
 /** The judgement of a run on itself, after MLPerf LoadGen's closing line. */
 export interface RunVerdict {

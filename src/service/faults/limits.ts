@@ -1,7 +1,7 @@
 import { type Band, bandsAt, windowUs } from '../../contract/contract.ts'
 import type { Call } from '../call.ts'
+import type { Limiter } from '../limiter/counter.ts'
 import { fixedWindow } from '../limiter/fixed-window.ts'
-import type { Limiter } from '../limiter/limiter.ts'
 import { type Fault, fault } from './fault.ts'
 import { header, hiddenLimit, otherStatus, subject } from './primitives.ts'
 

@@ -1,4 +1,4 @@
-import type { Limiter } from './limiter.ts'
+import type { Limiter } from './counter.ts'
 
 /**
  * One counter per window. `aligned` windows start at multiples of their length on the service's

@@ -1,4 +1,4 @@
-import type { Limiter } from './limiter.ts'
+import type { Limiter } from './counter.ts'
 
 /**
  * The generic cell rate algorithm with a burst of one: requests are admitted at intervals of at least

@@ -1,4 +1,4 @@
-import type { Limiter } from './limiter.ts'
+import type { Limiter } from './counter.ts'
 
 /**
  * Two aligned counters. The last window counts by the share of it that a window that ends now would

@@ -1,4 +1,4 @@
-import type { Limiter } from './limiter.ts'
+import type { Limiter } from './counter.ts'
 
 /**
  * Remembers the time of each request: never more than the limit in any window, for one number per

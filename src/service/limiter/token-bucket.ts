@@ -1,4 +1,4 @@
-import type { Limiter } from './limiter.ts'
+import type { Limiter } from './counter.ts'
 
 /**
  * A bucket of `limit` tokens that starts full and refills evenly over a window. A request takes one.

@@ -1,5 +1,5 @@
 import type { Session } from '../session/session.ts'
-import type { RunEnd } from './runs.ts'
+import type { RunEnd } from './run-end.ts'
 
 /** The entry of a machine that begins its part of a run. */
 export interface ShardStart {

@@ -1,6 +1,7 @@
 import { UserError } from '../../user/user-error.ts'
 import { forms } from '../attempts/layout.ts'
 import type { Reader, Session } from '../session/session.ts'
+import type { RunEnd } from './run-end.ts'
 import { type ShardStart, startShard } from './run-shards.ts'
 
 /** What is known at the start of a run. */
@@ -23,18 +24,6 @@ export interface RunStart {
   readonly machineJson: string
   /** The part of the run that this machine sends; absent if it sends all. */
   readonly part?: ShardStart
-}
-
-/** How far a run is evidence, by its own tests: better ones first. Stored in `runs.verdict`. */
-export const validities = ['valid', 'degraded', 'invalid'] as const
-export type Validity = (typeof validities)[number]
-
-/** What is known at the end of a run. */
-export interface RunEnd {
-  readonly endedUs: number
-  readonly attemptCountsJson: string
-  readonly verdict: Validity
-  readonly verdictJson: string
 }
 
 /** Enters a run before its first attempt. @throws UserError when the id is taken */

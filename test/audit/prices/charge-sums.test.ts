@@ -8,7 +8,7 @@ import {
 } from '../../../src/audit/evidence/prices/charge-sums.ts'
 import { currency } from '../../../src/money/money.ts'
 import { add, powerOfTen, rational, zero } from '../../../src/money/rational.ts'
-import type { PriceJudge } from '../../../src/price/judge/expected.ts'
+import type { PriceJudge } from '../../../src/price/judge/price-judge.ts'
 import { modelOf, request } from '../../price/made-requests.ts'
 
 /** Sums of charges between readings of a balance, by prefix sums: the same as by their definition, and as fast as the rows. */

@@ -12,8 +12,8 @@ import { type BalanceHistory, effects } from './history.ts'
 import { placesOf } from './location.ts'
 import { type Majorization, readMajorization } from './majorization.ts'
 import type { Operations } from './operations.ts'
+import type { PageContradiction } from './page-contradiction.ts'
 import type { Place } from './place.ts'
-import type { PageContradiction } from './series.ts'
 
 /**
  * The conclusions from all values of one account.
@@ -76,12 +76,12 @@ export function readBalance(
   )
   if (asShown.fits === 'exact') return asShown
   const reading = withGifts(history, asShown, giftSizes, policy)
-  if (isExplained(reading)) return reading
+  if (fitsWithGifts(reading)) return reading
   // A rise of another size is no charge; it may be a purchase that the contract does not name.
   if (asShown.charges === 0) return reading
   for (const rise of risesOf(asShown).filter((each) => mayBeAdded(each, giftSizes))) {
     const risen = withGifts(history, asShown, [...giftSizes, rise], policy)
-    if (isExplained(risen) && risen.gifts.some((gift) => gift.credits === rise))
+    if (fitsWithGifts(risen) && risen.gifts.some((gift) => gift.credits === rise))
       return { ...risen, unknownRise: rise }
   }
   return reading
@@ -118,7 +118,7 @@ export function isAdded(segment: Segment, added: Credits): boolean {
 }
 
 /** Whether the values fit, with the gifts that were found. */
-function isExplained({ fits, gifts, conservation: { segments } }: BalanceReading): boolean {
+function fitsWithGifts({ fits, gifts, conservation: { segments } }: BalanceReading): boolean {
   return (
     fits !== 'none' &&
     segments.every(

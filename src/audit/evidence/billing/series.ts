@@ -4,13 +4,7 @@ import { type BalanceReading, readBalance } from './balance-reading.ts'
 import { excessOf } from './conservation.ts'
 import { looksExpired } from './expiry.ts'
 import { type BalanceHistory, effects, withColumns } from './history.ts'
-
-/** A value of the credits page that the headers contradict. */
-export interface PageContradiction {
-  readonly row: number
-  readonly shown: Credits
-  readonly expected: Credits
-}
+import type { PageContradiction } from './page-contradiction.ts'
 
 /**
  * The values of an account come in two series: headers of responses, and bodies of the credits endpoint ("the page").
@@ -24,16 +18,17 @@ export function readSeries(
 ): BalanceReading {
   const together = readBalance(history, giftSizes, policy)
   const pages = history.pages ?? []
-  if (pages.length === 0 || isExplained(together)) return together
+  if (pages.length === 0 || balances(together)) return together
   const value = history.value.slice()
   for (const row of pages) value[row] = Number.NaN
   const headers = readBalance(withColumns(history, { value }, { pages: [] }), giftSizes, policy)
-  if (headers.conservation.segments.length === 0 || !isExplained(headers)) return together
+  if (headers.conservation.segments.length === 0 || !balances(headers)) return together
   const against = contradictions(headers, history, giftSizes)
   return against.length === 0 ? together : { ...headers, pageAgainst: against }
 }
 
-function isExplained({ fits, conservation: { segments } }: BalanceReading): boolean {
+/** Whether every value fits, and between idle values nothing is left over. */
+function balances({ fits, conservation: { segments } }: BalanceReading): boolean {
   return (fits === 'exact' || fits === 'loose') && segments.every((each) => excessOf(each) === 0)
 }
 

@@ -13,7 +13,8 @@ import {
   subtract,
   zero,
 } from '../../../money/rational.ts'
-import { expectedCosts, type PriceJudge } from '../../../price/judge/expected.ts'
+import { expectedCosts } from '../../../price/judge/expected.ts'
+import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { amountOf, atPlace } from './answer-json.ts'
 import { type ChargeBounds, ChargeSums } from './charge-sums.ts'

@@ -12,9 +12,10 @@ import {
   zero,
 } from '../../../money/rational.ts'
 import { formulaText } from '../../../price/formula-text.ts'
-import { expectedCosts, type PriceJudge } from '../../../price/judge/expected.ts'
+import { expectedCosts } from '../../../price/judge/expected.ts'
 import { type Explanation, explain } from '../../../price/judge/explain.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
+import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
 import { evidenceOfUsage } from '../service-side.ts'

@@ -1,6 +1,6 @@
 import { entryFor } from '../../../contract/price-entry.ts'
 import { isEqual } from '../../../money/rational.ts'
-import type { PriceOf } from '../../../price/judge/expected.ts'
+import type { PriceOf } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { type Part, promptOf, usageFlags } from '../../../tokens/usage.ts'
 

@@ -6,7 +6,7 @@ import { type TokenColumns, tokenColumnsSql } from '../../../price/attempts/colu
 import { tierSql } from '../../../price/attempts/run-costs.ts'
 import { jsonOf } from '../../../user/json-text.ts'
 import type { Evidence } from '../../rule.ts'
-import type { Json } from '../exchange.ts'
+import type { Json } from '../json.ts'
 import { soleTextOf } from './sole-texts.ts'
 
 interface Row extends TokenColumns {

@@ -1,6 +1,7 @@
 import { type Model, modelNamed } from '../../../contract/contract.ts'
 import type { Evidence } from '../../rule.ts'
-import { type Exchange, exchangesOf, isList, isObject, type Json } from '../exchange.ts'
+import { type Exchange, exchangesOf } from '../exchange.ts'
+import { isList, isObject, type Json } from '../json.ts'
 import { oncePerEvidence } from '../once.ts'
 
 /** An answered request whose prompt is one text of one user message, and nothing else that has tokens. */

@@ -1,4 +1,4 @@
-import { isList, isObject, type JsonObject } from '../exchange.ts'
+import { isList, isObject, type JsonObject } from '../json.ts'
 import { creditsNamed, spent } from './credits.ts'
 import { type Field, fieldsOf, numbersNamed, numeric, timeZoneNamed } from './fields.ts'
 

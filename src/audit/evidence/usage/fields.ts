@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../exchange.ts'
+import { isObject, type Json, type JsonObject } from '../json.ts'
 
 /** A field of a body, at any depth of objects. Lists hold lines, not fields. */
 export interface Field {

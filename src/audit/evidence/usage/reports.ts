@@ -1,5 +1,6 @@
 import type { Evidence } from '../../rule.ts'
-import { type Exchange, exchangesOf, isObject, type JsonObject } from '../exchange.ts'
+import { type Exchange, exchangesOf } from '../exchange.ts'
+import { isObject, type JsonObject } from '../json.ts'
 import { bucketsBy, type UsageBucket } from './buckets.ts'
 import { creditsNamed, spent } from './credits.ts'
 import { fieldsOf, numbersNamed, ofTheWhole, textNamed, timeZoneNamed } from './fields.ts'

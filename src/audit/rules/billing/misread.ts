@@ -8,8 +8,14 @@ import { clearStretches, rowsOf, type Stretch } from './segments.ts'
 const mostBeside = 4
 
 /**
- * Stretches beside values that are off by themselves: what one takes too much, the next that are off take too little, or the other way
- * round. A wrong price takes more and more.
+ * The stretches on both sides of values that are off by themselves. What one stretch takes too much, the next takes too
+ * little, or the other way round. A wrong price takes more and more.
+ *
+ *     true balance    100     98     96     94         100     98     96     94
+ *     shown           100     97     96     94         100     97     94     91
+ *     taken               3      1      2                  3      3      3
+ *     excess             +1     -1      0                 +1     +1     +1
+ *                     one value is off: cancels        a wrong price: adds up
  *
  * Two wrong prices in turn look the same. So some such stretch must be one that nothing paid for, or all that is off in an account
  * cancels, more than once, on models that cost their price elsewhere.

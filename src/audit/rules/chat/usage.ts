@@ -1,4 +1,5 @@
-import { type Exchange, exchangesOf, isList, isObject } from '../../evidence/exchange.ts'
+import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
+import { isList, isObject } from '../../evidence/json.ts'
 import { type Judged, judgedRule, type Observed } from '../exchange-rule.ts'
 import { sqlRule } from '../sql-rule.ts'
 

@@ -1,5 +1,6 @@
 import { type Model, mayBeNamed } from '../../../contract/contract.ts'
-import { type Exchange, isList, isObject, type JsonObject } from '../../evidence/exchange.ts'
+import type { Exchange } from '../../evidence/exchange.ts'
+import { isList, isObject, type JsonObject } from '../../evidence/json.ts'
 import type { Rule } from '../../rule.ts'
 import { kindOf } from '../chat/completion.ts'
 import { promptOf } from '../chat/usage.ts'

@@ -1,6 +1,7 @@
 import { modelNamed } from '../../../contract/contract.ts'
 import type { Usage } from '../../../tokens/usage.ts'
-import { type Exchange, exchangesOf, isObject } from '../../evidence/exchange.ts'
+import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
+import { isObject } from '../../evidence/json.ts'
 import { answerUsage } from '../../evidence/prices/answer-json.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
 import type { Verdict, Witness } from '../../verdict.ts'

@@ -1,5 +1,6 @@
 import { modelNamed, type ServedTier } from '../../../contract/contract.ts'
-import { type Exchange, exchangesOf, isObject } from '../../evidence/exchange.ts'
+import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
+import { isObject } from '../../evidence/json.ts'
 import { worstOf } from '../../evidence/sold/by-model.ts'
 import { drawsOf } from '../../evidence/sold/chance.ts'
 import { pairsOf } from '../../evidence/sold/pairs.ts'

@@ -1,14 +1,8 @@
 import { modelNamed, type ToolPromise } from '../../../contract/contract.ts'
 import { jsonOf } from '../../../user/json-text.ts'
 import { plainChoices } from '../../evidence/chat-texts.ts'
-import {
-  type Exchange,
-  exchangesOf,
-  isList,
-  isObject,
-  type Json,
-  type JsonObject,
-} from '../../evidence/exchange.ts'
+import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
+import { isList, isObject, type Json, type JsonObject } from '../../evidence/json.ts'
 import { worstOf } from '../../evidence/sold/by-model.ts'
 import {
   judgeIntact,

@@ -1,4 +1,4 @@
-import type { Json } from '../../evidence/exchange.ts'
+import type { Json } from '../../evidence/json.ts'
 import { reportRule } from './report-rule.ts'
 
 const number = String.raw`(?:"?-?\d+(?:\.\d+)?"?\s*[,}\]]|null)`

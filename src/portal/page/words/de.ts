@@ -1,4 +1,4 @@
-import type { Wording } from '../words.ts'
+import type { Wording } from './wording.ts'
 
 export const de: Wording = {
   title: 'Ihre Nutzung',

@@ -1,4 +1,4 @@
-import type { Wording } from '../words.ts'
+import type { Wording } from './wording.ts'
 
 export const fr: Wording = {
   title: 'Votre utilisation',

@@ -1,4 +1,4 @@
-import type { Wording } from '../words.ts'
+import type { Wording } from './wording.ts'
 
 export const ja: Wording = {
   title: 'ご利用状況',

@@ -1,5 +1,5 @@
 import type { ModelPrice } from '../../../contract/prices.ts'
-import type { LoggedOf, PriceOf } from '../expected.ts'
+import type { LoggedOf, PriceOf } from '../price-judge.ts'
 import type { Change } from './change.ts'
 import { feeChanges } from './fees.ts'
 import { groupChanges } from './kinds.ts'

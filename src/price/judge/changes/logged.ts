@@ -1,7 +1,7 @@
 import type { LoggedTokens } from '../../../contract/prices.ts'
 import { outputParts, type Parts, type Usage } from '../../../tokens/usage.ts'
 import { calculate } from '../../calculate.ts'
-import type { LoggedOf } from '../expected.ts'
+import type { LoggedOf } from '../price-judge.ts'
 import type { Change } from './change.ts'
 
 /**

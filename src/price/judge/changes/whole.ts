@@ -1,7 +1,7 @@
 import type { ModelPrice } from '../../../contract/prices.ts'
 import { multiply, rational, subtract, zero } from '../../../money/rational.ts'
 import { calculate } from '../../calculate.ts'
-import type { PriceOf } from '../expected.ts'
+import type { PriceOf } from '../price-judge.ts'
 import { type Change, onModel } from './change.ts'
 
 /** Another charge for how the request ended. */

@@ -1,6 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { endSql } from '../../../measure/usage/ends.ts'
-import { outcomeColumns, sumColumns } from '../../../measure/usage/quantities.ts'
 import { cellsSql, shownBucketsSql } from '../../../store/quarters/quarters.ts'
 import { keepRunClocks } from '../../../store/runs/run-clocks.ts'
 import { accountCondition } from '../../../store/session/account.ts'
@@ -10,7 +8,7 @@ import { accountOf, type UsageOptions } from '../shape.ts'
 
 /**
  * Sums requests of one account, or of all, for the usage page, in a few queries with results of bounded size. Each engine reads the same queries
- * (`*.sql` in this folder), and defines the relations that they read:
+ * (`*.sql` and `outcomes.ts` in this folder), and defines the relations that they read:
  *
  * - `usage_cells`: sums of quarters of an hour, or the contribution of each request
  * - `usage_minutes`: requests of each key and clock minute
@@ -34,16 +32,12 @@ export interface UsageEngine {
   fill(store: Session, table: string, sql: string): Promise<void>
 }
 
-/** The sums of a series or a key, by end and unit. */
-const outcomeSums = `${endSql} AS ended, unit, ${sumColumns(outcomeColumns)}`
-
-/** The text of a file in this folder. Sums that several queries share are in a file of their own. */
+/** The text of a file in this folder. A query with parts has a function in `outcomes.ts` instead. */
 export function queryText(name: string): string {
-  const text = readFileSync(
+  return readFileSync(
     new URL(`../../../../src/report/usage/engine/${name}.sql`, import.meta.url),
     'utf8',
   )
-  return text.replace('/* outcome-sums */', () => outcomeSums)
 }
 
 const inDuckdb = {

@@ -16,13 +16,15 @@ import { chosenRows, exactly, type Figure, type ThresholdScope } from './figure.
 import { rateOf, shareOf } from './intervals.ts'
 import { timeFigure } from './times.ts'
 
-const filterColumns: Readonly<Record<string, string>> = lookup({
-  code: `coalesce(CASE WHEN regexp_full_match($v, '[0-9]+') THEN status::VARCHAR ELSE coalesce(error_code, error_type) END, '')`,
-  status: `coalesce(status::VARCHAR, '')`,
-  outcome: 'outcome',
-  reason: `coalesce(reason, '')`,
-  model: `coalesce(model, '')`,
-  account: `coalesce(account, '')`,
+/** What a filter compares with its value, as SQL. @param value the parameter that holds it */
+const filterColumns: Readonly<Record<string, (value: string) => string>> = lookup({
+  code: (value) =>
+    `coalesce(CASE WHEN regexp_full_match(${value}, '[0-9]+') THEN status::VARCHAR ELSE coalesce(error_code, error_type) END, '')`,
+  status: () => `coalesce(status::VARCHAR, '')`,
+  outcome: () => 'outcome',
+  reason: () => `coalesce(reason, '')`,
+  model: () => `coalesce(model, '')`,
+  account: () => `coalesce(account, '')`,
 })
 
 /** Filters that select the denominator of a share; the others select outcomes. */
@@ -42,7 +44,7 @@ export async function requestFigure(
   for (const [key, value] of Object.entries(threshold.filter)) {
     const name = `$${parameters.push(String(value))}`
     const list = whose.has(key) ? where : filter
-    list.push(`${filterColumns[key]!.replaceAll('$v', name)} = ${name}`)
+    list.push(`${filterColumns[key]!(name)} = ${name}`)
   }
   const chosen = `(FROM attempt_values WHERE ${where.join(' AND ')})`
   const measure = measureNames.find((name) => columnOf(name) === `${threshold.metric}_us`)

@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { queryText, storeEngine } from '../../../../src/report/usage/engine/engine.ts'
+import { storeEngine } from '../../../../src/report/usage/engine/engine.ts'
+import {
+  keyOutcomesSql,
+  oddSql,
+  outcomesSql,
+} from '../../../../src/report/usage/engine/outcomes.ts'
 import { prepareUsage } from '../../../../src/report/usage/prepare.ts'
 import { appendAttempts } from '../../../../src/store/attempts/recorder.ts'
 import { openStore, type Store } from '../../../store/opened.ts'
@@ -35,8 +40,11 @@ test('the engine of the store has no name and holds single requests', () => {
 })
 
 test('sums that two queries share are in the text of each', () => {
-  for (const name of ['outcomes', 'key-outcomes']) {
-    expect(queryText(name)).toContain("WHEN status = 429 THEN 'limited'")
-    expect(queryText(name)).not.toContain('/* outcome-sums */')
+  for (const sql of [outcomesSql, keyOutcomesSql]) {
+    expect(sql).toContain("WHEN status = 429 THEN 'limited'")
   }
+})
+
+test('the condition of odd requests chooses them and is counted alike', () => {
+  expect(oddSql('credits > 7').split('AND (credits > 7)')).toHaveLength(3)
 })

@@ -3,10 +3,11 @@ import { countBelow } from '../../../../limits/count-below.ts'
 import { largest } from '../../../../user/extremes.ts'
 import type { Conservation } from '../conservation.ts'
 import { abandonments, type BalanceHistory, effects } from '../history.ts'
-import { add, isExplained, nearestOf, type Ranges, ranges, unlike } from './combinations.ts'
+import { isLegal, nearestOf, unlike } from './combinations.ts'
 import { delayedPolicies } from './delays.ts'
 import { type Kind, kindsOf, type Policy, plainPolicies, policyOf, type Sight } from './policies.ts'
 import { fromEachPoint } from './progress.ts'
+import { add, type Ranges, ranges } from './ranges.ts'
 import { latenessOf, type Timing, timingOf } from './timing.ts'
 
 /**
@@ -73,7 +74,7 @@ export function chargedBeyondPolicies(
   if (astray * 50 > abandoned || off[widest]! <= 0) return null
 
   const explained = () =>
-    isExplained(
+    isLegal(
       taken,
       fixed,
       kinds.map((kind, nth) =>

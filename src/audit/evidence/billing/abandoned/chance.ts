@@ -1,5 +1,5 @@
 import type { Credits } from '../../../../contract/contract.ts'
-import type { Ranges } from './combinations.ts'
+import type { Ranges } from './ranges.ts'
 
 /**
  * The likelihood of the sums of all stretches, if each part takes at least its minimum, and every further credit up to

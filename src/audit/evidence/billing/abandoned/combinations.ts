@@ -1,25 +1,9 @@
 import type { Credits } from '../../../../contract/contract.ts'
 import { logLikelihoodOf } from './chance.ts'
-
-/** Minimum and maximum charge of a policy in each stretch. */
-export interface Ranges {
-  readonly least: Float64Array
-  readonly most: Float64Array
-}
+import { type Ranges, ranges } from './ranges.ts'
 
 /** Most combinations of policies to try. Above this, nothing is proven. */
 const mostTries = 20_000_000
-
-export const ranges = (count: number): Ranges => ({
-  least: new Float64Array(count),
-  most: new Float64Array(count),
-})
-
-/** Adds nothing outside all stretches: a typed array ignores such an index. */
-export function add({ least, most }: Ranges, at: number, surely: Credits, perhaps: Credits): void {
-  least[at] = least[at]! + surely
-  most[at] = most[at]! + perhaps
-}
 
 /** Removes policies with the same charges everywhere. */
 export function unlike(policies: readonly Ranges[]): readonly Ranges[] {
@@ -68,7 +52,7 @@ function plus(a: Ranges, b: Ranges): Ranges {
  *
  * @param leastLog natural logarithm of the least likelihood of an explanation
  */
-export function isExplained(
+export function isLegal(
   taken: readonly Credits[],
   fixed: Ranges,
   kinds: readonly (readonly Ranges[])[],

@@ -1,7 +1,7 @@
 import type { Credits } from '../../../../contract/contract.ts'
 import type { BalanceHistory } from '../history.ts'
-import { add, type Ranges, ranges } from './combinations.ts'
 import { type Charges, countWithin, type Policy } from './policies.ts'
+import { add, type Ranges, ranges } from './ranges.ts'
 
 /** An abandoned attempt, for a policy that acts after a delay. */
 export interface Leaver {
@@ -19,6 +19,15 @@ const fewNear = 4
 
 /**
  * All policies that charge each attempt, or return its held price, after a delay from its anchor.
+ *
+ *     settled values    |-- stretch 0 --|-- stretch 1 --|-- stretch 2 --|
+ *     attempt A            a.......>charged in 0
+ *     attempt B                    b.......>charged in 1
+ *                          |-delay-|
+ *
+ * The delay is not known, but only its order matters: a longer one changes nothing until some attempt passes a settled
+ * value. So few delays are tried: those at which an attempt is right at a value, and one between each two. `delayed`
+ * charges nothing before the delay has ended; `held` takes the price at the call and returns it then.
  *
  * Delays rise, so each attempt only moves to later stretches. Moments within `noticeUs` of a settled value may be on
  * either side of it.

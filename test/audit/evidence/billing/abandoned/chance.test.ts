@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest'
 import { logLikelihoodOf } from '../../../../../src/audit/evidence/billing/abandoned/chance.ts'
-import {
-  isExplained,
-  type Ranges,
-} from '../../../../../src/audit/evidence/billing/abandoned/combinations.ts'
+import { isLegal } from '../../../../../src/audit/evidence/billing/abandoned/combinations.ts'
+import type { Ranges } from '../../../../../src/audit/evidence/billing/abandoned/ranges.ts'
 
 const range = (least: number[], most: number[]): Ranges => ({
   least: Float64Array.from(least),
@@ -80,18 +78,18 @@ test('a policy that leaves much open does not explain sums that a plain policy m
   // charged.
   const aborts = [range(everywhere(5), everywhere(30))]
   const timeouts = [range(everywhere(12), everywhere(12))]
-  expect(isExplained(oneMore, sure, [aborts, timeouts], -Infinity)).toBe(true)
-  expect(isExplained(oneMore, sure, [aborts, timeouts], Math.log(1e-6))).toBe(false)
+  expect(isLegal(oneMore, sure, [aborts, timeouts], -Infinity)).toBe(true)
+  expect(isLegal(oneMore, sure, [aborts, timeouts], Math.log(1e-6))).toBe(false)
 })
 
 test('one attempt that may be charged explains one credit', () => {
   const aborts = [range(everywhere(30), everywhere(30).with(5, 31).with(9, 31))]
-  expect(isExplained(oneMore, sure, [aborts], Math.log(1e-6))).toBe(true)
+  expect(isLegal(oneMore, sure, [aborts], Math.log(1e-6))).toBe(true)
 })
 
 test('policies that leave nothing open are found by the credits that remain', () => {
   const aborts = Array.from({ length: 40 }, (_, of) => range(everywhere(of), everywhere(of)))
   const moved = [3, 5].map((at) => everywhere(2).with(at, 3)).map((each) => range(each, each))
-  expect(isExplained(oneMore, sure, [aborts, moved], Math.log(1e-6))).toBe(true)
-  expect(isExplained(oneMore, sure, [aborts, [moved[0]!]], Math.log(1e-6))).toBe(false)
+  expect(isLegal(oneMore, sure, [aborts, moved], Math.log(1e-6))).toBe(true)
+  expect(isLegal(oneMore, sure, [aborts, [moved[0]!]], Math.log(1e-6))).toBe(false)
 })

@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest'
 import {
-  add,
-  isExplained,
+  isLegal,
   nearestOf,
-  type Ranges,
-  ranges,
   unlike,
 } from '../../../../../src/audit/evidence/billing/abandoned/combinations.ts'
+import {
+  add,
+  type Ranges,
+  ranges,
+} from '../../../../../src/audit/evidence/billing/abandoned/ranges.ts'
 
 const range = (least: readonly number[], most = least): Ranges => ({
   least: Float64Array.from(least),
@@ -74,7 +76,7 @@ const explained = (
   kinds: readonly (readonly Ranges[])[],
   fixed = range(taken.map(() => 0)),
   leastLog = -Infinity,
-) => isExplained(taken, fixed, kinds, leastLog)
+) => isLegal(taken, fixed, kinds, leastLog)
 
 test.each([
   ['a policy that charges just the taken credits explains them', [2, 1], [[range([2, 1])]], true],
