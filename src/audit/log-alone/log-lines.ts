@@ -169,7 +169,15 @@ function usageOf(item: Fields, normal: NormalRow | null, terms: LogTerms | null)
   })
   const form = { input: 'all', output: 'all' } as const
   if (named.length > 0) {
-    return normalUsage(Object.fromEntries(named), form)
+    const { cacheWrite, ...counts }: StatedCounts = Object.fromEntries(named)
+    // Beside writes for an hour, the contract's `cache_write` are those for five minutes.
+    const isByLife = counts.cacheWrite1h !== undefined
+    return normalUsage(
+      cacheWrite === undefined
+        ? counts
+        : { ...counts, [isByLife ? 'cacheWrite5m' : 'cacheWrite']: cacheWrite },
+      form,
+    )
   }
   if (normal !== null) {
     const { input, cached, cacheWrite, cacheWrite1h, output, reasoning } = normal
