@@ -6,8 +6,8 @@ import {
 } from '../../../src/client/document/usage-counts.ts'
 import type { TokenColumns } from '../../../src/price/attempts/column-usage.ts'
 
-/** The columns of tokens that the client fills from a usage object. */
-export function columnsOf(usage: object, endpoint: string): TokenColumns {
+/** The columns of tokens that the client fills from a usage object. @param hasText whether its answer has any */
+export function columnsOf(usage: object, endpoint: string, hasText = true): TokenColumns {
   const counts = new Float64Array(usagePaths.length).fill(Number.NaN)
   const counted: number[] = []
   for (const [at, path] of usagePaths.entries()) {
@@ -23,7 +23,7 @@ export function columnsOf(usage: object, endpoint: string): TokenColumns {
   }
   const [read, fields] = [new UsageCounts(), new TokenFields()]
   read.take(Int32Array.from(counted), counted.length, counts, -1)
-  read.fill(fields, endpoint, true)
+  read.fill(fields, endpoint, hasText)
   return Object.fromEntries(
     tokenColumns.map((name) => [name, Number.isNaN(fields[name]) ? null : fields[name]]),
   ) as TokenColumns

@@ -72,7 +72,7 @@ export const deedFaults: readonly Fault[] = [
     'price',
     'other model in the row',
     ['log'],
-    /^model .* in the log/,
+    /^model .* in the log/m,
   ),
   deedFault('posted twice', 'double', 'posted twice', ['balance'], /charged twice/),
   deedFault('not posted', 'lost', 'not posted', ['balance'], /free/),

@@ -139,3 +139,22 @@ test.each([
   const { wrongly } = await outcomeOf(draw(seed))
   expect(wrongly).toEqual([])
 })
+
+test.each([
+  ['what is taken without a request', 1, /0\.5 USD taken without a request/],
+  ['a charge that is given back twice', 15, /given back twice \(in some requests\)/],
+  ['a tier in the headers of requests that follow each other', 28, /the tier counts input without/],
+  ['one free request of several between two values', 36, /stretches are wrong: free \(in some/],
+  ['a price at another number', 126, /output at 1\.1 times its price/],
+  ['a wrong form of requests beside others', 276, /charged twice \(of streams\)/],
+] as const)('a balance names %s (seed %#)', async (_, seed, words) => {
+  const { findings } = await outcomeOf(drawFaulty(seed))
+  expect(wordsOf(findings.find(({ rule }) => rule === 'PRICE-06')!)).toMatch(words)
+})
+
+test('a value that is round in one account is as exact as those of the others', async () => {
+  const { findings } = await outcomeOf(drawFaulty(327))
+  expect(findings.find(({ rule }) => rule === 'PRICE-06')!.verdict).toMatchObject({
+    verdict: 'fail',
+  })
+})

@@ -88,18 +88,18 @@ function isProvenAt(world: World, { amounts }: Played, place: 'answer' | 'log'):
   const { terms, asks, conduct } = world
   const digits = conduct.has('short costs') ? Math.min(fewDigits, terms.digits) : terms.digits
   const shownDigits = Math.min(mostDigits, digits)
+  const isShown = (ask: Asked) =>
+    place === 'log' ||
+    ((ask.ended === 'ok' || ask.ended === 'empty' || ask.ended === 'filtered') &&
+      !(ask.isStream && (terms.cost === 'header' || conduct.has('costs on plain answers alone'))))
   const unit = finest(
-    amounts.map((each) => each[place]),
+    amounts.flatMap((each, nth) => (isShown(asks[nth]!) ? [each[place]] : [])),
     shownDigits,
   )
   return asks.some((ask, nth) => {
     const { right, [place]: shown } = amounts[nth]!
-    const isShown =
-      place === 'log' ||
-      ((ask.ended === 'ok' || ask.ended === 'empty' || ask.ended === 'filtered') &&
-        !(ask.isStream && (terms.cost === 'header' || conduct.has('costs on plain answers alone'))))
     const isFree = shown === 0n && isRepeat(world, ask)
-    return isShown && isCertain(world, ask) && !isFree && sizeOf(shown - right) > 2n * unit
+    return isShown(ask) && isCertain(world, ask) && !isFree && sizeOf(shown - right) > 2n * unit
   })
 }
 

@@ -7,7 +7,7 @@ import { outputTokens, promptTokens } from './asks.ts'
 import { costOf } from './cost.ts'
 import type { Place } from './fault.ts'
 import { grantTaken } from './fault-ends.ts'
-import { answerText, usageOf } from './shapes.ts'
+import { answerText, isMute, usageOf } from './shapes.ts'
 import type { World } from './world.ts'
 
 type Asked = World['asks'][number]
@@ -209,7 +209,7 @@ class Sheet {
         ...{ endpoint: ask.dialect, model: ask.model, account: ask.account },
         responseModel: isWhole ? ask.model : null,
         responseId: ask.ended === 'refused' ? null : idOf(ask),
-        ...(isStored || !isWhole ? noTokens : columnsOf(usage, ask.dialect)),
+        ...(isStored || !isWhole ? noTokens : columnsOf(usage, ask.dialect, !isMute(ask))),
         streamed: ask.isStream ? 1 : 0,
         outcome:
           ask.ended === 'refused'

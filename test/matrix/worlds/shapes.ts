@@ -1,11 +1,14 @@
 import { type Ask, outputTokens, promptTokens } from './asks.ts'
 
+/** An answer without text, which counts no output. */
+export const isMute = ({ ended }: Pick<Ask, 'ended'>) => ended === 'empty' || ended === 'filtered'
+
 /** A usage as each dialect writes it. @param isBare without the details that are 0 */
 export function usageOf(
   { counts, dialect, searches, ended, silent = [] }: Ask,
   isBare: boolean,
 ): Record<string, unknown> {
-  const isEmpty = ended === 'empty' || ended === 'filtered'
+  const isEmpty = isMute({ ended })
   const { input, cache_read, cache_write, cache_write_1h } = counts
   const output = isEmpty ? 0 : outputTokens(counts)
   const calls = searches === 0 ? {} : { server_tool_use: { web_search_requests: searches } }
@@ -54,7 +57,7 @@ export function answerText(
   const priced = (of: object) => (cost === null ? of : { ...of, cost: 'the cost' })
   const write = (document: object) =>
     JSON.stringify(document).replace('"the cost"', cost ?? '"the cost"')
-  const answer = `answer to ${ask.prompt}`
+  const answer = isMute(ask) ? '' : `answer to ${ask.prompt}`
   const isChat = ask.dialect === 'chat'
   if (!ask.isStream) {
     const said = isChat

@@ -128,15 +128,9 @@ export function stretchesOf(
   recorded: Recorded = new Map(),
 ): readonly ReadingStretch[] {
   const byAccount = Map.groupBy(requests, ({ account }) => account)
+  const unit = unitOfReadings(readings, terms, judge)
+  const smallest = powerOfTen(-judge.currency.digits)
   return [...Map.groupBy(readings, ({ account }) => account)].flatMap(([account, own]) => {
-    const finest = own.reduce<Rational | null>(
-      (least, { place }) => (least === null || compare(place, least) < 0 ? place : least),
-      null,
-    )
-    // A spend that stays at 0 shows no place, and no charge either.
-    const isNothing = terms.moves === 'up' && own.every(({ value }) => isZero(value))
-    const smallest = powerOfTen(-judge.currency.digits)
-    const unit = isNothing || finest === null || compare(finest, smallest) < 0 ? smallest : finest
     const charges = (byAccount.get(account) ?? []).map((request) =>
       chargeOf(request, judge, recordedBounds(recorded.get(request), unit)),
     )
@@ -159,6 +153,21 @@ export function stretchesOf(
       ...(isSteady ? [{ ...whole, isWhole: true }] : []),
     ]
   })
+}
+
+/** The last place that the values show, those of all accounts: a round value of one hides no more than those of the others. */
+export function unitOfReadings(
+  readings: readonly Reading[],
+  { moves }: BalanceTerms,
+  { currency }: PriceJudge,
+): Rational {
+  const smallest = powerOfTen(-currency.digits)
+  // A spend that stays at 0 shows no place, and no charge either.
+  const places = readings.flatMap(({ value, place }) =>
+    moves === 'up' && isZero(value) ? [] : [place],
+  )
+  const [finest = smallest] = places.toSorted(compare)
+  return compare(finest, smallest) < 0 ? smallest : finest
 }
 
 /**

@@ -1,11 +1,18 @@
+import type { BalanceTerms } from '../../../contract/prices.ts'
 import {
   absolute,
   add,
   compare,
-  isEqual,
+  decimalText,
+  divide,
+  isZero,
+  multiply,
   one,
   powerOfTen,
   type Rational,
+  rational,
+  roundTo,
+  roundWhole,
   subtract,
   zero,
 } from '../../../money/rational.ts'
@@ -13,32 +20,88 @@ import type { Change } from '../../../price/judge/changes/change.ts'
 import { changesFor } from '../../../price/judge/changes/changes.ts'
 import { expectedCosts } from '../../../price/judge/expected.ts'
 import { type CountedPart, countedParts, otherCount } from '../../../price/judge/other-count.ts'
+import { otherPrices } from '../../../price/judge/other-price.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { smallest } from '../../../user/extremes.ts'
 import type { ReadingStretch } from './balance.ts'
+import { onceForEach } from './judgements.ts'
+import { type Window, windowsOf } from './windows.ts'
 
-/** Sums of more requests have too many explanations. */
-const mostRequests = 50
-const mostStretches = 20
+const mostWindows = 20
 const mostNamed = 2
 
-/** A stretch with the list of its requests. */
-type Summed = Omit<ReadingStretch, 'requests'> & { readonly requests: readonly PricedRequest[] }
+/** A cause of all wrong sums, and how plain it is: the fewest extras come first. */
+interface Cause {
+  readonly summary: string
+  /** 0: all requests; 1: those of a form; 2: some of the windows; 3: one request of each wrong window. */
+  readonly extras: number
+}
 
-/** `: cache_read at the price of input`: the single change that gives all wrong sums; empty if there is none. */
-export function explainSums(stretches: readonly ReadingStretch[], judge: PriceJudge): string {
-  const isWrongPart = ({ isWhole, isRight }: ReadingStretch) => !isWhole && !isRight
-  const exact = stretches
-    .filter(isExact)
-    // The stretch over all contains what its parts already show.
-    .filter(({ isWhole }, _, all) => !isWhole || !all.some(isWrongPart))
-    .toSorted((a, b) => a.count - b.count)
-  const some = (all: readonly ReadingStretch[]) =>
-    all.slice(0, mostStretches).map((stretch) => ({ ...stretch, requests: stretch.requests() }))
-  const wrong = some(exact.filter(({ isRight }) => !isRight))
-  const right = some(exact.filter(({ isRight }) => isRight))
-  if (wrong.length === 0) return ''
+/**
+ * `: cache_read at the price of input`: the simplest single change that gives all wrong sums; empty if there is none. A change is
+ * tried on all requests, on streams, on plain answers, and on one request of each wrong window.
+ */
+export function explainSums(
+  stretches: readonly ReadingStretch[],
+  requests: readonly PricedRequest[],
+  terms: BalanceTerms,
+  judge: PriceJudge,
+): string {
+  for (const windows of windowsOf(stretches, requests, terms, judge)) {
+    const some = (isRight: boolean) =>
+      windows
+        .filter((each) => each.isRight === isRight)
+        .toSorted((a, b) => a.requests.length - b.requests.length)
+        .slice(0, mostWindows)
+    const names = causesOf(some(false), some(true), judge)
+    if (names.length > 0) return `: ${names.slice(0, mostNamed).join(', or ')}`
+  }
+  return ''
+}
+
+function causesOf(
+  wrong: readonly Window[],
+  right: readonly Window[],
+  judge: PriceJudge,
+): readonly string[] {
+  const causes = changeCauses(wrong, right, judge)
+  if (causes.length > 0) {
+    const plainest = smallest(causes.map(({ extras }) => extras))
+    return [
+      ...new Set(causes.filter(({ extras }) => extras === plainest).map(({ summary }) => summary)),
+    ]
+  }
+  const found = [
+    () => pricedOtherwise(wrong, right, judge),
+    () => countedOtherwise(wrong, judge),
+    () => ofAnotherAccount(wrong),
+    () => withoutRequest(wrong, judge.currency.name),
+  ]
+  for (const cause of found) {
+    const names = cause()
+    if (names.length > 0) return names
+  }
+  return []
+}
+
+const isWhole = ({ outcomes }: PricedRequest) => outcomes[0] === 'success'
+const forms = [
+  ['', () => true],
+  [' (of streams)', ({ isStream }: PricedRequest) => isStream],
+  [' (of plain answers)', ({ isStream }: PricedRequest) => !isStream],
+  [' (of whole answers)', isWhole],
+  [' (of whole streams)', (request: PricedRequest) => request.isStream && isWhole(request)],
+] as const
+
+/** What a balance can do with a charge beside what an answer or a log can show: so many times of it are taken. */
+const bookings = [{ summary: 'charged, and given back twice', times: rational(-1n) }] as const
+
+function changeCauses(
+  wrong: readonly Window[],
+  right: readonly Window[],
+  judge: PriceJudge,
+): readonly Cause[] {
   const models = new Map(
     [...wrong, ...right].flatMap(({ requests }) =>
       requests.flatMap(({ requestedModel }) => {
@@ -47,32 +110,114 @@ export function explainSums(stretches: readonly ReadingStretch[], judge: PriceJu
       }),
     ),
   )
-  const found = changesFor([...models.values()], judge.priceOf, judge.loggedOf).flatMap(
-    (change) => {
-      if (!wrong.every((stretch) => effectOn(stretch, change, judge).gives)) return []
-      const spared = right.filter((stretch) => effectOn(stretch, change, judge).changed)
-      return [{ summary: change.summary, about: change.about, spared }]
-    },
+  const changes = changesFor([...models.values()], judge.priceOf, judge.loggedOf)
+  let hasRounding = false
+  const found = changes.flatMap((change): readonly Cause[] => {
+    // Of roundings that give the same, one is enough.
+    if (change.about === 'round' && hasRounding) return []
+    const moved = onceForEach((request: PricedRequest) => movedBy(change, request, judge))
+    const causes = causesBy(change.summary, moved, wrong, right)
+    if (change.about === 'round' && causes.length > 0) hasRounding = true
+    return causes
+  })
+  const booked = bookings.flatMap(({ summary, times }) =>
+    causesBy(
+      summary,
+      (request) => {
+        const [cost = zero] = expectedCosts(request, judge).costs
+        return multiply(cost, subtract(times, one))
+      },
+      wrong,
+      right,
+    ),
   )
-  const fewest = smallest(found.map(({ spared }) => spared.length))
-  const best = found.filter(
-    ({ spared, about }, at) =>
-      spared.length === fewest &&
-      (about !== 'round' || found.findIndex((each) => each.about === 'round') === at),
+  return [...found, ...booked]
+}
+
+/** How much more a request costs by a change; null if it does not apply. */
+function movedBy(change: Change, request: PricedRequest, judge: PriceJudge): Rational | null {
+  const { costs, readings } = expectedCosts(request, judge)
+  const [[reading], cost] = [readings, costs[0]]
+  if (reading === undefined || cost === undefined) return null
+  const other = change.costOf(request, reading.model, reading.usage, reading.context)
+  return other === null || compare(other, cost) === 0 ? null : subtract(other, cost)
+}
+
+function causesBy(
+  summary: string,
+  moved: (request: PricedRequest) => Rational | null,
+  wrong: readonly Window[],
+  right: readonly Window[],
+): readonly Cause[] {
+  for (const [words, has] of forms) {
+    const sumOf = ({ requests }: Window) =>
+      requests.flatMap((each) => (has(each) ? (moved(each) ?? []) : [])).reduce(add, zero)
+    if (!wrong.every((window) => isGiven(window, sumOf(window)))) continue
+    const spared = right.filter((window) => compare(absolute(sumOf(window)), window.unit) > 0)
+    if (spared.length === 0) return [{ summary: summary + words, extras: words === '' ? 0 : 1 }]
+    if (words === '' && !isOfForm(wrong, spared))
+      return [{ summary: `${summary} (in some requests)`, extras: 2 }]
+  }
+  const isOne = wrong.every(
+    (window) =>
+      compare(absolute(window.apart), multiply(window.unit, fineness)) >= 0 &&
+      window.requests.some((request) => {
+        const more = moved(request)
+        return more !== null && isGiven(window, more)
+      }),
   )
-  const names = [...new Set(best.map(({ summary, spared }) => summary + scopeOf(wrong, spared)))]
-  const all = names.length === 0 ? countedOtherwise(wrong, judge) : names
-  return all.length === 0 ? '' : `: ${all.slice(0, mostNamed).join(', or ')}`
+  return isOne ? [{ summary: `${summary} (in some requests)`, extras: 3 }] : []
+}
+
+/** One request of many explains a sum by chance unless the sum is so many times finer than what is wrong with it. */
+const fineness = rational(200n)
+
+const isGiven = ({ apart, unit }: Window, moved: Rational) =>
+  !isZero(moved) && compare(absolute(subtract(apart, moved)), unit) <= 0
+
+/** Whether one form is all that tells the wrong windows from those that a change spares. */
+function isOfForm(wrong: readonly Window[], spared: readonly Window[]): boolean {
+  const all = (windows: readonly Window[], isStream: boolean) =>
+    windows.every(({ requests }) => requests.every((each) => each.isStream === isStream))
+  return [true, false].some((isStream) => all(wrong, isStream) && all(spared, !isStream))
+}
+
+/** One price, or the whole cost, at another number than the contract has. */
+function pricedOtherwise(
+  wrong: readonly Window[],
+  right: readonly Window[],
+  judge: PriceJudge,
+): readonly string[] {
+  for (const [words, has] of forms) {
+    const amounts = (windows: readonly Window[]) =>
+      windows.map(({ requests, apart, unit }) => {
+        const own = requests.filter(has)
+        const cost = own.map((each) => expectedCosts(each, judge).costs[0]!).reduce(add, zero)
+        const readings = own.flatMap((each) => expectedCosts(each, judge).readings.slice(0, 1))
+        return { amount: add(cost, apart), unit, readings }
+      })
+    const found = otherPrices(amounts(wrong), amounts(right))
+    if (found.length > 0) return found.map(({ summary }) => summary + words)
+  }
+  // Of several windows, one request in each has too many combinations.
+  const [window, second] = wrong
+  if (second !== undefined) return []
+  return window!.requests.flatMap((request) => {
+    const { costs, readings } = expectedCosts(request, judge)
+    const amount = add(costs[0]!, window!.apart)
+    const found = otherPrices([{ amount, unit: window!.unit, readings: readings.slice(0, 1) }])
+    return found.map(({ summary }) => `${summary} (in some requests)`)
+  })
 }
 
 /** Other counts of tokens that give wrong sums of one stream each. */
-function countedOtherwise(wrong: readonly Summed[], judge: PriceJudge): readonly string[] {
+function countedOtherwise(wrong: readonly Window[], judge: PriceJudge): readonly string[] {
   if (!wrong.every(({ requests: [request, second] }) => second === undefined && request?.isStream))
     return []
   return (Object.keys(countedParts) as CountedPart[]).flatMap((part) => {
-    const counts = wrong.map(({ requests, taken, first, last }) => {
-      const { readings } = expectedCosts(requests[0]!, judge)
-      return otherCount(taken, readings, unitOf(first, last, judge), part)
+    const counts = wrong.map(({ requests, apart, unit }) => {
+      const { readings, costs } = expectedCosts(requests[0]!, judge)
+      return otherCount(add(costs[0]!, apart), readings, unit, part)
     })
     return counts.includes(null)
       ? []
@@ -80,53 +225,45 @@ function countedOtherwise(wrong: readonly Summed[], judge: PriceJudge): readonly
   })
 }
 
-/** The last place that two readings of a balance show. */
-function unitOf(
-  first: ReadingStretch['first'],
-  last: ReadingStretch['last'],
-  { currency: { digits } }: PriceJudge,
-): Rational {
-  const smallest = powerOfTen(-digits)
-  const place = compare(first.place, last.place) < 0 ? first.place : last.place
-  return isEqual(place, one) || compare(place, smallest) < 0 ? smallest : place
-}
-
-/** An open cost fits everything, one that the service recorded has tokens that nobody knows, and sums of fewer requests have fewer explanations. */
-function isExact({ count, low, high, isComputed }: ReadingStretch): boolean {
-  return (
-    count > 0 && isComputed && count <= mostRequests && high !== null && compare(low, high) === 0
+/** What one account did not lose, and another one lost at the same time. */
+function ofAnotherAccount(wrong: readonly Window[]): readonly string[] {
+  const sum = wrong.map(({ apart }) => apart).reduce(add, zero)
+  const unit = wrong.map((each) => each.unit).reduce(add, zero)
+  const isPaired = wrong.every((a) =>
+    wrong.some(
+      (b) =>
+        a.account !== b.account &&
+        a.apart.numerator > 0n !== b.apart.numerator > 0n &&
+        a.fromMs <= b.untilMs &&
+        b.fromMs <= a.untilMs,
+    ),
   )
+  return isPaired && compare(absolute(sum), unit) <= 0
+    ? ['requests of one account charged to another account']
+    : []
 }
 
-function scopeOf(wrong: readonly Summed[], spared: readonly Summed[]): string {
-  if (spared.length === 0) return ''
-  const all = (stretches: readonly Summed[], has: (request: PricedRequest) => boolean) =>
-    stretches.every(({ requests }) => requests.every(has))
-  const isStream = ({ isStream }: PricedRequest) => isStream
-  if (all(wrong, isStream) && all(spared, (each) => !isStream(each))) return ' (of streams)'
-  if (all(spared, isStream) && all(wrong, (each) => !isStream(each))) return ' (of plain answers)'
-  return ' (in some requests)'
-}
+/** The places of a round amount are so many times coarser than what the values hide. */
+const coarser = rational(1000n)
+/** Decimals of a round amount. */
+const mostPlaces = 4
 
-/** What a change would make of a stretch: whether it gives the sum that was taken, or moves it at all. */
-function effectOn(
-  { requests, taken, first, last, low }: Summed,
-  change: Change,
-  judge: PriceJudge,
-): { readonly gives: boolean; readonly changed: boolean } {
-  let sum: Rational = zero
-  for (const request of requests) {
-    const { costs, readings } = expectedCosts(request, judge)
-    const [reading] = readings
-    const other =
-      reading === undefined
-        ? null
-        : change.costOf(request, reading.model, reading.usage, reading.context)
-    const cost = other ?? costs[0]
-    if (cost === undefined) return { gives: false, changed: false }
-    sum = add(sum, cost)
+/** The same round amount, once or several times in each wrong window, that no request explains. */
+function withoutRequest(wrong: readonly Window[], unit: string): readonly string[] {
+  const [least] = wrong.toSorted((a, b) => compare(a.apart, b.apart))
+  if (least === undefined || least.apart.numerator <= 0n) return []
+  for (let places = 0; places <= mostPlaces; places++) {
+    const amount = roundTo(least.apart, places, 'half_even')
+    const isRound = compare(multiply(least.unit, coarser), powerOfTen(-places)) <= 0
+    if (amount.numerator <= 0n || !isRound) continue
+    const isEach = wrong.every((window) => {
+      const times = roundWhole(divide(window.apart, amount), 'half_even')
+      return isGiven(window, multiply(amount, rational(times)))
+    })
+    if (isEach)
+      return [
+        `${decimalText(amount)} ${unit} taken without a request, once or more in each: a fee, or a grant that expired early`,
+      ]
   }
-  const unit = unitOf(first, last, judge)
-  const changed = !isEqual(sum, low)
-  return { gives: changed && compare(absolute(subtract(sum, taken)), unit) <= 0, changed }
+  return []
 }

@@ -117,7 +117,7 @@ function twinsOf(requests: readonly PricedRequest[]): ReadonlyMap<string, Usage>
 }
 
 /** Each name is looked up once: a contract may have many models. */
-function onceForEach<Key, Value>(find: (key: Key) => Value): (key: Key) => Value {
+export function onceForEach<Key, Value>(find: (key: Key) => Value): (key: Key) => Value {
   const known = new Map<Key, Value>()
   return (key) => {
     if (!known.has(key)) known.set(key, find(key))

@@ -99,7 +99,7 @@ function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
       verdict: 'fail',
       observations: stretches.length,
       expected: rangeOf(first, unit),
-      observed: `${short(first.taken)} ${unit} between two readings; ${wrong.length} of ${stretches.length} stretches are wrong${explainSums(stretches, found.judge)}`,
+      observed: `${short(first.taken)} ${unit} between two readings; ${wrong.length} of ${stretches.length} stretches are wrong${explainSums(stretches, found.requests, terms, found.judge)}`,
       witnesses: [witnesses[0]!, ...witnesses.slice(1)],
     }
   }

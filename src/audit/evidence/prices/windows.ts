@@ -1,0 +1,162 @@
+import type { BalanceTerms } from '../../../contract/prices.ts'
+import {
+  absolute,
+  add,
+  compare,
+  negate,
+  type Rational,
+  subtract,
+  zero,
+} from '../../../money/rational.ts'
+import { expectedCosts } from '../../../price/judge/expected.ts'
+import type { PriceJudge } from '../../../price/judge/price-judge.ts'
+import type { PricedRequest } from '../../../price/judge/request.ts'
+import { type Reading, type ReadingStretch, unitOfReadings } from './balance.ts'
+
+/** What a balance lost between two values, and the requests that were charged between them: these, and no other. */
+export interface Window {
+  readonly account: string
+  readonly fromMs: number
+  readonly untilMs: number
+  readonly requests: readonly PricedRequest[]
+  /** What was taken without what these requests cost: 0 if nothing is wrong. */
+  readonly apart: Rational
+  /** The last place that the two values show. */
+  readonly unit: Rational
+  readonly isRight: boolean
+}
+
+/** Whether a value in the header of an answer has its own charge. */
+interface Meaning {
+  readonly plain: boolean
+  readonly stream: boolean
+}
+
+const meanings: readonly Meaning[] = [
+  { plain: true, stream: false },
+  { plain: false, stream: false },
+  { plain: true, stream: true },
+  { plain: false, stream: true },
+]
+
+/** A wrong window of more requests has too many explanations. */
+const mostRequests = 50
+
+/**
+ * The exact windows between the values of a balance, by each meaning that the values may have; those first that leave the fewest
+ * windows wrong. A value that other requests overlap is no edge of a window, and a window with an open cost is none.
+ *
+ * @param stretches those that are judged: a payment or a new period between two values ends a window
+ */
+export function windowsOf(
+  stretches: readonly ReadingStretch[],
+  requests: readonly PricedRequest[],
+  terms: BalanceTerms,
+  judge: PriceJudge,
+): readonly (readonly Window[])[] {
+  const chains = chainsOf(stretches)
+  const unit = unitOfReadings(chains.flat(), terms, judge)
+  const byAccount = Map.groupBy(requests, ({ account }) => account)
+  const lines = new Map(
+    [...byAccount].map(([account, own]) => [account, new Line(own, terms.withinMs)]),
+  )
+  const found = (terms.header === null ? meanings.slice(0, 1) : meanings).map((meaning) =>
+    chains.flatMap((readings) => {
+      const line = lines.get(readings[0]!.account) ?? new Line([], 0)
+      const edges = readings.flatMap((reading) => line.edgeAt(reading, meaning) ?? [])
+      return edges
+        .slice(1)
+        .flatMap((last, at) => windowOf(edges[at]!, last, line, terms, judge, unit) ?? [])
+    }),
+  )
+  const wrongOf = (windows: readonly Window[]) => windows.filter(({ isRight }) => !isRight).length
+  return found.filter((windows) => wrongOf(windows) > 0).toSorted((a, b) => wrongOf(a) - wrongOf(b))
+}
+
+/** Values of one account with no payment between them. */
+function chainsOf(stretches: readonly ReadingStretch[]): readonly (readonly Reading[])[] {
+  const chains: Reading[][] = []
+  for (const { first, last, isWhole } of stretches) {
+    if (isWhole) continue
+    const chain = chains.at(-1)
+    if (chain?.at(-1) === first) chain.push(last)
+    else chains.push([first, last])
+  }
+  return chains
+}
+
+/** A value that has the first requests of its account, by their start, and no other. */
+interface Edge {
+  readonly reading: Reading
+  readonly charged: number
+}
+
+/** The requests of an account by their start. */
+class Line {
+  readonly requests: readonly PricedRequest[]
+  private readonly withinMs: number
+  /** The latest end of a request and all before it. */
+  private readonly ends: Float64Array
+  private readonly rank: ReadonlyMap<PricedRequest, number>
+
+  constructor(requests: readonly PricedRequest[], withinMs: number) {
+    this.withinMs = withinMs
+    this.requests = requests.toSorted((a, b) => a.startMs - b.startMs)
+    this.ends = new Float64Array(requests.length)
+    let latest = Number.NEGATIVE_INFINITY
+    for (const [at, { endMs }] of this.requests.entries()) {
+      latest = Math.max(latest, endMs)
+      this.ends[at] = latest
+    }
+    this.rank = new Map(this.requests.map((request, at) => [request, at]))
+  }
+
+  /** Null if a request may be charged on either side of the value. */
+  edgeAt(reading: Reading, meaning: Meaning): Edge | null {
+    const { request, fromMs, untilMs } = reading
+    const own = this.rank.get(request)
+    const begun = this.begunBy(untilMs)
+    const before = own ?? begun
+    const isAlone = own === undefined || own === begun - 1
+    const isOver = before === 0 || this.ends[before - 1]! + this.withinMs <= fromMs
+    if (!isAlone || !isOver) return null
+    const isCounted = own !== undefined && (request.isStream ? meaning.stream : meaning.plain)
+    return { reading, charged: before + (isCounted ? 1 : 0) }
+  }
+
+  /** How many began before a moment. */
+  private begunBy(ms: number): number {
+    let [low, high] = [0, this.requests.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.requests[middle]!.startMs < ms) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+function windowOf(
+  first: Edge,
+  last: Edge,
+  { requests }: Line,
+  { moves }: BalanceTerms,
+  judge: PriceJudge,
+  unit: Rational,
+): Window | null {
+  const own = requests.slice(first.charged, last.charged)
+  if (own.length > mostRequests) return null
+  let sum: Rational = zero
+  for (const request of own) {
+    const { costs, between, open } = expectedCosts(request, judge)
+    if (costs.length !== 1 || between !== null || open.length > 0 || request.isRepeat) return null
+    sum = add(sum, costs[0]!)
+  }
+  const change = subtract(last.reading.value, first.reading.value)
+  const apart = subtract(moves === 'up' ? change : negate(change), sum)
+  return {
+    ...{ account: first.reading.account, requests: own, apart, unit },
+    ...{ fromMs: first.reading.fromMs, untilMs: last.reading.untilMs },
+    isRight: compare(absolute(apart), unit) <= 0,
+  }
+}
