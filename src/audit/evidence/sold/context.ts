@@ -44,7 +44,7 @@ export const leastAgain = 40
 /** So many later codes of a hole are not guessed: one succeeds once in a million. */
 const enoughHits = 4
 /** The edges of a hole are not sure. */
-const trimmed = 0.1
+const trimmed = 0.15
 
 /**
  * Whether a prompt of the whole window was read: SOLD-03. Codes that are missing in a row are a hole; later prompts ask for other
@@ -85,7 +85,7 @@ const foundOf = (codes: readonly CodeAt[]) => ({
   of: codes.length,
 })
 
-/** The longest run of missing codes, from its first to the next that was found; null if it is too short. */
+/** The longest run of missing codes, from its first to its last; null if it is too short. */
 function holeOf(codes: readonly CodeAt[]): Hole | null {
   let [from, length] = [0, 0]
   let run = 0
@@ -96,6 +96,6 @@ function holeOf(codes: readonly CodeAt[]): Hole | null {
   if (length < longest) return null
   return {
     from: from === 0 ? 0 : codes[from]!.depth,
-    to: codes[from + length]?.depth ?? 1,
+    to: from + length === codes.length ? 1 : codes[from + length - 1]!.depth,
   }
 }
