@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { History } from '../../src/report/compare/history.ts'
 import { appendAttempts } from '../../src/store/attempts/recorder.ts'
 import { main } from '../e2e/command.ts'
-import { attempt, enterRun } from '../report/attempts.ts'
+import { attempt, enterRun, novemberUs } from '../report/attempts.ts'
 import { openStore } from '../store/opened.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-compare-cli-'))
@@ -67,4 +68,40 @@ test('summary prints each format, and Parquet needs a file', async () => {
   expect(vllm.out).toContain('Successful requests:                     400')
   expect(parquet).toMatchObject({ code: 2 })
   expect(parquet.err).toContain('--out FILE')
+})
+
+test('a history names the build at which a figure changed, and says why it cannot', async () => {
+  const own = join(folder, 'history.duckdb')
+  const store = await openStore(own)
+  for (let build = 0; build < 16; build++) {
+    const runId = `build-${String(build).padStart(2, '0')}`
+    await enterRun(store, runId, { startedAtUs: novemberUs + build * 3_600e6 })
+    await appendAttempts(
+      store,
+      Array.from({ length: 40 }, (_, slot) => {
+        const us = (build < 10 ? 100_000 : 120_000) + ((slot * 7 + build * 13) % 11) * 500
+        const end = slot * 1e6 + 20 + us
+        return attempt(slot, { runId, doneUs: end, closedUs: end })
+      }),
+    )
+  }
+  store.close()
+  const history = (...args: readonly string[]) =>
+    new Promise<{ code: number; out: string; err: string }>((resolve) => {
+      execFile(process.execPath, [main, 'compare', ...args, '--db', own], (error, out, err) => {
+        resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err })
+      })
+    })
+  const found = await history('latest', '--history', 'service.p50', '--json')
+  const { steps, runs } = JSON.parse(found.out) as History
+  expect(runs.length).toBe(16)
+  expect(steps.map(({ runId }) => runId)).toEqual(['build-10'])
+  expect(steps[0]!.after / steps[0]!.before).toBeCloseTo(1.2, 1)
+  const said = await history('latest', '--history', 'service.p50')
+  expect(said.out).toMatch(/From build-10 \(2026-11-01.*\): 10\d\.\d ms before, 12\d\.\d ms/)
+  expect((await history('latest', '--history', 'errors')).out).toContain('No change beyond chance')
+  expect(await history('latest', '--history', 'credits')).toMatchObject({
+    ...{ code: 2, err: expect.stringContaining('which a contract states') },
+  })
+  expect((await history('latest')).err).toContain('compare: expected two runs')
 })

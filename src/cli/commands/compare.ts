@@ -11,11 +11,15 @@ import {
 const compareOptions = () =>
   command('compare', {
     does: 'Compare two runs: latency, throughput, errors and credits, with intervals.',
-    examples: ['compare previous latest', 'compare before after --fail-on "p95 > +10%"'],
+    examples: [
+      'compare previous latest',
+      'compare latest --history p95',
+      'compare before after --fail-on "p95 > +10%"',
+    ],
     sends: false,
   })
     .argument('<a>', 'the baseline run: its id, the beginning of one, latest, or previous')
-    .argument('<b>', 'the run to compare with it')
+    .argument('[b]', 'the run to compare with it; not with --history')
     .addOption(storeOption())
     .option('--all', 'print every metric of every step, not only changes beyond chance')
     .addOption(otherStoreOption('--db-b <file>', 'the store of run b, if it is another'))
@@ -31,6 +35,10 @@ const compareOptions = () =>
       '--fail-on <condition...>',
       'exit with 3 if a condition holds: "p95 > +10%", "errors > +1%"',
       [],
+    )
+    .option(
+      '--history <figure>',
+      'the runs at which a figure changed, among all of the scenario of a: "chat.ttft.p95"',
     )
     .addOption(contractOption())
     .option('--json', 'the same as --format json')

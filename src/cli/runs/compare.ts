@@ -2,19 +2,38 @@ import { loadContract } from '../../contract/load.ts'
 import { compareRuns } from '../../public/report.ts'
 import { openExistingStore } from '../../public/store.ts'
 import { markdownComparison, terminalComparison } from '../../report/compare/formats.ts'
-import { type GateResult, judgeGate, parseGate } from '../../report/compare/gate.ts'
+import {
+  type GateResult,
+  judgeGate,
+  parseFigureName,
+  parseGate,
+} from '../../report/compare/gate.ts'
+import { historyText, readHistory } from '../../report/compare/history.ts'
 import { renderComparison } from '../../report/compare-page.ts'
 import { jsonText } from '../../report/summary/printable.ts'
 import { writeOutput } from '../../store/files/output.ts'
-import { resolveRun } from '../../store/runs/runs.ts'
+import { listRuns, resolveRun } from '../../store/runs/runs.ts'
 import type { Store } from '../../store/session/open.ts'
+import { inSession } from '../../store/session/session.ts'
+import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/compare.ts'
 import { coloured } from '../terminal/colour.ts'
 import { exit } from '../terminal/exit.ts'
 import { shown } from '../terminal/progress.ts'
 import { fitted } from '../terminal/terminal-width.ts'
 
-export async function compareAction(a: string, b: string, options: Options): Promise<void> {
+export async function compareAction(
+  a: string,
+  b: string | undefined,
+  options: Options,
+): Promise<void> {
+  if (options.history !== undefined) return historyAction(a, b, options.history, options)
+  if (b === undefined) {
+    throw new UserError(
+      'usage',
+      'compare: expected two runs, as in assay compare previous latest; got one. Name the other, or give --history.',
+    )
+  }
   const gates = options.failOn.map(parseGate)
   const opened: Store[] = []
   try {
@@ -40,6 +59,34 @@ export async function compareAction(a: string, b: string, options: Options): Pro
     if (results.some((result) => result.result !== 'passed')) process.exitCode = exit.failed
   } finally {
     for (const store of opened) store.close()
+  }
+}
+
+/** Finds the builds at which a figure changed. */
+async function historyAction(
+  a: string,
+  b: string | undefined,
+  figure: string,
+  options: Options,
+): Promise<void> {
+  const name = parseFigureName(figure)
+  if (b !== undefined || options.failOn.length > 0 || options.dbB !== undefined) {
+    throw new UserError(
+      'usage',
+      '--history: expected one run, whose scenario it is of, and no --fail-on or --db-b. Leave out the rest.',
+    )
+  }
+  const store = await openExistingStore(options.db)
+  try {
+    const runId = await resolveRun(store, a)
+    const { scenario } = (await listRuns(store)).find((run) => run.runId === runId)!
+    const contract = loadContract(options.contract)
+    const history = await inSession(store, {}, (session) =>
+      readHistory(session, scenario, name, contract),
+    )
+    process.stdout.write(options.json ? `${jsonText(history)}\n` : historyText(history))
+  } finally {
+    store.close()
   }
 }
 

@@ -6,12 +6,16 @@ import type { Comparison } from './compare.ts'
 import type { Difference } from './differences.ts'
 import { invalidOf } from './invalid-side.ts'
 
-/** A condition under which a comparison fails: `chat.ttft.p95 > +10%`. */
-export interface Gate {
+/** A figure of a run: `chat.ttft.p95`. */
+export interface FigureName {
   readonly text: string
   readonly step: string | null
   readonly metric: Difference['metric']
   readonly statistic: Difference['statistic']
+}
+
+/** A condition under which a comparison fails: `chat.ttft.p95 > +10%`. */
+export interface Gate extends FigureName {
   readonly operator: '>' | '<'
   /** A share of `a`; points for `errors`. */
   readonly bound: number
@@ -36,6 +40,7 @@ const metrics: Readonly<Record<Difference['metric'], Difference['statistic'] | n
   credits: 'each',
 }
 const statistics: readonly Difference['statistic'][] = ['p50', 'p90', 'p95', 'p99', 'mean']
+const grammar = `with a metric of ${Object.keys(metrics).join(', ')} and a statistic of ${statistics.join(', ')}`
 
 /**
  * Parses a gate:
@@ -52,10 +57,30 @@ export function parseGate(text: string): Gate {
   const issue = (what: string) =>
     new UserError(
       'report',
-      `--fail-on "${text}": ${what}. Expected [step.][metric.][statistic] > +10%, with a metric of ${Object.keys(metrics).join(', ')} and a statistic of ${statistics.join(', ')}.`,
+      `--fail-on "${text}": ${what}. Expected [step.][metric.][statistic] > +10%, ${grammar}.`,
     )
   if (match === null) throw issue('not a condition')
-  const words = match[1]!.split('.')
+  return {
+    ...figureName(match[1]!, issue),
+    text: text.trim(),
+    operator: match[2] as '>' | '<',
+    bound: Number(match[3]) / 100,
+  }
+}
+
+/** Parses `[step.][metric.][statistic]`. @throws UserError with the grammar */
+export const parseFigureName = (text: string): FigureName =>
+  figureName(
+    text.trim(),
+    (what) =>
+      new UserError(
+        'report',
+        `--history "${text}": ${what}. Expected [step.][metric.][statistic], ${grammar}.`,
+      ),
+  )
+
+function figureName(text: string, issue: (what: string) => UserError): FigureName {
+  const words = text.split('.')
   const isStatistic = (word: string | undefined): word is Difference['statistic'] =>
     statistics.some((known) => known === word)
   const isMetric = (word: string | undefined): word is Difference['metric'] =>
@@ -68,12 +93,10 @@ export function parseGate(text: string): Gate {
   if (fixed !== null && statistic !== null) throw issue(`${of} has no ${statistic}`)
   if (fixed === null && statistic === null) throw issue(`${of} needs a statistic`)
   return {
-    text: text.trim(),
+    text,
     step: words.length === 0 ? null : words.join('.'),
     metric: of,
     statistic: fixed ?? statistic!,
-    operator: match[2] as '>' | '<',
-    bound: Number(match[3]) / 100,
   }
 }
 
