@@ -1,6 +1,6 @@
 import { loadContract } from '../../contract/load.ts'
 import { compareRuns } from '../../public/report.ts'
-import { openExistingStore } from '../../public/store.ts'
+import { listRuns, openExistingStore } from '../../public/store.ts'
 import { markdownComparison, terminalComparison } from '../../report/compare/formats.ts'
 import {
   type GateResult,
@@ -12,7 +12,7 @@ import { historyText, readHistory } from '../../report/compare/history.ts'
 import { renderComparison } from '../../report/compare-page.ts'
 import { jsonText } from '../../report/summary/printable.ts'
 import { writeOutput } from '../../store/files/output.ts'
-import { listRuns, resolveRun } from '../../store/runs/runs.ts'
+import { resolveRun } from '../../store/runs/runs.ts'
 import type { Store } from '../../store/session/open.ts'
 import { inSession } from '../../store/session/session.ts'
 import { UserError } from '../../user/user-error.ts'
