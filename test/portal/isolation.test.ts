@@ -13,7 +13,16 @@ import {
   others,
   subject,
 } from '../report/marked-accounts.ts'
-import { bytesOf, everyPath, nowMs, type Served, served, settingsOf, tokenOf } from './portal.ts'
+import {
+  bytesOf,
+  everyPath,
+  november,
+  nowMs,
+  type Served,
+  served,
+  settingsOf,
+  tokenOf,
+} from './portal.ts'
 
 let all: Served
 let alone: Served
@@ -83,7 +92,7 @@ async function answers(path: string, claims = {}, headers = {}): Promise<string>
   return one
 }
 
-test.each(everyPath)(
+test.each([...everyPath, `/v1/usage/series?${november}&metric=cost&unit=EUR`])(
   '%s is the same bytes with and without 49 other accounts',
   async (path) => {
     const bytes = await answers(path)

@@ -147,7 +147,6 @@ export const everyPath = [
   '/v1/account',
   `/v1/usage/summary?${november}`,
   `/v1/usage/series?${november}&by=model`,
-  `/v1/usage/series?${november}&metric=cost&unit=EUR`,
   `/v1/usage/series?${november}&by=key&metric=input&cumulative=true`,
   `/v1/usage/breakdown?${november}&by=model`,
   `/v1/usage/breakdown?${november}&by=key&limit=1`,
