@@ -61,6 +61,17 @@ export type Sums = Readonly<Record<FigureName, number | null>> & {
   readonly amounts: readonly Amount[] | null
 }
 
+/** How many requests. Null is unknown, as of costs that a provider states alone; where nothing is, they are 0. */
+export function requestsOf({
+  requests,
+  requestsUnknown,
+  amounts,
+}: Pick<Sums, 'requests' | 'requestsUnknown' | 'amounts'>): number | null {
+  // A refund beside sums without a number is 0 requests of them.
+  if (requestsUnknown && !requests) return null
+  return requests ?? (amounts === null ? 0 : null)
+}
+
 export interface SumsQuery {
   /** Rows of quarters: a table, a view or a query in parentheses. */
   readonly from: string
@@ -107,10 +118,10 @@ export function sumsOfUnitsSql({
  * @param groups the columns of the groups
  */
 export function linesSql(sums: string, groups: readonly string[]): string {
-  const others = Object.keys(figures)
+  const others = Object.keys(figures).filter((name) => name !== 'requests')
   const list = (names: readonly string[]) => names.map((name) => `"${name}", `).join('')
   return `WITH sums AS (${sums})
-    SELECT ${list(groups)} 'usage' AS type, ${list(others)} unit, ${usedAloneSql} AS amount
+    SELECT ${list(groups)} 'usage' AS type, ${list(others)} ${knownRequestsSql} AS requests, unit, ${usedAloneSql} AS amount
     FROM sums WHERE requests > 0 OR "requestsUnknown" > 0 OR used IS DISTINCT FROM refunds OR refunds IS NULL
     UNION ALL BY NAME
     SELECT ${list(groups)} 'refund' AS type, 0 AS requests, unit, refunds AS amount FROM sums WHERE refunds IS NOT NULL`
@@ -135,6 +146,9 @@ export function refundsApartSql(from: string, name: string): string {
     UNION ALL
     SELECT * REPLACE (refunds AS credits, 0 AS requests, ${[...named, ...none].join(', ')}) FROM ${from} WHERE refunds IS NOT NULL`
 }
+
+/** A refund beside sums without a number is 0 requests of them, and their number stays unknown. */
+const knownRequestsSql = `CASE WHEN requests > 0 OR coalesce("requestsUnknown", 0) = 0 THEN requests END`
 
 /** What requests cost, before refunds. */
 const usedAloneSql = `CASE WHEN "costKnown" > 0 OR used IS DISTINCT FROM refunds THEN used - coalesce(refunds, 0) END`

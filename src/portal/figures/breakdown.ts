@@ -1,6 +1,6 @@
 import { timeIn } from '../../measure/usage/calendar.ts'
 import { eachToken } from '../../measure/usage/quantities.ts'
-import type { Sums } from '../../measure/usage/sums.ts'
+import { requestsOf, type Sums } from '../../measure/usage/sums.ts'
 import {
   type Asked,
   conditionOf,
@@ -16,7 +16,7 @@ import {
 import { cursorAt, skipOf } from '../api/cursor.ts'
 import { barsAsked } from '../api/period.ts'
 import type { Answers } from '../api/shapes.ts'
-import { creditsOf, moneyOf, orderSql, readSums, unitOf, withoutRefunds } from './sums.ts'
+import { creditsOf, failedOf, moneyOf, orderSql, readSums, unitOf, withoutRefunds } from './sums.ts'
 
 /** SQL over rows of `sumsSql`: refunds, and no request. */
 const isRefundsAlone = `coalesce(requests, 0) = 0 AND coalesce("requestsUnknown", 0) = 0
@@ -59,11 +59,11 @@ export async function readBreakdown(
   const [apart] = await readSums<object>(asked, { from, where: `${where} AND ${nameless}` })
   const shown = bearer.shows
   const figuresOf = (sums: Sums) => ({
-    requests: sums.requests ?? 0,
+    requests: requestsOf(sums),
     credits: shown.has('credits') ? creditsOf(sums) : null,
     cost: moneyOf(asked, sums),
     ...eachToken((name) => sums[name]),
-    failed: sums.failed ?? 0,
+    failed: failedOf(sums),
   })
   return {
     rows: rows.slice(0, limit).map((each) => ({

@@ -1,19 +1,20 @@
 import type { Period } from '../../measure/usage/calendar.ts'
+import { requestsOf } from '../../measure/usage/sums.ts'
 import { decimalText, isZero, readNumber, subtract } from '../../money/rational.ts'
 import { shortSql } from '../../report/usage/short-name.ts'
 import { type Asked, conditionOf, type Input, sumsWithin, within } from '../api/asked.ts'
-import { creditsOf, moneyOf, orderSql, readSums } from './sums.ts'
+import { creditsOf, failedOf, moneyOf, orderSql, readSums } from './sums.ts'
 
 /** A name of a table with its sums. */
 export interface NameRow {
   /** Null is without a name. */
   readonly name: string | null
-  readonly requests: number
+  readonly requests: number | null
   /** Use without refunds, decimal text; null without an amount in the unit. */
   readonly amount: string | null
   readonly input: number | null
   readonly output: number | null
-  readonly failed: number
+  readonly failed: number | null
 }
 
 /** All that used something in a period, by model or key: nothing is folded. */
@@ -56,19 +57,19 @@ export async function readNames(
     const [used, refunds] = [partOf(row, 'used'), partOf(row, 'refunds')]
     return {
       name: row.name === null || by === 'model' ? row.name : asked.keys.nameOf(row.name),
-      requests: row.requests ?? 0,
+      requests: requestsOf(row),
       amount:
         used === null || refunds === null
           ? used
           : decimalText(subtract(readNumber(used)!, readNumber(refunds)!)),
-      ...{ input: row.input, output: row.output, failed: row.failed ?? 0 },
+      ...{ input: row.input, output: row.output, failed: failedOf(row) },
     }
   }
   const rows = sums.map(rowOf)
   // A refund has no model and no key of its own: it is a line for itself.
   const shown = rows.filter(
     ({ name, requests, amount }) =>
-      name !== null || requests > 0 || (amount !== null && !isZero(readNumber(amount)!)),
+      name !== null || (requests ?? 0) > 0 || (amount !== null && !isZero(readNumber(amount)!)),
   )
   const [{ n = 0 } = {}] = await asked.session.rows<{ n: number }>(
     `SELECT count(DISTINCT ${by === 'model' ? 'model' : 'key_fp'})::INTEGER AS n FROM ${from} WHERE ${where}`,

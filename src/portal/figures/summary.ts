@@ -1,6 +1,6 @@
 import { type Period, timeIn } from '../../measure/usage/calendar.ts'
 import { eachToken } from '../../measure/usage/quantities.ts'
-import type { Sums } from '../../measure/usage/sums.ts'
+import { requestsOf, type Sums } from '../../measure/usage/sums.ts'
 import {
   type Asked,
   conditionOf,
@@ -49,7 +49,7 @@ export async function readSummary(
   const now = await sumsOf(period)
   const then = before === null ? null : await sumsOf(before)
   const requests = now.requests ?? 0
-  const isNothing = requests === 0 && !now.requestsUnknown
+  const isNothing = requestsOf(now) === 0
   const shareWithout = (known: number | null) =>
     requests === 0 ? 0 : Math.min(1, Math.max(0, (requests - (known ?? 0)) / requests))
   const figure = (of: (sums: Sums) => string | null, known: number | null) => ({
@@ -63,7 +63,7 @@ export async function readSummary(
   const valueIn = (money: ReturnType<typeof moneyOf>, currency: string) =>
     money.find((each) => each.currency === currency)?.value ?? null
   return {
-    requests: figure((sums) => text(sums.requests), requests),
+    requests: figure((sums) => text(requestsOf(sums)), requests),
     credits: bearer.shows.has('credits')
       ? { ...figure(creditsOf, now.costKnown), refunds: creditsOf(now, 'refunds') }
       : null,

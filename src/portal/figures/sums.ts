@@ -1,4 +1,10 @@
-import { type Amount, type Sums, type SumsQuery, sumsSql } from '../../measure/usage/sums.ts'
+import {
+  type Amount,
+  requestsOf,
+  type Sums,
+  type SumsQuery,
+  sumsSql,
+} from '../../measure/usage/sums.ts'
 import { add, decimalText, readNumber, subtract } from '../../money/rational.ts'
 import { type Asked, exact } from '../api/asked.ts'
 import { Problem } from '../api/problem.ts'
@@ -86,6 +92,10 @@ export const withoutRefunds = <Row extends Sums>(sums: Row): Row => ({
     return used === '0' && !sums.costKnown ? [] : [{ ...each, used, refunds: null }]
   }),
 })
+
+/** How many of them failed; null is unknown. */
+export const failedOf = (sums: Sums): number | null =>
+  requestsOf(sums) === null ? null : (sums.failed ?? 0)
 
 /** The value of a metric; an amount in this unit. Null is unknown. */
 export function metricOf(asked: Asked, sums: Sums, metric: Metric, unit: string | null) {

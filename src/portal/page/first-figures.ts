@@ -28,6 +28,9 @@ function figureIn(summary: Answers['summary'], unit: string | null) {
     : (summary.cost.find(({ currency }) => currency === unit) ?? null)
 }
 
+const counted = ({ value }: Figure, { say }: Speech) =>
+  value === null ? say('card.unmeasured') : say('card.count', { requests: Number(value) })
+
 function compared({ value, previous }: Figure, { before }: PageData, speech: Speech): string {
   if (before === null || previous === null || value === null || Number(previous) === 0) return ''
   const period = speech.days(before.fromUs, before.toUs)
@@ -41,8 +44,7 @@ function usedCell(data: PageData, speech: Speech): Cell {
   const { summary, whole, unit, units } = data
   const { say, number } = speech
   const requests = summary.requests.value
-  const count =
-    requests === null ? say('card.unmeasured') : say('card.count', { requests: Number(requests) })
+  const count = counted(summary.requests, speech)
   const figure = figureIn(summary, unit)
   if (unit === null || figure === null || (figure.value === null && units.length === 0)) {
     return {
@@ -149,7 +151,7 @@ function limitCell(data: PageData, speech: Speech): Cell {
     return {
       label: say('card.success'),
       value: successShare === null ? '–' : share(successShare),
-      under: [say('card.count', { requests: Number(data.summary.requests.value ?? 0) })],
+      under: [counted(data.summary.requests, speech)],
     }
   }
   const line = ({ budget, used }: typeof first) => {

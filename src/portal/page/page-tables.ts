@@ -20,19 +20,20 @@ function renderTable(table: NamesTable, data: PageData, speech: Speech): Html {
   const written = isAmount
     ? speech.amounts(unit).column([...rows.map(({ amount }) => amount), ...listed], total.amount)
     : []
-  const size = ({ amount, requests }: NameRow) => (isAmount ? Number(amount ?? 0) : requests)
+  const size = ({ amount, requests }: NameRow) => (isAmount ? Number(amount ?? 0) : (requests ?? 0))
   const whole = Math.max(
     Number.EPSILON,
-    isAmount ? Number(withoutRefunds(total.amount!, refunds)) : total.requests,
+    isAmount ? Number(withoutRefunds(total.amount!, refunds)) : (total.requests ?? 0),
   )
   const title = say(by === 'model' ? 'table.models' : 'table.keys')
   const link = (name: string | null) =>
     name === null
       ? html`${say('table.unnamed')}`
       : html`<a href="?${String(new URLSearchParams({ ...Object.fromEntries(data.kept), from: data.from, to: data.to, [by]: name }))}">${name}</a>`
+  const count = (value: number | null) => (value === null ? '–' : number(value))
   const bars = rows.slice(0, top).map((row, at) => {
     const share = Math.max(0, size(row) / whole)
-    return html`<li><span class="name">${link(row.name)}</span><span class="num">${isAmount ? written[at] : number(row.requests)} <small>${speech.share(share)}</small></span><span class="bar"><svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect width="${(100 * Math.min(1, share)).toFixed(1)}" height="6"></rect></svg></span></li>`
+    return html`<li><span class="name">${link(row.name)}</span><span class="num">${isAmount ? written[at] : count(row.requests)} <small>${speech.share(share)}</small></span><span class="bar"><svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect width="${(100 * Math.min(1, share)).toFixed(1)}" height="6"></rect></svg></span></li>`
   })
   const heads = [
     say(by === 'model' ? 'board.model' : 'board.key'),
@@ -41,7 +42,6 @@ function renderTable(table: NamesTable, data: PageData, speech: Speech): Html {
       : []),
     ...[say('card.requests'), say('card.input'), say('card.output'), say('table.failed')],
   ]
-  const count = (value: number | null) => (value === null ? '–' : number(value))
   const line = (name: Html | string, row: NameRow, amount: string | undefined) =>
     html`<tr><th scope="row" class="txt">${name}</th>${isAmount && html`<td class="num">${amount}</td>`}${[row.requests, row.input, row.output, row.failed].map((each) => html`<td class="num">${count(each)}</td>`)}</tr>`
   const body = rows.map((row, at) => line(link(row.name), row, written[at]))

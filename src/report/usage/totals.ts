@@ -1,5 +1,11 @@
 import { eachToken, tokenFieldsSql } from '../../measure/usage/quantities.ts'
-import { figuresOfEnded, type Sums, type SumsQuery, sumsSql } from '../../measure/usage/sums.ts'
+import {
+  figuresOfEnded,
+  requestsOf,
+  type Sums,
+  type SumsQuery,
+  sumsSql,
+} from '../../measure/usage/sums.ts'
 import { decimalText, readNumber } from '../../money/rational.ts'
 import type { Session } from '../../store/session/session.ts'
 import { lookup } from '../../user/lookup.ts'
@@ -32,9 +38,8 @@ export async function readTotals(store: Session, engine: UsageEngine): Promise<U
   const requests = sums.requests ?? 0
   const unknownOf = (known: number | null) => Math.max(0, requests - (known ?? 0))
   return {
-    // A refund has 0 requests, which says nothing of charges beside it.
     requests: {
-      value: requests === 0 && (sums.requestsUnknown ?? 0) > 0 ? null : sums.requests,
+      value: sums.requests === null ? null : requestsOf(sums),
       unknown: sums.requestsUnknown ?? 0,
     },
     tokens: eachToken((name) => ({ value: sums[name], unknown: unknownOf(sums[`${name}Known`]) })),

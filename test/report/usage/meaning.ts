@@ -185,7 +185,7 @@ const amountsIn = (amounts: Readonly<Record<string, string>>) =>
     .map(([unit, text]): [string, number] => [unit, Math.round(Number(text) * 1e6)])
     .sort(([a], [b]) => (a < b ? -1 : 1))
 
-const csvOf = (text: string) => {
+export const csvOf = (text: string) => {
   const [head, ...rows] = text
     .trim()
     .split('\n')
