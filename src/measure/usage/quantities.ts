@@ -87,6 +87,34 @@ const camel = (column: string) => column.replace(/_(.)/g, (_, first: string) => 
 /** What a field of tokens is called in a mapping of an import: `cachedTokens`. */
 export type MappedTokens = Camel<(typeof tokenKinds)[keyof typeof tokenKinds]['column']>
 export const tokenNames = tokenColumns.map(camel) as readonly MappedTokens[]
+/** The field of a kind: `cached` is `cachedTokens`. */
+export const mappedName = (kind: keyof typeof tokenKinds) =>
+  camel(tokenKinds[kind].column) as MappedTokens
+const kindNames = Object.keys(tokenKinds) as readonly (keyof typeof tokenKinds)[]
+/** The fields of what is part of another kind. */
+export const partTokens = kindNames
+  .filter((kind) => tokenKinds[kind].within !== null)
+  .map(mappedName)
+/** The kind of each field. */
+export const kindOfMapped = Object.fromEntries(
+  kindNames.map((kind) => [mappedName(kind), kind]),
+) as Readonly<Record<MappedTokens, keyof typeof tokenKinds>>
+
+const partsOf = (whole: 'input' | 'output') => kinds.filter(({ within }) => within === whole)
+/** SQL: the parts of a line exceed their whole. */
+export const exceedsSql = (whole: 'input' | 'output') =>
+  `${partsOf(whole)
+    .map(({ column }) => `coalesce(${column}, 0)`)
+    .join(' + ')} > ${tokenKinds[whole].column}`
+/** SQL for an update that forgets the parts of a whole, and their own parts. */
+export const unknownSql = (whole: 'input' | 'output') =>
+  kindNames
+    .filter((kind) => {
+      const { within } = tokenKinds[kind]
+      return within === whole || (within !== null && tokenKinds[within].within === whole)
+    })
+    .map((kind) => `${tokenKinds[kind].column} = NULL`)
+    .join(', ')
 export const eachMappedTokens = <Value>(of: (column: string) => Value) =>
   Object.fromEntries(tokenColumns.map((column) => [camel(column), of(column)])) as Readonly<
     Record<MappedTokens, Value>

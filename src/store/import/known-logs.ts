@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fingerprintOf } from '../../attempt/fingerprint.ts'
+import { kindOfMapped } from '../../measure/usage/quantities.ts'
 import { largest } from '../../user/extremes.ts'
 import { UserError } from '../../user/user-error.ts'
 import { beginningOf, firstRecord, headerOf } from './csv-header.ts'
@@ -289,12 +290,7 @@ function normalRows(format: KnownFormat, bucket: string | undefined): Mapping {
       status: 'status',
       errorCode: 'errorCode',
       requests: 'requests',
-      promptTokens: 'input',
-      cachedTokens: 'cached',
-      cacheWriteTokens: 'cacheWrite',
-      cacheWrite1hTokens: 'cacheWrite1h',
-      completionTokens: 'output',
-      reasoningTokens: 'reasoning',
+      ...kindOfMapped,
       ...(durations === 'ms'
         ? { ttft: { column: 'ttftMs', unit: 'ms' }, latency: { column: 'latencyMs', unit: 'ms' } }
         : durations === 'times'

@@ -1,6 +1,6 @@
 import { YAMLParseError } from 'yaml'
 import { z } from 'zod'
-import { eachMappedTokens, mappedTokens } from '../../measure/usage/quantities.ts'
+import { eachMappedTokens, mappedTokens, partTokens } from '../../measure/usage/quantities.ts'
 import { UserError } from '../../user/user-error.ts'
 import { parseYaml } from '../../user/yaml.ts'
 import { columnName, lineRules } from './lines/line-rules.ts'
@@ -169,7 +169,8 @@ export const ownMapping: Mapping = {
   cached: 'within',
   reasoning: 'within',
   ids: 'unique',
-  optional: ['type', 'unit', 'cacheWriteTokens', 'cacheWrite1hTokens', 'reasoningTokens'],
+  // Files of older versions lack kinds that came later.
+  optional: ['type', 'unit', ...partTokens],
   fields: {
     id: ['source', 'id'],
     time: { column: 'at_us', unit: 'us', timezone: 'UTC' },

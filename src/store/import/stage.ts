@@ -1,4 +1,10 @@
-import { tokenColumns, tokenNames } from '../../measure/usage/quantities.ts'
+import {
+  exceedsSql,
+  partTokens,
+  tokenColumns,
+  tokenNames,
+  unknownSql,
+} from '../../measure/usage/quantities.ts'
 import { UserError } from '../../user/user-error.ts'
 import { identifier, literal } from '../literal.ts'
 import type { Session } from '../session/session.ts'
@@ -299,9 +305,8 @@ async function checkParts(store: Session, { mapping }: StagedLog): Promise<reado
       `UPDATE staging.stored AS lines SET completion_tokens = completion_tokens + reasoning_tokens WHERE reasoning_tokens > 0`,
     )
   }
-  if (!fields.cachedTokens && !fields.cacheWriteTokens && !fields.reasoningTokens) return []
-  const input = 'coalesce(cached_tokens, 0) + coalesce(cache_write_tokens, 0) > prompt_tokens'
-  const output = 'reasoning_tokens > completion_tokens'
+  if (!partTokens.some((field) => fields[field])) return []
+  const [input, output] = [exceedsSql('input'), exceedsSql('output')]
   const [row] = await store.rows<{ n: number; input: number; output: number }>(
     `SELECT count(*) AS n, count(*) FILTER (WHERE ${input}) AS input, count(*) FILTER (WHERE ${output}) AS output
      FROM staging.lines WHERE reason IS NULL`,
@@ -324,8 +329,8 @@ async function checkParts(store: Session, { mapping }: StagedLog): Promise<reado
   if (tooMuchCached + tooMuchReasoning === 0) return []
   await storeColumns(store, tokenColumns)
   await store.execute(`
-    UPDATE staging.stored AS lines SET cached_tokens = NULL, cache_write_tokens = NULL, cache_write_1h_tokens = NULL WHERE ${input};
-    UPDATE staging.stored AS lines SET reasoning_tokens = NULL WHERE ${output}`)
+    UPDATE staging.stored AS lines SET ${unknownSql('input')} WHERE ${input};
+    UPDATE staging.stored AS lines SET ${unknownSql('output')} WHERE ${output}`)
   return [
     `${lines(tooMuchCached + tooMuchReasoning)} have more cached or reasoning tokens than tokens: these are not known there`,
   ]

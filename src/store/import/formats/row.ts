@@ -1,3 +1,4 @@
+import type { tokenKinds } from '../../../measure/usage/quantities.ts'
 import { decimalText, multiply, type Rational, readNumber } from '../../../money/rational.ts'
 import { type DialectName, dialects } from '../../../tokens/dialects.ts'
 import { readUsage } from '../../../tokens/read-usage.ts'
@@ -6,8 +7,10 @@ import { pageCounts } from '../../../tokens/usage.ts'
 /** A parsed object of a log. Numbers that a double would change are text. */
 export type Fields = Readonly<Record<string, unknown>>
 
+type TokenCounts = Readonly<Record<keyof typeof tokenKinds, number | null>>
+
 /** One row of a known log. Absent: not known. Numbers and times are as the log has them; `normalRows` checks them. */
-export interface NormalRow {
+export interface NormalRow extends Partial<TokenCounts> {
   readonly id?: string
   readonly time: unknown
   /** Exclusive end of the interval of a sum; absent for an event. */
@@ -27,12 +30,6 @@ export interface NormalRow {
   readonly requests?: unknown
   readonly cost?: unknown
   readonly unit?: string
-  readonly input?: number | null
-  readonly cached?: number | null
-  readonly cacheWrite?: number | null
-  readonly cacheWrite1h?: number | null
-  readonly output?: number | null
-  readonly reasoning?: number | null
   readonly ttftMs?: unknown
   readonly latencyMs?: unknown
   /** Two times whose difference is a duration. */
@@ -93,11 +90,7 @@ export function scaled(value: unknown, factor: Rational): unknown {
 /** The tokens of a row in a dialect. */
 export function tokensOf(row: Fields, dialect: DialectName): Partial<NormalRow> {
   const { parts, flags } = readUsage(row, dialect)
-  const { input, cached, cacheWrite, output, reasoning } = pageCounts(parts)
-  const tokens = {
-    ...{ input, cached, cacheWrite, cacheWrite1h: parts.cache_write_1h },
-    ...{ output, reasoning },
-  }
+  const tokens: TokenCounts = { ...pageCounts(parts), cacheWrite1h: parts.cache_write_1h }
   if (flags.includes('not-a-count')) {
     return { problem: 'tokens: expected whole numbers, 0 or more' }
   }

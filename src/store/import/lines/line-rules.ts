@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { tokenNames } from '../../../measure/usage/quantities.ts'
 
 /** A column, or a path in JSON as a list of steps. */
 export const columnName = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)])
@@ -62,19 +63,7 @@ const carried = z.union([
   z.strictObject({ column: columnName, where: conditions.optional() }),
 ])
 
-export const countedFields = [
-  'requests',
-  'credits',
-  'promptTokens',
-  'cachedTokens',
-  'cacheWriteTokens',
-  'cacheWrite1hTokens',
-  'completionTokens',
-  'reasoningTokens',
-] as const
-
-/** Kinds of tokens of a line that has one amount and names its kind. */
-export const quantityKinds = ['input', 'cached', 'cacheWrite', 'output', 'reasoning'] as const
+export const countedFields = ['requests', 'credits', ...tokenNames] as const
 
 const wordPlace = z.union([
   z.string().min(1),

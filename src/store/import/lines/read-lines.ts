@@ -1,10 +1,11 @@
+import { mappedName, shownTokens, tokenKinds } from '../../../measure/usage/quantities.ts'
 import { decimalText, multiply, readNumber } from '../../../money/rational.ts'
 import { lookup } from '../../../user/lookup.ts'
 import { csvDocuments, jsonDocuments, type LogDocument } from '../formats/documents.ts'
 import { at, type Fields, isFields } from '../formats/row.ts'
-import type { FieldName, Mapping, Place } from '../mapping.ts'
+import type { Mapping, Place } from '../mapping.ts'
 import { Identities } from './identity.ts'
-import { type Condition, countedFields, quantityKinds } from './line-rules.ts'
+import { type Condition, countedFields } from './line-rules.ts'
 import { RunningTotals } from './running-totals.ts'
 
 /** Whether a mapping says more of lines than where their fields are. */
@@ -218,25 +219,23 @@ function setAt(row: Row, [step, ...rest]: readonly string[], value: string | nul
   }
 }
 
-const tokenFields = {
-  input: ['promptTokens'],
-  cached: ['promptTokens', 'cachedTokens'],
-  cacheWrite: ['promptTokens', 'cacheWriteTokens'],
-  output: ['completionTokens'],
-  reasoning: ['completionTokens', 'reasoningTokens'],
-} as const satisfies Record<(typeof quantityKinds)[number], readonly FieldName[]>
+/** A kind of tokens, and the whole that it is a part of. */
+const wholeOf = (kind: keyof typeof tokenKinds): readonly (keyof typeof tokenKinds)[] => {
+  const { within } = tokenKinds[kind]
+  return within === null ? [kind] : [within, kind]
+}
 
 /** The tokens of a line that has one amount of one kind. A line of another kind has none. */
 function quantityOf(document: Fields, { quantity }: Mapping): Row {
   if (quantity === undefined) return {}
   const text = columnText(document, quantity.column)
   const named = wordOf(document, quantity.kind)
-  const kind = quantityKinds.find((each) => each === named)
+  const kind = shownTokens.find((each) => each === named)
   if (text === null || kind === undefined) return {}
   const per = quantity.per === undefined ? '1' : wordOf(document, quantity.per)
   const [amount, factor] = [readNumber(text), readNumber(per ?? '')]
   const tokens = amount === null || factor === null ? text : decimalText(multiply(amount, factor))
-  return Object.fromEntries(tokenFields[kind].map((field) => [field, tokens]))
+  return Object.fromEntries(wholeOf(kind).map((each) => [mappedName(each), tokens]))
 }
 
 type ValueOf = NonNullable<Mapping['quantity']>['kind']
@@ -299,7 +298,7 @@ function flatMapping(mapping: Mapping, isTable: boolean): Mapping {
   }
   for (const name of Object.keys(carry ?? {})) if (name !== 'session') flat[name] = name
   if (quantity !== undefined) {
-    for (const name of new Set(Object.values(tokenFields).flat())) flat[name] = name
+    for (const kind of shownTokens) flat[mappedName(kind)] = mappedName(kind)
   }
   if (request !== undefined && request !== 'unknown') flat.requests = 'requests'
   const charges = isCharges(mapping)
