@@ -1,4 +1,5 @@
 import type { Period } from '../../measure/usage/calendar.ts'
+import { eachToken, type ShownToken } from '../../measure/usage/quantities.ts'
 import { requestsOf } from '../../measure/usage/sums.ts'
 import { decimalText, isZero, readNumber, subtract } from '../../money/rational.ts'
 import { shortSql } from '../../report/usage/short-name.ts'
@@ -12,8 +13,7 @@ export interface NameRow {
   readonly requests: number | null
   /** Use without refunds, decimal text; null without an amount in the unit. */
   readonly amount: string | null
-  readonly input: number | null
-  readonly output: number | null
+  readonly tokens: Readonly<Record<ShownToken, number | null>>
   readonly failed: number | null
 }
 
@@ -62,7 +62,8 @@ export async function readNames(
         used === null || refunds === null
           ? used
           : decimalText(subtract(readNumber(used)!, readNumber(refunds)!)),
-      ...{ input: row.input, output: row.output, failed: failedOf(row) },
+      tokens: eachToken((kind) => row[kind]),
+      failed: failedOf(row),
     }
   }
   const rows = sums.map(rowOf)

@@ -1,3 +1,4 @@
+import { shownTokens, tokenKinds } from '../../measure/usage/quantities.ts'
 import { decimalText, readNumber, subtract } from '../../money/rational.ts'
 import { type Html, html } from '../../user/html.ts'
 import type { NameRow, NamesTable } from '../figures/names.ts'
@@ -35,20 +36,24 @@ function renderTable(table: NamesTable, data: PageData, speech: Speech): Html {
     const share = Math.max(0, size(row) / whole)
     return html`<li><span class="name">${link(row.name)}</span><span class="num">${isAmount ? written[at] : count(row.requests)} <small>${speech.share(share)}</small></span><span class="bar"><svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect width="${(100 * Math.min(1, share)).toFixed(1)}" height="6"></rect></svg></span></li>`
   })
+  // A part of the tokens is shown where something reports it.
+  const kinds = shownTokens.filter(
+    (kind) => tokenKinds[kind].within === null || total.tokens[kind] !== null,
+  )
   const heads = [
     say(by === 'model' ? 'board.model' : 'board.key'),
     ...(isAmount
       ? [unit === 'credits' ? say('chart.credits') : `${say('card.cost')} (${unit})`]
       : []),
-    ...[say('card.requests'), say('card.input'), say('card.output'), say('table.failed')],
+    ...[say('card.requests'), ...kinds.map((kind) => say(`card.${kind}`)), say('table.failed')],
   ]
   const line = (name: Html | string, row: NameRow, amount: string | undefined) =>
-    html`<tr><th scope="row" class="txt">${name}</th>${isAmount && html`<td class="num">${amount}</td>`}${[row.requests, row.input, row.output, row.failed].map((each) => html`<td class="num">${count(each)}</td>`)}</tr>`
+    html`<tr><th scope="row" class="txt">${name}</th>${isAmount && html`<td class="num">${amount}</td>`}${[row.requests, ...kinds.map((kind) => row.tokens[kind]), row.failed].map((each) => html`<td class="num">${count(each)}</td>`)}</tr>`
   const body = rows.map((row, at) => line(link(row.name), row, written[at]))
   const refund =
     listed.length > 0 &&
     isAmount &&
-    html`<tr><th scope="row" class="txt">${say('table.refunds')}</th><td class="num">${written.at(-1)}</td><td></td><td></td><td></td><td></td></tr>`
+    html`<tr><th scope="row" class="txt">${say('table.refunds')}</th><td class="num">${written.at(-1)}</td><td colspan="${kinds.length + 2}"></td></tr>`
   const sum = isAmount
     ? speech
         .amounts(unit)
