@@ -14,7 +14,7 @@ export function randomOf(name: string): Random {
   }
 }
 
-const exponential = (random: Random) => -Math.log(1 - random())
+export const exponential = (random: Random) => -Math.log(1 - random())
 
 export interface Answer {
   /** The time that the objective judges. */

@@ -171,7 +171,7 @@ export const attemptColumns = {
   textUs: column(
     'number',
     true,
-    'microseconds from the first to the last event with text, added up over the choices of an answer with several; null with one, or if they cannot be told apart',
+    'microseconds from the first to the last event with text, added up over the choices of an answer with several; null with one, or if they cannot be distinguished',
   ),
   bytesIn: column('index', false, 'bytes of the response body'),
   flags: column('bits', false, 'findings of the reader, see flags'),

@@ -19,7 +19,7 @@ import type { RunSummary } from './summary/shape.ts'
 import { fillTable } from './temp-table.ts'
 
 /**
- * A comparison as a page: changes beyond chance first, then every figure.
+ * A comparison as a page: significant changes first, then every figure.
  *
  * @param store its queries in `reports/compare` read the temporary table `compared`
  */
@@ -80,7 +80,7 @@ function answerOf(comparison: Comparison, gates: readonly GateResult[]): Headlin
   const because =
     isInvalid || comparison.searches?.isAtOneRate === false
       ? ''
-      : `With each step, ${of('worse')} of ${differences.length} figures are worse and ${of('better')} better beyond chance; about ${Math.round(differences.length / 20)} such are expected by chance.`
+      : `With each step, ${of('worse')} of ${differences.length} figures are significantly worse and ${of('better')} better; about ${Math.round(differences.length / 20)} such are expected by chance.`
   const checks = [
     ...gates.map(({ gate, result, summary }) => ({
       tone: gateTones[result],

@@ -171,7 +171,7 @@ function answerOf(search: StoredSearch): SafeRateText {
       const reasons: Readonly<Record<string, string>> = lookup({
         'one at a time': `Most ${of} missed although each was sent alone.`,
         'no hold':
-          'No rate held for long, down to less than half of the rate that held in short trials.',
+          'No rate was sustained for long, down to less than half of the rate of the best short trial.',
         'every rate': 'Every rate failed, down to a thousandth of the first.',
       })
       return {
@@ -188,7 +188,7 @@ function answerOf(search: StoredSearch): SafeRateText {
 function noLowText(trials: readonly StoredTrial[]): string {
   const held = trials.filter(({ step, result }) => step !== 'warm-up' && result === 'held')
   return held.length === 0
-    ? 'no rate is known to hold'
+    ? 'no tested rate was sustained'
     : `a trial held at ${[...new Set(held.map(({ ratePerS }) => rateText(ratePerS)))].join(', ')}, but a rate at or below it failed`
 }
 

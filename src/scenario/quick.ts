@@ -110,7 +110,7 @@ function questionOf({ load, objectives }: QuickLoad): string {
     case 'users':
       return JSON.stringify(`Does the service hold ${goal} with ${load.users} users?`)
     case 'search':
-      return JSON.stringify(`What is the highest rate at which the service holds ${goal}?`)
+      return JSON.stringify(`What is the highest rate at which the service keeps ${goal}?`)
   }
 }
 

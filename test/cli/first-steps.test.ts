@@ -22,7 +22,7 @@ test('init writes a scenario that runs unchanged, and never replaces a file', as
   const made = assay(folder, 'init', 'a.yaml', '--base-url', 'http://127.0.0.1:9', '--model', 'a"b')
   expect(made).toMatchObject({
     status: 0,
-    stdout: 'a.yaml\nNext: assay run a.yaml --dry-run prints its plan and sends nothing.\n',
+    stdout: 'a.yaml\nNext: assay run a.yaml --dry-run  # prints its plan and sends nothing\n',
   })
   const file = join(folder, 'a.yaml')
   expect(await loadScenario(file)).toMatchObject({

@@ -46,6 +46,6 @@ test('trials that held above a rate that failed are not called none', () => {
     /^A trial held at 8\.0\/s, but a rate at or below it failed, 4\.0\/s failed/,
   )
   expect(wordsOf([trial(4, { result: 'failed', why: 'misses' })], 4, null)).toMatch(
-    /^No rate is known to hold/,
+    /^No tested rate was sustained/,
   )
 })

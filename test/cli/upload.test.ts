@@ -60,7 +60,10 @@ test('a page is uploaded byte for byte under the prefix and its own name', {
     ['report', 'launch', '--upload', 's3://pages/launch-7'],
     { cwd: folder, env },
   ).ended
-  expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: 'assay-launch.html\n' })
+  expect({ code, stdout }, stderr).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(/^assay-launch\.html\nNext: assay audit .*\n$/),
+  })
   expect(stderr).toContain('uploaded s3://pages/launch-7/assay-launch.html\n')
   expect([...objects.keys()]).toEqual(['/pages/launch-7/assay-launch.html'])
   expect(objects.values().next().value!.toString()).toMatch(/^<!doctype html>.*<\/html>\s*$/s)

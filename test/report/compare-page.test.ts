@@ -31,7 +31,7 @@ test('a comparison page shows conditions and changes with intervals, without war
 })
 
 test('a comparison page begins with the errors that grew, and folds unclear metrics', async () => {
-  // The errors of the seeded runs come in bursts, so they alone do not differ beyond chance.
+  // The errors of the seeded runs come in bursts, so they alone do not differ significantly.
   const grown = comparison.differences.map((each) =>
     each.metric === 'errors' ? { ...each, verdict: 'worse' as const } : each,
   )
@@ -39,7 +39,7 @@ test('a comparison page begins with the errors that grew, and folds unclear metr
   expect(html).toMatch(/b fails more: errors \d+\.\d % before, now \d+\.\d %/)
   const because = /<h2>.*?<\/h2><p>(.*?)<\/p>/.exec(html)?.[1]
   expect(because).toMatch(
-    /^Latencies are .* are left\. With each step, \d+ of \d+ figures are worse and \d+ better beyond chance; about \d+ such/,
+    /^Latencies are .* are left\. With each step, \d+ of \d+ figures are significantly worse and \d+ better; about \d+ such/,
   )
   const folded = html.slice(html.indexOf('<details>'), html.indexOf('</details>'))
   expect(folded).toContain('unclear')
@@ -126,14 +126,14 @@ test.each([
 
 const valid = (side: Comparison['a']): Comparison['a'] => ({ ...side, verdict: 'valid' })
 
-test('a run compared with itself shows no difference beyond chance', async () => {
+test('a run compared with itself shows no significant difference', async () => {
   const side = { store, runId: 'run-1' }
   const same = await compareRuns(side, side, defaultContract)
   const { html } = await renderComparison(store, same, [])
-  expect(html).toContain('No difference beyond chance over all steps')
+  expect(html).toContain('No significant difference over all steps')
 })
 
-test('every change beyond chance is drawn, however many there are', async () => {
+test('every significant change is drawn, however many there are', async () => {
   const change = comparison.differences.find(({ interval }) => interval !== null)!
   const differences = Array.from({ length: 45 }, (_, at) => ({
     ...change,
@@ -155,6 +155,6 @@ test('a page of an INVALID run counts and draws no change', async () => {
   const invalid = await compareRuns(...sides, defaultContract)
   const { html } = await renderComparison(store, invalid, [])
   expect(html).toContain('Nothing is compared: run b is INVALID')
-  expect(html).not.toMatch(/figures are (worse|better)|beyond chance; about/)
+  expect(html).not.toMatch(/figures are (significantly )?(worse|better)|better; about/)
   expect(html).not.toMatch(/>(better|worse)</)
 })

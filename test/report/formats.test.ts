@@ -71,6 +71,24 @@ describe('a summary in every format', () => {
     expect(text).toContain('http_error 429 rate_limit_exceeded')
   })
 
+  test('rows without any percentile are one line on the terminal, and all are in Markdown', async () => {
+    const store = await openStore(':memory:')
+    await enterRun(store)
+    await appendAttempts(store, [
+      ...Array.from({ length: 20 }, (_, slot) => attempt(slot, { step: 'often' })),
+      ...Array.from({ length: 3 }, (_, slot) => attempt(20 + slot, { step: 'rare' })),
+    ])
+    const summary = await summarise(store, 'a', defaultContract)
+    store.close()
+    const text = terminalSummary(summary)
+    expect(text).toMatch(/^often /m)
+    expect(text).not.toMatch(/^rare /m)
+    expect(text).toContain(
+      '\n2 rows have too few samples for any percentile; --format md lists all\n',
+    )
+    expect(markdownSummary(summary).match(/^\| rare \|/gm)).toHaveLength(2)
+  })
+
   test('unlisted errors are counted, and JSON holds all of them', async () => {
     const store = await openStore(':memory:')
     await enterRun(store)

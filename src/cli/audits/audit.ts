@@ -21,6 +21,7 @@ import { UserError } from '../../user/user-error.ts'
 import type { MergeOptions, Options } from '../commands/audit.ts'
 import { factorChoices } from '../runs/factor-choices.ts'
 import { shardOf } from '../runs/shard.ts'
+import { contractWords, nextLine, optionWords, storeWords } from '../terminal/next.ts'
 import { shown } from '../terminal/progress.ts'
 import { widthOf } from '../terminal/terminal-width.ts'
 import { fetchLog } from '../usage/fetch-log.ts'
@@ -34,7 +35,7 @@ export async function auditAction(named: readonly string[], options: Options): P
     // `--explain` takes no runs, so further arguments are rules.
     const rules = selectRules([...options.rule, ...asked, ...named], '--explain')
     process.stdout.write(
-      rules.map((rule) => explanationOf(rule, widthOf(process.stdout))).join('\n'),
+      `${rules.map((rule) => explanationOf(rule, widthOf(process.stdout))).join('\n')}${nextLine(['audit', ...optionWords('--rule', [...options.rule, ...asked, ...named]), ...storeWords(options.db)], 'judges the runs of the store by them')}`,
     )
     return
   }
@@ -78,10 +79,28 @@ export async function auditAction(named: readonly string[], options: Options): P
       process.stdout.write(`${commandOf(commands, options.again)}\n`)
       return
     }
-    await printReport(store, report, runIds, options)
+    await printReport(store, report, runIds, options, afterAudit(named, options))
   } finally {
     store.close()
   }
+}
+
+/** A page, or evidence for the vendor of a service that broke a promise. */
+function afterAudit(named: readonly string[], options: Options): (isBroken: boolean) => string {
+  const { db, contract, profile, log, choose } = options
+  const given = [
+    ...named,
+    ...storeWords(db),
+    ...contractWords(contract),
+    ...optionWords('--profile', profile),
+  ]
+  const page = ['report', 'audit', ...given]
+  const isFile = log === undefined || !isBaseUrl(log)
+  const vendor = [...page, ...optionWords('--log', log), ...optionWords('--choose', choose)]
+  return (isBroken) =>
+    isBroken && isFile
+      ? nextLine([...vendor, '--for', 'vendor'], 'writes the evidence for the vendor')
+      : nextLine(page, 'makes a page of the findings')
 }
 
 async function auditLogAlone(options: Options, contract: Contract | undefined): Promise<void> {
@@ -105,6 +124,15 @@ async function auditLogAlone(options: Options, contract: Contract | undefined): 
     { ...report, findings: report.findings.filter(({ rule }) => wanted.has(rule)) },
     new Map(),
     options,
+    () =>
+      nextLine(
+        [
+          ...['report', 'audit', '--for', 'vendor', '--alone', '--log', options.log!],
+          ...contractWords(options.contract),
+          ...optionWords('--choose', options.choose),
+        ],
+        'writes the evidence for the vendor',
+      ),
   )
 }
 
@@ -119,7 +147,10 @@ export async function mergeAuditsAction(
   try {
     await keepFindings(store, report)
     const runIds = report.runs.map(({ runId }) => runId)
-    await printReport(store, report, runIds, options)
+    const page = ['report', 'audit', ...storeWords(options.db)]
+    await printReport(store, report, runIds, options, () =>
+      nextLine(page, 'makes a page of the findings'),
+    )
   } finally {
     store.close()
   }
@@ -147,9 +178,10 @@ async function printReport(
   report: AuditReport,
   runIds: readonly string[],
   options: MergeOptions,
+  next: (isBroken: boolean) => string,
 ): Promise<void> {
   const commands = await reproductions(store, failuresOf(report.findings))
-  printFindings(report, shortened(commands, runIds, options), options)
+  printFindings(report, shortened(commands, runIds, options), options, next)
 }
 
 /** @throws UserError for a rule that did not fail, or that failed without a request to repeat */

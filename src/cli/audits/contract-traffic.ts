@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { shellWord } from '../../audit/format/shell-word.ts'
 import type { Contract } from '../../contract/contract.ts'
 import { loadContract } from '../../contract/load.ts'
 import type { BalanceTerms } from '../../contract/prices.ts'
@@ -20,6 +21,7 @@ import { writeOutput } from '../../store/files/output.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { TrafficOptions } from '../commands/contract.ts'
 import { amountGiven } from '../runs/run-overrides.ts'
+import { nextLine } from '../terminal/next.ts'
 
 /** Writes the scenario whose traffic shows each part of each price of a contract, within a budget. */
 export function trafficAction(file: string, { out, maxCost }: TrafficOptions): void {
@@ -67,8 +69,8 @@ export function trafficAction(file: string, { out, maxCost }: TrafficOptions): v
             `It waits ${Math.ceil((reads * balance.withinMs) / 60_000)} minutes in all: evidence.balance.within says that a value may be so late.`,
           ]
         : []),
-      `assay run ${out} --contract ${file} --dry-run tells what it costs; then audit it with --contract ${file} --rule PRICE.`,
-      '',
+      `After its run: assay audit --contract ${shellWord(file)} --rule PRICE`,
+      nextLine(['run', out, '--contract', file, '--dry-run'], 'prints what it costs'),
     ].join('\n'),
   )
 }

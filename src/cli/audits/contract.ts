@@ -19,6 +19,7 @@ import { UserError } from '../../user/user-error.ts'
 import type { CostOptions, InitOptions, ShowOptions } from '../commands/contract.ts'
 import { factorChoices } from '../runs/factor-choices.ts'
 import { exit } from '../terminal/exit.ts'
+import { nextLine } from '../terminal/next.ts'
 
 export function showContractAction(file: string, { json }: ShowOptions): void {
   const contract = loadContract(file)
@@ -29,7 +30,14 @@ export function showContractAction(file: string, { json }: ShowOptions): void {
       `${file}: the listed prices per credit are not rounded in one way, so none is promised (BILL-20): ${visible(mixed)}\n`,
     )
   }
-  process.stdout.write(json ? `${JSON.stringify(written, null, 2)}\n` : stringify(written))
+  // A comment, so that the text stays YAML.
+  const next =
+    contract.prices === undefined
+      ? nextLine(['audit', '--contract', file], 'judges the runs of the store by it')
+      : nextLine(['contract', 'traffic', file], 'writes the requests that show its prices')
+  process.stdout.write(
+    json ? `${JSON.stringify(written, null, 2)}\n` : `${stringify(written)}# ${next}`,
+  )
 }
 
 export function costAction(file: string, options: CostOptions): void {
@@ -59,7 +67,7 @@ export function costAction(file: string, options: CostOptions): void {
   process.stdout.write(
     options.json === true
       ? `${JSON.stringify(costJson(options.model, calculation, usage, unit), null, 2)}\n`
-      : costText(options.model, calculation, usage, unit),
+      : `${costText(options.model, calculation, usage, unit)}${nextLine(['contract', 'traffic', file], 'writes the requests that show its prices')}`,
   )
   if (calculation.cost === null) process.exitCode = exit.failed
 }
@@ -128,7 +136,7 @@ export async function initContractAction(
   const listed = from === undefined ? null : await listedPrices(kind, from)
   writeOutput(out, firstContract(kind, listed))
   for (const note of listed?.prices.notes ?? []) process.stderr.write(`${visible(note)}\n`)
-  process.stdout.write(`${out}\nNext: assay contract show ${out} prints it whole.\n`)
+  process.stdout.write(`${out}\n${nextLine(['contract', 'show', out], 'prints it whole')}`)
 }
 
 const patienceMs = 30_000

@@ -10,6 +10,7 @@ import { UserError } from '../../user/user-error.ts'
 import type { MergeOptions } from '../commands/audit.ts'
 import type { Options } from '../commands/report.ts'
 import { factorChoices } from '../runs/factor-choices.ts'
+import { nextLine } from '../terminal/next.ts'
 import { shown } from '../terminal/progress.ts'
 import { isLogAlone } from './log-alone.ts'
 import { printFindings } from './print-findings.ts'
@@ -38,7 +39,7 @@ export async function vendorAction(named: readonly string[], options: Options): 
   process.stdout.write(
     options.json
       ? `${JSON.stringify({ page: 'audit', folder, files, manifestSha256: sha256 })}\n`
-      : `${files.map((file) => `${folder}/${file}`).join('\n')}\nThe SHA-256 of the manifest is ${sha256}. Send it by another way than the folder: it shows any change.\n`,
+      : `${files.map((file) => `${folder}/${file}`).join('\n')}\nThe SHA-256 of the manifest is ${sha256}. Send it by another way than the folder: it shows any change.\n${nextLine(['audit', '--evidence', folder], 'is what the vendor runs: it judges the folder again')}`,
   )
 }
 
@@ -59,7 +60,11 @@ async function meantRuns(db: string, named: readonly string[]) {
 export async function checkAction(folder: string, options: MergeOptions): Promise<void> {
   const checked = await shown((view) => checkEvidence(folder, view))
   const { report, commands, files, differences, otherRules } = checked
-  printFindings(report, commands, options)
+  const again = nextLine(
+    ['audit', '--evidence', folder, '--verbose'],
+    'also lists what was not observed',
+  )
+  printFindings(report, commands, options, () => again)
   if (otherRules !== null) process.stderr.write(`${otherRules}\n`)
   if (differences.length > 0) {
     throw refused(

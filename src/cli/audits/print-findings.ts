@@ -18,14 +18,20 @@ const formats = {
   md: markdownText,
 } as const satisfies Record<Options['format'], unknown>
 
-/** Prints the findings in the asked format, and sets the exit code. */
+/**
+ * Prints the findings in the asked format, and sets the exit code.
+ *
+ * @param next the next command, by whether a promise is broken; only text ends with it
+ */
 export function printFindings(
   report: AuditReport,
   commands: ReadonlyMap<string, string>,
   options: MergeOptions,
+  next: (isBroken: boolean) => string,
 ): void {
-  const text = formats[options.json ? 'json' : options.format]
-  process.stdout.write(text(report, commands, options.verbose === true))
+  const format = options.json ? 'json' : options.format
+  process.stdout.write(formats[format](report, commands, options.verbose === true))
+  if (format === 'text') process.stdout.write(next(report.findings.some(isBroken)))
   const open = report.findings.some(
     ({ verdict, severity }) => verdict.verdict === 'inconclusive' && severity !== 'advice',
   )

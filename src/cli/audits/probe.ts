@@ -32,11 +32,11 @@ import type { Options } from '../commands/probe.ts'
 import { extraHeaders } from '../runs/extra-headers.ts'
 import { apiKey, baseUrlOf } from '../runs/target.ts'
 import { exit } from '../terminal/exit.ts'
+import { contractWords, nextLine, sameCommandWithout, storeWords } from '../terminal/next.ts'
 import { positiveOf } from '../terminal/numbers.ts'
 import { shown } from '../terminal/progress.ts'
 import { onStopSignal } from '../terminal/stop-signals.ts'
 import { fitted } from '../terminal/terminal-width.ts'
-
 import { table } from '../terminal/text.ts'
 import { againText, changesText } from './probe-changes.ts'
 
@@ -49,6 +49,8 @@ export async function probeAction(options: Options): Promise<void> {
   mustNotBeKeys(headers, contract)
   if (options.dryRun) {
     process.stdout.write(dryRunText(options, only, contract, maxCredits))
+    if (options.json !== true)
+      process.stdout.write(nextLine(sameCommandWithout('--dry-run'), 'asks the service'))
     return
   }
   const older = options.diff === undefined ? null : loadProfile(options.diff, '--diff')
@@ -111,7 +113,15 @@ export async function probeAction(options: Options): Promise<void> {
         : paragraphs(
             `${profileText(profile, path)}${tooDearText(tooDear)}${changes === null ? '' : changesText(changes, options.diff!)}`,
             process.stdout,
-          ),
+          ) +
+            nextLine(
+              [
+                ...['audit', '--profile', options.out],
+                ...storeWords(options.db),
+                ...contractWords(options.contract),
+              ],
+              'judges by what the probe found',
+            ),
     )
     if (interrupted) process.exitCode = exit.interrupted
   } finally {

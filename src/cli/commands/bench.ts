@@ -16,7 +16,7 @@ import {
 
 const benchOptions = () =>
   command('bench', {
-    does: 'Find the highest rate that a service holds, and write the launch page. Needs no scenario file.',
+    does: 'Find the highest rate that a service sustains, and write the launch page. Needs no scenario file.',
     examples: [
       'bench http://127.0.0.1:8787 --model svc-k2',
       'bench http://127.0.0.1:8000/v1 --rate 20/s --duration 60s --slo "ttft.p95 < 800ms"',
@@ -24,14 +24,14 @@ const benchOptions = () =>
     ],
     sends: true,
     notes: [
-      'Without --rate or --users it searches, for at most five minutes: with a safe rate, or with a bracket that --continue goes on from.',
+      'Without --rate or --users it searches, for at most five minutes: with a safe rate, or with a bracket that --continue narrows.',
       'Prompts are unique. --prefix-tokens gives all of them a common start, for a prefix cache.',
       'A service without keys needs none.',
     ],
   })
     .argument('[url]', 'the service, with or without /v1')
     .option('--model <name>', 'the model; default: the first that the service lists')
-    .option('--rate <rate>', 'hold this rate, as 20/s, instead of a search')
+    .option('--rate <rate>', 'send this rate, as 20/s, instead of a search')
     .option(
       '--users <number>',
       'run this many users, each waiting for its answer, instead of a search',

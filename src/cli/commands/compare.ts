@@ -21,7 +21,7 @@ const compareOptions = () =>
     .argument('<a>', 'the baseline run: its id, the beginning of one, latest, or previous')
     .argument('[b]', 'the run to compare with it; not with --history')
     .addOption(storeOption())
-    .option('--all', 'print every metric of every step, not only changes beyond chance')
+    .option('--all', 'print every metric of every step, not only significant changes')
     .addOption(otherStoreOption('--db-b <file>', 'the store of run b, if it is another'))
     .addOption(
       choice('--format <format>', 'output format', ['terminal', 'md', 'json', 'html']).default(
@@ -45,7 +45,7 @@ const compareOptions = () =>
 
 export type Options = OptionsOf<typeof compareOptions>
 
-/** `assay compare <a> <b>`: finds differences between two runs beyond chance. */
+/** `assay compare <a> <b>`: finds significant differences between two runs. */
 export const compareCommand = () =>
   compareOptions().action(async (a, b, options) =>
     (await import('../runs/compare.ts')).compareAction(a, b, options),

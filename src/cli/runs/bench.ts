@@ -19,6 +19,7 @@ import { writeOutput } from '../../store/files/output.ts'
 import { UserError } from '../../user/user-error.ts'
 import { wrapped } from '../../user/wrapped.ts'
 import type { Options } from '../commands/bench.ts'
+import { contractWords, nextLine, optionWords, storeWords } from '../terminal/next.ts'
 import { perSOf, quantityOf, wholeNumberOf } from '../terminal/numbers.ts'
 import { begunSearch, withSearch } from './bench-continue.ts'
 import { otlpTo } from './otlp.ts'
@@ -107,25 +108,51 @@ async function runWithPage(
 }
 
 /** What a person reads last: the page, the answer again, since the table of trials is long, and the next command. */
-function lastLines({ sweeps, verdict }: RunResult, baseUrl: string, { out }: Options): string {
-  const page = `page  ${out}\n`
+function lastLines(
+  { runId, sweeps, verdict }: RunResult,
+  baseUrl: string,
+  options: Options,
+): string {
+  const page = `page  ${options.out}\n`
   const [sweep] = sweeps
-  if (sweep === undefined) return page
+  if (sweep === undefined) {
+    const words = ['audit', runId, ...storeWords(options.db), ...contractWords(options.contract)]
+    return `${page}${nextLine(words, 'judges it by every rule')}`
+  }
   const { summary } = safeRateText(searchShape.parse(sweep), verdict.verdict === 'invalid')
-  return `${page}${wrapped(`${summary}.`, '').join('\n')}\n${nextCommand(sweep.safeRate, baseUrl)}`
+  return `${page}${wrapped(`${summary}.`, '').join('\n')}\n${nextCommand(sweep.safeRate, baseUrl, options)}`
 }
 
-function nextCommand(safeRate: SafeRate, baseUrl: string): string {
-  if (safeRate.kind === 'none') return 'Next: assay doctor\n'
+function nextCommand(safeRate: SafeRate, baseUrl: string, options: Options): string {
+  const files = [...storeWords(options.db), ...contractWords(options.contract)]
+  const goOn = ['bench', '--continue', ...files]
+  if (safeRate.kind === 'none') return nextLine(['doctor'], 'checks this machine')
   const { needs } = safeRate
   if (needs !== null) {
     // A hold, its warm-up, and one more if it fails.
     const minutes = Math.ceil((2 * Math.max(60, needs.requests / needs.ratePerS)) / 60) + 1
-    return `Next: assay bench --continue --for ${minutes}m\n`
+    return nextLine([...goOn, '--for', `${minutes}m`], 'sends a whole hold')
   }
-  if (safeRate.kind === 'bracket') return 'Next: assay bench --continue\n'
+  if (safeRate.kind === 'bracket') return nextLine(goOn, 'narrows the bracket')
   const rate = rateText(safeRate.safePerS, safeRate.budget)
-  return `Next: assay bench ${baseUrl} --rate ${rate} --duration 1h\n`
+  const hold = ['bench', baseUrl, '--rate', rate, '--duration', '1h', ...requestWords(options)]
+  return nextLine([...hold, ...files], 'sends this rate for an hour')
+}
+
+/** The options by which the same requests are sent, and judged by the same objectives. */
+function requestWords(options: Options): readonly string[] {
+  const { model, slo, header, promptTokens, prefixTokens, outputTokens, endpoint, stream } = options
+  return [
+    ...optionWords('--model', model),
+    ...(endpoint === 'chat' ? [] : ['--endpoint', endpoint]),
+    ...(promptTokens === '200' ? [] : ['--prompt-tokens', promptTokens]),
+    ...(prefixTokens === '0' ? [] : ['--prefix-tokens', prefixTokens]),
+    ...(outputTokens === '64' ? [] : ['--output-tokens', outputTokens]),
+    ...(stream ? [] : ['--no-stream']),
+    ...optionWords('--slo', slo),
+    ...optionWords('--header', header),
+    ...optionWords('--ca-file', options.caFile),
+  ]
 }
 
 /** The scenario as text. @throws UserError for an invalid option */

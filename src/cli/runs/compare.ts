@@ -19,6 +19,7 @@ import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/compare.ts'
 import { coloured } from '../terminal/colour.ts'
 import { exit } from '../terminal/exit.ts'
+import { contractWords, nextLine, optionWords, storeWords } from '../terminal/next.ts'
 import { shown } from '../terminal/progress.ts'
 import { fitted } from '../terminal/terminal-width.ts'
 
@@ -56,6 +57,7 @@ export async function compareAction(
       writeOutput(options.out, html)
       process.stdout.write(`${options.out}\n`)
     } else process.stdout.write(formatted(options, comparison, results))
+    process.stdout.write(afterCompare(a, b, options))
     if (results.some((result) => result.result !== 'passed')) process.exitCode = exit.failed
   } finally {
     for (const store of opened) store.close()
@@ -88,6 +90,16 @@ async function historyAction(
   } finally {
     store.close()
   }
+}
+
+/** The next command; nothing after a format for programs. */
+function afterCompare(a: string, b: string, options: Options): string {
+  const { db, dbB, contract, json, format } = options
+  if (json || format === 'json' || format === 'md') return ''
+  const given = [...storeWords(db), ...optionWords('--db-b', dbB), ...contractWords(contract)]
+  return format === 'html'
+    ? nextLine(['compare', a, b, ...given, '--all'], 'prints every metric of every step')
+    : nextLine(['compare', a, b, ...given, '--format', 'html'], 'makes a page with charts')
 }
 
 function formatted(

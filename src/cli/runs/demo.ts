@@ -1,6 +1,7 @@
 import { join, parse, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { AuditReport } from '../../audit/audit.ts'
+import { shellWord } from '../../audit/format/shell-word.ts'
 import { audit, isBroken } from '../../public/audit.ts'
 import { defaultContract } from '../../public/contract.ts'
 import { summarise, writeReport } from '../../public/report.ts'
@@ -12,6 +13,7 @@ import type { Percentile, SummaryGroup } from '../../report/summary/shape.ts'
 import type { RunResult } from '../../run/run.ts'
 import type { Options } from '../commands/demo.ts'
 import { exit } from '../terminal/exit.ts'
+import { nextLine, storeWords } from '../terminal/next.ts'
 import { duration, table } from '../terminal/text.ts'
 import { demoMonth } from '../usage/demo-month.ts'
 import { LiveView } from './live-view.ts'
@@ -130,7 +132,9 @@ function demoText(result: RunResult, report: AuditReport, made: Made): string {
     `usage   ${resolve(made.usage.out)}  (a month of use, in five seconds)`,
     `store   ${resolve(made.db)}`,
     '',
-    `Next: assay audit --db ${made.db} · assay usage --db ${made.usage.db} · assay serve`,
-    '',
+    nextLine(
+      ['audit', ...storeWords(made.db)],
+      `judges the run; the month: assay usage --db ${shellWord(made.usage.db)}`,
+    ),
   ].join('\n')
 }

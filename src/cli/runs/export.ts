@@ -11,6 +11,7 @@ import { resolveRuns } from '../../store/runs/runs.ts'
 import type { Session } from '../../store/session/session.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/export.ts'
+import { nextLine, storeWords } from '../terminal/next.ts'
 import { shown } from '../terminal/progress.ts'
 import { accountScopeOf, keyNamesOf } from '../usage/usage-scope.ts'
 
@@ -35,7 +36,7 @@ export async function exportAction(what: Exportable, options: Options): Promise<
     process.stdout.write(
       options.json
         ? `${JSON.stringify({ what, rows, out: options.out, format })}\n`
-        : `${rows.toLocaleString('en-US')} rows of ${what} in ${options.out}\n`,
+        : `${rows.toLocaleString('en-US')} rows of ${what} in ${options.out}\n${nextLine(['usage', ...storeWords(options.db)], 'prints what the store sums up')}`,
     )
   } finally {
     store.close()

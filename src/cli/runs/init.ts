@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/init.ts'
+import { nextLine } from '../terminal/next.ts'
 import { baseUrlOf } from './target.ts'
 
 const template = new URL('../../../scenarios/first.yaml', import.meta.url)
@@ -23,7 +24,7 @@ export async function initAction(file: string, { baseUrl, model }: Options): Pro
   if (model !== undefined) text = withValue(text, 'model', model)
   writeFileSync(file, text)
   process.stdout.write(
-    `${file}\nNext: assay run ${file} --dry-run prints its plan and sends nothing.\n`,
+    `${file}\n${nextLine(['run', file, '--dry-run'], 'prints its plan and sends nothing')}`,
   )
 }
 

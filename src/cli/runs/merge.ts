@@ -10,6 +10,7 @@ import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/merge.ts'
 import { coloured } from '../terminal/colour.ts'
 import { exit } from '../terminal/exit.ts'
+import { contractWords, nextLine, storeWords } from '../terminal/next.ts'
 import { shown } from '../terminal/progress.ts'
 import { onStopSignal } from '../terminal/stop-signals.ts'
 import { fitted } from '../terminal/terminal-width.ts'
@@ -48,7 +49,7 @@ export async function mergeAction(paths: readonly string[], options: Options): P
         ? `${JSON.stringify({ ...result, summary }, null, 2)}\n`
         : coloured(
             fitted(
-              `${result.question}\n${summary === null ? '' : `${terminalFigures(summary)}${timeShapeText(times)}`}${judgementText(result)}`,
+              `${result.question}\n${summary === null ? '' : `${terminalFigures(summary)}${timeShapeText(times)}`}${judgementText(result)}${nextLine(['audit', runId, ...storeWords(options.db), ...contractWords(options.contract)], 'judges it by every rule')}`,
               process.stdout,
             ),
           ),

@@ -6,6 +6,7 @@ import { makeText } from '../../report/text.ts'
 import { writeOutput } from '../../store/files/output.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/report.ts'
+import { contractWords, nextLine, optionWords, storeWords } from '../terminal/next.ts'
 import { shown } from '../terminal/progress.ts'
 import { openUsage, usageScopeOf } from '../usage/usage-scope.ts'
 import { uploadTo } from './upload.ts'
@@ -25,7 +26,9 @@ export async function reportAction(
     writeOutput(out, await customerPage(options))
     await upload(out)
     process.stdout.write(
-      options.json ? `${JSON.stringify({ page, out, pictures: [] })}\n` : `${out}\n`,
+      options.json
+        ? `${JSON.stringify({ page, out, pictures: [] })}\n`
+        : `${out}\n${nextLine(['usage', 'check', ...optionWords('--settings', options.settings)], 'checks the settings by which customers are served')}`,
     )
     return
   }
@@ -84,6 +87,27 @@ export async function reportAction(
   process.stdout.write(
     options.json
       ? `${JSON.stringify({ page, out, pictures })}\n`
-      : `${[out, ...pictures].join('\n')}\n`,
+      : `${[out, ...pictures].join('\n')}\n${afterPage(page, runIds, options)}`,
   )
+}
+
+/** The next command after a page. */
+function afterPage(page: PageName, runIds: readonly string[], options: Options): string {
+  const { db, contract, profile } = options
+  const given = [...runIds, ...storeWords(db), ...contractWords(contract)]
+  switch (page) {
+    case 'usage':
+      return nextLine(
+        ['export', 'sums', ...storeWords(db), '--out', 'sums.csv'],
+        'writes its sums for a spreadsheet',
+      )
+    case 'audit':
+      return nextLine(
+        ['report', 'audit', ...given, ...optionWords('--profile', profile), '--for', 'vendor'],
+        'writes the evidence for the vendor',
+      )
+    case 'launch':
+    case 'run':
+      return nextLine(['audit', ...given], 'judges it by every rule')
+  }
 }

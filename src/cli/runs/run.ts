@@ -26,6 +26,7 @@ import type { Session } from '../../store/session/session.ts'
 import type { Options } from '../commands/run.ts'
 import { coloured } from '../terminal/colour.ts'
 import { exit } from '../terminal/exit.ts'
+import { contractWords, nextLine, sameCommandWithout, storeWords } from '../terminal/next.ts'
 import { positiveOf, wholeNumberOf } from '../terminal/numbers.ts'
 import { onStopSignal } from '../terminal/stop-signals.ts'
 import { fitted } from '../terminal/terminal-width.ts'
@@ -60,7 +61,7 @@ export async function runAction(path: string, options: Options): Promise<void> {
     process.stdout.write(
       options.json
         ? `${JSON.stringify({ scenario, seed, shard, threads, plan }, null, 2)}\n`
-        : planText(scenario, plan, shard, threads, billingOf(contract, modelsOf(scenario))),
+        : `${planText(scenario, plan, shard, threads, billingOf(contract, modelsOf(scenario)))}${nextLine(sameCommandWithout('--dry-run'), 'sends it')}`,
     )
     if (undecidable(scenario).length > 0) process.exitCode = exit.usage
     return
@@ -93,6 +94,23 @@ export async function runAction(path: string, options: Options): Promise<void> {
   if (options.junit !== undefined) writeOutput(options.junit, runJunit(result, new Date()))
   await sendTelemetry(options.db, result.runId)
   await upload(options.db, ...(options.junit === undefined ? [] : [options.junit]))
+  if (options.json !== true && result.refusal === null) {
+    process.stdout.write(afterRun(result, shard, options))
+  }
+}
+
+/** The next command after a run. */
+function afterRun({ runId, verdict, counts }: RunResult, shard: Shard, options: Options): string {
+  const { db, contract } = options
+  if (shard.of > 1) {
+    const merge = ['merge', db, '--db', `${runId}.duckdb`]
+    return nextLine(merge, `with the stores of the other ${shard.of - 1} shards; judges the run`)
+  }
+  if (counts.planned === 0)
+    return nextLine([...sameCommandWithout('--dry-run'), '--dry-run'], 'prints the plan')
+  if (verdict.verdict === 'invalid') return nextLine(['doctor'], 'checks this machine')
+  const audit = ['audit', runId, ...storeWords(db), ...contractWords(contract)]
+  return nextLine(audit, 'judges it by every rule')
 }
 
 /** The files that a run writes, and those that its scenario names. */

@@ -1,6 +1,7 @@
 import { listRuns, openExistingStore } from '../../public/store.ts'
 import { printable } from '../../report/summary/printable.ts'
 import type { Options } from '../commands/runs.ts'
+import { nextLine, storeWords } from '../terminal/next.ts'
 import { duration, table } from '../terminal/text.ts'
 
 export async function runsAction({ db, json }: Options): Promise<void> {
@@ -12,7 +13,9 @@ export async function runsAction({ db, json }: Options): Promise<void> {
       return
     }
     if (runs.length === 0) {
-      process.stdout.write(`${db} holds no runs; assay run <scenario> makes one.\n`)
+      process.stdout.write(
+        `${db} holds no runs.\n${nextLine(['init'], 'writes a first scenario; assay run sends it')}`,
+      )
       return
     }
     const head = [
@@ -35,7 +38,11 @@ export async function runsAction({ db, json }: Options): Promise<void> {
       run.verdict ?? '-',
       printable(run.baseUrl),
     ])
-    process.stdout.write(`${table([head, ...lines], 'words').join('\n')}\n`)
+    const next = nextLine(
+      ['summary', runs[0]!.runId, ...storeWords(db)],
+      'prints the figures of the newest',
+    )
+    process.stdout.write(`${table([head, ...lines], 'words').join('\n')}\n${next}`)
   } finally {
     store.close()
   }

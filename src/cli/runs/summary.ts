@@ -18,6 +18,7 @@ import { resolveRun } from '../../store/runs/runs.ts'
 import type { Store } from '../../store/session/open.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/summary.ts'
+import { contractWords, nextLine, storeWords } from '../terminal/next.ts'
 import { fitted } from '../terminal/terminal-width.ts'
 
 export async function summaryAction(meant: string, options: Options): Promise<void> {
@@ -28,9 +29,17 @@ export async function summaryAction(meant: string, options: Options): Promise<vo
     const summary = await summarise(store, { runId, contract: loadContract(options.contract) })
     if (format === 'parquet') return await writeParquet(store, summary, options.out)
     const text = await formatted(store, summary, format)
-    if (options.out === undefined)
-      process.stdout.write(format === 'terminal' ? fitted(text, process.stdout) : text)
-    else writeOutput(options.out, text)
+    const words = [
+      'report',
+      'run',
+      runId,
+      ...storeWords(options.db),
+      ...contractWords(options.contract),
+    ]
+    const next = nextLine(words, 'makes a page with charts')
+    if (options.out !== undefined) writeOutput(options.out, text)
+    else if (format === 'terminal') process.stdout.write(`${fitted(text, process.stdout)}${next}`)
+    else process.stdout.write(text)
   } finally {
     store.close()
   }

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { calibrate } from '../../public/run.ts'
 import type { Options } from '../commands/calibrate.ts'
 import { LiveView } from '../runs/live-view.ts'
+import { nextLine } from '../terminal/next.ts'
 import { positiveOf, wholeNumberOf } from '../terminal/numbers.ts'
 import { table } from '../terminal/text.ts'
 
@@ -45,7 +46,7 @@ export async function calibrateAction(options: Options): Promise<void> {
           `${threadsOf(found.threads)} on ${cores}, everything recorded. The null server uses them too,`,
           'so a service on another machine leaves room for more.',
           `Stored in ${options.db}; a run of ${threadsOf(found.threads)} above 70 % of it is degraded.`,
-          '',
+          nextLine(['init'], 'writes a first scenario'),
         ].join('\n'),
   )
 }

@@ -17,6 +17,7 @@ import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/serve.ts'
 import { extraHeaders } from '../runs/extra-headers.ts'
 import { exit } from '../terminal/exit.ts'
+import { nextLine } from '../terminal/next.ts'
 import { onStopSignal } from '../terminal/stop-signals.ts'
 
 export async function serveAction(flags: Options): Promise<void> {
@@ -136,7 +137,7 @@ function print(
       ...(operatorKey === null ? [] : [`  export ASSAY_OPERATOR_KEY=${operatorKey}`]),
       '',
       'Ctrl-C stops it.',
-      '',
+      nextLine(['bench', baseUrl], 'in another terminal, with the key of above'),
     ].join('\n'),
   )
 }

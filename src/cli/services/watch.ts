@@ -1,3 +1,4 @@
+import { shellWord } from '../../audit/format/shell-word.ts'
 import type { RunSeen, ShardSeen } from '../../fleet/watch.ts'
 import { watchRun } from '../../public/fleet.ts'
 import { largest } from '../../user/extremes.ts'
@@ -48,7 +49,10 @@ export async function watchAction(runId: string, options: Options): Promise<void
     }
     ignore()
     view.clear()
-    if (!options.json) process.stdout.write(`${lineOfSeen(runId, watch.seen())}\n`)
+    if (!options.json)
+      process.stdout.write(
+        `${lineOfSeen(runId, watch.seen())}\nNext: assay merge *.duckdb --db ${shellWord(`${runId}.duckdb`)}  # with the store of each shard; judges the run\n`,
+      )
   } finally {
     await watch.close()
   }

@@ -15,7 +15,17 @@ interface Completion {
 }
 
 export async function completionAction(shell: Shell, program: AnyCommand): Promise<void> {
-  process.stdout.write(scripts[shell](completionsOf(program, '')))
+  // A comment, so that the text stays a script.
+  process.stdout.write(
+    `${scripts[shell](completionsOf(program, ''))}# Next: assay completion ${shell} ${kept[shell]}\n`,
+  )
+}
+
+/** Where each shell reads the script. */
+const kept: Readonly<Record<Shell, string>> = {
+  bash: '>> ~/.bashrc',
+  zsh: '>> ~/.zshrc',
+  fish: '> ~/.config/fish/completions/assay.fish',
 }
 
 function completionsOf(command: AnyCommand, path: string): readonly Completion[] {

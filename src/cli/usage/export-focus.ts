@@ -11,6 +11,7 @@ import { writeOutput } from '../../store/files/output.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/export.ts'
 import { exit } from '../terminal/exit.ts'
+import { nextLine, optionWords, storeWords } from '../terminal/next.ts'
 import { keyNamesOf } from './usage-scope.ts'
 
 const monthPattern = /^\d{4}-\d\d-01$/
@@ -114,7 +115,7 @@ export async function exportFocusAction(options: Options): Promise<void> {
     process.stdout.write(
       options.json
         ? `${JSON.stringify({ what: 'focus', rows: rows.length, unknownRequests, out, version: options.focus })}\n`
-        : `${rows.length} charges of ${account} in ${out}\n`,
+        : `${rows.length} charges of ${account} in ${out}\n${nextLine(['usage', ...optionWords('--account', account), ...storeWords(options.db)], 'prints the usage behind them')}`,
     )
   } finally {
     store.close()

@@ -10,6 +10,7 @@ import { inSession } from '../../store/session/session.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/export.ts'
 import { formatOf } from '../runs/export.ts'
+import { nextLine, storeWords } from '../terminal/next.ts'
 import { accountScopeOf, keyNamesOf } from './usage-scope.ts'
 
 /** `assay export sums --by day,model`. @throws UserError for a dimension, time or format that is none */
@@ -32,7 +33,7 @@ export async function exportSumsAction(options: Options): Promise<void> {
     process.stdout.write(
       options.json
         ? `${JSON.stringify({ what: 'sums', by, rows, out, format })}\n`
-        : `${rows.toLocaleString('en-US')} sums by ${by.join(' and ')} in ${out}\n`,
+        : `${rows.toLocaleString('en-US')} sums by ${by.join(' and ')} in ${out}\n${nextLine(['report', 'usage', ...storeWords(options.db)], 'makes a page of them')}`,
     )
   } finally {
     store.close()

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
+import { shownBaseUrl } from '../../contract/base-url.ts'
 import { loadContract } from '../../contract/load.ts'
 import { checkTimeZone } from '../../measure/usage/zone.ts'
 import { logPrices } from '../../price/price-log.ts'
@@ -23,6 +24,7 @@ import { openSoon } from '../../store/session/open-soon.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/import.ts'
 import { exit } from '../terminal/exit.ts'
+import { nextLine, sameCommandWithout, storeWords } from '../terminal/next.ts'
 import { shown } from '../terminal/progress.ts'
 import { onStopSignal } from '../terminal/stop-signals.ts'
 
@@ -32,6 +34,10 @@ const heldMs = 30_000
 export async function importAction(files: readonly string[], options: Options): Promise<void> {
   if (options.suggest === true) {
     for (const file of files) process.stdout.write(await suggestMapping(file))
+    // A comment, so that the text stays YAML.
+    process.stdout.write(
+      `# ${nextLine(['import', ...files, '--map', 'mapping.yaml'], 'with this text, read and saved as mapping.yaml')}`,
+    )
     return
   }
   mustHaveRoomForRejects(files, options)
@@ -40,14 +46,16 @@ export async function importAction(files: readonly string[], options: Options): 
   const stop = new AbortController()
   const ignoreSignals = onStopSignal(() => stop.abort())
   let reading = ''
+  const runs: (string | null)[] = []
   try {
     // A mapping reads one file at a time; only known logs have pages.
     const groups = options.map === undefined ? await pageGroups(files) : files.map((file) => [file])
     for (const [file, ...pages] of groups) {
       reading = [file, ...pages].join(', ')
       stop.signal.throwIfAborted()
-      await importOne(take, file!, pages, options, stop.signal)
+      runs.push(await importOne(take, file!, pages, options, stop.signal))
     }
+    if (options.json !== true) process.stdout.write(afterImport(runs, options))
   } catch (error) {
     if (!stop.signal.aborted) throw error
     process.stderr.write(
@@ -94,13 +102,24 @@ async function openTarget({ db, engine, check }: Options) {
   }
 }
 
+/** The next command. @param runs the run that each file became; null for a log of usage */
+function afterImport(runs: readonly (string | null)[], options: Options): string {
+  const { check, db, engine } = options
+  if (check === true) return nextLine(sameCommandWithout('--check'), 'imports it')
+  const run = runs.findLast((each) => each !== null) ?? null
+  if (run !== null) return nextLine(['summary', run, ...storeWords(db)], 'prints its figures')
+  const place = engine === undefined ? storeWords(db) : ['--engine', shownBaseUrl(engine)]
+  return nextLine(['usage', ...place], 'prints what was used')
+}
+
+/** @returns the run that records became; null for a log of usage */
 async function importOne(
   take: (file: FileImport) => Promise<FileImported>,
   first: string,
   pages: readonly string[],
   options: Options,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string | null> {
   const { map, source, format, rejects, model, partial, check, contract } = options
   const file = [first, ...pages].join(', ')
   const imported = await shown(({ onProgress }) =>
@@ -127,7 +146,7 @@ async function importOne(
       ...lacks.map((lack) => `  lacks ${lack}`),
       ...bad,
     ])
-    return
+    return runId
   }
   const { summary } = imported
   print(options, { file, ...counts }, [
@@ -144,6 +163,7 @@ async function importOne(
       `${file}: ${(share * 100).toFixed(1)} % of its lines were rejected, more than --max-rejects ${options.maxRejects} allows.\n`,
     )
   }
+  return null
 }
 
 function meaningOf(options: Options): Meaning {

@@ -1,20 +1,28 @@
+import { shownBaseUrl } from '../../contract/base-url.ts'
 import { parseMoment } from '../../measure/usage/zone.ts'
 import { closeDays } from '../../report/usage/engine/clickhouse.ts'
 import { openClickhouse } from '../../store/clickhouse/clickhouse.ts'
 import { tablesSql } from '../../store/clickhouse/tables.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { CloseOptions, InitOptions } from '../commands/usage.ts'
+import { nextLine, sayNextToPerson } from '../terminal/next.ts'
 
 export async function initAction({ engine, cluster, print }: InitOptions): Promise<void> {
   const statements = tablesSql(cluster ?? null)
   if (print) {
     process.stdout.write(`${statements.join(';\n\n')};\n`)
+    sayNextToPerson(
+      ['usage', 'init', '--engine', shownBaseUrl(engine ?? 'URL')],
+      'runs the statements',
+    )
     return
   }
   const clickhouse = await openClickhouse(needed('--engine', engine))
   try {
     for (const statement of statements) await clickhouse.command(statement)
-    process.stdout.write(`${clickhouse.name}: ${statements.length} tables exist\n`)
+    process.stdout.write(
+      `${clickhouse.name}: ${statements.length} tables exist\n${nextLine(['import', 'usage.jsonl', '--engine', shownBaseUrl(engine!)], 'imports a log of usage')}`,
+    )
   } finally {
     await clickhouse.close()
   }
@@ -26,7 +34,9 @@ export async function closeAction({ engine, from, to }: CloseOptions): Promise<v
   try {
     const fromUs = from === undefined ? null : parseMoment(from, 'UTC')
     const days = await closeDays(clickhouse, fromUs, toUs)
-    process.stdout.write(`${clickhouse.name}: ${days} days are stored as quarters of an hour\n`)
+    process.stdout.write(
+      `${clickhouse.name}: ${days} days are stored as quarters of an hour\n${nextLine(['usage', '--engine', shownBaseUrl(engine!)], 'prints what was used')}`,
+    )
   } finally {
     await clickhouse.close()
   }

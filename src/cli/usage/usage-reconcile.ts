@@ -11,6 +11,7 @@ import { writeOutput } from '../../store/files/output.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { ReconcileOptions } from '../commands/usage.ts'
 import { exit } from '../terminal/exit.ts'
+import { nextLine } from '../terminal/next.ts'
 
 /** `assay usage reconcile`: exits with 3 if the bill differs from the contract by more than tax, credits and rounding. */
 export async function reconcileAction(options: ReconcileOptions): Promise<void> {
@@ -34,6 +35,15 @@ export async function reconcileAction(options: ReconcileOptions): Promise<void> 
   else {
     writeOutput(options.out, text)
     process.stdout.write(`${options.out}\n`)
+  }
+  if (format === 'text' || options.out !== undefined) {
+    const { log, contract } = options
+    process.stdout.write(
+      nextLine(
+        ['audit', '--log', log, '--alone', '--contract', contract],
+        'judges each row of the log by the prices',
+      ),
+    )
   }
   process.exitCode = isDisputedBill(reconciled.cells) ? exit.failed : exit.ok
 }

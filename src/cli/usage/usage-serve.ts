@@ -17,6 +17,7 @@ import { openClickhouse } from '../../store/clickhouse/clickhouse.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { CheckOptions, ServeOptions, TokenOptions } from '../commands/usage.ts'
 import { exit } from '../terminal/exit.ts'
+import { nextLine, sayNextToPerson } from '../terminal/next.ts'
 import { positiveOf } from '../terminal/numbers.ts'
 import { onStopSignal } from '../terminal/stop-signals.ts'
 
@@ -45,7 +46,11 @@ export async function serveAction(flags: ServeOptions): Promise<void> {
     ...{ host: host.replace(/^\[|\]$/g, ''), port: Number(port) },
     log: (line) => process.stderr.write(`${line}\n`),
   })
-  process.stdout.write(`${portal.url}\n`)
+  const settings = settingsOf(flags.settings)
+  const [account = 'ACCOUNT'] = [...checkedSettings(settings).accounts.keys()]
+  process.stdout.write(
+    `${portal.url}\n${nextLine(['usage', 'token', '--account', account, '--settings', settings], 'in another terminal: signs a token to try it')}`,
+  )
   await new Promise<void>((stop) => onStopSignal(stop))
   await portal.close()
   process.exitCode = exit.interrupted
@@ -68,13 +73,17 @@ export async function tokenAction(flags: TokenOptions): Promise<void> {
     privateKey: flags.privateKey === undefined ? null : fileOf(flags.privateKey),
   })
   process.stdout.write(`${token}\n`)
+  sayNextToPerson(
+    ['usage', 'serve', '--settings', settingsOf(flags.settings)],
+    'serves the usage that it opens',
+  )
 }
 
 export function checkAction(flags: CheckOptions): void {
   const { settings } = openSettings(readSettings(settingsOf(flags.settings)), process.env)
   const { product, origins, accounts } = settings
   process.stdout.write(
-    `${settingsOf(flags.settings)}: ${product}, ${accounts.size} accounts, ${origins.length} origins\n`,
+    `${settingsOf(flags.settings)}: ${product}, ${accounts.size} accounts, ${origins.length} origins\n${nextLine(['usage', 'serve', '--settings', settingsOf(flags.settings)], 'serves the usage by them')}`,
   )
 }
 

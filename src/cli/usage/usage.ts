@@ -1,3 +1,4 @@
+import { shownBaseUrl } from '../../contract/base-url.ts'
 import { loadContract } from '../../contract/load.ts'
 import { checkTimeZone } from '../../measure/usage/zone.ts'
 import { type CreditsFieldMap, creditsFields } from '../../probe/usage-body.ts'
@@ -12,6 +13,7 @@ import { UserError } from '../../user/user-error.ts'
 import type { Options, WatchOptions } from '../commands/usage.ts'
 import { apiKey, baseUrlOf } from '../runs/target.ts'
 import { exit } from '../terminal/exit.ts'
+import { contractWords, nextLine, optionWords, storeWords } from '../terminal/next.ts'
 import { positiveOf, wholeNumberOf } from '../terminal/numbers.ts'
 import { onStopSignal } from '../terminal/stop-signals.ts'
 import { fitted } from '../terminal/terminal-width.ts'
@@ -30,11 +32,28 @@ export async function usageAction(meant: readonly string[], options: Options): P
     }
     const page = await readUsage(store, asked, engine)
     process.stdout.write(
-      options.json ? `${usageJsonText(page)}\n` : fitted(terminalUsage(page), process.stdout),
+      options.json
+        ? `${usageJsonText(page)}\n`
+        : `${fitted(terminalUsage(page), process.stdout)}${afterUsage(meant, options)}`,
     )
   } finally {
     await close()
   }
+}
+
+/** The page of the same usage. An address of an engine may have a password, so it is left to the reader. */
+function afterUsage(meant: readonly string[], options: Options): string {
+  const { db, engine, quarters, account, key, timezone, contract } = options
+  const words = [
+    ...['report', 'usage', ...meant],
+    ...(engine === undefined ? storeWords(db) : ['--engine', shownBaseUrl(engine)]),
+    ...optionWords('--quarters', quarters),
+    ...optionWords('--account', account),
+    ...optionWords('--key', key),
+    ...(timezone === 'UTC' ? [] : ['--timezone', timezone]),
+    ...contractWords(contract),
+  ]
+  return nextLine(words, 'makes a page with charts')
 }
 
 export async function watchAction(flags: WatchOptions): Promise<void> {
@@ -63,6 +82,11 @@ export async function watchAction(flags: WatchOptions): Promise<void> {
       },
     })
     await live?.end()
+    if (flags.json !== true) {
+      const place =
+        flags.engine === undefined ? storeWords(flags.db) : ['--engine', shownBaseUrl(flags.engine)]
+      process.stdout.write(nextLine(['usage', ...place], 'prints what was used'))
+    }
     if (stop.signal.aborted) process.exitCode = exit.interrupted
   } finally {
     ignoreSignals()

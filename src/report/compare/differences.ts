@@ -41,7 +41,7 @@ export interface Difference {
   readonly sides: readonly Difference['interval'][] | null
   /** About how many requests of each run would tell whether they differ; null if they do, or if none would. */
   readonly needs: number | null
-  /** The direction of a change beyond chance. `unclear` if the interval includes 0, or there is none. */
+  /** The direction of a significant change. `unclear` if the interval includes 0, or there is none. */
   readonly verdict: 'better' | 'worse' | 'unclear'
 }
 

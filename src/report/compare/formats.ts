@@ -17,7 +17,7 @@ const marks = { better: 'better', worse: 'WORSE', unclear: '' } as const
 /**
  * A comparison for a terminal, at most 80 columns wide.
  *
- * @param all whether to show every figure of every step, not only changes beyond chance
+ * @param all whether to show every figure of every step, not only significant changes
  */
 export function terminalComparison(
   comparison: Comparison,
@@ -51,7 +51,7 @@ export function terminalComparison(
     )
   }
   if (hidden > 0) {
-    lines.push(`(${hidden} without a difference beyond chance hidden; --all shows them)`)
+    lines.push(`(${hidden} without a significant difference hidden; --all shows them)`)
   }
   const { summary, because } = headlineOf(comparison, gates)
   for (const each of ['', ...wrapped(`${summary}.${because === '' ? '' : ` ${because}`}`, '')])
@@ -99,7 +99,7 @@ function goodputText({ goodput, low, high }: SearchComparison['a']['trials'][num
   return low === null && high === null ? share : `${share} [${interval.join(', ')}]`
 }
 
-/** A comparison for a pull request: changes beyond chance first, all figures folded. */
+/** A comparison for a pull request: significant changes first, all figures folded. */
 export function markdownComparison(comparison: Comparison, gates: readonly GateResult[]): string {
   const clear = comparison.differences.filter((difference) => difference.verdict !== 'unclear')
   const failed = gates.filter((gate) => gate.result !== 'passed')
@@ -144,8 +144,8 @@ export function markdownComparison(comparison: Comparison, gates: readonly GateR
     ...(invalidOf(comparison) !== null
       ? []
       : clear.length === 0
-        ? ['No difference beyond chance.']
-        : [`${clear.length} of ${comparison.differences.length} figures differ beyond chance.`]),
+        ? ['No significant difference.']
+        : [`${clear.length} of ${comparison.differences.length} figures differ significantly.`]),
     ...table(clear),
     '',
     '<details><summary>All figures (milliseconds; 95 % intervals)</summary>',

@@ -44,7 +44,7 @@ export function headlineOf(comparison: Comparison, gates: readonly GateResult[])
     whole.filter((difference) => difference.verdict === verdict).length
   const most = greatest(whole, 'worse') ?? greatest(whole, 'better')
   if (most === null) {
-    return { tone: 'good', summary: 'No difference beyond chance over all steps', because: limits }
+    return { tone: 'good', summary: 'No significant difference over all steps', because: limits }
   }
   if (errors !== null) {
     return {
@@ -68,7 +68,7 @@ function amountOf(most: Difference): string {
   return `${(1 + change).toFixed(1)} times that of a`
 }
 
-/** What a person says of a figure that is beyond chance. */
+/** What a person says of a figure that differs significantly. */
 function inWords({ metric, verdict }: Difference): string {
   const isWorse = verdict === 'worse'
   switch (metric) {
@@ -91,7 +91,7 @@ function greatest(among: readonly Difference[], verdict: Difference['verdict']):
   return most ?? null
 }
 
-/** Errors over all steps, if b has more or fewer beyond chance. */
+/** Errors over all steps, if b has significantly more or fewer. */
 function changedErrors({ differences }: Comparison): Difference | null {
   return (
     differences.find(

@@ -21,7 +21,13 @@ import {
 import { machinesOf, machinesText } from './machines.ts'
 import { csvCell, jsonText, markdownCell, printable } from './printable.ts'
 import { serviceLines } from './service-metrics.ts'
-import { type MetricName, percentiles, type RunSummary, type SummaryGroup } from './shape.ts'
+import {
+  type Distribution,
+  type MetricName,
+  percentiles,
+  type RunSummary,
+  type SummaryGroup,
+} from './shape.ts'
 import { moneyEach } from './tasks.ts'
 
 const shown: readonly MetricName[] = ['service', 'response', 'ttft', 'tpot', 'itl', 'failure']
@@ -66,8 +72,12 @@ export function terminalFigures(summary: RunSummary): string {
     '',
     `${'milliseconds'.padEnd(24)}${['n', ...percentiles.map(([name]) => percentileTitle(name))].map((cell) => cell.padStart(9)).join('')}`,
   ]
+  const folded = groupsOf(summary).flatMap((group) =>
+    measuredMetrics(group, shown).filter(([, distribution]) => isFew(distribution)),
+  )
   for (const group of groupsOf(summary)) {
-    for (const [at, [name, distribution]] of measuredMetrics(group, shown).entries()) {
+    const rows = measuredMetrics(group, shown).filter(([, distribution]) => !isFew(distribution))
+    for (const [at, [name, distribution]] of rows.entries()) {
       const title = at === 0 ? printable(group.step ?? 'all steps', 13) : ''
       const cells = [
         whole(distribution.n),
@@ -89,6 +99,10 @@ export function terminalFigures(summary: RunSummary): string {
         `${printable(name === 'task' ? task : '', 10).padEnd(11)}${taskMeasures[name].title.padEnd(13)}${cells.map((cell) => cell.padStart(9)).join('')}`,
       )
     }
+  }
+  if (folded.length > 0) {
+    const rows = folded.length === 1 ? '1 row has' : `${folded.length} rows have`
+    lines.push(`${rows} too few samples for any percentile; --format md lists all`)
   }
   const few = fewOf(summary)
   if (few !== null) lines.push(few)
@@ -117,6 +131,9 @@ export function terminalFigures(summary: RunSummary): string {
   }
   return `${lines.join('\n')}\n`
 }
+
+/** Whether even the median has too few samples, so that the whole row would say so. */
+const isFew = ({ p50 }: Distribution) => p50.mark === 'too-few'
 
 /** The samples that the missing percentiles need. */
 const fewOf = (summary: RunSummary): string | null =>

@@ -130,7 +130,7 @@ const leastExcess = 0.25
  * Finds two kinds of hours, each with the greatest excess first. Unusual hours exceed the usual burn of their time of
  * day by three robust sigmas (1.4826 times the median absolute deviation, but at least the scatter of counts), and by a
  * quarter of the median busy hour, so that a quiet night's small change is none. Jumps have more than twice the usual
- * share of errors or 429s, beyond chance against all other hours. An open hour can be unusual, because more of it makes
+ * share of errors or 429s, significantly against all other hours. An open hour can be unusual, because more of it makes
  * it only more so; what is usual, and jumps, are of whole hours, if there is a day of them.
  */
 export function judgeHours(hours: readonly HourFigures[]): readonly Anomaly[] {

@@ -56,7 +56,7 @@ export async function worldsTable(
       1,
       sum(({ proven }) => proven),
     )
-  if (faulty.length > 0) print(`told by cause: ${(100 * share).toFixed(1)} %`)
+  if (faulty.length > 0) print(`named by cause: ${(100 * share).toFixed(1)} %`)
   return bad + (share < leastByCause && faulty.length > 0 ? 1 : 0)
 }
 
@@ -77,7 +77,7 @@ function tableOf(lines: ReadonlyMap<string, Line>): readonly string[] {
   }
   return [
     '',
-    '| fault of | worlds | proven | told by cause | told | inconclusive | missed | wrongly accused |',
+    '| fault of | worlds | proven | named by cause | detected | inconclusive | missed | wrongly accused |',
     '|---|---|---|---|---|---|---|---|',
     ...[...lines].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, line]) => row(name, line)),
     row('all', all),

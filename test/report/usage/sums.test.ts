@@ -62,7 +62,9 @@ test('days are local, and the end of a period is not in it', async () => {
     '--to',
     '2026-12-01',
   ]).ended
-  expect(made.stdout).toBe(`2 sums by day and model in ${out}\n`)
+  expect(made.stdout).toMatch(
+    new RegExp(`^2 sums by day and model in ${out}\nNext: assay report usage .*\n$`),
+  )
   const lines = readFileSync(out, 'utf8')
     .split('\n')
     .map((line) => line.split(','))

@@ -116,7 +116,7 @@ function predictionsOf(
   )
 }
 
-/** The delay at which most of these have a balance gap, beyond chance. */
+/** The delay at which most of these have a balance gap, more than chance explains. */
 function delayOf(anchorsUs: readonly number[], gapsUs: Float64Array) {
   const delays: number[] = []
   const sampled = anchorsUs.filter((_, at) => at % Math.ceil(anchorsUs.length / 2000) === 0)

@@ -47,7 +47,13 @@ export const balanceFaults: readonly MoneyFault[] = [
     0.02,
   ),
   enforcing(
-    moneyFault('F43', 'budget-ignored', 'B', 'no request is refused for want of money', asIs),
+    moneyFault(
+      'F43',
+      'budget-ignored',
+      'B',
+      'no request is refused although the money is used up',
+      asIs,
+    ),
     'budget-ignored',
   ),
   moneyFault(

@@ -1,0 +1,40 @@
+import { shellWord } from '../../audit/format/shell-word.ts'
+import { shownBaseUrl } from '../../contract/base-url.ts'
+
+/** The store of commands that name none. */
+const usualStore = 'assay.duckdb'
+
+/**
+ * The last line of a command for a person: the next command, with the files that were just used. The reason is a comment of a
+ * shell, so that the line after `Next: ` can be copied whole.
+ *
+ * @param words the next command, without `assay`
+ * @param does what it does, without a subject: `makes a page`
+ */
+export function nextLine(words: readonly string[], does: string): string {
+  return `Next: assay ${words.map(shellWord).join(' ')}  # ${does}\n`
+}
+
+/** The options that name the store and the contract, without those that are the default. */
+export const storeWords = (db: string): readonly string[] => (db === usualStore ? [] : ['--db', db])
+export const contractWords = (contract: string | undefined): readonly string[] =>
+  contract === undefined ? [] : ['--contract', contract]
+
+/** An option with each of its values. */
+export const optionWords = (
+  option: string,
+  values: string | readonly string[] | undefined,
+): readonly string[] => [values ?? []].flat().flatMap((value) => [option, value])
+
+/** The command that is running, without one of its options. Addresses lose what may be a password. */
+export function sameCommandWithout(option: string): readonly string[] {
+  return process.argv
+    .slice(2)
+    .filter((word) => word !== option)
+    .map((word) => (/^[^\s=]*:\/\//.test(word) ? shownBaseUrl(word) : word))
+}
+
+/** The next command, where standard output is for a program: only a person at a terminal gets it, on standard error. */
+export function sayNextToPerson(words: readonly string[], does: string): void {
+  if (process.stdout.isTTY && process.stderr.isTTY) process.stderr.write(nextLine(words, does))
+}
