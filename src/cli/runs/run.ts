@@ -104,7 +104,7 @@ function afterRun({ runId, verdict, counts }: RunResult, shard: Shard, options: 
   const { db, contract } = options
   if (shard.of > 1) {
     const merge = ['merge', db, '--db', `${runId}.duckdb`]
-    return nextLine(merge, `with the stores of the other ${shard.of - 1} shards; judges the run`)
+    return nextLine(merge, 'with the stores of the other shards; judges the run')
   }
   if (counts.planned === 0)
     return nextLine([...sameCommandWithout('--dry-run'), '--dry-run'], 'prints the plan')
