@@ -1,7 +1,7 @@
 /**
  * Two real servers, b slower, whose answers also wait for what both share, which changes from second to second. How often
  * is b found slower by the pairs of one run, and how often by two runs one after the other? `npx node bench/pairs.ts
- * [--runs 8] [--pairs 500,2000] [--slower 1.05]`. Prints the table of docs/comparing.md.
+ * [--runs 8] [--pairs 500,2000] [--slower 1.05]`. It prints a table of both.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
