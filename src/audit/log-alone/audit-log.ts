@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import type { Contract } from '../../contract/contract.ts'
 import { modelPriceOf } from '../../contract/model-price.ts'
 import type { PriceTerms } from '../../contract/prices.ts'
-import { add, decimalText, isZero, powerOfTen, type Rational, zero } from '../../money/rational.ts'
-import { type Judged, judgeAmount } from '../../price/judge/judge.ts'
+import { isZero, powerOfTen, type Rational } from '../../money/rational.ts'
+import { judgeAmount } from '../../price/judge/judge.ts'
 import type { PriceJudge } from '../../price/judge/price-judge.ts'
+import type { StatedCost } from '../../price/judge/request.ts'
 import { beginningOf } from '../../store/import/csv-header.ts'
 import { delimiterOf, isJson } from '../../store/import/known-logs.ts'
 import { plainText } from '../../store/import/whole/plain-text.ts'
@@ -17,13 +18,14 @@ import { lookup } from '../../user/lookup.ts'
 import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import type { AuditReport } from '../audit.ts'
-import { placeVerdict } from '../evidence/prices/place-verdict.ts'
-import { Stake } from '../evidence/prices/stake.ts'
 import { priceRules } from '../rules/prices/list.ts'
 import type { Finding, Verdict, Witness } from '../verdict.ts'
+import { FreeRows, isFree } from './free-rows.ts'
 import { type LoggedRequest, logLines } from './log-lines.ts'
 import { witnessOf } from './log-witness.ts'
+import { grouped, keptOfEach, LoggedCosts } from './logged-costs.ts'
 import { RowIds } from './row-ids.ts'
+import { SettledRows } from './settled-rows.ts'
 
 export interface LogAudit extends Work {
   /** The log: JSON Lines, a JSON list, or CSV; also compressed. */
@@ -32,9 +34,6 @@ export interface LogAudit extends Work {
   readonly choices?: Readonly<Record<string, string>>
   readonly nowMs: number
 }
-
-/** Judged rows that are kept for witnesses and explanations; all are counted. */
-const keptOfEach = 2_000
 
 /**
  * Judges a log by itself: what it charges by its own counts, rows that repeat, and what contradicts itself. No run, and no
@@ -97,17 +96,39 @@ function judgeLog(log: ReadLog, prices: PriceTerms): readonly Finding[] {
     clockErrorMs: 2_000,
     twinOf: () => null,
   }
-  const costs = new Costs(prices)
+  const judged = (line: LoggedRequest, statement: StatedCost) =>
+    judgeAmount({ request: line.request, statement }, seen.unit, judge)
+  const { free } = seen
+  if (!free.isEmpty) {
+    for (const line of lines())
+      free.compare(line, (each) => judged(each, each.statement!).is === 'wrong')
+  }
+  const { areCached } = free
+  const costs = new LoggedCosts(prices)
   const repeats = seen.ids.mayRepeat ? new Repeats() : null
-  for (const line of lines()) {
-    log.signal?.throwIfAborted()
-    if (line.id !== null && seen.ids.isRepeated(line.id)) repeats?.add(line)
-    if (line.statement === null) continue
+  const settled = new SettledRows()
+  const judgeLine = (line: LoggedRequest, hasRoom: boolean) => {
+    if (line.statement === null) return
+    const by = judged(line, line.statement)
+    const isCached = by.is === 'wrong' && areCached && isFree(line)
     costs.add(
       line,
-      judgeAmount({ request: line.request, statement: line.statement }, seen.unit, judge),
+      !hasRoom || isCached
+        ? { ...by, is: 'open', request: { ...by.request, isFreeRepeat: isCached } }
+        : by,
     )
   }
+  for (const line of lines()) {
+    log.signal?.throwIfAborted()
+    const { id } = line
+    if (id === null || !seen.ids.isRepeated(id)) {
+      judgeLine(line, true)
+      continue
+    }
+    repeats?.add(line)
+    if (!settled.hold({ ...line, id })) judgeLine(line, false)
+  }
+  for (const line of settled.charges()) judgeLine(line, true)
   const verdicts: Readonly<Record<string, Verdict>> = lookup({
     'PRICE-01': usageVerdict(seen),
     'PRICE-04': costs.verdict(judge),
@@ -131,6 +152,7 @@ interface Look {
   readonly counted: number
   readonly unit: Rational
   readonly ids: RowIds
+  readonly free: FreeRows
   readonly flagged: readonly { readonly line: LoggedRequest; readonly summary: string }[]
   readonly flags: number
   readonly dated: readonly { readonly line: LoggedRequest; readonly summary: string }[]
@@ -144,6 +166,7 @@ const earliestMs = Date.UTC(2000, 0, 1)
 function firstLook(lines: Iterable<LoggedRequest>, log: ReadLog, { currency }: PriceTerms): Look {
   let [rows, costs, counted, decimals, flags, misdated] = [0, 0, 0, 0, 0, 0]
   const ids = new RowIds()
+  const free = new FreeRows()
   const texts = new Set<string>()
   const flagged: { line: LoggedRequest; summary: string }[] = []
   const dated: { line: LoggedRequest; summary: string }[] = []
@@ -151,6 +174,7 @@ function firstLook(lines: Iterable<LoggedRequest>, log: ReadLog, { currency }: P
     log.signal?.throwIfAborted()
     rows++
     if (line.id !== null) ids.add(line.id)
+    free.note(line)
     const { statement, request } = line
     if (statement !== null) {
       costs++
@@ -173,7 +197,7 @@ function firstLook(lines: Iterable<LoggedRequest>, log: ReadLog, { currency }: P
   }
   const shown = powerOfTen(-Math.min(decimals, currency.digits))
   const unit = texts.size >= 3 && decimals > 0 ? shown : powerOfTen(-currency.digits)
-  return { rows, costs, counted, unit, ids, flagged, flags, dated, misdated }
+  return { rows, costs, counted, unit, ids, free, flagged, flags, dated, misdated }
 }
 
 function misdate({ atMs, endMs }: LoggedRequest, nowMs: number): string | null {
@@ -181,125 +205,6 @@ function misdate({ atMs, endMs }: LoggedRequest, nowMs: number): string | null {
   if (atMs > nowMs + dayMs) return 'its time is ahead of this clock'
   if (atMs < earliestMs) return 'its time is before 2000'
   return endMs !== null && endMs < atMs ? 'it ends before it starts' : null
-}
-
-/** Judged costs: all are counted, and some of each kind kept. */
-class Costs {
-  readonly #prices: PriceTerms
-  readonly #kept = { right: [] as Judged[], wrong: [] as Judged[], open: [] as Judged[] }
-  readonly #stake = new Stake()
-  readonly #lines = new Map<Judged, LoggedRequest>()
-  readonly counts = { right: 0, wrong: 0, open: 0 }
-  readonly #byModel = new Map<
-    string,
-    { rows: number; wrong: number; logged: Rational; expected: Rational; unknown: number }
-  >()
-
-  constructor(prices: PriceTerms) {
-    this.#prices = prices
-  }
-
-  add(line: LoggedRequest, judged: Judged): void {
-    this.counts[judged.is]++
-    this.#stake.add(judged)
-    const kept = this.#kept[judged.is]
-    if (kept.length < (judged.is === 'wrong' ? keptOfEach : 300)) {
-      kept.push(judged)
-      this.#lines.set(judged, line)
-    }
-    const model = line.request.requestedModel
-    const sums = this.#byModel.get(model) ?? {
-      rows: 0,
-      wrong: 0,
-      logged: zero,
-      expected: zero,
-      unknown: 0,
-    }
-    sums.rows++
-    if (judged.is === 'wrong') sums.wrong++
-    sums.logged = add(sums.logged, judged.statement.value)
-    const [cost] = judged.expected.costs
-    if (cost === undefined || judged.is === 'open') sums.unknown++
-    else sums.expected = add(sums.expected, judged.is === 'right' ? judged.nearest! : cost)
-    this.#byModel.set(model, sums)
-  }
-
-  get all(): number {
-    return this.counts.right + this.counts.wrong + this.counts.open
-  }
-
-  verdict(judge: PriceJudge): Verdict {
-    const { right, wrong, open } = this.#kept
-    const requires = 'rows with a cost of models that the contract has a price of'
-    const unit = this.#prices.currency.name
-    const of = { wrong: this.counts.wrong, all: this.all, stake: this.#stake.text(unit) }
-    const sample = [...wrong, ...right, ...open]
-    const { verdict } = placeVerdict(sample, this.#prices, judge, requires, of)
-    if (verdict.verdict === 'fail') {
-      const witnesses = wrong
-        .slice(0, 5)
-        .map((judged) => witnessOf(this.#lines.get(judged)!, judged, unit))
-      return {
-        ...verdict,
-        witnesses: [witnesses[0]!, ...witnesses.slice(1)],
-      }
-    }
-    if (verdict.verdict === 'not-observed' || verdict.verdict === 'not-promised') return verdict
-    if (verdict.verdict === 'pass') {
-      const note =
-        this.counts.open === 0
-          ? {}
-          : {
-              note: `${grouped(this.counts.open)} more of ${grouped(this.all)} are open: ${verdict.note?.split(': ').at(-1) ?? ''}`,
-            }
-      return { verdict: 'pass', observations: this.counts.right, ...note }
-    }
-    return {
-      ...verdict,
-      observations: this.all,
-      ...(verdict.witnesses === undefined
-        ? {}
-        : {
-            witnesses: open
-              .slice(0, 3)
-              .map((judged) => witnessOf(this.#lines.get(judged)!, judged, unit)),
-          }),
-    }
-  }
-
-  /** The sums of what is logged and what is expected, by model. */
-  sums(): Verdict {
-    if (this.all === 0) return { verdict: 'not-observed', requires: 'rows with a cost' }
-    const { name } = this.#prices.currency
-    const rows = [...this.#byModel].map(([model, of]) => [
-      model,
-      grouped(of.rows),
-      decimalText(of.logged),
-      of.unknown > 0
-        ? `${decimalText(of.expected)} (${grouped(of.unknown)} open)`
-        : decimalText(of.expected),
-      grouped(of.wrong),
-    ])
-    const tables = [
-      {
-        title: `Sums in ${name}`,
-        head: ['model', 'rows', 'logged', 'by the contract', 'wrong'],
-        rows,
-      },
-    ]
-    return {
-      verdict: 'pass',
-      observations: this.all,
-      note: rows
-        .map(
-          ([model, n, logged, expected]) =>
-            `${model}: ${n} rows, logged ${logged}, by the contract ${expected} ${name}`,
-        )
-        .slice(0, 6)
-        .join('; '),
-      tables,
-    }
-  }
 }
 
 /** Rows with an id that more than one has. */
@@ -340,7 +245,7 @@ function usageVerdict({ counted, flagged, flags }: Look): Verdict {
 function rowsVerdict(
   { rows, dated, misdated }: Look,
   repeats: Repeats | null,
-  costs: Costs,
+  costs: LoggedCosts,
 ): Verdict {
   if (rows === 0) return { verdict: 'not-observed', requires: 'rows of a log' }
   const doubled = repeats === null ? [] : [...repeats.doubled()]
@@ -382,5 +287,3 @@ function rowsVerdict(
     witnesses: [first, ...others],
   }
 }
-
-const grouped = (n: number) => n.toLocaleString('en-US')

@@ -1,0 +1,133 @@
+import type { PriceTerms } from '../../contract/prices.ts'
+import { add, decimalText, type Rational, zero } from '../../money/rational.ts'
+import type { Judged } from '../../price/judge/judge.ts'
+import type { PriceJudge } from '../../price/judge/price-judge.ts'
+import { placeVerdict } from '../evidence/prices/place-verdict.ts'
+import { Stake } from '../evidence/prices/stake.ts'
+import type { Verdict } from '../verdict.ts'
+import type { LoggedRequest } from './log-lines.ts'
+import { witnessOf } from './log-witness.ts'
+
+/** Judged rows that are kept for witnesses and explanations; all are counted. */
+export const keptOfEach = 2_000
+
+export const grouped = (n: number) => n.toLocaleString('en-US')
+
+/** Judged costs: all are counted, and some of each kind kept. */
+export class LoggedCosts {
+  readonly #prices: PriceTerms
+  readonly #kept = { right: [] as Judged[], wrong: [] as Judged[], open: [] as Judged[] }
+  readonly #stake = new Stake()
+  readonly #lines = new Map<Judged, LoggedRequest>()
+  readonly counts = { right: 0, wrong: 0, open: 0 }
+  readonly #byModel = new Map<
+    string,
+    { rows: number; wrong: number; logged: Rational; expected: Rational; unknown: number }
+  >()
+
+  constructor(prices: PriceTerms) {
+    this.#prices = prices
+  }
+
+  add(line: LoggedRequest, judged: Judged): void {
+    this.counts[judged.is]++
+    this.#stake.add(judged)
+    const kept = this.#kept[judged.is]
+    if (kept.length < (judged.is === 'wrong' ? keptOfEach : 300)) {
+      kept.push(judged)
+      this.#lines.set(judged, line)
+    }
+    const model = line.request.requestedModel
+    const sums = this.#byModel.get(model) ?? {
+      rows: 0,
+      wrong: 0,
+      logged: zero,
+      expected: zero,
+      unknown: 0,
+    }
+    sums.rows++
+    if (judged.is === 'wrong') sums.wrong++
+    sums.logged = add(sums.logged, judged.statement.value)
+    const [cost] = judged.expected.costs
+    if (cost === undefined || judged.is === 'open') sums.unknown++
+    else sums.expected = add(sums.expected, judged.is === 'right' ? judged.nearest! : cost)
+    this.#byModel.set(model, sums)
+  }
+
+  get all(): number {
+    return this.counts.right + this.counts.wrong + this.counts.open
+  }
+
+  verdict(judge: PriceJudge): Verdict {
+    const { right, wrong, open } = this.#kept
+    const requires = 'rows with a cost of models that the contract has a price of'
+    const unit = this.#prices.currency.name
+    const of = { wrong: this.counts.wrong, all: this.all, stake: this.#stake.text(unit) }
+    const sample = [...wrong, ...right, ...open]
+    const { verdict } = placeVerdict(sample, this.#prices, judge, requires, of)
+    if (verdict.verdict === 'fail') {
+      const witnesses = wrong
+        .slice(0, 5)
+        .map((judged) => witnessOf(this.#lines.get(judged)!, judged, unit))
+      return {
+        ...verdict,
+        witnesses: [witnesses[0]!, ...witnesses.slice(1)],
+      }
+    }
+    if (verdict.verdict === 'not-observed' || verdict.verdict === 'not-promised') return verdict
+    if (verdict.verdict === 'pass') {
+      const note =
+        this.counts.open === 0
+          ? {}
+          : {
+              note: `${grouped(this.counts.open)} more of ${grouped(this.all)} are open: ${verdict.note?.split(': ').at(-1) ?? ''}`,
+            }
+      return { verdict: 'pass', observations: this.counts.right, ...note }
+    }
+    return {
+      ...verdict,
+      observations: this.all,
+      ...(verdict.witnesses === undefined
+        ? {}
+        : {
+            witnesses: open
+              .slice(0, 3)
+              .map((judged) => witnessOf(this.#lines.get(judged)!, judged, unit)),
+          }),
+    }
+  }
+
+  /** The sums of what is logged and what is expected, by model. */
+  sums(): Verdict {
+    if (this.all === 0) return { verdict: 'not-observed', requires: 'rows with a cost' }
+    const { name } = this.#prices.currency
+    const rows = [...this.#byModel].map(([model, of]) => [
+      model,
+      grouped(of.rows),
+      decimalText(of.logged),
+      of.unknown > 0
+        ? `${decimalText(of.expected)} (${grouped(of.unknown)} open)`
+        : decimalText(of.expected),
+      grouped(of.wrong),
+    ])
+    const tables = [
+      {
+        title: `Sums in ${name}`,
+        head: ['model', 'rows', 'logged', 'by the contract', 'wrong'],
+        rows,
+      },
+    ]
+    return {
+      verdict: 'pass',
+      observations: this.all,
+      note: rows
+        .map(
+          ([model, n, logged, expected]) =>
+            `${model}: ${n} rows, logged ${logged}, by the contract ${expected} ${name}`,
+        )
+        .slice(0, 6)
+        .join('; '),
+      tables,
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import { add } from '../../money/rational.ts'
+import type { StatedCost } from '../../price/judge/request.ts'
+import { largest } from '../../user/extremes.ts'
+import type { LoggedRequest } from './log-lines.ts'
+
+/** Ids whose rows are held until the end of the log. */
+const mostIds = 100_000
+const mostRows = 20
+
+/**
+ * Rows that share an id: some gateways write a charge in advance, and a further row without counts that settles it. Such rows
+ * are one charge, the sum of all.
+ */
+export class SettledRows {
+  readonly #byId = new Map<string, LoggedRequest[]>()
+
+  /** @returns false if there is no room for the row: then nobody can say what its request cost in all */
+  hold(line: LoggedRequest & { readonly id: string }): boolean {
+    const rows = this.#byId.get(line.id)
+    if (rows === undefined) {
+      if (this.#byId.size >= mostIds) return false
+      this.#byId.set(line.id, [line])
+      return true
+    }
+    if (rows.length >= mostRows) return false
+    rows.push(line)
+    return true
+  }
+
+  /** Rows that are judged each, and charges of several rows as one. */
+  *charges(): Generator<LoggedRequest> {
+    for (const rows of this.#byId.values()) {
+      const [counted, ...others] = rows.filter(hasCounts)
+      const isOne = counted !== undefined && others.length === 0 && rows.length > 1
+      if (isOne) yield { ...counted, statement: sumOf(rows) ?? counted.statement }
+      else yield* rows
+    }
+  }
+}
+
+const hasCounts = ({ request: { usage } }: LoggedRequest) =>
+  usage !== null &&
+  [usage.parts, usage.calls].some((of) => Object.values(of).some((n) => (n ?? 0) > 0))
+
+function sumOf(rows: readonly LoggedRequest[]): StatedCost | null {
+  const stated = rows.flatMap(({ statement }) => (statement === null ? [] : [statement]))
+  const [first] = stated
+  if (first === undefined) return null
+  return {
+    place: first.place,
+    text: stated.map(({ text }) => text).join(' + '),
+    value: stated.map(({ value }) => value).reduce(add),
+    decimals: largest(stated.map(({ decimals }) => decimals)),
+  }
+}
