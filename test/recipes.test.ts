@@ -46,7 +46,9 @@ test('every file that a recipe names exists', () => {
 
 test('the scenario of the recipe parses', () => {
   const scenario = parseScenario(blockOf('A scenario'), 'evening.yaml', defaultContract)
-  expect(scenario.question).toBe('Does the service hold twenty requests per second of short chats?')
+  expect(scenario.question).toBe(
+    'Does the service sustain twenty requests per second of short chats?',
+  )
 })
 
 test('the query of the recipe is a table of the page, under its heading', {

@@ -51,6 +51,26 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<RunR
  * stores, which `compareRuns` compares by pairs.
  *
  * @throws UserError for a scenario without targets, or a key of a target that is not set
+ * @example
+ * const [one, two] = [await startService(), await startService()]
+ * const scenario = scenarioFrom({
+ *   ...{ name: 'pair', question: 'Is b slower?', model: 'svc-k2' },
+ *   targets: {
+ *     a: { base_url: one.baseUrl, key_env: 'KEY_OF_A' },
+ *     b: { base_url: two.baseUrl, key_env: 'KEY_OF_B' },
+ *   },
+ *   steps: { chat: { endpoint: 'chat', max_tokens: 8 } },
+ *   phases: [{ name: 'steady', load: 'constant', rate: '10/s', max_requests: 10 }],
+ * })
+ * const [a, b] = [one, two].map(({ keys }) => keys[1]!.apiKey)
+ * const results = await runPair(scenario, {
+ *   ...{ pair: 'nightly', dbPaths: { a: 'of-a.duckdb', b: 'of-b.duckdb' } },
+ *   contracts: { a: defaultContract, b: defaultContract },
+ *   environment: { KEY_OF_A: a, KEY_OF_B: b },
+ * })
+ * console.log(results.a.verdict, results.b.verdict)
+ * await one.close()
+ * await two.close()
  */
 export async function runPair(
   scenario: Scenario,

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { History } from '../../src/report/compare/history.ts'
+import type { FigureHistory } from '../../src/report/compare/history.ts'
 import { appendAttempts } from '../../src/store/attempts/recorder.ts'
 import { main } from '../e2e/command.ts'
 import { attempt, enterRun, novemberUs } from '../report/attempts.ts'
@@ -93,13 +93,13 @@ test('a history names the build at which a figure changed, and says why it canno
       })
     })
   const found = await history('latest', '--history', 'service.p50', '--json')
-  const { steps, runs } = JSON.parse(found.out) as History
+  const { steps, runs } = JSON.parse(found.out) as FigureHistory
   expect(runs.length).toBe(16)
   expect(steps.map(({ runId }) => runId)).toEqual(['build-10'])
   expect(steps[0]!.after / steps[0]!.before).toBeCloseTo(1.2, 1)
   const said = await history('latest', '--history', 'service.p50')
   expect(said.out).toMatch(/From build-10 \(2026-11-01.*\): 10\d\.\d ms before, 12\d\.\d ms/)
-  expect((await history('latest', '--history', 'errors')).out).toContain('No change beyond chance')
+  expect((await history('latest', '--history', 'errors')).out).toContain('No significant change')
   expect(await history('latest', '--history', 'credits')).toMatchObject({
     ...{ code: 2, err: expect.stringContaining('which a contract states') },
   })

@@ -106,6 +106,7 @@ test('contract cost prints the arithmetic of each part, for any name of a model'
   input_uncached     86 x 2 / 1,000,000   = 0.000172
   cache_read      1,920 x 0.2 / 1,000,000 = 0.000384
   output_visible    300 x 10 / 1,000,000  = 0.003
+Next: assay contract traffic ${path}  # writes the requests that show its prices
 `)
 })
 
@@ -117,7 +118,7 @@ test('a cost that the contract does not promise exits with 3, and wrong argument
   const cost = (...args: readonly string[]) => assay('cost', path, ...args)
   expect(await cost('--model', 'gpt-5.6', '--usage', used, '--outcome', 'abort')).toMatchObject({
     code: 3,
-    out: 'gpt-5.6: the cost is not known\n  open: the contract promises nothing about charged.abort\n',
+    out: `gpt-5.6: the cost is not known\n  open: the contract promises nothing about charged.abort\nNext: assay contract traffic ${path}  # writes the requests that show its prices\n`,
   })
   expect((await cost('--model', 'gpt-5.7', '--usage', used)).err).toContain(
     'has no price for "gpt-5.7". Did you mean gpt-5.6?',

@@ -39,7 +39,7 @@ async function interrupted(db: string, logs: readonly string[]) {
 test('a signal after the last log is in says that all of it was imported', async () => {
   const log = logOf('only')
   expect(await interrupted('one.duckdb', [log])).toEqual({
-    out: `${log}: 1 lines = 1 accepted + 0 known + 0 rejected\n`,
+    out: `${log}: 1 lines = 1 accepted + 0 known + 0 rejected\nNext: assay usage --db ${join(folder, 'one.duckdb')}  # prints what was used\n`,
     err: `Interrupted at the end: all of ${log} was imported.\n`,
     code: 130,
   })

@@ -132,7 +132,7 @@ const running: readonly (readonly [command: string, line: string, next: string])
 ]
 
 /** Their output is for a program, or they need a server of others: other tests run them. */
-const elsewhere = ['usage token', 'usage init', 'usage close', 'watch']
+const elsewhere = ['usage token', 'usage init', 'usage close', 'usage alerts', 'watch']
 
 const leaves = (command: AnyCommand, path: string): readonly string[] => [
   ...(command.commands.length === 0 || ['audit', 'usage'].includes(path) ? [path] : []),

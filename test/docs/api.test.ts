@@ -37,6 +37,7 @@ const {
   probe,
   readUsage,
   run,
+  runPair,
   scenarioFrom,
   startService,
   summarise,
@@ -211,6 +212,27 @@ const examples: Readonly<Record<string, () => Promise<void> | void>> = {
     })
     console.log(counts)
     await service.close()
+  },
+  async runPair() {
+    const [one, two] = [await startService(), await startService()]
+    const scenario = scenarioFrom({
+      ...{ name: 'pair', question: 'Is b slower?', model: 'svc-k2' },
+      targets: {
+        a: { base_url: one.baseUrl, key_env: 'KEY_OF_A' },
+        b: { base_url: two.baseUrl, key_env: 'KEY_OF_B' },
+      },
+      steps: { chat: { endpoint: 'chat', max_tokens: 8 } },
+      phases: [{ name: 'steady', load: 'constant', rate: '10/s', max_requests: 10 }],
+    })
+    const [a, b] = [one, two].map(({ keys }) => keys[1]!.apiKey)
+    const results = await runPair(scenario, {
+      ...{ pair: 'nightly', dbPaths: { a: 'of-a.duckdb', b: 'of-b.duckdb' } },
+      contracts: { a: defaultContract, b: defaultContract },
+      environment: { KEY_OF_A: a, KEY_OF_B: b },
+    })
+    console.log(results.a.verdict, results.b.verdict)
+    await one.close()
+    await two.close()
   },
   scenarioFrom() {
     const scenario = scenarioFrom({

@@ -10,7 +10,7 @@ import { summariseIn } from '../summary/summarise.ts'
 import type { FigureName } from './gate.ts'
 
 /** A figure of each valid run of one scenario, oldest first, and where it changed. */
-export interface History {
+export interface FigureHistory {
   readonly scenario: string
   readonly figure: string
   readonly unit: 'us' | 'per s' | 'share'
@@ -34,7 +34,7 @@ export async function readHistory(
   scenario: string,
   name: FigureName,
   contract: Contract,
-): Promise<History> {
+): Promise<FigureHistory> {
   if (name.metric === 'credits') {
     throw new UserError(
       'report',
@@ -46,7 +46,7 @@ export async function readHistory(
      ORDER BY started_at, run_id`,
     [scenario],
   )
-  const runs: History['runs'][number][] = []
+  const runs: FigureHistory['runs'][number][] = []
   const skipped: string[] = []
   for (const { runId } of listed) {
     const summary = await summariseIn(session, runId, contract)
@@ -64,7 +64,7 @@ export async function readHistory(
   }
 }
 
-function unitOf({ metric }: FigureName): History['unit'] {
+function unitOf({ metric }: FigureName): FigureHistory['unit'] {
   if (metric === 'errors') return 'share'
   return metric === 'throughput' || metric === 'tokens' ? 'per s' : 'us'
 }
@@ -96,18 +96,27 @@ function figureOf(summary: RunSummary, { step, metric, statistic }: FigureName):
 }
 
 /** A history for a terminal: each change with its build, or why there is none. */
-export function historyText({ scenario, figure, unit, runs, skipped, steps }: History): string {
-  const value = (of: number) =>
-    ({
+export function historyText({
+  scenario,
+  figure,
+  unit,
+  runs,
+  skipped,
+  steps,
+}: FigureHistory): string {
+  const value = (of: number) => {
+    const texts = {
       us: `${(of / 1000).toFixed(1)} ms`,
       share: `${(100 * of).toFixed(2)} %`,
       'per s': `${of.toFixed(1)}/s`,
-    })[unit]
+    }
+    return texts[unit]
+  }
   const left = skipped.length === 0 ? '' : ` ${skipped.length} runs are INVALID or lack it.`
   const head = `${figure} of ${formatCount(runs.length, 'run')} of ${printable(scenario, 60)}.${left}`
   if (runs.length < fewestOfHistory)
     return `${head}\nToo few runs to tell a change from chance: at least ${fewestOfHistory}.\n`
-  if (steps.length === 0) return `${head}\nNo change beyond chance.\n`
+  if (steps.length === 0) return `${head}\nNo significant change.\n`
   return `${[
     head,
     ...steps.map(({ at, runId, before, after, chance }) => {

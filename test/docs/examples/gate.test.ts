@@ -2,7 +2,7 @@ import { openStore, run, scenarioFrom, startService, summarise } from 'assay'
 import { expect, test } from 'vitest'
 
 test('nineteen of twenty chats are answered within a second', async () => {
-  // The reference service stands for yours.
+  // The reference service takes the place of yours.
   const service = await startService()
   const store = await openStore(':memory:')
   const scenario = scenarioFrom({

@@ -13,7 +13,7 @@ export interface ToolCall {
 export interface Rewritten {
   readonly name: string
   readonly asked: string
-  readonly came: string
+  readonly received: string
 }
 
 export type SchemaResult =

@@ -91,8 +91,8 @@ function verdictsOf(promise: ToolPromise, calls: readonly SeenCall[]): readonly 
         note: `${found.of} calls have the arguments that were asked for`,
       })
     else {
-      const { name, asked, came } = found.first
-      const said = `In ${found.times} of ${found.of} calls ${name} came otherwise than it was asked for: ${JSON.stringify(asked)} as ${JSON.stringify(came)}`
+      const { name, asked, received } = found.first
+      const said = `In ${found.times} of ${found.of} calls ${name} came otherwise than it was asked for: ${JSON.stringify(asked)} as ${JSON.stringify(received)}`
       if (found.is === 'inconclusive')
         verdicts.push({ verdict: 'inconclusive', observations: found.of, why: said })
       else
@@ -115,7 +115,7 @@ function failing(said: string, expected: string, calls: readonly SeenCall[]): Ve
       shows:
         one === undefined
           ? 'arguments that do not fit the schema'
-          : `${one.name} came as ${JSON.stringify(one.came)}`,
+          : `${one.name} came as ${JSON.stringify(one.received)}`,
     }),
   )
   return {
@@ -170,9 +170,9 @@ function askedIn(exchange: Exchange): JsonObject | null {
 /** A text that is missing is a misfit of the schema, and no rewrite. */
 function rewrittenIn(asked: JsonObject, given: JsonObject): readonly Rewritten[] {
   return Object.entries(asked).flatMap(([name, value]) => {
-    const came = given[name]
-    return typeof value === 'string' && typeof came === 'string' && came !== value
-      ? [{ name, asked: value, came }]
+    const received = given[name]
+    return typeof value === 'string' && typeof received === 'string' && received !== value
+      ? [{ name, asked: value, received }]
       : []
   })
 }

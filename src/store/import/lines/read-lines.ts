@@ -220,7 +220,7 @@ function setAt(row: Row, [step, ...rest]: readonly string[], value: string | nul
 }
 
 /** A kind of tokens, and the whole that it is a part of. */
-const wholeOf = (kind: keyof typeof tokenKinds): readonly (keyof typeof tokenKinds)[] => {
+const outerKindsOf = (kind: keyof typeof tokenKinds): readonly (keyof typeof tokenKinds)[] => {
   const { within } = tokenKinds[kind]
   return within === null ? [kind] : [within, kind]
 }
@@ -235,7 +235,7 @@ function quantityOf(document: Fields, { quantity }: Mapping): Row {
   const per = quantity.per === undefined ? '1' : wordOf(document, quantity.per)
   const [amount, factor] = [readNumber(text), readNumber(per ?? '')]
   const tokens = amount === null || factor === null ? text : decimalText(multiply(amount, factor))
-  return Object.fromEntries(wholeOf(kind).map((each) => [mappedName(each), tokens]))
+  return Object.fromEntries(outerKindsOf(kind).map((each) => [mappedName(each), tokens]))
 }
 
 type ValueOf = NonNullable<Mapping['quantity']>['kind']
