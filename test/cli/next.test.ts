@@ -191,7 +191,9 @@ test('a command that runs until it is stopped names the next one at its start', 
     const process = new Running(line.split(' '), {}, folder)
     try {
       await expect.poll(() => process.stdout + process.stderr).toMatch(/Next: assay .*\n/)
-      const last = process.stdout.trimEnd().split('\n').at(-1)!
+      const last = `${process.stdout}${process.stderr}`
+        .split('\n')
+        .findLast((each) => each.startsWith('Next: '))!
       expect(last.replace(/:\d{4,5}\b/, ':PORT')).toMatch(`Next: assay ${next}  # `)
     } finally {
       process.child.kill('SIGTERM')

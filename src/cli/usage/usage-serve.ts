@@ -48,8 +48,13 @@ export async function serveAction(flags: ServeOptions): Promise<void> {
   })
   const settings = settingsOf(flags.settings)
   const [account = 'ACCOUNT'] = [...checkedSettings(settings).accounts.keys()]
-  process.stdout.write(
-    `${portal.url}\n${nextLine(['usage', 'token', '--account', account, '--settings', settings], 'in another terminal: signs a token to try it')}`,
+  // Standard output is the address alone, since a program reads it.
+  process.stdout.write(`${portal.url}\n`)
+  process.stderr.write(
+    nextLine(
+      ['usage', 'token', '--account', account, '--settings', settings],
+      'in another terminal: signs a token to try it',
+    ),
   )
   await new Promise<void>((stop) => onStopSignal(stop))
   await portal.close()

@@ -108,7 +108,7 @@ test.each([
 test('an argument that came otherwise once is inconclusive, twice a fail, and twice in two arguments neither', () => {
   const call = (...names: readonly string[]): ToolCall => ({
     ...{ fits: true, isVerbatim: true },
-    rewritten: names.map((name) => ({ name, asked: 'requests', came: 'reqests' })),
+    rewritten: names.map((name) => ({ name, asked: 'requests', received: 'reqests' })),
   })
   const intact = Array.from({ length: 18 }, () => call())
   expect(judgeIntact(intact)).toEqual({ is: 'pass', of: 18 })
@@ -117,6 +117,6 @@ test('an argument that came otherwise once is inconclusive, twice a fail, and tw
     ...{ is: 'inconclusive', times: 1 },
   })
   expect(judgeIntact([...intact, call('command'), call('command')])).toMatchObject({
-    ...{ is: 'fail', times: 2, of: 20, first: { asked: 'requests', came: 'reqests' } },
+    ...{ is: 'fail', times: 2, of: 20, first: { asked: 'requests', received: 'reqests' } },
   })
 })
