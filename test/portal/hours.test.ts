@@ -47,13 +47,7 @@ test('hours are fewer rows with the same sums', async () => {
   expect(hours.rows).toBeLessThanOrEqual(quarters.rows)
 })
 
-const zones = [
-  'UTC',
-  'America/New_York',
-  'Asia/Kolkata',
-  'Asia/Kathmandu',
-  'Australia/Lord_Howe',
-] as const
+const zones = ['America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe'] as const
 const periods = [
   ['2026-10-01', '2026-12-01'],
   // Whole hours of UTC, which are no whole hours in Kolkata.
