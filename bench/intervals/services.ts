@@ -1,4 +1,4 @@
-import { type Random, randomOf } from '../../src/report/random.ts'
+import { type Random, randomOf } from '../../src/user/random.ts'
 
 /**
  * Response times of simulated services, in the order of the requests' arrivals; the unit is the mean service time.

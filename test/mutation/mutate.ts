@@ -19,7 +19,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { randomOf } from '../../src/report/random.ts'
+import { randomOf } from '../../src/user/random.ts'
 import { askedOf } from '../asked.ts'
 import { importersOf, isOwnTest, isQuick, ringsOf, root, textOf } from '../nearest.ts'
 import { type Mutant, mutantsOf } from './mutants.ts'

@@ -1,6 +1,6 @@
-import { type Random, randomOf } from '../../src/report/random.ts'
 import type { PastDay } from '../../src/report/usage/burn-model.ts'
 import { forecastBurn, lookAhead } from '../../src/report/usage/forecast.ts'
+import { type Random, randomOf } from '../../src/user/random.ts'
 
 /** Usage patterns of the accounts that test a forecast. */
 export const accountKinds = ['flat', 'weekly', 'trend', 'bursts'] as const

@@ -4,6 +4,7 @@ import type { Endpoint } from '../../contract/request.ts'
 import { readPackedBodies } from '../../store/attempts/packed-bodies.ts'
 import { jsonOf } from '../../user/json-text.ts'
 import type { Evidence } from '../rule.ts'
+import type { Witness } from '../verdict.ts'
 import { decodeEvents, type StreamEvents } from './events.ts'
 import { isObject, type Json } from './json.ts'
 import { oncePerEvidence } from './once.ts'
@@ -108,6 +109,11 @@ export class Exchange {
  * Requests and responses of a sample of the attempts: at most two hundred per template, outcome, status and error
  * code, those with captured bodies first, 50,000 in all.
  */
+/** An exchange as evidence. */
+export const shownBy = ({ row: { runId, slot, retry } }: Exchange, shows: string): Witness => ({
+  ...{ runId, slot, retry, shows },
+})
+
 export const exchangesOf = oncePerEvidence(load)
 
 async function load({ store, runIds }: Evidence): Promise<readonly Exchange[]> {

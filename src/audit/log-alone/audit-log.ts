@@ -19,7 +19,7 @@ import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import type { AuditReport } from '../audit.ts'
 import { priceRules } from '../rules/prices/list.ts'
-import type { Finding, Verdict, Witness } from '../verdict.ts'
+import { type Finding, fail, notObserved, pass, type Verdict, type Witness } from '../verdict.ts'
 import { FreeRows, isFree } from './free-rows.ts'
 import { type LoggedRequest, logLines } from './log-lines.ts'
 import { witnessOf } from './log-witness.ts'
@@ -139,10 +139,11 @@ function judgeLog(log: ReadLog, prices: PriceTerms): readonly Finding[] {
     rule: id,
     severity,
     title,
-    verdict: verdicts[id] ?? {
-      verdict: 'not-observed',
-      requires: 'requests that Assay sent (assay run): a log alone has no answers and no balances',
-    },
+    verdict:
+      verdicts[id] ??
+      notObserved(
+        'requests that Assay sent (assay run): a log alone has no answers and no balances',
+      ),
   }))
 }
 
@@ -228,18 +229,16 @@ class Repeats {
 }
 
 function usageVerdict({ counted, flagged, flags }: Look): Verdict {
-  if (counted === 0) return { verdict: 'not-observed', requires: 'rows with tokens' }
+  if (counted === 0) return notObserved('rows with tokens')
   const [first, ...rest] = flagged
     .slice(0, 5)
     .map(({ line, summary }) => witnessOf(line, null, '', summary))
-  if (first === undefined) return { verdict: 'pass', observations: counted }
-  return {
-    verdict: 'fail',
-    observations: counted,
+  if (first === undefined) return pass(counted)
+  return fail(counted, {
     expected: 'counts that agree',
     observed: `${flagged[0]!.summary}; ${grouped(flags)} of ${grouped(counted)} rows`,
     witnesses: [first, ...rest],
-  }
+  })
 }
 
 function rowsVerdict(
@@ -247,7 +246,7 @@ function rowsVerdict(
   repeats: Repeats | null,
   costs: LoggedCosts,
 ): Verdict {
-  if (rows === 0) return { verdict: 'not-observed', requires: 'rows of a log' }
+  if (rows === 0) return notObserved('rows of a log')
   const doubled = repeats === null ? [] : [...repeats.doubled()]
   const problems: { witness: Witness; summary: string }[] = []
   if (doubled.length > 0) {
@@ -273,17 +272,13 @@ function rowsVerdict(
   }
   const [first, ...others] = problems.map(({ witness }) => witness)
   if (first === undefined) {
-    return {
-      verdict: 'pass',
-      observations: rows,
+    return pass(rows, {
       note: `rows that are missing, and tokens that differ from an answer, need the answers; ${grouped(costs.all)} rows have a cost`,
-    }
+    })
   }
-  return {
-    verdict: 'fail',
-    observations: rows,
+  return fail(rows, {
     expected: 'one row for each request, with its time',
     observed: [...new Set(problems.map(({ summary }) => summary))].join('; '),
     witnesses: [first, ...others],
-  }
+  })
 }

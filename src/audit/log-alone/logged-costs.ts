@@ -4,7 +4,7 @@ import type { Judged } from '../../price/judge/judge.ts'
 import type { PriceJudge } from '../../price/judge/price-judge.ts'
 import { placeVerdict } from '../evidence/prices/place-verdict.ts'
 import { Stake } from '../evidence/prices/stake.ts'
-import type { Verdict } from '../verdict.ts'
+import { notObserved, pass, type Verdict } from '../verdict.ts'
 import type { LoggedRequest } from './log-lines.ts'
 import { witnessOf } from './log-witness.ts'
 
@@ -82,7 +82,7 @@ export class LoggedCosts {
           : {
               note: `${grouped(this.counts.open)} more of ${grouped(this.all)} are open: ${verdict.note?.split(': ').at(-1) ?? ''}`,
             }
-      return { verdict: 'pass', observations: this.counts.right, ...note }
+      return pass(this.counts.right, note)
     }
     return {
       ...verdict,
@@ -99,7 +99,7 @@ export class LoggedCosts {
 
   /** The sums of what is logged and what is expected, by model. */
   sums(): Verdict {
-    if (this.all === 0) return { verdict: 'not-observed', requires: 'rows with a cost' }
+    if (this.all === 0) return notObserved('rows with a cost')
     const { name } = this.#prices.currency
     const rows = [...this.#byModel].map(([model, of]) => [
       model,
@@ -117,9 +117,7 @@ export class LoggedCosts {
         rows,
       },
     ]
-    return {
-      verdict: 'pass',
-      observations: this.all,
+    return pass(this.all, {
       note: rows
         .map(
           ([model, n, logged, expected]) =>
@@ -128,6 +126,6 @@ export class LoggedCosts {
         .slice(0, 6)
         .join('; '),
       tables,
-    }
+    })
   }
 }

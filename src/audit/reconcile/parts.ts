@@ -2,6 +2,7 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { rational } from '../../money/rational.ts'
 import { linesOf } from '../../store/import/formats/documents.ts'
+import { textHash } from '../../user/text-hash.ts'
 import type { BillLine, LogLine, Part } from './reconcile.ts'
 
 type Side = keyof Part
@@ -39,7 +40,7 @@ export class Parts implements Iterable<Part> {
       kept.push(line)
       return
     }
-    const path = this.#pathOf(side, line.id === null ? 0 : hashOf(line.id) % this.#count)
+    const path = this.#pathOf(side, line.id === null ? 0 : textHash(line.id) % this.#count)
     const text = `${this.#waiting.get(path) ?? ''}${JSON.stringify(line, written)}\n`
     if (text.length < bufferedLength) this.#waiting.set(path, text)
     else this.#write(path, text)
@@ -73,13 +74,4 @@ export class Parts implements Iterable<Part> {
     if (!this.#waiting.has(path)) return []
     return Array.from(linesOf(path), (text): Part[S][number] => JSON.parse(text, read))
   }
-}
-
-/** FNV-1a, 32 bits. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < text.length; at++) {
-    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  }
-  return hash >>> 0
 }

@@ -115,9 +115,6 @@ export async function conditionOf(asked: Asked, filters: Filters): Promise<strin
   ].join(' AND ')
 }
 
-export const within = ({ fromUs, toUs }: Pick<Period, 'fromUs' | 'toUs'>) =>
-  `first_us >= ${fromUs} AND first_us < ${toUs}`
-
 const hourUs = 3600e6
 
 /**
@@ -130,6 +127,16 @@ export const sumsWithin = (
   starts: readonly number[] = [],
 ): 'my_hours' | 'mine' =>
   [fromUs, toUs, ...starts].every((each) => each % hourUs === 0) ? 'my_hours' : 'mine'
+
+/** The sums of a period: their view, and the SQL condition on it. @param bars starts of bars */
+export const within = (
+  period: Pick<Period, 'fromUs' | 'toUs'>,
+  condition = 'true',
+  bars: readonly number[] = [],
+) => ({
+  from: sumsWithin(period, bars),
+  where: `first_us >= ${period.fromUs} AND first_us < ${period.toUs} AND ${condition}`,
+})
 
 interface Coverage {
   readonly first: number | null

@@ -10,7 +10,6 @@ import {
   neededBy,
   needs,
   periodAsked,
-  sumsWithin,
   within,
 } from '../api/asked.ts'
 import { cursorAt, skipOf } from '../api/cursor.ts'
@@ -33,10 +32,10 @@ export async function readBreakdown(
     if (neededBy[each] !== undefined) needs(asked, neededBy[each])
   }
   const period = periodAsked(query, view)
-  const where = `${within(period)} AND ${await conditionOf(asked, query)}`
+  const condition = await conditionOf(asked, query)
   const skip = skipOf(query.cursor)
   const days = by === 'day' ? barsAsked(period, 'day').map((bar) => bar.startUs) : []
-  const from = sumsWithin(period, days)
+  const { from, where } = within(period, condition, days)
   const groups = by === 'day' ? { bars: days } : { by: { name: dimensionSql(by) } }
   const name = by === 'day' ? 'bar' : 'name'
   const canSort = sort === 'credits' && !bearer.shows.has('credits') ? 'requests' : sort

@@ -1,7 +1,7 @@
 import { type Period, periodAround, timeIn } from '../../measure/usage/calendar.ts'
 import { decimalText, divide, numberOf, readNumber, subtract } from '../../money/rational.ts'
 import type { UsagePage } from '../../report/usage/shape.ts'
-import { type Asked, sumsWithin, within } from '../api/asked.ts'
+import { type Asked, within } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { AccountBudget } from '../settings/settings.ts'
 import { courseIn, crossedAt } from './projection.ts'
@@ -59,7 +59,7 @@ export const budgetsAnswer = (states: readonly BudgetState[]): Answers['budgets'
 })
 
 async function usedOf(asked: Asked, { unit }: AccountBudget, period: Period): Promise<string> {
-  const [sums] = await readSums<object>(asked, { from: sumsWithin(period), where: within(period) })
+  const [sums] = await readSums<object>(asked, within(period))
   if (unit === 'credits') return creditsOf(sums!) ?? '0'
   // Credits with a price in this currency are money, too.
   return moneyOf(asked, sums!).find(({ currency }) => currency === unit)?.value ?? '0'

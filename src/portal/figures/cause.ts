@@ -1,6 +1,6 @@
 import type { Period } from '../../measure/usage/calendar.ts'
 import { compare, divide, numberOf, readNumber } from '../../money/rational.ts'
-import { type Asked, conditionOf, type Input, sumsWithin, within } from '../api/asked.ts'
+import { type Asked, conditionOf, type Input, within } from '../api/asked.ts'
 import { barsAsked } from '../api/period.ts'
 import { metricOf, readSums } from './sums.ts'
 
@@ -30,8 +30,7 @@ export async function causeOf(
   condition = 'true',
 ): Promise<Cause | null> {
   const { bearer, keys } = asked
-  const from = sumsWithin({ fromUs, toUs })
-  const where = `${within({ fromUs, toUs })} AND ${condition}`
+  const { from, where } = within({ fromUs, toUs }, condition)
   const value = (sums: Parameters<typeof metricOf>[1]) =>
     metricOf(asked, sums, metricFor(unit), unit)
   const [all] = await readSums<object>(asked, { from, where })
@@ -69,8 +68,7 @@ export async function dearestDay(
   const condition = await conditionOf(asked, query)
   const starts = bars.map(({ startUs }) => startUs)
   const rows = await readSums<{ readonly bar: number }>(asked, {
-    from: sumsWithin(period, starts),
-    where: `${within(period)} AND ${condition}`,
+    ...within(period, condition, starts),
     bars: starts,
   })
   const days = rows

@@ -6,7 +6,7 @@ import { timeIn } from '../../measure/usage/calendar.ts'
 import { fileTokensSql, linesSql, sumsOfUnitsSql } from '../../measure/usage/sums.ts'
 import { exportQuery } from '../../store/files/export.ts'
 import { literal, textList } from '../../store/literal.ts'
-import { type Asked, conditionOf, needs, periodAsked, sumsWithin, within } from '../api/asked.ts'
+import { type Asked, conditionOf, needs, periodAsked, within } from '../api/asked.ts'
 import { barsAsked } from '../api/period.ts'
 import type { parameters } from '../api/shapes.ts'
 import type { AccountView } from '../settings/account-view.ts'
@@ -37,8 +37,7 @@ export async function exportSums(
   const startsUs = bars.map(({ startUs }) => startUs)
   const starts = bars.map(({ startUs }) => timeIn(startUs, period.timezone))
   const sums = sumsOfUnitsSql({
-    from: sumsWithin(period, startsUs),
-    where: `${within(period)} AND ${condition}`,
+    ...within(period, condition, startsUs),
     by: {
       model: bearer.shows.has('models') ? 'model' : 'NULL::VARCHAR',
       key: bearer.shows.has('keys') ? 'key_fp' : 'NULL::VARCHAR',

@@ -3,7 +3,7 @@ import { eachToken, type ShownToken } from '../../measure/usage/quantities.ts'
 import { requestsOf } from '../../measure/usage/sums.ts'
 import { decimalText, isZero, readNumber, subtract } from '../../money/rational.ts'
 import { shortSql } from '../../report/usage/short-name.ts'
-import { type Asked, conditionOf, type Input, sumsWithin, within } from '../api/asked.ts'
+import { type Asked, conditionOf, type Input, within } from '../api/asked.ts'
 import { creditsOf, failedOf, moneyOf, orderSql, readSums } from './sums.ts'
 
 /** A name of a table with its sums. */
@@ -37,8 +37,7 @@ export async function readNames(
   query: Input<'summary'>,
   unit: string | null,
 ): Promise<NamesTable> {
-  const from = sumsWithin(period)
-  const where = `${within(period)} AND ${await conditionOf(asked, query)}`
+  const { from, where } = within(period, await conditionOf(asked, query))
   const partOf = (sums: Parameters<typeof creditsOf>[0], part: 'used' | 'refunds') =>
     unit === null
       ? null

@@ -1,6 +1,6 @@
 import { type Period, periodAround } from '../../measure/usage/calendar.ts'
 import type { CoursePoint, UsagePage } from '../../report/usage/shape.ts'
-import { type Asked, sumsWithin, within } from '../api/asked.ts'
+import { type Asked, within } from '../api/asked.ts'
 import { metricOf, readSums } from './sums.ts'
 
 /** What a period will have used at its end: 80 % of the futures are from `low` to `high`. */
@@ -59,7 +59,7 @@ export async function monthProjection(
 ): Promise<Projection | null> {
   const { view, nowMs } = asked
   const month = periodAround(nowMs * 1000, view.timezone, 'month', view.firstWeekday)
-  const [sums] = await readSums<object>(asked, { from: sumsWithin(month), where: within(month) })
+  const [sums] = await readSums<object>(asked, within(month))
   const used = metricOf(asked, sums!, unit === 'credits' ? 'credits' : 'cost', unit)
   return projectedTo(courseIn(page, unit, asked), Number(used ?? 0), month)
 }

@@ -10,7 +10,6 @@ import {
   neededBy,
   needs,
   periodAsked,
-  sumsWithin,
   us,
   within,
 } from '../api/asked.ts'
@@ -32,8 +31,7 @@ export async function readSeries(asked: Asked, query: Input<'series'>): Promise<
   const bars = barsAsked(period, bucket, view.firstWeekday)
   const name = by === 'none' ? `''` : `coalesce(${dimensionSql(by)}, '')`
   const starts = bars.map(({ startUs }) => startUs)
-  const from = sumsWithin(period, starts)
-  const where = `${within(period)} AND ${condition}`
+  const { from, where } = within(period, condition, starts)
   const top = await readSums<{ readonly name: string }>(
     asked,
     { from, where, by: { name } },

@@ -7,7 +7,6 @@ import {
   coverageOf,
   type Input,
   periodAsked,
-  sumsWithin,
   us,
   within,
 } from '../api/asked.ts'
@@ -40,10 +39,7 @@ export async function readSummary(
   const { first, last } = await coverageOf(session)
   const before = comparedWith(period, { firstUs: first, lastUs: last })
   const sumsOf = async (part: Period): Promise<Sums> => {
-    const [sums] = await readSums<object>(asked, {
-      from: sumsWithin(part),
-      where: `${within(part)} AND ${condition}`,
-    })
+    const [sums] = await readSums<object>(asked, within(part, condition))
     return sums!
   }
   const now = await sumsOf(period)

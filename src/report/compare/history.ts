@@ -1,9 +1,9 @@
 import type { Contract } from '../../contract/contract.ts'
 import { fewestOfHistory, type HistoryStep, stepsOf } from '../../measure/interval/history.ts'
 import type { Session } from '../../store/session/session.ts'
+import { randomOf } from '../../user/random.ts'
 import { UserError } from '../../user/user-error.ts'
 import { formatCount } from '../format.ts'
-import { randomOf } from '../random.ts'
 import { printable } from '../summary/printable.ts'
 import type { RunSummary, SummaryGroup } from '../summary/shape.ts'
 import { summariseIn } from '../summary/summarise.ts'
@@ -112,7 +112,10 @@ export function historyText({
     }
     return texts[unit]
   }
-  const left = skipped.length === 0 ? '' : ` ${skipped.length} runs are INVALID or lack it.`
+  const left =
+    skipped.length === 0
+      ? ''
+      : ` Left out: ${formatCount(skipped.length, 'run')}, INVALID or without it.`
   const head = `${figure} of ${formatCount(runs.length, 'run')} of ${printable(scenario, 60)}.${left}`
   if (runs.length < fewestOfHistory)
     return `${head}\nToo few runs to tell a change from chance: at least ${fewestOfHistory}.\n`

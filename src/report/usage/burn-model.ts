@@ -1,4 +1,4 @@
-import type { Random } from '../random.ts'
+import type { Random } from '../../user/random.ts'
 
 /** The burn of a past local day, or of its measured part. */
 export interface PastDay {

@@ -1,7 +1,7 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { Grant } from '../../contract/grant.ts'
 import { percentileOf } from '../../measure/percentile.ts'
-import { type Random, randomOf } from '../random.ts'
+import { type Random, randomOf } from '../../user/random.ts'
 import { amountText } from './amount.ts'
 import { burnDown, type Demand } from './burn-down.ts'
 import { type BurnModel, fitBurn, type PastDay } from './burn-model.ts'

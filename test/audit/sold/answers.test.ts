@@ -121,3 +121,29 @@ test('answers without reasoning tokens are not observed', async () => {
   ])
   expect(verdict).toMatchObject({ verdict: 'not-observed' })
 })
+
+const tool = (parameters: object) => ({
+  tools: [{ type: 'function', function: { name: 'book', parameters } }],
+  tool_choice: 'required',
+})
+const calls = (args: string, parameters: object) =>
+  Array.from({ length: 20 }, () => ({
+    text: '',
+    usage: { completion_tokens: 5 },
+    request: tool(parameters),
+    message: {
+      tool_calls: [{ id: 'c', type: 'function', function: { name: 'book', arguments: args } }],
+    },
+  }))
+
+test.each([
+  ['a required argument that every object has', '{}', { required: ['toString'] }],
+  ['an argument that the schema has not', '{"constructor":1}', { additionalProperties: false }],
+])('%s by its prototype alone is a misfit of the schema', async (_, args, parameters) => {
+  const verdict = await verdictOn('SOLD-07', { tools: { schema: '97%' } }, calls(args, parameters))
+  expect(verdict).toMatchObject({ verdict: 'fail', observations: 20 })
+  expect(verdict).toHaveProperty(
+    'observed',
+    expect.stringContaining('20 of 20 calls have arguments that do not fit'),
+  )
+})

@@ -105,7 +105,7 @@ test.each([
   expect(judgeSchemas(calls(broken, 100), 0.97)).toMatchObject({ is: verdict, broken })
 })
 
-test('an argument that came otherwise once is inconclusive, twice a fail, and twice in two arguments neither', () => {
+test('an argument that is another one once is inconclusive, twice a fail, and twice in two arguments neither', () => {
   const call = (...names: readonly string[]): ToolCall => ({
     ...{ fits: true, isVerbatim: true },
     rewritten: names.map((name) => ({ name, asked: 'requests', received: 'reqests' })),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { randomOf } from '../../../src/report/random.ts'
 import { fitBurn, type PastDay } from '../../../src/report/usage/burn-model.ts'
+import { randomOf } from '../../../src/user/random.ts'
 import { noisyWeeks, pastDays, unevenDays } from '../usage-days.ts'
 
 describe('the expected burn of a day', () => {

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import type { Contract } from '../../../src/contract/contract.ts'
 import { defaultContract } from '../../../src/contract/default.ts'
 import type { Grant } from '../../../src/contract/grant.ts'
-import { type Random, randomOf } from '../../../src/report/random.ts'
 import type { PastDay } from '../../../src/report/usage/burn-model.ts'
 import {
   type ComingDay,
@@ -12,6 +11,7 @@ import {
   lookAhead as lookAheadOf,
 } from '../../../src/report/usage/forecast.ts'
 import type { DateBand } from '../../../src/report/usage/shape.ts'
+import { type Random, randomOf } from '../../../src/user/random.ts'
 import { accountKinds, simulateAccount } from '../simulated-accounts.ts'
 import { mondayUs, pastDays, unevenDays } from '../usage-days.ts'
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defaultContract } from '../../../src/contract/default.ts'
-import { randomOf } from '../../../src/report/random.ts'
 import { summarise } from '../../../src/report/summary/summarise.ts'
 import { importRecords, looksLikeRecords } from '../../../src/store/import/records.ts'
+import { randomOf } from '../../../src/user/random.ts'
 import { openStore, type Store } from '../opened.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-records-'))

@@ -17,7 +17,7 @@ import { type Explanation, explain } from '../../../price/judge/explain.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
-import type { Verdict, Witness } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 import { evidenceOfUsage } from '../service-side.ts'
 import { cacheText } from './free-repeats.ts'
 import { stakeOf } from './stake.ts'
@@ -45,7 +45,7 @@ export function placeVerdict(
   const wrong = judged.filter(({ is }) => is === 'wrong')
   const open = judged.filter(({ is }) => is === 'open')
   const none = { explanations: [] }
-  if (judged.length === 0) return { ...none, verdict: { verdict: 'not-observed', requires } }
+  if (judged.length === 0) return { ...none, verdict: notObserved(requires) }
   const [first] = wrong
   if (first !== undefined) {
     const { explanations, isWhole } = explain(judged, priceOf, loggedOf)
@@ -53,33 +53,28 @@ export function placeVerdict(
     const witnesses = wrong.slice(0, 5).map((each) => witnessOf(each, unit))
     return {
       explanations,
-      verdict: {
-        verdict: 'fail',
-        observations: of?.all ?? judged.length,
+      verdict: fail(of?.all ?? judged.length, {
         expected: `${expectedText(first)} ${unit} at ${first.statement.place}`,
         observed: `${first.statement.text}; ${of?.wrong ?? wrong.length} of ${of?.all ?? judged.length} costs are wrong: ${why}. ${of?.stake ?? stakeOf(judged, unit)}`,
         witnesses: [witnesses[0]!, ...witnesses.slice(1)],
-      },
+      }),
     }
   }
   const repeated = judged.filter(({ request, is }) => request.isFreeRepeat && is === 'open')
   if (repeated.length > 0)
     return {
       ...none,
-      verdict: {
-        verdict: 'inconclusive',
-        observations: judged.length,
-        why: cacheText(`${repeated.length} of ${judged.length} requests cost 0, and each repeats`),
-        witnesses: repeated.slice(0, 3).map((each) => witnessOf(each, unit)),
-      },
+      verdict: inconclusive(
+        judged.length,
+        cacheText(`${repeated.length} of ${judged.length} requests cost 0, and each repeats`),
+        repeated.slice(0, 3).map((each) => witnessOf(each, unit)),
+      ),
     }
   const oneSided = roundedUp(judged)
   if (oneSided !== null)
     return {
       explanations: [],
-      verdict: {
-        verdict: 'fail',
-        observations: judged.length,
+      verdict: fail(judged.length, {
         expected:
           'costs as often below the exact one as above it, since no rounding is promised (round)',
         observed: oneSided.summary,
@@ -87,48 +82,41 @@ export function placeVerdict(
           witnessOf(oneSided.first, unit),
           ...oneSided.others.slice(0, 4).map((each) => witnessOf(each, unit)),
         ],
-      },
+      }),
     }
   const bias = biasOf(judged)
   if (bias !== null)
     return {
       ...none,
-      verdict: {
-        verdict: 'inconclusive',
-        observations: judged.length,
-        why: `${bias}: the contract promises no rounding (round)`,
-      },
+      verdict: inconclusive(judged.length, `${bias}: the contract promises no rounding (round)`),
     }
   if (open.length === judged.length)
     return {
       ...none,
-      verdict: {
-        verdict: 'inconclusive',
-        observations: judged.length,
-        why: openText(open),
-        witnesses: open.slice(0, 3).map((each) => witnessOf(each, unit)),
-      },
+      verdict: inconclusive(
+        judged.length,
+        openText(open),
+        open.slice(0, 3).map((each) => witnessOf(each, unit)),
+      ),
     }
   const silent = open.filter(({ expected }) => expected.open.includes(silence))
   if (silent.length > 0)
     return {
       ...none,
-      verdict: {
-        verdict: 'inconclusive',
-        observations: judged.length,
-        why: silenceText(silent.length),
-        witnesses: silent.slice(0, 3).map((each) => witnessOf(each, unit)),
-      },
+      verdict: inconclusive(
+        judged.length,
+        silenceText(silent.length),
+        silent.slice(0, 3).map((each) => witnessOf(each, unit)),
+      ),
     }
   return {
     ...none,
-    verdict: {
-      verdict: 'pass',
-      observations: judged.length - open.length,
-      ...(open.length === 0
+    verdict: pass(
+      judged.length - open.length,
+      open.length === 0
         ? {}
-        : { note: `${open.length} more of ${judged.length} are open: ${openText(open)}` }),
-    },
+        : { note: `${open.length} more of ${judged.length} are open: ${openText(open)}` },
+    ),
   }
 }
 

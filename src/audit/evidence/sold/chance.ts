@@ -1,3 +1,6 @@
+import { type Random, randomOf } from '../../../user/random.ts'
+import { textHash } from '../../../user/text-hash.ts'
+
 /**
  * The chance of so many failures or more of `n`, if each has the chance `share`: the tail of a binomial, by its terms.
  */
@@ -14,17 +17,7 @@ export function chanceOfMore(failures: number, n: number, share: number): number
 }
 
 /** Numbers from 0 to below 1 that follow from a text: each audit of the same rows has the same. */
-export function drawsOf(text: string): () => number {
-  let state = 0x811c9dc5
-  for (let at = 0; at < text.length; at++)
-    state = Math.imul(state ^ text.charCodeAt(at), 0x01000193) >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
+export const drawsOf = (text: string): Random => randomOf(textHash(text))
 
 const flips = 999
 
@@ -34,7 +27,7 @@ const flips = 999
  *
  * @param draw from 0 to below 1
  */
-export function flippedP(differences: readonly number[], draw: () => number): number {
+export function flippedP(differences: readonly number[], draw: Random): number {
   const sum = differences.reduce((total, each) => total + each, 0)
   let asLarge = 1
   for (let flip = 0; flip < flips; flip++) {

@@ -16,7 +16,7 @@ import {
 } from '../../evidence/prices/judgements.ts'
 import { isSilentOn, silenceText } from '../../evidence/prices/place-verdict.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
-import type { Verdict, Witness } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 
 const requires =
   'reads of the balance or spend that evidence.balance names, before, between and after requests with a cost'
@@ -38,7 +38,7 @@ evidence.balance.also names is compared likewise.`,
   ...whenPromised(['prices', 'evidence.balance'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
     const terms = found?.prices.evidence.balance
-    if (found == null || terms == null) return { verdict: 'not-observed', requires }
+    if (found == null || terms == null) return notObserved(requires)
     const each = valuesOf(terms).map((value) => ({ value, verdict: judged(found, value) }))
     const worst = (['fail', 'inconclusive', 'not-observed'] as const)
       .flatMap((is) => each.find(({ verdict }) => verdict.verdict === is) ?? [])
@@ -73,12 +73,11 @@ function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
     isDoubted &&
     stretchesOf(readings, found.requests, terms, found.judge).every(({ isRight }) => isRight)
   )
-    return {
-      verdict: 'inconclusive',
-      observations: stretches.length,
-      why: `${short(first.taken)} ${unit} between two readings is not what the log or the answers say, ${rangeOf(first, unit)}; they are wrong themselves (PRICE-03, PRICE-04), and by the contract alone it may be right`,
-      witnesses: [witnessOf(first, unit)],
-    }
+    return inconclusive(
+      stretches.length,
+      `${short(first.taken)} ${unit} between two readings is not what the log or the answers say, ${rangeOf(first, unit)}; they are wrong themselves (PRICE-03, PRICE-04), and by the contract alone it may be right`,
+      [witnessOf(first, unit)],
+    )
   if (first !== undefined) {
     // A cache of the gateway may have answered repeats whose cost no place shows.
     const unknown = repeatsOf(found.requests).filter((request) => !recorded.has(request))
@@ -86,49 +85,43 @@ function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
     const free = new Map([...recorded, ...zeroCosts(cached)])
     const others = stretchesOf(readings, cached, terms, found.judge, free)
     if (unknown.length > 0 && others.every(({ isRight }) => isRight))
-      return {
-        verdict: 'inconclusive',
-        observations: stretches.length,
-        why: cacheText(
+      return inconclusive(
+        stretches.length,
+        cacheText(
           `${short(first.taken)} ${unit} between two readings, expected ${rangeOf(first, unit)}, which is right if ${unknown.length} requests cost 0, each of which repeats`,
         ),
-        witnesses: [witnessOf(first, unit)],
-      }
+        [witnessOf(first, unit)],
+      )
     const witnesses = wrong.slice(0, 5).map((stretch) => witnessOf(stretch, unit))
-    return {
-      verdict: 'fail',
-      observations: stretches.length,
+    return fail(stretches.length, {
       expected: rangeOf(first, unit),
       observed: `${short(first.taken)} ${unit} between two readings; ${wrong.length} of ${stretches.length} stretches are wrong${explainSums(stretches, found.requests, terms, found.judge)}`,
       witnesses: [witnesses[0]!, ...witnesses.slice(1)],
-    }
+    })
   }
   const texts = unreadable(found, terms)
   const [text] = texts
   if (text !== undefined) {
     const { runId, slot, retry } = text.request
     const shows = `shows ${JSON.stringify(text.text)}`
-    return {
-      verdict: 'inconclusive',
-      observations: readings.length + texts.length,
-      why: `${texts.length} of ${readings.length + texts.length} values of the balance are no number: ${JSON.stringify(text.text)}`,
-      witnesses: [{ runId, slot, retry, shows }],
-    }
+    return inconclusive(
+      readings.length + texts.length,
+      `${texts.length} of ${readings.length + texts.length} values of the balance are no number: ${JSON.stringify(text.text)}`,
+      [{ runId, slot, retry, shows }],
+    )
   }
   const accounts = new Set(readings.map(({ account }) => account)).size
   const leftOut = readings.length - accounts - stretches.filter(({ isWhole }) => !isWhole).length
   const note = `${leftOut} ${leftOut === 1 ? 'stretch was' : 'stretches were'} left out, in which the balance was added to, or a spend began anew`
   const silent = found.requests.filter((request) => isSilentOn(request, found.judge))
   if (shown.length > 0 && silent.length > 0)
-    return { verdict: 'inconclusive', observations: shown.length, why: silenceText(silent.length) }
-  if (shown.length > 0)
-    return { verdict: 'pass', observations: shown.length, ...(leftOut === 0 ? {} : { note }) }
-  if (readings.length < 2) return { verdict: 'not-observed', requires }
-  return {
-    verdict: 'inconclusive',
-    observations: readings.length,
-    why: 'the costs between the readings are open, or smaller than the place that the balance shows',
-  }
+    return inconclusive(shown.length, silenceText(silent.length))
+  if (shown.length > 0) return pass(shown.length, leftOut === 0 ? {} : { note })
+  if (readings.length < 2) return notObserved(requires)
+  return inconclusive(
+    readings.length,
+    'the costs between the readings are open, or smaller than the place that the balance shows',
+  )
 }
 
 const short = (value: Rational) => {

@@ -5,7 +5,7 @@ import { readingsOf } from '../../evidence/prices/balance.ts'
 import { priceJudgements } from '../../evidence/prices/judgements.ts'
 import { limitAt, servedAtZero, unequalSums } from '../../evidence/prices/limits.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
-import type { Verdict, Witness } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 
 const requires =
   'requests up to a refusal for the balance or the limit, with a read of it before and after'
@@ -25,10 +25,10 @@ It cannot know a limit that neither the contract nor the service states.`,
   ...whenPromised(['prices', 'evidence.balance'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
     const terms = found?.prices.evidence.balance
-    if (found == null || terms == null) return { verdict: 'not-observed', requires }
+    if (found == null || terms == null) return notObserved(requires)
     const values = valuesOf(terms).map((each) => ({ each, readings: readingsOf(found, each) }))
     const readings = values.flatMap((each) => each.readings)
-    if (readings.length === 0) return { verdict: 'not-observed', requires }
+    if (readings.length === 0) return notObserved(requires)
     const unit = found.prices.currency.name
     const witness = (shows: string, { runId, slot, retry }: Omit<Witness, 'shows'>): Witness => ({
       ...{ runId, slot, retry, shows },
@@ -89,19 +89,16 @@ It cannot know a limit that neither the contract nor the service states.`,
     const [first, ...rest] = [...overdrawn, ...free, ...ignored, ...unequal, ...doubled].slice(0, 5)
     const [paid] = sums
     if (first === undefined && paid !== undefined)
-      return {
-        verdict: 'inconclusive',
-        observations: readings.length,
-        why: `${paid.shows}: something was paid in, or one of them misses a charge`,
-        witnesses: [witness('the sum rose', paid.request)],
-      }
-    if (first === undefined) return { verdict: 'pass', observations: readings.length }
-    return {
-      verdict: 'fail',
-      observations: readings.length,
+      return inconclusive(
+        readings.length,
+        `${paid.shows}: something was paid in, or one of them misses a charge`,
+        [witness('the sum rose', paid.request)],
+      )
+    if (first === undefined) return pass(readings.length)
+    return fail(readings.length, {
       expected: 'a balance of 0 or more, a spend within its limit, and values that add up',
       observed: first.shows,
       witnesses: [first, ...rest],
-    }
+    })
   }),
 }

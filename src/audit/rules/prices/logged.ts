@@ -9,7 +9,7 @@ import { type PriceJudgements, priceJudgements } from '../../evidence/prices/jud
 import type { LogRow } from '../../evidence/prices/log.ts'
 import { placeVerdict } from '../../evidence/prices/place-verdict.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
-import type { Verdict, Witness } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 
 const requires = "the service's own log of these requests: assay audit --log FILE"
 
@@ -26,7 +26,7 @@ It cannot judge requests without a row, which PRICE-05 reports.`,
   ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
     return found === null || found.join === null
-      ? { verdict: 'not-observed', requires }
+      ? notObserved(requires)
       : placeVerdict(found.logged, found.prices, found.judge, requires).verdict
   }),
 }
@@ -43,7 +43,7 @@ states. Rows of other keys are not those of these requests.
 It cannot find a row that is missing at the end of a log that is late; evidence.log.within says how late it may be.`,
   ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
-    if (found === null || found.join === null) return { verdict: 'not-observed', requires }
+    if (found === null || found.join === null) return notObserved(requires)
     return joinVerdict(found)
   }),
 }
@@ -52,11 +52,10 @@ function joinVerdict(found: PriceJudgements): Verdict {
   const { join, requests } = found
   const { pairs, missing, strays, by } = join!
   if (pairs.length === 0)
-    return {
-      verdict: 'inconclusive',
-      observations: strays.length + requests.length,
-      why: `no row of the log belongs to a request: ids differ, and model, tokens and time match none uniquely`,
-    }
+    return inconclusive(
+      strays.length + requests.length,
+      `no row of the log belongs to a request: ids differ, and model, tokens and time match none uniquely`,
+    )
   const problems = [
     ...pairs.flatMap(({ request, rows }) =>
       issuesOf(request, rows, found).map((summary) => ({ request, summary })),
@@ -85,18 +84,15 @@ function joinVerdict(found: PriceJudgements): Verdict {
     }
   })
   const [first, ...rest] = witnesses
-  if (first === undefined)
-    return { verdict: 'pass', observations: pairs.length, note: `joined by ${by}` }
-  return {
-    verdict: 'fail',
-    observations: pairs.length + missing.length + ofStrays.length,
+  if (first === undefined) return pass(pairs.length, { note: `joined by ${by}` })
+  return fail(pairs.length + missing.length + ofStrays.length, {
     expected: 'one row for each request, as its answer says',
     observed: `${[...groups.values()]
       .map((group) => `${group[0]!.summary} (${group.length})`)
       .slice(0, 4)
       .join('; ')}; joined by ${by}`,
     witnesses: [first, ...rest],
-  }
+  })
 }
 
 function issuesOf(

@@ -2,7 +2,7 @@ import { priceJudgements } from '../../evidence/prices/judgements.ts'
 import { partFindings } from '../../evidence/prices/part-findings.ts'
 import { placeVerdict } from '../../evidence/prices/place-verdict.ts'
 import { hasPromises, type Rule, whenPromised } from '../../rule.ts'
-import type { Verdict } from '../../verdict.ts'
+import { notObserved, type Verdict } from '../../verdict.ts'
 
 const requires =
   'an answer that states its cost where evidence.cost says, stored whole (capture: all)'
@@ -23,14 +23,14 @@ one with its answer, a cache of the gateway may have answered: without charged.g
 It cannot detect wrong counts that the cost agrees with.`,
   ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
-    if (found === null) return { verdict: 'not-observed', requires }
+    if (found === null) return notObserved(requires)
     const results = [...found.stated].map(([, judged]) =>
       placeVerdict(judged, found.prices, found.judge, requires),
     )
     const worst = ['fail', 'inconclusive', 'pass'].flatMap((kind) =>
       results.filter(({ verdict }) => verdict.verdict === kind),
     )
-    return worst[0]?.verdict ?? { verdict: 'not-observed', requires }
+    return worst[0]?.verdict ?? notObserved(requires)
   }),
   async findings(evidence) {
     if (!hasPromises(evidence, ['prices'])) return []

@@ -1,7 +1,7 @@
 import { priceJudgements } from '../../evidence/prices/judgements.ts'
 import { sumsOf } from '../../evidence/prices/sums.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
-import type { Verdict } from '../../verdict.ts'
+import { fail, notObserved, pass, type Verdict } from '../../verdict.ts'
 
 const requires = 'a cost in the answers, a log (--log) or reads of the balance'
 
@@ -18,7 +18,7 @@ It is a view of what PRICE-03 to PRICE-06 judge, and decides nothing else.`,
   ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
     const sums = found === null ? null : sumsOf(found)
-    if (sums === null) return { verdict: 'not-observed', requires }
+    if (sums === null) return notObserved(requires)
     const { table, rows, summary, differing, wronglyTaken, compared } = sums
     const tables = rows === null ? [table] : [table, rows]
     const witnesses = differing.slice(0, 5).map(({ runId, slot, retry }) => ({
@@ -27,25 +27,20 @@ It is a view of what PRICE-03 to PRICE-06 judge, and decides nothing else.`,
     }))
     if (wronglyTaken !== null && witnesses.length === 0) {
       const { runId, slot, retry } = wronglyTaken.last.request
-      return {
-        verdict: 'fail',
-        observations: compared,
+      return fail(compared, {
         expected: 'what is taken is the sum of the costs',
         observed: `what was taken differs from the costs: ${summary}`,
         witnesses: [{ runId, slot, retry, shows: 'the last value of the balance' }],
         tables,
-      }
+      })
     }
     const [first, ...rest] = witnesses
-    if (first === undefined)
-      return { verdict: 'pass', observations: compared, note: summary, tables }
-    return {
-      verdict: 'fail',
-      observations: compared,
+    if (first === undefined) return pass(compared, { note: summary, tables })
+    return fail(compared, {
       expected: 'one cost for each request at all places',
       observed: `${differing.length} of ${compared} requests differ: ${summary}`,
       witnesses: [first, ...rest],
       tables,
-    }
+    })
   }),
 }

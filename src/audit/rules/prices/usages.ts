@@ -5,7 +5,7 @@ import {
   type UsageIssue,
 } from '../../evidence/prices/usage-issues.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
-import type { Verdict } from '../../verdict.ts'
+import { fail, notObserved, pass, type Verdict } from '../../verdict.ts'
 
 export const price01: Rule = {
   id: 'PRICE-01',
@@ -39,7 +39,7 @@ Where cache writes have a price of their own, tokens that are read were reported
 It cannot compare requests whose prompts are unique.`,
   ...whenPromised(['prices'], async (evidence) => {
     const found = await priceJudgements(evidence)
-    if (found === null) return { verdict: 'not-observed', requires: 'a contract with prices' }
+    if (found === null) return notObserved('a contract with prices')
     const { issues, twins } = issuesOfTwins(found.requests, found.judge.priceOf)
     return verdictOver(issues, twins, 'the same counts', 'two equal requests, one of them streamed')
   }),
@@ -51,7 +51,7 @@ function verdictOver(
   expected: string,
   requires: string,
 ): Verdict {
-  if (observations === 0) return { verdict: 'not-observed', requires }
+  if (observations === 0) return notObserved(requires)
   const witnesses = issues.slice(0, 5).map(({ request, summary }) => ({
     runId: request.runId,
     slot: request.slot,
@@ -59,12 +59,10 @@ function verdictOver(
     shows: `${request.requestedModel}: ${summary}`,
   }))
   const [first, ...rest] = witnesses
-  if (first === undefined) return { verdict: 'pass', observations }
-  return {
-    verdict: 'fail',
-    observations,
+  if (first === undefined) return pass(observations)
+  return fail(observations, {
     expected,
     observed: `${issues[0]!.summary}${issues.length > 1 ? `; ${issues.length} of ${observations} answers` : ''}`,
     witnesses: [first, ...rest],
-  }
+  })
 }

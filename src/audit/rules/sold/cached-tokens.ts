@@ -1,5 +1,5 @@
 import { type CachePromise, modelNamed } from '../../../contract/contract.ts'
-import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
+import { type Exchange, exchangesOf, shownBy } from '../../evidence/exchange.ts'
 import { worstOf } from '../../evidence/sold/by-model.ts'
 import {
   type CacheTimes,
@@ -11,7 +11,7 @@ import { drawsOf } from '../../evidence/sold/chance.ts'
 import { pairsOf } from '../../evidence/sold/pairs.ts'
 import { ttftUsOf } from '../../evidence/sold/ttft.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
-import type { Verdict, Witness } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 
 const requires =
   'answers that report cached tokens; or repeated prompts among fresh ones of the same size (scenarios/audit-cache.yaml)'
@@ -49,48 +49,41 @@ function verdictOf(promise: CachePromise, exchanges: readonly Exchange[]): Verdi
   const wrong = counted.flatMap((exchange): Witness[] => {
     const { promptTokens, cachedTokens } = exchange.row
     const shows = wrongCached({ promptTokens: promptTokens!, cachedTokens: cachedTokens! }, promise)
-    return shows === null ? [] : [witnessOf(exchange, shows)]
+    return shows === null ? [] : [shownBy(exchange, shows)]
   })
   const [first, ...others] = wrong
   if (first !== undefined)
-    return {
-      verdict: 'fail',
-      observations: counted.length,
+    return fail(counted.length, {
       expected: 'cached tokens as the contract says',
       observed: `${first.shows}; ${wrong.length} of ${counted.length} answers`,
       witnesses: [first, ...others.slice(0, 4)],
-    }
+    })
   const times = timesOf(answered)
   const observations = Math.max(counted.length, times.repeats.length)
   const { found, repeats } = times
   switch (found.is) {
     case 'fail':
-      return {
-        verdict: 'fail',
-        observations,
+      return fail(observations, {
         expected: 'repeated prompts that begin no sooner, or are counted as cached',
         observed: `Repeated prompts began ${found.faster.toFixed(1)} times as fast (p ${found.p}, ${repeats.length} repeats) and all were counted as not cached: the cache is used and not credited.`,
         witnesses: [
-          witnessOf(repeats[0]!, 'repeated, 0 cached'),
-          ...repeats.slice(1, 5).map((each) => witnessOf(each, 'repeated, 0 cached')),
+          shownBy(repeats[0]!, 'repeated, 0 cached'),
+          ...repeats.slice(1, 5).map((each) => shownBy(each, 'repeated, 0 cached')),
         ],
-      }
+      })
     case 'inconclusive':
-      return {
-        verdict: 'inconclusive',
+      return inconclusive(
         observations,
-        why: `repeated prompts began ${found.faster.toFixed(2)} times as fast (p ${found.p}), and all were counted as not cached`,
-      }
+        `repeated prompts began ${found.faster.toFixed(2)} times as fast (p ${found.p}), and all were counted as not cached`,
+      )
     case 'pass':
-      return {
-        verdict: 'pass',
-        observations,
+      return pass(observations, {
         note: `repeated prompts began ${found.faster.toFixed(2)} times as fast as fresh ones (p ${found.p})`,
-      }
+      })
     default:
       return counted.some(({ row }) => row.cachedTokens! > 0)
-        ? { verdict: 'pass', observations, note: 'counts alone; repeated prompts are credited' }
-        : { verdict: 'not-observed', requires: `${requires}; ${leastRepeats} pairs decide` }
+        ? pass(observations, { note: 'counts alone; repeated prompts are credited' })
+        : notObserved(`${requires}; ${leastRepeats} pairs decide`)
   }
 }
 
@@ -128,7 +121,3 @@ function inOrder(run: readonly Exchange[]) {
       return [{ exchange, isOther, ttftUs, promptTokens: exchange.row.promptTokens! }]
     })
 }
-
-const witnessOf = ({ row: { runId, slot, retry } }: Exchange, shows: string): Witness => ({
-  ...{ runId, slot, retry, shows },
-})

@@ -1,7 +1,7 @@
 import type { Model } from '../../../contract/contract.ts'
 import { modelNamed } from '../../../contract/contract.ts'
 import { chatTexts } from '../../evidence/chat-texts.ts'
-import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
+import { type Exchange, exchangesOf, shownBy } from '../../evidence/exchange.ts'
 import { worstOf } from '../../evidence/sold/by-model.ts'
 import {
   type CodeTrial,
@@ -15,7 +15,7 @@ import {
 import { countOf } from '../../evidence/sold/encodings.ts'
 import { soleTextOf } from '../../evidence/sold/sole-texts.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
-import type { Verdict, Witness } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
 
 const requires = `a prompt of ${fullShare * 100} % of the window or more with ${leastCodes} codes or more, answered and stored whole (scenarios/audit-context.yaml, with its size set to the window)`
 
@@ -96,13 +96,11 @@ async function verdictOf(
   if (refused !== undefined)
     return {
       model,
-      verdict: {
-        verdict: 'fail',
-        observations: asked.length,
+      verdict: fail(asked.length, {
         expected: `prompts of up to ${window} tokens`,
-        observed: `A prompt of ${refused.tokens.toLocaleString('en')} tokens is refused as too long; sold is a window of ${window.toLocaleString('en')}.`,
-        witnesses: [witnessOf(refused.exchange, `${refused.tokens} tokens, refused as too long`)],
-      },
+        observed: `A prompt of ${refused.tokens.toLocaleString('en')} tokens is refused as too long; the contract promises a window of ${window.toLocaleString('en')}.`,
+        witnesses: [shownBy(refused.exchange, `${refused.tokens} tokens, refused as too long`)],
+      }),
     }
   const uncounted = trials.filter(
     ({ tokens, reported }) =>
@@ -112,16 +110,14 @@ async function verdictOf(
   if (short !== undefined && second !== undefined)
     return {
       model,
-      verdict: {
-        verdict: 'fail',
-        observations,
+      verdict: fail(observations, {
         expected: `all tokens of a prompt that fits the window of ${window}`,
         observed: `Of prompts of ${short.tokens.toLocaleString('en')} tokens the service counts ${short.reported!.toLocaleString('en')}: the rest was not read.`,
         witnesses: [
-          witnessOf(short.exchange, `${short.reported} of ${short.tokens} tokens counted`),
-          witnessOf(second.exchange, `${second.reported} of ${second.tokens} tokens counted`),
+          shownBy(short.exchange, `${short.reported} of ${short.tokens} tokens counted`),
+          shownBy(second.exchange, `${second.reported} of ${second.tokens} tokens counted`),
         ],
-      },
+      }),
     }
   return { model, verdict: saidOf(judgeContext(trials, window), trials, window) }
 }
@@ -130,31 +126,27 @@ function saidOf(found: ContextResult, trials: readonly Trial[], window: number):
   const observations = trials.length
   switch (found.is) {
     case 'unseen':
-      return { verdict: 'not-observed', requires }
+      return notObserved(requires)
     case 'pass':
-      return {
-        verdict: 'pass',
-        observations,
+      return pass(observations, {
         note: `${found.found} of ${found.of} codes found${found.hole === undefined ? '' : `; later ones ${shown(found.hole)} as well`}`,
-      }
+      })
     case 'inconclusive':
-      return { verdict: 'inconclusive', observations, why: whyOf(found) }
+      return inconclusive(observations, whyOf(found))
     case 'fail': {
       const full = trials.filter(({ tokens }) => tokens >= fullShare * window)
       const [first, ...others] = full.map(({ exchange, codes }) =>
-        witnessOf(
+        shownBy(
           exchange,
           `${codes.filter(({ isFound }) => isFound).length} of ${codes.length} codes found`,
         ),
       )
       const tokens = full[0]!.tokens
-      return {
-        verdict: 'fail',
-        observations,
+      return fail(observations, {
         expected: `a window of ${window.toLocaleString('en')} tokens that is read`,
         observed: `Of ${found.again} codes ${shown(found.hole)} of a prompt of ${tokens.toLocaleString('en')} tokens none was found, and a short prompt shows that the model lists them: that part was not read${full[0]!.reported === null ? '' : `, and ${full[0]!.reported.toLocaleString('en')} tokens are counted`}.`,
         witnesses: [first!, ...others.slice(0, 4)],
-      }
+      })
     }
   }
 }
@@ -174,7 +166,3 @@ function whyOf(found: Extract<ContextResult, { is: 'inconclusive' }>): string {
 
 const shown = ({ from, to }: Hole) =>
   `between ${Math.round(from * 100)} % and ${Math.round(to * 100)} %`
-
-const witnessOf = ({ row: { runId, slot, retry } }: Exchange, shows: string): Witness => ({
-  ...{ runId, slot, retry, shows },
-})

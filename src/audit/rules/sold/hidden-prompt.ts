@@ -6,7 +6,7 @@ import { slackTokens } from '../../evidence/sold/line.ts'
 import { overcharge } from '../../evidence/sold/overcharge.ts'
 import { type SoleText, soleTexts } from '../../evidence/sold/sole-texts.ts'
 import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
-import type { Verdict, Witness } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 
 const requires = `${leastShort} answers with usage to prompts of a word or a few, without a system message; without tokenizer in the contract, of one common word (scenarios/audit-integrity.yaml)`
 
@@ -53,32 +53,30 @@ async function verdictOf(
     return counted === null || counted > mostShortTokens ? [] : [{ ...each, counted }]
   })
   const found = judgeHidden(points, promised)
-  if (found.is === 'unseen') return { model, verdict: { verdict: 'not-observed', requires } }
+  if (found.is === 'unseen') return { model, verdict: notObserved(requires) }
   const observations = points.length
   const { beside } = found
   switch (found.is) {
     case 'pass':
       return {
         model,
-        verdict: { verdict: 'pass', observations, note: `${beside} tokens beside the text` },
+        verdict: pass(observations, { note: `${beside} tokens beside the text` }),
       }
     case 'few':
       return {
         model,
-        verdict: {
-          verdict: 'inconclusive',
+        verdict: inconclusive(
           observations,
-          why: `only ${observations} short prompts, of ${leastShort}; ${beside} tokens beside the text`,
-        },
+          `only ${observations} short prompts, of ${leastShort}; ${beside} tokens beside the text`,
+        ),
       }
     case 'inconclusive':
       return {
         model,
-        verdict: {
-          verdict: 'inconclusive',
+        verdict: inconclusive(
           observations,
-          why: `${beside} tokens beside the text, of ${promised} promised: a template that varies may be that`,
-        },
+          `${beside} tokens beside the text, of ${promised} promised: a template that varies may be that`,
+        ),
       }
     case 'fail': {
       const hidden = beside - promised
@@ -91,13 +89,11 @@ async function verdictOf(
       )
       return {
         model,
-        verdict: {
-          verdict: 'fail',
-          observations,
+        verdict: fail(observations, {
           expected: `at most ${promised} tokens beside the text`,
           observed: `Each request is counted ${beside} tokens more than its text; the contract promises at most ${promised}. If all requests are, that is ${counts}.`,
           witnesses: [witnesses[0]!, ...witnesses.slice(1)],
-        },
+        }),
       }
     }
   }

@@ -9,7 +9,15 @@ import { repeatedWord, scriptOf } from '../../evidence/sold/script-of.ts'
 import { judgeSlopes, type ScriptLine, type SlopeFault } from '../../evidence/sold/slopes.ts'
 import { type SoleText, soleTexts } from '../../evidence/sold/sole-texts.ts'
 import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
-import type { Verdict, VerdictTable, Witness } from '../../verdict.ts'
+import {
+  fail,
+  inconclusive,
+  notObserved,
+  pass,
+  type Verdict,
+  type VerdictTable,
+  type Witness,
+} from '../../verdict.ts'
 
 const requires =
   'answers with usage to single texts of several sizes, with tokenizer in the contract; or one word repeated 500 and 1,500 times (scenarios/audit-integrity.yaml)'
@@ -62,14 +70,14 @@ async function verdictOfSlopes(
     return counted === null ? [] : [{ ...each, counted, script: scriptOf(each.text, counted) }]
   })
   const found = judgeSlopes(points)
-  if (found.is === 'unseen') return { verdict: 'not-observed', requires }
+  if (found.is === 'unseen') return notObserved(requires)
   const observations = found.lines.reduce((sum, line) => sum + line.points, 0)
   const tables = [tableOf(model, encoding, found.lines)]
   switch (found.is) {
     case 'pass':
-      return { verdict: 'pass', observations, tables, note: passNote(found.lines) }
+      return pass(observations, { tables, note: passNote(found.lines) })
     case 'inconclusive':
-      return { verdict: 'inconclusive', observations, why: found.why }
+      return inconclusive(observations, found.why)
     case 'fail': {
       const template = model.templateTokens ?? interceptOf(found.lines)
       const counts = await overcharge(evidence, model, (reported, text) => {
@@ -78,14 +86,12 @@ async function verdictOfSlopes(
       })
       const worst = points.toSorted((a, b) => b.reported - b.counted - (a.reported - a.counted))
       const witnesses = worst.slice(0, 5).map((each) => witnessOf(each, each.counted, encoding))
-      return {
-        verdict: 'fail',
-        observations,
+      return fail(observations, {
         expected: `one token for each of ${encoding}, beside a template`,
         observed: `${sentenceOf(found.why, encoding, found.lines)} ${counts}.`,
         witnesses: [witnesses[0]!, ...witnesses.slice(1)],
         tables,
-      }
+      })
     }
   }
 }
@@ -141,23 +147,21 @@ async function verdictOfRepeats(
     return repeated === null ? [] : [{ ...each, ...repeated }]
   })
   const found = judgeRepeats(repeats)
-  if (found.is === 'unseen') return { verdict: 'not-observed', requires }
+  if (found.is === 'unseen') return notObserved(requires)
   const observations = repeats.length
-  if (found.is === 'pass') return { verdict: 'pass', observations, note: wholeNote(found) }
-  if (found.is === 'inconclusive') return { verdict: 'inconclusive', observations, why: found.why }
+  if (found.is === 'pass') return pass(observations, { note: wholeNote(found) })
+  if (found.is === 'inconclusive') return inconclusive(observations, found.why)
   const counts = await overcharge(evidence, model, (reported) =>
     Math.floor(reported - reported / found.factor),
   )
   const [first, ...others] = repeats
     .slice(0, 5)
     .map((each) => witnessOf(each, each.times, 'a word'))
-  return {
-    verdict: 'fail',
-    observations,
+  return fail(observations, {
     expected: 'a whole number of tokens for each repeat of a word, one for a common word',
     observed: `Each repeat of a common word has ${found.factor.toFixed(3)} tokens (${wholeNote(found)}). At that factor about ${counts}.`,
     witnesses: [first!, ...others],
-  }
+  })
 }
 
 const wholeNote = (found: Exclude<RepeatResult, { is: 'unseen' }>) =>

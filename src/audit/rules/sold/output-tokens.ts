@@ -7,7 +7,7 @@ import { countOf } from '../../evidence/sold/encodings.ts'
 import { judgeOutputs, leastAnswers, leastReported } from '../../evidence/sold/output.ts'
 import { overcharge } from '../../evidence/sold/overcharge.ts'
 import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
-import type { Verdict } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
 
 const requires = `${leastAnswers} answers of one text with ${leastReported} tokens or more, stored whole (capture: all), by a model with tokenizer in the contract and without reasoning`
 
@@ -55,15 +55,15 @@ async function verdictOf(
     return counted === null ? [] : [{ exchange, reported, counted: counted + ended }]
   })
   const found = judgeOutputs(points)
-  if (found.is === 'unseen') return { model, verdict: { verdict: 'not-observed', requires } }
+  if (found.is === 'unseen') return { model, verdict: notObserved(requires) }
   const observations = points.length
   const sum = (of: 'reported' | 'counted') =>
     points.reduce((total, each) => total + each[of], 0).toLocaleString('en')
   const said = `${observations} answers of ${sum('reported')} counted tokens have ${sum('counted')} by ${encoding}`
-  if (found.is === 'pass') return { model, verdict: { verdict: 'pass', observations, note: said } }
+  if (found.is === 'pass') return { model, verdict: pass(observations, { note: said }) }
   if (found.is !== 'fail') {
     const few = found.is === 'few' ? `; ${leastAnswers} answers would decide` : ''
-    return { model, verdict: { verdict: 'inconclusive', observations, why: `${said}${few}` } }
+    return { model, verdict: inconclusive(observations, `${said}${few}`) }
   }
   const counts = await overcharge(
     evidence,
@@ -77,13 +77,11 @@ async function verdictOf(
   }))
   return {
     model,
-    verdict: {
-      verdict: 'fail',
-      observations,
+    verdict: fail(observations, {
       expected: 'at most 4 % more tokens than the texts have',
       observed: `${said}. If all answers are counted so, that is about ${counts}.`,
       witnesses: [witnesses[0]!, ...witnesses.slice(1)],
-    },
+    }),
   }
 }
 

@@ -4,7 +4,7 @@ import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
 import { isObject } from '../../evidence/json.ts'
 import { answerUsage } from '../../evidence/prices/answer-json.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
-import type { Verdict, Witness } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, type Verdict, type Witness } from '../../verdict.ts'
 
 const requires = 'an answer that reports reasoning tokens, stored whole (capture: all)'
 
@@ -24,24 +24,21 @@ cannot be counted from outside, and a count alone never passes.`,
       const usage = most === undefined || !exchange.isOk ? null : usageOf(exchange)
       return usage === null ? [] : [{ exchange, wrong: wrongWith(exchange, usage, most!) }]
     })
-    if (seen.length === 0) return { verdict: 'not-observed', requires }
+    if (seen.length === 0) return notObserved(requires)
     const [first, ...others] = seen.flatMap(({ exchange: { row }, wrong }): Witness[] =>
       wrong === null ? [] : [{ runId: row.runId, slot: row.slot, retry: row.retry, shows: wrong }],
     )
     const observations = seen.length
     if (first === undefined)
-      return {
-        verdict: 'inconclusive',
+      return inconclusive(
         observations,
-        why: 'hidden text cannot be counted from outside; no count is impossible in itself',
-      }
-    return {
-      verdict: 'fail',
-      observations,
+        'hidden text cannot be counted from outside; no count is impossible in itself',
+      )
+    return fail(observations, {
       expected: 'no more reasoning than all output, the contract and the request allow',
       observed: `${first.shows}; ${others.length + 1} of ${observations} answers`,
       witnesses: [first, ...others.slice(0, 4)],
-    }
+    })
   }),
 }
 

@@ -1,5 +1,5 @@
 import { modelNamed, type ServedTier } from '../../../contract/contract.ts'
-import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
+import { type Exchange, exchangesOf, shownBy } from '../../evidence/exchange.ts'
 import { isObject } from '../../evidence/json.ts'
 import { worstOf } from '../../evidence/sold/by-model.ts'
 import { drawsOf } from '../../evidence/sold/chance.ts'
@@ -7,7 +7,7 @@ import { pairsOf } from '../../evidence/sold/pairs.ts'
 import { judgeTier, leastPairs } from '../../evidence/sold/tier.ts'
 import { ttftUsOf } from '../../evidence/sold/ttft.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
-import type { Verdict, Witness } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
 
 const requires = `streams of the paid tier beside streams of the default tier, ${leastPairs} pairs in mixed order (scenarios/audit-tier.yaml)`
 
@@ -50,12 +50,10 @@ function verdictOf({ tier, ttft }: ServedTier, exchanges: readonly Exchange[]): 
   if (ttft === undefined) {
     const named = paid.filter((each) => toldTier(each) !== null)
     return named.length === 0
-      ? { verdict: 'not-observed', requires: `answers of the tier ${tier} that name their tier` }
-      : {
-          verdict: 'pass',
-          observations: named.length,
+      ? notObserved(`answers of the tier ${tier} that name their tier`)
+      : pass(named.length, {
           note: `${named.length - others.length} of ${named.length} answers name ${tier}`,
-        }
+        })
   }
   const left = new Set(others)
   const runs = Map.groupBy(answered, ({ row }) => row.runId)
@@ -75,40 +73,35 @@ function verdictOf({ tier, ttft }: ServedTier, exchanges: readonly Exchange[]): 
   )
   const found = judgeTier(pairs, ttft, drawsOf(`${tier} ${answered[0]?.row.runId} ${pairs.length}`))
   const observations = pairs.length
-  if (found.is === 'unseen') return { verdict: 'not-observed', requires }
-  const said = `${tier} took ${found.ratio.toFixed(2)} of the default's time to the first token (${observations} pairs${'p' in found ? `, p ${found.p}` : ''}); sold is ${ttft}`
+  if (found.is === 'unseen') return notObserved(requires)
+  const said = `${tier} took ${found.ratio.toFixed(2)} of the default's time to the first token (${observations} pairs${'p' in found ? `, p ${found.p}` : ''}); the contract promises at most ${ttft}`
   switch (found.is) {
     case 'pass':
-      return { verdict: 'pass', observations, note: said + told }
+      return pass(observations, { note: said + told })
     case 'fail': {
-      const [first, ...more] = paid.slice(0, 5).map(
-        (each): Witness => ({
-          ...{ runId: each.row.runId, slot: each.row.slot, retry: each.row.retry },
-          shows: `${tier}, first token after ${((ttftUsOf(each) ?? 0) / 1000).toFixed(1)} ms`,
-        }),
-      )
-      return {
-        verdict: 'fail',
-        observations,
+      const [first, ...more] = paid
+        .slice(0, 5)
+        .map((each) =>
+          shownBy(
+            each,
+            `${tier}, first token after ${((ttftUsOf(each) ?? 0) / 1000).toFixed(1)} ms`,
+          ),
+        )
+      return fail(observations, {
         expected: `at most ${ttft} of the default's time`,
         observed: `${said}${told}.`,
         witnesses: [first!, ...more],
-      }
+      })
     }
     case 'few':
-      return {
-        verdict: 'inconclusive',
-        observations,
-        why: `${said}; ${leastPairs} pairs decide${told}`,
-      }
+      return inconclusive(observations, `${said}; ${leastPairs} pairs decide${told}`)
     case 'unmixed':
-      return {
-        verdict: 'inconclusive',
+      return inconclusive(
         observations,
-        why: `${said}; one tier nearly always came first, so that load may be the cause${told}`,
-      }
+        `${said}; one tier nearly always came first, so that load may be the cause${told}`,
+      )
     case 'inconclusive':
-      return { verdict: 'inconclusive', observations, why: said + told }
+      return inconclusive(observations, said + told)
   }
 }
 

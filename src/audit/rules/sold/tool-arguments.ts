@@ -1,7 +1,8 @@
 import { modelNamed, type ToolPromise } from '../../../contract/contract.ts'
 import { jsonOf } from '../../../user/json-text.ts'
+import { entryOf } from '../../../user/lookup.ts'
 import { plainChoices } from '../../evidence/chat-texts.ts'
-import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
+import { type Exchange, exchangesOf, shownBy } from '../../evidence/exchange.ts'
 import { isList, isObject, type Json, type JsonObject } from '../../evidence/json.ts'
 import { worstOf } from '../../evidence/sold/by-model.ts'
 import {
@@ -12,7 +13,7 @@ import {
   type ToolCall,
 } from '../../evidence/sold/tool-calls.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
-import type { Verdict, Witness } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
 
 const requires = `${leastCalls} plain chat answers to requests that demand a tool (tool_choice: required, or its name), stored whole (scenarios/audit-tools.yaml)`
 
@@ -24,7 +25,7 @@ export const sold07: Rule = {
   needs: ['passive', 'active'],
   explain: `Looks at plain chat answers to requests that demand a tool. Arguments fit if they are a JSON object with the required fields of the tool's
 parameters, of their types. So many misfits have a chance of 1 % or less if the promised share is kept: a fail; a share as promised passes. Where the request asks for "exactly
-these arguments: {…}", a well-formed text that came otherwise twice in one argument fails, and once is inconclusive. Answers that the limit cut are left
+these arguments: {…}", a well-formed text that is another one fails if it happens twice in one argument, and is inconclusive if once. Answers that the limit cut are left
 out. It cannot detect rewrites that wait for a certain customer, time or tool.`,
   ...whenPromised(['models.tools'], async (evidence): Promise<Verdict> => {
     const { models } = evidence.contract
@@ -54,19 +55,14 @@ function verdictsOf(promise: ToolPromise, calls: readonly SeenCall[]): readonly 
   const observations = calls.length
   if (promise.schema !== undefined) {
     const found = judgeSchemas(calls, promise.schema)
-    const sold = `${promise.schema * 100} %`
-    if (found.is === 'unseen') verdicts.push({ verdict: 'not-observed', requires })
+    const sold = `${Number((promise.schema * 100).toFixed(6))} %`
+    if (found.is === 'unseen') verdicts.push(notObserved(requires))
     else if (found.is === 'few')
-      verdicts.push({
-        verdict: 'inconclusive',
-        observations,
-        why: `only ${observations} of ${leastCalls} calls`,
-      })
+      verdicts.push(inconclusive(observations, `only ${observations} of ${leastCalls} calls`))
     else {
-      const said = `${found.broken} of ${found.of} calls have arguments that do not fit the schema; sold is ${sold}`
-      if (found.is === 'pass') verdicts.push({ verdict: 'pass', observations, note: said })
-      else if (found.is === 'inconclusive')
-        verdicts.push({ verdict: 'inconclusive', observations, why: said })
+      const said = `${found.broken} of ${found.of} calls have arguments that do not fit the schema; the contract promises that ${sold} fit`
+      if (found.is === 'pass') verdicts.push(pass(observations, { note: said }))
+      else if (found.is === 'inconclusive') verdicts.push(inconclusive(observations, said))
       else
         verdicts.push(
           failing(
@@ -80,21 +76,15 @@ function verdictsOf(promise: ToolPromise, calls: readonly SeenCall[]): readonly 
   if (promise.intact === true) {
     const found = judgeIntact(calls)
     if (found.is === 'unseen')
-      verdicts.push({
-        verdict: 'not-observed',
-        requires: `requests for "exactly these arguments: {…}"; ${requires}`,
-      })
+      verdicts.push(notObserved(`requests for "exactly these arguments: {…}"; ${requires}`))
     else if (found.is === 'pass')
-      verdicts.push({
-        verdict: 'pass',
-        observations: found.of,
-        note: `${found.of} calls have the arguments that were asked for`,
-      })
+      verdicts.push(
+        pass(found.of, { note: `${found.of} calls have the arguments that were asked for` }),
+      )
     else {
       const { name, asked, received } = found.first
-      const said = `In ${found.times} of ${found.of} calls ${name} came otherwise than it was asked for: ${JSON.stringify(asked)} as ${JSON.stringify(received)}`
-      if (found.is === 'inconclusive')
-        verdicts.push({ verdict: 'inconclusive', observations: found.of, why: said })
+      const said = `In ${found.times} of ${found.of} calls the argument ${name} is not the one that was asked for: ${JSON.stringify(received)} in place of ${JSON.stringify(asked)}`
+      if (found.is === 'inconclusive') verdicts.push(inconclusive(found.of, said))
       else
         verdicts.push(
           failing(
@@ -109,22 +99,17 @@ function verdictsOf(promise: ToolPromise, calls: readonly SeenCall[]): readonly 
 }
 
 function failing(said: string, expected: string, calls: readonly SeenCall[]): Verdict {
-  const [first, ...others] = calls.slice(0, 5).map(
-    ({ exchange: { row }, rewritten: [one] }): Witness => ({
-      ...{ runId: row.runId, slot: row.slot, retry: row.retry },
-      shows:
+  const [first, ...others] = calls
+    .slice(0, 5)
+    .map(({ exchange, rewritten: [one] }) =>
+      shownBy(
+        exchange,
         one === undefined
           ? 'arguments that do not fit the schema'
-          : `${one.name} came as ${JSON.stringify(one.received)}`,
-    }),
-  )
-  return {
-    verdict: 'fail',
-    observations: calls.length,
-    expected,
-    observed: `${said}.`,
-    witnesses: [first!, ...others],
-  }
+          : `${one.name} is ${JSON.stringify(one.received)}; asked for was ${JSON.stringify(one.asked)}`,
+      ),
+    )
+  return fail(calls.length, { expected, observed: `${said}.`, witnesses: [first!, ...others] })
 }
 
 /** The call that the request demanded; nothing for other requests, and for answers that are cut or not stored. */
@@ -170,7 +155,7 @@ function askedIn(exchange: Exchange): JsonObject | null {
 /** A text that is missing is a misfit of the schema, and no rewrite. */
 function rewrittenIn(asked: JsonObject, given: JsonObject): readonly Rewritten[] {
   return Object.entries(asked).flatMap(([name, value]) => {
-    const received = given[name]
+    const received = entryOf(given, name)
     return typeof value === 'string' && typeof received === 'string' && received !== value
       ? [{ name, asked: value, received }]
       : []
@@ -183,9 +168,9 @@ function fitsSchema(value: Json | undefined, schema: JsonObject): boolean {
   const required = isList(schema.required) ? schema.required : []
   const properties = isObject(schema.properties) ? schema.properties : {}
   return (
-    required.every((name) => typeof name !== 'string' || value[name] !== undefined) &&
+    required.every((name) => typeof name !== 'string' || entryOf(value, name) !== undefined) &&
     Object.entries(value).every(([name, each]) => {
-      const property = properties[name]
+      const property = entryOf(properties, name)
       if (!isObject(property))
         return property === undefined ? schema.additionalProperties !== false : true
       const allowed = isList(property.enum) ? property.enum.includes(each!) : true
