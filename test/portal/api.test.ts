@@ -371,7 +371,7 @@ describe('an answer', () => {
       names: Record<string, readonly string[]>
       cells: Record<string, readonly number[]>
     }
-    expect(board.names.key).toEqual(['key 1', 'Refunds and adjustments'])
+    expect(board.names.key).toEqual(['key 1', 'Refunds'])
     expect(board.cells.credits).toEqual([5, -2])
     await own.close()
   }, 30_000)

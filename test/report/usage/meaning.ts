@@ -362,7 +362,7 @@ export async function expectApi(
   for (const by of ['model', 'key', 'endpoint'] as const) {
     for (const [place, name] of names[by].entries()) {
       const own = mine.filter(
-        (each) => (each.type === 'refund' ? 'Refunds and adjustments' : shown[by](each)) === name,
+        (each) => (each.type === 'refund' ? 'Refunds' : shown[by](each)) === name,
       )
       expect([by, name, cellsOf((at) => cells[by][at] === place)]).toEqual([
         ...[by, name, onPage(own)],
