@@ -1,6 +1,7 @@
 import { countTokens } from 'gpt-tokenizer'
 import { expect, test } from 'vitest'
-import { TokenText } from '../../src/run/plan/token-text.ts'
+import { ScriptText } from '../../src/run/plan/script-text.ts'
+import { TokenText, words } from '../../src/run/plan/token-text.ts'
 import { run } from '../../src/run/run.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 import { answerChat, key, query, startTarget, withStorePath } from './target.ts'
@@ -60,6 +61,16 @@ test('a step without a prompt sends another one in each request, too', {
   const { prompts } = await promptsOf('')
   expect(new Set(prompts).size).toBe(40)
   expect(longestShared(prompts)).toBeLessThan(6)
+})
+
+test('each word is one token, at the start of a text and after a space', () => {
+  expect(words.filter((word) => countTokens(word) !== 1)).toEqual([])
+  expect(words.filter((word) => countTokens(`time ${word}`) !== 2)).toEqual([])
+})
+
+test('each word that a run may repeat makes as many tokens as repeats', () => {
+  const counts = words.map((_, seed) => countTokens(new ScriptText(seed).text('repeat', 300, 0)))
+  expect(counts).toEqual(words.map(() => 300))
 })
 
 test('a million indexes have a million different marks of six words', { tags: 'whole' }, () => {

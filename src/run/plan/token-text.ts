@@ -1,10 +1,10 @@
 import type { TraceRequest } from '../../schedule/traces/trace.ts'
 
 /**
- * Words that the tokenizer (o200k, of gpt-tokenizer) keeps as one token each, including the space before.
+ * Words that the tokenizer (o200k, of gpt-tokenizer) keeps as one token each, with a space before and without.
  */
 export const words =
-  'time year people way day man thing woman life child world school state family student group country problem hand part place case week company system program question work number night point home water room mother area money story fact month lot right study book eye job word business issue side kind head house service friend father power hour game line end member law car city name team minute idea kid body information back parent face others level office door health person art war history party result change morning reason research girl guy moment air teacher force education'.split(
+  'time year people way day man thing woman life child world school state family student group country problem hand part place case week company system program question work number night point home water room mother area money story fact month lot right study book eye job word business issue side kind head house service friend father power hour game line end member law car city name team minute idea kid body information back parent face others level office door health person art war history party result change food reason research girl road moment air teacher force education'.split(
     ' ',
   )
 
